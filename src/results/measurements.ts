@@ -1,0 +1,64 @@
+/** Which samples a figure is about; an absent key stands for all of them. */
+export interface Scope {
+  readonly label?: string
+  readonly region?: string
+  readonly grid?: string
+}
+
+/** The figures of one scope. `undefined` means that the CSVs do not hold what the figure needs; it is never a zero in disguise. */
+export interface Figures {
+  readonly samples: number
+  readonly failures: number
+  /** 0 to 1. */
+  readonly errorRate: number | undefined
+  /** Samples a second over the span of the whole run, in every scope. */
+  readonly throughput: number | undefined
+  readonly meanMs: number | undefined
+  readonly minMs: number | undefined
+  readonly maxMs: number | undefined
+  /** Mean number of concurrent users; only the tidy CSVs have it. */
+  readonly concurrency: number | undefined
+  /** Nearest rank; `percent` is above 0 and at most 100. */
+  percentileMs(percent: number): number | undefined
+  /** Satisfied up to the target, tolerated up to four times the target, failed samples frustrated. */
+  apdex(targetMs: number): number | undefined
+}
+
+/** One CSV as it was read. */
+export interface Source {
+  readonly grid: string
+  readonly region: string
+  readonly shape: 'samples' | 'tidy' | 'unknown'
+  /** The header line as found, shortened; empty when there was none. */
+  readonly header: string
+  readonly rows: number
+  /** Why this CSV cannot be taken as evidence, whole or in part; empty when all of it was read. */
+  readonly problems: readonly string[]
+}
+
+/** Points of equal width; every list has the same length as `atMs`. */
+export interface TimeSeries {
+  readonly bucketMs: number
+  /** Start of each bucket, in ms from the run's first start. */
+  readonly atMs: readonly number[]
+  readonly throughput: readonly number[]
+  readonly failures: readonly number[]
+  readonly p50Ms: readonly (number | null)[]
+  readonly p95Ms: readonly (number | null)[]
+  readonly p99Ms: readonly (number | null)[]
+  readonly activeThreads: readonly (number | null)[]
+}
+
+/** All grids' CSVs as one population, to be asked for the figures of any scope. */
+export interface Measurements {
+  readonly sources: readonly Source[]
+  /** Epoch ms of the first start and of the last end. */
+  readonly startMs: number | undefined
+  readonly endMs: number | undefined
+  readonly labels: readonly string[]
+  readonly regions: readonly string[]
+  readonly grids: readonly string[]
+  readonly series: TimeSeries | undefined
+  /** Undefined when no sample is in the scope. */
+  figures(scope: Scope): Figures | undefined
+}
