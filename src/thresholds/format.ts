@@ -1,0 +1,92 @@
+import { compareToLimit, measureRoom } from './compare.js'
+import type { Judgement } from './judgement.js'
+import { METRIC_RULES } from './metrics.js'
+import type { Metric, Threshold, Unit } from './threshold.js'
+
+const MOST_DIGITS = 15
+
+/** Base units to what is shown; limits in seconds are shown in ms, as everything else that is a time. */
+const SHOWN: Readonly<Record<Unit, { factor: number; suffix: string }>> = {
+  ms: { factor: 1, suffix: ' ms' },
+  s: { factor: 1, suffix: ' ms' },
+  '%': { factor: 100, suffix: ' %' },
+  '/s': { factor: 1, suffix: '/s' },
+  '/min': { factor: 60, suffix: '/min' },
+  '': { factor: 1, suffix: '' }
+}
+
+/** A value in base units for people: `1,240 ms`, `2.5 %`, `55.3/s`, `0.85`. Beside a limit, use `formatActual`. */
+export function formatValue(metric: Metric, value: number): string {
+  const unit = METRIC_RULES[metric].units[0] ?? ''
+  const shown = value * SHOWN[unit].factor
+  return write(shown, readableDigits(metric, shown), unit)
+}
+
+/** The limit, exactly. */
+export function formatLimit(threshold: Threshold): string {
+  const shown = threshold.value * SHOWN[threshold.unit].factor
+  return write(shown, exactDigits(shown), threshold.unit)
+}
+
+/** The actual value with as many digits as it takes to stay on its side of the limit; empty when there is none. */
+export function formatActual({ threshold, actual }: Pick<Judgement, 'threshold' | 'actual'>): string {
+  if (actual === undefined) return ''
+  const { value: limit, unit, metric } = threshold
+  const side = Math.sign(compareToLimit(actual, limit))
+  if (side === 0) return formatLimit(threshold)
+  const { factor } = SHOWN[unit]
+  const shown = actual * factor
+  let digits = readableDigits(metric, shown)
+  while (digits < MOST_DIGITS && Math.sign(compareToLimit(roundTo(shown, digits), limit * factor)) !== side) {
+    digits++
+  }
+  return write(shown, digits, unit)
+}
+
+/** How far from the limit, in words: `55 % over`, `12 % below the limit`; empty when there is no actual value. */
+export function formatMargin({ threshold, actual }: Pick<Judgement, 'threshold' | 'actual'>): string {
+  if (actual === undefined) return ''
+  const { value: limit, operator, unit, metric } = threshold
+  const difference = compareToLimit(actual, limit)
+  if (difference === 0) return 'exactly at the limit'
+  const { factor } = SHOWN[unit]
+  const distance = Math.abs(difference) * factor
+  // There is no percentage of a limit of 0.
+  const amount =
+    limit === 0
+      ? write(distance, readableDigits(metric, distance), unit)
+      : formatPercent(Math.abs(difference) / limit)
+  if (operator === '==') return `${amount} ${difference > 0 ? 'above' : 'below'} the value asked for`
+  if (measureRoom(actual, threshold) < 0) return `${amount} ${difference > 0 ? 'over' : 'short'}`
+  return `${amount} ${difference > 0 ? 'above' : 'below'} the limit`
+}
+
+function formatPercent(ratio: number): string {
+  const percent = ratio * 100
+  if (percent < 0.01) return 'less than 0.01 %'
+  return write(percent, percent >= 10 ? 0 : percent >= 1 ? 1 : 2, '%')
+}
+
+/** Digits after the point that people care for; a small value keeps two digits that are not zero. */
+function readableDigits(metric: Metric, shown: number): number {
+  const size = Math.abs(shown)
+  if (size === 0 || !Number.isFinite(size)) return 0
+  if (metric === 'apdex') return 3
+  if (size >= 1) return size >= 100 ? 0 : size >= 10 ? 1 : 2
+  return Math.min(MOST_DIGITS, 1 - Math.floor(Math.log10(size)))
+}
+
+function exactDigits(shown: number): number {
+  let digits = 0
+  while (digits < MOST_DIGITS && compareToLimit(roundTo(shown, digits), shown) !== 0) digits++
+  return digits
+}
+
+function roundTo(value: number, digits: number): number {
+  return Number(value.toFixed(digits))
+}
+
+function write(shown: number, digits: number, unit: Unit): string {
+  const number = new Intl.NumberFormat('en-US', { maximumFractionDigits: digits }).format(shown)
+  return number + SHOWN[unit].suffix
+}

@@ -1,0 +1,46 @@
+import type { Measurements } from '../results/measurements.js'
+import { describeGaps, readFigure, readServiceApdex, type Evidence } from './evidence.js'
+import { leaveUndecided, type Judgement } from './judgement.js'
+import { describeUnmatched, findScopes } from './scopes.js'
+import type { Threshold } from './threshold.js'
+import { weighReadings, type ScopeReading } from './weigh.js'
+
+export type { Evidence } from './evidence.js'
+export type { Judgement } from './judgement.js'
+
+/** Judges every threshold, whatever became of the others. */
+export function judgeThresholds(thresholds: readonly Threshold[], evidence: Evidence): Judgement[] {
+  return thresholds.map((threshold) => judgeThreshold(threshold, evidence))
+}
+
+function judgeThreshold(threshold: Threshold, evidence: Evidence): Judgement {
+  // The grammar lets no such limit through; one that was made otherwise would hold by accident.
+  if (!Number.isFinite(threshold.value)) return leaveUndecided(threshold, 'the limit is not a number')
+  if (threshold.metric === 'apdex' && Object.keys(threshold.selector).length === 0) {
+    return weighReadings(threshold, [{ scope: {}, reading: readServiceApdex(evidence) }])
+  }
+  const gaps = describeGaps(evidence)
+  if (!evidence.measurements)
+    return leaveUndecided(threshold, `${threshold.name} is not known: ${gaps ?? ''}`)
+
+  const judgement = judgeMeasured(threshold, evidence.measurements, evidence)
+  if (gaps === undefined) return judgement
+  // Not even a breach is believed here: the rows that are missing may be the ones that would have undone it.
+  const reason = `${threshold.name} cannot be judged: ${gaps}; in what was read, ${judgement.reason}`
+  return { ...leaveUndecided(threshold, reason), scopesChecked: judgement.scopesChecked }
+}
+
+function judgeMeasured(threshold: Threshold, measurements: Measurements, evidence: Evidence): Judgement {
+  if (!measurements.figures({})) {
+    return leaveUndecided(threshold, `${threshold.name} is not known: there are no samples`)
+  }
+  const unmatched = describeUnmatched(threshold.selector, measurements)
+  if (unmatched !== undefined) return leaveUndecided(threshold, unmatched)
+  return weighReadings(threshold, readScopes())
+
+  function* readScopes(): Generator<ScopeReading> {
+    for (const { scope, figures } of findScopes(threshold.selector, measurements)) {
+      yield { scope, reading: readFigure(threshold, figures, evidence) }
+    }
+  }
+}

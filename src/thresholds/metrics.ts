@@ -1,0 +1,63 @@
+import type { Metric, Unit } from './threshold.js'
+
+/** What a metric may be compared with. */
+export interface MetricRule {
+  /** Accepted units, the base unit first; empty for plain numbers. */
+  readonly units: readonly Exclude<Unit, ''>[]
+  /** The largest value it can have, in base units: a limit beyond it makes a gate that says nothing. */
+  readonly largest?: number
+}
+
+const TIME: MetricRule = { units: ['ms', 's'] }
+const COUNT: MetricRule = { units: [] }
+
+export const METRIC_RULES: Readonly<Record<Metric, MetricRule>> = {
+  apdex: { units: [], largest: 1 },
+  error_rate: { units: ['%'], largest: 1 },
+  throughput: { units: ['/s', '/min'] },
+  mean: TIME,
+  median: TIME,
+  percentile: TIME,
+  min: TIME,
+  max: TIME,
+  samples: COUNT,
+  failures: COUNT,
+  concurrency: COUNT
+}
+
+/** Every metric that is written as a word; percentiles are written `pNN`. */
+export const METRIC_WORDS = Object.keys(METRIC_RULES).filter((name) => name !== 'percentile') as Exclude<
+  Metric,
+  'percentile'
+>[]
+
+/** Words of other tools for the same things; they are suggested, not accepted. */
+export const METRIC_SYNONYMS: ReadonlyMap<string, string> = new Map([
+  ['avg', 'mean'],
+  ['average', 'mean'],
+  ['count', 'samples'],
+  ['requests', 'samples'],
+  ['errors', 'failures'],
+  ['failed', 'failures'],
+  ['rps', 'throughput'],
+  ['users', 'concurrency'],
+  ['p0', 'min']
+])
+
+export const UNIT_SYNONYMS: ReadonlyMap<string, string> = new Map([
+  ['sec', 's'],
+  ['second', 's'],
+  ['seconds', 's'],
+  ['msec', 'ms'],
+  ['millis', 'ms'],
+  ['milliseconds', 'ms'],
+  ['percent', '%'],
+  ['pct', '%'],
+  ['rps', '/s'],
+  ['req/s', '/s'],
+  ['/sec', '/s'],
+  ['/m', '/min'],
+  ['rpm', '/min'],
+  ['req/min', '/min'],
+  ['/minute', '/min']
+])

@@ -1,0 +1,52 @@
+/** What a threshold can be about; every `pNN` is a `percentile`. */
+export type Metric =
+  | 'apdex'
+  | 'error_rate'
+  | 'throughput'
+  | 'mean'
+  | 'median'
+  | 'percentile'
+  | 'min'
+  | 'max'
+  | 'samples'
+  | 'failures'
+  | 'concurrency'
+
+export type Operator = '<' | '<=' | '>' | '>=' | '=='
+
+/** A unit as written; the empty one belongs to plain numbers. */
+export type Unit = 'ms' | 's' | '%' | '/s' | '/min' | ''
+
+export type SelectorKey = 'label' | 'region' | 'grid'
+
+/** A value of a selector: the literal pieces between its `*`, so that one piece alone means equality. */
+export interface Pattern {
+  /** As written between the quotes, escapes included. */
+  readonly text: string
+  readonly pieces: readonly string[]
+}
+
+/** Patterns by key; an absent key stands for all samples, not for each value of it. */
+export type Selector = Readonly<Partial<Record<SelectorKey, Pattern>>>
+
+/** One line that states what must hold. */
+export interface Threshold {
+  /** As written, without `warn:` (see `level`), comment and outer space. */
+  readonly text: string
+  /** Where it stands in the input, from 1. */
+  readonly line: number
+  readonly level: 'fail' | 'warn'
+  readonly metric: Metric
+  /** The metric's name as people write it: `p99.9`, `error_rate`. */
+  readonly name: string
+  /** Set for `percentile` and `median`; above 0, at most 100. */
+  readonly percentile?: number
+  readonly selector: Selector
+  readonly operator: Operator
+  /** The limit in base units: ms, a ratio from 0 to 1, per second, or plain. */
+  readonly value: number
+  readonly unit: Unit
+}
+
+/** A threshold's left-hand side without its selector. */
+export type NamedMetric = Pick<Threshold, 'metric' | 'name' | 'percentile'>
