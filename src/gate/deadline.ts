@@ -1,0 +1,25 @@
+import type { Clock } from '../service/clock.js'
+
+export interface Deadline {
+  readonly signal: AbortSignal
+  /** Lets go of the timer. */
+  release(): void
+}
+
+/** A signal that is aborted when the time is over, or when one of the others is. */
+export function startDeadline(
+  clock: Clock,
+  ms: number,
+  options: { error: Error; others?: AbortSignal[] }
+): Deadline {
+  const expiry = new AbortController()
+  const released = new AbortController()
+  clock.sleep(ms, released.signal).then(
+    () => expiry.abort(options.error),
+    () => undefined
+  )
+  return {
+    signal: AbortSignal.any([expiry.signal, ...(options.others ?? [])]),
+    release: () => released.abort()
+  }
+}

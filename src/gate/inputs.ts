@@ -1,0 +1,128 @@
+import { readConfigFile } from './config-file.js'
+import type { PlanFiles } from './plan-files.js'
+import type { Parsed } from './setting-values.js'
+
+/** Every input of the contract. */
+export const INPUT_NAMES = [
+  'config',
+  'base-url',
+  'token',
+  'tool',
+  'files',
+  'grids',
+  'name',
+  'notes',
+  'project',
+  'tags',
+  'privacy',
+  'threads',
+  'rampup',
+  'duration',
+  'override-hosts',
+  'override-parameters',
+  'thresholds',
+  'run-id',
+  'repeat',
+  'wait',
+  'timeout',
+  'poll-interval',
+  'stop-on-cancel',
+  'fail-on',
+  'on-missing-token',
+  'artifact-name',
+  'retention-days',
+  'comment',
+  'github-token',
+  'matrix',
+  'service-name'
+] as const
+
+export type InputName = (typeof INPUT_NAMES)[number]
+
+/** The one table of defaults; an input that is not in it has none. */
+export const DEFAULTS: Readonly<Partial<Record<InputName, string>>> = {
+  tool: 'jmeter',
+  privacy: 'private',
+  wait: 'true',
+  timeout: '2h',
+  'poll-interval': '15s',
+  'stop-on-cancel': 'true',
+  'fail-on': 'breach',
+  'on-missing-token': 'fail',
+  comment: 'auto'
+}
+
+/** What reading the settings needs of the world. */
+export interface SettingsSources {
+  /** An input as given, trimmed; empty when it was not. */
+  read(name: InputName): string
+  readConfig(path: string): Promise<string>
+  resolveFiles(lines: readonly string[]): Promise<PlanFiles>
+  readonly defaultName: string
+  readonly platform: string
+  /** What an empty base-url means: an error in the action, the embedded service on the command line. */
+  readonly emptyBaseUrl: 'error' | 'local'
+}
+
+/** Inputs over the config file over the defaults, with the problems found so far. */
+export class Inputs {
+  readonly problems: string[] = []
+
+  private constructor(
+    private readonly sources: SettingsSources,
+    private readonly config: ReadonlyMap<string, string>,
+    private readonly configGrids: unknown
+  ) {}
+
+  static async open(sources: SettingsSources): Promise<Inputs> {
+    const path = sources.read('config')
+    if (path === '') return new Inputs(sources, new Map(), undefined)
+    try {
+      const { values, grids, problems } = readConfigFile(await sources.readConfig(path), INPUT_NAMES)
+      const inputs = new Inputs(sources, values, grids)
+      for (const problem of problems) inputs.complain('config', `${path}: ${problem}`)
+      return inputs
+    } catch (thrown) {
+      const inputs = new Inputs(sources, new Map(), undefined)
+      inputs.complain(
+        'config',
+        `"${path}" cannot be read: ${thrown instanceof Error ? thrown.message : String(thrown)}`
+      )
+      return inputs
+    }
+  }
+
+  complain(name: InputName, problem: string): void {
+    this.problems.push(`${name}: ${problem}`)
+  }
+
+  isGiven(name: InputName): boolean {
+    return this.given(name) !== '' || (name === 'grids' && this.configGrids !== undefined)
+  }
+
+  text(name: InputName): string {
+    return this.given(name) || (DEFAULTS[name] ?? '')
+  }
+
+  optional(name: InputName): string | undefined {
+    return this.text(name) || undefined
+  }
+
+  grids(): unknown {
+    return this.sources.read('grids') || (this.configGrids ?? '')
+  }
+
+  /** Undefined when the input is empty, or when it is wrong: then the problem is noted. */
+  take<T>(name: InputName, parse: (text: string) => Parsed<T>): T | undefined {
+    const text = this.text(name)
+    if (text === '') return undefined
+    const parsed = parse(text)
+    if (parsed.ok) return parsed.value
+    this.complain(name, `"${text}" is not accepted; give ${parsed.accepted}`)
+    return undefined
+  }
+
+  private given(name: InputName): string {
+    return this.sources.read(name) || (this.config.get(name) ?? '')
+  }
+}

@@ -1,0 +1,17 @@
+/** Every output of the contract. */
+export const OUTPUT_NAMES = [
+  'run-id',
+  'run-url',
+  'status',
+  'verdict',
+  'apdex',
+  'apdex-target',
+  'summary',
+  'metrics',
+  'thresholds',
+  'results-dir',
+  'artifact-id',
+  'artifact-url'
+] as const
+
+export type OutputName = (typeof OUTPUT_NAMES)[number]

@@ -1,0 +1,99 @@
+import { lstat, realpath, stat } from 'node:fs/promises'
+import { basename, isAbsolute, relative, resolve, sep } from 'node:path'
+
+/** Finds what one pattern matches, as absolute paths; `excluded` are patterns too. */
+export type FindFiles = (pattern: string, excluded: readonly string[]) => Promise<string[]>
+
+export interface PlanFiles {
+  /** The plan first, then its data files in the order of the lines. */
+  readonly paths: string[]
+  readonly problems: string[]
+}
+
+/** Resolves the lines of `files`: inside the workspace, regular files only, hidden ones only when they are named. */
+export async function resolvePlanFiles(
+  lines: readonly string[],
+  options: { workspace: string; find: FindFiles }
+): Promise<PlanFiles> {
+  const problems: string[] = []
+  const root = await realpath(options.workspace)
+  const excluded = lines.filter((line) => line.startsWith('!')).map((line) => line.slice(1).trim())
+  const wanted = lines.filter((line) => !line.startsWith('!'))
+  const paths: string[] = []
+  for (const [index, line] of wanted.entries()) {
+    const matches = await matchesOf(line, excluded, options)
+    const visible = matches.filter((path) => isNamedIfHidden(relative(options.workspace, path), line))
+    if (visible.length === 0) problems.push(emptyMatch(line, matches.length))
+    if (index === 0 && visible.length > 1)
+      problems.push(
+        `the first line, "${line}", must match one file, the plan; it matches ${visible.length}: ${list(visible.map((path) => relative(options.workspace, path)))}`
+      )
+    for (const path of visible) {
+      const problem = await problemWith(path, line, root)
+      if (problem !== undefined) problems.push(problem)
+      else if (!paths.includes(path)) paths.push(path)
+    }
+  }
+  return { paths, problems: [...problems, ...sameNames(paths, options.workspace)] }
+}
+
+/** A line that is a file's own name is taken as it stands, whatever characters it has. */
+async function matchesOf(
+  line: string,
+  excluded: readonly string[],
+  { workspace, find }: { workspace: string; find: FindFiles }
+): Promise<string[]> {
+  const literal = isAbsolute(line) ? resolve(line) : resolve(workspace, line)
+  const exists = await lstat(literal).then(
+    () => true,
+    () => false
+  )
+  if (exists && excluded.length === 0) return [literal]
+  const found = await find(line, excluded)
+  return found.sort()
+}
+
+function isNamedIfHidden(path: string, line: string): boolean {
+  const named = line.split('/')
+  return path
+    .split(sep)
+    .filter((segment) => segment.startsWith('.') && segment !== '..')
+    .every((segment) =>
+      named.some((name) => name === segment || (name.startsWith('.') && name !== '.' && name !== '..'))
+    )
+}
+
+async function problemWith(path: string, line: string, root: string): Promise<string | undefined> {
+  try {
+    const real = await realpath(path)
+    const way = relative(root, real)
+    if (way.startsWith('..') || isAbsolute(way)) return `"${line}" leads outside the workspace`
+    if (!(await stat(real)).isFile()) return `"${line}" is not a regular file`
+    return undefined
+  } catch (thrown) {
+    return `"${line}" cannot be read: ${thrown instanceof Error ? thrown.message : String(thrown)}`
+  }
+}
+
+/** The service drops folders from names, so two files of one name would be one there. */
+function sameNames(paths: readonly string[], workspace: string): string[] {
+  const byName = new Map<string, string[]>()
+  for (const path of paths)
+    byName.set(basename(path), [...(byName.get(basename(path)) ?? []), relative(workspace, path)])
+  return [...byName]
+    .filter(([, same]) => same.length > 1)
+    .map(
+      ([name, same]) =>
+        `two files of the same base name ${name}: ${list(same)}; the service keeps names without folders`
+    )
+}
+
+function emptyMatch(line: string, hidden: number): string {
+  return hidden > 0
+    ? `"${line}" matches hidden files only; name a hidden file to send it`
+    : `"${line}" matches no file in the workspace`
+}
+
+function list(names: readonly string[]): string {
+  return names.length > 5 ? `${names.slice(0, 5).join(', ')} and ${names.length - 5} more` : names.join(', ')
+}

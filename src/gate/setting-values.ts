@@ -1,0 +1,45 @@
+/** The value, or what would have been accepted. */
+export type Parsed<T> =
+  { readonly ok: true; readonly value: T } | { readonly ok: false; readonly accepted: string }
+
+const accept = <T>(value: T): Parsed<T> => ({ ok: true, value })
+const refuse = (accepted: string): { ok: false; accepted: string } => ({ ok: false, accepted })
+
+export function parseInteger(
+  text: string,
+  { least, most }: { least: number; most?: number }
+): Parsed<number> {
+  const value = /^\d{1,9}$/.test(text) ? Number(text) : NaN
+  if (value >= least && value <= (most ?? Infinity)) return accept(value)
+  return refuse(
+    most === undefined ? `a whole number, at least ${least}` : `a whole number from ${least} to ${most}`
+  )
+}
+
+/** The spellings the toolkit takes. */
+export function parseBoolean(text: string): Parsed<boolean> {
+  if (/^(true|True|TRUE)$/.test(text)) return accept(true)
+  if (/^(false|False|FALSE)$/.test(text)) return accept(false)
+  return refuse('true or false')
+}
+
+/** Whole seconds, or hours, minutes and seconds such as `1h30m`. */
+export function parseDurationSeconds(text: string, least: number): Parsed<number> {
+  const parts = /^(?:(\d{1,7})|(?:(\d{1,5})h)?(?:(\d{1,6})m)?(?:(\d{1,7})s)?)$/.exec(text)
+  const [, plain, hours, minutes, seconds] = parts ?? []
+  const value =
+    parts && text !== ''
+      ? Number(plain ?? 0) + Number(hours ?? 0) * 3600 + Number(minutes ?? 0) * 60 + Number(seconds ?? 0)
+      : NaN
+  if (value >= least) return accept(value)
+  return refuse(`a duration of at least ${least} s, in whole seconds or as 90s, 5m, 2h, 1h30m`)
+}
+
+export function parseChoice<const T extends string>(text: string, choices: readonly T[]): Parsed<T> {
+  const found = choices.find((choice) => choice === text)
+  return found === undefined ? refuse(choices.join(', ')) : accept(found)
+}
+
+export function parsePattern(text: string, pattern: RegExp, accepted: string): Parsed<string> {
+  return pattern.test(text) ? accept(text) : refuse(accepted)
+}

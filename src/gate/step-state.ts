@@ -1,0 +1,36 @@
+/** What the post step needs to clean up after main, whatever became of it. The one place where the token is kept. */
+export interface StepState {
+  readonly address: string
+  readonly token: string
+  readonly serviceName: string | undefined
+  /** Sent as a tag with the run, so that it can be found when the reply to its creation was lost. */
+  readonly marker: string | undefined
+  readonly runId: string | undefined
+  /** Grids that the step made itself. */
+  readonly madeGrids: readonly string[]
+  /** Tool processes of the embedded service, by group. */
+  readonly processGroups: readonly ProcessGroup[]
+  /** False once nothing is left to stop, or what is left is left on purpose. */
+  readonly cleanupDue: boolean
+}
+
+export interface ProcessGroup {
+  readonly pid: number
+  /** When the group's leader started, as the system tells it: a pid alone may have been given to somebody else. */
+  readonly startTime: string
+}
+
+export function encodeState(state: StepState): string {
+  return JSON.stringify(state)
+}
+
+/** Undefined when there is none, or none that can be understood. */
+export function decodeState(text: string): StepState | undefined {
+  if (text === '') return undefined
+  try {
+    const parsed = JSON.parse(text) as StepState
+    return typeof parsed.address === 'string' && typeof parsed.token === 'string' ? parsed : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,29 @@
+/** The deadline for everything up to the run's end has passed. */
+export class DeadlineError extends Error {
+  override name = 'DeadlineError'
+}
+
+/** The job was cancelled: a signal came. */
+export class CancelledError extends Error {
+  override name = 'CancelledError'
+  constructor(readonly signal: string) {
+    super(`cancelled by ${signal}`)
+  }
+}
+
+/** What kept the story from its end. */
+export interface Trouble {
+  readonly kind: 'timed-out' | 'cancelled' | 'error'
+  readonly message: string
+}
+
+export function troubleOf(thrown: unknown): Trouble {
+  if (thrown instanceof DeadlineError) return { kind: 'timed-out', message: thrown.message }
+  if (thrown instanceof CancelledError) return { kind: 'cancelled', message: thrown.message }
+  return { kind: 'error', message: messageOf(thrown) }
+}
+
+/** Anything can be thrown. */
+export function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown)
+}

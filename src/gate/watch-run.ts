@@ -1,0 +1,148 @@
+import { RefusedError, isPassing } from '../service/errors.js'
+import { pauseBefore } from '../service/retries.js'
+import type { Run } from '../service/documents.js'
+import { formatDuration } from './durations.js'
+import { nextLookMs } from './pace.js'
+import { hasEnded, phaseOf } from './run-status.js'
+import type { Clock } from '../service/clock.js'
+import type { Log } from './workbench.js'
+
+export interface WatchOptions {
+  readonly show: () => Promise<Run>
+  readonly log: Log
+  readonly clock: Clock
+  /** Aborted by the deadline or a cancelled job. */
+  readonly signal: AbortSignal
+  readonly longestMs: number
+  /** What was asked for; the run's own figure is used where this is not known. */
+  readonly durationSeconds: number | undefined
+  /** A run that was made a moment ago may not be known everywhere yet. */
+  readonly isNew: boolean
+}
+
+export interface Watched {
+  readonly run: Run
+  /** When the run was first seen to run, and when to have ended, by this machine's clock. */
+  readonly seenRunningMs: number | undefined
+  readonly seenEndedMs: number
+}
+
+const LINE_EVERY_MS = 60_000
+/** A service may be away for some minutes in the middle of a run without the gate giving up. */
+const LONGEST_SILENCE_MS = 5 * 60_000
+const NEW_RUN_MAY_BE_UNKNOWN_MS = 30_000
+const LONGEST_PAUSE_AFTER_FAILURE = 6
+
+/** Looks at the run until it has ended; throws when the signal is aborted or the service stays away. */
+export async function watchRun(options: WatchOptions): Promise<Watched> {
+  const watch = new Watch(options)
+  for (;;) {
+    const ended = await watch.look()
+    if (ended) return ended
+    await options.clock.sleep(watch.pauseMs(), options.signal)
+  }
+}
+
+class Watch {
+  readonly #options: WatchOptions
+  readonly #sinceMs: number
+  readonly #unknownStatuses = new Set<string>()
+  #lastAnswerMs: number
+  #lastLineMs = -Infinity
+  #failures = 0
+  #lastFailure: unknown
+  #run: Run | undefined
+  #seenRunningMs: number | undefined
+
+  constructor(options: WatchOptions) {
+    this.#options = options
+    this.#sinceMs = options.clock.now()
+    this.#lastAnswerMs = this.#sinceMs
+  }
+
+  /** What was seen, once the run has ended. */
+  async look(): Promise<Watched | undefined> {
+    const { show, clock, signal } = this.#options
+    signal.throwIfAborted()
+    try {
+      const run = await show()
+      this.#note(run)
+      return hasEnded(run.status)
+        ? { run, seenRunningMs: this.#seenRunningMs, seenEndedMs: clock.now() }
+        : undefined
+    } catch (error) {
+      signal.throwIfAborted()
+      this.#tolerate(error)
+      return undefined
+    }
+  }
+
+  pauseMs(): number {
+    const { clock, longestMs } = this.#options
+    if (this.#failures > 0)
+      return pauseBefore(Math.min(this.#failures, LONGEST_PAUSE_AFTER_FAILURE), this.#lastFailure)
+    const nowMs = clock.now()
+    const endMs = this.#expectedEndMs()
+    return nextLookMs({
+      elapsedMs: nowMs - this.#sinceMs,
+      untilEndMs: endMs === undefined ? undefined : endMs - nowMs,
+      longestMs
+    })
+  }
+
+  #note(run: Run): void {
+    const { log, clock } = this.#options
+    const nowMs = clock.now()
+    if (this.#failures > 0) log.info(`The service answers again.`)
+    this.#failures = 0
+    this.#lastAnswerMs = nowMs
+    const changed = run.status !== this.#run?.status
+    this.#run = run
+    const phase = phaseOf(run.status)
+    if (phase === 'running') this.#seenRunningMs ??= nowMs
+    if (phase === 'unknown' && !this.#unknownStatuses.has(run.status)) {
+      this.#unknownStatuses.add(run.status)
+      log.notice(`The run has the status "${run.status}", which is not known here; it is watched on.`)
+    }
+    if (changed || nowMs - this.#lastLineMs >= LINE_EVERY_MS) {
+      log.info(`Run ${run.id} is ${run.status}${this.#progress(nowMs)}`)
+      this.#lastLineMs = nowMs
+    }
+  }
+
+  #progress(nowMs: number): string {
+    const seconds = this.#durationSeconds()
+    if (this.#seenRunningMs === undefined || phaseOf(this.#run?.status ?? '') !== 'running')
+      return ` after ${formatDuration(nowMs - this.#sinceMs)}`
+    const soFar = formatDuration(nowMs - this.#seenRunningMs)
+    return ` for ${soFar}${seconds === undefined ? '' : ` of ${formatDuration(seconds * 1000)}`}`
+  }
+
+  #tolerate(error: unknown): void {
+    const { log, clock, isNew } = this.#options
+    const nowMs = clock.now()
+    const isTooNew =
+      isNew &&
+      error instanceof RefusedError &&
+      error.status === 404 &&
+      this.#run === undefined &&
+      nowMs - this.#sinceMs < NEW_RUN_MAY_BE_UNKNOWN_MS
+    if (!isTooNew && (!isPassing(error) || nowMs - this.#lastAnswerMs > LONGEST_SILENCE_MS)) throw error
+    if (this.#failures === 0) log.info(`The service could not be asked (${String(error)}); trying again.`)
+    this.#failures++
+    this.#lastFailure = error
+  }
+
+  #durationSeconds(): number | undefined {
+    return this.#options.durationSeconds ?? this.#run?.durationSeconds
+  }
+
+  /** By this machine's clock; the service's own start is only believed where it fits what was seen. */
+  #expectedEndMs(): number | undefined {
+    const seconds = this.#durationSeconds()
+    if (seconds === undefined || this.#seenRunningMs === undefined) return undefined
+    const told = this.#run?.startedMs
+    const isPlausible = told !== undefined && told >= this.#sinceMs && told <= this.#seenRunningMs
+    return (isPlausible ? told : this.#seenRunningMs) + seconds * 1000
+  }
+}

@@ -1,0 +1,59 @@
+import type { Clock } from '../service/clock.js'
+import type { OutputName } from './outputs.js'
+import type { StepState } from './step-state.js'
+
+/** Where lines for people go. Implementations defuse text that the project did not write. */
+export interface Log {
+  info(line: string): void
+  notice(line: string): void
+  warning(line: string): void
+  error(line: string): void
+  debug(line: string): void
+}
+
+/** What the run is done for; goes into its name and the report. */
+export interface Occasion {
+  readonly repository: string
+  readonly ref: string
+  readonly commit: string
+  /** The address of the workflow run, if there is one. */
+  readonly url: string | undefined
+}
+
+export interface ArtifactRequest {
+  readonly name: string
+  readonly folder: string
+  readonly files: readonly string[]
+  readonly retentionDays: number | undefined
+}
+
+export interface Artifact {
+  readonly id: string
+  readonly url: string | undefined
+}
+
+/** The embedded service, as the story needs it. */
+export interface LocalService {
+  readonly url: string
+  readonly token: string
+  close(): Promise<void>
+}
+
+/** The tools on the table: everything the story needs of the world it runs in. */
+export interface Workbench {
+  readonly log: Log
+  readonly clock: Clock
+  /** Aborted when the job is cancelled. */
+  readonly cancelled: AbortSignal
+  readonly occasion: Occasion
+  /** A folder of this step's own, which outlives it within the job. */
+  readonly scratchDir: string
+  /** Hides a secret in everything that is logged from here on. */
+  mask(secret: string): void
+  saveState(state: StepState): void
+  setOutput(name: OutputName, value: string): void
+  writeSummary(markdown: string): Promise<void>
+  /** Undefined where there is nowhere to upload to. */
+  readonly uploadArtifact: ((request: ArtifactRequest) => Promise<Artifact>) | undefined
+  startLocalService(): Promise<LocalService>
+}

@@ -1,0 +1,45 @@
+/** Where the service lives: the API's root and the way from its links to addresses. */
+export interface Address {
+  /** Ends with `/api`, without a slash behind it. */
+  readonly api: string
+  readonly origin: string
+}
+
+const LOOPBACK = /^(localhost|127(?:\.\d{1,3}){3}|\[::1\])$/
+
+export function isLoopback(url: URL): boolean {
+  return LOOPBACK.test(url.hostname)
+}
+
+/** Credentials go over https only; loopback never leaves the machine. */
+export function isConfidential(url: URL): boolean {
+  return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url))
+}
+
+/** Reads a base URL with or without `/api`; throws an Error whose message says what is accepted. */
+export function readAddress(text: string): Address {
+  let url: URL
+  try {
+    url = new URL(text)
+  } catch (cause) {
+    throw new Error('is not an address; give one such as https://service.example, or local', { cause })
+  }
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') throw new Error('must start with https://')
+  if (!isConfidential(url))
+    throw new Error(
+      'must start with https:// (plain http would send the token in the clear; only loopback may use it)'
+    )
+  if (url.username !== '' || url.password !== '')
+    throw new Error('must not hold a user name or password; the token goes into `token`')
+  if (url.search !== '' || url.hash !== '') throw new Error('must not have a query or a fragment')
+  const path = url.pathname.replace(/\/+$/, '')
+  return { api: url.origin + (path.endsWith('/api') ? path : `${path}/api`), origin: url.origin }
+}
+
+/** Turns a link of a reply (`/api/…`, relative to the host's prefix, or absolute) into an address. */
+export function resolveLink(address: Address, href: string): URL {
+  if (/^[a-z][a-z0-9+.-]*:/i.test(href)) return new URL(href)
+  if (href.startsWith('//')) return new URL(href, address.origin)
+  if (href === '/api' || href.startsWith('/api/')) return new URL(address.api.slice(0, -'/api'.length) + href)
+  return new URL(address.api + (href.startsWith('/') ? href : `/${href}`))
+}

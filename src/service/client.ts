@@ -1,0 +1,206 @@
+import type { Address } from './address.js'
+import { resolveLink } from './address.js'
+import type { Clock } from './clock.js'
+import { decodeAccount, decodeGrid, decodeReport, decodeRun, decodeRunPage, parseReply } from './decode.js'
+import type { Account, Grid, Report, Run, RunPage } from './documents.js'
+import { Http } from './http.js'
+import type { Call, Reply } from './http.js'
+import { multipartOf } from './multipart.js'
+import type { GridSpecification, RunRequest } from './requests.js'
+import { gridFields, runFields } from './requests.js'
+import { CARE, withCare } from './retries.js'
+import type { Care } from './retries.js'
+import type { Vocabulary } from './vocabulary.js'
+
+export interface ClientOptions {
+  readonly address: Address
+  readonly token: string
+  readonly words: Vocabulary
+  readonly clock: Clock
+}
+
+interface Op {
+  readonly operation: string
+  readonly care: Care
+  readonly method?: Call['method']
+  readonly url: URL
+  readonly upload?: Call['upload']
+  readonly signal?: AbortSignal | undefined
+}
+
+/** Which part of a CSV to send: all of it, or what lies behind the bytes already had. */
+export interface ResultRange {
+  readonly fromByte: number
+  /** Of the reply whose bytes are already had: another version is sent from its start. */
+  readonly version: string | undefined
+}
+
+/** The API from the caller's side: one method an operation. */
+export class ServiceClient {
+  readonly #address: Address
+  readonly #words: Vocabulary
+  readonly #clock: Clock
+  readonly #http: Http
+
+  constructor({ address, token, words, clock }: ClientOptions) {
+    this.#address = address
+    this.#words = words
+    this.#clock = clock
+    this.#http = new Http({ token, mediaType: words.mediaType, origin: address.origin })
+  }
+
+  async createGrid(grid: GridSpecification, signal?: AbortSignal): Promise<Grid> {
+    const operation = `creating a grid in ${grid.region}`
+    const upload = await multipartOf(operation, gridFields(grid), [])
+    const reply = await this.#ask({
+      operation,
+      care: CARE.createGrid,
+      method: 'POST',
+      url: this.#url('grids'),
+      upload,
+      signal
+    })
+    return decodeGrid(parseReply(operation, await reply.text()))
+  }
+
+  async showGrid(id: string, signal?: AbortSignal): Promise<Grid> {
+    const operation = `reading grid ${id}`
+    return this.#read({ operation, care: CARE.showGrid, url: this.#url('grids', id), signal }, decodeGrid)
+  }
+
+  /** Undefined when the service answers 204 with nothing, as its general rule for DELETE says. */
+  async terminateGrid(id: string, signal?: AbortSignal): Promise<Grid | undefined> {
+    const operation = `terminating grid ${id}`
+    const reply = await this.#ask({
+      operation,
+      care: CARE.terminateGrid,
+      method: 'DELETE',
+      url: this.#url('grids', id),
+      signal
+    })
+    const body = await reply.text()
+    return body.trim() === '' ? undefined : decodeGrid(parseReply(operation, body))
+  }
+
+  async createRun(run: RunRequest, signal?: AbortSignal): Promise<Run> {
+    const operation = 'creating the run'
+    const files = run.files.map((path) => ({ name: `${this.#words.files}[]`, path }))
+    const upload = await multipartOf(operation, runFields(run, this.#words), files)
+    const url = this.#url(this.#words.runs)
+    const reply = await this.#ask({ operation, care: CARE.createRun, method: 'POST', url, upload, signal })
+    return decodeRun(parseReply(operation, await reply.text()), this.#words)
+  }
+
+  async showRun(id: string, signal?: AbortSignal): Promise<Run> {
+    const operation = `reading run ${id}`
+    return this.#read(
+      { operation, care: CARE.showRun, url: this.#url(this.#words.runs, id), signal },
+      (reply) => decodeRun(reply, this.#words)
+    )
+  }
+
+  async stopRun(id: string, signal?: AbortSignal): Promise<Run> {
+    const operation = `stopping run ${id}`
+    return this.#read(
+      { operation, care: CARE.stopRun, url: this.#url(this.#words.runs, id, 'stop'), signal },
+      (reply) => decodeRun(reply, this.#words)
+    )
+  }
+
+  async repeatRun(id: string, signal?: AbortSignal): Promise<Run> {
+    const operation = `repeating run ${id}`
+    return this.#read(
+      { operation, care: CARE.repeatRun, url: this.#url(this.#words.runs, id, 'repeat'), signal },
+      (reply) => decodeRun(reply, this.#words)
+    )
+  }
+
+  /** One page of the list: the first one, or the one a page's `next` link leads to. */
+  async listRuns(page?: string, signal?: AbortSignal): Promise<RunPage> {
+    const operation = 'listing the runs'
+    const url = page === undefined ? this.#url(this.#words.runs) : resolveLink(this.#address, page)
+    return this.#read({ operation, care: CARE.listRuns, url, signal }, (reply) =>
+      decodeRunPage(reply, this.#words)
+    )
+  }
+
+  async report(id: string, signal?: AbortSignal): Promise<Report> {
+    const operation = `reading the report of run ${id}`
+    return this.#read(
+      { operation, care: CARE.report, url: this.#url(this.#words.runs, id, 'report'), signal },
+      decodeReport
+    )
+  }
+
+  /** The address of a grid's CSV where the run's reply gave no link to it. */
+  resultHref(runId: string, gridId: string): string {
+    return `/api/${this.#words.runs}/${runId}/result.csv?grid_id=${gridId}`
+  }
+
+  /** Opens a grid's CSV; the bytes are the caller's to read and to verify. */
+  async openResult(
+    href: string,
+    options: { range?: ResultRange | undefined; signal?: AbortSignal } = {}
+  ): Promise<Reply> {
+    const { range } = options
+    return this.#http.download({
+      operation: 'downloading a result CSV',
+      method: 'GET',
+      url: resolveLink(this.#address, href),
+      patienceMs: CARE.result.patienceMs,
+      headers: {
+        accept: 'text/csv, */*;q=0.1',
+        ...(range && {
+          range: `bytes=${range.fromByte}-`,
+          ...(range.version !== undefined && { 'if-range': range.version })
+        })
+      },
+      signal: options.signal
+    })
+  }
+
+  async account(signal?: AbortSignal): Promise<Account> {
+    const operation = 'reading the account'
+    return this.#read({ operation, care: CARE.account, url: this.#url('account'), signal }, decodeAccount)
+  }
+
+  /** HEAD on any resource: whether it is there, and its headers, without its body. */
+  async head(link: string, signal?: AbortSignal): Promise<Pick<Reply, 'status' | 'header'>> {
+    const operation = `looking at ${link}`
+    const reply = await this.#ask({
+      operation,
+      care: CARE.head,
+      method: 'HEAD',
+      url: resolveLink(this.#address, link),
+      signal
+    })
+    reply.body.resume()
+    return reply
+  }
+
+  async close(): Promise<void> {
+    await this.#http.close()
+  }
+
+  async #read<T>(op: Op, decode: (reply: ReturnType<typeof parseReply>) => T): Promise<T> {
+    return withCare(op.care, this.#clock, {
+      signal: op.signal,
+      attempt: async () => {
+        const reply = await this.#http.call(callOf(op))
+        return decode(parseReply(op.operation, await reply.text()))
+      }
+    })
+  }
+
+  async #ask(op: Op): Promise<Reply> {
+    return withCare(op.care, this.#clock, { signal: op.signal, attempt: () => this.#http.call(callOf(op)) })
+  }
+
+  #url(...segments: string[]): URL {
+    return new URL([this.#address.api, ...segments.map(encodeURIComponent)].join('/'))
+  }
+}
+
+function callOf({ operation, method = 'GET', url, care, upload, signal }: Op): Call {
+  return { operation, method, url, patienceMs: care.patienceMs, signal, ...(upload && { upload }) }
+}

@@ -1,0 +1,84 @@
+/** The service's resources as the rest of the project sees them; the names are ours, the meanings the document's. */
+export interface GridNode {
+  readonly address: string | undefined
+  readonly state: string | undefined
+}
+
+export interface Grid {
+  readonly id: string
+  readonly name: string | undefined
+  readonly region: string
+  readonly origin: string | undefined
+  readonly nodeCount: number | undefined
+  readonly instanceType: string | undefined
+  readonly infrastructure: string | undefined
+  readonly stopAfterMinutes: number | undefined
+  readonly status: string
+  readonly nodes: readonly GridNode[]
+}
+
+export interface ResultLink {
+  readonly name: string | undefined
+  readonly region: string | undefined
+  readonly href: string
+}
+
+export interface Run {
+  readonly id: string
+  readonly status: string
+  /** As sent; null when there is none. What it says is read where it is judged. */
+  readonly apdex: string | null
+  readonly tool: string | undefined
+  readonly name: string | undefined
+  readonly notes: string | undefined
+  readonly threads: number | undefined
+  readonly rampupSeconds: number | undefined
+  readonly durationSeconds: number | undefined
+  readonly tags: readonly string[]
+  readonly permalink: string | undefined
+  /** As text, whatever its type; undefined when there are none. */
+  readonly remoteErrors: string | undefined
+  readonly startedMs: number | undefined
+  readonly stoppedMs: number | undefined
+  readonly grids: readonly Grid[]
+  readonly files: readonly string[]
+  readonly results: readonly ResultLink[]
+}
+
+export interface RunPage {
+  readonly runs: readonly Run[]
+  readonly total: number | undefined
+  /** The link to the next page, if there is one. */
+  readonly next: string | undefined
+}
+
+export interface Report {
+  readonly summary: string
+  /** Figures seen beside the summary in the wild; shown, never judged. */
+  readonly means: Readonly<Record<string, number>>
+  /** True when the embedded service made synthetic samples in place of load. */
+  readonly rehearsal: boolean
+}
+
+export interface User {
+  readonly id: number | undefined
+  readonly email: string | undefined
+  /** A secret: masked and redacted wherever an account is shown. */
+  readonly authenticationToken: string | undefined
+  readonly signInCount: number | undefined
+  readonly lastSignIn: string | undefined
+}
+
+export interface Credential {
+  readonly id: number | undefined
+  readonly provider: string | undefined
+  readonly description: string | undefined
+  readonly arn: string | undefined
+  readonly accessKeyId: string | undefined
+}
+
+export interface Account {
+  readonly email: string | undefined
+  readonly users: readonly User[]
+  readonly credentials: readonly Credential[]
+}

@@ -1,0 +1,87 @@
+/** What every failing operation has in common: which one it was. */
+export class ServiceError extends Error {
+  override name = 'ServiceError'
+  constructor(
+    readonly operation: string,
+    message: string,
+    options?: ErrorOptions
+  ) {
+    super(`${operation}: ${message}`, options)
+  }
+}
+
+/** The service answered, and not with success. */
+export class RefusedError extends ServiceError {
+  override name = 'RefusedError'
+  readonly status: number
+  readonly retryAfterMs: number | undefined
+  constructor(operation: string, refusal: Refusal) {
+    const request = refusal.requestId === undefined ? '' : ` (request ${refusal.requestId})`
+    super(
+      operation,
+      `the service answered ${refusal.status}: ${refusal.detail}${request}${hintFor(refusal.status)}`
+    )
+    this.status = refusal.status
+    this.retryAfterMs = refusal.retryAfterMs
+  }
+}
+
+interface Refusal {
+  readonly status: number
+  readonly detail: string
+  readonly requestId: string | undefined
+  readonly retryAfterMs: number | undefined
+}
+
+/** No answer came: refused connection, reset, time-out. */
+export class UnreachableError extends ServiceError {
+  override name = 'UnreachableError'
+  /** True when no connection was made, so that the request cannot have had an effect. */
+  readonly neverSent: boolean
+  constructor(operation: string, message: string, options: ErrorOptions & { neverSent: boolean }) {
+    super(operation, message, options)
+    this.neverSent = options.neverSent
+  }
+}
+
+/** The service answered with success, and with something that is no such reply. */
+export class MalformedReplyError extends ServiceError {
+  override name = 'MalformedReplyError'
+}
+
+/** The file to be sent is not what it was when its size was taken. */
+export class UploadError extends ServiceError {
+  override name = 'UploadError'
+}
+
+/** Whether the same request may well succeed a little later. */
+export function isPassing(error: unknown): boolean {
+  if (error instanceof UnreachableError) return true
+  if (error instanceof MalformedReplyError) return true
+  return (
+    error instanceof RefusedError &&
+    (error.status === 408 || error.status === 425 || error.status === 429 || error.status >= 500)
+  )
+}
+
+/** Whether a creating request can have had no effect, so that sending it again makes no second one. */
+export function madeNothing(error: unknown): boolean {
+  if (error instanceof UploadError) return true
+  if (error instanceof UnreachableError) return error.neverSent
+  return error instanceof RefusedError && error.status >= 300 && error.status < 500 && error.status !== 408
+}
+
+function hintFor(status: number): string {
+  switch (status) {
+    case 401:
+      return '. Check the token: it may be wrong, expired, or missing in this workflow'
+    case 403:
+      return '. The token is known but may not do this'
+    case 404:
+      return '. Check the id and base-url'
+    case 429:
+      return '. The service limits the rate of requests'
+    default:
+      return ''
+  }
+}
