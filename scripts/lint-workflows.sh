@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# Checks the workflows with actionlint and zizmor, of fixed versions, kept in .cache/ from one time to the next.
+# They come through Go and Python; where these are missing, this is skipped with a notice, but in CI it fails.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+ACTIONLINT_VERSION=v1.7.12
+ZIZMOR_VERSION=1.32.0
+tools=$PWD/.cache/workflow-tools
+actionlint=$tools/actionlint-$ACTIONLINT_VERSION/actionlint
+zizmor=$tools/zizmor-$ZIZMOR_VERSION/bin/zizmor
+
+for needed in go python3; do
+  if ! command -v "$needed" >/dev/null; then
+    echo "lint:workflows needs $needed, which is not installed" >&2
+    [ "${CI:-}" = true ] && exit 1 || exit 0
+  fi
+done
+
+if [ ! -x "$actionlint" ]; then
+  GOBIN=$(dirname "$actionlint") go install "github.com/rhysd/actionlint/cmd/actionlint@$ACTIONLINT_VERSION"
+fi
+if [ ! -x "$zizmor" ]; then
+  python3 -m venv "$tools/zizmor-$ZIZMOR_VERSION"
+  "$tools/zizmor-$ZIZMOR_VERSION/bin/pip" install --quiet --disable-pip-version-check "zizmor==$ZIZMOR_VERSION"
+fi
+
+"$actionlint"
+"$zizmor" --offline --quiet .github action.yml
+echo 'actionlint and zizmor: no findings.'
