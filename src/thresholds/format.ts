@@ -64,6 +64,8 @@ export function formatMargin({ threshold, actual }: Pick<Judgement, 'threshold' 
 function formatPercent(ratio: number): string {
   const percent = ratio * 100
   if (percent < 0.01) return 'less than 0.01 %'
+  // Nothing but 0 is 100 % below a limit.
+  if (percent > 99 && percent < 100) return write(Math.floor(percent * 100) / 100, 2, '%')
   return write(percent, percent >= 10 ? 0 : percent >= 1 ? 1 : 2, '%')
 }
 

@@ -4,6 +4,7 @@ import { METRIC_SYNONYMS, METRIC_WORDS } from './metrics.js'
 import { suggestWord } from './nearest.js'
 import { readSelector } from './selector-grammar.js'
 import type { NamedMetric, Operator, Threshold } from './threshold.js'
+import { quote } from './words.js'
 
 const OPERATORS: readonly Operator[] = ['<', '<=', '>', '>=', '==']
 const OPERATOR_SYNONYMS = new Map<string, Operator>([
@@ -54,8 +55,7 @@ function readLevel(reader: LineReader): Threshold['level'] {
   if (prefix === undefined) return 'fail'
   const word = prefix.slice(0, -1).trim()
   if (word === 'warn') return 'warn'
-  const isMeant = suggestWord(word, ['warn', 'warning']) !== undefined
-  reader.complain(at, `unknown prefix "${word}:"; warn:${isMeant ? ': did you mean "warn:"?' : ''}`)
+  reader.complain(at, `unknown prefix ${quote(`${word}:`)}; the only one is warn:`)
   return 'fail'
 }
 
@@ -70,7 +70,7 @@ function readMetric(reader: LineReader): NamedMetric | undefined {
   if (plain === 'median') return { metric: plain, name: word, percentile: 50 }
   if (plain) return { metric: plain, name: word }
 
-  const percent = /^p((?:0|[1-9]\d*)(?:\.\d+)?)$/u.exec(word)?.[1]
+  const percent = /^p((?:0|[1-9]\d{0,5})(?:\.\d{1,6})?)$/u.exec(word)?.[1]
   if (percent !== undefined && Number(percent) > 0 && Number(percent) <= 100) {
     return { metric: 'percentile', name: word, percentile: Number(percent) }
   }
@@ -82,10 +82,11 @@ function readMetric(reader: LineReader): NamedMetric | undefined {
 
 function describeUnknownMetric(word: string): string {
   if (word === 'warn') return 'expected "warn:", with a colon'
+  if (word.startsWith('-')) return 'a line starts with its metric or with warn:, not with a dash'
   const meant =
     METRIC_SYNONYMS.get(word.toLowerCase()) ??
     (/^P\d/u.test(word) ? word.toLowerCase() : suggestWord(word, METRIC_WORDS))
-  return `unknown metric "${word}"; ${ACCEPTED_METRICS}${meant ? `: did you mean "${meant}"?` : ''}`
+  return `unknown metric ${quote(word)}; ${ACCEPTED_METRICS}${meant ? `: did you mean "${meant}"?` : ''}`
 }
 
 function describeBadPercentile(percent: string): string {
@@ -109,7 +110,7 @@ function readOperator(reader: LineReader): Operator | undefined {
   const meant = OPERATOR_SYNONYMS.get(word)
   reader.complain(
     at,
-    `unknown operator "${word}"; ${OPERATORS.join(', ')}${meant ? `: did you mean "${meant}"?` : ''}`
+    `unknown operator ${quote(word)}; ${OPERATORS.join(', ')}${meant ? `: did you mean "${meant}"?` : ''}`
   )
   return undefined
 }

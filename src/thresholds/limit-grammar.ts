@@ -2,23 +2,24 @@ import type { LineReader } from './line-reader.js'
 import { METRIC_RULES, UNIT_SYNONYMS } from './metrics.js'
 import { suggestWord } from './nearest.js'
 import type { Metric, NamedMetric, Threshold, Unit } from './threshold.js'
+import { quote } from './words.js'
 
 type Limit = Pick<Threshold, 'value' | 'unit'>
 
 /** Anything that somebody may have meant as a number, so that it is refused as a whole and not in part. */
 const NUMBER_LIKE = /[+-]?(?:0x[\da-f]*|\.?\d(?:[.,_]?\d)*\.?(?:e[+-]?\d+)?)/iy
 const PLAIN_NUMBER = /^\d+(?:\.\d+)?$/u
-const LARGEST_NUMBER = 1e15
+const MOST_CHARACTERS = 20
 
 /** Reads the right-hand side. Without a known metric it is read for its number only. */
 export function readLimit(reader: LineReader, metric: NamedMetric | undefined): Limit | undefined {
   reader.skipSpace()
   const at = reader.at
   if (reader.sees(/baseline\b/iy)) {
-    reader.giveUp(at, 'baselines are not supported yet; give a number')
+    reader.giveUp(at, `baselines are not supported yet; give a number, such as ${showExample(metric)}`)
     return undefined
   }
-  const digits = readNumber(reader)
+  const digits = readNumber(reader, metric)
   const beforeUnit = reader.at
   reader.skipSpace()
   const unitAt = reader.at
@@ -39,26 +40,26 @@ export function readLimit(reader: LineReader, metric: NamedMetric | undefined): 
 }
 
 /** The digits as written: conversions shift the decimal point in them, which no rounding can spoil. */
-function readNumber(reader: LineReader): string | undefined {
+function readNumber(reader: LineReader, metric: NamedMetric | undefined): string | undefined {
   const at = reader.at
   const word = reader.take(NUMBER_LIKE)
   if (word === undefined) {
-    reader.giveUp(at, `expected a number, but ${reader.describeNext()}`)
+    reader.giveUp(at, `expected a number, but ${reader.describeNext()}; such as ${showExample(metric)}`)
     return undefined
   }
   if (word.startsWith('-')) {
-    reader.complain(at, `a limit is never negative, but "${word}" is`)
+    reader.complain(at, `a limit is never negative, but ${quote(word)} is`)
     return undefined
   }
   if (!PLAIN_NUMBER.test(word)) {
     reader.complain(
       at,
-      `"${word}" is not a plain number; digits with or without decimals, such as 1200 or 0.5`
+      `${quote(word)} is not a plain number; digits with or without decimals, such as 1200 or 0.5`
     )
     return undefined
   }
-  if (Number(word) > LARGEST_NUMBER) {
-    reader.complain(at, 'the number is too large')
+  if (word.length > MOST_CHARACTERS) {
+    reader.complain(at, `the number is too long; at most ${MOST_CHARACTERS} characters`)
     return undefined
   }
   return word
@@ -73,14 +74,20 @@ function describeUnitProblem(
   if (units.length === 0) {
     if (unit === '') return undefined
     const meant = metric === 'failures' && unit === '%' ? ': did you mean "error_rate"?' : ''
-    return `${name} takes no unit, but has "${unit}"${meant}`
+    return `${name} takes no unit, but has ${quote(unit)}${meant}`
   }
   if (unit === '')
     return `${name} needs a unit; ${units.join(', ')}: did you mean ${guessLimit(metric, digits)}?`
   if (units.some((known) => known === unit)) return undefined
   const synonym = UNIT_SYNONYMS.get(unit.toLowerCase())
   const meant = units.find((known) => known === synonym) ?? suggestWord(unit, units)
-  return `unknown unit "${unit}"; ${units.join(', ')}${meant ? `: did you mean "${meant}"?` : ''}`
+  return `unknown unit ${quote(unit)}; ${units.join(', ')}${meant ? `: did you mean "${meant}"?` : ''}`
+}
+
+function showExample(metric: NamedMetric | undefined): string {
+  if (metric?.metric === 'apdex') return '0.85'
+  const unit = METRIC_RULES[metric?.metric ?? 'mean'].units[0]
+  return { ms: '800ms', s: '1.5s', '%': '1%', '/s': '50/s', '/min': '600/min', '': '100' }[unit ?? '']
 }
 
 function guessLimit(metric: Metric, digits: string): string {

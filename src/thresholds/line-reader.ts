@@ -1,4 +1,8 @@
+import { quote } from './words.js'
+
 const SHOWN_WIDTH = 100
+/** A line with more wrong with it is not worth reading on. */
+const MOST_PROBLEMS = 10
 const CONTROL_CHARACTER = /[^\P{Cc}\t]/gu
 
 /** Walks along one line and collects what is wrong with it, each problem with its place. */
@@ -45,17 +49,23 @@ export class LineReader {
   /** What stands here, in words for a message. */
   describeNext(): string {
     const word = this.#match(/\S{1,30}/y)
-    return word === undefined ? 'the line ends' : `found "${word}"`
+    return word === undefined ? 'the line ends' : `found ${quote(word)}`
   }
 
   /** Records a problem after which the rest of the line can still be read. */
   complain(at: number, message: string): void {
-    if (!this.#isLost) this.problems.push(this.#render(at, message))
+    if (this.#isLost) return
+    this.problems.push(this.#render(at, message))
+    if (this.problems.length === MOST_PROBLEMS) this.#loseWay()
   }
 
   /** Records a problem after which the rest means nothing; what follows is no longer complained about. */
   giveUp(at: number, message: string): void {
     this.complain(at, message)
+    this.#loseWay()
+  }
+
+  #loseWay(): void {
     this.#isLost = true
     this.at = this.#code.length
   }

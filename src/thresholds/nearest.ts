@@ -3,6 +3,7 @@ const COMPARED_LENGTH = 64
 
 /** The candidate that a misspelt word was probably meant to be. */
 export function suggestWord(word: string, candidates: readonly string[]): string | undefined {
+  if (word.length > COMPARED_LENGTH) return undefined
   let best: string | undefined
   let bestDistance = Infinity
   for (const candidate of candidates) {
@@ -31,18 +32,34 @@ export function rankNearest(text: string, candidates: readonly string[], count: 
     .map(({ candidate }) => candidate)
 }
 
-/** Insertions, deletions and replacements that turn one text into the other. */
+/** Insertions, deletions, replacements and swaps of neighbours that turn one text into the other. */
 export function editDistance(from: string, to: string): number {
-  let previous = Array.from({ length: to.length + 1 }, (_, column) => column)
+  const width = to.length + 1
+  // One flat table: it is asked 10,000 times over, and arrays within arrays made that take seconds.
+  const costs = new Uint16Array((from.length + 1) * width)
+  const costAt = (row: number, column: number): number => costs[row * width + column] ?? 0
+  for (let column = 0; column < width; column++) costs[column] = column
   for (let row = 1; row <= from.length; row++) {
-    const current = [row]
-    for (let column = 1; column <= to.length; column++) {
-      const replaced = (previous[column - 1] ?? 0) + (from[row - 1] === to[column - 1] ? 0 : 1)
-      const deleted = (previous[column] ?? 0) + 1
-      const inserted = (current[column - 1] ?? 0) + 1
-      current.push(Math.min(replaced, deleted, inserted))
+    costs[row * width] = row
+    for (let column = 1; column < width; column++) {
+      const isSame = from.charCodeAt(row - 1) === to.charCodeAt(column - 1)
+      let cost = Math.min(
+        costAt(row - 1, column - 1) + (isSame ? 0 : 1),
+        costAt(row - 1, column) + 1,
+        costAt(row, column - 1) + 1
+      )
+      if (row > 1 && column > 1 && isSwapped(from, row, to, column)) {
+        cost = Math.min(cost, costAt(row - 2, column - 2) + 1)
+      }
+      costs[row * width + column] = cost
     }
-    previous = current
   }
-  return previous[to.length] ?? 0
+  return costAt(from.length, to.length)
+}
+
+function isSwapped(from: string, row: number, to: string, column: number): boolean {
+  return (
+    from.charCodeAt(row - 1) === to.charCodeAt(column - 2) &&
+    from.charCodeAt(row - 2) === to.charCodeAt(column - 1)
+  )
 }

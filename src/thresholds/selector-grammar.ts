@@ -1,6 +1,7 @@
 import type { LineReader } from './line-reader.js'
 import { suggestWord } from './nearest.js'
 import type { Pattern, Selector, SelectorKey } from './threshold.js'
+import { quote } from './words.js'
 
 /** Also the order in which scopes are looked for: few grids first, then the many labels. */
 export const SELECTOR_KEYS: readonly SelectorKey[] = ['grid', 'region', 'label']
@@ -40,7 +41,10 @@ function readKey(reader: LineReader): SelectorKey | undefined {
   const key = SELECTOR_KEYS.find((known) => known === word)
   if (!key) {
     const meant = suggestWord(word, SELECTOR_KEYS)
-    reader.complain(at, `unknown key "${word}"; ${ACCEPTED_KEYS}${meant ? `: did you mean "${meant}"?` : ''}`)
+    reader.complain(
+      at,
+      `unknown key ${quote(word)}; ${ACCEPTED_KEYS}${meant ? `: did you mean "${meant}"?` : ''}`
+    )
   }
   reader.skipSpace()
   if (!reader.sees(/=(?![=~])/y)) {
@@ -62,7 +66,7 @@ function readPattern(reader: LineReader): Pattern | undefined {
     const at = reader.at
     const token = reader.take(/[^"\\*]+|\\.|["*]/suy)
     if (token === undefined) {
-      reader.giveUp(quoteAt, 'the quote is not closed')
+      reader.giveUp(quoteAt, 'the quote is not closed; a value ends with "')
       return undefined
     }
     if (token === '"') return { text: reader.textBetween(textAt, at), pieces }
@@ -75,7 +79,7 @@ function unescape(reader: LineReader, token: string, at: number): string {
   if (!token.startsWith('\\')) return token
   const character = token.slice(1)
   if (!['"', '\\', '*'].includes(character)) {
-    reader.complain(at, `unknown escape "${token}"; \\", \\\\, \\*`)
+    reader.complain(at, `unknown escape ${quote(token)}; \\", \\\\, \\*`)
   }
   return character
 }
