@@ -1,0 +1,111 @@
+import { describe, expect, test } from '@jest/globals'
+import { existsSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { parse } from 'yaml'
+import { DEFAULTS, INPUT_NAMES } from '../src/gate/inputs.js'
+import { OUTPUT_NAMES } from '../src/gate/outputs.js'
+
+interface Action {
+  readonly inputs: Readonly<Record<string, { description: string; default?: string; required?: boolean }>>
+  readonly outputs: Readonly<Record<string, { description: string }>>
+  readonly runs: Readonly<Record<string, string>>
+}
+
+const root = path.join(import.meta.dirname, '..')
+const action = parse(readFileSync(path.join(root, 'action.yml'), 'utf8')) as Action
+
+// Workflows are written against these names: a change here is a change of contract.
+const INPUTS = [
+  'config',
+  'base-url',
+  'token',
+  'tool',
+  'files',
+  'grids',
+  'name',
+  'notes',
+  'project',
+  'tags',
+  'privacy',
+  'threads',
+  'rampup',
+  'duration',
+  'override-hosts',
+  'override-parameters',
+  'thresholds',
+  'run-id',
+  'repeat',
+  'wait',
+  'timeout',
+  'poll-interval',
+  'stop-on-cancel',
+  'fail-on',
+  'on-missing-token',
+  'artifact-name',
+  'retention-days',
+  'comment',
+  'github-token',
+  'matrix',
+  'service-name'
+]
+const OUTPUTS = [
+  'run-id',
+  'run-url',
+  'status',
+  'verdict',
+  'apdex',
+  'apdex-target',
+  'summary',
+  'metrics',
+  'thresholds',
+  'results-dir',
+  'artifact-id',
+  'artifact-url'
+]
+
+describe('action.yml', () => {
+  test('has the inputs of the contract, and the code reads the same', () => {
+    expect(Object.keys(action.inputs)).toEqual(INPUTS)
+    expect([...INPUT_NAMES].sort()).toEqual([...INPUTS].sort())
+  })
+
+  test('has the outputs of the contract, and the code sets the same', () => {
+    expect(Object.keys(action.outputs)).toEqual(OUTPUTS)
+    expect([...OUTPUT_NAMES].sort()).toEqual([...OUTPUTS].sort())
+  })
+
+  test('gives a default to the two inputs that only an expression can fetch, and to no other', () => {
+    const defaults = Object.entries(action.inputs).flatMap(([name, input]) =>
+      'default' in input ? [[name, input.default]] : []
+    )
+    expect(Object.fromEntries(defaults)).toEqual({
+      'github-token': '${{ github.token }}',
+      matrix: '${{ toJSON(matrix) }}'
+    })
+  })
+
+  test('requires nothing by itself: a value may come from the config file', () => {
+    expect(Object.keys(action.inputs).filter((name) => action.inputs[name]?.required)).toEqual([])
+  })
+
+  test.each(INPUTS)('says of %s in words what holds without it', (name) => {
+    expect(action.inputs[name]?.description).toMatch(/Default: .+\.$|Required/)
+  })
+
+  test.each(Object.entries(DEFAULTS))('describes the default that the code has for %s, %s', (name, value) => {
+    expect(action.inputs[name]?.description).toContain(`Default: \`${value}\``)
+  })
+
+  test('promises no default that the code does not have', () => {
+    const promised = INPUTS.filter((name) =>
+      /Default: `[^`]+`\.$/.test(action.inputs[name]?.description ?? '')
+    )
+    expect(promised.sort()).toEqual(Object.keys(DEFAULTS).sort())
+  })
+
+  test('runs the committed bundles on Node 24', () => {
+    expect(action.runs).toEqual({ using: 'node24', main: 'dist/main/index.js', post: 'dist/post/index.js' })
+    expect(existsSync(path.join(root, 'dist/main/index.js'))).toBe(true)
+    expect(existsSync(path.join(root, 'dist/post/index.js'))).toBe(true)
+  })
+})
