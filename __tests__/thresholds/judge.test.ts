@@ -515,6 +515,6 @@ describe('10,000 labels', () => {
     const judgement = judge(line, makeEvidence({ measurements }))
     expect(judgement.reason).toContain(reason)
     expect(judgement.scopesChecked).toBe(scopesChecked)
-    expect(performance.now() - startedAt).toBeLessThan(3000)
+    expect(performance.now() - startedAt).toBeLessThan(10_000)
   })
 })

@@ -43,15 +43,11 @@ export function editDistance(from: string, to: string): number {
     costs[row * width] = row
     for (let column = 1; column < width; column++) {
       const isSame = from.charCodeAt(row - 1) === to.charCodeAt(column - 1)
-      let cost = Math.min(
-        costAt(row - 1, column - 1) + (isSame ? 0 : 1),
-        costAt(row - 1, column) + 1,
-        costAt(row, column - 1) + 1
-      )
-      if (row > 1 && column > 1 && isSwapped(from, row, to, column)) {
-        cost = Math.min(cost, costAt(row - 2, column - 2) + 1)
-      }
-      costs[row * width + column] = cost
+      const replaced = costAt(row - 1, column - 1) + (isSame ? 0 : 1)
+      const resized = 1 + smaller(costAt(row - 1, column), costAt(row, column - 1))
+      const isSwap = row > 1 && column > 1 && isSwapped(from, row, to, column)
+      const swapped = isSwap ? costAt(row - 2, column - 2) + 1 : replaced
+      costs[row * width + column] = smaller(smaller(replaced, resized), swapped)
     }
   }
   return costAt(from.length, to.length)
@@ -62,4 +58,8 @@ function isSwapped(from: string, row: number, to: string, column: number): boole
     from.charCodeAt(row - 1) === to.charCodeAt(column - 2) &&
     from.charCodeAt(row - 2) === to.charCodeAt(column - 1)
   )
+}
+
+function smaller(a: number, b: number): number {
+  return a < b ? a : b
 }

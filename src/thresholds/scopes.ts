@@ -1,8 +1,7 @@
 import type { Figures, Measurements, Scope } from '../results/measurements.js'
 import { rankNearest } from './nearest.js'
 import { matchesPattern } from './pattern.js'
-import { SELECTOR_KEYS } from './selector-grammar.js'
-import type { Selector, SelectorKey } from './threshold.js'
+import { SELECTOR_KEYS, type Selector, type SelectorKey } from './threshold.js'
 import { quote } from './words.js'
 
 const SUGGESTED_VALUES = 3
@@ -26,15 +25,14 @@ export function describeUnmatched(selector: Selector, measurements: Measurements
     if (!pattern || matchValues(selector, key, measurements).length > 0) continue
     const values = valuesOf(measurements, key)
     const nearest = rankNearest(pattern.pieces.join(''), values, SUGGESTED_VALUES).map(quote)
-    const there =
-      nearest.length === 0
-        ? 'there is none in the CSVs'
-        : values.length > nearest.length
-          ? `the nearest of ${values.length} are ${nearest.join(', ')}`
-          : `there is ${nearest.join(', ')}`
-    parts.push(`no ${key} matches "${pattern.text}"; ${there}`)
+    parts.push(`no ${key} matches ${quote(pattern.text)}; ${describeNearest(nearest, values.length)}`)
   }
   return parts.length > 0 ? parts.join('; ') : undefined
+}
+
+function describeNearest(nearest: readonly string[], total: number): string {
+  if (nearest.length === 0) return 'there is none in the CSVs'
+  return `${nearest.length < total ? `the nearest of ${total} are` : 'there is'} ${nearest.join(', ')}`
 }
 
 /**
@@ -60,8 +58,9 @@ export function* findScopes(selector: Selector, measurements: Measurements): Gen
 
 function* combine(outer: Scope, axes: readonly Axis[], measurements: Measurements): Generator<ScopeFigures> {
   const [axis, ...inner] = axes
-  for (const value of axis?.values ?? []) {
-    const scope = { ...outer, ...(axis && { [axis.key]: value }) }
+  if (!axis) return
+  for (const value of axis.values) {
+    const scope = { ...outer, [axis.key]: value }
     const figures = measurements.figures(scope)
     // Cut off early, so that 10,000 labels are not asked of a grid and a region that never meet.
     if (!figures) continue

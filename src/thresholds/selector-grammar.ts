@@ -1,10 +1,7 @@
 import type { LineReader } from './line-reader.js'
 import { suggestWord } from './nearest.js'
-import type { Pattern, Selector, SelectorKey } from './threshold.js'
+import { SELECTOR_KEYS, type Pattern, type Selector, type SelectorKey } from './threshold.js'
 import { quote } from './words.js'
-
-/** Also the order in which scopes are looked for: few grids first, then the many labels. */
-export const SELECTOR_KEYS: readonly SelectorKey[] = ['grid', 'region', 'label']
 
 const ACCEPTED_KEYS = 'label, region, grid'
 

@@ -17,7 +17,10 @@ export type Operator = '<' | '<=' | '>' | '>=' | '=='
 /** A unit as written; the empty one belongs to plain numbers. */
 export type Unit = 'ms' | 's' | '%' | '/s' | '/min' | ''
 
-export type SelectorKey = 'label' | 'region' | 'grid'
+/** In the order in which scopes are looked for: few grids first, then the many labels. */
+export const SELECTOR_KEYS = ['grid', 'region', 'label'] as const
+
+export type SelectorKey = (typeof SELECTOR_KEYS)[number]
 
 /** A value of a selector: the literal pieces between its `*`, so that one piece alone means equality. */
 export interface Pattern {
