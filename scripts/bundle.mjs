@@ -13,7 +13,7 @@ import { minify } from '@swc/core'
 import ncc from '@vercel/ncc'
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { rm, writeFile } from 'node:fs/promises'
+import { readFile, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -26,7 +26,9 @@ const ENTRIES = ['main', 'post', 'cli']
 /** Bundles beside the entries', as dist/<name>/index.js; a worker thread's code would be one. */
 const SEPARATE = [{ name: 'undici', source: 'scripts/undici-slim.js' }]
 
+/** What a bundle imports from beside it instead of holding it. */
 const SHARED = { undici: '../undici/index.js' }
+const WITHOUT_HTTP2 = { './client-h2.js': './no-http2.cjs' }
 const MINIFY_ABOVE_BYTES = 400_000
 const CHUNK = /^\d+\.index\.js$/
 const LICENSES = 'licenses.txt'
@@ -55,6 +57,7 @@ export async function bundle() {
     licenses += parts.licenses
     for (const [file, code] of parts.code) files.set(`${name}/${file}`, code)
   }
+  files.set('undici/no-http2.cjs', await readFile(path.join(ROOT, 'scripts/no-http2.cjs'), 'utf8'))
   files.set(LICENSES, licenses)
   await checkSharedNames(files)
   return new Map([...files].map(([name, text]) => [name, Buffer.from(text)]))
@@ -72,7 +75,7 @@ async function compile() {
 }
 
 async function bundleOne(name, source) {
-  const externals = Object.fromEntries(Object.entries(SHARED).filter(([shared]) => shared !== name))
+  const externals = name === 'undici' ? WITHOUT_HTTP2 : SHARED
   const options = { cache: false, quiet: true, esm: true, target: 'es2023', license: LICENSES, externals }
   const { code, assets } = await ncc(source, options)
   const { [LICENSES]: licenses, ...others } = assets
