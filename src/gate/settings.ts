@@ -8,6 +8,7 @@ import { readGridList } from './grid-list.js'
 import { Inputs } from './inputs.js'
 import type { InputName, SettingsSources } from './inputs.js'
 import type { PlanFiles } from './plan-files.js'
+import type { Occasion } from './workbench.js'
 import {
   parseBoolean,
   parseChoice,
@@ -155,6 +156,11 @@ async function readAll(inputs: Inputs, sources: SettingsSources): Promise<Settin
       skip: 'there is no token here (a pull request from a fork gets no secrets), and on-missing-token is skip'
     }
   return { ...settings, origin, target: target ?? { kind: 'local' } }
+}
+
+/** Repository, ref and short commit: enough to find the run again at the service. */
+export function defaultName({ repository, ref, commit }: Occasion): string {
+  return [repository, ref, commit.slice(0, 7)].filter((part) => part !== '').join(' ') || 'loadgate'
 }
 
 function readTarget(inputs: Inputs, isLocal: boolean, platform: string): Target | undefined {

@@ -1,5 +1,6 @@
 /** What the post step needs to clean up after main, whatever became of it. The one place where the token is kept. */
 export interface StepState {
+  /** Empty for the embedded service, which has gone with the step. */
   readonly address: string
   readonly token: string
   readonly serviceName: string | undefined

@@ -22,8 +22,8 @@ export interface WatchOptions {
 
 export interface Watched {
   readonly run: Run
-  /** When the run was first seen to run, and when to have ended, by this machine's clock. */
-  readonly seenRunningMs: number | undefined
+  /** From the start of the watch to the look that saw the end, by this machine's clock. */
+  readonly sinceMs: number
   readonly seenEndedMs: number
 }
 
@@ -67,9 +67,7 @@ class Watch {
     try {
       const run = await show()
       this.#note(run)
-      return hasEnded(run.status)
-        ? { run, seenRunningMs: this.#seenRunningMs, seenEndedMs: clock.now() }
-        : undefined
+      return hasEnded(run.status) ? { run, sinceMs: this.#sinceMs, seenEndedMs: clock.now() } : undefined
     } catch (error) {
       signal.throwIfAborted()
       this.#tolerate(error)
@@ -142,7 +140,8 @@ class Watch {
     const seconds = this.#durationSeconds()
     if (seconds === undefined || this.#seenRunningMs === undefined) return undefined
     const told = this.#run?.startedMs
-    const isPlausible = told !== undefined && told >= this.#sinceMs && told <= this.#seenRunningMs
+    const isPlausible =
+      told !== undefined && told >= this.#sinceMs - seconds * 1000 && told <= this.#seenRunningMs
     return (isPlausible ? told : this.#seenRunningMs) + seconds * 1000
   }
 }

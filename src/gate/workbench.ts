@@ -1,6 +1,6 @@
 import type { Clock } from '../service/clock.js'
 import type { OutputName } from './outputs.js'
-import type { StepState } from './step-state.js'
+import type { ProcessGroup, StepState } from './step-state.js'
 
 /** Where lines for people go. Implementations defuse text that the project did not write. */
 export interface Log {
@@ -55,5 +55,6 @@ export interface Workbench {
   writeSummary(markdown: string): Promise<void>
   /** Undefined where there is nowhere to upload to. */
   readonly uploadArtifact: ((request: ArtifactRequest) => Promise<Artifact>) | undefined
-  startLocalService(): Promise<LocalService>
+  /** Tells of each process group it starts, so that it can be ended after this process has gone. */
+  startLocalService(onProcessGroup: (group: ProcessGroup) => void): Promise<LocalService>
 }

@@ -21,10 +21,10 @@ export const CARE = {
   terminateGrid: { attempts: 4, patienceMs: 5 * MINUTE },
   createRun: { attempts: 1, patienceMs: 30 * MINUTE },
   repeatRun: { attempts: 1, patienceMs: 30 * MINUTE },
-  // The watch looks again anyway, at its own pace.
-  showRun: { attempts: 1, patienceMs: 30 * SECOND },
+  showRun: { attempts: 3, patienceMs: 30 * SECOND },
   stopRun: { attempts: 4, patienceMs: 5 * MINUTE },
   listRuns: { attempts: 4, patienceMs: 30 * SECOND },
+  // Both are asked for again as long as the collection lasts, for they may not be ready.
   report: { attempts: 1, patienceMs: 60 * SECOND },
   result: { attempts: 1, patienceMs: 60 * SECOND },
   account: { attempts: 4, patienceMs: 30 * SECOND },

@@ -1,0 +1,40 @@
+import { readAddress } from '../service/address.js'
+import { ServiceClient } from '../service/client.js'
+import type { Clock } from '../service/clock.js'
+import { vocabularyOf } from '../service/vocabulary.js'
+import { cleanUp } from './clean-up.js'
+import { startDeadline } from './deadline.js'
+import type { ProcessGroup, StepState } from './step-state.js'
+import type { Log } from './workbench.js'
+
+export interface CleanUpBench {
+  readonly log: Log
+  readonly clock: Clock
+  /** True when the group was there and was ended. */
+  endProcessGroup(group: ProcessGroup): Promise<boolean>
+}
+
+/** The post step has no time limit of its own to count on. */
+const LONGEST_MS = 4 * 60_000
+
+/** What the post step does: ends whatever main left behind, from the saved state alone. Doing it twice does no harm. */
+export async function cleanUpStep(state: StepState, bench: CleanUpBench): Promise<void> {
+  for (const group of state.processGroups)
+    if (await bench.endProcessGroup(group))
+      bench.log.info(`The tool's processes (group ${group.pid}) were ended.`)
+  if (!state.cleanupDue || state.address === '') return
+  const { log, clock } = bench
+  const deadline = startDeadline(clock, LONGEST_MS, { error: new Error('there was no time left') })
+  const client = new ServiceClient({
+    address: readAddress(state.address),
+    token: state.token,
+    words: vocabularyOf(state.serviceName),
+    clock
+  })
+  try {
+    await cleanUp(state, { client, clock, log, signal: deadline.signal })
+  } finally {
+    deadline.release()
+    await client.close()
+  }
+}

@@ -1,0 +1,71 @@
+import type { ServiceClient } from '../service/client.js'
+import type { Clock } from '../service/clock.js'
+import { RefusedError } from '../service/errors.js'
+import { endRun } from './end-run.js'
+import { findMarkedRuns } from './find-run.js'
+import { hasEnded } from './run-status.js'
+import type { StepState } from './step-state.js'
+import { messageOf } from './trouble.js'
+import type { Log } from './workbench.js'
+
+export interface CleanUpOptions {
+  readonly client: ServiceClient
+  readonly clock: Clock
+  readonly log: Log
+  readonly signal: AbortSignal
+}
+
+/** Ends what the step started, as far as its state tells: the run, by id or by marker, and the grids it made. True when all of it has ended. */
+export async function cleanUp(state: StepState, options: CleanUpOptions): Promise<boolean> {
+  const runIds = state.runId === undefined ? await findRunIds(state.marker, options) : [state.runId]
+  const ended = await Promise.all([
+    ...(runIds ?? []).map((id) => endAndTell(id, options)),
+    ...state.madeGrids.map((id) => terminateAndTell(id, options))
+  ])
+  return runIds !== undefined && ended.every((isEnded) => isEnded)
+}
+
+/** Undefined when it could not be found out. */
+async function findRunIds(
+  marker: string | undefined,
+  { client, clock, log, signal }: CleanUpOptions
+): Promise<string[] | undefined> {
+  if (marker === undefined) return []
+  try {
+    const runs = await findMarkedRuns(client, marker, { clock, signal })
+    return runs.filter((run) => !hasEnded(run.status)).map(({ id }) => id)
+  } catch (thrown) {
+    log.warning(
+      `It could not be looked up whether a run with the tag ${marker} was started: ${messageOf(thrown)}. Look for it at the service.`
+    )
+    return undefined
+  }
+}
+
+async function endAndTell(id: string, { client, clock, log, signal }: CleanUpOptions): Promise<boolean> {
+  try {
+    const run = await client.showRun(id, signal).catch(() => undefined)
+    if (run !== undefined && hasEnded(run.status)) return true
+    log.info(`Stopping run ${id}.`)
+    const { status } = await endRun(client, id, { clock, signal })
+    log.info(`Run ${id} has ended (${status}).`)
+    return true
+  } catch (thrown) {
+    log.warning(`Run ${id} may still be running: ${messageOf(thrown)}. Stop it at the service.`)
+    return false
+  }
+}
+
+async function terminateAndTell(id: string, { client, log, signal }: CleanUpOptions): Promise<boolean> {
+  try {
+    await client.terminateGrid(id, signal)
+    log.info(`Grid ${id} was terminated.`)
+    return true
+  } catch (thrown) {
+    if (thrown instanceof RefusedError && thrown.status === 404) return true
+    log.warning(
+      `Grid ${id} may still be running: ${messageOf(thrown)}. It ends by its stop_after, or terminate it at the service.`
+    )
+    return false
+  }
+}

@@ -1,0 +1,14 @@
+import type { ServiceClient } from '../service/client.js'
+import type { Ledger } from './ledger.js'
+import type { Settings } from './settings.js'
+import type { LocalService, Workbench } from './workbench.js'
+
+/** What every part of the story has at hand. */
+export interface Gate {
+  readonly bench: Workbench
+  readonly settings: Settings
+  readonly client: ServiceClient
+  readonly ledger: Ledger
+  /** The embedded service, if the run is done here. */
+  readonly local: LocalService | undefined
+}

@@ -1,0 +1,31 @@
+import type { Outcome, Verdict } from '../report/outcome.js'
+import { renderSummary } from '../report/summary.js'
+import { messageOf } from './trouble.js'
+import type { Workbench } from './workbench.js'
+
+/** Makes a verdict known that was reached before there was a run: skipped, or inputs that are wrong. */
+export async function publishBare(
+  bench: Pick<Workbench, 'setOutput' | 'writeSummary' | 'log'>,
+  verdict: Verdict,
+  reason: string
+): Promise<void> {
+  const outcome: Outcome = {
+    verdict,
+    reason,
+    run: undefined,
+    apdex: undefined,
+    summary: undefined,
+    means: {},
+    rehearsal: false,
+    judgements: [],
+    grids: [],
+    measurements: undefined,
+    notes: []
+  }
+  bench.setOutput('verdict', verdict)
+  await bench
+    .writeSummary(renderSummary(outcome, { artifactUrl: undefined, artifactProblem: undefined }))
+    .catch((thrown: unknown) =>
+      bench.log.warning(`The job summary could not be written: ${messageOf(thrown)}`)
+    )
+}

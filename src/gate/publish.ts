@@ -1,0 +1,112 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { annotate } from '../report/annotations.js'
+import { REHEARSAL } from '../report/outcome.js'
+import type { Outcome } from '../report/outcome.js'
+import { renderPage } from '../report/page.js'
+import { renderSummary } from '../report/summary.js'
+import { cutToBytes } from '../report/size.js'
+import { metricsOutput, thresholdsOutput, verdictDocument } from '../report/verdict-document.js'
+import type { Collection } from './collect.js'
+import type { Settings } from './settings.js'
+import { messageOf } from './trouble.js'
+import type { Artifact, Workbench } from './workbench.js'
+
+interface Uploaded {
+  readonly artifact: Artifact | undefined
+  readonly problem: string | undefined
+}
+
+const MOST_OUTPUT_BYTES = 64 * 1024
+const UPLOAD_ATTEMPTS = 3
+const UPLOAD_PAUSE_MS = 3_000
+
+/** Makes the outcome known: files, artifact, outputs, summary, annotations. Nothing that fails here changes the verdict. */
+export async function publish(
+  bench: Workbench,
+  options: { settings: Settings; outcome: Outcome; collection: Collection | undefined; withArtifact: boolean }
+): Promise<void> {
+  const { settings, outcome, collection, withArtifact } = options
+  const files = await writeFiles(bench, outcome, collection)
+  const { artifact, problem } = withArtifact
+    ? await upload(bench, { settings, outcome, files })
+    : { artifact: undefined, problem: undefined }
+  setOutputs(bench, outcome, { artifact, collection })
+  await bench
+    .writeSummary(renderSummary(outcome, { artifactUrl: artifact?.url, artifactProblem: problem }))
+    .catch((thrown: unknown) =>
+      bench.log.warning(`The job summary could not be written: ${messageOf(thrown)}`)
+    )
+  for (const { level, message } of annotate(outcome)) bench.log[level](message)
+}
+
+/** `verdict.json` and `report.html` beside the CSVs; a disk that is full costs the files, not the verdict. */
+async function writeFiles(
+  { scratchDir, log }: Workbench,
+  outcome: Outcome,
+  collection: Collection | undefined
+): Promise<string[]> {
+  const csvs = collection?.grids.flatMap(({ path }) => path ?? []) ?? []
+  const verdictPath = join(scratchDir, 'verdict.json')
+  const pagePath = join(scratchDir, 'report.html')
+  try {
+    await mkdir(scratchDir, { recursive: true })
+    await writeFile(verdictPath, `${JSON.stringify(verdictDocument(outcome), null, 2)}\n`)
+    await writeFile(pagePath, renderPage(outcome))
+    return [...csvs, verdictPath, pagePath]
+  } catch (thrown) {
+    log.warning(`verdict.json and report.html could not be written: ${messageOf(thrown)}`)
+    return csvs
+  }
+}
+
+async function upload(
+  { uploadArtifact, scratchDir, log, clock, cancelled }: Workbench,
+  { settings, outcome, files }: { settings: Settings; outcome: Outcome; files: readonly string[] }
+): Promise<Uploaded> {
+  if (uploadArtifact === undefined) return { artifact: undefined, problem: undefined }
+  const name = settings.artifactName ?? `loadgate-${outcome.run?.id ?? 'no-run'}`
+  let failure = ''
+  for (let attempt = 1; attempt <= UPLOAD_ATTEMPTS && !cancelled.aborted; attempt++) {
+    try {
+      const request = { name, folder: scratchDir, files, retentionDays: settings.retentionDays }
+      return { artifact: await uploadArtifact(request), problem: undefined }
+    } catch (thrown) {
+      failure = messageOf(thrown)
+      // Names are used once: trying again cannot help.
+      if (/conflict|already exists/i.test(failure)) break
+      if (attempt < UPLOAD_ATTEMPTS)
+        await clock.sleep(UPLOAD_PAUSE_MS * attempt, cancelled).catch(() => undefined)
+    }
+  }
+  const problem = `The artifact ${name} could not be uploaded (${failure}); the files lie in ${scratchDir} on the runner.`
+  log.warning(problem)
+  return { artifact: undefined, problem }
+}
+
+function setOutputs(
+  bench: Workbench,
+  outcome: Outcome,
+  { artifact, collection }: { artifact: Artifact | undefined; collection: Collection | undefined }
+): void {
+  const { run, apdex, summary, measurements, judgements, verdict } = outcome
+  bench.setOutput('verdict', verdict)
+  if (run !== undefined) bench.setOutput('status', run.status)
+  if (apdex !== undefined) {
+    bench.setOutput('apdex', String(apdex.score))
+    bench.setOutput('apdex-target', String(apdex.targetMs))
+  }
+  if (summary !== undefined) bench.setOutput('summary', cutToBytes(summary, MOST_OUTPUT_BYTES))
+  bench.setOutput('metrics', metricsOutput(measurements, apdex?.targetMs))
+  bench.setOutput('thresholds', thresholdsOutput(judgements))
+  if (collection !== undefined) bench.setOutput('results-dir', collection.resultsDir)
+  if (artifact !== undefined) {
+    bench.setOutput('artifact-id', artifact.id)
+    if (artifact.url !== undefined) bench.setOutput('artifact-url', artifact.url)
+  }
+}
+
+/** The line that ends the step. */
+export function closingLine({ verdict, reason, rehearsal }: Outcome): string {
+  return `${rehearsal ? `(${REHEARSAL}) ` : ''}${verdict}: ${reason}`
+}

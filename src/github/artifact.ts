@@ -1,0 +1,14 @@
+import type { Artifact, ArtifactRequest } from '../gate/workbench.js'
+import type { Occasion } from '../gate/workbench.js'
+
+/** Uploads with the toolkit's client, which is heavy and only loaded here. */
+export function createUploader(occasion: Occasion): (request: ArtifactRequest) => Promise<Artifact> {
+  return async ({ name, folder, files, retentionDays }) => {
+    const { DefaultArtifactClient } = await import('@actions/artifact')
+    const { id } = await new DefaultArtifactClient().uploadArtifact(name, [...files], folder, {
+      ...(retentionDays !== undefined && { retentionDays })
+    })
+    if (id === undefined) throw new Error('the artifact service gave no id')
+    return { id: String(id), url: occasion.url === undefined ? undefined : `${occasion.url}/artifacts/${id}` }
+  }
+}

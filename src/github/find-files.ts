@@ -1,0 +1,17 @@
+import { isAbsolute, join } from 'node:path'
+import type { FindFiles } from '../gate/plan-files.js'
+
+/** Globbing as workflows know it. Links are followed: where they lead is checked by the caller. */
+export function createFindFiles(workspace: string): FindFiles {
+  return async (pattern, excluded) => {
+    const { create } = await import('@actions/glob')
+    const rooted = (line: string): string => (isAbsolute(line) ? line : join(escapeGlob(workspace), line))
+    const patterns = [rooted(pattern), ...excluded.map((line) => `!${rooted(line)}`)]
+    const globber = await create(patterns.join('\n'), { matchDirectories: false, implicitDescendants: false })
+    return globber.glob()
+  }
+}
+
+function escapeGlob(path: string): string {
+  return path.replace(/[[?*]/g, '[$&]')
+}

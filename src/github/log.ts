@@ -1,0 +1,24 @@
+import * as core from '@actions/core'
+import type { Log } from '../gate/workbench.js'
+
+/**
+ * The runner takes `::command` at the start of a line and `##[command]` anywhere in it for its own. Text that comes from a
+ * service, a plan or a tool must not be able to speak to it.
+ */
+export function defuse(text: string): string {
+  return text
+    .split(/[\r\n\u0085\u2028\u2029]+/)
+    .map((line) => line.replace(/^([\s\uFEFF]*):(?=:)/, '$1: ').replace(/##(?=\[)/g, '# #'))
+    .join('\n')
+}
+
+/** The step's log. Annotations go through the toolkit's own escaping. */
+export function createLog(): Log {
+  return {
+    info: (line) => core.info(defuse(line)),
+    notice: (line) => core.notice(defuse(line)),
+    warning: (line) => core.warning(defuse(line)),
+    error: (line) => core.error(defuse(line)),
+    debug: (line) => core.debug(defuse(line))
+  }
+}

@@ -1,0 +1,64 @@
+import * as core from '@actions/core'
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { InputName } from '../gate/inputs.js'
+import type { OutputName } from '../gate/outputs.js'
+import { decodeState, encodeState } from '../gate/step-state.js'
+import type { StepState } from '../gate/step-state.js'
+import type { Occasion } from '../gate/workbench.js'
+import { defuse } from './log.js'
+
+const STATE = 'step'
+
+export function readInput(name: InputName): string {
+  return core.getInput(name)
+}
+
+export function setOutput(name: OutputName, value: string): void {
+  core.setOutput(name, value)
+}
+
+export function mask(secret: string): void {
+  if (secret !== '') core.setSecret(secret)
+}
+
+/** Later saves of the same name win, so the last thing that happened is what post finds. */
+export function saveState(state: StepState): void {
+  core.saveState(STATE, encodeState(state))
+}
+
+export function loadState(): StepState | undefined {
+  return decodeState(core.getState(STATE))
+}
+
+export async function writeSummary(markdown: string): Promise<void> {
+  await core.summary.addRaw(markdown).write()
+}
+
+export function failStep(message: string): void {
+  core.setFailed(defuse(message))
+}
+
+/** What this workflow run is about. */
+export function readOccasion(env: NodeJS.ProcessEnv): Occasion {
+  const {
+    GITHUB_REPOSITORY = '',
+    GITHUB_REF_NAME = '',
+    GITHUB_SHA = '',
+    GITHUB_SERVER_URL,
+    GITHUB_RUN_ID
+  } = env
+  const isKnown = GITHUB_SERVER_URL !== undefined && GITHUB_RUN_ID !== undefined && GITHUB_REPOSITORY !== ''
+  return {
+    repository: GITHUB_REPOSITORY,
+    ref: GITHUB_REF_NAME,
+    commit: GITHUB_SHA,
+    url: isKnown ? `${GITHUB_SERVER_URL}/${GITHUB_REPOSITORY}/actions/runs/${GITHUB_RUN_ID}` : undefined
+  }
+}
+
+/** A folder of this step's own: the action may be used several times in a job. */
+export function makeScratchDir(env: NodeJS.ProcessEnv): string {
+  return mkdtempSync(join(env.RUNNER_TEMP ?? tmpdir(), 'loadgate-'))
+}

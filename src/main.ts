@@ -1,0 +1,65 @@
+import { readFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { listenForSignals } from './gate/cancellation.js'
+import { failsStep, failureMessage } from './gate/ending.js'
+import { resolvePlanFiles } from './gate/plan-files.js'
+import { publishBare } from './gate/publish-bare.js'
+import { maskToken, runGate } from './gate/run-gate.js'
+import { defaultName, readSettings } from './gate/settings.js'
+import { messageOf } from './gate/trouble.js'
+import type { Workbench } from './gate/workbench.js'
+import { createUploader } from './github/artifact.js'
+import { createFindFiles } from './github/find-files.js'
+import { createLog } from './github/log.js'
+import * as step from './github/step.js'
+import { systemClock } from './service/clock.js'
+
+const workspace = process.env.GITHUB_WORKSPACE ?? process.cwd()
+const log = createLog()
+
+try {
+  maskToken(step, step.readInput('token'))
+  const cancelled = listenForSignals(() => process.exit(130))
+  await runStep(createWorkbench(cancelled))
+} catch (thrown) {
+  await publishBare({ ...step, log }, 'error', messageOf(thrown))
+  step.failStep(messageOf(thrown))
+}
+// Sockets of libraries may still be open; the verdict is out, and nothing is left to wait for.
+process.exit()
+
+async function runStep(bench: Workbench): Promise<void> {
+  const settings = await readSettings({
+    read: step.readInput,
+    readConfig: (path) => readFile(resolve(workspace, path), 'utf8'),
+    resolveFiles: (lines) => resolvePlanFiles(lines, { workspace, find: createFindFiles(workspace) }),
+    defaultName: defaultName(bench.occasion),
+    platform: process.platform,
+    emptyBaseUrl: 'error'
+  })
+  if ('skip' in settings) {
+    log.notice(`Load gate skipped: ${settings.skip}.`)
+    await publishBare(bench, 'skipped', settings.skip)
+    return
+  }
+  const { verdict, reason } = await runGate(bench, settings)
+  if (failsStep(verdict, settings.failOn)) step.failStep(failureMessage(verdict, reason))
+  else log.info(`Load gate ${verdict}: ${reason}`)
+}
+
+function createWorkbench(cancelled: AbortSignal): Workbench {
+  const occasion = step.readOccasion(process.env)
+  return {
+    log,
+    clock: systemClock,
+    cancelled,
+    occasion,
+    scratchDir: step.makeScratchDir(process.env),
+    mask: step.mask,
+    saveState: step.saveState,
+    setOutput: step.setOutput,
+    writeSummary: step.writeSummary,
+    uploadArtifact: createUploader(occasion),
+    startLocalService: () => Promise.reject(new Error('the embedded service is not part of this version yet'))
+  }
+}

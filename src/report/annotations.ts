@@ -1,0 +1,37 @@
+import type { Judgement } from '../thresholds/judgement.js'
+import { REHEARSAL } from './outcome.js'
+import type { Outcome } from './outcome.js'
+import { cutToBytes } from './size.js'
+
+export interface Annotation {
+  readonly level: 'error' | 'warning'
+  readonly message: string
+}
+
+/** The runner keeps 10 of a kind; the failing step's own message and "more" need room too. */
+const MOST_OF_A_KIND = 8
+const MOST_BYTES = 4_000
+
+/** One error for each broken threshold, one warning for each broken or undecided `warn:` line. */
+export function annotate({ judgements, rehearsal }: Outcome): Annotation[] {
+  const broken = judgements.filter(
+    ({ verdict, threshold }) => verdict !== 'passed' && threshold.level === 'fail'
+  )
+  const warned = judgements.filter(
+    ({ verdict, threshold }) => verdict !== 'passed' && threshold.level === 'warn'
+  )
+  return [...ofOneKind('error', broken, rehearsal), ...ofOneKind('warning', warned, rehearsal)]
+}
+
+function ofOneKind(
+  level: Annotation['level'],
+  judgements: readonly Judgement[],
+  rehearsal: boolean
+): Annotation[] {
+  const mark = rehearsal ? ` (${REHEARSAL})` : ''
+  const shown = judgements
+    .slice(0, MOST_OF_A_KIND)
+    .map(({ reason }) => ({ level, message: cutToBytes(reason, MOST_BYTES) + mark }))
+  const more = judgements.length - shown.length
+  return more > 0 ? [...shown, { level, message: `${more} more in the job summary` }] : shown
+}

@@ -1,0 +1,65 @@
+import type { Figures, Measurements, Scope } from '../results/measurements.js'
+
+/** One scope's figures as machines read them; null stands for what the CSVs do not hold. */
+export interface FiguresDocument {
+  readonly samples: number
+  readonly failures: number
+  readonly error_rate: number | null
+  readonly throughput: number | null
+  readonly mean: number | null
+  readonly min: number | null
+  readonly max: number | null
+  readonly median: number | null
+  readonly p90: number | null
+  readonly p95: number | null
+  readonly p99: number | null
+  readonly apdex: number | null
+  readonly concurrency: number | null
+}
+
+export type ScopedFigures = Scope & FiguresDocument
+
+export interface MetricsDocument {
+  readonly overall: FiguresDocument | null
+  readonly labels: readonly ScopedFigures[]
+  readonly regions: readonly ScopedFigures[]
+  readonly grids: readonly ScopedFigures[]
+}
+
+/** Labels with the most samples come first, so that a cut keeps what matters most. */
+export function metricsDocument(
+  measurements: Measurements | undefined,
+  targetMs: number | undefined
+): MetricsDocument {
+  if (measurements === undefined) return { overall: null, labels: [], regions: [], grids: [] }
+  const scoped = (scopes: readonly Scope[]): ScopedFigures[] =>
+    scopes.flatMap((scope) => {
+      const figures = measurements.figures(scope)
+      return figures === undefined ? [] : [{ ...scope, ...figuresDocument(figures, targetMs) }]
+    })
+  const overall = measurements.figures({})
+  return {
+    overall: overall === undefined ? null : figuresDocument(overall, targetMs),
+    labels: scoped(measurements.labels.map((label) => ({ label }))).sort((a, b) => b.samples - a.samples),
+    regions: scoped(measurements.regions.map((region) => ({ region }))),
+    grids: scoped(measurements.grids.map((grid) => ({ grid })))
+  }
+}
+
+function figuresDocument(figures: Figures, targetMs: number | undefined): FiguresDocument {
+  return {
+    samples: figures.samples,
+    failures: figures.failures,
+    error_rate: figures.errorRate ?? null,
+    throughput: figures.throughput ?? null,
+    mean: figures.meanMs ?? null,
+    min: figures.minMs ?? null,
+    max: figures.maxMs ?? null,
+    median: figures.percentileMs(50) ?? null,
+    p90: figures.percentileMs(90) ?? null,
+    p95: figures.percentileMs(95) ?? null,
+    p99: figures.percentileMs(99) ?? null,
+    apdex: targetMs === undefined ? null : (figures.apdex(targetMs) ?? null),
+    concurrency: figures.concurrency ?? null
+  }
+}

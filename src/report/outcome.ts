@@ -1,0 +1,48 @@
+import type { Measurements } from '../results/measurements.js'
+import type { Judgement } from '../thresholds/judgement.js'
+
+export type Verdict =
+  'passed' | 'failed' | 'inconclusive' | 'timed-out' | 'error' | 'cancelled' | 'skipped' | 'detached'
+
+export interface RunFacts {
+  readonly id: string
+  /** The run's web page; undefined where there is none that may be linked to. */
+  readonly url: string | undefined
+  readonly name: string | undefined
+  readonly status: string
+  readonly tool: string | undefined
+  readonly threads: number | undefined
+  readonly durationSeconds: number | undefined
+  readonly startedMs: number | undefined
+  readonly stoppedMs: number | undefined
+}
+
+export interface GridFacts {
+  readonly gridId: string
+  readonly region: string
+  readonly nodeCount: number | undefined
+  /** Size of the CSV; undefined when there is none. */
+  readonly bytes: number | undefined
+  readonly problem: string | undefined
+}
+
+/** Everything that is known at the end, for those who read it: summary, page, annotations, machines. */
+export interface Outcome {
+  readonly verdict: Verdict
+  /** One sentence: why. */
+  readonly reason: string
+  readonly run: RunFacts | undefined
+  readonly apdex: { readonly score: number; readonly targetMs: number } | undefined
+  /** The service's own words on the run. */
+  readonly summary: string | undefined
+  readonly means: Readonly<Record<string, number>>
+  /** True when the samples are synthetic: then nothing here is a measurement. */
+  readonly rehearsal: boolean
+  readonly judgements: readonly Judgement[]
+  readonly grids: readonly GridFacts[]
+  readonly measurements: Measurements | undefined
+  /** What people should know beside the verdict. */
+  readonly notes: readonly string[]
+}
+
+export const REHEARSAL = 'rehearsal, synthetic samples'

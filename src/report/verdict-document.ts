@@ -1,0 +1,118 @@
+import type { Measurements, Source, TimeSeries } from '../results/measurements.js'
+import { formatActual } from '../thresholds/format.js'
+import type { Judgement } from '../thresholds/judgement.js'
+import { metricsDocument } from './figures-document.js'
+import type { MetricsDocument } from './figures-document.js'
+import type { GridFacts, Outcome, RunFacts, Verdict } from './outcome.js'
+import { REHEARSAL } from './outcome.js'
+import { bytesOf } from './size.js'
+
+/** Raised when a reader of the old form would misread the new one. */
+const SCHEMA = 1
+/** A larger output breaks the environment of the next step. */
+const MOST_OUTPUT_BYTES = 64 * 1024
+
+export interface ThresholdDocument {
+  readonly text: string
+  readonly level: 'fail' | 'warn'
+  readonly verdict: Judgement['verdict']
+  /** In base units: ms, a ratio, per second, or plain. */
+  readonly actual: number | null
+  readonly actual_text: string | null
+  readonly limit: number
+  readonly margin: number | null
+  readonly scope: Judgement['scope'] | null
+  readonly reason: string
+}
+
+/** `verdict.json`, described by `schema/verdict.schema.json`. */
+export interface VerdictDocument {
+  readonly schema: number
+  readonly verdict: Verdict
+  readonly reason: string
+  readonly rehearsal: boolean
+  readonly note: string | null
+  readonly 'run-id': string | null
+  readonly 'run-url': string | null
+  readonly status: string | null
+  readonly run: RunFacts | null
+  readonly apdex: number | null
+  readonly 'apdex-target': number | null
+  readonly summary: string | null
+  readonly means: Readonly<Record<string, number>>
+  readonly metrics: MetricsDocument
+  readonly series: TimeSeries | null
+  readonly sources: readonly Source[]
+  readonly thresholds: readonly ThresholdDocument[]
+  readonly grids: readonly GridFacts[]
+  readonly notes: readonly string[]
+}
+
+export function verdictDocument(outcome: Outcome): VerdictDocument {
+  const { measurements, apdex, run } = outcome
+  return {
+    schema: SCHEMA,
+    verdict: outcome.verdict,
+    reason: outcome.reason,
+    rehearsal: outcome.rehearsal,
+    note: outcome.rehearsal ? REHEARSAL : null,
+    'run-id': run?.id ?? null,
+    'run-url': run?.url ?? null,
+    status: run?.status ?? null,
+    run: run ?? null,
+    apdex: apdex?.score ?? null,
+    'apdex-target': apdex?.targetMs ?? null,
+    summary: outcome.summary ?? null,
+    means: outcome.means,
+    metrics: metricsDocument(measurements, apdex?.targetMs),
+    series: measurements?.series ?? null,
+    sources: measurements?.sources ?? [],
+    thresholds: outcome.judgements.map(thresholdDocument),
+    grids: outcome.grids,
+    notes: outcome.notes
+  }
+}
+
+function thresholdDocument(judgement: Judgement): ThresholdDocument {
+  const { threshold, verdict, actual, margin, scope, reason } = judgement
+  return {
+    text: threshold.text,
+    level: threshold.level,
+    verdict,
+    actual: actual ?? null,
+    actual_text: formatActual(judgement) || null,
+    limit: threshold.value,
+    margin: margin ?? null,
+    scope: scope ?? null,
+    reason
+  }
+}
+
+/** The `metrics` output: all of it, or as many labels as fit. */
+export function metricsOutput(measurements: Measurements | undefined, targetMs: number | undefined): string {
+  const metrics = metricsDocument(measurements, targetMs)
+  const whole = JSON.stringify(metrics)
+  if (bytesOf(whole) <= MOST_OUTPUT_BYTES) return whole
+  const { labels, ...rest } = metrics
+  return fitList(labels, (kept) => ({ ...rest, labels: kept, truncated: true }))
+}
+
+/** The `thresholds` output: a list, or as much of it as fits within an object that says so. */
+export function thresholdsOutput(judgements: readonly Judgement[]): string {
+  const thresholds = judgements.map(thresholdDocument)
+  const whole = JSON.stringify(thresholds)
+  if (bytesOf(whole) <= MOST_OUTPUT_BYTES) return whole
+  return fitList(thresholds, (kept) => ({ truncated: true, thresholds: kept }))
+}
+
+/** The longest start of a list whose document fits, found by halving. */
+function fitList<T>(list: readonly T[], documentOf: (kept: readonly T[]) => unknown): string {
+  let fits = 0
+  let tooMany = list.length + 1
+  while (tooMany - fits > 1) {
+    const middle = Math.floor((fits + tooMany) / 2)
+    if (bytesOf(JSON.stringify(documentOf(list.slice(0, middle)))) <= MOST_OUTPUT_BYTES) fits = middle
+    else tooMany = middle
+  }
+  return JSON.stringify(documentOf(list.slice(0, fits)))
+}
