@@ -6,6 +6,8 @@ import { readSelector } from './selector-grammar.js'
 import type { NamedMetric, Operator, Threshold } from './threshold.js'
 import { quote } from './words.js'
 
+export type { Threshold } from './threshold.js'
+
 const OPERATORS: readonly Operator[] = ['<', '<=', '>', '>=', '==']
 const OPERATOR_SYNONYMS = new Map<string, Operator>([
   ['=', '=='],

@@ -1,7 +1,7 @@
 import type { LineReader } from './line-reader.js'
 import { suggestWord } from './nearest.js'
 import { SELECTOR_KEYS, type Pattern, type Selector, type SelectorKey } from './threshold.js'
-import { quote } from './words.js'
+import { quote, shorten } from './words.js'
 
 const ACCEPTED_KEYS = 'label, region, grid'
 
@@ -45,7 +45,7 @@ function readKey(reader: LineReader): SelectorKey | undefined {
   }
   reader.skipSpace()
   if (!reader.sees(/=(?![=~])/y)) {
-    reader.giveUp(reader.at, `expected = after the key, but ${reader.describeNext()}; ${word}="value"`)
+    reader.giveUp(reader.at, `expected = after the key, but ${reader.describeNext()}; ${shorten(word)}="value"`)
   }
   reader.take(/=/y)
   return key
