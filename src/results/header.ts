@@ -1,0 +1,86 @@
+import { RowSplitter } from './row-splitter.js'
+
+const DELIMITERS = [',', ';', '\t', '|'] as const
+const MAX_COLUMNS = 4096
+
+/** Where a column lies; -1 when the CSV does not have it. */
+export interface SampleColumns {
+  readonly timeStamp: number
+  readonly elapsed: number
+  readonly label: number
+  readonly responseMessage: number
+  readonly success: number
+  readonly allThreads: number
+  readonly sampleCount: number
+}
+
+export interface TidyColumns {
+  readonly time: number
+  readonly measurement: number
+  readonly label: number
+  readonly region: number
+  readonly grid: number
+  readonly value: number
+}
+
+interface Dialect {
+  readonly delimiter: number
+  readonly columns: number
+}
+
+/** How to read the rows below a header. */
+export type Layout =
+  | (Dialect & { readonly shape: 'samples'; readonly at: SampleColumns })
+  | (Dialect & { readonly shape: 'tidy'; readonly at: TidyColumns })
+  | { readonly shape: 'unknown' }
+
+/** Recognises the shape by the names in the header line, whatever their order and delimiter. */
+export function readHeader(line: Uint8Array): Layout {
+  for (const delimiter of DELIMITERS) {
+    const names = namesOf(line, delimiter.charCodeAt(0))
+    const dialect = { delimiter: delimiter.charCodeAt(0), columns: names.length }
+    const find = (name: string) => names.indexOf(name)
+    const tidy = {
+      time: find('time'),
+      measurement: find('measurement'),
+      label: find('label'),
+      region: find('region'),
+      grid: find('grid'),
+      value: find('value')
+    }
+    if (tidy.time >= 0 && tidy.measurement >= 0 && tidy.value >= 0)
+      return { ...dialect, shape: 'tidy', at: tidy }
+    const samples = {
+      timeStamp: find('timestamp'),
+      elapsed: find('elapsed'),
+      label: find('label'),
+      responseMessage: find('responsemessage'),
+      success: find('success'),
+      allThreads: find('allthreads'),
+      sampleCount: find('samplecount')
+    }
+    if (isSamples(samples)) return { ...dialect, shape: 'samples', at: samples }
+  }
+  return { shape: 'unknown' }
+}
+
+function isSamples(at: SampleColumns): boolean {
+  const telling = [at.timeStamp, at.elapsed, at.label, at.success].filter((column) => column >= 0)
+  return telling.length >= 2 && (at.elapsed >= 0 || at.timeStamp >= 0)
+}
+
+function namesOf(line: Uint8Array, delimiter: number): string[] {
+  const buffer = new Uint8Array(line.length + 1)
+  buffer.set(line)
+  const names: string[] = []
+  new RowSplitter(delimiter, MAX_COLUMNS).split(
+    { buffer, length: line.length, limit: 1, isLast: true },
+    ({ columns, starts, ends, fault }) => {
+      if (fault !== undefined || columns > MAX_COLUMNS) return
+      for (let i = 0; i < columns; i++) {
+        names.push(new TextDecoder().decode(buffer.subarray(starts[i], ends[i])).trim().toLowerCase())
+      }
+    }
+  )
+  return names
+}

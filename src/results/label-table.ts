@@ -1,0 +1,92 @@
+/* eslint-disable @typescript-eslint/no-non-null-assertion -- every index into a typed array is in range by construction */
+
+const MAX_LABELS = 1 << 17
+
+/** Numbers labels by their bytes, without making a string of any of them before the end. */
+export class LabelTable {
+  #slots = new Int32Array(1024)
+  #mask = 1023
+  #hashes = new Int32Array(512)
+  /** Label `n` lies in `bytes` from `starts[n]` to `starts[n + 1]`. */
+  #starts = new Uint32Array(513)
+  #bytes = new Uint8Array(16 * 1024)
+  #size = 0
+
+  get size(): number {
+    return this.#size
+  }
+
+  /** The label's number, given at first sight; -1 when there are more labels than memory should be spent on. */
+  numberOf(buffer: Uint8Array, start: number, end: number): number {
+    const hash = hashOf(buffer, start, end)
+    let slot = hash & this.#mask
+    for (;;) {
+      const found = this.#slots[slot]!
+      if (found === 0) return this.#append({ buffer, start, end, hash, slot })
+      if (this.#hashes[found - 1] === hash && this.#equals(found - 1, buffer, start, end)) return found - 1
+      slot = (slot + 1) & this.#mask
+    }
+  }
+
+  toStrings(): string[] {
+    const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+    return Array.from({ length: this.#size }, (_, label) =>
+      decoder.decode(this.#bytes.subarray(this.#starts[label], this.#starts[label + 1]))
+    )
+  }
+
+  // Hashes collide; only the bytes say that two labels are one.
+  #equals(label: number, buffer: Uint8Array, start: number, end: number): boolean {
+    let at = this.#starts[label]!
+    if (this.#starts[label + 1]! - at !== end - start) return false
+    for (let i = start; i < end; i++) if (buffer[i] !== this.#bytes[at++]) return false
+    return true
+  }
+
+  #append(label: { buffer: Uint8Array; start: number; end: number; hash: number; slot: number }): number {
+    if (this.#size === MAX_LABELS) return -1
+    const number = this.#size++
+    const from = this.#starts[number]!
+    const to = from + label.end - label.start
+    if (to > this.#bytes.length) {
+      const grown = new Uint8Array(Math.max(to, this.#bytes.length * 2))
+      grown.set(this.#bytes)
+      this.#bytes = grown
+    }
+    this.#bytes.set(label.buffer.subarray(label.start, label.end), from)
+    this.#hashes[number] = label.hash
+    this.#starts[number + 1] = to
+    this.#slots[label.slot] = number + 1
+    if (this.#size === this.#hashes.length) this.#grow()
+    return number
+  }
+
+  #grow(): void {
+    const hashes = new Int32Array(this.#hashes.length * 2)
+    hashes.set(this.#hashes)
+    const starts = new Uint32Array(hashes.length + 1)
+    starts.set(this.#starts)
+    this.#hashes = hashes
+    this.#starts = starts
+    this.#mask = this.#mask * 2 + 1
+    this.#slots = new Int32Array(this.#mask + 1)
+    for (let label = 0; label < this.#size; label++) {
+      let slot = hashes[label]! & this.#mask
+      while (this.#slots[slot] !== 0) slot = (slot + 1) & this.#mask
+      this.#slots[slot] = label + 1
+    }
+  }
+}
+
+/** Four bytes to a multiplication, which is what a row's label costs at most. */
+function hashOf(buffer: Uint8Array, start: number, end: number): number {
+  let hash = end - start
+  let i = start
+  for (; i + 4 <= end; i += 4) {
+    const word = buffer[i]! | (buffer[i + 1]! << 8) | (buffer[i + 2]! << 16) | (buffer[i + 3]! << 24)
+    hash = Math.imul(hash ^ word, 0x9e3779b1)
+    hash ^= hash >>> 15
+  }
+  for (; i < end; i++) hash = Math.imul(hash ^ buffer[i]!, 0x85ebca6b)
+  return hash ^ (hash >>> 13)
+}

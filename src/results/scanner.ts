@@ -1,0 +1,29 @@
+import { ByteScanner } from './byte-scanner.js'
+import type { ScanResult } from './scan-result.js'
+
+export { mergeScans } from './merge.js'
+export type { ScanResult } from './scan-result.js'
+
+/** Scans a CSV while it arrives. A download that starts over needs a new one. */
+export interface Scanner {
+  /** Chunks may be cut anywhere; nothing of them is kept. */
+  push(chunk: Uint8Array): void
+  end(): ScanResult
+}
+
+/** Makes a scanner for the CSV of one grid. */
+export function createScanner(options: { grid: string; region: string }): Scanner {
+  const bytes = new ByteScanner(options)
+  return {
+    push(chunk) {
+      for (let at = 0; at < chunk.length && !bytes.isDone;) {
+        const room = bytes.reserve()
+        const piece = chunk.subarray(at, at + room.length)
+        room.set(piece)
+        bytes.commit(piece.length)
+        at += piece.length
+      }
+    },
+    end: () => bytes.end()
+  }
+}
