@@ -45,7 +45,10 @@ function readKey(reader: LineReader): SelectorKey | undefined {
   }
   reader.skipSpace()
   if (!reader.sees(/=(?![=~])/y)) {
-    reader.giveUp(reader.at, `expected = after the key, but ${reader.describeNext()}; ${shorten(word)}="value"`)
+    reader.giveUp(
+      reader.at,
+      `expected = after the key, but ${reader.describeNext()}; ${shorten(word)}="value"`
+    )
   }
   reader.take(/=/y)
   return key
