@@ -126,9 +126,7 @@ async function findOut(gate: Gate, findings: Findings): Promise<void> {
 
 /** At once: a person who waits wants to look at the run itself. */
 function tellRun({ bench, settings }: Gate, run: Run): void {
-  const isLinkable =
-    settings.target.kind === 'remote' && run.permalink !== undefined && URL.canParse(run.permalink)
-  const url = isLinkable ? (run.permalink ?? '') : ''
+  const url = runUrl(settings, run) ?? ''
   bench.setOutput('run-id', run.id)
   bench.setOutput('run-url', url)
   bench.log.info(`Run ${run.id} (${run.status})${url === '' ? '' : `: ${url}`}`)
