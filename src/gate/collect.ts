@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { mergeScans } from '../results/merge-scans.js'
+import { mergeScans } from '../results/merge.js'
 import type { ScanResult } from '../results/scan-result.js'
 import { createScanner } from '../results/scanner.js'
 import type { Scanner } from '../results/scanner.js'
