@@ -1,0 +1,28 @@
+/** A request that is answered with a 4xx and an `error` that says what is wrong. */
+export class RequestError extends Error {
+  constructor(
+    readonly statusCode: number,
+    message: string
+  ) {
+    super(message)
+    this.name = 'RequestError'
+  }
+}
+
+/** The same, with every problem of the request, so that it is mended in one go. */
+export function refuseAll(problems: readonly string[]): RequestError {
+  return new RequestError(422, problems.join('; '))
+}
+
+/** A tool could not be found, installed or started; the message says what to do. */
+export class ToolError extends Error {
+  constructor(message: string, options?: { cause?: unknown }) {
+    super(message, options)
+    this.name = 'ToolError'
+  }
+}
+
+/** Anything can be thrown; people get its words. */
+export function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown)
+}

@@ -1,0 +1,96 @@
+/** The JMeter that is installed when there is none; with the revision it names the folder of the cached copy. */
+export const JMETER_VERSION = '5.6.3'
+export const INSTALL_REVISION = 1
+
+/** Every module of the real distribution. */
+const MODULES = [
+  'ApacheJMeter',
+  'ApacheJMeter_bolt',
+  'ApacheJMeter_components',
+  'ApacheJMeter_core',
+  'ApacheJMeter_ftp',
+  'ApacheJMeter_functions',
+  'ApacheJMeter_http',
+  'ApacheJMeter_java',
+  'ApacheJMeter_jdbc',
+  'ApacheJMeter_jms',
+  'ApacheJMeter_junit',
+  'ApacheJMeter_ldap',
+  'ApacheJMeter_mail',
+  'ApacheJMeter_mongodb',
+  'ApacheJMeter_native',
+  'ApacheJMeter_tcp',
+  'jorphan'
+]
+
+/** Not a library: its `bin` holds the properties and templates that JMeter reads. */
+const CONFIG_MODULE = 'ApacheJMeter_config'
+
+/** The jars, by module, without which an installation is not whole. */
+export const REQUIRED_JARS = MODULES.map((module) => `${module}-${JMETER_VERSION}.jar`)
+
+const dependencyOf = (module: string): string => `
+    <dependency>
+      <groupId>org.apache.jmeter</groupId>
+      <artifactId>${module}</artifactId>
+      <version>${JMETER_VERSION}</version>
+    </dependency>`
+
+/**
+ * Brings the jars to `jars` and the configuration to `home/bin`. JMeter's own list of third-party versions is taken
+ * over: left alone, Maven would choose other ones than the distribution has.
+ */
+export const JMETER_POM = `<?xml version="1.0" encoding="UTF-8"?>
+<project xmlns="http://maven.apache.org/POM/4.0.0">
+  <modelVersion>4.0.0</modelVersion>
+  <groupId>loadgate</groupId>
+  <artifactId>jmeter</artifactId>
+  <version>${JMETER_VERSION}</version>
+  <packaging>pom</packaging>
+  <dependencyManagement>
+    <dependencies>
+      <dependency>
+        <groupId>org.apache.jmeter</groupId>
+        <artifactId>ApacheJMeter_bom-thirdparty</artifactId>
+        <version>${JMETER_VERSION}</version>
+        <type>pom</type>
+        <scope>import</scope>
+      </dependency>
+    </dependencies>
+  </dependencyManagement>
+  <dependencies>${[...MODULES, CONFIG_MODULE].map(dependencyOf).join('')}
+  </dependencies>
+  <build>
+    <plugins>
+      <plugin>
+        <groupId>org.apache.maven.plugins</groupId>
+        <artifactId>maven-dependency-plugin</artifactId>
+        <version>3.8.1</version>
+        <executions>
+          <execution>
+            <id>jars</id>
+            <phase>generate-resources</phase>
+            <goals><goal>copy-dependencies</goal></goals>
+            <configuration>
+              <includeScope>runtime</includeScope>
+              <excludeArtifactIds>${CONFIG_MODULE}</excludeArtifactIds>
+              <outputDirectory>\${project.basedir}/jars</outputDirectory>
+            </configuration>
+          </execution>
+          <execution>
+            <id>configuration</id>
+            <phase>generate-resources</phase>
+            <goals><goal>unpack-dependencies</goal></goals>
+            <configuration>
+              <includeArtifactIds>${CONFIG_MODULE}</includeArtifactIds>
+              <includes>bin/**</includes>
+              <outputDirectory>\${project.basedir}/home</outputDirectory>
+              <markersDirectory>\${project.basedir}/markers</markersDirectory>
+            </configuration>
+          </execution>
+        </executions>
+      </plugin>
+    </plugins>
+  </build>
+</project>
+`

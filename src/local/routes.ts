@@ -1,0 +1,212 @@
+import { stat, open } from 'node:fs/promises'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import {
+  accountDocument,
+  briefRunDocument,
+  createdRunDocument,
+  type Desk,
+  type Document,
+  gridDetailDocument,
+  gridDocument,
+  runDocument,
+  runListDocument,
+  userDocument
+} from './documents.js'
+import type { Engine } from './engine.js'
+import { RequestError } from './errors.js'
+import type { Grids } from './grids.js'
+import { type GridRecord, hasEnded, type RunRecord } from './records.js'
+import { discardUpload, readParams, readUpload } from './request-body.js'
+import { renderRunPage } from './run-page.js'
+import type { Runs } from './runs.js'
+import { type Piece, sendPieces } from './send-file.js'
+import { readGridSpec, readRunRequest } from './validation.js'
+
+export interface Service {
+  readonly desk: Desk
+  readonly grids: Grids
+  readonly runs: Runs
+  readonly engine: Engine
+  readonly maxUploadBytes: number
+}
+
+/** Every operation of the API; HEAD comes along with each GET that has no effect. */
+export function addRoutes(app: FastifyInstance, service: Service): void {
+  addGridRoutes(app, service)
+  addRunRoutes(app, service)
+  addResultRoutes(app, service)
+  app.get('/account', () => accountDocument(service.desk))
+  app.get('/users/1', () => userDocument(service.desk))
+}
+
+function addGridRoutes(app: FastifyInstance, { desk, grids }: Service): void {
+  app.post('/grids', async (request, reply) => {
+    const spec = readGridSpec(await readParams(request))
+    return reply.code(201).send(gridDocument(grids.create(spec), desk))
+  })
+  app.get('/grids/:id', (request) => gridDetailDocument(findGrid(request, desk), desk))
+  // The document's definition has the singular, its example the plural.
+  for (const path of ['/grids/:id', '/grid/:id']) {
+    app.delete(path, async (request) => {
+      const grid = findGrid(request, desk)
+      await grids.terminate(grid)
+      return gridDetailDocument(grid, desk)
+    })
+  }
+}
+
+function addRunRoutes(app: FastifyInstance, service: Service): void {
+  const { desk, runs } = service
+  const path = `/${desk.words.runs}`
+  app.post(path, async (request, reply) => reply.code(201).send(await createRun(request, service)))
+  app.get(path, (request) => runListDocument(readPage(request), desk))
+  app.get(`${path}/:id`, (request, reply) => {
+    const run = findRun(request, desk)
+    return wantsPage(request) ? sendPage(reply, run) : runDocument(run, desk)
+  })
+  // These two have effects, so a HEAD must not do what the GET does.
+  app.get(`${path}/:id/stop`, { exposeHeadRoute: false }, async (request) => {
+    const run = findRun(request, desk)
+    await runs.stop(run)
+    return briefRunDocument(run, desk)
+  })
+  app.get(`${path}/:id/repeat`, { exposeHeadRoute: false }, async (request) =>
+    briefRunDocument(await runs.repeat(findRun(request, desk)), desk)
+  )
+  for (const effect of ['stop', 'repeat']) {
+    app.head(`${path}/:id/${effect}`, (request, reply) => {
+      findRun(request, desk)
+      return reply.header('content-type', 'application/json; charset=utf-8').send()
+    })
+  }
+}
+
+async function createRun(
+  request: FastifyRequest,
+  { desk, runs, engine, maxUploadBytes }: Service
+): Promise<Document> {
+  const { words, store } = desk
+  const uploadDir = store.createUploadDir()
+  try {
+    const upload = await readUpload(request, { fileField: words.files, uploadDir, maxBytes: maxUploadBytes })
+    const { files } = upload
+    const wish = readRunRequest(upload.params, { words, tools: engine.tools, fileCount: files.length })
+    return createdRunDocument(await runs.create({ ...wish, files, uploadDir }), desk)
+  } catch (thrown) {
+    await discardUpload(uploadDir)
+    throw thrown
+  }
+}
+
+function addResultRoutes(app: FastifyInstance, { desk }: Service): void {
+  const path = `/${desk.words.runs}/:id`
+  app.get(`${path}/report`, (request) => {
+    const run = findEndedRun(request, desk)
+    if (run.report === null) throw new RequestError(404, `run ${run.id} has no report`)
+    return { _links: { self: { href: `/api/${desk.words.runs}/${run.id}/report` } }, ...run.report }
+  })
+  app.get(`${path}/result.csv`, async (request, reply) => {
+    const run = findEndedRun(request, desk)
+    const grids = selectGrids(request, run, desk)
+    const pieces = await findResultPieces(grids.map((grid) => desk.store.resultFile(run.id, grid.id)))
+    const only = grids.length === 1 ? grids[0] : undefined
+    const name = only ? `${only.spec.region}-${only.id}` : run.id
+    return sendPieces(request, reply, {
+      pieces,
+      type: 'text/csv; charset=utf-8',
+      fileName: `${name}.csv`,
+      etag: `"${run.id}-${name}"`
+    })
+  })
+  app.get(`${path}/files/:file`, async (request, reply) => {
+    const run = findRun(request, desk)
+    const { file: uuid } = request.params as { file: string }
+    const file = run.files.find((candidate) => candidate.uuid === uuid)
+    if (!file) throw cannotFind()
+    const source = desk.store.uploadedFile(run.id, file.name)
+    const pieces = [{ file: source, start: 0, end: (await stat(source)).size }]
+    const fileName = file.name.replace(/[^\w.-]/g, '_')
+    return sendPieces(request, reply, {
+      pieces,
+      type: 'application/octet-stream',
+      fileName,
+      etag: `"${uuid}"`
+    })
+  })
+}
+
+/** One grid's results, or those of all grids one after the other. */
+function selectGrids(request: FastifyRequest, run: RunRecord, desk: Desk): GridRecord[] {
+  const { grid_id: gridId } = request.query as { grid_id?: unknown }
+  const grids = desk.store.gridsOf(run)
+  if (gridId === undefined) return grids
+  const grid = grids.find((candidate) => candidate.id === gridId)
+  if (!grid) throw new RequestError(404, `run ${run.id} has no grid ${JSON.stringify(gridId)}`)
+  return [grid]
+}
+
+/** All files have the same header; it is wanted once. */
+async function findResultPieces(files: readonly string[]): Promise<Piece[]> {
+  const pieces: Piece[] = []
+  for (const file of files) {
+    const found = await stat(file).catch(() => undefined)
+    if (!found) throw new RequestError(404, 'there are no results for this run and grid')
+    const start = pieces.some((piece) => piece.end > 0) ? await measureHeader(file) : 0
+    pieces.push({ file, start, end: found.size })
+  }
+  return pieces
+}
+
+async function measureHeader(file: string): Promise<number> {
+  const handle = await open(file)
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(64 * 1024), 0, 64 * 1024, 0)
+    return buffer.subarray(0, bytesRead).indexOf('\n') + 1
+  } finally {
+    await handle.close()
+  }
+}
+
+function findGrid(request: FastifyRequest, desk: Desk): GridRecord {
+  const grid = desk.store.grid((request.params as { id: string }).id)
+  if (!grid) throw cannotFind()
+  return grid
+}
+
+function findRun(request: FastifyRequest, desk: Desk): RunRecord {
+  const run = desk.store.run((request.params as { id: string }).id)
+  if (!run) throw cannotFind()
+  return run
+}
+
+function findEndedRun(request: FastifyRequest, desk: Desk): RunRecord {
+  const run = findRun(request, desk)
+  if (!hasEnded(run))
+    throw new RequestError(404, `run ${run.id} is ${run.status}: there is nothing to show before its end`)
+  return run
+}
+
+function cannotFind(): RequestError {
+  return new RequestError(404, 'Sorry, we cannot find that resource.')
+}
+
+function readPage(request: FastifyRequest): number {
+  const { page } = request.query as { page?: unknown }
+  if (page === undefined) return 1
+  if (typeof page === 'string' && /^[1-9]\d{0,8}$/.test(page)) return Number(page)
+  throw new RequestError(400, `page must be a whole number from 1, not ${JSON.stringify(page)}`)
+}
+
+/** The permalink and the API's short path are the same address; a browser asks for a page, and by `/api` nobody does. */
+function wantsPage(request: FastifyRequest): boolean {
+  return /\btext\/html\b/.test(request.headers.accept ?? '') && !request.originalUrl.startsWith('/api/')
+}
+
+function sendPage(reply: FastifyReply, run: RunRecord): FastifyReply {
+  void reply.headers({
+    'content-type': 'text/html; charset=utf-8',
+    'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+    'x-content-type-options': 'nosniff'
+  })
+  return reply.send(renderRunPage(run))
+}

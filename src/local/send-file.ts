@@ -1,0 +1,86 @@
+import { createReadStream } from 'node:fs'
+import { Readable } from 'node:stream'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+
+/** A part of a file; `end` is the offset after its last byte. */
+export interface Piece {
+  readonly file: string
+  readonly start: number
+  readonly end: number
+}
+
+/** Streams pieces of files one after the other, or the range of them that was asked for, so that a download can go on. */
+export function sendPieces(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  content: { pieces: readonly Piece[]; type: string; fileName: string; etag: string }
+): FastifyReply {
+  const total = sum(content.pieces)
+  const range = readRange(request, { total, etag: content.etag })
+  void reply.headers({
+    'content-type': content.type,
+    'content-disposition': `attachment; filename="${content.fileName}"`,
+    'accept-ranges': 'bytes',
+    etag: content.etag
+  })
+  if (range === 'unsatisfiable') {
+    void reply
+      .code(416)
+      .header('content-range', `bytes */${total}`)
+      .header('content-type', 'application/json')
+    return reply.send({ error: `the range lies outside of the ${total} bytes` })
+  }
+  const { start, end } = range ?? { start: 0, end: total }
+  if (range) void reply.code(206).header('content-range', `bytes ${start}-${end - 1}/${total}`)
+  void reply.header('content-length', end - start)
+  // Nothing is read from disk for a HEAD.
+  const isHead = request.method === 'HEAD'
+  return reply.send(isHead ? Readable.from([]) : streamPieces(cutPieces(content.pieces, start, end)))
+}
+
+function sum(pieces: readonly Piece[]): number {
+  return pieces.reduce((total, piece) => total + piece.end - piece.start, 0)
+}
+
+function cutPieces(pieces: readonly Piece[], start: number, end: number): Piece[] {
+  let offset = 0
+  return pieces.flatMap((piece) => {
+    const from = piece.start + Math.max(0, start - offset)
+    const to = Math.min(piece.end, piece.start + end - offset)
+    offset += piece.end - piece.start
+    return from < to ? [{ file: piece.file, start: from, end: to }] : []
+  })
+}
+
+function streamPieces(pieces: readonly Piece[]): Readable {
+  async function* read(): AsyncGenerator<Buffer> {
+    for (const { file, start, end } of pieces) {
+      yield* createReadStream(file, {
+        start,
+        end: end - 1,
+        highWaterMark: 256 * 1024
+      }) as AsyncIterable<Buffer>
+    }
+  }
+  return Readable.from(read(), { objectMode: false })
+}
+
+interface Range {
+  readonly start: number
+  readonly end: number
+}
+
+/** One range is understood; anything else is answered in whole, as the standard allows. */
+function readRange(
+  request: FastifyRequest,
+  whole: { total: number; etag: string }
+): Range | 'unsatisfiable' | undefined {
+  const { range, 'if-range': ifRange } = request.headers
+  const match = /^bytes=(\d*)-(\d*)$/.exec(range ?? '')
+  if (!match || range === 'bytes=-' || (ifRange !== undefined && ifRange !== whole.etag)) return undefined
+  const [, first = '', last = ''] = match
+  const start = first === '' ? Math.max(0, whole.total - Number(last)) : Number(first)
+  const end = first === '' || last === '' ? whole.total : Math.min(whole.total, Number(last) + 1)
+  if (start >= whole.total) return 'unsatisfiable'
+  return start < end ? { start, end } : undefined
+}

@@ -1,0 +1,154 @@
+import { randomBytes } from 'node:crypto'
+import type { AddressInfo } from 'node:net'
+import multipart from '@fastify/multipart'
+import fastify, { type FastifyError, type FastifyInstance } from 'fastify'
+import { type Clock, systemClock } from './clock.js'
+import type { Desk } from './documents.js'
+import type { Engine } from './engine.js'
+import { createJMeterEngine } from './engines/jmeter.js'
+import { createRehearsalEngine } from './engines/rehearsal.js'
+import { messageOf, RequestError } from './errors.js'
+import { Grids } from './grids.js'
+import { addGuards } from './guards.js'
+import { endLeftoverGroup, Processes, type ProcessGroup } from './processes.js'
+import { FormFields } from './request-body.js'
+import { addRoutes } from './routes.js'
+import { Runs } from './runs.js'
+import { Store } from './store.js'
+import { wordsOf } from './words.js'
+
+export interface ServiceOptions {
+  /** Where runs, grids and results are kept. */
+  readonly dataDir: string
+  /** 0, the default, takes any free port. */
+  readonly port?: number
+  /** A random one unless given. */
+  readonly token?: string
+  readonly engine: 'jmeter' | 'rehearsal'
+  /** Of the rehearsal's samples. */
+  readonly seed?: number
+  /** Gets single lines, among them the tools' own: foreign text, to be defused by whoever shows it. */
+  readonly log: (line: string) => void
+  /** The service's own word, where its identifiers carry one. */
+  readonly serviceName?: string
+  /** Told of every process group as it starts, so that it can be ended after a kill of this process. */
+  readonly onProcess?: (group: ProcessGroup) => void
+  readonly maxUploadBytes?: number
+  readonly clock?: Clock
+  readonly env?: NodeJS.ProcessEnv
+}
+
+export interface Service {
+  /** `http://127.0.0.1:<port>` */
+  readonly url: string
+  readonly token: string
+  /** Stops the runs, ends all processes and closes. */
+  close(): Promise<void>
+}
+
+const DEFAULT_MAX_UPLOAD_BYTES = 2 * 1024 ** 3
+const MAX_FIELD_BYTES = 1024 ** 2
+
+/** Starts the whole API on loopback. */
+export async function startService(options: ServiceOptions): Promise<Service> {
+  const { log } = options
+  const clock = options.clock ?? systemClock
+  const store = Store.open(options.dataDir, log)
+  await endLeftovers(store, log)
+  const closing = new AbortController()
+  const processes = new Processes({
+    onStart: (group) => {
+      store.saveProcess(group)
+      options.onProcess?.(group)
+    },
+    onEnd: (pid) => store.forgetProcess(pid)
+  })
+  const engine = createEngine(options, { clock, processes, signal: closing.signal })
+  const grids = new Grids({ store, engine, clock, log })
+  const runs = new Runs({ store, grids, engine, clock, log })
+  await runs.adoptLeftovers()
+
+  const app = createApp()
+  const port = (): number => (app.server.address() as AddressInfo).port
+  const desk: Desk = {
+    words: wordsOf(options.serviceName),
+    store,
+    token: options.token ?? randomBytes(24).toString('base64url'),
+    startedMs: clock.now(),
+    baseUrl: () => `http://127.0.0.1:${port()}`
+  }
+  addGuards(app, { token: desk.token, vendor: desk.words.vendor, port })
+  addRoutes(app, {
+    desk,
+    grids,
+    runs,
+    engine,
+    maxUploadBytes: options.maxUploadBytes ?? DEFAULT_MAX_UPLOAD_BYTES
+  })
+  await app.listen({ host: '127.0.0.1', port: options.port ?? 0 })
+  return {
+    url: desk.baseUrl(),
+    token: desk.token,
+    close: async () => {
+      closing.abort()
+      await runs.close()
+      await processes.endAll()
+      grids.close()
+      await app.close()
+      store.close()
+    }
+  }
+}
+
+function createEngine(
+  options: ServiceOptions,
+  parts: { clock: Clock; processes: Processes; signal: AbortSignal }
+): Engine {
+  const { clock, processes, signal } = parts
+  return options.engine === 'rehearsal'
+    ? createRehearsalEngine({ seed: options.seed ?? 1, clock })
+    : createJMeterEngine({ env: options.env ?? process.env, processes, signal, log: options.log })
+}
+
+/** The tools of a service that was killed are still at work; nobody else would end them. */
+async function endLeftovers(store: Store, log: (line: string) => void): Promise<void> {
+  for (const group of store.leftoverProcesses()) {
+    if (await endLeftoverGroup(group))
+      log(`ended process group ${group.pid}, left behind by a service that was killed`)
+    store.forgetProcess(group.pid)
+  }
+}
+
+function createApp(): FastifyInstance {
+  const app = fastify({
+    forceCloseConnections: true,
+    // Links carry the prefix, the document's paths do not: both are answered.
+    rewriteUrl: (request) => (request.url ?? '/').replace(/^\/api(?=\/)/, ''),
+    routerOptions: { ignoreTrailingSlash: true }
+  })
+  void app.register(multipart, {
+    limits: { fields: 2000, fieldSize: MAX_FIELD_BYTES, files: 1000, fileSize: Infinity, parts: 3000 }
+  })
+  const text = { parseAs: 'string' } as const
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser(/^application\/([\w.-]+\+)?json/, text, (_request, body, done) => {
+    try {
+      done(null, body === '' ? undefined : JSON.parse(String(body)))
+    } catch (thrown) {
+      done(new RequestError(400, `the body is not JSON: ${messageOf(thrown)}`))
+    }
+  })
+  app.addContentTypeParser('application/x-www-form-urlencoded', text, (_request, body, done) => {
+    done(null, new FormFields([...new URLSearchParams(String(body))]))
+  })
+  app.setErrorHandler<FastifyError>((thrown, _request, reply) => {
+    const statusCode = thrown.statusCode ?? 500
+    // The rest of a refused upload is not read, so the connection cannot be used again.
+    if (statusCode >= 400) void reply.header('connection', 'close')
+    return reply.code(statusCode).send({ error: thrown.message })
+  })
+  app.setNotFoundHandler((_request, reply) =>
+    reply.code(404).send({ error: 'Sorry, we cannot find that resource.' })
+  )
+  return app
+}

@@ -1,0 +1,43 @@
+/** What a tool may see of the environment: a plan can run any code, and a job's environment holds tokens. */
+const ALLOWED = new Set([
+  'PATH',
+  'HOME',
+  'USER',
+  'LOGNAME',
+  'LANG',
+  'LANGUAGE',
+  'TZ',
+  'TMPDIR',
+  'JAVA_HOME',
+  'JMETER_HOME',
+  'JVM_ARGS',
+  'HEAP',
+  'SSL_CERT_FILE',
+  'SSL_CERT_DIR'
+])
+
+/** Maven also needs the way to its repositories; it runs no plan. */
+const ALLOWED_FOR_MAVEN = new Set([
+  'MAVEN_OPTS',
+  'MAVEN_ARGS',
+  'M2_HOME',
+  'JAVA_TOOL_OPTIONS',
+  'http_proxy',
+  'https_proxy',
+  'no_proxy',
+  'HTTP_PROXY',
+  'HTTPS_PROXY',
+  'NO_PROXY'
+])
+
+export function toolEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return pick(env, (name) => ALLOWED.has(name) || name.startsWith('LC_'))
+}
+
+export function mavenEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return { ...toolEnvironment(env), ...pick(env, (name) => ALLOWED_FOR_MAVEN.has(name)) }
+}
+
+function pick(env: NodeJS.ProcessEnv, allows: (name: string) => boolean): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => allows(name)))
+}
