@@ -27,6 +27,8 @@ export interface Call {
   readonly headers?: Record<string, string>
   readonly body?: string | Buffer
   readonly token?: string | null
+  /** Leaves the length of the body untold. */
+  readonly isChunked?: boolean
 }
 
 /** Temporary folders of a test file, all removed by one call. */
@@ -75,7 +77,10 @@ export function send(service: Service, method: string, path: string, call: Call 
   const token = call.token === undefined ? service.token : call.token
   const authorization =
     token === null ? {} : { authorization: `Basic ${Buffer.from(`${token}:`).toString('base64')}` }
-  const length = call.body === undefined ? {} : { 'content-length': String(Buffer.byteLength(call.body)) }
+  const length =
+    call.body === undefined || call.isChunked
+      ? {}
+      : { 'content-length': String(Buffer.byteLength(call.body)) }
   return new Promise((resolve, reject) => {
     const outgoing = request(
       {

@@ -1,12 +1,9 @@
 import type { Figures, Measurements } from '../results/measurements.js'
 import { createScanner, mergeScans, type ScanResult } from '../results/scanner.js'
+import { apdexTargetMs } from './apdex-target.js'
 import { mergeSamples } from './merge-samples.js'
-import { propertyValue } from './override-parameters.js'
 import type { GridRecord, RunRecord, RunReport } from './records.js'
 import type { Store } from './store.js'
-
-const DEFAULT_APDEX_TARGET_MS = 500
-const APDEX_TARGET_PROPERTY = 'jmeter.reportgenerator.apdex_satisfied_threshold'
 
 /** The words that everything which shows made-up samples has to carry. */
 export const REHEARSAL_WORDS = 'rehearsal, synthetic samples'
@@ -31,9 +28,10 @@ export async function describeEnd(
 ): Promise<{ apdex: string | null; report: RunReport }> {
   const { measurements, users } = await collect(run, end)
   const figures = measurements.figures({})
-  const score = figures?.apdex(apdexTargetMs(run))
+  const targetMs = apdexTargetMs(run.request.properties)
+  const score = targetMs === undefined ? undefined : figures?.apdex(targetMs)
   return {
-    apdex: score === undefined ? null : `${formatScore(score)} [${apdexTargetMs(run)}]`,
+    apdex: score === undefined ? null : `${formatScore(score)} [${targetMs ?? ''}]`,
     report: {
       summary: summarise(run, end, { measurements, figures, users }),
       mean_response_time: roundTo(figures?.meanMs, 2),
@@ -75,11 +73,6 @@ function sumUsers(nodes: readonly Measurements[]): Users | undefined {
     peak: Math.round(sum(known.map((threads) => Math.max(...threads)))),
     mean: sum(known.map((threads) => sum(threads) / threads.length))
   }
-}
-
-function apdexTargetMs(run: RunRecord): number {
-  const given = Number(propertyValue(run.request.properties, APDEX_TARGET_PROPERTY))
-  return Number.isInteger(given) && given > 0 ? given : DEFAULT_APDEX_TARGET_MS
 }
 
 /** Four places at most and never rounded up: 0.84996 must not pass for 0.85. */

@@ -1,3 +1,4 @@
+import { checkApdexTarget } from './apdex-target.js'
 import { refuseAll, RequestError } from './errors.js'
 import { isParams, type Param, type Params } from './nested-params.js'
 import { parseOverrideHosts } from './override-hosts.js'
@@ -58,7 +59,12 @@ export function readRunRequest(
     hosts: hosts.hosts,
     properties: overrides.properties
   }
-  const problems = [...reader.problems, ...hosts.problems, ...overrides.problems]
+  const problems = [
+    ...reader.problems,
+    ...hosts.problems,
+    ...overrides.problems,
+    ...checkApdexTarget(overrides.properties)
+  ]
   if (options.fileCount === 0) problems.push(`${words.files} is missing: send the plan as ${words.files}[]`)
   const grids = readGridWishes(reader.attributes.grids, `${words.run}[grids]`, problems)
   if (problems.length > 0) throw refuseAll(problems)
