@@ -1,4 +1,6 @@
 const LONGEST_DETAIL = 600
+/** Nobody explains an error in lists within lists; only an attack on the stack goes deeper. */
+const DEEPEST = 8
 
 /** Turns an error body in any of the forms seen (`error`, `errors`, `message`; text, list or object; HTML; nothing) into one readable line. */
 export function describeErrorBody(body: string, contentType: string): string {
@@ -18,13 +20,15 @@ function explanationIn(parsed: unknown): unknown {
   return told.length > 0 ? told : parsed
 }
 
-function describeValue(value: unknown): string {
+function describeValue(value: unknown, depth = 0): string {
   if (value === null || value === undefined) return ''
+  if (depth > DEEPEST) return '…'
+  const describeInner = (inner: unknown): string => describeValue(inner, depth + 1)
   if (Array.isArray(value))
-    return [...new Set(value.map(describeValue).filter((words) => words !== ''))].join('; ')
+    return [...new Set(value.map(describeInner).filter((words) => words !== ''))].join('; ')
   if (isObject(value))
     return Object.entries(value)
-      .map(([key, inner]) => `${key} ${describeValue(inner)}`.trim())
+      .map(([key, inner]) => `${key} ${describeInner(inner)}`.trim())
       .join('; ')
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
@@ -48,5 +52,8 @@ function isObject(value: unknown): value is Record<string, unknown> {
 
 function shorten(text: string): string {
   const line = text.replace(/\s+/g, ' ')
-  return line.length > LONGEST_DETAIL ? `${line.slice(0, LONGEST_DETAIL)}…` : line
+  // A cut may fall between the two halves of a character.
+  return line.length > LONGEST_DETAIL
+    ? `${line.slice(0, LONGEST_DETAIL).replace(/[\uD800-\uDBFF]$/, '')}…`
+    : line
 }
