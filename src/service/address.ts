@@ -36,10 +36,11 @@ export function readAddress(text: string): Address {
   return { api: url.origin + (path.endsWith('/api') ? path : `${path}/api`), origin: url.origin }
 }
 
-/** Turns a link of a reply (`/api/…`, relative to the host's prefix, or absolute) into an address. */
+/** Turns a link of a reply (`/api/…`, with or without the prefix the API lies below, or absolute) into an address. */
 export function resolveLink(address: Address, href: string): URL {
   if (/^[a-z][a-z0-9+.-]*:/i.test(href)) return new URL(href)
   if (href.startsWith('//')) return new URL(href, address.origin)
+  if (href.startsWith(`${address.api.slice(address.origin.length)}/`)) return new URL(href, address.origin)
   if (href === '/api' || href.startsWith('/api/')) return new URL(address.api.slice(0, -'/api'.length) + href)
   return new URL(address.api + (href.startsWith('/') ? href : `/${href}`))
 }
