@@ -20,6 +20,9 @@ export function isId(text: string): boolean {
   return ID.test(text)
 }
 
+/** Where an account's tokens lie, or would lie in a reply of another shape. */
+const SECRET_PATH = /(_token|users(\[\d+\])?)$/
+
 /** One reply, or a part of it, with the way to it for the error message. */
 class Part {
   constructor(
@@ -105,7 +108,7 @@ class Part {
     if (this.value === undefined) return 'nothing'
     if (Array.isArray(this.value)) return 'a list'
     if (typeof this.value === 'object' && this.value !== null) return 'an object'
-    return this.path.endsWith('_token') ? 'something else' : shorten(JSON.stringify(this.value))
+    return SECRET_PATH.test(this.path) ? 'something else' : shorten(JSON.stringify(this.value))
   }
 }
 
@@ -113,11 +116,10 @@ class Part {
 export function parseReply(operation: string, body: string): Part {
   try {
     return new Part(operation, '', JSON.parse(body))
-  } catch (cause) {
+  } catch {
     const found = body.trim() === '' ? 'an empty body' : describeErrorBody(redactTokens(body), '')
-    throw new MalformedReplyError(operation, `the service answered with success but without JSON: ${found}`, {
-      cause
-    })
+    // Without its cause: the parser's own message quotes the body, token or not.
+    throw new MalformedReplyError(operation, `the service answered with success but without JSON: ${found}`)
   }
 }
 
@@ -244,7 +246,7 @@ function decodeCredential(credential: Part): Credential {
 
 /** Half a reply is no JSON, and may still hold somebody's token. */
 function redactTokens(body: string): string {
-  return body.replace(/("[^"]*_token"\s*:\s*)"[^"]*"?/g, '$1"***"')
+  return body.replace(/("[^"]*_token"\s*:\s*)("[^"]*"?|[^\s,}]+)/g, '$1"***"')
 }
 
 function shorten(text: string): string {

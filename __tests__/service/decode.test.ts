@@ -1,0 +1,331 @@
+import { describe, expect, test } from '@jest/globals'
+import {
+  decodeAccount,
+  decodeGrid,
+  decodeReport,
+  decodeRun,
+  decodeRunPage,
+  isId,
+  parseReply
+} from '../../src/service/decode.js'
+import { MalformedReplyError } from '../../src/service/errors.js'
+import { vocabularyOf } from '../../src/service/vocabulary.js'
+import { makeAccount, makeGrid, makeNode, makeRun, makeRunList, makeUser } from '../support/make-documents.js'
+
+type Part = ReturnType<typeof parseReply>
+
+const words = vocabularyOf()
+const replyOf = (document: unknown): Part => parseReply('asking', JSON.stringify(document))
+const runOf = (changes: Record<string, unknown> = {}): ReturnType<typeof decodeRun> =>
+  decodeRun(replyOf(makeRun(changes)), words)
+
+function catchError(act: () => unknown): Error {
+  try {
+    act()
+  } catch (thrown) {
+    return thrown as Error
+  }
+  throw new Error('nothing was thrown')
+}
+
+const GRID = {
+  id: 'grid1',
+  name: 'brisk-otter-grid1',
+  region: 'us-east-1',
+  origin: 'N. Virginia',
+  nodeCount: 2,
+  instanceType: 'm5.large',
+  infrastructure: 'demand',
+  stopAfterMinutes: 60,
+  status: 'starting',
+  nodes: [{ address: '203.0.113.7', state: 'running' }]
+}
+
+describe('a grid', () => {
+  test('is read whole', () => {
+    expect(decodeGrid(replyOf(makeGrid()))).toEqual(GRID)
+  })
+
+  test('its nodes may be called resources', () => {
+    const document = makeGrid({ nodes: undefined, resources: [makeNode({ state: 'stopping' })] })
+    expect(decodeGrid(replyOf(document)).nodes).toEqual([{ address: '203.0.113.7', state: 'stopping' }])
+  })
+
+  test('needs no more than uuid and status', () => {
+    expect(decodeGrid(replyOf({ uuid: 'g', status: 'queued' }))).toMatchObject({
+      id: 'g',
+      region: 'unknown',
+      nodeCount: undefined,
+      nodes: []
+    })
+  })
+})
+
+describe('a run', () => {
+  test('is read whole', () => {
+    expect(runOf()).toEqual({
+      id: 'run1',
+      status: 'finished',
+      apdex: '0.83 [3000]',
+      tool: 'jmeter-5.6.3',
+      name: 'Shop',
+      notes: 'nightly',
+      threads: 50,
+      rampupSeconds: 30,
+      durationSeconds: 600,
+      tags: ['nightly', 'shop'],
+      permalink: 'https://service.example/runs/run1',
+      remoteErrors: undefined,
+      startedMs: Date.UTC(2026, 2, 1, 10),
+      stoppedMs: Date.UTC(2026, 2, 1, 10, 10, 0, 500),
+      grids: [GRID],
+      files: ['plan.jmx'],
+      results: [
+        {
+          name: 'result.csv',
+          region: 'us-east-1',
+          href: 'https://service.example/runs/run1/result.csv?grid_id=grid1'
+        }
+      ]
+    })
+  })
+
+  test('may be all null but its id and status', () => {
+    const document = Object.fromEntries(Object.keys(makeRun()).map((key) => [key, null]))
+    expect(decodeRun(replyOf({ ...document, uuid: 'r', status: 'queued' }), words)).toMatchObject({
+      id: 'r',
+      apdex: null,
+      threads: undefined,
+      tags: [],
+      startedMs: undefined,
+      grids: [],
+      files: [],
+      results: []
+    })
+  })
+
+  test.each([
+    ['run_files', vocabularyOf()],
+    ['acme_files', vocabularyOf('acme')]
+  ])('its files may be called %s', (key, vocabulary) => {
+    const document = makeRun({ _embedded: { [key]: [{ uuid: 'f', name: 'plan.jmx' }] } })
+    expect(decodeRun(replyOf(document), vocabulary).files).toEqual(['plan.jmx'])
+  })
+
+  test('numbers may come as text, as forms turn them', () => {
+    expect(runOf({ threads: '50', rampup: '', uuid: 12345 })).toMatchObject({
+      id: '12345',
+      threads: 50,
+      rampupSeconds: undefined
+    })
+  })
+
+  test.each([
+    ['null', null, null],
+    ['text', '1.0 [4000]', '1.0 [4000]'],
+    ['odd text', 'n/a', 'n/a'],
+    ['a number', 0.83, '0.83'],
+    ['a list', ['0.83', 3000], '["0.83",3000]'],
+    ['an object', { score: 1 }, '{"score":1}'],
+    ['false', false, 'false']
+  ])('an apdex of %s is kept for the judge', (_, apdex, kept) => {
+    expect(runOf({ apdex }).apdex).toBe(kept)
+  })
+
+  test.each([
+    ['null', null, undefined],
+    ['an empty list', [], undefined],
+    ['an empty object', {}, undefined],
+    ['an empty text', '', undefined],
+    ['text', 'OOM', 'OOM'],
+    ['a list', ['OOM', 'disk'], '["OOM","disk"]']
+  ])('remote errors as %s', (_, errors, text) => {
+    expect(runOf({ remote_errors: errors }).remoteErrors).toBe(text)
+  })
+})
+
+describe('a list of runs', () => {
+  test('has runs, a total and the way on', () => {
+    const page = decodeRunPage(replyOf(makeRunList()), words)
+    expect(page).toMatchObject({ total: 101, next: '/api/runs?page=2' })
+    expect(page.runs.map(({ id, files }) => [id, files])).toEqual([['run1', ['plan.jmx']]])
+  })
+
+  test.each([
+    ['no next', {}],
+    ['a next of null', { next: null }],
+    ['a next without href', { next: {} }]
+  ])('ends where the links have %s', (_, links) => {
+    expect(decodeRunPage(replyOf(makeRunList({ _links: links })), words).next).toBeUndefined()
+  })
+
+  test("is found under the service's own word", () => {
+    const document = { _embedded: { acmes: [makeRun()] } }
+    expect(decodeRunPage(replyOf(document), vocabularyOf('acme')).runs).toHaveLength(1)
+  })
+})
+
+test('a report has its text, and figures where there are any', () => {
+  const report = { summary: 'up to 50 users', mean_response_time: 120.5, mean_error_rate: 0, note: 'x' }
+  expect(decodeReport(replyOf(report))).toEqual({
+    summary: 'up to 50 users',
+    means: { mean_response_time: 120.5, mean_error_rate: 0 },
+    rehearsal: false
+  })
+  expect(decodeReport(replyOf({ ...report, rehearsal: true })).rehearsal).toBe(true)
+})
+
+test('an account is read whole', () => {
+  expect(decodeAccount(replyOf(makeAccount()))).toEqual({
+    email: 'team@shop.example',
+    users: [
+      {
+        id: 7,
+        email: 'dev@shop.example',
+        authenticationToken: 'the-users-own-token',
+        signInCount: 12,
+        lastSignIn: '2026-02-01T10:00:00.000Z'
+      }
+    ],
+    credentials: [
+      { id: 3, provider: 'aws', description: 'main', arn: 'arn:aws:iam::1:role/x', accessKeyId: undefined }
+    ]
+  })
+})
+
+describe('a reply of the wrong shape names the place, what is wanted and what was found', () => {
+  const decodeAsRun = (part: Part): unknown => decodeRun(part, words)
+  const decodeAsPage = (part: Part): unknown => decodeRunPage(part, words)
+  test.each<[string, (part: Part) => unknown, unknown, string]>([
+    ['a bare text', decodeAsRun, 'ok', 'the reply should be an object, found "ok"'],
+    ['null', decodeAsRun, null, 'the reply should be an object, found null'],
+    ['a list', decodeAsRun, [], 'the reply should be an object, found a list'],
+    ['an error body', decodeAsRun, { error: 'x' }, 'uuid should be text, found nothing'],
+    ['no status', decodeAsRun, { uuid: 'r' }, 'status should be text, found nothing'],
+    ['a status of null', decodeAsRun, makeRun({ status: null }), 'status should be text, found null'],
+    ['a status of 3', decodeAsRun, makeRun({ status: 3 }), 'status should be text, found 3'],
+    [
+      'threads in words',
+      decodeAsRun,
+      makeRun({ threads: 'ten' }),
+      'threads should be a whole number, found "ten"'
+    ],
+    ['half a thread', decodeAsRun, makeRun({ threads: 1.5 }), 'threads should be a whole number, found 1.5'],
+    [
+      'a broken date',
+      decodeAsRun,
+      makeRun({ started: 'soon' }),
+      'started should be a timestamp, found "soon"'
+    ],
+    ['tags as text', decodeAsRun, makeRun({ tag_list: 'a,b' }), 'tag_list should be a list, found "a,b"'],
+    ['a tag of 7', decodeAsRun, makeRun({ tag_list: ['a', 7] }), 'tag_list[1] should be text, found 7'],
+    [
+      'embedded as a list',
+      decodeAsRun,
+      makeRun({ _embedded: [] }),
+      '_embedded should be an object, found a list'
+    ],
+    [
+      'a grid without id',
+      decodeAsRun,
+      makeRun({ _embedded: { grids: [makeGrid(), { status: 'x' }] } }),
+      '_embedded.grids[1].uuid should be text, found nothing'
+    ],
+    [
+      'a result without href',
+      decodeAsRun,
+      makeRun({ _embedded: { results: [{ name: 'x' }] } }),
+      '_embedded.results[0].href should be text, found nothing'
+    ],
+    ['no list of runs', decodeAsPage, { total: 3 }, '_embedded should be an object, found nothing'],
+    [
+      'a list of runs that is none',
+      decodeAsPage,
+      { _embedded: { runs: {} } },
+      '_embedded.runs should be a list, found an object'
+    ],
+    ['a report without text', decodeReport, { mean: 3 }, 'summary should be text, found nothing'],
+    ['a node that is text', decodeGrid, makeGrid({ nodes: ['x'] }), 'nodes[0] should be an object, found "x"']
+  ])('%s', (_, decode, document, message) => {
+    const part = replyOf(document)
+    expect(() => decode(part)).toThrow(MalformedReplyError)
+    expect(() => decode(part)).toThrow(`asking: the reply is not as documented: ${message}`)
+  })
+
+  test('a long value is quoted in part', () => {
+    expect(() => runOf({ status: 'ok', threads: 'x'.repeat(10_000) })).toThrow(/^.{100,300}$/)
+  })
+})
+
+describe('ids are let in only when they are plain', () => {
+  const HOSTILE = [
+    'a\nb<<EOF',
+    '../../x',
+    '..',
+    'a/b',
+    'a?b',
+    'a#b',
+    'a%2fb',
+    ' a',
+    'a\r',
+    'a\n',
+    '',
+    '-rf',
+    'ü',
+    'null\u0000',
+    'x'.repeat(129)
+  ]
+  test.each(HOSTILE.map((id) => [JSON.stringify(id), id]))('refuses %s', (_, id) => {
+    expect(isId(id)).toBe(false)
+    expect(() => runOf({ uuid: id })).toThrow(MalformedReplyError)
+    expect(() => runOf({ _embedded: { grids: [makeGrid({ uuid: id })] } })).toThrow(
+      /_embedded\.grids\[0\]\.uuid should be an id/
+    )
+  })
+
+  test.each(['a1B2c3D4e5F', '0123456789abcdef0123456789a', '6f1d3c1e-2b7a-4a55-9d3e-0c1f2a3b4c5d', 'a_b'])(
+    'takes %s',
+    (id) => expect(runOf({ uuid: id }).id).toBe(id)
+  )
+
+  test('the refusal is one line, whatever the id holds', () => {
+    expect(() => runOf({ uuid: 'a\n::error::b' })).toThrow(/^.*$/)
+  })
+})
+
+describe('no token is ever quoted', () => {
+  const SECRET = 'tok-4f3c2b1a'
+  test.each([
+    ['a number for a token', { _embedded: { users: [makeUser({ authentication_token: 4321 })] } }, '4321'],
+    ['a list for a token', { _embedded: { users: [makeUser({ authentication_token: [SECRET] })] } }, SECRET],
+    ['a user that is text', { _embedded: { users: [SECRET] } }, SECRET],
+    ['users that are text', { _embedded: { users: SECRET } }, SECRET]
+  ])('%s', (_, changes, secret) => {
+    const part = replyOf(makeAccount(changes))
+    expect(() => decodeAccount(part)).toThrow(MalformedReplyError)
+    expect(() => decodeAccount(part)).not.toThrow(secret)
+  })
+
+  test.each([
+    ['before its end', `{"users":[{"authentication_token":"${SECRET}","x`],
+    ['within the token', `{"users":[{"authentication_token": "${SECRET}`],
+    ['behind a number', `{"users":[{"authentication_token": 98765, "x`]
+  ])('half a reply, cut %s', (_, body) => {
+    expect(() => parseReply('asking', body)).toThrow(/^(?!.*(tok-4f3c2b1a|98765)).*\*\*\*/)
+  })
+
+  test('the parser that quotes what it reads is not taken along as a cause', () => {
+    expect(catchError(() => parseReply('asking', `{"a_token":${SECRET}}`)).cause).toBeUndefined()
+  })
+})
+
+describe('success without JSON says what came', () => {
+  test.each([
+    ['nothing', ' ', 'an empty body'],
+    ['a page', '<html><title>Sign in</title>', 'an HTML page titled "Sign in"'],
+    ['text', 'OK', 'without JSON: OK']
+  ])('%s', (_, body, found) => {
+    expect(() => parseReply('reading run r', body)).toThrow(found)
+    expect(() => parseReply('reading run r', body)).toThrow(MalformedReplyError)
+  })
+})
