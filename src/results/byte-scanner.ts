@@ -7,7 +7,9 @@ import type { ScanResult } from './scan-result.js'
 
 const LF = 10
 const CR = 13
-const FIRST_CAPACITY = 128 * 1024
+const FIRST_CAPACITY = 16 * 1024
+/** Large enough for reads and calls to cost nothing, small enough to stay in the processor's cache. */
+const GOOD_CAPACITY = 128 * 1024
 /** A row that is longer is a quote that is never closed, or no CSV; memory has to end somewhere. */
 const MAX_ROW_BYTES = 16 * 1024 * 1024
 const SHOWN_HEADER = 300
@@ -66,6 +68,8 @@ export class ByteScanner {
     this.#isEnded = true
     this.#drain()
     const reader = this.#reader
+    const parts = reader instanceof SampleReader ? [reader.toPart()] : []
+    const buckets = reader instanceof TidyReader ? reader.toBuckets() : []
     return {
       grid: this.#options.grid,
       region: this.#options.region,
@@ -74,8 +78,8 @@ export class ByteScanner {
       rows: reader?.rows ?? 0,
       problems: this.#problems.kept,
       problemCount: this.#problems.count,
-      parts: reader instanceof SampleReader ? [reader.toPart()] : [],
-      buckets: reader instanceof TidyReader ? reader.toBuckets() : []
+      parts,
+      buckets
     }
   }
 
@@ -86,7 +90,8 @@ export class ByteScanner {
     if (this.isDone) used = this.#length
     this.#buffer.copyWithin(0, used, this.#length)
     this.#length -= used
-    if (this.#length === this.#buffer.length - 1) this.#grow()
+    const isFull = this.#length === this.#buffer.length - 1
+    if (isFull || this.#buffer.length < GOOD_CAPACITY) this.#grow()
   }
 
   #takeRows(from: number): number {
@@ -137,6 +142,9 @@ export class ByteScanner {
     }
     this.#splitter = new RowSplitter(layout.delimiter, layout.columns)
     const { columns } = layout
+    // Without it a failure cannot be told from a success, and no figure that rests on the difference may pass.
+    if (layout.shape === 'samples' && layout.at.success < 0 && this.#options.header === undefined)
+      this.#problems.add(0, 'it has no success column')
     const problems = this.#problems
     this.#reader =
       layout.shape === 'samples'

@@ -89,11 +89,13 @@ function meanOf(values: readonly number[]): number | undefined {
 
 /** From the first start to the last end; undefined when a CSV with rows does not say when they were. */
 function spanOf(sources: readonly IndexedSource[]): Span | undefined {
-  const spans: Span[] = []
-  for (const { scan, tidy } of sources) {
-    const ends = tidy === undefined ? scan.parts : [tidy]
-    spans.push(...ends)
-  }
+  const spans = sources.flatMap(({ scan, tidy }): readonly Span[] =>
+    tidy === undefined ? scan.parts : [tidy]
+  )
+  const isUntimed = sources.some(
+    ({ scan: { rows, parts } }) => rows > 0 && parts.some((part) => !part.hasTimes)
+  )
+  if (isUntimed) return undefined
   const startMs = Math.min(...spans.map((span) => span.startMs))
   const endMs = Math.max(...spans.map((span) => span.endMs))
   return startMs <= endMs ? { startMs, endMs } : undefined
@@ -111,7 +113,7 @@ function drawSeries(sources: readonly IndexedSource[], span: Span): TimeSeries |
     drawTidy(
       tidy.flatMap((index) => index.bucketsOf(undefined)),
       Math.max(...tidy.map(({ bucketMs }) => bucketMs)),
-      span
+      { ...span, endMs: span.endMs - 1 }
     )
   )
 }

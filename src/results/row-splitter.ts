@@ -98,7 +98,7 @@ export class RowSplitter {
   }
 
   #locate(buffer: Uint8Array, length: number): number {
-    if (this.#places.length <= length) this.#places = new Int32Array(buffer.length + 1)
+    if (this.#places.length <= length) this.#places = new Int32Array(length + 1)
     const places = this.#places
     const marks = this.#marks
     let count = 0

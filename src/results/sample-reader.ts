@@ -90,6 +90,7 @@ export class SampleReader {
       labels,
       hasLabels,
       hasElapsed: this.#at.elapsed >= 0,
+      hasTimes: this.#at.timeStamp >= 0,
       startMs: this.#startMs,
       endMs: this.#endMs,
       sums: this.#sums.slice(0, cells),

@@ -26,6 +26,7 @@ export interface SamplePart {
   readonly labels: readonly string[]
   readonly hasLabels: boolean
   readonly hasElapsed: boolean
+  readonly hasTimes: boolean
   /** Infinity and -Infinity when no row has a time. */
   readonly startMs: number
   readonly endMs: number

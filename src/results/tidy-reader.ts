@@ -49,7 +49,12 @@ export class TidyReader {
   }
 
   toBuckets(): TidyBucket[] {
-    return Array.from(this.#drafts.values(), ({ concurrency, concurrentUsers, ...bucket }) => ({
+    const drafts = [...this.#drafts.values()]
+    for (const figure of ['passed', 'failed'] as const) {
+      const isThere = drafts.some((draft) => !Number.isNaN(draft[figure]))
+      if (this.rows > 0 && !isThere) this.#problems.add(0, `it has no rows of the measurement ${figure}`)
+    }
+    return Array.from(drafts, ({ concurrency, concurrentUsers, ...bucket }) => ({
       ...bucket,
       users: Number.isNaN(concurrency) ? concurrentUsers : concurrency
     }))

@@ -1,0 +1,100 @@
+import { createScanner } from '../../src/results/scanner.js'
+import { mergeScans } from '../../src/results/merge.js'
+import { makeRandom } from './seeded-random.js'
+import type { Measurements } from '../../src/results/measurements.js'
+
+export const JMETER_COLUMNS = [
+  ...[
+    'timeStamp',
+    'elapsed',
+    'label',
+    'responseCode',
+    'responseMessage',
+    'threadName',
+    'dataType',
+    'success'
+  ],
+  ...[
+    'failureMessage',
+    'bytes',
+    'sentBytes',
+    'grpThreads',
+    'allThreads',
+    'URL',
+    'Latency',
+    'IdleTime',
+    'Connect'
+  ]
+]
+
+export interface CsvStyle {
+  readonly delimiter: string
+  readonly lineBreak: string
+  readonly bom: boolean
+  readonly finalLineBreak: boolean
+  readonly columns: readonly string[]
+  readonly success: (isSuccess: boolean) => string
+}
+
+const LABELS = [
+  'home',
+  'login, first',
+  'say "hi"',
+  'Käse',
+  'two\nlines',
+  'semi;colon',
+  'tab\there',
+  '',
+  'home '
+]
+const MESSAGES = ['', 'Test failed', 'expected a,\n"b"', 'many\r\nlines\r\n', '""', "it's", 'ends with "']
+
+/** A JMeter CSV with every oddity that quotes can make, the same for the same seed. */
+export function makeSampleCsv(seed: number, rows: number, style: Partial<CsvStyle> = {}): string {
+  const { delimiter = ',', lineBreak = '\n', columns = JMETER_COLUMNS } = style
+  const random = makeRandom(seed)
+  const pick = <Item>(list: readonly Item[]) => list[Math.floor(random() * list.length)]!
+  const lines = Array.from({ length: rows }, (_, row) => {
+    const isFailure = random() < 0.2
+    const isTransaction = random() < 0.15
+    const values: Record<string, string> = {
+      timeStamp: String(1_700_000_000_000 + row * 37 + Math.floor(random() * 900)),
+      elapsed: String(
+        random() < 0.02 ? 60_000 + Math.floor(random() * 5000) : Math.floor(random() ** 3 * 3000)
+      ),
+      label: isTransaction ? 'checkout' : pick(LABELS),
+      responseCode: isFailure ? '500' : '200',
+      responseMessage: isTransaction
+        ? `Number of samples in transaction : ${Math.floor(random() * 3)}, number of failing samples : 0`
+        : pick(['OK', 'Not "found"', 'No', '']),
+      threadName: `group, one 1-${Math.floor(random() * 9)}`,
+      dataType: isTransaction ? '' : 'text',
+      success: (style.success ?? String)(!isFailure),
+      failureMessage: isFailure ? pick(MESSAGES) : '',
+      allThreads: String(1 + Math.floor(random() * 9)),
+      URL: pick(['null', 'http://127.0.0.1/a?b=c,d', ''])
+    }
+    return columns.map((name) => quoteField(values[name] ?? '0', delimiter)).join(delimiter)
+  })
+  const text = [columns.join(delimiter), ...lines].join(lineBreak)
+  return `${style.bom === true ? '\uFEFF' : ''}${text}${style.finalLineBreak === false ? '' : lineBreak}`
+}
+
+/** As JMeter quotes: only where it must. */
+export function quoteField(text: string, delimiter: string): string {
+  const needsQuotes = [delimiter, '"', '\n', '\r'].some((special) => text.includes(special))
+  return needsQuotes ? `"${text.replaceAll('"', '""')}"` : text
+}
+
+/** Scans text in pieces of `step` bytes. */
+export function scanText(text: string | Uint8Array, step = Infinity, grid = 'g', region = 'r') {
+  const bytes = typeof text === 'string' ? new TextEncoder().encode(text) : text
+  const scanner = createScanner({ grid, region })
+  for (let at = 0; at < bytes.length; at += step)
+    scanner.push(bytes.subarray(at, Math.min(bytes.length, at + step)))
+  return scanner.end()
+}
+
+export function measure(...texts: (string | Uint8Array)[]): Measurements {
+  return mergeScans(texts.map((text, i) => scanText(text, Infinity, `grid-${i + 1}`, `region-${i + 1}`)))
+}
