@@ -91,7 +91,7 @@ describe('grids, field by field', () => {
       '/grids',
       SPEC.map(([key, value]) => [`grid[${key}]`, value])
     )
-    uuid = created.json.uuid as string
+    uuid = created.json.uuid
     await waitForStatus(service, `/grids/${uuid}`, ['started'])
   })
 
@@ -124,8 +124,8 @@ describe('runs, field by field', () => {
   beforeAll(async () => {
     service = await services.start()
     created = await postForm(service, '/runs', runForm(FIELDS, specFields()))
-    uuid = created.json.uuid as string
-    gridId = created.json._embedded.grids[0].uuid as string
+    uuid = created.json.uuid
+    gridId = created.json._embedded.grids[0]!.uuid
     await waitForStatus(service, `/runs/${uuid}`, ['finished'])
   })
 
@@ -139,7 +139,7 @@ describe('runs, field by field', () => {
       ...runFields(uuid, service),
       batch_id: TEXT,
       _embedded: {
-        grids: [{ ...gridFields(gridId, 'starting'), batch_id: created.json.batch_id as string, nodes: [] }],
+        grids: [{ ...gridFields(gridId, 'starting'), batch_id: created.json.batch_id, nodes: [] }],
         files: [file()],
         archives: []
       }
@@ -151,11 +151,9 @@ describe('runs, field by field', () => {
     expect(json).toEqual({
       ...runFields(uuid, service),
       ...ended,
-      batch_id: created.json.batch_id as string,
+      batch_id: created.json.batch_id,
       _embedded: {
-        grids: [
-          { ...gridFields(gridId, 'stopped'), batch_id: json.batch_id as string, nodes: [node('stopping')] }
-        ],
+        grids: [{ ...gridFields(gridId, 'stopped'), batch_id: json.batch_id, nodes: [node('stopping')] }],
         files: [file()],
         results: [
           {
@@ -201,7 +199,7 @@ describe('runs, field by field', () => {
 
   test('repeat and stop', async () => {
     const repeated = await get(service, `/runs/${uuid}/repeat`)
-    const again = repeated.json.uuid as string
+    const again = repeated.json.uuid
     const _embedded = { run_files: [{ uuid: TEXT, name: 'plan.jmx' }] }
     expect(repeated.json).toEqual({ ...runFields(again, service), _embedded })
     await waitForStatus(service, `/runs/${again}`, ['finished'])

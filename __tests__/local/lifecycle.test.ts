@@ -23,13 +23,13 @@ const REAL_TIME = { duration: '3600', override_parameters: '-Jrehearsal.realtime
 
 async function startGrid(service: Service, overrides: Record<string, string> = {}): Promise<string> {
   const parts = SPEC.map(([key, value]): FormPart => [`grid[${key}]`, overrides[key] ?? value])
-  const id = (await postForm(service, '/grids', parts)).json.uuid as string
+  const id = (await postForm(service, '/grids', parts)).json.uuid
   await waitForStatus(service, `/grids/${id}`, ['started'])
   return id
 }
 
 const statusOf = async (service: Service, path: string): Promise<string> =>
-  (await get(service, path)).json.status as string
+  (await get(service, path)).json.status
 const refer = (...ids: string[]): FormPart[] => ids.map((id) => ['run[grids][][uuid]', id])
 
 describe('stop_after', () => {
@@ -53,12 +53,10 @@ describe('stop_after', () => {
     expect(await statusOf(service, `/runs/${id}`)).toBe('running')
     clock.advance(MINUTE_MS)
     const run = await waitForStatus(service, `/runs/${id}`, ['finished'])
-    expect(Date.parse(run.json.stopped as string) - Date.parse(run.json.started as string)).toBe(
-      2 * MINUTE_MS
-    )
+    expect(Date.parse(run.json.stopped) - Date.parse(run.json.started)).toBe(2 * MINUTE_MS)
     const report = await get(service, `/runs/${id}/report`)
     expect(report.json.summary).toContain(
-      `Grid ${String(run.json._embedded.grids[0].uuid)} ended before the run did.`
+      `Grid ${run.json._embedded.grids[0]!.uuid} ended before the run did.`
     )
     expect(report.json.mean_throughput).toBeGreaterThan(0)
   })
@@ -83,9 +81,9 @@ describe('grids of a run', () => {
       'eu-west-1'
     ])
     expect(await statusOf(service, `/grids/${first}`)).toBe('started')
-    expect(run.json._embedded.grids[0].batch_id).toBeUndefined()
+    expect(run.json._embedded.grids[0]!.batch_id).toBeUndefined()
     const own = await finishRun(service)
-    expect(await statusOf(service, `/grids/${String(own.json._embedded.grids[0].uuid)}`)).toBe('stopped')
+    expect(await statusOf(service, `/grids/${own.json._embedded.grids[0]!.uuid}`)).toBe('stopped')
   })
 
   test('a grid that is not started cannot be referred to, nor repeated on', async () => {
@@ -95,7 +93,7 @@ describe('grids of a run', () => {
     await send(service, 'DELETE', `/grids/${id}`)
     const reply = await postForm(service, '/runs', runForm({}, refer(id)))
     expect([reply.status, reply.json.error]).toEqual([422, `grid ${id} is stopped, not started`])
-    expect((await get(service, `/runs/${String(run.json.uuid)}/repeat`)).status).toBe(422)
+    expect((await get(service, `/runs/${run.json.uuid}/repeat`)).status).toBe(422)
   })
 
   test('terminating a grid ends its part of the run', async () => {
@@ -120,7 +118,7 @@ describe('closing', () => {
       status: 'problem',
       remote_errors: expect.stringContaining('was closed')
     })
-    expect(run.json._embedded.grids[0].status).toBe('stopped')
+    expect(run.json._embedded.grids[0]!.status).toBe('stopped')
   })
 })
 
@@ -133,7 +131,7 @@ describe('the threads of nodes', () => {
     const service = await services.start()
     const grid = specFields({ infrastructure: row.infrastructure, instance_quantity: row.quantity })
     const run = await finishRun(service, runForm({ threads: row.threads, duration: '5' }, grid))
-    const report = await get(service, `/runs/${String(run.json.uuid)}/report`)
+    const report = await get(service, `/runs/${run.json.uuid}/report`)
     expect(report.json.summary).toContain(`Up to ${row.users} users across 1 grid`)
   })
 })
@@ -157,7 +155,7 @@ describe('rehearsals', () => {
   const csvOf = async (seed: number): Promise<string> => {
     const service = await services.start({ seed, clock: new ManualClock() })
     const run = await finishRun(service)
-    return (await get(service, `/runs/${String(run.json.uuid)}/result.csv`)).text
+    return (await get(service, `/runs/${run.json.uuid}/result.csv`)).text
   }
 
   test('the same seed makes the same samples, another one others', async () => {

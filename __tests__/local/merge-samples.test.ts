@@ -20,7 +20,7 @@ async function merge(...contents: (string | null)[]): Promise<{ merged: string; 
     files,
     target,
     sinkOf: (index) => (rows) => {
-      seen[index] += Buffer.from(rows).toString()
+      seen[index] = (seen[index] ?? '') + Buffer.from(rows).toString()
     }
   })
   return { merged: readFileSync(target, 'utf8'), seen }

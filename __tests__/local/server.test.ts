@@ -44,15 +44,12 @@ describe("the document's own flow, as a script sends it", () => {
     ])
     expect(created.status).toBe(201)
     expect(created.json.status).toBe('queued')
-    expect(created.json._embedded.grids[0].status).toBe('starting')
-    const run = await waitForStatus(service, `/runs/${String(created.json.uuid)}`, ['finished'])
+    expect(created.json._embedded.grids[0]!.status).toBe('starting')
+    const run = await waitForStatus(service, `/runs/${created.json.uuid}`, ['finished'])
     expect(run.json.apdex).toMatch(/^(1\.0|0\.\d{1,4}) \[500\]$/)
-    const report = await get(service, `/runs/${String(run.json.uuid)}/report`)
+    const report = await get(service, `/runs/${run.json.uuid}/report`)
     expect(report.json.summary).toContain('transactions passed with')
-    const result = await get(
-      service,
-      (run.json._embedded.results[0].href as string).slice(service.url.length)
-    )
+    const result = await get(service, run.json._embedded.results[0]!.href.slice(service.url.length))
     expect(result.headers['content-type']).toBe('text/csv; charset=utf-8')
     const rows = result.text.trimEnd().split('\n')
     expect(rows[0]).toBe(
@@ -64,7 +61,7 @@ describe("the document's own flow, as a script sends it", () => {
   test('the same by the prefix that links carry', async () => {
     const id = await createRun(service)
     const run = await waitForStatus(service, `/api/runs/${id}`, ['finished'])
-    expect((await get(service, run.json._links.self.href as string)).json.uuid).toBe(id)
+    expect((await get(service, run.json._links.self.href)).json.uuid).toBe(id)
   })
 
   test('run_files without brackets is a file too', async () => {
@@ -81,7 +78,7 @@ describe('a run ends badly', () => {
     )
     expect(run.json.status).toBe('problem')
     expect(run.json.remote_errors).toBe('no such class')
-    const report = await get(service, `/runs/${String(run.json.uuid)}/report`)
+    const report = await get(service, `/runs/${run.json.uuid}/report`)
     expect(report.json.summary).toContain('The run ended badly: no such class')
     expect(run.json.apdex).toBeNull()
   })
@@ -196,7 +193,7 @@ describe('what a run must be', () => {
   const refuse = async (parts: readonly FormPart[]): Promise<string> => {
     const reply = await postForm(service, '/runs', parts)
     expect(reply.status).toBe(422)
-    return reply.json.error as string
+    return reply.json.error
   }
 
   test.each(['gatling', 'java-selenium-chrome', 'java-selenium-firefox', 'service-chrome'])(
@@ -209,7 +206,7 @@ describe('what a run must be', () => {
   )
 
   test('everything that is wrong is told at once, and nothing is kept', async () => {
-    const before = (await get(service, '/runs')).json.total as number
+    const before = (await get(service, '/runs')).json.total
     const error = await refuse([
       ['run[tool]', 'abacus'],
       ['run[threads]', '-1'],
@@ -266,7 +263,7 @@ describe('what a run must be', () => {
   ])('of the name $sent the base name is kept', async ({ sent, kept }) => {
     const parts = runForm().map((part) => ('fileName' in part ? { ...part, fileName: sent } : part))
     const run = await finishRun(service, parts)
-    expect(run.json._embedded.files[0].name).toBe(kept)
+    expect(run.json._embedded.files[0]!.name).toBe(kept)
   })
 
   test.each(['..', '.', 'a/..'])('the file name %s is refused', async (fileName) => {
@@ -312,13 +309,13 @@ describe('paging', () => {
     const first = await get(many, '/runs')
     expect(first.json.total).toBe(51)
     expect(first.json._embedded.runs).toHaveLength(50)
-    expect(first.json._embedded.runs[0].name).toBe('run 51')
+    expect(first.json._embedded.runs[0]!.name).toBe('run 51')
     expect(first.json._links).toEqual({
       self: { href: '/api/runs?page=1' },
       last: { href: '/api/runs?page=2' },
       next: { href: '/api/runs?page=2' }
     })
-    const second = await get(many, first.json._links.next.href as string)
+    const second = await get(many, first.json._links.next.href)
     expect(second.json._embedded.runs.map((run: { name: string }) => run.name)).toEqual(['run 1'])
     expect(second.json._links).toEqual({
       self: { href: '/api/runs?page=2' },
@@ -335,10 +332,10 @@ describe('paging', () => {
 describe('HEAD', () => {
   test('answers the headers of every resource and has no effect', async () => {
     const run = await finishRun(service)
-    const id = run.json.uuid as string
-    const grid = run.json._embedded.grids[0].uuid as string
-    const before = (await get(service, '/runs')).json.total as number
-    const file = new URL(run.json._embedded.files[0].href as string).pathname
+    const id = run.json.uuid
+    const grid = run.json._embedded.grids[0]!.uuid
+    const before = (await get(service, '/runs')).json.total
+    const file = new URL(run.json._embedded.files[0]!.href.pathname)()
     const ended = [
       `/runs/${id}`,
       '/runs',
@@ -364,7 +361,7 @@ describe('result.csv', () => {
   let whole: string
   beforeAll(async () => {
     const run = await finishRun(service)
-    path = (run.json._embedded.results[0].href as string).slice(service.url.length)
+    path = run.json._embedded.results[0]!.href.slice(service.url.length)
     whole = (await get(service, path)).text
   })
 
@@ -398,7 +395,7 @@ describe('result.csv', () => {
       service,
       runForm({}, [...specFields(), ...specFields({ region: 'eu-west-1' })])
     )
-    const base = `/runs/${String(run.json.uuid)}/result.csv`
+    const base = `/runs/${run.json.uuid}/result.csv`
     const parts = await Promise.all(
       run.json._embedded.results.map(
         async ({ href }: { href: string }) => (await get(service, href.slice(service.url.length))).text
@@ -440,21 +437,21 @@ describe('before its end', () => {
 describe('repeat', () => {
   test('makes a new run of the same files and grids', async () => {
     const first = await finishRun(service, runForm({ name: 'again', threads: '3' }))
-    const repeated = await get(service, `/runs/${String(first.json.uuid)}/repeat`)
+    const repeated = await get(service, `/runs/${first.json.uuid}/repeat`)
     expect(repeated.json).toMatchObject({ status: 'queued', name: 'again', threads: 3 })
     expect(repeated.json.uuid).not.toBe(first.json.uuid)
-    const second = await waitForStatus(service, `/runs/${String(repeated.json.uuid)}`, ['finished'])
-    expect(second.json._embedded.grids[0].uuid).not.toBe(first.json._embedded.grids[0].uuid)
-    expect(
-      (await get(service, (second.json._embedded.files[0].href as string).slice(service.url.length))).text
-    ).toBe(PLAN)
+    const second = await waitForStatus(service, `/runs/${repeated.json.uuid}`, ['finished'])
+    expect(second.json._embedded.grids[0]!.uuid).not.toBe(first.json._embedded.grids[0]!.uuid)
+    expect((await get(service, second.json._embedded.files[0]!.href.slice(service.url.length))).text).toBe(
+      PLAN
+    )
   })
 })
 
 describe('the permalink', () => {
   test('is a page for browsers, with the token, and shows what it is given as text', async () => {
     const run = await finishRun(service, runForm({ name: '<script>alert(1)</script>' }))
-    const { pathname } = new URL(run.json.permalink as string)
+    const { pathname } = new URL(run.json.permalink)()
     const page = await get(service, pathname, { headers: { accept: 'text/html,application/xhtml+xml' } })
     expect(page.headers['content-type']).toBe('text/html; charset=utf-8')
     expect(page.text).toContain('&lt;script&gt;alert(1)&lt;/script&gt;')
@@ -472,11 +469,11 @@ describe("the service's own word", () => {
       ...specFields({}, 'acme'),
       { name: 'acme_files[]', fileName: 'plan.jmx', content: PLAN }
     ])
-    expect(reply.json._links.self.href).toBe(`/api/acmes/${String(reply.json.uuid)}`)
-    const run = await waitForStatus(acme, `/api/acmes/${String(reply.json.uuid)}`, ['finished'])
-    expect(run.json._embedded.results[0].href).toContain('/acmes/')
+    expect(reply.json._links.self.href).toBe(`/api/acmes/${reply.json.uuid}`)
+    const run = await waitForStatus(acme, `/api/acmes/${reply.json.uuid}`, ['finished'])
+    expect(run.json._embedded.results[0]!.href).toContain('/acmes/')
     const list = await get(acme, '/acmes', { headers: { accept: 'application/vnd.acme.v2+json' } })
-    expect(list.json._embedded.acmes[0]._embedded.acme_files).toHaveLength(1)
+    expect(list.json._embedded.acmes[0]!._embedded.acme_files).toHaveLength(1)
     expect(
       (await get(acme, '/acmes', { headers: { accept: 'application/vnd.service.v2+json' } })).status
     ).toBe(406)
@@ -490,13 +487,13 @@ describe('rehearsal', () => {
   test('says what it is, in words and in a mark', async () => {
     const run = await finishRun(service)
     expect(run.json.tool).toBe('jmeter-rehearsal')
-    const report = await get(service, `/runs/${String(run.json.uuid)}/report`)
+    const report = await get(service, `/runs/${run.json.uuid}/report`)
     expect(report.json).toMatchObject({ rehearsal: true })
     expect(report.json.summary).toMatch(/^Rehearsal, synthetic samples: this is no measurement\./)
   })
 
   test('lasts as long as it was asked to, in its own time', async () => {
     const run = await finishRun(service, runForm({ duration: '300' }))
-    expect(Date.parse(run.json.stopped as string) - Date.parse(run.json.started as string)).toBe(300_000)
+    expect(Date.parse(run.json.stopped) - Date.parse(run.json.started)).toBe(300_000)
   })
 })

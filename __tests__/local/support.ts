@@ -14,13 +14,36 @@ export const PLAN = `<?xml version="1.0" encoding="UTF-8"?>
 </hashTree></hashTree></hashTree></jmeterTestPlan>
 `
 
+/** The fields that tests look at, in documents of any kind. */
+export interface Doc {
+  readonly uuid: string
+  readonly batch_id: string
+  readonly name: string
+  readonly tool: string
+  readonly status: string
+  readonly apdex: string | null
+  readonly permalink: string
+  readonly remote_errors: string | null
+  readonly started: string
+  readonly stopped: string
+  readonly region: string
+  readonly href: string
+  readonly stop_after: number
+  readonly summary: string
+  readonly mean_throughput: number
+  readonly total: number
+  readonly error: string
+  readonly _links: Readonly<Record<'self' | 'next' | 'last', { href: string }>>
+  readonly _embedded: Readonly<
+    Record<'grids' | 'files' | 'results' | 'runs' | 'acmes' | 'run_files' | 'acme_files', readonly Doc[]>
+  >
+}
+
 export interface Reply {
   readonly status: number
   readonly headers: Record<string, string | string[] | undefined>
   readonly text: string
-  /** The body as JSON, as a caller without types sees it. */
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any
-  readonly json: any
+  readonly json: Doc
 }
 
 export interface Call {
@@ -101,7 +124,7 @@ export function send(service: Service, method: string, path: string, call: Call 
             status: incoming.statusCode ?? 0,
             headers: incoming.headers,
             text,
-            json: parseOrNull(text)
+            json: parseDocument(text)
           })
         })
       }
@@ -111,11 +134,12 @@ export function send(service: Service, method: string, path: string, call: Call 
   })
 }
 
-function parseOrNull(text: string): unknown {
+/** What is no JSON has no fields. */
+function parseDocument(text: string): Doc {
   try {
-    return JSON.parse(text)
+    return JSON.parse(text) as Doc
   } catch {
-    return null
+    return {} as Doc
   }
 }
 
@@ -180,7 +204,7 @@ export function runForm(
 export async function createRun(service: Service, parts: readonly FormPart[] = runForm()): Promise<string> {
   const reply = await postForm(service, '/runs', parts)
   if (reply.status !== 201) throw new Error(`no run was created: ${reply.status} ${reply.text}`)
-  return reply.json.uuid as string
+  return reply.json.uuid
 }
 
 /** Looks until a document of the path has one of the statuses. */
@@ -192,7 +216,7 @@ export async function waitForStatus(
   const deadlineMs = Date.now() + 60_000
   for (;;) {
     const reply = await get(service, path)
-    if (wanted.includes(reply.json?.status as string)) return reply
+    if (wanted.includes(reply.json.status)) return reply
     if (Date.now() > deadlineMs) throw new Error(`${path} is still ${reply.text}`)
     await new Promise((resolve) => setTimeout(resolve, 10))
   }

@@ -1,0 +1,219 @@
+import { afterAll, describe, expect, test } from '@jest/globals'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { explain } from '../../src/local/engines/jmeter.js'
+import { insertHostOverrides, readSamplerNames } from '../../src/local/jmeter-plan.js'
+import { createFolders, createServices, finishRun, get, PLAN, runForm, specFields } from './support.js'
+import { writeJMeter, writeSample } from './stand-in.js'
+
+const folders = createFolders()
+const services = createServices()
+afterAll(async () => {
+  await services.closeAll()
+  folders.remove()
+})
+
+/** Runs a plan with a stand-in that writes down its arguments, its folder, its plan and its environment. */
+async function runStandIn(
+  form = runForm(),
+  env: NodeJS.ProcessEnv = {}
+): Promise<{
+  notes: (name: string) => string
+  run: Awaited<ReturnType<typeof finishRun>>
+  service: Awaited<ReturnType<typeof services.start>>
+}> {
+  const dir = folders.create()
+  const home = writeJMeter(folders.create(), [
+    `for argument in "$@"; do printf "%s\\n" "$argument"; done >> '${dir}/arguments'`,
+    `env > '${dir}/environment'`,
+    `cp "$plan" '${dir}/plan'; ls > '${dir}/folder'`,
+    writeSample('home'),
+    'echo "summary = 1"; echo "WARN StatusConsoleListener The use of package scanning to locate plugins is deprecated"'
+  ])
+  const service = await services.start({
+    engine: 'jmeter',
+    env: { PATH: process.env.PATH, ...env, JMETER_HOME: home }
+  })
+  const run = await finishRun(service, form)
+  return { notes: (name) => readFileSync(join(dir, name), 'utf8'), run, service }
+}
+
+const argumentsOf = (notes: (name: string) => string): string[] => notes('arguments').trimEnd().split('\n')
+
+describe('what JMeter is given', () => {
+  test('the settings, the overrides, and columns that nobody can override', async () => {
+    const column = 'jmeter.save.saveservice.output_format'
+    const fields = {
+      threads: '3',
+      rampup: '0',
+      duration: '7',
+      override_parameters: `-Jhost=a b, -Dx=1 -J${column}=xml`
+    }
+    const { notes, run } = await runStandIn(runForm(fields))
+    expect(run.json).toMatchObject({ status: 'finished', tool: 'jmeter-9.8.7' })
+    const given = argumentsOf(notes)
+    expect(given).toEqual(
+      expect.arrayContaining(['-n', '-Jthreads=3', '-Jrampup=0', '-Jduration=7', '-Jhost=a b', '-Dx=1'])
+    )
+    expect(given.lastIndexOf(`-J${column}=csv`)).toBeGreaterThan(given.indexOf(`-J${column}=xml`))
+  })
+
+  test('nothing that was not given', async () => {
+    const given = argumentsOf((await runStandIn()).notes)
+    expect(given.filter((argument) => /^-J(threads|rampup|duration)=/.test(argument))).toEqual([])
+  })
+
+  test('each node its share of the threads', async () => {
+    const grid = specFields({ instance_quantity: '2' })
+    const { notes, run } = await runStandIn(runForm({ threads: '5' }, grid))
+    const shares = argumentsOf(notes).filter((argument) => argument.startsWith('-Jthreads='))
+    expect(shares.sort()).toEqual(['-Jthreads=2', '-Jthreads=3'])
+    expect(run.json._embedded.results).toHaveLength(1)
+  })
+
+  test('its data files beside the plan', async () => {
+    const { notes } = await runStandIn([
+      ...runForm(),
+      { name: 'run_files[]', fileName: 'users.csv', content: 'a\n' }
+    ])
+    expect(notes('folder').trimEnd().split('\n')).toEqual(['plan.jmx', 'users.csv'])
+    expect(notes('plan')).toBe(PLAN)
+  })
+
+  test('a plan that knows the hosts, and an upload that is left as it was', async () => {
+    const { notes, run, service } = await runStandIn(runForm({ override_hosts: 'shop.example/127.0.0.1' }))
+    expect(notes('plan')).toContain('<stringProp name="StaticHost.Name">shop.example</stringProp>')
+    const { pathname } = new URL(run.json._embedded.files[0]!.href)()
+    expect((await get(service, pathname)).text).toBe(PLAN)
+  })
+
+  test('an environment without tokens', async () => {
+    const secrets = {
+      GITHUB_TOKEN: 'secret',
+      ACTIONS_RUNTIME_TOKEN: 'secret',
+      ACTIONS_ID_TOKEN_REQUEST_TOKEN: 'secret',
+      INPUT_TOKEN: 'secret',
+      RUNNER_TEMP: 'secret',
+      LOADGATE_TOKEN: 'secret',
+      NODE_OPTIONS: '--no-warnings',
+      AWS_SECRET_ACCESS_KEY: 'secret'
+    }
+    const { notes } = await runStandIn(runForm(), {
+      ...secrets,
+      LC_ALL: 'C',
+      TZ: 'UTC',
+      JVM_ARGS: '-Xmx1g',
+      HOME: '/home'
+    })
+    const names = notes('environment')
+      .trimEnd()
+      .split('\n')
+      .map((line) => line.split('=')[0])
+    // The shell of the stand-in adds the last few by itself.
+    const own = ['_', 'SHLVL', 'OLDPWD', 'PWD']
+    expect(names.filter((name) => !own.includes(name!)).sort()).toEqual([
+      'HOME',
+      'JMETER_HOME',
+      'JVM_ARGS',
+      'LC_ALL',
+      'PATH',
+      'TZ'
+    ])
+    expect(notes('environment')).not.toContain('secret')
+  })
+
+  test('its lines go to the log, without the noise', async () => {
+    const { service } = await runStandIn()
+    expect(service.lines).toEqual([expect.stringMatching(/^us-east-1 \w{6} node 1: summary = 1$/)])
+  })
+})
+
+describe('how JMeter ends', () => {
+  test('no samples: finished, with no apdex', async () => {
+    const home = writeJMeter(folders.create(), [])
+    const service = await services.start({
+      engine: 'jmeter',
+      env: { PATH: process.env.PATH, JMETER_HOME: home }
+    })
+    const run = await finishRun(service)
+    expect(run.json).toMatchObject({ status: 'finished', apdex: null })
+    expect((await get(service, `/runs/${run.json.uuid}/report`)).json).toMatchObject({
+      summary: 'No samples were taken.',
+      mean_response_time: null
+    })
+  })
+
+  test('badly on one of two nodes: problem, with its words and what the other one measured', async () => {
+    const dir = folders.create()
+    const home = writeJMeter(folders.create(), [
+      writeSample('home'),
+      `if mkdir '${dir}/first' 2>/dev/null; then echo "An error occurred: out of luck"; exit 3; fi`
+    ])
+    const service = await services.start({
+      engine: 'jmeter',
+      env: { PATH: process.env.PATH, JMETER_HOME: home }
+    })
+    const run = await finishRun(service, runForm({}, specFields({ instance_quantity: '2' })))
+    expect(run.json.status).toBe('problem')
+    expect(run.json.remote_errors).toBe(
+      'JMeter 9.8.7 could not run the plan (exit code 3):\nAn error occurred: out of luck'
+    )
+    expect((await get(service, `/runs/${run.json.uuid}/result.csv`)).text.match(/,home,/g)).toHaveLength(2)
+  })
+
+  test('it cannot be found: problem, with what to do', async () => {
+    const env = { PATH: process.env.PATH, JMETER_HOME: folders.create() }
+    const service = await services.start({ engine: 'jmeter', env })
+    const run = await finishRun(service)
+    expect(run.json.status).toBe('problem')
+    expect(run.json.remote_errors).toContain('there is no bin/jmeter in it')
+    expect(run.json._embedded.grids[0]!.status).toBe('stopped')
+  })
+})
+
+describe('the words of a failure', () => {
+  const jmeter = { file: 'j', args: [], version: '5.6.3', origin: '/opt/jmeter' }
+
+  test('the cause comes from the log where JMeter does not tell it', () => {
+    const words = [
+      'Error in NonGUIDriver com.thoughtworks.xstream.io.StreamException: ',
+      'An error occurred: Error in NonGUIDriver '
+    ]
+    const log =
+      'ERROR x\nCaused by: org.a.First: one\n\tat x\nCaused by: org.xmlpull.v1.XmlPullParserException: only whitespace @1:2\n'
+    expect(explain({ how: 'exit code 1', words, log, jmeter })).toBe(
+      'JMeter 5.6.3 could not run the plan (exit code 1):\nAn error occurred: Error in NonGUIDriver\nCaused by: org.xmlpull.v1.XmlPullParserException: only whitespace @1:2'
+    )
+  })
+})
+
+describe('host overrides in a plan', () => {
+  const hosts = [{ host: 'shop.example', address: '127.0.0.1' }]
+
+  test('the element comes first in the test plan', () => {
+    const changed = insertHostOverrides(PLAN, hosts)
+    expect(changed).toMatch(/<\/TestPlan><hashTree><DNSCacheManager [^>]*enabled="true">/)
+    expect(changed.replace(/<DNSCacheManager .*<\/DNSCacheManager><hashTree\/>/, '')).toBe(PLAN)
+  })
+
+  test("the plan's own element is switched off", () => {
+    const own = '<DNSCacheManager testname="own" enabled="true"></DNSCacheManager><hashTree/>'
+    const changed = insertHostOverrides(PLAN.replace('<ThreadGroup', `${own}<ThreadGroup`), hosts)
+    expect(changed).toContain('<DNSCacheManager testname="own" enabled="false">')
+  })
+
+  test.each([
+    'hello',
+    '<jmeterTestPlan><hashTree><TestPlan></TestPlan><hashTree/></hashTree></jmeterTestPlan>'
+  ])('what has no place for it is left as it is: %s', (plan) => {
+    expect(insertHostOverrides(plan, hosts)).toBe(plan)
+  })
+})
+
+describe('the names of samplers', () => {
+  test('are read where they are switched on', () => {
+    expect(readSamplerNames(PLAN)).toEqual(['home', 'check & out'])
+    expect(readSamplerNames('<kg.apc.DummySampler testname="&#x41;&#66;&quot;"/>')).toEqual(['AB"'])
+    expect(readSamplerNames('hello')).toEqual([])
+  })
+})

@@ -1,0 +1,41 @@
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+export const JTL_HEADER =
+  'timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,failureMessage,bytes,sentBytes,grpThreads,allThreads,URL,Latency,IdleTime,Connect'
+
+/** Writes an executable script and answers its path. */
+export function writeScript(path: string, lines: readonly string[]): string {
+  mkdirSync(join(path, '..'), { recursive: true })
+  writeFileSync(path, ['#!/bin/sh', ...lines, ''].join('\n'))
+  chmodSync(path, 0o755)
+  return path
+}
+
+/** A stand-in for JMeter in a folder that `JMETER_HOME` can point to; `lines` run with the samples file as `$samples`. */
+export function writeJMeter(home: string, lines: readonly string[]): string {
+  writeScript(join(home, 'bin', 'jmeter'), [
+    'if [ "$1" = --version ]; then echo "stand-in 9.8.7"; exit 0; fi',
+    'samples=; plan=; previous=',
+    'for argument in "$@"; do',
+    '  if [ "$previous" = -l ]; then samples=$argument; fi',
+    '  if [ "$previous" = -t ]; then plan=$argument; fi',
+    '  previous=$argument',
+    'done',
+    `echo '${JTL_HEADER}' > "$samples"`,
+    ...lines
+  ])
+  return home
+}
+
+/** A shell command that writes one sample. */
+export const writeSample = (label: string): string =>
+  `echo "$(date +%s)000,12,${label},200,OK,t 1-1,text,true,,1,1,1,1,null,12,0,1" >> "$samples"`
+
+/** A tool that starts a child, notes both process ids and goes on until it is ended. A deaf child ignores TERM. */
+export const runEndlessly = (pidFile: string, child: 'deaf' | 'obedient' = 'obedient'): string[] => [
+  `(${child === 'deaf' ? "trap '' TERM; " : ''}while :; do sleep 0.1; done) &`,
+  `echo "$$ $!" > "${pidFile}.new"; mv "${pidFile}.new" "${pidFile}"`,
+  writeSample('endless'),
+  'while :; do sleep 0.1; done'
+]
