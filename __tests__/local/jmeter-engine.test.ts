@@ -83,7 +83,7 @@ describe('what JMeter is given', () => {
   test('a plan that knows the hosts, and an upload that is left as it was', async () => {
     const { notes, run, service } = await runStandIn(runForm({ override_hosts: 'shop.example/127.0.0.1' }))
     expect(notes('plan')).toContain('<stringProp name="StaticHost.Name">shop.example</stringProp>')
-    const { pathname } = new URL(run.json._embedded.files[0]!.href)()
+    const { pathname } = new URL(run.json._embedded.files[0]!.href)
     expect((await get(service, pathname)).text).toBe(PLAN)
   })
 

@@ -335,7 +335,7 @@ describe('HEAD', () => {
     const id = run.json.uuid
     const grid = run.json._embedded.grids[0]!.uuid
     const before = (await get(service, '/runs')).json.total
-    const file = new URL(run.json._embedded.files[0]!.href.pathname)()
+    const file = new URL(run.json._embedded.files[0]!.href).pathname
     const ended = [
       `/runs/${id}`,
       '/runs',
@@ -451,7 +451,7 @@ describe('repeat', () => {
 describe('the permalink', () => {
   test('is a page for browsers, with the token, and shows what it is given as text', async () => {
     const run = await finishRun(service, runForm({ name: '<script>alert(1)</script>' }))
-    const { pathname } = new URL(run.json.permalink)()
+    const { pathname } = new URL(run.json.permalink)
     const page = await get(service, pathname, { headers: { accept: 'text/html,application/xhtml+xml' } })
     expect(page.headers['content-type']).toBe('text/html; charset=utf-8')
     expect(page.text).toContain('&lt;script&gt;alert(1)&lt;/script&gt;')
