@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { createReadStream } from 'node:fs'
-import { stat } from 'node:fs/promises'
+import { open as openFile, stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { UploadError } from './errors.js'
 import type { Upload } from './http.js'
@@ -29,7 +28,10 @@ export async function multipartOf(
 ): Promise<Upload> {
   const boundary = `loadgate-${randomBytes(18).toString('hex')}`
   const sized = await Promise.all(
-    files.map(async (file) => ({ ...file, bytes: (await stat(file.path)).size }))
+    files.map(async (file) => {
+      const { size } = await stat(file.path).catch(unreadable(operation, file))
+      return { ...file, bytes: size }
+    })
   )
   const opening = Buffer.from(fields.map((field) => fieldPart(boundary, field)).join(''))
   const closing = Buffer.from(`--${boundary}--${CRLF}`)
@@ -68,13 +70,18 @@ function escapeName(name: string): string {
 /** The length is already promised, so a file that has changed meanwhile is an error, not a shorter body. */
 async function* readExactly(operation: string, file: SizedFile): AsyncGenerator<Uint8Array> {
   let left = file.bytes
-  for await (const chunk of createReadStream(file.path, {
-    highWaterMark: 256 * 1024
-  }) as AsyncIterable<Buffer>) {
+  const handle = await openFile(file.path).catch(unreadable(operation, file))
+  for await (const chunk of handle.createReadStream({ highWaterMark: 256 * 1024 }) as AsyncIterable<Buffer>) {
     left -= chunk.length
     if (left < 0) break
     yield chunk
   }
   if (left !== 0)
     throw new UploadError(operation, `${basename(file.path)} changed its size while it was being sent`)
+}
+
+function unreadable(operation: string, { path }: FileField): (cause: unknown) => never {
+  return (cause) => {
+    throw new UploadError(operation, `${basename(path)} cannot be read (any more)`, { cause })
+  }
 }
