@@ -38,7 +38,8 @@ const LONGEST_RETRY_AFTER_MS = 2 * MINUTE
 /** The wait before the next attempt: the service's own word if it gave one, else doubling, with jitter so that jobs do not march in step. */
 export function pauseBefore(attempt: number, error: unknown, random: () => number = Math.random): number {
   const asked = error instanceof RefusedError ? error.retryAfterMs : undefined
-  if (asked !== undefined) return Math.min(asked, LONGEST_RETRY_AFTER_MS)
+  // A service that asks for no pause at all is not hammered for it.
+  if (asked !== undefined) return Math.min(Math.max(asked, FIRST_PAUSE_MS), LONGEST_RETRY_AFTER_MS)
   const pause = Math.min(FIRST_PAUSE_MS * 2 ** (attempt - 1), LONGEST_PAUSE_MS)
   return Math.round(pause * (0.75 + random() / 2))
 }
