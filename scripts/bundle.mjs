@@ -5,11 +5,12 @@
 //   in shared chunks, and what they import dynamically (artifact client, octokit, embedded service) in chunks of its own
 //   that are read when they are needed. dist/<entry>/index.js is two lines that start the entry.
 // - undici is a bundle of its own, which all others import: see undici-slim.js.
-// - Big chunks, all of them read late, are minified, and they alone. V8 compiles webpack's parenthesised module functions as it reads them;
-//   minifying drops the parentheses, and what runs at the start is then parsed twice, which costs more than it saves.
+// - Parts of libraries that would be loaded at every start and are never used are left out: STAND_INS says which.
+// - Everything is minified. Then the functions that hold webpack's modules get their parentheses back, which tell V8 to
+//   compile them as it reads them: without, what runs at the start is parsed twice, and starting takes a tenth longer.
 //
 // Same sources, same bytes, wherever the clone lies: `npm run check-dist` depends on it.
-import { minify } from '@swc/core'
+import { minify, parse } from '@swc/core'
 import ncc from '@vercel/ncc'
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -26,10 +27,14 @@ const ENTRIES = ['main', 'post', 'cli']
 /** Bundles beside the entries', as dist/<name>/index.js; a worker thread's code would be one. */
 const SEPARATE = [{ name: 'undici', source: 'scripts/undici-slim.js' }]
 
-/** What a bundle imports from beside it instead of holding it. */
-const SHARED = { undici: '../undici/index.js' }
-const WITHOUT_HTTP2 = { './client-h2.js': './no-http2.cjs' }
-const MINIFY_ABOVE_BYTES = 400_000
+/** What bundles import from beside them instead of holding it. */
+const UNDICI = '../undici/index.js'
+
+/** Files of this folder that take the place of modules, by bundle and by the words that import the module. */
+const STAND_INS = {
+  app: { './oidc-utils.js': 'toolkit-unused.js', '@actions/exec': 'toolkit-unused.js' },
+  undici: { './client-h2.js': 'no-http2.cjs' }
+}
 const CHUNK = /^\d+\.index\.js$/
 const LICENSES = 'licenses.txt'
 
@@ -57,9 +62,7 @@ export async function bundle() {
     licenses += parts.licenses
     for (const [file, code] of parts.code) files.set(`${name}/${file}`, code)
   }
-  files.set('undici/no-http2.cjs', await readFile(path.join(ROOT, 'scripts/no-http2.cjs'), 'utf8'))
   files.set(LICENSES, licenses)
-  await checkSharedNames(files)
   return new Map([...files].map(([name, text]) => [name, Buffer.from(text)]))
 }
 
@@ -75,42 +78,68 @@ async function compile() {
 }
 
 async function bundleOne(name, source) {
-  const externals = name === 'undici' ? WITHOUT_HTTP2 : SHARED
+  const standIns = STAND_INS[name] ?? {}
+  const externals = Object.fromEntries(
+    Object.entries(standIns).map(([module, file]) => [module, `./${file}`])
+  )
+  if (name !== 'undici') externals.undici = UNDICI
   const options = { cache: false, quiet: true, esm: true, target: 'es2023', license: LICENSES, externals }
   const { code, assets } = await ncc(source, options)
+  await checkUseOfUndici(code)
   const { [LICENSES]: licenses, ...others } = assets
-  const all = { 'index.js': { source: code }, ...others }
   const unexpected = Object.keys(others).filter((file) => !CHUNK.test(file) && !UNUSED_ASSETS.includes(file))
   if (unexpected.length > 0)
     throw new Error(`ncc emitted ${unexpected.join(', ')} for ${name}: ship it or drop it`)
 
-  const kept = Object.entries(all).filter(([file]) => file === 'index.js' || CHUNK.test(file))
-  const codes = kept.map(async ([file, asset]) => [file, await shrink(file, String(asset.source))])
-  return { licenses: licenses ? String(licenses.source) : '', code: await Promise.all(codes) }
+  const chunks = Object.entries(others).filter(([file]) => CHUNK.test(file))
+  const files = [['index.js', await shrink(code)]]
+  for (const [file, chunk] of chunks) files.push([file, await shrink(String(chunk.source))])
+  for (const file of new Set(Object.values(standIns))) {
+    files.push([file, await readFile(path.join(ROOT, 'scripts', file), 'utf8')])
+  }
+  return { licenses: licenses ? String(licenses.source) : '', code: files }
 }
 
-/** Class names stay: errors of third parties show theirs. */
-async function shrink(file, code) {
-  if (file === 'index.js' || code.length <= MINIFY_ABOVE_BYTES) return code
+/** Class names stay, since errors show theirs. ASCII alone makes V8 read one byte a character. */
+async function shrink(code) {
   const { code: small } = await minify(code, {
     module: true,
     ecma: 2022,
     compress: { keep_classnames: true },
     mangle: { keep_classnames: true },
-    format: { comments: false }
+    format: { comments: false, asciiOnly: true }
   })
-  return `${small}\n`
+  return `${await wrapModules(small)}\n`
 }
 
-/** A name that undici-slim.js lacks would be undefined at run time: nothing else notices. */
-async function checkSharedNames(files) {
-  const slim = Object.keys(await import('./undici-slim.js'))
-  const uses = [...files.values()].flatMap((code) => [
-    ...code.matchAll(/_MODULE__undici_index_js_\w+?__\.(\w+)/g)
+/** Puts parentheses around the values of webpack's tables of modules: objects at the top whose keys are all numbers. */
+async function wrapModules(code) {
+  const { body, span } = await parse(code, { syntax: 'ecmascript', target: 'es2022' })
+  const tables = body
+    .flatMap((statement) => (statement.declaration ?? statement).declarations ?? [])
+    .filter(({ init }) => init?.type === 'ObjectExpression')
+    .map(({ init }) => init.properties)
+    .filter((properties) => properties.every(({ key }) => key?.type === 'NumericLiteral'))
+  const ends = tables.flat().flatMap(({ value }) => [
+    { at: value.span.start - span.start, mark: '(' },
+    { at: value.span.end - span.start, mark: ')' }
   ])
-  const lacking = [...new Set(uses.map(([, name]) => name))].filter((name) => !slim.includes(name))
+  const bytes = Buffer.from(code) // spans count bytes
+  let wrapped = ''
+  let done = 0
+  for (const { at, mark } of ends) {
+    wrapped += bytes.toString('utf8', done, at) + mark
+    done = at
+  }
+  return wrapped + bytes.toString('utf8', done)
+}
+
+/** A name that undici-slim.js lacks would be undefined at run time, and a `require` of it fails on Node 20.18: nothing else notices. */
+async function checkUseOfUndici(code) {
+  const slim = Object.keys(await import('./undici-slim.js'))
+  const uses = [...code.matchAll(/_MODULE__undici_index_js_\w+?__\.(\w+)/g)].map(([, name]) => name)
+  const lacking = [...new Set(uses)].filter((name) => !slim.includes(name))
   if (lacking.length > 0) throw new Error(`scripts/undici-slim.js must export ${lacking.join(', ')}`)
-  const required = [...files].filter(([, code]) => code.includes(`(import.meta.url)("${SHARED.undici}")`))
-  if (required.length > 0)
-    throw new Error(`${required[0][0]} requires undici: Node 20.18 cannot require a module`)
+  if (code.includes(`(import.meta.url)("${UNDICI}")`))
+    throw new Error('A dependency requires undici: it must import it')
 }
