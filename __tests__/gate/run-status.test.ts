@@ -1,0 +1,27 @@
+import { expect, test } from '@jest/globals'
+import { hasEnded, phaseOf } from '../../src/gate/run-status.js'
+
+test.each([
+  ['queued', 'waiting', false],
+  ['starting', 'waiting', false],
+  ['started', 'running', false],
+  ['running', 'running', false],
+  ['stopping', 'running', false],
+  ['finished', 'ended well', true],
+  ['stopped', 'ended badly', true],
+  ['problem', 'ended badly', true],
+  ['warming up', 'unknown', false],
+  ['Finished', 'unknown', false],
+  ['', 'unknown', false]
+])('"%s" is %s', (status, phase, ended) => {
+  expect(phaseOf(status)).toBe(phase)
+  expect(hasEnded(status)).toBe(ended)
+})
+
+test.each(['constructor', 'toString', '__proto__', 'hasOwnProperty'])(
+  '"%s" is a status that is not known, like any other',
+  (status) => {
+    expect(phaseOf(status)).toBe('unknown')
+    expect(hasEnded(status)).toBe(false)
+  }
+)
