@@ -9,7 +9,7 @@ export interface Pace {
 const FIRST_MS = 1_000
 const NEAR_END_MS = 2_800
 /** The share of the time so far that may pass before the next look. */
-const GROWTH = 1 / 6
+const GROWTH = 1 / 4
 /** An overdue run is looked at less and less often again. */
 const OVERDUE_GROWTH = 1 / 24
 

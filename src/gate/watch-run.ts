@@ -53,6 +53,8 @@ class Watch {
   #lastFailure: unknown
   #run: Run | undefined
   #seenRunningMs: number | undefined
+  /** The last look before that: the run started in between. */
+  #seenWaitingMs: number | undefined
 
   constructor(options: WatchOptions) {
     this.#options = options
@@ -98,6 +100,7 @@ class Watch {
     this.#run = run
     const phase = phaseOf(run.status)
     if (phase === 'running') this.#seenRunningMs ??= nowMs
+    else if (this.#seenRunningMs === undefined) this.#seenWaitingMs = nowMs
     if (phase === 'unknown' && !this.#unknownStatuses.has(run.status)) {
       this.#unknownStatuses.add(run.status)
       log.notice(`The run has the status "${run.status}", which is not known here; it is watched on.`)
@@ -135,13 +138,13 @@ class Watch {
     return this.#options.durationSeconds ?? this.#run?.durationSeconds
   }
 
-  /** By this machine's clock; the service's own start is only believed where it fits what was seen. */
+  /** By this machine's clock, rather too early than too late; the service's own start is only believed where it fits what was seen. */
   #expectedEndMs(): number | undefined {
     const seconds = this.#durationSeconds()
     if (seconds === undefined || this.#seenRunningMs === undefined) return undefined
     const told = this.#run?.startedMs
-    const isPlausible =
-      told !== undefined && told >= this.#sinceMs - seconds * 1000 && told <= this.#seenRunningMs
-    return (isPlausible ? told : this.#seenRunningMs) + seconds * 1000
+    const earliestMs = this.#seenWaitingMs ?? this.#sinceMs - seconds * 1000
+    const isPlausible = told !== undefined && told >= earliestMs && told <= this.#seenRunningMs
+    return (isPlausible ? told : (this.#seenWaitingMs ?? this.#seenRunningMs)) + seconds * 1000
   }
 }
