@@ -1,0 +1,39 @@
+import { expect, test } from '@jest/globals'
+import { startDeadline } from '../../src/gate/deadline.js'
+import { ManualClock } from '../support/gate-clock.js'
+
+const error = new Error('too late')
+
+test('the signal is aborted with the error when the time is over, and not before', async () => {
+  const clock = new ManualClock()
+  const { signal } = startDeadline(clock, 1000, { error })
+  await clock.advance(999)
+  expect(signal.aborted).toBe(false)
+  await clock.advance(1)
+  expect(signal.reason).toBe(error)
+})
+
+test('another signal brings its own reason', async () => {
+  const other = new AbortController()
+  const clock = new ManualClock()
+  const { signal } = startDeadline(clock, 1000, { error, others: [other.signal] })
+  const reason = new Error('cancelled')
+  other.abort(reason)
+  expect(signal.reason).toBe(reason)
+  await clock.advance(2000)
+  expect(signal.reason).toBe(reason)
+})
+
+test('one that was aborted before counts', () => {
+  const { signal } = startDeadline(new ManualClock(), 1000, { error, others: [AbortSignal.abort(error)] })
+  expect(signal.aborted).toBe(true)
+})
+
+test('once released, it never comes and holds no timer', async () => {
+  const clock = new ManualClock()
+  const deadline = startDeadline(clock, 1000, { error })
+  deadline.release()
+  expect(clock.sleeperCount).toBe(0)
+  await clock.advance(5000)
+  expect(deadline.signal.aborted).toBe(false)
+})

@@ -1,0 +1,330 @@
+import { createServer } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+export type Operation =
+  | 'createGrid'
+  | 'showGrid'
+  | 'terminateGrid'
+  | 'createRun'
+  | 'listRuns'
+  | 'showRun'
+  | 'stopRun'
+  | 'repeatRun'
+  | 'report'
+  | 'result'
+
+export interface Answer {
+  readonly status: number
+  readonly headers?: Record<string, string>
+  /** Text as it is, anything else as JSON. */
+  readonly body: unknown
+}
+
+/** What happens to one request in place of a plain answer; `commit` lets it have its effect. */
+export type Fault = (res: ServerResponse, commit: () => Answer) => void
+
+export const faults = {
+  /** The service answers this, and nothing has happened. */
+  answer:
+    (status: number, body: unknown = { error: 'so it is' }, headers: Record<string, string> = {}): Fault =>
+    (res) =>
+      send(res, { status, headers, body }),
+  /** It has happened, and the answer says otherwise. */
+  answerAfter:
+    (status: number): Fault =>
+    (res, commit) => {
+      commit()
+      send(res, { status, body: '<html><title>Bad gateway</title></html>' })
+    },
+  dropBefore: ((res) => res.destroy()) as Fault,
+  dropAfter: ((res, commit) => {
+    commit()
+    res.destroy()
+  }) as Fault,
+  /** The request is taken and nothing ever comes. */
+  hold: (() => undefined) as Fault,
+  holdAfter: ((_res, commit) => void commit()) as Fault,
+  none: ((res, commit) => send(res, commit())) as Fault
+}
+
+export interface ServedRun {
+  readonly id: string
+  readonly tags: string[]
+  /** One for each look at it; the last one stays. */
+  statuses: string[]
+  /** Laid over the document. */
+  document: Record<string, unknown>
+  readonly fields: readonly (readonly [string, string])[]
+}
+
+export interface ServedGrid {
+  readonly id: string
+  statuses: string[]
+  readonly fields: readonly (readonly [string, string])[]
+  isTerminated: boolean
+}
+
+export interface Seen {
+  readonly operation: Operation | 'unknown'
+  readonly method: string
+  readonly path: string
+  readonly headers: IncomingHttpHeaders
+  readonly fields: readonly (readonly [string, string])[]
+}
+
+export const CSV_HEADER =
+  'timeStamp,elapsed,label,responseCode,responseMessage,threadName,success,bytes,allThreads'
+
+/** A CSV of samples, one a second. */
+export function makeCsv(rows = 10, elapsedMs = 100): string {
+  const lines = Array.from(
+    { length: rows },
+    (_, row) => `${1_760_000_000_000 + row * 1000},${elapsedMs},checkout,200,OK,t-1,true,512,5`
+  )
+  return `${[CSV_HEADER, ...lines].join('\n')}\n`
+}
+
+/** A small service with just enough of the API; runs go through the statuses of `nextStatuses` as they are looked at. */
+export class GateService {
+  readonly runs: ServedRun[] = []
+  readonly grids = new Map<string, ServedGrid>()
+  readonly seen: Seen[] = []
+  readonly csvs = new Map<string, string>()
+  nextStatuses = ['queued', 'running', 'finished']
+  nextGridStatuses = ['queued', 'starting', 'started']
+  /** Laid over every run that is made. */
+  nextDocument: Record<string, unknown> = {}
+  /** The grids that a run made of specifications brings along. */
+  ownGrids = [{ id: 'grid1', region: 'us-east-1' }]
+  pageSize = 50
+  summary = 'up to 5 users in us-east-1'
+  readonly #faults = new Map<Operation, Fault[]>()
+  readonly #server: Server
+  readonly #waiting: { operation: Operation; count: number; resolve: () => void }[] = []
+  #ids = 0
+
+  private constructor() {
+    this.#server = createServer((req, res) => void this.#serve(req, res))
+  }
+
+  static async start(): Promise<GateService> {
+    const service = new GateService()
+    await new Promise<void>((resolve) => service.#server.listen(0, '127.0.0.1', resolve))
+    return service
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
+  }
+
+  async close(): Promise<void> {
+    this.#server.closeAllConnections()
+    await new Promise((resolve) => this.#server.close(resolve))
+  }
+
+  /** The next requests of this operation meet these, one each. */
+  meet(operation: Operation, ...next: Fault[]): void {
+    this.#faults.set(operation, [...(this.#faults.get(operation) ?? []), ...next])
+  }
+
+  count(operation: Operation): number {
+    return this.seen.filter((seen) => seen.operation === operation).length
+  }
+
+  order(): string[] {
+    return this.seen.map(({ operation }) => operation)
+  }
+
+  /** Resolves when this many requests of the operation have come. */
+  async reached(operation: Operation, count = 1): Promise<void> {
+    if (this.count(operation) >= count) return
+    await new Promise<void>((resolve) => this.#waiting.push({ operation, count, resolve }))
+  }
+
+  addRun(changes: Partial<ServedRun> = {}): ServedRun {
+    const run = {
+      id: `run${++this.#ids}`,
+      tags: [],
+      statuses: [...this.nextStatuses],
+      document: { ...this.nextDocument },
+      fields: [],
+      ...changes
+    }
+    this.runs.unshift(run)
+    return run
+  }
+
+  async #serve(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = []
+    for await (const chunk of req as AsyncIterable<Buffer>) chunks.push(chunk)
+    const { method = '', url = '', headers } = req
+    const { operation, ids } = routeOf(method, url)
+    const fields = fieldsOf(Buffer.concat(chunks).toString('latin1'))
+    this.seen.push({ operation, method, path: url, headers, fields })
+    if (operation === 'unknown') {
+      send(res, { status: 404, body: { error: 'Sorry, we cannot find that resource.' } })
+      return
+    }
+    const fault = this.#faults.get(operation)?.shift() ?? faults.none
+    fault(res, () => this.#answer(operation, { id: ids, url, fields }))
+    for (const waiting of this.#waiting) if (this.count(waiting.operation) >= waiting.count) waiting.resolve()
+  }
+
+  #answer(
+    operation: Operation,
+    { id, url, fields }: { id: string; url: string; fields: Seen['fields'] }
+  ): Answer {
+    switch (operation) {
+      case 'createGrid': {
+        const grid = {
+          id: `made${++this.#ids}`,
+          statuses: [...this.nextGridStatuses],
+          fields,
+          isTerminated: false
+        }
+        this.grids.set(grid.id, grid)
+        return ok(gridDocument(grid.id, 'queued'), 201)
+      }
+      case 'showGrid':
+      case 'terminateGrid':
+        return this.#answerGrid(operation, id)
+      case 'createRun': {
+        const tags = (fields.find(([name]) => name === 'run[tag_list]')?.[1] ?? '').split(',')
+        return ok(this.#document(this.addRun({ tags, fields }), 'queued'), 201)
+      }
+      case 'listRuns':
+        return this.#list(Number(new URL(url, 'http://x').searchParams.get('page') ?? 1))
+      case 'result':
+        return this.#answerResult(url)
+      default:
+        return this.#answerRun(operation, id)
+    }
+  }
+
+  #answerGrid(operation: Operation, id: string): Answer {
+    const grid = this.grids.get(id)
+    if (grid === undefined) return notFound()
+    if (operation === 'terminateGrid') {
+      grid.isTerminated = true
+      return { status: 204, body: '' }
+    }
+    return ok(gridDocument(id, step(grid)))
+  }
+
+  #answerRun(operation: Operation, id: string): Answer {
+    const run = this.runs.find((served) => served.id === id)
+    if (run === undefined) return notFound()
+    if (operation === 'report') return ok({ summary: this.summary, mean_response_time: 100 })
+    if (operation === 'repeatRun') return ok(this.#document(this.addRun(), 'queued'))
+    if (operation === 'stopRun') run.statuses = ['finished']
+    return ok(this.#document(run, step(run)))
+  }
+
+  #answerResult(url: string): Answer {
+    const grid = new URL(url, 'http://x').searchParams.get('grid_id') ?? ''
+    return { status: 200, headers: { 'content-type': 'text/csv' }, body: this.csvs.get(grid) ?? makeCsv() }
+  }
+
+  #list(page: number): Answer {
+    const from = (page - 1) * this.pageSize
+    const hasNext = from + this.pageSize < this.runs.length
+    return ok({
+      _links: {
+        self: { href: `/api/runs?page=${page}` },
+        ...(hasNext && { next: { href: `/api/runs?page=${page + 1}` } })
+      },
+      total: this.runs.length,
+      _embedded: {
+        runs: this.runs
+          .slice(from, from + this.pageSize)
+          .map((run) => this.#document(run, run.statuses[0] ?? 'queued'))
+      }
+    })
+  }
+
+  #document(run: ServedRun, status: string): Record<string, unknown> {
+    const references = run.fields.flatMap(([name, value]) =>
+      name === 'run[grids][][uuid]' ? [{ id: value, region: 'us-east-1' }] : []
+    )
+    const grids = references.length > 0 ? references : this.ownGrids
+    return {
+      uuid: run.id,
+      status,
+      apdex: status === 'finished' ? '0.93 [500]' : null,
+      tool: 'jmeter-5.6',
+      name: 'a run',
+      tag_list: run.tags,
+      permalink: `https://service.example/${run.id}`,
+      remote_errors: null,
+      started: null,
+      stopped: null,
+      _embedded: {
+        grids: grids.map(({ id, region }) => ({ ...gridDocument(id, 'started'), region })),
+        results: grids.map(({ id, region }) => ({
+          name: 'r',
+          region,
+          href: `${this.url}/api/runs/${run.id}/result.csv?grid_id=${id}`
+        })),
+        files: [],
+        archives: []
+      },
+      ...run.document
+    }
+  }
+}
+
+function step(served: { statuses: string[] }): string {
+  const [status = 'queued'] = served.statuses
+  if (served.statuses.length > 1) served.statuses.shift()
+  return status
+}
+
+function ok(body: unknown, status = 200): Answer {
+  return { status, body }
+}
+
+function notFound(): Answer {
+  return { status: 404, body: { error: 'Sorry, we cannot find that resource.' } }
+}
+
+function gridDocument(id: string, status: string): Record<string, unknown> {
+  return { uuid: id, region: 'us-east-1', instance_quantity: 2, status, nodes: [] }
+}
+
+function send(res: ServerResponse, { status, headers = {}, body }: Answer): void {
+  const text = typeof body === 'string' ? body : JSON.stringify(body)
+  res.writeHead(status, {
+    'content-type': typeof body === 'string' ? 'text/html' : 'application/json',
+    ...(status !== 204 && { 'content-length': String(Buffer.byteLength(text)) }),
+    ...headers
+  })
+  res.end(status === 204 ? undefined : text)
+}
+
+function routeOf(method: string, url: string): { operation: Operation | 'unknown'; ids: string } {
+  const [, kind = '', ids = '', action = ''] =
+    /^\/api\/(runs|grids)(?:\/([^/?]+))?(?:\/([^/?]+))?(?:\?.*)?$/.exec(url) ?? []
+  const routes: Record<string, Operation> = {
+    'POST grids': 'createGrid',
+    'GET grids :': 'showGrid',
+    'DELETE grids :': 'terminateGrid',
+    'POST runs': 'createRun',
+    'GET runs': 'listRuns',
+    'GET runs :': 'showRun',
+    'GET runs : stop': 'stopRun',
+    'GET runs : repeat': 'repeatRun',
+    'GET runs : report': 'report',
+    'GET runs : result.csv': 'result'
+  }
+  const key = [method, kind, ...(ids === '' ? [] : [':']), ...(action === '' ? [] : [action])].join(' ')
+  return { operation: routes[key] ?? 'unknown', ids }
+}
+
+/** The plain fields of a multipart body, in their order. */
+function fieldsOf(body: string): [string, string][] {
+  return [...body.matchAll(/name="([^"]*)"\r\n\r\n(.*?)\r\n--/gs)].map(([, name = '', value = '']) => [
+    name,
+    value
+  ])
+}
