@@ -246,7 +246,8 @@ function readRunId(inputs: Inputs, name: 'run-id' | 'repeat', isLocal: boolean):
   )
   if (inputs.text(name) !== '' && isLocal)
     inputs.complain(name, 'has no meaning with base-url: local, whose runs end with the step')
-  return id
+  // One that is wrong was still given: the workflow lacks a better id, not files and grids.
+  return inputs.isGiven(name) ? (id ?? '') : undefined
 }
 
 function readGrids(
