@@ -22,6 +22,8 @@ export interface Surroundings {
   readonly processes: Processes
   readonly log: (line: string) => void
   readonly signal: AbortSignal
+  /** How often an installation tells how far it is. */
+  readonly progressEveryMs?: number
 }
 
 const COMPLETE = 'complete'
@@ -148,7 +150,7 @@ async function fetchByMaven(maven: string, draft: string, around: Surroundings):
   const progress = setInterval(() => {
     const seconds = Math.round((performance.now() - startMs) / 1000)
     around.log(`Installing JMeter: ${fetched} files fetched in ${seconds} s`)
-  }, PROGRESS_EVERY_MS)
+  }, around.progressEveryMs ?? PROGRESS_EVERY_MS)
   try {
     const { code } = await around.processes.run(
       {

@@ -5,6 +5,8 @@ import { mergeSamples } from './merge-samples.js'
 import type { GridRecord, RunRecord, RunReport } from './records.js'
 import type { Store } from './store.js'
 
+const MAX_WORDS = 1000
+
 /** The words that everything which shows made-up samples has to carry. */
 export const REHEARSAL_WORDS = 'rehearsal, synthetic samples'
 
@@ -88,7 +90,7 @@ function summarise(
 ): string {
   const sentences = [
     ...(end.synthetic ? [`${capitalise(REHEARSAL_WORDS)}: this is no measurement.`] : []),
-    ...(run.remoteErrors === null ? [] : [`The run ended badly: ${firstLine(run.remoteErrors)}`]),
+    ...(run.remoteErrors === null ? [] : [`The run ended badly: ${shorten(run.remoteErrors)}`]),
     ...end.endedEarly.map((grid) => `Grid ${grid} ended before the run did.`),
     ...(found.figures
       ? describeFigures(run, end, { ...found, figures: found.figures })
@@ -135,8 +137,9 @@ function ms(value: number | undefined): string {
   return value === undefined ? 'unknown' : `${number(value)} ms`
 }
 
-function firstLine(text: string): string {
-  return text.split('\n')[0] ?? ''
+function shorten(text: string): string {
+  const line = text.replace(/\s+/g, ' ').trim()
+  return line.length > MAX_WORDS ? `${line.slice(0, MAX_WORDS)}…` : line
 }
 
 function capitalise(text: string): string {
