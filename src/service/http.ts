@@ -35,7 +35,7 @@ export interface Reply {
 
 const CONNECT_TIMEOUT_MS = 30_000
 const LARGEST_JSON_BYTES = 32 * 1024 * 1024
-const LARGEST_ERROR_BYTES = 256 * 1024
+const MOST_ERROR_BYTES = 256 * 1024
 const MOST_REDIRECTS = 5
 
 /** Codes of failures that come before the request's first byte has left. */
@@ -44,6 +44,7 @@ const NEVER_SENT =
 
 /** The one place that speaks HTTP: credentials, time-outs, redirects, proxies, and errors with words. */
 export class Http {
+  readonly #token: string
   readonly #authorization: string
   readonly #accept: string
   readonly #origin: string
@@ -52,6 +53,7 @@ export class Http {
   #proxied: Dispatcher | undefined
 
   constructor(options: { token: string; mediaType: string; origin: string }) {
+    this.#token = options.token
     this.#authorization = basicAuthorization(options.token)
     this.#accept = options.mediaType
     this.#origin = options.origin
@@ -60,7 +62,7 @@ export class Http {
   /** Sends one request and returns a successful reply; anything else is thrown. Redirects are never followed. */
   async call(call: Call): Promise<Reply> {
     const reply = await this.#send(call)
-    if (reply.status >= 300) throw await refusalOf(call, reply)
+    if (reply.status >= 300) throw await this.#refusalOf(call, reply)
     return reply
   }
 
@@ -71,7 +73,7 @@ export class Http {
       const reply = await this.#send({ ...call, url })
       const location = reply.header('location')
       if (reply.status < 300 || reply.status >= 400 || location === undefined) {
-        if (reply.status >= 300) throw await refusalOf(call, reply)
+        if (reply.status >= 300) throw await this.#refusalOf(call, reply)
         return reply
       }
       reply.body.destroy()
@@ -108,6 +110,28 @@ export class Http {
     }
   }
 
+  async #refusalOf(call: Call, reply: Reply): Promise<ServiceError> {
+    const location = reply.header('location')
+    const detail =
+      reply.status < 400 && location !== undefined
+        ? `a redirect to ${this.#redact(location)}, which is not followed here; set base-url to the service's own address`
+        : describeErrorBody(this.#redact(await readStart(reply.body)), reply.header('content-type') ?? '')
+    return new RefusedError(call.operation, {
+      status: reply.status,
+      detail,
+      requestId: reply.header('x-request-id') ?? reply.header('request-id'),
+      retryAfterMs: readRetryAfter(reply.header('retry-after'))
+    })
+  }
+
+  /** Masks cover logs only, and what a service says of a wrong token goes into files too. */
+  #redact(text: string): string {
+    const secrets = [this.#authorization.slice('Basic '.length), this.#token].filter(
+      (secret) => secret !== ''
+    )
+    return secrets.reduce((redacted, secret) => redacted.replaceAll(secret, '***'), text)
+  }
+
   #headersFor(call: Call): Record<string, string> {
     return {
       accept: this.#accept,
@@ -135,6 +159,7 @@ export function basicAuthorization(token: string): string {
 }
 
 function redirected(operation: string, from: URL, location: string): URL {
+  if (!URL.canParse(location, from)) throw new ServiceError(operation, 'refused a redirect to no address')
   const to = new URL(location, from)
   if (!isConfidential(to))
     throw new ServiceError(operation, `refused a redirect to ${to.origin}: only https is followed`)
@@ -153,19 +178,19 @@ function replyOf(call: Call, raw: RawReply): Reply {
   return {
     status: raw.status,
     header: (name) => [raw.headers[name]].flat()[0],
-    text: () => readText(call, raw.body, LARGEST_JSON_BYTES),
+    text: () => readText(call, raw.body),
     body: raw.body
   }
 }
 
-async function readText(call: Call, body: Readable, mostBytes: number): Promise<string> {
+async function readText(call: Call, body: Readable): Promise<string> {
   const chunks: Buffer[] = []
   let bytes = 0
   try {
     for await (const chunk of body as AsyncIterable<Buffer>) {
       bytes += chunk.length
-      if (bytes > mostBytes)
-        throw new MalformedReplyError(call.operation, `the reply is larger than ${mostBytes} bytes`)
+      if (bytes > LARGEST_JSON_BYTES)
+        throw new MalformedReplyError(call.operation, `the reply is larger than ${LARGEST_JSON_BYTES} bytes`)
       chunks.push(chunk)
     }
   } catch (thrown) {
@@ -174,19 +199,20 @@ async function readText(call: Call, body: Readable, mostBytes: number): Promise<
   return Buffer.concat(chunks).toString('utf8')
 }
 
-async function refusalOf(call: Call, reply: Reply): Promise<ServiceError> {
-  const location = reply.header('location')
-  const body = await readText(call, reply.body, LARGEST_ERROR_BYTES).catch(() => '')
-  const detail =
-    reply.status < 400 && location !== undefined
-      ? `a redirect to ${location}, which is not followed here; set base-url to the service's own address`
-      : describeErrorBody(body, reply.header('content-type') ?? '')
-  return new RefusedError(call.operation, {
-    status: reply.status,
-    detail,
-    requestId: reply.header('x-request-id') ?? reply.header('request-id'),
-    retryAfterMs: readRetryAfter(reply.header('retry-after'))
-  })
+/** As much of an error's body as anybody would read; what breaks off is taken as far as it came. */
+async function readStart(body: Readable): Promise<string> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  try {
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      chunks.push(chunk)
+      bytes += chunk.length
+      if (bytes > MOST_ERROR_BYTES) break
+    }
+  } catch {
+    // The status says enough.
+  }
+  return Buffer.concat(chunks).subarray(0, MOST_ERROR_BYTES).toString('utf8')
 }
 
 /** `Retry-After` comes as seconds or as a date. */
@@ -200,8 +226,7 @@ export function readRetryAfter(value: string | undefined, nowMs = Date.now()): n
 function failureOf(call: Call, thrown: unknown): Error {
   if (call.signal?.aborted) return reasonOf(call.signal)
   if (thrown instanceof ServiceError) return thrown
-  const { code = '', message = String(thrown) } =
-    thrown instanceof Error ? (thrown as NodeJS.ErrnoException) : {}
+  const { code = '', message = String(thrown) } = Object(thrown) as Partial<NodeJS.ErrnoException>
   return new UnreachableError(call.operation, describeFailure(call, code, message), {
     cause: thrown,
     neverSent: NEVER_SENT.test(code)
