@@ -53,14 +53,19 @@ async function matchesOf(
   return found.sort()
 }
 
+/** A hidden segment is named by a segment of the line that has the dot too: itself, or a pattern such as `.e*`. */
 function isNamedIfHidden(path: string, line: string): boolean {
-  const named = line.split('/')
+  const names = line.split(/[\\/]/).filter((name) => /^\.[^.]/.test(name))
   return path
     .split(sep)
     .filter((segment) => segment.startsWith('.') && segment !== '..')
-    .every((segment) =>
-      named.some((name) => name === segment || (name.startsWith('.') && name !== '.' && name !== '..'))
-    )
+    .every((segment) => names.some((name) => name === segment || isPatternFor(segment, name)))
+}
+
+/** The whole path is known to match; here the part of a pattern before its first sign is enough to tell. */
+function isPatternFor(segment: string, name: string): boolean {
+  const [start = ''] = name.split(/[*?[]/)
+  return start !== name && segment.startsWith(start)
 }
 
 async function problemWith(path: string, line: string, root: string): Promise<string | undefined> {
@@ -68,6 +73,8 @@ async function problemWith(path: string, line: string, root: string): Promise<st
     const real = await realpath(path)
     const way = relative(root, real)
     if (way.startsWith('..') || isAbsolute(way)) return `"${line}" leads outside the workspace`
+    // A link does not lend a hidden file another name: `.git/config` may hold the job's token.
+    if (!isNamedIfHidden(way, line)) return `"${line}" leads to the hidden file ${way}; name it to send it`
     if (!(await stat(real)).isFile()) return `"${line}" is not a regular file`
     return undefined
   } catch (thrown) {
