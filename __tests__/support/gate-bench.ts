@@ -82,7 +82,7 @@ export async function makeBench(changes: Partial<Workbench> = {}): Promise<TestB
     },
     startLocalService: () => Promise.reject(new Error('there is no embedded service here'))
   }
-  return Object.assign(bench, changes) as TestBench
+  return Object.assign(bench, changes)
 }
 
 export function makeSettings(changes: Partial<Settings> & { thresholdLines?: string } = {}): Settings {

@@ -197,7 +197,10 @@ export class GateService {
         return this.#list(Number(new URL(url, 'http://x').searchParams.get('page') ?? 1))
       case 'result':
         return this.#answerResult(url)
-      default:
+      case 'showRun':
+      case 'stopRun':
+      case 'repeatRun':
+      case 'report':
         return this.#answerRun(operation, id)
     }
   }
