@@ -121,7 +121,8 @@ describe.each([{ serviceName: undefined }, { serviceName: 'acme' }])(
     })
 
     test('paging by the links', async () => {
-      for (let n = 0; n < 50; n++) await client.createRun(makeRequest({ durationSeconds: 1, grids: [{ ...GRID, nodeCount: 1 }] }))
+      for (let n = 0; n < 50; n++)
+        await client.createRun(makeRequest({ durationSeconds: 1, grids: [{ ...GRID, nodeCount: 1 }] }))
       const first = await client.listRuns()
       expect(first.next).toBeDefined()
       const second = await client.listRuns(first.next)
