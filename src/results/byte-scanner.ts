@@ -1,11 +1,11 @@
-import { readHeader } from './header.js'
+import { cutHeader, readHeader, type Layout } from './header.js'
+import { RowKernel } from './row-kernel.js'
 import { RowProblems } from './row-problems.js'
 import { RowSplitter, type Row } from './row-splitter.js'
 import { SampleReader } from './sample-reader.js'
 import { TidyReader } from './tidy-reader.js'
 import type { ScanResult } from './scan-result.js'
 
-const LF = 10
 const CR = 13
 const FIRST_CAPACITY = 16 * 1024
 /** Large enough for reads and calls to cost nothing, small enough to stay in the processor's cache. */
@@ -13,7 +13,6 @@ const GOOD_CAPACITY = 128 * 1024
 /** A row that is longer is a quote that is never closed, or no CSV; memory has to end somewhere. */
 const MAX_ROW_BYTES = 16 * 1024 * 1024
 const SHOWN_HEADER = 300
-const UTF8_BOM = [0xef, 0xbb, 0xbf]
 
 export interface ByteScannerOptions {
   readonly grid: string
@@ -22,6 +21,8 @@ export interface ByteScannerOptions {
   readonly header?: Uint8Array
   /** Rows that begin at or after this many bytes belong to the next stretch. */
   readonly limit?: number
+  /** How large the buffer has to become before rows are decoded by the kernel. */
+  readonly kernelFrom?: number
 }
 
 /** Turns the bytes of one CSV, or of a stretch of it, into counts. Whoever has bytes writes them to `reserve()` and says how many. */
@@ -29,24 +30,33 @@ export class ByteScanner {
   readonly #options: ByteScannerOptions
   readonly #limit: number
   readonly #problems = new RowProblems()
-  #buffer = new Uint8Array(FIRST_CAPACITY)
+  #buffer: Uint8Array = new Uint8Array(FIRST_CAPACITY)
   #length = 0
   #consumed = 0
   #isEnded = false
   #isStopped = false
   #header: Uint8Array | undefined
+  #layout: Layout | undefined
+  #kernel: RowKernel | undefined
+  #kernelFrom: number
   #splitter: RowSplitter | undefined
   #reader: SampleReader | TidyReader | undefined
 
   constructor(options: ByteScannerOptions) {
     this.#options = options
     this.#limit = options.limit ?? Infinity
+    this.#kernelFrom = options.kernelFrom ?? GOOD_CAPACITY
     if (options.header !== undefined) this.#useHeader(options.header)
   }
 
   /** More bytes would not be looked at. */
   get isDone(): boolean {
     return this.#isStopped || this.#consumed >= this.#limit
+  }
+
+  /** What follows is not worth reading: no known shape, or a row without end. */
+  get isStopped(): boolean {
+    return this.#isStopped
   }
 
   /** Where the first row begins that was not read, from the first byte on. */
@@ -92,9 +102,35 @@ export class ByteScanner {
     this.#length -= used
     const isFull = this.#length === this.#buffer.length - 1
     if (isFull || this.#buffer.length < GOOD_CAPACITY) this.#grow()
+    if (this.#kernel === undefined && this.#buffer.length >= this.#kernelFrom) this.#startKernel()
   }
 
   #takeRows(from: number): number {
+    const used = this.#kernel === undefined ? from : this.#takeDecoded(this.#kernel, from)
+    // The kernel stops at the first row that is not whole, which at the end of the file is the last one.
+    return this.#kernel === undefined || this.#isEnded ? this.#takeSplit(used) : used
+  }
+
+  #takeDecoded(kernel: RowKernel, from: number): number {
+    let used = from
+    for (;;) {
+      const { records, stop } = kernel.decode(used, this.#length, used + this.#limit - this.#consumed)
+      if (stop === used) return used
+      this.#consumed += stop - used
+      used = stop
+      if (this.#reader instanceof SampleReader)
+        this.#reader.takeRecords(records, kernel.memory, this.#takeOdd)
+    }
+  }
+
+  /** One row, which ends with a line break. */
+  readonly #takeOdd = (start: number, end: number): void => {
+    const buffer = this.#kernel?.memory.subarray(start, end + 1) ?? this.#buffer
+    this.#splitter?.split({ buffer, length: end + 1 - start, limit: 1, isLast: false }, this.#take)
+  }
+
+  #takeSplit(from: number): number {
+    if (this.isDone) return from
     const used = this.#splitter?.split(
       {
         buffer: this.#buffer.subarray(from),
@@ -122,20 +158,17 @@ export class ByteScanner {
 
   /** Returns how many bytes the header takes; 0 as long as it is not there whole. */
   #takeHeader(): number {
-    const bytes = this.#buffer.subarray(0, this.#length)
-    const lineEnd = bytes.indexOf(LF)
-    if (lineEnd < 0 && !this.#isEnded) return 0
-    const start = UTF8_BOM.every((byte, i) => bytes[i] === byte) ? UTF8_BOM.length : 0
-    let end = lineEnd < 0 ? bytes.length : lineEnd
-    if (bytes[end - 1] === CR) end--
-    this.#useHeader(bytes.slice(start, Math.max(start, end)))
-    this.#consumed = lineEnd < 0 ? bytes.length : lineEnd + 1
-    return this.#consumed
+    const header = cutHeader(this.#buffer.subarray(0, this.#length), this.#isEnded)
+    if (header === undefined) return 0
+    this.#consumed = header.length
+    this.#useHeader(header.line)
+    return header.length
   }
 
   #useHeader(header: Uint8Array): void {
     this.#header = header
     const layout = readHeader(header)
+    this.#layout = layout
     if (layout.shape === 'unknown') {
       this.#stop('')
       return
@@ -158,9 +191,28 @@ export class ByteScanner {
       this.#length = 0
       return
     }
-    const grown = new Uint8Array(this.#buffer.length * 2)
+    const capacity = this.#buffer.length * 2
+    if (this.#kernel !== undefined) {
+      this.#buffer = this.#kernel.resize(capacity)
+      return
+    }
+    const grown = new Uint8Array(capacity)
     grown.set(this.#buffer)
     this.#buffer = grown
+  }
+
+  /** A kernel takes a moment to make, which only pays for a file of some size. */
+  #startKernel(): void {
+    this.#kernelFrom = Infinity
+    if (this.#layout?.shape !== 'samples' || !RowKernel.canRead(this.#layout.columns)) return
+    try {
+      this.#kernel = new RowKernel(this.#layout)
+    } catch {
+      return // no WebAssembly, or an old one: everything works without
+    }
+    const bytes = this.#buffer.subarray(0, this.#length)
+    this.#buffer = this.#kernel.resize(this.#buffer.length)
+    this.#buffer.set(bytes)
   }
 
   #stop(problem: string): void {

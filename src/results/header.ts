@@ -1,5 +1,8 @@
 import { RowSplitter } from './row-splitter.js'
 
+const LF = 10
+const CR = 13
+const UTF8_BOM = [0xef, 0xbb, 0xbf]
 const DELIMITERS = [',', ';', '\t', '|'] as const
 const MAX_COLUMNS = 4096
 
@@ -33,6 +36,19 @@ export type Layout =
   | (Dialect & { readonly shape: 'samples'; readonly at: SampleColumns })
   | (Dialect & { readonly shape: 'tidy'; readonly at: TidyColumns })
   | { readonly shape: 'unknown' }
+
+/** The first line without byte-order mark and line break, and where the rows begin; undefined while the line is not there whole. */
+export function cutHeader(
+  bytes: Uint8Array,
+  isAll: boolean
+): { line: Uint8Array; length: number } | undefined {
+  const lineEnd = bytes.indexOf(LF)
+  if (lineEnd < 0 && !isAll) return undefined
+  const start = UTF8_BOM.every((byte, i) => bytes[i] === byte) ? UTF8_BOM.length : 0
+  let end = lineEnd < 0 ? bytes.length : lineEnd
+  if (bytes[end - 1] === CR) end--
+  return { line: bytes.slice(start, Math.max(start, end)), length: lineEnd < 0 ? bytes.length : lineEnd + 1 }
+}
 
 /** Recognises the shape by the names in the header line, whatever their order and delimiter. */
 export function readHeader(line: Uint8Array): Layout {

@@ -18,7 +18,11 @@ export class LabelTable {
 
   /** The label's number, given at first sight; -1 when there are more labels than memory should be spent on. */
   numberOf(buffer: Uint8Array, start: number, end: number): number {
-    const hash = hashOf(buffer, start, end)
+    return this.numberOfHashed(buffer, start, end, hashOf(buffer, start, end))
+  }
+
+  /** The same for whoever has computed the hash. */
+  numberOfHashed(buffer: Uint8Array, start: number, end: number, hash: number): number {
     let slot = hash & this.#mask
     for (;;) {
       const found = this.#slots[slot]!

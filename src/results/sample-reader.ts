@@ -5,6 +5,7 @@ import { TimeLine } from './time-line.js'
 import { readDate, readDigits } from './timestamp.js'
 import { explainRow, quoteBytes, type RowProblems } from './row-problems.js'
 import { CELLS_A_LABEL, REQUEST, TRANSACTION, type SamplePart } from './scan-result.js'
+import { FLAG, RECORD, TIME_UNIT, TRANSACTION_MESSAGE } from './row-record.js'
 import type { Row } from './row-splitter.js'
 import type { SampleColumns } from './header.js'
 
@@ -15,8 +16,6 @@ const NOTHING = 2
 const NEVER = 0xffffffff
 const MAX_DATE_LENGTH = 40
 const latin1 = new TextDecoder('latin1')
-/** What JMeter writes as the response message of a transaction controller's own row; the number of its samples follows. */
-const TRANSACTION_MESSAGE = new TextEncoder().encode('Number of samples in transaction : ')
 const TRUE = new TextEncoder().encode('true')
 const FALSE = new TextEncoder().encode('false')
 const MAX_ELAPSED_MS = 0x7fffffff
@@ -71,15 +70,27 @@ export class SampleReader {
     const kind = at.responseMessage < 0 ? REQUEST : kindOf(row, at.responseMessage)
     if (kind === NOTHING) return
     const label = at.label < 0 ? 0 : this.#labelOf(row, at.label)
-    const cell = label * CELLS_A_LABEL + kind * 2 + outcome
-    if (elapsedMs >= 0) this.#count(cell, elapsedMs)
-    else this.#times.add(cell, 0)
-    if (startMs < 0) return
-    const endMs = elapsedMs < 0 ? startMs : startMs + elapsedMs
-    if (startMs < this.#startMs) this.#startMs = startMs
-    if (endMs > this.#endMs) this.#endMs = endMs
-    if (kind === REQUEST) this.#requests.add(endMs, elapsedMs, outcome, threads)
-    else this.#transactions.add(endMs, elapsedMs, outcome, threads)
+    this.#enter(label * CELLS_A_LABEL + kind * 2 + outcome, elapsedMs, startMs, threads)
+  }
+
+  /** Takes rows that the kernel has decoded; those it found odd go to `takeOdd`, by their addresses. */
+  takeRecords(records: Int32Array, memory: Uint8Array, takeOdd: (start: number, end: number) => void): void {
+    const { elapsed, timeStamp, label } = this.#at
+    for (let at = 0; at < records.length; at += RECORD.size) {
+      const flags = records[at + RECORD.flags]!
+      if ((flags & FLAG.odd) !== 0) {
+        takeOdd(records[at + RECORD.start]!, records[at + RECORD.end]!)
+        continue
+      }
+      this.rows++
+      if ((flags & FLAG.empty) !== 0) continue
+      const number = label < 0 ? 0 : this.#labelOfRecord(records, at, memory)
+      const startMs =
+        timeStamp < 0 ? -1 : records[at + RECORD.timeHigh]! * TIME_UNIT + records[at + RECORD.timeLow]!
+      const elapsedMs = elapsed < 0 ? -1 : records[at + RECORD.elapsed]!
+      const cell = number * CELLS_A_LABEL + (flags & (FLAG.failure | FLAG.transaction))
+      this.#enter(cell, elapsedMs, startMs, records[at + RECORD.threads]!)
+    }
   }
 
   toPart(): SamplePart {
@@ -102,6 +113,18 @@ export class SampleReader {
     }
   }
 
+  // Four plain numbers, for an object a row is what this file avoids.
+  #enter(cell: number, elapsedMs: number, startMs: number, threads: number): void {
+    if (elapsedMs >= 0) this.#count(cell, elapsedMs)
+    else this.#times.add(cell, 0)
+    if (startMs < 0) return
+    const endMs = elapsedMs < 0 ? startMs : startMs + elapsedMs
+    if (startMs < this.#startMs) this.#startMs = startMs
+    if (endMs > this.#endMs) this.#endMs = endMs
+    const line = (cell & 2) === 0 ? this.#requests : this.#transactions
+    line.add(endMs, elapsedMs, cell & 1, threads)
+  }
+
   #count(cell: number, elapsedMs: number): void {
     if (cell >= this.#sums.length) this.#growCells(cell)
     this.#times.add(cell, elapsedMs)
@@ -122,16 +145,26 @@ export class SampleReader {
   }
 
   #labelOf(row: Row, column: number): number {
-    let { buffer } = row
-    let start = row.starts[column]!
-    let end = row.ends[column]!
-    if (row.hasEscapes && row.escapes[column] === 1) {
-      if (end - start > this.#scratch.length) this.#scratch = new Uint8Array(end - start)
-      end = unescape(row, column, this.#scratch)
-      start = 0
-      buffer = this.#scratch
-    }
-    const label = this.#labels.numberOf(buffer, start, end)
+    const start = row.starts[column]!
+    const end = row.ends[column]!
+    if (row.hasEscapes && row.escapes[column] === 1) return this.#escapedLabel(row.buffer, start, end)
+    return this.#known(this.#labels.numberOf(row.buffer, start, end))
+  }
+
+  #labelOfRecord(records: Int32Array, at: number, memory: Uint8Array): number {
+    const start = records[at + RECORD.labelStart]!
+    const end = records[at + RECORD.labelEnd]!
+    if ((records[at + RECORD.flags]! & FLAG.labelEscaped) !== 0) return this.#escapedLabel(memory, start, end)
+    return this.#known(this.#labels.numberOfHashed(memory, start, end, records[at + RECORD.labelHash]!))
+  }
+
+  #escapedLabel(buffer: Uint8Array, start: number, end: number): number {
+    if (end - start > this.#scratch.length) this.#scratch = new Uint8Array(end - start)
+    const length = unescape(buffer.subarray(start, end), this.#scratch)
+    return this.#known(this.#labels.numberOf(this.#scratch, 0, length))
+  }
+
+  #known(label: number): number {
     if (label >= 0) return label
     this.#problems.add(this.rows, `there are more than ${this.#labels.size} different labels before it`)
     return 0
@@ -196,11 +229,11 @@ function kindOf(row: Row, column: number): number {
 }
 
 /** Writes the field to `target` with its doubled quotes made single; returns its length there. */
-function unescape(row: Row, column: number, target: Uint8Array): number {
+function unescape(field: Uint8Array, target: Uint8Array): number {
   let length = 0
-  for (let i = row.starts[column]!; i < row.ends[column]!; i++) {
-    target[length++] = row.buffer[i]!
-    if (row.buffer[i] === QUOTE) i++
+  for (let i = 0; i < field.length; i++) {
+    target[length++] = field[i]!
+    if (field[i] === QUOTE) i++
   }
   return length
 }

@@ -1,0 +1,443 @@
+import {
+  assemble,
+  block,
+  go,
+  goIf,
+  i32,
+  i64,
+  i8x16,
+  I32,
+  I64,
+  V128,
+  Locals,
+  loop,
+  when,
+  type Code
+} from './wasm-assembler.js'
+import { FLAG, RECORD, TRANSACTION_MESSAGE } from './row-record.js'
+import type { SampleColumns } from './header.js'
+
+// Ordinary rows are decoded by a function in WebAssembly that is made for the header at hand: it looks at 64 bytes at once, which
+// JavaScript cannot. It knows no problems: a row that it does not understand is marked odd and read again by the
+// RowSplitter and the SampleReader, which alone decide what a row means.
+
+declare const WebAssembly: {
+  readonly Module: new (bytes: Uint8Array) => object
+  readonly Instance: new (module: object) => { readonly exports: object }
+}
+
+interface Exports {
+  decode(from: number, to: number, limit: number, out: number, outEnd: number): number
+  readonly memory: { readonly buffer: ArrayBuffer; grow(pages: number): number }
+}
+
+const PAGE = 64 * 1024
+/** Page 0: where the kernel says at which address it stopped, the columns' roles, the records. The bytes follow. */
+const ROLES_AT = 16
+const MAX_COLUMNS = 2048
+const RECORDS_AT = 4096
+const RECORDS_END = RECORDS_AT + Math.floor((PAGE - RECORDS_AT) / (RECORD.size * 4)) * RECORD.size * 4
+/** Line breaks behind the bytes, so that no search runs away. */
+const SLACK = 192
+
+const LF = 10
+const CR = 13
+const QUOTE = 34
+const ROLE = {
+  none: 0,
+  timeStamp: 1,
+  elapsed: 2,
+  label: 3,
+  message: 4,
+  success: 5,
+  threads: 6,
+  sampleCount: 7
+}
+
+/** Decodes rows of a sample CSV that lie in its own memory. */
+export class RowKernel {
+  readonly #exports: Exports
+  readonly #roles: Uint8Array
+  #capacity = 0
+
+  constructor(layout: { delimiter: number; columns: number; at: SampleColumns }) {
+    const module = new WebAssembly.Module(makeModule(layout.delimiter, layout.columns))
+    this.#exports = new WebAssembly.Instance(module).exports as Exports
+    this.#roles = rolesOf(layout.at, layout.columns)
+  }
+
+  static canRead(columns: number): boolean {
+    return columns < MAX_COLUMNS
+  }
+
+  /** All of the memory, as records address it. */
+  get memory(): Uint8Array {
+    return new Uint8Array(this.#exports.memory.buffer)
+  }
+
+  /** Room for so many bytes, with the bytes it held before; what was handed out earlier is void. */
+  resize(capacity: number): Uint8Array {
+    const { memory } = this.#exports
+    const missing = PAGE + capacity + SLACK - memory.buffer.byteLength
+    if (missing > 0) memory.grow(Math.ceil(missing / PAGE))
+    this.#capacity = capacity
+    this.memory.set(this.#roles, ROLES_AT)
+    return new Uint8Array(memory.buffer, PAGE, capacity)
+  }
+
+  /** Decodes whole rows that begin in `from` to `limit`, at most as many as there is room for, and says where it stopped. */
+  decode(from: number, length: number, limit: number): { records: Int32Array; stop: number } {
+    const { memory, decode } = this.#exports
+    new Uint8Array(memory.buffer, PAGE + length, SLACK).fill(LF)
+    const last = PAGE + Math.min(limit, this.#capacity)
+    const end = decode(PAGE + from, PAGE + length, last, RECORDS_AT, RECORDS_END)
+    const [stop = 0] = new Int32Array(memory.buffer, 0, 1)
+    return { records: new Int32Array(memory.buffer, RECORDS_AT, (end - RECORDS_AT) / 4), stop: stop - PAGE }
+  }
+}
+
+function rolesOf(at: SampleColumns, columns: number): Uint8Array {
+  // One more than there are and one that stands for all beyond: rows may have too many.
+  const roles = new Uint8Array(columns + 2)
+  const put = (column: number, role: number) => {
+    if (column >= 0) roles[column] = role
+  }
+  put(at.timeStamp, ROLE.timeStamp)
+  put(at.elapsed, ROLE.elapsed)
+  put(at.label, ROLE.label)
+  put(at.responseMessage, ROLE.message)
+  put(at.success, ROLE.success)
+  put(at.allThreads, ROLE.threads)
+  put(at.sampleCount, ROLE.sampleCount)
+  return roles
+}
+
+const locals = new Locals()
+for (const name of ['from', 'to', 'limit', 'out', 'outEnd']) locals.declare(name, I32)
+const VARIABLES = [
+  ...[
+    'base',
+    'place',
+    'byte',
+    'rowStart',
+    'start',
+    'column',
+    'columnRole',
+    'isOdd',
+    'isEscaped',
+    'fieldStart',
+    'fieldEnd',
+    'length'
+  ],
+  ...[
+    'stop',
+    'flags',
+    'elapsed',
+    'timeHigh',
+    'timeLow',
+    'threads',
+    'labelStart',
+    'labelEnd',
+    'labelHash',
+    'i',
+    'digit',
+    'middle'
+  ]
+]
+for (const name of VARIABLES) locals.declare(name, I32)
+locals.declare('mask', I64)
+locals.declare('bytes', V128)
+
+const get = (name: string) => locals.get(name)
+const set = (name: string, value: Code | number) =>
+  locals.set(name, typeof value === 'number' ? i32.of(value) : value)
+const isByte = (value: number) => i32.eq(get('byte'), i32.of(value))
+const markOddIf = (condition: Code) => set('isOdd', i32.or(get('isOdd'), condition))
+const plus = (name: string, value: number) => i32.add(get(name), i32.of(value))
+
+function makeModule(delimiter: number, columns: number): Uint8Array {
+  const body: Code = [
+    ...set('base', get('from')),
+    ...set('start', get('from')),
+    ...locals.set('mask', locate(delimiter)),
+    ...block(
+      'done',
+      loop(
+        'row',
+        beginRow(),
+        loop(
+          'field',
+          block('closed', findFieldEnd(delimiter)),
+          readField(columns),
+          goIf(i32.eq(get('stop'), i32.of(delimiter)), 'field')
+        ),
+        endRow(columns),
+        go('row')
+      )
+    ),
+    ...i32.store(i32.of(0), get('rowStart')),
+    ...get('out')
+  ]
+  return assemble({ name: 'decode', parameters: 5, locals, body, pages: 2 })
+}
+
+/** One bit for each of the 64 bytes from `base` that is a delimiter, a quote, a line break or another character below it. */
+function locate(delimiter: number): Code {
+  const quarter = (offset: number): Code => {
+    const bytes = locals.tee('bytes', i8x16.load(get('base'), offset))
+    const isDelimiter = i8x16.eq(bytes, i8x16.splat(delimiter))
+    const isQuote = i8x16.eq(get('bytes'), i8x16.splat(QUOTE))
+    const isLow = i8x16.ltU(get('bytes'), i8x16.splat(LF + 1))
+    const bits = i8x16.bitmask(i8x16.or(i8x16.or(isDelimiter, isQuote), isLow))
+    return i64.shiftLeft(i64.fromU(bits), i64.of(BigInt(offset)))
+  }
+  return [0, 16, 32, 48].map(quarter).reduce(i64.or)
+}
+
+/** Goes to the next byte that means something; leaves everything when it lies behind the end. */
+function nextPlace(delimiter: number): Code {
+  return [
+    ...loop(
+      'seek',
+      when(i64.isZero(get('mask')), [
+        ...set('base', plus('base', 64)),
+        ...locals.set('mask', locate(delimiter)),
+        ...go('seek')
+      ])
+    ),
+    ...set('place', i32.add(get('base'), i32.wrap(i64.trailingZeros(get('mask'))))),
+    ...locals.set('mask', i64.and(get('mask'), i64.sub(get('mask'), i64.of(1n)))),
+    ...goIf(i32.geU(get('place'), get('to')), 'done'),
+    ...set('byte', i32.load8(get('place')))
+  ]
+}
+
+function beginRow(): Code {
+  return [
+    ...set('rowStart', get('start')),
+    ...goIf(i32.geU(get('rowStart'), get('limit')), 'done'),
+    ...goIf(i32.geU(get('out'), get('outEnd')), 'done'),
+    ...[
+      'column',
+      'isOdd',
+      'flags',
+      'elapsed',
+      'timeHigh',
+      'timeLow',
+      'labelStart',
+      'labelEnd',
+      'labelHash'
+    ].flatMap((name) => set(name, 0)),
+    ...set('threads', -1)
+  ]
+}
+
+/** Finds out where the field at `start` begins and ends, and stands on the delimiter or line break behind it. */
+function findFieldEnd(delimiter: number): Code {
+  const closeAtLineBreak: Code = [
+    ...when(
+      i32.and(i32.gtU(get('place'), get('start')), i32.eq(i32.load8(plus('place', -1)), i32.of(CR))),
+      set('fieldEnd', plus('place', -1))
+    ),
+    ...go('closed')
+  ]
+  return [
+    ...set('fieldStart', get('start')),
+    ...set('isEscaped', 0),
+    ...loop(
+      'unquoted',
+      nextPlace(delimiter),
+      set('fieldEnd', get('place')),
+      goIf(isByte(delimiter), 'closed'),
+      when(isByte(LF), closeAtLineBreak),
+      when(isByte(QUOTE), [
+        // A quote within a field that did not begin with one is a character like others.
+        ...goIf(i32.ne(get('place'), get('start')), 'unquoted'),
+        ...findQuotedEnd(delimiter)
+      ]),
+      set('isOdd', 1),
+      go('unquoted')
+    )
+  ]
+}
+
+function findQuotedEnd(delimiter: number): Code {
+  const isAfterCr = i32.and(
+    i32.eq(get('place'), plus('fieldEnd', 2)),
+    i32.and(isByte(LF), i32.eq(i32.load8(plus('fieldEnd', 1)), i32.of(CR)))
+  )
+  return [
+    ...set('fieldStart', plus('place', 1)),
+    ...loop(
+      'quoted',
+      nextPlace(delimiter),
+      when(i32.ne(get('byte'), i32.of(QUOTE)), [
+        ...markOddIf(i32.and(i32.ne(get('byte'), i32.of(LF)), i32.ne(get('byte'), i32.of(delimiter)))),
+        ...go('quoted')
+      ]),
+      when(i32.eq(i32.load8(plus('place', 1)), i32.of(QUOTE)), [
+        ...set('isEscaped', FLAG.labelEscaped),
+        ...nextPlace(delimiter),
+        ...go('quoted')
+      ])
+    ),
+    ...set('fieldEnd', get('place')),
+    ...loop(
+      'behind',
+      nextPlace(delimiter),
+      markOddIf(i32.and(i32.ne(get('place'), plus('fieldEnd', 1)), i32.isZero(isAfterCr))),
+      goIf(isByte(delimiter), 'closed'),
+      goIf(isByte(LF), 'closed'),
+      go('behind')
+    )
+  ]
+}
+
+function readField(columns: number): Code {
+  const isRole = (role: number) => i32.eq(get('columnRole'), i32.of(role))
+  const withinTable = when(i32.gtU(get('column'), i32.of(columns + 1)), set('column', columns + 1))
+  return [
+    ...set('stop', get('byte')),
+    ...set('start', plus('place', 1)),
+    ...set('length', i32.sub(get('fieldEnd'), get('fieldStart'))),
+    ...set('columnRole', i32.load8(get('column'), ROLES_AT)),
+    ...when(i32.ne(get('columnRole'), i32.of(ROLE.none)), [
+      ...when(isRole(ROLE.timeStamp), readTime()),
+      ...when(isRole(ROLE.elapsed), [
+        ...markOddIf(hasNotUpTo(9)),
+        ...readDigits('fieldStart', 'fieldEnd', 'elapsed')
+      ]),
+      ...when(isRole(ROLE.label), readLabel()),
+      ...when(isRole(ROLE.message), readMessage()),
+      ...when(isRole(ROLE.success), readSuccess()),
+      ...when(isRole(ROLE.threads), [
+        ...when(get('length'), [
+          ...markOddIf(hasNotUpTo(9)),
+          ...readDigits('fieldStart', 'fieldEnd', 'threads')
+        ])
+      ]),
+      ...when(
+        isRole(ROLE.sampleCount),
+        markOddIf(i32.or(i32.ne(get('length'), i32.of(1)), i32.ne(i32.load8(get('fieldStart')), i32.of(49))))
+      )
+    ]),
+    ...set('column', plus('column', 1)),
+    ...withinTable
+  ]
+}
+
+/** An empty field counts as too long: zero less one is the largest number there is. */
+function hasNotUpTo(length: number): Code {
+  return i32.geU(plus('length', -1), i32.of(length))
+}
+
+function readDigits(from: string, to: string, target: string): Code {
+  return [
+    ...set(target, 0),
+    ...set('i', get(from)),
+    ...loop(
+      `digits of ${target}`,
+      when(i32.ltU(get('i'), get(to)), [
+        ...set('digit', i32.sub(i32.load8(get('i')), i32.of(48))),
+        ...markOddIf(i32.gtU(get('digit'), i32.of(9))),
+        ...set(target, i32.add(i32.mul(get(target), i32.of(10)), get('digit'))),
+        ...set('i', plus('i', 1)),
+        ...go(`digits of ${target}`)
+      ])
+    )
+  ]
+}
+
+function readTime(): Code {
+  return [
+    ...markOddIf(hasNotUpTo(15)),
+    ...set('middle', get('fieldStart')),
+    ...when(i32.gtU(get('length'), i32.of(6)), set('middle', plus('fieldEnd', -6))),
+    ...readDigits('fieldStart', 'middle', 'timeHigh'),
+    ...readDigits('middle', 'fieldEnd', 'timeLow')
+  ]
+}
+
+/** Must be the very hash of LabelTable. */
+function readLabel(): Code {
+  const mix = (value: Code, factor: number) =>
+    set('labelHash', i32.mul(i32.xor(get('labelHash'), value), i32.of(factor)))
+  const fold = (bits: number) =>
+    set('labelHash', i32.xor(get('labelHash'), i32.shiftRightU(get('labelHash'), i32.of(bits))))
+  return [
+    ...set('labelStart', get('fieldStart')),
+    ...set('labelEnd', get('fieldEnd')),
+    ...set('flags', i32.or(get('flags'), get('isEscaped'))),
+    ...set('labelHash', get('length')),
+    ...set('i', get('fieldStart')),
+    ...loop(
+      'words',
+      when(i32.geU(get('fieldEnd'), plus('i', 4)), [
+        ...mix(i32.load(get('i')), 0x9e3779b1),
+        ...fold(15),
+        ...set('i', plus('i', 4)),
+        ...go('words')
+      ])
+    ),
+    ...loop(
+      'bytes',
+      when(i32.ltU(get('i'), get('fieldEnd')), [
+        ...mix(i32.load8(get('i')), 0x85ebca6b),
+        ...set('i', plus('i', 1)),
+        ...go('bytes')
+      ])
+    ),
+    ...fold(13)
+  ]
+}
+
+function readMessage(): Code {
+  const view = new DataView(TRANSACTION_MESSAGE.buffer, TRANSACTION_MESSAGE.byteOffset)
+  const size = TRANSACTION_MESSAGE.length
+  // Eight bytes at a time, the last eight overlapping those before.
+  const offsets = [...Array.from({ length: Math.floor(size / 8) }, (_, i) => i * 8), size - 8]
+  const differs = (offset: number) =>
+    i64.ne(i64.load(get('fieldStart'), offset), i64.of(view.getBigInt64(offset, true)))
+  const hasNoSamples = i32.eq(i32.load8(get('fieldStart'), size), i32.of(48))
+  return block(
+    'request',
+    goIf(i32.ltU(get('length'), i32.of(size + 1)), 'request'),
+    ...offsets.map((offset) => goIf(differs(offset), 'request')),
+    set('flags', i32.or(get('flags'), i32.of(FLAG.transaction))),
+    when(hasNoSamples, set('flags', i32.or(get('flags'), i32.of(FLAG.empty))))
+  )
+}
+
+function readSuccess(): Code {
+  const word = i32.or(i32.load(get('fieldStart')), i32.of(0x20202020))
+  const isTrue = i32.and(i32.eq(get('length'), i32.of(4)), i32.eq(word, i32.of(0x65757274)))
+  const lastLetter = i32.or(i32.load8(get('fieldStart'), 4), i32.of(0x20))
+  const isFalse = i32.and(
+    i32.and(i32.eq(get('length'), i32.of(5)), i32.eq(word, i32.of(0x736c6166))),
+    i32.eq(lastLetter, i32.of(101))
+  )
+  return when(
+    isTrue,
+    [],
+    [...set('flags', i32.or(get('flags'), i32.of(FLAG.failure))), ...markOddIf(i32.isZero(isFalse))]
+  )
+}
+
+function endRow(columns: number): Code {
+  const isBlank = i32.or(
+    i32.eq(get('place'), get('rowStart')),
+    i32.and(i32.eq(get('place'), plus('rowStart', 1)), i32.eq(i32.load8(get('rowStart')), i32.of(CR)))
+  )
+  const put = (field: keyof typeof RECORD, value: Code) => i32.store(get('out'), value, RECORD[field] * 4)
+  return [
+    ...goIf(isBlank, 'row'),
+    ...markOddIf(i32.ne(get('column'), i32.of(columns))),
+    ...when(get('isOdd'), set('flags', i32.or(get('flags'), i32.of(FLAG.odd)))),
+    ...put('start', get('rowStart')),
+    ...put('end', get('place')),
+    ...(
+      ['flags', 'elapsed', 'timeHigh', 'timeLow', 'threads', 'labelStart', 'labelEnd', 'labelHash'] as const
+    ).flatMap((name) => put(name, get(name))),
+    ...set('out', plus('out', RECORD.size * 4))
+  ]
+}

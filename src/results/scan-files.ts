@@ -1,0 +1,107 @@
+import { existsSync, statSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { Worker } from 'node:worker_threads'
+import { mergeScans } from './merge.js'
+import { planStretches, type ResultFile } from './plan-stretches.js'
+import { joinScans, scanStretch, type Stretch, type StretchScan } from './scan-stretch.js'
+import type { Measurements } from './measurements.js'
+import type { ScanResult } from './scan-result.js'
+
+/** Below this a thread takes longer to start than it saves. */
+const THREADS_FROM_BYTES = 16 * 1024 * 1024
+const MAX_THREADS = 4
+/** Beside this module when it is compiled, and beside its folder when it is bundled. */
+const WORKER_PLACES = ['./scan-worker.js', '../scan-worker/index.js']
+
+export interface ScanFilesOptions {
+  /** How many threads to scan in; 1 is this one alone. */
+  readonly threads?: number
+  readonly workerUrl?: URL
+}
+
+/** Scans CSVs at rest, in several threads where that is faster. The figures are the same either way. */
+export async function scanFiles(
+  files: readonly ResultFile[],
+  options: ScanFilesOptions = {}
+): Promise<Measurements> {
+  const workerUrl = options.workerUrl ?? findWorker()
+  const threads = workerUrl === undefined ? 1 : (options.threads ?? chooseThreads(files))
+  const plans = files.map((file) => planStretches(file, threads))
+  const scans = await scanAll(plans.flat(), threads, workerUrl)
+  const results: ScanResult[] = []
+  for (const plan of plans) results.push(await verifyStretches(plan, scans))
+  return mergeScans(results)
+}
+
+function findWorker(): URL | undefined {
+  return WORKER_PLACES.map((place) => new URL(place, import.meta.url)).find((url) => existsSync(url))
+}
+
+function chooseThreads(files: readonly ResultFile[]): number {
+  const bytes = files.reduce((sum, { path }) => sum + statSync(path).size, 0)
+  return bytes < THREADS_FROM_BYTES ? 1 : Math.min(availableParallelism(), MAX_THREADS)
+}
+
+/** Scans every stretch, each thread taking the next one when it is done with its last. */
+async function scanAll(
+  stretches: readonly Stretch[],
+  threads: number,
+  workerUrl: URL | undefined
+): Promise<Map<Stretch, StretchScan>> {
+  const scans = new Map<Stretch, StretchScan>()
+  const waiting = stretches.values()
+  const work = async (scan: (stretch: Stretch) => Promise<StretchScan>) => {
+    for (const stretch of waiting) scans.set(stretch, await scan(stretch))
+  }
+  const count = Math.min(threads, stretches.length)
+  if (workerUrl === undefined || count < 2) await work(scanStretch)
+  else await Promise.all(Array.from({ length: count }, () => withWorker(workerUrl, work)))
+  return scans
+}
+
+async function withWorker(
+  url: URL,
+  work: (scan: (stretch: Stretch) => Promise<StretchScan>) => Promise<void>
+): Promise<void> {
+  const worker = new Worker(url)
+  let isAlive = true
+  try {
+    await work(async (stretch) => {
+      const scan = isAlive ? await askWorker(worker, stretch) : undefined
+      isAlive = scan !== undefined
+      // Without its thread a stretch is scanned here; and if the file is to blame, this says so.
+      return scan ?? scanStretch(stretch)
+    })
+  } finally {
+    await worker.terminate()
+  }
+}
+
+/** Undefined when the thread ended without an answer. */
+function askWorker(worker: Worker, stretch: Stretch): Promise<StretchScan | undefined> {
+  return new Promise<StretchScan | undefined>((resolve) => {
+    const giveUp = () => resolve(undefined)
+    worker.once('message', resolve).once('error', giveUp).once('exit', giveUp)
+    worker.postMessage(stretch)
+  }).finally(() => worker.removeAllListeners())
+}
+
+/** Puts a file's stretches together, and reads anew those whose start was guessed wrong. */
+async function verifyStretches(
+  plan: readonly Stretch[],
+  scans: ReadonlyMap<Stretch, StretchScan>
+): Promise<ScanResult> {
+  const results: ScanResult[] = []
+  let next = 0
+  for (const stretch of plan) {
+    if (next >= stretch.to) continue
+    const guessed = scans.get(stretch)
+    const isRight = guessed !== undefined && stretch.from === next
+    const scan = isRight ? guessed : await scanStretch({ ...stretch, from: next })
+    results.push(scan.result)
+    next = scan.next
+  }
+  const [first, ...others] = results
+  if (first === undefined) throw new Error('A file has no stretch to scan')
+  return joinScans([first, ...others])
+}

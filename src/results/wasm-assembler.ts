@@ -1,0 +1,185 @@
+/** Instructions in the order of the stack machine; branches are numbers only once their scopes are known. */
+export type Code = (number | Scope | Branch)[]
+
+/** A place that can be left (block) or begun anew (loop) by a branch that names it. */
+interface Scope {
+  readonly open: readonly number[]
+  readonly name: string
+  readonly body: Code
+  readonly otherwise?: Code
+}
+
+interface Branch {
+  readonly branch: number
+  readonly to: string
+}
+
+export const I32 = 0x7f
+export const I64 = 0x7e
+export const V128 = 0x7b
+const VOID = 0x40
+const END = 0x0b
+const ELSE = 0x05
+
+const op1 =
+  (opcode: number) =>
+  (a: Code): Code => [...a, opcode]
+const op2 =
+  (opcode: number) =>
+  (a: Code, b: Code): Code => [...a, ...b, opcode]
+const vector = (opcode: number, ...operands: Code[]): Code => [...operands.flat(), 0xfd, ...unsigned(opcode)]
+const load =
+  (opcode: number) =>
+  (address: Code, offset = 0): Code => [...address, opcode, 0, ...unsigned(offset)]
+
+export const i32 = {
+  of: (value: number): Code => [0x41, ...signed(BigInt(value | 0))],
+  load: load(0x28),
+  load8: load(0x2d),
+  store: (address: Code, value: Code, offset = 0): Code => [
+    ...address,
+    ...value,
+    0x36,
+    0,
+    ...unsigned(offset)
+  ],
+  isZero: op1(0x45),
+  eq: op2(0x46),
+  ne: op2(0x47),
+  ltU: op2(0x49),
+  gtU: op2(0x4b),
+  geU: op2(0x4f),
+  add: op2(0x6a),
+  sub: op2(0x6b),
+  mul: op2(0x6c),
+  and: op2(0x71),
+  or: op2(0x72),
+  xor: op2(0x73),
+  shiftRightU: op2(0x76),
+  wrap: op1(0xa7)
+}
+
+export const i64 = {
+  of: (value: bigint): Code => [0x42, ...signed(BigInt.asIntN(64, value))],
+  load: load(0x29),
+  isZero: op1(0x50),
+  ne: op2(0x52),
+  sub: op2(0x7d),
+  and: op2(0x83),
+  or: op2(0x84),
+  shiftLeft: op2(0x86),
+  trailingZeros: op1(0x7a),
+  fromU: op1(0xad)
+}
+
+export const i8x16 = {
+  load: (address: Code, offset: number): Code => vector(0x00, address).concat(0, unsigned(offset)),
+  splat: (value: number): Code => vector(0x0f, i32.of(value)),
+  eq: (a: Code, b: Code): Code => vector(0x23, a, b),
+  ltU: (a: Code, b: Code): Code => vector(0x26, a, b),
+  or: (a: Code, b: Code): Code => vector(0x50, a, b),
+  bitmask: (a: Code): Code => vector(0x64, a)
+}
+
+export const block = (name: string, ...body: Code[]): Code => [
+  { open: [0x02, VOID], name, body: body.flat() }
+]
+export const loop = (name: string, ...body: Code[]): Code => [{ open: [0x03, VOID], name, body: body.flat() }]
+export const when = (condition: Code, then: Code, otherwise?: Code): Code => [
+  ...condition,
+  { open: [0x04, VOID], name: '', body: then, ...(otherwise === undefined ? {} : { otherwise }) }
+]
+export const go = (to: string): Code => [{ branch: 0x0c, to }]
+export const goIf = (condition: Code, to: string): Code => [...condition, { branch: 0x0d, to }]
+
+/** A function's parameters and variables, by name. */
+export class Locals {
+  readonly #index = new Map<string, number>()
+  readonly #types: number[] = []
+
+  declare(name: string, type: number): void {
+    this.#index.set(name, this.#types.length)
+    this.#types.push(type)
+  }
+
+  get(name: string): Code {
+    return [0x20, ...unsigned(this.#at(name))]
+  }
+
+  set(name: string, value: Code): Code {
+    return [...value, 0x21, ...unsigned(this.#at(name))]
+  }
+
+  /** Sets, and leaves the value to be used. */
+  tee(name: string, value: Code): Code {
+    return [...value, 0x22, ...unsigned(this.#at(name))]
+  }
+
+  /** The types of all from the given one on, as a function's body states them. */
+  encode(from: number): number[] {
+    const types = this.#types.slice(from)
+    return [...unsigned(types.length), ...types.flatMap((type) => [1, type])]
+  }
+
+  #at(name: string): number {
+    const index = this.#index.get(name)
+    if (index === undefined) throw new Error(`No variable is called ${name}`)
+    return index
+  }
+}
+
+/** A module with one exported function of `parameters` i32 and one i32 result, and a memory exported as `memory`. */
+export function assemble(options: {
+  name: string
+  parameters: number
+  locals: Locals
+  body: Code
+  pages: number
+}): Uint8Array {
+  const { name, parameters, locals, body, pages } = options
+  const code = [...locals.encode(parameters), ...flatten(body, []), END]
+  return Uint8Array.from([
+    ...[0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00],
+    ...section(1, [0x60, ...unsigned(parameters), ...Array<number>(parameters).fill(I32), 1, I32]),
+    ...section(3, [0]),
+    ...section(5, [0, ...unsigned(pages)]),
+    ...section(7, [...text(name), 0, 0], [...text('memory'), 2, 0]),
+    ...section(10, [...unsigned(code.length), ...code])
+  ])
+}
+
+function section(id: number, ...entries: number[][]): number[] {
+  const content = [...unsigned(entries.length), ...entries.flat()]
+  return [id, ...unsigned(content.length), ...content]
+}
+
+/** Turns names of scopes into how many scopes out they lie. */
+function flatten(code: Code, scopes: readonly string[]): number[] {
+  return code.flatMap((part) => {
+    if (typeof part === 'number') return part
+    if ('branch' in part) {
+      const depth = scopes.indexOf(part.to)
+      if (depth < 0) throw new Error(`No scope around the branch is called ${part.to}`)
+      return [part.branch, ...unsigned(depth)]
+    }
+    const inner = [part.name, ...scopes]
+    const otherwise = part.otherwise === undefined ? [] : [ELSE, ...flatten(part.otherwise, inner)]
+    return [...part.open, ...flatten(part.body, inner), ...otherwise, END]
+  })
+}
+
+function text(name: string): number[] {
+  return [name.length, ...new TextEncoder().encode(name)]
+}
+
+/** LEB128. */
+function unsigned(value: number): number[] {
+  return value < 0x80 ? [value] : [(value & 0x7f) | 0x80, ...unsigned(value >>> 7)]
+}
+
+function signed(value: bigint): number[] {
+  const low = Number(value & 0x7fn)
+  const rest = value >> 7n
+  const isEnough = (rest === 0n && (low & 0x40) === 0) || (rest === -1n && (low & 0x40) !== 0)
+  return isEnough ? [low] : [low | 0x80, ...signed(rest)]
+}
