@@ -3,6 +3,7 @@ import { resolveLink } from './address.js'
 import type { Clock } from './clock.js'
 import { decodeAccount, decodeGrid, decodeReport, decodeRun, decodeRunPage, parseReply } from './decode.js'
 import type { Account, Grid, Report, Run, RunPage } from './documents.js'
+import { MalformedReplyError } from './errors.js'
 import { Http } from './http.js'
 import type { Call, Reply } from './http.js'
 import { multipartOf } from './multipart.js'
@@ -52,15 +53,8 @@ export class ServiceClient {
   async createGrid(grid: GridSpecification, signal?: AbortSignal): Promise<Grid> {
     const operation = `creating a grid in ${grid.region}`
     const upload = await multipartOf(operation, gridFields(grid), [])
-    const reply = await this.#ask({
-      operation,
-      care: CARE.createGrid,
-      method: 'POST',
-      url: this.#url('grids'),
-      upload,
-      signal
-    })
-    return decodeGrid(parseReply(operation, await reply.text()))
+    const url = this.#url('grids')
+    return this.#read({ operation, care: CARE.createGrid, method: 'POST', url, upload, signal }, decodeGrid)
   }
 
   async showGrid(id: string, signal?: AbortSignal): Promise<Grid> {
@@ -71,15 +65,14 @@ export class ServiceClient {
   /** Undefined when the service answers 204 with nothing, as its general rule for DELETE says. */
   async terminateGrid(id: string, signal?: AbortSignal): Promise<Grid | undefined> {
     const operation = `terminating grid ${id}`
-    const reply = await this.#ask({
-      operation,
-      care: CARE.terminateGrid,
-      method: 'DELETE',
-      url: this.#url('grids', id),
-      signal
-    })
-    const body = await reply.text()
-    return body.trim() === '' ? undefined : decodeGrid(parseReply(operation, body))
+    const url = this.#url('grids', id)
+    return this.#ask(
+      { operation, care: CARE.terminateGrid, method: 'DELETE', url, signal },
+      async (reply) => {
+        const body = await reply.text()
+        return body.trim() === '' ? undefined : decodeGrid(parseReply(operation, body))
+      }
+    )
   }
 
   async createRun(run: RunRequest, signal?: AbortSignal): Promise<Run> {
@@ -87,8 +80,9 @@ export class ServiceClient {
     const files = run.files.map((path) => ({ name: `${this.#words.files}[]`, path }))
     const upload = await multipartOf(operation, runFields(run, this.#words), files)
     const url = this.#url(this.#words.runs)
-    const reply = await this.#ask({ operation, care: CARE.createRun, method: 'POST', url, upload, signal })
-    return decodeRun(parseReply(operation, await reply.text()), this.#words)
+    return this.#read({ operation, care: CARE.createRun, method: 'POST', url, upload, signal }, (reply) =>
+      decodeRun(reply, this.#words)
+    )
   }
 
   async showRun(id: string, signal?: AbortSignal): Promise<Run> {
@@ -118,7 +112,7 @@ export class ServiceClient {
   /** One page of the list: the first one, or the one a page's `next` link leads to. */
   async listRuns(page?: string, signal?: AbortSignal): Promise<RunPage> {
     const operation = 'listing the runs'
-    const url = page === undefined ? this.#url(this.#words.runs) : resolveLink(this.#address, page)
+    const url = page === undefined ? this.#url(this.#words.runs) : this.#link(operation, page)
     return this.#read({ operation, care: CARE.listRuns, url, signal }, (reply) =>
       decodeRunPage(reply, this.#words)
     )
@@ -143,10 +137,11 @@ export class ServiceClient {
     options: { range?: ResultRange | undefined; signal?: AbortSignal } = {}
   ): Promise<Reply> {
     const { range } = options
+    const operation = 'downloading a result CSV'
     return this.#http.download({
-      operation: 'downloading a result CSV',
+      operation,
       method: 'GET',
-      url: resolveLink(this.#address, href),
+      url: this.#link(operation, href),
       patienceMs: CARE.result.patienceMs,
       headers: {
         accept: 'text/csv, */*;q=0.1',
@@ -167,15 +162,11 @@ export class ServiceClient {
   /** HEAD on any resource: whether it is there, and its headers, without its body. */
   async head(link: string, signal?: AbortSignal): Promise<Pick<Reply, 'status' | 'header'>> {
     const operation = `looking at ${link}`
-    const reply = await this.#ask({
-      operation,
-      care: CARE.head,
-      method: 'HEAD',
-      url: resolveLink(this.#address, link),
-      signal
+    const url = this.#link(operation, link)
+    return this.#ask({ operation, care: CARE.head, method: 'HEAD', url, signal }, (reply) => {
+      reply.body.resume()
+      return Promise.resolve(reply)
     })
-    reply.body.resume()
-    return reply
   }
 
   async close(): Promise<void> {
@@ -183,17 +174,23 @@ export class ServiceClient {
   }
 
   async #read<T>(op: Op, decode: (reply: ReturnType<typeof parseReply>) => T): Promise<T> {
+    return this.#ask(op, async (reply) => decode(parseReply(op.operation, await reply.text())))
+  }
+
+  /** A reply counts once it is taken in whole: what breaks off or makes no sense is asked for again, where that is allowed. */
+  async #ask<T>(op: Op, take: (reply: Reply) => Promise<T>): Promise<T> {
     return withCare(op.care, this.#clock, {
       signal: op.signal,
-      attempt: async () => {
-        const reply = await this.#http.call(callOf(op))
-        return decode(parseReply(op.operation, await reply.text()))
-      }
+      attempt: async () => take(await this.#http.call(callOf(op)))
     })
   }
 
-  async #ask(op: Op): Promise<Reply> {
-    return withCare(op.care, this.#clock, { signal: op.signal, attempt: () => this.#http.call(callOf(op)) })
+  #link(operation: string, href: string): URL {
+    try {
+      return resolveLink(this.#address, href)
+    } catch (cause) {
+      throw new MalformedReplyError(operation, 'the link to it is no address', { cause })
+    }
   }
 
   #url(...segments: string[]): URL {

@@ -159,7 +159,8 @@ export function basicAuthorization(token: string): string {
 }
 
 function redirected(operation: string, from: URL, location: string): URL {
-  if (!URL.canParse(location, from.href)) throw new ServiceError(operation, 'refused a redirect to no address')
+  if (!URL.canParse(location, from.href))
+    throw new ServiceError(operation, 'refused a redirect to no address')
   const to = new URL(location, from)
   if (!isConfidential(to))
     throw new ServiceError(operation, `refused a redirect to ${to.origin}: only https is followed`)
