@@ -14,7 +14,7 @@ beforeEach(async () => {
   workspace = await realpath(await mkdtemp(join(tmpdir(), 'gate-files-')))
 })
 
-afterEach(() => jest.restoreAllMocks())
+afterEach(() => void jest.restoreAllMocks())
 
 async function put(...paths: string[]): Promise<void> {
   for (const path of paths) {

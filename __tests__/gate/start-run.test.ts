@@ -1,0 +1,271 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { mkdtemp, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { startRun } from '../../src/gate/start-run.js'
+import type { Settings } from '../../src/gate/settings.js'
+import { CancelledError } from '../../src/gate/trouble.js'
+import type { Run } from '../../src/service/documents.js'
+import { makeGate, makeSpecification } from '../support/gate-bench.js'
+import type { TestGate } from '../support/gate-bench.js'
+import { GateService, faults } from '../support/gate-service.js'
+
+let service: GateService
+let gate: TestGate
+let plan: string
+
+beforeEach(async () => {
+  service = await GateService.start()
+  plan = join(await mkdtemp(join(tmpdir(), 'gate-plan-')), 'plan.jmx')
+  await writeFile(plan, '<jmeterTestPlan/>')
+  gate = await makeGate(service.url, fromFiles())
+})
+
+afterEach(async () => {
+  await gate.client.close()
+  await service.close()
+})
+
+function fromFiles(): Partial<Settings> {
+  return { origin: { kind: 'files', paths: [plan], grids: [makeSpecification()] }, tags: ['nightly'] }
+}
+
+function start(signal = new AbortController().signal): Promise<Run> {
+  return gate.bench.clock.run(startRun(gate, signal))
+}
+
+function markerOf(fields: readonly (readonly [string, string])[]): string {
+  return (
+    fields
+      .find(([name]) => name === 'run[tag_list]')?.[1]
+      .split(',')
+      .at(-1) ?? ''
+  )
+}
+
+describe('a run made from files', () => {
+  test('is made once, with the marker as a tag beside the tags that were asked for', async () => {
+    const run = await start()
+    expect(run.id).toBe('run1')
+    expect(service.order()).toEqual(['createRun'])
+    expect(service.seen[0]?.fields).toContainEqual([
+      'run[tag_list]',
+      expect.stringMatching(/^nightly,loadgate-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
+    ])
+    expect(gate.ledger.state).toMatchObject({ runId: 'run1', cleanupDue: true })
+  })
+
+  test('the marker is in the saved state before the POST is sent', async () => {
+    service.meet('createRun', faults.hold)
+    const controller = new AbortController()
+    const starting = start(controller.signal)
+    await service.reached('createRun')
+    const saved = gate.bench.states.at(-1)
+    expect(saved).toMatchObject({ marker: markerOf(service.seen[0]!.fields), cleanupDue: true })
+    expect(saved?.runId).toBeUndefined()
+    controller.abort(new CancelledError('SIGINT'))
+    await expect(starting).rejects.toThrow('cancelled by SIGINT')
+    expect(service.order()).toEqual(['createRun'])
+  })
+
+  test('markers differ from run to run', async () => {
+    await start()
+    await start()
+    const [first, second] = service.seen.map(({ fields }) => markerOf(fields))
+    expect(first).not.toBe(second)
+  })
+})
+
+describe('when the reply is lost', () => {
+  test.each([
+    ['after the run was made', faults.dropAfter],
+    ['behind a 502 of a gateway', faults.answerAfter(502)],
+    ['behind a 500', faults.answerAfter(500)],
+    ['behind a 408', faults.answerAfter(408)],
+    [
+      'behind success without JSON',
+      ((res, commit) => {
+        commit()
+        res.end('<html>')
+      }) as typeof faults.none
+    ]
+  ])('%s, the run is found and taken up; there is exactly one', async (_, fault) => {
+    service.addRun({ id: 'foreign', tags: ['loadgate-00000000-0000-0000-0000-000000000000'] })
+    service.meet('createRun', fault)
+    const { id } = await start()
+    expect(service.runs.map((run) => run.id)).toEqual([id, 'foreign'])
+    expect(service.count('createRun')).toBe(1)
+    expect(service.count('stopRun')).toBe(0)
+    expect(gate.ledger.state.runId).toBe(id)
+    expect(gate.bench.log.of('warning')).toEqual([
+      expect.stringContaining('Looking for the run by its tag loadgate-')
+    ])
+    expect(gate.bench.log.of('info')).toContain(`Run ${id} was made; it is taken up.`)
+  })
+
+  test('a list that lags 3 s is waited for', async () => {
+    let lost = (): void => undefined
+    service.meet('createRun', (res, commit) => {
+      lost = () => void commit()
+      res.destroy()
+    })
+    const starting = start()
+    await service.reached('listRuns', 3)
+    lost()
+    expect((await starting).id).toBe('run1')
+    expect(gate.bench.clock.elapsedMs).toBeGreaterThanOrEqual(3_000)
+    expect(service.count('createRun')).toBe(1)
+  })
+
+  test('before the run was made, the error says that nothing was found, and it is not sent again', async () => {
+    service.meet('createRun', faults.dropBefore)
+    await expect(start()).rejects.toThrow(
+      /^creating the run: .*No run with the tag loadgate-\S+ was found: nothing was started\.$/
+    )
+    expect(service.count('createRun')).toBe(1)
+    expect(service.runs).toEqual([])
+  })
+
+  test('and cannot be looked up, the error says so', async () => {
+    service.meet('createRun', faults.dropAfter)
+    service.meet('listRuns', faults.answer(403))
+    await expect(start()).rejects.toThrow(/it could not be looked up whether the run was made: .*403/)
+    expect(gate.ledger.state).toMatchObject({ cleanupDue: true, runId: undefined })
+    expect(gate.ledger.state.marker).toBeDefined()
+  })
+
+  test('and several carry the marker, the oldest is kept and the others are stopped', async () => {
+    service.nextStatuses = ['running']
+    service.meet('createRun', (res, commit) => {
+      commit()
+      commit()
+      commit()
+      res.destroy()
+    })
+    service.addRun({ id: 'foreign', tags: ['loadgate-0'] })
+    const { id } = await start()
+    const oldest = service.runs.at(-2)
+    expect(id).toBe(oldest?.id)
+    expect(service.runs.map(({ statuses }) => statuses[0])).toEqual([
+      'finished',
+      'finished',
+      'running',
+      'running'
+    ])
+    expect(service.seen.filter(({ operation }) => operation === 'stopRun')).toHaveLength(2)
+  })
+
+  test('while the job is cancelled, nothing is looked up here', async () => {
+    service.meet('createRun', faults.holdAfter)
+    const controller = new AbortController()
+    const starting = start(controller.signal)
+    await service.reached('createRun')
+    controller.abort(new CancelledError('SIGTERM'))
+    await expect(starting).rejects.toBeInstanceOf(CancelledError)
+    expect(service.count('listRuns')).toBe(0)
+  })
+})
+
+describe('what certainly made nothing', () => {
+  test.each([
+    ['429', faults.answer(429, { error: 'slow down' }, { 'retry-after': '7' }), 7_000],
+    ['429 without a time', faults.answer(429), 500]
+  ])('%s is tried again, after the time the service asks for', async (_, fault, leastMs) => {
+    service.meet('createRun', fault)
+    await start()
+    expect(service.order()).toEqual(['createRun', 'createRun'])
+    expect(service.runs).toHaveLength(1)
+    expect(gate.bench.clock.elapsedMs).toBeGreaterThanOrEqual(leastMs)
+    expect(markerOf(service.seen[0]!.fields)).toBe(markerOf(service.seen[1]!.fields))
+  })
+
+  test('429 for ever comes to an end', async () => {
+    service.meet('createRun', ...Array.from({ length: 20 }, () => faults.answer(429)))
+    await expect(start()).rejects.toMatchObject({ status: 429 })
+    expect(service.count('createRun')).toBe(5)
+  })
+
+  test.each([400, 401, 403, 404, 409, 413, 422])('%d is not tried again, nor looked up', async (status) => {
+    service.meet('createRun', faults.answer(status, { errors: { threads: ['is too much'] } }))
+    await expect(start()).rejects.toThrow(
+      `creating the run: the service answered ${status}: threads is too much`
+    )
+    expect(service.order()).toEqual(['createRun'])
+  })
+
+  test('a redirect is not followed', async () => {
+    service.meet('createRun', faults.answer(302, '', { location: `${service.url}/api/elsewhere` }))
+    await expect(start()).rejects.toThrow('a redirect to')
+    expect(service.order()).toEqual(['createRun'])
+  })
+
+  test('a refused connection is tried again', async () => {
+    const { url } = service
+    await service.close()
+    const failing = await makeGate(url, fromFiles())
+    await expect(failing.bench.clock.run(startRun(failing, new AbortController().signal))).rejects.toThrow(
+      'refused the connection'
+    )
+    expect(
+      failing.bench.log.of('info').filter((line) => line.includes('nothing was made, trying again'))
+    ).toHaveLength(4)
+    expect(failing.bench.log.of('warning')).toEqual([])
+    await failing.client.close()
+    service = await GateService.start()
+  })
+})
+
+describe('a repeat', () => {
+  beforeEach(async () => {
+    service.addRun({ id: 'before', statuses: ['finished'] })
+    gate = await makeGate(service.url, { origin: { kind: 'repeat', runId: 'before' } })
+  })
+
+  test('gives a new run, which is noted', async () => {
+    const { id } = await start()
+    expect(id).toBe(service.runs[0]?.id)
+    expect(id).not.toBe('before')
+    expect(gate.ledger.state).toMatchObject({ runId: id, cleanupDue: true })
+    expect(service.order()).toEqual(['repeatRun'])
+  })
+
+  test.each([
+    ['503', faults.answer(503)],
+    ['502 after it was done', faults.answerAfter(502)],
+    ['a reset before', faults.dropBefore],
+    ['a reset after', faults.dropAfter],
+    ['success without JSON', faults.answer(200, 'ok')]
+  ])('%s: it is never sent twice, and a warning says what may be', async (_, fault) => {
+    service.meet('repeatRun', fault)
+    await expect(start()).rejects.toThrow('repeating run before')
+    expect(service.order()).toEqual(['repeatRun'])
+    expect(gate.bench.log.of('warning')).toEqual([
+      'Run before may have been repeated although no usable reply came; look for it at the service. It is not sent again.'
+    ])
+  })
+
+  test.each([404, 422, 429])('%d made nothing, and needs no warning', async (status) => {
+    service.meet('repeatRun', faults.answer(status))
+    await expect(start()).rejects.toMatchObject({ status })
+    expect(service.order()).toEqual(['repeatRun'])
+    expect(gate.bench.log.of('warning')).toEqual([])
+  })
+})
+
+describe('an existing run', () => {
+  beforeEach(async () => {
+    gate = await makeGate(service.url, { origin: { kind: 'existing', runId: 'theirs' } })
+  })
+
+  test('is only read, and never becomes ours to clean up', async () => {
+    service.addRun({ id: 'theirs', statuses: ['running'] })
+    expect((await start()).id).toBe('theirs')
+    expect(service.order()).toEqual(['showRun'])
+    expect(gate.ledger.state).toMatchObject({ runId: undefined, marker: undefined, cleanupDue: false })
+  })
+
+  test('one that is not there is an error at once', async () => {
+    await expect(start()).rejects.toThrow(/reading run theirs: the service answered 404/)
+    expect(service.order()).toEqual(['showRun'])
+  })
+})
