@@ -122,10 +122,11 @@ function gapIn(collection: Collection | undefined): string | undefined {
     return `The CSV of grid ${missing.gridId} could not be had whole: ${missing.problem ?? ''}`
   const sources = measurements?.sources ?? []
   const broken = sources.find(({ shape, problems }) => shape !== 'unknown' && problems.length > 0)
-  if (broken !== undefined)
-    return `The CSV of grid ${broken.grid} cannot be read whole: ${broken.problems[0] ?? ''}`
+  const detail = broken === undefined ? '' : `: ${broken.problems[0] ?? ''} (grid ${broken.grid})`
   const isAllKnown = sources.every(({ shape }) => shape !== 'unknown')
-  if (isAllKnown && measurements?.figures({}) === undefined) return 'There is not one sample in the results.'
+  if (isAllKnown && measurements?.figures({}) === undefined)
+    return `There is not one sample in the results${detail}.`
+  if (broken !== undefined) return `A CSV cannot be read whole${detail}.`
   return undefined
 }
 

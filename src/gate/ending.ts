@@ -35,5 +35,6 @@ const ADVICE: Readonly<Partial<Record<Verdict, string>>> = {
 /** The message of a failing step: which verdict, why, and what to do. */
 export function failureMessage(verdict: Verdict, reason: string): string {
   const advice = ADVICE[verdict]
-  return `Load gate ${verdict}: ${reason}${advice === undefined ? '' : ` ${advice}`}`
+  if (advice === undefined) return `Load gate ${verdict}: ${reason}`
+  return `Load gate ${verdict}: ${/[.!?]$/.test(reason) ? reason : `${reason}.`} ${advice}`
 }

@@ -73,8 +73,8 @@ async function upload(
       return { artifact: await uploadArtifact(request), problem: undefined }
     } catch (thrown) {
       failure = messageOf(thrown)
-      // Names are used once: trying again cannot help.
-      if (/conflict|already exists/i.test(failure)) break
+      // Names are used once, and some servers have no such service: trying again cannot help.
+      if (/conflict|already exists|GHES/i.test(failure)) break
       if (attempt < UPLOAD_ATTEMPTS)
         await clock.sleep(UPLOAD_PAUSE_MS * attempt, cancelled).catch(() => undefined)
     }

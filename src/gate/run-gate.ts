@@ -59,7 +59,7 @@ async function openGate(bench: Workbench, settings: Settings, findings: Findings
         : undefined
     const address = target.kind === 'local' ? readAddress(local?.url ?? '') : target.address
     const token = target.kind === 'local' ? (local?.token ?? '') : target.token
-    maskToken(bench, token)
+    if (local !== undefined) maskToken(bench, token)
     const client = new ServiceClient({ address, token, words: vocabularyOf(serviceName), clock: bench.clock })
     return { bench, settings, client, ledger, local }
   } catch (thrown) {
@@ -195,14 +195,12 @@ async function tidyUp(gate: Gate, findings: Findings): Promise<void> {
   const deadline = startDeadline(bench.clock, isCancelled ? STOP_ON_CANCEL_MS : STOP_ON_TROUBLE_MS, {
     error: new Error('there was no time left')
   })
+  // After a lost reply the run was looked for already; a list that lags even more is the post step's to look at.
+  const wasLookedFor = findings.run === undefined && findings.trouble?.kind === 'error'
+  const left = !isRunning || wasLookedFor ? { ...state, runId: undefined, marker: undefined } : state
   const { clock, log } = bench
-  const isClean = await cleanUp(isRunning ? state : { ...state, runId: undefined, marker: undefined }, {
-    client,
-    clock,
-    log,
-    signal: deadline.signal
-  })
+  const isClean = await cleanUp(left, { client, clock, log, signal: deadline.signal })
   deadline.release()
   // Whatever could not be ended here is the post step's to end.
-  if (isClean) ledger.note({ cleanupDue: false })
+  if (isClean && !(wasLookedFor && state.marker !== undefined)) ledger.note({ cleanupDue: false })
 }

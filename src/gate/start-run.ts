@@ -53,11 +53,19 @@ async function createOnce(
     } catch (thrown) {
       if (options.signal.aborted) throw thrown
       if (!madeNothing(thrown)) return reconcile(gate, options, thrown)
-      if (attempt >= MOST_ATTEMPTS || !isWorthAnother(thrown)) throw thrown
+      if (attempt >= MOST_ATTEMPTS || !isWorthAnother(thrown)) {
+        forgetMarker(gate)
+        throw thrown
+      }
       bench.log.info(`${messageOf(thrown)}; nothing was made, trying again.`)
       await bench.clock.sleep(pauseBefore(attempt + 1, thrown), options.signal)
     }
   }
+}
+
+/** Nothing was made, so there is no run to look for; grids may be there. */
+function forgetMarker({ ledger }: Gate): void {
+  ledger.note({ marker: undefined, cleanupDue: ledger.state.madeGrids.length > 0 })
 }
 
 function isWorthAnother(thrown: unknown): boolean {
