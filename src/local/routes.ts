@@ -22,7 +22,8 @@ import type { Runs } from './runs.js'
 import { type Piece, sendPieces } from './send-file.js'
 import { readGridSpec, readRunRequest } from './validation.js'
 
-export interface Service {
+/** What the routes work with. */
+export interface ServiceParts {
   readonly desk: Desk
   readonly grids: Grids
   readonly runs: Runs
@@ -31,7 +32,7 @@ export interface Service {
 }
 
 /** Every operation of the API; HEAD comes along with each GET that has no effect. */
-export function addRoutes(app: FastifyInstance, service: Service): void {
+export function addRoutes(app: FastifyInstance, service: ServiceParts): void {
   addGridRoutes(app, service)
   addRunRoutes(app, service)
   addResultRoutes(app, service)
@@ -39,7 +40,7 @@ export function addRoutes(app: FastifyInstance, service: Service): void {
   app.get('/users/1', () => userDocument(service.desk))
 }
 
-function addGridRoutes(app: FastifyInstance, { desk, grids }: Service): void {
+function addGridRoutes(app: FastifyInstance, { desk, grids }: ServiceParts): void {
   app.post('/grids', async (request, reply) => {
     const spec = readGridSpec(await readParams(request))
     return reply.code(201).send(gridDocument(grids.create(spec), desk))
@@ -55,7 +56,7 @@ function addGridRoutes(app: FastifyInstance, { desk, grids }: Service): void {
   }
 }
 
-function addRunRoutes(app: FastifyInstance, service: Service): void {
+function addRunRoutes(app: FastifyInstance, service: ServiceParts): void {
   const { desk, runs } = service
   const path = `/${desk.words.runs}`
   app.post(path, async (request, reply) => reply.code(201).send(await createRun(request, service)))
@@ -83,7 +84,7 @@ function addRunRoutes(app: FastifyInstance, service: Service): void {
 
 async function createRun(
   request: FastifyRequest,
-  { desk, runs, engine, maxUploadBytes }: Service
+  { desk, runs, engine, maxUploadBytes }: ServiceParts
 ): Promise<Document> {
   const { words, store } = desk
   const uploadDir = store.createUploadDir()
@@ -98,7 +99,7 @@ async function createRun(
   }
 }
 
-function addResultRoutes(app: FastifyInstance, { desk }: Service): void {
+function addResultRoutes(app: FastifyInstance, { desk }: ServiceParts): void {
   const path = `/${desk.words.runs}/:id`
   app.get(`${path}/report`, (request) => {
     const run = findEndedRun(request, desk)

@@ -110,7 +110,7 @@ function describeFigures(
   const peak = measurements.series && Math.max(...measurements.series.throughput)
   const passed = figures.samples - figures.failures
   return [
-    `Up to ${count(users?.peak ?? run.request.threads ?? 0, 'user')} across ${count(end.grids.length, 'grid')} in ${regions} for ${number(minutes, 1)} minutes.`,
+    `Up to ${count(users?.peak ?? run.request.threads ?? 0, 'user')} across ${count(end.grids.length, 'grid')} in ${regions} for ${count(minutes, 'minute', 1)}.`,
     `Response time: mean ${ms(figures.meanMs)}, median ${ms(figures.percentileMs(50))}, 90th percentile ${ms(figures.percentileMs(90))}, maximum ${ms(figures.maxMs)}.`,
     `Requests a minute: maximum ${number(aMinute(peak))}, mean ${number(aMinute(figures.throughput))}.`,
     `${count(passed, 'transaction')} passed with ${number(figures.failures)} failed.`
@@ -129,8 +129,9 @@ function number(value: number | undefined, digits = 0): string {
   return value === undefined ? 'unknown' : value.toLocaleString('en-US', { maximumFractionDigits: digits })
 }
 
-function count(value: number, noun: string): string {
-  return `${number(value)} ${noun}${value === 1 ? '' : 's'}`
+function count(value: number, noun: string, digits = 0): string {
+  const text = number(value, digits)
+  return `${text} ${noun}${text === '1' ? '' : 's'}`
 }
 
 function ms(value: number | undefined): string {

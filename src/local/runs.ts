@@ -156,6 +156,7 @@ export class Runs {
       }
     } catch (thrown) {
       problem = messageOf(thrown)
+      this.parts.log(`run ${run.id} cannot go on: ${problem}`)
     }
     if (this.isClosing) problem = 'The service was closed while this run was under way.'
     const own = grids.filter((grid) => grid.batchId === run.batchId)

@@ -51,7 +51,7 @@ const MAX_FIELD_BYTES = 1024 ** 2
 
 /** Starts the whole API on loopback. */
 export async function startService(options: ServiceOptions): Promise<Service> {
-  const { log } = options
+  const log = oneLineAtATime(options.log)
   const clock = options.clock ?? systemClock
   const store = Store.open(options.dataDir, log)
   await endLeftovers(store, log)
@@ -63,7 +63,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     },
     onEnd: (pid) => store.forgetProcess(pid)
   })
-  const engine = createEngine(options, { clock, processes, signal: closing.signal })
+  const engine = createEngine(options, { clock, log, processes, signal: closing.signal })
   const grids = new Grids({ store, engine, clock, log })
   const runs = new Runs({ store, grids, engine, clock, log })
   await runs.adoptLeftovers()
@@ -100,14 +100,21 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   }
 }
 
+/** A message of several lines is several lines to whoever has to defuse them. */
+function oneLineAtATime(log: (line: string) => void): (text: string) => void {
+  return (text) => {
+    for (const line of text.split(/[\r\n]+/)) if (line !== '') log(line)
+  }
+}
+
 function createEngine(
   options: ServiceOptions,
-  parts: { clock: Clock; processes: Processes; signal: AbortSignal }
+  parts: { clock: Clock; log: (line: string) => void; processes: Processes; signal: AbortSignal }
 ): Engine {
-  const { clock, processes, signal } = parts
+  const { clock, log, processes, signal } = parts
   return options.engine === 'rehearsal'
     ? createRehearsalEngine({ seed: options.seed ?? 1, clock })
-    : createJMeterEngine({ env: options.env ?? process.env, processes, signal, log: options.log })
+    : createJMeterEngine({ env: options.env ?? process.env, processes, signal, log })
 }
 
 /** The tools of a service that was killed are still at work; nobody else would end them. */
