@@ -17,12 +17,18 @@ export interface CleanUpOptions {
 
 /** Ends what the step started, as far as its state tells: the run, by id or by marker, and the grids it made. True when all of it has ended. */
 export async function cleanUp(state: StepState, options: CleanUpOptions): Promise<boolean> {
-  const runIds = state.runId === undefined ? await findRunIds(state.marker, options) : [state.runId]
+  // Side by side: looking for the run takes a while when the list lags, and there may be seconds only.
   const ended = await Promise.all([
-    ...(runIds ?? []).map((id) => endAndTell(id, options)),
+    endRuns(state, options),
     ...state.madeGrids.map((id) => terminateAndTell(id, options))
   ])
-  return runIds !== undefined && ended.every((isEnded) => isEnded)
+  return ended.every((isEnded) => isEnded)
+}
+
+async function endRuns({ runId, marker }: StepState, options: CleanUpOptions): Promise<boolean> {
+  const ids = runId === undefined ? await findRunIds(marker, options) : [runId]
+  const ended = await Promise.all((ids ?? []).map((id) => endAndTell(id, options)))
+  return ids !== undefined && ended.every((isEnded) => isEnded)
 }
 
 /** Undefined when it could not be found out. */

@@ -1,0 +1,170 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { cleanUp } from '../../src/gate/clean-up.js'
+import type { StepState } from '../../src/gate/step-state.js'
+import type { ServiceClient } from '../../src/service/client.js'
+import { LogBook, makeClient, makeState } from '../support/gate-bench.js'
+import { ManualClock } from '../support/gate-clock.js'
+import { GateService, faults } from '../support/gate-service.js'
+
+const MARKER = 'loadgate-1'
+let service: GateService
+let clock: ManualClock
+let client: ServiceClient
+let log: LogBook
+
+beforeEach(async () => {
+  service = await GateService.start()
+  clock = new ManualClock()
+  client = makeClient(service.url, clock)
+  log = new LogBook()
+})
+
+afterEach(async () => {
+  await client.close()
+  await service.close()
+})
+
+function clean(changes: Partial<StepState>, signal = new AbortController().signal): Promise<boolean> {
+  return clock.run(cleanUp(makeState(changes), { client, clock, log, signal }))
+}
+
+function statusOf(id: string): string | undefined {
+  return service.runs.find((run) => run.id === id)?.statuses[0]
+}
+
+function addGrid(id: string): void {
+  service.grids.set(id, { id, statuses: ['started'], fields: [], isTerminated: false })
+}
+
+describe('the run', () => {
+  test('is stopped by its id, and its end is seen', async () => {
+    service.addRun({ id: 'mine', statuses: ['running'] })
+    service.addRun({ id: 'other', statuses: ['running'] })
+    expect(await clean({ runId: 'mine', marker: MARKER })).toBe(true)
+    expect(statusOf('mine')).toBe('finished')
+    expect(statusOf('other')).toBe('running')
+    expect(log.of('info')).toEqual(['Stopping run mine.', 'Run mine has ended (finished).'])
+  })
+
+  test('is found by its marker when its id was never learnt; every one of them is stopped', async () => {
+    service.addRun({ id: 'mine1', tags: [MARKER], statuses: ['running'] })
+    service.addRun({ id: 'other', tags: ['loadgate-2'], statuses: ['running'] })
+    service.addRun({ id: 'mine2', tags: [MARKER], statuses: ['queued'] })
+    expect(await clean({ marker: MARKER })).toBe(true)
+    expect(statusOf('mine1')).toBe('finished')
+    expect(statusOf('mine2')).toBe('finished')
+    expect(statusOf('other')).toBe('running')
+  })
+
+  test('is found in a list that lags', async () => {
+    const cleaning = clean({ marker: MARKER })
+    await service.reached('listRuns', 3)
+    service.addRun({ id: 'mine', tags: [MARKER], statuses: ['running'] })
+    expect(await cleaning).toBe(true)
+    expect(statusOf('mine')).toBe('finished')
+  })
+
+  test('that has ended is left as it is', async () => {
+    service.addRun({ id: 'mine', tags: [MARKER], statuses: ['problem'] })
+    expect(await clean({ runId: 'mine', marker: MARKER })).toBe(true)
+    expect(await clean({ marker: MARKER })).toBe(true)
+    expect(service.count('stopRun')).toBe(0)
+  })
+
+  test('with nothing in the state, nothing is asked', async () => {
+    expect(await clean({})).toBe(true)
+    expect(service.seen).toEqual([])
+  })
+
+  test('doing it twice does no harm', async () => {
+    service.addRun({ id: 'mine', statuses: ['running'] })
+    addGrid('g1')
+    await clean({ runId: 'mine', madeGrids: ['g1'] })
+    service.grids.delete('g1')
+    expect(await clean({ runId: 'mine', madeGrids: ['g1'] })).toBe(true)
+    expect(service.count('stopRun')).toBe(1)
+    expect(log.of('warning')).toEqual([])
+  })
+
+  test('that cannot be stopped is warned about, by its id', async () => {
+    service.addRun({ id: 'mine', statuses: ['running'] })
+    service.meet('stopRun', faults.answer(401))
+    expect(await clean({ runId: 'mine' })).toBe(false)
+    expect(log.of('warning')).toEqual([
+      expect.stringMatching(/^Run mine may still be running: .*401.*Stop it at the service\.$/)
+    ])
+  })
+
+  test('that cannot be looked for is warned about, by its tag', async () => {
+    service.meet('listRuns', faults.answer(403))
+    expect(await clean({ marker: MARKER })).toBe(false)
+    expect(log.of('warning')).toEqual([
+      expect.stringMatching(
+        /^It could not be looked up whether a run with the tag loadgate-1 was started: .*Look for it at the service\.$/
+      )
+    ])
+  })
+})
+
+describe('the grids that the step made', () => {
+  test('are terminated, the others are not', async () => {
+    for (const id of ['g1', 'g2', 'theirs']) addGrid(id)
+    expect(await clean({ madeGrids: ['g1', 'g2'] })).toBe(true)
+    expect([...service.grids.values()].map(({ isTerminated }) => isTerminated)).toEqual([true, true, false])
+  })
+
+  test('one that is gone is fine', async () => {
+    expect(await clean({ madeGrids: ['gone'] })).toBe(true)
+    expect(log.of('warning')).toEqual([])
+  })
+
+  test('a termination that fails in passing is repeated', async () => {
+    addGrid('g1')
+    service.meet('terminateGrid', faults.answer(503), faults.dropAfter)
+    expect(await clean({ madeGrids: ['g1'] })).toBe(true)
+    expect(service.count('terminateGrid')).toBe(3)
+  })
+
+  test('one that cannot be terminated is warned about, and the rest is still ended', async () => {
+    service.addRun({ id: 'mine', statuses: ['running'] })
+    addGrid('g1')
+    addGrid('g2')
+    service.meet('terminateGrid', faults.answer(422))
+    expect(await clean({ runId: 'mine', madeGrids: ['g1', 'g2'] })).toBe(false)
+    expect(log.of('warning')).toEqual([expect.stringMatching(/^Grid g1 may still be running: .*stop_after/)])
+    expect(service.grids.get('g2')?.isTerminated).toBe(true)
+    expect(statusOf('mine')).toBe('finished')
+  })
+
+  test('are terminated even when the run cannot be looked for', async () => {
+    addGrid('g1')
+    service.meet('listRuns', faults.answer(403))
+    expect(await clean({ marker: MARKER, madeGrids: ['g1'] })).toBe(false)
+    expect(service.grids.get('g1')?.isTerminated).toBe(true)
+  })
+})
+
+test('a lagging list does not hold up the grids', async () => {
+  addGrid('g1')
+  const cleaning = clean({ marker: MARKER, madeGrids: ['g1'] })
+  await service.reached('terminateGrid')
+  expect(clock.elapsedMs).toBeLessThan(5_000)
+  expect(await cleaning).toBe(true)
+})
+
+test('when there is no time left, it says so and throws nothing', async () => {
+  service.addRun({ id: 'mine', statuses: ['running'] })
+  service.meet('stopRun', faults.hold)
+  service.meet('terminateGrid', faults.hold)
+  addGrid('g1')
+  const controller = new AbortController()
+  const cleaning = clean({ runId: 'mine', madeGrids: ['g1'] }, controller.signal)
+  await service.reached('stopRun')
+  await service.reached('terminateGrid')
+  controller.abort(new Error('there was no time left'))
+  expect(await cleaning).toBe(false)
+  expect(log.of('warning')).toEqual([
+    expect.stringContaining('Grid g1 may still be running: there was no time left'),
+    expect.stringContaining('Run mine may still be running: there was no time left')
+  ])
+})
