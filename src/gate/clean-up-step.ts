@@ -5,6 +5,7 @@ import { vocabularyOf } from '../service/vocabulary.js'
 import { cleanUp } from './clean-up.js'
 import { startDeadline } from './deadline.js'
 import type { ProcessGroup, StepState } from './step-state.js'
+import { messageOf } from './trouble.js'
 import type { Log } from './workbench.js'
 
 export interface CleanUpBench {
@@ -19,9 +20,7 @@ const LONGEST_MS = 4 * 60_000
 
 /** What the post step does: ends whatever main left behind, from the saved state alone. Doing it twice does no harm. */
 export async function cleanUpStep(state: StepState, bench: CleanUpBench): Promise<void> {
-  for (const group of state.processGroups)
-    if (await bench.endProcessGroup(group))
-      bench.log.info(`The tool's processes (group ${group.pid}) were ended.`)
+  for (const group of state.processGroups) await endGroup(group, bench)
   if (!state.cleanupDue || state.address === '') return
   const { log, clock } = bench
   const deadline = startDeadline(clock, LONGEST_MS, { error: new Error('there was no time left') })
@@ -36,5 +35,13 @@ export async function cleanUpStep(state: StepState, bench: CleanUpBench): Promis
   } finally {
     deadline.release()
     await client.close()
+  }
+}
+
+async function endGroup(group: ProcessGroup, { log, endProcessGroup }: CleanUpBench): Promise<void> {
+  try {
+    if (await endProcessGroup(group)) log.info(`The tool's processes (group ${group.pid}) were ended.`)
+  } catch (thrown) {
+    log.warning(`The tool's processes (group ${group.pid}) may still be running: ${messageOf(thrown)}`)
   }
 }
