@@ -1,0 +1,75 @@
+import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import { endRun } from '../../src/gate/end-run.js'
+import type { ServiceClient } from '../../src/service/client.js'
+import type { Run } from '../../src/service/documents.js'
+import { makeClient } from '../support/gate-bench.js'
+import { ManualClock } from '../support/gate-clock.js'
+import { GateService, faults } from '../support/gate-service.js'
+
+let service: GateService
+let clock: ManualClock
+let client: ServiceClient
+
+beforeEach(async () => {
+  service = await GateService.start()
+  service.addRun({ id: 'mine', statuses: ['running'] })
+  clock = new ManualClock()
+  client = makeClient(service.url, clock)
+})
+
+afterEach(async () => {
+  await client.close()
+  await service.close()
+})
+
+function end(signal = new AbortController().signal): Promise<Run> {
+  return clock.run(endRun(client, 'mine', { clock, signal }))
+}
+
+const stillRunning = faults.answer(200, { uuid: 'mine', status: 'stopping' })
+
+test('the word of the stop alone is not believed: a look confirms the end', async () => {
+  expect((await end()).status).toBe('finished')
+  expect(service.order()).toEqual(['stopRun', 'showRun'])
+})
+
+test('stop is repeated while the run goes on', async () => {
+  service.meet('stopRun', stillRunning, stillRunning)
+  expect((await end()).status).toBe('finished')
+  expect(service.order()).toEqual(['stopRun', 'stopRun', 'stopRun', 'showRun'])
+  expect(clock.elapsedMs).toBe(4_000)
+})
+
+test('a stop that says finished while the run is seen running is repeated', async () => {
+  service.meet('stopRun', faults.answer(200, { uuid: 'mine', status: 'finished' }))
+  await end()
+  expect(service.order()).toEqual(['stopRun', 'showRun', 'stopRun', 'showRun'])
+})
+
+test.each([
+  ['503', faults.answer(503)],
+  ['502 after it was done', faults.answerAfter(502)],
+  ['a reset', faults.dropBefore],
+  ['a reset after it was done', faults.dropAfter],
+  ['an HTML page', faults.answer(200, '<html>')]
+])('%s is tried again until it has ended', async (_, fault) => {
+  service.meet('stopRun', ...Array.from({ length: 6 }, () => fault))
+  expect((await end()).status).toBe('finished')
+  expect(service.runs[0]?.statuses).toEqual(['finished'])
+})
+
+test.each([401, 404])('%d is the end of trying', async (status) => {
+  service.meet('stopRun', faults.answer(status))
+  await expect(end()).rejects.toMatchObject({ status })
+  expect(service.order()).toEqual(['stopRun'])
+})
+
+test('when time is over, it is not made sure', async () => {
+  const controller = new AbortController()
+  service.meet('stopRun', ...Array.from({ length: 100 }, () => stillRunning))
+  const ending = end(controller.signal)
+  await service.reached('stopRun', 5)
+  const reason = new Error('no time left')
+  controller.abort(reason)
+  await expect(ending).rejects.toBe(reason)
+})
