@@ -24,8 +24,11 @@ export const ROOT = path.dirname(path.dirname(fileURLToPath(import.meta.url)))
 /** What a process is started with: dist/<name>/index.js runs src/<name>.ts. */
 const ENTRIES = ['main', 'post', 'cli']
 
-/** Bundles beside the entries', as dist/<name>/index.js; a worker thread's code would be one. */
-const SEPARATE = [{ name: 'undici', source: 'scripts/undici-slim.js' }]
+/** Bundles beside the entries', as dist/<name>/index.js. */
+const SEPARATE = [
+  { name: 'undici', source: 'scripts/undici-slim.js' },
+  { name: 'scan-worker', source: 'build/results/scan-worker.js' } // a worker thread's code must be a file of its own
+]
 
 /** What bundles import from beside them instead of holding it. */
 const UNDICI = '../undici/index.js'
