@@ -81,23 +81,37 @@ class Transfer {
       this.#bytes > 0 && this.#version !== undefined
         ? { fromByte: this.#bytes, version: this.#version }
         : undefined
-    const reply = await this.#options.open(range)
-    const isResumed = range !== undefined && reply.status === 206 && startOf(reply) === range.fromByte
-    if (range !== undefined && reply.status === 206 && !isResumed) {
-      this.#version = undefined
-      throw new IncompleteError('the service sent another part of the CSV than was asked for')
-    }
+    const reply = await this.#ask(range)
+    const isResumed = reply.status === 206
     const file = await open(this.#part, isResumed ? 'a' : 'w')
     try {
       if (!isResumed) this.#restart(reply)
       await this.#receive(reply, file)
     } finally {
+      reply.body.destroy()
       await file.close()
     }
-    this.#verify(reply, isResumed ? range.fromByte : 0)
+    this.#verify(reply, isResumed ? (range?.fromByte ?? 0) : 0)
     await rm(this.#options.path, { force: true })
     await rename(this.#part, this.#options.path)
     return this.#bytes
+  }
+
+  /** A reply that starts where it was asked to: at the beginning, or behind the bytes already had. */
+  async #ask(range: ResultRange | undefined): Promise<Reply> {
+    const reply = await this.#options.open(range).catch((thrown: unknown) => {
+      if (range !== undefined && thrown instanceof RefusedError && thrown.status === 416)
+        throw this.#startOver('the service has no rest of the CSV to send')
+      throw thrown
+    })
+    if (reply.status !== 206 || startOf(reply) === range?.fromByte) return reply
+    reply.body.destroy()
+    throw this.#startOver('the service sent another part of the CSV than was asked for')
+  }
+
+  #startOver(reason: string): IncompleteError {
+    this.#version = undefined
+    return new IncompleteError(reason)
   }
 
   #restart(reply: Reply): void {
@@ -135,8 +149,7 @@ class Transfer {
     // Nothing but the closed connection marks this end, and a connection can close early: it takes two of one size to believe it.
     const isConfirmed = this.#unconfirmedBytes === this.#bytes
     this.#unconfirmedBytes = this.#bytes
-    if (!isConfirmed)
-      throw new IncompleteError('the CSV came without its length; it is fetched again to compare')
+    if (!isConfirmed) throw this.#startOver('the CSV came without its length; it is fetched again to compare')
   }
 }
 
