@@ -38,10 +38,11 @@ export async function cleanUpStep(state: StepState, bench: CleanUpBench): Promis
   }
 }
 
-async function endGroup(group: ProcessGroup, { log, endProcessGroup }: CleanUpBench): Promise<void> {
+async function endGroup(group: ProcessGroup, bench: CleanUpBench): Promise<void> {
   try {
-    if (await endProcessGroup(group)) log.info(`The tool's processes (group ${group.pid}) were ended.`)
+    if (await bench.endProcessGroup(group))
+      bench.log.info(`The tool's processes (group ${group.pid}) were ended.`)
   } catch (thrown) {
-    log.warning(`The tool's processes (group ${group.pid}) may still be running: ${messageOf(thrown)}`)
+    bench.log.warning(`The tool's processes (group ${group.pid}) may still be running: ${messageOf(thrown)}`)
   }
 }
