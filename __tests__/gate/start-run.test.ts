@@ -84,10 +84,10 @@ describe('when the reply is lost', () => {
     ['behind a 408', faults.answerAfter(408)],
     [
       'behind success without JSON',
-      ((res, commit) => {
+      (res, commit) => {
         commit()
         res.end('<html>')
-      }) as typeof faults.none
+      }
     ]
   ])('%s, the run is found and taken up; there is exactly one', async (_, fault) => {
     service.addRun({ id: 'foreign', tags: ['loadgate-00000000-0000-0000-0000-000000000000'] })

@@ -72,12 +72,10 @@ export class ManualClock implements Clock {
 
   /** Moves from sleeper to sleeper until the work is done; no time passes while a socket or a file is busy. */
   async run<T>(work: Promise<T>): Promise<T> {
-    let isDone = false
-    const end = (): void => {
-      isDone = true
-    }
+    const running = new Set([work])
+    const end = (): boolean => running.delete(work)
     work.then(end, end)
-    for (let quiet = 0; !isDone;) {
+    for (let quiet = 0; running.size > 0;) {
       await nextTurn()
       quiet = isBusy() ? 0 : quiet + 1
       const next = this.#next()
