@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { listenForSignals } from './gate/cancellation.js'
 import { failsStep, failureMessage } from './gate/ending.js'
 import { resolvePlanFiles } from './gate/plan-files.js'
@@ -49,17 +49,27 @@ async function runStep(bench: Workbench): Promise<void> {
 
 function createWorkbench(cancelled: AbortSignal): Workbench {
   const occasion = step.readOccasion(process.env)
+  const scratchDir = step.makeScratchDir(process.env)
   return {
     log,
     clock: systemClock,
     cancelled,
     occasion,
-    scratchDir: step.makeScratchDir(process.env),
+    scratchDir,
     mask: step.mask,
     saveState: step.saveState,
     setOutput: step.setOutput,
     writeSummary: step.writeSummary,
     uploadArtifact: createUploader(occasion),
-    startLocalService: () => Promise.reject(new Error('the embedded service is not part of this version yet'))
+    startLocalService: async ({ serviceName, onProcessGroup }) => {
+      const { startService } = await import('./local/server.js')
+      return startService({
+        dataDir: join(scratchDir, 'service'),
+        engine: 'jmeter',
+        log: (line) => log.info(line),
+        onProcess: onProcessGroup,
+        ...(serviceName !== undefined && { serviceName })
+      })
+    }
   }
 }

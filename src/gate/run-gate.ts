@@ -53,9 +53,10 @@ async function openGate(bench: Workbench, settings: Settings, findings: Findings
     const ledger = new Ledger(initialState(settings), (state) => bench.saveState(state))
     const local =
       target.kind === 'local'
-        ? await bench.startLocalService((group) =>
-            ledger.note({ processGroups: [...ledger.state.processGroups, group] })
-          )
+        ? await bench.startLocalService({
+            serviceName,
+            onProcessGroup: (group) => ledger.note({ processGroups: [...ledger.state.processGroups, group] })
+          })
         : undefined
     const address = target.kind === 'local' ? readAddress(local?.url ?? '') : target.address
     const token = target.kind === 'local' ? (local?.token ?? '') : target.token
@@ -112,7 +113,8 @@ async function findOut(gate: Gate, findings: Findings): Promise<void> {
       signal: deadline.signal,
       longestMs: settings.pollIntervalMs,
       durationSeconds: settings.durationSeconds,
-      isNew: settings.origin.kind !== 'existing'
+      isNew: settings.origin.kind !== 'existing',
+      onProgress: (progress) => bench.onProgress?.(progress)
     })
     findings.run = findings.watched.run
     await collectResults(gate, findings)

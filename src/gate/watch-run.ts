@@ -5,7 +5,7 @@ import { formatDuration } from './durations.js'
 import { nextLookMs } from './pace.js'
 import { hasEnded, phaseOf } from './run-status.js'
 import type { Clock } from '../service/clock.js'
-import type { Log } from './workbench.js'
+import type { Log, Progress } from './workbench.js'
 
 export interface WatchOptions {
   readonly show: () => Promise<Run>
@@ -18,6 +18,7 @@ export interface WatchOptions {
   readonly durationSeconds: number | undefined
   /** A run that was made a moment ago may not be known everywhere yet. */
   readonly isNew: boolean
+  readonly onProgress?: (progress: Progress) => void
 }
 
 export interface Watched {
@@ -105,18 +106,24 @@ class Watch {
       this.#unknownStatuses.add(run.status)
       log.notice(`The run has the status "${run.status}", which is not known here; it is watched on.`)
     }
+    const progress = this.#progress(run, nowMs)
+    this.#options.onProgress?.(progress)
     if (changed || nowMs - this.#lastLineMs >= LINE_EVERY_MS) {
-      log.info(`Run ${run.id} is ${run.status}${this.#progress(nowMs)}`)
+      log.info(`Run ${run.id} is ${describeProgress(progress)}`)
       this.#lastLineMs = nowMs
     }
   }
 
-  #progress(nowMs: number): string {
-    const seconds = this.#durationSeconds()
-    if (this.#seenRunningMs === undefined || phaseOf(this.#run?.status ?? '') !== 'running')
-      return ` after ${formatDuration(nowMs - this.#sinceMs)}`
-    const soFar = formatDuration(nowMs - this.#seenRunningMs)
-    return ` for ${soFar}${seconds === undefined ? '' : ` of ${formatDuration(seconds * 1000)}`}`
+  #progress(run: Run, nowMs: number): Progress {
+    const { status } = run
+    const isRunning = phaseOf(status) === 'running' && this.#seenRunningMs !== undefined
+    const sinceMs = isRunning ? (this.#seenRunningMs ?? nowMs) : this.#sinceMs
+    const seconds = isRunning ? this.#durationSeconds() : undefined
+    return {
+      status,
+      elapsedMs: nowMs - sinceMs,
+      durationMs: seconds === undefined ? undefined : seconds * 1000
+    }
   }
 
   #tolerate(error: unknown): void {
@@ -147,4 +154,10 @@ class Watch {
     const isPlausible = told !== undefined && told >= earliestMs && told <= this.#seenRunningMs
     return (isPlausible ? told : (this.#seenWaitingMs ?? this.#seenRunningMs)) + seconds * 1000
   }
+}
+
+function describeProgress({ status, elapsedMs, durationMs }: Progress): string {
+  const soFar = formatDuration(elapsedMs)
+  if (durationMs !== undefined) return `${status} for ${soFar} of ${formatDuration(durationMs)}`
+  return phaseOf(status) === 'running' ? `${status} for ${soFar}` : `${status} after ${soFar}`
 }

@@ -39,6 +39,21 @@ export interface LocalService {
   close(): Promise<void>
 }
 
+export interface LocalServiceRequest {
+  readonly serviceName: string | undefined
+  /** Told of each process group the service starts, so that it can be ended after this process has gone. */
+  readonly onProcessGroup: (group: ProcessGroup) => void
+}
+
+/** How far a run is, as of the last look. */
+export interface Progress {
+  readonly status: string
+  /** Since it began to run; since the watch began where it has not. */
+  readonly elapsedMs: number
+  /** Undefined while it does not run, or when nobody knows. */
+  readonly durationMs: number | undefined
+}
+
 /** The tools on the table: everything the story needs of the world it runs in. */
 export interface Workbench {
   readonly log: Log
@@ -55,6 +70,7 @@ export interface Workbench {
   writeSummary(markdown: string): Promise<void>
   /** Undefined where there is nowhere to upload to. */
   readonly uploadArtifact: ((request: ArtifactRequest) => Promise<Artifact>) | undefined
-  /** Tells of each process group it starts, so that it can be ended after this process has gone. */
-  startLocalService(onProcessGroup: (group: ProcessGroup) => void): Promise<LocalService>
+  /** Told after each look at the run, where somebody watches. */
+  onProgress?(progress: Progress): void
+  startLocalService(request: LocalServiceRequest): Promise<LocalService>
 }

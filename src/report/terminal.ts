@@ -1,0 +1,13 @@
+import { judgementRows } from './judgement-rows.js'
+import { REHEARSAL } from './outcome.js'
+import type { Outcome } from './outcome.js'
+
+/** The outcome in a few lines for a terminal or a log; the caller takes care of control characters. */
+export function terminalLines(outcome: Outcome): { headline: string; rows: string[][]; words: string[] } {
+  const { verdict, reason, rehearsal, judgements, summary } = outcome
+  return {
+    headline: `${verdict.toUpperCase()}${rehearsal ? ` (${REHEARSAL})` : ''}: ${reason}`,
+    rows: judgementRows(judgements).map((row) => [row.verdict, row.threshold, row.actual, row.margin]),
+    words: summary === undefined ? [] : summary.trim().split(/\r\n|\r|\n/)
+  }
+}

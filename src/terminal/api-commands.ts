@@ -1,0 +1,243 @@
+import { mkdir } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { readGridList } from '../gate/grid-list.js'
+import { fetchResults } from '../gate/fetch-results.js'
+import { readAddress } from '../service/address.js'
+import { ServiceClient } from '../service/client.js'
+import { systemClock } from '../service/clock.js'
+import { isId } from '../service/decode.js'
+import type { Account, Grid, Run } from '../service/documents.js'
+import { isReference } from '../service/requests.js'
+import { vocabularyOf } from '../service/vocabulary.js'
+import type { Arguments, Flag } from './arguments.js'
+import { UsageError } from './arguments.js'
+import { plain, table } from './screen.js'
+import type { Screen } from './screen.js'
+import { createTerminalLog } from './terminal-log.js'
+
+export interface ApiWorld {
+  readonly screen: Screen
+  readonly cancelled: AbortSignal
+  readonly workspace: string
+  readonly token: string
+}
+
+export const CONNECTION_FLAGS: readonly Flag[] = [
+  {
+    name: 'base-url',
+    value: 'address',
+    about: "the service's address, with or without /api; the token comes from LOADGATE_TOKEN"
+  },
+  { name: 'service-name', value: 'word', about: "the service's own word, where its identifiers carry one" },
+  { name: 'json', about: 'print JSON' }
+]
+
+export const GRID_FLAGS: readonly Flag[] = [
+  { name: 'grids', value: 'yaml', about: 'one specification, as an element of the input grids' }
+]
+
+interface Desk {
+  readonly client: ServiceClient
+  readonly args: Arguments
+  readonly world: ApiWorld
+  /** Prints JSON where it was asked for, else the words. */
+  readonly tell: (document: unknown, words: () => string) => void
+}
+
+type ApiCommand = (desk: Desk) => Promise<void>
+
+/** Opens a client, runs one operation with it, and closes it. */
+export async function runApiCommand(command: ApiCommand, args: Arguments, world: ApiWorld): Promise<number> {
+  const baseUrl = args.text('base-url')
+  if (baseUrl === '' || baseUrl === 'local')
+    throw new UsageError(
+      '--base-url is missing: give the address of a service, or the one that `loadgate serve` prints'
+    )
+  if (world.token === '') throw new UsageError('LOADGATE_TOKEN is not set: it holds the API token')
+  const client = new ServiceClient({
+    address: readAddress(baseUrl),
+    token: world.token,
+    words: vocabularyOf(args.text('service-name') || undefined),
+    clock: systemClock
+  })
+  const { out } = world.screen
+  const tell = (document: unknown, words: () => string): void => {
+    out.write(args.has('json') ? `${JSON.stringify(document, null, 2)}\n` : `${plain(words())}\n`)
+  }
+  try {
+    await command({ client, args, world, tell })
+    return 0
+  } finally {
+    await client.close()
+  }
+}
+
+export async function listRuns({ client, tell, world }: Desk): Promise<void> {
+  const runs: Run[] = []
+  let page: string | undefined
+  let total: number | undefined
+  do {
+    const listed = await client.listRuns(page, world.cancelled)
+    runs.push(...listed.runs)
+    total = listed.total
+    page = listed.next === page ? undefined : listed.next
+  } while (page !== undefined)
+  tell({ total: total ?? runs.length, runs }, () =>
+    table(
+      ['run', 'status', 'apdex', 'tool', 'name'],
+      runs.map((run) => [run.id, run.status, run.apdex ?? '–', run.tool ?? '–', run.name ?? '–'])
+    )
+  )
+}
+
+export async function showRun({ client, args, tell, world }: Desk): Promise<void> {
+  const run = await client.showRun(oneId(args), world.cancelled)
+  tell(run, () => describeRun(run))
+}
+
+export async function stopRun({ client, args, tell, world }: Desk): Promise<void> {
+  const run = await client.stopRun(oneId(args), world.cancelled)
+  tell(run, () => describeRun(run))
+}
+
+export async function repeatRun({ client, args, tell, world }: Desk): Promise<void> {
+  const run = await client.repeatRun(oneId(args), world.cancelled)
+  tell(run, () => describeRun(run))
+}
+
+export async function showReport({ client, args, tell, world }: Desk): Promise<void> {
+  const report = await client.report(oneId(args), world.cancelled)
+  const means = Object.entries(report.means).map(([name, value]) => `${name}: ${value}`)
+  tell(report, () => [report.summary, ...means].join('\n'))
+}
+
+export async function downloadResults({ client, args, tell, world }: Desk): Promise<void> {
+  const run = await client.showRun(oneId(args), world.cancelled)
+  const folder = resolve(world.workspace, args.text('output') || join('loadgate-results', run.id))
+  await mkdir(folder, { recursive: true })
+  const { log } = createTerminalLog(world.screen.err, undefined)
+  const grids = await fetchResults({ client, clock: systemClock, log }, run, {
+    resultsDir: folder,
+    signal: world.cancelled
+  })
+  const results = grids.map(({ result }) => result)
+  tell(results, () =>
+    table(
+      ['grid', 'region', 'bytes', 'file'],
+      results.map(({ gridId, region, bytes, path, problem }) => [
+        gridId,
+        region,
+        String(bytes),
+        path ?? `missing: ${problem ?? ''}`
+      ])
+    )
+  )
+  if (results.some(({ path }) => path === undefined)) throw new Error('not every CSV could be had')
+}
+
+export async function createGrid({ client, args, tell, world }: Desk): Promise<void> {
+  const text = args.text('grids')
+  if (text === '') throw new UsageError('--grids is missing: give one specification')
+  const { grids, problems } = readGridList(
+    text.startsWith('-') || text.startsWith('[') ? text : `[${text}]`,
+    {
+      defaults: {},
+      durationSeconds: undefined
+    }
+  )
+  const [specification] = grids
+  if (problems.length > 0) throw new UsageError(`--grids: ${problems.join('; ')}`)
+  if (specification === undefined || isReference(specification) || grids.length > 1)
+    throw new UsageError('--grids takes one specification here, and no reference')
+  const grid = await client.createGrid(specification, world.cancelled)
+  tell(grid, () => describeGrid(grid))
+}
+
+export async function showGrid({ client, args, tell, world }: Desk): Promise<void> {
+  const grid = await client.showGrid(oneId(args), world.cancelled)
+  tell(grid, () => describeGrid(grid))
+}
+
+export async function terminateGrid({ client, args, tell, world }: Desk): Promise<void> {
+  const id = oneId(args)
+  const grid = await client.terminateGrid(id, world.cancelled)
+  tell(grid ?? { id, status: 'stopped' }, () =>
+    grid === undefined ? `Grid ${id} was terminated.` : describeGrid(grid)
+  )
+}
+
+/** Users' tokens are never shown, as JSON neither. */
+export async function showAccount({ client, tell, world }: Desk): Promise<void> {
+  const account = redact(await client.account(world.cancelled))
+  tell(account, () =>
+    [
+      `Account ${account.email ?? '–'}`,
+      table(
+        ['user', 'email', 'sign-ins', 'last'],
+        account.users.map((user) => [
+          String(user.id ?? '–'),
+          user.email ?? '–',
+          String(user.signInCount ?? '–'),
+          user.lastSignIn ?? '–'
+        ])
+      ),
+      table(
+        ['credential', 'provider', 'description'],
+        account.credentials.map(({ id, provider, description }) => [
+          String(id ?? '–'),
+          provider ?? '–',
+          description ?? '–'
+        ])
+      )
+    ].join('\n\n')
+  )
+}
+
+function redact(account: Account): Account {
+  const users = account.users.map((user) => ({
+    ...user,
+    authenticationToken: user.authenticationToken === undefined ? undefined : '***'
+  }))
+  return { ...account, users }
+}
+
+function oneId({ words }: Arguments): string {
+  const [id, ...more] = words
+  if (id === undefined || more.length > 0 || !isId(id))
+    throw new UsageError('one id is needed: letters, digits, - and _')
+  return id
+}
+
+function describeRun(run: Run): string {
+  const facts: [string, string | number | null | undefined][] = [
+    ['run', run.id],
+    ['name', run.name],
+    ['status', run.status],
+    ['apdex', run.apdex],
+    ['tool', run.tool],
+    ['threads', run.threads],
+    ['duration', run.durationSeconds],
+    ['page', run.permalink],
+    ['grids', run.grids.map(({ id, region, status }) => `${id} (${region}, ${status})`).join(', ')],
+    ['errors', run.remoteErrors]
+  ]
+  return describe(facts)
+}
+
+function describeGrid(grid: Grid): string {
+  return describe([
+    ['grid', grid.id],
+    ['region', grid.region],
+    ['status', grid.status],
+    ['nodes', grid.nodeCount],
+    ['type', grid.instanceType],
+    ['stop after', grid.stopAfterMinutes === undefined ? undefined : `${grid.stopAfterMinutes} min`]
+  ])
+}
+
+function describe(facts: readonly (readonly [string, string | number | null | undefined])[]): string {
+  return facts
+    .filter(([, value]) => value !== undefined && value !== null && value !== '')
+    .map(([name, value]) => `${name.padEnd(11)}${String(value)}`)
+    .join('\n')
+}

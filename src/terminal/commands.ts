@@ -1,0 +1,112 @@
+import * as api from './api-commands.js'
+import { UsageError, readArguments } from './arguments.js'
+import type { Arguments, Flag } from './arguments.js'
+import { DEMO_FLAGS, runDemoCommand } from './demo-command.js'
+import type { DemoWorld } from './demo-command.js'
+import { GATE_FLAGS, runGateCommand } from './gate-command.js'
+import { SERVE_FLAGS, runServeCommand } from './serve-command.js'
+import type { ServeWorld } from './serve-command.js'
+
+export type World = DemoWorld & ServeWorld & { readonly version: string }
+
+interface Command {
+  /** As typed, `grid create` for one. */
+  readonly name: string
+  readonly operands: string
+  readonly about: string
+  readonly flags: readonly Flag[]
+  run(args: Arguments, world: World): Promise<number>
+}
+
+const OUTPUT: Flag = {
+  name: 'output',
+  value: 'folder',
+  about: 'where the CSVs go (loadgate-results/<run id>)'
+}
+
+type ApiCommand = Parameters<typeof api.runApiCommand>[0]
+
+function apiCommand(
+  name: string,
+  operands: string,
+  about: string,
+  command: ApiCommand,
+  flags: readonly Flag[] = []
+): Command {
+  return {
+    name,
+    operands,
+    about,
+    flags: [...api.CONNECTION_FLAGS, ...flags],
+    run: (args, world) => api.runApiCommand(command, args, world)
+  }
+}
+
+export const COMMANDS: readonly Command[] = [
+  {
+    name: 'run',
+    operands: '[id]',
+    about: 'run the gate; with an id: show that run',
+    flags: GATE_FLAGS,
+    run: (args, world) =>
+      args.words.length > 0 ? api.runApiCommand(api.showRun, args, world) : runGateCommand(args, world)
+  },
+  {
+    name: 'serve',
+    operands: '',
+    about: 'run the embedded service on loopback until Ctrl-C',
+    flags: SERVE_FLAGS,
+    run: runServeCommand
+  },
+  apiCommand('runs', '', 'list the runs', api.listRuns),
+  apiCommand('stop', '<id>', 'stop a run', api.stopRun),
+  apiCommand('repeat', '<id>', 'repeat a run', api.repeatRun),
+  apiCommand('report', '<id>', 'show the report of a run', api.showReport),
+  apiCommand('results', '<id>', 'download the CSVs of a run', api.downloadResults, [OUTPUT]),
+  apiCommand('grid create', '', 'make a grid', api.createGrid, api.GRID_FLAGS),
+  apiCommand('grid show', '<id>', 'show a grid', api.showGrid),
+  apiCommand('grid terminate', '<id>', 'terminate a grid', api.terminateGrid),
+  apiCommand('account', '', 'show the account', api.showAccount),
+  { name: 'demo', operands: '', about: 'try the gate on a demo shop', flags: DEMO_FLAGS, run: runDemoCommand }
+]
+
+/** Runs what was typed and answers the exit code. */
+export async function runCommandLine(args: readonly string[], world: World): Promise<number> {
+  const { out } = world.screen
+  const wantsHelp = args.includes('--help') || args.includes('-h') || args[0] === 'help'
+  const command = findCommand(args[0] === 'help' ? args.slice(1) : args)
+  if (args.includes('--version')) out.write(`${world.version}\n`)
+  else if (command === undefined && (wantsHelp || args.length === 0)) out.write(renderOverview())
+  else if (command === undefined)
+    throw new UsageError(`unknown command "${args[0] ?? ''}"; \`loadgate --help\` lists them`)
+  else if (wantsHelp) out.write(renderHelp(command))
+  else return command.run(readArguments(args.slice(command.name.split(' ').length), command.flags), world)
+  return 0
+}
+
+function findCommand(args: readonly string[]): Command | undefined {
+  return COMMANDS.find(({ name }) => name === args.slice(0, name.split(' ').length).join(' '))
+}
+
+function renderOverview(): string {
+  const width = Math.max(...COMMANDS.map(({ name, operands }) => `${name} ${operands}`.length))
+  const lines = COMMANDS.map(
+    ({ name, operands, about }) => `  ${`${name} ${operands}`.trim().padEnd(width)}  ${about}`
+  )
+  return `loadgate: a performance gate
+
+${lines.join('\n')}
+
+\`loadgate <command> --help\` tells its flags. The API token comes from LOADGATE_TOKEN.
+Exit codes: 0 passed, 1 failed, 2 inconclusive, timed out or an error, 130 cancelled.
+`
+}
+
+function renderHelp({ name, operands, about, flags }: Command): string {
+  const rows = flags.map(
+    (flag) => [`--${flag.name}${flag.value === undefined ? '' : ` <${flag.value}>`}`, flag.about] as const
+  )
+  const width = Math.max(...rows.map(([flag]) => flag.length))
+  const usage = `loadgate ${name} ${operands}`.trim()
+  return `${usage}: ${about}\n\n${rows.map(([flag, words]) => `  ${flag.padEnd(width)}  ${words}`).join('\n')}\n`
+}

@@ -1,0 +1,44 @@
+import { join, relative } from 'node:path'
+import type { Arguments, Flag } from './arguments.js'
+import { readArguments } from './arguments.js'
+import { GATE_FLAGS, runGateCommand } from './gate-command.js'
+import type { GateWorld } from './gate-command.js'
+
+export interface DemoWorld extends GateWorld {
+  /** Where the example lies. */
+  readonly exampleDir: string
+  startShop(slow: boolean): Promise<{ port: number; served(): number; close(): Promise<void> }>
+  hasJava(): Promise<boolean>
+}
+
+export const DEMO_FLAGS: readonly Flag[] = [
+  { name: 'slow', about: 'make the shop slow, so that the gate fails' },
+  { name: 'rehearse', about: 'make synthetic samples in place of load' }
+]
+
+/** `npm start`: a demo shop on loopback, and the gate of examples/shop on it. */
+export async function runDemoCommand(args: Arguments, world: DemoWorld): Promise<number> {
+  const { out } = world.screen
+  const shop = await world.startShop(args.has('slow'))
+  try {
+    out.write(`A ${args.has('slow') ? 'slow ' : ''}demo shop is open on 127.0.0.1:${shop.port}.\n`)
+    const rehearse = args.has('rehearse') || !(await world.hasJava())
+    if (rehearse && !args.has('rehearse'))
+      out.write(
+        'There is no Java here, so this is a rehearsal with synthetic samples. With Java 17 and Maven it is the real thing.\n'
+      )
+    const config = relative(world.workspace, join(world.exampleDir, 'loadgate.yml'))
+    const gateArgs = [
+      '--config',
+      config,
+      '--override-parameters',
+      `-Jport=${shop.port}`,
+      ...(rehearse ? ['--rehearse'] : [])
+    ]
+    const code = await runGateCommand(readArguments(gateArgs, GATE_FLAGS), world)
+    if (!rehearse) out.write(`The shop answered ${shop.served()} requests.\n`)
+    return code
+  } finally {
+    await shop.close()
+  }
+}

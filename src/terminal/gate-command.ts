@@ -1,0 +1,124 @@
+import { readFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { exitCodeOf } from '../gate/ending.js'
+import { INPUT_NAMES } from '../gate/inputs.js'
+import type { InputName } from '../gate/inputs.js'
+import { resolvePlanFiles } from '../gate/plan-files.js'
+import type { FindFiles } from '../gate/plan-files.js'
+import { maskToken, runGate } from '../gate/run-gate.js'
+import { defaultName, readSettings } from '../gate/settings.js'
+import type { LocalService, LocalServiceRequest, Workbench } from '../gate/workbench.js'
+import type { Outcome } from '../report/outcome.js'
+import { terminalLines } from '../report/terminal.js'
+import { verdictDocument } from '../report/verdict-document.js'
+import { systemClock } from '../service/clock.js'
+import type { Arguments, Flag } from './arguments.js'
+import { ProgressBar } from './progress-bar.js'
+import { plain, table } from './screen.js'
+import type { Screen } from './screen.js'
+import { createTerminalLog } from './terminal-log.js'
+
+/** What the gate needs that only the entry can give. */
+export interface GateWorld {
+  readonly screen: Screen
+  readonly cancelled: AbortSignal
+  readonly workspace: string
+  readonly token: string
+  readonly platform: string
+  findFiles(workspace: string): FindFiles
+  startLocalService(
+    request: LocalServiceRequest & { dataDir: string; rehearse: boolean; log: (line: string) => void }
+  ): Promise<LocalService>
+}
+
+/** Inputs that have no meaning outside a workflow, or must not be on a command line. */
+const NOT_FLAGS: readonly InputName[] = [
+  'token',
+  'github-token',
+  'matrix',
+  'comment',
+  'artifact-name',
+  'retention-days',
+  'on-missing-token'
+]
+const OUTPUT_FOLDER = 'loadgate-results'
+
+export const GATE_FLAGS: readonly Flag[] = [
+  ...INPUT_NAMES.filter((name) => !NOT_FLAGS.includes(name)).map((name) => ({
+    name,
+    value: 'value',
+    about: `as the input ${name} of the action`
+  })),
+  { name: 'rehearse', about: 'make seeded synthetic samples in place of load, with base-url local' },
+  {
+    name: 'output',
+    value: 'folder',
+    about: `where CSVs, report.html and verdict.json go (${OUTPUT_FOLDER}/<time>)`
+  },
+  { name: 'json', about: 'print verdict.json on standard output, lines for people on standard error' }
+]
+
+/** `loadgate run`: the gate, with settings from flags named as the inputs. Answers the exit code. */
+export async function runGateCommand(args: Arguments, world: GateWorld): Promise<number> {
+  const isJson = args.has('json')
+  const stream = isJson ? world.screen.err : world.screen.out
+  const bar = stream.isTTY ? new ProgressBar(stream) : undefined
+  const { log, mask } = createTerminalLog(stream, bar)
+  maskToken({ mask }, world.token)
+  const settings = await readSettings({
+    read: (name) => readFlag(name, args, world.token),
+    readConfig: (path) => readFile(resolve(world.workspace, path), 'utf8'),
+    resolveFiles: (lines) =>
+      resolvePlanFiles(lines, { workspace: world.workspace, find: world.findFiles(world.workspace) }),
+    defaultName: defaultName({ repository: 'loadgate', ref: '', commit: '', url: undefined }),
+    platform: world.platform,
+    emptyBaseUrl: 'local'
+  })
+  if ('skip' in settings) throw new Error('on-missing-token has no meaning on the command line')
+  if (args.has('rehearse') && settings.target.kind !== 'local')
+    throw new Error('--rehearse goes with base-url local only')
+  const scratchDir = resolve(world.workspace, args.text('output') || join(OUTPUT_FOLDER, timeStamp()))
+  const bench: Workbench = {
+    log,
+    mask,
+    clock: systemClock,
+    cancelled: world.cancelled,
+    occasion: { repository: '', ref: '', commit: '', url: undefined },
+    scratchDir,
+    saveState: () => undefined,
+    setOutput: () => undefined,
+    writeSummary: () => Promise.resolve(),
+    uploadArtifact: undefined,
+    onProgress: (progress) => bar?.show(progress),
+    startLocalService: (request) =>
+      world.startLocalService({
+        ...request,
+        dataDir: join(scratchDir, 'service'),
+        rehearse: args.has('rehearse'),
+        log: (line) => log.info(line)
+      })
+  }
+  const outcome = await runGate(bench, settings)
+  bar?.end()
+  if (isJson) world.screen.out.write(`${JSON.stringify(verdictDocument(outcome), null, 2)}\n`)
+  else tellOutcome(world.screen, outcome, scratchDir)
+  return exitCodeOf(outcome.verdict, settings.failOn)
+}
+
+function readFlag(name: InputName, args: Arguments, token: string): string {
+  if (name === 'token') return token
+  return NOT_FLAGS.includes(name) ? '' : args.text(name)
+}
+
+function tellOutcome({ out }: Screen, outcome: Outcome, folder: string): void {
+  const { headline, rows, words } = terminalLines(outcome)
+  out.write('\n')
+  for (const line of words) out.write(`${plain(line)}\n`)
+  if (rows.length > 0) out.write(`\n${table(['verdict', 'threshold', 'actual', 'margin'], rows)}\n`)
+  out.write(`\n${plain(headline)}\n`)
+  out.write(`The report, the CSVs and verdict.json are in ${folder}\n`)
+}
+
+function timeStamp(): string {
+  return new Date().toISOString().slice(0, 19).replace(/:/g, '-')
+}

@@ -1,0 +1,57 @@
+import type { Progress } from '../gate/workbench.js'
+import { formatDuration } from '../gate/durations.js'
+import type { Stream } from './screen.js'
+
+const REDRAW_MS = 200
+const CELLS = 24
+const CLEAR_LINE = '\r\u001b[2K'
+
+/** One line at the foot of the terminal that shows how far the run is; lines above it scroll by. */
+export class ProgressBar {
+  readonly #stream: Stream
+  readonly #now: () => number
+  #timer: NodeJS.Timeout | undefined
+  #latest: (Progress & { readonly atMs: number }) | undefined
+
+  constructor(stream: Stream, now: () => number = Date.now) {
+    this.#stream = stream
+    this.#now = now
+  }
+
+  show(progress: Progress): void {
+    this.#latest = { ...progress, atMs: this.#now() }
+    this.#timer ??= setInterval(() => this.#draw(), REDRAW_MS).unref()
+    this.#draw()
+  }
+
+  /** Writes something above the bar. */
+  above(write: () => void): void {
+    if (this.#latest !== undefined) this.#stream.write(CLEAR_LINE)
+    write()
+    this.#draw()
+  }
+
+  end(): void {
+    clearInterval(this.#timer)
+    this.#timer = undefined
+    if (this.#latest !== undefined) this.#stream.write(CLEAR_LINE)
+    this.#latest = undefined
+  }
+
+  #draw(): void {
+    if (this.#latest === undefined) return
+    this.#stream.write(
+      CLEAR_LINE +
+        drawBar({ ...this.#latest, elapsedMs: this.#latest.elapsedMs + this.#now() - this.#latest.atMs })
+    )
+  }
+}
+
+/** Between two looks the time goes on; the bar never claims more than all of it. */
+export function drawBar({ status, elapsedMs, durationMs }: Progress): string {
+  const soFar = formatDuration(elapsedMs)
+  if (durationMs === undefined) return `${status} · ${soFar}`
+  const share = Math.min(1, elapsedMs / durationMs)
+  const full = Math.round(share * CELLS)
+  return `${status} [${'█'.repeat(full)}${'░'.repeat(CELLS - full)}] ${soFar} of ${formatDuration(durationMs)}`
+}

@@ -1,0 +1,31 @@
+/** Where text goes. */
+export interface Stream {
+  write(text: string): unknown
+  readonly isTTY?: boolean
+  readonly columns?: number
+}
+
+export interface Screen {
+  readonly out: Stream
+  readonly err: Stream
+}
+
+/** Foreign text must not move the cursor, recolour the screen, or pretend to be another line. */
+export function plain(text: string): string {
+  // eslint-disable-next-line no-control-regex -- control characters are what is looked for
+  return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g, ' ')
+}
+
+/** Columns as wide as their widest cell. */
+export function table(headings: readonly string[], rows: readonly (readonly string[])[]): string {
+  const all = [headings, ...rows].map((row) => row.map((cell) => plain(cell).replace(/\s+/g, ' ')))
+  const widths = headings.map((_, column) => Math.max(...all.map((row) => (row[column] ?? '').length)))
+  return all
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd()
+    )
+    .join('\n')
+}

@@ -1,0 +1,59 @@
+import { resolve } from 'node:path'
+import type { LocalService } from '../gate/workbench.js'
+import type { Arguments, Flag } from './arguments.js'
+import { UsageError } from './arguments.js'
+import { plain } from './screen.js'
+import type { Screen } from './screen.js'
+
+export interface ServeWorld {
+  readonly screen: Screen
+  readonly cancelled: AbortSignal
+  readonly workspace: string
+  readonly token: string
+  serve(options: ServeOptions): Promise<LocalService>
+}
+
+export interface ServeOptions {
+  readonly dataDir: string
+  readonly port: number
+  readonly token: string | undefined
+  readonly rehearse: boolean
+  readonly serviceName: string | undefined
+  readonly log: (line: string) => void
+}
+
+const DATA_FOLDER = '.loadgate'
+
+export const SERVE_FLAGS: readonly Flag[] = [
+  { name: 'port', value: 'number', about: 'the port on 127.0.0.1; any free one unless given' },
+  { name: 'data', value: 'folder', about: `where runs, grids and results are kept (${DATA_FOLDER})` },
+  { name: 'rehearse', about: 'make seeded synthetic samples in place of load' },
+  { name: 'service-name', value: 'word', about: "the service's own word in paths and parameters" },
+  { name: 'json', about: 'print address and token as JSON' }
+]
+
+/** `loadgate serve`: the embedded service until a signal comes. Prints address and token once. */
+export async function runServeCommand(args: Arguments, world: ServeWorld): Promise<number> {
+  const port = args.text('port') || '0'
+  if (!/^\d{1,5}$/.test(port) || Number(port) > 65535)
+    throw new UsageError('--port takes a number from 0 to 65535')
+  const { out, err } = world.screen
+  const service = await world.serve({
+    dataDir: resolve(world.workspace, args.text('data') || DATA_FOLDER),
+    port: Number(port),
+    token: world.token || undefined,
+    rehearse: args.has('rehearse'),
+    serviceName: args.text('service-name') || undefined,
+    log: (line) => err.write(`${plain(line)}\n`)
+  })
+  const { url, token } = service
+  out.write(
+    args.has('json')
+      ? `${JSON.stringify({ url, token })}\n`
+      : `Address: ${url}\nToken:   ${token}\nEnd it with Ctrl-C.\n`
+  )
+  if (!world.cancelled.aborted)
+    await new Promise((resolve) => world.cancelled.addEventListener('abort', resolve, { once: true }))
+  await service.close()
+  return 0
+}
