@@ -15,37 +15,51 @@ export interface SummaryLinks {
 const MOST_BYTES = 1_000_000
 const MOST_ROWS = 200
 const MOST_TEXT_BYTES = 20_000
+const MOST_CELL_BYTES = 1_000
 
 /** The job summary: verdict, thresholds, the service's words, grids, links. Everything foreign is escaped, and the whole fits. */
 export function renderSummary(outcome: Outcome, links: SummaryLinks): string {
   const sections = [
     headline(outcome),
-    ...outcome.notes.map((note) => `> ${escapeMarkdown(note)}`),
+    ...outcome.notes.map((note) => `> ${foreign(note)}`),
     thresholdTable(outcome),
     serviceWords(outcome),
-    gridTable(outcome.grids),
+    gridTable(outcome.grids)
+  ]
+  const body = joinSections(sections)
+  const isWhole = bytesOf(body) <= MOST_BYTES
+  return `${joinSections([
+    isWhole ? body : cutToBytes(body, MOST_BYTES),
+    isWhole ? '' : '_Cut to fit; verdict.json in the artifact has all of it._',
     linkLine(outcome, links)
-  ].filter((section) => section !== '')
-  const text = `${sections.join('\n\n')}\n`
-  if (bytesOf(text) <= MOST_BYTES) return text
-  return `${cutToBytes(text, MOST_BYTES)}\n\n_Cut to fit; verdict.json in the artifact has all of it._\n`
+  ])}\n`
+}
+
+function joinSections(sections: readonly string[]): string {
+  return sections.filter((section) => section !== '').join('\n\n')
+}
+
+/** Text that the project did not write, for one cell or line: escaped, and short enough to leave room for the others. */
+function foreign(text: string): string {
+  const shown = cutToBytes(text, MOST_CELL_BYTES)
+  return escapeMarkdown(shown) + (shown === text ? '' : '…')
 }
 
 function headline({ verdict, reason, rehearsal, run }: Outcome): string {
-  const name = run?.name === undefined ? '' : ` · ${escapeMarkdown(run.name)}`
+  const name = run?.name === undefined ? '' : ` · ${foreign(run.name)}`
   const mark = rehearsal ? ` (${REHEARSAL})` : ''
-  return `## ${VERDICT_SIGNS[verdict]} Load gate: ${verdict}${mark}${name}\n\n${escapeMarkdown(reason)}`
+  return `## ${VERDICT_SIGNS[verdict]} Load gate: ${verdict}${mark}${name}\n\n${foreign(reason)}`
 }
 
 function thresholdTable({ judgements }: Outcome): string {
   if (judgements.length === 0) return ''
   const rows = judgementRows(judgements).map((row) =>
     tableRow([
-      `<code>${escapeMarkdown(row.threshold)}</code>`,
+      `<code>${foreign(row.threshold)}</code>`,
       row.actual,
       row.margin,
       row.verdict,
-      escapeMarkdown(row.reason)
+      foreign(row.reason)
     ])
   )
   return table(['Threshold', 'Actual', 'Margin', 'Verdict', 'In words'], rows)
@@ -63,11 +77,11 @@ function gridTable(grids: readonly GridFacts[]): string {
   if (grids.length === 0) return ''
   const rows = grids.map((grid) =>
     tableRow([
-      escapeMarkdown(grid.gridId),
-      escapeMarkdown(grid.region),
+      foreign(grid.gridId),
+      foreign(grid.region),
       grid.nodeCount === undefined ? '–' : String(grid.nodeCount),
       grid.bytes === undefined ? 'missing' : formatBytes(grid.bytes),
-      escapeMarkdown(grid.problem ?? '')
+      foreign(grid.problem ?? '')
     ])
   )
   return `### Grids\n\n${table(['Grid', 'Region', 'Nodes', 'CSV', ''], rows)}`
@@ -79,13 +93,9 @@ function linkLine({ run }: Outcome, { artifactUrl, artifactProblem }: SummaryLin
   const parts = [
     ...(run === undefined
       ? []
-      : [
-          runLink === undefined
-            ? `Run ${escapeMarkdown(run.id)}`
-            : `[Run ${escapeMarkdown(run.id)}](${runLink})`
-        ]),
+      : [runLink === undefined ? `Run ${foreign(run.id)}` : `[Run ${foreign(run.id)}](${runLink})`]),
     ...(artifactLink === undefined ? [] : [`[CSVs, report and verdict](${artifactLink})`]),
-    ...(artifactProblem === undefined ? [] : [escapeMarkdown(artifactProblem)])
+    ...(artifactProblem === undefined ? [] : [foreign(artifactProblem)])
   ]
   return parts.join(' · ')
 }
