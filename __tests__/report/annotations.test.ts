@@ -1,0 +1,47 @@
+import { expect, test } from '@jest/globals'
+import { annotate } from '../../src/report/annotations.js'
+import { bytesOf } from '../../src/report/size.js'
+import { makeBroken, makeJudgement, makeOutcome } from '../support/make-outcome.js'
+
+const warned = (reason: string): ReturnType<typeof makeBroken> =>
+  makeBroken({ threshold: { level: 'warn' }, reason })
+
+test('an error for what breaks the gate, a warning for what only warns, nothing for what holds', () => {
+  const judgements = [
+    makeJudgement(),
+    makeBroken({ reason: 'broken' }),
+    warned('warned'),
+    makeJudgement({ verdict: 'inconclusive', reason: 'undecided' }),
+    makeJudgement({ verdict: 'inconclusive', reason: 'unsure', threshold: { level: 'warn' } })
+  ]
+  expect(annotate(makeOutcome({ judgements }))).toEqual([
+    { level: 'error', message: 'broken' },
+    { level: 'error', message: 'undecided' },
+    { level: 'warning', message: 'warned' },
+    { level: 'warning', message: 'unsure' }
+  ])
+})
+
+test.each([
+  [8, 8, undefined],
+  [9, 9, '1 more in the job summary'],
+  [3000, 9, '2992 more in the job summary']
+])('of %i of a kind there are %i', (count, shown, last) => {
+  const judgements = Array.from({ length: count }, (_, index) => [
+    makeBroken({ reason: `broken ${index}` }),
+    warned(`warned ${index}`)
+  ]).flat()
+  const annotations = annotate(makeOutcome({ judgements }))
+  for (const level of ['error', 'warning']) {
+    const ofKind = annotations.filter((annotation) => annotation.level === level)
+    expect(ofKind).toHaveLength(shown)
+    expect(ofKind[8]?.message).toBe(last)
+  }
+})
+
+test.each([true, false])('each fits, rehearsal %s', (rehearsal) => {
+  const judgements = [makeBroken({ reason: '漢🚀'.repeat(10_000) })]
+  const [annotation] = annotate(makeOutcome({ judgements, rehearsal }))
+  expect(bytesOf(annotation!.message)).toBeLessThan(4096)
+  expect(annotation!.message.endsWith('(rehearsal, synthetic samples)')).toBe(rehearsal)
+})
