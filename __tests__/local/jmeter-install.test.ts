@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { cacheFolder, findJMeter, type JMeter } from '../../src/local/jmeter-install.js'
 import { JMETER_POM, REQUIRED_JARS } from '../../src/local/jmeter-pom.js'
@@ -206,11 +206,14 @@ describe('an installation', () => {
     expect(existsSync(join(installed(), 'complete'))).toBe(true)
   })
 
-  test('two at once do not harm each other', async () => {
+  test('two at once do not harm each other: the first that is ready stays', async () => {
     writeJava()
-    writeMaven(REQUIRED_JARS, ['/bin/sleep 0.2'])
-    const [first, second] = await Promise.all([find(), find()])
-    expect(first).toEqual(second)
+    writeMaven(REQUIRED_JARS, [`if /bin/mkdir '${tools}/slow' 2>/dev/null; then /bin/sleep 0.6; fi`])
+    const both = [find(), find()]
+    const first = await Promise.race(both)
+    const { ino } = statSync(installed())
+    expect(await Promise.all(both)).toEqual([first, first])
+    expect(statSync(installed()).ino).toBe(ino)
     expect(readdirSync(join(cache, 'loadgate-jmeter'))).toEqual(['5.6.3-r1'])
     expect(readdirSync(join(installed(), 'lib', 'ext'))).toHaveLength(REQUIRED_JARS.length - 2)
   })

@@ -100,10 +100,7 @@ export function send(service: Service, method: string, path: string, call: Call 
   const token = call.token === undefined ? service.token : call.token
   const authorization =
     token === null ? {} : { authorization: `Basic ${Buffer.from(`${token}:`).toString('base64')}` }
-  const length =
-    call.body === undefined || call.isChunked
-      ? {}
-      : { 'content-length': String(Buffer.byteLength(call.body)) }
+  const length = call.isChunked ? { 'transfer-encoding': 'chunked' } : lengthOf(call.body)
   return new Promise((resolve, reject) => {
     const outgoing = request(
       {
@@ -132,6 +129,10 @@ export function send(service: Service, method: string, path: string, call: Call 
     outgoing.on('error', reject)
     outgoing.end(call.body)
   })
+}
+
+function lengthOf(body: string | Buffer | undefined): Record<string, string> {
+  return body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }
 }
 
 /** What is no JSON has no fields. */

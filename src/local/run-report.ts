@@ -1,6 +1,6 @@
 import type { Figures, Measurements } from '../results/measurements.js'
 import { createScanner, mergeScans, type ScanResult } from '../results/scanner.js'
-import { apdexTargetMs } from './apdex-target.js'
+import { apdexTargetMs, formatScore } from './apdex.js'
 import { mergeSamples } from './merge-samples.js'
 import type { GridRecord, RunRecord, RunReport } from './records.js'
 import type { Store } from './store.js'
@@ -75,12 +75,6 @@ function sumUsers(nodes: readonly Measurements[]): Users | undefined {
     peak: Math.round(sum(known.map((threads) => Math.max(...threads)))),
     mean: sum(known.map((threads) => sum(threads) / threads.length))
   }
-}
-
-/** Four places at most and never rounded up: 0.84996 must not pass for 0.85. */
-function formatScore(score: number): string {
-  const text = (Math.floor(score * 1e4 + 1e-6) / 1e4).toString()
-  return text.includes('.') ? text : `${text}.0`
 }
 
 function summarise(

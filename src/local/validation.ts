@@ -1,4 +1,4 @@
-import { checkApdexTarget } from './apdex-target.js'
+import { checkApdexTarget } from './apdex.js'
 import { refuseAll, RequestError } from './errors.js'
 import { isParams, type Param, type Params } from './nested-params.js'
 import { parseOverrideHosts } from './override-hosts.js'

@@ -15,3 +15,9 @@ export function checkApdexTarget(properties: readonly PropertyOverride[]): strin
   if (apdexTargetMs(properties) !== undefined) return []
   return [`override_parameters: ${PROPERTY} must be whole milliseconds, as in 500`]
 }
+
+/** Four places at most and never rounded up: 0.84996 must not pass for 0.85. */
+export function formatScore(score: number): string {
+  const text = (Math.floor(score * 1e4 + 1e-6) / 1e4).toString()
+  return text.includes('.') ? text : `${text}.0`
+}
