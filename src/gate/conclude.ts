@@ -99,7 +99,8 @@ function badEndOf({ run, watched }: Findings, settings: Settings): string | unde
     return `The run ended as "${run.status}", not as "finished".${words}`
   }
   const wantedSeconds = settings.durationSeconds ?? run.durationSeconds
-  const tookMs = runTimeMs(run, watched)
+  // A run that was there before the watch began may have run for any time unseen.
+  const tookMs = runTimeMs(run, settings.origin.kind === 'existing' ? undefined : watched)
   if (wantedSeconds === undefined || tookMs === undefined || tookMs >= wantedSeconds * 1000 * LEAST_SHARE)
     return undefined
   return `The run ended after ${formatDuration(tookMs)} of the ${formatDuration(wantedSeconds * 1000)} asked for: somebody or something stopped it.`
