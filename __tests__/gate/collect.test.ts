@@ -1,0 +1,232 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { existsSync } from 'node:fs'
+import { readFile, readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { collect } from '../../src/gate/collect.js'
+import type { Collection } from '../../src/gate/collect.js'
+import { startDeadline } from '../../src/gate/deadline.js'
+import type { Run } from '../../src/service/documents.js'
+import { makeGate, makeGrid, makeRun } from '../support/gate-bench.js'
+import type { TestGate } from '../support/gate-bench.js'
+import { CSV_HEADER, GateService, faults, makeCsv } from '../support/gate-service.js'
+
+let service: GateService
+let gate: TestGate
+
+beforeEach(async () => {
+  service = await GateService.start()
+  service.addRun({ id: 'run1' })
+  gate = await makeGate(service.url)
+})
+
+afterEach(async () => {
+  await gate.client.close()
+  await service.close()
+})
+
+function gather(changes: Partial<Run>, timeMs = 600_000): Promise<Collection> {
+  const { clock } = gate.bench
+  const deadline = startDeadline(clock, timeMs, { error: new Error('the time is over') })
+  return clock.run(collect(gate, makeRun(changes), deadline.signal).finally(deadline.release))
+}
+
+function linkTo(gridId: string, path = 'result.csv'): { name: undefined; region: string; href: string } {
+  return {
+    name: undefined,
+    region: 'us-east-1',
+    href: `${service.url}/api/runs/run1/${path}?grid_id=${gridId}`
+  }
+}
+
+const notReady = Array.from({ length: 1000 }, () => faults.answer(404))
+
+describe('what is brought home', () => {
+  test('the report, and the CSV of every grid under its region and id', async () => {
+    service.csvs.set('a1', makeCsv(10)).set('b2', makeCsv(20))
+    const collection = await gather({
+      grids: [
+        makeGrid({ id: 'a1' }),
+        makeGrid({
+          id: 'b2',
+          region: 'eu-west-1',
+          nodeCount: undefined,
+          nodes: [{ address: undefined, state: undefined }]
+        })
+      ],
+      results: [linkTo('a1'), linkTo('b2')]
+    })
+    expect(collection.report).toEqual({
+      summary: service.summary,
+      means: { mean_response_time: 100 },
+      rehearsal: false
+    })
+    expect(collection.grids).toEqual([
+      {
+        gridId: 'a1',
+        region: 'us-east-1',
+        nodeCount: 2,
+        path: join(collection.resultsDir, 'us-east-1-a1.csv'),
+        bytes: makeCsv(10).length,
+        problem: undefined
+      },
+      {
+        gridId: 'b2',
+        region: 'eu-west-1',
+        nodeCount: 1,
+        path: join(collection.resultsDir, 'eu-west-1-b2.csv'),
+        bytes: makeCsv(20).length,
+        problem: undefined
+      }
+    ])
+    expect(await readFile(collection.grids[1]?.path ?? '', 'utf8')).toBe(makeCsv(20))
+    expect(collection.measurements?.figures({})?.samples).toBe(30)
+    expect(collection.measurements?.figures({ region: 'eu-west-1' })?.samples).toBe(20)
+  })
+
+  test('two grids are fetched side by side', async () => {
+    service.meet('result', faults.hold)
+    const gathering = gather({ grids: [makeGrid({ id: 'a1' }), makeGrid({ id: 'b2' })] })
+    // The first is held, and the second is asked for all the same.
+    await service.reached('result', 2)
+    await gate.bench.clock.advance(600_000)
+    const { grids } = await gathering
+    expect(grids.filter(({ problem }) => problem === undefined)).toHaveLength(1)
+  })
+
+  test('the link of the reply is followed, wherever it leads at the service', async () => {
+    await gather({ grids: [makeGrid({ id: 'a1' })], results: [linkTo('a1')] })
+    expect(service.seen.find(({ operation }) => operation === 'result')?.path).toBe(
+      '/api/runs/run1/result.csv?grid_id=a1'
+    )
+    const elsewhere = { ...linkTo('a1'), href: '/api/runs/run1/results.csv?grid_id=a1&v=2' }
+    await gather({ grids: [makeGrid({ id: 'a1' })], results: [elsewhere] }, 1_000)
+    expect(service.seen.map(({ path }) => path)).toContain('/api/runs/run1/results.csv?grid_id=a1&v=2')
+  })
+
+  test('where there is no link, the address is built', async () => {
+    const { grids } = await gather({ grids: [makeGrid({ id: 'a1' })], results: [] })
+    expect(service.seen.find(({ operation }) => operation === 'result')?.path).toBe(
+      '/api/runs/run1/result.csv?grid_id=a1'
+    )
+    expect(grids[0]?.problem).toBeUndefined()
+  })
+
+  test('results without grids are taken by their links', async () => {
+    const { grids } = await gather({
+      grids: [],
+      results: [linkTo('a1'), { ...linkTo('b2'), region: undefined }]
+    })
+    expect(grids.map(({ gridId, region, problem }) => [gridId, region, problem])).toEqual([
+      ['a1', 'us-east-1', undefined],
+      ['b2', 'unknown', undefined]
+    ])
+  })
+
+  test('a run without either has no measurements', async () => {
+    const { grids, measurements, report } = await gather({})
+    expect(grids).toEqual([])
+    expect(measurements).toBeUndefined()
+    expect(report).toBeDefined()
+  })
+})
+
+describe('names from the service never become paths', () => {
+  test.each([
+    ['../../x', '_x-a1.csv'],
+    ['/etc/passwd', '_etc_passwd-a1.csv'],
+    ['a\\b:c*?"<>|\n', 'a_b_c_-a1.csv'],
+    ['', 'unknown-a1.csv'],
+    ['..', '_-a1.csv'],
+    ['x'.repeat(300), `${'x'.repeat(60)}-a1.csv`]
+  ])('region %p', async (region, name) => {
+    const { grids, resultsDir } = await gather({ grids: [makeGrid({ id: 'a1', region })] })
+    expect(await readdir(resultsDir)).toEqual([name])
+    expect(grids[0]).toMatchObject({ path: join(resultsDir, name), region })
+  })
+
+  test('a grid_id in a link that would leave its folder', async () => {
+    const link = { ...linkTo('a1'), href: `${service.url}/api/runs/run1/result.csv?grid_id=..%2F..%2Fx` }
+    const { grids } = await gather({ results: [link] })
+    expect(grids).toEqual([])
+  })
+})
+
+describe('what cannot be had is told, not thrown', () => {
+  test('one of two CSVs: the other is kept and read', async () => {
+    service.meet('result', faults.answer(401))
+    const { grids, measurements } = await gather({ grids: [makeGrid({ id: 'a1' }), makeGrid({ id: 'b2' })] })
+    const [lost] = grids.filter(({ problem }) => problem !== undefined)
+    expect(lost).toMatchObject({ path: undefined, bytes: 0, problem: expect.stringContaining('401') })
+    expect(measurements?.sources).toHaveLength(1)
+    expect(gate.bench.log.of('warning')).toEqual([
+      expect.stringMatching(/^The CSV of grid \w+ \(us-east-1\) could not be had: .*401/)
+    ])
+  })
+
+  test('a CSV that is never ready: as long as there is time, and no longer', async () => {
+    service.meet('result', ...notReady)
+    const { grids } = await gather({ grids: [makeGrid({ id: 'a1' })] }, 600_000)
+    expect(grids[0]?.problem).toMatch(/^no whole CSV within the time for collecting; the last answer: .*404/)
+    expect(gate.bench.clock.elapsedMs).toBe(600_000)
+    expect(gate.bench.log.of('info')).toHaveLength(1)
+    expect(existsSync(join(gate.bench.scratchDir, 'results', 'us-east-1-a1.csv'))).toBe(false)
+  })
+
+  test('a report that is not ready is asked for again', async () => {
+    service.meet(
+      'report',
+      faults.answer(404),
+      faults.answer(503),
+      faults.dropBefore,
+      faults.answer(200, '<html>')
+    )
+    expect((await gather({})).report).toBeDefined()
+    expect(service.count('report')).toBe(5)
+    expect(gate.bench.log.of('info')).toHaveLength(1)
+  })
+
+  test('a report that is refused is not', async () => {
+    service.meet('report', faults.answer(403))
+    const { report, reportProblem } = await gather({})
+    expect(report).toBeUndefined()
+    expect(reportProblem).toContain('403')
+    expect(service.count('report')).toBe(1)
+  })
+
+  test.each([
+    ['never ready', notReady],
+    ['without a summary', Array.from({ length: 1000 }, () => faults.answer(200, { mean: 1 }))]
+  ])('a report %s: the CSVs are there all the same', async (_, next) => {
+    service.meet('report', ...next)
+    const { report, reportProblem, grids } = await gather({ grids: [makeGrid()] }, 60_000)
+    expect(report).toBeUndefined()
+    expect(reportProblem).toMatch(/404|summary/)
+    expect(grids[0]?.problem).toBeUndefined()
+    expect(gate.bench.clock.elapsedMs).toBe(60_000)
+  })
+})
+
+describe('what is read while it arrives', () => {
+  test('a download that starts over is read anew', async () => {
+    service.csvs.set('grid1', makeCsv(40))
+    service.meet('result', (res) => {
+      res.writeHead(200, { 'content-type': 'text/csv', 'content-length': '100000' })
+      res.write(makeCsv(5))
+      setTimeout(() => res.destroy(), 20)
+    })
+    const { measurements } = await gather({ grids: [makeGrid()] })
+    expect(measurements?.figures({})?.samples).toBe(40)
+  })
+
+  test('a last row that is cut is seen', async () => {
+    service.csvs.set('grid1', makeCsv(10).slice(0, -20))
+    const { measurements } = await gather({ grids: [makeGrid()] })
+    expect(measurements?.sources[0]?.problems).not.toEqual([])
+  })
+
+  test('a header without rows has no sample', async () => {
+    service.csvs.set('grid1', `${CSV_HEADER}\n`)
+    const { measurements } = await gather({ grids: [makeGrid()] })
+    expect(measurements?.figures({})).toBeUndefined()
+  })
+})
