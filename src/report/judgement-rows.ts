@@ -11,9 +11,13 @@ export interface JudgementRow {
 
 const ORDER = ['failed', 'inconclusive', 'passed']
 
-/** Broken ones first, as people look for them. */
 export function judgementRows(judgements: readonly Judgement[]): JudgementRow[] {
-  return [...judgements].sort((a, b) => rank(a) - rank(b)).map(rowOf)
+  return worstFirst(judgements).map(rowOf)
+}
+
+/** Broken ones first, as people look for them. */
+export function worstFirst(judgements: readonly Judgement[]): Judgement[] {
+  return [...judgements].sort((a, b) => rank(a) - rank(b))
 }
 
 function rank({ verdict, threshold }: Judgement): number {

@@ -3,6 +3,7 @@ import { formatActual } from '../thresholds/format.js'
 import type { Judgement } from '../thresholds/judgement.js'
 import { metricsDocument } from './figures-document.js'
 import type { MetricsDocument } from './figures-document.js'
+import { worstFirst } from './judgement-rows.js'
 import type { GridFacts, Outcome, RunFacts, Verdict } from './outcome.js'
 import { REHEARSAL } from './outcome.js'
 import { bytesOf } from './size.js'
@@ -94,15 +95,19 @@ export function metricsOutput(measurements: Measurements | undefined, targetMs: 
   const whole = JSON.stringify(metrics)
   if (bytesOf(whole) <= MOST_OUTPUT_BYTES) return whole
   const { labels, ...rest } = metrics
-  return fitList(labels, (kept) => ({ ...rest, labels: kept, truncated: true }))
+  const isRoomy = bytesOf(JSON.stringify(rest)) <= MOST_OUTPUT_BYTES / 2
+  const base = isRoomy ? rest : { ...rest, regions: [], grids: [] }
+  return fitList(labels, (kept) => ({ ...base, labels: kept, truncated: true }))
 }
 
-/** The `thresholds` output: a list, or as much of it as fits within an object that says so. */
+/** The `thresholds` output: a list, or as much of it as fits, the broken ones first, within an object that says so. */
 export function thresholdsOutput(judgements: readonly Judgement[]): string {
-  const thresholds = judgements.map(thresholdDocument)
-  const whole = JSON.stringify(thresholds)
+  const whole = JSON.stringify(judgements.map(thresholdDocument))
   if (bytesOf(whole) <= MOST_OUTPUT_BYTES) return whole
-  return fitList(thresholds, (kept) => ({ truncated: true, thresholds: kept }))
+  return fitList(worstFirst(judgements).map(thresholdDocument), (kept) => ({
+    truncated: true,
+    thresholds: kept
+  }))
 }
 
 /** The longest start of a list whose document fits, found by halving. */

@@ -1,0 +1,218 @@
+import { describe, expect, test } from '@jest/globals'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { readFileSync } from 'node:fs'
+import type { Outcome } from '../../src/report/outcome.js'
+import { bytesOf } from '../../src/report/size.js'
+import { metricsOutput, thresholdsOutput, verdictDocument } from '../../src/report/verdict-document.js'
+import type { Measurements } from '../../src/results/measurements.js'
+import {
+  HOSTILE,
+  makeBroken,
+  makeGridFacts,
+  makeJudgement,
+  makeOutcome,
+  makeRunFacts
+} from '../support/make-outcome.js'
+import { makeFigures, makeMeasurements, makeSamples } from '../thresholds/make-evidence.js'
+
+const MOST_OUTPUT_BYTES = 64 * 1024
+
+const SERIES = {
+  bucketMs: 1000,
+  atMs: [0, 1000],
+  throughput: [2, 0],
+  failures: [1, 0],
+  p50Ms: [100, null],
+  p95Ms: [200, null],
+  p99Ms: [200, null],
+  activeThreads: [5, null]
+}
+const MEASURED = makeMeasurements(
+  [...makeSamples([100, 200]), ...makeSamples([300, 400, 500], { label: 'search', region: 'eu-west-1' })],
+  { series: SERIES }
+)
+
+/** Every scope has figures; labels as many as asked for. */
+function makeMany(changes: Partial<Pick<Measurements, 'labels' | 'regions' | 'grids'>>): Measurements {
+  const figures = makeFigures(makeSamples([100, 200]))
+  return { ...makeMeasurements([]), figures: () => figures, ...changes }
+}
+
+const names = (count: number, prefix: string): string[] =>
+  Array.from({ length: count }, (_, index) => `${prefix} ${index}`)
+
+describe('verdict.json', () => {
+  const schema = JSON.parse(
+    readFileSync(new URL('../../schema/verdict.schema.json', import.meta.url), 'utf8')
+  ) as Record<string, unknown>
+  const validate = new Ajv2020({ allErrors: true, strictRequired: false, allowUnionTypes: true }).compile(
+    schema
+  )
+  const documentOf = (outcome: Outcome): unknown => JSON.parse(JSON.stringify(verdictDocument(outcome)))
+  const problemsOf = (document: unknown): unknown[] => {
+    validate(document)
+    return (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`)
+  }
+
+  const nothing = { run: undefined, apdex: undefined, summary: undefined, judgements: [], grids: [] }
+  test.each<[string, Outcome]>([
+    ['a passed gate', makeOutcome({ measurements: MEASURED })],
+    [
+      'a failed one',
+      makeOutcome({
+        verdict: 'failed',
+        measurements: MEASURED,
+        judgements: [
+          makeBroken({ scope: { label: 'search', grid: 'g1' } }),
+          makeJudgement({ verdict: 'inconclusive', actual: undefined, margin: undefined })
+        ]
+      })
+    ],
+    [
+      'figures that are not known',
+      makeOutcome({
+        apdex: undefined,
+        measurements: makeMeasurements(makeSamples([100]), {
+          changeFigures: {
+            errorRate: undefined,
+            throughput: undefined,
+            meanMs: undefined,
+            percentileMs: () => undefined
+          }
+        })
+      })
+    ],
+    ['no sample', makeOutcome({ measurements: makeMeasurements([]) })],
+    ['a rehearsal', makeOutcome({ rehearsal: true })],
+    ['hardly anything', makeOutcome({ verdict: 'error', ...nothing })],
+    [
+      'facts that are missing',
+      makeOutcome({
+        run: makeRunFacts({ url: undefined, name: undefined, threads: undefined, startedMs: undefined }),
+        grids: [makeGridFacts({ nodeCount: undefined, bytes: undefined, problem: HOSTILE })],
+        notes: [HOSTILE]
+      })
+    ]
+  ])('of %s is as its schema says', (_, outcome) => {
+    expect(problemsOf(documentOf(outcome))).toEqual([])
+  })
+
+  test('the schema notices what is not so', () => {
+    const document = documentOf(makeOutcome({ measurements: MEASURED })) as Record<string, unknown>
+    expect(problemsOf({ ...document, verdict: 'green' })).not.toEqual([])
+    expect(problemsOf({ ...document, apdex: '0.93' })).not.toEqual([])
+    expect(problemsOf({ ...document, more: 1 })).not.toEqual([])
+    expect(problemsOf({ ...document, metrics: { overall: { samples: 1 } } })).not.toEqual([])
+    expect(problemsOf({ ...document, reason: undefined })).not.toEqual([])
+  })
+
+  test('holds every output but those of the artifact', () => {
+    const document = verdictDocument(makeOutcome({ measurements: MEASURED }))
+    expect(document).toMatchObject({
+      schema: 1,
+      verdict: 'passed',
+      reason: 'The threshold holds.',
+      'run-id': 'run1',
+      'run-url': 'https://service.example/runs/run1',
+      status: 'finished',
+      apdex: 0.93,
+      'apdex-target': 500,
+      means: { mean_response_time: 120.5 },
+      series: SERIES,
+      metrics: { overall: { samples: 5, failures: 0, error_rate: 0, mean: 300, p95: 500, apdex: 1 } }
+    })
+    expect(document.thresholds).toEqual([
+      {
+        text: 'p95 < 800ms',
+        level: 'fail',
+        verdict: 'passed',
+        actual: 640,
+        actual_text: '640 ms',
+        limit: 800,
+        margin: 0.2,
+        scope: null,
+        reason: 'p95 is 640 ms, 20 % below the limit of 800 ms'
+      }
+    ])
+  })
+
+  test('says that a rehearsal is one', () => {
+    expect(verdictDocument(makeOutcome({ rehearsal: true }))).toMatchObject({
+      rehearsal: true,
+      note: 'rehearsal, synthetic samples'
+    })
+  })
+
+  test('has everything, however much', () => {
+    const measurements = makeMany({ labels: names(10_000, 'label') })
+    const judgements = Array.from({ length: 3000 }, () => makeBroken())
+    const document = verdictDocument(makeOutcome({ measurements, judgements }))
+    expect([document.metrics.labels.length, document.thresholds.length]).toEqual([10_000, 3000])
+  })
+})
+
+describe('the metrics output', () => {
+  test('is whole when it fits, labels with the most samples first', () => {
+    const metrics = JSON.parse(metricsOutput(MEASURED, 500)) as { labels: object[]; regions: object[] }
+    expect(metrics).not.toHaveProperty('truncated')
+    expect(metrics.labels).toMatchObject([
+      { label: 'search', samples: 3, mean: 400, apdex: 1 },
+      { label: 'checkout', samples: 2, mean: 150 }
+    ])
+    expect(metrics.regions).toMatchObject([{ region: 'us-east-1' }, { region: 'eu-west-1' }])
+  })
+
+  test('has no apdex without a target, and nothing without measurements', () => {
+    expect(JSON.parse(metricsOutput(MEASURED, undefined))).toMatchObject({ overall: { apdex: null } })
+    expect(JSON.parse(metricsOutput(undefined, 500))).toEqual({
+      overall: null,
+      labels: [],
+      regions: [],
+      grids: []
+    })
+  })
+
+  test.each([
+    ['10,000 labels', { labels: names(10_000, 'label'), regions: ['us-east-1'] }],
+    ['10,000 labels of many bytes', { labels: names(10_000, '漢字🚀'.repeat(20)) }],
+    ['one label of a megabyte', { labels: ['x'.repeat(1_000_000)] }],
+    ['5,000 grids', { labels: names(50, 'label'), grids: names(5000, 'grid') }],
+    ['a region of a megabyte', { labels: names(50, 'label'), regions: ['x'.repeat(1_000_000)] }]
+  ])('fits with %s, and says that it was cut', (_, changes) => {
+    const output = metricsOutput(makeMany(changes), 500)
+    expect(bytesOf(output)).toBeLessThanOrEqual(MOST_OUTPUT_BYTES)
+    expect(JSON.parse(output)).toMatchObject({ truncated: true, overall: { samples: 2 } })
+  })
+
+  test('keeps as many labels as fit', () => {
+    const output = metricsOutput(makeMany({ labels: names(10_000, 'label') }), 500)
+    expect(bytesOf(output)).toBeGreaterThan(MOST_OUTPUT_BYTES - 1000)
+  })
+})
+
+describe('the thresholds output', () => {
+  test('is a list when it fits', () => {
+    expect(JSON.parse(thresholdsOutput([makeBroken()]))).toMatchObject([
+      { text: 'p95 < 800ms', level: 'fail', actual: 1200, verdict: 'failed', margin: -0.5 }
+    ])
+    expect(thresholdsOutput([])).toBe('[]')
+  })
+
+  test.each([
+    ['thousands', Array.from({ length: 5000 }, () => makeBroken())],
+    ['one of a megabyte', [makeBroken({ reason: '漢'.repeat(400_000) })]]
+  ])('fits with %s, and says that it was cut', (_, judgements) => {
+    const output = thresholdsOutput(judgements)
+    expect(bytesOf(output)).toBeLessThanOrEqual(MOST_OUTPUT_BYTES)
+    expect(JSON.parse(output)).toMatchObject({ truncated: true })
+  })
+
+  test('keeps the broken ones when it must leave some out', () => {
+    const judgements = [
+      ...Array.from({ length: 5000 }, () => makeJudgement()),
+      makeBroken({ threshold: { text: 'the broken one' } })
+    ]
+    const { thresholds } = JSON.parse(thresholdsOutput(judgements)) as { thresholds: { text: string }[] }
+    expect(thresholds.map(({ text }) => text)).toContain('the broken one')
+  })
+})
