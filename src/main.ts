@@ -60,6 +60,7 @@ function createWorkbench(cancelled: AbortSignal): Workbench {
     saveState: step.saveState,
     setOutput: step.setOutput,
     writeSummary: step.writeSummary,
+    annotate: ({ level, message }) => log[level](message),
     uploadArtifact: createUploader(occasion),
     startLocalService: async ({ serviceName, onProcessGroup }) => {
       const { startService } = await import('./local/server.js')

@@ -7,6 +7,7 @@ import type { OutputName } from '../../src/gate/outputs.js'
 import type { Settings } from '../../src/gate/settings.js'
 import type { StepState } from '../../src/gate/step-state.js'
 import type { ArtifactRequest, Log, Workbench } from '../../src/gate/workbench.js'
+import type { Annotation } from '../../src/report/annotations.js'
 import { readAddress } from '../../src/service/address.js'
 import { ServiceClient } from '../../src/service/client.js'
 import type { Grid, Run } from '../../src/service/documents.js'
@@ -75,6 +76,7 @@ export async function makeBench(changes: Partial<Workbench> = {}): Promise<TestB
       bench.summaries.push(markdown)
       bench.events.push('summary')
     },
+    annotate: ({ level, message }: Annotation) => bench.log[level](message),
     uploadArtifact: async (request: ArtifactRequest) => {
       bench.uploads.push(request)
       bench.events.push('artifact')

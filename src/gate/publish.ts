@@ -37,7 +37,7 @@ export async function publish(
     .catch((thrown: unknown) =>
       bench.log.warning(`The job summary could not be written: ${messageOf(thrown)}`)
     )
-  for (const { level, message } of annotate(outcome)) bench.log[level](message)
+  for (const annotation of annotate(outcome)) bench.annotate(annotation)
 }
 
 /** `verdict.json` and `report.html` beside the CSVs; a disk that is full costs the files, not the verdict. */

@@ -1,3 +1,4 @@
+import type { Annotation } from '../report/annotations.js'
 import type { Clock } from '../service/clock.js'
 import type { OutputName } from './outputs.js'
 import type { ProcessGroup, StepState } from './step-state.js'
@@ -68,6 +69,8 @@ export interface Workbench {
   saveState(state: StepState): void
   setOutput(name: OutputName, value: string): void
   writeSummary(markdown: string): Promise<void>
+  /** Marks what is broken where the job is looked at; a terminal shows it in its table. */
+  annotate(annotation: Annotation): void
   /** Undefined where there is nowhere to upload to. */
   readonly uploadArtifact: ((request: ArtifactRequest) => Promise<Artifact>) | undefined
   /** Told after each look at the run, where somebody watches. */

@@ -33,7 +33,11 @@ export function readArguments(args: readonly string[], flags: readonly Flag[]): 
     ])
   )
   try {
-    const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true })
+    const { values, positionals } = parseArgs({
+      args: joinValues(args, flags),
+      options,
+      allowPositionals: true
+    })
     const given = values as Record<string, boolean | string[] | undefined>
     return {
       words: positionals,
@@ -45,4 +49,19 @@ export function readArguments(args: readonly string[], flags: readonly Flag[]): 
       cause: thrown
     })
   }
+}
+
+/** A value may start with a dash, as JMeter's parameters do; parseArgs takes those only behind an equals sign. */
+function joinValues(args: readonly string[], flags: readonly Flag[]): string[] {
+  const joined: string[] = []
+  for (let at = 0; at < args.length; at++) {
+    const arg = args[at] ?? ''
+    const value = args[at + 1]
+    const takesValue = flags.some(({ name, value: kind }) => kind !== undefined && arg === `--${name}`)
+    if (takesValue && value !== undefined) {
+      joined.push(`${arg}=${value}`)
+      at++
+    } else joined.push(arg)
+  }
+  return joined
 }

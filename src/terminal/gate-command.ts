@@ -88,6 +88,7 @@ export async function runGateCommand(args: Arguments, world: GateWorld): Promise
     saveState: () => undefined,
     setOutput: () => undefined,
     writeSummary: () => Promise.resolve(),
+    annotate: () => undefined,
     uploadArtifact: undefined,
     onProgress: (progress) => bar?.show(progress),
     startLocalService: (request) =>
