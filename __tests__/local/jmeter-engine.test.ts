@@ -1,10 +1,24 @@
 import { afterAll, describe, expect, test } from '@jest/globals'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { explain } from '../../src/local/engines/jmeter.js'
 import { insertHostOverrides, readSamplerNames } from '../../src/local/jmeter-plan.js'
-import { createFolders, createServices, finishRun, get, PLAN, runForm, specFields } from './support.js'
-import { writeJMeter, writeSample } from './stand-in.js'
+import {
+  createFolders,
+  createRun,
+  createServices,
+  finishRun,
+  type FormPart,
+  get,
+  PLAN,
+  postForm,
+  runForm,
+  send,
+  SPEC,
+  specFields,
+  waitForStatus
+} from './support.js'
+import { writeJMeter, writeSample, writeScript } from './stand-in.js'
 
 const folders = createFolders()
 const services = createServices()
@@ -215,5 +229,41 @@ describe('the names of samplers', () => {
     expect(readSamplerNames(PLAN)).toEqual(['home', 'check & out'])
     expect(readSamplerNames('<kg.apc.DummySampler testname="&#x41;&#66;&quot;"/>')).toEqual(['AB"'])
     expect(readSamplerNames('hello')).toEqual([])
+  })
+})
+
+describe('while JMeter is being looked for', () => {
+  /** A stand-in that takes its time to tell its version, as an installation does. */
+  const startSlow = async (): Promise<Awaited<ReturnType<typeof services.start>>> => {
+    const home = folders.create()
+    writeScript(join(home, 'bin', 'jmeter'), ['sleep 600'])
+    return services.start({ engine: 'jmeter', env: { PATH: process.env.PATH, JMETER_HOME: home } })
+  }
+
+  test('a run can be stopped, and the service closed', async () => {
+    const service = await startSlow()
+    const id = await createRun(service)
+    expect((await get(service, `/runs/${id}`)).json.status).toBe('queued')
+    expect((await get(service, `/runs/${id}/stop`)).json).toMatchObject({ status: 'finished', apdex: null })
+    expect((await get(service, `/runs/${id}`)).json._embedded.grids[0]?.status).toBe('stopped')
+    await service.close()
+    expect(readdirSync(join(service.dataDir, 'processes'))).toEqual([])
+  })
+
+  test('a grid is starting, and can be terminated', async () => {
+    const service = await startSlow()
+    const parts = SPEC.map(([key, value]): FormPart => [`grid[${key}]`, value])
+    const { uuid } = (await postForm(service, '/grids', parts)).json
+    await waitForStatus(service, `/grids/${uuid}`, ['starting'])
+    expect((await send(service, 'DELETE', `/grids/${uuid}`)).json.status).toBe('stopped')
+  })
+
+  test('a grid whose tool cannot be had is stopped, and the log says why', async () => {
+    const env = { PATH: process.env.PATH, JMETER_HOME: folders.create() }
+    const service = await services.start({ engine: 'jmeter', env })
+    const parts = SPEC.map(([key, value]): FormPart => [`grid[${key}]`, value])
+    const { uuid } = (await postForm(service, '/grids', parts)).json
+    await waitForStatus(service, `/grids/${uuid}`, ['stopped'])
+    expect(service.lines.join('\n')).toMatch(new RegExp(`grid ${uuid} could not start: .*no bin/jmeter`))
   })
 })

@@ -3,10 +3,9 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { endLeftoverGroup, Processes, type ProcessGroup, readStartTime } from '../../src/local/processes.js'
-import { createFolders, createRun, createServices, get, runForm, waitForStatus } from './support.js'
+import { createFolders, createRun, createServices, get, runForm, until, waitForStatus } from './support.js'
 import { runEndlessly, writeJMeter, writeSample, writeScript } from './stand-in.js'
 
 const folders = createFolders()
@@ -20,13 +19,6 @@ afterAll(async () => {
 
 function isAlive(pid: number): boolean {
   return readStartTime(pid) !== undefined
-}
-
-async function until(holds: () => boolean): Promise<void> {
-  for (let tries = 0; !holds(); tries++) {
-    if (tries > 1500) throw new Error('it never came to pass')
-    await sleep(10)
-  }
 }
 
 async function readPids(pidFile: string): Promise<number[]> {

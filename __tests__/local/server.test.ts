@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { readdirSync } from 'node:fs'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import type { Service } from '../../src/local/server.js'
 import {
@@ -16,6 +17,7 @@ import {
   send,
   SPEC,
   specFields,
+  until,
   waitForStatus
 } from './support.js'
 
@@ -299,6 +301,23 @@ describe('the size of an upload', () => {
     expect(reply.status).toBe(413)
     expect(reply.json.error).toContain('100000 bytes')
     expect(readdirSync(join(small.dataDir, 'uploads'))).toEqual([])
+  })
+})
+
+describe('an upload that is broken off', () => {
+  test('leaves nothing behind, and the service goes on', async () => {
+    const form = formOf(runForm({}, specFields(), 'x'.repeat(200_000)))
+    const { port } = new URL(service.url)
+    const uploads = join(service.dataDir, 'uploads')
+    const authorization = `Basic ${Buffer.from(`${service.token}:`).toString('base64')}`
+    const head = `POST /runs HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nAuthorization: ${authorization}\r\nContent-Type: ${form.headers['content-type']!}\r\nContent-Length: ${Buffer.byteLength(form.body)}\r\n\r\n`
+    const socket = connect(Number(port), '127.0.0.1')
+    socket.write(head)
+    socket.write(Buffer.from(form.body).subarray(0, 100_000))
+    await until(() => readdirSync(uploads).length === 1)
+    socket.destroy()
+    await until(() => readdirSync(uploads).length === 0)
+    expect((await get(service, '/account')).status).toBe(200)
   })
 })
 

@@ -208,6 +208,14 @@ export async function createRun(service: Service, parts: readonly FormPart[] = r
   return reply.json.uuid
 }
 
+/** Looks until something holds that no reply tells. */
+export async function until(holds: () => boolean): Promise<void> {
+  for (let tries = 0; !holds(); tries++) {
+    if (tries > 1500) throw new Error('it never came to pass')
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+}
+
 /** Looks until a document of the path has one of the statuses. */
 export async function waitForStatus(
   service: Service,

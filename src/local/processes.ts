@@ -46,38 +46,42 @@ export class Processes {
       // Piped, never inherited: a tool's output is foreign text, and the runner reads commands from ours.
       stdio: ['ignore', 'pipe', 'pipe']
     })
-    const exit = awaitEvent(child, 'exit')
-    const close = awaitEvent(child, 'close')
-    close.catch(() => undefined)
     for (const stream of [child.stdout, child.stderr]) splitLines(stream, command.onLine)
-    const pid = child.pid
-    if (pid === undefined) return exit
-    this.running.set(pid, exit)
-    this.tell.onStart({ pid, startTime: readStartTime(pid) ?? '' })
-    const end = (): void => void endGroup(pid)
-    signal.addEventListener('abort', end, { once: true })
-    try {
-      const result = await exit
-      // The tool itself is gone; what it left behind in its group must not go on.
-      await endGroup(pid)
-      // The last words are in the pipes. A descendant that left the group may hold them open for ever: not waited for.
-      await Promise.race([close, sleep(LAST_WORDS_MS, undefined, { ref: false })])
-      return result
-    } finally {
-      signal.removeEventListener('abort', end)
-      this.running.delete(pid)
-      this.tell.onEnd(pid)
-    }
+    const exit = awaitEvent(child, 'exit')
+    if (child.pid === undefined) return exit
+    const done = this.follow(child, child.pid, { exit, signal })
+    this.running.set(child.pid, done)
+    return done
   }
 
   /** Ends everything that is still running. */
   async endAll(): Promise<void> {
-    await Promise.all(
-      [...this.running].map(async ([pid, exit]) => {
-        await endGroup(pid)
-        await exit.catch(() => undefined)
-      })
-    )
+    await Promise.all([...this.running.keys()].map(endGroup))
+    await Promise.allSettled([...this.running.values()])
+  }
+
+  private async follow(
+    child: ChildProcess,
+    pid: number,
+    ending: { exit: Promise<ToolExit>; signal: AbortSignal }
+  ): Promise<ToolExit> {
+    const end = (): void => void endGroup(pid)
+    ending.signal.addEventListener('abort', end, { once: true })
+    const close = awaitEvent(child, 'close')
+    try {
+      this.tell.onStart({ pid, startTime: readStartTime(pid) ?? '' })
+      return await ending.exit
+    } finally {
+      // The tool itself is gone; what it left behind in its group must not go on.
+      await endGroup(pid)
+      // The last words are in the pipes. A descendant that left the group may hold them open for ever: not waited for.
+      await Promise.race([close, sleep(LAST_WORDS_MS, undefined, { ref: false })])
+      child.stdout?.destroy()
+      child.stderr?.destroy()
+      ending.signal.removeEventListener('abort', end)
+      this.running.delete(pid)
+      this.tell.onEnd(pid)
+    }
   }
 }
 
