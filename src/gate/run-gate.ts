@@ -38,13 +38,22 @@ export async function runGate(bench: Workbench, settings: Settings): Promise<Out
   if (gate !== undefined) {
     await findOut(gate, findings)
     await tidyUp(gate, findings)
-    await gate.client.close()
-    await gate.local?.close()
+    await closeAll(gate)
   }
   const outcome = conclude(settings, findings)
   const withArtifact = outcome.verdict !== 'cancelled' && outcome.verdict !== 'detached'
   await publish(bench, { settings, outcome, collection: findings.collection, withArtifact })
   return outcome
+}
+
+/** What cannot be closed must not cost the verdict. */
+async function closeAll({ client, local, bench }: Gate): Promise<void> {
+  try {
+    await client.close()
+    await local?.close()
+  } catch (thrown) {
+    bench.log.warning(`The service's end could not be awaited: ${messageOf(thrown)}`)
+  }
 }
 
 async function openGate(bench: Workbench, settings: Settings, findings: Findings): Promise<Gate | undefined> {

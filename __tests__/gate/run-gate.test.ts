@@ -1,0 +1,516 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { mkdtemp, readFile, readdir, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { maskToken, runGate } from '../../src/gate/run-gate.js'
+import type { Settings } from '../../src/gate/settings.js'
+import { CancelledError } from '../../src/gate/trouble.js'
+import type { LocalServiceRequest } from '../../src/gate/workbench.js'
+import type { Outcome } from '../../src/report/outcome.js'
+import { readAddress } from '../../src/service/address.js'
+import type { GridChoice } from '../../src/service/requests.js'
+import { TOKEN, makeBench, makeSettings, makeSpecification } from '../support/gate-bench.js'
+import type { TestBench } from '../support/gate-bench.js'
+import { GateService, faults } from '../support/gate-service.js'
+import type { Fault } from '../support/gate-service.js'
+
+let service: GateService
+let bench: TestBench
+let plan: string
+
+beforeEach(async () => {
+  service = await GateService.start()
+  bench = await makeBench()
+  plan = join(await mkdtemp(join(tmpdir(), 'gate-plan-')), 'plan.jmx')
+  await writeFile(plan, '<jmeterTestPlan/>')
+})
+
+afterEach(() => service.close())
+
+type Changes = Partial<Settings> & { thresholdLines?: string; grids?: GridChoice[] }
+
+function gate(changes: Changes = {}): Promise<Outcome> {
+  const { grids = [makeSpecification()], ...rest } = changes
+  const settings = makeSettings({
+    target: { kind: 'remote', address: readAddress(service.url), token: TOKEN },
+    origin: { kind: 'files', paths: [plan], grids },
+    thresholdLines: 'apdex >= 0.85',
+    ...rest
+  })
+  return bench.clock.run(runGate(bench, settings))
+}
+
+const MIXED: GridChoice[] = [makeSpecification(), { id: 'theirs' }]
+const EXISTING: Partial<Settings> = { origin: { kind: 'existing', runId: 'theirs' } }
+
+function cancel(): void {
+  bench.cancellation.abort(new CancelledError('SIGINT'))
+}
+
+function many(fault: Fault): Fault[] {
+  return Array.from({ length: 500 }, () => fault)
+}
+
+/** Who would still cost money. */
+function running(): string[] {
+  return service.runs.filter(({ statuses }) => statuses[0] !== 'finished').map(({ id }) => id)
+}
+
+describe('a run that comes to its end', () => {
+  test('passes: started, watched, collected, judged, published', async () => {
+    const outcome = await gate()
+    expect(outcome).toMatchObject({ verdict: 'passed', reason: 'The threshold holds.' })
+    expect([...new Set(service.order())].sort()).toEqual(['createRun', 'report', 'result', 'showRun'])
+    expect(Object.fromEntries(bench.outputs)).toMatchObject({
+      'run-id': 'run1',
+      'run-url': 'https://service.example/run1',
+      status: 'finished',
+      verdict: 'passed',
+      apdex: '0.93',
+      'artifact-id': '77'
+    })
+    expect(await readdir(bench.scratchDir)).toEqual(['report.html', 'results', 'verdict.json'])
+    expect(bench.uploads[0]?.name).toBe('loadgate-run1')
+    expect(bench.states.at(-1)).toMatchObject({ runId: 'run1', cleanupDue: false })
+    expect(bench.clock.sleeperCount).toBe(0)
+  })
+
+  test('fails', async () => {
+    expect(await gate({ thresholdLines: 'apdex >= 0.95' })).toMatchObject({ verdict: 'failed' })
+    expect(bench.outputs.get('verdict')).toBe('failed')
+    expect(bench.uploads).toHaveLength(1)
+    expect(bench.annotations).toHaveLength(1)
+  })
+
+  test('run-id and run-url are set as soon as they are known', async () => {
+    service.meet('showRun', faults.hold)
+    const gating = gate()
+    await service.reached('showRun')
+    expect(bench.events).toEqual(['output run-id', 'output run-url'])
+    cancel()
+    await gating
+  })
+
+  test.each(['stopped', 'problem'])(
+    '%s is inconclusive; what there is is kept, and nobody waits long for the rest',
+    async (status) => {
+      service.nextStatuses = ['running', status]
+      service.meet('result', ...many(faults.answer(404)))
+      expect(await gate()).toMatchObject({
+        verdict: 'inconclusive',
+        reason: expect.stringContaining(`"${status}"`)
+      })
+      expect(bench.clock.elapsedMs).toBeLessThan(90_000)
+      expect(bench.uploads[0]?.files).toHaveLength(2)
+      expect(service.count('stopRun')).toBe(0)
+    }
+  )
+
+  test('a service that is away for 2 minutes in the middle does not fail the gate', async () => {
+    service.nextStatuses = ['queued', 'running', 'running', 'finished']
+    const down = (res: Parameters<Fault>[0], commit: Parameters<Fault>[1]): void =>
+      (bench.clock.elapsedMs < 120_000 ? faults.answer(503) : faults.none)(res, commit)
+    service.meet('showRun', faults.none, ...many(down))
+    expect((await gate()).verdict).toBe('passed')
+    expect(bench.clock.elapsedMs).toBeGreaterThan(120_000)
+  })
+
+  test('two grids have two CSVs', async () => {
+    service.ownGrids = [
+      { id: 'g1', region: 'us-east-1' },
+      { id: 'g2', region: 'eu-west-1' }
+    ]
+    await gate()
+    expect(await readdir(join(bench.scratchDir, 'results'))).toEqual(['eu-west-1-g2.csv', 'us-east-1-g1.csv'])
+    expect(bench.uploads[0]?.files).toHaveLength(4)
+  })
+
+  test('a CSV that never comes: inconclusive after at most 10 minutes of collecting, the others kept', async () => {
+    service.ownGrids = [
+      { id: 'g1', region: 'us-east-1' },
+      { id: 'g2', region: 'eu-west-1' }
+    ]
+    service.meet('result', faults.none, ...many(faults.answer(200, { error: 'no such thing' })))
+    const outcome = await gate()
+    expect(outcome.verdict).toBe('inconclusive')
+    expect(outcome.reason).toMatch(
+      /^The CSV of grid g\d could not be had whole: .*JSON came where a CSV was due/
+    )
+    expect(await readdir(join(bench.scratchDir, 'results'))).toContainEqual(expect.stringMatching(/\.csv$/))
+    expect(bench.clock.elapsedMs).toBeGreaterThan(590_000)
+    expect(bench.clock.elapsedMs).toBeLessThan(650_000)
+  })
+
+  test('collecting takes no longer than the timeout', async () => {
+    service.meet('report', ...many(faults.answer(404)))
+    expect((await gate({ timeoutMs: 100_000 })).reason).toMatch(/^The report could not be had/)
+    expect(bench.clock.elapsedMs).toBeLessThan(130_000)
+  })
+})
+
+describe('the token', () => {
+  test('is masked together with its dress in the header', () => {
+    maskToken(bench, TOKEN)
+    expect(bench.masked).toEqual([TOKEN, Buffer.from(`${TOKEN}:`).toString('base64')])
+  })
+
+  test.each([20, 21, 22])('of %d characters is in the saved state and nowhere else', async (length) => {
+    const token = 'T'.repeat(length)
+    service.meet('showRun', faults.dropBefore, faults.answer(500, { error: 'bad token' }))
+    await gate({ target: { kind: 'remote', address: readAddress(service.url), token } })
+    const files = await Promise.all(
+      ['verdict.json', 'report.html'].map((name) => readFile(join(bench.scratchDir, name), 'utf8'))
+    )
+    const told = [...bench.log.lines, ...bench.outputs.values(), ...bench.summaries, ...files].join('\n')
+    expect(told).not.toContain(token)
+    expect(told).not.toContain(Buffer.from(`${token}:`).toString('base64'))
+    expect(bench.states.every((state) => state.token === token)).toBe(true)
+  })
+
+  test('an empty one masks nothing', () => {
+    maskToken(bench, '')
+    expect(bench.masked).toEqual([])
+  })
+})
+
+describe('the timeout', () => {
+  beforeEach(() => {
+    service.nextStatuses = ['queued', 'running']
+  })
+
+  test('stops the run, and what it brought so far is collected, uploaded and shown', async () => {
+    const outcome = await gate({ timeoutMs: 60_000 })
+    expect(outcome).toMatchObject({
+      verdict: 'timed-out',
+      reason: 'The run did not end within the timeout of 60 s.',
+      summary: service.summary
+    })
+    expect(running()).toEqual([])
+    expect(outcome.grids).toMatchObject([{ gridId: 'grid1', problem: undefined }])
+    expect(bench.uploads[0]?.files).toHaveLength(3)
+    expect(bench.outputs.get('verdict')).toBe('timed-out')
+    expect(bench.states.at(-1)).toMatchObject({ cleanupDue: false })
+    expect(bench.clock.elapsedMs).toBeLessThan(70_000)
+  })
+
+  test('while the run is being made: it is found by its marker and stopped', async () => {
+    service.meet('createRun', faults.holdAfter)
+    const gating = gate({ timeoutMs: 60_000 })
+    await service.reached('createRun')
+    await bench.clock.advance(60_000)
+    expect((await gating).verdict).toBe('timed-out')
+    expect(service.count('createRun')).toBe(1)
+    expect(running()).toEqual([])
+  })
+
+  test('a run that will not stop is left to post, with a warning, after some minutes', async () => {
+    service.meet('stopRun', ...many(faults.answer(200, { uuid: 'run1', status: 'running' })))
+    expect((await gate({ timeoutMs: 60_000 })).verdict).toBe('timed-out')
+    expect(bench.states.at(-1)).toMatchObject({ runId: 'run1', cleanupDue: true })
+    expect(bench.log.of('warning').join('\n')).toContain('Run run1 may still be running')
+    expect(bench.clock.elapsedMs).toBeLessThan(10 * 60_000)
+  })
+})
+
+describe('a cancelled job', () => {
+  beforeEach(() => {
+    service.nextStatuses = ['queued', 'running']
+  })
+
+  test('stops the run at once; the verdict is cancelled, and nothing is uploaded', async () => {
+    const gating = gate()
+    await service.reached('showRun', 3)
+    const beforeMs = bench.clock.elapsedMs
+    cancel()
+    expect(await gating).toMatchObject({ verdict: 'cancelled', reason: 'cancelled by SIGINT' })
+    expect(running()).toEqual([])
+    expect(bench.clock.elapsedMs - beforeMs).toBeLessThanOrEqual(5_000)
+    expect(bench.uploads).toEqual([])
+    expect(bench.outputs.get('verdict')).toBe('cancelled')
+    expect(bench.summaries).toHaveLength(1)
+    expect(bench.states.at(-1)).toMatchObject({ cleanupDue: false })
+  })
+
+  test('while the run is being made: found by its marker and stopped', async () => {
+    service.meet('createRun', faults.holdAfter)
+    const gating = gate()
+    await service.reached('createRun')
+    cancel()
+    expect((await gating).verdict).toBe('cancelled')
+    expect(service.count('createRun')).toBe(1)
+    expect(running()).toEqual([])
+  })
+
+  test('with a list that lags more than there is time: post is left the marker, and the grids are gone', async () => {
+    service.meet('createRun', faults.hold)
+    service.grids.set('theirs', { id: 'theirs', statuses: ['started'], fields: [], isTerminated: false })
+    const gating = gate({ grids: MIXED })
+    await service.reached('createRun')
+    const beforeMs = bench.clock.elapsedMs
+    cancel()
+    await gating
+    expect(bench.clock.elapsedMs - beforeMs).toBeLessThanOrEqual(5_000)
+    expect(bench.states.at(-1)).toMatchObject({
+      cleanupDue: true,
+      marker: expect.stringMatching(/^loadgate-/)
+    })
+    expect(service.grids.get('made1')?.isTerminated).toBe(true)
+    expect(service.grids.get('theirs')?.isTerminated).toBe(false)
+  })
+
+  test('with a stop that does not answer: given up after 5 s, and left to post', async () => {
+    service.meet('stopRun', faults.hold)
+    const gating = gate()
+    await service.reached('showRun', 2)
+    cancel()
+    await service.reached('stopRun')
+    await bench.clock.advance(5_000)
+    expect((await gating).verdict).toBe('cancelled')
+    expect(bench.states.at(-1)).toMatchObject({ runId: 'run1', cleanupDue: true })
+  })
+
+  test('stop-on-cancel: false leaves the run running, and post too', async () => {
+    const gating = gate({ stopOnCancel: false, grids: MIXED })
+    await service.reached('showRun', 2)
+    cancel()
+    expect((await gating).verdict).toBe('cancelled')
+    expect(running()).toEqual(['run2'])
+    expect(service.count('stopRun')).toBe(0)
+    expect(service.count('terminateGrid')).toBe(0)
+    expect(bench.states.at(-1)).toMatchObject({ cleanupDue: false })
+    expect(bench.log.of('info').join('\n')).toContain(
+      'stop-on-cancel is false: the run is left running, and the stop_after of its grids ends them.'
+    )
+  })
+
+  test('while collecting: the run has ended, and is not stopped', async () => {
+    service.nextStatuses = ['finished']
+    service.meet('result', faults.hold)
+    const gating = gate()
+    await service.reached('result')
+    cancel()
+    expect((await gating).verdict).toBe('cancelled')
+    expect(service.count('stopRun')).toBe(0)
+    expect(bench.states.at(-1)).toMatchObject({ cleanupDue: false })
+  })
+
+  test('before anything was sent: nothing is', async () => {
+    cancel()
+    expect((await gate()).verdict).toBe('cancelled')
+    expect(service.runs).toEqual([])
+  })
+
+  test('during the stop that follows a timeout', async () => {
+    service.meet('stopRun', faults.hold)
+    const gating = gate({ timeoutMs: 30_000 })
+    await service.reached('stopRun')
+    cancel()
+    expect((await gating).verdict).toBe('cancelled')
+    expect(running()).toEqual([])
+  })
+})
+
+describe('wait: false', () => {
+  beforeEach(() => {
+    service.nextStatuses = ['queued', 'running']
+  })
+
+  test('starts the run and leaves it', async () => {
+    expect(await gate({ wait: false })).toMatchObject({ verdict: 'detached' })
+    expect(service.order()).toEqual(['createRun'])
+    expect(bench.outputs.get('run-id')).toBe('run1')
+    expect(bench.outputs.get('verdict')).toBe('detached')
+    expect(bench.states.at(-1)).toMatchObject({ cleanupDue: false })
+    expect(bench.uploads).toEqual([])
+  })
+
+  test('leaves the grids that were made to the run, and says so', async () => {
+    await gate({ wait: false, grids: MIXED })
+    expect(service.count('terminateGrid')).toBe(0)
+    expect(bench.log.of('info')).toContain('The grids made1 are left to the run; their stop_after ends them.')
+  })
+})
+
+describe('an existing run', () => {
+  test('is waited for and judged', async () => {
+    service.addRun({ id: 'theirs', statuses: ['running', 'running', 'finished'] })
+    expect((await gate(EXISTING)).verdict).toBe('passed')
+    expect(bench.outputs.get('run-id')).toBe('theirs')
+    expect(service.count('createRun')).toBe(0)
+  })
+
+  test('one that has ended is judged at once, whatever its duration', async () => {
+    service.addRun({ id: 'theirs', statuses: ['finished'], document: { duration: 600 } })
+    expect((await gate(EXISTING)).verdict).toBe('passed')
+    expect(bench.clock.elapsedMs).toBe(0)
+  })
+
+  test.each<[string, () => void, string]>([
+    ['on timeout', () => void bench.clock.advance(7_200_000), 'timed-out'],
+    ['on cancel', cancel, 'cancelled']
+  ])('is never stopped, %s', async (_, trouble, verdict) => {
+    service.addRun({ id: 'theirs', statuses: ['running'] })
+    service.meet('showRun', faults.none, faults.none, faults.hold)
+    const gating = gate(EXISTING)
+    await service.reached('showRun', 3)
+    trouble()
+    expect((await gating).verdict).toBe(verdict)
+    expect(service.count('stopRun')).toBe(0)
+    expect(bench.states.every(({ cleanupDue }) => !cleanupDue)).toBe(true)
+  })
+
+  test('is never stopped, on an error', async () => {
+    service.addRun({ id: 'theirs', statuses: ['running'] })
+    service.meet('showRun', faults.none, faults.none, faults.answer(401))
+    expect((await gate(EXISTING)).verdict).toBe('error')
+    expect(service.count('stopRun')).toBe(0)
+  })
+
+  test('one that is not there is an error', async () => {
+    expect(await gate(EXISTING)).toMatchObject({ verdict: 'error', reason: expect.stringContaining('404') })
+  })
+})
+
+describe('a repeat', () => {
+  test('is watched and judged like any run', async () => {
+    service.addRun({ id: 'before', statuses: ['finished'] })
+    expect((await gate({ origin: { kind: 'repeat', runId: 'before' } })).verdict).toBe('passed')
+    expect(service.count('repeatRun')).toBe(1)
+    expect(service.count('createRun')).toBe(0)
+  })
+
+  test('is stopped on cancel', async () => {
+    service.addRun({ id: 'before', statuses: ['finished'] })
+    service.nextStatuses = ['running']
+    const gating = gate({ origin: { kind: 'repeat', runId: 'before' } })
+    await service.reached('showRun', 2)
+    cancel()
+    await gating
+    expect(running()).toEqual([])
+  })
+})
+
+describe('mixed grids', () => {
+  test.each<[string, Changes, () => void, string]>([
+    ['a run that passes', {}, () => undefined, 'passed'],
+    ['a run that fails', { thresholdLines: 'apdex > 0.99' }, () => undefined, 'failed'],
+    ['a timeout', { timeoutMs: 60_000 }, () => (service.nextStatuses = ['running']), 'timed-out'],
+    ['a run that is refused', {}, () => service.meet('createRun', faults.answer(422)), 'error'],
+    [
+      'a grid that is refused',
+      { grids: [...MIXED, makeSpecification()] },
+      () => service.meet('createGrid', faults.none, faults.answer(422)),
+      'error'
+    ],
+    ['a grid that ends too soon', {}, () => (service.nextGridStatuses = ['stopped']), 'error']
+  ])('those that were made are terminated after %s; theirs are not', async (_, changes, arrange, verdict) => {
+    service.grids.set('theirs', { id: 'theirs', statuses: ['started'], fields: [], isTerminated: false })
+    arrange()
+    expect((await gate({ grids: MIXED, ...changes })).verdict).toBe(verdict)
+    expect(service.grids.get('made1')?.isTerminated).toBe(true)
+    expect(service.grids.get('theirs')?.isTerminated).toBe(false)
+    expect(bench.states.at(-1)).toMatchObject({
+      madeGrids: expect.arrayContaining(['made1']),
+      cleanupDue: false
+    })
+  })
+
+  test('the run refers to all of them', async () => {
+    await gate({ grids: MIXED })
+    const created = service.seen.find(({ operation }) => operation === 'createRun')
+    expect(created?.fields.filter(([name]) => name.includes('[grids]'))).toEqual([
+      ['run[grids][][uuid]', 'made1'],
+      ['run[grids][][uuid]', 'theirs']
+    ])
+  })
+})
+
+describe('errors', () => {
+  test.each<[string, Fault, RegExp]>([
+    ['a wrong token', faults.answer(401), /^creating the run: the service answered 401: .*Check the token/],
+    ['a refused body', faults.answer(422, { errors: ['tool is odd'] }), /422: tool is odd/],
+    ['a lost reply', faults.dropBefore, /nothing was started/],
+    ['an HTML page', faults.answer(503, '<html><title>Down</title></html>'), /an HTML page titled "Down"/]
+  ])('%s: one clear message, and the evidence so far', async (_, fault, reason) => {
+    service.meet('createRun', fault)
+    const outcome = await gate()
+    expect(outcome.verdict).toBe('error')
+    expect(outcome.reason).toMatch(reason)
+    expect(Object.fromEntries(bench.outputs)).toMatchObject({ verdict: 'error', 'artifact-id': '77' })
+    expect(bench.summaries).toHaveLength(1)
+    expect(service.runs).toEqual([])
+  })
+
+  test.each([401, 404])('%d in the middle of the watch: the run is stopped', async (status) => {
+    service.nextStatuses = ['running']
+    service.meet('showRun', faults.none, faults.none, faults.answer(status))
+    expect((await gate()).verdict).toBe('error')
+    expect(running()).toEqual([])
+    expect(bench.states.at(-1)).toMatchObject({ cleanupDue: false })
+  })
+
+  test('a service that stays away: what may still run is left to post', async () => {
+    service.nextStatuses = ['running']
+    service.meet('showRun', faults.none, ...many(faults.answer(503)))
+    service.meet('stopRun', ...many(faults.answer(503)))
+    expect((await gate()).verdict).toBe('error')
+    expect(bench.states.at(-1)).toMatchObject({ runId: 'run1', cleanupDue: true })
+  })
+})
+
+describe('the embedded service', () => {
+  let closed: number
+  let request: LocalServiceRequest | undefined
+
+  beforeEach(() => {
+    closed = 0
+    Object.assign(bench, {
+      startLocalService: async (asked: LocalServiceRequest) => {
+        request = asked
+        asked.onProcessGroup({ pid: 7, startTime: '1' })
+        return { url: service.url, token: 'local-token', close: async () => void closed++ }
+      }
+    })
+  })
+
+  test('is started, used, and closed; its token is masked and its page is no link', async () => {
+    expect((await gate({ target: { kind: 'local' }, serviceName: undefined })).verdict).toBe('passed')
+    expect(closed).toBe(1)
+    expect(request).toBeDefined()
+    expect(bench.masked[0]).toBe('local-token')
+    expect(bench.outputs.get('run-url')).toBe('')
+    expect(bench.outputs.get('run-id')).toBe('run1')
+  })
+
+  test('its process groups are in the saved state, its address and token are not', async () => {
+    await gate({ target: { kind: 'local' } })
+    expect(bench.states.at(-1)).toMatchObject({
+      address: '',
+      token: '',
+      processGroups: [{ pid: 7, startTime: '1' }]
+    })
+  })
+
+  test('one that does not start is an error that is published', async () => {
+    Object.assign(bench, { startLocalService: () => Promise.reject(new Error('no java')) })
+    expect(await gate({ target: { kind: 'local' } })).toMatchObject({ verdict: 'error', reason: 'no java' })
+    expect(bench.outputs.get('verdict')).toBe('error')
+  })
+
+  test('one that cannot be closed costs a warning, not the verdict', async () => {
+    const close = (): Promise<void> => Promise.reject(new Error('stuck'))
+    Object.assign(bench, { startLocalService: async () => ({ url: service.url, token: 't', close }) })
+    expect((await gate({ target: { kind: 'local' } })).verdict).toBe('passed')
+    expect(bench.outputs.get('verdict')).toBe('passed')
+    expect(bench.log.of('warning')).toEqual([expect.stringContaining('stuck')])
+  })
+
+  test('is closed after a cancel too', async () => {
+    service.nextStatuses = ['running']
+    const gating = gate({ target: { kind: 'local' } })
+    await service.reached('showRun', 2)
+    cancel()
+    await gating
+    expect(closed).toBe(1)
+  })
+})
