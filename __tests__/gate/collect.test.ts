@@ -27,7 +27,7 @@ afterEach(async () => {
 function gather(changes: Partial<Run>, timeMs = 600_000): Promise<Collection> {
   const { clock } = gate.bench
   const deadline = startDeadline(clock, timeMs, { error: new Error('the time is over') })
-  return clock.run(collect(gate, makeRun(changes), deadline.signal).finally(deadline.release))
+  return clock.run(collect(gate, makeRun(changes), deadline.signal).finally(() => deadline.release()))
 }
 
 function linkTo(gridId: string, path = 'result.csv'): { name: undefined; region: string; href: string } {

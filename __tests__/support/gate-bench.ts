@@ -49,6 +49,7 @@ export interface TestBench extends Workbench {
   readonly outputs: Map<OutputName, string>
   readonly summaries: string[]
   readonly uploads: ArtifactRequest[]
+  readonly annotations: Annotation[]
 }
 
 export async function makeBench(changes: Partial<Workbench> = {}): Promise<TestBench> {
@@ -66,6 +67,7 @@ export async function makeBench(changes: Partial<Workbench> = {}): Promise<TestB
     outputs: new Map<OutputName, string>(),
     summaries: [] as string[],
     uploads: [] as ArtifactRequest[],
+    annotations: [] as Annotation[],
     mask: (secret: string) => void bench.masked.push(secret),
     saveState: (state: StepState) => void bench.states.push(state),
     setOutput: (name: OutputName, value: string) => {
@@ -76,7 +78,10 @@ export async function makeBench(changes: Partial<Workbench> = {}): Promise<TestB
       bench.summaries.push(markdown)
       bench.events.push('summary')
     },
-    annotate: ({ level, message }: Annotation) => bench.log[level](message),
+    annotate: (annotation: Annotation) => {
+      bench.annotations.push(annotation)
+      bench.events.push('annotation')
+    },
     uploadArtifact: async (request: ArtifactRequest) => {
       bench.uploads.push(request)
       bench.events.push('artifact')

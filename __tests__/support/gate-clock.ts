@@ -7,9 +7,9 @@ interface Sleeper {
   wake(): void
 }
 
-const QUIET_TURNS = 6
+const QUIET_TURNS = 10
 /** Work in flight that time must not overtake: sockets and files. */
-const WORK = /^(TCP|FSReq|FileHandle|GetAddrInfo|Pipe.*Connect|HTTP)/
+const WORK = /^(TCP|FSReq|CloseReq|FileHandle|GetAddrInfo)/i
 
 /** A clock that only moves when it is told to, or while `run` is waiting and nothing else is going on. */
 export class ManualClock implements Clock {
