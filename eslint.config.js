@@ -50,7 +50,17 @@ const wallsOf = (room) => ({
 })
 
 export default tseslint.config(
-  { ignores: ['dist/', 'build/', 'coverage/', 'node_modules/', 'bench/node_modules/', 'bench/data/'] },
+  {
+    ignores: [
+      'dist/',
+      'build/',
+      'coverage/',
+      'node_modules/',
+      'bench/node_modules/',
+      'bench/data/',
+      '.cache/'
+    ]
+  },
   js.configs.recommended,
   {
     files: ['**/*.ts'],

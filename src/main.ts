@@ -61,7 +61,7 @@ function createWorkbench(cancelled: AbortSignal): Workbench {
     setOutput: step.setOutput,
     writeSummary: step.writeSummary,
     annotate: ({ level, message }) => log[level](message),
-    uploadArtifact: createUploader(occasion),
+    uploadArtifact: process.env.ACTIONS_RUNTIME_TOKEN ? createUploader(occasion) : undefined,
     startLocalService: async ({ serviceName, onProcessGroup }) => {
       const { startService } = await import('./local/server.js')
       return startService({

@@ -382,7 +382,7 @@ describe('a service that answers badly', () => {
     expect(result.log).toContain(
       '::error::Load gate error: creating the run: the service answered 401: HTTP Basic: Access denied. (request req-1). Check the token'
     )
-    expect(commandsIn(result.log).filter((command) => command === 'error')).toHaveLength(1)
+    expect(result.log.split('::error::')).toHaveLength(2)
   })
 
   test('a missing run is one clear message', async () => {
@@ -558,7 +558,8 @@ describe('hostile text', () => {
 
     const result = await step.main()
 
-    expect(new Set(commandsIn(result.log))).toEqual(new Set(['add-mask', 'error']))
+    const commands = commandsIn(result.log).filter((command) => command !== 'debug') // the toolkit's own
+    expect(new Set(commands)).toEqual(new Set(['add-mask', 'error']))
     expect(result.summary).not.toMatch(/<img|<\/details>|@org/)
   })
 })

@@ -5,6 +5,8 @@ import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 
 const DIST = resolve('dist')
+/** Node 24, as on a runner, unless another one is to be tried. */
+const NODE = process.env.LOADGATE_BUNDLE_NODE ?? process.execPath
 
 export interface StepResult {
   readonly code: number | null
@@ -48,7 +50,7 @@ export class Step {
 
   start(entry: 'main' | 'post', more: Record<string, string> = {}): ChildProcess {
     const inputs = entry === 'main' ? this.inputs : {}
-    return spawn(process.execPath, [join(DIST, entry, 'index.js')], {
+    return spawn(NODE, [join(DIST, entry, 'index.js')], {
       cwd: this.workspace,
       stdio: ['ignore', 'pipe', 'pipe'],
       env: {

@@ -64,8 +64,12 @@ async function upload(
   { uploadArtifact, scratchDir, log, clock, cancelled }: Workbench,
   { settings, outcome, files }: { settings: Settings; outcome: Outcome; files: readonly string[] }
 ): Promise<Uploaded> {
-  if (uploadArtifact === undefined) return { artifact: undefined, problem: undefined }
-  const name = settings.artifactName ?? `loadgate-${outcome.run?.id ?? 'no-run'}`
+  if (uploadArtifact === undefined)
+    return {
+      artifact: undefined,
+      problem: `There is nowhere to upload an artifact to; the files lie in ${scratchDir}.`
+    }
+  const name = settings.artifactName ?? `loadgate-${outcome.run?.id ?? ''}`
   let failure = ''
   for (let attempt = 1; attempt <= UPLOAD_ATTEMPTS && !cancelled.aborted; attempt++) {
     try {

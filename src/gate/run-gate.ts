@@ -41,7 +41,8 @@ export async function runGate(bench: Workbench, settings: Settings): Promise<Out
     await closeAll(gate)
   }
   const outcome = conclude(settings, findings)
-  const withArtifact = outcome.verdict !== 'cancelled' && outcome.verdict !== 'detached'
+  const withArtifact =
+    outcome.run !== undefined && outcome.verdict !== 'cancelled' && outcome.verdict !== 'detached'
   await publish(bench, { settings, outcome, collection: findings.collection, withArtifact })
   return outcome
 }

@@ -12,10 +12,11 @@ export interface Annotation {
 const MOST_OF_A_KIND = 8
 const MOST_BYTES = 4_000
 
-/** One error for each broken threshold, one warning for each broken or undecided `warn:` line. */
-export function annotate({ judgements, rehearsal }: Outcome): Annotation[] {
+/** One error for each broken threshold, one warning for each broken or undecided `warn:` line; none where the step's own message says all. */
+export function annotate({ verdict: overall, judgements, rehearsal }: Outcome): Annotation[] {
+  if (!['passed', 'failed', 'inconclusive'].includes(overall)) return []
   const broken = judgements.filter(
-    ({ verdict, threshold }) => verdict !== 'passed' && threshold.level === 'fail'
+    ({ verdict, threshold }) => verdict === 'failed' && threshold.level === 'fail'
   )
   const warned = judgements.filter(
     ({ verdict, threshold }) => verdict !== 'passed' && threshold.level === 'warn'
