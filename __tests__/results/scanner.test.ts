@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { createScanner } from '../../src/results/scanner.js'
 import { makeSampleCsv, measure, scanText } from '../support/sample-csv.js'
+import { mutateBytes } from '../support/mutate-bytes.js'
 import { makeRandom } from '../support/seeded-random.js'
 
 const HEADER = 'timeStamp,elapsed,label,success'
@@ -173,7 +174,7 @@ describe('what cannot be read is a problem', () => {
   test('many of them are counted, the first shown', () => {
     const rows = Array.from({ length: 20 }, (_, i) => `1000,${i % 2 === 0 ? 'x' : 7},a,true`)
     const measured = measure([HEADER, ...rows].join('\n'))
-    const { problems = [], rows: count } = measured.sources[0]!
+    const { problems, rows: count } = measured.sources[0]!
     expect(problems).toHaveLength(6)
     expect(problems[1]).toBe('row 3: elapsed is "x", not a whole number of ms')
     expect(problems[5]).toBe('5 more rows could not be read')
@@ -190,28 +191,12 @@ describe('mutated bytes', () => {
     'Time,Measurement,Label,Value\n0,passed,"a",1\n0,failed,"a",0\n'
   ]
 
-  /** Flips, drops, doubles or cuts, up to four times. */
-  function mutate(bytes: Uint8Array, random: () => number): Uint8Array {
-    let list = [...bytes]
-    const times = 1 + Math.floor(random() * 4)
-    for (let i = 0; i < times; i++) {
-      const at = Math.floor(random() * list.length)
-      const kind = Math.floor(random() * 5)
-      if (kind === 0) list[at] = Math.floor(random() * 256)
-      else if (kind === 1) list[at] = [34, 44, 10, 13, 0, 45][Math.floor(random() * 6)]!
-      else if (kind === 2) list.splice(at, 1 + Math.floor(random() * 9))
-      else if (kind === 3) list.splice(at, 0, ...list.slice(at, at + 1 + Math.floor(random() * 30)))
-      else list = list.slice(0, at + 1)
-    }
-    return Uint8Array.from(list)
-  }
-
   test('never crash it, and no file passes as read that was not read to its end', () => {
     const random = makeRandom(2024)
     const originals = seeds.map((text) => new TextEncoder().encode(text))
     const wrong: string[] = []
     for (let i = 0; i < CASES; i++) {
-      const bytes = mutate(originals[i % originals.length]!, random)
+      const bytes = mutateBytes(originals[i % originals.length]!, random)
       const measured = measure(bytes)
       const [source] = measured.sources
       const isClean = source!.problems.length === 0
@@ -242,7 +227,7 @@ describe('mutated bytes', () => {
         isFieldStart = true
         continue
       }
-      rows[rows.length - 1] += char
+      rows[rows.length - 1] = rows.at(-1)! + char
       if (char === '"' && (isQuoted || isFieldStart || rows.at(-1)!.endsWith('""'))) isQuoted = !isQuoted
       isFieldStart = !isQuoted && delimiters.includes(char)
     }

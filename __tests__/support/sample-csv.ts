@@ -98,3 +98,20 @@ export function scanText(text: string | Uint8Array, step = Infinity, grid = 'g',
 export function measure(...texts: (string | Uint8Array)[]): Measurements {
   return mergeScans(texts.map((text, i) => scanText(text, Infinity, `grid-${i + 1}`, `region-${i + 1}`)))
 }
+
+/** All that can be asked, as plain data to compare. */
+export function snapshot(measured: Measurements) {
+  const { sources, labels, regions, grids, series, startMs, endMs } = measured
+  const scopes = [{}, ...labels.map((label) => ({ label })), ...grids.map((grid) => ({ grid }))]
+  const figures = scopes.map((scope) => {
+    const found = measured.figures(scope)
+    const percentiles = [1, 50, 90, 95, 99, 99.9, 100].map((percent) => found?.percentileMs(percent))
+    return {
+      ...scope,
+      ...found,
+      percentileMs: percentiles,
+      apdex: [10, 200, 999].map((t) => found?.apdex(t))
+    }
+  })
+  return { sources, labels, regions, grids, series, startMs, endMs, figures }
+}

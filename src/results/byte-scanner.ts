@@ -96,13 +96,13 @@ export class ByteScanner {
   #drain(): void {
     let used = 0
     if (this.#header === undefined && !this.#isStopped) used = this.#takeHeader()
+    if (this.#buffer.length >= this.#kernelFrom && this.#header !== undefined) this.#startKernel()
     if (this.#splitter !== undefined && !this.isDone) used = this.#takeRows(used)
     if (this.isDone) used = this.#length
     this.#buffer.copyWithin(0, used, this.#length)
     this.#length -= used
     const isFull = this.#length === this.#buffer.length - 1
     if (isFull || this.#buffer.length < GOOD_CAPACITY) this.#grow()
-    if (this.#kernel === undefined && this.#buffer.length >= this.#kernelFrom) this.#startKernel()
   }
 
   #takeRows(from: number): number {
@@ -204,12 +204,9 @@ export class ByteScanner {
   /** A kernel takes a moment to make, which only pays for a file of some size. */
   #startKernel(): void {
     this.#kernelFrom = Infinity
-    if (this.#layout?.shape !== 'samples' || !RowKernel.canRead(this.#layout.columns)) return
-    try {
-      this.#kernel = new RowKernel(this.#layout)
-    } catch {
-      return // no WebAssembly, or an old one: everything works without
-    }
+    if (this.#layout?.shape !== 'samples') return
+    this.#kernel = RowKernel.make(this.#layout)
+    if (this.#kernel === undefined) return
     const bytes = this.#buffer.subarray(0, this.#length)
     this.#buffer = this.#kernel.resize(this.#buffer.length)
     this.#buffer.set(bytes)

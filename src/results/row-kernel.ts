@@ -22,6 +22,7 @@ import type { SampleColumns } from './header.js'
 // RowSplitter and the SampleReader, which alone decide what a row means.
 
 declare const WebAssembly: {
+  validate(bytes: Uint8Array): boolean
   readonly Module: new (bytes: Uint8Array) => object
   readonly Instance: new (module: object) => { readonly exports: object }
 }
@@ -60,14 +61,18 @@ export class RowKernel {
   readonly #roles: Uint8Array
   #capacity = 0
 
-  constructor(layout: { delimiter: number; columns: number; at: SampleColumns }) {
-    const module = new WebAssembly.Module(makeModule(layout.delimiter, layout.columns))
-    this.#exports = new WebAssembly.Instance(module).exports as Exports
-    this.#roles = rolesOf(layout.at, layout.columns)
+  private constructor(exports: Exports, roles: Uint8Array) {
+    this.#exports = exports
+    this.#roles = roles
   }
 
-  static canRead(columns: number): boolean {
-    return columns < MAX_COLUMNS
+  /** Undefined where WebAssembly with vectors is not to be had, or for a header beyond all measure. */
+  static make(layout: { delimiter: number; columns: number; at: SampleColumns }): RowKernel | undefined {
+    if (layout.columns > MAX_COLUMNS) return undefined
+    const bytes = makeModule(layout.delimiter, layout.columns)
+    if (!WebAssembly.validate(bytes)) return undefined
+    const { exports } = new WebAssembly.Instance(new WebAssembly.Module(bytes))
+    return new RowKernel(exports as Exports, rolesOf(layout.at, layout.columns))
   }
 
   /** All of the memory, as records address it. */
@@ -97,8 +102,7 @@ export class RowKernel {
 }
 
 function rolesOf(at: SampleColumns, columns: number): Uint8Array {
-  // One more than there are and one that stands for all beyond: rows may have too many.
-  const roles = new Uint8Array(columns + 2)
+  const roles = new Uint8Array(columns)
   const put = (column: number, role: number) => {
     if (column >= 0) roles[column] = role
   }
@@ -115,37 +119,12 @@ function rolesOf(at: SampleColumns, columns: number): Uint8Array {
 const locals = new Locals()
 for (const name of ['from', 'to', 'limit', 'out', 'outEnd']) locals.declare(name, I32)
 const VARIABLES = [
-  ...[
-    'base',
-    'place',
-    'byte',
-    'rowStart',
-    'start',
-    'column',
-    'columnRole',
-    'isOdd',
-    'isEscaped',
-    'fieldStart',
-    'fieldEnd',
-    'length'
-  ],
-  ...[
-    'stop',
-    'flags',
-    'elapsed',
-    'timeHigh',
-    'timeLow',
-    'threads',
-    'labelStart',
-    'labelEnd',
-    'labelHash',
-    'i',
-    'digit',
-    'middle'
-  ]
+  ...['base', 'place', 'byte', 'rowStart', 'start', 'column', 'columnRole', 'isOdd', 'isEscaped'],
+  ...['fieldStart', 'fieldEnd', 'length', 'flags', 'elapsed', 'timeHigh', 'timeLow', 'threads'],
+  ...['labelStart', 'labelEnd', 'labelHash', 'i', 'before']
 ]
 for (const name of VARIABLES) locals.declare(name, I32)
-locals.declare('mask', I64)
+for (const name of ['mask', 'word', 'others']) locals.declare(name, I64)
 locals.declare('bytes', V128)
 
 const get = (name: string) => locals.get(name)
@@ -168,8 +147,8 @@ function makeModule(delimiter: number, columns: number): Uint8Array {
         loop(
           'field',
           block('closed', findFieldEnd(delimiter)),
-          readField(columns),
-          goIf(i32.eq(get('stop'), i32.of(delimiter)), 'field')
+          readField(),
+          goIf(isByte(delimiter), 'field')
         ),
         endRow(columns),
         go('row')
@@ -293,36 +272,28 @@ function findQuotedEnd(delimiter: number): Code {
   ]
 }
 
-function readField(columns: number): Code {
+function readField(): Code {
   const isRole = (role: number) => i32.eq(get('columnRole'), i32.of(role))
-  const withinTable = when(i32.gtU(get('column'), i32.of(columns + 1)), set('column', columns + 1))
   return [
-    ...set('stop', get('byte')),
     ...set('start', plus('place', 1)),
-    ...set('length', i32.sub(get('fieldEnd'), get('fieldStart'))),
+    // Beyond the table there is something else to be read, but then the row has too many columns and is odd in any case.
     ...set('columnRole', i32.load8(get('column'), ROLES_AT)),
-    ...when(i32.ne(get('columnRole'), i32.of(ROLE.none)), [
+    ...set('column', plus('column', 1)),
+    ...when(get('columnRole'), [
+      ...set('length', i32.sub(get('fieldEnd'), get('fieldStart'))),
       ...when(isRole(ROLE.timeStamp), readTime()),
-      ...when(isRole(ROLE.elapsed), [
-        ...markOddIf(hasNotUpTo(9)),
-        ...readDigits('fieldStart', 'fieldEnd', 'elapsed')
-      ]),
+      ...when(isRole(ROLE.elapsed), [...markOddIf(hasNotUpTo(8)), ...readDigits('elapsed', 0)]),
       ...when(isRole(ROLE.label), readLabel()),
       ...when(isRole(ROLE.message), readMessage()),
       ...when(isRole(ROLE.success), readSuccess()),
       ...when(isRole(ROLE.threads), [
-        ...when(get('length'), [
-          ...markOddIf(hasNotUpTo(9)),
-          ...readDigits('fieldStart', 'fieldEnd', 'threads')
-        ])
+        ...when(get('length'), [...markOddIf(hasNotUpTo(8)), ...readDigits('threads', 0)])
       ]),
       ...when(
         isRole(ROLE.sampleCount),
         markOddIf(i32.or(i32.ne(get('length'), i32.of(1)), i32.ne(i32.load8(get('fieldStart')), i32.of(49))))
       )
-    ]),
-    ...set('column', plus('column', 1)),
-    ...withinTable
+    ])
   ]
 }
 
@@ -331,30 +302,44 @@ function hasNotUpTo(length: number): Code {
   return i32.geU(plus('length', -1), i32.of(length))
 }
 
-function readDigits(from: string, to: string, target: string): Code {
+/**
+ * Reads up to `length` digits, at most eight, that end `before` bytes short of the field's end, all at once: the bytes are one number,
+ * in which neighbours are joined to two, four and eight digits by one multiplication each.
+ */
+function readDigits(target: string, before: number): Code {
+  const eight = (byte: number) => i64.of(BigInt(byte) * 0x0101010101010101n)
+  const word = get('word')
+  const others = get('others')
+  const join = (mask: bigint, factor: bigint, shift: bigint) =>
+    locals.set('word', i64.shiftRightU(i64.mul(i64.and(word, i64.of(mask)), i64.of(factor)), i64.of(shift)))
+  const isNoDigit = i64.or(
+    i64.xor(i64.and(word, eight(0xf0)), eight(0x30)),
+    i64.xor(i64.and(i64.add(word, eight(0x06)), eight(0xf0)), eight(0x30))
+  )
   return [
-    ...set(target, 0),
-    ...set('i', get(from)),
-    ...loop(
-      `digits of ${target}`,
-      when(i32.ltU(get('i'), get(to)), [
-        ...set('digit', i32.sub(i32.load8(get('i')), i32.of(48))),
-        ...markOddIf(i32.gtU(get('digit'), i32.of(9))),
-        ...set(target, i32.add(i32.mul(get(target), i32.of(10)), get('digit'))),
-        ...set('i', plus('i', 1)),
-        ...go(`digits of ${target}`)
-      ])
-    )
+    // Bytes in front of the field become zeros.
+    ...locals.set(
+      'others',
+      i64.shiftLeft(i64.of(-1n), i64.fromU(i32.sub(i32.of(64), i32.mul(get('length'), i32.of(8)))))
+    ),
+    ...locals.set('word', i64.load(plus('fieldEnd', -8 - before))),
+    ...locals.set('word', i64.or(i64.and(word, others), i64.and(eight(0x30), i64.xor(others, i64.of(-1n))))),
+    ...markOddIf(i32.isZero(i64.isZero(isNoDigit))),
+    ...join(0x0f0f0f0f0f0f0f0fn, 2561n, 8n),
+    ...join(0x00ff00ff00ff00ffn, 6553601n, 16n),
+    ...join(0x0000ffff0000ffffn, 42949672960001n, 32n),
+    ...set(target, i32.wrap(word))
   ]
 }
 
+/** Eight digits and what is in front of them. */
 function readTime(): Code {
   return [
     ...markOddIf(hasNotUpTo(15)),
-    ...set('middle', get('fieldStart')),
-    ...when(i32.gtU(get('length'), i32.of(6)), set('middle', plus('fieldEnd', -6))),
-    ...readDigits('fieldStart', 'middle', 'timeHigh'),
-    ...readDigits('middle', 'fieldEnd', 'timeLow')
+    ...set('before', 0),
+    ...when(i32.gtU(get('length'), i32.of(8)), [...set('before', plus('length', -8)), ...set('length', 8)]),
+    ...readDigits('timeLow', 0),
+    ...when(get('before'), [...set('length', get('before')), ...readDigits('timeHigh', 8)])
   ]
 }
 

@@ -6,7 +6,7 @@ export const RECORD = {
   ...{ threads: 6, labelStart: 7, labelEnd: 8, labelHash: 9, size: 10 }
 } as const
 /** `timeStamp` is `timeHigh * TIME_UNIT + timeLow`. */
-export const TIME_UNIT = 1e6
+export const TIME_UNIT = 1e8
 export const FLAG = { failure: 1, transaction: 2, empty: 4, odd: 8, labelEscaped: 16 } as const
 
 /** What JMeter writes as the response message of a transaction controller's own row; the number of its samples follows. */

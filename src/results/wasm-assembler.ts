@@ -64,10 +64,14 @@ export const i64 = {
   load: load(0x29),
   isZero: op1(0x50),
   ne: op2(0x52),
+  add: op2(0x7c),
   sub: op2(0x7d),
+  mul: op2(0x7e),
   and: op2(0x83),
   or: op2(0x84),
+  xor: op2(0x85),
   shiftLeft: op2(0x86),
+  shiftRightU: op2(0x88),
   trailingZeros: op1(0x7a),
   fromU: op1(0xad)
 }

@@ -1,0 +1,156 @@
+import { describe, expect, test } from '@jest/globals'
+import { ByteScanner } from '../../src/results/byte-scanner.js'
+import { readHeader, type Layout } from '../../src/results/header.js'
+import { RowKernel } from '../../src/results/row-kernel.js'
+import { FLAG, RECORD } from '../../src/results/row-record.js'
+import { JMETER_COLUMNS, makeSampleCsv, type CsvStyle } from '../support/sample-csv.js'
+import { mutateBytes } from '../support/mutate-bytes.js'
+import { makeRandom } from '../support/seeded-random.js'
+
+const HEADER = 'timeStamp,elapsed,label,success'
+
+function scan(bytes: Uint8Array, kernelFrom: number, step = Infinity) {
+  const scanner = new ByteScanner({ grid: 'g', region: 'r', kernelFrom })
+  for (let at = 0; at < bytes.length;) {
+    const room = scanner.reserve()
+    const piece = bytes.subarray(at, at + Math.min(room.length, step))
+    room.set(piece)
+    scanner.commit(piece.length)
+    at += piece.length
+  }
+  return scanner.end()
+}
+
+/** The kernel may only ever be faster. */
+function expectSame(bytes: Uint8Array): void {
+  expect(scan(bytes, 0)).toEqual(scan(bytes, Infinity))
+}
+
+const encode = (text: string) => new TextEncoder().encode(text)
+
+describe('the kernel and the plain reading come to the same', () => {
+  const styles: [string, Partial<CsvStyle>][] = [
+    ['as JMeter writes it', {}],
+    ['CRLF', { lineBreak: '\r\n' }],
+    ['a byte-order mark', { bom: true }],
+    ['semicolons', { delimiter: ';' }],
+    ['tabs', { delimiter: '\t' }],
+    ['no final line break', { finalLineBreak: false }],
+    ['success in capitals', { success: (isSuccess) => String(isSuccess).toUpperCase() }],
+    ['columns in reverse order', { columns: JMETER_COLUMNS.toReversed() }],
+    ['a subset of the columns', { columns: ['elapsed', 'success', 'label'] }],
+    ['no elapsed', { columns: ['timeStamp', 'success', 'label', 'responseMessage'] }]
+  ]
+
+  test.each(styles)('%s', (_, style) => {
+    for (const seed of [1, 2, 3]) expectSame(encode(makeSampleCsv(seed, 900, style)))
+  })
+
+  test('over several blocks, and rows longer than a block', () => {
+    const long = `1000,1,"${'y,\n""'.repeat(60_000)}",false\n`
+    const rows = Array.from({ length: 9000 }, (_, i) => `170000000${1000 + i},${i},label ${i % 50},true\n`)
+    const bytes = encode(`${HEADER}\n${rows.join('')}${long}${rows.join('')}`)
+    expectSame(bytes)
+    expect(scan(bytes, 0, 777)).toEqual(scan(bytes, Infinity))
+  })
+
+  test.each([
+    ...[
+      '1,2,a,true',
+      '12345678,12345678,a,true',
+      '123456789,1,a,true',
+      '123456789012345,1,a,false',
+      '1234567890123456,1,a,true'
+    ],
+    ...[
+      '1000,123456789,a,true',
+      '1000,2147483647,a,true',
+      '1000,2147483648,a,true',
+      '1000,12a,a,true',
+      '1000,/1,a,true',
+      '1000,:1,a,true'
+    ],
+    ...[
+      '1000,,a,true',
+      ',1,a,true',
+      '1000,1,a,truE',
+      '1000,1,a,fALSE',
+      '1000,1,a,falsy',
+      '1000,1,a,tru',
+      '1000,1,a,',
+      '1000,1,a,\u0014rue'
+    ],
+    ...[
+      '1000,1,a',
+      '1000,1,a,true,',
+      '1000,1,a,true,x,y,z',
+      '1000,1,a"b,true',
+      '1000,1,""a,true',
+      '1000,1,"a"b,true',
+      '1000,1,"a""b",true'
+    ],
+    ...[
+      '1000,1,"a" ,true',
+      '"1000","1","a","true"',
+      '"1000,1,a,true',
+      '1000,1,a\tb,true',
+      '1000,1,a\0b,true',
+      '1000,1,"a\0b",true'
+    ],
+    ...[
+      '1000,1,a,true\r',
+      '1000,1,a,"true"\r',
+      '1000,1,a,"true"\rx',
+      '',
+      '\r',
+      '\r\r',
+      HEADER,
+      `${HEADER}\r`
+    ],
+    ...['2023-11-14 22:13:20,1,a,true', '1000,1,,true', '1000,1,"",true', '1000,1,"""",true', '-1,1,a,true']
+  ])('%j', (row) => {
+    expectSame(encode(`${HEADER}\n1000,1,a,true\n${row}\n1001,2,b,false\n`))
+    expectSame(encode(`${HEADER}\n1000,1,a,true\n${row}`))
+  })
+
+  test('a thousand mutations', () => {
+    const random = makeRandom(77)
+    const original = encode(makeSampleCsv(21, 25))
+    for (let i = 0; i < 1000; i++) expectSame(mutateBytes(original, random))
+  })
+})
+
+describe('the kernel itself', () => {
+  type SampleLayout = Extract<Layout, { shape: 'samples' }>
+  const layout = readHeader(encode(`${HEADER},responseMessage`)) as SampleLayout
+
+  test('is to be had here, and decodes ordinary rows, quoted ones too, without help', () => {
+    const kernel = RowKernel.make(layout)!
+    const rows = [
+      '1700000000123,456,plain,true,OK',
+      '1700000000124,7,"a, b",FALSE,"two\nlines and ""quotes"""',
+      '1700000000125,8,"say ""hi""",true,OK',
+      '1700000000126,9,tx,true,"Number of samples in transaction : 2, number of failing samples : 0"',
+      '1700000000127,0,none,true,"Number of samples in transaction : 0, number of failing samples : 0"',
+      '1700000000128,x,bad,true,OK',
+      '1700000000129,1,cut'
+    ]
+    const bytes = encode(rows.join('\n'))
+    kernel.resize(bytes.length).set(bytes)
+    const { records, stop } = kernel.decode(0, bytes.length, Infinity)
+    const flags = Array.from(
+      { length: records.length / RECORD.size },
+      (_, i) => records[i * RECORD.size + RECORD.flags]
+    )
+    expect(flags.slice(0, 5)).toEqual([
+      ...[0, FLAG.failure, FLAG.labelEscaped, FLAG.transaction, FLAG.transaction | FLAG.empty]
+    ])
+    expect(flags[5]! & FLAG.odd).toBe(FLAG.odd)
+    expect(flags).toHaveLength(6)
+    expect(stop).toBe(bytes.length - rows[6]!.length)
+  })
+
+  test('is not made for a header beyond all measure', () => {
+    expect(RowKernel.make({ ...layout, columns: 5000 })).toBeUndefined()
+  })
+})
