@@ -16,11 +16,17 @@ test('an error for what breaks the gate, a warning for what only warns, nothing 
   ]
   expect(annotate(makeOutcome({ judgements }))).toEqual([
     { level: 'error', message: 'broken' },
-    { level: 'error', message: 'undecided' },
     { level: 'warning', message: 'warned' },
     { level: 'warning', message: 'unsure' }
   ])
 })
+
+test.each(['timed-out', 'error', 'cancelled'] as const)(
+  'nothing beside the message of a step that ends as %s',
+  (verdict) => {
+    expect(annotate(makeOutcome({ verdict, judgements: [makeBroken({ reason: 'broken' })] }))).toEqual([])
+  }
+)
 
 test.each([
   [8, 8, undefined],
