@@ -1,37 +1,71 @@
 import { execFile } from 'node:child_process'
-import { dirname, resolve } from 'node:path'
+import { rm } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
 import { listenForSignals } from './gate/cancellation.js'
 import { messageOf } from './gate/trouble.js'
+import type { LocalService } from './gate/workbench.js'
 import { createFindFiles } from './github/find-files.js'
+import type { ServiceOptions } from './local/server.js'
 import { runCommandLine } from './terminal/commands.js'
 import type { World } from './terminal/commands.js'
-import { plain } from './terminal/screen.js'
+import { plain, strikeOut } from './terminal/screen.js'
+
+const token = process.env.LOADGATE_TOKEN ?? ''
+const { JAVA_HOME } = process.env
+const java = JAVA_HOME ? join(JAVA_HOME, 'bin', 'java') : 'java'
+
+// The toolkit, which finds the files, speaks to a runner on standard output. Here people and scripts read it.
+const writeOut = process.stdout.write.bind(process.stdout)
+process.stdout.write = () => true
+// Whoever read this may have gone (`| head`); the work, and the end of its processes, go on.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
+
+/** Set while there may be tools of the embedded service: the second signal leaves no time for a regular end. */
+let killTools = (): void => undefined
 
 const world: World = {
-  screen: { out: process.stdout, err: process.stderr },
-  cancelled: listenForSignals(() => process.exit(130)),
+  screen: {
+    out: {
+      write: (text) => writeOut(text),
+      isTTY: process.stdout.isTTY,
+      get columns() {
+        return process.stdout.columns
+      }
+    },
+    err: process.stderr
+  },
+  cancelled: listenForSignals(() => {
+    killTools()
+    process.exit(130)
+  }),
   workspace: process.cwd(),
-  token: process.env.LOADGATE_TOKEN ?? '',
+  token,
   platform: process.platform,
   version: '0.1.0',
   // This file runs as dist/cli/index.js.
   exampleDir: resolve(dirname(process.argv[1] ?? ''), '../../examples/shop'),
   findFiles: createFindFiles,
-  hasJava: () => new Promise((done) => execFile('java', ['-version'], (error) => done(error === null))),
+  hasJava: () => new Promise((done) => execFile(java, ['-version'], (error) => done(error === null))),
   startShop: async (slow) => (await import('./local/demo-shop.js')).startShop({ slow }),
   startLocalService: async ({ dataDir, rehearse, serviceName, onProcessGroup, log }) => {
-    const { startService } = await import('./local/server.js')
-    return startService({
+    const service = await startService({
       dataDir,
       engine: rehearse ? 'rehearsal' : 'jmeter',
       log,
       onProcess: onProcessGroup,
       ...(serviceName !== undefined && { serviceName })
     })
+    return {
+      ...service,
+      // What is worth keeping was collected; the service's own copy would be a second one.
+      close: async () => {
+        await service.close()
+        await rm(dataDir, { recursive: true, force: true })
+      }
+    }
   },
-  serve: async ({ dataDir, port, token, rehearse, serviceName, log }) => {
-    const { startService } = await import('./local/server.js')
-    return startService({
+  serve: ({ dataDir, port, token, rehearse, serviceName, log }) =>
+    startService({
       dataDir,
       port,
       engine: rehearse ? 'rehearsal' : 'jmeter',
@@ -39,14 +73,29 @@ const world: World = {
       ...(token !== undefined && { token }),
       ...(serviceName !== undefined && { serviceName })
     })
+}
+
+async function startService(options: ServiceOptions): Promise<LocalService> {
+  const { startService } = await import('./local/server.js')
+  const { isSameProcess } = await import('./local/processes.js')
+  const groups: Parameters<typeof isSameProcess>[0][] = []
+  killTools = () => {
+    for (const group of groups) if (isSameProcess(group)) process.kill(-group.pid, 'SIGKILL')
   }
+  return startService({
+    ...options,
+    onProcess: (group) => {
+      groups.push(group)
+      options.onProcess?.(group)
+    }
+  })
 }
 
 try {
   process.exitCode = await runCommandLine(process.argv.slice(2), world)
 } catch (thrown) {
-  process.stderr.write(`loadgate: ${plain(messageOf(thrown))}\n`)
+  process.stderr.write(`loadgate: ${strikeOut(plain(messageOf(thrown)), [token])}\n`)
   process.exitCode = 2
 }
 // Sockets of libraries may still be open; everything is said.
-process.stdout.write('', () => process.exit())
+writeOut('', () => process.exit())

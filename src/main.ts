@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { readFile, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { listenForSignals } from './gate/cancellation.js'
 import { failsStep, failureMessage } from './gate/ending.js'
@@ -64,13 +64,22 @@ function createWorkbench(cancelled: AbortSignal): Workbench {
     uploadArtifact: process.env.ACTIONS_RUNTIME_TOKEN ? createUploader(occasion) : undefined,
     startLocalService: async ({ serviceName, onProcessGroup }) => {
       const { startService } = await import('./local/server.js')
-      return startService({
-        dataDir: join(scratchDir, 'service'),
+      const dataDir = join(scratchDir, 'service')
+      const service = await startService({
+        dataDir,
         engine: 'jmeter',
         log: (line) => log.info(line),
         onProcess: onProcessGroup,
         ...(serviceName !== undefined && { serviceName })
       })
+      return {
+        ...service,
+        // What is worth keeping was collected; the service's own copy would be a second one.
+        close: async () => {
+          await service.close()
+          await rm(dataDir, { recursive: true, force: true })
+        }
+      }
     }
   }
 }

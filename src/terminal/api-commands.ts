@@ -2,16 +2,17 @@ import { mkdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { readGridList } from '../gate/grid-list.js'
 import { fetchResults } from '../gate/fetch-results.js'
+import { messageOf } from '../gate/trouble.js'
 import { readAddress } from '../service/address.js'
+import type { Address } from '../service/address.js'
 import { ServiceClient } from '../service/client.js'
 import { systemClock } from '../service/clock.js'
-import { isId } from '../service/decode.js'
 import type { Account, Grid, Run } from '../service/documents.js'
 import { isReference } from '../service/requests.js'
 import { vocabularyOf } from '../service/vocabulary.js'
 import type { Arguments, Flag } from './arguments.js'
 import { UsageError } from './arguments.js'
-import { plain, table } from './screen.js'
+import { plain, strikeOut, table } from './screen.js'
 import type { Screen } from './screen.js'
 import { createTerminalLog } from './terminal-log.js'
 
@@ -48,27 +49,37 @@ type ApiCommand = (desk: Desk) => Promise<void>
 
 /** Opens a client, runs one operation with it, and closes it. */
 export async function runApiCommand(command: ApiCommand, args: Arguments, world: ApiWorld): Promise<number> {
-  const baseUrl = args.text('base-url')
-  if (baseUrl === '' || baseUrl === 'local')
-    throw new UsageError(
-      '--base-url is missing: give the address of a service, or the one that `loadgate serve` prints'
-    )
-  if (world.token === '') throw new UsageError('LOADGATE_TOKEN is not set: it holds the API token')
+  const address = takeAddress(args.text('base-url'))
+  if (world.token === '')
+    throw new UsageError('LOADGATE_TOKEN is not set; put the API token of the service into it')
   const client = new ServiceClient({
-    address: readAddress(baseUrl),
+    address,
     token: world.token,
     words: vocabularyOf(args.text('service-name') || undefined),
     clock: systemClock
   })
   const { out } = world.screen
   const tell = (document: unknown, words: () => string): void => {
-    out.write(args.has('json') ? `${JSON.stringify(document, null, 2)}\n` : `${plain(words())}\n`)
+    const text = args.has('json') ? JSON.stringify(document, null, 2) : plain(words())
+    out.write(`${strikeOut(text, [world.token])}\n`)
   }
   try {
     await command({ client, args, world, tell })
     return 0
   } finally {
     await client.close()
+  }
+}
+
+function takeAddress(baseUrl: string): Address {
+  if (baseUrl === '' || baseUrl === 'local')
+    throw new UsageError(
+      '--base-url is missing: give the address of a service, or the one that `loadgate serve` prints'
+    )
+  try {
+    return readAddress(baseUrl)
+  } catch (thrown) {
+    throw new UsageError(`--base-url: "${baseUrl}" ${messageOf(thrown)}`, { cause: thrown })
   }
 }
 
@@ -201,11 +212,9 @@ function redact(account: Account): Account {
   return { ...account, users }
 }
 
+/** That there is one, and what it looks like, was checked with the command. */
 function oneId({ words }: Arguments): string {
-  const [id, ...more] = words
-  if (id === undefined || more.length > 0 || !isId(id))
-    throw new UsageError('one id is needed: letters, digits, - and _')
-  return id
+  return words[0] ?? ''
 }
 
 function describeRun(run: Run): string {

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { suggestWord } from '../thresholds/nearest.js'
 
 /** A mistake on the command line; the message says what is accepted. */
 export class UsageError extends Error {
@@ -56,12 +57,33 @@ function joinValues(args: readonly string[], flags: readonly Flag[]): string[] {
   const joined: string[] = []
   for (let at = 0; at < args.length; at++) {
     const arg = args[at] ?? ''
-    const value = args[at + 1]
-    const takesValue = flags.some(({ name, value: kind }) => kind !== undefined && arg === `--${name}`)
-    if (takesValue && value !== undefined) {
-      joined.push(`${arg}=${value}`)
-      at++
-    } else joined.push(arg)
+    if (arg === '--') return [...joined, ...args.slice(at)]
+    const flag = /^-./.test(arg) ? findFlag(arg, flags) : undefined
+    if (flag?.value === undefined || arg !== `--${flag.name}`) joined.push(arg)
+    else joined.push(`${arg}=${takeValue(flag, args[++at], flags)}`)
   }
   return joined
+}
+
+function findFlag(arg: string, flags: readonly Flag[]): Flag {
+  const given = arg.replace(/=.*$/s, '')
+  const flag = flags.find(({ name }) => given === `--${name}`)
+  if (flag !== undefined) return flag
+  const meant = suggestWord(
+    given,
+    flags.map(({ name }) => `--${name}`)
+  )
+  throw new UsageError(
+    `there is no flag ${given} here; ${meant === undefined ? '--help lists them' : `did you mean ${meant}?`}`
+  )
+}
+
+/** What is itself a flag of the command is no value: the value was forgotten. */
+function takeValue(flag: Flag, value: string | undefined, flags: readonly Flag[]): string {
+  if (
+    value === undefined ||
+    flags.some(({ name }) => value === `--${name}` || value.startsWith(`--${name}=`))
+  )
+    throw new UsageError(`--${flag.name} needs a value: --${flag.name} <${flag.value ?? ''}>`)
+  return value
 }

@@ -1,3 +1,4 @@
+import { isId } from '../service/decode.js'
 import * as api from './api-commands.js'
 import { UsageError, readArguments } from './arguments.js'
 import type { Arguments, Flag } from './arguments.js'
@@ -75,13 +76,34 @@ export async function runCommandLine(args: readonly string[], world: World): Pro
   const { out } = world.screen
   const wantsHelp = args.includes('--help') || args.includes('-h') || args[0] === 'help'
   const command = findCommand(args[0] === 'help' ? args.slice(1) : args)
-  if (args.includes('--version')) out.write(`${world.version}\n`)
+  if (args[0] === '--version') out.write(`${world.version}\n`)
   else if (command === undefined && (wantsHelp || args.length === 0)) out.write(renderOverview())
-  else if (command === undefined)
-    throw new UsageError(`unknown command "${args[0] ?? ''}"; \`loadgate --help\` lists them`)
+  else if (command === undefined) throw new UsageError(unknownCommand(args[0] ?? ''))
   else if (wantsHelp) out.write(renderHelp(command))
-  else return command.run(readArguments(args.slice(command.name.split(' ').length), command.flags), world)
+  else {
+    const given = readArguments(args.slice(command.name.split(' ').length), command.flags)
+    checkWords(command, given.words)
+    return command.run(given, world)
+  }
   return 0
+}
+
+function unknownCommand(word: string): string {
+  const family = COMMANDS.filter(({ name }) => name.startsWith(`${word} `)).map(({ name }) => name)
+  if (family.length > 0) return `"${word}" is not a command by itself; there are ${family.join(', ')}`
+  return `unknown command "${word}"; \`loadgate --help\` lists them`
+}
+
+/** A word too many is a mistake, and may be a plan that was meant for --files. */
+function checkWords({ name, operands, flags }: Command, words: readonly string[]): void {
+  const [id] = words
+  if (operands === '' && id !== undefined)
+    throw new UsageError(`\`loadgate ${name}\` takes flags only, found "${id}"`)
+  if (words.length > 1 || (operands === '<id>' && id === undefined))
+    throw new UsageError(`\`loadgate ${name}\` takes one id, found ${words.length}`)
+  if (id === undefined || isId(id)) return
+  const advice = flags.some((flag) => flag.name === 'files') ? '; a plan is given by --files' : ''
+  throw new UsageError(`"${id}" is no id: letters, digits, - and _ are accepted${advice}`)
 }
 
 function findCommand(args: readonly string[]): Command | undefined {

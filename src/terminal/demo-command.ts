@@ -1,7 +1,7 @@
-import { join, relative } from 'node:path'
+import { join, relative, resolve } from 'node:path'
 import type { Arguments, Flag } from './arguments.js'
 import { readArguments } from './arguments.js'
-import { GATE_FLAGS, runGateCommand } from './gate-command.js'
+import { GATE_FLAGS, nameOutputFolder, runGateCommand } from './gate-command.js'
 import type { GateWorld } from './gate-command.js'
 
 export interface DemoWorld extends GateWorld {
@@ -27,15 +27,20 @@ export async function runDemoCommand(args: Arguments, world: DemoWorld): Promise
       out.write(
         'There is no Java here, so this is a rehearsal with synthetic samples. With Java 17 and Maven it is the real thing.\n'
       )
-    const config = relative(world.workspace, join(world.exampleDir, 'loadgate.yml'))
+    // The example names its files from the clone's root, wherever this was typed; its results go where it was.
+    const root = resolve(world.exampleDir, '../..')
     const gateArgs = [
       '--config',
-      config,
+      relative(root, join(world.exampleDir, 'loadgate.yml')),
+      '--output',
+      resolve(world.workspace, nameOutputFolder()),
       '--override-parameters',
       `-Jport=${shop.port}`,
       ...(rehearse ? ['--rehearse'] : [])
     ]
-    const code = await runGateCommand(readArguments(gateArgs, GATE_FLAGS), world)
+    // A token that happens to be in the environment is for a service; the embedded one takes none.
+    const demoWorld = { ...world, workspace: root, token: '' }
+    const code = await runGateCommand(readArguments(gateArgs, GATE_FLAGS), demoWorld)
     if (!rehearse) out.write(`The shop answered ${shop.served()} requests.\n`)
     return code
   } finally {

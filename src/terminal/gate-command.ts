@@ -12,6 +12,7 @@ import type { Outcome } from '../report/outcome.js'
 import { terminalLines } from '../report/terminal.js'
 import { verdictDocument } from '../report/verdict-document.js'
 import { systemClock } from '../service/clock.js'
+import { UsageError } from './arguments.js'
 import type { Arguments, Flag } from './arguments.js'
 import { ProgressBar } from './progress-bar.js'
 import { plain, table } from './screen.js'
@@ -38,8 +39,7 @@ const NOT_FLAGS: readonly InputName[] = [
   'matrix',
   'comment',
   'artifact-name',
-  'retention-days',
-  'on-missing-token'
+  'retention-days'
 ]
 const OUTPUT_FOLDER = 'loadgate-results'
 
@@ -53,7 +53,7 @@ export const GATE_FLAGS: readonly Flag[] = [
   {
     name: 'output',
     value: 'folder',
-    about: `where CSVs, report.html and verdict.json go (${OUTPUT_FOLDER}/<time>)`
+    about: `where CSVs, report.html and verdict.json go (${OUTPUT_FOLDER}/<time and process>)`
   },
   { name: 'json', about: 'print verdict.json on standard output, lines for people on standard error' }
 ]
@@ -63,7 +63,8 @@ export async function runGateCommand(args: Arguments, world: GateWorld): Promise
   const isJson = args.has('json')
   const stream = isJson ? world.screen.err : world.screen.out
   const bar = stream.isTTY ? new ProgressBar(stream) : undefined
-  const { log, mask } = createTerminalLog(stream, bar)
+  const { log, mask, strike } = createTerminalLog(stream, bar)
+  const say = (text: string): unknown => world.screen.out.write(strike(text))
   maskToken({ mask }, world.token)
   const settings = await readSettings({
     read: (name) => readFlag(name, args, world.token),
@@ -74,10 +75,14 @@ export async function runGateCommand(args: Arguments, world: GateWorld): Promise
     platform: world.platform,
     emptyBaseUrl: 'local'
   })
-  if ('skip' in settings) throw new Error('on-missing-token has no meaning on the command line')
+  if ('skip' in settings) {
+    const verdict = 'skipped'
+    say(isJson ? `${JSON.stringify({ verdict, reason: settings.skip })}\n` : `SKIPPED: ${settings.skip}\n`)
+    return exitCodeOf(verdict, 'breach')
+  }
   if (args.has('rehearse') && settings.target.kind !== 'local')
-    throw new Error('--rehearse goes with base-url local only')
-  const scratchDir = resolve(world.workspace, args.text('output') || join(OUTPUT_FOLDER, timeStamp()))
+    throw new UsageError('--rehearse goes with base-url local only')
+  const scratchDir = resolve(world.workspace, args.text('output') || nameOutputFolder())
   const bench: Workbench = {
     log,
     mask,
@@ -99,10 +104,9 @@ export async function runGateCommand(args: Arguments, world: GateWorld): Promise
         log: (line) => log.info(line)
       })
   }
-  const outcome = await runGate(bench, settings)
-  bar?.end()
-  if (isJson) world.screen.out.write(`${JSON.stringify(verdictDocument(outcome), null, 2)}\n`)
-  else tellOutcome(world.screen, outcome, scratchDir)
+  const outcome = await runGate(bench, settings).finally(() => bar?.end())
+  if (isJson) say(`${JSON.stringify(verdictDocument(outcome), null, 2)}\n`)
+  else say(describeOutcome(outcome, scratchDir))
   return exitCodeOf(outcome.verdict, settings.failOn)
 }
 
@@ -111,15 +115,15 @@ function readFlag(name: InputName, args: Arguments, token: string): string {
   return NOT_FLAGS.includes(name) ? '' : args.text(name)
 }
 
-function tellOutcome({ out }: Screen, outcome: Outcome, folder: string): void {
+function describeOutcome(outcome: Outcome, folder: string): string {
   const { headline, rows, words } = terminalLines(outcome)
-  out.write('\n')
-  for (const line of words) out.write(`${plain(line)}\n`)
-  if (rows.length > 0) out.write(`\n${table(['verdict', 'threshold', 'actual', 'margin'], rows)}\n`)
-  out.write(`\n${plain(headline)}\n`)
-  out.write(`The report, the CSVs and verdict.json are in ${folder}\n`)
+  const thresholds = rows.length > 0 ? [table(['verdict', 'threshold', 'actual', 'margin'], rows), ''] : []
+  const place = `The report, the CSVs and verdict.json are in ${folder}`
+  return ['', ...words.map(plain), '', ...thresholds, plain(headline), place, ''].join('\n')
 }
 
-function timeStamp(): string {
-  return new Date().toISOString().slice(0, 19).replace(/:/g, '-')
+/** Two gates may start in the same second, and must not write over each other. */
+export function nameOutputFolder(): string {
+  const time = new Date().toISOString().slice(0, 19).replace(/:/g, '-')
+  return join(OUTPUT_FOLDER, `${time}-${process.pid}`)
 }

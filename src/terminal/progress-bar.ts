@@ -40,10 +40,10 @@ export class ProgressBar {
 
   #draw(): void {
     if (this.#latest === undefined) return
-    this.#stream.write(
-      CLEAR_LINE +
-        drawBar({ ...this.#latest, elapsedMs: this.#latest.elapsedMs + this.#now() - this.#latest.atMs })
-    )
+    const elapsedMs = this.#latest.elapsedMs + this.#now() - this.#latest.atMs
+    // A line that wraps could not be taken back.
+    const line = drawBar({ ...this.#latest, elapsedMs }).slice(0, (this.#stream.columns ?? Infinity) - 1)
+    this.#stream.write(CLEAR_LINE + line)
   }
 }
 

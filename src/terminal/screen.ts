@@ -16,6 +16,11 @@ export function plain(text: string): string {
   return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g, ' ')
 }
 
+/** There is no runner to hide secrets, so they are struck out before they are shown. */
+export function strikeOut(text: string, secrets: readonly string[]): string {
+  return secrets.reduce((struck, secret) => (secret === '' ? struck : struck.replaceAll(secret, '***')), text)
+}
+
 /** Columns as wide as their widest cell. */
 export function table(headings: readonly string[], rows: readonly (readonly string[])[]): string {
   const all = [headings, ...rows].map((row) => row.map((cell) => plain(cell).replace(/\s+/g, ' ')))

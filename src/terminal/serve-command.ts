@@ -10,6 +10,7 @@ export interface ServeWorld {
   readonly cancelled: AbortSignal
   readonly workspace: string
   readonly token: string
+  readonly platform: string
   serve(options: ServeOptions): Promise<LocalService>
 }
 
@@ -37,6 +38,10 @@ export async function runServeCommand(args: Arguments, world: ServeWorld): Promi
   const port = args.text('port') || '0'
   if (!/^\d{1,5}$/.test(port) || Number(port) > 65535)
     throw new UsageError('--port takes a number from 0 to 65535')
+  if (world.platform === 'win32')
+    throw new UsageError(
+      'the embedded service needs Linux or macOS; on Windows give the address of a service'
+    )
   const { out, err } = world.screen
   const service = await world.serve({
     dataDir: resolve(world.workspace, args.text('data') || DATA_FOLDER),

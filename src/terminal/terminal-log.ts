@@ -1,17 +1,23 @@
 import type { Log } from '../gate/workbench.js'
 import type { ProgressBar } from './progress-bar.js'
-import { plain } from './screen.js'
+import { plain, strikeOut } from './screen.js'
 import type { Stream } from './screen.js'
 
-/** Lines on a terminal. There is no runner to hide secrets, so they are struck out here. */
-export function createTerminalLog(
-  stream: Stream,
-  bar: ProgressBar | undefined
-): { log: Log; mask: (secret: string) => void } {
+export interface TerminalLog {
+  readonly log: Log
+  readonly mask: (secret: string) => void
+  /** Takes out what was masked, for text that goes elsewhere. */
+  readonly strike: (text: string) => string
+}
+
+/** Lines on a terminal, above the bar if there is one. */
+export function createTerminalLog(stream: Stream, bar: ProgressBar | undefined): TerminalLog {
   const secrets: string[] = []
+  const strike = (text: string): string => strikeOut(text, secrets)
   const write = (prefix: string, text: string): void => {
-    const struck = secrets.reduce((line, secret) => line.replaceAll(secret, '***'), plain(text))
-    const put = (): unknown => stream.write(`${prefix}${struck}\n`)
+    // Further lines are set in, lest foreign ones pass for lines of this log.
+    const lines = strike(plain(text)).replace(/\n/g, '\n  ')
+    const put = (): unknown => stream.write(`${prefix}${lines}\n`)
     if (bar === undefined) put()
     else bar.above(put)
   }
@@ -25,6 +31,7 @@ export function createTerminalLog(
     },
     mask: (secret) => {
       if (secret !== '') secrets.push(secret)
-    }
+    },
+    strike
   }
 }
