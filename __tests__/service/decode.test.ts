@@ -203,6 +203,12 @@ describe('a reply of the wrong shape names the place, what is wanted and what wa
     ['an error body', decodeAsRun, { error: 'x' }, 'uuid should be text, found nothing'],
     ['no status', decodeAsRun, { uuid: 'r' }, 'status should be text, found nothing'],
     ['a status of null', decodeAsRun, makeRun({ status: null }), 'status should be text, found null'],
+    [
+      'a status of great length',
+      decodeAsRun,
+      makeRun({ status: 'x'.repeat(101) }),
+      `status should be a short text, found "${'x'.repeat(101)}"`
+    ],
     ['a status of 3', decodeAsRun, makeRun({ status: 3 }), 'status should be text, found 3'],
     [
       'threads in words',

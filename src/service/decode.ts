@@ -16,6 +16,8 @@ import type { Vocabulary } from './vocabulary.js'
 /** Ids end up in outputs, paths and addresses, so only plain ones are let in. */
 const ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$/
 
+const LONGEST_STATUS = 100
+
 export function isId(text: string): boolean {
   return ID.test(text)
 }
@@ -67,6 +69,13 @@ class Part {
   text(): string {
     if (typeof this.value === 'string') return this.value
     throw this.odd('text')
+  }
+
+  /** A state is a word or a few: it stands in logs, outputs and reports, and must not fill them. */
+  status(): string {
+    const text = this.text()
+    if (text.length > LONGEST_STATUS) throw this.odd('a short text')
+    return text
   }
 
   optionalText(): string | undefined {
@@ -133,7 +142,7 @@ export function decodeGrid(reply: Part): Grid {
     instanceType: reply.at('instance_type').optionalText(),
     infrastructure: reply.at('infrastructure').optionalText(),
     stopAfterMinutes: reply.at('stop_after').optionalInteger(),
-    status: reply.at('status').text(),
+    status: reply.at('status').status(),
     nodes: reply.first('nodes', 'resources').list().map(decodeNode)
   }
 }
@@ -146,7 +155,7 @@ export function decodeRun(reply: Part, words: Vocabulary): Run {
   const embedded = reply.at('_embedded').optionalObject()
   return {
     id: reply.at('uuid').id(),
-    status: reply.at('status').text(),
+    status: reply.at('status').status(),
     apdex: decodeApdex(reply.at('apdex')),
     tool: reply.at('tool').optionalText(),
     name: reply.at('name').optionalText(),
