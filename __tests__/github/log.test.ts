@@ -50,10 +50,9 @@ describe('defused text', () => {
       state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
       return pieces[Math.floor((state / 2 ** 32) * pieces.length)]!
     }
-    for (let round = 0; round < 20_000; round++) {
-      const text = Array.from({ length: 12 }, pick).join('')
-      expect([text, readCommands(defuse(text))]).toEqual([text, []])
-    }
+    const texts = Array.from({ length: 50_000 }, () => Array.from({ length: 12 }, pick).join(''))
+    expect(texts.filter((text) => readCommands(text).length > 0).length).toBeGreaterThan(1000)
+    expect(texts.filter((text) => readCommands(defuse(text)).length > 0)).toEqual([])
   })
 
   test.each(['12:30::45 in the middle', 'a:b', '# Heading', '[x]', 'Zwölf ##', '', 'p95 < 800ms'])(

@@ -49,13 +49,16 @@ describe('Markdown', () => {
     expect(resolve(escaped).replace(ZERO_WIDTH, '')).toBe(HOSTILE.replace(/[\u202e\r\n]+/g, ' '))
   })
 
-  test('every character alone and between letters', () => {
-    for (let code = 0; code < 0x3000; code++) {
-      const text = `a${String.fromCharCode(code)}b`
-      const escaped = escapeMarkdown(text)
-      expect(escaped.replace(/&#\d+;/g, '')).not.toMatch(/[&<>|[\]@#`*_~\\$\r\n]/)
-      expect([text.replace(ZERO_WIDTH, ''), 'a b']).toContain(resolve(escaped).replace(ZERO_WIDTH, ''))
-    }
+  test('every character between letters', () => {
+    const odd = Array.from({ length: 0x3000 }, (_, code) => `a${String.fromCharCode(code)}b`).filter(
+      (text) => {
+        const escaped = escapeMarkdown(text)
+        const isAlive = /[&<>|[\]@#`*_~\\$\r\n]/.test(escaped.replace(/&#\d+;/g, ''))
+        const read = resolve(escaped).replace(ZERO_WIDTH, '')
+        return isAlive || (read !== 'a b' && read !== text.replace(ZERO_WIDTH, ''))
+      }
+    )
+    expect(odd).toEqual([])
   })
 })
 

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises'
+import type { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readAddress } from '../../src/service/address.js'
@@ -321,6 +322,24 @@ describe('what is sent exactly once', () => {
       .catch((error: unknown) => error)
     expect(thrown).toBeInstanceOf(UploadError)
     expect(madeNothing(thrown)).toBe(true)
+  })
+})
+
+describe('a body that is refused before it was sent', () => {
+  const refusal =
+    'HTTP/1.1 413 Content Too Large\r\ncontent-type: application/json\r\ncontent-length: 27\r\nconnection: close\r\n\r\n' +
+    '{"error":"at most 50 MB !"}'
+
+  test.each<[string, (socket: Socket) => void]>([
+    ['and read no further', (socket) => socket.pause().write(refusal)],
+    ['and hung up on', (socket) => socket.pause().end(refusal)],
+    ['and read to its end', (socket) => socket.write(refusal)]
+  ])('%s: the refusal is what is told', async (_, refuse) => {
+    const plan = await makePlan()
+    await truncate(plan, 64 * 1024 * 1024)
+    const { origin } = await startSocketServer((socket) => socket.once('data', () => refuse(socket)).resume())
+    const created = clientFor(origin).createRun(makeRunRequest({ files: [plan] }))
+    await expect(created).rejects.toThrow('creating the run: the service answered 413: at most 50 MB !')
   })
 })
 
