@@ -471,9 +471,13 @@ describe('the embedded service', () => {
       startLocalService: async (asked: LocalServiceRequest) => {
         request = asked
         asked.onProcessGroup({ pid: 7, startTime: '1' })
-        return { url: service.url, token: 'local-token', close: async () => {
-          closed++
-        } }
+        return {
+          url: service.url,
+          token: 'local-token',
+          close: async () => {
+            closed++
+          }
+        }
       }
     })
   })
