@@ -45,19 +45,18 @@ function makeTrickyCsv(rows: number): string {
 
 describe('stretches', () => {
   test.each([
-    ['quotes', makeSampleCsv(31, 14)],
-    ['CRLF and a byte-order mark', makeSampleCsv(32, 9, { lineBreak: '\r\n', bom: true })],
+    ['quotes', makeSampleCsv(31, 6)],
+    ['CRLF and a byte-order mark', makeSampleCsv(32, 4, { lineBreak: '\r\n', bom: true })],
     [
       'a quote never closed',
       'timeStamp,elapsed,label,success\n1,2,a,true\n1,2,"b,true\n1,2,c,true\n1,2,d,true\n'
     ],
     ['problems', 'timeStamp,elapsed,label,success\n1,2,a,true\n1,x,a,true\n\n1,2\n1,3,b,true\n1,y,a,true\n']
-  ])('divided at any byte add up to the whole: %s', async (name, text) => {
+  ])('divided at any byte add up to the whole: %s', async (_, text) => {
     const file = put('divided.csv', text)
     const whole = snapshot(mergeScans([scanText(text)]))
     const header = new TextEncoder().encode(text.replace(/^\uFEFF/, '').split(/\r?\n/)[0])
     const size = Buffer.byteLength(text)
-    expect(name).not.toBe('')
     for (let at = 1; at <= size; at++) {
       const first = await scanStretch({ ...file, from: 0, to: at })
       const second = await scanStretch({ ...file, from: first.next, to: Infinity, header })

@@ -54,23 +54,21 @@ export class Distribution {
 
 function sumRuns(runs: readonly Run[]): [value: number, count: number][] {
   const large = new Map<number, number>()
-  let lowest = TABLE_SIZE
-  let highest = -1
+  const seen: number[] = []
   for (const { runs: all, index } of runs) {
     for (let i = all.offsets[index]!; i < all.offsets[index + 1]!; i++) {
       const value = all.values[i]!
       if (value < TABLE_SIZE) {
+        if (table[value] === 0) seen.push(value)
         table[value]! += all.counts[i]!
-        if (value < lowest) lowest = value
-        if (value > highest) highest = value
       } else large.set(value, (large.get(value) ?? 0) + all.counts[i]!)
     }
   }
-  const counted: [number, number][] = []
-  for (let value = lowest; value <= highest; value++) {
-    if (table[value]! > 0) counted.push([value, table[value]!])
-  }
-  if (highest >= 0) table.fill(0, lowest, highest + 1)
+  const counted = Array.from(Uint32Array.from(seen).sort(), (value): [number, number] => {
+    const count = table[value]!
+    table[value] = 0
+    return [value, count]
+  })
   return counted.concat([...large].sort((a, b) => a[0] - b[0]))
 }
 

@@ -79,11 +79,16 @@ async function withWorker(
 
 /** Undefined when the thread ended without an answer. */
 function askWorker(worker: Worker, stretch: Stretch): Promise<StretchScan | undefined> {
-  return new Promise<StretchScan | undefined>((resolve) => {
-    const giveUp = () => resolve(undefined)
-    worker.once('message', resolve).once('error', giveUp).once('exit', giveUp)
+  return new Promise((resolve) => {
+    // Only our own listeners are taken away again: a worker has some of its own, without which it falls silent.
+    const settle = (scan: StretchScan | undefined) => {
+      worker.off('message', settle).off('error', giveUp).off('exit', giveUp)
+      resolve(scan)
+    }
+    const giveUp = () => settle(undefined)
+    worker.on('message', settle).on('error', giveUp).on('exit', giveUp)
     worker.postMessage(stretch)
-  }).finally(() => worker.removeAllListeners())
+  })
 }
 
 /** Puts a file's stretches together, and reads anew those whose start was guessed wrong. */
