@@ -2,9 +2,10 @@ import { readFile, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { listenForSignals } from './gate/cancellation.js'
 import { failsStep, failureMessage } from './gate/ending.js'
+import type { publishBare } from './gate/publish-bare.js'
 import { resolvePlanFiles } from './gate/plan-files.js'
-import { publishBare } from './gate/publish-bare.js'
-import { maskToken, runGate } from './gate/run-gate.js'
+import { maskToken } from './gate/mask-token.js'
+import { runGate } from './gate/run-gate.js'
 import { defaultName, readSettings } from './gate/settings.js'
 import { messageOf } from './gate/trouble.js'
 import type { Workbench } from './gate/workbench.js'
@@ -22,7 +23,7 @@ try {
   const cancelled = listenForSignals(() => process.exit(130))
   await runStep(createWorkbench(cancelled))
 } catch (thrown) {
-  await publishBare({ ...step, log }, 'error', messageOf(thrown))
+  await publishEarly({ ...step, log }, 'error', messageOf(thrown))
   step.failStep(messageOf(thrown))
 }
 // Sockets of libraries may still be open; the verdict is out, and nothing is left to wait for.
@@ -39,7 +40,7 @@ async function runStep(bench: Workbench): Promise<void> {
   })
   if ('skip' in settings) {
     log.notice(`Load gate skipped: ${settings.skip}.`)
-    await publishBare(bench, 'skipped', settings.skip)
+    await publishEarly(bench, 'skipped', settings.skip)
     return
   }
   const { verdict, reason } = await runGate(bench, settings)
@@ -82,4 +83,10 @@ function createWorkbench(cancelled: AbortSignal): Workbench {
       }
     }
   }
+}
+
+/** A verdict without a run; most steps never need it. */
+async function publishEarly(...args: Parameters<typeof publishBare>): Promise<void> {
+  const module = await import('./gate/publish-bare.js')
+  await module.publishBare(...args)
 }

@@ -1,5 +1,5 @@
 import { cleanUpStep } from './gate/clean-up-step.js'
-import { maskToken } from './gate/run-gate.js'
+import { maskToken } from './gate/mask-token.js'
 import { messageOf } from './gate/trouble.js'
 import { createLog } from './github/log.js'
 import * as step from './github/step.js'

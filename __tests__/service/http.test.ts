@@ -61,8 +61,16 @@ describe('what every request carries', () => {
 
   test('no credentials to another origin', async () => {
     const server = await startServer((reply) => sendJson(reply, {}))
-    await makeHttp('https://service.example').call(makeCall(server.origin))
+    await makeHttp('http://127.0.0.1:1').call(makeCall(server.origin))
     expect(server.seen[0]?.headers.authorization).toBeUndefined()
+  })
+
+  test('nothing to this machine for a service that lies elsewhere', async () => {
+    const server = await startServer((reply) => sendJson(reply, {}))
+    await expect(makeHttp('https://service.example').call(makeCall(server.origin))).rejects.toThrow(
+      'refused to send to'
+    )
+    expect(server.seen).toEqual([])
   })
 })
 
@@ -364,9 +372,9 @@ describe('behind a proxy', () => {
 
   test('the service is reached through one CONNECT, which shows no credentials', async () => {
     const http = makeHttp('https://service.invalid')
-    await expect(http.call(makeCall('https://service.invalid/api/runs'))).rejects.toThrow(
-      /asking: the connection to service\.invalid failed: .*502/
-    )
+    const failure = http.call(makeCall('https://service.invalid/api/runs'))
+    await expect(failure).rejects.toThrow(/asking: the connection to service\.invalid failed: .*502/)
+    await expect(failure).rejects.toMatchObject({ neverSent: true })
     expect(connects()).toEqual(['CONNECT service.invalid:443 HTTP/1.1'])
     expect(lines.filter((line) => /authorization/i.test(line))).toEqual([])
   })

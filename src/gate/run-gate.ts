@@ -1,102 +1,45 @@
 import type { Outcome } from '../report/outcome.js'
-import { readAddress } from '../service/address.js'
-import { ServiceClient } from '../service/client.js'
-import { basicAuthorization } from '../service/http.js'
-import { vocabularyOf } from '../service/vocabulary.js'
 import type { Run } from '../service/documents.js'
-import { cleanUp } from './clean-up.js'
-import { collect } from './collect.js'
-import { conclude } from './conclude.js'
 import type { Findings } from './conclude.js'
 import { startDeadline } from './deadline.js'
 import { formatDuration } from './durations.js'
 import { endRun } from './end-run.js'
 import type { Gate } from './gate.js'
-import { Ledger } from './ledger.js'
-import { publish } from './publish.js'
-import { hasEnded } from './run-status.js'
+import { closeGate, openGate } from './open-gate.js'
 import { runUrl } from './run-url.js'
 import type { Settings } from './settings.js'
 import { startRun } from './start-run.js'
-import type { StepState } from './step-state.js'
+import { tidyUp } from './tidy-up.js'
 import { DeadlineError, messageOf, troubleOf } from './trouble.js'
 import { watchRun } from './watch-run.js'
 import type { Workbench } from './workbench.js'
+
+/** What is needed once the run has ended is loaded while it runs: the run is started sooner without it. */
+const loadSecondHalf = () => import('./second-half.js')
 
 const MINUTE = 60_000
 const LONGEST_COLLECTION_MS = 10 * MINUTE
 /** A run that ended badly may never have results; nobody waits ten minutes for them. */
 const LONGEST_COLLECTION_AFTER_BAD_END_MS = MINUTE
-/** The runner sends SIGTERM 7.5 s after SIGINT: what is to be stopped must be stopped by then. */
-const STOP_ON_CANCEL_MS = 5_000
 const STOP_ON_TROUBLE_MS = 3 * MINUTE
 
 /** The story: start → watch → collect → judge → publish, and nothing left running. */
 export async function runGate(bench: Workbench, settings: Settings): Promise<Outcome> {
   const findings: Findings = {}
-  const gate = await openGate(bench, settings, findings)
-  if (gate !== undefined) {
+  try {
+    const gate = await openGate(bench, settings)
     await findOut(gate, findings)
     await tidyUp(gate, findings)
-    await closeAll(gate)
+    await closeGate(gate)
+  } catch (thrown) {
+    findings.trouble = troubleOf(thrown)
   }
+  const { conclude, publish } = await loadSecondHalf()
   const outcome = conclude(settings, findings)
   const withArtifact =
     outcome.run !== undefined && outcome.verdict !== 'cancelled' && outcome.verdict !== 'detached'
   await publish(bench, { settings, outcome, collection: findings.collection, withArtifact })
   return outcome
-}
-
-/** What cannot be closed must not cost the verdict. */
-async function closeAll({ client, local, bench }: Gate): Promise<void> {
-  try {
-    await client.close()
-    await local?.close()
-  } catch (thrown) {
-    bench.log.warning(`The service's end could not be awaited: ${messageOf(thrown)}`)
-  }
-}
-
-async function openGate(bench: Workbench, settings: Settings, findings: Findings): Promise<Gate | undefined> {
-  const { target, serviceName } = settings
-  try {
-    const ledger = new Ledger(initialState(settings), (state) => bench.saveState(state))
-    const local =
-      target.kind === 'local'
-        ? await bench.startLocalService({
-            serviceName,
-            onProcessGroup: (group) => ledger.note({ processGroups: [...ledger.state.processGroups, group] })
-          })
-        : undefined
-    const address = target.kind === 'local' ? readAddress(local?.url ?? '') : target.address
-    const token = target.kind === 'local' ? (local?.token ?? '') : target.token
-    if (local !== undefined) maskToken(bench, token)
-    const client = new ServiceClient({ address, token, words: vocabularyOf(serviceName), clock: bench.clock })
-    return { bench, settings, client, ledger, local }
-  } catch (thrown) {
-    findings.trouble = troubleOf(thrown)
-    return undefined
-  }
-}
-
-function initialState({ target, serviceName }: Settings): StepState {
-  return {
-    address: target.kind === 'remote' ? target.address.api : '',
-    token: target.kind === 'remote' ? target.token : '',
-    serviceName,
-    marker: undefined,
-    runId: undefined,
-    madeGrids: [],
-    processGroups: [],
-    cleanupDue: false
-  }
-}
-
-/** The runner masks what it is told; the header's value is the token in another dress. */
-export function maskToken(bench: Pick<Workbench, 'mask'>, token: string): void {
-  if (token === '') return
-  bench.mask(token)
-  bench.mask(basicAuthorization(token).slice('Basic '.length))
 }
 
 /** Fills in the findings as they come, so that what was found before a trouble is kept. */
@@ -112,6 +55,7 @@ async function findOut(gate: Gate, findings: Findings): Promise<void> {
   try {
     const run = (findings.run = await startRun(gate, deadline.signal))
     tellRun(gate, run)
+    void loadSecondHalf()
     if (!settings.wait) {
       leaveRunning(gate, findings)
       return
@@ -162,6 +106,7 @@ async function collectResults(gate: Gate, findings: Findings): Promise<void> {
     others: [bench.cancelled]
   })
   try {
+    const { collect } = await loadSecondHalf()
     findings.collection = await collect(gate, run, deadline.signal)
   } finally {
     deadline.release()
@@ -188,31 +133,4 @@ async function collectAfterTimeout(gate: Gate, findings: Findings): Promise<void
   } finally {
     deadline.release()
   }
-}
-
-/** Ends what is left of the step's own; what is left on purpose is told. */
-async function tidyUp(gate: Gate, findings: Findings): Promise<void> {
-  const { bench, settings, client, ledger } = gate
-  const { state } = ledger
-  if (!state.cleanupDue) return
-  const isCancelled = findings.trouble?.kind === 'cancelled'
-  const isRunning = findings.run === undefined || !hasEnded(findings.run.status)
-  if (isCancelled && isRunning && !settings.stopOnCancel) {
-    bench.log.info(
-      'stop-on-cancel is false: the run is left running, and the stop_after of its grids ends them.'
-    )
-    ledger.note({ cleanupDue: false })
-    return
-  }
-  const deadline = startDeadline(bench.clock, isCancelled ? STOP_ON_CANCEL_MS : STOP_ON_TROUBLE_MS, {
-    error: new Error('there was no time left')
-  })
-  // After a lost reply the run was looked for already; a list that lags even more is the post step's to look at.
-  const wasLookedFor = findings.run === undefined && findings.trouble?.kind === 'error'
-  const left = !isRunning || wasLookedFor ? { ...state, runId: undefined, marker: undefined } : state
-  const { clock, log } = bench
-  const isClean = await cleanUp(left, { client, clock, log, signal: deadline.signal })
-  deadline.release()
-  // Whatever could not be ended here is the post step's to end.
-  if (isClean && !(wasLookedFor && state.marker !== undefined)) ledger.note({ cleanupDue: false })
 }

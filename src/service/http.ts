@@ -87,7 +87,7 @@ export class Http {
   }
 
   async #send(call: Call): Promise<Reply> {
-    if (!isConfidential(call.url))
+    if (!this.#mayReach(call.url))
       throw new ServiceError(
         call.operation,
         `refused to send to ${call.url.origin}: only https (or loopback) is used`
@@ -130,6 +130,11 @@ export class Http {
       (secret) => secret !== ''
     )
     return secrets.reduce((redacted, secret) => redacted.replaceAll(secret, '***'), text)
+  }
+
+  /** What lies on this machine is reached only when the service does too: a reply must not lead into the runner itself. */
+  #mayReach(url: URL): boolean {
+    return isConfidential(url) && (!isLoopback(url) || isLoopback(new URL(this.#origin)))
   }
 
   #headersFor(call: Call): Record<string, string> {
@@ -230,7 +235,8 @@ function failureOf(call: Call, thrown: unknown): Error {
   const { code = '', message = String(thrown) } = Object(thrown) as Partial<NodeJS.ErrnoException>
   return new UnreachableError(call.operation, describeFailure(call, code, message), {
     cause: thrown,
-    neverSent: NEVER_SENT.test(code)
+    // A proxy that makes no tunnel keeps the request as well.
+    neverSent: NEVER_SENT.test(code) || message.startsWith('Proxy response')
   })
 }
 

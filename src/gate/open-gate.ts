@@ -1,0 +1,54 @@
+import { readAddress } from '../service/address.js'
+import type { Address } from '../service/address.js'
+import { ServiceClient } from '../service/client.js'
+import { vocabularyOf } from '../service/vocabulary.js'
+import type { Gate } from './gate.js'
+import { Ledger } from './ledger.js'
+import { maskToken } from './mask-token.js'
+import type { Settings } from './settings.js'
+import type { StepState } from './step-state.js'
+import { messageOf } from './trouble.js'
+import type { Workbench } from './workbench.js'
+
+/** A client for the service, the embedded one started where the run is done here, and the step's state begun. */
+export async function openGate(bench: Workbench, settings: Settings): Promise<Gate> {
+  const { target, serviceName } = settings
+  const ledger = new Ledger(initialState(settings), (state) => bench.saveState(state))
+  if (target.kind === 'remote') {
+    const { address, token } = target
+    return { bench, settings, ledger, local: undefined, client: openClient(address, token) }
+  }
+  const local = await bench.startLocalService({
+    serviceName,
+    onProcessGroup: (group) => ledger.note({ processGroups: [...ledger.state.processGroups, group] })
+  })
+  maskToken(bench, local.token)
+  return { bench, settings, ledger, local, client: openClient(readAddress(local.url), local.token) }
+
+  function openClient(address: Address, token: string): ServiceClient {
+    return new ServiceClient({ address, token, words: vocabularyOf(serviceName), clock: bench.clock })
+  }
+}
+
+function initialState({ target, serviceName }: Settings): StepState {
+  return {
+    address: target.kind === 'remote' ? target.address.api : '',
+    token: target.kind === 'remote' ? target.token : '',
+    serviceName,
+    marker: undefined,
+    runId: undefined,
+    madeGrids: [],
+    processGroups: [],
+    cleanupDue: false
+  }
+}
+
+/** What cannot be closed must not cost the verdict. */
+export async function closeGate({ client, local, bench }: Gate): Promise<void> {
+  try {
+    await client.close()
+    await local?.close()
+  } catch (thrown) {
+    bench.log.warning(`The service's end could not be awaited: ${messageOf(thrown)}`)
+  }
+}
