@@ -45,7 +45,9 @@ function makeRow(random, labels, row) {
     return `${startMs},${elapsed},${labels[label]},200,OK,Thread Group 1-${thread},text,true,,${end}`
   }
   const message =
-    random() < 0.5 ? `"Test failed: text\nexpected to contain /ok, ""done""/"` : 'Test failed: code expected to equal 200'
+    random() < 0.5
+      ? `"Test failed: text\nexpected to contain /ok, ""done""/"`
+      : 'Test failed: code expected to equal 200'
   return `${startMs},${elapsed},${labels[label]},500,Server Error,Thread Group 1-${thread},text,false,${message},${end}`
 }
 
@@ -76,7 +78,12 @@ if (process.argv[1] === import.meta.filename) {
       out: { type: 'string', default: join(DATA_DIR, 'samples.jtl') }
     }
   })
-  const options = { ...values, rows: Number(values.rows), labels: Number(values.labels), seed: Number(values.seed) }
+  const options = {
+    ...values,
+    rows: Number(values.rows),
+    labels: Number(values.labels),
+    seed: Number(values.seed)
+  }
   const bytes = generate(options)
   console.log(`${options.out}: ${options.rows} rows, ${(bytes / 1e6).toFixed(0)} MB`)
 }

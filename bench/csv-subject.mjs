@@ -1,0 +1,114 @@
+// One way of making per-label figures of a CSV, in a process of its own: node bench/csv-subject.mjs <subject> <file>
+// Prints the figures and what they took as JSON.
+import { createReadStream } from 'node:fs'
+
+export const PERCENTS = [50, 90, 95, 99, 99.9]
+const BUILD = new URL('./data/build/results/', import.meta.url)
+
+const SUBJECTS = {
+  async loadgate(path) {
+    const { scanFiles } = await import(new URL('scan-files.js', BUILD))
+    return readMeasurements(await scanFiles([{ path, grid: 'g', region: 'r' }]))
+  },
+
+  /** As while downloading: one thread, chunks as they come. */
+  async 'loadgate-stream'(path) {
+    const { createScanner } = await import(new URL('scanner.js', BUILD))
+    const { mergeScans } = await import(new URL('merge.js', BUILD))
+    const scanner = createScanner({ grid: 'g', region: 'r' })
+    for await (const chunk of createReadStream(path)) scanner.push(chunk)
+    return readMeasurements(mergeScans([scanner.end()]))
+  },
+
+  async duckdb(path) {
+    const { DuckDBInstance } = await import('@duckdb/node-api')
+    const connection = await (await DuckDBInstance.create(':memory:')).connect()
+    const reader = await connection.runAndReadAll(duckdbQuery(path))
+    return reader.getRowsJson().map(([label, samples, failures, meanMs, minMs, maxMs, percentiles]) => ({
+      ...{ label, samples: Number(samples), failures: Number(failures), meanMs },
+      ...{ minMs: Number(minMs), maxMs: Number(maxMs), percentiles: percentiles.map(Number) }
+    }))
+  },
+
+  async 'csv-parse'(path) {
+    const { parse } = await import('csv-parse')
+    const tally = makeTally()
+    for await (const row of createReadStream(path).pipe(parse({ columns: true }))) tally.add(row)
+    return tally.figures()
+  },
+
+  async papaparse(path) {
+    const { default: papa } = await import('papaparse')
+    const tally = makeTally()
+    const rows = createReadStream(path).pipe(papa.parse(papa.NODE_STREAM_INPUT, { header: true }))
+    for await (const row of rows) tally.add(row)
+    return tally.figures()
+  }
+}
+
+/** With the types given, which spares DuckDB the guessing. */
+function duckdbQuery(path) {
+  const texts = [
+    'label',
+    'responseCode',
+    'responseMessage',
+    'threadName',
+    'dataType',
+    'failureMessage',
+    'URL'
+  ]
+  const numbers = ['bytes', 'sentBytes', 'grpThreads', 'allThreads', 'Latency', 'IdleTime', 'Connect']
+  const types = { timeStamp: 'BIGINT', elapsed: 'INTEGER', success: 'BOOLEAN' }
+  const order =
+    'timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,failureMessage,bytes,sentBytes,grpThreads,allThreads,URL,Latency,IdleTime,Connect'
+  for (const name of texts) types[name] = 'VARCHAR'
+  for (const name of numbers) types[name] = 'BIGINT'
+  const columns = order.split(',').map((name) => `'${name}': '${types[name]}'`)
+  const quantiles = PERCENTS.map((percent) => percent / 100).join(', ')
+  return `select label, count(*), count(*) filter (not success), avg(elapsed), min(elapsed), max(elapsed),
+    quantile_disc(elapsed, [${quantiles}])
+    from read_csv('${path}', header = true, delim = ',', quote = '"', escape = '"', columns = {${columns.join(', ')}})
+    group by label`
+}
+
+function readMeasurements(measured) {
+  const problems = measured.sources.flatMap((source) => source.problems)
+  if (problems.length > 0) throw new Error(problems.join('\n'))
+  return measured.labels.map((label) => {
+    const { samples, failures, meanMs, minMs, maxMs, ...figures } = measured.figures({ label })
+    const percentiles = PERCENTS.map((percent) => figures.percentileMs(percent))
+    return { label, samples, failures, meanMs, minMs, maxMs, percentiles }
+  })
+}
+
+/** What one would write around a parser: a list of times for each label, sorted at the end. */
+function makeTally() {
+  const labels = new Map()
+  return {
+    add(row) {
+      let entry = labels.get(row.label)
+      if (entry === undefined) labels.set(row.label, (entry = { failures: 0, times: [] }))
+      if (row.success === 'false') entry.failures++
+      entry.times.push(Number(row.elapsed))
+    },
+    figures: () =>
+      [...labels]
+        .filter(([label]) => label !== undefined)
+        .map(([label, { failures, times }]) => {
+          const sorted = Float64Array.from(times).sort()
+          const rank = (percent) => Math.max(0, Math.ceil((percent * sorted.length) / 100 - 1e-9) - 1)
+          return {
+            ...{ label, samples: sorted.length, failures, minMs: sorted[0], maxMs: sorted.at(-1) },
+            meanMs: sorted.reduce((sum, ms) => sum + ms, 0) / sorted.length,
+            percentiles: PERCENTS.map((percent) => sorted[rank(percent)])
+          }
+        })
+  }
+}
+
+if (process.argv[1] === import.meta.filename) {
+  const [, , subject, path] = process.argv
+  const figures = await SUBJECTS[subject](path)
+  const { maxRSS, userCPUTime, systemCPUTime } = process.resourceUsage()
+  console.log(JSON.stringify({ figures, peakMb: maxRSS / 1024, cpuMs: (userCPUTime + systemCPUTime) / 1000 }))
+}

@@ -1,0 +1,107 @@
+// From a JMeter CSV to per-label figures: this project and its peers, each in a process of its own, in one run. The time is that of the
+// whole process. The figures have to be those of DuckDB.
+//   node bench/csv.mjs [--rows 3500000] [--labels 40] [--rounds 5] [--quick]
+//   --rows 35000000 makes the file 4 GB, --labels 10000 is for many labels, --quick leaves the slow peers out
+import { spawnSync } from 'node:child_process'
+import { existsSync, renameSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { DATA_DIR, generate } from './generate.mjs'
+
+const ROOT = join(import.meta.dirname, '..')
+const FAST = ['loadgate', 'duckdb', 'loadgate-stream']
+const SLOW = ['papaparse', 'csv-parse']
+const NAMES = {
+  loadgate: 'loadgate, file at rest',
+  'loadgate-stream': 'loadgate, as it arrives (one thread)',
+  duckdb: 'DuckDB (`@duckdb/node-api`)',
+  papaparse: 'papaparse',
+  'csv-parse': 'csv-parse'
+}
+
+const { values: options } = parseArgs({
+  options: {
+    rows: { type: 'string', default: '3500000' },
+    labels: { type: 'string', default: '40' },
+    rounds: { type: 'string', default: '5' },
+    quick: { type: 'boolean', default: false }
+  }
+})
+
+compile()
+const file = prepareFile(Number(options.rows), Number(options.labels))
+const runs = new Map([...FAST, ...SLOW].map((name) => [name, []]))
+// In turns, so that a busy machine is as unfair to one as to the others.
+for (let round = 0; round < Number(options.rounds); round++) {
+  for (const name of FAST) runs.get(name).push(runSubject(name))
+}
+if (!options.quick) for (const name of SLOW) runs.get(name).push(runSubject(name))
+print()
+
+/** The sources as they are, so that no stale build is measured. */
+function compile() {
+  const tsc = join(ROOT, 'node_modules/typescript/bin/tsc')
+  const out = join(DATA_DIR, 'build')
+  rmSync(out, { recursive: true, force: true })
+  spawnSync(process.execPath, [tsc, '-p', join(ROOT, 'tsconfig.build.json'), '--outDir', out], {
+    stdio: 'ignore'
+  })
+  if (!existsSync(join(out, 'results/scan-worker.js'))) throw new Error('src/results does not compile')
+}
+
+function prepareFile(rows, labels) {
+  const path = join(DATA_DIR, `samples-${rows}-${labels}.jtl`)
+  if (!existsSync(path)) {
+    generate({ rows, labels, seed: 1, out: `${path}.part` })
+    renameSync(`${path}.part`, path)
+  }
+  return path
+}
+
+function runSubject(name) {
+  const subject = join(import.meta.dirname, 'csv-subject.mjs')
+  const start = performance.now()
+  const { status, stdout, stderr } = spawnSync(process.execPath, [subject, name, file], {
+    encoding: 'utf8',
+    maxBuffer: 1e9
+  })
+  const wallMs = performance.now() - start
+  if (status !== 0) throw new Error(`${name} failed:\n${stderr}`)
+  return { wallMs, ...JSON.parse(stdout) }
+}
+
+function print() {
+  const reference = median(runs.get('duckdb'), 'wallMs')
+  const truth = normalise(runs.get('duckdb')[0].figures)
+  console.log(`## CSV to figures: ${options.rows} rows, ${options.labels} labels\n`)
+  console.log("| | time | times DuckDB's speed | CPU | peak memory | figures |\n|---|--:|--:|--:|--:|---|")
+  for (const [name, done] of runs) {
+    if (done.length === 0) continue
+    const wallMs = median(done, 'wallMs')
+    const isSame = done.every(({ figures }) => normalise(figures) === truth)
+    if (!isSame) process.exitCode = 1
+    const cells = [
+      NAMES[name],
+      `${(wallMs / 1000).toFixed(2)} s`,
+      (reference / wallMs).toFixed(2),
+      `${(median(done, 'cpuMs') / 1000).toFixed(2)} s`,
+      `${Math.max(...done.map(({ peakMb }) => peakMb)).toFixed(0)} MB`,
+      isSame ? 'equal' : '**differ**'
+    ]
+    console.log(`| ${cells.join(' | ')} |`)
+  }
+}
+
+function median(runsOfOne, key) {
+  const sorted = runsOfOne.map((run) => run[key]).sort((a, b) => a - b)
+  return sorted[Math.floor(sorted.length / 2)]
+}
+
+/** Sorted by label; means to nine digits, since a sum of floats depends on its order. */
+function normalise(figures) {
+  const rows = figures.map((row) => [
+    ...[row.label, row.samples, row.failures, Number(row.meanMs).toPrecision(9)],
+    ...[row.minMs, row.maxMs, ...row.percentiles]
+  ])
+  return JSON.stringify(rows.sort((a, b) => (a[0] < b[0] ? -1 : 1)))
+}

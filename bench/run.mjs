@@ -1,0 +1,15 @@
+// Runs the benches named as arguments, or all of them: node bench/run.mjs [csv] [startup] [upload]
+import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+
+const ALL = ['csv', 'startup', 'upload']
+const names = process.argv.length > 2 ? process.argv.slice(2) : ALL
+const unknown = names.filter((name) => !ALL.includes(name))
+if (unknown.length > 0) throw new Error(`No such bench: ${unknown.join(', ')}; there are ${ALL.join(', ')}`)
+
+for (const name of names) {
+  const { status } = spawnSync(process.execPath, [join(import.meta.dirname, `${name}.mjs`)], {
+    stdio: 'inherit'
+  })
+  if (status !== 0) process.exitCode = 1
+}
