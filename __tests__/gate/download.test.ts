@@ -3,8 +3,10 @@ import { existsSync } from 'node:fs'
 import { mkdtemp, readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import { downloadCsv } from '../../src/gate/download.js'
 import type { ServiceClient } from '../../src/service/client.js'
+import type { Reply } from '../../src/service/http.js'
 import { makeClient } from '../support/gate-bench.js'
 import { ManualClock } from '../support/gate-clock.js'
 import { GateRawServer, breakOff, raw } from '../support/gate-raw-server.js'
@@ -275,6 +277,25 @@ describe('refusals', () => {
     expect(clock.sleeps[0]).toBeLessThan(1_000)
     expect(clock.sleeps.at(-1)).toBeGreaterThan(10_000)
   })
+})
+
+test('a body that is shorter than its length is not believed, whatever carried it', async () => {
+  server = await GateRawServer.start()
+  const csvs = [CSV.slice(0, 700), CSV]
+  const open = async (): Promise<Reply> => ({
+    status: 200,
+    header: (name) => (name === 'content-length' ? String(CSV.length) : undefined),
+    text: () => Promise.resolve(''),
+    body: Readable.from([Buffer.from(csvs.shift() ?? '')])
+  })
+  const tap = {
+    restart: () => (tapped = ''),
+    push: (chunk: Uint8Array) => (tapped += Buffer.from(chunk).toString())
+  }
+  const { signal } = new AbortController()
+  const onRetry = (reason: string): number => retries.push(reason)
+  await expectWhole(await clock.run(downloadCsv({ open, path, clock, signal, tap, onRetry })))
+  expect(retries).toEqual([`the CSV broke off: 700 of ${CSV.length} bytes came`])
 })
 
 test('a deadline in the middle of a stalled answer ends it', async () => {
