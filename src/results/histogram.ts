@@ -11,6 +11,8 @@ const PAGE_BITS = 3
 const PAGE_SIZE = 1 << PAGE_BITS
 const SLOT_INTS = 4
 const COUNT_WRAP = 0x10000
+const DENSE_WIDTH = 1024
+const MAX_DENSE_CELLS = 640
 /** More than any 32-bit value needs at sixteen bits. */
 const PAGES_A_CELL = 1 << 17
 
@@ -28,12 +30,20 @@ export class Histogram {
   #pool = new Uint16Array(PAGE_SIZE * 512)
   /** What the 16-bit counts could not hold: pool index to the number of times the count wrapped. */
   readonly #wraps = new Map<number, number>()
+  /** The first cells have a plain table for their small values: few labels and short times are what most runs consist of. */
+  #dense = new Uint32Array(0)
+  #denseCells = 0
 
   constructor(bits: number) {
     this.#bits = bits
   }
 
   add(cell: number, value: number): void {
+    if (cell < this.#denseCells && value < DENSE_WIDTH) {
+      this.#dense[cell * DENSE_WIDTH + value]! += 1
+      return
+    }
+    if (cell < MAX_DENSE_CELLS && cell >= this.#denseCells) this.#growDense(cell)
     let index = value
     if (value >>> this.#bits !== 0) index = this.#bucketOf(value)
     const at = this.#pageOf(cell, index >>> PAGE_BITS) + (index & (PAGE_SIZE - 1))
@@ -54,6 +64,7 @@ export class Histogram {
 
   /** The counts of cells 0 to `cells - 1`, one run each. */
   toRuns(cells: number): CountedRuns {
+    this.#emptyDense()
     const pages = this.#sortedPages()
     const size = this.#pool.reduce((sum, count, at) => sum + (count > 0 || this.#wraps.has(at) ? 1 : 0), 0)
     const offsets = new Uint32Array(cells + 1)
@@ -84,6 +95,21 @@ export class Histogram {
     this.#pool[at] = total % COUNT_WRAP
     const wraps = Math.floor(total / COUNT_WRAP)
     if (wraps > 0) this.#wraps.set(at, (this.#wraps.get(at) ?? 0) + wraps)
+  }
+
+  #growDense(cell: number): void {
+    this.#denseCells = Math.min(MAX_DENSE_CELLS, Math.max(16, (cell + 1) * 2))
+    const grown = new Uint32Array(this.#denseCells * DENSE_WIDTH)
+    grown.set(this.#dense)
+    this.#dense = grown
+  }
+
+  /** Moves the counts of the plain table to the pages. */
+  #emptyDense(): void {
+    this.#dense.forEach((count, at) => {
+      if (count > 0) this.#addMany(Math.floor(at / DENSE_WIDTH), at % DENSE_WIDTH, count)
+    })
+    this.#dense.fill(0)
   }
 
   #bucketOf(value: number): number {

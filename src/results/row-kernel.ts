@@ -35,7 +35,7 @@ interface Exports {
 const PAGE = 64 * 1024
 /** Page 0: where the kernel says at which address it stopped, the columns' roles, the records. The bytes follow. */
 const ROLES_AT = 16
-const MAX_COLUMNS = 2048
+const MAX_COLUMNS = 128
 const RECORDS_AT = 4096
 const RECORDS_END = RECORDS_AT + Math.floor((PAGE - RECORDS_AT) / (RECORD.size * 4)) * RECORD.size * 4
 /** Line breaks behind the bytes, so that no search runs away. */
@@ -69,10 +69,11 @@ export class RowKernel {
   /** Undefined where WebAssembly with vectors is not to be had, or for a header beyond all measure. */
   static make(layout: { delimiter: number; columns: number; at: SampleColumns }): RowKernel | undefined {
     if (layout.columns > MAX_COLUMNS) return undefined
-    const bytes = makeModule(layout.delimiter, layout.columns)
+    const roles = rolesOf(layout.at, layout.columns)
+    const bytes = makeModule(layout.delimiter, roles)
     if (!WebAssembly.validate(bytes)) return undefined
     const { exports } = new WebAssembly.Instance(new WebAssembly.Module(bytes))
-    return new RowKernel(exports as Exports, rolesOf(layout.at, layout.columns))
+    return new RowKernel(exports as Exports, roles)
   }
 
   /** All of the memory, as records address it. */
@@ -134,16 +135,20 @@ const isByte = (value: number) => i32.eq(get('byte'), i32.of(value))
 const markOddIf = (condition: Code) => set('isOdd', i32.or(get('isOdd'), condition))
 const plus = (name: string, value: number) => i32.add(get(name), i32.of(value))
 
-function makeModule(delimiter: number, columns: number): Uint8Array {
+function makeModule(delimiter: number, roles: Uint8Array): Uint8Array {
+  const columns = roles.length
   const body: Code = [
-    ...set('base', get('from')),
     ...set('start', get('from')),
-    ...locals.set('mask', locate(delimiter)),
+    ...lookFrom('from', delimiter),
     ...block(
       'done',
       loop(
         'row',
         beginRow(),
+        block('general', readPlainRow(delimiter, roles), endRow(columns), go('row')),
+        clearRow(),
+        lookFrom('rowStart', delimiter),
+        set('start', get('rowStart')),
         loop(
           'field',
           block('closed', findFieldEnd(delimiter)),
@@ -160,6 +165,36 @@ function makeModule(delimiter: number, columns: number): Uint8Array {
   return assemble({ name: 'decode', parameters: 5, locals, body, pages: 2 })
 }
 
+function lookFrom(address: string, delimiter: number): Code {
+  return [...set('base', get(address)), ...locals.set('mask', locate(delimiter))]
+}
+
+/** Most rows have no quotes: for them the columns follow one another without a question. Any other row is read again in general. */
+function readPlainRow(delimiter: number, roles: Uint8Array): Code {
+  const last = roles.length - 1
+  const readColumn = (role: number, column: number): Code => [
+    ...(role === ROLE.none ? [] : set('fieldStart', column === 0 ? get('rowStart') : plus('place', 1))),
+    ...advance(delimiter),
+    ...set('byte', i32.load8(get('place'))),
+    ...goIf(i32.ne(get('byte'), i32.of(column === last ? LF : delimiter)), 'general'),
+    ...(column === last ? goIf(i32.geU(get('place'), get('to')), 'done') : []),
+    ...(role === ROLE.none
+      ? []
+      : [...set('fieldEnd', get('place')), ...(column === last ? cutCr() : []), ...readRole(role)])
+  ]
+  return [
+    ...set('isEscaped', 0),
+    ...Array.from(roles).flatMap(readColumn),
+    ...set('start', plus('place', 1)),
+    ...set('column', roles.length)
+  ]
+}
+
+function cutCr(): Code {
+  const isCr = i32.eq(i32.load8(plus('place', -1)), i32.of(CR))
+  return when(i32.and(i32.gtU(get('place'), get('fieldStart')), isCr), set('fieldEnd', plus('place', -1)))
+}
+
 /** One bit for each of the 64 bytes from `base` that is a delimiter, a quote, a line break or another character below it. */
 function locate(delimiter: number): Code {
   const quarter = (offset: number): Code => {
@@ -173,8 +208,8 @@ function locate(delimiter: number): Code {
   return [0, 16, 32, 48].map(quarter).reduce(i64.or)
 }
 
-/** Goes to the next byte that means something; leaves everything when it lies behind the end. */
-function nextPlace(delimiter: number): Code {
+/** Goes to the next byte that means something. */
+function advance(delimiter: number): Code {
   return [
     ...loop(
       'seek',
@@ -185,7 +220,14 @@ function nextPlace(delimiter: number): Code {
       ])
     ),
     ...set('place', i32.add(get('base'), i32.wrap(i64.trailingZeros(get('mask'))))),
-    ...locals.set('mask', i64.and(get('mask'), i64.sub(get('mask'), i64.of(1n)))),
+    ...locals.set('mask', i64.and(get('mask'), i64.sub(get('mask'), i64.of(1n))))
+  ]
+}
+
+/** The same, but leaves everything when it lies behind the end. */
+function nextPlace(delimiter: number): Code {
+  return [
+    ...advance(delimiter),
     ...goIf(i32.geU(get('place'), get('to')), 'done'),
     ...set('byte', i32.load8(get('place')))
   ]
@@ -196,30 +238,28 @@ function beginRow(): Code {
     ...set('rowStart', get('start')),
     ...goIf(i32.geU(get('rowStart'), get('limit')), 'done'),
     ...goIf(i32.geU(get('out'), get('outEnd')), 'done'),
-    ...[
-      'column',
-      'isOdd',
-      'flags',
-      'elapsed',
-      'timeHigh',
-      'timeLow',
-      'labelStart',
-      'labelEnd',
-      'labelHash'
-    ].flatMap((name) => set(name, 0)),
-    ...set('threads', -1)
+    ...clearRow()
   ]
+}
+
+function clearRow(): Code {
+  const names = [
+    'column',
+    'isOdd',
+    'flags',
+    'elapsed',
+    'timeHigh',
+    'timeLow',
+    'labelStart',
+    'labelEnd',
+    'labelHash'
+  ]
+  return [...names.flatMap((name) => set(name, 0)), ...set('threads', -1)]
 }
 
 /** Finds out where the field at `start` begins and ends, and stands on the delimiter or line break behind it. */
 function findFieldEnd(delimiter: number): Code {
-  const closeAtLineBreak: Code = [
-    ...when(
-      i32.and(i32.gtU(get('place'), get('start')), i32.eq(i32.load8(plus('place', -1)), i32.of(CR))),
-      set('fieldEnd', plus('place', -1))
-    ),
-    ...go('closed')
-  ]
+  const closeAtLineBreak: Code = [...cutCr(), ...go('closed')]
   return [
     ...set('fieldStart', get('start')),
     ...set('isEscaped', 0),
@@ -273,28 +313,41 @@ function findQuotedEnd(delimiter: number): Code {
 }
 
 function readField(): Code {
-  const isRole = (role: number) => i32.eq(get('columnRole'), i32.of(role))
+  const readIf = (role: number) => when(i32.eq(get('columnRole'), i32.of(role)), readRole(role))
   return [
     ...set('start', plus('place', 1)),
     // Beyond the table there is something else to be read, but then the row has too many columns and is odd in any case.
     ...set('columnRole', i32.load8(get('column'), ROLES_AT)),
     ...set('column', plus('column', 1)),
-    ...when(get('columnRole'), [
-      ...set('length', i32.sub(get('fieldEnd'), get('fieldStart'))),
-      ...when(isRole(ROLE.timeStamp), readTime()),
-      ...when(isRole(ROLE.elapsed), [...markOddIf(hasNotUpTo(8)), ...readDigits('elapsed', 0)]),
-      ...when(isRole(ROLE.label), readLabel()),
-      ...when(isRole(ROLE.message), readMessage()),
-      ...when(isRole(ROLE.success), readSuccess()),
-      ...when(isRole(ROLE.threads), [
-        ...when(get('length'), [...markOddIf(hasNotUpTo(8)), ...readDigits('threads', 0)])
-      ]),
-      ...when(
-        isRole(ROLE.sampleCount),
-        markOddIf(i32.or(i32.ne(get('length'), i32.of(1)), i32.ne(i32.load8(get('fieldStart')), i32.of(49))))
-      )
-    ])
+    ...when(get('columnRole'), Object.values(ROLE).flatMap(readIf))
   ]
+}
+
+function readRole(role: number): Code {
+  return [...set('length', i32.sub(get('fieldEnd'), get('fieldStart'))), ...readFieldAs(role)]
+}
+
+function readFieldAs(role: number): Code {
+  switch (role) {
+    case ROLE.timeStamp:
+      return readTime()
+    case ROLE.elapsed:
+      return [...markOddIf(hasNotUpTo(8)), ...readDigits('elapsed', 0)]
+    case ROLE.label:
+      return readLabel()
+    case ROLE.message:
+      return readMessage()
+    case ROLE.success:
+      return readSuccess()
+    case ROLE.threads:
+      return when(get('length'), [...markOddIf(hasNotUpTo(8)), ...readDigits('threads', 0)])
+    case ROLE.sampleCount:
+      return markOddIf(
+        i32.or(i32.ne(get('length'), i32.of(1)), i32.ne(i32.load8(get('fieldStart')), i32.of(49)))
+      )
+    default:
+      return []
+  }
 }
 
 /** An empty field counts as too long: zero less one is the largest number there is. */
