@@ -11,5 +11,7 @@ export default {
     ]
   },
   modulePathIgnorePatterns: ['<rootDir>/dist', '<rootDir>/build', '<rootDir>/bench'],
-  testTimeout: 30_000
+  testTimeout: 60_000,
+  // Most end-to-end tests wait more than they work.
+  maxWorkers: 3
 }
