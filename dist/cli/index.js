@@ -1,0 +1,2 @@
+import { cli } from '../app/index.js'
+await cli()

@@ -1,0 +1,2 @@
+import { main } from '../app/index.js'
+await main()

@@ -1,0 +1,2 @@
+import { post } from '../app/index.js'
+await post()
