@@ -63,6 +63,10 @@ function createWorkbench(cancelled: AbortSignal): Workbench {
     writeSummary: step.writeSummary,
     annotate: ({ level, message }) => log[level](message),
     uploadArtifact: process.env.ACTIONS_RUNTIME_TOKEN ? createUploader(occasion) : undefined,
+    comment: async (request) => {
+      const { createCommenter } = await import('./github/comment.js')
+      return createCommenter(process.env, log)(request)
+    },
     startLocalService: async ({ serviceName, onProcessGroup }) => {
       const { startService } = await import('./local/server.js')
       const dataDir = join(scratchDir, 'service')

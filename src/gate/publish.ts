@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { annotate } from '../report/annotations.js'
+import { describeLeg } from '../report/leg.js'
 import { REHEARSAL } from '../report/outcome.js'
 import type { Outcome } from '../report/outcome.js'
 import { renderPage } from '../report/page.js'
@@ -8,6 +9,7 @@ import { renderSummary } from '../report/summary.js'
 import { cutToBytes } from '../report/size.js'
 import { metricsOutput, thresholdsOutput, verdictDocument } from '../report/verdict-document.js'
 import type { Collection } from './collect.js'
+import { commentOnPullRequest } from './comment.js'
 import type { Settings } from './settings.js'
 import { messageOf } from './trouble.js'
 import type { Artifact, Workbench } from './workbench.js'
@@ -21,7 +23,7 @@ const MOST_OUTPUT_BYTES = 64 * 1024
 const UPLOAD_ATTEMPTS = 3
 const UPLOAD_PAUSE_MS = 3_000
 
-/** Makes the outcome known: files, artifact, outputs, summary, annotations. Nothing that fails here changes the verdict. */
+/** Makes the outcome known: files, artifact, outputs, summary, annotations, comment. Nothing that fails here changes the verdict. */
 export async function publish(
   bench: Workbench,
   options: { settings: Settings; outcome: Outcome; collection: Collection | undefined; withArtifact: boolean }
@@ -32,12 +34,14 @@ export async function publish(
     ? await upload(bench, { settings, outcome, files })
     : { artifact: undefined, problem: undefined }
   setOutputs(bench, outcome, { artifact, collection })
+  const links = { artifactUrl: artifact?.url, artifactProblem: problem }
   await bench
-    .writeSummary(renderSummary(outcome, { artifactUrl: artifact?.url, artifactProblem: problem }))
+    .writeSummary(renderSummary(outcome, links))
     .catch((thrown: unknown) =>
       bench.log.warning(`The job summary could not be written: ${messageOf(thrown)}`)
     )
-  for (const annotation of annotate(outcome)) bench.annotate(annotation)
+  for (const annotation of annotate(outcome, describeLeg(settings.matrix))) bench.annotate(annotation)
+  await commentOnPullRequest(bench, { settings, outcome, links })
 }
 
 /** `verdict.json` and `report.html` beside the CSVs; a disk that is full costs the files, not the verdict. */

@@ -1,4 +1,5 @@
 import type { Annotation } from '../report/annotations.js'
+import type { CommentPlace } from '../report/comment.js'
 import type { Clock } from '../service/clock.js'
 import type { OutputName } from './outputs.js'
 import type { ProcessGroup, StepState } from './step-state.js'
@@ -31,6 +32,17 @@ export interface ArtifactRequest {
 export interface Artifact {
   readonly id: string
   readonly url: string | undefined
+}
+
+export interface CommentRequest {
+  readonly token: string
+  /** The job's matrix as JSON. */
+  readonly matrix: string
+  /** The run's name, if it was given by people. */
+  readonly name: string | undefined
+  readonly signal: AbortSignal
+  /** The text for the place that was found. */
+  render(place: CommentPlace): string
 }
 
 /** The embedded service, as the story needs it. */
@@ -73,6 +85,8 @@ export interface Workbench {
   annotate(annotation: Annotation): void
   /** Undefined where there is nowhere to upload to. */
   readonly uploadArtifact: ((request: ArtifactRequest) => Promise<Artifact>) | undefined
+  /** Keeps one comment on the pull request, where the story is told to one. */
+  comment?(request: CommentRequest): Promise<void>
   /** Told after each look at the run, where somebody watches. */
   onProgress?(progress: Progress): void
   startLocalService(request: LocalServiceRequest): Promise<LocalService>

@@ -3,6 +3,7 @@ import { chartPoints } from './chart-points.js'
 import type { ChartPoints } from './chart-points.js'
 import { joinSections } from './markdown.js'
 import { REHEARSAL } from './outcome.js'
+import { rehearsalMark } from './words.js'
 
 interface Chart {
   readonly title: string
@@ -22,7 +23,7 @@ const LARGEST = 1e15
 export function renderCharts(series: TimeSeries | undefined, rehearsal: boolean): string {
   const points = series && chartPoints(series)
   if (points === undefined || points.throughput.every((value) => value === 0)) return ''
-  const heading = `### Over time${rehearsal ? ` (${REHEARSAL})` : ''}`
+  const heading = `### Over time${rehearsalMark(rehearsal)}`
   const charts = [...responseTime(points), throughput(points), ...failures(points)]
   const hasFailures = points.failures.some((value) => value > 0)
   return joinSections([
@@ -78,7 +79,7 @@ function widthWords({ widthMs }: ChartPoints): string {
 function drawChart({ title, lines }: Chart, { unit, end }: ChartPoints, rehearsal: boolean): string {
   const rows = lines.map(({ values }) => values.map(writable))
   const look = {
-    xyChart: { width: 900, height: 300 },
+    xyChart: { width: 900, height: 360 },
     themeVariables: { xyChart: { plotColorPalette: lines.map(({ colour }) => colour).join(', ') } }
   }
   return [

@@ -1,9 +1,12 @@
+import { renderCharts } from './charts.js'
 import { escapeMarkdown, safeLink } from './escape.js'
 import { judgementRows } from './judgement-rows.js'
-import { REHEARSAL } from './outcome.js'
-import type { GridFacts, Outcome } from './outcome.js'
+import { keyFigures } from './key-figures.js'
+import { FIGURE_HEADINGS, figureCells, renderLabelTables } from './label-tables.js'
+import { foreign, joinSections, table } from './markdown.js'
+import type { Outcome } from './outcome.js'
 import { bytesOf, cutToBytes, formatBytes } from './size.js'
-import { VERDICT_SIGNS } from './words.js'
+import { VERDICT_SIGNS, rehearsalMark } from './words.js'
 
 export interface SummaryLinks {
   readonly artifactUrl: string | undefined
@@ -15,16 +18,19 @@ export interface SummaryLinks {
 const MOST_BYTES = 1_000_000
 const MOST_ROWS = 200
 const MOST_TEXT_BYTES = 20_000
-const MOST_CELL_BYTES = 1_000
 
-/** The job summary: verdict, thresholds, the service's words, grids, links. Everything foreign is escaped, and the whole fits. */
+/** The job summary: verdict, thresholds, charts, labels, grids, the service's words, links. All that is foreign is escaped, and the whole fits. */
 export function renderSummary(outcome: Outcome, links: SummaryLinks): string {
+  const { notes, measurements, rehearsal } = outcome
   const sections = [
     headline(outcome),
-    ...outcome.notes.map((note) => `> ${foreign(note)}`),
-    thresholdTable(outcome),
-    serviceWords(outcome),
-    gridTable(outcome.grids)
+    keyFigures(outcome),
+    ...notes.map((note) => `> ${foreign(note)}`),
+    thresholdTable(outcome, MOST_ROWS),
+    renderCharts(measurements?.series, rehearsal),
+    renderLabelTables(outcome, '###'),
+    gridTable(outcome),
+    serviceWords(outcome)
   ]
   const body = joinSections(sections)
   const isWhole = bytesOf(body) <= MOST_BYTES
@@ -35,34 +41,29 @@ export function renderSummary(outcome: Outcome, links: SummaryLinks): string {
   ])}\n`
 }
 
-function joinSections(sections: readonly string[]): string {
-  return sections.filter((section) => section !== '').join('\n\n')
-}
-
-/** Text that the project did not write, for one cell or line: escaped, and short enough to leave room for the others. */
-function foreign(text: string): string {
-  const shown = cutToBytes(text, MOST_CELL_BYTES)
-  return escapeMarkdown(shown) + (shown === text ? '' : '…')
-}
-
-function headline({ verdict, reason, rehearsal, run }: Outcome): string {
+/** What became of the gate, and why. */
+export function headline({ verdict, reason, rehearsal, run }: Outcome): string {
   const name = run?.name === undefined ? '' : ` · ${foreign(run.name)}`
-  const mark = rehearsal ? ` (${REHEARSAL})` : ''
-  return `## ${VERDICT_SIGNS[verdict]} Load gate: ${verdict}${mark}${name}\n\n${foreign(reason)}`
+  return `## ${VERDICT_SIGNS[verdict]} Load gate: ${verdict}${rehearsalMark(rehearsal)}${name}\n\n${foreign(reason)}`
 }
 
-function thresholdTable({ judgements }: Outcome): string {
+export function thresholdTable({ judgements, rehearsal }: Outcome, mostRows: number): string {
   if (judgements.length === 0) return ''
-  const rows = judgementRows(judgements).map((row) =>
-    tableRow([
+  const rows = judgementRows(judgements)
+    .slice(0, mostRows)
+    .map((row) => [
       `<code>${foreign(row.threshold)}</code>`,
       row.actual,
       row.margin,
       row.verdict,
       foreign(row.reason)
     ])
-  )
-  return table(['Threshold', 'Actual', 'Margin', 'Verdict', 'In words'], rows)
+  const others = judgements.length - rows.length
+  return joinSections([
+    `### Thresholds${rehearsalMark(rehearsal)}`,
+    table(['Threshold', 'Actual:', 'Margin', 'Verdict', 'In words'], rows),
+    others === 0 ? '' : `${others} more are in verdict.json.`
+  ])
 }
 
 function serviceWords({ summary, rehearsal }: Outcome): string {
@@ -70,24 +71,32 @@ function serviceWords({ summary, rehearsal }: Outcome): string {
   const lines = cutToBytes(summary.trim(), MOST_TEXT_BYTES)
     .split(/\r\n|\r|\n/)
     .map((line) => `> ${escapeMarkdown(line)}`)
-  return [`### The service's report${rehearsal ? ` (${REHEARSAL})` : ''}`, '', ...lines].join('\n')
+  return [`### The service's report${rehearsalMark(rehearsal)}`, '', ...lines].join('\n')
 }
 
-function gridTable(grids: readonly GridFacts[]): string {
+function gridTable({ grids, measurements, rehearsal }: Outcome): string {
   if (grids.length === 0) return ''
-  const rows = grids.map((grid) =>
-    tableRow([
-      foreign(grid.gridId),
-      foreign(grid.region),
-      grid.nodeCount === undefined ? '–' : String(grid.nodeCount),
-      grid.bytes === undefined ? 'missing' : formatBytes(grid.bytes),
-      foreign(grid.problem ?? '')
+  const rows = grids
+    .slice(0, MOST_ROWS)
+    .map(({ gridId, region, nodeCount, bytes, problem }) => [
+      foreign(gridId),
+      foreign(region),
+      nodeCount === undefined ? '–' : String(nodeCount),
+      bytes === undefined ? 'missing' : formatBytes(bytes),
+      ...(measurements === undefined ? [] : figureCells(measurements.figures({ grid: gridId }))),
+      foreign(problem ?? '')
     ])
-  )
-  return `### Grids\n\n${table(['Grid', 'Region', 'Nodes', 'CSV', ''], rows)}`
+  const figures = measurements === undefined ? [] : FIGURE_HEADINGS
+  const others = grids.length - rows.length
+  return joinSections([
+    `### Grids${rehearsalMark(rehearsal)}`,
+    table(['Grid', 'Region', 'Nodes:', 'CSV:', ...figures, 'Problem'], rows),
+    others === 0 ? '' : `${others} more are in verdict.json.`
+  ])
 }
 
-function linkLine({ run }: Outcome, { artifactUrl, artifactProblem }: SummaryLinks): string {
+/** The way to the evidence. */
+export function linkLine({ run }: Outcome, { artifactUrl, artifactProblem }: SummaryLinks): string {
   const runLink = safeLink(run?.url)
   const artifactLink = safeLink(artifactUrl)
   const parts = [
@@ -98,14 +107,4 @@ function linkLine({ run }: Outcome, { artifactUrl, artifactProblem }: SummaryLin
     ...(artifactProblem === undefined ? [] : [foreign(artifactProblem)])
   ]
   return parts.join(' · ')
-}
-
-function table(headings: readonly string[], rows: readonly string[]): string {
-  const shown = rows.slice(0, MOST_ROWS)
-  const more = rows.length > MOST_ROWS ? [`\n${rows.length - MOST_ROWS} more are in verdict.json.`] : []
-  return [tableRow(headings), tableRow(headings.map(() => '---')), ...shown, ...more].join('\n')
-}
-
-function tableRow(cells: readonly string[]): string {
-  return `| ${cells.join(' | ')} |`
 }

@@ -1,3 +1,4 @@
+import { REHEARSAL } from './outcome.js'
 import type { Verdict } from './outcome.js'
 
 /** How each verdict is shown; the sign never stands without the word. */
@@ -10,4 +11,9 @@ export const VERDICT_SIGNS: Readonly<Record<Verdict, string>> = {
   cancelled: '🚫',
   skipped: '⏭️',
   detached: '📤'
+}
+
+/** Behind the heading of everything that shows numbers. */
+export function rehearsalMark(rehearsal: boolean): string {
+  return rehearsal ? ` (${REHEARSAL})` : ''
 }

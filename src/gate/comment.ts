@@ -1,0 +1,41 @@
+import { renderComment } from '../report/comment.js'
+import type { Outcome } from '../report/outcome.js'
+import type { SummaryLinks } from '../report/summary.js'
+import { startDeadline } from './deadline.js'
+import { defaultName } from './settings.js'
+import type { Settings } from './settings.js'
+import { messageOf } from './trouble.js'
+import type { Workbench } from './workbench.js'
+
+const LONGEST_COMMENT_MS = 30_000
+
+/** Tells the pull request. Of a run that was called off or left alone there is nothing to tell: the last verdict stays. */
+export async function commentOnPullRequest(
+  bench: Workbench,
+  { settings, outcome, links }: { settings: Settings; outcome: Outcome; links: SummaryLinks }
+): Promise<void> {
+  const { comment, githubToken, matrix, name } = settings
+  if (bench.comment === undefined || comment === 'off') return
+  if (['cancelled', 'detached'].includes(outcome.verdict)) return
+  if (githubToken === '') {
+    bench.log.info('There is no github-token: no comment on the pull request.')
+    return
+  }
+  const deadline = startDeadline(bench.clock, LONGEST_COMMENT_MS, {
+    error: new Error('GitHub took too long to answer'),
+    others: [bench.cancelled]
+  })
+  try {
+    await bench.comment({
+      token: githubToken,
+      matrix,
+      name: name === defaultName(bench.occasion) ? undefined : name,
+      signal: deadline.signal,
+      render: (place) => renderComment(outcome, { ...links, workflowUrl: bench.occasion.url }, place)
+    })
+  } catch (thrown) {
+    bench.log.warning(`The comment on the pull request could not be written: ${messageOf(thrown)}`)
+  } finally {
+    deadline.release()
+  }
+}

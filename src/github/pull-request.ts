@@ -1,0 +1,76 @@
+import type { getOctokit } from '@actions/github'
+import { readFile } from 'node:fs/promises'
+
+export type Octokit = ReturnType<typeof getOctokit>
+
+export interface PullRequest {
+  readonly number: number
+  /** Its head, not the merge commit that a workflow checks out. */
+  readonly commit: string
+  readonly isFromFork: boolean
+}
+
+interface Head {
+  readonly sha?: unknown
+  readonly repo?: { readonly full_name?: unknown } | null
+}
+
+/** Events of a branch, which say nothing of a pull request. */
+const BRANCH_EVENTS = ['push', 'workflow_dispatch']
+const BRANCH = /^refs\/heads\/(.+)$/
+
+/** The pull request that the workflow run is about: of its event, or the open one of its branch; undefined when there is none. */
+export async function findPullRequest(
+  octokit: Octokit,
+  env: NodeJS.ProcessEnv,
+  signal: AbortSignal
+): Promise<PullRequest | undefined> {
+  return (await ofEvent(env)) ?? (await ofBranch(octokit, env, signal))
+}
+
+async function ofEvent({
+  GITHUB_EVENT_PATH,
+  GITHUB_REPOSITORY
+}: NodeJS.ProcessEnv): Promise<PullRequest | undefined> {
+  if (GITHUB_EVENT_PATH === undefined || GITHUB_EVENT_PATH === '') return undefined
+  const event = JSON.parse(await readFile(GITHUB_EVENT_PATH, 'utf8')) as {
+    pull_request?: { number?: unknown; head?: Head } | null
+  } | null
+  const { number, head } = event?.pull_request ?? {}
+  if (!Number.isSafeInteger(number) || typeof head?.sha !== 'string') return undefined
+  // The repository is null when the fork has been deleted.
+  return { number: Number(number), commit: head.sha, isFromFork: head.repo?.full_name !== GITHUB_REPOSITORY }
+}
+
+async function ofBranch(
+  octokit: Octokit,
+  env: NodeJS.ProcessEnv,
+  signal: AbortSignal
+): Promise<PullRequest | undefined> {
+  const { GITHUB_EVENT_NAME = '', GITHUB_REF = '', GITHUB_SHA = '', GITHUB_REPOSITORY = '' } = env
+  const [, branch] = BRANCH.exec(GITHUB_REF) ?? []
+  if (branch === undefined || !BRANCH_EVENTS.includes(GITHUB_EVENT_NAME)) return undefined
+  const { owner, repo } = readRepository(env)
+  const { data } = await octokit.rest.pulls.list({
+    owner,
+    repo,
+    head: `${owner}:${branch}`,
+    state: 'open',
+    per_page: 100,
+    request: { signal }
+  })
+  // A server that does not know the filter gives all: what is not of this branch is none of ours.
+  const ours = data.filter(
+    ({ head }) => head.ref === branch && (head.repo as Head['repo'])?.full_name === GITHUB_REPOSITORY
+  )
+  const found = ours.find(({ head }) => head.sha === GITHUB_SHA) ?? ours[0]
+  return found && { number: found.number, commit: GITHUB_SHA, isFromFork: false }
+}
+
+export function readRepository({ GITHUB_REPOSITORY = '' }: NodeJS.ProcessEnv): {
+  owner: string
+  repo: string
+} {
+  const [owner = '', repo = ''] = GITHUB_REPOSITORY.split('/')
+  return { owner, repo }
+}
