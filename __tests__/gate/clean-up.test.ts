@@ -56,6 +56,14 @@ describe('the run', () => {
     expect(statusOf('other')).toBe('running')
   })
 
+  test('a twin that carries the same marker is stopped with it, and nothing else is', async () => {
+    service.addRun({ id: 'mine', statuses: ['running'], tags: [MARKER] })
+    service.addRun({ id: 'twin', statuses: ['running'], tags: [MARKER] })
+    service.addRun({ id: 'theirs', statuses: ['running'], tags: ['loadgate-2'] })
+    await expect(clean({ runId: 'mine', marker: MARKER })).resolves.toBe(true)
+    expect(['mine', 'twin', 'theirs'].map(statusOf)).toEqual(['finished', 'finished', 'running'])
+  })
+
   test('is found in a list that lags', async () => {
     const cleaning = clean({ marker: MARKER })
     await service.reached('listRuns', 3)

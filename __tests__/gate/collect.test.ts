@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { existsSync } from 'node:fs'
 import { readFile, readdir } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { collect } from '../../src/gate/collect.js'
 import type { Collection } from '../../src/gate/collect.js'
 import { startDeadline } from '../../src/gate/deadline.js'
@@ -149,7 +149,9 @@ describe('names from the service never become paths', () => {
   test('a grid_id in a link that would leave its folder', async () => {
     const link = { ...linkTo('a1'), href: `${service.url}/api/runs/run1/result.csv?grid_id=..%2F..%2Fx` }
     const { grids } = await gather({ results: [link] })
-    expect(grids).toEqual([])
+    expect(grids.map(({ gridId, path }) => [gridId, basename(path ?? '')])).toEqual([
+      ['result-1', 'us-east-1-result-1.csv']
+    ])
   })
 })
 

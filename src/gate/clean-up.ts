@@ -2,7 +2,7 @@ import type { ServiceClient } from '../service/client.js'
 import type { Clock } from '../service/clock.js'
 import { RefusedError } from '../service/errors.js'
 import { endRun } from './end-run.js'
-import { findMarkedRuns } from './find-run.js'
+import { findMarkedRuns, listMarked } from './find-run.js'
 import { hasEnded } from './run-status.js'
 import type { StepState } from './step-state.js'
 import { messageOf } from './trouble.js'
@@ -15,7 +15,7 @@ export interface CleanUpOptions {
   readonly signal: AbortSignal
 }
 
-/** Ends what the step started, as far as its state tells: the run, by id or by marker, and the grids it made. True when all of it has ended. */
+/** Ends what the step started, as far as its state tells: the run, by id and by marker, and the grids it made. True when all of it has ended. */
 export async function cleanUp(state: StepState, options: CleanUpOptions): Promise<boolean> {
   // Side by side: looking for the run takes a while when the list lags, and there may be seconds only.
   const ended = await Promise.all([
@@ -26,9 +26,26 @@ export async function cleanUp(state: StepState, options: CleanUpOptions): Promis
 }
 
 async function endRuns({ runId, marker }: StepState, options: CleanUpOptions): Promise<boolean> {
-  const ids = runId === undefined ? await findRunIds(marker, options) : [runId]
+  if (runId !== undefined) {
+    const ended = await Promise.all([endAndTell(runId, options), endTwins(runId, marker, options)])
+    return ended.every((isEnded) => isEnded)
+  }
+  const ids = await findRunIds(marker, options)
   const ended = await Promise.all((ids ?? []).map((id) => endAndTell(id, options)))
   return ids !== undefined && ended.every((isEnded) => isEnded)
+}
+
+/** Something between here and the service may have sent the creation twice: what carries the marker is the step's own. */
+async function endTwins(
+  runId: string,
+  marker: string | undefined,
+  options: CleanUpOptions
+): Promise<boolean> {
+  if (marker === undefined) return true
+  const marked = await listMarked(options.client, marker, options.signal).catch(() => [])
+  const twins = marked.filter(({ id, status }) => id !== runId && !hasEnded(status))
+  const ended = await Promise.all(twins.map(({ id }) => endAndTell(id, options)))
+  return ended.every((isEnded) => isEnded)
 }
 
 /** Undefined when it could not be found out. */

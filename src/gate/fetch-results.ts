@@ -60,8 +60,9 @@ function sourcesOf(client: ServiceClient, run: Run): Source[] {
       client.resultHref(run.id, grid.id)
   }))
   const known = new Set(run.grids.map(({ id }) => id))
-  const fromLinks = run.results.flatMap(({ href, region }) => {
-    const gridId = gridIdOf(href)
+  const fromLinks = run.results.flatMap(({ href, region }, index) => {
+    // A link that names no grid counts only where no grid is named elsewhere: it is then all there is.
+    const gridId = gridIdOf(href) ?? (known.size === 0 ? `result-${index + 1}` : undefined)
     return gridId === undefined || known.has(gridId)
       ? []
       : [{ gridId, region: region ?? 'unknown', nodeCount: undefined, href }]

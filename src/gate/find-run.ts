@@ -6,8 +6,12 @@ const MOST_PAGES = 200
 /** The list may lag behind: looked at again after each of these. */
 const PATIENCE_MS = [0, 1_000, 2_000, 4_000, 8_000]
 
-/** The runs that carry the marker, newest first as the list has them. */
-async function listMarked(client: ServiceClient, marker: string, signal?: AbortSignal): Promise<Run[]> {
+/** The runs that carry the marker right now, newest first as the list has them. */
+export async function listMarked(
+  client: ServiceClient,
+  marker: string,
+  signal?: AbortSignal
+): Promise<Run[]> {
   const found: Run[] = []
   let page: string | undefined
   for (let pages = 0; pages < MOST_PAGES; pages++) {

@@ -53,6 +53,7 @@ async function findOut(gate: Gate, findings: Findings): Promise<void> {
     others: [cancelled]
   })
   try {
+    const beganMs = clock.now()
     const run = (findings.run = await startRun(gate, deadline.signal))
     tellRun(gate, run)
     void loadSecondHalf()
@@ -60,7 +61,7 @@ async function findOut(gate: Gate, findings: Findings): Promise<void> {
       leaveRunning(gate, findings)
       return
     }
-    findings.watched = await watchRun({
+    const watched = await watchRun({
       show: () => client.showRun(run.id, deadline.signal),
       log,
       clock,
@@ -70,7 +71,9 @@ async function findOut(gate: Gate, findings: Findings): Promise<void> {
       isNew: settings.origin.kind !== 'existing',
       onProgress: (progress) => bench.onProgress?.(progress)
     })
-    findings.run = findings.watched.run
+    // A run whose creation took long, or was looked for, may have run before the watch began.
+    findings.watched = { ...watched, sinceMs: beganMs }
+    findings.run = watched.run
     await collectResults(gate, findings)
   } catch (thrown) {
     findings.trouble = troubleOf(thrown)

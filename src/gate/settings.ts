@@ -133,7 +133,8 @@ async function readAll(inputs: Inputs, sources: SettingsSources): Promise<Settin
     privacy: inputs.take('privacy', (text) => parseChoice(text, ['public', 'private'])) ?? 'private',
     threads: inputs.take('threads', (text) => parseInteger(text, { least: 1 })),
     rampupSeconds: inputs.take('rampup', (text) => parseDurationSeconds(text, 0)),
-    durationSeconds,
+    // An existing or repeated run has a duration of its own.
+    durationSeconds: origin.kind === 'files' ? durationSeconds : undefined,
     overrideHosts: inputs.optional('override-hosts'),
     overrideParameters: inputs.optional('override-parameters'),
     thresholds: readThresholds(inputs),

@@ -95,7 +95,10 @@ async function reconcile(
     })
   for (const extra of found.slice(0, -1)) {
     bench.log.warning(`Run ${extra.id} carries the same tag; it is stopped.`)
-    await client.stopRun(extra.id, signal)
+    await client.stopRun(extra.id, signal).catch((thrown: unknown) => {
+      signal.throwIfAborted()
+      bench.log.warning(`Run ${extra.id} may still be running: ${messageOf(thrown)}. Stop it at the service.`)
+    })
   }
   bench.log.info(`Run ${oldest.id} was made; it is taken up.`)
   return oldest

@@ -5,21 +5,31 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>
 }
 
+/** Node's timers take no more, and fire at once beyond it. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1
+
 export const systemClock: Clock = {
   now: () => Date.now(),
-  sleep: (ms, signal) =>
-    new Promise((resolve, reject) => {
-      const abort = (): void => {
-        clearTimeout(timer)
-        reject(reasonOf(signal))
-      }
-      const timer = setTimeout(() => {
-        signal?.removeEventListener('abort', abort)
-        resolve()
-      }, ms)
-      if (signal?.aborted) abort()
-      else signal?.addEventListener('abort', abort, { once: true })
-    })
+  async sleep(ms, signal) {
+    let leftMs = ms
+    for (; leftMs > LONGEST_TIMER_MS; leftMs -= LONGEST_TIMER_MS) await startTimer(LONGEST_TIMER_MS, signal)
+    await startTimer(leftMs, signal)
+  }
+}
+
+function startTimer(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void => {
+      clearTimeout(timer)
+      reject(reasonOf(signal))
+    }
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', abort)
+      resolve()
+    }, ms)
+    if (signal?.aborted) abort()
+    else signal?.addEventListener('abort', abort, { once: true })
+  })
 }
 
 /** The error an aborted signal carries; anything can be a reason, only errors are thrown. */
