@@ -46,7 +46,8 @@ export function metricsDocument(
   }
 }
 
-function figuresDocument(figures: Figures, targetMs: number | undefined): FiguresDocument {
+/** The figures of one scope as a document. */
+export function figuresDocument(figures: Figures, targetMs: number | undefined): FiguresDocument {
   return {
     samples: figures.samples,
     failures: figures.failures,

@@ -1,67 +1,63 @@
-import { escapeHtml, safeLink } from './escape.js'
-import { judgementRows } from './judgement-rows.js'
-import { REHEARSAL } from './outcome.js'
+import { escapeHtml } from './escape.js'
 import type { Outcome } from './outcome.js'
-import { formatBytes } from './size.js'
-import { VERDICT_SIGNS } from './words.js'
+import { PAGE_SCRIPT, PAGE_SCRIPT_HASH, PAGE_STYLE, PAGE_STYLE_HASH } from './page/assets.js'
+import { buildPageDocument } from './page/build-document.js'
+import type { PageDocument } from './page/document.js'
+import { PANELS } from './page/panels.js'
+import { renderOverview, renderPlaces, renderRun, renderThresholds } from './page/sections.js'
 
-const STYLE = `
-:root { color-scheme: light dark; }
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
-table { border-collapse: collapse; width: 100%; margin: 1rem 0; }
-th, td { text-align: left; padding: .35rem .6rem; border-bottom: 1px solid #8884; vertical-align: top; }
-code { font-family: ui-monospace, monospace; }
-blockquote { margin: 1rem 0; padding-left: 1rem; border-left: 3px solid #8886; white-space: pre-wrap; }
-`
-
-/** `report.html`: one plain file that opens from disk and loads nothing. */
+/** `report.html`: one file that opens from disk and loads nothing. */
 export function renderPage(outcome: Outcome): string {
-  const { verdict, reason, rehearsal, run, summary, notes } = outcome
-  const title = `Load gate: ${verdict}${rehearsal ? ` (${REHEARSAL})` : ''}`
-  const link = safeLink(run?.url)
+  return renderPageDocument(buildPageDocument(outcome))
+}
+
+/**
+ * The page of a document. With `eventsPath` it stays open to that address on its own origin: each server-sent event holds
+ * a whole new document, which takes the place of the one before.
+ */
+export function renderPageDocument(page: PageDocument, { eventsPath }: { eventsPath?: string } = {}): string {
+  const title = `Load gate: ${page.headline}${page.rehearsal === null ? '' : ` (${page.rehearsal})`}`
+  const policy = [
+    `default-src 'none'`,
+    `style-src '${PAGE_STYLE_HASH}'`,
+    `script-src '${PAGE_SCRIPT_HASH}'`,
+    ...(eventsPath === undefined ? [] : [`connect-src 'self'`]),
+    `base-uri 'none'`,
+    `form-action 'none'`
+  ]
+  const events = eventsPath === undefined ? '' : ` data-events="${escapeHtml(eventsPath)}"`
   return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<meta http-equiv="Content-Security-Policy" content="${policy.join('; ')}">
+<meta name="color-scheme" content="light dark">
 <title>${escapeHtml(title)}</title>
-<style>${STYLE}</style>
+<style>${PAGE_STYLE}</style>
 </head>
 <body>
+<button type="button" id="theme" hidden="">Dark</button>
 <main>
-<h1>${VERDICT_SIGNS[verdict]} ${escapeHtml(title)}</h1>
-<p>${escapeHtml(reason)}</p>
-${notes.map((note) => `<p>${escapeHtml(note)}</p>`).join('\n')}
-${thresholdSection(outcome)}
-${summary === undefined ? '' : `<h2>The service's report</h2>\n<blockquote>${escapeHtml(summary)}</blockquote>`}
-${gridSection(outcome)}
-${run === undefined ? '' : `<p>Run ${link === undefined ? escapeHtml(run.id) : `<a href="${escapeHtml(link)}" rel="noreferrer">${escapeHtml(run.id)}</a>`}, ${escapeHtml(run.status)}</p>`}
+<div id="overview">${renderOverview(page)}</div>
+<section id="thresholds" class="card" aria-labelledby="thresholds-title">${renderThresholds(page)}</section>
+${PANELS}
+${wrapSection('places', renderPlaces(page))}
+${wrapSection('run', renderRun(page))}
 </main>
+<script type="application/json" id="data"${events}>${escapeJson(page)}</script>
+<script>${PAGE_SCRIPT}</script>
 </body>
 </html>
 `
 }
 
-function thresholdSection({ judgements }: Outcome): string {
-  if (judgements.length === 0) return '<p>No thresholds were given.</p>'
-  const rows = judgementRows(judgements).map(
-    (row) =>
-      `<tr><td><code>${escapeHtml(row.threshold)}</code></td><td>${escapeHtml(row.actual)}</td><td>${escapeHtml(row.margin)}</td><td>${escapeHtml(row.verdict)}</td><td>${escapeHtml(row.reason)}</td></tr>`
-  )
-  return section('Thresholds', ['Threshold', 'Actual', 'Margin', 'Verdict', 'In words'], rows)
+function wrapSection(id: string, content: string): string {
+  const hidden = content === '' ? ' hidden=""' : ''
+  return `<section id="${id}" class="card" aria-labelledby="${id}-title"${hidden}>${content}</section>`
 }
 
-function gridSection({ grids }: Outcome): string {
-  if (grids.length === 0) return ''
-  const rows = grids.map(
-    ({ gridId, region, nodeCount, bytes, problem }) =>
-      `<tr><td>${escapeHtml(gridId)}</td><td>${escapeHtml(region)}</td><td>${nodeCount ?? '–'}</td><td>${bytes === undefined ? 'missing' : formatBytes(bytes)}</td><td>${escapeHtml(problem ?? '')}</td></tr>`
-  )
-  return section('Grids', ['Grid', 'Region', 'Nodes', 'CSV', ''], rows)
-}
-
-function section(title: string, headings: readonly string[], rows: readonly string[]): string {
-  const head = headings.map((heading) => `<th scope="col">${heading}</th>`).join('')
-  return `<h2>${title}</h2>\n<table><thead><tr>${head}</tr></thead>\n<tbody>\n${rows.join('\n')}\n</tbody></table>`
+/** Inside a script element `</script` and `<!--` would end it or change how it is read: no `<` is left. */
+function escapeJson(page: PageDocument): string {
+  return JSON.stringify(page).replaceAll('<', '\\u003c')
 }

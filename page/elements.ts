@@ -1,0 +1,28 @@
+/** An element that the page's own markup is sure to have. */
+export function find<Kind extends HTMLElement>(id: string, kind: new () => Kind): Kind {
+  const element = document.getElementById(id)
+  if (!(element instanceof kind)) throw new Error(`the page has no ${kind.name} #${id}`)
+  return element
+}
+
+/** Makes an element with a class and text. */
+export function make<Name extends keyof HTMLElementTagNameMap>(
+  name: Name,
+  { className = '', text = '' } = {}
+): HTMLElementTagNameMap[Name] {
+  const element = document.createElement(name)
+  if (className !== '') element.className = className
+  element.textContent = text
+  return element
+}
+
+/** Fills a fold when it is opened, and again when its content is new while it is open. */
+export function fillWhenOpen(fold: HTMLDetailsElement, render: () => string): () => void {
+  const content = make('div')
+  fold.append(content)
+  const refresh = (): void => {
+    if (fold.open) content.innerHTML = render()
+  }
+  fold.addEventListener('toggle', refresh)
+  return refresh
+}

@@ -1,0 +1,24 @@
+/** Names of the style sheet's colours that the canvas needs too. */
+const NAMES = [
+  ...['text', 'muted', 'line', 'card', 'good', 'bad', 'doubtful'],
+  ...['p50', 'p95', 'p99', 'throughput', 'failures', 'threads'],
+  ...['zone-good', 'zone-doubtful', 'zone-bad']
+] as const
+
+export type ColourName = (typeof NAMES)[number]
+export type Palette = Readonly<Record<ColourName, string>>
+
+/** The colours as they are now; an element resolves what depends on the theme. */
+export function readPalette(): Palette {
+  const probe = document.createElement('span')
+  document.body.append(probe)
+  const entries = NAMES.map((name) => {
+    probe.style.color = `var(--${name})`
+    return [name, getComputedStyle(probe).color] as const
+  })
+  probe.remove()
+  return Object.fromEntries(entries) as Palette
+}
+
+export const CHART_FONT =
+  '12px ui-sans-serif, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif'

@@ -1,0 +1,153 @@
+import type { Figures, Measurements, Scope } from '../../results/measurements.js'
+import type { Judgement } from '../../thresholds/judgement.js'
+import { matchesPattern } from '../../thresholds/pattern.js'
+import type { Metric } from '../../thresholds/threshold.js'
+import { safeLink } from '../escape.js'
+import { figuresDocument } from '../figures-document.js'
+import type { FiguresDocument } from '../figures-document.js'
+import { judgementRows, worstFirst } from '../judgement-rows.js'
+import { REHEARSAL } from '../outcome.js'
+import type { Outcome, RunFacts } from '../outcome.js'
+import { makeEdges, makeHistogram, makeSpark, makeZones } from './distribution.js'
+import type { LabelRow, Limit, PageDocument, RunDocument, ThresholdRow, View } from './document.js'
+import { formatElapsed, formatTime } from './numbers.js'
+
+/** A browser shows this many rows with ease; those with the fewest samples are left out and counted. */
+const MOST_LABELS = 5_000
+/** Rows of all regions and grids together: the figures of each take time to make. */
+const MOST_PART_LABELS = 2_000
+const TIME_METRICS: readonly Metric[] = ['mean', 'median', 'percentile', 'min', 'max']
+
+/** Gathers what the page shows. */
+export function buildPageDocument(outcome: Outcome): PageDocument {
+  const { measurements, run, apdex } = outcome
+  return {
+    headline: outcome.verdict,
+    reason: outcome.reason,
+    rehearsal: outcome.rehearsal ? REHEARSAL : null,
+    notes: outcome.notes,
+    run: run === undefined ? null : describeRun(run),
+    apdex: apdex ?? null,
+    summary: outcome.summary ?? null,
+    thresholds: thresholdRows(outcome.judgements),
+    startMs: measurements?.startMs ?? null,
+    series: measurements?.series ?? null,
+    views: measurements === undefined ? [] : listViews(measurements, outcome),
+    grids: outcome.grids,
+    sources: measurements?.sources ?? []
+  }
+}
+
+function describeRun(run: RunFacts): RunDocument {
+  const { startedMs, stoppedMs, threads, durationSeconds, tool, status } = run
+  const facts: [string, string | undefined][] = [
+    ['Status', status],
+    ['Tool', tool],
+    ['Threads', threads?.toString()],
+    ['Duration asked for', durationSeconds === undefined ? undefined : formatElapsed(durationSeconds)],
+    ['Started', startedMs === undefined ? undefined : formatTime(startedMs)],
+    ['Stopped', stoppedMs === undefined ? undefined : formatTime(stoppedMs)]
+  ]
+  return {
+    id: run.id,
+    url: safeLink(run.url) ?? null,
+    name: run.name ?? null,
+    facts: facts.flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]))
+  }
+}
+
+function thresholdRows(judgements: readonly Judgement[]): ThresholdRow[] {
+  const ordered = worstFirst(judgements)
+  return judgementRows(ordered).map((row, i) => {
+    const { threshold, actual } = ordered[i] ?? {}
+    const hasRatio = threshold !== undefined && actual !== undefined && threshold.value > 0
+    const sides = { '<': 'below', '>': 'above', '=': 'at' } as const
+    return {
+      ...row,
+      ratio: hasRatio ? actual / threshold.value : null,
+      side: sides[(threshold?.operator.charAt(0) ?? '=') as keyof typeof sides]
+    }
+  })
+}
+
+type Part = Pick<View, 'kind' | 'name'>
+
+function listViews(measurements: Measurements, outcome: Outcome): View[] {
+  const { regions, grids } = measurements
+  const parts: Part[] = [
+    ...(regions.length > 1 ? regions.map((name) => ({ kind: 'region' as const, name })) : []),
+    ...(grids.length > 1 ? grids.map((name) => ({ kind: 'grid' as const, name })) : [])
+  ]
+  const all = makeView(measurements, outcome, {
+    ...{ kind: 'all', name: 'all samples' },
+    labels: labelsBySamples(measurements).slice(0, MOST_LABELS)
+  })
+  if (all === undefined) return []
+  const most = Math.ceil(MOST_PART_LABELS / Math.max(1, parts.length))
+  const labels = all.labels.slice(0, most).map(({ label }) => label)
+  return [all, ...parts.flatMap((part) => makeView(measurements, outcome, { ...part, labels }) ?? [])]
+}
+
+function labelsBySamples(measurements: Measurements): string[] {
+  return measurements.labels
+    .map((label) => ({ label, samples: measurements.figures({ label })?.samples ?? 0 }))
+    .sort((a, b) => b.samples - a.samples)
+    .map(({ label }) => label)
+}
+
+function makeView(
+  measurements: Measurements,
+  { apdex, judgements }: Outcome,
+  { kind, name, labels }: Part & { labels: readonly string[] }
+): View | undefined {
+  const scope: Scope = kind === 'all' ? {} : { [kind]: name }
+  const figures = measurements.figures(scope)
+  if (figures === undefined) return undefined
+  const range = rangeOf(measurements.figures({}) ?? figures)
+  const rows = labels.flatMap((label): LabelRow[] => {
+    const found = measurements.figures({ ...scope, label })
+    if (found === undefined) return []
+    const documented = shorten(figuresDocument(found, apdex?.targetMs))
+    return [{ label, ...documented, spark: makeSpark(found, range) }]
+  })
+  return {
+    kind,
+    name,
+    figures: shorten(figuresDocument(figures, apdex?.targetMs)),
+    histogram: makeHistogram(figures, makeEdges(...range)) ?? null,
+    zones: (apdex && makeZones(figures, apdex.targetMs)) ?? null,
+    limits: limitsOf(judgements, { kind, name }),
+    labels: rows.sort((a, b) => b.samples - a.samples),
+    labelsLeftOut: measurements.labels.length - labels.length
+  }
+}
+
+/** The whole width of all samples, so that pictures of different views can be compared. */
+function rangeOf(all: Figures): [number, number] {
+  return [all.minMs ?? 1, all.maxMs ?? 1]
+}
+
+/** Thresholds on times that speak of exactly this view. */
+function limitsOf(judgements: readonly Judgement[], { kind, name }: Part): Limit[] {
+  const aboutView = judgements.filter(({ threshold: { metric, selector } }) => {
+    const keys = Object.keys(selector)
+    if (!TIME_METRICS.includes(metric)) return false
+    if (kind === 'all') return keys.length === 0
+    const pattern = selector[kind]
+    return keys.length === 1 && pattern !== undefined && matchesPattern(pattern, name)
+  })
+  return aboutView.map((judgement) => {
+    const [row] = judgementRows([judgement])
+    const { text, name: metricName, value } = judgement.threshold
+    return { text, name: metricName, ms: value, verdict: row?.verdict ?? judgement.verdict }
+  })
+}
+
+/** Five digits are more than anyone sees, and a third of the bytes. An apdex is shown cut, so it stays as it is. */
+function shorten(figures: FiguresDocument): FiguresDocument {
+  const entries = Object.entries(figures).map(([name, value]: [string, number | null]) => {
+    const isExact = value === null || Number.isInteger(value) || name === 'apdex'
+    return [name, isExact ? value : Number(value.toPrecision(5))]
+  })
+  return Object.fromEntries(entries) as FiguresDocument
+}

@@ -1,0 +1,80 @@
+import type { Figures } from '../../results/measurements.js'
+import type { Histogram, Zones } from './document.js'
+
+const BINS = 72
+const SPARK_BINS = 24
+const SPARK_PERCENTILES = 40
+
+/** Edges in equal steps of a logarithm, at whole milliseconds, as the times are; the first lies below all samples. */
+export function makeEdges(minMs: number, maxMs: number): number[] {
+  const low = Math.max(1, Math.floor(minMs))
+  const high = Math.max(low + 1, Math.ceil(maxMs))
+  const steps = Array.from({ length: BINS + 1 }, (_, i) => Math.round(low * (high / low) ** (i / BINS)))
+  return [...new Set([minMs < 1 ? 0 : low - 1, ...steps])]
+}
+
+/** Undefined where the CSVs have no single response times. */
+export function makeHistogram(figures: Figures, edgesMs: readonly number[]): Histogram | undefined {
+  if (figures.percentileMs(100) === undefined) return undefined
+  const ranks = edgesMs.map((edgeMs) => countUpTo(figures, edgeMs))
+  const shares = ranks.slice(1).map((rank, i) => round((rank - (ranks[i] ?? 0)) / figures.samples))
+  return { edgesMs, shares }
+}
+
+/** Undefined where the CSVs have no single response times. */
+export function makeZones(figures: Figures, targetMs: number): Zones | undefined {
+  if (figures.percentileMs(100) === undefined) return undefined
+  const satisfied = countUpTo(figures, targetMs)
+  const tolerated = countUpTo(figures, 4 * targetMs)
+  const share = (count: number): number => round(count / figures.samples)
+  return {
+    targetMs,
+    satisfied: share(satisfied),
+    tolerated: share(tolerated - satisfied),
+    frustrated: share(figures.samples - tolerated)
+  }
+}
+
+/**
+ * How the times are spread, as a row of digits for a picture the size of a word: heights of the tallest in ninths. A few
+ * percentiles will do, with their neighbours smoothed together; there may be thousands of labels.
+ */
+export function makeSpark(figures: Figures, [minMs, maxMs]: readonly [number, number]): string {
+  const width = Math.log(Math.max(maxMs, minMs + 1) / Math.max(1, minMs))
+  const bins = new Array<number>(SPARK_BINS).fill(0)
+  for (let i = 0; i < SPARK_PERCENTILES; i++) {
+    const ms = figures.percentileMs(((i + 0.5) / SPARK_PERCENTILES) * 100)
+    if (ms === undefined) return ''
+    const at = Math.floor((Math.log(Math.max(1, ms) / Math.max(1, minMs)) / width) * SPARK_BINS)
+    const bin = Math.min(SPARK_BINS - 1, at)
+    bins[bin] = (bins[bin] ?? 0) + 1
+  }
+  const heights = bins.map((count, i) => (bins[i - 1] ?? 0) + 2 * count + (bins[i + 1] ?? 0))
+  const tallest = Math.max(...heights)
+  return heights.map((height) => Math.ceil((height / tallest) * 9)).join('')
+}
+
+/** Shares by width on the logarithmic axis: whole milliseconds make bins of unequal width among the short times. */
+export function densities({ edgesMs, shares }: Histogram): number[] {
+  return shares.map((share, i) => {
+    const low = Math.max(0.5, edgesMs[i] ?? 0)
+    return share / Math.log((edgesMs[i + 1] ?? low) / low)
+  })
+}
+
+/** How many samples took at most so long, by looking for the last rank whose value does. */
+function countUpTo(figures: Figures, ms: number): number {
+  let atMost = 0
+  let above = figures.samples + 1
+  while (above - atMost > 1) {
+    const middle = Math.floor((atMost + above) / 2)
+    const value = figures.percentileMs((middle / figures.samples) * 100) ?? Infinity
+    if (value <= ms) atMost = middle
+    else above = middle
+  }
+  return atMost
+}
+
+function round(share: number): number {
+  return Number(share.toPrecision(4))
+}

@@ -1,0 +1,46 @@
+/** Making a formatter takes longer than using one a thousand times. */
+const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 })
+const tenths = new Intl.NumberFormat('en-US', { maximumFractionDigits: 1 })
+const hundredths = new Intl.NumberFormat('en-US', { maximumFractionDigits: 2 })
+const NONE = '–'
+
+/** With as many digits as people care for: `1,240`, `55.3`, `2.75`. */
+export function formatNumber(value: number | null): string {
+  if (value === null) return NONE
+  const size = Math.abs(value)
+  return (size >= 100 ? whole : size >= 10 ? tenths : hundredths).format(value)
+}
+
+export function formatMs(value: number | null): string {
+  return value === null ? NONE : `${formatNumber(value)} ms`
+}
+
+export function formatRate(value: number | null): string {
+  return value === null ? NONE : `${formatNumber(value)}/s`
+}
+
+/** A share that is not nothing never reads as 0 %. */
+export function formatPercent(share: number | null): string {
+  if (share === null) return NONE
+  return share > 0 && share < 0.0001 ? '< 0.01 %' : `${formatNumber(share * 100)} %`
+}
+
+/** Cut, never rounded up: 0.8499 is not 0.85. */
+export function formatApdex(score: number | null): string {
+  return score === null ? NONE : (Math.floor(score * 1000 + 1e-9) / 1000).toString()
+}
+
+/** Time since the start: `0:05`, `12:30`, `1:02:03`; with a tenth where that is needed. */
+export function formatElapsed(seconds: number): string {
+  const total = Math.round(seconds * 10) / 10
+  const hours = Math.floor(total / 3600)
+  const minutes = Math.floor((total % 3600) / 60)
+  const rest = Number((total % 60).toFixed(1))
+  const padded = rest < 10 ? `0${rest}` : String(rest)
+  return hours > 0 ? `${hours}:${String(minutes).padStart(2, '0')}:${padded}` : `${minutes}:${padded}`
+}
+
+/** In UTC, as the run's other times are. */
+export function formatTime(epochMs: number): string {
+  return new Date(epochMs).toISOString().slice(0, 19).replace('T', ' ') + ' UTC'
+}

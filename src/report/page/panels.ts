@@ -1,0 +1,22 @@
+/** What the page's script fills: charts over time, the distribution, the table of labels. Hidden until it does. */
+export const PANELS = `<section id="time" class="card" aria-labelledby="time-title" hidden="">
+<div class="bar"><h2 id="time-title">Over time</h2><div class="tools" role="group" aria-label="Zoom">
+<button type="button" id="zoom-in">Zoom in</button><button type="button" id="zoom-out">Zoom out</button><button type="button" id="zoom-reset">Whole run</button></div></div>
+<p class="hint">Drag across a chart to zoom, double-click for the whole run.</p>
+<div id="time-charts"></div>
+<div class="scrubber"><label for="moment">Moment</label><input type="range" id="moment" min="0" max="0" value="0"><span id="moment-words" aria-hidden="true"></span></div>
+<details id="time-table"><summary>The same as a table</summary></details>
+</section>
+<section id="distribution" class="card" aria-labelledby="distribution-title" hidden="">
+<div class="bar"><h2 id="distribution-title">Response times</h2><div class="tools"><label>Samples of <select id="distribution-view"></select></label></div></div>
+<div id="distribution-chart"></div>
+<ul id="zones" class="zones"></ul>
+<details id="distribution-table"><summary>The same as a table</summary></details>
+</section>
+<section id="labels" class="card" aria-labelledby="labels-title" hidden="">
+<div class="bar"><h2 id="labels-title">Labels</h2><div class="tools"><label>Samples of <select id="labels-view"></select></label><label>Search <input type="search" id="label-search" autocomplete="off" spellcheck="false"></label></div></div>
+<p id="label-count" class="hint" role="status"></p>
+<div class="scroll" tabindex="0" role="region" aria-label="Labels"><table id="label-table"><thead></thead><tbody></tbody></table></div>
+<button type="button" id="more-labels" hidden="">Show all</button>
+</section>
+<noscript><p class="card">The charts and the table of labels need JavaScript; it is part of this file and loads nothing.</p></noscript>`

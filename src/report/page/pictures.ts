@@ -1,0 +1,39 @@
+import type { ThresholdRow } from './document.js'
+
+const GAUGE_WIDTH = 120
+/** Where the limit stands, as a share of the width; what lies beyond half again is cut. */
+const LIMIT_AT = 2 / 3
+const SPARK = { width: 96, height: 20 }
+
+/** Signs of a verdict; they repeat the word beside them, so they are not read out. */
+export const VERDICT_PICTURES = {
+  good: sign('<path d="M7 12.5l3.5 3.5L17 9"/>'),
+  bad: sign('<path d="M8 8l8 8M16 8l-8 8"/>'),
+  doubtful: sign('<path d="M12 7v6.5M12 17v.01"/>'),
+  neutral: sign('<path d="M8 12h8"/>')
+} as const
+
+function sign(path: string): string {
+  return `<svg class="sign" viewBox="0 0 24 24" aria-hidden="true"><circle cx="12" cy="12" r="11"/>${path}</svg>`
+}
+
+/** The actual value as a bar, the limit as a mark. */
+export function gaugePicture({ ratio }: ThresholdRow, tone: string): string {
+  if (ratio === null) return ''
+  const limit = GAUGE_WIDTH * LIMIT_AT
+  const width = Math.max(2, Math.min(GAUGE_WIDTH, limit * ratio)).toFixed(1)
+  return `<svg class="gauge ${tone}" viewBox="0 0 ${GAUGE_WIDTH} 16" width="${GAUGE_WIDTH}" height="16" aria-hidden="true"><rect class="track" y="5" width="${GAUGE_WIDTH}" height="6" rx="3"/><rect class="bar" y="5" width="${width}" height="6" rx="3"/><path class="limit" d="M${limit} 1v14"/></svg>`
+}
+
+/** The shape of a label's response times, from fast to slow. */
+export function sparkPicture(heights: string): string {
+  if (heights === '') return ''
+  const { width, height } = SPARK
+  const step = width / heights.length
+  const tops = Array.from(heights, (digit, i) => {
+    const y = height - 1 - (Number(digit) / 9) * (height - 2)
+    return `${((i + 0.5) * step).toFixed(1)} ${y.toFixed(1)}`
+  })
+  const line = `M0 ${height - 1}L${tops.join('L')}L${width} ${height - 1}`
+  return `<svg class="spark" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" aria-hidden="true"><path d="${line}"/></svg>`
+}

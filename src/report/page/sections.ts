@@ -1,0 +1,178 @@
+import { escapeHtml } from '../escape.js'
+import { formatBytes } from '../size.js'
+import type { Headline, PageDocument, ThresholdRow, View } from './document.js'
+import { formatApdex, formatMs, formatNumber, formatPercent, formatRate } from './numbers.js'
+import { gaugePicture, sparkPicture, VERDICT_PICTURES } from './pictures.js'
+
+/** What kind of news a word is; the colour never stands without the word. */
+export type Tone = 'good' | 'bad' | 'doubtful' | 'neutral'
+
+const HEADLINE_TONES: Readonly<Record<Headline, Tone>> = {
+  passed: 'good',
+  failed: 'bad',
+  error: 'bad',
+  inconclusive: 'doubtful',
+  'timed-out': 'doubtful',
+  cancelled: 'neutral',
+  skipped: 'neutral',
+  detached: 'neutral',
+  running: 'neutral'
+}
+const ROW_TONES: Readonly<Record<string, Tone>> = {
+  passed: 'good',
+  failed: 'bad',
+  warning: 'doubtful',
+  inconclusive: 'doubtful'
+}
+
+/** Verdict, reason and the figures that people ask for first. */
+export function renderOverview(page: PageDocument): string {
+  const { headline, reason, rehearsal, notes, run } = page
+  const tone = HEADLINE_TONES[headline]
+  return `${rehearsal === null ? '' : `<p class="rehearsal"><strong>${escapeHtml(rehearsal)}</strong>: nothing on this page is a measurement</p>`}
+<header class="headline ${tone}">
+<div class="verdict">${VERDICT_PICTURES[tone]}<div><p class="eyebrow">Load gate${run?.name == null ? '' : ` · ${escapeHtml(run.name)}`}</p><h1>${escapeHtml(headline)}</h1></div></div>
+<p class="reason">${escapeHtml(reason)}</p>
+${notes.map((note) => `<p class="note">${escapeHtml(note)}</p>`).join('')}
+</header>
+${renderTiles(page)}`
+}
+
+function renderTiles({ views, apdex }: PageDocument): string {
+  const figures = views[0]?.figures
+  const tiles: [name: string, value: string, detail: string][] = []
+  if (apdex !== null) tiles.push(['Apdex', formatApdex(apdex.score), `target ${formatMs(apdex.targetMs)}`])
+  if (figures !== undefined) {
+    if (figures.median === null) tiles.push(['Mean', formatMs(figures.mean), 'response time'])
+    else tiles.push(['Median', formatMs(figures.median), `mean ${formatMs(figures.mean)}`])
+    if (figures.p95 !== null) tiles.push(['p95', formatMs(figures.p95), `p99 ${formatMs(figures.p99)}`])
+    tiles.push(['Error rate', formatPercent(figures.error_rate), `${formatNumber(figures.failures)} failed`])
+    tiles.push(['Throughput', formatRate(figures.throughput), `${formatNumber(figures.samples)} samples`])
+  }
+  if (tiles.length === 0) return ''
+  const items = tiles.map(
+    ([name, value, detail]) =>
+      `<div class="tile"><dt>${name}</dt><dd><span class="value">${value}</span> <span class="detail">${detail}</span></dd></div>`
+  )
+  return `<dl class="tiles">${items.join('')}</dl>`
+}
+
+/** The thresholds, broken ones first. */
+export function renderThresholds({ thresholds }: PageDocument): string {
+  if (thresholds.length === 0)
+    return '<h2 id="thresholds-title">Thresholds</h2><p>No thresholds were given.</p>'
+  const headings = ['Verdict', 'Threshold', 'Actual', 'Against the limit', 'Margin', 'In words']
+  return `<h2 id="thresholds-title">Thresholds</h2>${renderTable({
+    name: 'Thresholds',
+    headings,
+    rows: thresholds.map(renderThreshold)
+  })}`
+}
+
+function renderThreshold(row: ThresholdRow): string {
+  const tone = ROW_TONES[row.verdict] ?? 'neutral'
+  const cells = [
+    `<td><span class="pill ${tone}">${escapeHtml(row.verdict)}</span></td>`,
+    `<th scope="row"><code>${escapeHtml(row.threshold)}</code></th>`,
+    `<td class="number">${escapeHtml(row.actual)}</td>`,
+    `<td>${gaugePicture(row, tone)}</td>`,
+    `<td>${escapeHtml(row.margin)}</td>`,
+    `<td class="words">${escapeHtml(row.reason)}</td>`
+  ]
+  return `<tr>${cells.join('')}</tr>`
+}
+
+/** Regions and grids beside each other. */
+export function renderPlaces(page: PageDocument): string {
+  const tables = [renderViews(page, 'region'), renderViews(page, 'grid'), renderGrids(page)]
+  const shown = tables.filter((table) => table !== '')
+  return shown.length === 0 ? '' : `<h2 id="places-title">Regions and grids</h2>${shown.join('')}`
+}
+
+function renderViews({ views }: PageDocument, kind: 'region' | 'grid'): string {
+  const rows = views.filter((view) => view.kind === kind)
+  if (rows.length === 0) return ''
+  const headings = [
+    kind === 'region' ? 'Region' : 'Grid',
+    ...['Samples', 'Error rate', 'Throughput', 'Mean', 'Median', 'p95', 'p99', 'Max', 'Apdex']
+  ]
+  return renderTable({ name: `Figures by ${kind}`, headings, rows: rows.map(renderView) })
+}
+
+function renderView({ name, figures }: View): string {
+  const cells = [
+    formatNumber(figures.samples),
+    formatPercent(figures.error_rate),
+    formatRate(figures.throughput),
+    ...[figures.mean, figures.median, figures.p95, figures.p99, figures.max].map(formatMs),
+    formatApdex(figures.apdex)
+  ]
+  return `<tr><th scope="row">${escapeHtml(name)}</th>${cells.map((cell) => `<td class="number">${cell}</td>`).join('')}</tr>`
+}
+
+function renderGrids({ grids, sources }: PageDocument): string {
+  if (grids.length === 0) return ''
+  const rows = grids.map(({ gridId, region, nodeCount, bytes, problem }) => {
+    const source = sources.find(({ grid }) => grid === gridId)
+    const problems = [...(problem === undefined ? [] : [problem]), ...(source?.problems ?? [])]
+    const cells = [
+      `<td>${escapeHtml(region)}</td>`,
+      `<td class="number">${nodeCount ?? '–'}</td>`,
+      `<td class="number">${bytes === undefined ? 'missing' : formatBytes(bytes)}</td>`,
+      `<td class="number">${source === undefined ? '–' : formatNumber(source.rows)}</td>`,
+      `<td class="words">${problems.length === 0 ? 'read whole' : escapeHtml(problems.join('; '))}</td>`
+    ]
+    return `<tr><th scope="row">${escapeHtml(gridId)}</th>${cells.join('')}</tr>`
+  })
+  return renderTable({
+    name: 'Where the results come from',
+    headings: ['Grid', 'Region', 'Nodes', 'CSV', 'Rows', 'Evidence'],
+    rows
+  })
+}
+
+/** What the service says of the run, and the way to it. */
+export function renderRun({ run, summary }: PageDocument): string {
+  if (run === null && summary === null) return ''
+  const words =
+    summary === null
+      ? ''
+      : `<h3>The service’s own words</h3><blockquote>${escapeHtml(summary.trim())}</blockquote>`
+  if (run === null) return `<h2 id="run-title">The run</h2>${words}`
+  const id = escapeHtml(run.id)
+  const link = run.url === null ? id : `<a href="${escapeHtml(run.url)}" rel="noreferrer">${id}</a>`
+  const facts = run.facts.map(
+    ([name, value]) => `<div><dt>${escapeHtml(name)}</dt><dd>${escapeHtml(value)}</dd></div>`
+  )
+  return `<h2 id="run-title">The run</h2><dl class="facts"><div><dt>Run</dt><dd>${link}</dd></div>${facts.join('')}</dl>${words}`
+}
+
+/** One label's row; the order of the cells is that of the columns. */
+export function renderLabel(row: View['labels'][number]): string {
+  const cells = [
+    formatNumber(row.samples),
+    `<span${row.failures > 0 ? ' class="failing"' : ''}>${formatPercent(row.error_rate)}</span>`,
+    formatNumber(row.throughput),
+    formatNumber(row.mean),
+    formatNumber(row.median),
+    formatNumber(row.p90),
+    formatNumber(row.p95),
+    formatNumber(row.p99),
+    formatNumber(row.max),
+    formatApdex(row.apdex)
+  ]
+  const numbers = cells.map((cell) => `<td class="number">${cell}</td>`).join('')
+  return `<tr><th scope="row">${escapeHtml(row.label) || '<i>no label</i>'}</th><td>${sparkPicture(row.spark)}</td>${numbers}</tr>`
+}
+
+export interface TableParts {
+  readonly name: string
+  readonly headings: readonly string[]
+  readonly rows: readonly string[]
+}
+
+/** A table in a box that scrolls by itself, with the keyboard too, where the screen is narrow. */
+export function renderTable({ name, headings, rows }: TableParts): string {
+  const head = headings.map((heading) => `<th scope="col">${heading}</th>`).join('')
+  return `<div class="scroll" tabindex="0" role="region" aria-label="${name}"><table><thead><tr>${head}</tr></thead><tbody>${rows.join('\n')}</tbody></table></div>`
+}
