@@ -66,7 +66,8 @@ export class Histogram {
   toRuns(cells: number): CountedRuns {
     this.#emptyDense()
     const pages = this.#sortedPages()
-    const size = this.#pool.reduce((sum, count, at) => sum + (count > 0 || this.#wraps.has(at) ? 1 : 0), 0)
+    let size = this.#wraps.size
+    for (let at = 0; at < this.#pages * PAGE_SIZE; at++) if (this.#pool[at] !== 0) size++
     const offsets = new Uint32Array(cells + 1)
     const values = new Uint32Array(size)
     const counts = new Uint32Array(size)
@@ -85,7 +86,7 @@ export class Histogram {
       offsets[cell + 1] = next
     }
     for (let cell = 1; cell <= cells; cell++) offsets[cell] = Math.max(offsets[cell]!, offsets[cell - 1]!)
-    return { offsets, values, counts }
+    return { offsets, values: values.slice(0, next), counts: counts.slice(0, next) }
   }
 
   #addMany(cell: number, value: number, times: number): void {

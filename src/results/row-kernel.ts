@@ -1,6 +1,7 @@
 import {
   assemble,
   block,
+  call,
   go,
   goIf,
   i32,
@@ -12,7 +13,8 @@ import {
   Locals,
   loop,
   when,
-  type Code
+  type Code,
+  type WasmFunction
 } from './wasm-assembler.js'
 import { FLAG, RECORD, TRANSACTION_MESSAGE } from './row-record.js'
 import type { SampleColumns } from './header.js'
@@ -28,7 +30,7 @@ declare const WebAssembly: {
 }
 
 interface Exports {
-  decode(from: number, to: number, limit: number, out: number, outEnd: number): number
+  readonly decode: (from: number, to: number, limit: number, out: number, outEnd: number) => number
   readonly memory: { readonly buffer: ArrayBuffer; grow(pages: number): number }
 }
 
@@ -55,6 +57,9 @@ const ROLE = {
   sampleCount: 7
 }
 
+/** Modules by delimiter and roles: the CSVs of a run have one header between them. */
+const modules = new Map<string, object | undefined>()
+
 /** Decodes rows of a sample CSV that lie in its own memory. */
 export class RowKernel {
   readonly #exports: Exports
@@ -70,9 +75,14 @@ export class RowKernel {
   static make(layout: { delimiter: number; columns: number; at: SampleColumns }): RowKernel | undefined {
     if (layout.columns > MAX_COLUMNS) return undefined
     const roles = rolesOf(layout.at, layout.columns)
-    const bytes = makeModule(layout.delimiter, roles)
-    if (!WebAssembly.validate(bytes)) return undefined
-    const { exports } = new WebAssembly.Instance(new WebAssembly.Module(bytes))
+    const key = [layout.delimiter, ...roles].join()
+    if (!modules.has(key)) {
+      const bytes = makeModule(layout.delimiter, roles)
+      modules.set(key, WebAssembly.validate(bytes) ? new WebAssembly.Module(bytes) : undefined)
+    }
+    const module = modules.get(key)
+    if (module === undefined) return undefined
+    const { exports } = new WebAssembly.Instance(module)
     return new RowKernel(exports as Exports, roles)
   }
 
@@ -126,7 +136,6 @@ const VARIABLES = [
 ]
 for (const name of VARIABLES) locals.declare(name, I32)
 for (const name of ['mask', 'word', 'others']) locals.declare(name, I64)
-locals.declare('bytes', V128)
 
 const get = (name: string) => locals.get(name)
 const set = (name: string, value: Code | number) =>
@@ -139,7 +148,7 @@ function makeModule(delimiter: number, roles: Uint8Array): Uint8Array {
   const columns = roles.length
   const body: Code = [
     ...set('start', get('from')),
-    ...lookFrom('from', delimiter),
+    ...lookFrom('from'),
     ...block(
       'done',
       loop(
@@ -147,7 +156,7 @@ function makeModule(delimiter: number, roles: Uint8Array): Uint8Array {
         beginRow(),
         block('general', readPlainRow(delimiter, roles), endRow(columns), go('row')),
         clearRow(),
-        lookFrom('rowStart', delimiter),
+        lookFrom('rowStart'),
         set('start', get('rowStart')),
         loop(
           'field',
@@ -162,11 +171,12 @@ function makeModule(delimiter: number, roles: Uint8Array): Uint8Array {
     ...i32.store(i32.of(0), get('rowStart')),
     ...get('out')
   ]
-  return assemble({ name: 'decode', parameters: 5, locals, body, pages: 2 })
+  const decode = { name: 'decode', parameters: 5, result: I32, locals, body }
+  return assemble([makeLocate(delimiter), decode], 2)
 }
 
-function lookFrom(address: string, delimiter: number): Code {
-  return [...set('base', get(address)), ...locals.set('mask', locate(delimiter))]
+function lookFrom(address: string): Code {
+  return [...set('base', get(address)), ...locals.set('mask', locate())]
 }
 
 /** Most rows have no quotes: for them the columns follow one another without a question. Any other row is read again in general. */
@@ -174,7 +184,7 @@ function readPlainRow(delimiter: number, roles: Uint8Array): Code {
   const last = roles.length - 1
   const readColumn = (role: number, column: number): Code => [
     ...(role === ROLE.none ? [] : set('fieldStart', column === 0 ? get('rowStart') : plus('place', 1))),
-    ...advance(delimiter),
+    ...advance(),
     ...set('byte', i32.load8(get('place'))),
     ...goIf(i32.ne(get('byte'), i32.of(column === last ? LF : delimiter)), 'general'),
     ...(column === last ? goIf(i32.geU(get('place'), get('to')), 'done') : []),
@@ -196,26 +206,33 @@ function cutCr(): Code {
 }
 
 /** One bit for each of the 64 bytes from `base` that is a delimiter, a quote, a line break or another character below it. */
-function locate(delimiter: number): Code {
+function makeLocate(delimiter: number): WasmFunction {
+  const own = new Locals()
+  own.declare('base', I32)
+  own.declare('bytes', V128)
   const quarter = (offset: number): Code => {
-    const bytes = locals.tee('bytes', i8x16.load(get('base'), offset))
+    const bytes = own.tee('bytes', i8x16.load(own.get('base'), offset))
     const isDelimiter = i8x16.eq(bytes, i8x16.splat(delimiter))
-    const isQuote = i8x16.eq(get('bytes'), i8x16.splat(QUOTE))
-    const isLow = i8x16.ltU(get('bytes'), i8x16.splat(LF + 1))
+    const isQuote = i8x16.eq(own.get('bytes'), i8x16.splat(QUOTE))
+    const isLow = i8x16.ltU(own.get('bytes'), i8x16.splat(LF + 1))
     const bits = i8x16.bitmask(i8x16.or(i8x16.or(isDelimiter, isQuote), isLow))
     return i64.shiftLeft(i64.fromU(bits), i64.of(BigInt(offset)))
   }
-  return [0, 16, 32, 48].map(quarter).reduce(i64.or)
+  const body = [0, 16, 32, 48].map(quarter).reduce((all, next) => i64.or(all, next))
+  return { name: 'locate', parameters: 1, result: I64, locals: own, body }
 }
 
+/** A call: the search is too long to be repeated at every place that needs it. */
+const locate = () => call(0, get('base'))
+
 /** Goes to the next byte that means something. */
-function advance(delimiter: number): Code {
+function advance(): Code {
   return [
     ...loop(
       'seek',
       when(i64.isZero(get('mask')), [
         ...set('base', plus('base', 64)),
-        ...locals.set('mask', locate(delimiter)),
+        ...locals.set('mask', locate()),
         ...go('seek')
       ])
     ),
@@ -225,9 +242,9 @@ function advance(delimiter: number): Code {
 }
 
 /** The same, but leaves everything when it lies behind the end. */
-function nextPlace(delimiter: number): Code {
+function nextPlace(): Code {
   return [
-    ...advance(delimiter),
+    ...advance(),
     ...goIf(i32.geU(get('place'), get('to')), 'done'),
     ...set('byte', i32.load8(get('place')))
   ]
@@ -265,7 +282,7 @@ function findFieldEnd(delimiter: number): Code {
     ...set('isEscaped', 0),
     ...loop(
       'unquoted',
-      nextPlace(delimiter),
+      nextPlace(),
       set('fieldEnd', get('place')),
       goIf(isByte(delimiter), 'closed'),
       when(isByte(LF), closeAtLineBreak),
@@ -289,21 +306,21 @@ function findQuotedEnd(delimiter: number): Code {
     ...set('fieldStart', plus('place', 1)),
     ...loop(
       'quoted',
-      nextPlace(delimiter),
+      nextPlace(),
       when(i32.ne(get('byte'), i32.of(QUOTE)), [
         ...markOddIf(i32.and(i32.ne(get('byte'), i32.of(LF)), i32.ne(get('byte'), i32.of(delimiter)))),
         ...go('quoted')
       ]),
       when(i32.eq(i32.load8(plus('place', 1)), i32.of(QUOTE)), [
         ...set('isEscaped', FLAG.labelEscaped),
-        ...nextPlace(delimiter),
+        ...nextPlace(),
         ...go('quoted')
       ])
     ),
     ...set('fieldEnd', get('place')),
     ...loop(
       'behind',
-      nextPlace(delimiter),
+      nextPlace(),
       markOddIf(i32.and(i32.ne(get('place'), plus('fieldEnd', 1)), i32.isZero(isAfterCr))),
       goIf(isByte(delimiter), 'closed'),
       goIf(isByte(LF), 'closed'),

@@ -8,8 +8,9 @@ import type { Measurements } from './measurements.js'
 import type { ScanResult } from './scan-result.js'
 
 /** Below this a thread takes longer to start than it saves. */
-const THREADS_FROM_BYTES = 16 * 1024 * 1024
+const THREADS_FROM_BYTES = 64 * 1024 * 1024
 const MAX_THREADS = 4
+const STRETCHES_A_THREAD = 2
 /** Beside this module when it is compiled, and beside its folder when it is bundled. */
 const WORKER_PLACES = ['./scan-worker.js', '../scan-worker/index.js']
 
@@ -26,7 +27,8 @@ export async function scanFiles(
 ): Promise<Measurements> {
   const workerUrl = options.workerUrl ?? findWorker()
   const threads = workerUrl === undefined ? 1 : (options.threads ?? chooseThreads(files))
-  const plans = files.map((file) => planStretches(file, threads))
+  // More stretches than threads: a thread that starts later, or is slower, then takes fewer.
+  const plans = files.map((file) => planStretches(file, threads === 1 ? 1 : threads * STRETCHES_A_THREAD))
   const scans = await scanAll(plans.flat(), threads, workerUrl)
   const results: ScanResult[] = []
   for (const plan of plans) results.push(await verifyStretches(plan, scans))
@@ -53,9 +55,11 @@ async function scanAll(
   const work = async (scan: (stretch: Stretch) => Promise<StretchScan>) => {
     for (const stretch of waiting) scans.set(stretch, await scan(stretch))
   }
-  const count = Math.min(threads, stretches.length)
-  if (workerUrl === undefined || count < 2) await work(scanStretch)
-  else await Promise.all(Array.from({ length: count }, () => withWorker(workerUrl, work)))
+  const helpers = workerUrl === undefined ? 0 : Math.min(threads, stretches.length) - 1
+  // This thread works too, and first: it need not be started.
+  const crew = [work(scanStretch)]
+  for (let i = 0; i < helpers && workerUrl !== undefined; i++) crew.push(withWorker(workerUrl, work))
+  await Promise.all(crew)
   return scans
 }
 

@@ -1,5 +1,8 @@
-/** Instructions in the order of the stack machine; branches are numbers only once their scopes are known. */
-export type Code = (number | Scope | Branch)[]
+/**
+ * Instructions in the order of the stack machine. Lists within lists are put in one row at the end; branches become numbers when it
+ * is known how many scopes are around them.
+ */
+export type Code = (number | Scope | Branch | Code)[]
 
 /** A place that can be left (block) or begun anew (loop) by a branch that names it. */
 interface Scope {
@@ -23,26 +26,20 @@ const ELSE = 0x05
 
 const op1 =
   (opcode: number) =>
-  (a: Code): Code => [...a, opcode]
+  (a: Code): Code => [a, opcode]
 const op2 =
   (opcode: number) =>
-  (a: Code, b: Code): Code => [...a, ...b, opcode]
-const vector = (opcode: number, ...operands: Code[]): Code => [...operands.flat(), 0xfd, ...unsigned(opcode)]
+  (a: Code, b: Code): Code => [a, b, opcode]
+const vector = (opcode: number, ...operands: Code[]): Code => [...operands, 0xfd, ...unsigned(opcode)]
 const load =
   (opcode: number) =>
-  (address: Code, offset = 0): Code => [...address, opcode, 0, ...unsigned(offset)]
+  (address: Code, offset = 0): Code => [address, opcode, 0, ...unsigned(offset)]
 
 export const i32 = {
   of: (value: number): Code => [0x41, ...signed(BigInt(value | 0))],
   load: load(0x28),
   load8: load(0x2d),
-  store: (address: Code, value: Code, offset = 0): Code => [
-    ...address,
-    ...value,
-    0x36,
-    0,
-    ...unsigned(offset)
-  ],
+  store: (address: Code, value: Code, offset = 0): Code => [address, value, 0x36, 0, ...unsigned(offset)],
   isZero: op1(0x45),
   eq: op2(0x46),
   ne: op2(0x47),
@@ -85,16 +82,14 @@ export const i8x16 = {
   bitmask: (a: Code): Code => vector(0x64, a)
 }
 
-export const block = (name: string, ...body: Code[]): Code => [
-  { open: [0x02, VOID], name, body: body.flat() }
-]
-export const loop = (name: string, ...body: Code[]): Code => [{ open: [0x03, VOID], name, body: body.flat() }]
+export const block = (name: string, ...body: Code[]): Code => [{ open: [0x02, VOID], name, body }]
+export const loop = (name: string, ...body: Code[]): Code => [{ open: [0x03, VOID], name, body }]
 export const when = (condition: Code, then: Code, otherwise?: Code): Code => [
-  ...condition,
+  condition,
   { open: [0x04, VOID], name: '', body: then, ...(otherwise === undefined ? {} : { otherwise }) }
 ]
 export const go = (to: string): Code => [{ branch: 0x0c, to }]
-export const goIf = (condition: Code, to: string): Code => [...condition, { branch: 0x0d, to }]
+export const goIf = (condition: Code, to: string): Code => [condition, { branch: 0x0d, to }]
 
 /** A function's parameters and variables, by name. */
 export class Locals {
@@ -111,12 +106,12 @@ export class Locals {
   }
 
   set(name: string, value: Code): Code {
-    return [...value, 0x21, ...unsigned(this.#at(name))]
+    return [value, 0x21, ...unsigned(this.#at(name))]
   }
 
   /** Sets, and leaves the value to be used. */
   tee(name: string, value: Code): Code {
-    return [...value, 0x22, ...unsigned(this.#at(name))]
+    return [value, 0x22, ...unsigned(this.#at(name))]
   }
 
   /** The types of all from the given one on, as a function's body states them. */
@@ -132,23 +127,36 @@ export class Locals {
   }
 }
 
-/** A module with one exported function of `parameters` i32 and one i32 result, and a memory exported as `memory`. */
-export function assemble(options: {
-  name: string
-  parameters: number
-  locals: Locals
-  body: Code
-  pages: number
-}): Uint8Array {
-  const { name, parameters, locals, body, pages } = options
-  const code = [...locals.encode(parameters), ...flatten(body, []), END]
+/** A function; all its parameters are i32. */
+export interface WasmFunction {
+  readonly name: string
+  readonly parameters: number
+  readonly result: number
+  readonly locals: Locals
+  readonly body: Code
+}
+
+/** Calls the function with that place in the module. */
+export const call = (place: number, ...operands: Code[]): Code => [...operands, 0x10, ...unsigned(place)]
+
+/** A module that exports its functions, and a memory as `memory`. */
+export function assemble(functions: readonly WasmFunction[], pages: number): Uint8Array {
+  const types = functions.map(({ parameters, result }) => [
+    ...[0x60, ...unsigned(parameters), ...Array<number>(parameters).fill(I32)],
+    ...[1, result]
+  ])
+  const exports = functions.map(({ name }, place) => [...text(name), 0, ...unsigned(place)])
+  const codes = functions.map(({ locals, parameters, body }) => {
+    const code = [...locals.encode(parameters), ...flatten(body, []), END]
+    return [...unsigned(code.length), ...code]
+  })
   return Uint8Array.from([
     ...[0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00],
-    ...section(1, [0x60, ...unsigned(parameters), ...Array<number>(parameters).fill(I32), 1, I32]),
-    ...section(3, [0]),
+    ...section(1, ...types),
+    ...section(3, ...functions.map((_, place) => unsigned(place))),
     ...section(5, [0, ...unsigned(pages)]),
-    ...section(7, [...text(name), 0, 0], [...text('memory'), 2, 0]),
-    ...section(10, [...unsigned(code.length), ...code])
+    ...section(7, ...exports, [...text('memory'), 2, 0]),
+    ...section(10, ...codes)
   ])
 }
 
@@ -161,6 +169,7 @@ function section(id: number, ...entries: number[][]): number[] {
 function flatten(code: Code, scopes: readonly string[]): number[] {
   return code.flatMap((part) => {
     if (typeof part === 'number') return part
+    if (Array.isArray(part)) return flatten(part, scopes)
     if ('branch' in part) {
       const depth = scopes.indexOf(part.to)
       if (depth < 0) throw new Error(`No scope around the branch is called ${part.to}`)
