@@ -33,6 +33,8 @@ type Series = NonNullable<PageDocument['series']>
 const TIME_STEPS = [0.1, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 43200]
 const AXIS_WIDTH = 62
 const LEAST_POINTS = 4
+const WIDE = 640
+const GUTTER = 112
 
 /** The charts over time: one crosshair and one zoom for all of them. */
 export class TimeCharts {
@@ -69,13 +71,16 @@ export class TimeCharts {
     this.#box.replaceChildren()
     const palette = readPalette()
     const limits = this.#page?.views[0]?.limits ?? []
-    this.#drawn = planCharts(series, limits).map((plan) => this.#draw(plan, series, palette))
+    this.#drawn = planCharts(series, limits).map((plan) => this.#draw(plan, { series, limits, palette }))
     this.#slider.max = String(series.atMs.length - 1)
     if (zoom !== undefined) for (const { plot } of this.#drawn) plot.setScale('x', zoom)
     if (this.#moment !== undefined) this.#showMoment(Math.min(this.#moment, series.atMs.length - 1))
   }
 
-  #draw(plan: ChartPlan, series: Series, palette: Palette): Drawn {
+  #draw(
+    plan: ChartPlan,
+    { series, limits, palette }: { series: Series; limits: readonly Limit[]; palette: Palette }
+  ): Drawn {
     const figure = make('figure', { className: 'chart' })
     const caption = make('figcaption')
     caption.append(make('strong', { text: plan.title }), make('span', { className: 'unit', text: plan.unit }))
@@ -86,7 +91,7 @@ export class TimeCharts {
     figure.append(caption, canvas)
     this.#box.append(figure)
     const data: uPlot.AlignedData = [seconds(series), ...plan.lines.map(({ values: list }) => [...list])]
-    const options = chartOptions(plan, palette, this.#width())
+    const options = chartOptions(plan, { palette, limits, width: this.#width() })
     const hooks = {
       setCursor: [({ cursor }: uPlot) => this.#follow(cursor.idx)],
       draw: [(plot: uPlot) => drawLimits(plot, plan, palette)]
@@ -230,7 +235,10 @@ function makeLegend(caption: HTMLElement, { name, colour }: Line, canHide: boole
   return value
 }
 
-function chartOptions(plan: ChartPlan, palette: Palette, width: number): uPlot.Options {
+function chartOptions(
+  plan: ChartPlan,
+  { palette, limits, width }: { palette: Palette; limits: readonly Limit[]; width: number }
+): uPlot.Options {
   const axis = {
     stroke: palette.muted,
     font: CHART_FONT,
@@ -240,7 +248,7 @@ function chartOptions(plan: ChartPlan, palette: Palette, width: number): uPlot.O
   return {
     width,
     height: plan.height,
-    padding: [8, 16, 0, 0],
+    padding: [8, (plot) => gutterOf(limits, plot.width), 0, 0],
     legend: { show: false },
     scales: { x: { time: false }, y: { range: (_, __, max) => [0, topOf(max, plan.limits)] } },
     axes: [
@@ -267,6 +275,11 @@ function seriesOptions({ shape }: ChartPlan, stroke: string): uPlot.Series {
   return { ...base, width: 0, fill: stroke, ...(bars && { paths: bars({ size: [0.7, 24] }) }) }
 }
 
+/** Words of limits stand beside the charts, all of which are equally wide; a narrow screen has no room for them. */
+function gutterOf(limits: readonly Limit[], width: number): number {
+  return limits.length > 0 && width > WIDE ? GUTTER : 16
+}
+
 /** Room above the highest point, and for limits that are not far away. */
 function topOf(max: number | null, limits: readonly Limit[]): number {
   const highest = Math.max(1, max ?? 0)
@@ -291,8 +304,8 @@ function drawLimits(plot: uPlot, { limits, lines }: ChartPlan, palette: Palette)
     ctx.lineTo(bbox.left + bbox.width, y)
     ctx.stroke()
     ctx.restore()
-    if (lastY - y < 15 * ratio) continue
-    const at = { x: bbox.left + 6 * ratio, y: y - 5 * ratio }
+    if (plot.width <= WIDE || lastY - y < 15 * ratio) continue
+    const at = { x: bbox.left + bbox.width + 6 * ratio, y: y + 4 * ratio }
     writeOnChart(ctx, {
       text: limit.text,
       ...at,

@@ -16,7 +16,8 @@ export function makeEdges(minMs: number, maxMs: number): number[] {
 /** Undefined where the CSVs have no single response times. */
 export function makeHistogram(figures: Figures, edgesMs: readonly number[]): Histogram | undefined {
   if (figures.percentileMs(100) === undefined) return undefined
-  const ranks = edgesMs.map((edgeMs) => countUpTo(figures, edgeMs))
+  // Whatever is faster than the first edge belongs to the first bin.
+  const ranks = edgesMs.map((edgeMs, i) => (i === 0 ? 0 : countUpTo(figures, edgeMs)))
   const shares = ranks.slice(1).map((rank, i) => round((rank - (ranks[i] ?? 0)) / figures.samples))
   return { edgesMs, shares }
 }
@@ -40,12 +41,13 @@ export function makeZones(figures: Figures, targetMs: number): Zones | undefined
  * percentiles will do, with their neighbours smoothed together; there may be thousands of labels.
  */
 export function makeSpark(figures: Figures, [minMs, maxMs]: readonly [number, number]): string {
-  const width = Math.log(Math.max(maxMs, minMs + 1) / Math.max(1, minMs))
+  const lowMs = Math.max(1, minMs)
+  const width = Math.log(Math.max(maxMs, lowMs + 1) / lowMs)
   const bins = new Array<number>(SPARK_BINS).fill(0)
   for (let i = 0; i < SPARK_PERCENTILES; i++) {
     const ms = figures.percentileMs(((i + 0.5) / SPARK_PERCENTILES) * 100)
     if (ms === undefined) return ''
-    const at = Math.floor((Math.log(Math.max(1, ms) / Math.max(1, minMs)) / width) * SPARK_BINS)
+    const at = Math.floor((Math.log(Math.max(lowMs, ms) / lowMs) / width) * SPARK_BINS)
     const bin = Math.min(SPARK_BINS - 1, at)
     bins[bin] = (bins[bin] ?? 0) + 1
   }

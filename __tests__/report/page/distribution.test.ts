@@ -1,0 +1,70 @@
+import { describe, expect, test } from '@jest/globals'
+import { makeEdges, makeHistogram, makeSpark, makeZones } from '../../../src/report/page/distribution.js'
+import type { Figures } from '../../../src/results/measurements.js'
+import { measure } from '../../support/sample-csv.js'
+import { makeRandom } from '../../support/seeded-random.js'
+
+function figuresOf(times: readonly number[]): Figures {
+  const rows = times.map((ms, i) => `${1_700_000_000_000 + i},${ms},a,true`)
+  return measure(['timeStamp,elapsed,label,success', ...rows, ''].join('\n')).figures({})!
+}
+
+const random = makeRandom(7)
+const spread = Array.from({ length: 3_001 }, () => Math.round(5 * Math.exp(random() * 6)))
+
+describe('a histogram', () => {
+  test.each<[string, readonly number[]]>([
+    ['widely spread times', spread],
+    ['times of a few ms', [0, 0, 1, 1, 2, 3, 3, 3]],
+    ['one time', [250]],
+    ['zero alone', [0, 0]]
+  ])('of %s counts every sample in the bin where it belongs', (_, times) => {
+    const figures = figuresOf(times)
+    const edges = makeEdges(figures.minMs!, figures.maxMs!)
+    const { shares } = makeHistogram(figures, edges)!
+    const counts = edges
+      .slice(1)
+      .map((edge, i) => times.filter((ms) => ms <= edge && (i === 0 || ms > edges[i]!)).length)
+    shares.forEach((share, i) => expect(share).toBeCloseTo(counts[i]! / times.length, 4))
+    expect(counts.reduce((sum, count) => sum + count, 0)).toBe(times.length)
+  })
+
+  test('has rising edges at whole milliseconds', () => {
+    const edges = makeEdges(3, 9_000)
+    expect(edges[0]).toBe(2)
+    expect(edges.at(-1)).toBe(9_000)
+    expect(edges.every((edge, i) => Number.isInteger(edge) && (i === 0 || edge > edges[i - 1]!))).toBe(true)
+  })
+
+  test('is not there without single times', () => {
+    const tidy = measure(
+      'Time,Measurement,Label,Account,Run,Project,Grid,Region,Value\n1493022120000,passed,__all,1,2,3,4,r,10\n'
+    ).figures({})!
+    expect(makeHistogram(tidy, [1, 2])).toBeUndefined()
+    expect(makeZones(tidy, 100)).toBeUndefined()
+    expect(makeSpark(tidy, [1, 100])).toBe('')
+  })
+})
+
+test('the zones of the apdex include their limits', () => {
+  const times = [99, 100, 101, 400, 401, 5_000, 6_000, 7_000]
+  expect(makeZones(figuresOf(times), 100)).toEqual({
+    targetMs: 100,
+    satisfied: 2 / 8,
+    tolerated: 2 / 8,
+    frustrated: 4 / 8
+  })
+})
+
+describe('a spark', () => {
+  test('is tallest where the samples are', () => {
+    expect(makeSpark(figuresOf([10, 10, 10, 10]), [10, 1_000])).toMatch(/^950{22}$/)
+    expect(makeSpark(figuresOf([1_000, 1_000]), [10, 1_000])).toMatch(/^0{22}59$/)
+    expect(makeSpark(figuresOf([10, 1_000]), [10, 1_000])).toMatch(/^950{20}59$/)
+  })
+
+  test('is there for times that are all the same', () => {
+    expect(makeSpark(figuresOf([0, 0]), [0, 0])).toMatch(/^\d{24}$/)
+    expect(makeSpark(figuresOf([7]), [7, 7])).toMatch(/^\d{24}$/)
+  })
+})
