@@ -1,7 +1,10 @@
 import { expect, test } from '@jest/globals'
 import { annotate } from '../../src/report/annotations.js'
 import { bytesOf } from '../../src/report/size.js'
+import { parseThresholds } from '../../src/thresholds/grammar.js'
+import { judgeThresholds } from '../../src/thresholds/judge.js'
 import { makeBroken, makeJudgement, makeOutcome } from '../support/make-outcome.js'
+import { makeMeasurements, makeSamples } from '../thresholds/make-evidence.js'
 
 const warned = (reason: string): ReturnType<typeof makeBroken> =>
   makeBroken({ threshold: { level: 'warn' }, reason })
@@ -50,4 +53,24 @@ test.each([true, false])('each fits, rehearsal %s', (rehearsal) => {
   const [annotation] = annotate(makeOutcome({ judgements, rehearsal }))
   expect(bytesOf(annotation!.message)).toBeLessThan(4096)
   expect(annotation!.message.endsWith('(rehearsal, synthetic samples)')).toBe(rehearsal)
+})
+
+test('the leg of a matrix is named in each, and in what is left out', () => {
+  const judgements = Array.from({ length: 9 }, () => makeBroken({ reason: 'broken' }))
+  const messages = annotate(makeOutcome({ judgements }), 'eu, 20').map(({ message }) => message)
+  expect(messages).toEqual([
+    ...Array<string>(8).fill('broken [eu, 20]'),
+    '1 more in the job summary [eu, 20]'
+  ])
+})
+
+test('a broken threshold is told in the words of its judgement', () => {
+  const { thresholds } = parseThresholds('p95{label="checkout"} < 800ms')
+  const judgements = judgeThresholds(thresholds, {
+    apdex: undefined,
+    measurements: makeMeasurements(makeSamples([1240]))
+  })
+  expect(annotate(makeOutcome({ verdict: 'failed', judgements }))).toEqual([
+    { level: 'error', message: 'p95 of checkout is 1,240 ms, must be < 800 ms: 55 % over' }
+  ])
 })

@@ -20,7 +20,7 @@ describe('the charts', () => {
     expect(text).toContain(
       'p95 is the upper line (orange), p50 the lower one (blue); a point for every 10 seconds.'
     )
-    expect(text).toContain('**Failures**: 18 failed samples (red); a point counts those of 10 seconds.')
+    expect(text).toContain('**Failures**: 18 failed samples (red); a point for every 10 seconds.')
   })
 
   test('have as many values as points, p50 before p95', () => {

@@ -4,6 +4,8 @@ import type { Outcome } from '../../src/report/outcome.js'
 import { bytesOf } from '../../src/report/size.js'
 import type { SummaryLinks } from '../../src/report/summary.js'
 import { renderSummary } from '../../src/report/summary.js'
+import { makeCounted, makeMeasurements, makeSamples } from '../thresholds/make-evidence.js'
+import { makeSeries } from '../support/make-series.js'
 import {
   HOSTILE,
   makeBroken,
@@ -28,6 +30,16 @@ const UNDECIDED = makeJudgement({
   reason: 'apdex is not known: the service gave none'
 })
 
+/** Two grids, a slow label, one that fails, and a course with both. */
+const MEASURED = makeMeasurements(
+  [
+    ...makeSamples([100, 200, 300, 1240], { label: 'checkout', grid: 'grid1' }),
+    ...makeSamples([20, 30], { label: 'home', grid: 'grid2', region: 'eu-west-1' }),
+    ...makeCounted(8, 2, { label: 'search', grid: 'grid1' })
+  ],
+  { series: makeSeries({ points: 10, p95Ms: (index) => 300 + index * 100, failures: (index) => index % 2 }) }
+)
+
 const GOLDENS: [string, Outcome, SummaryLinks][] = [
   ['passed', makeOutcome(), LINKS],
   [
@@ -36,6 +48,7 @@ const GOLDENS: [string, Outcome, SummaryLinks][] = [
       verdict: 'failed',
       reason: '1 threshold is broken: p95 is 1,200 ms, 50 % over the limit of 800 ms',
       judgements: [makeJudgement(), WARNED, UNDECIDED, makeBroken()],
+      measurements: MEASURED,
       grids: [makeGridFacts(), makeGridFacts({ gridId: 'grid2', region: 'eu-west-1', nodeCount: 1 })],
       notes: ['Given but without meaning here: retention-days.']
     }),
@@ -55,7 +68,7 @@ const GOLDENS: [string, Outcome, SummaryLinks][] = [
   ],
   [
     'rehearsal',
-    makeOutcome({ rehearsal: true, run: makeRunFacts({ url: undefined }) }),
+    makeOutcome({ rehearsal: true, run: makeRunFacts({ url: undefined }), measurements: MEASURED }),
     { artifactUrl: undefined, artifactProblem: undefined }
   ],
   [
@@ -67,6 +80,9 @@ const GOLDENS: [string, Outcome, SummaryLinks][] = [
       run: makeRunFacts({ name: HOSTILE, status: HOSTILE, url: 'javascript:alert(1)' }),
       judgements: [makeBroken({ threshold: { text: `p95{label="${HOSTILE}"} < 800ms` }, reason: HOSTILE })],
       grids: [makeGridFacts({ region: HOSTILE, problem: HOSTILE })],
+      measurements: makeMeasurements(makeCounted(3, 1, { label: HOSTILE }), {
+        series: makeSeries({ points: 3, failures: () => 1 })
+      }),
       notes: [HOSTILE]
     }),
     { artifactUrl: 'http://github.example/in-the-clear', artifactProblem: HOSTILE }
@@ -93,24 +109,50 @@ describe('whatever foreign text says', () => {
   const text = renderSummary(hostile![1], hostile![2])
 
   test('nothing of it is a tag, a link, a mention or a marker', () => {
-    expect(text.match(/<[^>]*>/g)).toEqual(['<code>', '</code>'])
-    expect(text).not.toMatch(/@org|(?<!&)#1|\]\(|<!--|:\/\//)
+    const written = text.replace(/```mermaid[\s\S]*?```/g, '')
+    expect(written.match(/<[^>]*>/g)).toEqual(['<code>', '</code>'])
+    expect(written).not.toMatch(/@org|(?<!&)#1|\]\(|<!--|:\/\//)
   })
 
   test('every line of a table has as many cells as its head', () => {
     const rows = text.split('\n').filter((line) => line.startsWith('|'))
-    expect(rows).toHaveLength(6)
-    expect(rows.map((row) => row.split('|').length)).toEqual(Array(6).fill(7))
+    const cells = rows.map((row) => row.split('|').length - 2)
+    expect(cells).toEqual([5, 5, 5, 7, 7, 7, 7, 7, 7, 11, 11, 11])
   })
 
   test("the service's words stay within their quotation", () => {
     const from = text.indexOf("### The service's report")
-    const section = text.slice(from, text.indexOf('### Grids'))
-    const [, ...lines] = section.split('\n').filter((line) => line !== '')
-    expect(lines).toHaveLength(6)
-    expect(lines.filter((line) => !line.startsWith('> '))).toEqual([])
-    expect(lines.slice(3)).toEqual(['> &#45;--', '> indented', '> &#45; item'])
+    const [, ...lines] = text
+      .slice(from)
+      .split('\n')
+      .filter((line) => line !== '')
+    expect(lines).toHaveLength(7)
+    expect(lines.slice(0, 6).filter((line) => !line.startsWith('> '))).toEqual([])
+    expect(lines.slice(3, 6)).toEqual(['> &#45;--', '> indented', '> &#45; item'])
   })
+})
+
+describe('of a rehearsal', () => {
+  const [, , , rehearsal] = GOLDENS
+  const text = renderSummary(rehearsal![1], rehearsal![2])
+
+  test('every part says so', () => {
+    const headings = text.split('\n').filter((line) => line.startsWith('#'))
+    expect(headings).toHaveLength(7)
+    expect(headings.filter((heading) => !heading.includes('(rehearsal, synthetic samples)'))).toEqual([])
+  })
+})
+
+test('the numbers that are asked for first stand in one line', () => {
+  const text = renderSummary(makeOutcome({ measurements: MEASURED }), LINKS)
+  expect(text.split('\n')).toContain(
+    'apdex **0.93** (T 500 ms) · p95 **1,240 ms** · errors **14.3 %** · throughput **1.4/s** · 14 samples'
+  )
+})
+
+test('without samples there is nothing of charts and labels', () => {
+  const text = renderSummary(makeOutcome({ measurements: makeMeasurements([]) }), LINKS)
+  expect(text).not.toMatch(/mermaid|Over time|labels/)
 })
 
 describe('the summary fits', () => {
@@ -129,10 +171,25 @@ describe('the summary fits', () => {
     expect(text).toContain(LINKS.artifactUrl)
   })
 
+  test('ten thousand labels: the ten slowest and the ten that fail most, and how many more', () => {
+    const samples = Array.from({ length: 10_000 }, (_, index) =>
+      makeSamples([index], { label: `${huge.slice(0, 500)}${index}`, isFailed: true })
+    ).flat()
+    const byLabel = new Map(samples.map((sample) => [sample.label, makeMeasurements([sample])]))
+    const measurements = {
+      ...makeMeasurements([]),
+      labels: [...byLabel.keys()],
+      figures: ({ label }: { label?: string }) => byLabel.get(label ?? '')?.figures({})
+    }
+    const text = renderSummary(makeOutcome({ measurements }), LINKS)
+    expect(bytesOf(text)).toBeLessThan(100_000)
+    expect(text.match(/and 9,990 more in verdict\.json\./g)).toHaveLength(2)
+  })
+
   test('a report of enormous length is cut, and what follows is there', () => {
     const text = renderSummary(makeOutcome({ summary: huge }), LINKS)
     expect(bytesOf(text)).toBeLessThan(200_000)
-    expect(text).toContain('### Grids')
+    expect(text).toContain(LINKS.artifactUrl)
   })
 
   test('long text in one place is cut there', () => {

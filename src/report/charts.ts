@@ -63,7 +63,7 @@ function failures(points: ChartPoints): Chart[] {
   return [
     {
       title: 'Failed samples',
-      words: `**Failures**: ${count.toLocaleString('en-US')} failed samples (red); a point counts those of ${widthWords(points)}.`,
+      words: `**Failures**: ${count.toLocaleString('en-US')} failed samples (red); a point for every ${widthWords(points)}.`,
       lines: [{ colour: RED, values: points.failures }]
     }
   ]

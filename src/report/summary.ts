@@ -1,6 +1,6 @@
 import { renderCharts } from './charts.js'
 import { escapeMarkdown, safeLink } from './escape.js'
-import { judgementRows } from './judgement-rows.js'
+import { judgementRows, worstFirst } from './judgement-rows.js'
 import { keyFigures } from './key-figures.js'
 import { FIGURE_HEADINGS, figureCells, renderLabelTables } from './label-tables.js'
 import { foreign, joinSections, table } from './markdown.js'
@@ -49,15 +49,13 @@ export function headline({ verdict, reason, rehearsal, run }: Outcome): string {
 
 export function thresholdTable({ judgements, rehearsal }: Outcome, mostRows: number): string {
   if (judgements.length === 0) return ''
-  const rows = judgementRows(judgements)
-    .slice(0, mostRows)
-    .map((row) => [
-      `<code>${foreign(row.threshold)}</code>`,
-      row.actual,
-      row.margin,
-      row.verdict,
-      foreign(row.reason)
-    ])
+  const rows = judgementRows(worstFirst(judgements).slice(0, mostRows)).map((row) => [
+    `<code>${foreign(row.threshold)}</code>`,
+    row.actual,
+    row.margin,
+    row.verdict,
+    foreign(row.reason)
+  ])
   const others = judgements.length - rows.length
   return joinSections([
     `### Thresholds${rehearsalMark(rehearsal)}`,
