@@ -1,7 +1,9 @@
 import { mkdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { readGridList } from '../gate/grid-list.js'
+import { startDeadline } from '../gate/deadline.js'
 import { fetchResults } from '../gate/fetch-results.js'
+import { parseDurationSeconds } from '../gate/setting-values.js'
 import { messageOf } from '../gate/trouble.js'
 import { readAddress } from '../service/address.js'
 import type { Address } from '../service/address.js'
@@ -35,6 +37,14 @@ export const CONNECTION_FLAGS: readonly Flag[] = [
 
 export const GRID_FLAGS: readonly Flag[] = [
   { name: 'grids', value: 'yaml', about: 'one specification, as an element of the input grids' }
+]
+
+/** A CSV that is not there yet is waited for, one that never comes is not waited for without end. */
+const RESULTS_TIMEOUT = '10m'
+
+export const RESULTS_FLAGS: readonly Flag[] = [
+  { name: 'output', value: 'folder', about: 'where the CSVs go (loadgate-results/<run id>)' },
+  { name: 'timeout', value: 'duration', about: `how long they may take (${RESULTS_TIMEOUT})` }
 ]
 
 interface Desk {
@@ -127,10 +137,13 @@ export async function downloadResults({ client, args, tell, world }: Desk): Prom
   const folder = resolve(world.workspace, args.text('output') || join('loadgate-results', run.id))
   await mkdir(folder, { recursive: true })
   const { log } = createTerminalLog(world.screen.err, undefined)
-  const grids = await fetchResults({ client, clock: systemClock, log }, run, {
-    resultsDir: folder,
-    signal: world.cancelled
+  const deadline = startDeadline(systemClock, takeTimeoutMs(args.text('timeout') || RESULTS_TIMEOUT), {
+    error: new Error('the time for it is over; --timeout gives more'),
+    others: [world.cancelled]
   })
+  const place = { resultsDir: folder, signal: deadline.signal }
+  const grids = await fetchResults({ client, clock: systemClock, log }, run, place)
+  deadline.release()
   const results = grids.map(({ result }) => result)
   tell(results, () =>
     table(
@@ -144,6 +157,12 @@ export async function downloadResults({ client, args, tell, world }: Desk): Prom
     )
   )
   if (results.some(({ path }) => path === undefined)) throw new Error('not every CSV could be had')
+}
+
+function takeTimeoutMs(text: string): number {
+  const parsed = parseDurationSeconds(text, 1)
+  if (!parsed.ok) throw new UsageError(`--timeout: "${text}" is not accepted; give ${parsed.accepted}`)
+  return parsed.value * 1000
 }
 
 export async function createGrid({ client, args, tell, world }: Desk): Promise<void> {

@@ -19,12 +19,6 @@ interface Command {
   run(args: Arguments, world: World): Promise<number>
 }
 
-const OUTPUT: Flag = {
-  name: 'output',
-  value: 'folder',
-  about: 'where the CSVs go (loadgate-results/<run id>)'
-}
-
 type ApiCommand = Parameters<typeof api.runApiCommand>[0]
 
 function apiCommand(
@@ -63,7 +57,7 @@ export const COMMANDS: readonly Command[] = [
   apiCommand('stop', '<id>', 'stop a run', api.stopRun),
   apiCommand('repeat', '<id>', 'repeat a run', api.repeatRun),
   apiCommand('report', '<id>', 'show the report of a run', api.showReport),
-  apiCommand('results', '<id>', 'download the CSVs of a run', api.downloadResults, [OUTPUT]),
+  apiCommand('results', '<id>', 'download the CSVs of a run', api.downloadResults, api.RESULTS_FLAGS),
   apiCommand('grid create', '', 'make a grid', api.createGrid, api.GRID_FLAGS),
   apiCommand('grid show', '<id>', 'show a grid', api.showGrid),
   apiCommand('grid terminate', '<id>', 'terminate a grid', api.terminateGrid),

@@ -1,0 +1,95 @@
+import { describe, expect, test } from '@jest/globals'
+import { INPUT_NAMES } from '../../src/gate/inputs.js'
+import { UsageError } from '../../src/terminal/arguments.js'
+import { COMMANDS, runCommandLine } from '../../src/terminal/commands.js'
+import { makeWorld } from './make-world.js'
+
+async function type(...args: string[]): Promise<{ code: number; out: string; err: string }> {
+  const world = makeWorld()
+  const code = await runCommandLine(args, world)
+  return { code, out: world.screen.out.text, err: world.screen.err.text }
+}
+
+test('every operation of the API has its command, and the gate and the service theirs', () => {
+  expect(COMMANDS.map(({ name }) => name).sort()).toEqual(
+    [
+      ...['account', 'demo', 'grid create', 'grid show', 'grid terminate', 'repeat', 'report', 'results'],
+      ...['run', 'runs', 'serve', 'stop']
+    ].sort()
+  )
+})
+
+describe('help', () => {
+  test.each([[[]], [['--help']], [['-h']], [['help']], [['grid', '--help']]])(
+    '%j: all commands',
+    async (args) => {
+      const { code, out } = await type(...args)
+      expect(code).toBe(0)
+      for (const { name, about } of COMMANDS) {
+        expect(out).toContain(`  ${name} `)
+        expect(out).toContain(about)
+      }
+      expect(out).toContain(
+        'Exit codes: 0 passed, 1 failed, 2 inconclusive, timed out or an error, 130 cancelled.'
+      )
+    }
+  )
+
+  test.each(COMMANDS)('on $name: every flag, and nothing is done', async ({ name, about, flags }) => {
+    const asked = await type(...name.split(' '), '--help')
+    expect(asked).toEqual(await type('help', ...name.split(' ')))
+    expect(asked.code).toBe(0)
+    expect(asked.out).toContain(`loadgate ${name}`)
+    expect(asked.out).toContain(about)
+    for (const flag of flags) {
+      expect(asked.out).toContain(`  --${flag.name} `)
+      expect(asked.out).toContain(flag.about)
+    }
+  })
+
+  test('every command that a script would ask takes --json', () => {
+    const without = COMMANDS.filter(({ flags }) => !flags.some(({ name }) => name === 'json'))
+    expect(without.map(({ name }) => name)).toEqual(['demo'])
+  })
+
+  test('the flags of the gate are the inputs, but for those that need a workflow or hold a token', () => {
+    const names = COMMANDS.find(({ name }) => name === 'run')!.flags.map(({ name }) => name)
+    expect(INPUT_NAMES.filter((name) => !names.includes(name))).toEqual([
+      ...['token', 'artifact-name', 'retention-days', 'comment', 'github-token', 'matrix']
+    ])
+    expect(names.filter((name) => !(INPUT_NAMES as readonly string[]).includes(name))).toEqual([
+      ...['rehearse', 'output', 'json']
+    ])
+  })
+})
+
+test('the version', async () => {
+  expect(await type('--version')).toEqual({ code: 0, out: '1.2.3\n', err: '' })
+})
+
+describe('mistakes', () => {
+  test.each([
+    { args: ['frob'], words: 'unknown command "frob"; `loadgate --help` lists them' },
+    {
+      args: ['grid'],
+      words: '"grid" is not a command by itself; there are grid create, grid show, grid terminate'
+    },
+    { args: ['grid', 'frob'], words: 'there are grid create, grid show, grid terminate' },
+    {
+      args: ['run', 'plan.jmx'],
+      words: '"plan.jmx" is no id: letters, digits, - and _ are accepted; a plan is given by --files'
+    },
+    { args: ['stop', '../x'], words: '"../x" is no id' },
+    { args: ['stop'], words: '`loadgate stop` takes one id, found 0' },
+    { args: ['report', 'a', 'b'], words: '`loadgate report` takes one id, found 2' },
+    { args: ['runs', 'a'], words: '`loadgate runs` takes flags only, found "a"' },
+    { args: ['serve', '8080'], words: '`loadgate serve` takes flags only, found "8080"' },
+    { args: ['runs', '--slow'], words: 'there is no flag --slow here' },
+    { args: ['run', '--token', 'x'], words: 'set LOADGATE_TOKEN' },
+    { args: ['account', '--token=x'], words: 'set LOADGATE_TOKEN' }
+  ])('$args', async ({ args, words }) => {
+    const typed = type(...args)
+    await expect(typed).rejects.toThrow(words)
+    await expect(typed).rejects.toBeInstanceOf(UsageError)
+  })
+})

@@ -1,0 +1,66 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { startService } from '../../src/local/server.js'
+import { runCommandLine } from '../../src/terminal/commands.js'
+import { makeWorld } from './make-world.js'
+import type { TestWorld } from './make-world.js'
+
+let workspace: string
+beforeAll(() => {
+  workspace = mkdtempSync(join(tmpdir(), 'loadgate-terminal-'))
+})
+afterAll(() => rmSync(workspace, { recursive: true }))
+
+interface Demo extends TestWorld {
+  readonly events: string[]
+}
+
+function makeDemo(changes: Partial<TestWorld> = {}): Demo {
+  const events: string[] = []
+  const world = makeWorld({
+    workspace,
+    exampleDir: resolve('examples/shop'),
+    findFiles: (root) => (pattern) => Promise.resolve([resolve(root, pattern)]),
+    startShop: (slow) => {
+      events.push(slow ? 'slow shop' : 'shop')
+      const close = async (): Promise<void> => void events.push('shop closed')
+      return Promise.resolve({ port: 8123, served: () => 77, close })
+    },
+    startLocalService: ({ dataDir, rehearse, log }) => {
+      events.push(rehearse ? 'rehearsal' : 'jmeter')
+      return startService({ dataDir, engine: 'rehearsal', log })
+    },
+    ...changes
+  })
+  return { ...world, events }
+}
+
+test('with Java the shop is under load, and closed at the end; a token in the environment does not matter', async () => {
+  const demo = makeDemo({ token: 'for-some-service' })
+  expect(await runCommandLine(['demo'], demo)).toBe(0)
+  expect(demo.events).toEqual(['shop', 'jmeter', 'shop closed'])
+  const { text } = demo.screen.out
+  expect(text).toMatch(/^A demo shop is open on 127\.0\.0\.1:8123\.\n/)
+  expect(text).toMatch(/The shop answered 77 requests\.\n$/)
+  // The example's files were found in the clone; the results are where the command was typed.
+  const [output] = readdirSync(join(workspace, 'loadgate-results'))
+  expect(text).toContain(`verdict.json are in ${join(workspace, 'loadgate-results', output!)}`)
+})
+
+test('without Java it is a rehearsal, and says so before and after', async () => {
+  const demo = makeDemo({ hasJava: () => Promise.resolve(false) })
+  expect(await runCommandLine(['demo', '--slow'], demo)).toBe(0)
+  expect(demo.events).toEqual(['slow shop', 'rehearsal', 'shop closed'])
+  const { text } = demo.screen.out
+  expect(text).toContain('There is no Java here, so this is a rehearsal with synthetic samples.')
+  expect(text).toMatch(/^PASSED \(rehearsal, synthetic samples\): /m)
+  expect(text).not.toContain('The shop answered')
+})
+
+test('the shop is closed when the gate cannot begin', async () => {
+  const demo = makeDemo({ exampleDir: join(workspace, 'no', 'examples') })
+  await expect(runCommandLine(['demo'], demo)).rejects.toThrow('cannot be read')
+  expect(demo.events).toEqual(['shop', 'shop closed'])
+})

@@ -1,0 +1,262 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { CancelledError } from '../../src/gate/trouble.js'
+import { startService } from '../../src/local/server.js'
+import { runCommandLine } from '../../src/terminal/commands.js'
+import { makeWorld } from './make-world.js'
+import type { TestWorld } from './make-world.js'
+
+interface Verdict {
+  readonly verdict: string
+  readonly rehearsal: boolean
+  readonly note: string
+  readonly reason: string
+}
+
+let workspace: string
+let starts: { dataDir: string; rehearse: boolean; serviceName: string | undefined }[]
+let closed: number
+
+beforeAll(() => {
+  workspace = mkdtempSync(join(tmpdir(), 'loadgate-terminal-'))
+  writeFileSync(join(workspace, 'plan.jmx'), '<HTTPSamplerProxy testname="home" enabled="true">')
+  writeFileSync(join(workspace, 'gate.yml'), 'files: plan.jmx\nthresholds:\n  - p95 < 1s\ncomment: off\n')
+  writeFileSync(
+    join(workspace, 'fork.yml'),
+    'base-url: https://service.example\nfiles: plan.jmx\non-missing-token: skip\ngrids: [abc]\n'
+  )
+})
+afterAll(() => rmSync(workspace, { recursive: true }))
+beforeEach(() => {
+  starts = []
+  closed = 0
+})
+
+/** A world whose embedded service always rehearses: the tool does not matter here. */
+function makeGateWorld(changes: Partial<TestWorld> = {}): TestWorld {
+  return makeWorld({
+    workspace,
+    findFiles: () => (pattern) => Promise.resolve([pattern]),
+    startLocalService: async (request) => {
+      const { dataDir, rehearse, serviceName, log } = request
+      starts.push({ dataDir, rehearse, serviceName })
+      const service = await startService({
+        dataDir,
+        engine: 'rehearsal',
+        log,
+        ...(serviceName !== undefined && { serviceName })
+      })
+      const close = async (): Promise<void> => {
+        closed++
+        await service.close()
+      }
+      return { ...service, close }
+    },
+    ...changes
+  })
+}
+
+const runGate = (world: TestWorld, ...args: string[]): Promise<number> =>
+  runCommandLine(['run', '--rehearse', ...args], world)
+
+describe('exit codes', () => {
+  test.each([
+    { what: 'passed', args: ['--thresholds', 'p95 < 9s'], code: 0, headline: 'PASSED' },
+    { what: 'no thresholds', args: [], code: 0, headline: 'PASSED' },
+    { what: 'failed', args: ['--thresholds', 'p95 < 1ms'], code: 1, headline: 'FAILED' },
+    {
+      what: 'failed, never minded',
+      args: ['--thresholds', 'p95 < 1ms', '--fail-on', 'never'],
+      code: 0,
+      headline: 'FAILED'
+    },
+    {
+      what: 'inconclusive',
+      args: ['--thresholds', 'p95{label="no such"} < 1s'],
+      code: 2,
+      headline: 'INCONCLUSIVE'
+    },
+    {
+      what: 'a plan that does not load',
+      args: ['--override-parameters', '-Jrehearsal.problem=oops', '--timeout', '2s'],
+      code: 2,
+      headline: 'INCONCLUSIVE'
+    },
+    {
+      what: 'timed out',
+      args: ['--timeout', '1s', '--duration', '60s', '--override-parameters', '-Jrehearsal.realtime=true'],
+      code: 2,
+      headline: 'TIMED-OUT'
+    }
+  ])('$what: $code', async ({ args, code, headline }) => {
+    const world = makeGateWorld()
+    expect(await runGate(world, '--files', 'plan.jmx', ...args)).toBe(code)
+    expect(world.screen.out.text).toMatch(
+      new RegExp(`^${headline}( \\(rehearsal, synthetic samples\\))?: `, 'm')
+    )
+    expect(closed).toBe(1)
+  })
+
+  test('cancelled: 130, and the run is stopped', async () => {
+    const world = makeGateWorld()
+    const stopping = runGate(
+      world,
+      ...['--files', 'plan.jmx', '--duration', '60s', '--override-parameters', '-Jrehearsal.realtime=true']
+    )
+    while (!world.screen.out.text.includes('is running'))
+      await new Promise((resolve) => setTimeout(resolve, 10))
+    world.cancellation.abort(new CancelledError('SIGINT'))
+    expect(await stopping).toBe(130)
+    expect(world.screen.out.text).toContain('CANCELLED')
+    expect(closed).toBe(1)
+  })
+
+  test('skipped, as a config file for forks says: 0', async () => {
+    const world = makeGateWorld()
+    expect(await runCommandLine(['run', '--config', 'fork.yml'], world)).toBe(0)
+    expect(world.screen.out.text).toMatch(/^SKIPPED: there is no token here/)
+    const scripted = makeGateWorld()
+    await runCommandLine(['run', '--config', 'fork.yml', '--json'], scripted)
+    expect(JSON.parse(scripted.screen.out.text)).toMatchObject({ verdict: 'skipped' })
+  })
+
+  test('a service that does not start: 2, with its words', async () => {
+    const world = makeGateWorld({ startLocalService: () => Promise.reject(new Error('no room')) })
+    expect(await runGate(world, '--files', 'plan.jmx')).toBe(2)
+    expect(world.screen.out.text).toMatch(/^ERROR: no room$/m)
+  })
+})
+
+describe('what is shown', () => {
+  test('for people: lines, the table of thresholds, the verdict, and where the files are', async () => {
+    const world = makeGateWorld()
+    await runGate(
+      world,
+      '--config',
+      'gate.yml',
+      '--thresholds',
+      'p95 < 9s',
+      '--thresholds',
+      'warn: mean < 1ms'
+    )
+    const { text } = world.screen.out
+    expect(text).toMatch(/^Run [0-9a-f]{24} \(queued\)$/m)
+    expect(text).toContain('Rehearsal, synthetic samples: this is no measurement.')
+    expect(text).toMatch(/^verdict +threshold +actual +margin$/m)
+    expect(text).toMatch(/^passed +p95 < 9s +\d+ ms /m)
+    expect(text).toMatch(/warn: mean < 1ms +\d+ ms /)
+    expect(text).toMatch(/^PASSED \(rehearsal, synthetic samples\): /m)
+    const folder = /verdict\.json are in (.*)$/m.exec(text)![1]!
+    expect(folder.startsWith(join(workspace, 'loadgate-results'))).toBe(true)
+    expect(readdirSync(folder).sort()).toEqual(
+      expect.arrayContaining(['report.html', 'results', 'verdict.json'])
+    )
+    expect(world.screen.err.text).toBe('')
+    // No terminal, no bar: nothing that moves the cursor.
+    expect(text).not.toContain('\u001b')
+  })
+
+  test('for scripts: JSON alone on standard output, the same as in verdict.json; the lines beside it', async () => {
+    const world = makeGateWorld()
+    await runGate(world, '--config', 'gate.yml', '--json', '--output', 'out')
+    const verdict = JSON.parse(world.screen.out.text) as Verdict
+    expect(verdict).toMatchObject({
+      verdict: 'passed',
+      rehearsal: true,
+      note: 'rehearsal, synthetic samples'
+    })
+    expect(JSON.parse(readFileSync(join(workspace, 'out', 'verdict.json'), 'utf8'))).toEqual(verdict)
+    expect(world.screen.err.text).toMatch(/^Run [0-9a-f]{24} \(queued\)$/m)
+  })
+
+  test('on a terminal: a bar, which is gone at the end', async () => {
+    const world = makeGateWorld()
+    world.screen.out.isTTY = true
+    await runGate(
+      world,
+      ...['--files', 'plan.jmx', '--duration', '2s', '--override-parameters', '-Jrehearsal.realtime=true']
+    )
+    const { text } = world.screen.out
+    expect(text.replaceAll('\r\u001b[2K', '\n')).toMatch(/^running \[█*░+\] \d s of 2 s$/m)
+    expect(text.slice(text.lastIndexOf('\u001b[2K'))).not.toContain('[█')
+  })
+
+  test('the token of the embedded service is nowhere', async () => {
+    let token = ''
+    const world = makeGateWorld()
+    const leaky: TestWorld = {
+      ...world,
+      startLocalService: async (request) => {
+        const service = await world.startLocalService(request)
+        token = service.token
+        setImmediate(() => request.log(`it is ${token}`))
+        return service
+      }
+    }
+    await runGate(leaky, '--files', 'plan.jmx')
+    expect(world.screen.out.text).toContain('it is ***')
+    expect(world.screen.out.text).not.toContain(token)
+  })
+})
+
+describe('settings', () => {
+  test('the service is embedded unless an address is given, with the word and the folder of this run', async () => {
+    await runGate(makeGateWorld(), '--files', 'plan.jmx', '--service-name', 'acme', '--output', 'there')
+    expect(starts).toEqual([
+      { dataDir: join(workspace, 'there', 'service'), rehearse: true, serviceName: 'acme' }
+    ])
+  })
+
+  test('without --rehearse it is the real thing', async () => {
+    await runCommandLine(['run', '--files', 'plan.jmx'], makeGateWorld())
+    expect(starts).toMatchObject([{ rehearse: false }])
+  })
+
+  test.each([
+    { what: 'no plan', args: [], words: 'files: is empty; give the path of the plan' },
+    {
+      what: 'a config that is not there',
+      args: ['--config', 'no.yml'],
+      words: 'config: "no.yml" cannot be read'
+    },
+    {
+      what: 'a rehearsal on a service',
+      args: ['--files', 'plan.jmx', '--base-url', 'https://service.example', '--grids', '[abc]'],
+      words: '--rehearse goes with base-url local only',
+      token: 'x'
+    },
+    {
+      what: 'a token with local',
+      args: ['--files', 'plan.jmx'],
+      words: 'token: base-url: local takes no token',
+      token: 'x'
+    },
+    {
+      what: 'a run id with local',
+      args: ['--run-id', 'abc'],
+      words: 'run-id: has no meaning with base-url: local'
+    },
+    {
+      what: 'a repetition with local',
+      args: ['--repeat', 'abc'],
+      words: 'repeat: has no meaning with base-url: local'
+    },
+    {
+      what: 'not waiting with local',
+      args: ['--files', 'plan.jmx', '--wait', 'false'],
+      words: 'wait: false has no meaning'
+    }
+  ])('$what is refused before anything is started', async ({ args, words, token = '' }) => {
+    const world = makeGateWorld({ token })
+    await expect(runGate(world, ...args)).rejects.toThrow(words)
+    expect(starts).toEqual([])
+    expect(existsSync(join(workspace, 'service'))).toBe(false)
+  })
+
+  test('Windows', async () => {
+    const refused = runGate(makeGateWorld({ platform: 'win32' }), '--files', 'plan.jmx')
+    await expect(refused).rejects.toThrow('local needs Linux or macOS')
+  })
+})

@@ -1,0 +1,46 @@
+import { tmpdir } from 'node:os'
+import type { World } from '../../src/terminal/commands.js'
+import type { Stream } from '../../src/terminal/screen.js'
+
+/** Keeps what is written to it. */
+export class Page implements Stream {
+  text = ''
+  isTTY = false
+  columns = 80
+
+  write(text: string): void {
+    this.text += text
+  }
+
+  get lines(): string[] {
+    return this.text.trimEnd().split('\n')
+  }
+}
+
+export interface TestWorld extends World {
+  readonly screen: { readonly out: Page; readonly err: Page }
+  readonly cancellation: AbortController
+}
+
+const absent = (): Promise<never> => Promise.reject(new Error('there is none here'))
+
+/** A world with nothing in it: what a test needs, it gives. */
+export function makeWorld(changes: Partial<World> = {}): TestWorld {
+  const cancellation = new AbortController()
+  return {
+    cancelled: cancellation.signal,
+    workspace: tmpdir(),
+    token: '',
+    platform: 'linux',
+    version: '1.2.3',
+    exampleDir: '/nowhere/examples/shop',
+    findFiles: () => () => Promise.resolve([]),
+    hasJava: () => Promise.resolve(true),
+    startShop: absent,
+    startLocalService: absent,
+    serve: absent,
+    ...changes,
+    screen: { out: new Page(), err: new Page() },
+    cancellation
+  }
+}

@@ -1,0 +1,66 @@
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals'
+import { ProgressBar, drawBar } from '../../src/terminal/progress-bar.js'
+import { Page } from './make-world.js'
+
+describe('drawing', () => {
+  test.each([
+    { elapsedMs: 0, durationMs: undefined, drawn: 'running · 0 s' },
+    { elapsedMs: 0, durationMs: 10_000, drawn: `running [${'░'.repeat(24)}] 0 s of 10 s` },
+    {
+      elapsedMs: 5000,
+      durationMs: 10_000,
+      drawn: `running [${'█'.repeat(12)}${'░'.repeat(12)}] 5 s of 10 s`
+    },
+    { elapsedMs: 12_000, durationMs: 10_000, drawn: `running [${'█'.repeat(24)}] 12 s of 10 s` }
+  ])('$elapsedMs of $durationMs ms', ({ drawn, ...progress }) => {
+    expect(drawBar({ status: 'running', ...progress })).toBe(drawn)
+  })
+})
+
+describe('a bar on a terminal', () => {
+  let nowMs: number
+  let page: Page
+  let bar: ProgressBar
+  const lastLine = (): string | undefined => page.text.split('\r\u001b[2K').at(-1)
+
+  beforeEach(() => {
+    jest.useFakeTimers()
+    nowMs = 0
+    page = new Page()
+    bar = new ProgressBar(page, () => nowMs)
+  })
+  afterEach(() => {
+    bar.end()
+    jest.useRealTimers()
+  })
+
+  test('goes on between two looks at the run', () => {
+    bar.show({ status: 'running', elapsedMs: 2000, durationMs: undefined })
+    expect(lastLine()).toBe('running · 2 s')
+    nowMs = 3000
+    jest.advanceTimersByTime(200)
+    expect(lastLine()).toBe('running · 5 s')
+  })
+
+  test('is taken away at the end, and stays away', () => {
+    bar.show({ status: 'running', elapsedMs: 2000, durationMs: undefined })
+    bar.end()
+    expect(lastLine()).toBe('')
+    const { text } = page
+    jest.advanceTimersByTime(1000)
+    bar.above(() => undefined)
+    expect(page.text).toBe(text)
+  })
+
+  test('is never wider than the terminal, for a line that wraps cannot be taken back', () => {
+    page.columns = 20
+    bar.show({ status: 'running', elapsedMs: 2000, durationMs: 60_000 })
+    expect(lastLine()).toHaveLength(19)
+  })
+
+  test('writes nothing when there was nothing to show', () => {
+    bar.above(() => page.write('a line\n'))
+    bar.end()
+    expect(page.text).toBe('a line\n')
+  })
+})

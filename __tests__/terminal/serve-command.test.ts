@@ -1,0 +1,64 @@
+import { describe, expect, test } from '@jest/globals'
+import { resolve } from 'node:path'
+import { runCommandLine } from '../../src/terminal/commands.js'
+import type { ServeOptions } from '../../src/terminal/serve-command.js'
+import { makeWorld } from './make-world.js'
+import type { TestWorld } from './make-world.js'
+
+/** A service that is open until a signal comes, at once unless told otherwise. */
+function makeServingWorld(
+  changes: Partial<TestWorld> = {}
+): TestWorld & { asked: ServeOptions[]; closed: number } {
+  const asked: ServeOptions[] = []
+  const world = makeWorld({
+    serve: (options) => {
+      asked.push(options)
+      options.log('a line\u001b[2J')
+      queueMicrotask(() => serving.cancellation.abort(new Error('Ctrl-C')))
+      const close = async (): Promise<void> => {
+        serving.closed++
+      }
+      return Promise.resolve({ url: 'http://127.0.0.1:4711', token: 't0ken', close })
+    },
+    ...changes
+  })
+  const serving = Object.assign(world, { asked, closed: 0 })
+  return serving
+}
+
+test('address and token are printed once, the log goes elsewhere, and a signal closes it', async () => {
+  const world = makeServingWorld({ workspace: '/home/dev' })
+  expect(await runCommandLine(['serve'], world)).toBe(0)
+  expect(world.screen.out.text).toBe('Address: http://127.0.0.1:4711\nToken:   t0ken\nEnd it with Ctrl-C.\n')
+  expect(world.screen.err.text).toBe('a line [2J\n')
+  expect(world.closed).toBe(1)
+  expect(world.asked).toMatchObject([
+    { dataDir: '/home/dev/.loadgate', port: 0, token: undefined, rehearse: false, serviceName: undefined }
+  ])
+})
+
+test('--json for scripts, and every flag arrives', async () => {
+  const world = makeServingWorld({ workspace: '/home/dev', token: 'mine' })
+  const flags = ['--port', '8080', '--data', 'here', '--rehearse', '--service-name', 'acme']
+  await runCommandLine(['serve', '--json', ...flags], world)
+  expect(JSON.parse(world.screen.out.text)).toEqual({ url: 'http://127.0.0.1:4711', token: 't0ken' })
+  expect(world.asked).toMatchObject([
+    { dataDir: resolve('/home/dev/here'), port: 8080, token: 'mine', rehearse: true, serviceName: 'acme' }
+  ])
+})
+
+describe('refusing', () => {
+  test.each(['99999', '80a', '-1', '1.5'])('port %s', async (port) => {
+    const world = makeServingWorld()
+    await expect(runCommandLine(['serve', '--port', port], world)).rejects.toThrow(
+      '--port takes a number from 0 to 65535'
+    )
+    expect(world.asked).toEqual([])
+  })
+
+  test('Windows', async () => {
+    const world = makeServingWorld({ platform: 'win32' })
+    await expect(runCommandLine(['serve'], world)).rejects.toThrow('needs Linux or macOS')
+    expect(world.asked).toEqual([])
+  })
+})
