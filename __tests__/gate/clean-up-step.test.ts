@@ -84,7 +84,7 @@ describe('it comes to its end', () => {
 
   test('a stop that never answers: within 4 minutes', async () => {
     service.addRun({ id: 'mine', statuses: ['running'] })
-    service.meet('stopRun', faults.hold)
+    service.meet('stopRun', ...Array.from({ length: 50 }, () => faults.hold))
     const cleaning = clean({ runId: 'mine' })
     await service.reached('stopRun')
     await clock.advance(4 * 60_000)

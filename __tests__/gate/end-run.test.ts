@@ -73,3 +73,25 @@ test('when time is over, it is not made sure', async () => {
   controller.abort(reason)
   await expect(ending).rejects.toBe(reason)
 })
+
+test('the end is seen although the stop is never answered', async () => {
+  service.meet('stopRun', faults.holdAfter)
+  const ending = endRun(client, 'mine', { clock, signal: new AbortController().signal })
+  await service.reached('stopRun')
+  await clock.advance(2_000)
+  expect((await ending).status).toBe('finished')
+  expect(service.order()).toEqual(['stopRun', 'showRun'])
+  expect(clock.sleeperCount).toBe(0)
+})
+
+test('a stop that got lost is sent again while the first is still waited for', async () => {
+  service.meet('stopRun', faults.hold)
+  const ending = endRun(client, 'mine', { clock, signal: new AbortController().signal })
+  await service.reached('stopRun')
+  for (let looks = 1; looks <= 10; looks++) {
+    await clock.advance(2_000)
+    await service.reached('showRun', looks)
+  }
+  expect((await clock.run(ending)).status).toBe('finished')
+  expect(service.count('stopRun')).toBe(2)
+})

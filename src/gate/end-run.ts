@@ -4,7 +4,15 @@ import type { Run } from '../service/documents.js'
 import { isPassing } from '../service/errors.js'
 import { hasEnded } from './run-status.js'
 
+interface Means {
+  readonly client: ServiceClient
+  readonly clock: Clock
+  readonly signal: AbortSignal
+}
+
 const LOOK_EVERY_MS = 2_000
+/** Stopping may take minutes to be answered; a request that got lost is not waited for that long. */
+const STOP_AGAIN_MS = 20_000
 
 /** Stops a run and looks until it has ended; throws when it cannot be made sure. */
 export async function endRun(
@@ -17,9 +25,8 @@ export async function endRun(
   for (;;) {
     try {
       // Stopping is repeated, for it does no harm, until a look shows the end.
-      const answered = await client.stopRun(id, signal)
-      const run = hasEnded(answered.status) ? await client.showRun(id, signal) : answered
-      if (hasEnded(run.status)) return run
+      const run = await stopAndLook({ client, clock, signal }, id)
+      if (run !== undefined && hasEnded(run.status)) return run
     } catch (thrown) {
       if (signal.aborted) throw failure ?? thrown
       if (!isPassing(thrown)) throw thrown
@@ -27,4 +34,33 @@ export async function endRun(
     }
     await clock.sleep(LOOK_EVERY_MS, signal)
   }
+}
+
+/** The run as the stop's answer or a look beside it shows it, whichever comes first. */
+async function stopAndLook(means: Means, id: string): Promise<Run | undefined> {
+  const round = new AbortController()
+  const either = { ...means, signal: AbortSignal.any([means.signal, round.signal]) }
+  try {
+    return await Promise.race([stop(either, id), lookMeanwhile(either, id)])
+  } finally {
+    round.abort()
+  }
+}
+
+/** The word of the stop alone is not believed. */
+async function stop({ client, signal }: Means, id: string): Promise<Run> {
+  const answered = await client.stopRun(id, signal)
+  return hasEnded(answered.status) ? client.showRun(id, signal) : answered
+}
+
+/** Comes back when the end is seen, or when it is time to ask again. */
+async function lookMeanwhile({ client, clock, signal }: Means, id: string): Promise<Run | undefined> {
+  const untilMs = clock.now() + STOP_AGAIN_MS
+  let run: Run | undefined
+  while (clock.now() < untilMs && !(run && hasEnded(run.status))) {
+    await clock.sleep(LOOK_EVERY_MS, signal)
+    // What a look fails with is for the stop itself to tell.
+    run = (await client.showRun(id, signal).catch(() => undefined)) ?? run
+  }
+  return run
 }
