@@ -114,6 +114,48 @@ describe('the run', () => {
   })
 })
 
+describe('a repeat whose reply was lost', () => {
+  const repeat = {
+    runId: 'before',
+    likeness: { name: 'nightly', tool: 'jmeter', threads: 5 },
+    knownIds: ['before', 'known'],
+    askedMs: Date.UTC(2026, 0, 5, 12)
+  }
+  const alike = { document: { name: 'nightly', threads: 5 }, statuses: ['running'] }
+
+  test('is stopped when one run alone can be it', async () => {
+    service.addRun({ ...alike, id: 'known' })
+    service.addRun({ ...alike, id: 'other', document: { name: 'nightly', threads: 6 } })
+    service.addRun({ ...alike, id: 'mine' })
+    expect(await clean({ repeat })).toBe(true)
+    expect(['known', 'other', 'mine'].map(statusOf)).toEqual(['running', 'running', 'finished'])
+  })
+
+  test('is left alone when several can be it, which a warning names', async () => {
+    service.addRun({ ...alike, id: 'one' })
+    service.addRun({ ...alike, id: 'two' })
+    expect(await clean({ repeat })).toBe(false)
+    expect(service.count('stopRun')).toBe(0)
+    expect(log.of('warning')).toEqual([
+      expect.stringMatching(/^Several new runs are like before \(two, one\), .*None is stopped/)
+    ])
+  })
+
+  test('that made nothing needs no warning', async () => {
+    service.addRun({ ...alike, id: 'known' })
+    expect(await clean({ repeat })).toBe(true)
+    expect(service.count('stopRun')).toBe(0)
+    expect(log.of('warning')).toEqual([])
+  })
+
+  test('is stopped by its id where that is known', async () => {
+    service.addRun({ ...alike, id: 'one' })
+    service.addRun({ ...alike, id: 'mine' })
+    expect(await clean({ repeat, runId: 'mine' })).toBe(true)
+    expect(['one', 'mine'].map(statusOf)).toEqual(['running', 'finished'])
+  })
+})
+
 describe('the grids that the step made', () => {
   test('are terminated, the others are not', async () => {
     for (const id of ['g1', 'g2', 'theirs']) addGrid(id)
@@ -131,6 +173,15 @@ describe('the grids that the step made', () => {
     service.meet('terminateGrid', faults.answer(503), faults.dropAfter)
     expect(await clean({ madeGrids: ['g1'] })).toBe(true)
     expect(service.count('terminateGrid')).toBe(3)
+  })
+
+  test('a service that is away for a minute does not leave one running', async () => {
+    addGrid('g1')
+    service.meet('terminateGrid', ...Array.from({ length: 30 }, () => faults.answer(503)))
+    expect(await clean({ madeGrids: ['g1'] })).toBe(true)
+    expect(service.grids.get('g1')?.isTerminated).toBe(true)
+    expect(clock.elapsedMs).toBeGreaterThan(30_000)
+    expect(log.of('warning')).toEqual([])
   })
 
   test('one that cannot be terminated is warned about, and the rest is still ended', async () => {
@@ -171,7 +222,7 @@ test('when there is no time left, it says so and throws nothing', async () => {
   await service.reached('terminateGrid')
   controller.abort(new Error('there was no time left'))
   expect(await cleaning).toBe(false)
-  expect(log.of('warning')).toEqual([
+  expect(log.of('warning').sort()).toEqual([
     expect.stringContaining('Grid g1 may still be running: there was no time left'),
     expect.stringContaining('Run mine may still be running: there was no time left')
   ])

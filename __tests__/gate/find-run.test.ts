@@ -59,6 +59,20 @@ test('a list that fails in passing is asked again', async () => {
   expect(await find()).toEqual(['mine'])
 })
 
+test('a service that is away for a minute is waited for', async () => {
+  service.addRun({ id: 'mine', tags: [MARKER] })
+  service.meet('listRuns', ...Array.from({ length: 20 }, () => faults.answer(503)))
+  expect(await find()).toEqual(['mine'])
+  expect(clock.elapsedMs).toBeGreaterThan(30_000)
+})
+
+test('a service that stays away is an error after some minutes', async () => {
+  service.meet('listRuns', ...Array.from({ length: 500 }, () => faults.answer(503)))
+  await expect(find()).rejects.toMatchObject({ status: 503 })
+  expect(clock.elapsedMs).toBeGreaterThan(120_000)
+  expect(clock.elapsedMs).toBeLessThan(240_000)
+})
+
 test('a list that is refused is an error, not an empty one', async () => {
   service.meet('listRuns', faults.answer(401))
   await expect(find()).rejects.toMatchObject({ status: 401 })

@@ -89,6 +89,12 @@ describe('a mixed list', () => {
     expect(Math.max(...gate.bench.clock.sleeps)).toBeLessThanOrEqual(10_000)
   })
 
+  test('a service that is away for two minutes is waited for', async () => {
+    service.meet('showGrid', ...Array.from({ length: 40 }, () => faults.answer(503)))
+    expect(await settle([makeSpecification(), { id: 'theirs' }])).toEqual([{ id: 'made1' }, { id: 'theirs' }])
+    expect(gate.bench.clock.elapsedMs).toBeGreaterThan(120_000)
+  })
+
   test('the deadline ends the waiting', async () => {
     service.nextGridStatuses = ['starting']
     const controller = new AbortController()
@@ -127,7 +133,15 @@ describe('a lost reply to POST /grids', () => {
     expect(gate.bench.log.of('warning')).toHaveLength(1)
   })
 
-  test.each([401, 422, 429])('%d made nothing: no warning, no second try', async (status) => {
+  test('429 made nothing: it is tried again after the time the service asks for', async () => {
+    service.meet('createGrid', faults.answer(429, {}, { 'retry-after': '7' }))
+    await settle([makeSpecification(), { id: 'theirs' }])
+    expect(service.count('createGrid')).toBe(2)
+    expect(service.grids.size).toBe(1)
+    expect(gate.bench.clock.sleeps).toContain(7_000)
+  })
+
+  test.each([401, 422])('%d made nothing: no warning, no second try', async (status) => {
     service.meet('createGrid', faults.answer(status))
     await expect(settle(mixed())).rejects.toMatchObject({ status })
     expect(service.order()).toEqual(['createGrid'])

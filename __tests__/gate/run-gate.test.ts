@@ -276,6 +276,16 @@ describe('a cancelled job', () => {
     )
   })
 
+  test('stop-on-cancel: false does not leave grids behind for which no run was asked for yet', async () => {
+    service.meet('showGrid', faults.hold)
+    const gating = gate({ stopOnCancel: false, grids: MIXED })
+    await service.reached('showGrid')
+    cancel()
+    expect((await gating).verdict).toBe('cancelled')
+    expect(service.count('terminateGrid')).toBe(1)
+    expect(bench.states.at(-1)).toMatchObject({ cleanupDue: false })
+  })
+
   test('while collecting: the run has ended, and is not stopped', async () => {
     service.nextStatuses = ['finished']
     service.meet('result', faults.hold)

@@ -218,43 +218,6 @@ describe('what certainly made nothing', () => {
   })
 })
 
-describe('a repeat', () => {
-  beforeEach(async () => {
-    service.addRun({ id: 'before', statuses: ['finished'] })
-    gate = await makeGate(service.url, { origin: { kind: 'repeat', runId: 'before' } })
-  })
-
-  test('gives a new run, which is noted', async () => {
-    const { id } = await start()
-    expect(id).toBe(service.runs[0]?.id)
-    expect(id).not.toBe('before')
-    expect(gate.ledger.state).toMatchObject({ runId: id, cleanupDue: true })
-    expect(service.order()).toEqual(['repeatRun'])
-  })
-
-  test.each([
-    ['503', faults.answer(503)],
-    ['502 after it was done', faults.answerAfter(502)],
-    ['a reset before', faults.dropBefore],
-    ['a reset after', faults.dropAfter],
-    ['success without JSON', faults.answer(200, 'ok')]
-  ])('%s: it is never sent twice, and a warning says what may be', async (_, fault) => {
-    service.meet('repeatRun', fault)
-    await expect(start()).rejects.toThrow('repeating run before')
-    expect(service.order()).toEqual(['repeatRun'])
-    expect(gate.bench.log.of('warning')).toEqual([
-      'Run before may have been repeated although no usable reply came; look for it at the service. It is not sent again.'
-    ])
-  })
-
-  test.each([404, 422, 429])('%d made nothing, and needs no warning', async (status) => {
-    service.meet('repeatRun', faults.answer(status))
-    await expect(start()).rejects.toMatchObject({ status })
-    expect(service.order()).toEqual(['repeatRun'])
-    expect(gate.bench.log.of('warning')).toEqual([])
-  })
-})
-
 describe('an existing run', () => {
   beforeEach(async () => {
     gate = await makeGate(service.url, { origin: { kind: 'existing', runId: 'theirs' } })

@@ -1,10 +1,13 @@
 import type { ServiceClient } from '../service/client.js'
 import type { Clock } from '../service/clock.js'
+import type { Run } from '../service/documents.js'
 import { RefusedError } from '../service/errors.js'
 import { endRun } from './end-run.js'
 import { findMarkedRuns, listMarked } from './find-run.js'
+import { persist } from './persist.js'
+import { findRepeats, idsOf } from './repeat-run.js'
 import { hasEnded } from './run-status.js'
-import type { StepState } from './step-state.js'
+import type { RepeatAttempt, StepState } from './step-state.js'
 import { messageOf } from './trouble.js'
 import type { Log } from './workbench.js'
 
@@ -25,12 +28,13 @@ export async function cleanUp(state: StepState, options: CleanUpOptions): Promis
   return ended.every((isEnded) => isEnded)
 }
 
-async function endRuns({ runId, marker }: StepState, options: CleanUpOptions): Promise<boolean> {
+async function endRuns(state: StepState, options: CleanUpOptions): Promise<boolean> {
+  const { runId, marker } = state
   if (runId !== undefined) {
     const ended = await Promise.all([endAndTell(runId, options), endTwins(runId, marker, options)])
     return ended.every((isEnded) => isEnded)
   }
-  const ids = await findRunIds(marker, options)
+  const ids = await findRunIds(state, options)
   const ended = await Promise.all((ids ?? []).map((id) => endAndTell(id, options)))
   return ids !== undefined && ended.every((isEnded) => isEnded)
 }
@@ -50,19 +54,38 @@ async function endTwins(
 
 /** Undefined when it could not be found out. */
 async function findRunIds(
-  marker: string | undefined,
-  { client, clock, log, signal }: CleanUpOptions
+  { marker, repeat }: StepState,
+  options: CleanUpOptions
 ): Promise<string[] | undefined> {
-  if (marker === undefined) return []
+  if (marker === undefined && repeat === undefined) return []
+  const sought =
+    marker === undefined ? `a repeat of run ${repeat?.runId ?? ''}` : `a run with the tag ${marker}`
   try {
-    const runs = await findMarkedRuns(client, marker, { clock, signal })
-    return runs.filter((run) => !hasEnded(run.status)).map(({ id }) => id)
+    const runs =
+      marker === undefined
+        ? await findOwnRepeat(repeat, options)
+        : await findMarkedRuns(options.client, marker, options)
+    return runs?.filter((run) => !hasEnded(run.status)).map(({ id }) => id)
   } catch (thrown) {
-    log.warning(
-      `It could not be looked up whether a run with the tag ${marker} was started: ${messageOf(thrown)}. Look for it at the service.`
+    options.log.warning(
+      `It could not be looked up whether ${sought} was started: ${messageOf(thrown)}. Look for it at the service.`
     )
     return undefined
   }
+}
+
+/** A repeat carries no marker: where several runs may be it, somebody else's might be stopped. */
+async function findOwnRepeat(
+  attempt: RepeatAttempt | undefined,
+  { client, clock, log, signal }: CleanUpOptions
+): Promise<Run[] | undefined> {
+  if (attempt === undefined) return []
+  const found = await findRepeats(client, attempt, { clock, signal })
+  if (found.length <= 1) return found
+  log.warning(
+    `Several new runs are like ${attempt.runId} (${idsOf(found)}), and it cannot be told which one is this step's. None is stopped; look at them at the service.`
+  )
+  return undefined
 }
 
 async function endAndTell(id: string, { client, clock, log, signal }: CleanUpOptions): Promise<boolean> {
@@ -79,9 +102,12 @@ async function endAndTell(id: string, { client, clock, log, signal }: CleanUpOpt
   }
 }
 
-async function terminateAndTell(id: string, { client, log, signal }: CleanUpOptions): Promise<boolean> {
+async function terminateAndTell(
+  id: string,
+  { client, clock, log, signal }: CleanUpOptions
+): Promise<boolean> {
   try {
-    await client.terminateGrid(id, signal)
+    await persist(() => client.terminateGrid(id, signal), { clock, signal, longestMs: Infinity })
     log.info(`Grid ${id} was terminated.`)
     return true
   } catch (thrown) {

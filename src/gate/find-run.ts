@@ -1,10 +1,34 @@
 import type { ServiceClient } from '../service/client.js'
 import type { Clock } from '../service/clock.js'
 import type { Run } from '../service/documents.js'
+import { persist } from './persist.js'
+
+interface Looking {
+  readonly clock: Clock
+  readonly signal?: AbortSignal
+}
 
 const MOST_PAGES = 200
 /** The list may lag behind: looked at again after each of these. */
 const PATIENCE_MS = [0, 1_000, 2_000, 4_000, 8_000]
+/** A service that loses a reply is often away for a while. */
+const LONGEST_SILENCE_MS = 2 * 60_000
+
+/** The runs of the list's first pages, in its order. */
+export async function listRuns(
+  client: ServiceClient,
+  options: { signal?: AbortSignal | undefined; mostPages: number }
+): Promise<Run[]> {
+  const all: Run[] = []
+  let page: string | undefined
+  for (let pages = 0; pages < options.mostPages; pages++) {
+    const { runs, next } = await client.listRuns(page, options.signal)
+    all.push(...runs)
+    if (next === undefined || next === page || runs.length === 0) break
+    page = next
+  }
+  return all
+}
 
 /** The runs that carry the marker right now, newest first as the list has them. */
 export async function listMarked(
@@ -12,26 +36,24 @@ export async function listMarked(
   marker: string,
   signal?: AbortSignal
 ): Promise<Run[]> {
-  const found: Run[] = []
-  let page: string | undefined
-  for (let pages = 0; pages < MOST_PAGES; pages++) {
-    const { runs, next } = await client.listRuns(page, signal)
-    found.push(...runs.filter((run) => run.tags.includes(marker)))
-    if (next === undefined || next === page || runs.length === 0) break
-    page = next
-  }
-  return found
+  const runs = await listRuns(client, { signal, mostPages: MOST_PAGES })
+  return runs.filter((run) => run.tags.includes(marker))
 }
 
-/** Looks for the runs of a lost reply, with patience for a list that lags. */
+/** Looks for the runs of a lost reply by their marker, newest first as the list has them. */
 export async function findMarkedRuns(
   client: ServiceClient,
   marker: string,
-  options: { clock: Clock; signal?: AbortSignal }
+  looking: Looking
 ): Promise<Run[]> {
+  return findPatiently(() => listMarked(client, marker, looking.signal), looking)
+}
+
+/** Looks again and again: the list may lag, and the service may be away. */
+export async function findPatiently(look: () => Promise<Run[]>, { clock, signal }: Looking): Promise<Run[]> {
   for (const pauseMs of PATIENCE_MS) {
-    if (pauseMs > 0) await options.clock.sleep(pauseMs, options.signal)
-    const found = await listMarked(client, marker, options.signal)
+    if (pauseMs > 0) await clock.sleep(pauseMs, signal)
+    const found = await persist(look, { clock, signal, longestMs: LONGEST_SILENCE_MS })
     if (found.length > 0) return found
   }
   return []

@@ -2,13 +2,17 @@ import type { Grid } from '../service/documents.js'
 import { madeNothing } from '../service/errors.js'
 import { isReference } from '../service/requests.js'
 import type { GridChoice, GridReference, GridSpecification } from '../service/requests.js'
+import { createOnce } from './create-once.js'
 import type { Gate } from './gate.js'
 import { nextLookMs } from './pace.js'
+import { persist } from './persist.js'
 import { messageOf } from './trouble.js'
 
 const USABLE = 'started'
 const ENDED = ['stopped', 'invoiced']
 const LONGEST_LOOK_MS = 10_000
+/** Grids take minutes to start, in which the service may be away as well as later. */
+const LONGEST_SILENCE_MS = 5 * 60_000
 
 /**
  * A run's body can carry references or specifications, not both: a mixed list becomes grids first, and references only after that.
@@ -31,13 +35,10 @@ export async function settleGrids(
   return settled
 }
 
-async function makeGrid(
-  { client, ledger, bench }: Gate,
-  grid: GridSpecification,
-  signal: AbortSignal
-): Promise<GridReference> {
+async function makeGrid(gate: Gate, grid: GridSpecification, signal: AbortSignal): Promise<GridReference> {
+  const { client, ledger, bench } = gate
   try {
-    const { id } = await client.createGrid(grid, signal)
+    const { id } = await createOnce(gate, () => client.createGrid(grid, signal), signal)
     ledger.note({ madeGrids: [...ledger.state.madeGrids, id], cleanupDue: true })
     bench.log.info(`Grid ${id} is being made in ${grid.region} (${grid.nodeCount} × ${grid.instanceType})`)
     return { id }
@@ -56,7 +57,8 @@ async function awaitStart({ client, bench, settings }: Gate, id: string, signal:
   const sinceMs = bench.clock.now()
   let status = ''
   for (;;) {
-    const grid: Grid = await client.showGrid(id, signal)
+    const show = (): Promise<Grid> => client.showGrid(id, signal)
+    const grid = await persist(show, { clock: bench.clock, signal, longestMs: LONGEST_SILENCE_MS })
     if (grid.status !== status) bench.log.info(`Grid ${id} is ${grid.status}`)
     status = grid.status
     if (status === USABLE) return

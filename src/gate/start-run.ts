@@ -1,16 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import type { Run } from '../service/documents.js'
-import { RefusedError, madeNothing } from '../service/errors.js'
-import { pauseBefore } from '../service/retries.js'
+import { madeNothing } from '../service/errors.js'
 import type { RunRequest } from '../service/requests.js'
+import { createOnce } from './create-once.js'
 import { findMarkedRuns } from './find-run.js'
 import type { Gate } from './gate.js'
 import { settleGrids } from './make-grids.js'
+import { repeatRun } from './repeat-run.js'
 import type { Origin } from './settings.js'
 import { messageOf } from './trouble.js'
-
-/** Only a request that cannot have had an effect is sent again, and not for ever. */
-const MOST_ATTEMPTS = 5
 
 /** The run to watch: made from files, repeated, or one that is there already. */
 export async function startRun(gate: Gate, signal: AbortSignal): Promise<Run> {
@@ -36,40 +34,29 @@ async function createRun(
   const marker = `loadgate-${randomUUID()}`
   ledger.note({ marker, cleanupDue: true })
   const request: RunRequest = { ...settings, files: origin.paths, grids, tags: [...settings.tags, marker] }
-  const run = await createOnce(gate, request, { marker, signal })
+  const run = await createOrFind(gate, request, { marker, signal })
   ledger.note({ runId: run.id })
   return run
 }
 
-async function createOnce(
+async function createOrFind(
   gate: Gate,
   request: RunRequest,
-  options: { marker: string; signal: AbortSignal }
+  { marker, signal }: { marker: string; signal: AbortSignal }
 ): Promise<Run> {
-  const { client, bench } = gate
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await client.createRun(request, options.signal)
-    } catch (thrown) {
-      if (options.signal.aborted) throw thrown
-      if (!madeNothing(thrown)) return reconcile(gate, options, thrown)
-      if (attempt >= MOST_ATTEMPTS || !isWorthAnother(thrown)) {
-        forgetMarker(gate)
-        throw thrown
-      }
-      bench.log.info(`${messageOf(thrown)}; nothing was made, trying again.`)
-      await bench.clock.sleep(pauseBefore(attempt + 1, thrown), options.signal)
-    }
+  try {
+    return await createOnce(gate, () => gate.client.createRun(request, signal), signal)
+  } catch (thrown) {
+    if (signal.aborted) throw thrown
+    if (!madeNothing(thrown)) return reconcile(gate, { marker, signal }, thrown)
+    forgetMarker(gate)
+    throw thrown
   }
 }
 
 /** Nothing was made, so there is no run to look for; grids may be there. */
 function forgetMarker({ ledger }: Gate): void {
   ledger.note({ marker: undefined, cleanupDue: ledger.state.madeGrids.length > 0 })
-}
-
-function isWorthAnother(thrown: unknown): boolean {
-  return !(thrown instanceof RefusedError) || thrown.status === 429
 }
 
 /** The reply was lost: one run with the marker is ours, none means that nothing was made, of several the oldest is kept. */
@@ -102,19 +89,4 @@ async function reconcile(
   }
   bench.log.info(`Run ${oldest.id} was made; it is taken up.`)
   return oldest
-}
-
-/** A repeat carries no marker, so a lost reply cannot be told from a run of somebody else's; it is never sent twice. */
-async function repeatRun({ client, bench, ledger }: Gate, id: string, signal: AbortSignal): Promise<Run> {
-  try {
-    const run = await client.repeatRun(id, signal)
-    ledger.note({ runId: run.id, cleanupDue: true })
-    return run
-  } catch (thrown) {
-    if (!madeNothing(thrown))
-      bench.log.warning(
-        `Run ${id} may have been repeated although no usable reply came; look for it at the service. It is not sent again.`
-      )
-    throw thrown
-  }
 }

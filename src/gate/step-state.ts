@@ -1,3 +1,5 @@
+import type { Run } from '../service/documents.js'
+
 /** What the post step needs to clean up after main, whatever became of it. The one place where the token is kept. */
 export interface StepState {
   /** Empty for the embedded service, which has gone with the step. */
@@ -7,12 +9,23 @@ export interface StepState {
   /** Sent as a tag with the run, so that it can be found when the reply to its creation was lost. */
   readonly marker: string | undefined
   readonly runId: string | undefined
+  /** A repeat that was asked for: what is needed to know its run when the reply was lost. */
+  readonly repeat?: RepeatAttempt | undefined
   /** Grids that the step made itself. */
   readonly madeGrids: readonly string[]
   /** Tool processes of the embedded service, by group. */
   readonly processGroups: readonly ProcessGroup[]
   /** False once nothing is left to stop, or what is left is left on purpose. */
   readonly cleanupDue: boolean
+}
+
+/** How to know the run that a repeat has made. */
+export interface RepeatAttempt {
+  readonly runId: string
+  readonly likeness: Partial<Pick<Run, 'name' | 'tool' | 'threads' | 'rampupSeconds' | 'durationSeconds'>>
+  /** What the list held before. */
+  readonly knownIds: readonly string[]
+  readonly askedMs: number
 }
 
 export interface ProcessGroup {

@@ -14,7 +14,9 @@ export async function tidyUp(gate: Gate, findings: Findings): Promise<void> {
   const { state } = ledger
   if (!state.cleanupDue) return
   const isCancelled = findings.trouble?.kind === 'cancelled'
-  const isRunning = findings.run === undefined || !hasEnded(findings.run.status)
+  const wasAskedFor = state.marker !== undefined || state.repeat !== undefined
+  // Grids that were made for a run which was never asked for are not left to it.
+  const isRunning = findings.run === undefined ? wasAskedFor : !hasEnded(findings.run.status)
   if (isCancelled && isRunning && !settings.stopOnCancel) {
     bench.log.info(
       'stop-on-cancel is false: the run is left running, and the stop_after of its grids ends them.'
@@ -27,10 +29,11 @@ export async function tidyUp(gate: Gate, findings: Findings): Promise<void> {
   })
   // After a lost reply the run was looked for already; a list that lags even more is the post step's to look at.
   const wasLookedFor = findings.run === undefined && findings.trouble?.kind === 'error'
-  const left = !isRunning || wasLookedFor ? { ...state, runId: undefined, marker: undefined } : state
+  const grids = { ...state, runId: undefined, marker: undefined, repeat: undefined }
+  const left = !isRunning || wasLookedFor ? grids : state
   const { clock, log } = bench
   const isClean = await cleanUp(left, { client, clock, log, signal: deadline.signal })
   deadline.release()
   // Whatever could not be ended here is the post step's to end.
-  if (isClean && !(wasLookedFor && state.marker !== undefined)) ledger.note({ cleanupDue: false })
+  if (isClean && !(wasLookedFor && wasAskedFor)) ledger.note({ cleanupDue: false })
 }

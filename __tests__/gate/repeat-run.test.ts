@@ -1,0 +1,116 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { startRun } from '../../src/gate/start-run.js'
+import { CancelledError } from '../../src/gate/trouble.js'
+import type { Run } from '../../src/service/documents.js'
+import { makeGate } from '../support/gate-bench.js'
+import type { TestGate } from '../support/gate-bench.js'
+import { GateService, faults } from '../support/gate-service.js'
+
+const ALIKE = { name: 'nightly', threads: 5, duration: 60 }
+let service: GateService
+let gate: TestGate
+
+beforeEach(async () => {
+  service = await GateService.start()
+  service.nextDocument = ALIKE
+  service.addRun({ id: 'earlier' })
+  service.addRun({ id: 'before', statuses: ['finished'] })
+  gate = await makeGate(service.url, { origin: { kind: 'repeat', runId: 'before' } })
+})
+
+afterEach(async () => {
+  await gate.client.close()
+  await service.close()
+})
+
+function start(signal = new AbortController().signal): Promise<Run> {
+  return gate.bench.clock.run(startRun(gate, signal))
+}
+
+test('gives a new run, which is noted', async () => {
+  const { id } = await start()
+  expect(id).toBe(service.runs[0]?.id)
+  expect(id).not.toBe('before')
+  expect(gate.ledger.state).toMatchObject({ runId: id, cleanupDue: true })
+  expect(service.order()).toEqual(['showRun', 'listRuns', 'repeatRun'])
+})
+
+test('what the list held is in the saved state before the request is sent', async () => {
+  service.meet('repeatRun', faults.hold)
+  const controller = new AbortController()
+  const starting = start(controller.signal)
+  await service.reached('repeatRun')
+  expect(gate.bench.states.at(-1)).toMatchObject({
+    repeat: { runId: 'before', knownIds: ['before', 'earlier'], likeness: { name: 'nightly', threads: 5 } },
+    cleanupDue: true
+  })
+  controller.abort(new CancelledError('SIGINT'))
+  await expect(starting).rejects.toBeInstanceOf(CancelledError)
+  expect(service.count('listRuns')).toBe(1)
+})
+
+describe('when the reply is lost', () => {
+  test.each([
+    ['a 502 after it was done', faults.answerAfter(502)],
+    ['a reset after it was done', faults.dropAfter]
+  ])('%s: the one new run that is like it is taken up', async (_, fault) => {
+    service.meet('repeatRun', fault)
+    const { id } = await start()
+    expect(id).toBe(service.runs[0]?.id)
+    expect(service.runs).toHaveLength(3)
+    expect(service.count('repeatRun')).toBe(1)
+    expect(gate.ledger.state).toMatchObject({ runId: id, cleanupDue: true })
+    expect(gate.bench.log.of('info')).toContain(`Run ${id} is new and like before; it is taken up.`)
+  })
+
+  test.each([
+    ['503', faults.answer(503)],
+    ['a reset before it was done', faults.dropBefore],
+    ['success without JSON', faults.answer(200, 'ok')]
+  ])('%s: an error says that nothing was found, and it is never sent twice', async (_, fault) => {
+    service.meet('repeatRun', fault)
+    await expect(start()).rejects.toThrow(/^repeating run before: .*No new run like before was found/)
+    expect(service.count('repeatRun')).toBe(1)
+    expect(gate.ledger.state).toMatchObject({ runId: undefined, cleanupDue: true })
+  })
+
+  test.each([
+    ['another name', { name: 'weekly' }],
+    ['other threads', { threads: 6 }],
+    ['another duration', { duration: 61 }],
+    ['a start long before', { started: '2026-01-05T11:00:00.000Z' }]
+  ])('a new run with %s is not taken for it', async (_, difference) => {
+    service.meet('repeatRun', (res) => {
+      service.addRun({ id: 'stranger', document: { ...ALIKE, ...difference } })
+      res.destroy()
+    })
+    await expect(start()).rejects.toThrow('No new run like before was found')
+  })
+
+  test('of two it cannot be told which is whose: both are named, none is touched', async () => {
+    service.meet('repeatRun', (res, commit) => {
+      service.addRun({ id: 'stranger' })
+      commit()
+      res.destroy()
+    })
+    await expect(start()).rejects.toThrow(
+      /Several new runs are like before \(\w+, stranger\).*none is touched/
+    )
+    expect(service.count('stopRun')).toBe(0)
+  })
+
+  test('and the list could not be read before, the error says so', async () => {
+    service.meet('listRuns', faults.answer(403))
+    service.meet('repeatRun', faults.dropAfter)
+    await expect(start()).rejects.toThrow('the list could not be read before')
+    expect(service.count('repeatRun')).toBe(1)
+    expect(service.count('listRuns')).toBe(1)
+  })
+})
+
+test.each([404, 422, 429])('%d made nothing, and nothing is looked for', async (status) => {
+  service.meet('repeatRun', faults.answer(status))
+  await expect(start()).rejects.toMatchObject({ status })
+  expect(service.order()).toEqual(['showRun', 'listRuns', 'repeatRun'])
+  expect(gate.ledger.state).toMatchObject({ repeat: undefined, cleanupDue: false })
+})
