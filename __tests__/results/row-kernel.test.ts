@@ -113,10 +113,10 @@ describe('the kernel and the plain reading come to the same', () => {
     expectSame(encode(`${HEADER}\n1000,1,a,true\n${row}`))
   })
 
-  test('a thousand mutations', () => {
+  test('hundreds of mutations', () => {
     const random = makeRandom(77)
     const original = encode(makeSampleCsv(21, 25))
-    for (let i = 0; i < 1000; i++) expectSame(mutateBytes(original, random))
+    for (let i = 0; i < 400; i++) expectSame(mutateBytes(original, random))
   })
 })
 

@@ -65,6 +65,8 @@ export class RowKernel {
   readonly #exports: Exports
   readonly #roles: Uint8Array
   #capacity = 0
+  #memory = new Uint8Array(0)
+  #ints = new Int32Array(0)
 
   private constructor(exports: Exports, roles: Uint8Array) {
     this.#exports = exports
@@ -88,7 +90,7 @@ export class RowKernel {
 
   /** All of the memory, as records address it. */
   get memory(): Uint8Array {
-    return new Uint8Array(this.#exports.memory.buffer)
+    return this.#memory
   }
 
   /** Room for so many bytes, with the bytes it held before; what was handed out earlier is void. */
@@ -97,18 +99,19 @@ export class RowKernel {
     const missing = PAGE + capacity + SLACK - memory.buffer.byteLength
     if (missing > 0) memory.grow(Math.ceil(missing / PAGE))
     this.#capacity = capacity
-    this.memory.set(this.#roles, ROLES_AT)
+    // Views are made here and kept: a few for every block would be most of the garbage of a scan.
+    this.#memory = new Uint8Array(memory.buffer)
+    this.#ints = new Int32Array(memory.buffer, 0, RECORDS_END / 4)
+    this.#memory.set(this.#roles, ROLES_AT)
     return new Uint8Array(memory.buffer, PAGE, capacity)
   }
 
   /** Decodes whole rows that begin in `from` to `limit`, at most as many as there is room for, and says where it stopped. */
   decode(from: number, length: number, limit: number): { records: Int32Array; stop: number } {
-    const { memory, decode } = this.#exports
-    new Uint8Array(memory.buffer, PAGE + length, SLACK).fill(LF)
+    this.#memory.fill(LF, PAGE + length, PAGE + length + SLACK)
     const last = PAGE + Math.min(limit, this.#capacity)
-    const end = decode(PAGE + from, PAGE + length, last, RECORDS_AT, RECORDS_END)
-    const [stop = 0] = new Int32Array(memory.buffer, 0, 1)
-    return { records: new Int32Array(memory.buffer, RECORDS_AT, (end - RECORDS_AT) / 4), stop: stop - PAGE }
+    const end = this.#exports.decode(PAGE + from, PAGE + length, last, RECORDS_AT, RECORDS_END)
+    return { records: this.#ints.subarray(RECORDS_AT / 4, end / 4), stop: (this.#ints[0] ?? 0) - PAGE }
   }
 }
 

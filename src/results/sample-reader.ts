@@ -160,7 +160,7 @@ export class SampleReader {
 
   #escapedLabel(buffer: Uint8Array, start: number, end: number): number {
     if (end - start > this.#scratch.length) this.#scratch = new Uint8Array(end - start)
-    const length = unescape(buffer.subarray(start, end), this.#scratch)
+    const length = unescape({ buffer, start, end }, this.#scratch)
     return this.#known(this.#labels.numberOf(this.#scratch, 0, length))
   }
 
@@ -229,11 +229,11 @@ function kindOf(row: Row, column: number): number {
 }
 
 /** Writes the field to `target` with its doubled quotes made single; returns its length there. */
-function unescape(field: Uint8Array, target: Uint8Array): number {
+function unescape(field: { buffer: Uint8Array; start: number; end: number }, target: Uint8Array): number {
   let length = 0
-  for (let i = 0; i < field.length; i++) {
-    target[length++] = field[i]!
-    if (field[i] === QUOTE) i++
+  for (let i = field.start; i < field.end; i++) {
+    target[length++] = field.buffer[i]!
+    if (field.buffer[i] === QUOTE) i++
   }
   return length
 }

@@ -67,7 +67,8 @@ async function withWorker(
   url: URL,
   work: (scan: (stretch: Stretch) => Promise<StretchScan>) => Promise<void>
 ): Promise<void> {
-  const worker = new Worker(url)
+  // Nothing that lives long is young here; without a limit the room for it grows with the file.
+  const worker = new Worker(url, { resourceLimits: { maxYoungGenerationSizeMb: 8 } })
   let isAlive = true
   try {
     await work(async (stretch) => {
