@@ -29,18 +29,27 @@ export function createCommenter(
   return async (request) => {
     let pull: PullRequest | undefined
     try {
-      const { getOctokit } = await import('@actions/github')
-      const octokit = getOctokit(request.token, {
-        log: SILENT,
-        ...(env.GITHUB_API_URL && { baseUrl: env.GITHUB_API_URL })
-      })
-      pull = await findPullRequest(octokit, env, request.signal)
+      const octokit = await connect(env, request)
+      pull = await findPullRequest(octokit, env)
       if (pull === undefined) log.info('This workflow run belongs to no open pull request: no comment.')
       else await keepComment(octokit, { env, log, request, pull })
     } catch (thrown) {
       throw new CommentError(explain(thrown, pull), { cause: thrown })
     }
   }
+}
+
+async function connect(env: NodeJS.ProcessEnv, { token, signal }: CommentRequest): Promise<Octokit> {
+  const { getOctokit } = await import('@actions/github')
+  const octokit = getOctokit(token, {
+    log: SILENT,
+    ...(env.GITHUB_API_URL && { baseUrl: env.GITHUB_API_URL })
+  })
+  // Handed to single calls, it would not reach the further pages of a list.
+  octokit.hook.before('request', (options) => {
+    options.request = { ...options.request, signal }
+  })
+  return octokit
 }
 
 interface Task {
@@ -52,11 +61,8 @@ interface Task {
 
 async function keepComment(octokit: Octokit, { env, log, request, pull }: Task): Promise<void> {
   const key = keyOf(env, request)
-  const issue: Issue = {
-    ...readRepository(env),
-    issue_number: pull.number,
-    request: { signal: request.signal }
-  }
+  const repository = readRepository(env)
+  const issue = { ...repository, issue_number: pull.number }
   const current = await findComment(octokit, issue, key)
   const body = request.render({
     key,
@@ -66,7 +72,7 @@ async function keepComment(octokit: Octokit, { env, log, request, pull }: Task):
     previous: current?.body
   })
   if (current === undefined) await octokit.rest.issues.createComment({ ...issue, body })
-  else await octokit.rest.issues.updateComment({ ...issue, comment_id: current.id, body })
+  else await octokit.rest.issues.updateComment({ ...repository, comment_id: current.id, body })
   log.info(`Comment on pull request #${pull.number} ${current === undefined ? 'written' : 'updated'}.`)
 }
 
@@ -74,12 +80,11 @@ interface Issue {
   readonly owner: string
   readonly repo: string
   readonly issue_number: number
-  readonly request: { readonly signal: AbortSignal }
 }
 
 /** A marker alone proves nothing: anybody can write one. */
 async function findComment(octokit: Octokit, issue: Issue, key: string): Promise<Comment | undefined> {
-  const login = await readLogin(octokit, issue.request)
+  const login = await readLogin(octokit)
   const pages = octokit.paginate.iterator(octokit.rest.issues.listComments, { ...issue, per_page: 100 })
   for await (const { data } of pages)
     for (const { id, body, user } of data) {
@@ -90,11 +95,9 @@ async function findComment(octokit: Octokit, issue: Issue, key: string): Promise
   return undefined
 }
 
-async function readLogin(octokit: Octokit, request: Issue['request']): Promise<string> {
+async function readLogin(octokit: Octokit): Promise<string> {
   try {
-    const { viewer } = await octokit.graphql<{ viewer: { login: string } }>('query { viewer { login } }', {
-      request
-    })
+    const { viewer } = await octokit.graphql<{ viewer: { login: string } }>('query { viewer { login } }')
     return viewer.login
   } catch (thrown) {
     if (isRefused(thrown) || (thrown instanceof Error && thrown.name === 'GraphqlResponseError'))

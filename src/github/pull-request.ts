@@ -22,10 +22,9 @@ const BRANCH = /^refs\/heads\/(.+)$/
 /** The pull request that the workflow run is about: of its event, or the open one of its branch; undefined when there is none. */
 export async function findPullRequest(
   octokit: Octokit,
-  env: NodeJS.ProcessEnv,
-  signal: AbortSignal
+  env: NodeJS.ProcessEnv
 ): Promise<PullRequest | undefined> {
-  return (await ofEvent(env)) ?? (await ofBranch(octokit, env, signal))
+  return (await ofEvent(env)) ?? (await ofBranch(octokit, env))
 }
 
 async function ofEvent({
@@ -42,11 +41,7 @@ async function ofEvent({
   return { number: Number(number), commit: head.sha, isFromFork: head.repo?.full_name !== GITHUB_REPOSITORY }
 }
 
-async function ofBranch(
-  octokit: Octokit,
-  env: NodeJS.ProcessEnv,
-  signal: AbortSignal
-): Promise<PullRequest | undefined> {
+async function ofBranch(octokit: Octokit, env: NodeJS.ProcessEnv): Promise<PullRequest | undefined> {
   const { GITHUB_EVENT_NAME = '', GITHUB_REF = '', GITHUB_SHA = '', GITHUB_REPOSITORY = '' } = env
   const [, branch] = BRANCH.exec(GITHUB_REF) ?? []
   if (branch === undefined || !BRANCH_EVENTS.includes(GITHUB_EVENT_NAME)) return undefined
@@ -56,8 +51,7 @@ async function ofBranch(
     repo,
     head: `${owner}:${branch}`,
     state: 'open',
-    per_page: 100,
-    request: { signal }
+    per_page: 100
   })
   // A server that does not know the filter gives all: what is not of this branch is none of ours.
   const ours = data.filter(
