@@ -103,11 +103,18 @@ test('a server that does not answer is given up after half a minute', async () =
 test('comes last, when summary and annotations are out', async () => {
   const { thresholds } = parseThresholds('apdex >= 0.95')
   const settings = makeSettings({ githubToken: 'ghs_x', matrix: '{"region":"eu"}', thresholds })
-  const said: string[][] = []
-  Object.assign(bench, {
-    comment: async () => void said.push([...bench.events.slice(-1), ...bench.log.of('error')])
-  })
-  const outcome = conclude(settings, { run: makeRun() })
-  await bench.clock.run(publish(bench, { settings, outcome, collection: undefined, withArtifact: false }))
-  expect(said).toEqual([['summary', 'apdex is 0.93, must be >= 0.95: 2.1 % short [eu]']])
+  Object.assign(bench, { comment: async () => void bench.events.push('comment') })
+  const collection = {
+    report: undefined,
+    reportProblem: 'no',
+    resultsDir: '',
+    grids: [],
+    measurements: undefined
+  }
+  const outcome = conclude(settings, { run: makeRun(), collection })
+  await bench.clock.run(publish(bench, { settings, outcome, collection, withArtifact: false }))
+  expect(bench.events.slice(-3)).toEqual(['summary', 'annotation', 'comment'])
+  expect(bench.annotations).toEqual([
+    { level: 'error', message: 'apdex is 0.93, must be >= 0.95: 2.1 % short [eu]' }
+  ])
 })
