@@ -16,7 +16,7 @@ export const PANELS = `<section id="time" class="card" aria-labelledby="time-tit
 <section id="labels" class="card" aria-labelledby="labels-title" hidden="">
 <div class="bar"><h2 id="labels-title">Labels</h2><div class="tools"><label>Samples of <select id="labels-view"></select></label><label>Search <input type="search" id="label-search" autocomplete="off" spellcheck="false"></label></div></div>
 <p id="label-count" class="hint" role="status"></p>
-<div class="scroll" tabindex="0" role="region" aria-label="Labels"><table id="label-table"><thead></thead><tbody></tbody></table></div>
+<div class="scroll" tabindex="0" role="group" aria-label="Labels"><table id="label-table"><thead></thead><tbody></tbody></table></div>
 <button type="button" id="more-labels" hidden="">Show all</button>
 </section>
 <noscript><p class="card">The charts and the table of labels need JavaScript; it is part of this file and loads nothing.</p></noscript>`

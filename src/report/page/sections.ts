@@ -174,5 +174,5 @@ export interface TableParts {
 /** A table in a box that scrolls by itself, with the keyboard too, where the screen is narrow. */
 export function renderTable({ name, headings, rows }: TableParts): string {
   const head = headings.map((heading) => `<th scope="col">${heading}</th>`).join('')
-  return `<div class="scroll" tabindex="0" role="region" aria-label="${name}"><table><thead><tr>${head}</tr></thead><tbody>${rows.join('\n')}</tbody></table></div>`
+  return `<div class="scroll" tabindex="0" role="group" aria-label="${name}"><table><thead><tr>${head}</tr></thead><tbody>${rows.join('\n')}</tbody></table></div>`
 }

@@ -1,0 +1,409 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import axe from 'axe-core'
+import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import type { Outcome } from '../../src/report/outcome.js'
+import { buildPageDocument } from '../../src/report/page/build-document.js'
+import { renderPage, renderPageDocument } from '../../src/report/page.js'
+import { describeInBrowser, launchChromium } from '../support/chromium.js'
+import { HOSTILE, makeOutcome } from '../support/make-outcome.js'
+import { makePageOutcome, SHOP_LOAD } from '../support/page-outcome.js'
+import { measure } from '../support/sample-csv.js'
+
+const DESKTOP = { width: 1280, height: 900 }
+const PHONE = { width: 390, height: 844 }
+const CHARTS = ['Response time', 'Throughput', 'Failures', 'Active threads']
+const SERIES = ['p50', 'p95', 'p99', 'throughput', 'failures', 'threads']
+
+const LIGHT_CARD = 'rgb(255, 255, 255)'
+const DARK_CARD = 'rgb(22, 29, 38)'
+const shop = makePageOutcome()
+const shortShop = { ...SHOP_LOAD, seconds: 30 }
+
+/** How the tests look at a page; it runs in the page. */
+const LOOK = `globalThis.look = {
+  colourOf(swatch) {
+    const probe = document.body.appendChild(document.createElement('span'))
+    probe.style.color = 'var(--' + swatch + ')'
+    const { color } = getComputedStyle(probe)
+    probe.remove()
+    return color.match(/\\d+/g).map(Number)
+  },
+  /** How many pixels of a canvas have, about, the colour of a series. */
+  pixels(canvas, swatch) {
+    const [r, g, b] = look.colourOf(swatch)
+    const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext('2d', { willReadFrequently: true })
+    copy.drawImage(canvas, 0, 0)
+    const { data } = copy.getImageData(0, 0, canvas.width, canvas.height)
+    let count = 0
+    for (let i = 0; i < data.length; i += 4)
+      if (data[i + 3] > 200 && Math.abs(data[i] - r) + Math.abs(data[i + 1] - g) + Math.abs(data[i + 2] - b) < 24) count++
+    return count
+  },
+  canvases: (within) => [...document.querySelectorAll(within + ' canvas')],
+  pictures: (within) => look.canvases(within).map((canvas) => canvas.toDataURL()),
+  crosshairs: () => [...document.querySelectorAll('#time .u-cursor-x')].map((line) => Math.round(line.getBoundingClientRect().x)),
+  cells: (column) => [...document.querySelectorAll('#label-table tbody tr')].map((row) => row.children[column].textContent)
+}`
+
+const ALL_NEW = `look.pictures('#time').every((picture, i) => picture !== before[i])`
+const ALL_AS_BEFORE = `look.pictures('#time').every((picture, i) => picture === before[i])`
+
+interface Opened {
+  readonly page: Page
+  /** Everything that went wrong, and every address that was asked for. */
+  readonly complaints: string[]
+  readonly requests: string[]
+}
+
+describeInBrowser('the page in a browser', () => {
+  let browser: Browser
+  let folder: string
+  let fileCount = 0
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'loadgate-page-'))
+    browser = await launchChromium()
+  }, 60_000)
+
+  afterAll(async () => {
+    await browser.close()
+    await rm(folder, { recursive: true })
+  })
+
+  async function openAt(url: string, options: BrowserContextOptions = {}): Promise<Opened> {
+    const page = await browser.newPage({ viewport: DESKTOP, ...options })
+    const complaints: string[] = []
+    const requests: string[] = []
+    page.on('console', (message) => complaints.push(`${message.type()}: ${message.text()}`))
+    page.on('pageerror', (error) => complaints.push(String(error)))
+    page.on('dialog', (dialog) => complaints.push(`dialog: ${dialog.message()}`))
+    page.on('request', (request) => requests.push(request.url()))
+    await page.addInitScript({ content: LOOK })
+    await page.goto(url)
+    return { page, complaints, requests }
+  }
+
+  async function openFile(
+    outcome: Outcome,
+    options: BrowserContextOptions = {}
+  ): Promise<Opened & { url: string }> {
+    const path = join(folder, `report-${++fileCount}.html`)
+    await writeFile(path, renderPage(outcome))
+    const url = pathToFileURL(path).href
+    return { ...(await openAt(url, options)), url }
+  }
+
+  const ask = <Answer>(page: Page, question: string): Promise<Answer> => page.evaluate(question)
+  /** Waits until something holds in the page; its policy forbids what playwright's own way of waiting does. */
+  async function until(page: Page, condition: string): Promise<void> {
+    const deadline = Date.now() + 10_000
+    while (!(await ask<boolean>(page, condition))) {
+      if (Date.now() > deadline) throw new Error(`waited in vain for ${condition}`)
+    }
+  }
+  const pixelsOf = (page: Page, index: number, swatch: string): Promise<number> =>
+    ask(page, `look.pixels(look.canvases('#time')[${index}], '${swatch}')`)
+
+  test.each<['light' | 'dark', string, { width: number; height: number }]>([
+    ['light', 'desktop', DESKTOP],
+    ['dark', 'desktop', DESKTOP],
+    ['light', 'phone', PHONE],
+    ['dark', 'phone', PHONE]
+  ])('opens from disk, %s, on a %s, with every chart drawn', async (colorScheme, _, viewport) => {
+    const { page, complaints, requests, url } = await openFile(shop, { colorScheme, viewport })
+    expect(await page.locator('#time figcaption strong').allTextContents()).toEqual(CHARTS)
+    const places = [0, 0, 0, 1, 2, 3]
+    for (const [i, swatch] of SERIES.entries())
+      expect(await pixelsOf(page, places[i]!, swatch)).toBeGreaterThan(200)
+    expect(await ask<number>(page, `look.pixels(look.canvases('#distribution')[0], 'p95')`)).toBeGreaterThan(
+      200
+    )
+    const [red = 0] = await ask<number[]>(
+      page,
+      `getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number)`
+    )
+    expect(red < 128).toBe(colorScheme === 'dark')
+    expect(await ask<number>(page, 'document.documentElement.scrollWidth')).toBe(viewport.width)
+    expect(complaints).toEqual([])
+    expect(requests).toEqual([url])
+    await page.close()
+  })
+
+  test.each<['light' | 'dark', string, Outcome]>([
+    ['light', 'everything', makePageOutcome(shortShop)],
+    ['dark', 'everything', makePageOutcome(shortShop)],
+    ['light', 'a rehearsal', makePageOutcome(shortShop, { rehearsal: true })],
+    ['dark', 'a run without samples', makeOutcome({ verdict: 'error', judgements: [] })]
+  ])('has no finding of axe, %s, with %s', async (colorScheme, _, outcome) => {
+    const { page } = await openFile(outcome, { colorScheme })
+    // Folds hold tables too.
+    await ask(page, `document.querySelectorAll('details').forEach((fold) => { fold.open = true })`)
+    await ask(page, axe.source)
+    const findings = await ask<string[]>(
+      page,
+      `axe.run().then(({ violations }) => violations.map(({ id, impact, nodes }) => impact + ' ' + id + ': ' + nodes[0].html))`
+    )
+    expect(findings).toEqual([])
+    await page.close()
+  })
+
+  test('zooms all charts by dragging across one, and back by a double click', async () => {
+    const { page } = await openFile(shop)
+    await ask(page, `globalThis.before = look.pictures('#time')`)
+    await page.locator('#time').scrollIntoViewIfNeeded()
+    const over = page.locator('#time .u-over').first()
+    const { x, y, width } = (await over.boundingBox())!
+    await page.mouse.move(x + width * 0.2, y + 30)
+    await page.mouse.down()
+    await page.mouse.move(x + width * 0.4, y + 30, { steps: 4 })
+    await page.mouse.up()
+    await until(page, ALL_NEW)
+    await over.dblclick()
+    await until(page, ALL_AS_BEFORE)
+    await page.close()
+  })
+
+  test('zooms by its buttons, with the keyboard', async () => {
+    const { page } = await openFile(shop)
+    await ask(page, `globalThis.before = look.pictures('#time')`)
+    await page.locator('#zoom-in').focus()
+    await page.keyboard.press('Enter')
+    await page.keyboard.press('Enter')
+    await until(page, ALL_NEW)
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Enter')
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Enter')
+    await until(page, ALL_AS_BEFORE)
+    await page.close()
+  })
+
+  test('has one crosshair for all charts, with the values of that moment', async () => {
+    const { page } = await openFile(shop)
+    await page.locator('#time').scrollIntoViewIfNeeded()
+    const { x, y, width } = (await page.locator('#time .u-over').nth(1).boundingBox())!
+    await page.mouse.move(x + width / 2, y + 20)
+    await until(page, `document.querySelector('#moment').value === '150'`)
+    const [first, ...others] = await ask<number[]>(page, 'look.crosshairs()')
+    expect(others).toEqual([first, first, first])
+    expect(Math.abs(first! - (x + width / 2))).toBeLessThan(3)
+    const readings = await page.locator('#time .reading').allTextContents()
+    expect(readings).toHaveLength(SERIES.length)
+    for (const reading of readings) expect(reading).toMatch(/^[\d,.]+( ms|\/s)?$/)
+    await page.close()
+  })
+
+  test('tells each moment to the keyboard and to screen readers', async () => {
+    const { page } = await openFile(shop)
+    const slider = page.locator('#moment')
+    await slider.focus()
+    for (let i = 0; i < 10; i++) await page.keyboard.press('ArrowRight')
+    expect(await slider.getAttribute('aria-valuetext')).toMatch(
+      /^0:10: p50 [\d,]+ ms, p95 [\d,]+ ms, p99 [\d,]+ ms, Throughput [\d.]+\/s, Failures \d+, Active threads \d+$/
+    )
+    const [first, ...others] = await ask<number[]>(page, 'look.crosshairs()')
+    expect(others).toEqual([first, first, first])
+    await page.keyboard.press('End')
+    expect((await ask<number[]>(page, 'look.crosshairs()'))[0]).toBeGreaterThan(first!)
+    expect(await page.getByRole('img', { name: /^Response time over 5:0\d: p50 from / }).count()).toBe(1)
+    expect(
+      await page
+        .getByRole('img', { name: /^Distribution of response times, all samples: .* p95 < 400ms \(failed\)/ })
+        .count()
+    ).toBe(1)
+    await page.locator('#time-table summary').press('Enter')
+    await until(page, `document.querySelectorAll('#time-table tbody tr').length === 301`)
+    await page.close()
+  })
+
+  test('hides and shows a line', async () => {
+    const { page } = await openFile(shop)
+    const button = page.locator('#time-charts').getByRole('button', { name: 'p99' })
+    await button.click()
+    expect(await button.getAttribute('aria-pressed')).toBe('false')
+    await until(page, `look.pixels(look.canvases('#time')[0], 'p99') === 0`)
+    await button.click()
+    await until(page, `look.pixels(look.canvases('#time')[0], 'p99') > 200`)
+    await page.close()
+  })
+
+  test('sorts the labels by any column, either way', async () => {
+    const { page } = await openFile(shop)
+    const cells = (column: number): Promise<string[]> => ask<string[]>(page, `look.cells(${column})`)
+    const numbers = async (): Promise<number[]> =>
+      (await cells(8)).map((text) => Number(text.replaceAll(',', '')))
+    const heading = page.getByRole('columnheader', { name: 'p95' }).and(page.locator('#label-table th'))
+    await heading.getByRole('button').press('Enter')
+    const falling = await numbers()
+    expect(falling).toHaveLength(SHOP_LOAD.labels.length)
+    expect(falling).toEqual([...falling].sort((a, b) => b - a))
+    expect(await heading.getAttribute('aria-sort')).toBe('descending')
+    await heading.getByRole('button').click()
+    expect(await numbers()).toEqual([...falling].reverse())
+    expect(await heading.getAttribute('aria-sort')).toBe('ascending')
+    await page.locator('#label-table').getByRole('button', { name: 'Label' }).click()
+    const names = await cells(0)
+    expect(names[0]).toBe('GET /')
+    expect(names.at(-1)).toBe('POST /checkout')
+    expect(await page.locator('#label-table [aria-sort]').count()).toBe(1)
+    await page.close()
+  })
+
+  test('finds labels by a part of their name', async () => {
+    const { page } = await openFile(shop)
+    await page.getByRole('searchbox', { name: 'Search' }).fill('PRODUCTS')
+    expect((await ask<string[]>(page, 'look.cells(0)')).sort()).toEqual([
+      'GET /products',
+      'GET /products/{id}'
+    ])
+    expect(await page.getByRole('status').textContent()).toContain('2 of 6 labels')
+    await page.getByRole('searchbox').fill('no such label')
+    expect(await ask<string[]>(page, 'look.cells(0)')).toEqual([])
+    await page.close()
+  })
+
+  test('shows the samples of one region or grid', async () => {
+    const { page } = await openFile(shop)
+    const [everything] = await ask<string[]>(page, `look.pictures('#distribution')`)
+    const samples = await ask<string[]>(page, 'look.cells(2)')
+    await page.locator('#distribution-view').selectOption({ label: 'region us-east-1' })
+    expect(samples).toEqual(new Array(6).fill('3,000'))
+    expect(await ask<string[]>(page, 'look.cells(2)')).toEqual(new Array(6).fill('1,500'))
+    expect(await page.locator('#labels-view').inputValue()).toBe('2')
+    await until(page, `look.canvases('#distribution').length === 1`)
+    expect((await ask<string[]>(page, `look.pictures('#distribution')`))[0]).not.toBe(everything)
+    await page.close()
+  })
+
+  test('takes hostile labels for text', async () => {
+    const labels = [
+      '</script><script>alert(1)</script>',
+      HOSTILE,
+      '<img src=x onerror=alert(1)>',
+      '<!-- <script>'
+    ]
+    const load = {
+      ...SHOP_LOAD,
+      labels,
+      seconds: 20,
+      grids: [
+        ['<b>g</b>', 'r'],
+        ['g2', '<i>r</i>']
+      ] as const
+    }
+    const outcome = makePageOutcome(load, { reason: HOSTILE, summary: HOSTILE, notes: [HOSTILE] })
+    const { page, complaints, requests, url } = await openFile(outcome)
+    expect((await ask<string[]>(page, 'look.cells(0)')).sort()).toEqual(
+      labels.map((label) => label.replaceAll('\r\n', '\n')).sort()
+    )
+    await page.locator('#labels-view').selectOption({ label: 'grid <b>g</b>' })
+    expect(await page.locator('img, b, script:not(#data), i:not(.swatch)').count()).toBe(1)
+    expect(complaints).toEqual([])
+    expect(requests).toEqual([url])
+    await page.close()
+  })
+
+  test('changes its theme by a button, and is light on paper', async () => {
+    const { page } = await openFile(shop, { colorScheme: 'dark' })
+    const isDrawnOn = (colour: string): Promise<void> =>
+      until(
+        page,
+        `getComputedStyle(document.querySelector('.card')).backgroundColor === '${colour}' &&
+          look.pixels(look.canvases('#time')[0], 'p95') > 200`
+      )
+    await isDrawnOn(DARK_CARD)
+    await page.emulateMedia({ media: 'print' })
+    await isDrawnOn(LIGHT_CARD)
+    expect(await page.locator('#theme').isVisible()).toBe(false)
+    await page.emulateMedia({ media: 'screen' })
+    await isDrawnOn(DARK_CARD)
+    await page.getByRole('button', { name: 'Light theme' }).click()
+    await isDrawnOn(LIGHT_CARD)
+    await page.close()
+  })
+
+  test('shows what there is of results without single samples, and none of what there is not', async () => {
+    const rows = [0, 1, 2].flatMap((i) =>
+      ['passed', 'failed', 'concurrent_users'].map(
+        (name) => `${1493022120000 + i * 15_000},${name},__all,1,2,3,4,r,${i + 1}`
+      )
+    )
+    const csv = ['Time,Measurement,Label,Account,Run,Project,Grid,Region,Value', ...rows, ''].join('\n')
+    const { page, complaints } = await openFile(makeOutcome({ measurements: measure(csv) }))
+    expect(await page.locator('#time figcaption strong').allTextContents()).toEqual(CHARTS.slice(1))
+    expect(await page.locator('#distribution, #labels').filter({ visible: true }).count()).toBe(0)
+    expect(complaints).toEqual([])
+    await page.close()
+  })
+
+  test('opens in under a second with 500 labels and 600 points', async () => {
+    const labels = Array.from({ length: 500 }, (_, i) => `GET /page/${i}`)
+    const outcome = makePageOutcome({ ...SHOP_LOAD, labels, seconds: 600, samplesASecond: 10 })
+    expect(outcome.measurements?.series?.atMs.length).toBeGreaterThanOrEqual(600)
+    const times: number[] = []
+    // The best of three: a busy machine says nothing of the page.
+    for (let attempt = 0; attempt < 3; attempt++) {
+      const { page } = await openFile(outcome)
+      expect(await page.locator('#label-table tbody tr').count()).toBe(100)
+      times.push(await ask<number>(page, `performance.getEntriesByType('navigation')[0].loadEventEnd`))
+      await page.getByRole('button', { name: 'Show all 500' }).click()
+      expect(await page.locator('#label-table tbody tr').count()).toBe(500)
+      await page.close()
+    }
+    expect(Math.min(...times)).toBeLessThan(1_000)
+  })
+
+  test('follows a run that goes on, also after the connection was lost', async () => {
+    const whole = buildPageDocument(shop)
+    const cut = <Item>(list: readonly Item[]): Item[] => list.slice(0, 100)
+    const { bucketMs, ...lists } = whole.series!
+    const begun = Object.fromEntries(
+      Object.entries(lists).map(([name, list]) => [name, cut<number | null>(list)])
+    )
+    const running = {
+      ...whole,
+      headline: 'running' as const,
+      series: { bucketMs, ...begun } as typeof lists & { bucketMs: number }
+    }
+    const streams: ServerResponse[] = []
+    const server = createServer((request, response) => {
+      if (request.url === '/events') {
+        response.writeHead(200, { 'content-type': 'text/event-stream' }).write('retry: 20\n\n')
+        streams.push(response)
+        server.emit('stream')
+      } else response.end(renderPageDocument(running, { eventsPath: '/events' }))
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const connected = once(server, 'stream')
+    const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const { page, complaints } = await openAt(`${origin}/`)
+    const send = (document: object): boolean => streams.at(-1)!.write(`data: ${JSON.stringify(document)}\n\n`)
+    await connected
+    expect(await page.locator('h1').textContent()).toBe('running')
+    expect(await page.locator('#moment').getAttribute('max')).toBe('99')
+    await page.getByRole('searchbox').fill('cart')
+    send({ ...running, reason: 'Half of it is done.' })
+    await page.getByText('Half of it is done.').waitFor()
+    const again = once(server, 'stream')
+    streams.at(-1)!.end()
+    await again
+    send(whole)
+    await page.locator('h1', { hasText: 'failed' }).waitFor()
+    expect(await page.locator('#moment').getAttribute('max')).toBe('300')
+    expect(await page.title()).toBe('Load gate: failed')
+    // What the reader had looked for is still looked for.
+    expect(await ask<string[]>(page, 'look.cells(0)')).toEqual(['POST /cart'])
+    expect(complaints.filter((words) => !words.includes('favicon'))).toEqual([])
+    await page.close()
+    server.closeAllConnections()
+    server.close()
+  })
+})
