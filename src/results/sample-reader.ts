@@ -35,8 +35,8 @@ export class SampleReader {
   #maxima = new Uint32Array(64 * CELLS_A_LABEL)
   readonly #requests = new TimeLine()
   readonly #transactions = new TimeLine()
-  #startMs = Infinity
-  #endMs = -Infinity
+  /** First start and last end; in an array, for a field would make garbage with every number that is put into it. */
+  readonly #span = new Float64Array([Infinity, -Infinity])
   #scratch = new Uint8Array(256)
 
   constructor(options: { at: SampleColumns; columns: number; problems: RowProblems }) {
@@ -102,8 +102,8 @@ export class SampleReader {
       hasLabels,
       hasElapsed: this.#at.elapsed >= 0,
       hasTimes: this.#at.timeStamp >= 0,
-      startMs: this.#startMs,
-      endMs: this.#endMs,
+      startMs: this.#span[0]!,
+      endMs: this.#span[1]!,
       sums: this.#sums.slice(0, cells),
       minima: this.#minima.slice(0, cells),
       maxima: this.#maxima.slice(0, cells),
@@ -119,8 +119,8 @@ export class SampleReader {
     else this.#times.add(cell, 0)
     if (startMs < 0) return
     const endMs = elapsedMs < 0 ? startMs : startMs + elapsedMs
-    if (startMs < this.#startMs) this.#startMs = startMs
-    if (endMs > this.#endMs) this.#endMs = endMs
+    if (startMs < this.#span[0]!) this.#span[0] = startMs
+    if (endMs > this.#span[1]!) this.#span[1] = endMs
     const line = (cell & 2) === 0 ? this.#requests : this.#transactions
     line.add(endMs, elapsedMs, cell & 1, threads)
   }
