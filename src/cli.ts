@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { rm } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { listenForSignals } from './gate/cancellation.js'
+import type { ProcessGroup } from './gate/step-state.js'
 import { messageOf } from './gate/trouble.js'
 import type { LocalService } from './gate/workbench.js'
 import { createFindFiles } from './github/find-files.js'
@@ -77,10 +78,13 @@ const world: World = {
 
 async function startService(options: ServiceOptions): Promise<LocalService> {
   const { startService } = await import('./local/server.js')
-  const { isSameProcess } = await import('./local/processes.js')
-  const groups: Parameters<typeof isSameProcess>[0][] = []
+  const { readStartTime } = await import('./local/processes.js')
+  const groups: ProcessGroup[] = []
   killTools = () => {
-    for (const group of groups) if (isSameProcess(group)) process.kill(-group.pid, 'SIGKILL')
+    for (const { pid, startTime } of groups) {
+      // The first signal may have ended the group's leader alone; another process may have its number by now.
+      if ((readStartTime(pid) ?? startTime) === startTime) killGroup(pid)
+    }
   }
   return startService({
     ...options,
@@ -89,6 +93,14 @@ async function startService(options: ServiceOptions): Promise<LocalService> {
       options.onProcess?.(group)
     }
   })
+}
+
+function killGroup(pid: number): void {
+  try {
+    process.kill(-pid, 'SIGKILL')
+  } catch {
+    // It ended by itself.
+  }
 }
 
 try {

@@ -58,6 +58,12 @@ describe('a bar on a terminal', () => {
     expect(lastLine()).toHaveLength(19)
   })
 
+  test('is drawn whole on a terminal that does not know its width', () => {
+    page.columns = 0
+    bar.show({ status: 'running', elapsedMs: 2000, durationMs: undefined })
+    expect(lastLine()).toBe('running · 2 s')
+  })
+
   test('writes nothing when there was nothing to show', () => {
     bar.above(() => page.write('a line\n'))
     bar.end()

@@ -41,8 +41,8 @@ export class ProgressBar {
   #draw(): void {
     if (this.#latest === undefined) return
     const elapsedMs = this.#latest.elapsedMs + this.#now() - this.#latest.atMs
-    // A line that wraps could not be taken back.
-    const line = drawBar({ ...this.#latest, elapsedMs }).slice(0, (this.#stream.columns ?? Infinity) - 1)
+    // A line that wraps could not be taken back. Some terminals do not know their width and say 0.
+    const line = drawBar({ ...this.#latest, elapsedMs }).slice(0, (this.#stream.columns || Infinity) - 1)
     this.#stream.write(CLEAR_LINE + line)
   }
 }
