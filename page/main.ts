@@ -1,8 +1,10 @@
-import type { PageDocument, View } from '../src/report/page/document.js'
+import type { Headline, PageDocument, View } from '../src/report/page/document.js'
 import { renderOverview, renderPlaces, renderRun, renderThresholds } from '../src/report/page/sections.js'
+import { follow } from './connection.js'
 import { DistributionChart } from './distribution-chart.js'
 import { find, make } from './elements.js'
 import { LabelTable } from './label-table.js'
+import { LivePanel } from './live.js'
 import { watchTheme } from './theme.js'
 import { TimeCharts } from './time-charts.js'
 
@@ -12,6 +14,8 @@ const SECTIONS = {
   places: renderPlaces,
   run: renderRun
 }
+
+const GOES_ON: readonly Headline[] = ['queued', 'running', 'stopping']
 
 /** The open page: shows a document, and any newer one in its place. */
 class Page {
@@ -71,17 +75,19 @@ function rewriteSections(page: PageDocument): void {
 
 const block = find('data', HTMLScriptElement)
 const page = new Page()
+const first = JSON.parse(block.text) as PageDocument
 watchTheme(() => page.redraw())
-page.show(JSON.parse(block.text) as PageDocument)
+page.show(first)
 
 const { events } = block.dataset
 if (events !== undefined) {
-  // The browser connects again by itself when the connection is lost.
-  const source = new EventSource(events)
-  source.addEventListener('message', ({ data }: MessageEvent<string>) => {
+  const panel = new LivePanel()
+  panel.show(first)
+  follow(events, (data) => {
     const newer = JSON.parse(data) as PageDocument
     rewriteSections(newer)
     page.show(newer)
-    if (newer.headline !== 'running') source.close()
+    panel.show(newer)
+    return !GOES_ON.includes(newer.headline)
   })
 }

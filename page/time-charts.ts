@@ -286,7 +286,7 @@ function topOf(max: number | null, limits: readonly Limit[]): number {
   return Math.max(highest, ...limits.map(({ ms }) => ms).filter((ms) => ms < highest * 2)) * 1.1
 }
 
-/** Limits as dashed lines across; one that is too near to the last has no room for its words. */
+/** Limits as dashed lines across, their words beside them, moved up where two are near. */
 function drawLimits(plot: uPlot, { limits, lines }: ChartPlan, palette: Palette): void {
   const { ctx, bbox } = plot
   const ratio = uPlot.pxRatio
@@ -304,8 +304,9 @@ function drawLimits(plot: uPlot, { limits, lines }: ChartPlan, palette: Palette)
     ctx.lineTo(bbox.left + bbox.width, y)
     ctx.stroke()
     ctx.restore()
-    if (plot.width <= WIDE || lastY - y < 15 * ratio) continue
-    const at = { x: bbox.left + bbox.width + 6 * ratio, y: y + 4 * ratio }
+    if (plot.width <= WIDE) continue
+    const wordsY = Math.min(y + 4 * ratio, lastY - 15 * ratio)
+    const at = { x: bbox.left + bbox.width + 6 * ratio, y: wordsY }
     writeOnChart(ctx, {
       text: limit.text,
       ...at,
@@ -313,7 +314,7 @@ function drawLimits(plot: uPlot, { limits, lines }: ChartPlan, palette: Palette)
       colour: limitColour(limit, palette),
       palette
     })
-    lastY = y
+    lastY = wordsY
   }
 }
 

@@ -15,8 +15,9 @@ const UNSAFE = /<\/(script|style)|<!--/i
 
 const license = (await readFile(path.join(ROOT, 'node_modules/uplot/LICENSE'), 'utf8')).trim()
 const script = `/* With uPlot:\n${license}\n*/\n${await bundle('page/main.ts')}`
+const listScript = await bundle('page/list.ts')
 const style = await bundle('page/page.css')
-for (const text of [script, style]) {
+for (const text of [script, listScript, style]) {
   if (UNSAFE.test(text))
     throw new Error(`the page's assets hold ${UNSAFE.exec(text)[0]}: they cannot be embedded`)
 }
@@ -24,6 +25,8 @@ for (const text of [script, style]) {
 const source = `// Written by \`node scripts/page-assets.mjs\` from page/; do not edit.
 export const PAGE_SCRIPT = ${JSON.stringify(script)}
 export const PAGE_SCRIPT_HASH = '${hash(script)}'
+export const LIST_SCRIPT = ${JSON.stringify(listScript)}
+export const LIST_SCRIPT_HASH = '${hash(listScript)}'
 export const PAGE_STYLE = ${JSON.stringify(style)}
 export const PAGE_STYLE_HASH = '${hash(style)}'
 `

@@ -3,7 +3,7 @@ import type { Outcome } from './outcome.js'
 import { PAGE_SCRIPT, PAGE_SCRIPT_HASH, PAGE_STYLE, PAGE_STYLE_HASH } from './page/assets.js'
 import { buildPageDocument } from './page/build-document.js'
 import type { PageDocument } from './page/document.js'
-import { PANELS } from './page/panels.js'
+import { livePanel, PANELS } from './page/panels.js'
 import { renderOverview, renderPlaces, renderRun, renderThresholds } from './page/sections.js'
 
 /** `report.html`: one file that opens from disk and loads nothing. */
@@ -11,27 +11,39 @@ export function renderPage(outcome: Outcome): string {
   return renderPageDocument(buildPageDocument(outcome))
 }
 
-/**
- * The page of a document. With `eventsPath` it stays open to that address on its own origin: each server-sent event holds
- * a whole new document, which takes the place of the one before.
- */
-export function renderPageDocument(page: PageDocument, { eventsPath }: { eventsPath?: string } = {}): string {
-  const title = `Load gate: ${page.headline}${page.rehearsal === null ? '' : ` (${page.rehearsal})`}`
-  const policy = [
+/** Where a page that is served finds what belongs to it, on its own origin. */
+export interface PagePaths {
+  /** Each server-sent event holds a whole new document, which takes the place of the one before. */
+  readonly eventsPath?: string
+  /** A POST to it ends the run. */
+  readonly stopPath?: string
+  /** The list of all runs. */
+  readonly homePath?: string
+}
+
+/** What the page may load and run: what is in it, and events from its own origin where it is served. */
+export function pagePolicy({ eventsPath }: PagePaths, scriptHash = PAGE_SCRIPT_HASH): string {
+  return [
     `default-src 'none'`,
     `style-src '${PAGE_STYLE_HASH}'`,
-    `script-src '${PAGE_SCRIPT_HASH}'`,
+    `script-src '${scriptHash}'`,
     ...(eventsPath === undefined ? [] : [`connect-src 'self'`]),
     `base-uri 'none'`,
     `form-action 'none'`
-  ]
+  ].join('; ')
+}
+
+/** The page of a document; with an `eventsPath` it stays open to what comes from there. */
+export function renderPageDocument(page: PageDocument, paths: PagePaths = {}): string {
+  const { eventsPath, stopPath, homePath } = paths
+  const title = `Load gate: ${page.headline}${page.rehearsal === null ? '' : ` (${page.rehearsal})`}`
   const events = eventsPath === undefined ? '' : ` data-events="${escapeHtml(eventsPath)}"`
   return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="${policy.join('; ')}">
+<meta http-equiv="Content-Security-Policy" content="${pagePolicy(paths)}">
 <meta name="color-scheme" content="light dark">
 <title>${escapeHtml(title)}</title>
 <style>${PAGE_STYLE}</style>
@@ -39,8 +51,9 @@ export function renderPageDocument(page: PageDocument, { eventsPath }: { eventsP
 <body>
 <button type="button" id="theme" hidden="">Dark</button>
 <main>
+${homePath === undefined ? '' : `<nav><a href="${escapeHtml(homePath)}">All runs</a></nav>`}${eventsPath === undefined ? '' : livePanel(stopPath)}
 <div id="overview">${renderOverview(page)}</div>
-<section id="thresholds" class="card" aria-labelledby="thresholds-title">${renderThresholds(page)}</section>
+${wrapSection('thresholds', renderThresholds(page))}
 ${PANELS}
 ${wrapSection('places', renderPlaces(page))}
 ${wrapSection('run', renderRun(page))}

@@ -9,7 +9,7 @@ import { judgementRows, worstFirst } from '../judgement-rows.js'
 import { REHEARSAL } from '../outcome.js'
 import type { Outcome, RunFacts } from '../outcome.js'
 import { makeEdges, makeHistogram, makeSpark, makeZones } from './distribution.js'
-import type { LabelRow, Limit, PageDocument, RunDocument, ThresholdRow, View } from './document.js'
+import type { Headline, LabelRow, Limit, PageDocument, RunDocument, ThresholdRow, View } from './document.js'
 import { formatElapsed, formatTime } from './numbers.js'
 
 /** A browser shows this many rows with ease; those with the fewest samples are left out and counted. */
@@ -18,8 +18,11 @@ const MOST_LABELS = 5_000
 const MOST_PART_LABELS = 2_000
 const TIME_METRICS: readonly Metric[] = ['mean', 'median', 'percentile', 'min', 'max']
 
+/** An outcome, or what is known of a run that nobody judges. */
+export type Shown = Omit<Outcome, 'verdict' | 'means'> & { readonly verdict: Headline }
+
 /** Gathers what the page shows. */
-export function buildPageDocument(outcome: Outcome): PageDocument {
+export function buildPageDocument(outcome: Shown): PageDocument {
   const { measurements, run, apdex } = outcome
   return {
     headline: outcome.verdict,
@@ -72,7 +75,7 @@ function thresholdRows(judgements: readonly Judgement[]): ThresholdRow[] {
 
 type Part = Pick<View, 'kind' | 'name'>
 
-function listViews(measurements: Measurements, outcome: Outcome): View[] {
+function listViews(measurements: Measurements, outcome: Shown): View[] {
   const { regions, grids } = measurements
   const parts: Part[] = [
     ...(regions.length > 1 ? regions.map((name) => ({ kind: 'region' as const, name })) : []),
@@ -97,7 +100,7 @@ function labelsBySamples(measurements: Measurements): string[] {
 
 function makeView(
   measurements: Measurements,
-  { apdex, judgements }: Outcome,
+  { apdex, judgements }: Shown,
   { kind, name, labels }: Part & { labels: readonly string[] }
 ): View | undefined {
   const scope: Scope = kind === 'all' ? {} : { [kind]: name }

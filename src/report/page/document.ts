@@ -3,8 +3,10 @@ import type { FiguresDocument } from '../figures-document.js'
 import type { JudgementRow } from '../judgement-rows.js'
 import type { GridFacts, Verdict } from '../outcome.js'
 
-/** A run that is still going has no verdict yet. */
-export type Headline = Verdict | 'running'
+/** Of a run that nobody judges, or not yet. */
+export type RunStatus = 'queued' | 'running' | 'stopping' | 'finished' | 'problem'
+
+export type Headline = Verdict | RunStatus
 
 /** All that the page shows, as the data block in it and as what a page that is open can be fed with again. */
 export interface PageDocument {
@@ -25,6 +27,28 @@ export interface PageDocument {
   readonly views: readonly View[]
   readonly grids: readonly GridFacts[]
   readonly sources: readonly Source[]
+  /** Only while the run goes on. */
+  readonly live?: Live
+}
+
+/** Where a run stands that goes on. */
+export interface Live {
+  readonly elapsedMs: number | null
+  /** Null when nobody knows how long it will take. */
+  readonly durationMs: number | null
+  /** Null until there are samples. */
+  readonly now: CurrentFigures | null
+}
+
+/** What the last seconds were like. */
+export interface CurrentFigures {
+  /** Of throughput and failures. */
+  readonly windowMs: number
+  readonly throughput: number
+  readonly failures: number
+  /** The last point of the chart, which is this wide. */
+  readonly bucketMs: number
+  readonly p95Ms: number | null
 }
 
 export interface RunDocument {

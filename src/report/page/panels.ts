@@ -1,3 +1,5 @@
+import { escapeHtml } from '../escape.js'
+
 /** What the page's script fills: charts over time, the distribution, the table of labels. Hidden until it does. */
 export const PANELS = `<section id="time" class="card" aria-labelledby="time-title" hidden="">
 <div class="bar"><h2 id="time-title">Over time</h2><div class="tools" role="group" aria-label="Zoom">
@@ -20,3 +22,13 @@ export const PANELS = `<section id="time" class="card" aria-labelledby="time-tit
 <button type="button" id="more-labels" hidden="">Show all</button>
 </section>
 <noscript><p class="card">The charts and the table of labels need JavaScript; it is part of this file and loads nothing.</p></noscript>`
+
+/** How far a run is, and the way to end it; the page's script shows it while the run goes on. */
+export function livePanel(stopPath: string | undefined): string {
+  const path = stopPath === undefined ? 'hidden=""' : `data-path="${escapeHtml(stopPath)}"`
+  return `<section id="live" class="card" aria-label="Progress" hidden="">
+<div class="bar"><p id="progress-words"></p><div class="tools"><span id="connection" role="status"></span>
+<button type="button" id="stop" ${path}>Stop the run</button></div></div>
+<progress id="progress" aria-label="Progress" max="1" hidden=""></progress>
+</section>`
+}

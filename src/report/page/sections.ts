@@ -1,6 +1,6 @@
 import { escapeHtml } from '../escape.js'
 import { formatBytes } from '../size.js'
-import type { Headline, PageDocument, ThresholdRow, View } from './document.js'
+import type { CurrentFigures, Headline, PageDocument, ThresholdRow, View } from './document.js'
 import { formatApdex, formatMs, formatNumber, formatPercent, formatRate } from './numbers.js'
 import { gaugePicture, sparkPicture, VERDICT_PICTURES } from './pictures.js'
 
@@ -16,8 +16,13 @@ const HEADLINE_TONES: Readonly<Record<Headline, Tone>> = {
   cancelled: 'neutral',
   skipped: 'neutral',
   detached: 'neutral',
-  running: 'neutral'
+  queued: 'neutral',
+  running: 'neutral',
+  stopping: 'neutral',
+  finished: 'neutral',
+  problem: 'bad'
 }
+const RUN_STATUSES: readonly Headline[] = ['queued', 'running', 'stopping', 'finished', 'problem']
 const ROW_TONES: Readonly<Record<string, Tone>> = {
   passed: 'good',
   failed: 'bad',
@@ -38,11 +43,16 @@ ${notes.map((note) => `<p class="note">${escapeHtml(note)}</p>`).join('')}
 ${renderTiles(page)}`
 }
 
-function renderTiles({ views, apdex }: PageDocument): string {
+type Tile = readonly [name: string, value: string, detail: string]
+
+function renderTiles({ views, apdex, live }: PageDocument): string {
   const figures = views[0]?.figures
-  const tiles: [name: string, value: string, detail: string][] = []
+  const tiles: Tile[] = []
+  if (figures !== undefined && live?.now) tiles.push(...currentTiles(live.now, figures))
   if (apdex !== null) tiles.push(['Apdex', formatApdex(apdex.score), `target ${formatMs(apdex.targetMs)}`])
-  if (figures !== undefined) {
+  if (figures !== undefined && live?.now) {
+    tiles.push(['Samples', formatNumber(figures.samples), `median ${formatMs(figures.median)}`])
+  } else if (figures !== undefined) {
     if (figures.median === null) tiles.push(['Mean', formatMs(figures.mean), 'response time'])
     else tiles.push(['Median', formatMs(figures.median), `mean ${formatMs(figures.mean)}`])
     if (figures.p95 !== null) tiles.push(['p95', formatMs(figures.p95), `p99 ${formatMs(figures.p99)}`])
@@ -57,8 +67,23 @@ function renderTiles({ views, apdex }: PageDocument): string {
   return `<dl class="tiles">${items.join('')}</dl>`
 }
 
-/** The thresholds, broken ones first. */
-export function renderThresholds({ thresholds }: PageDocument): string {
+/** What a run does now, beside what it has done so far. */
+function currentTiles(now: CurrentFigures, soFar: View['figures']): Tile[] {
+  const window = `last ${formatNumber(now.windowMs / 1000)} s`
+  return [
+    ['Throughput now', formatRate(now.throughput), `${window} · ${formatRate(soFar.throughput)} in all`],
+    [
+      'p95 now',
+      formatMs(now.p95Ms),
+      `last ${formatNumber(now.bucketMs / 1000)} s · ${formatMs(soFar.p95)} in all`
+    ],
+    ['Failed now', formatNumber(now.failures), `${window} · ${formatNumber(soFar.failures)} in all`]
+  ]
+}
+
+/** The thresholds, broken ones first; a run that nobody judges has none. */
+export function renderThresholds({ thresholds, headline }: PageDocument): string {
+  if (RUN_STATUSES.includes(headline)) return ''
   if (thresholds.length === 0)
     return '<h2 id="thresholds-title">Thresholds</h2><p>No thresholds were given.</p>'
   const headings = ['Verdict', 'Threshold', 'Actual', 'Against the limit', 'Margin', 'In words']
@@ -76,7 +101,7 @@ function renderThreshold(row: ThresholdRow): string {
     `<th scope="row"><code>${escapeHtml(row.threshold)}</code></th>`,
     `<td class="number">${escapeHtml(row.actual)}</td>`,
     `<td>${gaugePicture(row, tone)}</td>`,
-    `<td>${escapeHtml(row.margin)}</td>`,
+    `<td class="number">${escapeHtml(row.margin)}</td>`,
     `<td class="words">${escapeHtml(row.reason)}</td>`
   ]
   return `<tr>${cells.join('')}</tr>`
