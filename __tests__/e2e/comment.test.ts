@@ -1,0 +1,199 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { readHistory } from '../../src/report/history.js'
+import { ArtifactService } from '../support/artifact-service.js'
+import { FakeService, sampleCsv } from '../support/fake-service.js'
+import { GitHubApi } from '../support/github-api.js'
+import { diagramsIn } from '../support/mermaid.js'
+import { commandsIn } from '../support/runner-commands.js'
+import { Step } from '../support/step.js'
+import type { StepResult } from '../support/step.js'
+
+const GRID =
+  '- { region: us-east-1, instance_quantity: 2, instance_type: m5.large, infrastructure: demand, stop_after: 60 }'
+const GITHUB_TOKEN = 'ghs_0123456789abcdefghij'
+
+let service: FakeService
+let artifacts: ArtifactService
+let api: GitHubApi
+let steps: Step[]
+
+beforeEach(async () => {
+  service = await new FakeService().start()
+  service.statuses = ['finished']
+  artifacts = await new ArtifactService().start()
+  api = await new GitHubApi().start()
+  steps = []
+})
+
+afterEach(async () => {
+  await Promise.all([service.stop(), artifacts.stop(), api.stop()])
+  for (const step of steps) step.remove()
+})
+
+interface Push {
+  /** Of the pull request's head. */
+  readonly commit: string
+  readonly inputs?: Record<string, string>
+  readonly fullName?: string
+}
+
+/** A step as a pull request starts it, with the merge commit checked out. */
+function makeStep({ commit, inputs = {}, fullName = 'octo/shop' }: Push): Step {
+  const step = new Step()
+  steps.push(step)
+  const eventPath = join(step.temp, 'event.json')
+  writeFileSync(
+    eventPath,
+    JSON.stringify({ pull_request: { number: 7, head: { sha: commit, repo: { full_name: fullName } } } })
+  )
+  step.env = {
+    ...artifacts.env,
+    GITHUB_API_URL: api.url,
+    GITHUB_EVENT_NAME: 'pull_request',
+    GITHUB_EVENT_PATH: eventPath,
+    GITHUB_REF: 'refs/pull/7/merge',
+    GITHUB_WORKFLOW: 'performance',
+    GITHUB_WORKFLOW_REF: 'octo/shop/.github/workflows/performance.yml@refs/pull/7/merge',
+    GITHUB_JOB: 'gate'
+  }
+  step.inputs = {
+    'base-url': service.url,
+    token: service.token,
+    files: 'plan.jmx',
+    grids: GRID,
+    thresholds: 'apdex >= 0.85',
+    'poll-interval': '1s',
+    'github-token': GITHUB_TOKEN,
+    matrix: 'null',
+    ...inputs
+  }
+  return step
+}
+
+const push = (options: Push): Promise<StepResult> => makeStep(options).main()
+
+describe('on a pull request', () => {
+  test('three pushes make one comment, behind hundreds of others, with a history by head commit', async () => {
+    for (let index = 0; index < 150; index++) api.addComment(7, `talk ${index}`, 'ada')
+    const forged = api.addComment(7, '<!-- loadgate -->', 'mallory')
+    const verdicts: (string | undefined)[] = []
+    for (const [digit, apdex] of ['0.95 [500]', '0.7 [500]', '0.9 [500]'].entries()) {
+      service.apdex = apdex
+      const result = await push({ commit: String(digit + 1).repeat(40) })
+      verdicts.push(result.outputs.verdict)
+      expect(result.log).toContain('Comment on pull request #7')
+      expect(commandsIn(result.log)).not.toContain('warning')
+    }
+
+    expect(verdicts).toEqual(['passed', 'failed', 'passed'])
+    expect(api.of(7)).toHaveLength(152)
+    expect(forged.body).toBe('<!-- loadgate -->')
+    const { body } = api.of(7)[151]!
+    expect(body).toContain('## ✅ Load gate: passed · performance / gate')
+    expect(body).toContain('[Job summary with charts](https://github.com/octo/shop/actions/runs/77)')
+    expect(body).toContain('| checkout | 10 | 0 | 0 % | 500 ms | 1,000 ms | 1,000 ms |')
+    expect(readHistory(body)).toMatchObject([
+      { commit: '3'.repeat(40), verdict: 'passed', apdex: 0.9, p95Ms: 1000 },
+      { commit: '2'.repeat(40), verdict: 'failed', apdex: 0.7 },
+      { commit: '1'.repeat(40), verdict: 'passed', apdex: 0.95 }
+    ])
+  }, 60_000)
+
+  test('legs of a matrix have a comment each, and name themselves in annotations', async () => {
+    service.apdex = '0.7 [500]'
+    const [eu, us] = await Promise.all(
+      ['eu', 'us'].map((region) =>
+        push({ commit: '1'.repeat(40), inputs: { matrix: JSON.stringify({ region }, null, 2) } })
+      )
+    )
+    expect(
+      api
+        .of(7)
+        .map(({ body }) => /· performance .*$/m.exec(body)?.[0])
+        .sort()
+    ).toEqual(['· performance / gate (eu)', '· performance / gate (us)'])
+    expect(eu!.log).toContain('::error::apdex is 0.7, must be >= 0.85: 18 %25 short [eu]')
+    expect(us!.log).toContain('[us]')
+  }, 60_000)
+
+  test('hostile labels stay harmless in summary and comment', async () => {
+    service.csv = () =>
+      sampleCsv({ label: '</details><img src=x> @org/team <!-- loadgate comment x -->', failLast: true })
+    const result = await push({ commit: '1'.repeat(40) })
+    for (const text of [result.summary, api.of(7)[0]!.body]) {
+      expect(text).toContain('&#60;/details&#62;&#60;img src=x&#62; &#64;&#8203;org/team')
+      expect(text).not.toMatch(/<img|@org|<!-- loadgate comment x/)
+    }
+    expect(diagramsIn(result.summary)).toHaveLength(3)
+  })
+
+  test('comment: off writes none', async () => {
+    const result = await push({ commit: '1'.repeat(40), inputs: { comment: 'off' } })
+    expect(result.outputs.verdict).toBe('passed')
+    expect(api.calls).toEqual([])
+  })
+
+  test('no token is said once', async () => {
+    const result = await push({ commit: '1'.repeat(40), inputs: { 'github-token': '' } })
+    expect(result.outputs.verdict).toBe('passed')
+    expect(result.log.match(/There is no github-token/g)).toHaveLength(1)
+    expect(api.calls).toEqual([])
+  })
+})
+
+describe('a comment that is refused', () => {
+  test.each([
+    ['the permission is missing', 'octo/shop', 'Give the job "permissions: pull-requests: write".'],
+    [
+      'the pull request comes from a fork',
+      'mallory/shop',
+      'A pull request from a fork has a token that can only read'
+    ]
+  ])('because %s is one warning; the verdict stands', async (_name, fullName, words) => {
+    api.refuse(/./, 403, 'Resource not accessible by integration')
+    const result = await push({ commit: '1'.repeat(40), fullName })
+    expect(result.code).toBe(0)
+    expect(result.outputs.verdict).toBe('passed')
+    expect(commandsIn(result.log).filter((command) => command === 'warning')).toHaveLength(1)
+    expect(result.log).toContain(words)
+    expect(result.log).toContain('The job summary holds everything')
+    expect(result.summary).toContain('## ✅ Load gate: passed')
+  })
+
+  test('in hostile words says nothing to the runner', async () => {
+    api.refuse(/./, 500, 'oops\n::set-output name=x::y\n##[stop-commands]z')
+    const result = await push({ commit: '1'.repeat(40) })
+    expect(result.code).toBe(0)
+    expect(commandsIn(result.log)).not.toContain('set-output')
+    expect(commandsIn(result.log)).not.toContain('stop-commands')
+    expect(commandsIn(result.log).filter((command) => command === 'warning')).toHaveLength(1)
+  })
+})
+
+test.each(['push', 'workflow_dispatch'])(
+  '%s on a branch with an open pull request finds it',
+  async (event) => {
+    const head = { ref: 'feature/x', sha: 'f'.repeat(40), repo: { full_name: 'octo/shop' } }
+    api.pulls.push({ number: 12, state: 'open', head })
+    const step = makeStep({ commit: '' })
+    Object.assign(step.env, { GITHUB_EVENT_NAME: event, GITHUB_REF: 'refs/heads/feature/x' })
+    writeFileSync(step.env.GITHUB_EVENT_PATH!, JSON.stringify({ ref: 'refs/heads/feature/x' }))
+
+    const result = await step.main()
+
+    expect(result.code).toBe(0)
+    expect(readHistory(api.of(12)[0]!.body)).toMatchObject([
+      { commit: '0123456789abcdef0123456789abcdef01234567', verdict: 'passed' }
+    ])
+  }
+)
+
+test("GitHub's token is in nothing that is written", async () => {
+  const step = makeStep({ commit: '1'.repeat(40) })
+  api.refuse(/comments/, 500, 'no')
+  const result = await step.main()
+  expect(result.log).not.toContain(GITHUB_TOKEN)
+  expect(step.everythingWritten()).not.toContain(GITHUB_TOKEN)
+})
