@@ -42,7 +42,8 @@ export class ProgressBar {
     if (this.#latest === undefined) return
     const elapsedMs = this.#latest.elapsedMs + this.#now() - this.#latest.atMs
     // A line that wraps could not be taken back. Some terminals do not know their width and say 0.
-    const line = drawBar({ ...this.#latest, elapsedMs }).slice(0, (this.#stream.columns || Infinity) - 1)
+    const { columns = 0 } = this.#stream
+    const line = drawBar({ ...this.#latest, elapsedMs }).slice(0, columns > 0 ? columns - 1 : undefined)
     this.#stream.write(CLEAR_LINE + line)
   }
 }

@@ -1,0 +1,188 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { cpSync, existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { startShop } from '../../src/local/demo-shop.js'
+import type { Shop } from '../../src/local/demo-shop.js'
+import { runEndlessly, writeJMeter, writeSample } from '../local/stand-in.js'
+import { ArtifactService } from '../support/artifact-service.js'
+import { Step } from '../support/step.js'
+import type { StepResult } from '../support/step.js'
+import { INSTALL_MS, isAlive, jmeterNote, lacksJMeter, runCommand, until } from './cli-command.js'
+
+const describeWithJMeter = lacksJMeter ? describe.skip : describe
+let artifacts: ArtifactService
+let step: Step
+
+beforeEach(async () => {
+  artifacts = await new ArtifactService().start()
+  step = new Step()
+  step.env = { ...artifacts.env }
+  step.inputs = { 'base-url': 'local', files: 'plan.jmx' }
+})
+afterEach(async () => {
+  await artifacts.stop()
+  step.remove()
+})
+
+const artifactOf = ({ outputs }: StepResult): string[] => [
+  ...(artifacts.artifacts.get(`loadgate-${outputs['run-id'] ?? ''}`) ?? new Map<string, Buffer>()).keys()
+]
+
+/** What the step left in the runner's folder for temporary files. */
+const leftovers = (): string[] => readdirSync(join(step.temp, readdirSync(step.temp)[0]!)).sort()
+
+describeWithJMeter(`the action on this runner, with real JMeter${jmeterNote}`, () => {
+  let shop: Shop
+  beforeEach(async () => {
+    shop = await startShop({ slow: false })
+    // The plan alone says where the shop is and how long it takes, so that the inputs need not.
+    const plan = readFileSync('examples/shop/plan.jmx', 'utf8')
+    step.write(
+      'plan.jmx',
+      plan.replace('port,8080', `port,${shop.port}`).replace('duration,10', 'duration,2')
+    )
+    step.write('users.csv', readFileSync('examples/shop/users.csv', 'utf8'))
+    step.inputs.files = 'plan.jmx\nusers.csv'
+  })
+  afterEach(() => shop.close())
+
+  test.each([
+    { verdict: 'passed', threshold: 'p95 < 5s', code: 0 },
+    { verdict: 'failed', threshold: 'p95{label="checkout"} < 1ms', code: 1 }
+  ])(
+    'files and thresholds are all it needs to be a gate: $verdict',
+    async ({ verdict, threshold, code }) => {
+      step.inputs.thresholds = `${threshold}\nerror_rate < 1%`
+      const result = await step.main()
+      expect(result.log).toContain(`Load gate ${verdict}: `)
+      expect(result.code).toBe(code)
+      expect(result.outputs).toMatchObject({ verdict, status: 'finished', 'run-url': '' })
+      expect(JSON.parse(result.outputs.metrics!)).toMatchObject({
+        overall: { samples: shop.served(), failures: 0 }
+      })
+      expect(result.summary).toContain(`Load gate: ${verdict}`)
+      expect(result.summary).not.toMatch(/rehearsal/i)
+      expect(artifactOf(result).sort()).toEqual([
+        'report.html',
+        expect.stringMatching(/^results\/local-[0-9a-f]{24}\.csv$/),
+        'verdict.json'
+      ])
+      expect(leftovers()).toEqual(['report.html', 'results', 'verdict.json'])
+    },
+    INSTALL_MS
+  )
+})
+
+describe('the tool is kept apart from the job', () => {
+  test('a plan sees no token, no input and nothing of the runner', async () => {
+    const dump = join(step.folder, 'environment')
+    const lines = [`env > "${dump}"`, writeSample('home')]
+    const secrets = {
+      ACTIONS_ID_TOKEN_REQUEST_TOKEN: 'an-id-token',
+      GITHUB_TOKEN: 'a-job-token',
+      AWS_SECRET_ACCESS_KEY: 'a-key'
+    }
+    Object.assign(step.env, secrets, { JMETER_HOME: writeJMeter(join(step.folder, 'jmeter'), lines) })
+    step.inputs['github-token'] = 'another-token'
+    const result = await step.main()
+    expect(result.outputs.verdict).toBe('passed')
+    const seen = readFileSync(dump, 'utf8')
+    expect(seen).toMatch(/^PATH=/m)
+    expect(
+      seen.split('\n').filter((line) => /^(GITHUB|ACTIONS|INPUT|RUNNER|STATE|AWS|NODE)_/.test(line))
+    ).toEqual([])
+    for (const secret of [...Object.values(secrets), 'another-token', artifacts.env.ACTIONS_RUNTIME_TOKEN!])
+      expect(seen).not.toContain(secret)
+  })
+
+  test('what a tool leaves behind is ended with it', async () => {
+    const pidFile = join(step.folder, 'pid')
+    const lines = [
+      `(trap '' TERM; while :; do sleep 0.1; done) &`,
+      `echo "$!" > "${pidFile}"`,
+      writeSample('home')
+    ]
+    step.env.JMETER_HOME = writeJMeter(join(step.folder, 'jmeter'), lines)
+    const result = await step.main()
+    expect(result.outputs.verdict).toBe('passed')
+    expect(isAlive(Number(readFileSync(pidFile, 'utf8')))).toBe(false)
+  })
+})
+
+describe('after a kill of main', () => {
+  test.each(['obedient', 'deaf'] as const)('post ends the tool and its %s child', async (kind) => {
+    const pidFile = join(step.folder, 'pids')
+    step.env.JMETER_HOME = writeJMeter(join(step.folder, 'jmeter'), runEndlessly(pidFile, kind))
+    const main = step.start('main')
+    const ended = step.result(main)
+    await until(() => existsSync(pidFile))
+    const pids = readFileSync(pidFile, 'utf8').trim().split(' ').map(Number)
+    main.kill('SIGKILL')
+    await ended
+    expect(pids.map(isAlive)).toEqual([true, true])
+    const post = await step.post()
+    expect([post.code, pids.map(isAlive)]).toEqual([0, [false, false]])
+    expect(post.log).toMatch(/The tool's processes \(group \d+\) were ended\./)
+    // Once more, it finds nothing to do.
+    expect((await step.post()).log).toBe('')
+  })
+})
+
+describe('what has no meaning on this runner is an error', () => {
+  test('and all of it is told at once, before anything is started', async () => {
+    const pidFile = join(step.folder, 'pids')
+    step.env.JMETER_HOME = writeJMeter(join(step.folder, 'jmeter'), runEndlessly(pidFile))
+    Object.assign(step.inputs, { token: 'x', 'run-id': 'abc', repeat: 'abc', wait: 'false' })
+    const result = await step.main()
+    expect([result.code, result.outputs.verdict]).toEqual([1, 'error'])
+    for (const words of [
+      'token: base-url: local takes no token; remove one of the two',
+      'run-id: has no meaning with base-url: local',
+      'repeat: has no meaning with base-url: local',
+      'wait: false has no meaning with base-url: local'
+    ])
+      expect(result.log).toContain(words)
+    expect(existsSync(pidFile)).toBe(false)
+  })
+
+  test('an empty base-url is not taken for local', async () => {
+    step.inputs['base-url'] = ''
+    const result = await step.main()
+    expect([result.code, result.outputs['run-id']]).toEqual([1, undefined])
+    expect(result.log).toContain('base-url: is empty')
+  })
+})
+
+describeWithJMeter(`the demo of a fresh clone with nothing installed${jmeterNote}`, () => {
+  test.each([
+    { args: [], code: 0, verdict: 'PASSED' },
+    { args: ['--slow'], code: 1, verdict: 'FAILED' }
+  ])(
+    'npm start -- $args: $verdict',
+    async ({ args, code, verdict }) => {
+      const folder = mkdtempSync(join(tmpdir(), 'loadgate-demo-'))
+      try {
+        for (const part of ['dist', 'examples', 'package.json'])
+          cpSync(part, join(folder, part), { recursive: true })
+        const around = { cwd: folder, cli: join(folder, 'dist/cli/index.js') }
+        const ended = await runCommand(['demo', ...args], around)
+        expect(ended.out).toMatch(new RegExp(`^${verdict}: `, 'm'))
+        expect(ended.out).not.toMatch(/rehearsal/i)
+        expect([ended.code, ended.err]).toEqual([code, ''])
+        const served = Number(/The shop answered (\d+) requests/.exec(ended.out)![1])
+        const results = /verdict\.json are in (.*)/.exec(ended.out)![1]!
+        const verdictJson = JSON.parse(readFileSync(join(results, 'verdict.json'), 'utf8')) as {
+          metrics: { overall: { samples: number } }
+          thresholds: unknown[]
+        }
+        expect(verdictJson.metrics.overall.samples).toBe(served)
+        expect(verdictJson.thresholds).toHaveLength(6)
+        expect(readdirSync(results).sort()).toEqual(['report.html', 'results', 'verdict.json'])
+      } finally {
+        rmSync(folder, { recursive: true })
+      }
+    },
+    INSTALL_MS
+  )
+})
