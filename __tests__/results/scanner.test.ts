@@ -40,6 +40,22 @@ describe('chunks', () => {
       expect(scanText(bytes, step)).toEqual(whole)
   })
 
+  test('may go on after a look in between, where a row ends', () => {
+    const rows = Array.from(
+      { length: 9000 },
+      (_, i) => `${1000 + i * 7},${i % 900},page ${i % 30},${i % 11 > 0}\n`
+    )
+    const bytes = new TextEncoder().encode(`${HEADER}\n${rows.join('')}`)
+    const scanner = createScanner({ grid: 'g', region: 'r' })
+    for (let from = 0, step = 10; from < bytes.length; step = step * 3 + 1) {
+      const to = bytes.lastIndexOf(10, from + step) + 1 || bytes.length
+      scanner.push(bytes.subarray(from, Math.max(from, to)))
+      expect(scanner.end().problemCount).toBe(0)
+      from = Math.max(from, to)
+    }
+    expect(scanner.end()).toEqual(scanText(bytes))
+  })
+
   test('a row may be longer than the buffer', () => {
     const long = `"${'x,\n'.repeat(200_000)}"`
     const text = `${HEADER},failureMessage\n1000,1,a,false,${long}\n1000,3,a,true,\n`

@@ -74,9 +74,11 @@ export class ByteScanner {
     if (this.#length === this.#buffer.length - 1) this.#drain()
   }
 
+  /** Says what was read; more bytes may follow if the last ones were a whole row. */
   end(): ScanResult {
     this.#isEnded = true
     this.#drain()
+    this.#isEnded = false
     const reader = this.#reader
     const parts = reader instanceof SampleReader ? [reader.toPart()] : []
     const buckets = reader instanceof TidyReader ? reader.toBuckets() : []

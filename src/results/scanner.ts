@@ -8,6 +8,7 @@ export type { ScanResult } from './scan-result.js'
 export interface Scanner {
   /** Chunks may be cut anywhere; nothing of them is kept. */
   push(chunk: Uint8Array): void
+  /** What was read until now. A file that still grows may go on from there, if what was pushed ended with a whole row. */
   end(): ScanResult
 }
 
