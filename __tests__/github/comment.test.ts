@@ -107,6 +107,14 @@ describe('one comment', () => {
     expect(api.made('GET', /comments$/)).toHaveLength(6)
   })
 
+  test('is kept on a server of one’s own', async () => {
+    env.GITHUB_API_URL = `${api.url}/api/v3`
+    await comment()
+    await comment()
+    expect(api.of(7)).toHaveLength(1)
+    expect(api.made('POST', /^\/graphql$/)).toHaveLength(2)
+  })
+
   test('is another one for each workflow, job, leg and name', async () => {
     await comment()
     await comment({ matrix: '{"region":"eu"}' })

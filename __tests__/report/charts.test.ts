@@ -54,6 +54,11 @@ describe('the charts', () => {
     expect(text).not.toContain('p95')
   })
 
+  test('an axis has a length, even when every value is 0', () => {
+    const [responseTime] = diagramsIn(renderCharts(makeSeries({ points: 5, p95Ms: () => 0 }), false))
+    expect(responseTime).toContain('y-axis 0 --> 1\n')
+  })
+
   test('gaps are told', () => {
     const text = renderCharts(makeSeries({ points: 5, p95Ms: (index) => (index === 2 ? null : 100) }), false)
     expect(text).toContain('Where no sample ended, the lines go straight on.')

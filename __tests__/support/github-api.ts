@@ -92,7 +92,8 @@ export class GitHubApi {
     const sent = await text(request)
     const call: ApiCall = {
       method: request.method ?? '',
-      path: pathname,
+      // A server of one's own has the same under /api/v3, but for GraphQL, which is at /api/graphql.
+      path: pathname.replace(/^\/api(\/v3(?=\/repos\/)|(?=\/graphql$))/, ''),
       query: searchParams,
       authorization: request.headers.authorization,
       body: sent === '' ? undefined : JSON.parse(sent)
