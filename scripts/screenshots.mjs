@@ -9,7 +9,7 @@ import { promisify } from 'node:util'
 import { chromium } from 'playwright-core'
 
 const ROOT = path.dirname(path.dirname(fileURLToPath(import.meta.url)))
-const SIZE = { width: 1000, height: 1600 }
+const SIZE = { width: 1200, height: 1600 }
 const THRESHOLDS = [
   ...['apdex >= 0.9', 'error_rate < 1%', 'p95 < 230ms', 'throughput >= 50/s'],
   ...['p95{label="checkout"} < 500ms', 'warn: p99 < 300ms']
