@@ -25,7 +25,7 @@ describe('a run in few points', () => {
   })
 
   test('old versions of Mermaid, which add up steps, find a place for every point', () => {
-    const counts = Array.from({ length: 600 }, (_, index) => index + 2)
+    const counts = Array.from({ length: 47 }, (_, index) => 3 + index * 13)
     const misfits = counts.flatMap((points) =>
       [1000, 2000, 4000, 8000, 64_000].filter((bucketMs) => {
         const { end, throughput } = chartPoints(makeSeries({ points, bucketMs }))!
