@@ -1,0 +1,247 @@
+// What the embedded service costs: the example plan's samples per second through `loadgate run` beside the same plan by
+// JMeter alone, in turns; and the service's own memory while it serves a big CSV. The copy of JMeter is the one that
+// loadgate uses. Memory is read from /proc, so that half needs Linux.
+import { spawn } from 'node:child_process'
+import { createReadStream, existsSync, readdirSync, readFileSync } from 'node:fs'
+import { cp, mkdtemp, readdir, rm, truncate } from 'node:fs/promises'
+import { request } from 'node:http'
+import { homedir, tmpdir } from 'node:os'
+import path from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { startNode } from './step.mjs'
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
+const CLI = path.join(ROOT, 'dist/cli/index.js')
+const ROUNDS = Number(process.env.LOADGATE_BENCH_ROUNDS ?? 5)
+const DURATION_S = Number(process.env.LOADGATE_BENCH_DURATION ?? 10)
+const CSV_MB = Number(process.env.LOADGATE_BENCH_CSV_MB ?? 2048)
+const GOAL_RATIO = 0.97
+const MB = 1024 * 1024
+const PROPERTIES = ['-Jthreads=5', '-Jrampup=0', `-Jduration=${DURATION_S}`]
+
+const folder = await mkdtemp(path.join(tmpdir(), 'loadgate-bench-'))
+try {
+  await cp(path.join(ROOT, 'examples/shop'), folder, { recursive: true })
+  console.log('## Embedded service\n')
+  await measureThroughput()
+  await measureMemory()
+} finally {
+  await rm(folder, { recursive: true, force: true })
+}
+
+/** The two take turns, and the first of each pair alternates: a machine that grows busy is fair to both. */
+async function measureThroughput() {
+  const shop = await startShop()
+  const rates = { alone: [], embedded: [] }
+  const subjects = { alone: runAlone, embedded: runEmbedded }
+  try {
+    await runEmbedded(shop.port, 'warm-up') // installs JMeter where there is none
+    for (let round = 0; round < ROUNDS; round++) {
+      const order = round % 2 === 0 ? ['alone', 'embedded'] : ['embedded', 'alone']
+      for (const name of order) rates[name].push(await subjects[name](shop.port, `${name}-${round}`))
+    }
+  } finally {
+    shop.child.kill()
+  }
+  printThroughput(rates)
+}
+
+function printThroughput({ alone, embedded }) {
+  const ratio = median(embedded.map((rate, round) => rate / alone[round]))
+  console.log(
+    `Samples a second of examples/shop, ${DURATION_S} s a run, median of ${ROUNDS} rounds in turns.\n`
+  )
+  console.log('| | samples/s | lowest | highest | ratio |\n|---|---:|---:|---:|---:|')
+  for (const [name, rates, shown] of [
+    ['JMeter alone', alone, 1],
+    ['`loadgate run`', embedded, ratio]
+  ]) {
+    const row = [median(rates), Math.min(...rates), Math.max(...rates)].map((rate) => rate.toFixed(1))
+    console.log(`| ${name} | ${row.join(' | ')} | ${shown.toFixed(3)} |`)
+  }
+  console.log(
+    `\nGoal: a ratio of at least ${GOAL_RATIO} (median of the rounds' own ratios): ${ratio >= GOAL_RATIO ? 'met' : 'missed'}.\n`
+  )
+  if (ratio < GOAL_RATIO) process.exitCode = 1
+}
+
+/** A shop in a process of its own, so that neither subject shares one with it. */
+async function startShop() {
+  const source = `
+    const http = require('node:http')
+    const server = http.createServer((request, reply) => {
+      request.resume().on('end', () => setTimeout(() => reply.end('ok'), 3))
+    })
+    server.listen(0, '127.0.0.1', () => console.log(server.address().port))`
+  const child = spawn(process.execPath, ['-e', source], { stdio: ['ignore', 'pipe', 'inherit'] })
+  for await (const line of createInterface({ input: child.stdout })) return { child, port: Number(line) }
+  throw new Error('the shop did not open')
+}
+
+async function runEmbedded(port, name) {
+  const output = path.join(folder, name)
+  const args = [CLI, 'run', '--files', 'plan.jmx', '--files', 'users.csv', '--output', output]
+  const settings = ['--threads', '5', '--rampup', '0', '--duration', `${DURATION_S}s`]
+  const { ended } = startNode([...args, ...settings, '--override-parameters', parametersOf(port)], {
+    cwd: folder,
+    env: process.env
+  })
+  const { code, text } = await ended
+  if (code !== 0) throw new Error(`loadgate run ended with ${code}:\n${text}`)
+  const results = path.join(output, 'results')
+  return rateOf(path.join(results, (await readdir(results))[0]))
+}
+
+async function runAlone(port, name) {
+  const csv = path.join(folder, `${name}.csv`)
+  const home = findJMeter()
+  const heap = ['-Xms1g', '-Xmx1g', '-XX:MaxMetaspaceSize=256m', '-XX:+UseG1GC']
+  const args = [...heap, '-jar', path.join(home, 'bin/ApacheJMeter.jar'), '-n', '-t', 'plan.jmx', '-l', csv]
+  const child = spawn('java', [...args, ...PROPERTIES, ...parametersOf(port).split(' ')], {
+    cwd: folder,
+    stdio: 'ignore'
+  })
+  const code = await new Promise((resolve, reject) => child.once('error', reject).once('close', resolve))
+  if (code !== 0) throw new Error(`JMeter alone ended with ${code}`)
+  return rateOf(csv)
+}
+
+/** No time to think: what is measured is how fast the samples can go. */
+function parametersOf(port) {
+  return `-Jport=${port} -Jthink=0`
+}
+
+function findJMeter() {
+  const cache = process.env.RUNNER_TOOL_CACHE ?? process.env.XDG_CACHE_HOME ?? defaultCache()
+  const copies = path.join(cache, 'loadgate-jmeter')
+  const copy = process.env.JMETER_HOME ?? path.join(copies, completeCopy(copies))
+  return copy
+}
+
+function defaultCache() {
+  return path.join(homedir(), process.platform === 'darwin' ? 'Library/Caches' : '.cache')
+}
+
+function completeCopy(copies) {
+  const name = readdirSync(copies).find((each) => existsSync(path.join(copies, each, 'complete')))
+  if (name === undefined) throw new Error(`there is no JMeter in ${copies}`)
+  return name
+}
+
+/** Samples over the span from the first start to the last end. */
+async function rateOf(csv) {
+  let count = 0
+  let first = Infinity
+  let last = 0
+  for await (const line of createInterface({ input: createReadStream(csv) })) {
+    const [start, elapsed] = line.split(',', 2).map(Number)
+    if (Number.isNaN(start)) continue
+    count++
+    first = Math.min(first, start)
+    last = Math.max(last, start + elapsed)
+  }
+  return count / ((last - first) / 1000)
+}
+
+async function measureMemory() {
+  if (process.platform !== 'linux') {
+    console.log('Memory was not measured: it is read from /proc, which only Linux has.\n')
+    return
+  }
+  const dataDir = path.join(folder, 'data')
+  const token = 'bench-token'
+  const env = { ...process.env, LOADGATE_TOKEN: token }
+  const { url, child } = await serve(dataDir, env)
+  try {
+    const csv = await makeBigResult(dataDir, url, env)
+    const beforeMb = memoryOf(child.pid)
+    const { bytes, seconds, samples } = await download(csv, token, child.pid)
+    printMemory({ beforeMb, bytes, seconds, samples })
+  } finally {
+    child.kill()
+  }
+}
+
+async function serve(dataDir, env) {
+  const args = [CLI, 'serve', '--rehearse', '--json', '--data', dataDir]
+  const child = spawn(process.execPath, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'inherit'] })
+  for await (const line of createInterface({ input: child.stdout }))
+    return { child, url: JSON.parse(line).url }
+  throw new Error('the service did not start')
+}
+
+/** A finished run whose CSV is then made big: sparse, for what it holds does not matter to whoever serves it. */
+async function makeBigResult(dataDir, url, env) {
+  const grids =
+    '[{ region: r, instance_quantity: 1, instance_type: t, infrastructure: demand, stop_after: 9 }]'
+  const args = [
+    'run',
+    '--base-url',
+    url,
+    '--files',
+    'plan.jmx',
+    '--grids',
+    grids,
+    '--json',
+    '--output',
+    'first'
+  ]
+  const child = spawn(process.execPath, [CLI, ...args], {
+    cwd: folder,
+    env,
+    stdio: ['ignore', 'pipe', 'ignore']
+  })
+  let text = ''
+  for await (const chunk of child.stdout) text += chunk
+  const { 'run-id': runId, grids: made } = JSON.parse(text)
+  const gridId = made[0].gridId
+  await truncate(path.join(dataDir, 'runs', runId, 'results', `${gridId}.csv`), CSV_MB * MB)
+  return `${url}/api/runs/${runId}/result.csv?grid_id=${gridId}`
+}
+
+function download(url, token, pid) {
+  const headers = { authorization: `Basic ${Buffer.from(`${token}:`).toString('base64')}` }
+  const start = performance.now()
+  return new Promise((resolve, reject) => {
+    request(url, { headers }, (reply) => {
+      let bytes = 0
+      let nextMark = 0
+      const samples = []
+      reply.on('data', (chunk) => {
+        bytes += chunk.length
+        if (bytes < nextMark) return
+        nextMark += (CSV_MB * MB) / 20
+        samples.push(memoryOf(pid))
+      })
+      reply.on('end', () => resolve({ bytes, samples, seconds: (performance.now() - start) / 1000 }))
+    })
+      .on('error', reject)
+      .end()
+  })
+}
+
+function printMemory({ beforeMb, bytes, seconds, samples }) {
+  const firstHalf = Math.max(...samples.slice(0, samples.length / 2))
+  const secondHalf = Math.max(...samples.slice(samples.length / 2))
+  const row = [beforeMb, firstHalf, secondHalf].map((mb) => `${mb.toFixed(0)} MB`)
+  const speed = (bytes / MB / seconds).toFixed(0)
+  console.log(
+    `The service's memory while it serves a CSV of ${(bytes / MB).toFixed(0)} MB, at ${speed} MB/s.\n`
+  )
+  console.log('| before | highest in the first half | highest in the second half |\n|---:|---:|---:|')
+  console.log(`| ${row.join(' | ')} |`)
+  const isFlat = bytes === CSV_MB * MB && secondHalf <= firstHalf * 1.1 && secondHalf - beforeMb < 100
+  console.log(
+    `\nGoal: flat (within 10 %, and less than 100 MB more than before): ${isFlat ? 'met' : 'missed'}.\n`
+  )
+  if (!isFlat) process.exitCode = 1
+}
+
+function memoryOf(pid) {
+  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) / 1024
+}
+
+function median(numbers) {
+  return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)]
+}
