@@ -272,7 +272,6 @@ describe('a refusal', () => {
   const REFUSED = 'Resource not accessible by integration'
 
   test.each([
-    [401, 'Bad credentials'],
     [403, REFUSED],
     [404, 'Not Found']
   ])('of %i names the permission to add', async (status, message) => {
@@ -291,6 +290,11 @@ describe('a refusal', () => {
     await givePullRequest(head)
     api.refuse(/comments/, 403, REFUSED)
     await expect(comment()).rejects.toThrow(/A pull request from a fork has a token that can only read/)
+  })
+
+  test('of a token that is not valid says so', async () => {
+    api.refuse(/./, 401, 'Bad credentials')
+    await expect(comment()).rejects.toThrow(/^401: Bad credentials.* The github-token is not valid\./)
   })
 
   test('to list the pull requests of a branch is told the same way', async () => {

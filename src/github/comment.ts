@@ -124,14 +124,23 @@ function titleOf(
 }
 
 function isRefused(thrown: unknown): boolean {
-  return [401, 403, 404].includes(Number((thrown as { status?: unknown } | null)?.status))
+  return [401, 403, 404].includes(statusOf(thrown))
+}
+
+function statusOf(thrown: unknown): number {
+  return Number((thrown as { status?: unknown } | null)?.status)
 }
 
 function explain(thrown: unknown, pull: PullRequest | undefined): string {
   const words = (thrown instanceof Error ? thrown.message : String(thrown)).slice(0, MOST_QUOTED)
   if (!isRefused(thrown)) return words
-  const cure = pull?.isFromFork
-    ? 'A pull request from a fork has a token that can only read, even where the job has "permissions: pull-requests: write".'
-    : 'Give the job "permissions: pull-requests: write".'
-  return `${String((thrown as { status: unknown }).status)}: ${words}. ${cure} The job summary holds everything`
+  const status = statusOf(thrown)
+  return `${status}: ${words}. ${cureOf(status, pull?.isFromFork === true)} The job summary holds everything`
+}
+
+function cureOf(status: number, isFromFork: boolean): string {
+  if (status === 401) return 'The github-token is not valid.'
+  if (isFromFork)
+    return 'A pull request from a fork has a token that can only read, even where the job has "permissions: pull-requests: write".'
+  return 'Give the job "permissions: pull-requests: write".'
 }
