@@ -42,7 +42,7 @@ export function renderSummary(outcome: Outcome, links: SummaryLinks): string {
 }
 
 /** What became of the gate, and why. */
-export function headline({ verdict, reason, rehearsal, run }: Outcome): string {
+function headline({ verdict, reason, rehearsal, run }: Outcome): string {
   const name = run?.name === undefined ? '' : ` · ${foreign(run.name)}`
   return `## ${VERDICT_SIGNS[verdict]} Load gate: ${verdict}${rehearsalMark(rehearsal)}${name}\n\n${foreign(reason)}`
 }
