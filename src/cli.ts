@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { listenForSignals } from './gate/cancellation.js'
@@ -11,6 +12,8 @@ import { runCommandLine } from './terminal/commands.js'
 import type { World } from './terminal/commands.js'
 import { plain, strikeOut } from './terminal/screen.js'
 
+// This file runs as dist/cli/index.js.
+const root = resolve(dirname(process.argv[1] ?? ''), '../..')
 const token = process.env.LOADGATE_TOKEN ?? ''
 const { JAVA_HOME } = process.env
 const java = JAVA_HOME ? join(JAVA_HOME, 'bin', 'java') : 'java'
@@ -42,9 +45,10 @@ const world: World = {
   workspace: process.cwd(),
   token,
   platform: process.platform,
-  version: '0.1.0',
-  // This file runs as dist/cli/index.js.
-  exampleDir: resolve(dirname(process.argv[1] ?? ''), '../../examples/shop'),
+  get version() {
+    return (JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }).version
+  },
+  exampleDir: join(root, 'examples/shop'),
   findFiles: createFindFiles,
   hasJava: () => new Promise((done) => execFile(java, ['-version'], (error) => done(error === null))),
   startShop: async (slow) => (await import('./local/demo-shop.js')).startShop({ slow }),

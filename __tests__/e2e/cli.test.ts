@@ -70,6 +70,11 @@ describe('run --rehearse', () => {
   })
 })
 
+test('--version is that of the package', async () => {
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }
+  expect(await run(['--version'])).toEqual({ code: 0, out: `${version}\n`, err: '' })
+})
+
 describe('mistakes are told in a line, with exit code 2', () => {
   test.each([
     { args: ['run', '--files', 'no.jmx'], words: /files: "no\.jmx" matches no file in the workspace/ },
