@@ -55,7 +55,7 @@ export function makePageOutcome(load: LoadShape = SHOP_LOAD, changes: Partial<Ou
   const apdex = { score: 0.962, targetMs: 250 }
   const lines = [
     ...['apdex >= 0.9', 'error_rate < 1%', 'p95 < 400ms', 'p99 < 600ms', 'warn: median < 100ms'],
-    'p95{region="us-*"} < 450ms'
+    ...['p95{region="us-*"} < 450ms', 'p99{label="GET /", region="us-*"} < 2s']
   ]
   const { thresholds } = parseThresholds(lines.join('\n'))
   return makeOutcome({
