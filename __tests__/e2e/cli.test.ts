@@ -61,6 +61,13 @@ describe('run --rehearse', () => {
     expect(out + err).not.toContain('::debug')
   })
 
+  test("four at once, with CSVs larger than any buffer on their way, do not get in each other's way", async () => {
+    const args = ['run', '--rehearse', '--files', 'plan.jmx', '--threads', '20', '--duration', '60s']
+    const all = await Promise.all([1, 2, 3, 4].map(() => run(args)))
+    expect(all.map(({ code, err }) => [code, err])).toEqual(all.map(() => [0, '']))
+    expect(readdirSync(join(folder, 'loadgate-results'))).toHaveLength(4)
+  })
+
   test('goes on to its end when nobody reads it', async () => {
     const command = start(['run', '--rehearse', '--files', 'plan.jmx', '--output', 'out'])
     command.child.stdout!.destroy()
