@@ -17,6 +17,7 @@ const ROUNDS = Number(process.env.LOADGATE_BENCH_ROUNDS ?? 5)
 const DURATION_S = Number(process.env.LOADGATE_BENCH_DURATION ?? 10)
 const CSV_MB = Number(process.env.LOADGATE_BENCH_CSV_MB ?? 2048)
 const GOAL_RATIO = 0.97
+const MOST_SPREAD = 1.15
 const MB = 1024 * 1024
 const PROPERTIES = ['-Jthreads=5', '-Jrampup=0', `-Jduration=${DURATION_S}`]
 
@@ -48,22 +49,28 @@ async function measureThroughput() {
 }
 
 function printThroughput({ alone, embedded }) {
-  const ratio = median(embedded.map((rate, round) => rate / alone[round]))
-  console.log(
-    `Samples a second of examples/shop, ${DURATION_S} s a run, median of ${ROUNDS} rounds in turns.\n`
-  )
-  console.log('| | samples/s | lowest | highest | ratio |\n|---|---:|---:|---:|---:|')
-  for (const [name, rates, shown] of [
-    ['JMeter alone', alone, 1],
-    ['`loadgate run`', embedded, ratio]
-  ]) {
-    const row = [median(rates), Math.min(...rates), Math.max(...rates)].map((rate) => rate.toFixed(1))
-    console.log(`| ${name} | ${row.join(' | ')} | ${shown.toFixed(3)} |`)
-  }
-  console.log(
-    `\nGoal: a ratio of at least ${GOAL_RATIO} (median of the rounds' own ratios): ${ratio >= GOAL_RATIO ? 'met' : 'missed'}.\n`
-  )
-  if (ratio < GOAL_RATIO) process.exitCode = 1
+  const ratios = embedded.map((rate, round) => rate / alone[round])
+  console.log(`Samples a second of examples/shop, ${DURATION_S} s a run, ${ROUNDS} rounds in turns.\n`)
+  console.log('| | median | lowest | highest |\n|---|---:|---:|---:|')
+  console.log(`| JMeter alone | ${describe(alone, 1)} |`)
+  console.log(`| \`loadgate run\` | ${describe(embedded, 1)} |`)
+  console.log(`| ratio of the two in a round | ${describe(ratios, 3)} |`)
+  console.log(`\nGoal: a ratio of at least ${GOAL_RATIO}: ${judge(alone, ratios)}.\n`)
+}
+
+/** Where JMeter alone is not as fast as itself a moment ago, other work on the machine is what is measured. */
+function judge(alone, ratios) {
+  const spread = Math.max(...alone) / Math.min(...alone)
+  if (spread > MOST_SPREAD)
+    return `not to be told, for JMeter alone varied by a factor of ${spread.toFixed(2)}; measure on a quiet machine`
+  if (median(ratios) >= GOAL_RATIO) return 'met'
+  process.exitCode = 1
+  return 'missed'
+}
+
+function describe(numbers, digits) {
+  const shown = [median(numbers), Math.min(...numbers), Math.max(...numbers)]
+  return shown.map((number) => number.toFixed(digits)).join(' | ')
 }
 
 /** A shop in a process of its own, so that neither subject shares one with it. */
@@ -243,5 +250,7 @@ function memoryOf(pid) {
 }
 
 function median(numbers) {
-  return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)]
+  const sorted = numbers.toSorted((a, b) => a - b)
+  const middle = sorted.slice((sorted.length - 1) >> 1, (sorted.length >> 1) + 1)
+  return middle.reduce((sum, number) => sum + number, 0) / middle.length
 }
