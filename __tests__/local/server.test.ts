@@ -468,15 +468,13 @@ describe('repeat', () => {
 })
 
 describe('the permalink', () => {
-  test('is a page for browsers, with the token, and shows what it is given as text', async () => {
-    const run = await finishRun(service, runForm({ name: '<script>alert(1)</script>' }))
+  test('is the document where the service has no pages', async () => {
+    const run = await finishRun(service)
     const { pathname } = new URL(run.json.permalink)
-    const page = await get(service, pathname, { headers: { accept: 'text/html,application/xhtml+xml' } })
-    expect(page.headers['content-type']).toBe('text/html; charset=utf-8')
-    expect(page.text).toContain('&lt;script&gt;alert(1)&lt;/script&gt;')
-    expect(page.text).not.toContain('<script>')
-    expect(page.text).toContain('Rehearsal, synthetic samples')
-    expect((await get(service, pathname, { token: null })).status).toBe(401)
+    const headers = { accept: 'text/html,application/xhtml+xml' }
+    expect((await get(service, pathname, { headers })).json.uuid).toBe(run.json.uuid)
+    expect((await get(service, pathname, { headers, token: null })).status).toBe(401)
+    expect((await get(service, '/')).status).toBe(404)
   })
 })
 

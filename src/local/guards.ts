@@ -1,6 +1,8 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { RequestError } from './errors.js'
+import { cannotFind } from './find-run.js'
+import { admitToPage, isPageRequest } from './page-access.js'
+import { isSameSecret } from './secrets.js'
 
 export interface Guarded {
   readonly token: string
@@ -14,14 +16,23 @@ export function addGuards(app: FastifyInstance, guarded: Guarded): void {
   app.addHook('onRequest', async (request, reply) => {
     checkHost(request, guarded)
     checkOrigin(request, guarded)
-    if (!hasToken(request, guarded.token)) {
-      void reply.header('www-authenticate', 'Basic realm="loadgate", charset="UTF-8"')
-      throw new RequestError(
-        401,
-        'the API token is missing or wrong: send it as the user name, with an empty password'
-      )
+    if (isPageRequest(request)) {
+      if (!hasToken(request, guarded.token)) admitToPage(request, reply, guarded)
+      if (reply.sent) return reply
+    } else {
+      checkSite(request)
+      if (!hasToken(request, guarded.token)) {
+        void reply.header('www-authenticate', 'Basic realm="loadgate", charset="UTF-8"')
+        throw new RequestError(
+          401,
+          'the API token is missing or wrong: send it as the user name, with an empty password'
+        )
+      }
+      // Links carry a prefix, by which there are no pages.
+      if (request.routeOptions.config.page === 'always') throw cannotFind()
     }
     checkVersion(request, guarded.vendor)
+    return undefined
   })
 }
 
@@ -36,16 +47,21 @@ function checkHost(request: FastifyRequest, guarded: Guarded): void {
 function checkOrigin(request: FastifyRequest, guarded: Guarded): void {
   const { origin } = request.headers
   const own = [`http://127.0.0.1:${guarded.port()}`, `http://localhost:${guarded.port()}`]
-  if (origin !== undefined && !own.includes(origin)) {
-    throw new RequestError(403, 'this service does not answer to the pages of other sites')
-  }
+  if (origin !== undefined && !own.includes(origin)) throw foreignPage()
+}
+
+/** A browser that was once given the token would send it along with any picture of any page; it does say whose page that is. */
+function checkSite(request: FastifyRequest): void {
+  if (['cross-site', 'same-site'].includes(String(request.headers['sec-fetch-site']))) throw foreignPage()
+}
+
+function foreignPage(): RequestError {
+  return new RequestError(403, 'this service does not answer to the pages of other sites')
 }
 
 function hasToken(request: FastifyRequest, token: string): boolean {
   const encoded = /^basic\s+([\w+/]+=*)$/i.exec(request.headers.authorization ?? '')?.[1] ?? ''
-  // Digests have one length, so the comparison takes the same time for any guess.
-  const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
-  return timingSafeEqual(digest(Buffer.from(encoded, 'base64').toString('utf8')), digest(`${token}:`))
+  return isSameSecret(Buffer.from(encoded, 'base64').toString('utf8'), `${token}:`)
 }
 
 /** v2 is the only version and the default; who asks for another one by name must not be given v2. */

@@ -63,7 +63,7 @@ async function appendRows(source: {
 }
 
 /** Lets whole rows through. A line feed within quotes ends no row: messages may have several lines. */
-class RowCutter {
+export class RowCutter {
   private rest: Buffer = Buffer.alloc(0)
   private inQuotes = false
 

@@ -71,6 +71,8 @@ export interface RunRecord {
   toolVersion: string | null
   status: RunStatus
   apdex: string | null
+  /** Null as long as they are not counted. */
+  samples: number | null
   /** Why the run ended badly, in the tool's own words where it has any. */
   remoteErrors: string | null
   startedMs: number | null

@@ -1,5 +1,5 @@
 import { stat, open } from 'node:fs/promises'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import {
   accountDocument,
   briefRunDocument,
@@ -14,10 +14,13 @@ import {
 } from './documents.js'
 import type { Engine } from './engine.js'
 import { RequestError } from './errors.js'
+import { cannotFind, findRun } from './find-run.js'
 import type { Grids } from './grids.js'
+import { isPageRequest } from './page-access.js'
+import { addPageRoutes, sendPage } from './page-routes.js'
 import { type GridRecord, hasEnded, type RunRecord } from './records.js'
 import { discardUpload, readParams, readUpload } from './request-body.js'
-import { renderRunPage } from './run-page.js'
+import type { RunPages } from './run-pages.js'
 import type { Runs } from './runs.js'
 import { type Piece, sendPieces } from './send-file.js'
 import { readGridSpec, readRunRequest } from './validation.js'
@@ -29,6 +32,8 @@ export interface ServiceParts {
   readonly runs: Runs
   readonly engine: Engine
   readonly maxUploadBytes: number
+  /** Undefined where nobody looks. */
+  readonly pages: RunPages | undefined
 }
 
 /** Every operation of the API; HEAD comes along with each GET that has no effect. */
@@ -36,6 +41,7 @@ export function addRoutes(app: FastifyInstance, service: ServiceParts): void {
   addGridRoutes(app, service)
   addRunRoutes(app, service)
   addResultRoutes(app, service)
+  if (service.pages) addPageRoutes(app, { ...service, pages: service.pages })
   app.get('/account', () => accountDocument(service.desk))
   app.get('/users/1', () => userDocument(service.desk))
 }
@@ -57,13 +63,15 @@ function addGridRoutes(app: FastifyInstance, { desk, grids }: ServiceParts): voi
 }
 
 function addRunRoutes(app: FastifyInstance, service: ServiceParts): void {
-  const { desk, runs } = service
+  const { desk, runs, pages } = service
   const path = `/${desk.words.runs}`
   app.post(path, async (request, reply) => reply.code(201).send(await createRun(request, service)))
   app.get(path, (request) => runListDocument(readPage(request), desk))
-  app.get(`${path}/:id`, (request, reply) => {
+  app.get(`${path}/:id`, { config: pages ? { page: 'html' } : {} }, async (request, reply) => {
     const run = findRun(request, desk)
-    return wantsPage(request) ? sendPage(reply, run) : runDocument(run, desk)
+    return pages && isPageRequest(request)
+      ? sendPage(reply, await pages.runPage(run))
+      : runDocument(run, desk)
   })
   // These two have effects, so a HEAD must not do what the GET does.
   app.get(`${path}/:id/stop`, { exposeHeadRoute: false }, async (request) => {
@@ -174,12 +182,6 @@ function findGrid(request: FastifyRequest, desk: Desk): GridRecord {
   return grid
 }
 
-function findRun(request: FastifyRequest, desk: Desk): RunRecord {
-  const run = desk.store.run((request.params as { id: string }).id)
-  if (!run) throw cannotFind()
-  return run
-}
-
 function findEndedRun(request: FastifyRequest, desk: Desk): RunRecord {
   const run = findRun(request, desk)
   if (!hasEnded(run))
@@ -187,27 +189,9 @@ function findEndedRun(request: FastifyRequest, desk: Desk): RunRecord {
   return run
 }
 
-function cannotFind(): RequestError {
-  return new RequestError(404, 'Sorry, we cannot find that resource.')
-}
-
 function readPage(request: FastifyRequest): number {
   const { page } = request.query as { page?: unknown }
   if (page === undefined) return 1
   if (typeof page === 'string' && /^[1-9]\d{0,8}$/.test(page)) return Number(page)
   throw new RequestError(400, `page must be a whole number from 1, not ${JSON.stringify(page)}`)
-}
-
-/** The permalink and the API's short path are the same address; a browser asks for a page, and by `/api` nobody does. */
-function wantsPage(request: FastifyRequest): boolean {
-  return /\btext\/html\b/.test(request.headers.accept ?? '') && !request.originalUrl.startsWith('/api/')
-}
-
-function sendPage(reply: FastifyReply, run: RunRecord): FastifyReply {
-  void reply.headers({
-    'content-type': 'text/html; charset=utf-8',
-    'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
-    'x-content-type-options': 'nosniff'
-  })
-  return reply.send(renderRunPage(run))
 }

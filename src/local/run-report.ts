@@ -27,13 +27,14 @@ interface Users {
 export async function describeEnd(
   run: RunRecord,
   end: End
-): Promise<{ apdex: string | null; report: RunReport }> {
+): Promise<{ apdex: string | null; samples: number; report: RunReport }> {
   const { measurements, users } = await collect(run, end)
   const figures = measurements.figures({})
   const targetMs = apdexTargetMs(run.request.properties)
   const score = targetMs === undefined ? undefined : figures?.apdex(targetMs)
   return {
     apdex: score === undefined ? null : `${formatScore(score)} [${targetMs ?? ''}]`,
+    samples: figures?.samples ?? 0,
     report: {
       summary: summarise(run, end, { measurements, figures, users }),
       mean_response_time: roundTo(figures?.meanMs, 2),

@@ -126,6 +126,7 @@ export class Runs {
       toolVersion: null,
       status: 'queued',
       apdex: null,
+      samples: null,
       remoteErrors: null,
       startedMs: null,
       stoppedMs: null,

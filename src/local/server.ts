@@ -10,9 +10,12 @@ import { createRehearsalEngine } from './engines/rehearsal.js'
 import { messageOf, RequestError } from './errors.js'
 import { Grids } from './grids.js'
 import { addGuards } from './guards.js'
+import { isPageRequest, PAGE_HEADERS } from './page-access.js'
+import type { PageArtist } from './pages.js'
 import { endLeftoverGroup, Processes, type ProcessGroup } from './processes.js'
 import { FormFields } from './request-body.js'
 import { addRoutes } from './routes.js'
+import { RunPages } from './run-pages.js'
 import { Runs } from './runs.js'
 import { Store } from './store.js'
 import { wordsOf } from './words.js'
@@ -34,6 +37,8 @@ export interface ServiceOptions {
   /** Told of every process group as it starts, so that it can be ended after a kill of this process. */
   readonly onProcess?: (group: ProcessGroup) => void
   readonly maxUploadBytes?: number
+  /** Draws the web pages; without it there are none. Loaded when the first one is asked for. */
+  readonly pages?: () => Promise<PageArtist>
   readonly clock?: Clock
   readonly env?: NodeJS.ProcessEnv
 }
@@ -77,12 +82,15 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     startedMs: clock.now(),
     baseUrl: () => `http://127.0.0.1:${port()}`
   }
+  const loadArtist = options.pages
+  const pages = loadArtist && new RunPages({ desk, clock, synthetic: engine.synthetic, log, loadArtist })
   addGuards(app, { token: desk.token, vendor: desk.words.vendor, port })
   addRoutes(app, {
     desk,
     grids,
     runs,
     engine,
+    pages,
     maxUploadBytes: options.maxUploadBytes ?? DEFAULT_MAX_UPLOAD_BYTES
   })
   await app.listen({ host: '127.0.0.1', port: options.port ?? 0 })
@@ -91,6 +99,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     token: desk.token,
     close: async () => {
       closing.abort()
+      pages?.close()
       await runs.close()
       await processes.endAll()
       grids.close()
@@ -148,11 +157,12 @@ function createApp(): FastifyInstance {
   app.addContentTypeParser('application/x-www-form-urlencoded', text, (_request, body, done) => {
     done(null, new FormFields([...new URLSearchParams(String(body))]))
   })
-  app.setErrorHandler<FastifyError>((thrown, _request, reply) => {
+  app.setErrorHandler<FastifyError>((thrown, request, reply) => {
     const statusCode = thrown.statusCode ?? 500
     // The rest of a refused upload is not read, so the connection cannot be used again.
     if (statusCode >= 400) void reply.header('connection', 'close')
-    return reply.code(statusCode).send({ error: thrown.message })
+    if (!isPageRequest(request)) return reply.code(statusCode).send({ error: thrown.message })
+    return reply.code(statusCode).headers(PAGE_HEADERS).type('text/plain; charset=utf-8').send(thrown.message)
   })
   app.setNotFoundHandler((_request, reply) =>
     reply.code(404).send({ error: 'Sorry, we cannot find that resource.' })

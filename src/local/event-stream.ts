@@ -1,0 +1,40 @@
+import type { ServerResponse } from 'node:http'
+import type { FastifyReply } from 'fastify'
+import { PAGE_HEADERS } from './page-access.js'
+
+/** How soon a browser comes back after its connection was lost. */
+const RETRY_MS = 1000
+
+/** One browser that listens to server-sent events. */
+export class EventStream {
+  readonly #response: ServerResponse
+
+  constructor(reply: FastifyReply) {
+    reply.hijack()
+    this.#response = reply.raw
+    this.#response.writeHead(200, { ...PAGE_HEADERS, 'content-type': 'text/event-stream; charset=utf-8' })
+    this.#response.write(`retry: ${RETRY_MS}\n\n`)
+  }
+
+  onClose(act: () => void): void {
+    this.#response.once('close', act)
+  }
+
+  /** Each event stands for itself, so who is slow to read them is spared those in between. */
+  send(data: string): void {
+    if (!this.#response.writableNeedDrain) this.#response.write(eventOf(data))
+  }
+
+  /** Keeps the connection from looking dead. */
+  beat(): void {
+    this.#response.write(':\n\n')
+  }
+
+  end(data?: string): void {
+    this.#response.end(data === undefined ? '' : eventOf(data))
+  }
+}
+
+function eventOf(data: string): string {
+  return `${data.replace(/^/gm, 'data: ')}\n\n`
+}

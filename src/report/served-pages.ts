@@ -1,0 +1,3 @@
+// What a service needs to show its runs to people.
+export { renderListPage, renderRunList } from './run-list.js'
+export { describeRun, renderRunPage } from './run-page.js'
