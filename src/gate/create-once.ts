@@ -1,4 +1,4 @@
-import { RefusedError, madeNothing } from '../service/errors.js'
+import { CertificateError, RefusedError, madeNothing } from '../service/errors.js'
 import { pauseBefore } from '../service/retries.js'
 import type { Gate } from './gate.js'
 import { messageOf } from './trouble.js'
@@ -24,5 +24,6 @@ export async function createOnce<T>(
 }
 
 function isWorthAnother(thrown: unknown): boolean {
-  return madeNothing(thrown) && (!(thrown instanceof RefusedError) || thrown.status === 429)
+  const isFinal = thrown instanceof RefusedError ? thrown.status !== 429 : thrown instanceof CertificateError
+  return madeNothing(thrown) && !isFinal
 }

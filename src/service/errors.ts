@@ -44,6 +44,11 @@ export class UnreachableError extends ServiceError {
   }
 }
 
+/** The service's certificate is not trusted; asking again changes nothing, and nothing was sent. */
+export class CertificateError extends ServiceError {
+  override name = 'CertificateError'
+}
+
 /** The service answered with success, and with something that is no such reply. */
 export class MalformedReplyError extends ServiceError {
   override name = 'MalformedReplyError'
@@ -66,7 +71,7 @@ export function isPassing(error: unknown): boolean {
 
 /** Whether a creating request can have had no effect, so that sending it again makes no second one. */
 export function madeNothing(error: unknown): boolean {
-  if (error instanceof UploadError) return true
+  if (error instanceof UploadError || error instanceof CertificateError) return true
   if (error instanceof UnreachableError) return error.neverSent
   return error instanceof RefusedError && error.status >= 300 && error.status < 500 && error.status !== 408
 }

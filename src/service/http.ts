@@ -4,7 +4,13 @@ import { Readable } from 'node:stream'
 import { isConfidential, isLoopback } from './address.js'
 import { reasonOf } from './clock.js'
 import { describeErrorBody } from './error-body.js'
-import { MalformedReplyError, RefusedError, ServiceError, UnreachableError } from './errors.js'
+import {
+  CertificateError,
+  MalformedReplyError,
+  RefusedError,
+  ServiceError,
+  UnreachableError
+} from './errors.js'
 
 /** A body that can be made anew for each attempt, with its length known before the first byte. */
 export interface Upload {
@@ -40,7 +46,8 @@ const MOST_REDIRECTS = 5
 
 /** Codes of failures that come before the request's first byte has left. */
 const NEVER_SENT =
-  /^(ECONNREFUSED|ENOTFOUND|EAI_\w+|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|CERT_\w+|UNABLE_TO_\w+|DEPTH_ZERO_\w+|SELF_SIGNED_\w+|ERR_TLS_\w+|ERR_SSL_\w+)$/
+  /^(ECONNREFUSED|ENOTFOUND|EAI_\w+|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|ERR_SSL_\w+)$/
+const NOT_TRUSTED = /^(CERT_\w+|UNABLE_TO_\w+|DEPTH_ZERO_\w+|SELF_SIGNED_\w+|ERR_TLS_\w+)$/
 
 /** The one place that speaks HTTP: credentials, time-outs, redirects, proxies, and errors with words. */
 export class Http {
@@ -233,6 +240,12 @@ function failureOf(call: Call, thrown: unknown): Error {
   if (call.signal?.aborted) return reasonOf(call.signal)
   if (thrown instanceof ServiceError) return thrown
   const { code = '', message = String(thrown) } = Object(thrown) as Partial<NodeJS.ErrnoException>
+  if (NOT_TRUSTED.test(code))
+    return new CertificateError(
+      call.operation,
+      `the certificate of ${call.url.host} is not trusted: ${message} (${code}). If an authority of your own has signed it, name its certificate in NODE_EXTRA_CA_CERTS`,
+      { cause: thrown }
+    )
   return new UnreachableError(call.operation, describeFailure(call, code, message), {
     cause: thrown,
     // A proxy that makes no tunnel keeps the request as well.

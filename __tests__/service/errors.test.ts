@@ -1,0 +1,39 @@
+import { expect, test } from '@jest/globals'
+import {
+  CertificateError,
+  MalformedReplyError,
+  RefusedError,
+  UnreachableError,
+  UploadError,
+  isPassing,
+  madeNothing
+} from '../../src/service/errors.js'
+
+const refused = (status: number): RefusedError =>
+  new RefusedError('asking', { status, detail: 'no', requestId: undefined, retryAfterMs: undefined })
+const unreachable = (neverSent: boolean): UnreachableError =>
+  new UnreachableError('asking', 'gone', { neverSent })
+
+test.each<[string, unknown, { passing: boolean; nothing: boolean }]>([
+  ['no connection', unreachable(true), { passing: true, nothing: true }],
+  ['a lost reply', unreachable(false), { passing: true, nothing: false }],
+  [
+    'a certificate that is not trusted',
+    new CertificateError('asking', 'no'),
+    { passing: false, nothing: true }
+  ],
+  ['a file that has changed', new UploadError('asking', 'no'), { passing: false, nothing: true }],
+  ['a reply that makes no sense', new MalformedReplyError('asking', 'no'), { passing: true, nothing: false }],
+  ['302', refused(302), { passing: false, nothing: true }],
+  ['401', refused(401), { passing: false, nothing: true }],
+  ['408', refused(408), { passing: true, nothing: false }],
+  ['422', refused(422), { passing: false, nothing: true }],
+  ['425', refused(425), { passing: true, nothing: true }],
+  ['429', refused(429), { passing: true, nothing: true }],
+  ['500', refused(500), { passing: true, nothing: false }],
+  ['503', refused(503), { passing: true, nothing: false }],
+  ['anything else', new Error('no'), { passing: false, nothing: false }]
+])('%s: whether it may pass, and whether it certainly made nothing', (_, error, { passing, nothing }) => {
+  expect(isPassing(error)).toBe(passing)
+  expect(madeNothing(error)).toBe(nothing)
+})
