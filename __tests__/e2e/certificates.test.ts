@@ -1,0 +1,172 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { connect } from 'node:net'
+import type { AddressInfo, Server } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pipeline } from 'node:stream'
+import { createServer as createTlsServer } from 'node:tls'
+import { FakeService } from '../support/fake-service.js'
+import { GRID } from '../support/gate-stage.js'
+import { Step } from '../support/step.js'
+
+/** A name that no machine knows: only the proxy can lead there. */
+const HOST = 'load-service.example'
+const hasOpenssl = spawnSync('openssl', ['version']).status === 0
+const withOpenssl = hasOpenssl ? describe : describe.skip
+
+/** The service behind TLS: its links carry the address that callers use. */
+class SecureService extends FakeService {
+  publicUrl: string | undefined
+  override get url(): string {
+    return this.publicUrl ?? super.url
+  }
+}
+
+let folder: string
+let service: SecureService
+let tls: Server
+let step: Step
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'loadgate-ca-'))
+  if (hasOpenssl) makeCertificates()
+})
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+beforeEach(async () => {
+  service = await new SecureService().start()
+  tls = await startTls(Number(new URL(service.url).port))
+  step = new Step()
+  step.env = { NODE_EXTRA_CA_CERTS: join(folder, 'ca.pem') }
+  step.inputs = { token: service.token, files: 'plan.jmx', grids: GRID, 'poll-interval': '1s' }
+})
+
+afterEach(async () => {
+  await service.stop()
+  await new Promise((resolve) => tls.close(resolve))
+  step.remove()
+})
+
+/** An authority of our own, and the service's certificate signed by it. */
+function makeCertificates(): void {
+  const openssl = (...args: string[]): Buffer =>
+    execFileSync('openssl', args, { cwd: folder, stdio: ['ignore', 'pipe', 'ignore'] })
+  const newKey = ['-newkey', 'rsa:2048', '-nodes']
+  openssl(
+    'req',
+    '-x509',
+    ...newKey,
+    '-keyout',
+    'ca.key',
+    '-out',
+    'ca.pem',
+    '-subj',
+    '/CN=Test CA',
+    '-days',
+    '2'
+  )
+  openssl('req', ...newKey, '-keyout', 'server.key', '-out', 'server.csr', '-subj', `/CN=${HOST}`)
+  writeFileSync(join(folder, 'names.txt'), `subjectAltName=DNS:${HOST},DNS:localhost,IP:127.0.0.1\n`)
+  const authority = ['-CA', 'ca.pem', '-CAkey', 'ca.key', '-CAcreateserial', '-extfile', 'names.txt']
+  openssl('x509', '-req', '-in', 'server.csr', ...authority, '-out', 'server.pem', '-days', '2')
+}
+
+/** Takes TLS off and hands on to the plain service. */
+async function startTls(servicePort: number): Promise<Server> {
+  const files = hasOpenssl ? ['server.key', 'server.pem'].map((name) => readFileSync(join(folder, name))) : []
+  const [key, cert] = files
+  const server = createTlsServer({ ...(key && cert && { key, cert }) }, (socket) => {
+    const plain = connect(servicePort, '127.0.0.1')
+    pipeline(socket, plain, socket, () => undefined)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return server
+}
+
+const portOf = (server: Server): number => (server.address() as AddressInfo).port
+
+withOpenssl('a certificate of one’s own authority', () => {
+  test.each(['localhost', '127.0.0.1'])('on %s is trusted by NODE_EXTRA_CA_CERTS', async (host) => {
+    service.publicUrl = `https://${host}:${portOf(tls)}`
+    step.inputs['base-url'] = service.publicUrl
+    const result = await step.main()
+    expect(result.log).not.toContain('::error::')
+    expect(result.outputs.verdict).toBe('passed')
+    expect(service.calls('GET', /result\.csv/)).toHaveLength(1)
+  })
+
+  test('is refused without it, with a hint, and nothing is sent', async () => {
+    service.publicUrl = `https://localhost:${portOf(tls)}`
+    step.inputs['base-url'] = service.publicUrl
+    step.env = {}
+    const result = await step.main()
+    expect(result.code).toBe(1)
+    expect(result.outputs.verdict).toBe('error')
+    expect(result.log).toMatch(/certificate of localhost:\d+ is not trusted.*NODE_EXTRA_CA_CERTS/)
+    expect(service.seen).toEqual([])
+  })
+})
+
+withOpenssl('a proxy', () => {
+  let proxy: Server
+  let tunnels: string[]
+  let plain: string[]
+
+  beforeEach(async () => {
+    tunnels = []
+    plain = []
+    const server = createServer((request, response) => {
+      plain.push(request.url ?? '')
+      response.writeHead(500).end()
+    })
+    server.on('connect', (request, socket) => {
+      tunnels.push(request.url ?? '')
+      const inner = connect(portOf(tls), '127.0.0.1', () => {
+        socket.write('HTTP/1.1 200 Connection established\r\n\r\n')
+        pipeline(socket, inner, socket, () => undefined)
+      })
+    })
+    proxy = server
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    service.publicUrl = `https://${HOST}`
+    step.inputs['base-url'] = `https://${HOST}`
+  })
+
+  afterEach(() => new Promise((resolve) => proxy.close(resolve)))
+
+  test.each(['https_proxy', 'HTTPS_PROXY'])('of %s leads to a host that only it knows', async (variable) => {
+    step.env[variable] = `http://127.0.0.1:${portOf(proxy)}`
+    const result = await step.main()
+    expect(result.log).not.toContain('::error::')
+    expect(result.outputs.verdict).toBe('passed')
+    expect(new Set(tunnels)).toEqual(new Set([`${HOST}:443`]))
+    expect(plain).toEqual([])
+    expect(service.calls('POST', /runs$/)).toHaveLength(1)
+  })
+
+  test('is used by post as well', async () => {
+    step.env.https_proxy = `http://127.0.0.1:${portOf(proxy)}`
+    service.statuses = ['running']
+    const main = step.start('main')
+    const result = step.result(main)
+    while (service.calls('GET', /runs\/\w+$/).length === 0)
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    main.kill('SIGKILL')
+    await result
+    await step.post()
+    expect(service.calls('GET', /stop$/)).toHaveLength(1)
+    expect(service.runList.map(({ statuses }) => statuses)).toEqual([['finished']])
+  })
+
+  test('without its variables the host is not known, and no run is started', async () => {
+    const result = await step.main()
+    expect(result.outputs.verdict).toBe('error')
+    expect(result.log).toContain(`the host ${HOST} is not known. Check base-url`)
+    expect(tunnels).toEqual([])
+    expect(service.seen).toEqual([])
+  }, 90_000)
+})
