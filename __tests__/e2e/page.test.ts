@@ -19,6 +19,8 @@ import { measure } from '../support/sample-csv.js'
 
 const DESKTOP = { width: 1280, height: 900 }
 const PHONE = { width: 390, height: 844 }
+/** A4 within margins of a centimetre. */
+const PAPER = { width: 718, height: 1046 }
 const CHARTS = ['Response time', 'Throughput', 'Failures', 'Active threads']
 const SERIES = ['p50', 'p95', 'p99', 'throughput', 'failures', 'threads']
 
@@ -320,8 +322,10 @@ describeInBrowser('the page in a browser', () => {
           look.pixels(look.canvases('#time')[0], 'p95') > 200`
       )
     await isDrawnOn(DARK_CARD)
+    await page.setViewportSize(PAPER)
     await page.emulateMedia({ media: 'print' })
     await isDrawnOn(LIGHT_CARD)
+    await until(page, `document.documentElement.scrollWidth <= ${PAPER.width}`)
     expect(await page.locator('#theme').isVisible()).toBe(false)
     await page.emulateMedia({ media: 'screen' })
     await isDrawnOn(DARK_CARD)
