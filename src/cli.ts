@@ -75,6 +75,7 @@ const world: World = {
       port,
       engine: rehearse ? 'rehearsal' : 'jmeter',
       log,
+      pages: () => import('./report/served-pages.js'),
       ...(token !== undefined && { token }),
       ...(serviceName !== undefined && { serviceName })
     })
