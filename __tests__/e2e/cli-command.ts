@@ -86,6 +86,11 @@ export function isAlive(pid: number): boolean {
   return state !== '' && !state.startsWith('Z')
 }
 
+/** Ends what a test that failed has left. */
+export function killAll(pids: readonly number[]): void {
+  for (const pid of pids.filter(isAlive)) process.kill(pid, 'SIGKILL')
+}
+
 export async function until(holds: () => boolean): Promise<void> {
   const deadlineMs = Date.now() + 20_000
   while (!holds()) {

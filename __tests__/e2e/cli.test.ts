@@ -4,7 +4,7 @@ import { cpSync, existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, wri
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { runEndlessly, writeJMeter } from '../local/stand-in.js'
-import { CLI, NODE, follow, isAlive, runCommand, startCommand, until } from './cli-command.js'
+import { CLI, NODE, follow, isAlive, killAll, runCommand, startCommand, until } from './cli-command.js'
 import type { Command, Ended } from './cli-command.js'
 
 const TOKEN = 'a-token-for-this-test'
@@ -103,19 +103,25 @@ describe('mistakes are told in a line, with exit code 2', () => {
 })
 
 describe('a signal in the middle', () => {
-  /** A tool with a child of its own, and both their process ids. */
-  async function startTool(kind: 'deaf' | 'obedient'): Promise<{ command: Command; pids: number[] }> {
+  /** A tool's and its child's. */
+  let pids: number[]
+  beforeEach(() => {
+    pids = []
+  })
+  afterEach(() => killAll(pids))
+
+  async function startTool(kind: 'deaf' | 'obedient'): Promise<Command> {
     const pidFile = join(folder, 'pids')
     const JMETER_HOME = writeJMeter(join(folder, 'jmeter'), runEndlessly(pidFile, kind))
     const command = start(['run', '--files', 'plan.jmx', '--output', 'out'], { JMETER_HOME })
     await until(() => existsSync(pidFile))
-    const pids = readFileSync(pidFile, 'utf8').trim().split(' ').map(Number)
+    pids = readFileSync(pidFile, 'utf8').trim().split(' ').map(Number)
     expect(pids.map(isAlive)).toEqual([true, true])
-    return { command, pids }
+    return command
   }
 
   test('stops the run, ends its processes, says so, and exits with 130', async () => {
-    const { command, pids } = await startTool('obedient')
+    const command = await startTool('obedient')
     command.child.kill('SIGINT')
     const { code, out } = await command.ended
     expect(out).toMatch(/^CANCELLED: .*SIGINT/m)
@@ -125,7 +131,7 @@ describe('a signal in the middle', () => {
   })
 
   test('a second one does not wait, and still leaves no process', async () => {
-    const { command, pids } = await startTool('deaf')
+    const command = await startTool('deaf')
     command.child.kill('SIGINT')
     await new Promise((resolve) => setTimeout(resolve, 300))
     const before = Date.now()

@@ -8,19 +8,22 @@ import { runEndlessly, writeJMeter, writeSample } from '../local/stand-in.js'
 import { ArtifactService } from '../support/artifact-service.js'
 import { Step } from '../support/step.js'
 import type { StepResult } from '../support/step.js'
-import { INSTALL_MS, isAlive, jmeterNote, lacksJMeter, runCommand, until } from './cli-command.js'
+import { INSTALL_MS, isAlive, jmeterNote, killAll, lacksJMeter, runCommand, until } from './cli-command.js'
 
 const describeWithJMeter = lacksJMeter ? describe.skip : describe
 let artifacts: ArtifactService
 let step: Step
+let pids: number[]
 
 beforeEach(async () => {
+  pids = []
   artifacts = await new ArtifactService().start()
   step = new Step()
   step.env = { ...artifacts.env }
   step.inputs = { 'base-url': 'local', files: 'plan.jmx' }
 })
 afterEach(async () => {
+  killAll(pids)
   await artifacts.stop()
   step.remove()
 })
@@ -106,7 +109,8 @@ describe('the tool is kept apart from the job', () => {
     step.env.JMETER_HOME = writeJMeter(join(step.folder, 'jmeter'), lines)
     const result = await step.main()
     expect(result.outputs.verdict).toBe('passed')
-    expect(isAlive(Number(readFileSync(pidFile, 'utf8')))).toBe(false)
+    pids = [Number(readFileSync(pidFile, 'utf8'))]
+    expect(pids.map(isAlive)).toEqual([false])
   })
 })
 
@@ -117,7 +121,7 @@ describe('after a kill of main', () => {
     const main = step.start('main')
     const ended = step.result(main)
     await until(() => existsSync(pidFile))
-    const pids = readFileSync(pidFile, 'utf8').trim().split(' ').map(Number)
+    pids = readFileSync(pidFile, 'utf8').trim().split(' ').map(Number)
     main.kill('SIGKILL')
     await ended
     expect(pids.map(isAlive)).toEqual([true, true])
