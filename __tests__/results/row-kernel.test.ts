@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import { ByteScanner } from '../../src/results/byte-scanner.js'
 import { readHeader, type Layout } from '../../src/results/header.js'
 import { RowKernel } from '../../src/results/row-kernel.js'
-import { FLAG, RECORD } from '../../src/results/row-record.js'
+import { TimeLine } from '../../src/results/time-line.js'
 import { JMETER_COLUMNS, makeSampleCsv, type CsvStyle } from '../support/sample-csv.js'
 import { mutateBytes } from '../support/mutate-bytes.js'
 import { makeRandom } from '../support/seeded-random.js'
@@ -121,6 +121,11 @@ describe('the kernel and the plain reading come to the same', () => {
 })
 
 describe('the kernel itself', () => {
+  const makeLine = (atMs: number) => {
+    const line = new TimeLine()
+    line.add(atMs, 1, 0, -1)
+    return line
+  }
   type SampleLayout = Extract<Layout, { shape: 'samples' }>
   const layout = readHeader(encode(`${HEADER},responseMessage`)) as SampleLayout
 
@@ -136,18 +141,30 @@ describe('the kernel itself', () => {
       '1700000000129,1,cut'
     ]
     const bytes = encode(rows.join('\n'))
-    kernel.resize(bytes.length).set(bytes)
-    const { records, stop } = kernel.decode(0, bytes.length, Infinity)
-    const flags = Array.from(
-      { length: records.length / RECORD.size },
-      (_, i) => records[i * RECORD.size + RECORD.flags]
-    )
-    expect(flags.slice(0, 5)).toEqual([
-      ...[0, FLAG.failure, FLAG.labelEscaped, FLAG.transaction, FLAG.transaction | FLAG.empty]
-    ])
-    expect(flags[5]! & FLAG.odd).toBe(FLAG.odd)
-    expect(flags).toHaveLength(6)
-    expect(stop).toBe(bytes.length - rows[6]!.length)
+    kernel.resize(bytes.length)
+    kernel.room.set(bytes)
+    kernel.line.follow([makeLine(1_700_000_000_000), makeLine(1_700_000_000_000)])
+    const left: string[] = []
+    let counted = 0
+    const taker = {
+      skip: (count: number) => void (counted += count),
+      take(memory: Uint8Array, start: number, end: number) {
+        left.push(new TextDecoder().decode(memory.subarray(start, end)))
+        return left.length - 1
+      }
+    }
+    const next = kernel.takeRows({ from: 0, length: bytes.length, limit: Infinity }, taker)
+    const isNew = (row: string) => !row.includes(',none,')
+    // The first time, every label is new; a transaction without samples has no need of one.
+    expect(left).toEqual(rows.slice(0, 6).filter(isNew))
+    expect(counted).toBe(1)
+    expect(next).toBe(bytes.length - rows[6]!.length)
+    left.length = 0
+    counted = 0
+    kernel.takeRows({ from: 0, length: bytes.length, limit: Infinity }, taker)
+    expect(left).toEqual([rows[5]])
+    expect(counted).toBe(5)
+    expect(kernel.span).toEqual([1_700_000_000_123, 1_700_000_000_579])
   })
 
   test('is not made for a header beyond all measure', () => {

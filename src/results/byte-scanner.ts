@@ -1,5 +1,5 @@
 import { cutHeader, readHeader, type Layout } from './header.js'
-import { RowKernel } from './row-kernel.js'
+import { RowKernel, type RowTaker } from './row-kernel.js'
 import { RowProblems } from './row-problems.js'
 import { RowSplitter, type Row } from './row-splitter.js'
 import { SampleReader } from './sample-reader.js'
@@ -41,6 +41,8 @@ export class ByteScanner {
   #kernelFrom: number
   #splitter: RowSplitter | undefined
   #reader: SampleReader | TidyReader | undefined
+  /** Of the row that was taken last. */
+  #label: number | undefined
 
   constructor(options: ByteScannerOptions) {
     this.#options = options
@@ -108,27 +110,30 @@ export class ByteScanner {
   }
 
   #takeRows(from: number): number {
-    const used = this.#kernel === undefined ? from : this.#takeDecoded(this.#kernel, from)
+    const used = this.#kernel === undefined ? from : this.#takeCounted(this.#kernel, from)
     // The kernel stops at the first row that is not whole, which at the end of the file is the last one.
     return this.#kernel === undefined || this.#isEnded ? this.#takeSplit(used) : used
   }
 
-  #takeDecoded(kernel: RowKernel, from: number): number {
-    let used = from
-    for (;;) {
-      const { records, stop } = kernel.decode(used, this.#length, used + this.#limit - this.#consumed)
-      if (stop === used) return used
-      this.#consumed += stop - used
-      used = stop
-      if (this.#reader instanceof SampleReader)
-        this.#reader.takeRecords(records, kernel.memory, this.#takeOdd)
-    }
+  #takeCounted(kernel: RowKernel, from: number): number {
+    const limit = from + this.#limit - this.#consumed
+    const used = kernel.takeRows({ from, length: this.#length, limit }, this.#taker)
+    if (this.#reader instanceof SampleReader) this.#reader.followTimes()
+    this.#buffer = kernel.room
+    this.#consumed += used - from
+    return used
   }
 
-  /** One row, which ends with a line break. */
-  readonly #takeOdd = (start: number, end: number): void => {
-    const buffer = this.#kernel?.memory.subarray(start, end + 1) ?? this.#buffer
-    this.#splitter?.split({ buffer, length: end + 1 - start, limit: 1, isLast: false }, this.#take)
+  readonly #taker: RowTaker = {
+    skip: (rows) => {
+      if (this.#reader !== undefined) this.#reader.rows += rows
+    },
+    take: (bytes, start, end) => {
+      this.#label = undefined
+      const buffer = bytes.subarray(start, end + 1)
+      this.#splitter?.split({ buffer, length: buffer.length, limit: 1, isLast: false }, this.#take)
+      return this.#label
+    }
   }
 
   #takeSplit(from: number): number {
@@ -148,7 +153,9 @@ export class ByteScanner {
 
   readonly #take = (row: Row): void => {
     // CSVs that were written one after the other into one file repeat their header.
-    if (!this.#isHeader(row)) this.#reader?.take(row)
+    if (this.#isHeader(row)) return
+    if (this.#reader instanceof SampleReader) this.#label = this.#reader.take(row)
+    else this.#reader?.take(row)
   }
 
   #isHeader({ buffer, start, end }: Row): boolean {
@@ -195,7 +202,8 @@ export class ByteScanner {
     }
     const capacity = this.#buffer.length * 2
     if (this.#kernel !== undefined) {
-      this.#buffer = this.#kernel.resize(capacity)
+      this.#kernel.resize(capacity)
+      this.#buffer = this.#kernel.room
       return
     }
     const grown = new Uint8Array(capacity)
@@ -207,10 +215,13 @@ export class ByteScanner {
   #startKernel(): void {
     this.#kernelFrom = Infinity
     if (this.#layout?.shape !== 'samples') return
-    this.#kernel = RowKernel.make(this.#layout)
-    if (this.#kernel === undefined) return
+    const kernel = RowKernel.make(this.#layout)
+    if (kernel === undefined) return
+    this.#kernel = kernel
+    if (this.#reader instanceof SampleReader) this.#reader.useKernel(kernel)
     const bytes = this.#buffer.subarray(0, this.#length)
-    this.#buffer = this.#kernel.resize(this.#buffer.length)
+    kernel.resize(this.#buffer.length)
+    this.#buffer = kernel.room
     this.#buffer.set(bytes)
   }
 

@@ -11,8 +11,6 @@ const PAGE_BITS = 3
 const PAGE_SIZE = 1 << PAGE_BITS
 const SLOT_INTS = 4
 const COUNT_WRAP = 0x10000
-const DENSE_WIDTH = 1024
-const MAX_DENSE_CELLS = 640
 /** More than any 32-bit value needs at sixteen bits. */
 const PAGES_A_CELL = 1 << 17
 
@@ -30,41 +28,21 @@ export class Histogram {
   #pool = new Uint16Array(PAGE_SIZE * 512)
   /** What the 16-bit counts could not hold: pool index to the number of times the count wrapped. */
   readonly #wraps = new Map<number, number>()
-  /** The first cells have a plain table for their small values: few labels and short times are what most runs consist of. */
-  #dense = new Uint32Array(0)
-  #denseCells = 0
 
   constructor(bits: number) {
     this.#bits = bits
   }
 
   add(cell: number, value: number): void {
-    if (cell < this.#denseCells && value < DENSE_WIDTH) {
-      this.#dense[cell * DENSE_WIDTH + value]! += 1
-      return
-    }
-    if (cell < MAX_DENSE_CELLS && cell >= this.#denseCells) this.#growDense(cell)
-    let index = value
-    if (value >>> this.#bits !== 0) index = this.#bucketOf(value)
+    const index = bucketOf(value, this.#bits)
     const at = this.#pageOf(cell, index >>> PAGE_BITS) + (index & (PAGE_SIZE - 1))
     const count = this.#pool[at]! + 1
     this.#pool[at] = count
     if (count === COUNT_WRAP) this.#wraps.set(at, (this.#wraps.get(at) ?? 0) + 1)
   }
 
-  /** Takes all counts of `other`, each of its cells under the number that `cellOf` gives. */
-  absorb(other: CountedRuns, cellOf: (run: number) => number): void {
-    for (let run = 0; run + 1 < other.offsets.length; run++) {
-      const cell = cellOf(run)
-      for (let i = other.offsets[run]!; i < other.offsets[run + 1]!; i++) {
-        this.#addMany(cell, other.values[i]!, other.counts[i]!)
-      }
-    }
-  }
-
   /** The counts of cells 0 to `cells - 1`, one run each. */
   toRuns(cells: number): CountedRuns {
-    this.#emptyDense()
     const pages = this.#sortedPages()
     let size = this.#wraps.size
     for (let at = 0; at < this.#pages * PAGE_SIZE; at++) if (this.#pool[at] !== 0) size++
@@ -79,7 +57,7 @@ export class Histogram {
       for (let i = 0; i < PAGE_SIZE; i++) {
         const count = this.#pool[base + i]! + (this.#wraps.get(base + i) ?? 0) * COUNT_WRAP
         if (count === 0) continue
-        values[next] = this.#valueOf(page * PAGE_SIZE + i)
+        values[next] = valueOf(page * PAGE_SIZE + i, this.#bits)
         counts[next] = count
         next++
       }
@@ -87,42 +65,6 @@ export class Histogram {
     }
     for (let cell = 1; cell <= cells; cell++) offsets[cell] = Math.max(offsets[cell]!, offsets[cell - 1]!)
     return { offsets, values: values.slice(0, next), counts: counts.slice(0, next) }
-  }
-
-  #addMany(cell: number, value: number, times: number): void {
-    const index = value >>> this.#bits !== 0 ? this.#bucketOf(value) : value
-    const at = this.#pageOf(cell, index >>> PAGE_BITS) + (index & (PAGE_SIZE - 1))
-    const total = this.#pool[at]! + times
-    this.#pool[at] = total % COUNT_WRAP
-    const wraps = Math.floor(total / COUNT_WRAP)
-    if (wraps > 0) this.#wraps.set(at, (this.#wraps.get(at) ?? 0) + wraps)
-  }
-
-  #growDense(cell: number): void {
-    this.#denseCells = Math.min(MAX_DENSE_CELLS, Math.max(16, (cell + 1) * 2))
-    const grown = new Uint32Array(this.#denseCells * DENSE_WIDTH)
-    grown.set(this.#dense)
-    this.#dense = grown
-  }
-
-  /** Moves the counts of the plain table to the pages. */
-  #emptyDense(): void {
-    this.#dense.forEach((count, at) => {
-      if (count > 0) this.#addMany(Math.floor(at / DENSE_WIDTH), at % DENSE_WIDTH, count)
-    })
-    this.#dense.fill(0)
-  }
-
-  #bucketOf(value: number): number {
-    const shift = 32 - Math.clz32(value) - this.#bits
-    return (shift << (this.#bits - 1)) + (value >>> shift)
-  }
-
-  #valueOf(index: number): number {
-    if (index >>> this.#bits === 0) return index
-    const half = this.#bits - 1
-    const shift = (index >>> half) - 1
-    return (index - (shift << half)) * 2 ** shift
   }
 
   #pageOf(cell: number, page: number): number {
@@ -175,4 +117,41 @@ export class Histogram {
     }
     return keys.sort()
   }
+}
+
+/** Below 2^bits every value is its own bucket; above, `bits - 1` bits of buckets make one octave. */
+export function bucketOf(value: number, bits: number): number {
+  if (value >>> bits === 0) return value
+  const shift = 32 - Math.clz32(value) - bits
+  return (shift << (bits - 1)) + (value >>> shift)
+}
+
+/** The smallest value of a bucket. */
+export function valueOf(bucket: number, bits: number): number {
+  if (bucket >>> bits === 0) return bucket
+  const half = bits - 1
+  const shift = (bucket >>> half) - 1
+  return (bucket - (shift << half)) * 2 ** shift
+}
+
+/** The runs of both, each run with the counts of its namesake added. */
+export function joinRuns(a: CountedRuns, b: CountedRuns): CountedRuns {
+  if (a.values.length === 0) return b
+  const size = a.values.length + b.values.length
+  const [values, counts] = [new Uint32Array(size), new Uint32Array(size)]
+  const offsets = new Uint32Array(a.offsets.length)
+  let next = 0
+  for (let run = 0; run + 1 < offsets.length; run++) {
+    let [i, j] = [a.offsets[run]!, b.offsets[run]!]
+    const [iEnd, jEnd] = [a.offsets[run + 1]!, b.offsets[run + 1]!]
+    while (i < iEnd || j < jEnd) {
+      const value = Math.min(i < iEnd ? a.values[i]! : Infinity, j < jEnd ? b.values[j]! : Infinity)
+      values[next] = value
+      if (i < iEnd && a.values[i] === value) counts[next]! += a.counts[i++]!
+      if (j < jEnd && b.values[j] === value) counts[next]! += b.counts[j++]!
+      next++
+    }
+    offsets[run + 1] = next
+  }
+  return { offsets, values: values.slice(0, next), counts: counts.slice(0, next) }
 }

@@ -197,3 +197,20 @@ export class RowSplitter {
 function isBlank(row: Row): boolean {
   return row.end === row.start || row.buffer[row.start] === CR
 }
+
+/** Where the row at `start` has its line break; -1 when that lies at or behind `to`. */
+export function findRowEnd(
+  bytes: Uint8Array,
+  { start, to, delimiter }: { start: number; to: number; delimiter: number }
+): number {
+  let isFieldStart = true
+  for (let at = start; at < to; at++) {
+    if (isFieldStart && bytes[at] === QUOTE) {
+      for (at++; at < to && (bytes[at] !== QUOTE || bytes[at + 1] === QUOTE); at++)
+        if (bytes[at] === QUOTE) at++
+      isFieldStart = false
+    } else if (bytes[at] === LF) return at
+    else isFieldStart = bytes[at] === delimiter
+  }
+  return -1
+}

@@ -1,12 +1,13 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- every index into a typed array is in range by construction */
-import { Histogram } from './histogram.js'
+import { Histogram, joinRuns } from './histogram.js'
 import { LabelTable } from './label-table.js'
 import { TimeLine } from './time-line.js'
 import { readDate, readDigits } from './timestamp.js'
 import { explainRow, quoteBytes, type RowProblems } from './row-problems.js'
 import { CELLS_A_LABEL, REQUEST, TRANSACTION, type SamplePart } from './scan-result.js'
-import { FLAG, RECORD, TIME_UNIT, TRANSACTION_MESSAGE } from './row-record.js'
+import { TIME_BITS, TRANSACTION_MESSAGE } from './kernel-layout.js'
 import type { Row } from './row-splitter.js'
+import type { RowKernel } from './row-kernel.js'
 import type { SampleColumns } from './header.js'
 
 const QUOTE = 34
@@ -19,8 +20,6 @@ const latin1 = new TextDecoder('latin1')
 const TRUE = new TextEncoder().encode('true')
 const FALSE = new TextEncoder().encode('false')
 const MAX_ELAPSED_MS = 0x7fffffff
-/** Below 65.5 s every millisecond has a bucket of its own; above, a bucket is at most 0.003 % wide. */
-const EXACT_BITS = 16
 
 /** Reads the rows of a JMeter sample CSV and keeps counts of them, never the rows. */
 export class SampleReader {
@@ -29,7 +28,8 @@ export class SampleReader {
   readonly #columns: number
   readonly #problems: RowProblems
   readonly #labels = new LabelTable()
-  readonly #times = new Histogram(EXACT_BITS)
+  /** Below 65.5 s every millisecond has a bucket of its own; above, a bucket is at most 0.003 % wide. */
+  readonly #times = new Histogram(TIME_BITS)
   #sums = new Float64Array(64 * CELLS_A_LABEL)
   #minima = new Uint32Array(64 * CELLS_A_LABEL).fill(NEVER)
   #maxima = new Uint32Array(64 * CELLS_A_LABEL)
@@ -38,6 +38,7 @@ export class SampleReader {
   /** First start and last end; in an array, for a field would make garbage with every number that is put into it. */
   readonly #span = new Float64Array([Infinity, -Infinity])
   #scratch = new Uint8Array(256)
+  #kernel: RowKernel | undefined
 
   constructor(options: { at: SampleColumns; columns: number; problems: RowProblems }) {
     this.#at = options.at
@@ -45,11 +46,12 @@ export class SampleReader {
     this.#problems = options.problems
   }
 
-  take(row: Row): void {
+  /** Returns the number of the row's label if the row was counted under it. */
+  take(row: Row): number | undefined {
     this.rows++
     if (row.fault !== undefined || row.columns !== this.#columns) {
       this.#problems.add(this.rows, explainRow(row, this.#columns))
-      return
+      return undefined
     }
     const at = this.#at
     const elapsedMs = at.elapsed < 0 ? -1 : readNumber(row, at.elapsed)
@@ -65,52 +67,65 @@ export class SampleReader {
       (at.sampleCount >= 0 && readNumber(row, at.sampleCount) !== 1)
     if (isBad) {
       this.#explain(row, elapsedMs, outcome)
-      return
+      return undefined
     }
     const kind = at.responseMessage < 0 ? REQUEST : kindOf(row, at.responseMessage)
-    if (kind === NOTHING) return
+    if (kind === NOTHING) return undefined
     const label = at.label < 0 ? 0 : this.#labelOf(row, at.label)
-    this.#enter(label * CELLS_A_LABEL + kind * 2 + outcome, elapsedMs, startMs, threads)
+    if (label < 0)
+      this.#problems.add(this.rows, `there are more than ${this.#labels.size} different labels before it`)
+    this.#enter(Math.max(0, label) * CELLS_A_LABEL + kind * 2 + outcome, elapsedMs, startMs, threads)
+    return label < 0 ? undefined : label
   }
 
-  /** Takes rows that the kernel has decoded; those it found odd go to `takeOdd`, by their addresses. */
-  takeRecords(records: Int32Array, memory: Uint8Array, takeOdd: (start: number, end: number) => void): void {
-    const { elapsed, timeStamp, label } = this.#at
-    for (let at = 0; at < records.length; at += RECORD.size) {
-      const flags = records[at + RECORD.flags]!
-      if ((flags & FLAG.odd) !== 0) {
-        takeOdd(records[at + RECORD.start]!, records[at + RECORD.end]!)
-        continue
-      }
-      this.rows++
-      if ((flags & FLAG.empty) !== 0) continue
-      const number = label < 0 ? 0 : this.#labelOfRecord(records, at, memory)
-      const startMs =
-        timeStamp < 0 ? -1 : records[at + RECORD.timeHigh]! * TIME_UNIT + records[at + RECORD.timeLow]!
-      const elapsedMs = elapsed < 0 ? -1 : records[at + RECORD.elapsed]!
-      const cell = number * CELLS_A_LABEL + (flags & (FLAG.failure | FLAG.transaction))
-      this.#enter(cell, elapsedMs, startMs, records[at + RECORD.threads]!)
-    }
+  /** From now on most rows are counted by the kernel, and their figures are fetched from it. */
+  useKernel(kernel: RowKernel): void {
+    this.#kernel = kernel
+    this.followTimes()
+  }
+
+  /** To be called now and then, so that the kernel counts where the time line has got to. */
+  followTimes(): void {
+    this.#kernel?.line.follow([this.#requests, this.#transactions])
   }
 
   toPart(): SamplePart {
     const hasLabels = this.#at.label >= 0
     const labels = hasLabels ? this.#labels.toStrings() : ['']
     const cells = labels.length * CELLS_A_LABEL
+    if (cells > this.#sums.length) this.#growCells(cells - 1)
+    const [startMs, endMs] = this.#kernel?.span ?? [Infinity, -Infinity]
+    this.#kernel?.line.moveTo([this.#requests, this.#transactions])
     return {
       labels,
       hasLabels,
       hasElapsed: this.#at.elapsed >= 0,
       hasTimes: this.#at.timeStamp >= 0,
-      startMs: this.#span[0]!,
-      endMs: this.#span[1]!,
-      sums: this.#sums.slice(0, cells),
-      minima: this.#minima.slice(0, cells),
-      maxima: this.#maxima.slice(0, cells),
-      times: this.#times.toRuns(cells),
+      startMs: Math.min(startMs, this.#span[0]!),
+      endMs: Math.max(endMs, this.#span[1]!),
+      ...this.#sumUp(cells),
       requests: this.#requests.toScan(),
       transactions: this.#transactions.toScan()
     }
+  }
+
+  /** Adds what the kernel has counted, which stays there: more rows may follow. */
+  #sumUp(cells: number): Pick<SamplePart, 'sums' | 'minima' | 'maxima' | 'times'> {
+    const sums = this.#sums.slice(0, cells)
+    const minima = this.#minima.slice(0, cells)
+    const maxima = this.#maxima.slice(0, cells)
+    const own = this.#times.toRuns(cells)
+    const runs = this.#kernel?.toRuns(cells)
+    if (runs === undefined) return { sums, minima, maxima, times: own }
+    const { offsets, values, counts } = runs
+    for (let cell = 0; cell < cells && this.#at.elapsed >= 0; cell++) {
+      const [from, to] = [offsets[cell]!, offsets[cell + 1]!]
+      if (from === to) continue
+      minima[cell] = Math.min(minima[cell]!, values[from]!)
+      maxima[cell] = Math.max(maxima[cell]!, values[to - 1]!)
+      for (let i = from; i < to; i++) sums[cell]! += values[i]! * counts[i]!
+    }
+    return { sums, minima, maxima, times: joinRuns(own, runs) }
   }
 
   // Four plain numbers, for an object a row is what this file avoids.
@@ -148,26 +163,13 @@ export class SampleReader {
     const start = row.starts[column]!
     const end = row.ends[column]!
     if (row.hasEscapes && row.escapes[column] === 1) return this.#escapedLabel(row.buffer, start, end)
-    return this.#known(this.#labels.numberOf(row.buffer, start, end))
-  }
-
-  #labelOfRecord(records: Int32Array, at: number, memory: Uint8Array): number {
-    const start = records[at + RECORD.labelStart]!
-    const end = records[at + RECORD.labelEnd]!
-    if ((records[at + RECORD.flags]! & FLAG.labelEscaped) !== 0) return this.#escapedLabel(memory, start, end)
-    return this.#known(this.#labels.numberOfHashed(memory, start, end, records[at + RECORD.labelHash]!))
+    return this.#labels.numberOf(row.buffer, start, end)
   }
 
   #escapedLabel(buffer: Uint8Array, start: number, end: number): number {
     if (end - start > this.#scratch.length) this.#scratch = new Uint8Array(end - start)
     const length = unescape({ buffer, start, end }, this.#scratch)
-    return this.#known(this.#labels.numberOf(this.#scratch, 0, length))
-  }
-
-  #known(label: number): number {
-    if (label >= 0) return label
-    this.#problems.add(this.rows, `there are more than ${this.#labels.size} different labels before it`)
-    return 0
+    return this.#labels.numberOf(this.#scratch, 0, length)
   }
 
   #explain(row: Row, elapsedMs: number, outcome: number): void {

@@ -1,26 +1,36 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- every index into a typed array is in range by construction */
-import { Histogram } from './histogram.js'
+import { bucketOf, valueOf, type CountedRuns } from './histogram.js'
+import { CHART_BITS, LINE_UNIT_MS } from './kernel-layout.js'
 import type { TimeLineScan } from './scan-result.js'
 
-const FIRST_BUCKET_MS = 1000
 /** Ten minutes by the second; a run that starts within a second touches one bucket more. */
 export const MAX_BUCKETS = 601
-/** A chart needs no more than half a percent. */
-const CHART_BITS = 9
+const FIRST_TIMES = 256
+const NO_TIMES = new Uint32Array(0)
+
+/** A bucket that was counted elsewhere. */
+export interface CountedBucket {
+  readonly atMs: number
+  readonly samples: number
+  readonly failures: number
+  readonly threads: number
+  /** How often a time of each of the chart's buckets occurred. */
+  readonly times: Int32Array
+}
 
 /** Keeps a bounded number of buckets for a run of unknown length: when they do not suffice, they become twice as wide. */
 export class TimeLine {
-  #bucketMs = FIRST_BUCKET_MS
+  #bucketMs = LINE_UNIT_MS
   /** Number of the bucket that slot 0 stands for. */
   #base = 0
   #span = 0
   /** Slot to record + 1: records are numbered as they come, so that slots can be moved. */
   #slots = new Int32Array(MAX_BUCKETS)
-  #records = 0
   readonly #samples = new Float64Array(MAX_BUCKETS)
   readonly #failures = new Float64Array(MAX_BUCKETS)
   readonly #threads = new Float64Array(MAX_BUCKETS).fill(-1)
-  #times = new Histogram(CHART_BITS)
+  /** By record: how often a time of each bucket occurred, as far as the largest reaches. */
+  readonly #times: Uint32Array[] = []
   // Rows come roughly in order of time: nearly always the last bucket is the next one.
   #currentFromMs = 0
   #currentToMs = 0
@@ -33,7 +43,31 @@ export class TimeLine {
     this.#samples[record]! += 1
     this.#failures[record]! += isFailure
     if (threads > this.#threads[record]!) this.#threads[record] = threads
-    if (elapsedMs >= 0) this.#times.add(record, elapsedMs)
+    if (elapsedMs < 0) return
+    const bucket = bucketOf(elapsedMs, CHART_BITS)
+    this.#timesOf(record, bucket + 1)[bucket]! += 1
+  }
+
+  get bucketMs(): number {
+    return this.#bucketMs
+  }
+
+  /** A time in the bucket of the last sample; undefined before the first. */
+  get latestMs(): number | undefined {
+    return this.#span === 0 ? undefined : this.#currentFromMs
+  }
+
+  /** Adds a bucket that is no wider than those here. */
+  absorb({ atMs, samples, failures, threads, times }: CountedBucket): void {
+    if (atMs < this.#currentFromMs || atMs >= this.#currentToMs) this.#moveTo(atMs)
+    const record = this.#current
+    this.#samples[record]! += samples
+    this.#failures[record]! += failures
+    if (threads > this.#threads[record]!) this.#threads[record] = threads
+    let size = times.length
+    while (size > 0 && times[size - 1] === 0) size--
+    const own = this.#timesOf(record, size)
+    for (let bucket = 0; bucket < size; bucket++) own[bucket]! += times[bucket]!
   }
 
   toScan(): TimeLineScan {
@@ -44,9 +78,6 @@ export class TimeLine {
       order.push(this.#slots[slot]! - 1)
       buckets.push(this.#base + slot)
     }
-    const sorted = new Histogram(CHART_BITS)
-    const rank = new Map(order.map((record, index) => [record, index]))
-    sorted.absorb(this.#times.toRuns(this.#records), (record) => rank.get(record)!)
     const inOrder = (list: Float64Array) => Float64Array.from(order, (record) => list[record]!)
     return {
       bucketMs: this.#bucketMs,
@@ -54,8 +85,17 @@ export class TimeLine {
       samples: inOrder(this.#samples),
       failures: inOrder(this.#failures),
       threads: inOrder(this.#threads),
-      times: sorted.toRuns(order.length)
+      times: toRuns(order.map((record) => this.#times[record]!))
     }
+  }
+
+  #timesOf(record: number, size: number): Uint32Array {
+    const times = this.#times[record]!
+    if (times.length >= size) return times
+    const grown = new Uint32Array(Math.max(FIRST_TIMES, size, times.length * 2))
+    grown.set(times)
+    this.#times[record] = grown
+    return grown
   }
 
   #moveTo(endMs: number): void {
@@ -76,7 +116,7 @@ export class TimeLine {
     }
     const slot = bucket - this.#base
     this.#span = Math.max(this.#span, slot + 1)
-    if (this.#slots[slot] === 0) this.#slots[slot] = ++this.#records
+    this.#claim(slot)
     this.#current = this.#slots[slot]! - 1
     this.#currentFromMs = bucket * this.#bucketMs
     this.#currentToMs = this.#currentFromMs + this.#bucketMs
@@ -92,12 +132,11 @@ export class TimeLine {
     this.#samples.fill(0)
     this.#failures.fill(0)
     this.#threads.fill(-1)
-    this.#times = new Histogram(CHART_BITS)
-    this.#records = 0
+    this.#times.length = 0
     this.#base = Math.floor(old.buckets[0]! / factor)
     const records = Array.from(old.buckets, (bucket) => {
       const slot = Math.floor(bucket / factor) - this.#base
-      if (this.#slots[slot] === 0) this.#slots[slot] = ++this.#records
+      this.#claim(slot)
       this.#span = slot + 1
       return this.#slots[slot]! - 1
     })
@@ -106,6 +145,33 @@ export class TimeLine {
       this.#failures[record]! += old.failures[index]!
       this.#threads[record] = Math.max(this.#threads[record]!, old.threads[index]!)
     })
-    this.#times.absorb(old.times, (run) => records[run]!)
+    const { offsets, values, counts } = old.times
+    records.forEach((record, run) => {
+      for (let i = offsets[run]!; i < offsets[run + 1]!; i++) {
+        const bucket = bucketOf(values[i]!, CHART_BITS)
+        this.#timesOf(record, bucket + 1)[bucket]! += counts[i]!
+      }
+    })
   }
+
+  #claim(slot: number): void {
+    if (this.#slots[slot] === 0) this.#slots[slot] = this.#times.push(NO_TIMES)
+  }
+}
+
+function toRuns(tables: readonly Uint32Array[]): CountedRuns {
+  let size = 0
+  for (const table of tables) for (const count of table) if (count > 0) size++
+  const [values, counts] = [new Uint32Array(size), new Uint32Array(size)]
+  const offsets = new Uint32Array(tables.length + 1)
+  let next = 0
+  tables.forEach((table, run) => {
+    for (let bucket = 0; bucket < table.length; bucket++) {
+      if (table[bucket] === 0) continue
+      values[next] = valueOf(bucket, CHART_BITS)
+      counts[next++] = table[bucket]!
+    }
+    offsets[run + 1] = next
+  })
+  return { offsets, values, counts }
 }

@@ -34,24 +34,29 @@ const vector = (opcode: number, ...operands: Code[]): Code => [...operands, 0xfd
 const load =
   (opcode: number) =>
   (address: Code, offset = 0): Code => [address, opcode, 0, ...unsigned(offset)]
+const store =
+  (opcode: number) =>
+  (address: Code, value: Code, offset = 0): Code => [address, value, opcode, 0, ...unsigned(offset)]
 
 export const i32 = {
   of: (value: number): Code => [0x41, ...signed(BigInt(value | 0))],
   load: load(0x28),
   load8: load(0x2d),
-  store: (address: Code, value: Code, offset = 0): Code => [address, value, 0x36, 0, ...unsigned(offset)],
+  store: store(0x36),
   isZero: op1(0x45),
   eq: op2(0x46),
   ne: op2(0x47),
   ltU: op2(0x49),
   gtU: op2(0x4b),
   geU: op2(0x4f),
+  leadingZeros: op1(0x67),
   add: op2(0x6a),
   sub: op2(0x6b),
   mul: op2(0x6c),
+  divU: op2(0x6e),
   and: op2(0x71),
   or: op2(0x72),
-  xor: op2(0x73),
+  shiftLeft: op2(0x74),
   shiftRightU: op2(0x76),
   wrap: op1(0xa7)
 }
@@ -59,8 +64,12 @@ export const i32 = {
 export const i64 = {
   of: (value: bigint): Code => [0x42, ...signed(BigInt.asIntN(64, value))],
   load: load(0x29),
+  store: store(0x37),
   isZero: op1(0x50),
   ne: op2(0x52),
+  ltS: op2(0x53),
+  gtS: op2(0x55),
+  geU: op2(0x5a),
   add: op2(0x7c),
   sub: op2(0x7d),
   mul: op2(0x7e),
@@ -68,8 +77,10 @@ export const i64 = {
   or: op2(0x84),
   xor: op2(0x85),
   shiftLeft: op2(0x86),
+  shiftRightS: op2(0x87),
   shiftRightU: op2(0x88),
   trailingZeros: op1(0x7a),
+  countOnes: op1(0x7b),
   fromU: op1(0xad)
 }
 
@@ -77,9 +88,9 @@ export const i8x16 = {
   load: (address: Code, offset: number): Code => vector(0x00, address).concat(0, unsigned(offset)),
   splat: (value: number): Code => vector(0x0f, i32.of(value)),
   eq: (a: Code, b: Code): Code => vector(0x23, a, b),
-  ltU: (a: Code, b: Code): Code => vector(0x26, a, b),
-  or: (a: Code, b: Code): Code => vector(0x50, a, b),
-  bitmask: (a: Code): Code => vector(0x64, a)
+  minU: (a: Code, b: Code): Code => vector(0x77, a, b),
+  bitmask: (a: Code): Code => vector(0x64, a),
+  areAllSet: (a: Code): Code => vector(0x63, a)
 }
 
 export const block = (name: string, ...body: Code[]): Code => [{ open: [0x02, VOID], name, body }]
@@ -135,9 +146,6 @@ export interface WasmFunction {
   readonly locals: Locals
   readonly body: Code
 }
-
-/** Calls the function with that place in the module. */
-export const call = (place: number, ...operands: Code[]): Code => [...operands, 0x10, ...unsigned(place)]
 
 /** A module that exports its functions, and a memory as `memory`. */
 export function assemble(functions: readonly WasmFunction[], pages: number): Uint8Array {
