@@ -11,10 +11,14 @@ const FLAGS = [
 
 const found = [process.env.LOADGATE_CHROMIUM ?? '', ...PLACES].find((path) => path !== '' && existsSync(path))
 
-/** Tests that need a browser: skipped with the reason in their name, unless LOADGATE_REQUIRE_CHROMIUM wants them to fail. */
+/** Tests that need a browser: skipped with the reason said aloud, unless LOADGATE_REQUIRE_CHROMIUM wants them to fail. */
 export function describeInBrowser(name: string, tests: () => void): void {
-  if (found !== undefined || process.env.LOADGATE_REQUIRE_CHROMIUM !== undefined) describe(name, tests)
-  else describe.skip(`${name} (skipped: there is no chromium here)`, tests)
+  if (found !== undefined || process.env.LOADGATE_REQUIRE_CHROMIUM !== undefined) return describe(name, tests)
+  // Jest does not show the names of what it skips as a whole.
+  console.warn(
+    `Skipped: ${name}. There is no chromium here: apt-get install chromium, or set LOADGATE_CHROMIUM.`
+  )
+  describe.skip(name, tests)
 }
 
 /** Starts it with an empty profile of its own, which goes with it. */
