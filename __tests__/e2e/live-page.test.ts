@@ -1,0 +1,186 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import axe from 'axe-core'
+import { join } from 'node:path'
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
+import type { Service } from '../../src/local/server.js'
+import { WITH_PAGES } from '../local/page-support.js'
+import {
+  createRun,
+  createServices,
+  finishRun,
+  get,
+  runForm,
+  specFields,
+  waitForStatus
+} from '../local/support.js'
+import { describeInBrowser, launchChromium } from '../support/chromium.js'
+
+const DESKTOP = { width: 1280, height: 900 }
+const PHONE = { width: 390, height: 844 }
+const REAL_TIME = '-Jrehearsal.realtime=true -Jrehearsal.errors=10'
+/** Pixels of a series' colour in a chart; it runs in the page. */
+const COUNT_PIXELS = `globalThis.pixelsOf = (index, swatch) => {
+  const probe = document.body.appendChild(document.createElement('span'))
+  probe.style.color = 'var(--' + swatch + ')'
+  const [r, g, b] = getComputedStyle(probe).color.match(/\\d+/g).map(Number)
+  probe.remove()
+  const canvas = document.querySelectorAll('#time canvas')[index]
+  const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext('2d')
+  copy.drawImage(canvas, 0, 0)
+  const { data } = copy.getImageData(0, 0, canvas.width, canvas.height)
+  let count = 0
+  for (let i = 0; i < data.length; i += 4)
+    if (Math.abs(data[i] - r) + Math.abs(data[i + 1] - g) + Math.abs(data[i + 2] - b) < 24) count++
+  return count
+}`
+
+describeInBrowser('the pages of the embedded service in a browser', () => {
+  const services = createServices()
+  let service: Service
+  let browser: Browser
+  const complaints: string[] = []
+  const requests: string[] = []
+
+  beforeAll(async () => {
+    service = await services.start(WITH_PAGES)
+    browser = await launchChromium()
+  }, 60_000)
+
+  afterAll(async () => {
+    await browser.close()
+    await services.closeAll()
+  })
+
+  /** For people who want to look at what the tests saw. */
+  async function keepPicture(page: Page, name: string): Promise<void> {
+    const folder = process.env.LOADGATE_PICTURES
+    if (folder !== undefined) await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true })
+  }
+
+  /** A browser that has been at the address with the token once. */
+  async function enter(
+    options: BrowserContextOptions = {}
+  ): Promise<{ context: BrowserContext; page: Page }> {
+    const context = await browser.newContext({ viewport: DESKTOP, ...options })
+    const page = await context.newPage()
+    page.on('console', (message) => complaints.push(`${message.type()}: ${message.text()}`))
+    page.on('pageerror', (error) => complaints.push(String(error)))
+    page.on('request', (request) => requests.push(request.url()))
+    await page.addInitScript({ content: COUNT_PIXELS })
+    await page.goto(`${service.url}/?token=${service.token}`)
+    return { context, page }
+  }
+
+  const startRun = async (fields: Record<string, string>): Promise<string> => {
+    const id = await createRun(service, runForm(fields, specFields({ instance_quantity: '2' })))
+    await waitForStatus(service, `/runs/${id}`, ['running'])
+    return id
+  }
+
+  async function findings(page: Page): Promise<string[]> {
+    await page.evaluate(axe.source)
+    return page.evaluate(
+      `axe.run().then(({ violations }) => violations.map(({ id, impact, nodes }) => impact + ' ' + id + ': ' + nodes[0].html))`
+    )
+  }
+
+  /** Asks from outside: the page's own policy lets nothing be evaluated in it. */
+  async function until(holds: () => Promise<boolean>): Promise<void> {
+    const deadlineMs = Date.now() + 20_000
+    while (!(await holds())) {
+      if (Date.now() > deadlineMs) throw new Error('it never came to pass')
+      await new Promise((resolve) => setTimeout(resolve, 100))
+    }
+  }
+
+  const samplesShown = async (page: Page): Promise<number> => {
+    const tile = page.locator('.tile', { hasText: 'Samples' }).locator('.value')
+    return Number((await tile.textContent())?.replaceAll(',', ''))
+  }
+
+  test.each<['light' | 'dark', { width: number; height: number }]>([
+    ['light', DESKTOP],
+    ['dark', PHONE]
+  ])('a run is followed live and stopped by its button, %s', async (colorScheme, viewport) => {
+    const { context, page } = await enter({ colorScheme, viewport })
+    const name = `live ${colorScheme}`
+    const id = await startRun({ name, duration: '120', threads: '6', override_parameters: REAL_TIME })
+    expect(page.url()).toBe(`${service.url}/`)
+    // The list has heard of the run by itself.
+    await page.getByRole('link', { name }).click()
+    expect(page.url()).toBe(`${service.url}/runs/${id}`)
+    expect(await page.locator('h1').textContent()).toBe('running')
+    await page.locator('.tile', { hasText: 'Throughput now' }).waitFor()
+    const before = await samplesShown(page)
+    await until(async () => (await samplesShown(page)) > before + 60)
+    for (const tile of ['Throughput now', 'p95 now', 'Failed now', 'Apdex'])
+      expect(await page.locator('.tile', { hasText: tile }).locator('.value').textContent()).toMatch(/^\d/)
+    expect(await page.locator('#progress-words').textContent()).toMatch(/^0:\d\d of 2:00$/)
+    expect(await page.evaluate(`document.querySelector('#progress').value`)).toBeGreaterThan(0)
+    await until(() => page.evaluate('pixelsOf(0, "p95") > 30 && pixelsOf(1, "throughput") > 30'))
+    expect(await page.locator('#thresholds').isVisible()).toBe(false)
+    const [red = 0] = await page.evaluate<number[]>(
+      `getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number)`
+    )
+    expect(red < 128).toBe(colorScheme === 'dark')
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(viewport.width)
+    expect(await findings(page)).toEqual([])
+    await keepPicture(page, `live-${colorScheme}`)
+
+    const stop = page.getByRole('button', { name: 'Stop the run' })
+    await stop.focus()
+    await page.keyboard.press('Enter')
+    await page.locator('h1', { hasText: 'finished' }).waitFor()
+    expect(await page.locator('#live').isVisible()).toBe(false)
+    expect((await get(service, `/runs/${id}`)).json.status).toBe('finished')
+    const shown = await page.locator('.reason').textContent()
+    expect(await findings(page)).toEqual([])
+
+    // The same address is the report from now on.
+    await page.reload()
+    await keepPicture(page, `ended-${colorScheme}`)
+    expect(await page.locator('.reason').textContent()).toBe(shown)
+    expect(await page.locator('#label-table tbody tr').count()).toBe(2)
+    await page.getByRole('link', { name: 'All runs' }).click()
+    expect(page.url()).toBe(`${service.url}/`)
+    await context.close()
+  })
+
+  test('a page that has lost its connection says so, and goes on when the service is back', async () => {
+    const first = await services.start({ ...WITH_PAGES, token: 'same' })
+    const id = await createRun(first, runForm({ duration: '120', override_parameters: REAL_TIME }))
+    const page = await browser.newPage()
+    await page.goto(`${first.url}/runs/${id}?token=same`)
+    expect(page.url()).toBe(`${first.url}/runs/${id}`)
+    await page.locator('.tile', { hasText: 'Throughput now' }).waitFor()
+    await first.close()
+    await page.getByText('Connection lost, trying again…').waitFor()
+    const { dataDir } = first
+    await services.start({ ...WITH_PAGES, token: 'same', port: Number(new URL(first.url).port), dataDir })
+    await page.locator('h1', { hasText: 'problem' }).waitFor()
+    expect(await page.locator('.reason').textContent()).toBe(
+      'The service was closed while this run was under way.'
+    )
+    await page.close()
+  })
+
+  test.each(['light', 'dark'] as const)('the list of runs has no finding of axe, %s', async (colorScheme) => {
+    await finishRun(service, runForm({ name: 'over', threads: '2' }))
+    await finishRun(service, runForm({ name: 'broken', override_parameters: '-Jrehearsal.problem=no' }))
+    const { context, page } = await enter({ colorScheme })
+    const names = await page.locator('tbody th a').allTextContents()
+    expect(names.slice(0, 2)).toEqual(['broken', 'over'])
+    await keepPicture(page, `list-${colorScheme}`)
+    expect(await findings(page)).toEqual([])
+    await page.getByRole('button', { name: /theme/ }).click()
+    expect(await findings(page)).toEqual([])
+    await context.close()
+  })
+
+  test('nothing was complained of, nothing asked for elsewhere, and the token was in the first address alone', () => {
+    expect(complaints).toEqual([])
+    expect(requests.filter((url) => !url.startsWith(`${service.url}/`))).toEqual([])
+    const withToken = requests.filter((url) => url.includes(service.token))
+    expect(new Set(withToken)).toEqual(new Set([`${service.url}/?token=${service.token}`]))
+  })
+})
