@@ -13,7 +13,10 @@ const found = [process.env.LOADGATE_CHROMIUM ?? '', ...PLACES].find((path) => pa
 
 /** Tests that need a browser: skipped with the reason said aloud, unless LOADGATE_REQUIRE_CHROMIUM wants them to fail. */
 export function describeInBrowser(name: string, tests: () => void): void {
-  if (found !== undefined || process.env.LOADGATE_REQUIRE_CHROMIUM !== undefined) return describe(name, tests)
+  if (found !== undefined || process.env.LOADGATE_REQUIRE_CHROMIUM !== undefined) {
+    describe(name, tests)
+    return
+  }
   // Jest does not show the names of what it skips as a whole.
   console.warn(
     `Skipped: ${name}. There is no chromium here: apt-get install chromium, or set LOADGATE_CHROMIUM.`
