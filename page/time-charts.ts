@@ -58,8 +58,26 @@ export class TimeCharts {
     this.#page = page
     find('time', HTMLElement).hidden = page.series === null
     if (page.series === null) return
-    this.redraw()
+    if (!this.#refill(page.series)) this.redraw()
     this.#refreshTable()
+  }
+
+  /** Gives the charts newer values, if they stay the same charts: who drags or has hidden a line is not disturbed. */
+  #refill(series: Series): boolean {
+    const plans = planCharts(series, this.#page?.views[0]?.limits ?? [])
+    const outline = (plan: ChartPlan): string => JSON.stringify([plan.title, plan.limits])
+    if (plans.map(outline).join() !== this.#drawn.map(({ plan }) => outline(plan)).join()) return false
+    const scale = this.#zoom() ?? { min: 0, max: (series.atMs.at(-1) ?? 0) / 1000 }
+    this.#drawn = this.#drawn.map((drawn, i) => {
+      const plan = plans[i] ?? drawn.plan
+      drawn.plot.setData(dataOf(plan, series), false)
+      drawn.plot.setScale('x', scale)
+      drawn.plot.root.parentElement?.setAttribute('aria-label', describeChart(plan, series))
+      return { ...drawn, plan }
+    })
+    this.#slider.max = String(series.atMs.length - 1)
+    if (this.#moment !== undefined) this.#tell(Math.min(this.#moment, series.atMs.length - 1))
+    return true
   }
 
   /** Draws everything anew, in the colours of now; zoom and crosshair stay. */
@@ -90,13 +108,12 @@ export class TimeCharts {
     canvas.setAttribute('aria-label', describeChart(plan, series))
     figure.append(caption, canvas)
     this.#box.append(figure)
-    const data: uPlot.AlignedData = [seconds(series), ...plan.lines.map(({ values: list }) => [...list])]
     const options = chartOptions(plan, { palette, limits, width: this.#width() })
     const hooks = {
       setCursor: [({ cursor }: uPlot) => this.#follow(cursor.idx)],
       draw: [(plot: uPlot) => drawLimits(plot, plan, palette)]
     }
-    const plot = new uPlot({ ...options, hooks }, data, canvas)
+    const plot = new uPlot({ ...options, hooks }, dataOf(plan, series), canvas)
     const drawn = { plan, plot, values }
     this.#wireLegend(caption, drawn)
     return drawn
@@ -362,6 +379,6 @@ function withUnit(value: number | null, unit: string): string {
   return value === null ? '–' : `${formatNumber(value)}${unit === 'ms' ? ' ms' : unit}`
 }
 
-function seconds({ atMs }: Series): number[] {
-  return atMs.map((at) => at / 1000)
+function dataOf({ lines }: ChartPlan, { atMs }: Series): uPlot.AlignedData {
+  return [atMs.map((at) => at / 1000), ...lines.map(({ values }) => [...values])]
 }

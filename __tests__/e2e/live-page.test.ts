@@ -118,6 +118,13 @@ describeInBrowser('the pages of the embedded service in a browser', () => {
     expect(await page.locator('#progress-words').textContent()).toMatch(/^0:\d\d of 2:00$/)
     expect(await page.evaluate(`document.querySelector('#progress').value`)).toBeGreaterThan(0)
     await until(() => page.evaluate('pixelsOf(0, "p95") > 30 && pixelsOf(1, "throughput") > 30'))
+    // What the reader has changed stays so while newer values come.
+    const line = page.locator('#time-charts').getByRole('button', { name: 'p99' })
+    await line.press('Enter')
+    const then = await samplesShown(page)
+    await until(async () => (await samplesShown(page)) > then)
+    expect(await line.getAttribute('aria-pressed')).toBe('false')
+    expect(await page.evaluate('document.activeElement.textContent')).toContain('p99')
     expect(await page.locator('#thresholds').isVisible()).toBe(false)
     const [red = 0] = await page.evaluate<number[]>(
       `getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number)`

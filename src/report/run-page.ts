@@ -74,7 +74,9 @@ function explain(run: RunState): string {
     case 'problem':
       return run.problem ?? 'The run ended badly.'
     case 'finished':
-      return samples === 0 ? 'No samples were taken.' : `${count} in ${formatElapsed(lengthOf(run) / 1000)}.`
+      return samples === 0
+        ? 'No samples were taken.'
+        : `${count} in ${formatElapsed(Math.round(lengthOf(run) / 1000))}.`
   }
 }
 
