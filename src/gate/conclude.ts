@@ -1,10 +1,11 @@
-import type { GridFacts, Outcome, RunFacts, Verdict } from '../report/outcome.js'
+import type { GridFacts, Outcome, RunFacts } from '../report/outcome.js'
 import type { Run } from '../service/documents.js'
 import { judgeThresholds } from '../thresholds/judge.js'
 import type { Judgement } from '../thresholds/judgement.js'
-import { overallVerdict } from '../thresholds/overall.js'
 import { readApdex } from './apdex.js'
 import type { Collection } from './collect.js'
+import { decideByEvidence, gapInMeasurements } from './decide-by-evidence.js'
+import type { Decision } from './decide-by-evidence.js'
 import { formatDuration } from './durations.js'
 import { hasEnded, phaseOf } from './run-status.js'
 import { runUrl } from './run-url.js'
@@ -65,11 +66,6 @@ function judge(
   })
 }
 
-interface Decision {
-  readonly verdict: Verdict
-  readonly reason: string
-}
-
 function decide(
   findings: Findings,
   { settings, judgements }: { settings: Settings; judgements: readonly Judgement[] }
@@ -80,16 +76,7 @@ function decide(
     return { verdict: 'detached', reason: 'The run was started and is left to itself (wait: false).' }
   const badEnd = run && badEndOf(findings, settings)
   if (badEnd !== undefined) return { verdict: 'inconclusive', reason: badEnd }
-  const overall = overallVerdict(judgements)
-  const decisive = judgements.filter(
-    ({ verdict, threshold }) => verdict === overall && threshold.level === 'fail'
-  )
-  if (overall === 'failed') return { verdict: 'failed', reason: countAndFirst(decisive, 'broken') }
-  const gap = gapIn(collection)
-  if (gap !== undefined) return { verdict: 'inconclusive', reason: gap }
-  if (overall === 'inconclusive')
-    return { verdict: 'inconclusive', reason: countAndFirst(decisive, 'inconclusive') }
-  return { verdict: 'passed', reason: praise(judgements) }
+  return decideByEvidence(judgements, gapIn(collection))
 }
 
 function badEndOf({ run, watched }: Findings, settings: Settings): string | undefined {
@@ -121,37 +108,7 @@ function gapIn(collection: Collection | undefined): string | undefined {
   const missing = grids.find(({ problem }) => problem !== undefined)
   if (missing !== undefined)
     return `The CSV of grid ${missing.gridId} could not be had whole: ${missing.problem ?? ''}`
-  const sources = measurements?.sources ?? []
-  const broken = sources.find(({ shape, problems }) => shape !== 'unknown' && problems.length > 0)
-  const detail = broken === undefined ? '' : `: ${broken.problems[0] ?? ''} (grid ${broken.grid})`
-  const isAllKnown = sources.every(({ shape }) => shape !== 'unknown')
-  if (isAllKnown && measurements?.figures({}) === undefined)
-    return `There is not one sample in the results${detail}.`
-  if (broken !== undefined) return `A CSV cannot be read whole${detail}.`
-  return undefined
-}
-
-function countAndFirst(judgements: readonly Judgement[], word: string): string {
-  const [first] = judgements
-  const count =
-    judgements.length === 1 ? `1 threshold is ${word}` : `${judgements.length} thresholds are ${word}`
-  return `${count}: ${first?.reason ?? ''}`
-}
-
-function praise(judgements: readonly Judgement[]): string {
-  const firm = judgements.filter(({ threshold }) => threshold.level === 'fail')
-  const warned = judgements.filter(
-    ({ threshold, verdict }) => threshold.level === 'warn' && verdict !== 'passed'
-  )
-  const held =
-    firm.length === 0
-      ? 'No thresholds were given: this is a report only.'
-      : firm.length === 1
-        ? 'The threshold holds.'
-        : `All ${firm.length} thresholds hold.`
-  return warned.length === 0
-    ? held
-    : `${held} ${warned.length === 1 ? 'There is a warning' : `There are ${warned.length} warnings`}: ${warned[0]?.reason ?? ''}`
+  return gapInMeasurements(measurements)
 }
 
 function notesOf({ unused }: Settings): string[] {

@@ -21,6 +21,8 @@ const MINUTE = 60_000
 const LONGEST_COLLECTION_MS = 10 * MINUTE
 /** A run that ended badly may never have results; nobody waits ten minutes for them. */
 const LONGEST_COLLECTION_AFTER_BAD_END_MS = MINUTE
+/** The embedded service has everything in place before it tells the end. */
+const LONGEST_LOCAL_COLLECTION_AFTER_BAD_END_MS = 3_000
 const STOP_ON_TROUBLE_MS = 3 * MINUTE
 
 /** The story: start → watch → collect → judge → publish, and nothing left running. */
@@ -103,7 +105,7 @@ async function collectResults(gate: Gate, findings: Findings): Promise<void> {
   const { bench, settings } = gate
   const { run } = findings
   if (run === undefined) return
-  const longestMs = run.status === 'finished' ? LONGEST_COLLECTION_MS : LONGEST_COLLECTION_AFTER_BAD_END_MS
+  const longestMs = longestCollectionMs(settings, run)
   const deadline = startDeadline(bench.clock, Math.min(settings.timeoutMs, longestMs), {
     error: new DeadlineError('The time for collecting the results is over.'),
     others: [bench.cancelled]
@@ -115,6 +117,13 @@ async function collectResults(gate: Gate, findings: Findings): Promise<void> {
     deadline.release()
   }
   bench.cancelled.throwIfAborted()
+}
+
+function longestCollectionMs({ target }: Settings, { status }: Run): number {
+  if (status === 'finished') return LONGEST_COLLECTION_MS
+  return target.kind === 'local'
+    ? LONGEST_LOCAL_COLLECTION_AFTER_BAD_END_MS
+    : LONGEST_COLLECTION_AFTER_BAD_END_MS
 }
 
 /** The run is stopped, unless it is somebody else's, and what it has brought so far is collected. */

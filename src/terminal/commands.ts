@@ -5,6 +5,7 @@ import type { Arguments, Flag } from './arguments.js'
 import { DEMO_FLAGS, runDemoCommand } from './demo-command.js'
 import type { DemoWorld } from './demo-command.js'
 import { GATE_FLAGS, runGateCommand } from './gate-command.js'
+import { REPORT_FLAGS, areFiles, runReportCommand } from './report-command.js'
 import { SERVE_FLAGS, runServeCommand } from './serve-command.js'
 import type { ServeWorld } from './serve-command.js'
 
@@ -18,6 +19,9 @@ interface Command {
   readonly flags: readonly Flag[]
   run(args: Arguments, world: World): Promise<number>
 }
+
+/** The one command that takes either. */
+const REPORT_OPERANDS = '<id | folder | CSV…>'
 
 type ApiCommand = Parameters<typeof api.runApiCommand>[0]
 
@@ -56,7 +60,16 @@ export const COMMANDS: readonly Command[] = [
   apiCommand('runs', '', 'list the runs', api.listRuns),
   apiCommand('stop', '<id>', 'stop a run', api.stopRun),
   apiCommand('repeat', '<id>', 'repeat a run', api.repeatRun),
-  apiCommand('report', '<id>', 'show the report of a run', api.showReport),
+  {
+    name: 'report',
+    operands: REPORT_OPERANDS,
+    about: 'show the report of a run; with CSVs at hand: make the page and judge them',
+    flags: [...api.CONNECTION_FLAGS, ...REPORT_FLAGS],
+    run: (args, world) =>
+      areFiles(args.words, world)
+        ? runReportCommand(args, world)
+        : api.runApiCommand(api.showReport, args, world)
+  },
   apiCommand('results', '<id>', 'download the CSVs of a run', api.downloadResults, api.RESULTS_FLAGS),
   apiCommand('grid create', '', 'make a grid', api.createGrid, api.GRID_FLAGS),
   apiCommand('grid show', '<id>', 'show a grid', api.showGrid),
@@ -76,7 +89,8 @@ export async function runCommandLine(args: readonly string[], world: World): Pro
   else if (wantsHelp) out.write(renderHelp(command))
   else {
     const given = readArguments(args.slice(command.name.split(' ').length), command.flags)
-    checkWords(command, given.words)
+    if (command.operands !== REPORT_OPERANDS || !areFiles(given.words, world))
+      checkWords(command, given.words)
     return command.run(given, world)
   }
   return 0
@@ -93,7 +107,7 @@ function checkWords({ name, operands, flags }: Command, words: readonly string[]
   const [id] = words
   if (operands === '' && id !== undefined)
     throw new UsageError(`\`loadgate ${name}\` takes flags only, found "${id}"`)
-  if (words.length > 1 || (operands === '<id>' && id === undefined))
+  if (words.length > 1 || (operands.startsWith('<') && id === undefined))
     throw new UsageError(`\`loadgate ${name}\` takes one id, found ${words.length}`)
   if (id === undefined || isId(id)) return
   const advice = flags.some((flag) => flag.name === 'files') ? '; a plan is given by --files' : ''

@@ -1,0 +1,130 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { UsageError } from '../../src/terminal/arguments.js'
+import { runCommandLine } from '../../src/terminal/commands.js'
+import { makeWorld } from './make-world.js'
+
+let workspace: string
+
+beforeEach(async () => {
+  workspace = await mkdtemp(join(tmpdir(), 'loadgate-report-'))
+})
+afterEach(() => rm(workspace, { recursive: true }))
+
+/** A hundred samples of 1 to 100 ms; the last `failures` of them failed. */
+function makeJtl(failures = 0): string {
+  const rows = Array.from({ length: 100 }, (_, i) => {
+    return `${1_700_000_000_000 + i * 100},${i + 1},${i % 2 === 0 ? 'home' : 'cart'},${i < 100 - failures}`
+  })
+  return ['timeStamp,elapsed,label,success', ...rows, ''].join('\n')
+}
+
+async function type(...args: string[]): Promise<{ code: number; out: string }> {
+  const world = makeWorld({ workspace })
+  const code = await runCommandLine(['report', ...args], world)
+  return { code, out: world.screen.out.text }
+}
+
+async function readVerdict(folder = 'out'): Promise<Record<string, unknown>> {
+  return JSON.parse(await readFile(join(workspace, folder, 'verdict.json'), 'utf8')) as Record<
+    string,
+    unknown
+  >
+}
+
+describe('a report of CSVs at hand', () => {
+  test('of one JTL: page, verdict and a table of labels', async () => {
+    await writeFile(join(workspace, 'load.jtl'), makeJtl())
+    const { code, out } = await type('load.jtl', '--output', 'out')
+    expect(code).toBe(0)
+    expect(out).toMatch(/^all samples +100 +0 % +\S+\/s +50.5 ms +50 ms +95 ms +99 ms +100 ms$/m)
+    expect(out).toMatch(/^cart +50 /m)
+    expect(out).toContain('PASSED: No thresholds were given: this is a report only.')
+    expect(await readFile(join(workspace, 'out/report.html'), 'utf8')).toContain('Load gate: passed')
+    expect(await readVerdict()).toMatchObject({ verdict: 'passed', apdex: 1, 'apdex-target': 500 })
+  })
+
+  test('of a rehearsal: it says so, as its verdict beside it does', async () => {
+    await mkdir(join(workspace, 'artifact/results'), { recursive: true })
+    await writeFile(join(workspace, 'artifact/results/local-abc.csv'), makeJtl())
+    await writeFile(join(workspace, 'artifact/verdict.json'), JSON.stringify({ rehearsal: true }))
+    const { out } = await type('artifact', '--output', 'out')
+    expect(out).toContain('PASSED (rehearsal, synthetic samples)')
+    expect(await readVerdict()).toMatchObject({ rehearsal: true })
+  })
+
+  test('of a folder: the grids and regions that the artifact names', async () => {
+    await mkdir(join(workspace, 'artifact/results'), { recursive: true })
+    await writeFile(join(workspace, 'artifact/results/us-east-1-abc.csv'), makeJtl())
+    await writeFile(join(workspace, 'artifact/results/eu-west-1-d-e.csv'), makeJtl())
+    await writeFile(join(workspace, 'artifact/notes.txt'), 'no results')
+    const { code } = await type(
+      'artifact',
+      '--output',
+      'out',
+      '--thresholds',
+      'samples{region="us-*"} == 100'
+    )
+    expect(code).toBe(0)
+    const { metrics } = (await readVerdict()) as {
+      metrics: Record<string, { grid: string; region: string }[]>
+    }
+    expect(metrics.grids!.map(({ grid }) => grid)).toEqual(['abc', 'd-e'])
+    expect(metrics.regions!.map(({ region }) => region)).toEqual(['eu-west-1', 'us-east-1'])
+  })
+
+  test('keeps files of the same name apart', async () => {
+    for (const folder of ['a', 'b']) {
+      await mkdir(join(workspace, folder))
+      await writeFile(join(workspace, folder, 'load.jtl'), makeJtl())
+    }
+    await type('a', 'b/load.jtl', '--output', 'out')
+    const { metrics } = (await readVerdict()) as {
+      metrics: { grids: object[]; overall: { samples: number } }
+    }
+    expect(metrics.grids).toHaveLength(2)
+    expect(metrics.overall.samples).toBe(200)
+  })
+
+  test.each<[string, string[], number, string]>([
+    ['a threshold that holds', ['--thresholds', 'p95 < 96ms'], 0, 'passed'],
+    ['a broken one', ['--thresholds', 'p95 < 95ms'], 1, 'failed'],
+    ['one of several', ['--thresholds', 'p95 < 96ms', '--thresholds', 'error_rate < 2%'], 1, 'failed'],
+    ['an apdex by a target', ['--thresholds', 'apdex >= 0.7', '--apdex-target', '50'], 0, 'passed'],
+    ['an apdex that falls short', ['--thresholds', 'apdex >= 0.75', '--apdex-target', '50'], 1, 'failed'],
+    ['a label that is not there', ['--thresholds', 'p95{label="x"} < 1s'], 2, 'inconclusive']
+  ])('judges %s', async (_, flags, code, verdict) => {
+    await writeFile(join(workspace, 'load.csv'), makeJtl(3))
+    expect((await type('load.csv', '--output', 'out', ...flags)).code).toBe(code)
+    expect((await readVerdict()).verdict).toBe(verdict)
+  })
+
+  test.each<[string, string]>([
+    ['no known columns', 'a,b\n1,2\n'],
+    ['no rows', 'timeStamp,elapsed,label,success\n'],
+    ['half a row', `${makeJtl()}1700000000000,`]
+  ])('is never green with %s', async (_, csv) => {
+    await writeFile(join(workspace, 'load.csv'), csv)
+    expect((await type('load.csv', '--output', 'out')).code).toBe(2)
+    expect((await readVerdict()).verdict).toBe('inconclusive')
+  })
+
+  test('prints verdict.json', async () => {
+    await writeFile(join(workspace, 'load.csv'), makeJtl())
+    const { out } = await type('load.csv', '--output', 'out', '--json')
+    expect(JSON.parse(out)).toEqual(await readVerdict())
+  })
+
+  test.each<[string, string[], RegExp]>([
+    ['a file that is not there', ['missing.csv'], /missing\.csv cannot be read/],
+    ['a folder without results', ['.'], /no \.csv and no \.jtl in/],
+    ['a threshold that does not parse', ['.', '--thresholds', 'p95 < 1'], /p95/],
+    ['a target that is none', ['.', '--apdex-target', '0.5s'], /whole ms, found "0\.5s"/]
+  ])('refuses %s', async (_, args, words) => {
+    const refusal = await type(...args).catch((thrown: unknown) => thrown)
+    expect(refusal).toBeInstanceOf(UsageError)
+    expect((refusal as Error).message).toMatch(words)
+  })
+})

@@ -1,0 +1,57 @@
+import type { Verdict } from '../report/outcome.js'
+import type { Measurements } from '../results/measurements.js'
+import type { Judgement } from '../thresholds/judgement.js'
+import { overallVerdict } from '../thresholds/overall.js'
+
+export interface Decision {
+  readonly verdict: Verdict
+  readonly reason: string
+}
+
+/** What judgements come to together. A gap in the evidence leaves nothing but `failed` or `inconclusive`. */
+export function decideByEvidence(judgements: readonly Judgement[], gap: string | undefined): Decision {
+  const overall = overallVerdict(judgements)
+  const decisive = judgements.filter(
+    ({ verdict, threshold }) => verdict === overall && threshold.level === 'fail'
+  )
+  if (overall === 'failed') return { verdict: 'failed', reason: countAndFirst(decisive, 'broken') }
+  if (gap !== undefined) return { verdict: 'inconclusive', reason: gap }
+  if (overall === 'inconclusive')
+    return { verdict: 'inconclusive', reason: countAndFirst(decisive, 'inconclusive') }
+  return { verdict: 'passed', reason: praise(judgements) }
+}
+
+/** What is missing in the CSVs, whatever the thresholds are. */
+export function gapInMeasurements(measurements: Measurements | undefined): string | undefined {
+  const sources = measurements?.sources ?? []
+  const broken = sources.find(({ shape, problems }) => shape !== 'unknown' && problems.length > 0)
+  const detail = broken === undefined ? '' : `: ${broken.problems[0] ?? ''} (grid ${broken.grid})`
+  const isAllKnown = sources.every(({ shape }) => shape !== 'unknown')
+  if (isAllKnown && measurements?.figures({}) === undefined)
+    return `There is not one sample in the results${detail}.`
+  if (broken !== undefined) return `A CSV cannot be read whole${detail}.`
+  return undefined
+}
+
+function countAndFirst(judgements: readonly Judgement[], word: string): string {
+  const [first] = judgements
+  const count =
+    judgements.length === 1 ? `1 threshold is ${word}` : `${judgements.length} thresholds are ${word}`
+  return `${count}: ${first?.reason ?? ''}`
+}
+
+function praise(judgements: readonly Judgement[]): string {
+  const firm = judgements.filter(({ threshold }) => threshold.level === 'fail')
+  const warned = judgements.filter(
+    ({ threshold, verdict }) => threshold.level === 'warn' && verdict !== 'passed'
+  )
+  const held =
+    firm.length === 0
+      ? 'No thresholds were given: this is a report only.'
+      : firm.length === 1
+        ? 'The threshold holds.'
+        : `All ${firm.length} thresholds hold.`
+  return warned.length === 0
+    ? held
+    : `${held} ${warned.length === 1 ? 'There is a warning' : `There are ${warned.length} warnings`}: ${warned[0]?.reason ?? ''}`
+}

@@ -1,0 +1,187 @@
+import { existsSync } from 'node:fs'
+import { mkdir, readFile, readdir, stat, writeFile } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
+import { decideByEvidence, gapInMeasurements } from '../gate/decide-by-evidence.js'
+import { exitCodeOf } from '../gate/ending.js'
+import type { Outcome } from '../report/outcome.js'
+import { renderPage } from '../report/page.js'
+import { terminalLines } from '../report/terminal.js'
+import { verdictDocument } from '../report/verdict-document.js'
+import type { Measurements } from '../results/measurements.js'
+import { scanFiles } from '../results/scan-files.js'
+import { isId } from '../service/decode.js'
+import { formatValue } from '../thresholds/format.js'
+import { parseThresholds } from '../thresholds/grammar.js'
+import { judgeThresholds } from '../thresholds/judge.js'
+import type { Metric, Threshold } from '../thresholds/threshold.js'
+import type { Arguments, Flag } from './arguments.js'
+import { UsageError } from './arguments.js'
+import { nameOutputFolder } from './gate-command.js'
+import { plain, table } from './screen.js'
+import type { Screen } from './screen.js'
+
+export interface ReportWorld {
+  readonly screen: Screen
+  readonly workspace: string
+}
+
+/** What JMeter's own dashboard takes when it is told nothing else. */
+const APDEX_TARGET_MS = 500
+const MOST_LABELS = 10
+const RESULT_FILE = /\.(csv|jtl)$/i
+/** As the artifact names its CSVs: region, then grid. */
+const REGION_AND_GRID = /^([a-z]{2}-[a-z]+-\d)-(.+)$/
+
+export const REPORT_FLAGS: readonly Flag[] = [
+  {
+    name: 'thresholds',
+    value: 'line',
+    about: 'of CSVs: what must hold, as the input thresholds of the action'
+  },
+  { name: 'apdex-target', value: 'ms', about: `of CSVs: satisfied up to this time (${APDEX_TARGET_MS})` },
+  { name: 'output', value: 'folder', about: 'of CSVs: where report.html and verdict.json go' }
+]
+
+/** Whether the words name files rather than a run: what is no id, or is there. */
+export function areFiles(words: readonly string[], { workspace }: ReportWorld): boolean {
+  return words.some((word) => !isId(word) || existsSync(resolve(workspace, word)))
+}
+
+/** `loadgate report <folder or CSV…>`: page, verdict and a few lines from CSVs at hand, without any service. */
+export async function runReportCommand(args: Arguments, { screen, workspace }: ReportWorld): Promise<number> {
+  const thresholds = readThresholds(args.text('thresholds'))
+  const targetMs = readTarget(args.text('apdex-target'))
+  const paths = await listResultFiles(args.words.map((word) => resolve(workspace, word)))
+  const files = paths.map((path) => ({ path, ...nameSource(path, paths) }))
+  const outcome = await judgeFiles(files, { thresholds, targetMs })
+  const folder = resolve(workspace, args.text('output') || nameOutputFolder())
+  await mkdir(folder, { recursive: true })
+  const document = `${JSON.stringify(verdictDocument(outcome), null, 2)}\n`
+  await writeFile(join(folder, 'verdict.json'), document)
+  await writeFile(join(folder, 'report.html'), renderPage(outcome))
+  screen.out.write(args.has('json') ? document : describe(outcome, folder))
+  return exitCodeOf(outcome.verdict, 'breach')
+}
+
+function readThresholds(text: string): Threshold[] {
+  const { thresholds, problems } = parseThresholds(text)
+  if (problems.length > 0) throw new UsageError(problems.join('\n'))
+  return thresholds
+}
+
+function readTarget(text: string): number {
+  if (text === '') return APDEX_TARGET_MS
+  if (!/^[1-9]\d{0,6}$/.test(text)) throw new UsageError(`--apdex-target takes whole ms, found "${text}"`)
+  return Number(text)
+}
+
+/** Files as they are named, and every CSV and JTL below a folder. */
+async function listResultFiles(places: readonly string[]): Promise<string[]> {
+  const found: string[] = []
+  for (const place of places) {
+    const facts = await stat(place).catch((thrown: unknown) => {
+      throw new UsageError(`${place} cannot be read`, { cause: thrown })
+    })
+    if (!facts.isDirectory()) found.push(place)
+    else {
+      const inside = (await readdir(place, { recursive: true }))
+        .filter((name) => RESULT_FILE.test(name))
+        .sort()
+      if (inside.length === 0) throw new UsageError(`there is no .csv and no .jtl in ${place}`)
+      found.push(...inside.map((name) => join(place, name)))
+    }
+  }
+  return [...new Set(found)]
+}
+
+/** By the file's name; by its whole path where two have the same. */
+function nameSource(path: string, all: readonly string[]): { grid: string; region: string } {
+  const name = basename(path).replace(RESULT_FILE, '')
+  const [, region, grid] = REGION_AND_GRID.exec(name) ?? []
+  const isUnique = all.filter((other) => basename(other).replace(RESULT_FILE, '') === name).length === 1
+  return { grid: isUnique ? (grid ?? name) : path, region: region ?? 'local' }
+}
+
+async function judgeFiles(
+  files: readonly { path: string; grid: string; region: string }[],
+  { thresholds, targetMs }: { thresholds: readonly Threshold[]; targetMs: number }
+): Promise<Outcome> {
+  const measurements = await scanFiles(files)
+  const score = measurements.figures({})?.apdex(targetMs)
+  const apdex = score === undefined ? undefined : { score, targetMs }
+  const judgements = judgeThresholds(thresholds, {
+    apdex,
+    apdexProblem: 'the CSVs have no single response times',
+    measurements
+  })
+  const sizes = await Promise.all(files.map(async ({ path }) => (await stat(path)).size))
+  return {
+    ...decideByEvidence(judgements, gapInFiles(measurements)),
+    run: undefined,
+    apdex,
+    summary: undefined,
+    means: {},
+    rehearsal: await isRehearsal(files.map(({ path }) => path)),
+    judgements,
+    grids: files.map(({ grid, region }, i) => {
+      return { gridId: grid, region, nodeCount: undefined, bytes: sizes[i], problem: undefined }
+    }),
+    measurements,
+    notes: []
+  }
+}
+
+/** Synthetic samples look like others; the verdict that lies beside them, as in an artifact, tells. */
+async function isRehearsal(paths: readonly string[]): Promise<boolean> {
+  const folders = new Set(paths.flatMap((path) => [dirname(path), dirname(dirname(path))]))
+  const told = [...folders].map(async (folder) => {
+    const verdict = JSON.parse(await readFile(join(folder, 'verdict.json'), 'utf8')) as {
+      rehearsal?: unknown
+    } | null
+    return verdict?.rehearsal === true
+  })
+  const answers = await Promise.allSettled(told)
+  return answers.some((answer) => answer.status === 'fulfilled' && answer.value)
+}
+
+/** A file that somebody named has to be one that can be read. */
+function gapInFiles(measurements: Measurements): string | undefined {
+  const unknown = measurements.sources.find(({ shape }) => shape === 'unknown')
+  if (unknown !== undefined) return `${unknown.grid} cannot be read: ${unknown.problems[0] ?? ''}.`
+  return gapInMeasurements(measurements)
+}
+
+function describe(outcome: Outcome, folder: string): string {
+  const { headline, rows } = terminalLines(outcome)
+  const thresholds = rows.length > 0 ? [table(['verdict', 'threshold', 'actual', 'margin'], rows), ''] : []
+  const place = `report.html and verdict.json are in ${folder}`
+  return ['', ...describeFigures(outcome.measurements), ...thresholds, plain(headline), place, ''].join('\n')
+}
+
+/** All samples first, then the slowest labels. */
+function describeFigures(measurements: Measurements | undefined): string[] {
+  if (measurements?.figures({}) === undefined) return []
+  const labels = measurements.labels
+    .map((label) => ({ label, p95: measurements.figures({ label })?.percentileMs(95) ?? 0 }))
+    .sort((a, b) => b.p95 - a.p95)
+  const shown = labels.slice(0, MOST_LABELS).map(({ label }) => figuresRow(label, measurements, { label }))
+  const headings = ['', 'samples', 'errors', 'throughput', 'mean', 'median', 'p95', 'p99', 'max']
+  const rest =
+    labels.length > shown.length ? [`${labels.length - shown.length} more labels in the report`] : []
+  return [table(headings, [figuresRow('all samples', measurements, {}), ...shown]), ...rest, '']
+}
+
+function figuresRow(name: string, measurements: Measurements, scope: { label?: string }): string[] {
+  const figures = measurements.figures(scope)
+  const show = (metric: Metric, value: number | undefined): string =>
+    value === undefined ? '–' : formatValue(metric, value)
+  return [
+    name,
+    show('samples', figures?.samples),
+    show('error_rate', figures?.errorRate),
+    show('throughput', figures?.throughput),
+    ...[figures?.meanMs, ...[50, 95, 99].map((p) => figures?.percentileMs(p)), figures?.maxMs].map((ms) =>
+      show('mean', ms)
+    )
+  ]
+}
