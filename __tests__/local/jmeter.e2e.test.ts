@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { type Shop, startShop } from '../../src/local/demo-shop.js'
 import type { Service } from '../../src/local/server.js'
+import { listen, nextWhere, visit, WITH_PAGES } from './page-support.js'
 import {
   createRun,
   createServices,
@@ -12,6 +13,7 @@ import {
   get,
   postForm,
   type Reply,
+  send,
   SPEC,
   specFields,
   waitForStatus
@@ -72,6 +74,29 @@ describeWithJava(`real JMeter${hasJava ? '' : ' (skipped: there is no java on th
       .map((row) => row.split(','))
       .map((row) => ({ label: row[label]!, success: row[success]!, url: row[url]! }))
   }
+
+  test(
+    'the page of a run shows what JMeter has written while it goes on',
+    async () => {
+      const watched = await services.start({ ...WITH_PAGES, engine: 'jmeter' })
+      const cookie = await visit(watched)
+      const fields = { ...atShop(), threads: '8', duration: '60' }
+      const id = await createRun(watched, formOf(fields, specFields({ instance_quantity: '2' })))
+      const listener = await listen(watched, `/runs/${id}/events`, cookie)
+      const early = await nextWhere(listener, ({ live }) => (live?.now?.throughput ?? 0) > 0)
+      const soFar = early.views[0]!.figures.samples
+      const later = await nextWhere(listener, ({ views }) => views[0]!.figures.samples > soFar)
+      expect(later).toMatchObject({ headline: 'running', rehearsal: null })
+      expect(later.live!.now!.p95Ms).toBeGreaterThan(0)
+      expect(later.views[0]!.labels.length).toBeGreaterThan(1)
+      const { origin } = new URL(watched.url)
+      const headers = { cookie, origin }
+      expect((await send(watched, 'POST', `/runs/${id}/stop`, { token: null, headers })).status).toBe(204)
+      const last = await nextWhere(listener, ({ headline }) => headline === 'finished')
+      expect(last.views[0]!.figures.samples).toBeGreaterThanOrEqual(later.views[0]!.figures.samples)
+    },
+    RUN_MS
+  )
 
   test(
     'a plan runs, and every request that the shop answered is a sample',

@@ -58,7 +58,12 @@ export function describeRun(run: RunState): PageDocument {
     measurements: run.measurements,
     notes: []
   })
-  return isLive ? { ...document, live: describeProgress(run) } : document
+  if (!isLive) return document
+  return {
+    ...document,
+    series: document.series && finishedPart(document.series),
+    live: describeProgress(run)
+  }
 }
 
 function explain(run: RunState): string {
@@ -89,20 +94,26 @@ function describeProgress(run: RunState): Live {
   return {
     elapsedMs: startedMs === undefined ? null : lengthOf(run),
     durationMs: durationSeconds === undefined ? null : durationSeconds * 1000,
-    now: measurements?.series === undefined ? null : describeNow(measurements.series)
+    now: measurements?.series === undefined ? null : describeNow(finishedPart(measurements.series))
   }
 }
 
-/** The last point is left out as long as there are others: its time is not over. */
+/** Without the last point, as long as there are others: its time is not over, so it would always look like a drop. */
+function finishedPart(series: TimeSeries): TimeSeries {
+  const { bucketMs, ...lists } = series
+  if (lists.atMs.length < 2) return series
+  const cut = Object.entries(lists).map(([name, list]) => [name, list.slice(0, -1)])
+  return { bucketMs, ...(Object.fromEntries(cut) as typeof lists) }
+}
+
 function describeNow({ bucketMs, throughput, failures, p95Ms }: TimeSeries): CurrentFigures {
-  const end = Math.max(1, throughput.length - 1)
-  const start = Math.max(0, end - Math.ceil(WINDOW_MS / bucketMs))
-  const sum = (list: readonly number[]): number => list.slice(start, end).reduce((all, one) => all + one, 0)
+  const points = Math.min(throughput.length, Math.ceil(WINDOW_MS / bucketMs))
+  const sum = (list: readonly number[]): number => list.slice(-points).reduce((all, one) => all + one, 0)
   return {
-    windowMs: (end - start) * bucketMs,
-    throughput: sum(throughput) / (end - start),
+    windowMs: points * bucketMs,
+    throughput: sum(throughput) / points,
     failures: sum(failures),
     bucketMs,
-    p95Ms: p95Ms[end - 1] ?? null
+    p95Ms: p95Ms.at(-1) ?? null
   }
 }
