@@ -10,6 +10,7 @@ export interface Run {
 /** Below this, values are summed in a plain table; those above are few. */
 const TABLE_SIZE = 1 << 16
 const table = new Float64Array(TABLE_SIZE)
+const seen = new Uint32Array(TABLE_SIZE)
 
 /** Distinct values in ascending order with the number of samples up to each. */
 export class Distribution {
@@ -22,15 +23,10 @@ export class Distribution {
   }
 
   static of(runs: readonly Run[]): Distribution {
-    const counted = sumRuns(runs)
-    const values = new Float64Array(counted.length)
-    const upTo = new Float64Array(counted.length)
+    const { values, counts } = sumRuns(runs)
     let total = 0
-    counted.forEach(([value, count], index) => {
-      values[index] = value
-      upTo[index] = total += count
-    })
-    return new Distribution(values, upTo)
+    for (let i = 0; i < counts.length; i++) counts[i] = total += counts[i]!
+    return new Distribution(values, counts)
   }
 
   get total(): number {
@@ -52,24 +48,30 @@ export class Distribution {
   }
 }
 
-function sumRuns(runs: readonly Run[]): [value: number, count: number][] {
+function sumRuns(runs: readonly Run[]): { values: Float64Array; counts: Float64Array } {
   const large = new Map<number, number>()
-  const seen: number[] = []
+  let size = 0
   for (const { runs: all, index } of runs) {
     for (let i = all.offsets[index]!; i < all.offsets[index + 1]!; i++) {
       const value = all.values[i]!
       if (value < TABLE_SIZE) {
-        if (table[value] === 0) seen.push(value)
+        if (table[value] === 0) seen[size++] = value
         table[value]! += all.counts[i]!
       } else large.set(value, (large.get(value) ?? 0) + all.counts[i]!)
     }
   }
-  const counted = Array.from(Uint32Array.from(seen).sort(), (value): [number, number] => {
-    const count = table[value]!
-    table[value] = 0
-    return [value, count]
-  })
-  return counted.concat([...large].sort((a, b) => a[0] - b[0]))
+  const values = new Float64Array(size + large.size)
+  const counts = new Float64Array(size + large.size)
+  values.set(seen.subarray(0, size).sort())
+  for (let i = 0; i < size; i++) {
+    counts[i] = table[values[i]!]!
+    table[values[i]!] = 0
+  }
+  for (const [value, count] of [...large].sort((a, b) => a[0] - b[0])) {
+    values[size] = value
+    counts[size++] = count
+  }
+  return { values, counts }
 }
 
 /** The first index below `length` that `holds`, or `length`; what holds for one holds for all after it. */

@@ -7,14 +7,13 @@ import {
   LINE_TIMES_BYTES,
   LINE_UNIT_MS,
   PAGE_BITS,
-  PAGE_BYTES,
-  PAGE_HASH,
-  PAGE_SLOT_BYTES,
   PAGES_A_CELL_BITS,
   REASON,
   RECORD,
   TIME_BITS,
-  TRANSACTION_MESSAGE
+  TRANSACTION_MESSAGE,
+  WAITING_AT,
+  WAITING_END
 } from './kernel-layout.js'
 import {
   block,
@@ -48,7 +47,7 @@ const VARIABLES = [
   ...['rowStart', 'rowEnd', 'place', 'line', 'lineEnd', 'linesEnd', 'counted', 'reason'],
   ...['fieldStart', 'fieldEnd', 'length', 'flags', 'elapsed', 'timeHigh', 'timeLow', 'threads', 'before'],
   ...['labelStart', 'labelEnd', 'labelHash', 'labelSlot', 'labelBytes', 'i', 'cell'],
-  ...['pageKey', 'pageSlot', 'owner', 'page', 'lineSlot', 'lineAt', 'timesAt', 'shift']
+  ...['waiting', 'owner', 'lineSlot', 'lineAt', 'timesAt', 'shift']
 ]
 for (const name of VARIABLES) locals.declare(name, I32)
 const WIDE = ['word', 'others', 'hash', 'startMs', 'endMs', 'sinceMs', 'spanStart', 'spanEnd', 'tail']
@@ -69,6 +68,7 @@ const addOne = (address: Code, offset: number) =>
 export function makeCountFunction(at: SampleColumns, columns: number): WasmFunction {
   const body: Code = [
     ...(['rowStart', 'counted', 'linesEnd'] as const).flatMap((name) => set(name, read(name))),
+    ...set('waiting', WAITING_AT),
     ...set('place', read('nextPlace')),
     ...set('line', read('nextLine')),
     ...set('spanStart', readWide('spanStart')),
@@ -80,6 +80,7 @@ export function makeCountFunction(at: SampleColumns, columns: number): WasmFunct
         goIf(i32.geU(get('line'), get('linesEnd')), 'done'),
         goIf(i32.geU(get('rowStart'), get('limit')), 'done'),
         goIf(i32.geU(get('record'), get('recordsEnd')), 'done'),
+        goIf(i32.geU(get('waiting'), i32.of(WAITING_END)), 'done'),
         set('lineEnd', i32.load(get('line'))),
         set('rowEnd', i32.load(get('lineEnd'))),
         block('taken', block('left', takeRow(at, columns), go('taken')), writeRecord()),
@@ -94,6 +95,7 @@ export function makeCountFunction(at: SampleColumns, columns: number): WasmFunct
     ...i32.store(i32.of(CONTROL.nextLine), get('line')),
     ...i64.store(i32.of(CONTROL.spanStart), get('spanStart')),
     ...i64.store(i32.of(CONTROL.spanEnd), get('spanEnd')),
+    ...i32.store(i32.of(CONTROL.waitingEnd), get('waiting')),
     ...get('record')
   ]
   return { name: 'count', parameters: 3, result: I32, locals, body }
@@ -118,11 +120,9 @@ function takeRow(at: SampleColumns, columns: number): Code {
     ...set('cell', get('flags')),
     ...readAt(at.label, [...hashLabel(), ...findLabel()]),
     ...(at.timeStamp < 0 ? [] : findLineSlot()),
-    ...findPage(),
     // Nothing can go wrong any more.
     ...set('counted', plus('counted', 1)),
-    ...set('page', i32.add(get('page'), i32.mul(i32.and(get('elapsed'), i32.of(PAGE_SIZE - 1)), i32.of(4)))),
-    ...addOne(get('page'), 0),
+    ...waitForPage(),
     ...(at.timeStamp < 0 ? [] : countInLine(at.elapsed >= 0))
   ]
 }
@@ -331,39 +331,16 @@ function findLineSlot(): Code {
   ]
 }
 
-/** Finds the page that counts this time of this cell, or takes a free one for it. */
-function findPage(): Code {
-  const at = (offset: number) => i32.load(get('pageSlot'), offset)
-  const slotOf = i32.add(read('pageSlots'), i32.mul(get('i'), i32.of(PAGE_SLOT_BYTES)))
-  const lastSlot = i32.shiftRightU(i32.of(-1), read('pageShift'))
+/** Where the page is can wait: see the function `tally`. */
+function waitForPage(): Code {
+  const page = i32.or(
+    i32.shiftLeft(get('cell'), i32.of(PAGES_A_CELL_BITS)),
+    i32.shiftRightU(get('elapsed'), i32.of(PAGE_BITS))
+  )
   return [
-    ...set('reason', REASON.page),
-    ...set(
-      'pageKey',
-      i32.add(
-        i32.or(
-          i32.shiftLeft(get('cell'), i32.of(PAGES_A_CELL_BITS)),
-          i32.shiftRightU(get('elapsed'), i32.of(PAGE_BITS))
-        ),
-        i32.of(1)
-      )
-    ),
-    ...set('i', i32.shiftRightU(i32.mul(get('pageKey'), i32.of(PAGE_HASH)), read('pageShift'))),
-    ...block(
-      'found',
-      loop(
-        'slots',
-        set('pageSlot', slotOf),
-        set('owner', at(0)),
-        goIf(i32.eq(get('owner'), get('pageKey')), 'found'),
-        when(get('owner'), [...set('i', i32.and(plus('i', 1), lastSlot)), ...go('slots')])
-      ),
-      leaveIf(i32.geU(read('freePage'), read('pagesEnd'))),
-      i32.store(get('pageSlot'), get('pageKey')),
-      i32.store(get('pageSlot'), read('freePage'), 4),
-      i32.store(i32.of(CONTROL.freePage), i32.add(read('freePage'), i32.of(PAGE_BYTES)))
-    ),
-    ...set('page', at(4))
+    ...i32.store(get('waiting'), i32.add(page, i32.of(1))),
+    ...i32.store(get('waiting'), i32.and(get('elapsed'), i32.of(PAGE_SIZE - 1)), 4),
+    ...set('waiting', plus('waiting', 8))
   ]
 }
 

@@ -3,7 +3,7 @@
 /** Values that both sides read and write, by address. Those at multiples of eight from `lineFrom` on have 64 bits. */
 export const CONTROL = {
   ...{ rowStart: 0, nextPlace: 4, nextLine: 8, linesEnd: 12, counted: 16 },
-  ...{ labelSlots: 20, labelMask: 24, pageSlots: 28, pageShift: 32, freePage: 36, pagesEnd: 40 },
+  ...{ labelSlots: 20, labelMask: 24, pageSlots: 28, pageShift: 32, freePage: 36, waitingEnd: 40 },
   ...{ line: 44, lineTimes: 48, lineShift: 52 },
   ...{ lineFrom: 56, lineMs: 64, spanStart: 72, spanEnd: 80 }
 } as const
@@ -12,10 +12,15 @@ export const CONTROL = {
 export const RECORD = {
   ...{ start: 0, end: 1, reason: 2, counted: 3, labelStart: 4, labelEnd: 5, labelHash: 6, size: 8 }
 } as const
-export const REASON = { row: 0, label: 1, line: 2, page: 3 } as const
+export const REASON = { row: 0, label: 1, line: 2 } as const
 export const RECORDS_AT = 256
 /** Few, so that what was learnt from them is known for the next ones. */
 export const RECORDS_END = RECORDS_AT + 64 * RECORD.size * 4
+
+/** Rows that are still to be counted in pages: two ints each, the page's key and the place within the page. */
+export const WAITING_AT = 0x4000
+export const WAITING_ROWS = 1024
+export const WAITING_END = WAITING_AT + WAITING_ROWS * 8
 
 /** Addresses of all delimiters and line breaks that are not in quotes; and where among them the line breaks are. */
 export const PLACES_AT = 0x10000

@@ -5,7 +5,8 @@ import {
   PAGE_BYTES,
   PAGE_HASH,
   PAGE_SLOT_BYTES,
-  PAGES_A_CELL_BITS
+  PAGES_A_CELL_BITS,
+  WAITING_ROWS
 } from './kernel-layout.js'
 import type { CountedRuns } from './histogram.js'
 import type { KernelMemory } from './kernel-memory.js'
@@ -14,8 +15,6 @@ const SLOT_INTS = PAGE_SLOT_BYTES / 4
 const PAGE_SIZE = 1 << PAGE_BITS
 const FIRST_SLOT_BITS = 14
 const CHUNK_PAGES = 4096
-/** As many as a block of rows is likely to need. */
-const SPARE_PAGES = 1024
 
 /** The kernel's counts of times: pages of sixteen neighbours that exist only where something was counted. */
 export class KernelPages {
@@ -23,6 +22,7 @@ export class KernelPages {
   #slots: number
   #slotBits = FIRST_SLOT_BITS
   #capacity = 0
+  #pagesEnd = 0
 
   constructor(memory: KernelMemory) {
     this.#memory = memory
@@ -33,11 +33,11 @@ export class KernelPages {
 
   /** To be called between blocks of rows: while the kernel runs, nothing grows. */
   makeRoom(): void {
-    const { ints } = this.#memory
-    if (ints[CONTROL.pagesEnd / 4]! - ints[CONTROL.freePage / 4]! >= SPARE_PAGES * PAGE_BYTES) return
+    // Every row that waits may need a page of its own.
+    if (this.#pagesEnd - this.#memory.ints[CONTROL.freePage / 4]! >= WAITING_ROWS * PAGE_BYTES) return
     const chunk = this.#memory.reserve(CHUNK_PAGES * PAGE_BYTES)
     this.#memory.ints[CONTROL.freePage / 4] = chunk
-    this.#memory.ints[CONTROL.pagesEnd / 4] = chunk + CHUNK_PAGES * PAGE_BYTES
+    this.#pagesEnd = chunk + CHUNK_PAGES * PAGE_BYTES
     this.#capacity += CHUNK_PAGES
     if (this.#capacity * 2 > 1 << this.#slotBits) this.#grow()
   }

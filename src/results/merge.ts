@@ -69,11 +69,11 @@ function makeFigures(samples: SampleSum, tidy: TidySum, span: Span | undefined):
     minMs: times?.minMs,
     maxMs: times?.maxMs,
     concurrency: samples.samples > 0 ? undefined : meanOf([...tidy.users.values()]),
-    percentileMs: (percent) => times?.all.percentile(percent),
+    percentileMs: (percent) => times?.all().percentile(percent),
     apdex(targetMs) {
       if (times === undefined) return undefined
-      const satisfied = times.passed.countUpTo(targetMs)
-      const tolerated = times.passed.countUpTo(4 * targetMs) - satisfied
+      const satisfied = times.passed().countUpTo(targetMs)
+      const tolerated = times.passed().countUpTo(4 * targetMs) - satisfied
       return (satisfied + tolerated / 2) / count
     }
   }

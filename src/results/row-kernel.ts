@@ -5,8 +5,18 @@ import { KernelLabels } from './kernel-labels.js'
 import { KernelLine } from './kernel-line.js'
 import { KernelMemory, type GrowingMemory } from './kernel-memory.js'
 import { KernelPages } from './kernel-pages.js'
-import { CONTROL, HEAP_AT, INDEXED, REASON, RECORD, RECORDS_AT, RECORDS_END } from './kernel-layout.js'
+import {
+  CONTROL,
+  HEAP_AT,
+  INDEXED,
+  REASON,
+  RECORD,
+  RECORDS_AT,
+  RECORDS_END,
+  WAITING_END
+} from './kernel-layout.js'
 import { findRowEnd } from './row-splitter.js'
+import { makeTallyFunction } from './kernel-tally.js'
 import { assemble } from './wasm-assembler.js'
 import type { CountedRuns } from './histogram.js'
 import type { SampleColumns } from './header.js'
@@ -24,6 +34,7 @@ declare const WebAssembly: {
 interface Exports {
   readonly index: (from: number, to: number) => number
   readonly count: (limit: number, record: number, recordsEnd: number) => number
+  readonly tally: () => number
   readonly memory: GrowingMemory
 }
 
@@ -78,7 +89,8 @@ export class RowKernel {
     if (columns > MAX_COLUMNS) return undefined
     const key = JSON.stringify([delimiter, columns, at])
     if (!modules.has(key)) {
-      const bytes = assemble([makeIndexFunction(delimiter), makeCountFunction(at, columns)], FIRST_PAGES)
+      const functions = [makeIndexFunction(delimiter), makeCountFunction(at, columns), makeTallyFunction()]
+      const bytes = assemble(functions, FIRST_PAGES)
       modules.set(key, WebAssembly.validate(bytes) ? new WebAssembly.Module(bytes) : undefined)
     }
     const module = modules.get(key)
@@ -141,10 +153,12 @@ export class RowKernel {
     for (;;) {
       this.#pages.makeRoom()
       const end = this.#exports.count(limit, RECORDS_AT, RECORDS_END)
+      this.#exports.tally()
       for (let at = RECORDS_AT / 4; at < end / 4; at += RECORD.size) this.#passOn(at, taker)
       const { ints } = this.#memory
       taker.skip(this.#countSince(ints[CONTROL.counted / 4]!))
-      if (end < RECORDS_END) return ints[CONTROL.rowStart / 4]!
+      const isFull = end === RECORDS_END || ints[CONTROL.waitingEnd / 4] === WAITING_END
+      if (!isFull) return ints[CONTROL.rowStart / 4]!
     }
   }
 

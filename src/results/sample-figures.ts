@@ -13,14 +13,20 @@ export interface SampleTimes {
   readonly sumMs: number
   readonly minMs: number
   readonly maxMs: number
-  readonly all: Distribution
-  readonly passed: Distribution
+  /** Made when they are asked for: few of ten thousand labels ever are. */
+  all(): Distribution
+  passed(): Distribution
 }
 
-/** One label of one stretch, with the kinds of rows that count in the scope at hand. */
+/** One label of one stretch. */
 interface Place {
   readonly part: SamplePart
   readonly label: number
+}
+
+/** Places with the kinds of rows that count in the scope at hand. */
+export interface Places {
+  readonly places: readonly Place[]
   readonly kinds: readonly number[]
 }
 
@@ -28,7 +34,7 @@ interface Place {
 export class SampleIndex {
   /** Whether rows of transaction controllers are all that the CSV has. */
   readonly isRequestless: boolean
-  readonly #everything: readonly Place[]
+  readonly #everything: Places
   readonly #byLabel = new Map<string, Place[]>()
 
   constructor(source: ScanResult) {
@@ -36,14 +42,13 @@ export class SampleIndex {
     this.isRequestless = !places.some((place) => hasRows(place, REQUEST))
     // A transaction's row sums up requests that have rows of their own: over all labels only the requests are counted,
     // as in the total of JMeter's dashboard. Where nothing but transactions was saved, they are what there is.
-    const kinds = [this.isRequestless ? TRANSACTION : REQUEST]
-    this.#everything = places.map((place) => ({ ...place, kinds }))
+    this.#everything = { places, kinds: [this.isRequestless ? TRANSACTION : REQUEST] }
     for (const place of places) {
       if (!place.part.hasLabels || !(hasRows(place, REQUEST) || hasRows(place, TRANSACTION))) continue
       const label = place.part.labels[place.label]!
-      const known = this.#byLabel.get(label) ?? []
-      known.push({ ...place, kinds: [REQUEST, TRANSACTION] })
-      this.#byLabel.set(label, known)
+      const known = this.#byLabel.get(label)
+      if (known === undefined) this.#byLabel.set(label, [place])
+      else known.push(place)
     }
   }
 
@@ -51,32 +56,55 @@ export class SampleIndex {
     return this.#byLabel.keys()
   }
 
-  placesOf(label: string | undefined): readonly Place[] {
-    return label === undefined ? this.#everything : (this.#byLabel.get(label) ?? [])
+  placesOf(label: string | undefined): Places {
+    if (label === undefined) return this.#everything
+    return { places: this.#byLabel.get(label) ?? [], kinds: [REQUEST, TRANSACTION] }
   }
 }
 
 /** Adds up the places of one scope, from as many CSVs as there are. */
-export function sumSamples(places: readonly Place[]): SampleSum {
-  const cells = places.flatMap(({ part, label, kinds }) =>
-    kinds.flatMap((kind) => [0, 1].map((outcome) => ({ part, cell: cellOf(label, kind) + outcome, outcome })))
-  )
-  const used = cells.filter(({ part, cell }) => runLength(part, cell) > 0)
-  const toRun = ({ part, cell }: { part: SamplePart; cell: number }): Run => ({
-    runs: part.times,
-    index: cell
-  })
-  const all = Distribution.of(used.map(toRun))
-  const passed = Distribution.of(used.filter(({ outcome }) => outcome === 0).map(toRun))
-  const counts = { samples: all.total, failures: all.total - passed.total }
-  if (!used.every(({ part }) => part.hasElapsed)) return { ...counts, times: undefined }
-  let [sumMs, minMs, maxMs] = [0, Infinity, -Infinity]
-  for (const { part, cell } of used) {
-    sumMs += part.sums[cell]!
-    minMs = Math.min(minMs, part.minima[cell]!)
-    maxMs = Math.max(maxMs, part.maxima[cell]!)
+export function sumSamples(scope: readonly Places[]): SampleSum {
+  const passed: Run[] = []
+  const failed: Run[] = []
+  const sum = { sumMs: 0, minMs: Infinity, maxMs: -Infinity, hasElapsed: true }
+  const enter = (part: SamplePart, cell: number, runs: Run[]) => {
+    if (runLength(part, cell) === 0) return
+    runs.push({ runs: part.times, index: cell })
+    sum.hasElapsed &&= part.hasElapsed
+    sum.sumMs += part.sums[cell]!
+    sum.minMs = Math.min(sum.minMs, part.minima[cell]!)
+    sum.maxMs = Math.max(sum.maxMs, part.maxima[cell]!)
   }
-  return { ...counts, times: { sumMs, minMs, maxMs, all, passed } }
+  for (const { places, kinds } of scope) {
+    for (const { part, label } of places) {
+      for (const kind of kinds) {
+        enter(part, cellOf(label, kind), passed)
+        enter(part, cellOf(label, kind) + 1, failed)
+      }
+    }
+  }
+  const failures = countRuns(failed)
+  const counts = { samples: countRuns(passed) + failures, failures }
+  const { hasElapsed, ...figures } = sum
+  if (!hasElapsed) return { ...counts, times: undefined }
+  const distributions = {
+    all: once(() => Distribution.of(passed.concat(failed))),
+    passed: once(() => Distribution.of(passed))
+  }
+  return { ...counts, times: { ...figures, ...distributions } }
+}
+
+function once<Value>(make: () => Value): () => Value {
+  let made: { value: Value } | undefined
+  return () => (made ??= { value: make() }).value
+}
+
+function countRuns(runs: readonly Run[]): number {
+  let total = 0
+  for (const { runs: all, index } of runs) {
+    for (let i = all.offsets[index]!; i < all.offsets[index + 1]!; i++) total += all.counts[i]!
+  }
+  return total
 }
 
 function cellOf(label: number, kind: number): number {
