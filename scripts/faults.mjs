@@ -4,6 +4,7 @@
 //   npm run faults -- --seed 7           in another order
 //   npm run faults -- --only "stop, 503" cases whose name holds these words
 //   npm run faults -- --parallel 4       how many at once
+//   npm run faults -- --soak-only        100 gates in a row and 20 at once, nothing else
 import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -14,7 +15,8 @@ const { values } = parseArgs({
     seed: { type: 'string', default: '1' },
     only: { type: 'string', default: '' },
     parallel: { type: 'string', default: '6' },
-    'no-soak': { type: 'boolean', default: false }
+    'no-soak': { type: 'boolean', default: false },
+    'soak-only': { type: 'boolean', default: false }
   }
 })
 
@@ -29,8 +31,8 @@ const { runAll, storyOf } = await import('../__tests__/support/fault-run.ts')
 const { soak } = await import('../__tests__/support/fault-soak.ts')
 
 const seed = Number(values.seed)
-const stories = [...makeMatrix(seed).map(storyOf), ...makeKills(seed)].filter(({ name }) =>
-  name.includes(values.only)
+const stories = [...makeMatrix(seed).map(storyOf), ...makeKills(seed)].filter(
+  ({ name }) => name.includes(values.only) && !values['soak-only']
 )
 let done = 0
 const results = await runAll(stories, {
@@ -45,23 +47,7 @@ const results = await runAll(stories, {
   }
 })
 
-const groups = [...new Set(results.map(({ group }) => group))].sort()
-const rowOf = (name, some) => {
-  const passed = some.filter(({ problems }) => problems.length === 0).length
-  const verdicts = Object.entries(Object.groupBy(some, ({ verdict }) => verdict))
-  const words = verdicts.sort().map(([verdict, cases]) => `${cases.length} ${verdict}`)
-  return `| ${name} | ${some.length} | ${passed} | ${some.length - passed} | ${words.join(', ')} |`
-}
-console.log(`\nSeed ${seed}, Node ${process.version}\n`)
-console.log('| what is struck | cases | held | broken | verdicts |\n|---|--:|--:|--:|---|')
-for (const group of groups)
-  console.log(
-    rowOf(
-      group,
-      results.filter((result) => result.group === group)
-    )
-  )
-console.log(rowOf('all', results))
+if (results.length > 0) console.log(`\nSeed ${seed}, Node ${process.version}\n\n${tableOf(results)}`)
 let isBroken = results.some(({ problems }) => problems.length > 0)
 
 if (!values['no-soak']) {
@@ -72,3 +58,17 @@ if (!values['no-soak']) {
 }
 rmSync(stage, { recursive: true, force: true })
 process.exit(isBroken ? 1 : 0)
+
+/** A row for each kind of thing that was struck, and one for all. */
+function tableOf(all) {
+  const groups = Object.entries(Object.groupBy(all, ({ group }) => group)).sort()
+  const rows = [...groups, ['all', all]].map(([name, some]) => {
+    const held = some.filter(({ problems }) => problems.length === 0).length
+    const verdicts = Object.entries(Object.groupBy(some, ({ verdict }) => verdict)).sort()
+    const words = verdicts.map(([verdict, cases]) => `${cases.length} ${verdict}`).join(', ')
+    return `| ${name} | ${some.length} | ${held} | ${some.length - held} | ${words} |`
+  })
+  return ['| what is struck | cases | held | broken | verdicts |', '|---|--:|--:|--:|---|', ...rows].join(
+    '\n'
+  )
+}

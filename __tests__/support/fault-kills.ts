@@ -169,6 +169,7 @@ interface Cancellation {
   readonly stopTakesMs?: number
   readonly isLeft?: boolean
   readonly inputs?: Record<string, string>
+  readonly flow?: Flow
 }
 
 function runnerSequences(): Story[] {
@@ -176,6 +177,12 @@ function runnerSequences(): Story[] {
   const creating = { operation: 'create run', index: 0 } as const
   const cancellations: Cancellation[] = [
     { name: 'while watching', at: watching },
+    { name: 'while watching, on grids that the step made', at: watching, flow: 'grids' },
+    {
+      name: 'while its grids start',
+      at: { operation: 'show grid', index: 0, stage: 'before it is done' },
+      flow: 'grids'
+    },
     { name: 'while watching, /stop takes 4 s', at: watching, stopTakesMs: 4_000 },
     { name: 'while watching, /stop takes 9 s', at: watching, stopTakesMs: 9_000 },
     { name: 'while watching, /stop takes 20 s', at: watching, stopTakesMs: 20_000 },
@@ -192,13 +199,15 @@ function runnerSequences(): Story[] {
   return cancellations.map(cancellationStory)
 }
 
-function cancellationStory({ name, at, stopTakesMs = 0, isLeft = false, inputs = {} }: Cancellation): Story {
+function cancellationStory(cancellation: Cancellation): Story {
+  const { name, at, stopTakesMs = 0, isLeft = false, inputs = {}, flow = 'watch' } = cancellation
   let signalledMs = 0
   return {
     name: `The runner cancels ${name}`,
     group: 'The runner’s own SIGINT, SIGTERM, SIGKILL',
     leave: { mayRun: isLeft },
-    arrange: (world, main) => {
+    arrange: async (world, main) => {
+      await FLOWS[flow](world)
       world.runInRealTime(60)
       Object.assign(world.step.inputs, inputs)
       world.proxy.strikes.push(
@@ -219,7 +228,6 @@ function cancellationStory({ name, at, stopTakesMs = 0, isLeft = false, inputs =
           }
         }
       )
-      return Promise.resolve()
     },
     judge: (world, { main }) => {
       const stop = world.proxy.seen.find(({ operation }) => operation === 'stop')

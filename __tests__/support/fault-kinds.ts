@@ -92,6 +92,7 @@ export const MOMENTS = {
   'later call': ({ index }) => index === 1,
   'every call for 3 s': ({ sinceFirstMs }) => sinceFirstMs < 3_000,
   'every call for 12 s': ({ sinceFirstMs }) => sinceFirstMs < 12_000,
+  'every call for 125 s': ({ sinceFirstMs }) => sinceFirstMs < 125_000,
   'every call': () => true
 } as const satisfies Record<string, Moment>
 

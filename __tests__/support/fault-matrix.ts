@@ -32,6 +32,7 @@ const PLAN: readonly (readonly [Operation, Flow, readonly FaultName[], readonly 
   ['show grid', 'grids', ['stalled before'], ['first call']],
   ['show run', 'watch', BRIEF, ['first call', 'later call', 'every call for 3 s']],
   ['show run', 'watch', STALLS, ['later call']],
+  ['show run', 'watch', ['503 before', 'reset before'], ['every call for 125 s']],
   ['list', 'adoption', BRIEF, ['first call', 'later call', 'every call for 3 s']],
   ['list', 'adoption', ['503 before', 'reset before'], ['every call for 12 s']],
   ['list', 'adoption', STALLS, ['first call']],
@@ -101,6 +102,7 @@ export async function arrange(
     inputs.timeout = ['create run', 'create grid', 'repeat'].includes(operation) ? '5s' : '150s'
   if (flow === 'timeout') inputs.timeout = '3s'
   if (moment === 'every call') inputs.timeout = '6s'
+  if (moment === 'every call for 125 s') inputs.timeout = '5m'
   const { strikes } = world.proxy
   if (moment === 'later call' && ['create run', 'list', 'report', 'stop'].includes(operation))
     strikes.push({

@@ -149,6 +149,7 @@ export class FaultWorld {
 
   /** Processes that were started for this step and are still alive. */
   livingProcesses(): string[] {
+    if (process.platform !== 'linux') return []
     return readdirSync('/proc').filter((pid) => {
       if (!/^\d+$/.test(pid) || Number(pid) === process.pid) return false
       try {
