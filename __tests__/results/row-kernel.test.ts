@@ -12,11 +12,11 @@ const HEADER = 'timeStamp,elapsed,label,success'
 function scan(bytes: Uint8Array, kernelFrom: number, step = Infinity) {
   const scanner = new ByteScanner({ grid: 'g', region: 'r', kernelFrom })
   for (let at = 0; at < bytes.length;) {
-    const room = scanner.reserve()
-    const piece = bytes.subarray(at, at + Math.min(room.length, step))
-    room.set(piece)
-    scanner.commit(piece.length)
-    at += piece.length
+    at += scanner.fill((buffer, from, to) => {
+      const piece = bytes.subarray(at, at + Math.min(to - from, step))
+      buffer.set(piece, from)
+      return piece.length
+    })
   }
   return scanner.end()
 }

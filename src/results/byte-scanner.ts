@@ -21,16 +21,18 @@ export interface ByteScannerOptions {
   readonly header?: Uint8Array
   /** Rows that begin at or after this many bytes belong to the next stretch. */
   readonly limit?: number
-  /** How large the buffer has to become before rows are decoded by the kernel. */
+  /** How large the buffer has to become before rows are counted by the kernel. */
   readonly kernelFrom?: number
+  /** For a file that is known to be large: the buffer need not grow to its size. */
+  readonly isLarge?: boolean
 }
 
-/** Turns the bytes of one CSV, or of a stretch of it, into counts. Whoever has bytes writes them to `reserve()` and says how many. */
+/** Turns the bytes of one CSV, or of a stretch of it, into counts. Whoever has bytes writes them where `fill` says. */
 export class ByteScanner {
   readonly #options: ByteScannerOptions
   readonly #limit: number
   readonly #problems = new RowProblems()
-  #buffer: Uint8Array = new Uint8Array(FIRST_CAPACITY)
+  #buffer: Uint8Array
   #length = 0
   #consumed = 0
   #isEnded = false
@@ -46,6 +48,7 @@ export class ByteScanner {
 
   constructor(options: ByteScannerOptions) {
     this.#options = options
+    this.#buffer = new Uint8Array(options.isLarge === true ? GOOD_CAPACITY : FIRST_CAPACITY)
     this.#limit = options.limit ?? Infinity
     this.#kernelFrom = options.kernelFrom ?? GOOD_CAPACITY
     if (options.header !== undefined) this.#useHeader(options.header)
@@ -66,14 +69,14 @@ export class ByteScanner {
     return this.#consumed
   }
 
-  /** Room for the next bytes, never empty. One byte stays free for the line break that ends the last row. */
-  reserve(): Uint8Array {
-    return this.#buffer.subarray(this.#length, this.#buffer.length - 1)
-  }
-
-  commit(count: number): void {
+  /** Has the next bytes written from `from` to, at most, `to`, which is never empty; `write` returns how many there were. */
+  fill(write: (buffer: Uint8Array, from: number, to: number) => number): number {
+    // One byte stays free for the line break that ends the last row.
+    const to = this.#buffer.length - 1
+    const count = write(this.#buffer, this.#length, to)
     this.#length += count
-    if (this.#length === this.#buffer.length - 1) this.#drain()
+    if (this.#length === to) this.#drain()
+    return count
   }
 
   /** Says what was read; more bytes may follow if the last ones were a whole row. */

@@ -45,7 +45,7 @@ export const PAGES_A_CELL_BITS = TIME_BITS - PAGE_BITS
 export const PAGE_HASH = 0x9e3779b1
 
 /** The time line's buckets, first those of requests, then those of transactions: samples, failures, most threads + 1, nothing. */
-export const LINE_SLOTS = 1024
+export const LINE_SLOTS = 640
 export const LINE_SLOT_BYTES = 16
 export const LINE_UNIT_MS = 1000
 /** A chart needs no more than half a percent. */

@@ -3,8 +3,8 @@ import { CONTROL, LINE_SLOT_BYTES, LINE_SLOTS, LINE_TIMES_BYTES, LINE_UNIT_MS } 
 import type { KernelMemory } from './kernel-memory.js'
 import type { TimeLine } from './time-line.js'
 
-/** Room in front of the first row: rows come roughly in the order of time. */
-const SLOTS_BEFORE = 64
+/** Room in front of the first row, for those that come late. The rest is a few more than a time line can have. */
+const SLOTS_BEFORE = 8
 /** Wider buckets would not fit the kernel's numbers; finer ones than the time line's do no harm. */
 const MAX_SHIFT = 12
 /** A row out of the ordinary is no reason to move; many are. */
@@ -30,16 +30,16 @@ export class KernelLine {
     this.#misses++
   }
 
-  /** Goes to where the last row was, if it is worth while. */
+  /** Goes to where the time line is, if it is worth while. */
   follow(lines: readonly [TimeLine, TimeLine]): void {
     if (this.#misses < MISSES_TO_MOVE) return
-    const line = lines.find(({ latestMs }) => latestMs !== undefined)
-    if (line?.latestMs === undefined) return
     this.moveTo(lines)
+    const line = lines.find(({ startMs }) => startMs !== undefined)
+    if (line?.startMs === undefined) return
     this.#misses = 0
     const shift = Math.min(MAX_SHIFT, Math.log2(line.bucketMs / LINE_UNIT_MS))
     this.#bucketMs = LINE_UNIT_MS * 2 ** shift
-    const bucket = Math.floor(line.latestMs / this.#bucketMs) - SLOTS_BEFORE
+    const bucket = line.startMs / this.#bucketMs - SLOTS_BEFORE
     this.#memory.ints[CONTROL.lineShift / 4] = shift
     this.#memory.wide[CONTROL.lineFrom / 8] = BigInt(bucket * this.#bucketMs)
     this.#memory.wide[CONTROL.lineMs / 8] = BigInt(LINE_SLOTS * this.#bucketMs)

@@ -7,6 +7,8 @@ const LF = 10
 const HEADER_BYTES = 64 * 1024
 const WINDOW_BYTES = 64 * 1024
 const MAX_GUESSES = 200
+/** What the thread that is already there reads while the others start. */
+const HEAD_START_BYTES = 24 * 1024 * 1024
 
 export interface ResultFile {
   readonly path: string
@@ -26,8 +28,9 @@ export function planStretches(file: ResultFile, count: number): Stretch[] {
     const header = cutHeader(read(handle, 0, HEADER_BYTES), size <= HEADER_BYTES)
     if (header === undefined || readHeader(header.line).shape !== 'samples') return [whole]
     const starts = [0]
+    const headStart = size > count * HEAD_START_BYTES ? HEAD_START_BYTES : 0
     for (let i = 1; i < count; i++) {
-      const near = Math.max(header.length, Math.floor((size * i) / count))
+      const near = Math.max(header.length, headStart + Math.floor(((size - headStart) * i) / count))
       const start = guessRowStart(read(handle, near, WINDOW_BYTES), header.line)
       if (start !== undefined && near + start > (starts.at(-1) ?? 0)) starts.push(near + start)
     }
@@ -47,10 +50,11 @@ function guessRowStart(window: Uint8Array, header: Uint8Array): number | undefin
   let start = window.indexOf(LF) + 1
   for (let guesses = 0; guesses < MAX_GUESSES && start > 0 && start < window.length; guesses++) {
     const scanner = new ByteScanner({ grid: '', region: '', header, limit: 1 })
-    const room = scanner.reserve()
-    const bytes = window.subarray(start, start + room.length)
-    room.set(bytes)
-    scanner.commit(bytes.length)
+    scanner.fill((buffer, from, to) => {
+      const bytes = window.subarray(start, start + to - from)
+      buffer.set(bytes, from)
+      return bytes.length
+    })
     const { rows, problemCount } = scanner.end()
     if (rows === 1 && problemCount === 0) return start
     start = window.indexOf(LF, start) + 1

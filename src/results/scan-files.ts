@@ -10,7 +10,6 @@ import type { ScanResult } from './scan-result.js'
 /** Below this a thread takes longer to start than it saves. */
 const THREADS_FROM_BYTES = 64 * 1024 * 1024
 const MAX_THREADS = 4
-const STRETCHES_A_THREAD = 2
 /** Beside this module when it is compiled, and beside its folder when it is bundled. */
 const WORKER_PLACES = ['./scan-worker.js', '../scan-worker/index.js']
 
@@ -27,8 +26,7 @@ export async function scanFiles(
 ): Promise<Measurements> {
   const workerUrl = options.workerUrl ?? findWorker()
   const threads = workerUrl === undefined ? 1 : (options.threads ?? chooseThreads(files))
-  // More stretches than threads: a thread that starts later, or is slower, then takes fewer.
-  const plans = files.map((file) => planStretches(file, threads === 1 ? 1 : threads * STRETCHES_A_THREAD))
+  const plans = files.map((file) => planStretches(file, threads))
   const scans = await scanAll(plans.flat(), threads, workerUrl)
   const results: ScanResult[] = []
   for (const plan of plans) results.push(await verifyStretches(plan, scans))

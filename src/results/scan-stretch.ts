@@ -22,6 +22,7 @@ export interface StretchScan {
 }
 
 const READS_IN_ONE_GO = 32
+const LARGE_BYTES = 1024 * 1024
 
 /** Scans a stretch of a file at rest. Now and then it lets others have their turn, which in a thread of its own costs nothing. */
 export async function scanStretch(stretch: Stretch): Promise<StretchScan> {
@@ -30,17 +31,19 @@ export async function scanStretch(stretch: Stretch): Promise<StretchScan> {
     grid,
     region,
     limit: to - from,
+    isLarge: to - from >= LARGE_BYTES,
     ...(header === undefined ? {} : { header })
   })
   const file = openSync(path, 'r')
   try {
     let position = from
+    // Made once: a view and a function for every read would be most of the garbage of a scan.
+    const read = (buffer: Uint8Array, at: number, end: number) =>
+      readSync(file, buffer, at, end - at, position)
     for (let reads = 1; !scanner.isDone; reads++) {
-      const room = scanner.reserve()
-      const count = readSync(file, room, 0, room.length, position)
+      const count = scanner.fill(read)
       if (count === 0) break
       position += count
-      scanner.commit(count)
       if (reads % READS_IN_ONE_GO === 0) await setImmediate()
     }
   } finally {

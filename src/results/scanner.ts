@@ -18,11 +18,11 @@ export function createScanner(options: { grid: string; region: string }): Scanne
   return {
     push(chunk) {
       for (let at = 0; at < chunk.length && !bytes.isDone;) {
-        const room = bytes.reserve()
-        const piece = chunk.subarray(at, at + room.length)
-        room.set(piece)
-        bytes.commit(piece.length)
-        at += piece.length
+        at += bytes.fill((buffer, from, to) => {
+          const piece = chunk.subarray(at, at + to - from)
+          buffer.set(piece, from)
+          return piece.length
+        })
       }
     },
     end: () => bytes.end()

@@ -52,9 +52,9 @@ export class TimeLine {
     return this.#bucketMs
   }
 
-  /** A time in the bucket of the last sample; undefined before the first. */
-  get latestMs(): number | undefined {
-    return this.#span === 0 ? undefined : this.#currentFromMs
+  /** Where the first bucket begins; undefined when there is none. */
+  get startMs(): number | undefined {
+    return this.#span === 0 ? undefined : this.#base * this.#bucketMs
   }
 
   /** Adds a bucket that is no wider than those here. */
