@@ -72,6 +72,15 @@ describe('the run', () => {
     expect(statusOf('mine')).toBe('finished')
   })
 
+  test('is found although its creation ends half a minute after main has gone', async () => {
+    const cleaning = clean({ marker: MARKER })
+    await service.reached('listRuns', 6)
+    expect(clock.elapsedMs).toBeGreaterThanOrEqual(30_000)
+    service.addRun({ id: 'mine', tags: [MARKER], statuses: ['running'] })
+    expect(await cleaning).toBe(true)
+    expect(statusOf('mine')).toBe('finished')
+  })
+
   test('that has ended is left as it is', async () => {
     service.addRun({ id: 'mine', tags: [MARKER], statuses: ['problem'] })
     expect(await clean({ runId: 'mine', marker: MARKER })).toBe(true)

@@ -3,7 +3,7 @@ import type { Clock } from '../service/clock.js'
 import type { Run } from '../service/documents.js'
 import { RefusedError } from '../service/errors.js'
 import { endRun } from './end-run.js'
-import { findMarkedRuns, listMarked } from './find-run.js'
+import { VERY_PATIENT_MS, findMarkedRuns, listMarked } from './find-run.js'
 import { persist } from './persist.js'
 import { findRepeats, idsOf } from './repeat-run.js'
 import { hasEnded } from './run-status.js'
@@ -64,7 +64,7 @@ async function findRunIds(
     const runs =
       marker === undefined
         ? await findOwnRepeat(repeat, options)
-        : await findMarkedRuns(options.client, marker, options)
+        : await findMarkedRuns(options.client, marker, { ...options, pausesMs: VERY_PATIENT_MS })
     return runs?.filter((run) => !hasEnded(run.status)).map(({ id }) => id)
   } catch (thrown) {
     options.log.warning(
@@ -80,7 +80,7 @@ async function findOwnRepeat(
   { client, clock, log, signal }: CleanUpOptions
 ): Promise<Run[] | undefined> {
   if (attempt === undefined) return []
-  const found = await findRepeats(client, attempt, { clock, signal })
+  const found = await findRepeats(client, attempt, { clock, signal, pausesMs: VERY_PATIENT_MS })
   if (found.length <= 1) return found
   log.warning(
     `Several new runs are like ${attempt.runId} (${idsOf(found)}), and it cannot be told which one is this step's. None is stopped; look at them at the service.`

@@ -6,11 +6,15 @@ import { persist } from './persist.js'
 interface Looking {
   readonly clock: Clock
   readonly signal?: AbortSignal
+  /** Looked again after each of these. */
+  readonly pausesMs?: readonly number[]
 }
 
 const MOST_PAGES = 200
-/** The list may lag behind: looked at again after each of these. */
-const PATIENCE_MS = [0, 1_000, 2_000, 4_000, 8_000]
+/** The list may lag behind. */
+const PATIENT_MS = [0, 1_000, 2_000, 4_000, 8_000]
+/** A creation takes its time, and may come to its end after the one who asked for it has gone. */
+export const VERY_PATIENT_MS = [...PATIENT_MS, 15_000, 15_000]
 /** A service that loses a reply is often away for a while. */
 const LONGEST_SILENCE_MS = 2 * 60_000
 
@@ -50,8 +54,11 @@ export async function findMarkedRuns(
 }
 
 /** Looks again and again: the list may lag, and the service may be away. */
-export async function findPatiently(look: () => Promise<Run[]>, { clock, signal }: Looking): Promise<Run[]> {
-  for (const pauseMs of PATIENCE_MS) {
+export async function findPatiently(
+  look: () => Promise<Run[]>,
+  { clock, signal, pausesMs = PATIENT_MS }: Looking
+): Promise<Run[]> {
+  for (const pauseMs of pausesMs) {
     if (pauseMs > 0) await clock.sleep(pauseMs, signal)
     const found = await persist(look, { clock, signal, longestMs: LONGEST_SILENCE_MS })
     if (found.length > 0) return found

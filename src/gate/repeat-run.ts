@@ -91,7 +91,7 @@ async function takeUp(
 export async function findRepeats(
   client: ServiceClient,
   { likeness, knownIds, askedMs }: RepeatAttempt,
-  options: { clock: Clock; signal: AbortSignal }
+  options: { clock: Clock; signal: AbortSignal; pausesMs?: readonly number[] }
 ): Promise<Run[]> {
   const known = new Set(knownIds)
   const isOurs = (run: Run): boolean =>
