@@ -35,7 +35,8 @@ export const writeSample = (label: string): string =>
 /** A tool that starts a child, notes both process ids and goes on until it is ended. A deaf child ignores TERM. */
 export const runEndlessly = (pidFile: string, child: 'deaf' | 'obedient' = 'obedient'): string[] => [
   `(${child === 'deaf' ? "trap '' TERM; " : ''}while :; do sleep 0.1; done) &`,
-  `echo "$$ $!" > "${pidFile}.new"; mv "${pidFile}.new" "${pidFile}"`,
+  // First, so that there is a sample once the ids can be read.
   writeSample('endless'),
+  `echo "$$ $!" > "${pidFile}.new"; mv "${pidFile}.new" "${pidFile}"`,
   'while :; do sleep 0.1; done'
 ]
