@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { describe, expect, test } from '@jest/globals'
 import { createScanner } from '../../src/results/scanner.js'
 import { makeSampleCsv, measure, scanText } from '../support/sample-csv.js'
@@ -22,12 +23,14 @@ describe('chunks', () => {
   test.each(csvs)('may be cut at any byte: %s', (_, text) => {
     const bytes = new TextEncoder().encode(text)
     const whole = scanText(bytes)
+    const wrongAt: number[] = []
     for (let at = 0; at <= bytes.length; at++) {
       const scanner = createScanner({ grid: 'g', region: 'r' })
       scanner.push(bytes.subarray(0, at))
       scanner.push(bytes.subarray(at))
-      expect(scanner.end()).toEqual(whole)
+      if (!isDeepStrictEqual(scanner.end(), whole)) wrongAt.push(at)
     }
+    expect(wrongAt).toEqual([])
     expect(scanText(bytes, 1)).toEqual(whole)
     expect(scanText(bytes, 3)).toEqual(whole)
   })
