@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 
-const ALL = ['csv', 'startup', 'upload']
+const ALL = ['csv', 'startup', 'upload', 'embedded']
 const names = process.argv.length > 2 ? process.argv.slice(2) : ALL
 const unknown = names.filter((name) => !ALL.includes(name))
 if (unknown.length > 0) throw new Error(`No such bench: ${unknown.join(', ')}; there are ${ALL.join(', ')}`)
