@@ -54,7 +54,7 @@ export interface RowTaker {
 
 const MAX_COLUMNS = 1024
 const FIRST_PAGES = Math.ceil(HEAP_AT / 65_536) + 1
-/** Beyond any time; and yet small enough to be told from a sum that went over. */
+/** Beyond any time that a row can state. */
 const NEVER = 1n << 60n
 
 /** Modules by delimiter and columns: the CSVs of a run have one header between them. */
