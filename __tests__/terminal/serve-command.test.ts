@@ -29,7 +29,9 @@ function makeServingWorld(
 test('address and token are printed once, the log goes elsewhere, and a signal closes it', async () => {
   const world = makeServingWorld({ workspace: '/home/dev' })
   expect(await runCommandLine(['serve'], world)).toBe(0)
-  expect(world.screen.out.text).toBe('Address: http://127.0.0.1:4711\nToken:   t0ken\nEnd it with Ctrl-C.\n')
+  expect(world.screen.out.text).toBe(
+    'Address: http://127.0.0.1:4711\nToken:   t0ken\nPage:    http://127.0.0.1:4711/?token=t0ken\nEnd it with Ctrl-C.\n'
+  )
   expect(world.screen.err.text).toBe('a line [2J\n')
   expect(world.closed).toBe(1)
   expect(world.asked).toMatchObject([
@@ -41,7 +43,11 @@ test('--json for scripts, and every flag arrives', async () => {
   const world = makeServingWorld({ workspace: '/home/dev', token: 'mine' })
   const flags = ['--port', '8080', '--data', 'here', '--rehearse', '--service-name', 'acme']
   await runCommandLine(['serve', '--json', ...flags], world)
-  expect(JSON.parse(world.screen.out.text)).toEqual({ url: 'http://127.0.0.1:4711', token: 't0ken' })
+  expect(JSON.parse(world.screen.out.text)).toEqual({
+    url: 'http://127.0.0.1:4711',
+    token: 't0ken',
+    page: 'http://127.0.0.1:4711/?token=t0ken'
+  })
   expect(world.asked).toMatchObject([
     { dataDir: resolve('/home/dev/here'), port: 8080, token: 'mine', rehearse: true, serviceName: 'acme' }
   ])

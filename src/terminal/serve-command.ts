@@ -30,10 +30,10 @@ export const SERVE_FLAGS: readonly Flag[] = [
   { name: 'data', value: 'folder', about: `where runs, grids and results are kept (${DATA_FOLDER})` },
   { name: 'rehearse', about: 'make seeded synthetic samples in place of load' },
   { name: 'service-name', value: 'word', about: "the service's own word in paths and parameters" },
-  { name: 'json', about: 'print address and token as JSON' }
+  { name: 'json', about: 'print address, token and page as JSON' }
 ]
 
-/** `loadgate serve`: the embedded service until a signal comes. Prints address and token once. */
+/** `loadgate serve`: the embedded service until a signal comes. Prints address, token and the page to look at once. */
 export async function runServeCommand(args: Arguments, world: ServeWorld): Promise<number> {
   const port = args.text('port') || '0'
   if (!/^\d{1,5}$/.test(port) || Number(port) > 65535)
@@ -52,10 +52,12 @@ export async function runServeCommand(args: Arguments, world: ServeWorld): Promi
     log: (line) => err.write(`${plain(line)}\n`)
   })
   const { url, token } = service
+  // For a browser's first visit; it gets a cookie there and goes on without the token.
+  const page = `${url}/?token=${encodeURIComponent(token)}`
   out.write(
     args.has('json')
-      ? `${JSON.stringify({ url, token })}\n`
-      : `Address: ${url}\nToken:   ${token}\nEnd it with Ctrl-C.\n`
+      ? `${JSON.stringify({ url, token, page })}\n`
+      : `Address: ${url}\nToken:   ${token}\nPage:    ${page}\nEnd it with Ctrl-C.\n`
   )
   if (!world.cancelled.aborted)
     await new Promise((resolve) => world.cancelled.addEventListener('abort', resolve, { once: true }))
