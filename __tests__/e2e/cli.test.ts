@@ -184,7 +184,8 @@ describe('serve', () => {
     command.child.kill('SIGINT')
     const { code, out, err } = await command.ended
     expect([code, err]).toEqual([0, ''])
-    expect(out.split(token!)).toHaveLength(2)
+    // By itself, and in the page's address; never again.
+    expect(out.split(token!)).toHaveLength(3)
     expect(existsSync(join(folder, '.loadgate', 'runs'))).toBe(true)
   })
 
