@@ -2,7 +2,6 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { annotate } from '../report/annotations.js'
 import { describeLeg } from '../report/leg.js'
-import { REHEARSAL } from '../report/outcome.js'
 import type { Outcome } from '../report/outcome.js'
 import { renderPage } from '../report/page.js'
 import { renderSummary } from '../report/summary.js'
@@ -112,9 +111,4 @@ function setOutputs(
     bench.setOutput('artifact-id', artifact.id)
     if (artifact.url !== undefined) bench.setOutput('artifact-url', artifact.url)
   }
-}
-
-/** The line that ends the step. */
-export function closingLine({ verdict, reason, rehearsal }: Outcome): string {
-  return `${rehearsal ? `(${REHEARSAL}) ` : ''}${verdict}: ${reason}`
 }
