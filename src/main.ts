@@ -23,8 +23,8 @@ try {
   const cancelled = listenForSignals(() => process.exit(130))
   await runStep(createWorkbench(cancelled))
 } catch (thrown) {
-  await publishEarly({ ...step, log }, 'error', messageOf(thrown))
   step.failStep(messageOf(thrown))
+  await publishEarly({ ...step, log }, 'error', messageOf(thrown))
 }
 // Sockets of libraries may still be open; the verdict is out, and nothing is left to wait for.
 process.exit()
