@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { mergeScans } from '../results/merge.js'
 import type { Measurements } from '../results/measurements.js'
-import { RefusedError, isPassing } from '../service/errors.js'
+import { isNotReady } from '../service/errors.js'
 import type { Report, Run } from '../service/documents.js'
 import { pauseBefore } from '../service/retries.js'
 import { fetchResults } from './fetch-results.js'
@@ -49,9 +49,8 @@ async function readReport(
     try {
       return { report: await client.report(runId, signal), reportProblem: undefined }
     } catch (thrown) {
-      const isNotReady =
-        isPassing(thrown) || (thrown instanceof RefusedError && [404, 409, 423].includes(thrown.status))
-      if (!isNotReady || signal.aborted) return { report: undefined, reportProblem: messageOf(thrown) }
+      if (!isNotReady(thrown) || signal.aborted)
+        return { report: undefined, reportProblem: messageOf(thrown) }
       if (attempt === 1) bench.log.info(`The report is not ready (${messageOf(thrown)}); trying again.`)
       const pauseMs = pauseBefore(Math.min(attempt, LONGEST_PAUSE_ATTEMPT), thrown)
       const isOver = await bench.clock.sleep(pauseMs, signal).then(

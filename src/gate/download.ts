@@ -3,7 +3,7 @@ import type { FileHandle } from 'node:fs/promises'
 import type { ResultRange } from '../service/client.js'
 import type { Clock } from '../service/clock.js'
 import { describeErrorBody } from '../service/error-body.js'
-import { RefusedError, isPassing } from '../service/errors.js'
+import { RefusedError, isNotReady } from '../service/errors.js'
 import type { Reply } from '../service/http.js'
 import { pauseBefore } from '../service/retries.js'
 import { messageOf } from './trouble.js'
@@ -29,8 +29,6 @@ class NotCsvError extends Error {
   override name = 'NotCsvError'
 }
 
-/** Answers that say "not yet" rather than "no". */
-const NOT_READY = [404, 409, 423]
 const LONGEST_PAUSE_ATTEMPT = 6
 
 /** Brings a CSV to disk, whole: into `.part`, verified, then renamed. Tries until the signal is aborted. Returns its size. */
@@ -59,8 +57,7 @@ function lastFailure(failure: unknown): Error {
 }
 
 function isWorthWaiting(thrown: unknown): boolean {
-  if (thrown instanceof IncompleteError || thrown instanceof NotCsvError || isPassing(thrown)) return true
-  return thrown instanceof RefusedError && NOT_READY.includes(thrown.status)
+  return thrown instanceof IncompleteError || thrown instanceof NotCsvError || isNotReady(thrown)
 }
 
 class Transfer {

@@ -69,6 +69,14 @@ export function isPassing(error: unknown): boolean {
   )
 }
 
+/** Answers that say "not yet" of a result rather than "no". */
+const NOT_READY = [404, 409, 423]
+
+/** Whether something the service has yet to make may well be there a little later. */
+export function isNotReady(error: unknown): boolean {
+  return isPassing(error) || (error instanceof RefusedError && NOT_READY.includes(error.status))
+}
+
 /** Whether a creating request can have had no effect, so that sending it again makes no second one. */
 export function madeNothing(error: unknown): boolean {
   if (error instanceof UploadError || error instanceof CertificateError) return true
