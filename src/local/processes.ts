@@ -1,7 +1,15 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import {
+  type ChildProcess,
+  type ChildProcessByStdio,
+  execFileSync,
+  spawn,
+  type StdioOptions
+} from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
+import type { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { splitLines } from './lines.js'
+import { startWatchdog } from './watchdog.js'
 
 /** A process group that can be told from a later one with the same number. */
 export interface ProcessGroup {
@@ -38,20 +46,19 @@ export class Processes {
   /** Runs a command without a shell to its end; on abort its whole group is ended, children of children too. */
   async run(command: ToolCommand, signal: AbortSignal): Promise<ToolExit> {
     signal.throwIfAborted()
-    const child = spawn(command.file, command.args, {
-      cwd: command.cwd,
-      env: command.env,
-      detached: true,
-      shell: false,
-      // Piped, never inherited: a tool's output is foreign text, and the runner reads commands from ours.
-      stdio: ['ignore', 'pipe', 'pipe']
-    })
-    for (const stream of [child.stdout, child.stderr]) splitLines(stream, command.onLine)
-    const exit = awaitEvent(child, 'exit')
-    if (child.pid === undefined) return exit
-    const done = this.follow(child, child.pid, { exit, signal })
-    this.running.set(child.pid, done)
-    return done
+    const watchdog = startWatchdog()
+    try {
+      const child = startTool(command)
+      for (const stream of [child.stdout, child.stderr]) splitLines(stream, command.onLine)
+      const exit = awaitEvent(child, 'exit')
+      if (child.pid === undefined) return await exit
+      watchdog.watch(child.pid)
+      const done = this.follow(child, child.pid, { exit, signal })
+      this.running.set(child.pid, done)
+      return await done
+    } finally {
+      watchdog.dismiss()
+    }
   }
 
   /** Ends everything that is still running. */
@@ -83,6 +90,17 @@ export class Processes {
       this.tell.onEnd(pid)
     }
   }
+}
+
+function startTool({ file, args, cwd, env }: ToolCommand): ChildProcessByStdio<null, Readable, Readable> {
+  return spawn(file, args, {
+    cwd,
+    env,
+    detached: true,
+    shell: false,
+    // Piped, never inherited: a tool's output is foreign text, and the runner reads commands from ours.
+    stdio: ['ignore', 'pipe', 'pipe']
+  })
 }
 
 function awaitEvent(child: ChildProcess, event: 'exit' | 'close'): Promise<ToolExit> {
@@ -183,7 +201,8 @@ function readProcStat(pid: number): (Member & { state: string; groupId: number }
   }
 }
 
-function bootId(): string {
+/** Differs after every start of the machine; Linux only. */
+export function bootId(): string {
   return readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim()
 }
 
@@ -194,7 +213,11 @@ export function readStartTime(pid: number): string | undefined {
     return stat && stat.state !== 'Z' ? `${bootId()}/${stat.startTicks}` : undefined
   }
   try {
-    return execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8' }).trim() || undefined
+    // Another process may compare it, so it must not depend on the language or the time zone of this one.
+    const env = { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' }
+    const stdio: StdioOptions = ['ignore', 'pipe', 'ignore']
+    const args = ['-o', 'lstart=', '-p', String(pid)]
+    return execFileSync('ps', args, { encoding: 'utf8', env, stdio }).trim() || undefined
   } catch {
     return undefined
   }

@@ -18,6 +18,7 @@ import { addRoutes } from './routes.js'
 import { RunPages } from './run-pages.js'
 import { Runs } from './runs.js'
 import { Store } from './store.js'
+import { ToolRegistry } from './tool-registry.js'
 import { wordsOf } from './words.js'
 
 export interface ServiceOptions {
@@ -59,14 +60,20 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const log = oneLineAtATime(options.log)
   const clock = options.clock ?? systemClock
   const store = Store.open(options.dataDir, log)
+  const registry = ToolRegistry.open(options.env ?? process.env, log)
   await endLeftovers(store, log)
+  await registry.endOrphans()
   const closing = new AbortController()
   const processes = new Processes({
     onStart: (group) => {
+      registry.note(group)
       store.saveProcess(group)
       options.onProcess?.(group)
     },
-    onEnd: (pid) => store.forgetProcess(pid)
+    onEnd: (pid) => {
+      registry.forget(pid)
+      store.forgetProcess(pid)
+    }
   })
   const engine = createEngine(options, { clock, log, processes, signal: closing.signal })
   const grids = new Grids({ store, engine, clock, log })

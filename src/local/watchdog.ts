@@ -1,0 +1,66 @@
+import { spawn } from 'node:child_process'
+import type { Socket } from 'node:net'
+
+/** Ends a tool's process group when this process dies without a chance to do so itself. */
+export interface Watchdog {
+  /** Watch over the group from now on. */
+  watch(groupId: number): void
+  /** The group has ended; nothing is left to watch over. */
+  dismiss(): void
+}
+
+/**
+ * It reads from a pipe whose other end this process holds: first the group's number, then a word of dismissal. The
+ * end of the pipe without that word means that this process is gone, however it died: TERM to the group, 3 s, KILL.
+ *
+ * A number is not given out again while a group carries it, so a leader that has gone is no doubt; a leader with
+ * another start time is: then the group has ended by itself and the number belongs to somebody else.
+ */
+const SCRIPT = `
+trap '' HUP INT QUIT TERM PIPE
+readStart() {
+  if [ -r "/proc/$group/stat" ]; then
+    stat=$(cat "/proc/$group/stat" 2>/dev/null)
+    set -- \${stat##*) }
+    echo "\${20}"
+  else
+    ps -o lstart= -p "$group" 2>/dev/null
+  fi
+}
+send() {
+  now=$(readStart)
+  if [ -n "$now" ] && [ "$now" != "$start" ]; then return 1; fi
+  kill -s "$1" -- "-$group" 2>/dev/null
+}
+read -r group || exit 0
+case $group in *[!0-9]* | '') exit 0 ;; esac
+start=$(readStart)
+read -r word && exit 0
+send TERM || exit 0
+for look in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do
+  sleep 0.2 || sleep 1
+  send 0 || exit 0
+done
+send KILL
+`
+
+/** Started before the tool, so that no moment is without it; in a session of its own, which no terminal's signal reaches. */
+export function startWatchdog(): Watchdog {
+  const child = spawn('/bin/sh', ['-c', SCRIPT], {
+    cwd: '/',
+    env: { PATH: process.env.PATH ?? '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' },
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore']
+  })
+  // Without one the tool still runs, and is still noted for the next command to find.
+  child.on('error', () => undefined)
+  child.stdin.on('error', () => undefined)
+  // It must not keep this process alive: the end of this process is what it waits for.
+  child.unref()
+  const pipe = child.stdin as Socket
+  pipe.unref()
+  return {
+    watch: (groupId) => pipe.write(`${groupId}\n`),
+    dismiss: () => pipe.end('done\n')
+  }
+}
