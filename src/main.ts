@@ -17,6 +17,8 @@ import { systemClock } from './service/clock.js'
 
 const workspace = process.env.GITHUB_WORKSPACE ?? process.cwd()
 const log = createLog()
+// Whoever read this may have gone; the run is stopped and its processes are ended all the same.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
 
 try {
   maskToken(step, step.readInput('token'))

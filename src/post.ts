@@ -6,6 +6,8 @@ import * as step from './github/step.js'
 import { systemClock } from './service/clock.js'
 
 const log = createLog()
+// Whoever read this may have gone; what is left is cleaned up all the same.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
 
 try {
   // From the saved state alone: the inputs of a post step are not to be relied on.

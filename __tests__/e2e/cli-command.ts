@@ -44,7 +44,12 @@ export function startCommand(
     spawn(node, [cli, ...args], {
       cwd,
       stdio: ['ignore', 'pipe', 'pipe'],
-      env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env }
+      env: {
+        PATH: process.env.PATH,
+        HOME: process.env.HOME,
+        XDG_STATE_HOME: process.env.XDG_STATE_HOME,
+        ...env
+      }
     })
   )
 }

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import { listenForSignals } from '../../src/gate/cancellation.js'
 import { CancelledError } from '../../src/gate/trouble.js'
 
-const SIGNALS = ['SIGINT', 'SIGTERM'] as const
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const
 let endings: number
 let signal: AbortSignal
 
@@ -26,10 +26,23 @@ test.each(SIGNALS)('the first %s cancels, with its name as the reason', (name) =
 test.each([
   ['SIGINT', 'SIGTERM'],
   ['SIGINT', 'SIGINT'],
-  ['SIGTERM', 'SIGINT']
+  ['SIGTERM', 'SIGINT'],
+  ['SIGHUP', 'SIGTERM'],
+  ['SIGINT', 'SIGQUIT']
 ] as const)('%s, then %s: the second ends the process at once', (first, second) => {
   process.emit(first)
   process.emit(second)
   expect(endings).toBe(1)
   expect(signal.reason).toMatchObject({ signal: first })
 })
+
+test.each(['SIGHUP', 'SIGTERM'] as const)(
+  'SIGHUP after %s is not impatience: a terminal sends it twice',
+  (first) => {
+    process.emit(first)
+    process.emit('SIGHUP')
+    process.emit('SIGHUP')
+    expect(endings).toBe(0)
+    expect(signal.reason).toMatchObject({ signal: first })
+  }
+)

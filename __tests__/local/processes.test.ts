@@ -1,18 +1,16 @@
 import { afterAll, describe, expect, test } from '@jest/globals'
-import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
 import { endLeftoverGroup, Processes, type ProcessGroup, readStartTime } from '../../src/local/processes.js'
 import { createFolders, createRun, createServices, get, runForm, until, waitForStatus } from './support.js'
 import { runEndlessly, writeJMeter, writeSample, writeScript } from './stand-in.js'
+import { createKillable } from './killable-service.js'
 
 const folders = createFolders()
 const services = createServices()
-const children: ChildProcess[] = []
+const killable = createKillable()
 afterAll(async () => {
-  for (const child of children) child.kill('SIGKILL')
+  killable.killAll()
   await services.closeAll()
   folders.remove()
 })
@@ -24,41 +22,6 @@ function isAlive(pid: number): boolean {
 async function readPids(pidFile: string): Promise<number[]> {
   await until(() => existsSync(pidFile))
   return readFileSync(pidFile, 'utf8').trim().split(' ').map(Number)
-}
-
-const here = (name: string): string => fileURLToPath(new URL(name, import.meta.url))
-
-/** A service in a process of its own, which can be killed without a chance to tidy up. */
-async function startKillable(
-  dataDir: string,
-  home: string
-): Promise<{ url: string; token: string; groups: ProcessGroup[]; kill(): Promise<void> }> {
-  const options = JSON.stringify({ dataDir, engine: 'jmeter' })
-  const flags = [
-    '--experimental-transform-types',
-    '--no-warnings',
-    '--import',
-    here('./typescript-hooks.mjs')
-  ]
-  const child = spawn(process.execPath, [...flags, here('./serve.mjs'), options], {
-    env: { ...process.env, JMETER_HOME: home },
-    stdio: ['ignore', 'pipe', 'inherit']
-  })
-  children.push(child)
-  const groups: ProcessGroup[] = []
-  const address = await new Promise<{ url: string; token: string }>((resolve, reject) => {
-    child.once('exit', () => reject(new Error('the service did not start')))
-    createInterface(child.stdout).on('line', (line) => {
-      const said = JSON.parse(line) as { url?: string; token?: string; group?: ProcessGroup }
-      if (said.group) groups.push(said.group)
-      if (said.url !== undefined && said.token !== undefined) resolve({ url: said.url, token: said.token })
-    })
-  })
-  const kill = async (): Promise<void> => {
-    child.kill('SIGKILL')
-    await until(() => child.signalCode !== null)
-  }
-  return { ...address, groups, kill }
 }
 
 describe('a tool and what it started', () => {
@@ -107,11 +70,10 @@ describe('after a SIGKILL of the service', () => {
       `case "$*" in *-Jquick=yes*) ${writeSample('quick')}; exit 0;; esac`,
       ...runEndlessly(pidFile)
     ])
-    const first = await startKillable(dataDir, home)
-    const killed = { ...first, close: () => Promise.resolve() }
-    const finished = await createRun(killed, runForm({ override_parameters: '-Jquick=yes' }))
-    const before = await waitForStatus(killed, `/runs/${finished}`, ['finished'])
-    const underWay = await createRun(killed)
+    const first = await killable.start(dataDir, home)
+    const finished = await createRun(first, runForm({ override_parameters: '-Jquick=yes' }))
+    const before = await waitForStatus(first, `/runs/${finished}`, ['finished'])
+    const underWay = await createRun(first)
     const pids = await readPids(pidFile)
     expect(first.groups.map(({ pid }) => pid)).toContain(pids[0])
     await first.kill()
@@ -139,7 +101,7 @@ describe('after a SIGKILL of the service', () => {
 
   test('two services do not share a folder', async () => {
     const dataDir = folders.create()
-    const other = await startKillable(dataDir, folders.create())
+    const other = await killable.start(dataDir, folders.create())
     await expect(services.start({ dataDir })).rejects.toThrow('is in use by the service with process id')
     await other.kill()
     await expect(services.start({ dataDir })).resolves.toMatchObject({ dataDir })

@@ -56,6 +56,7 @@ export class Step {
       env: {
         PATH: process.env.PATH,
         HOME: process.env.HOME,
+        XDG_STATE_HOME: process.env.XDG_STATE_HOME,
         GITHUB_ACTIONS: 'true',
         GITHUB_WORKSPACE: this.workspace,
         GITHUB_OUTPUT: join(this.folder, 'output'),

@@ -1,0 +1,9 @@
+// Runs a tool as its owner, to be killed: the file comes as the argument, what is to be known goes out as JSON lines.
+import { Processes } from '../../src/local/processes.ts'
+
+const say = (told) => process.stdout.write(`${JSON.stringify(told)}\n`)
+const processes = new Processes({ onStart: (group) => say({ group }), onEnd: (pid) => say({ ended: pid }) })
+const [file, pidFile] = process.argv.slice(2)
+const command = { file, args: [pidFile], cwd: '/', env: { PATH: process.env.PATH }, onLine: () => undefined }
+await processes.run(command, new AbortController().signal)
+say({ done: true })
