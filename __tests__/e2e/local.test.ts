@@ -8,6 +8,7 @@ import { runEndlessly, writeJMeter, writeSample } from '../local/stand-in.js'
 import { ArtifactService } from '../support/artifact-service.js'
 import { Step } from '../support/step.js'
 import type { StepResult } from '../support/step.js'
+import { killWatchdogs } from '../support/watchdogs.js'
 import { INSTALL_MS, isAlive, jmeterNote, killAll, lacksJMeter, runCommand, until } from './cli-command.js'
 
 const describeWithJMeter = lacksJMeter ? describe.skip : describe
@@ -122,6 +123,8 @@ describe('after a kill of main', () => {
     const ended = step.result(main)
     await until(() => existsSync(pidFile))
     pids = readFileSync(pidFile, 'utf8').trim().split(' ').map(Number)
+    // The watchdogs go first, so that what main left is still there.
+    killWatchdogs(main.pid!)
     main.kill('SIGKILL')
     await ended
     expect(pids.map(isAlive)).toEqual([true, true])
