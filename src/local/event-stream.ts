@@ -35,6 +35,8 @@ export class EventStream {
   }
 }
 
+/** The lines of a stream end with CR, LF or both, and with nothing else: U+2028 is a character like any other. */
 function eventOf(data: string): string {
-  return `${data.replace(/^/gm, 'data: ')}\n\n`
+  const lines = data.split(/\r\n|\r|\n/)
+  return `${lines.map((line) => `data: ${line}\n`).join('')}\n`
 }
