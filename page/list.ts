@@ -1,11 +1,24 @@
-import { follow } from './connection.js'
+import { Connection } from './connection.js'
 import { find } from './elements.js'
 import { watchTheme } from './theme.js'
 
 watchTheme(() => undefined)
 const runs = find('runs', HTMLElement)
-follow(runs.dataset.events ?? '', (data) => {
+new Connection(runs.dataset.events ?? '', (data) => {
   // The service has written it, every text in it escaped.
-  runs.innerHTML = JSON.parse(data) as string
+  keepPlace(() => (runs.innerHTML = JSON.parse(data) as string))
   return false
 })
+
+/** Where the reader is, by keyboard or scrolled aside, outlasts what is written anew. */
+function keepPlace(rewrite: () => void): void {
+  const before = runs.querySelector('.scroll')?.scrollLeft ?? 0
+  const focused = runs.contains(document.activeElement) ? document.activeElement : null
+  const selector = focused?.hasAttribute('href')
+    ? `a[href="${CSS.escape(focused.getAttribute('href') ?? '')}"]`
+    : '.scroll'
+  rewrite()
+  const table = runs.querySelector('.scroll')
+  if (table !== null) table.scrollLeft = before
+  if (focused !== null) runs.querySelector<HTMLElement>(selector)?.focus({ preventScroll: true })
+}

@@ -9,7 +9,7 @@ export class LivePanel {
   readonly #bar = find('progress', HTMLProgressElement)
   readonly #stop = find('stop', HTMLButtonElement)
 
-  constructor() {
+  constructor(private readonly makeRoom: (request: () => Promise<Response>) => Promise<Response>) {
     this.#stop.addEventListener('click', () => void this.#stopRun())
   }
 
@@ -25,7 +25,8 @@ export class LivePanel {
   async #stopRun(): Promise<void> {
     this.#markStopping()
     try {
-      const reply = await fetch(this.#stop.dataset.path ?? '', { method: 'POST' })
+      const path = this.#stop.dataset.path ?? ''
+      const reply = await this.makeRoom(() => fetch(path, { method: 'POST' }))
       if (!reply.ok) throw new Error(`the service answered ${reply.status}`)
     } catch (thrown) {
       this.#stop.disabled = false

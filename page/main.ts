@@ -1,6 +1,6 @@
 import type { Headline, PageDocument, View } from '../src/report/page/document.js'
 import { renderOverview, renderPlaces, renderRun, renderThresholds } from '../src/report/page/sections.js'
-import { follow } from './connection.js'
+import { Connection } from './connection.js'
 import { DistributionChart } from './distribution-chart.js'
 import { find, make } from './elements.js'
 import { LabelTable } from './label-table.js'
@@ -81,9 +81,9 @@ page.show(first)
 
 const { events } = block.dataset
 if (events !== undefined) {
-  const panel = new LivePanel()
+  const panel = new LivePanel((request) => connection.makeRoom(request))
   panel.show(first)
-  follow(events, (data) => {
+  const connection = new Connection(events, (data) => {
     const newer = JSON.parse(data) as PageDocument
     rewriteSections(newer)
     page.show(newer)

@@ -6,7 +6,7 @@ import { EventStream } from '../../src/local/event-stream.js'
 import { parseEvents } from '../support/parse-events.js'
 
 let server: Server | undefined
-afterEach(() => server?.close())
+afterEach(() => void server?.close())
 
 /** What a browser hears when these are sent. */
 async function hear(sent: readonly string[]): Promise<string[]> {

@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { PageDocument } from '../../src/report/page/document.js'
 import type { Service } from '../../src/local/server.js'
 import { HTML, listen, nextWhere, visit, WITH_PAGES } from './page-support.js'
 import {
+  createFolders,
   createRun,
   createServices,
   finishRun,
@@ -16,6 +19,7 @@ import {
 
 const REAL_TIME = { duration: '60', override_parameters: '-Jrehearsal.realtime=true' }
 
+const folders = createFolders()
 const services = createServices()
 let service: Service
 let clock: ManualClock
@@ -39,7 +43,10 @@ beforeAll(async () => {
   runningId = await createRun(service, runForm(REAL_TIME))
   await waitForStatus(service, `/runs/${runningId}`, ['running'])
 })
-afterAll(() => services.closeAll())
+afterAll(async () => {
+  await services.closeAll()
+  folders.remove()
+})
 
 const origin = (): string => new URL(service.url).origin
 const browse = (path: string, headers: Record<string, string> = {}) =>
@@ -317,6 +324,134 @@ describe('the list of runs', () => {
     await waitForStatus(shop, `/runs/${id}`, ['finished'])
     moving.advance(1000)
     expect(await listener.next()).toContain(`href="/runs/${id}"`)
+    listener.close()
+  })
+})
+
+describe('ten thousand runs', () => {
+  let shop: Service
+  let ticket: string
+  const moving = new ManualClock()
+  const idOf = (sequence: number): string => String(sequence).padStart(24, '0')
+
+  beforeAll(async () => {
+    const dataDir = folders.create()
+    for (let sequence = 1; sequence <= 10_000; sequence++) writeRun(dataDir, sequence)
+    shop = await services.start({ ...WITH_PAGES, dataDir, clock: moving })
+    ticket = await visit(shop)
+  }, 120_000)
+
+  /** A run that has ended, as the service keeps it. */
+  function writeRun(dataDir: string, sequence: number): void {
+    const id = idOf(sequence)
+    const folder = join(dataDir, 'runs', id)
+    mkdirSync(folder, { recursive: true })
+    const request = { tool: 'jmeter', name: `run ${sequence}`, notes: null, project: null, tags: [] }
+    const wish = {
+      privacy: 'private',
+      threads: 1,
+      rampupSec: null,
+      durationSec: 30,
+      hosts: [],
+      properties: []
+    }
+    const times = {
+      createdMs: sequence * 1000,
+      startedMs: sequence * 1000,
+      stoppedMs: sequence * 1000 + 30_000
+    }
+    const result = {
+      toolVersion: '5.6.3',
+      status: 'finished',
+      apdex: '1.0 [500]',
+      samples: 100,
+      report: null
+    }
+    const links = { batchId: idOf(0), gridIds: [], files: [{ uuid: idOf(1), name: 'plan.jmx' }] }
+    const run = {
+      id,
+      ...links,
+      sequence,
+      request: { ...request, ...wish },
+      ...times,
+      ...result,
+      remoteErrors: null
+    }
+    writeFileSync(join(folder, 'run.json'), JSON.stringify(run))
+  }
+
+  const look = (path: string) => get(shop, path, { token: null, headers: { ...HTML, cookie: ticket } })
+  const names = (html: string): string[] =>
+    [...html.matchAll(/">(run \d+)<\/a>/g)].map(([, name]) => name ?? '')
+  const ways = (html: string): string[] =>
+    [
+      ...(/<nav class="bar pages".*?<\/nav>/s.exec(html)?.[0] ?? '').matchAll(/href="([^"]+)"[^>]*>([^<]+)</g)
+    ].map(([, path, words]) => `${words!}: ${path!}`)
+
+  test.each([
+    {
+      path: '/',
+      newest: 10_000,
+      oldest: 9951,
+      shown: '1 to 50',
+      to: ['Older →: /?page=2', 'Oldest: /?page=200']
+    },
+    {
+      path: '/?page=2',
+      newest: 9950,
+      oldest: 9901,
+      shown: '51 to 100',
+      to: ['← Newer: /', 'Older →: /?page=3', 'Oldest: /?page=200']
+    },
+    {
+      path: '/?page=100',
+      newest: 5050,
+      oldest: 5001,
+      shown: '4,951 to 5,000',
+      to: ['Newest: /', '← Newer: /?page=99', 'Older →: /?page=101', 'Oldest: /?page=200']
+    },
+    {
+      path: '/?page=200',
+      newest: 50,
+      oldest: 1,
+      shown: '9,951 to 10,000',
+      to: ['Newest: /', '← Newer: /?page=199']
+    }
+  ])('are shown fifty a page: $path', async ({ path, newest, oldest, shown, to }) => {
+    const { text, status } = await look(path)
+    expect(status).toBe(200)
+    expect(text.length).toBeLessThan(100_000)
+    expect([names(text).length, names(text)[0], names(text).at(-1)]).toEqual([
+      50,
+      `run ${newest}`,
+      `run ${oldest}`
+    ])
+    expect(text).toContain(`${shown} of 10,000 runs`)
+    expect(ways(text)).toEqual(to)
+  })
+
+  test.each([
+    ['/?page=201', 404],
+    ['/?page=0', 400],
+    ['/?page=x', 400],
+    ['/?page=1&page=2', 400],
+    ['/events?page=201', 404],
+    ['/events?page=-1', 400]
+  ])('%s is refused in words', async (path, status) => {
+    const reply = await look(path)
+    expect([reply.status, reply.text]).toEqual([status, expect.stringMatching(/page/)])
+  })
+
+  test('the events of a page are those of that page', async () => {
+    const { text } = await look('/?page=3')
+    expect(text).toContain('data-events="/events?page=3"')
+    const listener = await listen(shop, '/events?page=3', ticket)
+    const before = String(await listener.next())
+    expect([before.length < 50_000, names(before)[0], names(before).length]).toEqual([true, 'run 9900', 50])
+    await createRun(shop)
+    moving.advance(1000)
+    const after = String(await listener.next())
+    expect([names(after)[0], names(after).length]).toEqual(['run 9901', 50])
     listener.close()
   })
 })

@@ -16,7 +16,8 @@ export interface Desk {
   baseUrl(): string
 }
 
-const PAGE_SIZE = 50
+/** Runs in one page of the list. */
+export const PAGE_SIZE = 50
 
 const ORIGINS: Readonly<Record<string, string>> = {
   'ap-southeast-2': 'Sydney',

@@ -1,10 +1,11 @@
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Desk } from './documents.js'
 import { RequestError } from './errors.js'
 import { EventStream } from './event-stream.js'
 import { findRun } from './find-run.js'
 import { PAGE_HEADERS } from './page-access.js'
 import type { RenderedPage } from './pages.js'
+import { readPageNumber } from './paging.js'
 import type { RunPages } from './run-pages.js'
 import type { Runs } from './runs.js'
 
@@ -15,9 +16,11 @@ export function addPageRoutes(
 ): void {
   const path = `/${desk.words.runs}/:id`
   const config = { page: 'always' } as const
-  app.get('/', { config }, async (_request, reply) => sendPage(reply, await pages.listPage()))
-  app.get('/events', { config, exposeHeadRoute: false }, (_request, reply) => {
-    pages.watchList(new EventStream(reply))
+  app.get('/', { config }, async (request, reply) =>
+    sendPage(reply, await pages.listPage(readListPage(request, pages)))
+  )
+  app.get('/events', { config, exposeHeadRoute: false }, (request, reply) => {
+    pages.watchList(readListPage(request, pages), new EventStream(reply))
   })
   app.get(`${path}/events`, { config, exposeHeadRoute: false }, (request, reply) => {
     pages.watchRun(findRun(request, desk), new EventStream(reply))
@@ -30,6 +33,15 @@ export function addPageRoutes(
     return reply.code(204).headers(PAGE_HEADERS).send()
   })
   app.get('/favicon.ico', { config }, (_request, reply) => reply.code(204).send())
+}
+
+/** A page of the list that there is. */
+function readListPage(request: FastifyRequest, pages: RunPages): number {
+  const page = readPageNumber(request)
+  const { pageCount } = pages
+  if (page > pageCount)
+    throw new RequestError(404, `There is no page ${page} of the list of runs; the last one is ${pageCount}.`)
+  return page
 }
 
 export function sendPage(reply: FastifyReply, { html, policy }: RenderedPage): FastifyReply {

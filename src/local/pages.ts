@@ -50,6 +50,19 @@ export interface RunLine {
   readonly rehearsal: boolean
 }
 
+/** One page of the list of all runs, and the ways to the others. */
+export interface RunListPage {
+  readonly runs: readonly RunLine[]
+  /** The place of the first of them among all, from 1. */
+  readonly first: number
+  readonly total: number
+  /** Absent where there are none. */
+  readonly newestPath?: string
+  readonly newerPath?: string
+  readonly olderPath?: string
+  readonly oldestPath?: string
+}
+
 export interface RunPagePaths {
   readonly eventsPath: string
   readonly stopPath: string
@@ -61,6 +74,6 @@ export interface PageArtist<Drawing extends object = object> {
   /** What the page of a run is drawn from; as JSON it is also what an open page is fed with. */
   describeRun(run: RunState): Drawing
   renderRunPage(drawing: Drawing, paths: RunPagePaths): RenderedPage
-  renderListPage(runs: readonly RunLine[], eventsPath: string): RenderedPage
-  renderRunList(runs: readonly RunLine[]): string
+  renderListPage(list: RunListPage, eventsPath: string): RenderedPage
+  renderRunList(list: RunListPage): string
 }

@@ -18,6 +18,7 @@ import { cannotFind, findRun } from './find-run.js'
 import type { Grids } from './grids.js'
 import { isPageRequest } from './page-access.js'
 import { addPageRoutes, sendPage } from './page-routes.js'
+import { readPageNumber } from './paging.js'
 import { type GridRecord, hasEnded, type RunRecord } from './records.js'
 import { discardUpload, readParams, readUpload } from './request-body.js'
 import type { RunPages } from './run-pages.js'
@@ -66,7 +67,7 @@ function addRunRoutes(app: FastifyInstance, service: ServiceParts): void {
   const { desk, runs, pages } = service
   const path = `/${desk.words.runs}`
   app.post(path, async (request, reply) => reply.code(201).send(await createRun(request, service)))
-  app.get(path, (request) => runListDocument(readPage(request), desk))
+  app.get(path, (request) => runListDocument(readPageNumber(request), desk))
   app.get(`${path}/:id`, { config: pages ? { page: 'html' } : {} }, async (request, reply) => {
     const run = findRun(request, desk)
     return pages && isPageRequest(request)
@@ -187,11 +188,4 @@ function findEndedRun(request: FastifyRequest, desk: Desk): RunRecord {
   if (!hasEnded(run))
     throw new RequestError(404, `run ${run.id} is ${run.status}: there is nothing to show before its end`)
   return run
-}
-
-function readPage(request: FastifyRequest): number {
-  const { page } = request.query as { page?: unknown }
-  if (page === undefined) return 1
-  if (typeof page === 'string' && /^[1-9]\d{0,8}$/.test(page)) return Number(page)
-  throw new RequestError(400, `page must be a whole number from 1, not ${JSON.stringify(page)}`)
 }

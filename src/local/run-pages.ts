@@ -3,16 +3,25 @@ import type { Measurements } from '../results/measurements.js'
 import { scanFiles } from '../results/scan-files.js'
 import { apdexTargetMs } from './apdex.js'
 import type { Clock } from './clock.js'
-import type { Desk } from './documents.js'
+import { type Desk, PAGE_SIZE } from './documents.js'
 import { messageOf } from './errors.js'
 import type { EventStream } from './event-stream.js'
 import { SampleFollower } from './follow-samples.js'
-import type { GridFacts, PageArtist, RenderedPage, RunLine, RunPagePaths, RunState } from './pages.js'
+import type {
+  GridFacts,
+  PageArtist,
+  RenderedPage,
+  RunLine,
+  RunListPage,
+  RunPagePaths,
+  RunState
+} from './pages.js'
 import { hasEnded, type RunRecord } from './records.js'
 import { type Sight, Watch } from './watch.js'
 
 /** Drawings of ended runs are kept, for their results may take seconds to read; a few, for they may be large. */
 const KEPT_DRAWINGS = 8
+const HOME = '/'
 const LIST_EVENTS = '/events'
 
 interface Parts {
@@ -27,21 +36,25 @@ interface Parts {
 /** The service's web pages: the list of runs, and each run's own, live as long as it goes on. */
 export class RunPages {
   readonly #runWatches = new Map<string, Watch>()
-  readonly #listWatch: Watch
+  /** By the page of the list. */
+  readonly #listWatches = new Map<number, Watch>()
   readonly #drawings = new Map<string, Promise<object>>()
 
-  constructor(private readonly parts: Parts) {
-    const { clock } = parts
-    const onEnd = (thrown: unknown): void => this.#complain('the list of runs', thrown)
-    this.#listWatch = new Watch({ clock, look: () => this.#lookAtList(), onEnd })
+  constructor(private readonly parts: Parts) {}
+
+  /** Of the list of runs; an empty list has one page too. */
+  get pageCount(): number {
+    return countPages(this.parts.desk.store.allRuns().length)
   }
 
-  async listPage(): Promise<RenderedPage> {
-    return (await this.parts.loadArtist()).renderListPage(this.#lines(), LIST_EVENTS)
+  async listPage(page: number): Promise<RenderedPage> {
+    return (await this.parts.loadArtist()).renderListPage(this.#listOf(page), pathOfPage(LIST_EVENTS, page))
   }
 
-  watchList(stream: EventStream): void {
-    this.#listWatch.add(stream)
+  watchList(page: number, stream: EventStream): void {
+    const watch = this.#listWatches.get(page) ?? this.#createListWatch(page)
+    this.#listWatches.set(page, watch)
+    watch.add(stream)
   }
 
   /** A run that goes on is shown without its figures, which come with the first event. */
@@ -60,8 +73,13 @@ export class RunPages {
   }
 
   close(): void {
-    this.#listWatch.close()
-    for (const watch of this.#runWatches.values()) watch.close()
+    for (const watch of [...this.#listWatches.values(), ...this.#runWatches.values()]) watch.close()
+  }
+
+  #createListWatch(page: number): Watch {
+    for (const [other, watch] of this.#listWatches) if (!watch.isWatched) this.#listWatches.delete(other)
+    const onEnd = (thrown: unknown): void => this.#complain('the list of runs', thrown)
+    return new Watch({ clock: this.parts.clock, look: () => this.#lookAtList(page), onEnd })
   }
 
   #createRunWatch(run: RunRecord): Watch {
@@ -86,9 +104,9 @@ export class RunPages {
     return { data: JSON.stringify(artist.describeRun(state)), isLast: false }
   }
 
-  async #lookAtList(): Promise<Sight> {
+  async #lookAtList(page: number): Promise<Sight> {
     const artist = await this.parts.loadArtist()
-    return { data: JSON.stringify(artist.renderRunList(this.#lines())), isLast: false }
+    return { data: JSON.stringify(artist.renderRunList(this.#listOf(page))), isLast: false }
   }
 
   #drawEnded(run: RunRecord): Promise<object> {
@@ -159,8 +177,23 @@ export class RunPages {
     )
   }
 
-  #lines(): RunLine[] {
-    return this.parts.desk.store.allRuns().map((run) => ({
+  #listOf(page: number): RunListPage {
+    const all = this.parts.desk.store.allRuns()
+    const last = countPages(all.length)
+    const start = (page - 1) * PAGE_SIZE
+    return {
+      runs: all.slice(start, start + PAGE_SIZE).map((run) => this.#lineOf(run)),
+      first: start + 1,
+      total: all.length,
+      ...(page > 2 && { newestPath: pathOfPage(HOME, 1) }),
+      ...(page > 1 && { newerPath: pathOfPage(HOME, page - 1) }),
+      ...(page < last && { olderPath: pathOfPage(HOME, page + 1) }),
+      ...(page < last - 1 && { oldestPath: pathOfPage(HOME, last) })
+    }
+  }
+
+  #lineOf(run: RunRecord): RunLine {
+    return {
       path: this.#pathOf(run),
       id: run.id,
       name: run.request.name ?? undefined,
@@ -172,7 +205,7 @@ export class RunPages {
       samples: run.samples ?? undefined,
       errorRate: run.report?.mean_error_rate == null ? undefined : run.report.mean_error_rate / 100,
       rehearsal: run.report?.rehearsal ?? this.parts.synthetic
-    }))
+    }
   }
 
   #pathOf(run: RunRecord): string {
@@ -181,12 +214,20 @@ export class RunPages {
 
   #pathsOf(run: RunRecord): RunPagePaths {
     const path = this.#pathOf(run)
-    return { eventsPath: `${path}/events`, stopPath: `${path}/stop`, homePath: '/' }
+    return { eventsPath: `${path}/events`, stopPath: `${path}/stop`, homePath: HOME }
   }
 
   #complain(what: string, thrown: unknown): void {
     if (thrown !== undefined) this.parts.log(`the page of ${what} cannot be shown: ${messageOf(thrown)}`)
   }
+}
+
+function countPages(runs: number): number {
+  return Math.max(1, Math.ceil(runs / PAGE_SIZE))
+}
+
+function pathOfPage(path: string, page: number): string {
+  return page === 1 ? path : `${path}?page=${page}`
 }
 
 async function sizeOf(file: string): Promise<number | undefined> {

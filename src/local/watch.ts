@@ -25,6 +25,11 @@ export class Watch {
     private readonly options: { clock: Clock; look: () => Promise<Sight>; onEnd: (thrown?: unknown) => void }
   ) {}
 
+  /** Somebody is looking. */
+  get isWatched(): boolean {
+    return this.#streams.size > 0
+  }
+
   add(stream: EventStream): void {
     this.#streams.add(stream)
     stream.onClose(() => {

@@ -23,11 +23,23 @@ export interface RunLine {
   readonly rehearsal: boolean
 }
 
+/** One page of the list, and the ways to the others. */
+export interface RunListPage {
+  readonly runs: readonly RunLine[]
+  /** The place of the first of them among all, from 1. */
+  readonly first: number
+  readonly total: number
+  readonly newestPath?: string
+  readonly newerPath?: string
+  readonly olderPath?: string
+  readonly oldestPath?: string
+}
+
 const TITLE = 'Load tests on this machine'
 const HEADINGS = ['Run', 'Status', 'Apdex', 'Duration', 'Samples', 'Errors', 'Created']
 
 /** The list of runs as a page that follows what comes from `eventsPath`: the list again, whenever it changes. */
-export function renderListPage(runs: readonly RunLine[], eventsPath: string): RenderedPage {
+export function renderListPage(list: RunListPage, eventsPath: string): RenderedPage {
   const policy = pagePolicy({ eventsPath }, LIST_SCRIPT_HASH)
   const html = `<!doctype html>
 <html lang="en">
@@ -44,7 +56,7 @@ export function renderListPage(runs: readonly RunLine[], eventsPath: string): Re
 <main>
 <h1>${TITLE}</h1>
 <section class="card" aria-label="Runs"><p id="connection" class="hint" role="status"></p>
-<div id="runs" data-events="${escapeHtml(eventsPath)}">${renderRunList(runs)}</div></section>
+<div id="runs" data-events="${escapeHtml(eventsPath)}">${renderRunList(list)}</div></section>
 </main>
 <script>${LIST_SCRIPT}</script>
 </body>
@@ -54,9 +66,23 @@ export function renderListPage(runs: readonly RunLine[], eventsPath: string): Re
 }
 
 /** The list itself, in the order given. */
-export function renderRunList(runs: readonly RunLine[]): string {
+export function renderRunList(list: RunListPage): string {
+  const { runs } = list
   if (runs.length === 0) return '<p>There are no runs yet.</p>'
-  return renderTable({ name: 'Runs', headings: HEADINGS, rows: runs.map(renderLine) })
+  return `${renderTable({ name: 'Runs', headings: HEADINGS, rows: runs.map(renderLine) })}${renderPages(list)}`
+}
+
+/** Nothing where one page holds them all. */
+function renderPages({ runs, first, total, ...paths }: RunListPage): string {
+  if (runs.length === total) return ''
+  const link = (path: string | undefined, words: string, more = ''): string =>
+    path === undefined ? '' : `<a href="${escapeHtml(path)}"${more}>${words}</a>`
+  const last = first + runs.length - 1
+  return `<nav class="bar pages" aria-label="Pages">
+<div class="tools">${link(paths.newestPath, 'Newest')}${link(paths.newerPath, '← Newer', ' rel="prev"')}</div>
+<span class="hint number">${formatNumber(first)} to ${formatNumber(last)} of ${formatNumber(total)} runs</span>
+<div class="tools">${link(paths.olderPath, 'Older →', ' rel="next"')}${link(paths.oldestPath, 'Oldest')}</div>
+</nav>`
 }
 
 function renderLine(run: RunLine): string {
