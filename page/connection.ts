@@ -10,6 +10,7 @@ import { find } from './elements.js'
 export class Connection {
   readonly #words = find('connection', HTMLElement)
   #source: EventSource | undefined
+  #isLost = false
   #isOver = false
   #requests = 0
 
@@ -45,11 +46,14 @@ export class Connection {
   #open(): EventSource {
     const source = new EventSource(this.path)
     source.addEventListener('message', ({ data }: MessageEvent<string>) => {
-      this.#words.textContent = ''
+      // Others have words there too, and theirs stay.
+      if (this.#isLost) this.#words.textContent = ''
+      this.#isLost = false
       this.#isOver = this.take(data)
       this.#update()
     })
     source.addEventListener('error', () => {
+      this.#isLost = true
       this.#words.textContent =
         source.readyState === EventSource.CLOSED
           ? 'The service does not answer this page any more; load it again.'

@@ -24,6 +24,7 @@ export class LivePanel {
 
   async #stopRun(): Promise<void> {
     this.#markStopping()
+    find('connection', HTMLElement).textContent = ''
     try {
       const path = this.#stop.dataset.path ?? ''
       const reply = await this.makeRoom(() => fetch(path, { method: 'POST' }))
