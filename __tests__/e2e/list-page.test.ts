@@ -1,0 +1,77 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import axe from 'axe-core'
+import { join } from 'node:path'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import type { Service } from '../../src/local/server.js'
+import { WITH_PAGES } from '../local/page-support.js'
+import { createRun, createServices, runForm, waitForStatus } from '../local/support.js'
+import { describeInBrowser, launchChromium } from '../support/chromium.js'
+
+const RUNS = 120
+const PHONE = { width: 390, height: 844 }
+
+describeInBrowser('the list of runs, page by page', () => {
+  const services = createServices()
+  let service: Service
+  let browser: Browser
+
+  beforeAll(async () => {
+    service = await services.start(WITH_PAGES)
+    for (let n = 1; n <= RUNS; n++) await createRun(service, runForm({ name: `run ${n}`, duration: '1' }))
+    browser = await launchChromium()
+  }, 120_000)
+
+  afterAll(async () => {
+    await browser.close()
+    await services.closeAll()
+  })
+
+  async function enter(options: BrowserContextOptions = {}): Promise<Page> {
+    const context = await browser.newContext(options)
+    const page = await context.newPage()
+    await page.goto(`${service.url}/?token=${service.token}`)
+    return page
+  }
+
+  const names = (page: Page): Promise<string[]> => page.locator('tbody th a').allTextContents()
+
+  test.each<['light' | 'dark', BrowserContextOptions]>([
+    ['light', {}],
+    ['dark', { viewport: PHONE }]
+  ])('older and newer runs are a click away, %s', async (colorScheme, options) => {
+    const page = await enter({ colorScheme, ...options })
+    expect([(await names(page))[0], (await names(page)).length]).toEqual([`run ${RUNS}`, 50])
+    await page.getByRole('link', { name: 'Older' }).click()
+    await page.waitForURL('**/?page=2')
+    expect((await names(page))[0]).toBe(`run ${RUNS - 50}`)
+    expect(await page.locator('nav').textContent()).toContain('51 to 100 of 120 runs')
+    await page.evaluate(axe.source)
+    const findings = await page.evaluate(
+      `axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes[0].html))`
+    )
+    expect(findings).toEqual([])
+    expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
+    const folder = process.env.LOADGATE_PICTURES
+    if (folder !== undefined)
+      await page.screenshot({ path: join(folder, `pages-${colorScheme}.png`), fullPage: true })
+    await page.getByRole('link', { name: 'Older' }).click()
+    await page.waitForURL('**/?page=3')
+    expect(await names(page)).toHaveLength(RUNS - 100)
+    await page.getByRole('link', { name: 'Newest' }).click()
+    await page.waitForURL(`${service.url}/`)
+    await page.context().close()
+  })
+
+  test('what comes in shifts the page at hand, and the keyboard stays where it was', async () => {
+    const page = await enter()
+    await page.getByRole('link', { name: 'Older' }).click()
+    await page.waitForURL('**/?page=2')
+    const link = page.getByRole('link', { name: 'run 60', exact: true })
+    await link.focus()
+    const id = await createRun(service, runForm({ name: 'new', duration: '1' }))
+    await waitForStatus(service, `/runs/${id}`, ['finished'])
+    await page.getByRole('link', { name: `run ${RUNS - 49}`, exact: true }).waitFor()
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('run 60')
+    await page.context().close()
+  })
+})
