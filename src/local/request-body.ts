@@ -5,7 +5,7 @@ import { Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Multipart, MultipartFile } from '@fastify/multipart'
 import type { FastifyRequest } from 'fastify'
-import { RequestError } from './errors.js'
+import { messageOf, RequestError } from './errors.js'
 import { nestParams, paramsFromJson, type Params } from './nested-params.js'
 import type { FileRecord } from './records.js'
 import { createId } from './store.js'
@@ -24,7 +24,7 @@ export interface Upload {
 export async function readParams(request: FastifyRequest): Promise<Params> {
   if (!request.isMultipart()) return paramsOf(request.body)
   const fields: (readonly [string, string])[] = []
-  for await (const part of request.parts()) {
+  for await (const part of readParts(request)) {
     if (part.type === 'file') part.file.resume()
     else fields.push(readField(part))
   }
@@ -41,7 +41,7 @@ export async function readUpload(
   const fields: (readonly [string, string])[] = []
   const files: FileRecord[] = []
   let roomBytes = options.maxBytes
-  for await (const part of request.parts()) {
+  for await (const part of readParts(request)) {
     if (part.type === 'field') fields.push(readField(part))
     else if (!isWanted(part, options.fileField)) part.file.resume()
     else {
@@ -66,11 +66,32 @@ function paramsOf(body: unknown): Params {
   return paramsFromJson(body ?? {})
 }
 
+/** What cannot be read as a multipart form is the sender's mistake. */
+async function* readParts(request: FastifyRequest): AsyncGenerator<Multipart> {
+  try {
+    yield* request.parts()
+  } catch (thrown) {
+    throw refuseForm(thrown)
+  }
+}
+
+function refuseForm(thrown: unknown): RequestError {
+  const { statusCode } = thrown as { statusCode?: number }
+  const words = messageOf(thrown)
+  return statusCode === 413
+    ? new RequestError(413, words)
+    : new RequestError(400, `the body cannot be read as a multipart form: ${words}`)
+}
+
 function readField(part: Exclude<Multipart, MultipartFile>): readonly [string, string] {
+  // The parser's types promise a name; a sender may leave it out.
+  if (typeof (part.fieldname as unknown) !== 'string')
+    throw new RequestError(400, 'a part of the multipart form has no name')
   if (part.valueTruncated || part.fieldnameTruncated) {
     throw new RequestError(413, `the field ${part.fieldname.slice(0, 100)} is too long`)
   }
-  return [part.fieldname, String(part.value)]
+  // A field that calls itself JSON was parsed already.
+  return [part.fieldname, typeof part.value === 'string' ? part.value : JSON.stringify(part.value)]
 }
 
 /** Rack ignores a part whose file name is empty: a form sends one for a file that was not chosen. */
@@ -99,7 +120,12 @@ async function save(
       done(bytes > target.roomBytes ? tooLarge(target.maxBytes) : null, chunk)
     }
   })
-  await pipeline(part.file, count, createWriteStream(target.target, { flags: 'wx', mode: 0o600 }))
+  const file = createWriteStream(target.target, { flags: 'wx', mode: 0o600 })
+  await pipeline(part.file, count, file).catch((thrown: unknown) => {
+    // A disk that fails is not the sender's mistake.
+    const isOurs = thrown instanceof RequestError || (thrown as NodeJS.ErrnoException).syscall !== undefined
+    throw isOurs ? thrown : refuseForm(thrown)
+  })
   return bytes
 }
 

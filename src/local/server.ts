@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
 import multipart from '@fastify/multipart'
-import fastify, { type FastifyError, type FastifyInstance } from 'fastify'
+import fastify, { type FastifyError, type FastifyInstance, type FastifyReply } from 'fastify'
 import { type Clock, systemClock } from './clock.js'
 import type { Desk } from './documents.js'
 import type { Engine } from './engine.js'
@@ -145,6 +145,10 @@ async function endLeftovers(store: Store, log: (line: string) => void): Promise<
 function createApp(): FastifyInstance {
   const app = fastify({
     forceCloseConnections: true,
+    // An address that cannot be decoded never comes to a route.
+    frameworkErrors: (thrown, _request, reply) => {
+      void (reply as FastifyReply).code(thrown.statusCode ?? 400).send({ error: thrown.message })
+    },
     // Links carry the prefix, the document's paths do not: both are answered.
     rewriteUrl: (request) => (request.url ?? '/').replace(/^\/api(?=\/)/, ''),
     routerOptions: { ignoreTrailingSlash: true }

@@ -98,9 +98,16 @@ function readGridWishes(param: Param | undefined, place: string, problems: strin
     problems.push(`${place} is missing: send a list of specifications or uuids as ${place}[][<key>]`)
     return []
   }
-  return list.flatMap((element: Param | undefined, index) =>
+  const wishes = list.flatMap((element: Param | undefined, index) =>
     readGridWish(element, `grid ${index + 1}`, problems)
   )
+  const uuids = wishes.flatMap((wish) => ('uuid' in wish ? [wish.uuid] : []))
+  const repeated = uuids.filter((uuid, index) => uuids.indexOf(uuid) !== index)
+  for (const uuid of new Set(repeated))
+    problems.push(
+      `${place} names grid ${uuid} more than once: a grid runs the plan once, and its samples count once`
+    )
+  return wishes
 }
 
 function readGridWish(element: Param | undefined, place: string, problems: string[]): GridWish | [] {
