@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { execFileSync } from 'node:child_process'
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { UsageError } from '../../src/terminal/arguments.js'
@@ -115,6 +117,64 @@ describe('a report of CSVs at hand', () => {
     await writeFile(join(workspace, 'load.csv'), makeJtl())
     const { out } = await type('load.csv', '--output', 'out', '--json')
     expect(JSON.parse(out)).toEqual(await readVerdict())
+  })
+
+  describe('of a folder with what is not a result', () => {
+    beforeEach(async () => {
+      await mkdir(join(workspace, 'artifact/results'), { recursive: true })
+      await writeFile(join(workspace, 'artifact/results/us-east-1-abc.csv'), makeJtl())
+    })
+    const countSamples = async (): Promise<number> => {
+      expect((await type('artifact', '--output', 'out')).code).toBe(0)
+      return ((await readVerdict()) as { metrics: { overall: { samples: number } } }).metrics.overall.samples
+    }
+
+    test('folders, pipes and sockets are skipped, whatever they are called', async () => {
+      await mkdir(join(workspace, 'artifact/x.csv'))
+      execFileSync('mkfifo', [join(workspace, 'artifact/y.csv')])
+      const server = createServer()
+      await new Promise<void>((resolve) => server.listen(join(workspace, 'artifact/z.jtl'), resolve))
+      expect(await countSamples()).toBe(100)
+      server.close()
+    })
+
+    test('what lies in a folder that is called like a result counts', async () => {
+      await mkdir(join(workspace, 'artifact/x.csv'))
+      await writeFile(join(workspace, 'artifact/x.csv/eu-west-1-d.csv'), makeJtl())
+      expect(await countSamples()).toBe(200)
+    })
+
+    test('links that lead in a circle, and links to nowhere that are no results, do no harm', async () => {
+      await symlink('..', join(workspace, 'artifact/results/back'))
+      await symlink('self', join(workspace, 'artifact/self'))
+      await symlink('nowhere', join(workspace, 'artifact/dangling'))
+      expect(await countSamples()).toBe(100)
+    })
+
+    test('a file that several ways lead to counts once', async () => {
+      await symlink('results', join(workspace, 'artifact/again'))
+      await symlink('us-east-1-abc.csv', join(workspace, 'artifact/results/other-name.csv'))
+      expect(await countSamples()).toBe(100)
+    })
+
+    test.each([
+      ['a result that is a link to nowhere', 'nowhere', /x\.csv cannot be read: there is no such file/],
+      ['a result that is a link to itself', 'x.csv', /x\.csv cannot be read: its links lead in a circle/]
+    ])('refuses %s: it may be the one that fails', async (_, target, words) => {
+      await symlink(target, join(workspace, 'artifact/x.csv'))
+      const refusal = await type('artifact', '--output', 'out').catch((thrown: unknown) => thrown)
+      expect(refusal).toBeInstanceOf(UsageError)
+      expect((refusal as Error).message).toMatch(words)
+    })
+  })
+
+  test('refuses a pipe that was named, at once', async () => {
+    execFileSync('mkfifo', [join(workspace, 'x.csv')])
+    const refusal = await type('x.csv', '--output', 'out').catch((thrown: unknown) => thrown)
+    expect(refusal).toBeInstanceOf(UsageError)
+    expect((refusal as Error).message).toMatch(
+      /x\.csv is a pipe, not a file; write its content to a file first/
+    )
   })
 
   test.each<[string, string[], RegExp]>([

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { mkdir, readFile, readdir, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { decideByEvidence, gapInMeasurements } from '../gate/decide-by-evidence.js'
 import { exitCodeOf } from '../gate/ending.js'
@@ -17,6 +17,7 @@ import type { Metric, Threshold } from '../thresholds/threshold.js'
 import type { Arguments, Flag } from './arguments.js'
 import { UsageError } from './arguments.js'
 import { nameOutputFolder } from './gate-command.js'
+import { RESULT_FILE, listResultFiles } from './result-files.js'
 import { plain, table } from './screen.js'
 import type { Screen } from './screen.js'
 
@@ -28,7 +29,6 @@ export interface ReportWorld {
 /** What JMeter's own dashboard takes when it is told nothing else. */
 const APDEX_TARGET_MS = 500
 const MOST_LABELS = 10
-const RESULT_FILE = /\.(csv|jtl)$/i
 /** As the artifact names its CSVs: region, then grid. */
 const REGION_AND_GRID = /^([a-z]{2}-[a-z]+-\d)-(.+)$/
 
@@ -73,25 +73,6 @@ function readTarget(text: string): number {
   if (text === '') return APDEX_TARGET_MS
   if (!/^[1-9]\d{0,6}$/.test(text)) throw new UsageError(`--apdex-target takes whole ms, found "${text}"`)
   return Number(text)
-}
-
-/** Files as they are named, and every CSV and JTL below a folder. */
-async function listResultFiles(places: readonly string[]): Promise<string[]> {
-  const found: string[] = []
-  for (const place of places) {
-    const facts = await stat(place).catch((thrown: unknown) => {
-      throw new UsageError(`${place} cannot be read`, { cause: thrown })
-    })
-    if (!facts.isDirectory()) found.push(place)
-    else {
-      const inside = (await readdir(place, { recursive: true }))
-        .filter((name) => RESULT_FILE.test(name))
-        .sort()
-      if (inside.length === 0) throw new UsageError(`there is no .csv and no .jtl in ${place}`)
-      found.push(...inside.map((name) => join(place, name)))
-    }
-  }
-  return [...new Set(found)]
 }
 
 /** By the file's name; by its whole path where two have the same. */
