@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { cacheFolder, findJMeter, type JMeter } from '../../src/local/jmeter-install.js'
+import { join, relative } from 'node:path'
+import { cacheFolder, findJMeter, type JMeter, readVersion } from '../../src/local/jmeter-install.js'
 import { JMETER_POM, REQUIRED_JARS } from '../../src/local/jmeter-pom.js'
 import { Processes } from '../../src/local/processes.js'
 import { createFolders } from './support.js'
@@ -30,7 +30,7 @@ function find(env: NodeJS.ProcessEnv = {}, progressEveryMs = 60_000): Promise<JM
   })
 }
 
-const writeJava = (): string => writeScript(join(tools, 'java'), ['echo "stand-in 5.6.3"'])
+const writeJava = (): string => writeScript(join(tools, 'java'), ['echo "JMeter 5.6.3"'])
 
 /** A Maven that fetches what it is told to, in the shell's own words: nothing else is on its path. */
 function writeMaven(jars: readonly string[] = REQUIRED_JARS, lines: readonly string[] = []): void {
@@ -56,6 +56,18 @@ describe('where JMeter is found', () => {
       args: [],
       version: '9.8.7',
       origin: join(home, 'bin', 'jmeter')
+    })
+  })
+
+  test.each([
+    { name: 'JMETER_HOME', folder: '.' },
+    { name: 'PATH', folder: 'bin' }
+  ])('a relative $name is relative to the working directory', async ({ name, folder }) => {
+    const home = writeJMeter(folders.create(), [])
+    const given = relative(process.cwd(), join(home, folder))
+    expect(await find({ [name]: given })).toMatchObject({
+      file: join(home, 'bin', 'jmeter'),
+      version: '9.8.7'
     })
   })
 
@@ -90,6 +102,30 @@ describe('where JMeter is found', () => {
     expect(cacheFolder({ HOME: '/home/u' })).toMatch(
       /^\/home\/u\/(\.cache|Library\/Caches)\/loadgate-jmeter$/
     )
+  })
+})
+
+describe('the version is what JMeter itself says', () => {
+  const drawn = '/_/   \\_\\_| /_/   \\_\\____|_| |_|_____|  \\___/|_|  |_|_____| |_| |_____|_| \\_\\ 5.6.3'
+  const copyright = 'Copyright (c) 1999-2024 The Apache Software Foundation'
+  const noise = [
+    'Picked up JAVA_TOOL_OPTIONS: -Duser.version=7.1',
+    'OpenJDK 64-Bit Server VM warning: Option UseBiasedLocking was deprecated and will be removed in version 14.0',
+    'WARNING: A terminally deprecated method in java.lang.System has been called in 17.0'
+  ]
+
+  test.each([
+    { name: 'alone', lines: [drawn, '', copyright], version: '5.6.3' },
+    { name: 'after the words of the JVM', lines: [...noise, drawn, copyright], version: '5.6.3' },
+    { name: 'before them', lines: [drawn, copyright, ...noise], version: '5.6.3' },
+    {
+      name: 'of a build of their own',
+      lines: [drawn.replace('5.6.3', '6.0-SNAPSHOT')],
+      version: '6.0-SNAPSHOT'
+    },
+    { name: 'and nothing else', lines: [...noise, copyright], version: undefined }
+  ])('$name', ({ lines, version }) => {
+    expect(readVersion(lines)).toBe(version)
   })
 })
 

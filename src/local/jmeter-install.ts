@@ -1,7 +1,7 @@
 import { constants } from 'node:fs'
 import { access, mkdir, mkdtemp, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
-import { delimiter, join } from 'node:path'
+import { delimiter, join, resolve } from 'node:path'
 import { messageOf, ToolError } from './errors.js'
 import { INSTALL_REVISION, JMETER_POM, JMETER_VERSION, REQUIRED_JARS } from './jmeter-pom.js'
 import type { Processes } from './processes.js'
@@ -47,7 +47,7 @@ const JVM_OPTIONS = [
 export async function findJMeter(around: Surroundings): Promise<JMeter> {
   const { env } = around
   // An empty variable is an unset one.
-  if (env.JMETER_HOME) return findInHome(env.JMETER_HOME, around)
+  if (env.JMETER_HOME) return findInHome(resolve(env.JMETER_HOME), around)
   const onPath = await findOnPath('jmeter', env)
   if (onPath !== undefined) return describeScript(onPath, around)
   const home = join(cacheFolder(env), `${JMETER_VERSION}-r${INSTALL_REVISION}`)
@@ -58,10 +58,10 @@ export async function findJMeter(around: Surroundings): Promise<JMeter> {
 
 /** Where the installed copy lies, to be kept by a cache: in the runner's tool cache, or the user's cache folder. */
 export function cacheFolder(env: NodeJS.ProcessEnv): string {
-  if (env.RUNNER_TOOL_CACHE) return join(env.RUNNER_TOOL_CACHE, 'loadgate-jmeter')
-  if (env.XDG_CACHE_HOME) return join(env.XDG_CACHE_HOME, 'loadgate-jmeter')
+  if (env.RUNNER_TOOL_CACHE) return resolve(env.RUNNER_TOOL_CACHE, 'loadgate-jmeter')
+  if (env.XDG_CACHE_HOME) return resolve(env.XDG_CACHE_HOME, 'loadgate-jmeter')
   const home = env.HOME ?? homedir()
-  return join(home, process.platform === 'darwin' ? 'Library/Caches' : '.cache', 'loadgate-jmeter')
+  return resolve(home, process.platform === 'darwin' ? 'Library/Caches' : '.cache', 'loadgate-jmeter')
 }
 
 async function findInHome(home: string, around: Surroundings): Promise<JMeter> {
@@ -92,16 +92,25 @@ function copyIn(home: string, java: string, env: NodeJS.ProcessEnv): JMeter {
 
 async function askVersion(jmeter: JMeter, around: Surroundings): Promise<string> {
   const { lines, code } = await runToEnd({ file: jmeter.file, args: [...jmeter.args, '--version'] }, around)
-  const version = /(\d+\.\d+(?:\.\d+)*)\s*$/m.exec(lines.join('\n'))?.[1]
+  const version = readVersion(lines)
   if (code === 0 && version !== undefined) return version
   throw new ToolError(
     `${jmeter.origin} --version did not tell a version: ${lines.slice(-5).join(' ').slice(0, 500)}`
   )
 }
 
+/**
+ * JMeter shows its version at the end of a name drawn with lines and strokes. What the JVM says before, such as a
+ * warning or the options it picked up, may have numbers in it too.
+ */
+export function readVersion(lines: readonly string[]): string | undefined {
+  const ofJMeter = /^(?:[\s_/\\|<>()-]*|(?:Apache )?JMeter (?:version )?)(\d+\.\d+[\w.-]*)\s*$/i
+  return lines.map((line) => ofJMeter.exec(line)?.[1]).findLast((version) => version !== undefined)
+}
+
 async function requireJava(around: Surroundings): Promise<string> {
   const { env } = around
-  const java = env.JAVA_HOME ? join(env.JAVA_HOME, 'bin', 'java') : await findOnPath('java', env)
+  const java = env.JAVA_HOME ? resolve(env.JAVA_HOME, 'bin', 'java') : await findOnPath('java', env)
   const advice = 'install a JDK (17 is a good choice; in a workflow by actions/setup-java), or set JAVA_HOME'
   if (java === undefined)
     throw new ToolError(`JMeter needs Java, and there is no java on the path: ${advice}`)
@@ -233,7 +242,7 @@ async function runToEnd(
 
 async function findOnPath(name: string, env: NodeJS.ProcessEnv): Promise<string | undefined> {
   for (const dir of (env.PATH ?? '').split(delimiter)) {
-    const file = join(dir, name)
+    const file = resolve(dir, name)
     if (dir !== '' && (await isExecutable(file))) return file
   }
   return undefined

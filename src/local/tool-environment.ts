@@ -1,3 +1,5 @@
+import { delimiter, resolve } from 'node:path'
+
 /** What a tool may see of the environment: a plan can run any code, and a job's environment holds tokens. */
 const ALLOWED = new Set([
   'PATH',
@@ -31,7 +33,18 @@ const ALLOWED_FOR_MAVEN = new Set([
 ])
 
 export function toolEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  return pick(env, (name) => ALLOWED.has(name) || name.startsWith('LC_'))
+  return withAbsolutePaths(pick(env, (name) => ALLOWED.has(name) || name.startsWith('LC_')))
+}
+
+/** A tool runs in a folder of its own, where a path relative to the command's leads nowhere. */
+function withAbsolutePaths(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const homes = ['JAVA_HOME', 'JMETER_HOME'].flatMap((name) => {
+    const path = env[name]
+    return path ? [[name, resolve(path)] as const] : []
+  })
+  const dirs = env.PATH?.split(delimiter).filter((dir) => dir !== '')
+  const path = dirs && { PATH: dirs.map((dir) => resolve(dir)).join(delimiter) }
+  return { ...env, ...Object.fromEntries(homes), ...path }
 }
 
 export function mavenEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
