@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, test } from '@jest/globals'
 import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { explain } from '../../src/local/engines/jmeter.js'
-import { insertHostOverrides, readSamplerNames } from '../../src/local/jmeter-plan.js'
+import { insertHostOverrides, readSamplerNames, readSubPaths } from '../../src/local/jmeter-plan.js'
 import {
   createFolders,
   createRun,
@@ -52,6 +52,15 @@ async function runStandIn(
   return { notes: (name) => readFileSync(join(dir, name), 'utf8'), run, service }
 }
 
+/** A service whose tool is a stand-in that runs these lines. */
+function startStandIn(lines: readonly string[]): ReturnType<typeof services.start> {
+  const home = writeJMeter(folders.create(), lines)
+  return services.start({ engine: 'jmeter', env: { PATH: process.env.PATH, JMETER_HOME: home } })
+}
+
+/** A shell command that writes one line into the tool's own log. */
+const logLine = (text: string): string => `echo "2026-01-01 00:00:00,000 ${text}" >> "$log"`
+
 const argumentsOf = (notes: (name: string) => string): string[] => notes('arguments').trimEnd().split('\n')
 
 describe('what JMeter is given', () => {
@@ -92,6 +101,44 @@ describe('what JMeter is given', () => {
     ])
     expect(notes('folder').trimEnd().split('\n')).toEqual(['plan.jmx', 'users.csv'])
     expect(notes('plan')).toBe(PLAN)
+  })
+
+  test('its data files in the folders where the plan looks for them', async () => {
+    const plan = PLAN.replace('testname="users"', 'testname="data/users.csv"')
+    const service = await startStandIn([
+      'echo "$(cat data/users.csv)" >> users.csv',
+      `echo "1,1,$(cat data/users.csv | tr "\\n" " "),200,OK,t 1-1,text,true,,1,1,1,1,null,1,0,1" >> "$samples"`
+    ])
+    const form = [
+      ...runForm({}, specFields(), plan),
+      { name: 'run_files[]', fileName: 'users.csv', content: 'ada\n' }
+    ]
+    const run = await finishRun(service, form)
+    const csv = (await get(service, `/runs/${run.json.uuid}/result.csv`)).text
+    // The file in the folder is the one beside the plan, which the tool has written to.
+    expect(csv.split('\n')[1]).toBe('1,1,ada ada ,200,OK,t 1-1,text,true,,1,1,1,1,null,1,0,1')
+  })
+
+  test('the bytes that were uploaded, whatever the plan does to them on another node or in an earlier run', async () => {
+    const service = await startStandIn([
+      'seen=$(cat users.csv); echo changed >> users.csv; echo changed >> plan.jmx',
+      'echo "1,1,$seen,200,OK,t 1-1,text,true,,1,1,1,1,null,1,0,1" >> "$samples"'
+    ])
+    const form = [
+      ...runForm({}, specFields({ instance_quantity: '3' })),
+      { name: 'run_files[]', fileName: 'users.csv', content: 'ada' }
+    ]
+    const first = await finishRun(service, form)
+    const { uuid } = (await get(service, `/runs/${first.json.uuid}/repeat`)).json
+    const second = await waitForStatus(service, `/runs/${uuid}`, ['finished', 'problem'])
+    for (const run of [first, second]) {
+      const csv = (await get(service, `/runs/${run.json.uuid}/result.csv`)).text
+      expect(csv.match(/^1,1,.*?,/gm)).toEqual(['1,1,ada,', '1,1,ada,', '1,1,ada,'])
+      const files = await Promise.all(
+        run.json._embedded.files.map(({ href }) => get(service, new URL(href).pathname))
+      )
+      expect(files.map(({ text }) => text)).toEqual([PLAN, 'ada'])
+    }
   })
 
   test('a plan that knows the hosts, and an upload that is left as it was', async () => {
@@ -136,6 +183,23 @@ describe('what JMeter is given', () => {
     expect(notes('environment')).not.toContain('secret')
   })
 
+  test('paths that lead to the same place from its own folder', async () => {
+    const dir = folders.create()
+    const home = writeJMeter(folders.create(), [`env > '${dir}/environment'`, writeSample('home')])
+    const [PATH, JMETER_HOME, JAVA_HOME] = ['/usr/bin:/bin', home, dir].map((paths) =>
+      paths
+        .split(':')
+        .map((path) => relative(process.cwd(), path))
+        .join(':')
+    )
+    const service = await services.start({ engine: 'jmeter', env: { PATH, JMETER_HOME, JAVA_HOME } })
+    expect((await finishRun(service)).json).toMatchObject({ status: 'finished', tool: 'jmeter-9.8.7' })
+    const lines = readFileSync(join(dir, 'environment'), 'utf8').split('\n')
+    expect(lines).toEqual(
+      expect.arrayContaining(['PATH=/usr/bin:/bin', `JMETER_HOME=${home}`, `JAVA_HOME=${dir}`])
+    )
+  })
+
   test('its lines go to the log, without the noise', async () => {
     const { service } = await runStandIn()
     expect(service.lines).toEqual([expect.stringMatching(/^us-east-1 \w{6} node 1: summary = 1$/)])
@@ -143,18 +207,63 @@ describe('what JMeter is given', () => {
 })
 
 describe('how JMeter ends', () => {
-  test('no samples: finished, with no apdex', async () => {
-    const home = writeJMeter(folders.create(), [])
-    const service = await services.start({
-      engine: 'jmeter',
-      env: { PATH: process.env.PATH, JMETER_HOME: home }
-    })
+  test('no samples: finished, with no apdex, and the load is lost', async () => {
+    const service = await startStandIn([])
     const run = await finishRun(service)
     expect(run.json).toMatchObject({ status: 'finished', apdex: null })
+    expect(run.json.remote_errors).toMatch(
+      /^load lost: us-east-1 \w{6} node 1 took no sample, and its log does not say why$/
+    )
     expect((await get(service, `/runs/${run.json.uuid}/report`)).json).toMatchObject({
-      summary: 'No samples were taken.',
+      summary: expect.stringContaining('No samples were taken.'),
       mean_response_time: null
     })
+  })
+
+  test('no samples on one of two nodes: the load of that one is lost, with what its log says', async () => {
+    const dir = folders.create()
+    const service = await startStandIn([
+      `if mkdir '${dir}/first' 2>/dev/null; then ${logLine('ERROR o.a.j.e.RegexExtractor: Error in pattern')}; exit 0; fi`,
+      writeSample('home')
+    ])
+    const run = await finishRun(service, runForm({}, specFields({ instance_quantity: '2' })))
+    expect(run.json.status).toBe('finished')
+    expect(run.json.remote_errors).toMatch(
+      /^load lost: us-east-1 \w{6} node [12] took no sample; its log has: ERROR o\.a\.j\.e\.RegexExtractor: Error in pattern$/
+    )
+  })
+
+  test('an error that belongs to samples is shown, and no load is lost', async () => {
+    const service = await startStandIn([
+      writeSample('home'),
+      logLine('ERROR o.a.j.e.RegexExtractor: Error in pattern'),
+      logLine('ERROR o.a.j.e.RegexExtractor: Error in pattern')
+    ])
+    const run = await finishRun(service)
+    expect(run.json).toMatchObject({ status: 'finished', remote_errors: null })
+    expect(service.lines).toContainEqual(
+      expect.stringMatching(/its log has: ERROR o\.a\.j\.e\.RegexExtractor: Error in pattern \(2 times\)$/)
+    )
+  })
+
+  test('on a full disk: JMeter goes on without writing samples, and one line tells', async () => {
+    const service = await startStandIn([
+      writeSample('home'),
+      logLine('WARN o.a.j.r.ResultCollector: Problem detected during use of $samples')
+    ])
+    expect((await finishRun(service)).json.remote_errors).toBe(
+      'load lost: JMeter: could not write all of its samples; is the disk full?'
+    )
+  })
+
+  test('on a full disk that takes no log either: the console tells', async () => {
+    const service = await startStandIn([
+      writeSample('home'),
+      'echo "main ERROR Unable to write to stream jmeter.log for appender jmeter-log"'
+    ])
+    expect((await finishRun(service)).json.remote_errors).toBe(
+      'load lost: JMeter: the disk was full, so samples may be missing'
+    )
   })
 
   test('badly on one of two nodes: problem, with its words and what the other one measured', async () => {
@@ -198,6 +307,24 @@ describe('the words of a failure', () => {
     expect(explain({ how: 'exit code 1', words, log, jmeter })).toBe(
       'JMeter 5.6.3 could not run the plan (exit code 1):\nAn error occurred: Error in NonGUIDriver\nCaused by: org.xmlpull.v1.XmlPullParserException: only whitespace @1:2'
     )
+  })
+})
+
+describe('the folders that a plan names', () => {
+  const names = new Set(['users.csv', 'a & b.csv', 'login.jmx', 'x.groovy'])
+
+  test.each([
+    { text: '<stringProp name="filename">data/users.csv</stringProp>', paths: ['data/users.csv'] },
+    { text: '${__CSVRead(data/deep/users.csv,0)}', paths: ['data/deep/users.csv'] },
+    { text: '>./parts/login.jmx< >parts/login.jmx<', paths: ['parts/login.jmx'] },
+    { text: '>users.csv< >./users.csv<', paths: [] },
+    { text: '>/data/users.csv< >http://host/data/users.csv< >../data/users.csv<', paths: [] },
+    { text: '>a/../../users.csv<', paths: [] },
+    { text: '>${dir}/users.csv< >${dir}/data/users.csv<', paths: [] },
+    { text: '>data/others.csv<', paths: [] },
+    { text: 'new File(&quot;scripts/x.groovy&quot;)', paths: ['scripts/x.groovy'] }
+  ])('$text', ({ text, paths }) => {
+    expect(readSubPaths(text, names)).toEqual(paths)
   })
 })
 

@@ -12,14 +12,15 @@ export function writeScript(path: string, lines: readonly string[]): string {
   return path
 }
 
-/** A stand-in for JMeter in a folder that `JMETER_HOME` can point to; `lines` run with the samples file as `$samples`. */
+/** A stand-in for JMeter in a folder that `JMETER_HOME` can point to; `lines` run with the samples file as `$samples` and the tool's log as `$log`. */
 export function writeJMeter(home: string, lines: readonly string[]): string {
   writeScript(join(home, 'bin', 'jmeter'), [
-    'if [ "$1" = --version ]; then echo "stand-in 9.8.7"; exit 0; fi',
-    'samples=; plan=; previous=',
+    'if [ "$1" = --version ]; then echo "JMeter 9.8.7"; exit 0; fi',
+    'samples=; plan=; log=; previous=',
     'for argument in "$@"; do',
     '  if [ "$previous" = -l ]; then samples=$argument; fi',
     '  if [ "$previous" = -t ]; then plan=$argument; fi',
+    '  if [ "$previous" = -j ]; then log=$argument; fi',
     '  previous=$argument',
     'done',
     `echo '${JTL_HEADER}' > "$samples"`,

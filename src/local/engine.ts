@@ -23,6 +23,8 @@ export interface NodeOrder {
 /** How a node's work ended; `problem` holds the tool's own words when it could not run the plan. */
 export interface NodeOutcome {
   readonly problem: string | null
+  /** Parts of the plan's load that were not made although the tool went on to its end, a sentence each. */
+  readonly losses?: readonly string[]
   /** The span of the samples, where it is not the time that the work took. */
   readonly span?: { readonly startMs: number; readonly endMs: number }
 }

@@ -1,3 +1,4 @@
+import { posix } from 'node:path'
 import type { HostOverride } from './override-hosts.js'
 
 /**
@@ -39,6 +40,19 @@ export function readSamplerNames(plan: string): string[] {
     return name === undefined || /\benabled="false"/.test(attributes) ? [] : [decodeXml(name)]
   })
   return [...new Set(names)]
+}
+
+/**
+ * The places below its own folder where a plan looks for files that lie beside it: `data/users.csv` for an uploaded
+ * `users.csv`. Paths that are put together at run time cannot be told from the text.
+ */
+export function readSubPaths(plan: string, names: ReadonlySet<string>): string[] {
+  const words = decodeXml(plan).split(/[\s"'<>(),;=${}|:*?]+/)
+  const paths = words
+    .filter((word) => word.includes('/') && names.has(posix.basename(word)))
+    .map((word) => posix.normalize(word))
+    .filter((path) => path.includes('/') && !path.startsWith('/') && !path.startsWith('../'))
+  return [...new Set(paths)]
 }
 
 function decodeXml(text: string): string {

@@ -1,4 +1,5 @@
-import { copyFile, link, mkdir } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import { copyFile, mkdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Engine, NodeOutcome } from './engine.js'
 import type { Grids } from './grids.js'
@@ -64,11 +65,13 @@ async function runNode(parts: Parts, work: NodeWork, signal: AbortSignal): Promi
   )
 }
 
-/** Each node has a folder of its own, so that what plans write does not collide; links cost no space. */
+/**
+ * Each node has a folder and files of its own: a plan may write to its data, and the upload, other nodes and repeats
+ * must not see it. Where the file system can share blocks until then, the copies cost no space.
+ */
 async function placeFiles(store: Store, run: RunRecord, workDir: string): Promise<void> {
   await mkdir(workDir, { recursive: true })
   for (const { name } of run.files) {
-    const source = store.uploadedFile(run.id, name)
-    await link(source, join(workDir, name)).catch(() => copyFile(source, join(workDir, name)))
+    await copyFile(store.uploadedFile(run.id, name), join(workDir, name), constants.COPYFILE_FICLONE)
   }
 }

@@ -1,3 +1,4 @@
+import { constants } from 'node:fs'
 import { copyFile, mkdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from './clock.js'
@@ -56,7 +57,8 @@ export class Runs {
     for (const { name } of previous.files) {
       await copyFile(
         this.parts.store.uploadedFile(previous.id, name),
-        this.parts.store.uploadedFile(id, name)
+        this.parts.store.uploadedFile(id, name),
+        constants.COPYFILE_FICLONE
       )
     }
     const files = previous.files.map(({ name }) => ({ uuid: createId(), name }))
@@ -189,17 +191,21 @@ export class Runs {
       run.stoppedMs = Math.max(...spans.map((span) => span.endMs))
     }
     const said = end.outcomes.flatMap((outcome) => outcome.problem ?? [])
-    run.remoteErrors = [...new Set([...(end.problem ? [end.problem] : []), ...said])].join('\n\n') || null
+    const problems = [...new Set([...(end.problem ? [end.problem] : []), ...said])]
+    let endedBadly = problems.length > 0
+    const losses = new Set(end.outcomes.flatMap((outcome) => outcome.losses ?? []))
+    run.remoteErrors = [...problems, ...[...losses].map((loss) => `load lost: ${loss}`)].join('\n') || null
     try {
       const grids = this.isClosing ? [] : store.gridsOf(run)
       const { endedEarly } = end
       Object.assign(run, await describeEnd(run, { store, grids, endedEarly, synthetic: engine.synthetic }))
     } catch (thrown) {
+      endedBadly = true
       run.remoteErrors =
         `${run.remoteErrors ?? ''}\nThe results could not be read: ${messageOf(thrown)}`.trim()
     }
     await rm(store.nodesDir(run.id), { recursive: true, force: true })
-    this.move(run, run.remoteErrors === null ? 'finished' : 'problem')
+    this.move(run, endedBadly ? 'problem' : 'finished')
   }
 
   private move(run: RunRecord, status: RunRecord['status']): void {

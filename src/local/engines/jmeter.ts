@@ -1,9 +1,10 @@
-import { readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { mkdir, open, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { basename, dirname, join, relative } from 'node:path'
 import type { Engine, NodeOrder, NodeOutcome } from '../engine.js'
-import { ToolError } from '../errors.js'
 import { findJMeter, type JMeter, type Surroundings } from '../jmeter-install.js'
-import { insertHostOverrides } from '../jmeter-plan.js'
+import { readLogEntries, readTail } from '../jmeter-log.js'
+import { type LogFindings, LossFinder } from '../jmeter-losses.js'
+import { insertHostOverrides, readSubPaths } from '../jmeter-plan.js'
 import { toolEnvironment } from '../tool-environment.js'
 
 /** The columns of a JMeter results file, whatever its own properties say. */
@@ -11,6 +12,8 @@ const SAVED_COLUMNS = [
   'timestamp_format=ms',
   'output_format=csv',
   'print_field_names=true',
+  // Rows are there to be looked at, and kept after a kill, as soon as they are taken. It costs 1 to 3 µs a sample.
+  'autoflush=true',
   'default_delimiter=,',
   ...[
     ...['time', 'label', 'response_code', 'response_message', 'thread_name', 'data_type', 'successful'],
@@ -31,6 +34,13 @@ const SETTINGS = [
 const NOISE = 'StatusConsoleListener The use of package scanning'
 const KEPT_LINES = 80
 const MAX_WORDS = 4000
+/** Of the log's end, where the words of a failure to start are. */
+const TAIL_BYTES = 1 << 18
+const SHOWN_NOTES = 3
+/** More than any header has. */
+const HEADER_BYTES = 1 << 16
+/** Of JMeter's logging, when the disk is full and the log can no longer tell. */
+const DISK_FULL = /No space left on device|Unable to write to stream/
 
 /** Runs plans with Apache JMeter, one process a node. */
 export function createJMeterEngine(around: Surroundings): Engine {
@@ -58,8 +68,11 @@ interface Work {
 }
 
 async function runJMeter(jmeter: JMeter, { order, signal, around }: Work): Promise<NodeOutcome> {
+  const files = new Set(await readdir(dirname(order.planFile)))
+  await linkIntoFolders(order, files)
   await overrideHosts(order)
   const words: string[] = []
+  let isDiskFull = false
   const exit = await around.processes.run(
     {
       file: jmeter.file,
@@ -68,6 +81,7 @@ async function runJMeter(jmeter: JMeter, { order, signal, around }: Work): Promi
       env: toolEnvironment(around.env),
       onLine: (line) => {
         if (line.includes(NOISE)) return
+        isDiskFull ||= DISK_FULL.test(line)
         around.log(`${order.nodeName}: ${line}`)
         words.push(line)
         if (words.length > KEPT_LINES) words.shift()
@@ -75,20 +89,72 @@ async function runJMeter(jmeter: JMeter, { order, signal, around }: Work): Promi
     },
     signal
   )
+  // Whoever stopped it knows that load is missing, and is waiting.
   if (signal.aborted) return { problem: null }
+  const found = await readFindings(order, files)
+  const losses = [
+    ...found.losses,
+    ...(isDiskFull ? ['JMeter: the disk was full, so samples may be missing'] : []),
+    ...(exit.code === 0 ? await missingSamples(order, found) : [])
+  ]
   if (exit.code === 0) {
-    await tellWhyNoSamples(order, around.log)
-    return { problem: null }
+    for (const note of found.notes.slice(0, SHOWN_NOTES))
+      around.log(`${order.nodeName}: its log has: ${note}`)
+    return { problem: null, losses }
   }
   const how = exit.signal === null ? `exit code ${exit.code}` : `killed by ${exit.signal}`
-  return { problem: explain({ how, words, log: await readText(order.logFile), jmeter }) }
+  const log = await readTail(order.logFile, TAIL_BYTES)
+  return { problem: explain({ how, words, log, jmeter }), losses }
 }
 
-/** The links of the node's folder lead to the uploads, so the changed plan takes the place of the link. */
+/** JMeter's exit code says whether it ran, not whether it ran the whole plan; its log knows. */
+async function readFindings(order: NodeOrder, files: ReadonlySet<string>): Promise<LogFindings> {
+  const { planFile, samplesFile, logFile } = order
+  const finder = new LossFinder({ folder: dirname(planFile), files, samplesFile })
+  await readLogEntries(logFile, (entry) => finder.push(entry))
+  return finder.end()
+}
+
+/** A node that had work to do and has nothing to show for it, with the reason unless a loss tells it. */
+async function missingSamples(order: NodeOrder, found: LogFindings): Promise<string[]> {
+  if (await hasSamples(order.samplesFile)) return []
+  const [note] = found.notes
+  const why = note === undefined ? ', and its log does not say why' : `; its log has: ${note}`
+  return [`${order.nodeName} took no sample${found.losses.length > 0 ? '' : why}`]
+}
+
+async function hasSamples(samplesFile: string): Promise<boolean> {
+  const handle = await open(samplesFile).catch(() => undefined)
+  if (handle === undefined) return false
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(HEADER_BYTES))
+    const header = buffer.indexOf('\n')
+    return header >= 0 && header + 1 < bytesRead
+  } finally {
+    await handle.close()
+  }
+}
+
+/** Files are uploaded side by side. A plan that looks for them in folders, as they lie in its repository, finds them. */
+async function linkIntoFolders({ planFile }: NodeOrder, files: ReadonlySet<string>): Promise<void> {
+  const folder = dirname(planFile)
+  const plans = [...files].filter((name) => name === basename(planFile) || /\.jmx$/i.test(name))
+  for (const plan of plans) {
+    for (const path of readSubPaths(await readFile(join(folder, plan), 'utf8'), files)) {
+      const place = join(folder, path)
+      const target = relative(dirname(place), join(folder, basename(path)))
+      // What cannot be made is told by JMeter, if the plan needs it.
+      await mkdir(dirname(place), { recursive: true })
+        .then(() => symlink(target, place))
+        .catch(() => undefined)
+    }
+  }
+}
+
+/** The node's copy of the plan is its own. */
 async function overrideHosts(order: NodeOrder): Promise<void> {
   if (order.hosts.length === 0) return
   const plan = await readFile(order.planFile, 'latin1')
-  await rm(order.planFile)
   await writeFile(order.planFile, insertHostOverrides(plan, order.hosts), 'latin1')
 }
 
@@ -125,22 +191,4 @@ export function explain(end: { how: string; words: readonly string[]; log: strin
     )
   }
   return parts.join('\n')
-}
-
-/** A test may come to a regular end without a sample, and JMeter tells the reason in its log alone. */
-async function tellWhyNoSamples(order: NodeOrder, log: (line: string) => void): Promise<void> {
-  const { size } = await stat(order.samplesFile).catch(() => ({ size: 0 }))
-  if (size > 1024) return
-  const lines = (await readText(order.logFile)).split('\n')
-  const errors = lines.flatMap((line, index) =>
-    line.includes(' ERROR ') ? [`${line} ${lines[index + 1] ?? ''}`] : []
-  )
-  for (const error of errors.slice(0, 3)) log(`${order.nodeName}: ${error.slice(0, 500)}`)
-}
-
-async function readText(file: string): Promise<string> {
-  return readFile(file, 'utf8').catch((thrown: unknown) => {
-    if ((thrown as NodeJS.ErrnoException).code === 'ENOENT') return ''
-    throw new ToolError(`${file} cannot be read`, { cause: thrown })
-  })
 }

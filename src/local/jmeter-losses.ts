@@ -1,0 +1,239 @@
+import { basename, isAbsolute, relative } from 'node:path'
+import type { LogEntry } from './jmeter-log.js'
+
+/** Where the plan ran, to say which of its files are meant. */
+export interface PlanPlace {
+  /** The folder of the plan. */
+  readonly folder: string
+  /** The names of the files that were uploaded. */
+  readonly files: ReadonlySet<string>
+  readonly samplesFile: string
+}
+
+export interface LogFindings {
+  /** Load that was not made, a sentence each. */
+  readonly losses: readonly string[]
+  /** Other errors, as the log has them: they belong to samples or listeners, and no load was lost by them. */
+  readonly notes: readonly string[]
+}
+
+interface Rule {
+  /** Looks at the entry's text, its exception and its root cause, a line each. */
+  readonly pattern: RegExp
+  /** True where JMeter tells it in passing. */
+  readonly isInfo?: boolean
+  tell(match: RegExpExecArray, entry: LogEntry, place: PlanPlace): string | undefined
+}
+
+const MAX_DISTINCT = 20
+const MAX_QUOTE = 300
+const PLUGIN_ADVICE = 'install the plugin into a JMeter of your own and let JMETER_HOME point to it'
+
+/** Listeners make no load: whatever fails in them, the samples are the same. */
+const LISTENER = /^(?:o\.a\.j|org\.apache\.jmeter)\.(?:r|v|reporters|visualizers)\.\S*:/
+
+/**
+ * What JMeter logs, as an error or in passing, when it leaves out part of the plan and still ends with exit code 0.
+ * The first rule that matches tells. What is not here is no loss: errors of assertions, extractors, scripts and
+ * requests are in the samples, where the thresholds judge them.
+ */
+const RULES: readonly Rule[] = [
+  // The heap is full: the thread dies, whatever it was about to do, and others may follow.
+  {
+    pattern: /^java\.lang\.OutOfMemoryError.*/m,
+    tell: ([words]) => `ran out of memory (${quote(words)}); give it more, such as HEAP=-Xmx2g`
+  },
+  // A data set stops its thread, and with it all its requests, before the first one.
+  { pattern: /File (.+?) must exist and be readable/, tell: tellMissingFile },
+  // The functions FileToString, CSVRead and StringFromFile: requests go out without the data they were to have.
+  { pattern: /FileToString: Could not read open: (.+)/, tell: tellMissingFile },
+  {
+    pattern: /\.(?:f|functions)\.\w+: .*NoSuchFileException: (.+)/,
+    tell: tellMissingFile
+  },
+  // What an include brings is left out; each look at it logs three entries, of which one is counted.
+  {
+    pattern: /IncludeController: Including file "(.+?)" failed .*, ([^,]+)$/m,
+    tell: (match, entry, place) =>
+      /failed for: |NoSuchFile|FileNotFound|file not found/.test(`${entry.exception} ${match[2] ?? ''}`)
+        ? tellMissingFile(match, entry, place)
+        : `could not include ${match[1] ?? ''} (${quote(reasonOf(entry) || match[2])})`
+  },
+  // A script that is not there does not run: a sampler fails, a pre-processor leaves its request as it was.
+  { pattern: /Script file '(.+?)' is not a file/, tell: tellMissingFile },
+  {
+    pattern: /BeanShellInterpreter: Error invoking bsh method: source\s+(.+?) \(No such file/,
+    tell: tellMissingFile
+  },
+  // Any other file that a script or an element wanted to read. Only the exception's own words count: a message may
+  // quote what a server answered.
+  {
+    pattern:
+      /^(?:[\w.$]+(?:Exception|Error): )*java\.(?:nio\.file\.NoSuchFile|io\.FileNotFound)Exception: (.+?)(?: \([A-Z][^()]*\))?$/m,
+    tell: tellMissingFile
+  },
+  // A data set that cannot be read for another reason, such as its encoding, hands out nothing.
+  {
+    pattern: /CSVDataSet: \S*Exception/,
+    tell: (_match, entry) => `could not read a data set (${quote(entry.text.replace(/^\S+: /, ''))})`
+  },
+  // A class that the plan names and nobody has: its sampler does nothing but fail.
+  {
+    pattern: /Sampler: .*\n(?:.*\n)?java\.lang\.(?:ClassNotFoundException|NoClassDefFoundError): ([\w.$/]+)/,
+    tell: ([, name = '']) =>
+      `the plan uses ${name.replaceAll('/', '.')}, which this JMeter does not have; ${PLUGIN_ADVICE}`
+  },
+  // A thread that ends by an error makes no more requests.
+  {
+    pattern: /JMeterThread: Test failed!/,
+    tell: (_match, entry) => `a thread ended with an error (${quote(reasonOf(entry))})`
+  },
+  // The same for errors that JMeter does not expect; threads that a plan started itself are no users.
+  {
+    pattern:
+      /Uncaught exception in thread Thread\[(?:.* \d+-\d+|StandardJMeterEngine.*|.*ThreadStarter.*?),\d+,/,
+    tell: (_match, entry) => `a thread ended with an error (${quote(entry.exception)})`
+  },
+  // The request was not sent, or it has no row.
+  {
+    pattern: /JMeterThread: Error while processing sampler(?:: '(.*)')?/,
+    tell: ([, name], entry) =>
+      `a request of ${name ?? 'a sampler'} was not made, or not recorded (${quote(reasonOf(entry))})`
+  },
+  // Nothing or not everything of the plan is started.
+  {
+    pattern: /StandardJMeterEngine: (?:Error occurred compiling the tree|Unable to execute testStarted)/,
+    tell: (_match, entry) => `could not start the plan (${quote(reasonOf(entry))})`
+  },
+  {
+    pattern: /Error occurred starting thread group :(.*?), error message:(.*)/,
+    tell: ([, group = '', words]) => `could not start the thread group ${group.trim()} (${quote(words)})`
+  },
+  {
+    pattern: /StandardJMeterEngine: No enabled thread groups found/,
+    isInfo: true,
+    tell: () => 'the plan has no thread group that is switched on'
+  },
+  // An exception that asks for the end of the test; a plan's regular end has none.
+  {
+    pattern: /JMeterThread: Stopping Test(?: Now| with interruption of current samplers)?: (.+)/,
+    isInfo: true,
+    tell: ([, words]) => `the test was stopped before its end (${quote(withoutClass(words))})`
+  }
+]
+
+const INFO_RULES = RULES.filter(({ isInfo }) => isInfo)
+
+/** What JMeter tells its user is in the log once more; an include that fails is told by its warning. */
+const TOLD_TWICE = /(?:JMeterUtils|IncludeController): /
+
+function isError({ level }: LogEntry): boolean {
+  return level === 'ERROR' || level === 'FATAL'
+}
+
+/** Goes through JMeter's log and keeps what tells of load that was not made. Equal sentences are one with a count. */
+export class LossFinder {
+  readonly #losses = new Map<string, number>()
+  readonly #notes = new Map<string, number>()
+  readonly #errorActions = new ErrorActions()
+
+  constructor(private readonly place: PlanPlace) {}
+
+  push(entry: LogEntry): void {
+    const loss = this.#lossIn(entry)
+    if (loss !== undefined) add(this.#losses, `JMeter: ${loss}`)
+    else if (isError(entry) && !TOLD_TWICE.test(entry.text)) add(this.#notes, noteOf(entry))
+  }
+
+  end(): LogFindings {
+    return { losses: tellAll(this.#losses), notes: tellAll(this.#notes) }
+  }
+
+  #lossIn(entry: LogEntry): string | undefined {
+    const isInfo = !isError(entry) && entry.level !== 'WARN'
+    const stopped = isInfo ? this.#errorActions.push(entry.text) : undefined
+    if (stopped !== undefined) return stopped
+    if (LISTENER.test(entry.text)) return lossInListener(entry, this.place)
+    const all = `${entry.text}\n${entry.exception}\n${entry.rootCause}`
+    for (const rule of isInfo ? INFO_RULES : RULES) {
+      const match = rule.pattern.exec(all)
+      if (match) return rule.tell(match, entry, this.place)
+    }
+    return undefined
+  }
+}
+
+/** The one listener that counts is ours: JMeter never fails on a full disk, it only stops writing samples. */
+function lossInListener({ text }: LogEntry, { samplesFile }: PlanPlace): string | undefined {
+  return text.includes(`Problem detected during use of ${samplesFile}`)
+    ? 'could not write all of its samples; is the disk full?'
+    : undefined
+}
+
+/**
+ * "Action to be taken after a sampler error": the load that a thread or the test would have made after a failed
+ * sample is not made. A script that asks for the same end without an error is the plan's own way to end.
+ */
+class ErrorActions {
+  readonly #stoppingGroups = new Set<string>()
+  #startingGroup = ''
+
+  push(text: string): string | undefined {
+    this.#startingGroup = / Starting \d+ threads for group (.*)\.$/.exec(text)?.[1] ?? this.#startingGroup
+    if (/: (?:Test|Thread) will stop (?:abruptly )?on error$/.test(text))
+      this.#stoppingGroups.add(this.#startingGroup)
+    const [, what, group = ''] =
+      /JMeterThread: (Shutdown Test|Stop Test Now|Stop Thread) detected by thread: (.*?)(?: \d+-\d+)?$/.exec(
+        text
+      ) ?? []
+    if (what === undefined || !this.#stoppingGroups.has(group)) return undefined
+    return what === 'Stop Thread'
+      ? `a thread of ${group} stopped after a failed sample, as the plan says`
+      : `the whole test stopped after a failed sample, as the thread group ${group} says`
+  }
+}
+
+function tellMissingFile(
+  [, path = '']: RegExpExecArray,
+  _entry: LogEntry,
+  place: PlanPlace
+): string | undefined {
+  // Java calls a page that is not there a file too.
+  if (path.includes('://')) return undefined
+  const inFolder = isAbsolute(path) ? relative(place.folder, path) : path
+  const name = inFolder.startsWith('..') ? path : inFolder
+  const base = basename(name)
+  if (name !== base && place.files.has(base)) {
+    return `could not read ${name}; ${base} was uploaded, and files lie beside the plan without folders, so name it ${base} in the plan`
+  }
+  return `could not read ${name}; is it listed under files?`
+}
+
+/** The innermost words are the ones that help. */
+function reasonOf({ exception, rootCause }: LogEntry): string {
+  return withoutClass(rootCause || exception)
+}
+
+function withoutClass(words = ''): string {
+  return words.replace(/^(?:[\w.$]+(?:Exception|Error): )+(?=.)/, '')
+}
+
+function quote(words = ''): string {
+  const line = words.replace(/\s+/g, ' ').trim()
+  if (line === '') return 'it does not say why'
+  return `"${line.length > MAX_QUOTE ? `${line.slice(0, MAX_QUOTE)}…` : line}"`
+}
+
+function noteOf({ level, text, exception }: LogEntry): string {
+  return `${level} ${text} ${exception}`.trim().slice(0, 500)
+}
+
+/** Words with numbers in them may be as many as there are samples. */
+function add(counts: Map<string, number>, sentence: string): void {
+  const known = counts.get(sentence)
+  if (known !== undefined || counts.size < MAX_DISTINCT) counts.set(sentence, (known ?? 0) + 1)
+}
+
+function tellAll(counts: ReadonlyMap<string, number>): string[] {
+  return [...counts].map(([sentence, count]) => (count === 1 ? sentence : `${sentence} (${count} times)`))
+}
