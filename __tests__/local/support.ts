@@ -39,6 +39,9 @@ export interface Doc {
   >
 }
 
+/** Where a service is, be it in this process or in another one. */
+export type Address = Pick<Service, 'url' | 'token'>
+
 export interface Reply {
   readonly status: number
   readonly headers: Record<string, string | string[] | undefined>
@@ -95,7 +98,7 @@ export function createServices(): {
 }
 
 /** A request as it goes over the wire, with any header a test likes. */
-export function send(service: Service, method: string, path: string, call: Call = {}): Promise<Reply> {
+export function send(service: Address, method: string, path: string, call: Call = {}): Promise<Reply> {
   const { port } = new URL(service.url)
   const token = call.token === undefined ? service.token : call.token
   const authorization =
@@ -144,10 +147,10 @@ function parseDocument(text: string): Doc {
   }
 }
 
-export const get = (service: Service, path: string, call?: Call): Promise<Reply> =>
+export const get = (service: Address, path: string, call?: Call): Promise<Reply> =>
   send(service, 'GET', path, call)
 
-export function postJson(service: Service, path: string, body: unknown): Promise<Reply> {
+export function postJson(service: Address, path: string, body: unknown): Promise<Reply> {
   return send(service, 'POST', path, {
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(body)
@@ -171,7 +174,7 @@ export function formOf(parts: readonly FormPart[]): Required<Pick<Call, 'headers
   }
 }
 
-export function postForm(service: Service, path: string, parts: readonly FormPart[]): Promise<Reply> {
+export function postForm(service: Address, path: string, parts: readonly FormPart[]): Promise<Reply> {
   return send(service, 'POST', path, formOf(parts))
 }
 
@@ -202,7 +205,7 @@ export function runForm(
 }
 
 /** Creates a run by a form and answers its id. */
-export async function createRun(service: Service, parts: readonly FormPart[] = runForm()): Promise<string> {
+export async function createRun(service: Address, parts: readonly FormPart[] = runForm()): Promise<string> {
   const reply = await postForm(service, '/runs', parts)
   if (reply.status !== 201) throw new Error(`no run was created: ${reply.status} ${reply.text}`)
   return reply.json.uuid
@@ -218,7 +221,7 @@ export async function until(holds: () => boolean): Promise<void> {
 
 /** Looks until a document of the path has one of the statuses. */
 export async function waitForStatus(
-  service: Service,
+  service: Address,
   path: string,
   wanted: readonly string[],
   patienceMs = 60_000
@@ -232,7 +235,7 @@ export async function waitForStatus(
   }
 }
 
-export async function finishRun(service: Service, parts: readonly FormPart[] = runForm()): Promise<Reply> {
+export async function finishRun(service: Address, parts: readonly FormPart[] = runForm()): Promise<Reply> {
   const id = await createRun(service, parts)
   return waitForStatus(service, `/runs/${id}`, ['finished', 'problem'])
 }

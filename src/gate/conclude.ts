@@ -20,6 +20,8 @@ export interface Findings {
   collection?: Collection
   trouble?: Trouble
   isDetached?: boolean
+  /** The copies of the tools' logs, after a bad end. */
+  logs?: readonly string[]
 }
 
 /** A run that ended before this share of its duration was stopped by somebody. */

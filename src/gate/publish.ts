@@ -25,10 +25,16 @@ const UPLOAD_PAUSE_MS = 3_000
 /** Makes the outcome known: files, artifact, outputs, summary, annotations, comment. Nothing that fails here changes the verdict. */
 export async function publish(
   bench: Workbench,
-  options: { settings: Settings; outcome: Outcome; collection: Collection | undefined; withArtifact: boolean }
+  options: {
+    settings: Settings
+    outcome: Outcome
+    collection: Collection | undefined
+    logs?: readonly string[] | undefined
+    withArtifact: boolean
+  }
 ): Promise<void> {
-  const { settings, outcome, collection, withArtifact } = options
-  const files = await writeFiles(bench, outcome, collection)
+  const { settings, outcome, collection, logs = [], withArtifact } = options
+  const files = [...(await writeFiles(bench, outcome, collection)), ...logs]
   const { artifact, problem } = withArtifact
     ? await upload(bench, { settings, outcome, files })
     : { artifact: undefined, problem: undefined }

@@ -32,6 +32,7 @@ export async function runGate(bench: Workbench, settings: Settings): Promise<Out
     const gate = await openGate(bench, settings)
     await findOut(gate, findings)
     await tidyUp(gate, findings)
+    await (await loadSecondHalf()).keepLogs(gate, findings)
     await closeGate(gate)
   } catch (thrown) {
     findings.trouble = troubleOf(thrown)
@@ -40,7 +41,13 @@ export async function runGate(bench: Workbench, settings: Settings): Promise<Out
   const outcome = conclude(settings, findings)
   const withArtifact =
     outcome.run !== undefined && outcome.verdict !== 'cancelled' && outcome.verdict !== 'detached'
-  await publish(bench, { settings, outcome, collection: findings.collection, withArtifact })
+  await publish(bench, {
+    settings,
+    outcome,
+    collection: findings.collection,
+    logs: findings.logs,
+    withArtifact
+  })
   return outcome
 }
 

@@ -49,6 +49,12 @@ export interface CommentRequest {
 export interface LocalService {
   readonly url: string
   readonly token: string
+  /** Copies the logs of a run's tools into the folder, without secrets; answers the copies' paths. */
+  keepLogs?(request: {
+    readonly runId: string
+    readonly folder: string
+    readonly secrets: readonly string[]
+  }): Promise<string[]>
   close(): Promise<void>
 }
 

@@ -10,6 +10,7 @@ import { createRehearsalEngine } from './engines/rehearsal.js'
 import { messageOf, RequestError } from './errors.js'
 import { Grids } from './grids.js'
 import { addGuards } from './guards.js'
+import { keepLogs, type LogRequest } from './keep-logs.js'
 import { isPageRequest, PAGE_HEADERS } from './page-access.js'
 import type { PageArtist } from './pages.js'
 import { endLeftoverGroup, Processes, type ProcessGroup } from './processes.js'
@@ -48,6 +49,8 @@ export interface Service {
   /** `http://127.0.0.1:<port>` */
   readonly url: string
   readonly token: string
+  /** Copies the tools' logs of a run, without secrets; answers the copies' paths. */
+  keepLogs(request: LogRequest): Promise<string[]>
   /** Stops the runs, ends all processes and closes. */
   close(): Promise<void>
 }
@@ -104,6 +107,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   return {
     url: desk.baseUrl(),
     token: desk.token,
+    keepLogs: (request) => keepLogs(store, { ...request, secrets: [...request.secrets, desk.token] }),
     close: async () => {
       closing.abort()
       pages?.close()

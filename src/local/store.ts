@@ -94,8 +94,13 @@ export class Store {
     return {
       workDir: join(this.nodesDir(node.runId), name),
       samplesFile: join(this.nodesDir(node.runId), `${name}.csv`),
-      logFile: join(this.runDir(node.runId), 'logs', `${name}.log`)
+      logFile: join(this.logsDir(node.runId), `${name}.log`)
     }
+  }
+
+  /** The tools' own logs; they stay with the run. */
+  logsDir(runId: string): string {
+    return join(this.runDir(runId), 'logs')
   }
 
   resultFile(runId: string, gridId: string): string {

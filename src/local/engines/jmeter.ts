@@ -5,6 +5,7 @@ import { findJMeter, type JMeter, type Surroundings } from '../jmeter-install.js
 import { readLogEntries, readTail } from '../jmeter-log.js'
 import { type LogFindings, LossFinder } from '../jmeter-losses.js'
 import { insertHostOverrides, readSubPaths } from '../jmeter-plan.js'
+import type { ToolExit } from '../processes.js'
 import { toolEnvironment } from '../tool-environment.js'
 
 /** The columns of a JMeter results file, whatever its own properties say. */
@@ -67,12 +68,36 @@ interface Work {
   readonly around: Surroundings
 }
 
-async function runJMeter(jmeter: JMeter, { order, signal, around }: Work): Promise<NodeOutcome> {
+async function runJMeter(jmeter: JMeter, work: Work): Promise<NodeOutcome> {
+  const { order, signal, around } = work
   const files = new Set(await readdir(dirname(order.planFile)))
   await linkIntoFolders(order, files)
   await overrideHosts(order)
+  const { exit, words, isDiskFull } = await runProcess(jmeter, work)
+  // Whoever stopped it knows that load is missing, and is waiting.
+  if (signal.aborted) return { problem: null }
+  const found = await readFindings(order, files)
+  const losses = [
+    ...found.losses,
+    ...(isDiskFull ? ['JMeter: the disk was full, so samples may be missing'] : [])
+  ]
+  if (exit.code === 0) {
+    for (const note of found.notes.slice(0, SHOWN_NOTES))
+      around.log(`${order.nodeName}: its log has: ${note}`)
+    return { problem: null, losses: [...losses, ...(await missingSamples(order, found))] }
+  }
+  const how = exit.signal === null ? `exit code ${exit.code}` : `killed by ${exit.signal}`
+  const log = await readTail(order.logFile, TAIL_BYTES)
+  return { problem: explain({ how, words, log, jmeter }), losses }
+}
+
+/** Runs JMeter to its end, and keeps the last of what it says on the console. */
+async function runProcess(
+  jmeter: JMeter,
+  { order, signal, around }: Work
+): Promise<{ exit: ToolExit; words: readonly string[]; isDiskFull: boolean }> {
   const words: string[] = []
-  let isDiskFull = false
+  const said = { isDiskFull: false }
   const exit = await around.processes.run(
     {
       file: jmeter.file,
@@ -81,7 +106,7 @@ async function runJMeter(jmeter: JMeter, { order, signal, around }: Work): Promi
       env: toolEnvironment(around.env),
       onLine: (line) => {
         if (line.includes(NOISE)) return
-        isDiskFull ||= DISK_FULL.test(line)
+        said.isDiskFull ||= DISK_FULL.test(line)
         around.log(`${order.nodeName}: ${line}`)
         words.push(line)
         if (words.length > KEPT_LINES) words.shift()
@@ -89,22 +114,7 @@ async function runJMeter(jmeter: JMeter, { order, signal, around }: Work): Promi
     },
     signal
   )
-  // Whoever stopped it knows that load is missing, and is waiting.
-  if (signal.aborted) return { problem: null }
-  const found = await readFindings(order, files)
-  const losses = [
-    ...found.losses,
-    ...(isDiskFull ? ['JMeter: the disk was full, so samples may be missing'] : []),
-    ...(exit.code === 0 ? await missingSamples(order, found) : [])
-  ]
-  if (exit.code === 0) {
-    for (const note of found.notes.slice(0, SHOWN_NOTES))
-      around.log(`${order.nodeName}: its log has: ${note}`)
-    return { problem: null, losses }
-  }
-  const how = exit.signal === null ? `exit code ${exit.code}` : `killed by ${exit.signal}`
-  const log = await readTail(order.logFile, TAIL_BYTES)
-  return { problem: explain({ how, words, log, jmeter }), losses }
+  return { exit, words, ...said }
 }
 
 /** JMeter's exit code says whether it ran, not whether it ran the whole plan; its log knows. */
