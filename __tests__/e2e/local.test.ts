@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { cpSync, existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
+import { cpSync, existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startShop } from '../../src/local/demo-shop.js'
@@ -9,7 +9,16 @@ import { ArtifactService } from '../support/artifact-service.js'
 import { Step } from '../support/step.js'
 import type { StepResult } from '../support/step.js'
 import { killWatchdogs } from '../support/watchdogs.js'
-import { INSTALL_MS, isAlive, jmeterNote, killAll, lacksJMeter, runCommand, until } from './cli-command.js'
+import {
+  INSTALL_MS,
+  isAlive,
+  jmeterNote,
+  killAll,
+  lacksJMeter,
+  runCommand,
+  startCommand,
+  until
+} from './cli-command.js'
 
 const describeWithJMeter = lacksJMeter ? describe.skip : describe
 let artifacts: ArtifactService
@@ -112,6 +121,70 @@ describe('the tool is kept apart from the job', () => {
     expect(result.outputs.verdict).toBe('passed')
     pids = [Number(readFileSync(pidFile, 'utf8'))]
     expect(pids.map(isAlive)).toEqual([false])
+  })
+})
+
+describe('after a bad end', () => {
+  const log = (text: string): string => `echo "2026-01-01 00:00:00,000 ${text}" >> "$log"`
+
+  test("the tool's log is in the artifact, without secrets", async () => {
+    const lines = [
+      log('INFO o.a.j.JMeter: Setting JMeter property: shop.password=correct-horse'),
+      log('ERROR o.a.j.JMeter: no luck with correct-horse, Authorization: Bearer abcdefgh'),
+      writeSample('home'),
+      'exit 1'
+    ]
+    step.env.JMETER_HOME = writeJMeter(join(step.folder, 'jmeter'), lines)
+    step.inputs['override-parameters'] = '-Jshop.password=correct-horse'
+    const result = await step.main()
+    expect(result.outputs.verdict).toBe('inconclusive')
+    const files = artifacts.artifacts.get(`loadgate-${result.outputs['run-id'] ?? ''}`)!
+    const name = [...files.keys()].find((path) => path.startsWith('logs/'))
+    expect(name).toMatch(/^logs\/[0-9a-f]{24}-1\.log$/)
+    expect(files.get(name!)!.toString()).toBe(
+      [
+        '2026-01-01 00:00:00,000 INFO o.a.j.JMeter: Setting JMeter property: shop.password=***',
+        '2026-01-01 00:00:00,000 ERROR o.a.j.JMeter: no luck with ***, Authorization: ***',
+        ''
+      ].join('\n')
+    )
+    for (const bytes of files.values()) expect(bytes.toString()).not.toContain('correct-horse')
+  })
+
+  test('of a run that ended with exit code 0 and lost load, too', async () => {
+    const lines = [
+      writeSample('home'),
+      log('ERROR o.a.j.t.JMeterThread: Test failed!'),
+      'echo "java.lang.IllegalArgumentException: File users.csv must exist and be readable" >> "$log"'
+    ]
+    step.env.JMETER_HOME = writeJMeter(join(step.folder, 'jmeter'), lines)
+    const result = await step.main()
+    expect(result.outputs.status).toBe('finished')
+    expect(artifactOf(result).filter((path) => path.startsWith('logs/'))).toHaveLength(1)
+  })
+
+  test('by a signal: it is in the output folder of the command line', async () => {
+    const pidFile = join(step.folder, 'pids')
+    const home = writeJMeter(join(step.folder, 'jmeter'), [
+      log('INFO o.a.j.X: begun'),
+      ...runEndlessly(pidFile)
+    ])
+    const folder = mkdtempSync(join(tmpdir(), 'loadgate-signal-'))
+    try {
+      writeFileSync(join(folder, 'plan.jmx'), '<jmeterTestPlan/>')
+      const command = startCommand(['run', '--files', 'plan.jmx', '--output', 'out'], {
+        cwd: folder,
+        env: { JMETER_HOME: home }
+      })
+      await until(() => existsSync(pidFile))
+      pids = readFileSync(pidFile, 'utf8').trim().split(' ').map(Number)
+      command.child.kill('SIGINT')
+      expect((await command.ended).code).toBe(130)
+      const [log] = readdirSync(join(folder, 'out', 'logs'))
+      expect(readFileSync(join(folder, 'out', 'logs', log!), 'utf8')).toContain('o.a.j.X: begun')
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
   })
 })
 

@@ -90,6 +90,16 @@ test('the artifact holds the CSVs that came, verdict.json and report.html', asyn
   })
 })
 
+test('the logs of the tools, where they were kept, are in the artifact too', async () => {
+  const settings = makeSettings()
+  const findings = { run: makeRun(), collection: makeCollection() }
+  const logs = [join(bench.scratchDir, 'logs', 'g1-1.log')]
+  const { collection } = findings
+  const outcome = conclude(settings, findings)
+  await bench.clock.run(publish(bench, { settings, outcome, collection, logs, withArtifact: true }))
+  expect(bench.uploads[0]?.files.slice(-1)).toEqual(logs)
+})
+
 test('its name and its retention are as asked for', async () => {
   await make({ settings: makeSettings({ artifactName: 'mine', retentionDays: 3 }) })
   expect(bench.uploads[0]).toMatchObject({ name: 'mine', retentionDays: 3 })

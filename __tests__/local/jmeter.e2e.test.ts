@@ -182,6 +182,8 @@ describeWithJava(`real JMeter${hasJava ? '' : ' (skipped: there is no java on th
       expect(Date.now() - before).toBeLessThan(4500)
       const rows = await readRows(await get(service, `/runs/${id}`))
       expect(rows.length).toBeGreaterThanOrEqual(30)
+      const whole = rows.every(({ success, url }) => success === 'true' && url.startsWith('http://127.0.0.1'))
+      expect(whole).toBe(true)
       // At most what each of the two threads was about to write is lost.
       expect(shop.served() - rows.length).toBeLessThanOrEqual(2)
     },

@@ -203,7 +203,7 @@ function tellMissingFile(
   const inFolder = isAbsolute(path) ? relative(place.folder, path) : path
   const name = inFolder.startsWith('..') ? path : inFolder
   const base = basename(name)
-  if (name !== base && place.files.has(base)) {
+  if (place.files.has(base)) {
     return `could not read ${name}; ${base} was uploaded, and files lie beside the plan without folders, so name it ${base} in the plan`
   }
   return `could not read ${name}; is it listed under files?`
