@@ -1,5 +1,8 @@
 import { afterEach, describe, expect, test } from '@jest/globals'
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Service } from '../../src/local/server.js'
+import { visit, WITH_PAGES } from './page-support.js'
 import {
   createRun,
   createServices,
@@ -8,10 +11,12 @@ import {
   get,
   ManualClock,
   postForm,
+  type Reply,
   runForm,
   send,
   SPEC,
   specFields,
+  until,
   waitForStatus
 } from './support.js'
 
@@ -30,6 +35,15 @@ async function startGrid(service: Service, overrides: Record<string, string> = {
 
 const statusOf = async (service: Service, path: string): Promise<string> =>
   (await get(service, path)).json.status
+/** Resolves when the nodes of a run have begun to write samples. */
+async function hasBegun(service: { dataDir: string }, id: string, nodes = 1): Promise<void> {
+  const folder = join(service.dataDir, 'runs', id, 'nodes')
+  const files = (): string[] => readdirSync(folder).filter((name) => name.endsWith('.csv'))
+  await until(() => existsSync(folder) && files().length === nodes)
+}
+
+/** Below the header. */
+const rowsOf = ({ text }: Reply): number => text.trimEnd().split('\n').length - 1
 const refer = (...ids: string[]): FormPart[] => ids.map((id) => ['run[grids][][uuid]', id])
 
 describe('stop_after', () => {
@@ -47,18 +61,54 @@ describe('stop_after', () => {
     const clock = new ManualClock()
     const service = await services.start({ clock })
     const id = await createRun(service, runForm(REAL_TIME, specFields({ stop_after: '2' })))
-    await waitForStatus(service, `/runs/${id}`, ['running'])
+    await hasBegun(service, id)
     clock.advance(MINUTE_MS)
     await new Promise((resolve) => setTimeout(resolve, 50))
     expect(await statusOf(service, `/runs/${id}`)).toBe('running')
     clock.advance(MINUTE_MS)
-    const run = await waitForStatus(service, `/runs/${id}`, ['finished'])
+    const run = await waitForStatus(service, `/runs/${id}`, ['finished', 'problem'])
+    const grid = run.json._embedded.grids[0]!.uuid
+    const reason = `grid ${grid} was cut off after 2 min by its stop_after of 2 min`
+    expect(run.json).toMatchObject({ status: 'problem', remote_errors: reason })
     expect(Date.parse(run.json.stopped) - Date.parse(run.json.started)).toBe(2 * MINUTE_MS)
     const report = await get(service, `/runs/${id}/report`)
-    expect(report.json.summary).toContain(
-      `Grid ${run.json._embedded.grids[0]!.uuid} ended before the run did.`
-    )
+    expect(report.json.summary).toContain(`The run ended badly: ${reason}. `)
     expect(report.json.mean_throughput).toBeGreaterThan(0)
+    expect(rowsOf(await get(service, `/runs/${id}/result.csv?grid_id=${grid}`))).toBeGreaterThan(0)
+  })
+
+  test('the time is that of the run, where the grid was there before it', async () => {
+    const clock = new ManualClock()
+    const service = await services.start({ clock })
+    const grid = await startGrid(service, { stop_after: '1' })
+    clock.advance(48_000)
+    const id = await createRun(service, runForm(REAL_TIME, refer(grid)))
+    await hasBegun(service, id)
+    clock.advance(12_000)
+    const run = await waitForStatus(service, `/runs/${id}`, ['finished', 'problem'])
+    expect(run.json).toMatchObject({
+      status: 'problem',
+      remote_errors: `grid ${grid} was cut off after 12 s by its stop_after of 1 min`
+    })
+  })
+
+  test('a run on two grids of which one is cut off goes on with the other, and is a problem at its end', async () => {
+    const clock = new ManualClock()
+    const service = await services.start({ clock })
+    const grids = [
+      ...specFields({ stop_after: '1' }),
+      ...specFields({ stop_after: '9', region: 'eu-west-1' })
+    ]
+    const id = await createRun(service, runForm({ ...REAL_TIME, duration: '120' }, grids))
+    await hasBegun(service, id, 2)
+    clock.advance(MINUTE_MS)
+    expect(await statusOf(service, `/runs/${id}`)).toBe('running')
+    clock.advance(MINUTE_MS)
+    const run = await waitForStatus(service, `/runs/${id}`, ['finished', 'problem'])
+    expect(run.json.status).toBe('problem')
+    expect(run.json.remote_errors).toMatch(/^grid \w+ was cut off after 1 min by its stop_after of 1 min$/)
+    for (const { uuid } of run.json._embedded.grids)
+      expect(rowsOf(await get(service, `/runs/${id}/result.csv?grid_id=${uuid}`))).toBeGreaterThan(0)
   })
 
   test('a terminated grid has no clock left', async () => {
@@ -96,13 +146,73 @@ describe('grids of a run', () => {
     expect((await get(service, `/runs/${run.json.uuid}/repeat`)).status).toBe(422)
   })
 
-  test('terminating a grid ends its part of the run', async () => {
-    const service = await services.start()
+  test('deleting a grid ends its part of the run, which did not finish then', async () => {
+    const clock = new ManualClock()
+    const service = await services.start({ clock })
     const grid = await startGrid(service)
     const id = await createRun(service, runForm(REAL_TIME, refer(grid)))
-    await waitForStatus(service, `/runs/${id}`, ['running'])
+    await hasBegun(service, id)
+    clock.advance(5000)
     expect((await send(service, 'DELETE', `/grids/${grid}`)).json.status).toBe('stopped')
-    await waitForStatus(service, `/runs/${id}`, ['finished'])
+    const run = await waitForStatus(service, `/runs/${id}`, ['finished', 'problem'])
+    expect(run.json).toMatchObject({
+      status: 'problem',
+      remote_errors: `grid ${grid} was deleted after 5 s`
+    })
+    expect(rowsOf(await get(service, `/runs/${id}/result.csv`))).toBeGreaterThan(0)
+  })
+
+  test('deleting it after the run has ended changes nothing', async () => {
+    const service = await services.start()
+    const grid = await startGrid(service)
+    const { uuid } = (await finishRun(service, runForm({}, refer(grid)))).json
+    await send(service, 'DELETE', `/grids/${grid}`)
+    expect((await get(service, `/runs/${uuid}`)).json).toMatchObject({
+      status: 'finished',
+      remote_errors: null
+    })
+  })
+})
+
+describe('a stop', () => {
+  const STOPPED = 'load lost: stopped by a caller after 12 s'
+
+  async function startAndWait(): Promise<{ service: Service; id: string }> {
+    const clock = new ManualClock()
+    const service = await services.start({ clock, ...WITH_PAGES })
+    const id = await createRun(service, runForm(REAL_TIME))
+    await hasBegun(service, id)
+    clock.advance(12_000)
+    return { service, id }
+  }
+
+  test('by the API leaves the run finished, and is noted as a loss of load', async () => {
+    const { service, id } = await startAndWait()
+    const reply = await get(service, `/runs/${id}/stop`)
+    expect(reply.json).toMatchObject({ status: 'finished', remote_errors: STOPPED })
+    const report = await get(service, `/runs/${id}/report`)
+    expect(report.json.summary).toContain('Load lost: stopped by a caller after 12 s. ')
+    expect(rowsOf(await get(service, `/runs/${id}/result.csv`))).toBeGreaterThan(0)
+  })
+
+  test("by the page's button is noted too", async () => {
+    const { service, id } = await startAndWait()
+    const cookie = await visit(service)
+    const headers = { cookie, origin: service.url }
+    expect((await send(service, 'POST', `/runs/${id}/stop`, { token: null, headers })).status).toBe(204)
+    expect((await get(service, `/runs/${id}`)).json).toMatchObject({
+      status: 'finished',
+      remote_errors: STOPPED
+    })
+  })
+
+  test('after the end changes nothing', async () => {
+    const service = await services.start()
+    const { uuid } = (await finishRun(service)).json
+    expect((await get(service, `/runs/${uuid}/stop`)).json).toMatchObject({
+      status: 'finished',
+      remote_errors: null
+    })
   })
 })
 

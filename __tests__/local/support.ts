@@ -3,7 +3,12 @@ import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Clock } from '../../src/local/clock.js'
-import { type Service, type ServiceOptions, startService } from '../../src/local/server.js'
+import {
+  type EmbeddedService,
+  type Service,
+  type ServiceOptions,
+  startService
+} from '../../src/local/server.js'
 
 export const PLAN = `<?xml version="1.0" encoding="UTF-8"?>
 <jmeterTestPlan version="1.2"><hashTree><TestPlan testname="t"></TestPlan><hashTree>
@@ -72,7 +77,7 @@ export function createFolders(): { create(): string; remove(): void } {
 
 /** Starts services that are closed, and their folders removed, by one call. */
 export function createServices(): {
-  start(options?: Partial<ServiceOptions>): Promise<Service & { lines: string[]; dataDir: string }>
+  start(options?: Partial<ServiceOptions>): Promise<EmbeddedService & { lines: string[]; dataDir: string }>
   closeAll(): Promise<void>
 } {
   const folders = createFolders()

@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises'
 import type { Measurements } from '../results/measurements.js'
 import { createScanner, mergeScans, type Scanner } from '../results/scanner.js'
-import { RowCutter } from './merge-samples.js'
+import { RowCutter } from './row-cutter.js'
 
 const CHUNK_BYTES = 1 << 20
 

@@ -1,10 +1,14 @@
 import type { Clock } from './clock.js'
 import type { Engine } from './engine.js'
 import { messageOf } from './errors.js'
+import { formatMinutes, Interruption } from './interruption.js'
 import type { GridRecord, GridSpec } from './records.js'
 import { createId, type Store } from './store.js'
 
 const MS_A_MINUTE = 60_000
+
+/** Why a grid ends. A run that is still on it is told; one that has ended does not care. */
+type GridEnd = 'deleted' | 'stop_after' | 'not started' | 'run ended'
 
 /** Grids and their life: `queued → starting → started → stopped`. A grid ends when its minutes are over. */
 export class Grids {
@@ -35,7 +39,7 @@ export class Grids {
       await this.parts.engine.prepare()
     } catch (thrown) {
       this.parts.log(`grid ${grid.id} could not start: ${messageOf(thrown)}`)
-      await this.terminate(grid)
+      await this.terminate(grid, 'not started')
       return
     }
     if (grid.status === 'stopped') return
@@ -43,17 +47,17 @@ export class Grids {
     this.move(grid, 'started')
     const callOff = this.parts.clock.after(grid.spec.stopAfterMin * MS_A_MINUTE, () => {
       this.parts.log(`grid ${grid.id} ends: its ${grid.spec.stopAfterMin} minutes are over`)
-      void this.terminate(grid)
+      void this.terminate(grid, 'stop_after')
     })
     this.timers.set(grid.id, callOff)
   }
 
-  /** Ends a grid with all that runs on it. */
-  async terminate(grid: GridRecord): Promise<void> {
+  /** Ends a grid with all that runs on it; by a caller, unless it is said why. */
+  async terminate(grid: GridRecord, end: GridEnd = 'deleted'): Promise<void> {
     this.timers.get(grid.id)?.()
     this.timers.delete(grid.id)
     if (grid.status !== 'stopped') this.move(grid, 'stopped')
-    this.endOf(grid).abort()
+    this.endOf(grid).abort(this.describeEnd(grid, end))
     await Promise.allSettled([...(this.work.get(grid.id) ?? [])])
   }
 
@@ -77,6 +81,16 @@ export class Grids {
   close(): void {
     for (const callOff of this.timers.values()) callOff()
     for (const grid of this.parts.store.allGrids()) if (grid.status !== 'stopped') this.move(grid, 'stopped')
+  }
+
+  private describeEnd({ id, spec }: GridRecord, end: GridEnd): Interruption {
+    const atMs = this.parts.clock.now()
+    if (end === 'stop_after') {
+      const why = `by its stop_after of ${formatMinutes(spec.stopAfterMin)}`
+      return new Interruption({ what: `grid ${id} was cut off`, why, atMs })
+    }
+    const what = { deleted: 'was deleted', 'not started': 'could not start', 'run ended': 'ended' }[end]
+    return new Interruption({ what: `grid ${id} ${what}`, atMs })
   }
 
   private record(spec: GridSpec, start: Pick<GridRecord, 'batchId' | 'status'>): GridRecord {

@@ -1,37 +1,77 @@
-import { createReadStream, createWriteStream } from 'node:fs'
-import { mkdir, rename, stat } from 'node:fs/promises'
+import { type FileHandle, mkdir, open, rename, rm, stat, truncate } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { once } from 'node:events'
-import { finished } from 'node:stream/promises'
-import type { WriteStream } from 'node:fs'
+import { RowCutter } from './row-cutter.js'
+import { SampleRows } from './sample-rows.js'
+import { ThreadProfile } from './thread-profile.js'
 
-const NEWLINE = 0x0a
-const QUOTE = 0x22
+const CHUNK_BYTES = 1 << 20
 
 /** Gets the bytes of the whole rows of one node's file, header included. */
 export type RowSink = (rows: Uint8Array) => void
 
+/** What a node's file holds. */
+export interface NodeSamples {
+  /** At least one row below the header. */
+  readonly hasRows: boolean
+  /** Bytes behind the last whole row: a row that was cut, or one that a quote without an end has swallowed. */
+  readonly restBytes: number
+  /** The rest is no cut row: it is longer than any row can be. */
+  readonly isBroken: boolean
+  /** The rows could not be joined with those of the other nodes, since the header is another one. */
+  readonly hasOtherColumns: boolean
+}
+
+interface Merge {
+  readonly files: readonly string[]
+  readonly target: string
+  readonly sinkOf: (index: number) => RowSink
+  /** Ends the work where the time for it is over; the nodes' files are as they were then. */
+  readonly signal?: AbortSignal
+}
+
+interface Survey {
+  readonly file: string
+  readonly samples: NodeSamples
+  readonly header: Buffer
+  /** Up to here the file consists of whole rows. */
+  readonly wholeBytes: number
+  readonly threads: ThreadProfile
+}
+
+const NO_SAMPLES: NodeSamples = { hasRows: false, restBytes: 0, isBroken: false, hasOtherColumns: false }
+
 /**
- * Joins the nodes' files into one CSV with one header. A row that was cut when its tool was killed is left out.
- * Each file's bytes also go to its sink, so that they are read only once.
+ * Joins the nodes' files into one CSV with one header. A row that was cut when its tool was killed is left out. Each
+ * file's bytes also go to its sink. The file of a grid's only node becomes the result by being moved, which takes no
+ * room on a disk that may be full. With several nodes, `allThreads` becomes the number of the whole grid.
  */
-export async function mergeSamples(options: {
-  files: readonly string[]
-  target: string
-  sinkOf: (index: number) => RowSink
-}): Promise<void> {
-  await mkdir(dirname(options.target), { recursive: true })
-  const draft = `${options.target}.part`
-  const out = createWriteStream(draft)
-  let isFirst = true
-  for (const [index, file] of options.files.entries()) {
-    if (!(await isFile(file))) continue
-    const wrote = await appendRows({ file, out, keepsHeader: isFirst, sink: options.sinkOf(index) })
-    isFirst &&= !wrote
+export async function mergeSamples(merge: Merge): Promise<NodeSamples[]> {
+  const { files, target, sinkOf, signal } = merge
+  const isThere = await Promise.all(files.map(isFile))
+  if (!isThere.includes(true) && (await isFile(target))) return readMerged(merge)
+  const surveys: (Survey | undefined)[] = []
+  for (const [index, file] of files.entries()) {
+    const needsThreads = files.length > 1
+    surveys.push(
+      isThere[index] ? await survey(file, { sink: sinkOf(index), signal, needsThreads }) : undefined
+    )
   }
-  out.end()
-  await finished(out)
-  await rename(draft, options.target)
+  const written = surveys.flatMap((found) => (found && found.wholeBytes > 0 ? [found] : []))
+  const header = written[0]?.header ?? Buffer.alloc(0)
+  const [first, ...others] = written.filter((found) => found.header.equals(header))
+  await mkdir(dirname(target), { recursive: true })
+  if (first && others.length === 0) await moveRows(first, target)
+  else await writeRows(first ? [first, ...others] : [], { target, signal })
+  return surveys.map((found) => {
+    if (found === undefined) return NO_SAMPLES
+    return { ...found.samples, hasOtherColumns: found.wholeBytes > 0 && !found.header.equals(header) }
+  })
+}
+
+/** A service that was killed between the merge and the note of it has left the result alone. */
+async function readMerged({ files, target, sinkOf, signal }: Merge): Promise<NodeSamples[]> {
+  const { samples } = await survey(target, { sink: sinkOf(0), signal, needsThreads: false })
+  return files.map(() => ({ ...samples, restBytes: 0 }))
 }
 
 async function isFile(path: string): Promise<boolean> {
@@ -41,58 +81,106 @@ async function isFile(path: string): Promise<boolean> {
   )
 }
 
-async function appendRows(source: {
-  file: string
-  out: WriteStream
-  keepsHeader: boolean
-  sink: RowSink
-}): Promise<boolean> {
+/** Reads a file once from start to end. */
+async function survey(
+  file: string,
+  options: { sink: RowSink; signal: AbortSignal | undefined; needsThreads: boolean }
+): Promise<Survey> {
   const cutter = new RowCutter()
-  let inHeader = true
-  let wrote = false
-  for await (const chunk of createReadStream(source.file, { highWaterMark: 1 << 20 })) {
-    const rows = cutter.push(chunk as Buffer)
+  const threads = new ThreadProfile()
+  const sampleRows = new SampleRows()
+  let header: Buffer = Buffer.alloc(0)
+  let wholeBytes = 0
+  for await (const chunk of readChunks(file, options.signal)) {
+    const rows = cutter.push(chunk)
     if (rows.length === 0) continue
-    source.sink(rows)
-    const kept = inHeader && !source.keepsHeader ? rows.subarray(rows.indexOf(NEWLINE) + 1) : rows
-    inHeader = false
-    wrote = true
-    if (!source.out.write(kept)) await once(source.out, 'drain')
+    options.sink(rows)
+    const start = wholeBytes === 0 ? sampleRows.takeHeader(rows) : 0
+    if (start > 0) header = Buffer.from(rows.subarray(0, start))
+    if (options.needsThreads)
+      sampleRows.read(rows.subarray(start), ({ endMs, threads: count }) => threads.add(endMs, count))
+    wholeBytes += rows.length
   }
-  return wrote
+  const { restBytes, isBroken } = cutter
+  const hasRows = wholeBytes > header.length
+  return {
+    file,
+    header,
+    wholeBytes,
+    threads,
+    samples: { hasRows, restBytes, isBroken, hasOtherColumns: false }
+  }
 }
 
-/** Lets whole rows through. A line feed within quotes ends no row: messages may have several lines. */
-export class RowCutter {
-  private rest: Buffer = Buffer.alloc(0)
-  private inQuotes = false
-
-  push(chunk: Buffer): Buffer {
-    const end = this.findLastRowEnd(chunk)
-    if (end === 0) {
-      this.rest = Buffer.concat([this.rest, chunk])
-      return Buffer.alloc(0)
+async function* readChunks(file: string, signal: AbortSignal | undefined): AsyncGenerator<Buffer> {
+  const handle = await open(file)
+  try {
+    const buffer = Buffer.alloc(CHUNK_BYTES)
+    for (;;) {
+      signal?.throwIfAborted()
+      const { bytesRead } = await handle.read(buffer, 0, buffer.length)
+      if (bytesRead === 0) return
+      yield buffer.subarray(0, bytesRead)
     }
-    const rows =
-      this.rest.length > 0 ? Buffer.concat([this.rest, chunk.subarray(0, end)]) : chunk.subarray(0, end)
-    this.rest = Buffer.from(chunk.subarray(end))
-    return rows
+  } finally {
+    await handle.close()
   }
+}
 
-  /** Goes from quote to quote: they are rare, and the search between them is the machine's own. */
-  private findLastRowEnd(chunk: Buffer): number {
-    let end = 0
-    let position = 0
-    while (position < chunk.length) {
-      const quote = chunk.indexOf(QUOTE, position)
-      const stop = quote < 0 ? chunk.length : quote
-      if (!this.inQuotes) {
-        const newline = chunk.subarray(position, stop).lastIndexOf(NEWLINE)
-        if (newline >= 0) end = position + newline + 1
-      }
-      if (quote >= 0) this.inQuotes = !this.inQuotes
-      position = stop + 1
+async function moveRows({ file, wholeBytes }: Survey, target: string): Promise<void> {
+  await truncate(file, wholeBytes)
+  await rename(file, target)
+}
+
+async function writeRows(
+  surveys: readonly Survey[],
+  { target, signal }: { target: string; signal: AbortSignal | undefined }
+): Promise<void> {
+  const draft = `${target}.part`
+  try {
+    const out = await open(draft, 'w')
+    try {
+      for (const source of surveys) await appendRows(source, { surveys, out, signal })
+    } finally {
+      await out.close()
     }
-    return end
+    await rename(draft, target)
+  } catch (thrown) {
+    // Half a result would only take the room that is missing.
+    await rm(draft, { force: true }).catch(() => undefined)
+    throw thrown
+  }
+}
+
+async function appendRows(
+  source: Survey,
+  into: { surveys: readonly Survey[]; out: FileHandle; signal: AbortSignal | undefined }
+): Promise<void> {
+  const others = into.surveys.filter((other) => other !== source).map(({ threads }) => threads)
+  const addOthers = createAdder(others)
+  const cutter = new RowCutter()
+  const sampleRows = new SampleRows()
+  let isFirst = true
+  for await (const chunk of readChunks(source.file, into.signal)) {
+    const rows = cutter.push(chunk)
+    if (rows.length === 0) continue
+    const start = isFirst ? sampleRows.takeHeader(rows) : 0
+    if (isFirst && source === into.surveys[0]) await into.out.writeFile(rows.subarray(0, start))
+    isFirst = false
+    await into.out.writeFile(sampleRows.rewrite(rows.subarray(start), addOthers))
+  }
+}
+
+/** The rows of a second come together, so what the other nodes had then is looked up once. */
+function createAdder(others: readonly ThreadProfile[]): (endMs: number, threads: number) => number {
+  let second = -1
+  let sum = 0
+  return (endMs, threads) => {
+    const wanted = Math.floor(endMs / 1000)
+    if (wanted !== second) {
+      second = wanted
+      sum = others.reduce((total, other) => total + other.at(endMs), 0)
+    }
+    return threads + sum
   }
 }

@@ -73,11 +73,13 @@ export interface RunRecord {
   apdex: string | null
   /** Null as long as they are not counted. */
   samples: number | null
-  /** Why the run ended badly, in the tool's own words where it has any. */
+  /** Why the run ended badly, in the tool's own words where it has any, and what load was lost. */
   remoteErrors: string | null
   startedMs: number | null
   stoppedMs: number | null
   report: RunReport | null
+  /** Set while the nodes' samples still have to become the run's results: there was no room, or no time. */
+  unmerged?: boolean
 }
 
 export function hasEnded(run: RunRecord): boolean {

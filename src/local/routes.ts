@@ -108,15 +108,17 @@ async function createRun(
   }
 }
 
-function addResultRoutes(app: FastifyInstance, { desk }: ServiceParts): void {
+function addResultRoutes(app: FastifyInstance, { desk, runs }: ServiceParts): void {
   const path = `/${desk.words.runs}/:id`
-  app.get(`${path}/report`, (request) => {
+  app.get(`${path}/report`, async (request) => {
     const run = findEndedRun(request, desk)
+    await runs.settle(run)
     if (run.report === null) throw new RequestError(404, `run ${run.id} has no report`)
     return { _links: { self: { href: `/api/${desk.words.runs}/${run.id}/report` } }, ...run.report }
   })
   app.get(`${path}/result.csv`, async (request, reply) => {
     const run = findEndedRun(request, desk)
+    await runs.settle(run)
     const grids = selectGrids(request, run, desk)
     const pieces = await findResultPieces(grids.map((grid) => desk.store.resultFile(run.id, grid.id)))
     const only = grids.length === 1 ? grids[0] : undefined

@@ -2,7 +2,9 @@ import { constants } from 'node:fs'
 import { copyFile, mkdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Engine, NodeOutcome } from './engine.js'
+import { messageOf } from './errors.js'
 import type { Grids } from './grids.js'
+import type { Interruption } from './interruption.js'
 import type { GridRecord, RunRecord } from './records.js'
 import { shareThreads } from './share-threads.js'
 import type { Store } from './store.js'
@@ -23,27 +25,47 @@ interface NodeWork {
   readonly threads: number | null
 }
 
-/** Runs the plan on every node of every grid, each until its own end, the grid's or the run's. */
+/** How one node's part of the run ended. */
+export interface NodeEnd {
+  readonly grid: GridRecord
+  readonly index: number
+  /** No thread was left for it. */
+  readonly isIdle: boolean
+  readonly outcome: NodeOutcome
+  /** Set when the work was ended before its own end. */
+  readonly interruption: Interruption | undefined
+}
+
+/** Runs the plan on every node of every grid, each until its own end, the grid's or the run's. Comes back when all have ended. */
 export async function runOnGrids(
   parts: Parts,
-  work: { run: RunRecord; grids: readonly GridRecord[]; signal: AbortSignal; endedEarly: string[] }
-): Promise<NodeOutcome[]> {
-  const { run, signal, endedEarly } = work
-  const ofGrids = work.grids.map(async (grid, place) => {
+  work: { run: RunRecord; grids: readonly GridRecord[]; signal: AbortSignal }
+): Promise<NodeEnd[]> {
+  const { run, signal } = work
+  const ofGrids = work.grids.map((grid, place) => {
     const before = work.grids.slice(0, place).reduce((sum, { spec }) => sum + spec.instanceQuantity, 0)
-    const end = parts.grids.endSignal(grid)
-    const either = AbortSignal.any([signal, end])
+    // The reason is that of the one which was aborted first.
+    const either = AbortSignal.any([signal, parts.grids.endSignal(grid)])
     const nodes = shareThreads(grid.spec, run.request.threads).map((threads, index) =>
-      runNode(parts, { run, grid, index, ordinal: before + index, threads }, either)
+      endNode(parts, { run, grid, index, ordinal: before + index, threads }, either)
     )
-    const outcomes = await parts.grids.follow(grid, Promise.all(nodes))
-    if (end.aborted && !signal.aborted) endedEarly.push(grid.id)
-    return outcomes
+    return parts.grids.follow(grid, Promise.all(nodes))
   })
-  // All of them come to their end before the first failure is told: nothing is left running behind it.
-  const settled = await Promise.allSettled(ofGrids)
-  for (const result of settled) if (result.status === 'rejected') throw result.reason
-  return settled.flatMap((result) => (result.status === 'fulfilled' ? result.value : []))
+  return (await Promise.all(ofGrids)).flat()
+}
+
+/** What is thrown is this node's problem; the others go on to their own end, and nothing is left running behind it. */
+async function endNode(parts: Parts, work: NodeWork, signal: AbortSignal): Promise<NodeEnd> {
+  const { run, grid, index, threads } = work
+  let outcome: NodeOutcome
+  try {
+    outcome = await runNode(parts, work, signal)
+  } catch (thrown) {
+    outcome = { problem: thrown === signal.reason ? null : messageOf(thrown) }
+    if (outcome.problem !== null) parts.log(`run ${run.id} cannot go on: ${outcome.problem}`)
+  }
+  const interruption = signal.aborted ? (signal.reason as Interruption) : undefined
+  return { grid, index, isIdle: threads === 0, outcome, interruption }
 }
 
 async function runNode(parts: Parts, work: NodeWork, signal: AbortSignal): Promise<NodeOutcome> {

@@ -1,7 +1,7 @@
 import type { Figures, Measurements } from '../results/measurements.js'
 import { createScanner, mergeScans, type ScanResult } from '../results/scanner.js'
 import { apdexTargetMs, formatScore } from './apdex.js'
-import { mergeSamples } from './merge-samples.js'
+import { mergeSamples, type NodeSamples } from './merge-samples.js'
 import type { GridRecord, RunRecord, RunReport } from './records.js'
 import type { Store } from './store.js'
 
@@ -10,12 +10,18 @@ const MAX_WORDS = 1000
 /** The words that everything which shows made-up samples has to carry. */
 export const REHEARSAL_WORDS = 'rehearsal, synthetic samples'
 
-interface End {
-  readonly store: Store
+/** A node of the run, and what its file holds. */
+export interface NodeFile extends NodeSamples {
+  readonly grid: GridRecord
+  readonly index: number
+}
+
+/** The run's results, as they lie in the data folder now. */
+export interface Results {
   readonly grids: readonly GridRecord[]
-  /** Grids that ended before the run did. */
-  readonly endedEarly: readonly string[]
-  readonly synthetic: boolean
+  readonly nodes: readonly NodeFile[]
+  readonly measurements: Measurements
+  readonly users: Users | undefined
 }
 
 interface Users {
@@ -23,47 +29,68 @@ interface Users {
   readonly mean: number
 }
 
-/** Joins the nodes' samples into one CSV a grid, and says in figures and words what they hold. */
-export async function describeEnd(
+/** Joins the nodes' samples into one CSV a grid, reading them on the way. */
+export async function mergeResults(
   run: RunRecord,
-  end: End
-): Promise<{ apdex: string | null; samples: number; report: RunReport }> {
-  const { measurements, users } = await collect(run, end)
+  { store, signal }: { store: Store; signal: AbortSignal }
+): Promise<Results> {
+  const grids = store.gridsOf(run)
+  const scans: ScanResult[] = []
+  const nodes: NodeFile[] = []
+  for (const grid of grids) {
+    const { region, instanceQuantity } = grid.spec
+    const scanners = Array.from({ length: instanceQuantity }, () => createScanner({ grid: grid.id, region }))
+    const files = await mergeSamples({
+      files: scanners.map(
+        (_, index) => store.nodeFiles({ runId: run.id, gridId: grid.id, index }).samplesFile
+      ),
+      target: store.resultFile(run.id, grid.id),
+      sinkOf: (index) => (rows) => scanners[index]?.push(rows),
+      signal
+    })
+    nodes.push(...files.map((file, index) => ({ ...file, grid, index })))
+    scans.push(...scanners.map((scanner) => scanner.end()))
+  }
+  const users = sumUsers(scans.map((scan) => mergeScans([scan])))
+  return { grids, nodes, measurements: mergeScans(scans), users }
+}
+
+/** Says in figures and words what the results hold. */
+export function describeResults(
+  run: RunRecord,
+  results: Results,
+  { isSynthetic, hasProblem }: { isSynthetic: boolean; hasProblem: boolean }
+): { apdex: string | null; samples: number; report: RunReport } {
+  const { measurements, users } = results
   const figures = measurements.figures({})
   const targetMs = apdexTargetMs(run.request.properties)
   const score = targetMs === undefined ? undefined : figures?.apdex(targetMs)
+  const sentences = [
+    ...(isSynthetic ? [`${capitalise(REHEARSAL_WORDS)}: this is no measurement.`] : []),
+    ...describeFindings(run, hasProblem),
+    ...(figures ? describeFigures(run, results, figures) : ['No samples were taken.'])
+  ]
   return {
     apdex: score === undefined ? null : `${formatScore(score)} [${targetMs ?? ''}]`,
     samples: figures?.samples ?? 0,
     report: {
-      summary: summarise(run, end, { measurements, figures, users }),
+      summary: sentences.join(' '),
       mean_response_time: roundTo(figures?.meanMs, 2),
       mean_concurrency: roundTo(users?.mean, 2),
       mean_throughput: roundTo(aMinute(figures?.throughput), 2),
       mean_error_rate: roundTo(figures?.errorRate === undefined ? undefined : figures.errorRate * 100, 4),
-      rehearsal: end.synthetic
+      rehearsal: isSynthetic
     }
   }
 }
 
-async function collect(
-  run: RunRecord,
-  end: End
-): Promise<{ measurements: Measurements; users: Users | undefined }> {
-  const scans: ScanResult[] = []
-  for (const grid of end.grids) {
-    const { region, instanceQuantity } = grid.spec
-    const scanners = Array.from({ length: instanceQuantity }, () => createScanner({ grid: grid.id, region }))
-    await mergeSamples({
-      files: scanners.map(
-        (_, index) => end.store.nodeFiles({ runId: run.id, gridId: grid.id, index }).samplesFile
-      ),
-      target: end.store.resultFile(run.id, grid.id),
-      sinkOf: (index) => (rows) => scanners[index]?.push(rows)
-    })
-    scans.push(...scanners.map((scanner) => scanner.end()))
-  }
-  return { measurements: mergeScans(scans), users: sumUsers(scans.map((scan) => mergeScans([scan]))) }
+function describeFindings({ remoteErrors }: RunRecord, hasProblem: boolean): string[] {
+  if (remoteErrors === null) return []
+  // A loss says so itself.
+  const text = hasProblem
+    ? `The run ended badly: ${shorten(remoteErrors)}`
+    : capitalise(shorten(remoteErrors))
+  return [/[.!?…]$/.test(text) ? text : `${text}.`]
 }
 
 /** Each node counts its own threads only, so the users of a run are the sum over its nodes. */
@@ -78,34 +105,14 @@ function sumUsers(nodes: readonly Measurements[]): Users | undefined {
   }
 }
 
-function summarise(
-  run: RunRecord,
-  end: End,
-  found: { measurements: Measurements; figures: Figures | undefined; users: Users | undefined }
-): string {
-  const sentences = [
-    ...(end.synthetic ? [`${capitalise(REHEARSAL_WORDS)}: this is no measurement.`] : []),
-    ...(run.remoteErrors === null ? [] : [`The run ended badly: ${shorten(run.remoteErrors)}`]),
-    ...end.endedEarly.map((grid) => `Grid ${grid} ended before the run did.`),
-    ...(found.figures
-      ? describeFigures(run, end, { ...found, figures: found.figures })
-      : ['No samples were taken.'])
-  ]
-  return sentences.join(' ')
-}
-
-function describeFigures(
-  run: RunRecord,
-  end: End,
-  found: { measurements: Measurements; figures: Figures; users: Users | undefined }
-): string[] {
-  const { figures, measurements, users } = found
-  const regions = [...new Set(end.grids.map((grid) => grid.spec.region))].join(', ')
+function describeFigures(run: RunRecord, results: Results, figures: Figures): string[] {
+  const { grids, measurements, users } = results
+  const regions = [...new Set(grids.map((grid) => grid.spec.region))].join(', ')
   const minutes = ((measurements.endMs ?? 0) - (measurements.startMs ?? 0)) / 60_000
   const peak = measurements.series && Math.max(...measurements.series.throughput)
   const passed = figures.samples - figures.failures
   return [
-    `Up to ${count(users?.peak ?? run.request.threads ?? 0, 'user')} across ${count(end.grids.length, 'grid')} in ${regions} for ${count(minutes, 'minute', 1)}.`,
+    `Up to ${count(users?.peak ?? run.request.threads ?? 0, 'user')} across ${count(grids.length, 'grid')} in ${regions} for ${count(minutes, 'minute', 1)}.`,
     `Response time: mean ${ms(figures.meanMs)}, median ${ms(figures.percentileMs(50))}, 90th percentile ${ms(figures.percentileMs(90))}, maximum ${ms(figures.maxMs)}.`,
     `Requests a minute: maximum ${number(aMinute(peak))}, mean ${number(aMinute(figures.throughput))}.`,
     `${count(passed, 'transaction')} passed with ${number(figures.failures)} failed.`

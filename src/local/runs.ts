@@ -2,12 +2,13 @@ import { constants } from 'node:fs'
 import { copyFile, mkdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from './clock.js'
-import type { Engine, NodeOutcome } from './engine.js'
+import type { Engine } from './engine.js'
 import { messageOf, RequestError } from './errors.js'
 import type { Grids } from './grids.js'
+import { Interruption } from './interruption.js'
 import { type FileRecord, type GridRecord, hasEnded, type RunRecord, type RunRequest } from './records.js'
-import { runOnGrids } from './run-on-grids.js'
-import { describeEnd } from './run-report.js'
+import { type NodeEnd, runOnGrids } from './run-on-grids.js'
+import { RunEndings } from './run-endings.js'
 import { createId, type Store } from './store.js'
 import type { GridWish } from './validation.js'
 
@@ -24,12 +25,18 @@ interface Parts {
   readonly log: (line: string) => void
 }
 
-/** Runs and their life: `queued → running → finished`, or `problem` when the tool could not run the plan. */
+/** The runner kills ten seconds after its first signal; the tools need some of them to end. */
+const CLOSE_WITHIN_MS = 4500
+
+/** Runs and their life: `queued → running → finished`, or `problem` when the plan was not run to its end. */
 export class Runs {
   private readonly executions = new Map<string, Execution>()
+  private readonly endings: RunEndings
   private isClosing = false
 
-  constructor(private readonly parts: Parts) {}
+  constructor(private readonly parts: Parts) {
+    this.endings = new RunEndings(parts)
+  }
 
   /** Takes over the uploaded files and starts the run. */
   async create(wish: {
@@ -40,8 +47,7 @@ export class Runs {
   }): Promise<RunRecord> {
     this.requireStarted(wish.grids)
     const id = createId()
-    await mkdir(this.parts.store.runDir(id), { recursive: true })
-    await rename(wish.uploadDir, join(this.parts.store.runDir(id), 'files'))
+    await this.inNewFolder(id, () => rename(wish.uploadDir, join(this.parts.store.runDir(id), 'files')))
     return this.begin({ id, ...wish })
   }
 
@@ -53,14 +59,16 @@ export class Runs {
       .map((grid): GridWish => (grid.batchId === previous.batchId ? { spec: grid.spec } : { uuid: grid.id }))
     this.requireStarted(grids)
     const id = createId()
-    await mkdir(join(this.parts.store.runDir(id), 'files'), { recursive: true })
-    for (const { name } of previous.files) {
-      await copyFile(
-        this.parts.store.uploadedFile(previous.id, name),
-        this.parts.store.uploadedFile(id, name),
-        constants.COPYFILE_FICLONE
-      )
-    }
+    const { store } = this.parts
+    await this.inNewFolder(id, async () => {
+      await mkdir(join(store.runDir(id), 'files'))
+      for (const { name } of previous.files)
+        await copyFile(
+          store.uploadedFile(previous.id, name),
+          store.uploadedFile(id, name),
+          constants.COPYFILE_FICLONE
+        )
+    })
     const files = previous.files.map(({ name }) => ({ uuid: createId(), name }))
     return this.begin({ id, request: previous.request, grids, files })
   }
@@ -70,17 +78,21 @@ export class Runs {
     const execution = this.executions.get(run.id)
     if (!execution) return
     if (!hasEnded(run)) this.move(run, 'stopping')
-    execution.controller.abort()
+    const atMs = this.parts.clock.now()
+    execution.controller.abort(new Interruption({ what: 'stopped by a caller', atMs, isAllowed: true }))
     await execution.done
   }
 
-  /** What a killed service left under way did not come to an end of its own. */
+  /** What a service that was killed or closed left undone. */
   async adoptLeftovers(): Promise<void> {
-    for (const run of this.parts.store.allRuns().filter((run) => !hasEnded(run))) {
-      await this.conclude(run, {
-        problem: 'The service ended while this run was under way.',
-        outcomes: [],
-        endedEarly: []
+    for (const run of this.parts.store.allRuns()) {
+      if (run.unmerged) await this.settle(run).catch((thrown: unknown) => this.parts.log(messageOf(thrown)))
+      if (hasEnded(run)) continue
+      await this.endings.conclude(run, {
+        problems: ['The service ended while this run was under way.'],
+        losses: [],
+        nodes: [],
+        endedMs: undefined
       })
     }
     for (const grid of this.parts.store.allGrids()) {
@@ -88,12 +100,35 @@ export class Runs {
     }
   }
 
-  /** Ends all runs, quickly: there is no time to collect results when a job is cancelled. */
-  async close(): Promise<void> {
+  /** Makes the results of a run whose end had no room or no time for them. */
+  settle(run: RunRecord): Promise<void> {
+    return this.endings.settle(run)
+  }
+
+  /** Ends all runs, and comes back within the time; what cannot be merged by then is merged at the next start. */
+  async close(withinMs = CLOSE_WITHIN_MS): Promise<void> {
+    const { clock, log } = this.parts
     this.isClosing = true
-    const executions = [...this.executions.values()]
-    for (const { controller } of executions) controller.abort()
-    await Promise.all(executions.map(({ done }) => done))
+    const callOff = this.endings.limitTo(withinMs)
+    const executions = [...this.executions]
+    for (const [id, { controller }] of executions) {
+      log(`run ${id} is ended, since the service closes; what was measured until now is kept`)
+      controller.abort(new Interruption({ what: 'the service was closed', atMs: clock.now() }))
+    }
+    await Promise.all(executions.map(([, { done }]) => done))
+    callOff()
+  }
+
+  /** Nothing is left of a folder that could not be filled. */
+  private async inNewFolder(id: string, fill: () => Promise<void>): Promise<void> {
+    const folder = this.parts.store.runDir(id)
+    try {
+      await mkdir(folder, { recursive: true })
+      await fill()
+    } catch (thrown) {
+      await rm(folder, { recursive: true, force: true })
+      throw thrown
+    }
   }
 
   private requireStarted(wishes: readonly GridWish[]): void {
@@ -147,24 +182,25 @@ export class Runs {
     // The caller is answered `queued` before anything happens.
     await new Promise((resolve) => setImmediate(resolve))
     const grids = this.parts.store.gridsOf(run)
-    const endedEarly: string[] = []
-    let outcomes: NodeOutcome[] = []
-    let problem: string | null = null
+    const findings = { problems: [] as string[], losses: [] as string[] }
+    let nodes: NodeEnd[] = []
     try {
       await this.startGrids(run, grids, signal)
       if (!signal.aborted) {
         run.startedMs = this.parts.clock.now()
         this.move(run, 'running')
-        outcomes = await runOnGrids(this.parts, { run, grids, signal, endedEarly })
+        nodes = await runOnGrids(this.parts, { run, grids, signal })
       }
     } catch (thrown) {
-      problem = messageOf(thrown)
-      this.parts.log(`run ${run.id} cannot go on: ${problem}`)
+      findings.problems.push(messageOf(thrown))
+      this.parts.log(`run ${run.id} cannot go on: ${messageOf(thrown)}`)
     }
-    if (this.isClosing) problem = 'The service was closed while this run was under way.'
+    for (const interruption of interruptionsOf(nodes, run.startedMs === null ? signal : undefined))
+      findings[interruption.isAllowed ? 'losses' : 'problems'].push(interruption.describe(run.startedMs))
+    const endedMs = this.parts.clock.now()
     const own = grids.filter((grid) => grid.batchId === run.batchId)
-    await Promise.all(own.map((grid) => this.parts.grids.terminate(grid)))
-    await this.conclude(run, { outcomes, problem, endedEarly })
+    await Promise.all(own.map((grid) => this.parts.grids.terminate(grid, 'run ended')))
+    await this.endings.conclude(run, { ...findings, nodes, endedMs })
   }
 
   private async startGrids(run: RunRecord, grids: readonly GridRecord[], signal: AbortSignal): Promise<void> {
@@ -178,36 +214,6 @@ export class Runs {
     await Promise.race([ready, aborted(signal)])
   }
 
-  /** Everything is in its place before the status says that the run is over: who sees `finished` can have it all. */
-  private async conclude(
-    run: RunRecord,
-    end: { outcomes: readonly NodeOutcome[]; problem: string | null; endedEarly: readonly string[] }
-  ): Promise<void> {
-    const { store, engine, clock } = this.parts
-    run.stoppedMs = clock.now()
-    const spans = end.outcomes.flatMap((outcome) => outcome.span ?? [])
-    if (spans.length > 0) {
-      run.startedMs = Math.min(...spans.map((span) => span.startMs))
-      run.stoppedMs = Math.max(...spans.map((span) => span.endMs))
-    }
-    const said = end.outcomes.flatMap((outcome) => outcome.problem ?? [])
-    const problems = [...new Set([...(end.problem ? [end.problem] : []), ...said])]
-    let endedBadly = problems.length > 0
-    const losses = new Set(end.outcomes.flatMap((outcome) => outcome.losses ?? []))
-    run.remoteErrors = [...problems, ...[...losses].map((loss) => `load lost: ${loss}`)].join('\n') || null
-    try {
-      const grids = this.isClosing ? [] : store.gridsOf(run)
-      const { endedEarly } = end
-      Object.assign(run, await describeEnd(run, { store, grids, endedEarly, synthetic: engine.synthetic }))
-    } catch (thrown) {
-      endedBadly = true
-      run.remoteErrors =
-        `${run.remoteErrors ?? ''}\nThe results could not be read: ${messageOf(thrown)}`.trim()
-    }
-    await rm(store.nodesDir(run.id), { recursive: true, force: true })
-    this.move(run, endedBadly ? 'problem' : 'finished')
-  }
-
   private move(run: RunRecord, status: RunRecord['status']): void {
     run.status = status
     this.parts.store.saveRun(run)
@@ -217,4 +223,11 @@ export class Runs {
 function aborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve()
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
+}
+
+/** Each reason once, and the run's own where no node was at work yet. */
+function interruptionsOf(nodes: readonly NodeEnd[], unstarted: AbortSignal | undefined): Interruption[] {
+  const reasons = nodes.flatMap(({ interruption }) => interruption ?? [])
+  if (unstarted?.aborted) reasons.push(unstarted.reason as Interruption)
+  return [...new Set(reasons)]
 }

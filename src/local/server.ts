@@ -11,6 +11,7 @@ import { messageOf, RequestError } from './errors.js'
 import { Grids } from './grids.js'
 import { addGuards } from './guards.js'
 import { keepLogs, type LogRequest } from './keep-logs.js'
+import { keepSamples } from './keep-samples.js'
 import { isPageRequest, PAGE_HEADERS } from './page-access.js'
 import type { PageArtist } from './pages.js'
 import { endLeftoverGroup, Processes, type ProcessGroup } from './processes.js'
@@ -49,23 +50,31 @@ export interface Service {
   /** `http://127.0.0.1:<port>` */
   readonly url: string
   readonly token: string
+  /** Stops the runs, ends all processes and closes. Results that cannot be made in time are made at the next start. */
+  close(options?: { withinMs?: number }): Promise<void>
+}
+
+/** A service in this process, whose folder can be looked after. */
+export interface EmbeddedService extends Service {
   /** Copies the tools' logs of a run, without secrets; answers the copies' paths. */
   keepLogs(request: LogRequest): Promise<string[]>
-  /** Stops the runs, ends all processes and closes. */
-  close(): Promise<void>
+  /** Moves what was measured into a folder, as it is. Only after the service was closed. Answers the files' paths. */
+  keepSamples(folder: string): Promise<string[]>
 }
 
 const DEFAULT_MAX_UPLOAD_BYTES = 2 * 1024 ** 3
 const MAX_FIELD_BYTES = 1024 ** 2
 
 /** Starts the whole API on loopback. */
-export async function startService(options: ServiceOptions): Promise<Service> {
+export async function startService(options: ServiceOptions): Promise<EmbeddedService> {
   const log = oneLineAtATime(options.log)
   const clock = options.clock ?? systemClock
-  const store = Store.open(options.dataDir, log)
+  const store = Store.open(options.dataDir, log, clock)
   const registry = ToolRegistry.open(options.env ?? process.env, log)
+  // First of all, for a folder that cannot be written to is no reason to leave a tool running.
   await endLeftovers(store, log)
   await registry.endOrphans()
+  store.claim()
   const closing = new AbortController()
   const processes = new Processes({
     onStart: (group) => {
@@ -108,10 +117,11 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     url: desk.baseUrl(),
     token: desk.token,
     keepLogs: (request) => keepLogs(store, { ...request, secrets: [...request.secrets, desk.token] }),
-    close: async () => {
+    keepSamples: (folder) => keepSamples(store, folder),
+    close: async ({ withinMs } = {}) => {
       closing.abort()
       pages?.close()
-      await runs.close()
+      await runs.close(withinMs)
       await processes.endAll()
       grids.close()
       await app.close()

@@ -1,0 +1,43 @@
+const MAX_LINES = 50
+const MAX_BYTES = 10_000
+const LOSS = 'load lost: '
+
+/** What is to be said of a run's end beside its results. */
+export interface Findings {
+  /** Why the run did not come to its own end. */
+  readonly problems: readonly string[]
+  /** Load that was asked for and not made, although the run came to an end. */
+  readonly losses: readonly string[]
+}
+
+/** `remote_errors`: the problems in the tool's own lines, then one line per loss; null when there is nothing to say. */
+export function formatFindings({ problems, losses }: Findings): string | null {
+  const found = [...problems.map((text) => text.trim()), ...losses.map((text) => `${LOSS}${toOneLine(text)}`)]
+  const lines = [...new Set(found)].filter((text) => text !== '').flatMap((text) => text.split(/[\r\n]+/))
+  return lines.length === 0 ? null : fit(lines).join('\n')
+}
+
+/** Whoever reads it has limits of their own; the first lines say the most. */
+function fit(lines: readonly string[]): string[] {
+  const kept: string[] = []
+  let roomBytes = MAX_BYTES
+  for (const line of lines.slice(0, MAX_LINES)) {
+    const text = cutToBytes(line, roomBytes)
+    if (text === '' && line !== '') break
+    kept.push(text)
+    roomBytes -= Buffer.byteLength(text) + 1
+  }
+  const left = lines.length - kept.length
+  return left === 0 ? kept : [...kept, `and ${left} more ${left === 1 ? 'line' : 'lines'}`]
+}
+
+function cutToBytes(text: string, roomBytes: number): string {
+  if (Buffer.byteLength(text) <= roomBytes) return text
+  // A character that was cut in two becomes the replacement character, and goes.
+  const cut = Buffer.from(text).subarray(0, Math.max(0, roomBytes)).toString('utf8')
+  return cut.replace(/\uFFFD$/, '')
+}
+
+function toOneLine(text: string): string {
+  return text.replace(/\s+/g, ' ').trim()
+}

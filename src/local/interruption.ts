@@ -1,0 +1,50 @@
+const MS_PER_SECOND = 1000
+const MS_PER_MINUTE = 60_000
+
+/** Why work was ended before its own end. It travels as the reason of an aborted signal. */
+export class Interruption extends Error {
+  override name = 'Interruption'
+
+  constructor(
+    private readonly words: {
+      /** What happened, as in `stopped by a caller`. */
+      readonly what: string
+      /** What follows the time, if anything. */
+      readonly why?: string
+      readonly atMs: number
+      /** Allowed by the API, so that the run counts as finished; the load that was not made is lost all the same. */
+      readonly isAllowed?: boolean
+    }
+  ) {
+    super(words.what)
+  }
+
+  get isAllowed(): boolean {
+    return this.words.isAllowed ?? false
+  }
+
+  /** The same with the time that the run had taken by then. */
+  describe(startedMs: number | null): string {
+    const { what, why, atMs } = this.words
+    const when = startedMs === null ? 'before the run started' : `after ${formatElapsed(atMs - startedMs)}`
+    return [what, when, ...(why === undefined ? [] : [why])].join(' ')
+  }
+}
+
+/** A time as people say it: `12 s`, `2 min 5 s`, `1 h 30 min`. */
+export function formatElapsed(elapsedMs: number): string {
+  const seconds = Math.max(0, Math.round(elapsedMs / MS_PER_SECOND))
+  if (seconds < 60) return `${seconds} s`
+  const minutes = Math.floor(seconds / 60)
+  if (minutes < 60) return joinUnits([minutes, 'min'], [seconds % 60, 's'])
+  return joinUnits([Math.floor(minutes / 60), 'h'], [minutes % 60, 'min'])
+}
+
+export function formatMinutes(minutes: number): string {
+  return formatElapsed(minutes * MS_PER_MINUTE)
+}
+
+function joinUnits(large: readonly [number, string], small: readonly [number, string]): string {
+  const units = small[0] === 0 ? [large] : [large, small]
+  return units.map(([count, unit]) => `${count} ${unit}`).join(' ')
+}
