@@ -45,13 +45,16 @@ async function rehearse(
   const random = createRandom(`${seed} ${basename(order.planFile)} ${order.ordinal}`)
   const samples = makeSamples({ order, labels: await readLabels(order), startMs, durationMs, random })
   const out = createWriteStream(order.samplesFile)
+  // A disk may be full: the failure is told at the end, and nobody waits for a stream that has failed.
+  out.on('error', () => undefined)
   out.write(HEADER)
   for (const { atMs, row } of samples) {
     while (isRealTime && atMs > clock.now() && !signal.aborted) await wait(clock, signal)
-    if (signal.aborted) break
+    if (signal.aborted || out.errored) break
     if (!out.write(row)) await once(out, 'drain')
   }
-  while (isRealTime && clock.now() < startMs + durationMs && !signal.aborted) await wait(clock, signal)
+  while (isRealTime && clock.now() < startMs + durationMs && !signal.aborted && !out.errored)
+    await wait(clock, signal)
   out.end()
   await finished(out)
   return isRealTime ? { problem: null } : { problem: null, span: { startMs, endMs: startMs + durationMs } }
