@@ -2,6 +2,8 @@ import { describe, expect, test } from '@jest/globals'
 import {
   decodeAccount,
   decodeGrid,
+  decodeMadeGrid,
+  decodeMadeRun,
   decodeReport,
   decodeRun,
   decodeRunPage,
@@ -211,37 +213,10 @@ describe('a reply of the wrong shape names the place, what is wanted and what wa
     ],
     ['a status of 3', decodeAsRun, makeRun({ status: 3 }), 'status should be text, found 3'],
     [
-      'threads in words',
-      decodeAsRun,
-      makeRun({ threads: 'ten' }),
-      'threads should be a whole number, found "ten"'
-    ],
-    ['half a thread', decodeAsRun, makeRun({ threads: 1.5 }), 'threads should be a whole number, found 1.5'],
-    [
-      'a broken date',
-      decodeAsRun,
-      makeRun({ started: 'soon' }),
-      'started should be a timestamp, found "soon"'
-    ],
-    ['tags as text', decodeAsRun, makeRun({ tag_list: 'a,b' }), 'tag_list should be a list, found "a,b"'],
-    ['a tag of 7', decodeAsRun, makeRun({ tag_list: ['a', 7] }), 'tag_list[1] should be text, found 7'],
-    [
-      'embedded as a list',
-      decodeAsRun,
-      makeRun({ _embedded: [] }),
-      '_embedded should be an object, found a list'
-    ],
-    [
       'a grid without id',
       decodeAsRun,
       makeRun({ _embedded: { grids: [makeGrid(), { status: 'x' }] } }),
       '_embedded.grids[1].uuid should be text, found nothing'
-    ],
-    [
-      'a result without href',
-      decodeAsRun,
-      makeRun({ _embedded: { results: [{ name: 'x' }] } }),
-      '_embedded.results[0].href should be text, found nothing'
     ],
     ['no list of runs', decodeAsPage, { total: 3 }, '_embedded should be an object, found nothing'],
     [
@@ -250,8 +225,19 @@ describe('a reply of the wrong shape names the place, what is wanted and what wa
       { _embedded: { runs: {} } },
       '_embedded.runs should be a list, found an object'
     ],
-    ['a report without text', decodeReport, { mean: 3 }, 'summary should be text, found nothing'],
-    ['a node that is text', decodeGrid, makeGrid({ nodes: ['x'] }), 'nodes[0] should be an object, found "x"']
+    [
+      'grids that are no list',
+      decodeAsRun,
+      makeRun({ _embedded: { grids: 'two' } }),
+      '_embedded.grids should be a list, found "two"'
+    ],
+    [
+      'a way on that leads nowhere',
+      decodeAsPage,
+      makeRunList({ _links: { next: { href: 7 } } }),
+      '_links.next.href should be text, found 7'
+    ],
+    ['a report without text', decodeReport, { mean: 3 }, 'summary should be text, found nothing']
   ])('%s', (_, decode, document, message) => {
     const part = replyOf(document)
     expect(() => decode(part)).toThrow(MalformedReplyError)
@@ -259,7 +245,90 @@ describe('a reply of the wrong shape names the place, what is wanted and what wa
   })
 
   test('a long value is quoted in part', () => {
-    expect(() => runOf({ status: 'ok', threads: 'x'.repeat(10_000) })).toThrow(/^.{100,300}$/)
+    expect(() => runOf({ uuid: '!'.repeat(10_000) })).toThrow(/^.{100,300}$/)
+  })
+})
+
+/** A way in which some service, or somebody else's run, may be odd; and what is read in its place. */
+const ODD_FIELDS: [string, Record<string, unknown>, Record<string, unknown>][] = [
+  ['threads in words', { threads: 'ten' }, { threads: undefined }],
+  ['half a thread', { threads: 1.5 }, { threads: undefined }],
+  ['a fractional duration', { duration: 599.6, rampup: '0.4' }, { durationSeconds: 600, rampupSeconds: 0 }],
+  ['a duration in words', { duration: '10m', rampup: {} }, { durationSeconds: undefined }],
+  ['a broken date', { started: 'soon', stopped: 7 }, { startedMs: undefined, stoppedMs: undefined }],
+  ['tags as text', { tag_list: 'a, b,' }, { tags: ['a', 'b'] }],
+  ['odd tags', { tag_list: ['a', 7, null, {}, ['x'], ''] }, { tags: ['a', '7'] }],
+  ['tags that are no list', { tag_list: { a: 1 } }, { tags: [] }],
+  ['a name that is a number', { name: 7, notes: [], tool: {} }, { name: undefined, tool: undefined }],
+  ['a permalink that is none', { permalink: 7 }, { permalink: undefined }],
+  ['embedded as a list', { _embedded: [] }, { grids: [], files: [], results: [] }],
+  ['a file without a name', { _embedded: { files: [{}, null, { name: 'a' }] } }, { files: ['a'] }],
+  [
+    'a node that is text',
+    { _embedded: { grids: [makeGrid({ nodes: ['x'] })] } },
+    { grids: [{ ...GRID, nodes: [] }] }
+  ],
+  [
+    'a grid of unknown size and status',
+    { _embedded: { grids: [{ uuid: 'g', instance_quantity: 'two', status: null }] } },
+    { grids: [expect.objectContaining({ id: 'g', nodeCount: undefined, status: 'unknown' })] }
+  ],
+  [
+    'results without a link, which stay part of the evidence',
+    { _embedded: { results: [{ region: 'x' }, null] } },
+    { results: [expect.objectContaining({ region: 'x', href: '' }), expect.objectContaining({ href: '' })] }
+  ]
+]
+
+describe('what is not needed may be odd', () => {
+  test.each(ODD_FIELDS)('%s, in a run of our own', (_, changes, read) => {
+    expect(runOf(changes)).toMatchObject(read)
+  })
+
+  test.each(ODD_FIELDS)("%s, in somebody else's run: ours is in the list beside it", (_, changes) => {
+    const runs = [makeRun({ ...changes, uuid: 'theirs' }), makeRun({ uuid: 'ours', tag_list: ['mark'] })]
+    const page = decodeRunPage(replyOf(makeRunList({ _embedded: { runs } })), words)
+    expect(page.runs.map(({ id }) => id)).toEqual(['theirs', 'ours'])
+    expect(page.runs[1]?.tags).toEqual(['mark'])
+  })
+
+  test('entries without an id are left out and counted, for nothing can be done with them', () => {
+    const runs = [null, 7, 'x', [], {}, makeRun({ uuid: '../x' }), makeRun({ uuid: 'ours' })]
+    const page = decodeRunPage(replyOf(makeRunList({ _embedded: { runs } })), words)
+    expect(page.runs.map(({ id }) => id)).toEqual(['ours'])
+    expect(page.leftOut).toBe(6)
+  })
+
+  test.each([
+    ['no status', { status: undefined }],
+    ['a status of 3', { status: 3 }],
+    ['a status of great length', { status: 'x'.repeat(101) }],
+    ['a grid without an id', { _embedded: { grids: [{}] } }]
+  ])('%s, where a run is listed, made or repeated: its id is enough', (_, changes) => {
+    expect(decodeMadeRun(replyOf(makeRun({ status: 'queued', ...changes })), words)).toMatchObject({
+      id: 'run1',
+      status: expect.stringMatching(/^(queued|unknown)$/)
+    })
+  })
+
+  test('a grid that is made needs no more than its id', () => {
+    expect(decodeMadeGrid(replyOf({ uuid: 'g', status: [], region: 7 }))).toMatchObject({
+      id: 'g',
+      status: 'unknown',
+      region: 'unknown'
+    })
+  })
+
+  test.each([
+    ['an address by itself', '/api/runs?page=2'],
+    ['an object', { href: '/api/runs?page=2' }]
+  ])('the next page as %s', (_, next) => {
+    expect(decodeRunPage(replyOf(makeRunList({ _links: { next } })), words).next).toBe('/api/runs?page=2')
+  })
+
+  test('a total in words, and links as an empty list', () => {
+    const page = decodeRunPage(replyOf(makeRunList({ total: 'many', _links: [] })), words)
+    expect(page).toMatchObject({ total: undefined, next: undefined })
   })
 })
 

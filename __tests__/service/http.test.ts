@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import type { Socket } from 'node:net'
 import {
   MalformedReplyError,
   RefusedError,
@@ -39,6 +41,17 @@ async function askOnce(
   // Looked at by the test in its own time.
   text.catch(() => undefined)
   return { server, text }
+}
+
+/** Gives the caller's own end of its next connection this error, as the system would. */
+function failWhenAsked(error: Error): { fail: () => void } {
+  let socket: Socket | undefined
+  const keep = (message: unknown): void => {
+    socket = (message as { socket: Socket }).socket
+    unsubscribe('net.client.socket', keep)
+  }
+  subscribe('net.client.socket', keep)
+  return { fail: () => void socket?.destroy(error) }
 }
 
 describe('what every request carries', () => {
@@ -140,6 +153,11 @@ describe('a refusal', () => {
     await expect(text).rejects.not.toThrow(TOKEN.slice(0, 8))
   })
 
+  test('whose request id repeats the token is known by the rest of it', async () => {
+    const { text } = await askOnce((reply) => reply.writeHead(500, { 'x-request-id': `req-${TOKEN}` }).end())
+    await expect(text).rejects.toThrow('(request req-***)')
+  })
+
   test('is left as it is where there is no token to hide', async () => {
     const server = await startServer((reply) => sendJson(reply, { error: 'who are you?' }, 401))
     await expect(makeHttp(server.origin, '').call(makeCall(server.origin))).rejects.toThrow('who are you?')
@@ -216,6 +234,36 @@ describe('no answer', () => {
   })
 
   test.each([
+    ['EHOSTUNREACH', 'read'],
+    ['ENETUNREACH', 'write'],
+    ['ECONNREFUSED', 'read'],
+    ['ERR_SSL_DECRYPTION_FAILED_OR_BAD_RECORD_MAC', 'read'],
+    ['CERT_HAS_EXPIRED', 'read']
+  ])('but %s on %s, after the request was sent: something may have happened', async (code, syscall) => {
+    const failing = failWhenAsked(Object.assign(new Error(`${syscall} ${code}`), { code, syscall }))
+    const { server, text } = await askOnce(() => failing.fail())
+    await expect(text).rejects.toMatchObject({ name: 'UnreachableError', neverSent: false })
+    expect(server.seen).toHaveLength(1)
+  })
+
+  test('for the name of the host is not known: nothing can have happened', async () => {
+    const origin = 'https://service.invalid'
+    await expect(makeHttp(origin).call(makeCall(origin))).rejects.toMatchObject({
+      name: 'UnreachableError',
+      neverSent: true
+    })
+  })
+
+  test('for the connection ends within the handshake: nothing can have happened', async () => {
+    const { port } = await startSocketServer((socket) => socket.once('data', () => socket.destroy()))
+    const origin = `https://127.0.0.1:${port}`
+    await expect(makeHttp(origin).call(makeCall(origin))).rejects.toMatchObject({
+      name: 'UnreachableError',
+      neverSent: true
+    })
+  })
+
+  test.each([
     ['before its headers', () => undefined],
     ['within its body', ((reply) => reply.writeHead(200).write('{')) satisfies Answer]
   ])('wanted any more, %s: the reason is what is thrown', async (_, answer) => {
@@ -243,6 +291,70 @@ describe('plain http', () => {
   test.each(['http://10.0.0.1/api', 'http://service.example/api'])('%s is refused unsent', async (url) => {
     const asked = makeHttp('https://service.example').call(makeCall(url))
     await expect(asked).rejects.toThrow(/refused to send to http:\/\/.*only https/)
+  })
+})
+
+describe('a success that repeats the token', () => {
+  const BASIC = Buffer.from(`${TOKEN}:`).toString('base64')
+
+  test.each([
+    ['the token', TOKEN],
+    ['the header', `Basic ${BASIC}`],
+    ['an address', encodeURIComponent(`Basic ${BASIC}`)]
+  ])('is read without it: %s', async (_, secret) => {
+    const { text } = await askOnce((reply) => sendJson(reply, { summary: `as ${secret}.` }))
+    expect(await text).toMatch(/^\{"summary":"as (Basic( |%20))?\*\*\*\."\}$/)
+  })
+
+  test('in a header', async () => {
+    const server = await startServer((reply) => reply.writeHead(200, { etag: `"${TOKEN}"` }).end())
+    const reply = await makeHttp(server.origin).call(makeCall(server.origin))
+    expect(reply.header('etag')).toBe('"***"')
+    reply.body.resume()
+  })
+
+  test('in a download: its bytes are covered, its length stays', async () => {
+    const csv = `a,b\n1,https://shop.example/?t=${TOKEN}\n`
+    const server = await startServer((reply) => {
+      reply.writeHead(200, { 'content-length': csv.length })
+      for (const byte of csv) reply.write(byte)
+      reply.end()
+    })
+    const { body } = await makeHttp(server.origin).download(makeCall(server.origin))
+    const bytes = Buffer.concat(await body.toArray())
+    expect(bytes.toString()).toBe(csv.replace(TOKEN, '*'.repeat(TOKEN.length)))
+  })
+
+  test('a download that breaks off still fails for who reads it', async () => {
+    const server = await startServer((reply) => {
+      reply.writeHead(200, { 'content-length': '1000' }).write('x'.repeat(900))
+      setTimeout(() => reset(reply), 20)
+    })
+    const { body } = await makeHttp(server.origin).download(makeCall(server.origin))
+    await expect(body.toArray()).rejects.toThrow()
+  })
+
+  test('a download that nobody wants any more closes its connection', async () => {
+    let close: (value: unknown) => void
+    const closed = new Promise((resolve) => (close = resolve))
+    const server = await startServer((reply) => {
+      reply.on('close', () => close('closed'))
+      reply.writeHead(200).write('a,b\n')
+    })
+    const { body } = await makeHttp(server.origin).download(makeCall(server.origin))
+    body.destroy()
+    await expect(closed).resolves.toBe('closed')
+  })
+
+  test('a redirect to where the token is part of the address is followed, and nobody is told', async () => {
+    const server = await startServer((reply, { path }) => {
+      if (path === '/1') reply.writeHead(302, { location: `/2?t=${TOKEN}` }).end()
+      else reply.writeHead(404).end('no')
+    })
+    const asked = makeHttp(server.origin).download(makeCall(`${server.origin}/1`))
+    await expect(asked).rejects.toThrow('answered 404')
+    await expect(asked).rejects.not.toThrow(TOKEN)
+    expect(server.seen[1]?.path).toBe(`/2?t=${TOKEN}`)
   })
 })
 

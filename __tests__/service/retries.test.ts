@@ -49,9 +49,11 @@ describe('what certainly made nothing', () => {
     ['a changed file', new UploadError('asking', 'x'), true],
     ['an answer of the wrong shape', new MalformedReplyError('asking', 'x'), false],
     ['anything else', new Error('x'), false],
-    ...[302, 401, 404, 422, 429].map((status) => [String(status), refused(status), true] as const),
-    // A server that gave up waiting, and a gateway, may have passed the request on.
-    ...[408, 500, 502, 503, 504].map((status) => [String(status), refused(status), false] as const)
+    ...[401, 404, 422, 429].map((status) => [String(status), refused(status), true] as const),
+    // A server that gave up waiting, a gateway, and what redirects may have passed the request on.
+    ...[301, 302, 303, 307, 308, 408, 500, 502, 503, 504].map(
+      (status) => [String(status), refused(status), false] as const
+    )
   ])('%s', (_, error, nothing) => expect(madeNothing(error)).toBe(nothing))
 })
 

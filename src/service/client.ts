@@ -1,12 +1,22 @@
 import type { Address } from './address.js'
 import { resolveLink } from './address.js'
 import type { Clock } from './clock.js'
-import { decodeAccount, decodeGrid, decodeReport, decodeRun, decodeRunPage, parseReply } from './decode.js'
+import {
+  decodeAccount,
+  decodeGrid,
+  decodeMadeGrid,
+  decodeMadeRun,
+  decodeReport,
+  decodeRun,
+  decodeRunPage,
+  parseReply
+} from './decode.js'
 import type { Account, Grid, Report, Run, RunPage } from './documents.js'
 import { MalformedReplyError } from './errors.js'
 import { Http } from './http.js'
-import type { Call, Reply } from './http.js'
+import type { Call, HttpOptions, Reply } from './http.js'
 import { multipartOf } from './multipart.js'
+import { REDACTED } from './redact.js'
 import type { GridSpecification, RunRequest } from './requests.js'
 import { gridFields, runFields } from './requests.js'
 import { CARE, withCare } from './retries.js'
@@ -18,6 +28,7 @@ export interface ClientOptions {
   readonly token: string
   readonly words: Vocabulary
   readonly clock: Clock
+  readonly dispatcher?: HttpOptions['dispatcher']
 }
 
 interface Op {
@@ -43,18 +54,21 @@ export class ServiceClient {
   readonly #clock: Clock
   readonly #http: Http
 
-  constructor({ address, token, words, clock }: ClientOptions) {
+  constructor({ address, token, words, clock, dispatcher }: ClientOptions) {
     this.#address = address
     this.#words = words
     this.#clock = clock
-    this.#http = new Http({ token, mediaType: words.mediaType, origin: address.origin })
+    this.#http = new Http({ token, mediaType: words.mediaType, origin: address.origin, dispatcher })
   }
 
   async createGrid(grid: GridSpecification, signal?: AbortSignal): Promise<Grid> {
     const operation = `creating a grid in ${grid.region}`
     const upload = await multipartOf(operation, gridFields(grid), [])
     const url = this.#url('grids')
-    return this.#read({ operation, care: CARE.createGrid, method: 'POST', url, upload, signal }, decodeGrid)
+    return this.#read(
+      { operation, care: CARE.createGrid, method: 'POST', url, upload, signal },
+      decodeMadeGrid
+    )
   }
 
   async showGrid(id: string, signal?: AbortSignal): Promise<Grid> {
@@ -81,7 +95,7 @@ export class ServiceClient {
     const upload = await multipartOf(operation, runFields(run, this.#words), files)
     const url = this.#url(this.#words.runs)
     return this.#read({ operation, care: CARE.createRun, method: 'POST', url, upload, signal }, (reply) =>
-      decodeRun(reply, this.#words)
+      decodeMadeRun(reply, this.#words)
     )
   }
 
@@ -105,7 +119,7 @@ export class ServiceClient {
     const operation = `repeating run ${id}`
     return this.#read(
       { operation, care: CARE.repeatRun, url: this.#url(this.#words.runs, id, 'repeat'), signal },
-      (reply) => decodeRun(reply, this.#words)
+      (reply) => decodeMadeRun(reply, this.#words)
     )
   }
 
@@ -187,7 +201,7 @@ export class ServiceClient {
 
   #link(operation: string, href: string): URL {
     try {
-      return resolveLink(this.#address, href)
+      return withoutRedacted(resolveLink(this.#address, href))
     } catch (cause) {
       throw new MalformedReplyError(operation, 'the link to it is no address', { cause })
     }
@@ -196,6 +210,13 @@ export class ServiceClient {
   #url(...segments: string[]): URL {
     return new URL([this.#address.api, ...segments.map(encodeURIComponent)].join('/'))
   }
+}
+
+/** A link that carried the token is followed without it: the request has it in its header. */
+function withoutRedacted(url: URL): URL {
+  for (const [name, value] of [...url.searchParams])
+    if (value.includes(REDACTED)) url.searchParams.delete(name, value)
+  return url
 }
 
 function callOf({ operation, method = 'GET', url, care, upload, signal }: Op): Call {

@@ -105,6 +105,15 @@ class Part {
     return text
   }
 
+  /** Read leniently: nothing where it is not what it should be, for it is not needed. */
+  try<T>(read: (part: Part) => T): T | undefined {
+    try {
+      return read(this)
+    } catch {
+      return undefined
+    }
+  }
+
   odd(wanted: string): MalformedReplyError {
     return new MalformedReplyError(
       this.operation,
@@ -132,52 +141,108 @@ export function parseReply(operation: string, body: string): Part {
   }
 }
 
+/** What is needed of a grid is its id and its status. */
 export function decodeGrid(reply: Part): Grid {
+  return { ...decodeMadeGrid(reply), status: reply.at('status').status() }
+}
+
+/** A grid as it is made, or as a run names it: whatever else is odd about it, its id is what it is ended by. */
+export function decodeMadeGrid(reply: Part): Grid {
   return {
     id: reply.at('uuid').id(),
-    name: reply.at('name').optionalText(),
-    region: reply.at('region').optionalText() ?? 'unknown',
-    origin: reply.at('origin').optionalText(),
-    nodeCount: reply.at('instance_quantity').optionalInteger(),
-    instanceType: reply.at('instance_type').optionalText(),
-    infrastructure: reply.at('infrastructure').optionalText(),
-    stopAfterMinutes: reply.at('stop_after').optionalInteger(),
-    status: reply.at('status').status(),
-    nodes: reply.first('nodes', 'resources').list().map(decodeNode)
+    name: textOf(reply, 'name'),
+    region: textOf(reply, 'region') ?? 'unknown',
+    origin: textOf(reply, 'origin'),
+    nodeCount: numberOf(reply, 'instance_quantity'),
+    instanceType: textOf(reply, 'instance_type'),
+    infrastructure: textOf(reply, 'infrastructure'),
+    stopAfterMinutes: numberOf(reply, 'stop_after'),
+    status: statusOf(reply),
+    nodes: entriesOf(reply.first('nodes', 'resources')).flatMap((node) => node.try(decodeNode) ?? [])
   }
 }
 
 function decodeNode(node: Part): GridNode {
-  return { address: node.at('ip').optionalText(), state: node.at('state').optionalText() }
+  return { address: textOf(node, 'ip'), state: textOf(node, 'state') }
 }
 
+/** A run to be judged: its status must be there, and every grid must have a name by which its results can be found. */
 export function decodeRun(reply: Part, words: Vocabulary): Run {
-  const embedded = reply.at('_embedded').optionalObject()
+  return {
+    ...decodeMadeRun(reply, words),
+    status: reply.at('status').status(),
+    grids: embeddedIn(reply).at('grids').list().map(decodeMadeGrid)
+  }
+}
+
+/**
+ * A run as it is made, or as a list names it: whatever else is odd about it, its id is what it is found and stopped by. A list holds
+ * other people's runs too, and none of them may hide the one that is looked for.
+ */
+export function decodeMadeRun(reply: Part, words: Vocabulary): Run {
+  const embedded = embeddedIn(reply)
   return {
     id: reply.at('uuid').id(),
-    status: reply.at('status').status(),
+    status: statusOf(reply),
     apdex: decodeApdex(reply.at('apdex')),
-    tool: reply.at('tool').optionalText(),
-    name: reply.at('name').optionalText(),
-    notes: reply.at('notes').optionalText(),
-    threads: reply.at('threads').optionalInteger(),
-    rampupSeconds: reply.at('rampup').optionalInteger(),
-    durationSeconds: reply.at('duration').optionalInteger(),
-    tags: reply
-      .at('tag_list')
-      .list()
-      .map((tag) => tag.text()),
-    permalink: reply.at('permalink').optionalText(),
+    tool: textOf(reply, 'tool'),
+    name: textOf(reply, 'name'),
+    notes: textOf(reply, 'notes'),
+    threads: numberOf(reply, 'threads'),
+    rampupSeconds: secondsOf(reply, 'rampup'),
+    durationSeconds: secondsOf(reply, 'duration'),
+    tags: decodeTags(reply.at('tag_list')),
+    permalink: textOf(reply, 'permalink'),
     remoteErrors: decodeRemoteErrors(reply.at('remote_errors')),
-    startedMs: reply.at('started').optionalTimestamp(),
-    stoppedMs: reply.at('stopped').optionalTimestamp(),
-    grids: embedded.at('grids').list().map(decodeGrid),
-    files: embedded
-      .first('files', words.files)
-      .list()
-      .map((file) => file.at('name').text()),
-    results: embedded.at('results').list().map(decodeResult)
+    startedMs: reply.at('started').try((part) => part.optionalTimestamp()),
+    stoppedMs: reply.at('stopped').try((part) => part.optionalTimestamp()),
+    grids: entriesOf(embedded.at('grids')).flatMap((grid) => grid.try(decodeMadeGrid) ?? []),
+    files: entriesOf(embedded.first('files', words.files)).flatMap(
+      (file) => file.try((part) => part.at('name').text()) ?? []
+    ),
+    results: entriesOf(embedded.at('results')).map(decodeResult)
   }
+}
+
+const UNKNOWN = 'unknown'
+
+function statusOf(reply: Part): string {
+  return reply.at('status').try((part) => part.status()) ?? UNKNOWN
+}
+
+function textOf(reply: Part, key: string): string | undefined {
+  return reply.at(key).try((part) => part.optionalText())
+}
+
+function numberOf(reply: Part, key: string): number | undefined {
+  return reply.at(key).try((part) => part.optionalInteger())
+}
+
+/** Whole seconds, also where somebody counts in fractions of them. */
+function secondsOf(reply: Part, key: string): number | undefined {
+  const { value } = reply.at(key)
+  const seconds = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
+  return typeof seconds === 'number' && Number.isFinite(seconds) ? Math.round(seconds) : undefined
+}
+
+function entriesOf(list: Part): Part[] {
+  return list.try((part) => part.list()) ?? []
+}
+
+function embeddedIn(reply: Part): Part {
+  const embedded = reply.at('_embedded')
+  return embedded.try((part) => part.object()) ? embedded : new Part(reply.operation, '_embedded', {})
+}
+
+/** A list, or one text with commas as it was sent. */
+function decodeTags(tags: Part): string[] {
+  const list =
+    typeof tags.value === 'string' ? tags.value.split(',') : entriesOf(tags).map(({ value }) => value)
+  return list.flatMap((tag) =>
+    typeof tag === 'string' || typeof tag === 'number'
+      ? [String(tag).trim()].filter((text) => text !== '')
+      : []
+  )
 }
 
 /** An apdex of another type is kept as the text it would be: the judge finds it odd and says so. */
@@ -192,25 +257,32 @@ function decodeRemoteErrors(errors: Part): string | undefined {
   return text === '' || text === '[]' || text === '{}' ? undefined : text
 }
 
+/** A result without a link is kept: it is part of the evidence, and its absence must show. */
 function decodeResult(result: Part): ResultLink {
+  const given = result.try((part) => part.object()) ? result : new Part(result.operation, result.path, {})
+  return { name: textOf(given, 'name'), region: textOf(given, 'region'), href: textOf(given, 'href') ?? '' }
+}
+
+/** Entries without an id are left out, for nothing can be done with them. */
+export function decodeRunPage(reply: Part, words: Vocabulary): RunPage {
+  const entries = reply.at('_embedded').at(words.runs).list()
+  const runs = entries.flatMap((entry) => entry.try((part) => decodeMadeRun(part, words)) ?? [])
   return {
-    name: result.at('name').optionalText(),
-    region: result.at('region').optionalText(),
-    href: result.at('href').text()
+    runs,
+    leftOut: entries.length - runs.length,
+    total: numberOf(reply, 'total'),
+    next: decodeLink(embeddedLinks(reply).at('next'))
   }
 }
 
-export function decodeRunPage(reply: Part, words: Vocabulary): RunPage {
-  const next = reply.at('_links').optionalObject().at('next').optionalObject().at('href')
-  return {
-    runs: reply
-      .at('_embedded')
-      .at(words.runs)
-      .list()
-      .map((run) => decodeRun(run, words)),
-    total: reply.at('total').optionalInteger(),
-    next: next.optionalText()
-  }
+function embeddedLinks(reply: Part): Part {
+  const links = reply.at('_links')
+  return Array.isArray(links.value) ? new Part(reply.operation, '_links', {}) : links.optionalObject()
+}
+
+/** An object with `href`, or the address by itself. Anything else is an error: pages that are not read may hold what is looked for. */
+function decodeLink(link: Part): string | undefined {
+  return typeof link.value === 'string' ? link.value : link.optionalObject().at('href').optionalText()
 }
 
 export function decodeReport(reply: Part): Report {

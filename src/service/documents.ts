@@ -20,6 +20,7 @@ export interface Grid {
 export interface ResultLink {
   readonly name: string | undefined
   readonly region: string | undefined
+  /** Empty where the service gave none. */
   readonly href: string
 }
 
@@ -47,6 +48,8 @@ export interface Run {
 
 export interface RunPage {
   readonly runs: readonly Run[]
+  /** How many entries had no id. */
+  readonly leftOut: number
   readonly total: number | undefined
   /** The link to the next page, if there is one. */
   readonly next: string | undefined

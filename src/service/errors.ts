@@ -77,11 +77,32 @@ export function isNotReady(error: unknown): boolean {
   return isPassing(error) || (error instanceof RefusedError && NOT_READY.includes(error.status))
 }
 
-/** Whether a creating request can have had no effect, so that sending it again makes no second one. */
+/** Refusals that say no to the request itself, as the standards have them. */
+const SAYS_NO: ReadonlySet<number> = new Set([
+  400, 401, 402, 403, 404, 405, 406, 407, 409, 410, 411, 412, 413, 414, 415, 416, 417, 421, 422, 423, 424,
+  425, 426, 428, 429, 431, 451
+])
+
+/**
+ * Whether a creating request can have had no effect, so that sending it again makes no second one: it was never sent, or the service
+ * said no. Everything else leaves a doubt: a redirect or an odd success may follow a creation that worked; 408, 5xx and what only
+ * proxies say (499, 460) may stand for a request that was handed on.
+ */
 export function madeNothing(error: unknown): boolean {
   if (error instanceof UploadError || error instanceof CertificateError) return true
   if (error instanceof UnreachableError) return error.neverSent
-  return error instanceof RefusedError && error.status >= 300 && error.status < 500 && error.status !== 408
+  return error instanceof RefusedError && SAYS_NO.has(error.status)
+}
+
+/** Answers about the token rather than about what was asked for. */
+const ABOUT_THE_TOKEN: readonly number[] = [401, 403, 407]
+
+/**
+ * Whether a refusal may come from something that stands in for the service for a while, as an ingress does in the middle of a
+ * deployment (404, or a redirect to a page), or be a matter of moments.
+ */
+export function mayBeMomentary(error: unknown): boolean {
+  return error instanceof RefusedError && !ABOUT_THE_TOKEN.includes(error.status)
 }
 
 function hintFor(status: number): string {

@@ -1,16 +1,11 @@
-import { Agent, EnvHttpProxyAgent, errors, request as send } from 'undici'
+import { Agent, EnvHttpProxyAgent, request as send } from 'undici'
 import type { Dispatcher } from 'undici'
 import { Readable } from 'node:stream'
 import { isConfidential, isLoopback } from './address.js'
-import { reasonOf } from './clock.js'
 import { describeErrorBody } from './error-body.js'
-import {
-  CertificateError,
-  MalformedReplyError,
-  RefusedError,
-  ServiceError,
-  UnreachableError
-} from './errors.js'
+import { MalformedReplyError, RefusedError, ServiceError } from './errors.js'
+import { CONNECT_TIMEOUT_MS, failureOf } from './failures.js'
+import { Redactor } from './redact.js'
 
 /** A body that can be made anew for each attempt, with its length known before the first byte. */
 export interface Upload {
@@ -31,6 +26,7 @@ export interface Call {
   readonly signal?: AbortSignal | undefined
 }
 
+/** What came back. Nothing of it holds the token any more. */
 export interface Reply {
   readonly status: number
   header(name: string): string | undefined
@@ -39,28 +35,38 @@ export interface Reply {
   readonly body: Readable
 }
 
-const CONNECT_TIMEOUT_MS = 30_000
+/** A reply with what is needed to go where it leads, and is shown to nobody. */
+interface Received extends Reply {
+  readonly location: string | undefined
+  readonly raw: Readable
+}
+
 const LARGEST_JSON_BYTES = 32 * 1024 * 1024
 const MOST_ERROR_BYTES = 256 * 1024
 const MOST_REDIRECTS = 5
 
-/** Codes of failures that come before the request's first byte has left. */
-const NEVER_SENT =
-  /^(ECONNREFUSED|ENOTFOUND|EAI_\w+|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|ERR_SSL_\w+)$/
-const NOT_TRUSTED = /^(CERT_\w+|UNABLE_TO_\w+|DEPTH_ZERO_\w+|SELF_SIGNED_\w+|ERR_TLS_\w+)$/
+export interface HttpOptions {
+  readonly token: string
+  readonly mediaType: string
+  readonly origin: string
+  /** In place of connections of its own. */
+  readonly dispatcher?: Dispatcher | undefined
+}
 
 /** The one place that speaks HTTP: credentials, time-outs, redirects, proxies, and errors with words. */
 export class Http {
-  readonly #token: string
+  readonly #redactor: Redactor
   readonly #authorization: string
   readonly #accept: string
   readonly #origin: string
   // A connection each: a kept-alive socket that the other side has closed would look like a lost reply.
   readonly #direct = new Agent({ pipelining: 0, connect: { timeout: CONNECT_TIMEOUT_MS } })
   #proxied: Dispatcher | undefined
+  readonly #given: Dispatcher | undefined
 
-  constructor(options: { token: string; mediaType: string; origin: string }) {
-    this.#token = options.token
+  constructor(options: HttpOptions) {
+    this.#given = options.dispatcher
+    this.#redactor = new Redactor(options.token)
     this.#authorization = basicAuthorization(options.token)
     this.#accept = options.mediaType
     this.#origin = options.origin
@@ -78,13 +84,13 @@ export class Http {
     let { url } = call
     for (let hops = 0; hops <= MOST_REDIRECTS; hops++) {
       const reply = await this.#send({ ...call, url })
-      const location = reply.header('location')
+      const { location } = reply
       if (reply.status < 300 || reply.status >= 400 || location === undefined) {
         if (reply.status >= 300) throw await this.#refusalOf(call, reply)
         return reply
       }
-      reply.body.destroy()
-      url = redirected(call.operation, url, location)
+      reply.raw.destroy()
+      url = this.#redirected(call.operation, url, location)
     }
     throw new ServiceError(call.operation, `the service redirected more than ${MOST_REDIRECTS} times`)
   }
@@ -93,7 +99,7 @@ export class Http {
     await Promise.all([this.#direct.destroy(), this.#proxied?.destroy()])
   }
 
-  async #send(call: Call): Promise<Reply> {
+  async #send(call: Call): Promise<Received> {
     if (!this.#mayReach(call.url))
       throw new ServiceError(
         call.operation,
@@ -111,18 +117,48 @@ export class Http {
         idempotent: false,
         ...(call.signal && { signal: call.signal })
       })
-      return replyOf(call, { status: statusCode, headers, body })
+      return this.#receive(call, { status: statusCode, headers, body })
     } catch (thrown) {
-      throw failureOf(call, thrown)
+      throw this.#failureOf(call, thrown)
     }
   }
 
-  async #refusalOf(call: Call, reply: Reply): Promise<ServiceError> {
+  /** The one place where what the service says comes in, and where the token is taken out of it. */
+  #receive(call: Call, { status, headers, body: raw }: RawReply): Received {
+    // A body that fails after its last reader has gone must not bring the process down.
+    raw.on('error', () => undefined)
+    const redactor = this.#redactor
+    let body: Readable | undefined
+    const header = (name: string): string | undefined => [headers[name]].flat()[0]
+    return {
+      status,
+      header: (name) => {
+        const value = header(name)
+        return value === undefined ? undefined : redactor.text(value)
+      },
+      text: async () => {
+        const text = await readText(call, raw).catch((thrown: unknown) => {
+          throw this.#failureOf(call, thrown)
+        })
+        return redactor.text(text)
+      },
+      get body() {
+        return (body ??= redactor.stream(raw).on('error', () => undefined))
+      },
+      location: header('location'),
+      raw
+    }
+  }
+
+  async #refusalOf(call: Call, reply: Received): Promise<ServiceError> {
     const location = reply.header('location')
     const detail =
       reply.status < 400 && location !== undefined
-        ? `a redirect to ${this.#redact(location)}, which is not followed here; set base-url to the service's own address`
-        : describeErrorBody(this.#redact(await readStart(reply.body)), reply.header('content-type') ?? '')
+        ? `a redirect to ${location}, which is not followed here; set base-url to the service's own address`
+        : describeErrorBody(
+            this.#redactor.text(await readStart(reply.raw)),
+            reply.header('content-type') ?? ''
+          )
     return new RefusedError(call.operation, {
       status: reply.status,
       detail,
@@ -131,12 +167,21 @@ export class Http {
     })
   }
 
-  /** Masks cover logs only, and what a service says of a wrong token goes into files too. */
-  #redact(text: string): string {
-    const secrets = [this.#authorization.slice('Basic '.length), this.#token].filter(
-      (secret) => secret !== ''
-    )
-    return secrets.reduce((redacted, secret) => redacted.replaceAll(secret, '***'), text)
+  /** Errors quote what the other side has said, and addresses that it led to. */
+  #failureOf(call: Call, thrown: unknown): Error {
+    return failureOf(call, thrown, (text) => this.#redactor.text(text))
+  }
+
+  #redirected(operation: string, from: URL, location: string): URL {
+    if (!URL.canParse(location, from.href))
+      throw new ServiceError(operation, 'refused a redirect to no address')
+    const to = new URL(location, from)
+    if (!isConfidential(to))
+      throw new ServiceError(
+        operation,
+        `refused a redirect to ${this.#redactor.text(to.origin)}: only https is followed`
+      )
+    return to
   }
 
   /** What lies on this machine is reached only when the service does too: a reply must not lead into the runner itself. */
@@ -158,6 +203,7 @@ export class Http {
   }
 
   #dispatcherFor(url: URL): Dispatcher {
+    if (this.#given !== undefined) return this.#given
     const { http_proxy, HTTP_PROXY, https_proxy, HTTPS_PROXY } = process.env
     if (isLoopback(url) || !(http_proxy || HTTP_PROXY || https_proxy || HTTPS_PROXY)) return this.#direct
     this.#proxied ??= new EnvHttpProxyAgent({ pipelining: 0, connect: { timeout: CONNECT_TIMEOUT_MS } })
@@ -170,44 +216,20 @@ export function basicAuthorization(token: string): string {
   return `Basic ${Buffer.from(`${token}:`).toString('base64')}`
 }
 
-function redirected(operation: string, from: URL, location: string): URL {
-  if (!URL.canParse(location, from.href))
-    throw new ServiceError(operation, 'refused a redirect to no address')
-  const to = new URL(location, from)
-  if (!isConfidential(to))
-    throw new ServiceError(operation, `refused a redirect to ${to.origin}: only https is followed`)
-  return to
-}
-
 interface RawReply {
   readonly status: number
   readonly headers: Record<string, string | string[] | undefined>
   readonly body: Readable
 }
 
-function replyOf(call: Call, raw: RawReply): Reply {
-  // A body that fails after its last reader has gone must not bring the process down.
-  raw.body.on('error', () => undefined)
-  return {
-    status: raw.status,
-    header: (name) => [raw.headers[name]].flat()[0],
-    text: () => readText(call, raw.body),
-    body: raw.body
-  }
-}
-
 async function readText(call: Call, body: Readable): Promise<string> {
   const chunks: Buffer[] = []
   let bytes = 0
-  try {
-    for await (const chunk of body as AsyncIterable<Buffer>) {
-      bytes += chunk.length
-      if (bytes > LARGEST_JSON_BYTES)
-        throw new MalformedReplyError(call.operation, `the reply is larger than ${LARGEST_JSON_BYTES} bytes`)
-      chunks.push(chunk)
-    }
-  } catch (thrown) {
-    throw failureOf(call, thrown)
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    bytes += chunk.length
+    if (bytes > LARGEST_JSON_BYTES)
+      throw new MalformedReplyError(call.operation, `the reply is larger than ${LARGEST_JSON_BYTES} bytes`)
+    chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString('utf8')
 }
@@ -234,39 +256,4 @@ export function readRetryAfter(value: string | undefined, nowMs = Date.now()): n
   if (/^\d+$/.test(value.trim())) return Number(value) * 1000
   const at = Date.parse(value)
   return Number.isNaN(at) ? undefined : Math.max(0, at - nowMs)
-}
-
-function failureOf(call: Call, thrown: unknown): Error {
-  if (call.signal?.aborted) return reasonOf(call.signal)
-  if (thrown instanceof ServiceError) return thrown
-  const { code = '', message = String(thrown) } = Object(thrown) as Partial<NodeJS.ErrnoException>
-  if (NOT_TRUSTED.test(code))
-    return new CertificateError(
-      call.operation,
-      `the certificate of ${call.url.host} is not trusted: ${message} (${code}). If an authority of your own has signed it, name its certificate in NODE_EXTRA_CA_CERTS`,
-      { cause: thrown }
-    )
-  return new UnreachableError(call.operation, describeFailure(call, code, message), {
-    cause: thrown,
-    // A proxy that makes no tunnel keeps the request as well.
-    neverSent: NEVER_SENT.test(code) || message.startsWith('Proxy response')
-  })
-}
-
-function describeFailure(call: Call, code: string, message: string): string {
-  const seconds = Math.round(call.patienceMs / 1000)
-  switch (code) {
-    case new errors.HeadersTimeoutError().code:
-      return `${call.url.host} gave no answer within ${seconds} s`
-    case new errors.BodyTimeoutError().code:
-      return `the answer of ${call.url.host} stalled for ${seconds} s`
-    case new errors.ConnectTimeoutError().code:
-      return `no connection to ${call.url.host} within ${CONNECT_TIMEOUT_MS / 1000} s`
-    case 'ECONNREFUSED':
-      return `${call.url.host} refused the connection. Check base-url`
-    case 'ENOTFOUND':
-      return `the host ${call.url.hostname} is not known. Check base-url`
-    default:
-      return `the connection to ${call.url.host} failed: ${message}${code && !message.includes(code) ? ` (${code})` : ''}`
-  }
 }
