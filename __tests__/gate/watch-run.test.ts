@@ -33,7 +33,6 @@ function watch(
     signal: new AbortController().signal,
     longestMs: 15_000,
     durationSeconds: undefined,
-    isNew: true,
     ...changes
   }
   return clock.run(watchRun(options))
@@ -101,9 +100,7 @@ describe('the end', () => {
   test('of a run that was going before the watch: by its own start', async () => {
     const startedMs = clock.now() - 300_000
     const endMs = 300_000
-    await watch((elapsedMs) => ({ ...course(0, endMs)(elapsedMs), startedMs, durationSeconds: 600 }), {
-      isNew: false
-    })
+    await watch((elapsedMs) => ({ ...course(0, endMs)(elapsedMs), startedMs, durationSeconds: 600 }))
     expect(clock.elapsedMs - endMs).toBeLessThanOrEqual(3_000)
   })
 
@@ -185,7 +182,7 @@ describe('failed looks', () => {
     expect(run.status).toBe('finished')
   })
 
-  test.each([401, 403, 404, 422])('%d is the end at once', async (status) => {
+  test.each([401, 403])('%d is the end at once: it is about the token', async (status) => {
     const watching = watch((elapsedMs) => {
       if (elapsedMs > 0) throw refused(status)
       return { status: 'running' }
@@ -210,24 +207,53 @@ describe('failed looks', () => {
     expect(run.status).toBe('finished')
   })
 
-  test('but not for ever', async () => {
-    const watching = watch(() => {
+  test.each([404, 410, 302, 400, 422])(
+    '%d for some seconds in the middle of a run, as an ingress answers during a deployment, is tolerated',
+    async (status) => {
+      const { run } = await watch((elapsedMs) => {
+        if (elapsedMs > 60_000 && elapsedMs < 90_000) throw refused(status)
+        return course(0, 300_000)(elapsedMs)
+      })
+      expect(run.status).toBe('finished')
+      expect(log.of('info')).toContain('The service answers again.')
+    }
+  )
+
+  test.each([
+    ['from the first look on', 0],
+    ['after it was seen', 60_000]
+  ])('404 for ever, %s: the run is gone, and that is said after a minute', async (_, sinceMs) => {
+    let firstMs: number | undefined
+    const watching = watch((elapsedMs) => {
+      if (elapsedMs < sinceMs) return { status: 'running' }
+      firstMs ??= elapsedMs
       throw refused(404)
     })
     await expect(watching).rejects.toMatchObject({ status: 404 })
-    expect(clock.elapsedMs).toBeGreaterThanOrEqual(30_000)
-    expect(clock.elapsedMs).toBeLessThan(60_000)
+    expect(clock.elapsedMs - firstMs!).toBeGreaterThanOrEqual(60_000)
+    expect(clock.elapsedMs - firstMs!).toBeLessThan(75_000)
   })
 
-  test('and not for a run that was there before', async () => {
-    const watching = watch(
-      () => {
-        throw refused(404)
+  test('404 behind an outage has its own minute', async () => {
+    const { run } = await watch((elapsedMs) => {
+      if (elapsedMs > 60_000 && elapsedMs < 180_000) throw refused(503)
+      if (elapsedMs >= 180_000 && elapsedMs < 220_000) throw refused(404)
+      return course(0, 300_000)(elapsedMs)
+    })
+    expect(run.status).toBe('finished')
+  })
+
+  test('a look that fails once is not taken for a long silence, however seldom there is one', async () => {
+    let failures = 0
+    const { run } = await watch(
+      (elapsedMs) => {
+        if (elapsedMs > 4_000_000 && failures++ === 0) throw refused(404)
+        return course(0, 5_000_000)(elapsedMs)
       },
-      { isNew: false }
+      { longestMs: 900_000 }
     )
-    await expect(watching).rejects.toMatchObject({ status: 404 })
-    expect(looks).toHaveLength(1)
+    expect(run.status).toBe('finished')
+    expect(failures).toBeGreaterThan(1)
   })
 
   test('Retry-After is honoured', async () => {

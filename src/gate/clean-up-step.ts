@@ -1,14 +1,15 @@
 import { readAddress } from '../service/address.js'
-import { ServiceClient } from '../service/client.js'
 import type { Clock } from '../service/clock.js'
 import { vocabularyOf } from '../service/vocabulary.js'
 import { cleanUp } from './clean-up.js'
 import { startDeadline } from './deadline.js'
+import { isLeftRunning } from './leave-run.js'
+import { openClient } from './open-client.js'
 import type { ProcessGroup, StepState } from './step-state.js'
 import { messageOf } from './trouble.js'
-import type { Log } from './workbench.js'
+import type { Log, Workbench } from './workbench.js'
 
-export interface CleanUpBench {
+export interface CleanUpBench extends Pick<Workbench, 'openClient'> {
   readonly log: Log
   readonly clock: Clock
   /** True when the group was there and was ended. */
@@ -24,14 +25,16 @@ export async function cleanUpStep(state: StepState, bench: CleanUpBench): Promis
   if (!state.cleanupDue || state.address === '') return
   const { log, clock } = bench
   const deadline = startDeadline(clock, LONGEST_MS, { error: new Error('there was no time left') })
-  const client = new ServiceClient({
+  const client = openClient(bench, {
     address: readAddress(state.address),
     token: state.token,
     words: vocabularyOf(state.serviceName),
     clock
   })
   try {
-    await cleanUp(state, { client, clock, log, signal: deadline.signal })
+    const options = { client, clock, log, signal: deadline.signal }
+    if (await isLeftRunning(state, options)) return
+    await cleanUp(state, options)
   } finally {
     deadline.release()
     await client.close()

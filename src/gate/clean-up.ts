@@ -1,7 +1,7 @@
 import type { ServiceClient } from '../service/client.js'
 import type { Clock } from '../service/clock.js'
 import type { Run } from '../service/documents.js'
-import { RefusedError } from '../service/errors.js'
+import { endGrid } from './end-grid.js'
 import { endRun } from './end-run.js'
 import { VERY_PATIENT_MS, findMarkedRuns, listMarked } from './find-run.js'
 import { persist } from './persist.js'
@@ -31,7 +31,7 @@ export async function cleanUp(state: StepState, options: CleanUpOptions): Promis
 async function endRuns(state: StepState, options: CleanUpOptions): Promise<boolean> {
   const { runId, marker } = state
   if (runId !== undefined) {
-    const ended = await Promise.all([endAndTell(runId, options), endTwins(runId, marker, options)])
+    const ended = await Promise.all([endAndTell(runId, options), endTwins({ runId, marker }, options)])
     return ended.every((isEnded) => isEnded)
   }
   const ids = await findRunIds(state, options)
@@ -39,15 +39,27 @@ async function endRuns(state: StepState, options: CleanUpOptions): Promise<boole
   return ids !== undefined && ended.every((isEnded) => isEnded)
 }
 
-/** Something between here and the service may have sent the creation twice: what carries the marker is the step's own. */
-async function endTwins(
-  runId: string,
-  marker: string | undefined,
-  options: CleanUpOptions
+/** Hardly ever is there a twin: where the list cannot be read, nobody waits long for it. */
+const TWINS_PATIENCE = { outageMs: 30_000, refusalMs: 10_000 }
+
+/**
+ * Something between here and the service may have sent the creation twice: what carries the marker is the step's own. False where
+ * one may be left; that the list could not be read is no reason to warn.
+ */
+export async function endTwins(
+  { runId, marker }: Pick<StepState, 'runId' | 'marker'>,
+  options: CleanUpOptions & { readonly mostPages?: number }
 ): Promise<boolean> {
   if (marker === undefined) return true
-  const marked = await listMarked(options.client, marker, options.signal).catch(() => [])
+  const { client, clock, signal, log } = options
+  const look = (): Promise<Run[]> => listMarked(client, marker, options)
+  const marked = await persist(look, { clock, signal, ...TWINS_PATIENCE }).catch(() => undefined)
+  if (marked === undefined) return false
   const twins = marked.filter(({ id, status }) => id !== runId && !hasEnded(status))
+  for (const { id } of twins)
+    log.warning(
+      `Run ${id} carries the same tag as run ${runId ?? ''}: it was made twice, and both made load.`
+    )
   const ended = await Promise.all(twins.map(({ id }) => endAndTell(id, options)))
   return ended.every((isEnded) => isEnded)
 }
@@ -107,11 +119,10 @@ async function terminateAndTell(
   { client, clock, log, signal }: CleanUpOptions
 ): Promise<boolean> {
   try {
-    await persist(() => client.terminateGrid(id, signal), { clock, signal, longestMs: Infinity })
+    await endGrid(client, id, { clock, signal })
     log.info(`Grid ${id} was terminated.`)
     return true
   } catch (thrown) {
-    if (thrown instanceof RefusedError && thrown.status === 404) return true
     log.warning(
       `Grid ${id} may still be running: ${messageOf(thrown)}. It ends by its stop_after, or terminate it at the service.`
     )

@@ -1,7 +1,8 @@
 import type { ServiceClient } from '../service/client.js'
 import type { Clock } from '../service/clock.js'
 import type { Run } from '../service/documents.js'
-import { isPassing } from '../service/errors.js'
+import { RefusedError } from '../service/errors.js'
+import { Patience } from './patience.js'
 import { hasEnded } from './run-status.js'
 
 interface Means {
@@ -13,6 +14,8 @@ interface Means {
 const LOOK_EVERY_MS = 2_000
 /** Stopping may take minutes to be answered; a request that got lost is not waited for that long. */
 const STOP_AGAIN_MS = 20_000
+/** A refused stop is tried again for this long, while the run is seen going on. */
+const REFUSAL_MS = 30_000
 
 /** Stops a run and looks until it has ended; throws when it cannot be made sure. */
 export async function endRun(
@@ -21,15 +24,17 @@ export async function endRun(
   options: { clock: Clock; signal: AbortSignal }
 ): Promise<Run> {
   const { clock, signal } = options
+  const patience = new Patience({ clock, outageMs: Infinity, refusalMs: REFUSAL_MS })
   let failure: unknown
   for (;;) {
     try {
       // Stopping is repeated, for it does no harm, until a look shows the end.
       const run = await stopAndLook({ client, clock, signal }, id)
       if (run !== undefined && hasEnded(run.status)) return run
+      patience.noteAnswer()
     } catch (thrown) {
       if (signal.aborted) throw failure ?? thrown
-      if (!isPassing(thrown)) throw thrown
+      patience.bear(thrown)
       failure = thrown
     }
     await clock.sleep(LOOK_EVERY_MS, signal)
@@ -47,10 +52,17 @@ async function stopAndLook(means: Means, id: string): Promise<Run | undefined> {
   }
 }
 
-/** The word of the stop alone is not believed. */
+/** The word of the stop alone is not believed: a look tells, also after a refusal, for a run that has just ended refuses to be stopped. */
 async function stop({ client, signal }: Means, id: string): Promise<Run> {
-  const answered = await client.stopRun(id, signal)
-  return hasEnded(answered.status) ? client.showRun(id, signal) : answered
+  try {
+    await client.stopRun(id, signal)
+  } catch (thrown) {
+    if (!(thrown instanceof RefusedError)) throw thrown
+    const run = await client.showRun(id, signal).catch(() => undefined)
+    if (run !== undefined && hasEnded(run.status)) return run
+    throw thrown
+  }
+  return client.showRun(id, signal)
 }
 
 /** Comes back when the end is seen, or when it is time to ask again. */

@@ -1,6 +1,7 @@
 import type { ServiceClient } from '../service/client.js'
 import type { Clock } from '../service/clock.js'
 import type { Run } from '../service/documents.js'
+import { readRunList } from '../service/run-list.js'
 import { persist } from './persist.js'
 
 interface Looking {
@@ -11,36 +12,22 @@ interface Looking {
 }
 
 const MOST_PAGES = 200
+/** New runs stand at the head of the list; where a service has them elsewhere, none is found and none is touched. */
+export const MOST_HEAD_PAGES = 3
 /** The list may lag behind. */
 const PATIENT_MS = [0, 1_000, 2_000, 4_000, 8_000]
 /** A creation takes its time, and may come to its end after the one who asked for it has gone. */
 export const VERY_PATIENT_MS = [...PATIENT_MS, 15_000, 15_000]
 /** A service that loses a reply is often away for a while. */
-const LONGEST_SILENCE_MS = 2 * 60_000
-
-/** The runs of the list's first pages, in its order. */
-export async function listRuns(
-  client: ServiceClient,
-  options: { signal?: AbortSignal | undefined; mostPages: number }
-): Promise<Run[]> {
-  const all: Run[] = []
-  let page: string | undefined
-  for (let pages = 0; pages < options.mostPages; pages++) {
-    const { runs, next } = await client.listRuns(page, options.signal)
-    all.push(...runs)
-    if (next === undefined || next === page || runs.length === 0) break
-    page = next
-  }
-  return all
-}
+export const LONGEST_SILENCE_MS = 2 * 60_000
 
 /** The runs that carry the marker right now, newest first as the list has them. */
 export async function listMarked(
   client: ServiceClient,
   marker: string,
-  signal?: AbortSignal
+  { signal, mostPages = MOST_PAGES }: { signal?: AbortSignal | undefined; mostPages?: number } = {}
 ): Promise<Run[]> {
-  const runs = await listRuns(client, { signal, mostPages: MOST_PAGES })
+  const { runs } = await readRunList(client, { signal, mostPages })
   return runs.filter((run) => run.tags.includes(marker))
 }
 
@@ -50,7 +37,7 @@ export async function findMarkedRuns(
   marker: string,
   looking: Looking
 ): Promise<Run[]> {
-  return findPatiently(() => listMarked(client, marker, looking.signal), looking)
+  return findPatiently(() => listMarked(client, marker, looking), looking)
 }
 
 /** Looks again and again: the list may lag, and the service may be away. */
@@ -60,7 +47,7 @@ export async function findPatiently(
 ): Promise<Run[]> {
   for (const pauseMs of pausesMs) {
     if (pauseMs > 0) await clock.sleep(pauseMs, signal)
-    const found = await persist(look, { clock, signal, longestMs: LONGEST_SILENCE_MS })
+    const found = await persist(look, { clock, signal, outageMs: LONGEST_SILENCE_MS })
     if (found.length > 0) return found
   }
   return []

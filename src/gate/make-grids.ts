@@ -3,13 +3,13 @@ import { madeNothing } from '../service/errors.js'
 import { isReference } from '../service/requests.js'
 import type { GridChoice, GridReference, GridSpecification } from '../service/requests.js'
 import { createOnce } from './create-once.js'
+import { ENDED_GRID } from './end-grid.js'
 import type { Gate } from './gate.js'
 import { nextLookMs } from './pace.js'
 import { persist } from './persist.js'
 import { messageOf } from './trouble.js'
 
 const USABLE = 'started'
-const ENDED = ['stopped', 'invoiced']
 const LONGEST_LOOK_MS = 10_000
 /** Grids take minutes to start, in which the service may be away as well as later. */
 const LONGEST_SILENCE_MS = 5 * 60_000
@@ -58,11 +58,12 @@ async function awaitStart({ client, bench, settings }: Gate, id: string, signal:
   let status = ''
   for (;;) {
     const show = (): Promise<Grid> => client.showGrid(id, signal)
-    const grid = await persist(show, { clock: bench.clock, signal, longestMs: LONGEST_SILENCE_MS })
+    const grid = await persist(show, { clock: bench.clock, signal, outageMs: LONGEST_SILENCE_MS })
     if (grid.status !== status) bench.log.info(`Grid ${id} is ${grid.status}`)
     status = grid.status
     if (status === USABLE) return
-    if (ENDED.includes(status)) throw new Error(`Grid ${id} ended as "${status}" before the run could use it`)
+    if (ENDED_GRID.includes(status))
+      throw new Error(`Grid ${id} ended as "${status}" before the run could use it`)
     const longestMs = Math.min(settings.pollIntervalMs, LONGEST_LOOK_MS)
     const pauseMs = nextLookMs({ elapsedMs: bench.clock.now() - sinceMs, untilEndMs: undefined, longestMs })
     await bench.clock.sleep(pauseMs, signal)

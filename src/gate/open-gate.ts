@@ -1,9 +1,10 @@
 import { readAddress } from '../service/address.js'
 import type { Address } from '../service/address.js'
-import { ServiceClient } from '../service/client.js'
+import type { ServiceClient } from '../service/client.js'
 import { vocabularyOf } from '../service/vocabulary.js'
 import type { Gate } from './gate.js'
 import { Ledger } from './ledger.js'
+import { openClient as openClientFor } from './open-client.js'
 import { maskToken } from './mask-token.js'
 import type { Settings } from './settings.js'
 import type { StepState } from './step-state.js'
@@ -26,11 +27,11 @@ export async function openGate(bench: Workbench, settings: Settings): Promise<Ga
   return { bench, settings, ledger, local, client: openClient(readAddress(local.url), local.token) }
 
   function openClient(address: Address, token: string): ServiceClient {
-    return new ServiceClient({ address, token, words: vocabularyOf(serviceName), clock: bench.clock })
+    return openClientFor(bench, { address, token, words: vocabularyOf(serviceName), clock: bench.clock })
   }
 }
 
-function initialState({ target, serviceName }: Settings): StepState {
+function initialState({ target, serviceName, stopOnCancel }: Settings): StepState {
   return {
     address: target.kind === 'remote' ? target.address.api : '',
     token: target.kind === 'remote' ? target.token : '',
@@ -39,7 +40,8 @@ function initialState({ target, serviceName }: Settings): StepState {
     runId: undefined,
     madeGrids: [],
     processGroups: [],
-    cleanupDue: false
+    cleanupDue: false,
+    leaveIfKilled: !stopOnCancel
   }
 }
 

@@ -1,22 +1,18 @@
-import type { Clock } from '../service/clock.js'
-import { isPassing } from '../service/errors.js'
-import { pauseBefore } from '../service/retries.js'
+import { Patience } from './patience.js'
+import type { PatienceOptions } from './patience.js'
 
-const LONGEST_PAUSE_ATTEMPT = 6
-
-/** Tries again what fails in passing, until it has failed for so long or the signal is aborted. For what may be done twice alone. */
+/** Tries again what may well succeed a little later, until patience or the signal ends it. For what may be done twice alone. */
 export async function persist<T>(
   attempt: () => Promise<T>,
-  options: { clock: Clock; signal: AbortSignal | undefined; longestMs: number }
+  { signal, ...options }: PatienceOptions & { readonly signal: AbortSignal | undefined }
 ): Promise<T> {
-  const { clock, signal, longestMs } = options
-  const sinceMs = clock.now()
-  for (let failures = 1; ; failures++) {
+  const patience = new Patience(options)
+  for (;;) {
     try {
       return await attempt()
     } catch (thrown) {
-      if (signal?.aborted || !isPassing(thrown) || clock.now() - sinceMs > longestMs) throw thrown
-      await clock.sleep(pauseBefore(Math.min(failures, LONGEST_PAUSE_ATTEMPT), thrown), signal)
+      if (signal?.aborted) throw thrown
+      await options.clock.sleep(patience.bear(thrown), signal)
     }
   }
 }

@@ -1,14 +1,14 @@
 import type { ServiceClient } from '../service/client.js'
 import type { Clock } from '../service/clock.js'
 import type { Run } from '../service/documents.js'
-import { madeNothing } from '../service/errors.js'
-import { findPatiently, listRuns } from './find-run.js'
+import { MalformedReplyError, madeNothing } from '../service/errors.js'
+import { readRunList } from '../service/run-list.js'
+import { LONGEST_SILENCE_MS, MOST_HEAD_PAGES, findPatiently } from './find-run.js'
 import type { Gate } from './gate.js'
+import { persist } from './persist.js'
 import type { RepeatAttempt } from './step-state.js'
 import { messageOf } from './trouble.js'
 
-/** New runs stand at the head of the list; where a service has them elsewhere, none is found and none is touched. */
-const MOST_PAGES = 3
 /** Between this machine's clock and the service's. */
 const CLOCKS_DIFFER_MS = 5 * 60_000
 
@@ -24,6 +24,7 @@ export async function repeatRun(gate: Gate, id: string, signal: AbortSignal): Pr
   ledger.note({ repeat: attempt, cleanupDue: attempt !== undefined })
   try {
     const run = await client.repeatRun(id, signal)
+    assertNew(run, id, attempt)
     ledger.note({ runId: run.id, cleanupDue: true })
     return run
   } catch (thrown) {
@@ -38,21 +39,33 @@ export async function repeatRun(gate: Gate, id: string, signal: AbortSignal): Pr
   }
 }
 
+/** A repeat is a GET, and something in between may answer it from a cache: a run that was there before is not the new one. */
+function assertNew(run: Run, id: string, attempt: RepeatAttempt | undefined): void {
+  if (run.id === id || attempt?.knownIds.includes(run.id))
+    throw new MalformedReplyError(
+      `repeating run ${id}`,
+      `the service answered with run ${run.id}, which was there before`
+    )
+}
+
 /** What the list holds before the repeat; undefined where it cannot be read, which is no reason not to repeat. */
 async function lookBefore(
   { client, bench }: Gate,
   id: string,
   signal: AbortSignal
 ): Promise<RepeatAttempt | undefined> {
-  try {
+  const look = async (): Promise<RepeatAttempt> => {
     const { name, tool, threads, rampupSeconds, durationSeconds } = await client.showRun(id, signal)
-    const known = await listRuns(client, { signal, mostPages: MOST_PAGES })
+    const { runs } = await readRunList(client, { signal, mostPages: MOST_HEAD_PAGES })
     return {
       runId: id,
       likeness: { name, tool, threads, rampupSeconds, durationSeconds },
-      knownIds: known.map((run) => run.id),
+      knownIds: runs.map((run) => run.id),
       askedMs: bench.clock.now()
     }
+  }
+  try {
+    return await persist(look, { clock: bench.clock, signal, outageMs: LONGEST_SILENCE_MS })
   } catch {
     signal.throwIfAborted()
     return undefined
@@ -99,7 +112,7 @@ export async function findRepeats(
     isAlike(run, likeness) &&
     (run.startedMs === undefined || run.startedMs > askedMs - CLOCKS_DIFFER_MS)
   const look = async (): Promise<Run[]> => {
-    const runs = await listRuns(client, { signal: options.signal, mostPages: MOST_PAGES })
+    const { runs } = await readRunList(client, { signal: options.signal, mostPages: MOST_HEAD_PAGES })
     return runs.filter(isOurs)
   }
   return findPatiently(look, options)

@@ -77,7 +77,6 @@ async function findOut(gate: Gate, findings: Findings): Promise<void> {
       signal: deadline.signal,
       longestMs: settings.pollIntervalMs,
       durationSeconds: settings.durationSeconds,
-      isNew: settings.origin.kind !== 'existing',
       onProgress: (progress) => bench.onProgress?.(progress)
     })
     // A run whose creation took long, or was looked for, may have run before the watch began.
@@ -142,6 +141,8 @@ async function collectAfterTimeout(gate: Gate, findings: Findings): Promise<void
     error: new Error('the run did not end in time after it was told to stop'),
     others: [bench.cancelled]
   })
+  // What has run out of its time is stopped, whatever stop-on-cancel says.
+  gate.ledger.note({ leaveIfKilled: false })
   try {
     bench.log.warning(`The timeout of ${formatDuration(settings.timeoutMs)} is over: stopping run ${run.id}.`)
     findings.run = await endRun(client, run.id, { clock: bench.clock, signal: deadline.signal })

@@ -17,6 +17,8 @@ export interface StepState {
   readonly processGroups: readonly ProcessGroup[]
   /** False once nothing is left to stop, or what is left is left on purpose. */
   readonly cleanupDue: boolean
+  /** `stop-on-cancel: false`, as long as nothing but a cancelled job can have ended main: a kill cannot be told from one. */
+  readonly leaveIfKilled?: boolean
 }
 
 /** How to know the run that a repeat has made. */

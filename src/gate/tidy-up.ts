@@ -1,7 +1,10 @@
-import { cleanUp } from './clean-up.js'
+import { cleanUp, endTwins } from './clean-up.js'
+import type { CleanUpOptions } from './clean-up.js'
 import type { Findings } from './conclude.js'
 import { startDeadline } from './deadline.js'
+import { MOST_HEAD_PAGES } from './find-run.js'
 import type { Gate } from './gate.js'
+import { LEFT_RUNNING, wasAskedFor } from './leave-run.js'
 import { hasEnded } from './run-status.js'
 
 /** The runner sends SIGTERM 7.5 s after SIGINT: what is to be stopped must be stopped by then. */
@@ -14,16 +17,15 @@ export async function tidyUp(gate: Gate, findings: Findings): Promise<void> {
   const { state } = ledger
   if (!state.cleanupDue) return
   const isCancelled = findings.trouble?.kind === 'cancelled'
-  const wasAskedFor = state.marker !== undefined || state.repeat !== undefined
   // Grids that were made for a run which was never asked for are not left to it.
-  const isRunning = findings.run === undefined ? wasAskedFor : !hasEnded(findings.run.status)
+  const isRunning = findings.run === undefined ? wasAskedFor(state) : !hasEnded(findings.run.status)
   if (isCancelled && isRunning && !settings.stopOnCancel) {
-    bench.log.info(
-      'stop-on-cancel is false: the run is left running, and the stop_after of its grids ends them.'
-    )
+    bench.log.info(LEFT_RUNNING)
     ledger.note({ cleanupDue: false })
     return
   }
+  // From here on it is not a cancelled job that leaves something running.
+  ledger.note({ leaveIfKilled: false })
   const deadline = startDeadline(bench.clock, isCancelled ? STOP_ON_CANCEL_MS : STOP_ON_TROUBLE_MS, {
     error: new Error('there was no time left')
   })
@@ -32,8 +34,17 @@ export async function tidyUp(gate: Gate, findings: Findings): Promise<void> {
   const grids = { ...state, runId: undefined, marker: undefined, repeat: undefined }
   const left = !isRunning || wasLookedFor ? grids : state
   const { clock, log } = bench
-  const isClean = await cleanUp(left, { client, clock, log, signal: deadline.signal })
+  const options = { client, clock, log, signal: deadline.signal }
+  const isClean = await Promise.all([cleanUp(left, options), isRunning || endTwinsOf(gate, options)])
   deadline.release()
   // Whatever could not be ended here is the post step's to end.
-  if (isClean && !(wasLookedFor && wasAskedFor)) ledger.note({ cleanupDue: false })
+  if (isClean.every((each) => each) && !(wasLookedFor && wasAskedFor(state)))
+    ledger.note({ cleanupDue: false })
+}
+
+/** The run has ended; one that was made beside it may not have. The embedded service has nothing in between that could make one. */
+async function endTwinsOf({ ledger, local }: Gate, options: CleanUpOptions): Promise<boolean> {
+  const { state } = ledger
+  if (local !== undefined || state.runId === undefined) return true
+  return endTwins(state, { ...options, mostPages: MOST_HEAD_PAGES })
 }

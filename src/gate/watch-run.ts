@@ -1,8 +1,7 @@
-import { RefusedError, isPassing } from '../service/errors.js'
-import { pauseBefore } from '../service/retries.js'
 import type { Run } from '../service/documents.js'
 import { formatDuration } from './durations.js'
 import { nextLookMs } from './pace.js'
+import { Patience } from './patience.js'
 import { hasEnded, phaseOf } from './run-status.js'
 import type { Clock } from '../service/clock.js'
 import type { Log, Progress } from './workbench.js'
@@ -16,8 +15,6 @@ export interface WatchOptions {
   readonly longestMs: number
   /** What was asked for; the run's own figure is used where this is not known. */
   readonly durationSeconds: number | undefined
-  /** A run that was made a moment ago may not be known everywhere yet. */
-  readonly isNew: boolean
   readonly onProgress?: (progress: Progress) => void
 }
 
@@ -31,10 +28,11 @@ export interface Watched {
 const LINE_EVERY_MS = 60_000
 /** A service may be away for some minutes in the middle of a run without the gate giving up. */
 const LONGEST_SILENCE_MS = 5 * 60_000
-const NEW_RUN_MAY_BE_UNKNOWN_MS = 30_000
-const LONGEST_PAUSE_AFTER_FAILURE = 6
 
-/** Looks at the run until it has ended; throws when the signal is aborted or the service stays away. */
+/**
+ * Looks at the run until it has ended; throws when the signal is aborted or the service stays away. The service has named the run
+ * before, so that a 404 may be a matter of moments: a run that is too new to be known everywhere, or a deployment.
+ */
 export async function watchRun(options: WatchOptions): Promise<Watched> {
   const watch = new Watch(options)
   for (;;) {
@@ -48,10 +46,10 @@ class Watch {
   readonly #options: WatchOptions
   readonly #sinceMs: number
   readonly #unknownStatuses = new Set<string>()
-  #lastAnswerMs: number
   #lastLineMs = -Infinity
-  #failures = 0
-  #lastFailure: unknown
+  readonly #patience: Patience
+  /** After a failed look. */
+  #failurePauseMs: number | undefined
   #run: Run | undefined
   #seenRunningMs: number | undefined
   /** The last look before that: the run started in between. */
@@ -60,7 +58,7 @@ class Watch {
   constructor(options: WatchOptions) {
     this.#options = options
     this.#sinceMs = options.clock.now()
-    this.#lastAnswerMs = this.#sinceMs
+    this.#patience = new Patience({ clock: options.clock, outageMs: LONGEST_SILENCE_MS })
   }
 
   /** What was seen, once the run has ended. */
@@ -80,8 +78,7 @@ class Watch {
 
   pauseMs(): number {
     const { clock, longestMs } = this.#options
-    if (this.#failures > 0)
-      return pauseBefore(Math.min(this.#failures, LONGEST_PAUSE_AFTER_FAILURE), this.#lastFailure)
+    if (this.#failurePauseMs !== undefined) return this.#failurePauseMs
     const nowMs = clock.now()
     const endMs = this.#expectedEndMs()
     return nextLookMs({
@@ -94,9 +91,9 @@ class Watch {
   #note(run: Run): void {
     const { log, clock } = this.#options
     const nowMs = clock.now()
-    if (this.#failures > 0) log.info(`The service answers again.`)
-    this.#failures = 0
-    this.#lastAnswerMs = nowMs
+    if (this.#patience.isFailing) log.info(`The service answers again.`)
+    this.#patience.noteAnswer()
+    this.#failurePauseMs = undefined
     const changed = run.status !== this.#run?.status
     this.#run = run
     const phase = phaseOf(run.status)
@@ -127,18 +124,9 @@ class Watch {
   }
 
   #tolerate(error: unknown): void {
-    const { log, clock, isNew } = this.#options
-    const nowMs = clock.now()
-    const isTooNew =
-      isNew &&
-      error instanceof RefusedError &&
-      error.status === 404 &&
-      this.#run === undefined &&
-      nowMs - this.#sinceMs < NEW_RUN_MAY_BE_UNKNOWN_MS
-    if (!isTooNew && (!isPassing(error) || nowMs - this.#lastAnswerMs > LONGEST_SILENCE_MS)) throw error
-    if (this.#failures === 0) log.info(`The service could not be asked (${String(error)}); trying again.`)
-    this.#failures++
-    this.#lastFailure = error
+    const isFirst = !this.#patience.isFailing
+    this.#failurePauseMs = this.#patience.bear(error)
+    if (isFirst) this.#options.log.info(`The service could not be asked (${String(error)}); trying again.`)
   }
 
   #durationSeconds(): number | undefined {

@@ -1,5 +1,6 @@
 import type { Annotation } from '../report/annotations.js'
 import type { CommentPlace } from '../report/comment.js'
+import type { ClientOptions, ServiceClient } from '../service/client.js'
 import type { Clock } from '../service/clock.js'
 import type { OutputName } from './outputs.js'
 import type { ProcessGroup, StepState } from './step-state.js'
@@ -96,4 +97,6 @@ export interface Workbench {
   /** Told after each look at the run, where somebody watches. */
   onProgress?(progress: Progress): void
   startLocalService(request: LocalServiceRequest): Promise<LocalService>
+  /** Another way to the service than connections of its own. */
+  openClient?(options: ClientOptions): ServiceClient
 }

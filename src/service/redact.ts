@@ -1,13 +1,15 @@
 import { Transform, pipeline } from 'node:stream'
 import type { Readable } from 'node:stream'
+import { formsOf } from './written-forms.js'
 
 /** What stands where a secret stood in a text. */
 export const REDACTED = '***'
 
 /** Shorter ones occur in any text by chance: striking them out would destroy the text and protect nothing. */
 const LEAST_SECRET = 6
-/** The longest way to write one character: an escape within an escape. */
-const LONGEST_CHARACTER = 10
+
+/** A secret, character by character, each in the forms in which it may be written. */
+type Spelling = readonly (readonly string[])[]
 
 /**
  * Takes the token out of what the service says: as it is, as the value of the Basic header, and in the forms in which JSON, addresses,
@@ -16,17 +18,19 @@ const LONGEST_CHARACTER = 10
 export class Redactor {
   readonly #text: RegExp | undefined
   readonly #bytes: RegExp | undefined
+  /** Of the bytes: one character of these each. */
+  readonly #spellings: readonly Spelling[]
   /** Every form of a secret holds one of these as it is, so that bytes without them need no closer look. */
   readonly #clues: readonly Buffer[]
   readonly #longestBytes: number
 
   constructor(token: string) {
     const secrets = secretsOf(token)
-    const asBytes = secrets.map(latin1Of)
-    this.#text = patternOf(secrets, (character) => character)
-    this.#bytes = patternOf(secrets, latin1Of)
-    this.#clues = asBytes.map((secret) => Buffer.from(longestWord(secret)))
-    this.#longestBytes = Math.max(0, ...asBytes.map(({ length }) => length)) * LONGEST_CHARACTER
+    this.#spellings = secrets.map((secret) => spell(secret, latin1Of))
+    this.#text = patternOf(secrets.map((secret) => spell(secret, (character) => character)))
+    this.#bytes = patternOf(this.#spellings)
+    this.#clues = secrets.map((secret) => Buffer.from(longestWord(secret)))
+    this.#longestBytes = Math.max(0, ...this.#spellings.map(longestLength))
   }
 
   text(text: string): string {
@@ -39,28 +43,50 @@ export class Redactor {
     let held: Buffer = Buffer.alloc(0)
     const redacting = new Transform({
       transform: (chunk: Buffer, _encoding, done) => {
-        const { ready, rest } = this.#strike(held.length === 0 ? chunk : Buffer.concat([held, chunk]))
-        held = rest
-        done(null, ready)
+        const bytes = held.length === 0 ? chunk : Buffer.concat([held, chunk])
+        const found = this.#find(bytes)
+        const end = this.#openSecretIn(bytes, found)
+        held = bytes.subarray(end)
+        done(null, cover(bytes.subarray(0, end), found))
       },
-      flush: (done) => done(null, this.#strike(held, 0).ready)
+      flush: (done) => done(null, cover(held, this.#find(held)))
     })
     // Whoever reads it is told of its failures; here nobody is.
     return pipeline(source, redacting, () => undefined)
   }
 
-  /** What may begin a secret that goes on in the next chunk is held back; a secret is never cut in two. */
-  #strike(bytes: Buffer, heldBack = this.#longestBytes): { ready: Buffer; rest: Buffer } {
-    let end = Math.max(0, bytes.length - heldBack)
-    if (this.#bytes === undefined || !this.#clues.some((clue) => bytes.includes(clue)))
-      return { ready: bytes.subarray(0, end), rest: bytes.subarray(end) }
-    const struck = Buffer.from(bytes)
-    for (const { index, 0: found } of bytes.toString('latin1').matchAll(this.#bytes)) {
-      struck.fill('*', index, index + found.length)
-      if (index < end && index + found.length > end) end = index
-    }
-    return { ready: struck.subarray(0, end), rest: bytes.subarray(end) }
+  #find(bytes: Buffer): Stretch[] {
+    if (this.#bytes === undefined || !this.#clues.some((clue) => bytes.includes(clue))) return []
+    return Array.from(bytes.toString('latin1').matchAll(this.#bytes), ({ index, 0: { length } }) => ({
+      start: index,
+      end: index + length
+    }))
   }
+
+  /** Where a secret begins that may go on in the next bytes, and is held back until they are here; else the end. */
+  #openSecretIn(bytes: Buffer, found: readonly Stretch[]): number {
+    const from = Math.max(0, bytes.length - this.#longestBytes)
+    const tail = bytes.toString('latin1', from)
+    for (let at = 0; at < tail.length; at++) {
+      // A secret that is there whole may hold its own beginning once more.
+      const isWithin = found.some(({ start, end }) => start < from + at && from + at < end)
+      if (!isWithin && this.#spellings.some((spelling) => isBegun(spelling, tail, at))) return from + at
+    }
+    return bytes.length
+  }
+}
+
+interface Stretch {
+  readonly start: number
+  readonly end: number
+}
+
+function cover(bytes: Buffer, stretches: readonly Stretch[]): Buffer {
+  if (stretches.length === 0) return bytes
+  const covered = Buffer.from(bytes)
+  for (const { start, end } of stretches)
+    covered.fill('*', Math.min(start, bytes.length), Math.min(end, bytes.length))
+  return covered
 }
 
 /** The token; the value of the Basic header, for which it stands before a colon; and the token in base64 by itself. */
@@ -72,64 +98,44 @@ function secretsOf(token: string): string[] {
     .sort((one, other) => other.length - one.length)
 }
 
+function spell(secret: string, literalOf: (character: string) => string): Spelling {
+  return Array.from(secret, (character) => formsOf(character, literalOf(character)))
+}
+
+function longestLength(spelling: Spelling): number {
+  return spelling.reduce((sum, forms) => sum + Math.max(...forms.map(({ length }) => length)), 0)
+}
+
 /** UTF-8 bytes, a character each. */
 function latin1Of(text: string): string {
   return Buffer.from(text).toString('latin1')
 }
 
-function patternOf(secrets: readonly string[], literal: (character: string) => string): RegExp | undefined {
-  if (secrets.length === 0) return undefined
-  const forms = secrets.map((secret) =>
-    Array.from(secret)
-      .map((each) => formsOf(each, literal(each)))
-      .join('')
+function patternOf(spellings: readonly Spelling[]): RegExp | undefined {
+  if (spellings.length === 0) return undefined
+  const secrets = spellings.map((spelling) => spelling.map(alternativesOf).join(''))
+  // Padding that stays behind would tell where the header's value was.
+  return new RegExp(`(?:${secrets.join('|')})${alternativesOf(formsOf('=', '='))}{0,2}`, 'g')
+}
+
+function alternativesOf(forms: readonly string[]): string {
+  return `(?:${forms.map((form) => form.replace(/[^A-Za-z0-9]/g, escapeUnit)).join('|')})`
+}
+
+function escapeUnit(unit: string): string {
+  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
+}
+
+/** Whether the text ends within this secret, begun at this place. */
+function isBegun(spelling: Spelling, text: string, at: number, index = 0): boolean {
+  const forms = spelling[index]
+  if (forms === undefined) return false
+  if (at === text.length) return true
+  return forms.some((form) =>
+    text.startsWith(form, at)
+      ? isBegun(spelling, text, at + form.length, index + 1)
+      : form.startsWith(text.slice(at))
   )
-  return new RegExp(`(?:${forms.join('|')})(?:${formsOf('=', '=')}){0,2}`, 'g')
-}
-
-const NAMED_ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&apos;'
-}
-/** base64 for addresses has other letters for two of the plain one's. */
-const IN_ADDRESSES: Readonly<Record<string, string>> = { '+': '-', '/': '_', ' ': '\\+' }
-
-/** The ways to write one character; letters and digits are written as they are everywhere. */
-function formsOf(character: string, literal: string): string {
-  if (/^[A-Za-z0-9]$/.test(character)) return character
-  const code = character.codePointAt(0) ?? 0
-  const entity = NAMED_ENTITIES[character]
-  const inAddresses = IN_ADDRESSES[character]
-  const forms = [
-    // Backslashes and doubled quotes are how JSON and CSV write some of them.
-    `\\\\{0,3}${escapedUnits(literal)}`,
-    ...(character === '"' ? ['""'] : []),
-    [...Buffer.from(character)].map((byte) => `%(?:25){0,2}${hex(byte, 2)}`).join(''),
-    `\\\\{1,3}u${hex(code, 4)}`,
-    `&#(?:${code}|[xX]0{0,2}${hex(code, 2)});`,
-    ...(entity === undefined ? [] : [entity]),
-    ...(inAddresses === undefined ? [] : [inAddresses])
-  ]
-  return `(?:${forms.join('|')})`
-}
-
-/** For a pattern, in which signs have meanings of their own. */
-function escapedUnits(text: string): string {
-  return text
-    .split('')
-    .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
-    .join('')
-}
-
-/** In upper and lower case. */
-function hex(value: number, digits: number): string {
-  return value
-    .toString(16)
-    .padStart(digits, '0')
-    .replace(/[a-f]/g, (digit) => `[${digit}${digit.toUpperCase()}]`)
 }
 
 function longestWord(secret: string): string {

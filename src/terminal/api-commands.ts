@@ -11,6 +11,7 @@ import { ServiceClient } from '../service/client.js'
 import { systemClock } from '../service/clock.js'
 import type { Account, Grid, Run } from '../service/documents.js'
 import { isReference } from '../service/requests.js'
+import { readRunList } from '../service/run-list.js'
 import { vocabularyOf } from '../service/vocabulary.js'
 import type { Arguments, Flag } from './arguments.js'
 import { UsageError } from './arguments.js'
@@ -38,6 +39,9 @@ export const CONNECTION_FLAGS: readonly Flag[] = [
 export const GRID_FLAGS: readonly Flag[] = [
   { name: 'grids', value: 'yaml', about: 'one specification, as an element of the input grids' }
 ]
+
+/** A service that always has another page must not keep the command for ever. */
+const MOST_PAGES = 1_000
 
 /** A CSV that is not there yet is waited for, one that never comes is not waited for without end. */
 const RESULTS_TIMEOUT = '10m'
@@ -94,15 +98,14 @@ function takeAddress(baseUrl: string): Address {
 }
 
 export async function listRuns({ client, tell, world }: Desk): Promise<void> {
-  const runs: Run[] = []
-  let page: string | undefined
-  let total: number | undefined
-  do {
-    const listed = await client.listRuns(page, world.cancelled)
-    runs.push(...listed.runs)
-    total = listed.total
-    page = listed.next === page ? undefined : listed.next
-  } while (page !== undefined)
+  const { runs, total, isWhole } = await readRunList(client, {
+    signal: world.cancelled,
+    mostPages: MOST_PAGES
+  })
+  if (!isWhole)
+    world.screen.err.write(
+      `loadgate: the list goes on; these are the ${runs.length} runs of its first ${MOST_PAGES} pages\n`
+    )
   tell({ total: total ?? runs.length, runs }, () =>
     table(
       ['run', 'status', 'apdex', 'tool', 'name'],
