@@ -11,7 +11,7 @@ import { ServiceClient } from '../../src/service/client.js'
 import { systemClock } from '../../src/service/clock.js'
 import { vocabularyOf } from '../../src/service/vocabulary.js'
 import { runCommandLine } from '../../src/terminal/commands.js'
-import { FakeService } from '../support/fake-service.js'
+import { FakeService, json } from '../support/fake-service.js'
 import { makeAccount, makeRun, makeUser } from '../support/make-documents.js'
 import { makeGridSpecification } from '../support/make-run-request.js'
 import { makeWorld } from './make-world.js'
@@ -148,6 +148,44 @@ describe('a service that answers in its own way', () => {
     const listed = JSON.parse(out) as { total: number; runs: Shown[] }
     expect(listed.runs.map(({ id }) => id)).toEqual(ids.reverse())
     expect(listed.total).toBe(5)
+  })
+
+  test.each([
+    ['leads to itself', (page: number) => Math.min(page + 1, 2)],
+    ['leads back', (page: number) => (page % 3) + 1],
+    ['leads on and brings nothing new', (page: number) => page + 1]
+  ])('a list whose next link %s comes to its end, with every run once', async (_, nextOf) => {
+    let asked = 0
+    other.faults.push(({ path }, response) => {
+      asked++
+      const page = Number(new URL(path, 'http://x').searchParams.get('page') ?? 1)
+      const ids = page === 1 ? ['a', 'b'] : page === 2 ? ['b', 'c'] : ['c']
+      json(response, 200, {
+        _links: { next: { href: `/api/runs?page=${nextOf(page)}` } },
+        _embedded: {
+          runs: [null, ...ids.map((uuid) => makeRun({ uuid, duration: 0.5 }))].slice(page > 1 ? 1 : 0)
+        }
+      })
+      return true
+    })
+    const { out } = await type(['runs', '--json'], { url: other.url, token: other.token })
+    expect((JSON.parse(out) as { runs: Shown[] }).runs.map(({ id }) => id)).toEqual(['a', 'b', 'c'])
+    expect(asked).toBeLessThanOrEqual(4)
+  })
+
+  test('a list that always brings something new is cut, and that is said', async () => {
+    other.faults.push(({ path }, response) => {
+      const page = Number(new URL(path, 'http://x').searchParams.get('page') ?? 1)
+      json(response, 200, {
+        _links: { next: { href: `/api/runs?page=${page + 1}` } },
+        _embedded: { runs: [makeRun({ uuid: `run${page}` })] }
+      })
+      return true
+    })
+    const world = makeWorld({ token: other.token, workspace: folder })
+    await runCommandLine(['runs', '--base-url', other.url, '--json'], world)
+    expect((JSON.parse(world.screen.out.text) as { runs: Shown[] }).runs).toHaveLength(1_000)
+    expect(world.screen.err.text).toContain('the list goes on')
   })
 
   test('a grid that was terminated without a word', async () => {
