@@ -28,7 +28,8 @@ test.each([
   ['SIGINT', 'SIGINT'],
   ['SIGTERM', 'SIGINT'],
   ['SIGHUP', 'SIGTERM'],
-  ['SIGINT', 'SIGQUIT']
+  ['SIGINT', 'SIGQUIT'],
+  ['SIGQUIT', 'SIGQUIT']
 ] as const)('%s, then %s: the second ends the process at once', (first, second) => {
   process.emit(first)
   process.emit(second)

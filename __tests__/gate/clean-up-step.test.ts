@@ -69,6 +69,56 @@ describe('from the saved state alone', () => {
   })
 })
 
+describe('stop-on-cancel: false, after a kill', () => {
+  const leaveIfKilled = true
+  const LEFT = 'stop-on-cancel is false: the run is left running, and the stop_after of its grids ends them.'
+  const grids = (): boolean[] => [...service.grids.values()].map(({ isTerminated }) => isTerminated)
+
+  beforeEach(() => {
+    service.grids.set('g1', { id: 'g1', statuses: ['started'], fields: [], isTerminated: false })
+  })
+
+  test.each<[string, Partial<StepState>]>([
+    ['known by its id', { runId: 'mine', marker: 'loadgate-1' }],
+    ['known by its marker', { marker: 'loadgate-1' }],
+    ['a repeat', { repeat: { runId: 'r', likeness: {}, knownIds: [], askedMs: 0 } }]
+  ])('a run that is %s is left, and so are its grids; the log says so', async (_, changes) => {
+    service.addRun({ id: 'mine', tags: ['loadgate-1'], statuses: ['running'] })
+    await clean({ ...changes, leaveIfKilled, madeGrids: ['g1'] })
+    expect(service.runs[0]?.statuses).toEqual(['running'])
+    expect(service.count('stopRun')).toBe(0)
+    expect(grids()).toEqual([false])
+    expect(log.lines).toEqual([`info: ${LEFT}`])
+  })
+
+  test('without grids of its own, nothing is even asked', async () => {
+    await clean({ runId: 'mine', leaveIfKilled })
+    expect(service.seen).toEqual([])
+    expect(log.lines).toEqual([`info: ${LEFT}`])
+  })
+
+  test.each<[string, Partial<StepState>]>([
+    ['no run was asked for', {}],
+    ['the run has ended', { runId: 'ended', marker: 'loadgate-1' }],
+    ['the run was never made', { marker: 'loadgate-2' }]
+  ])('grids are not left where %s', async (_, changes) => {
+    service.addRun({ id: 'ended', tags: ['loadgate-1'], statuses: ['finished'] })
+    await clean({ ...changes, leaveIfKilled, madeGrids: ['g1'] })
+    expect(grids()).toEqual([true])
+  })
+
+  test("the embedded service's processes are ended all the same", async () => {
+    await clean({ processGroups: [{ pid: 11, startTime: '1' }], address: '', leaveIfKilled, runId: 'mine' })
+    expect(ended).toEqual([11])
+  })
+
+  test('a run that main was about to stop for another reason is stopped', async () => {
+    service.addRun({ id: 'mine', statuses: ['running'] })
+    await clean({ runId: 'mine', leaveIfKilled: false })
+    expect(service.runs[0]?.statuses).toEqual(['finished'])
+  })
+})
+
 describe('it comes to its end', () => {
   test.each([
     ['a run that will not stop', faults.answer(200, { uuid: 'mine', status: 'running' })],

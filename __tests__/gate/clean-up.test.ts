@@ -64,6 +64,34 @@ describe('the run', () => {
     expect(['mine', 'twin', 'theirs'].map(statusOf)).toEqual(['finished', 'finished', 'running'])
   })
 
+  test('is stopped once, though the list names it on two pages, beside odd entries', async () => {
+    const listed = { uuid: 'mine', status: 'running', tag_list: [MARKER] }
+    const odd = { uuid: 'theirs', status: 'running', duration: 0.5, _embedded: { run_files: [{}] } }
+    const pages = [
+      { _links: { next: { href: '/api/runs?page=2' } }, _embedded: { runs: [null, odd, listed] } },
+      { _links: { next: { href: '/api/runs?page=2' } }, _embedded: { runs: [listed, odd] } }
+    ]
+    service.addRun({ id: 'theirs', statuses: ['running'] })
+    service.addRun({ id: 'mine', tags: [MARKER], statuses: ['running'] })
+    service.meet('listRuns', ...pages.map((page) => faults.answer(200, page)))
+    expect(await clean({ marker: MARKER })).toBe(true)
+    expect(service.count('stopRun')).toBe(1)
+    expect(['mine', 'theirs'].map(statusOf)).toEqual(['finished', 'running'])
+    expect(log.of('warning')).toEqual([])
+  })
+
+  test('404 from an ingress does not hide it from the clean-up', async () => {
+    service.addRun({ id: 'mine', tags: [MARKER], statuses: ['running'] })
+    service.meet(
+      'listRuns',
+      faults.answer(404),
+      faults.answer(404),
+      faults.answer(302, '', { location: '/' })
+    )
+    expect(await clean({ marker: MARKER })).toBe(true)
+    expect(statusOf('mine')).toBe('finished')
+  })
+
   test('is found in a list that lags', async () => {
     const cleaning = clean({ marker: MARKER })
     await service.reached('listRuns', 3)
@@ -177,6 +205,32 @@ describe('the grids that the step made', () => {
     expect(log.of('warning')).toEqual([])
   })
 
+  test.each([400, 404, 409, 422])(
+    'one that has ended already, and refuses with %d, is fine',
+    async (status) => {
+      service.grids.set('g1', { id: 'g1', statuses: ['stopped'], fields: [], isTerminated: false })
+      service.meet('terminateGrid', ...Array.from({ length: 50 }, () => faults.answer(status)))
+      expect(await clean({ madeGrids: ['g1'] })).toBe(true)
+      expect(service.count('terminateGrid')).toBe(1)
+      expect(log.of('warning')).toEqual([])
+    }
+  )
+
+  test('404 in the middle of a deployment is not taken for the end of one', async () => {
+    addGrid('g1')
+    service.meet('terminateGrid', faults.answer(404), faults.answer(404))
+    service.meet('showGrid', faults.answer(404), faults.answer(404))
+    expect(await clean({ madeGrids: ['g1'] })).toBe(true)
+    expect(service.grids.get('g1')?.isTerminated).toBe(true)
+  })
+
+  test('one that is refused for good is warned about, soon', async () => {
+    addGrid('g1')
+    service.meet('terminateGrid', ...Array.from({ length: 50 }, () => faults.answer(422)))
+    expect(await clean({ madeGrids: ['g1'] })).toBe(false)
+    expect(clock.elapsedMs).toBeLessThan(30_000)
+  })
+
   test('a termination that fails in passing is repeated', async () => {
     addGrid('g1')
     service.meet('terminateGrid', faults.answer(503), faults.dropAfter)
@@ -197,7 +251,7 @@ describe('the grids that the step made', () => {
     service.addRun({ id: 'mine', statuses: ['running'] })
     addGrid('g1')
     addGrid('g2')
-    service.meet('terminateGrid', faults.answer(422))
+    service.meet('terminateGrid', faults.answer(403))
     expect(await clean({ runId: 'mine', madeGrids: ['g1', 'g2'] })).toBe(false)
     expect(log.of('warning')).toEqual([expect.stringMatching(/^Grid g1 may still be running: .*stop_after/)])
     expect(service.grids.get('g2')?.isTerminated).toBe(true)

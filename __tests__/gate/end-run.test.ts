@@ -36,7 +36,7 @@ test('the word of the stop alone is not believed: a look confirms the end', asyn
 test('stop is repeated while the run goes on', async () => {
   service.meet('stopRun', stillRunning, stillRunning)
   expect((await end()).status).toBe('finished')
-  expect(service.order()).toEqual(['stopRun', 'stopRun', 'stopRun', 'showRun'])
+  expect(service.order()).toEqual(['stopRun', 'showRun', 'stopRun', 'showRun', 'stopRun', 'showRun'])
   expect(clock.elapsedMs).toBe(4_000)
 })
 
@@ -58,10 +58,46 @@ test.each([
   expect(service.runs[0]?.statuses).toEqual(['finished'])
 })
 
-test.each([401, 404])('%d is the end of trying', async (status) => {
+test('a stop that never says more than "stopping" is followed by looks that see the end', async () => {
+  service.meet(
+    'stopRun',
+    (res, commit) => {
+      commit()
+      stillRunning(res, commit)
+    },
+    ...Array.from({ length: 50 }, () => faults.answer(409))
+  )
+  expect((await end()).status).toBe('finished')
+  expect(service.order()).toEqual(['stopRun', 'showRun'])
+})
+
+test.each([400, 404, 409, 410, 422, 503])(
+  '%d, since the run has just ended: a look sees it, and that is the outcome',
+  async (status) => {
+    service.runs[0]!.statuses = ['problem']
+    service.meet('stopRun', ...Array.from({ length: 50 }, () => faults.answer(status)))
+    expect((await end()).status).toBe('problem')
+  }
+)
+
+test('404 in the middle of a deployment does not leave the run running', async () => {
+  service.meet('stopRun', faults.answer(404), faults.answer(404))
+  service.meet('showRun', faults.answer(404), faults.answer(404))
+  expect((await end()).status).toBe('finished')
+  expect(service.count('stopRun')).toBe(3)
+})
+
+test.each([401, 403])('%d is the end of trying: it is about the token', async (status) => {
   service.meet('stopRun', faults.answer(status))
   await expect(end()).rejects.toMatchObject({ status })
-  expect(service.order()).toEqual(['stopRun'])
+  expect(service.order()).toEqual(['stopRun', 'showRun'])
+})
+
+test('a stop that is refused while the run goes on is given up after half a minute, with the words of the service', async () => {
+  service.meet('stopRun', ...Array.from({ length: 50 }, () => faults.answer(422, { error: 'not now' })))
+  await expect(end()).rejects.toThrow(/422: not now/)
+  expect(clock.elapsedMs).toBeGreaterThanOrEqual(30_000)
+  expect(clock.elapsedMs).toBeLessThan(40_000)
 })
 
 test('when time is over, it is not made sure', async () => {

@@ -63,7 +63,13 @@ describe('a run that comes to its end', () => {
   test('passes: started, watched, collected, judged, published', async () => {
     const outcome = await gate()
     expect(outcome).toMatchObject({ verdict: 'passed', reason: 'The threshold holds.' })
-    expect([...new Set(service.order())].sort()).toEqual(['createRun', 'report', 'result', 'showRun'])
+    expect([...new Set(service.order())].sort()).toEqual([
+      'createRun',
+      'listRuns',
+      'report',
+      'result',
+      'showRun'
+    ])
     expect(Object.fromEntries(bench.outputs)).toMatchObject({
       'run-id': 'run1',
       'run-url': 'https://service.example/run1',
@@ -166,6 +172,37 @@ describe('the token', () => {
   })
 })
 
+describe('a run that was made twice by something in between', () => {
+  const twice: Fault = (res, commit) => {
+    commit()
+    faults.none(res, commit)
+  }
+
+  test('the second one is stopped, with a warning; the first one is judged', async () => {
+    service.nextStatuses = ['queued', 'running']
+    service.addRun({ id: 'theirs', tags: ['loadgate-0'] })
+    service.meet('createRun', twice)
+    const gating = gate()
+    await service.reached('showRun', 3)
+    const [judged, twin] = service.runs
+    judged!.statuses = ['finished']
+    expect((await gating).verdict).toBe('passed')
+    expect(bench.outputs.get('run-id')).toBe(judged!.id)
+    expect(twin!.statuses).toEqual(['finished'])
+    expect(running()).toEqual(['theirs'])
+    expect(bench.log.of('warning')).toEqual([
+      `Run ${twin!.id} carries the same tag as run ${judged!.id}: it was made twice, and both made load.`
+    ])
+  })
+
+  test('a list that cannot be read leaves the look to post', async () => {
+    service.meet('listRuns', ...many(faults.answer(403)))
+    expect((await gate()).verdict).toBe('passed')
+    expect(bench.states.at(-1)).toMatchObject({ cleanupDue: true })
+    expect(bench.log.of('warning')).toEqual([])
+  })
+})
+
 describe('the timeout', () => {
   beforeEach(() => {
     service.nextStatuses = ['queued', 'running']
@@ -185,6 +222,21 @@ describe('the timeout', () => {
     expect(bench.states.at(-1)).toMatchObject({ cleanupDue: false })
     expect(bench.clock.elapsedMs).toBeLessThan(70_000)
   })
+
+  test.each([404, 409, 422])(
+    'a stop that is refused with %d, since the run has just ended: what it brought is collected',
+    async (status) => {
+      service.meet('stopRun', (res, commit) => {
+        commit()
+        faults.answer(status)(res, commit)
+      })
+      const outcome = await gate({ timeoutMs: 60_000 })
+      expect(outcome).toMatchObject({ verdict: 'timed-out', summary: service.summary })
+      expect(outcome.grids).toMatchObject([{ gridId: 'grid1', problem: undefined }])
+      expect(bench.uploads[0]?.files).toHaveLength(3)
+      expect(bench.states.at(-1)).toMatchObject({ cleanupDue: false })
+    }
+  )
 
   test('while the run is being made: it is found by its marker and stopped', async () => {
     service.meet('createRun', faults.holdAfter)
@@ -301,6 +353,16 @@ describe('a cancelled job', () => {
     cancel()
     expect((await gate()).verdict).toBe('cancelled')
     expect(service.runs).toEqual([])
+  })
+
+  test('during the stop that follows a timeout, which stop-on-cancel: false does not concern', async () => {
+    service.meet('stopRun', faults.hold)
+    const gating = gate({ timeoutMs: 30_000, stopOnCancel: false })
+    await service.reached('stopRun')
+    expect(bench.states.at(-1)).toMatchObject({ cleanupDue: true, leaveIfKilled: false })
+    cancel()
+    await gating
+    expect(running()).toEqual([])
   })
 
   test('during the stop that follows a timeout', async () => {
@@ -463,9 +525,27 @@ describe('errors', () => {
     expect(running()).toEqual([])
   })
 
-  test.each([401, 404])('%d in the middle of the watch: the run is stopped', async (status) => {
+  test('a single 404 in the middle of the watch does not end the gate, nor the run', async () => {
+    service.nextStatuses = ['queued', 'running', 'running', 'finished']
+    service.meet('showRun', faults.none, faults.none, faults.answer(404))
+    expect((await gate()).verdict).toBe('passed')
+    expect(service.count('stopRun')).toBe(0)
+  })
+
+  test('a run that was deleted in the middle of the watch is an error, after a minute', async () => {
     service.nextStatuses = ['running']
-    service.meet('showRun', faults.none, faults.none, faults.answer(status))
+    service.meet('showRun', faults.none, faults.none, (res, commit) => {
+      service.runs.length = 0
+      faults.none(res, commit)
+    })
+    expect(await gate()).toMatchObject({ verdict: 'error', reason: expect.stringContaining('404') })
+    expect(bench.clock.elapsedMs).toBeGreaterThan(60_000)
+    expect(bench.clock.elapsedMs).toBeLessThan(150_000)
+  })
+
+  test('401 in the middle of the watch: the run is stopped', async () => {
+    service.nextStatuses = ['running']
+    service.meet('showRun', faults.none, faults.none, faults.answer(401))
     expect((await gate()).verdict).toBe('error')
     expect(running()).toEqual([])
     expect(bench.uploads).toHaveLength(1)

@@ -13,13 +13,13 @@ const STOP_ON_TROUBLE_MS = 3 * 60_000
 
 /** Ends what is left of the step's own; what is left on purpose is told. */
 export async function tidyUp(gate: Gate, findings: Findings): Promise<void> {
-  const { bench, settings, client, ledger } = gate
+  const { bench, client, ledger } = gate
   const { state } = ledger
   if (!state.cleanupDue) return
   const isCancelled = findings.trouble?.kind === 'cancelled'
   // Grids that were made for a run which was never asked for are not left to it.
   const isRunning = findings.run === undefined ? wasAskedFor(state) : !hasEnded(findings.run.status)
-  if (isCancelled && isRunning && !settings.stopOnCancel) {
+  if (isCancelled && isRunning && state.leaveIfKilled) {
     bench.log.info(LEFT_RUNNING)
     ledger.note({ cleanupDue: false })
     return
