@@ -356,6 +356,11 @@ describe('a bad input names itself, what was given and what is accepted', () => 
 
   test.each([
     ['a threshold that does not parse', 'apdex over 0.85', /^thresholds: .*over/s],
+    [
+      'thresholds that are all commented out',
+      '# p95 < 1s\n\n  # apdex > 0',
+      /^thresholds: holds comments only; give/
+    ],
     ['a threshold without its unit', 'error_rate < 1', /^thresholds: .*1%/s]
   ])('%s', async (_, thresholds, problem) => {
     const problems = await problemsOf({ ...REMOTE, thresholds })

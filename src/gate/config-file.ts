@@ -1,4 +1,4 @@
-import { parse } from 'yaml'
+import { readYaml } from './yaml-text.js'
 
 /** Never taken from a file that is committed, or that would name itself. */
 const REFUSED_KEYS = ['token', 'github-token', 'matrix', 'config']
@@ -22,6 +22,7 @@ export function readConfigFile(text: string, inputNames: readonly string[]): Con
       problems.push(`the key ${key} is not taken from a file; give it in the workflow`)
     else if (!inputNames.includes(key))
       problems.push(`unknown key ${key}; accepted are the names of the inputs`)
+    else if (isEmpty(value)) problems.push(`${key} has no value; give one, or remove the key`)
     else if (key === 'grids') grids = value
     else if (typeof value === 'string') values.set(key, value.trim())
     else if (LIST_KEYS.includes(key) && isListOfText(value)) values.set(key, value.join('\n'))
@@ -32,18 +33,20 @@ export function readConfigFile(text: string, inputNames: readonly string[]): Con
 }
 
 function entriesOf(text: string, problems: string[]): [string, unknown][] {
-  try {
-    const parsed: unknown = parse(text, { schema: 'failsafe' })
-    // An empty file parses to nothing, or to an empty text.
-    if (parsed === null || parsed === undefined || parsed === '') return []
-    if (typeof parsed === 'object' && !Array.isArray(parsed)) return Object.entries(parsed)
-    problems.push('must be a map whose keys are the inputs')
-  } catch (thrown) {
-    problems.push(
-      `is not YAML: ${thrown instanceof Error ? (thrown.message.split('\n')[0] ?? '') : String(thrown)}`
-    )
-  }
+  const { value, problems: found } = readYaml(text)
+  problems.push(...found.map((problem) => `is not YAML: ${problem}`))
+  // An empty file gives nothing, or an empty text.
+  if (value === null || value === undefined || value === '') return []
+  if (typeof value === 'object' && !Array.isArray(value)) return Object.entries(value)
+  problems.push('must be a map whose keys are the inputs')
   return []
+}
+
+/** A key that somebody wrote and left empty: dropping it silently could turn a gate into a report. */
+function isEmpty(value: unknown): boolean {
+  if (value === null || value === undefined) return true
+  const texts = Array.isArray(value) ? value : [value]
+  return texts.every((text) => typeof text === 'string' && text.trim() === '')
 }
 
 function isListOfText(value: unknown): value is string[] {

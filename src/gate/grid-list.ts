@@ -1,8 +1,8 @@
-import { parse } from 'yaml'
 import { isId } from '../service/decode.js'
 import type { GridChoice, GridSpecification } from '../service/requests.js'
 import { parseChoice, parseInteger, parsePattern } from './setting-values.js'
 import type { Parsed } from './setting-values.js'
+import { readYaml } from './yaml-text.js'
 
 const REQUIRED_KEYS = [
   'infrastructure',
@@ -43,7 +43,7 @@ export interface GridList {
 export function readGridList(given: unknown, rules: GridListRules): GridList {
   const problems: string[] = []
   const list = typeof given === 'string' ? parseText(given, problems) : given
-  if (list === undefined) return { grids: [], problems }
+  if (problems.length > 0) return { grids: [], problems }
   if (!Array.isArray(list) || list.length === 0)
     return {
       grids: [],
@@ -57,15 +57,9 @@ export function readGridList(given: unknown, rules: GridListRules): GridList {
 }
 
 function parseText(text: string, problems: string[]): unknown {
-  try {
-    // Failsafe: an id such as 00123 or 123e45 stays what it was.
-    return parse(text, { schema: 'failsafe' })
-  } catch (thrown) {
-    problems.push(
-      `is not YAML or JSON: ${thrown instanceof Error ? (thrown.message.split('\n')[0] ?? '') : String(thrown)}`
-    )
-    return undefined
-  }
+  const { value, problems: found } = readYaml(text)
+  problems.push(...found.map((problem) => `is not YAML or JSON: ${problem}`))
+  return value
 }
 
 type Note = (problem: string) => void

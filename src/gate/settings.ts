@@ -281,6 +281,12 @@ function readGrids(
 function readThresholds(inputs: Inputs): readonly Threshold[] {
   const { thresholds, problems } = parseThresholds(inputs.text('thresholds'))
   for (const problem of problems) inputs.complain('thresholds', problem)
+  // Lines that are all commented out would make a gate that always passes.
+  if (inputs.isGiven('thresholds') && thresholds.length + problems.length === 0)
+    inputs.complain(
+      'thresholds',
+      'holds comments only; give a threshold, or remove it for a report without a gate'
+    )
   return thresholds
 }
 
