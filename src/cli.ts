@@ -4,6 +4,7 @@ import { rm } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { listenForSignals } from './gate/cancellation.js'
 import type { ProcessGroup } from './gate/step-state.js'
+import { catchStrayErrors } from './gate/stray-errors.js'
 import { messageOf } from './gate/trouble.js'
 import type { LocalService } from './gate/workbench.js'
 import { createFindFiles } from './github/find-files.js'
@@ -18,14 +19,31 @@ const token = process.env.LOADGATE_TOKEN ?? ''
 const { JAVA_HOME } = process.env
 const java = JAVA_HOME ? join(JAVA_HOME, 'bin', 'java') : 'java'
 
-// The toolkit, which finds the files, speaks to a runner on standard output. Here people and scripts read it.
+// The toolkit, which finds the files, speaks to a runner on standard output. Here people and scripts read it. Other
+// libraries, and Node with its warnings, print what they like: nothing is shown but what this command says.
 const writeOut = process.stdout.write.bind(process.stdout)
-process.stdout.write = () => true
+const writeErr = process.stderr.write.bind(process.stderr)
+for (const stream of [process.stdout, process.stderr]) stream.write = () => true
+process.removeAllListeners('warning')
 // Whoever read this may have gone (`| head`); the work, and the end of its processes, go on.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
 
 /** Set while there may be tools of the embedded service: the second signal leaves no time for a regular end. */
 let killTools = (): void => undefined
+
+/** There is no post step here: the command stops what it started, as after a signal, and then ends. */
+const strayError = new AbortController()
+const LONGEST_STRAY_END_MS = 30_000
+catchStrayErrors((thrown) => {
+  tellError(thrown)
+  const endNow = (): void => {
+    killTools()
+    process.exit(2)
+  }
+  if (strayError.signal.aborted) endNow()
+  strayError.abort(thrown instanceof Error ? thrown : new Error(messageOf(thrown)))
+  setTimeout(endNow, LONGEST_STRAY_END_MS).unref()
+})
 
 const world: World = {
   screen: {
@@ -36,12 +54,21 @@ const world: World = {
         return process.stdout.columns
       }
     },
-    err: process.stderr
+    err: {
+      write: (text) => writeErr(text),
+      isTTY: process.stderr.isTTY,
+      get columns() {
+        return process.stderr.columns
+      }
+    }
   },
-  cancelled: listenForSignals(() => {
-    killTools()
-    process.exit(130)
-  }),
+  cancelled: AbortSignal.any([
+    listenForSignals(() => {
+      killTools()
+      process.exit(130)
+    }),
+    strayError.signal
+  ]),
   workspace: process.cwd(),
   token,
   platform: process.platform,
@@ -108,10 +135,15 @@ function killGroup(pid: number): void {
   }
 }
 
+function tellError(thrown: unknown): void {
+  writeErr(`loadgate: ${strikeOut(plain(messageOf(thrown)), [token])}\n`)
+}
+
 try {
-  process.exitCode = await runCommandLine(process.argv.slice(2), world)
+  const code = await runCommandLine(process.argv.slice(2), world)
+  process.exitCode = strayError.signal.aborted ? 2 : code
 } catch (thrown) {
-  process.stderr.write(`loadgate: ${strikeOut(plain(messageOf(thrown)), [token])}\n`)
+  tellError(thrown)
   process.exitCode = 2
 }
 // Sockets of libraries may still be open; everything is said.

@@ -2,16 +2,19 @@ import { readFile, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { listenForSignals } from './gate/cancellation.js'
 import { failsStep, failureMessage } from './gate/ending.js'
+import type { OutputName } from './gate/outputs.js'
 import type { publishBare } from './gate/publish-bare.js'
 import { resolvePlanFiles } from './gate/plan-files.js'
 import { maskToken } from './gate/mask-token.js'
 import { runGate } from './gate/run-gate.js'
 import { defaultName, readSettings } from './gate/settings.js'
+import { catchStrayErrors } from './gate/stray-errors.js'
 import { messageOf } from './gate/trouble.js'
 import type { Workbench } from './gate/workbench.js'
 import { createUploader } from './github/artifact.js'
 import { createFindFiles } from './github/find-files.js'
 import { createLog } from './github/log.js'
+import { takeOverOutput } from './github/runner-output.js'
 import * as step from './github/step.js'
 import { systemClock } from './service/clock.js'
 
@@ -19,6 +22,15 @@ const workspace = process.env.GITHUB_WORKSPACE ?? process.cwd()
 const log = createLog()
 // Whoever read this may have gone; the run is stopped and its processes are ended all the same.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
+let outputsAreWritten = true
+takeOverOutput(log)
+catchStrayErrors((thrown) => {
+  step.failStep(
+    `Load gate error: ${messageOf(thrown)}. The gate ended there; the post step stops what it left running.`
+  )
+  setOutput('verdict', 'error')
+  process.exit(1)
+})
 
 try {
   maskToken(step, step.readInput('token'))
@@ -26,7 +38,7 @@ try {
   await runStep(createWorkbench(cancelled))
 } catch (thrown) {
   step.failStep(messageOf(thrown))
-  await publishEarly({ ...step, log }, 'error', messageOf(thrown))
+  await publishEarly({ ...step, setOutput, log }, 'error', messageOf(thrown))
 }
 // Sockets of libraries may still be open; the verdict is out, and nothing is left to wait for.
 process.exit()
@@ -50,6 +62,18 @@ async function runStep(bench: Workbench): Promise<void> {
   else log.info(`Load gate ${verdict}: ${reason}`)
 }
 
+/** Steps that read an output would go on without it, as if there were no verdict: not with a green step before them. */
+function setOutput(name: OutputName, value: string): void {
+  try {
+    step.setOutput(name, value)
+  } catch (thrown) {
+    // Once: where one cannot be written the others cannot, and a step has room for ten annotations.
+    if (outputsAreWritten)
+      step.failStep(`The output ${name}, and those after it, could not be written: ${messageOf(thrown)}`)
+    outputsAreWritten = false
+  }
+}
+
 function createWorkbench(cancelled: AbortSignal): Workbench {
   const occasion = step.readOccasion(process.env)
   const scratchDir = step.makeScratchDir(process.env)
@@ -61,7 +85,7 @@ function createWorkbench(cancelled: AbortSignal): Workbench {
     scratchDir,
     mask: step.mask,
     saveState: step.saveState,
-    setOutput: step.setOutput,
+    setOutput,
     writeSummary: step.writeSummary,
     annotate: ({ level, message }) => log[level](message),
     uploadArtifact: process.env.ACTIONS_RUNTIME_TOKEN ? createUploader(occasion) : undefined,

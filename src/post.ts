@@ -1,13 +1,20 @@
 import { cleanUpStep } from './gate/clean-up-step.js'
 import { maskToken } from './gate/mask-token.js'
+import { catchStrayErrors } from './gate/stray-errors.js'
 import { messageOf } from './gate/trouble.js'
 import { createLog } from './github/log.js'
+import { takeOverOutput } from './github/runner-output.js'
 import * as step from './github/step.js'
 import { systemClock } from './service/clock.js'
 
 const log = createLog()
 // Whoever read this may have gone; what is left is cleaned up all the same.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
+takeOverOutput(log)
+catchStrayErrors((thrown) => {
+  giveUp(thrown)
+  process.exit(0)
+})
 
 try {
   // From the saved state alone: the inputs of a post step are not to be relied on.
@@ -21,6 +28,10 @@ try {
     })
   }
 } catch (thrown) {
-  log.warning(`The clean-up did not come to its end: ${messageOf(thrown)}`)
+  giveUp(thrown)
 }
 process.exit(0)
+
+function giveUp(thrown: unknown): void {
+  log.warning(`The clean-up did not finish: ${messageOf(thrown)}`)
+}

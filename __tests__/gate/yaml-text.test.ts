@@ -14,7 +14,7 @@ beforeEach(() => {
   jest.spyOn(console, 'warn').mockImplementation(keep)
   jest.spyOn(console, 'log').mockImplementation(keep)
 })
-afterEach(() => jest.restoreAllMocks())
+afterEach(() => void jest.restoreAllMocks())
 
 test('ids keep their spelling', () => {
   expect(readYaml('[00123, 123e45, 0x1F, ~, true]')).toEqual({
@@ -23,7 +23,7 @@ test('ids keep their spelling', () => {
   })
 })
 
-const ODD = [
+const ODD: [name: string, text: string, problem: unknown][] = [
   ['an unresolved tag', '- !::stop-commands::x a', 'Unresolved tag: !::stop-commands::x at line 1, column 3'],
   [
     'a tag in brackets',
@@ -40,7 +40,7 @@ const ODD = [
   ['an alias of nothing', '- *b', 'Unresolved alias (the anchor must be set before the alias): b'],
   ['a second document', '- a\n---\n- b', expect.stringMatching(/^Source contains multiple documents/)],
   ['a bracket too few', '[', 'Flow sequence must end with a ] at line 1, column 2']
-] as const
+]
 
 describe('what the text says and nobody would heed is a problem, and is not printed', () => {
   test.each(ODD)('%s', (_, text, problem) => {

@@ -8,6 +8,9 @@ export class ArtifactService {
   readonly artifacts = new Map<string, Map<string, Buffer>>()
   /** Answers creation with this status instead; 0 resets the connection. */
   failWith: number | undefined
+  failText = '{"msg":"refused"}'
+  /** How often it does so. */
+  failures = Infinity
   attempts = 0
   readonly #blocks = new Map<string, Map<string, Buffer>>()
   readonly #blobs = new Map<string, Buffer>()
@@ -53,9 +56,10 @@ export class ArtifactService {
   #twirp(method: string, { name = '' }: Twirp, response: ServerResponse): void {
     if (method === 'CreateArtifact') {
       this.attempts++
+      if (this.attempts > this.failures) this.failWith = undefined
       if (this.failWith === 0) response.socket?.destroy()
       else if (this.failWith !== undefined)
-        response.writeHead(this.failWith, JSON_TYPE).end('{"msg":"refused"}')
+        response.writeHead(this.failWith, JSON_TYPE).end(this.failText)
       else
         response.writeHead(200, JSON_TYPE).end(
           JSON.stringify({

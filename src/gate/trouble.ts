@@ -23,7 +23,11 @@ export function troubleOf(thrown: unknown): Trouble {
   return { kind: 'error', message: messageOf(thrown) }
 }
 
-/** Anything can be thrown. */
+/** Anything can be thrown, also what has no text: telling of it must not throw again. */
 export function messageOf(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : String(thrown)
+  try {
+    return thrown instanceof Error ? thrown.message : String(thrown)
+  } catch {
+    return 'something without words was thrown'
+  }
 }

@@ -12,13 +12,31 @@ export function defuse(text: string): string {
     .join('\n')
 }
 
+let isOwn = false
+
+/** Whether what is written just now is written in the step's own name. */
+export function isSpeaking(): boolean {
+  return isOwn
+}
+
+/** Does what writes to the runner in the step's own name. */
+export function speak<T>(say: () => T): T {
+  const before = isOwn
+  isOwn = true
+  try {
+    return say()
+  } finally {
+    isOwn = before
+  }
+}
+
 /** The step's log. Annotations go through the toolkit's own escaping. */
 export function createLog(): Log {
   return {
-    info: (line) => core.info(defuse(line)),
-    notice: (line) => core.notice(defuse(line)),
-    warning: (line) => core.warning(defuse(line)),
-    error: (line) => core.error(defuse(line)),
-    debug: (line) => core.debug(defuse(line))
+    info: (line) => speak(() => core.info(defuse(line))),
+    notice: (line) => speak(() => core.notice(defuse(line))),
+    warning: (line) => speak(() => core.warning(defuse(line))),
+    error: (line) => speak(() => core.error(defuse(line))),
+    debug: (line) => speak(() => core.debug(defuse(line)))
   }
 }

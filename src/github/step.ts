@@ -7,7 +7,7 @@ import type { OutputName } from '../gate/outputs.js'
 import { decodeState, encodeState } from '../gate/step-state.js'
 import type { StepState } from '../gate/step-state.js'
 import type { Occasion } from '../gate/workbench.js'
-import { defuse } from './log.js'
+import { defuse, speak } from './log.js'
 
 const STATE = 'step'
 
@@ -16,16 +16,16 @@ export function readInput(name: InputName): string {
 }
 
 export function setOutput(name: OutputName, value: string): void {
-  core.setOutput(name, value)
+  speak(() => core.setOutput(name, value))
 }
 
 export function mask(secret: string): void {
-  if (secret !== '') core.setSecret(secret)
+  if (secret !== '') speak(() => core.setSecret(secret))
 }
 
 /** Later saves of the same name win, so the last thing that happened is what post finds. */
 export function saveState(state: StepState): void {
-  core.saveState(STATE, encodeState(state))
+  speak(() => core.saveState(STATE, encodeState(state)))
 }
 
 export function loadState(): StepState | undefined {
@@ -37,7 +37,7 @@ export async function writeSummary(markdown: string): Promise<void> {
 }
 
 export function failStep(message: string): void {
-  core.setFailed(defuse(message))
+  speak(() => core.setFailed(defuse(message)))
 }
 
 /** What this workflow run is about. */

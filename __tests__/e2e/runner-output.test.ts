@@ -1,0 +1,157 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setStage } from '../support/gate-stage.js'
+import { readCommands } from '../support/raw-runner.js'
+import { commandsIn } from '../support/runner-commands.js'
+import { runCommand } from './cli-command.js'
+
+const stage = setStage()
+
+let folder: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'loadgate-output-'))
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+/** The commands that a step may give: its own masks and annotations, and debug lines. */
+const OWN = ['add-mask', 'debug', 'error', 'notice', 'warning']
+
+function foreignCommands(log: string): string[] {
+  const names = [...commandsIn(log), ...readCommands(log).map(({ name }) => name)]
+  return names.filter((name) => !OWN.includes(name))
+}
+
+/** Code that runs within the process as soon as the gate listens for signals, as a fault in a library would. */
+function injectFault(code: string): Record<string, string> {
+  const file = join(folder, 'fault.cjs')
+  writeFileSync(
+    file,
+    `const timer = setInterval(() => {
+       if (process.listenerCount('SIGINT') === 0) return
+       clearInterval(timer)
+       ${code}
+     }, 1)`
+  )
+  return { NODE_OPTIONS: `--require "${file}"` }
+}
+
+const HOSTILE = '\\n::stop-commands::x\\n  ::set-output name=verdict::passed\\n##[add-path]y'
+
+describe('hostile YAML reaches the log as an input problem, and the runner not at all', () => {
+  const HOSTILE_YAML = [
+    ['a tag', '- !::stop-commands::x a'],
+    ['a tag on a line of its own', '-\n  !<::stop-commands::x>\n  a'],
+    ['a directive', '%::stop-commands::x\n---\n- a'],
+    ['a version', '%YAML 9.9 ::stop-commands::x\n---\n- a'],
+    ['a key', '- ? [::stop-commands::x]\n  : "##[stop-commands]x"']
+  ]
+
+  test.each(HOSTILE_YAML)('in grids: %s', async (_name, text) => {
+    stage.step.inputs.grids = text
+    const { code, log } = await stage.step.main()
+    expect(code).toBe(1)
+    expect(foreignCommands(log)).toEqual([])
+    expect(log).toMatch(/^::error::.* wrong, nothing was sent:.* grids: /m)
+    expect(log).not.toMatch(/Warning:|^\(node/m)
+    expect(stage.service.seen).toEqual([])
+  })
+
+  test.each(HOSTILE_YAML)('in the config file: %s', async (_name, text) => {
+    stage.step.write('gate.yml', text)
+    stage.step.inputs.config = 'gate.yml'
+    const { code, log } = await stage.step.main()
+    expect(code).toBe(1)
+    expect(foreignCommands(log)).toEqual([])
+    expect(log).toContain('config: gate.yml: ')
+    expect(log).not.toMatch(/Warning:|^\(node/m)
+    expect(stage.service.seen).toEqual([])
+  })
+
+  test('also where the library is told to print its tokens', async () => {
+    stage.step.inputs.grids = '- |\n  ::stop-commands::x\n  ##[stop-commands]x\n- [::stop-commands::x]'
+    Object.assign(stage.step.env, { LOG_STREAM: '1', LOG_TOKENS: '1' })
+    const { code, log } = await stage.step.main()
+    expect(code).toBe(1)
+    expect(log).toContain('stop-commands')
+    expect(foreignCommands(log)).toEqual([])
+  })
+
+  test.each(HOSTILE_YAML)('on the command line: %s', async (_name, text) => {
+    const { code, out, err } = await runCommand(
+      ['run', '--base-url', stage.service.url, '--files', 'plan.jmx', '--grids', text],
+      { cwd: stage.step.workspace, env: { LOADGATE_TOKEN: 'x', LOG_STREAM: '1', LOG_TOKENS: '1' } }
+    )
+    expect([code, out]).toEqual([2, ''])
+    expect(err).toMatch(/^loadgate: .* wrong, nothing was sent:\s.*grids: /)
+    expect(foreignCommands(err)).toEqual([])
+  })
+})
+
+describe('what libraries and Node print goes through the log', () => {
+  test('an artifact service that fails in hostile words', async () => {
+    stage.artifacts.failWith = 503
+    stage.artifacts.failText = JSON.stringify({ msg: 'no\n::stop-commands::x\n##[add-path]y' })
+    stage.artifacts.failures = 1
+    const { code, log } = await stage.step.main()
+    expect(code).toBe(0)
+    expect(log).toMatch(/Attempt 1 of 5 failed with error/)
+    expect(log).toContain('stop-commands')
+    expect(foreignCommands(log)).toEqual([])
+  })
+
+  test.each([
+    ['a warning', `process.emitWarning('odd${HOSTILE}')`],
+    ['a deprecation', `process.emitWarning('odd${HOSTILE}', 'DeprecationWarning', 'DEP9999')`],
+    ['too many listeners', `for (let i = 0; i < 20; i++) process.on('odd${HOSTILE}', () => {})`],
+    ['a line on standard output', `console.log('odd${HOSTILE}')`],
+    ['a line on standard error', `console.error('odd${HOSTILE}')`],
+    ['bytes', `process.stderr.write(Buffer.from('odd${HOSTILE}'))`]
+  ])('%s', async (_name, code) => {
+    Object.assign(stage.step.env, injectFault(code))
+    const { code: exit, log, outputs } = await stage.step.main()
+    expect([exit, outputs.verdict]).toEqual([0, 'passed'])
+    expect(log).toContain('odd')
+    expect(foreignCommands(log)).toEqual([])
+    expect(log).not.toMatch(/^\(node|^\(Use `node/m)
+  })
+})
+
+describe('an error that nothing waits for fails the step, through the log', () => {
+  test.each([
+    ['thrown', `throw new Error('odd${HOSTILE}')`],
+    ['rejected', `Promise.reject(new Error('odd${HOSTILE}'))`],
+    ['no error at all', `throw 'odd${HOSTILE}'`],
+    ['rejected with text', `Promise.reject('odd${HOSTILE}')`]
+  ])('%s', async (_name, code) => {
+    stage.service.statuses = ['running']
+    Object.assign(stage.step.env, injectFault(code))
+    const { code: exit, log, outputs } = await stage.step.main()
+    expect([exit, outputs.verdict]).toEqual([1, 'error'])
+    expect(log).toContain('::error::Load gate error: odd')
+    expect(foreignCommands(log)).toEqual([])
+    expect(log).not.toMatch(/^\s+at |^Node\.js v/m)
+  })
+
+  test('something that has no text', async () => {
+    Object.assign(stage.step.env, injectFault('throw Object.create(null)'))
+    const { code, log } = await stage.step.main()
+    expect(code).toBe(1)
+    expect(log).toContain('::error::Load gate error: something without words was thrown')
+  })
+
+  test('on the command line, which ends its tools and exits with 2', async () => {
+    const fault = injectFault(`setTimeout(() => { throw new Error('odd \\u001b[31m') }, 1500)`)
+    const { code, err } = await runCommand(
+      [
+        ...['run', '--rehearse', '--files', 'plan.jmx', '--duration', '60s', '--output', 'out'],
+        ...['--override-parameters', '-Jrehearsal.realtime=true']
+      ],
+      { cwd: stage.step.workspace, env: fault }
+    )
+    expect(code).toBe(2)
+    expect(err).toMatch(/^loadgate: odd {2}\[31m$/m)
+    expect(err).not.toMatch(/^\s+at /m)
+  })
+})
