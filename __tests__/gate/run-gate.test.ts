@@ -7,6 +7,7 @@ import { runGate } from '../../src/gate/run-gate.js'
 // Loaded beforehand: the manual clock does not see that a module is being loaded.
 import '../../src/gate/second-half.js'
 import type { Settings } from '../../src/gate/settings.js'
+import type { StepState } from '../../src/gate/step-state.js'
 import { CancelledError } from '../../src/gate/trouble.js'
 import type { LocalServiceRequest } from '../../src/gate/workbench.js'
 import type { Outcome } from '../../src/report/outcome.js'
@@ -558,6 +559,61 @@ describe('errors', () => {
     service.meet('stopRun', ...many(faults.answer(503)))
     expect((await gate()).verdict).toBe('error')
     expect(bench.states.at(-1)).toMatchObject({ runId: 'run1', cleanupDue: true })
+  })
+})
+
+describe('a state that cannot be saved', () => {
+  /** Saves this many times, then never again. */
+  function fillDiskAfter(saves: number): void {
+    const { saveState } = bench
+    let left = saves
+    Object.assign(bench, {
+      saveState: (state: StepState) => {
+        if (left-- <= 0) throw new Error('ENOSPC: no space left on device, write')
+        saveState(state)
+      }
+    })
+  }
+
+  test.each([
+    ['at the start', 0],
+    ['when the run is about to be created', 1]
+  ])('%s: nothing is created, since post could not stop it', async (_name, saves) => {
+    fillDiskAfter(saves)
+    const { verdict, reason } = await gate()
+    expect([verdict, service.order()]).toEqual(['error', []])
+    expect(reason).toMatch(/^The state of the step could not be saved: ENOSPC: /)
+  })
+
+  test('after the run was created: a warning, and the run is judged', async () => {
+    fillDiskAfter(2)
+    expect((await gate()).verdict).toBe('passed')
+    expect(service.runs).toHaveLength(1)
+    expect(bench.log.of('warning')).toContainEqual(
+      expect.stringMatching(
+        /^The state of the step could not be saved: ENOSPC: .* If this step is killed now/
+      )
+    )
+    // Enough for post to find it.
+    expect(bench.states.at(-1)).toMatchObject({ marker: expect.any(String), cleanupDue: true })
+  })
+
+  test('when a run is to be left running: it is stopped, since post would stop it unsaid', async () => {
+    service.nextStatuses = ['running']
+    fillDiskAfter(3)
+    expect((await gate({ wait: false })).verdict).toBe('error')
+    expect(running()).toEqual([])
+  })
+
+  test('when a grid was made: it is terminated all the same', async () => {
+    service.grids.set('theirs', { id: 'theirs', statuses: ['started'], fields: [], isTerminated: false })
+    fillDiskAfter(1)
+    expect((await gate({ grids: MIXED })).verdict).toBe('error')
+    expect(service.runs).toEqual([])
+    expect([...service.grids.values()].map(({ id, isTerminated }) => [id, isTerminated])).toEqual([
+      ['theirs', false],
+      ['made1', true]
+    ])
   })
 })
 

@@ -39,7 +39,7 @@ async function makeGrid(gate: Gate, grid: GridSpecification, signal: AbortSignal
   const { client, ledger, bench } = gate
   try {
     const { id } = await createOnce(gate, () => client.createGrid(grid, signal), signal)
-    ledger.note({ madeGrids: [...ledger.state.madeGrids, id], cleanupDue: true })
+    ledger.noteDone({ madeGrids: [...ledger.state.madeGrids, id], cleanupDue: true })
     bench.log.info(`Grid ${id} is being made in ${grid.region} (${grid.nodeCount} × ${grid.instanceType})`)
     return { id }
   } catch (thrown) {

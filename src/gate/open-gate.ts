@@ -14,14 +14,18 @@ import type { Workbench } from './workbench.js'
 /** A client for the service, the embedded one started where the run is done here, and the step's state begun. */
 export async function openGate(bench: Workbench, settings: Settings): Promise<Gate> {
   const { target, serviceName } = settings
-  const ledger = new Ledger(initialState(settings), (state) => bench.saveState(state))
+  const ledger = new Ledger(
+    initialState(settings),
+    (state) => bench.saveState(state),
+    (message) => bench.log.warning(message)
+  )
   if (target.kind === 'remote') {
     const { address, token } = target
     return { bench, settings, ledger, local: undefined, client: openClient(address, token) }
   }
   const local = await bench.startLocalService({
     serviceName,
-    onProcessGroup: (group) => ledger.note({ processGroups: [...ledger.state.processGroups, group] })
+    onProcessGroup: (group) => ledger.noteDone({ processGroups: [...ledger.state.processGroups, group] })
   })
   maskToken(bench, local.token)
   return { bench, settings, ledger, local, client: openClient(readAddress(local.url), local.token) }

@@ -25,16 +25,16 @@ export async function repeatRun(gate: Gate, id: string, signal: AbortSignal): Pr
   try {
     const run = await client.repeatRun(id, signal)
     assertNew(run, id, attempt)
-    ledger.note({ runId: run.id, cleanupDue: true })
+    ledger.noteDone({ runId: run.id, cleanupDue: true })
     return run
   } catch (thrown) {
-    if (madeNothing(thrown)) ledger.note({ repeat: undefined, cleanupDue: false })
+    if (madeNothing(thrown)) ledger.noteDone({ repeat: undefined, cleanupDue: false })
     if (madeNothing(thrown) || signal.aborted) throw thrown
     bench.log.warning(
       `${messageOf(thrown)}. It is not sent again; looking for the run that it may have made.`
     )
     const run = await takeUp(gate, attempt, { signal, cause: thrown })
-    ledger.note({ runId: run.id, cleanupDue: true })
+    ledger.noteDone({ runId: run.id, cleanupDue: true })
     return run
   }
 }

@@ -100,11 +100,11 @@ function tellRun({ bench, settings }: Gate, run: Run): void {
 }
 
 function leaveRunning({ bench, ledger }: Gate, findings: Findings): void {
+  ledger.noteDone({ cleanupDue: false })
   findings.isDetached = true
   const { madeGrids } = ledger.state
   if (madeGrids.length > 0)
     bench.log.info(`The grids ${madeGrids.join(', ')} are left to the run; their stop_after ends them.`)
-  ledger.note({ cleanupDue: false })
 }
 
 async function collectResults(gate: Gate, findings: Findings): Promise<void> {
@@ -142,7 +142,7 @@ async function collectAfterTimeout(gate: Gate, findings: Findings): Promise<void
     others: [bench.cancelled]
   })
   // What has run out of its time is stopped, whatever stop-on-cancel says.
-  gate.ledger.note({ leaveIfKilled: false })
+  gate.ledger.noteDone({ leaveIfKilled: false })
   try {
     bench.log.warning(`The timeout of ${formatDuration(settings.timeoutMs)} is over: stopping run ${run.id}.`)
     findings.run = await endRun(client, run.id, { clock: bench.clock, signal: deadline.signal })

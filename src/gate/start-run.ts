@@ -35,7 +35,7 @@ async function createRun(
   ledger.note({ marker, cleanupDue: true })
   const request: RunRequest = { ...settings, files: origin.paths, grids, tags: [...settings.tags, marker] }
   const run = await createOrFind(gate, request, { marker, signal })
-  ledger.note({ runId: run.id })
+  ledger.noteDone({ runId: run.id })
   return run
 }
 
@@ -56,7 +56,7 @@ async function createOrFind(
 
 /** Nothing was made, so there is no run to look for; grids may be there. */
 function forgetMarker({ ledger }: Gate): void {
-  ledger.note({ marker: undefined, cleanupDue: ledger.state.madeGrids.length > 0 })
+  ledger.noteDone({ marker: undefined, cleanupDue: ledger.state.madeGrids.length > 0 })
 }
 
 /** The reply was lost: one run with the marker is ours, none means that nothing was made, of several the oldest is kept. */

@@ -21,11 +21,11 @@ export async function tidyUp(gate: Gate, findings: Findings): Promise<void> {
   const isRunning = findings.run === undefined ? wasAskedFor(state) : !hasEnded(findings.run.status)
   if (isCancelled && isRunning && state.leaveIfKilled) {
     bench.log.info(LEFT_RUNNING)
-    ledger.note({ cleanupDue: false })
+    ledger.noteDone({ cleanupDue: false })
     return
   }
   // From here on it is not a cancelled job that leaves something running.
-  ledger.note({ leaveIfKilled: false })
+  ledger.noteDone({ leaveIfKilled: false })
   const deadline = startDeadline(bench.clock, isCancelled ? STOP_ON_CANCEL_MS : STOP_ON_TROUBLE_MS, {
     error: new Error('there was no time left')
   })
@@ -39,7 +39,7 @@ export async function tidyUp(gate: Gate, findings: Findings): Promise<void> {
   deadline.release()
   // Whatever could not be ended here is the post step's to end.
   if (isClean.every((each) => each) && !(wasLookedFor && wasAskedFor(state)))
-    ledger.note({ cleanupDue: false })
+    ledger.noteDone({ cleanupDue: false })
 }
 
 /** The run has ended; one that was made beside it may not have. The embedded service has nothing in between that could make one. */
