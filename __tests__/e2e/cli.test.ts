@@ -92,7 +92,11 @@ describe('mistakes are told in a line, with exit code 2', () => {
     },
     { args: ['run', '--token', 'x'], words: /set LOADGATE_TOKEN/ },
     { args: ['frob'], words: /unknown command "frob"/ },
-    { args: ['runs'], words: /--base-url is missing/ }
+    { args: ['runs'], words: /--base-url is missing/ },
+    { args: ['run', '--files', 'plan.jmx', '--name', '-h'], words: /--name needs a value/ },
+    { args: ['run', '--rehearse', '--files', 'plan.jmx', '--thresholds', ''], words: /--thresholds is empty/ },
+    { args: ['run', 'abc', '--thresholds', 'p95 < 1s'], words: /loadgate run --run-id <id> --thresholds/ },
+    { args: ['report', 'abc', '--thresholds', 'p95 < 1s'], words: /loadgate run --run-id <id> --thresholds/ }
   ])('$args', async ({ args, words }) => {
     const { code, out, err } = await run(args)
     expect([code, out]).toEqual([2, ''])

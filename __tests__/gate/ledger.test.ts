@@ -18,14 +18,14 @@ test('the first state and every change are saved at once, whole', () => {
 describe('a disk that is full', () => {
   const FULL = new Error('ENOSPC: no space left on device, write')
 
-  function makeLedger(): { ledger: Ledger; warnings: string[]; fill(): void } {
+  function makeLedger(): { ledger: Ledger; warnings: string[]; fill: () => void } {
     const warnings: string[] = []
     let isFull = false
     const save = (): void => {
       if (isFull) throw FULL
     }
     const ledger = new Ledger(makeState(), save, (message) => warnings.push(message))
-    return { ledger, warnings, fill: () => (isFull = true) }
+    return { ledger, warnings, fill: () => void (isFull = true) }
   }
 
   test('stops what is about to be done', () => {

@@ -322,7 +322,7 @@ test('a service that repeats the token does not make it known', async () => {
 describe('what goes wrong is told', () => {
   test.each([
     { what: 'no token', args: ['runs'], around: { token: '' }, words: 'LOADGATE_TOKEN is not set' },
-    { what: 'no address', args: ['runs'], around: { url: '' }, words: '--base-url is missing' },
+    { what: 'an empty address', args: ['runs'], around: { url: '' }, words: '--base-url is empty' },
     {
       what: 'the word local',
       args: ['runs'],

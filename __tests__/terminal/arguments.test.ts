@@ -1,9 +1,10 @@
 import { describe, expect, test } from '@jest/globals'
-import { UsageError, readArguments } from '../../src/terminal/arguments.js'
+import { UsageError, asksForHelp, readArguments } from '../../src/terminal/arguments.js'
 import type { Flag } from '../../src/terminal/arguments.js'
 
 const FLAGS: readonly Flag[] = [
-  { name: 'files', value: 'value', about: 'a plan' },
+  { name: 'files', value: 'value', about: 'a plan', joint: '\n' },
+  { name: 'timeout', value: 'duration', about: 'how long' },
   { name: 'override-parameters', value: 'value', about: 'parameters' },
   { name: 'json', about: 'print JSON' }
 ]
@@ -16,7 +17,6 @@ describe('reading', () => {
     { what: 'that holds an equals sign', args: ['--files=a=b'], files: 'a=b' },
     { what: 'that starts with a dash', args: ['--files', '-Jport=1'], files: '-Jport=1' },
     { what: 'that starts with two dashes', args: ['--files', '--x'], files: '--x' },
-    { what: 'that is empty', args: ['--files', ''], files: '' },
     { what: 'given twice, a line each', args: ['--files', 'a', '--files=b'], files: 'a\nb' },
     { what: 'not given', args: [], files: '' }
   ])('a value $what', ({ args, files }) => {
@@ -45,6 +45,17 @@ describe('refusing', () => {
     { args: ['--files'], words: /^--files needs a value: --files <value>$/ },
     { args: ['--files', '--json'], words: /--files needs a value/ },
     { args: ['--files', '--override-parameters=-Ja=1'], words: /--files needs a value/ },
+    { args: ['--files', ''], words: /^--files is empty; give a value, or leave the flag out\..* not set\?$/ },
+    { args: ['--files='], words: /^--files is empty/ },
+    { args: ['--files', ' \n'], words: /^--files is empty/ },
+    { args: ['--files', 'a', '--files='], words: /^--files is empty/ },
+    { args: ['--timeout', '1m', '--timeout=2m'], words: /^--timeout is given 2 times; give it once$/ },
+    {
+      args: ['--files', '-h'],
+      words: /^--files needs a value: --files <value>, or --files=-h if that is the value$/
+    },
+    { args: ['--files', '--help'], words: /--files=--help if that is the value/ },
+    { args: ['--json='], words: /--json.*does not take an argument/ },
     { args: ['--json=yes'], words: /--json.*does not take an argument/ }
   ])('$args', ({ args, words }) => {
     const attempt = (): unknown => read(...args)
@@ -55,4 +66,30 @@ describe('refusing', () => {
   test('a token is not repeated in the refusal', () => {
     expect(() => read('--token=very-secret')).not.toThrow(/very-secret/)
   })
+})
+
+describe('help is asked for where a flag may stand', () => {
+  test.each([
+    { args: ['-h'], asks: true },
+    { args: ['--help'], asks: true },
+    { args: ['word', '--json', '-h'], asks: true },
+    { args: ['--files', 'a', '--help', 'word'], asks: true },
+    { args: ['--files', '-h'], asks: false },
+    { args: ['--files', '--help'], asks: false },
+    { args: ['--files=-h'], asks: false },
+    { args: ['--', '-h'], asks: false },
+    { args: ['--json', '--', '--help'], asks: false },
+    { args: ['help'], asks: false },
+    { args: [], asks: false }
+  ])('$args: $asks', ({ args, asks }) => {
+    expect(asksForHelp(args, FLAGS)).toBe(asks)
+  })
+
+  test('-h as a value with an equals sign is that value', () => {
+    expect(read('--files=-h').text('files')).toBe('-h')
+  })
+})
+
+test('the flags that were given are known by name', () => {
+  expect([...read('--json', 'word', '--files=a', '--files=b').flags].sort()).toEqual(['files', 'json'])
 })

@@ -20,20 +20,17 @@ test('every operation of the API has its command, and the gate and the service t
 })
 
 describe('help', () => {
-  test.each([[[]], [['--help']], [['-h']], [['help']], [['grid', '--help']]])(
-    '%j: all commands',
-    async (args) => {
-      const { code, out } = await type(...args)
-      expect(code).toBe(0)
-      for (const { name, about } of COMMANDS) {
-        expect(out).toContain(`  ${name} `)
-        expect(out).toContain(about)
-      }
-      expect(out).toContain(
-        'Exit codes: 0 passed, 1 failed, 2 inconclusive, timed out or an error, 130 cancelled.'
-      )
+  test.each([[['--help']], [['-h']], [['help']], [['grid', '--help']]])('%j: all commands', async (args) => {
+    const { code, out } = await type(...args)
+    expect(code).toBe(0)
+    for (const { name, about } of COMMANDS) {
+      expect(out).toContain(`  ${name} `)
+      expect(out).toContain(about)
     }
-  )
+    expect(out).toContain(
+      'Exit codes: 0 passed, 1 failed, 2 inconclusive, timed out or an error, 130 cancelled.'
+    )
+  })
 
   test.each(COMMANDS)('on $name: every flag, and nothing is done', async ({ name, about, flags }) => {
     const asked = await type(...name.split(' '), '--help')
@@ -63,6 +60,12 @@ describe('help', () => {
   })
 })
 
+test('nothing at all is no success: a script may have lost its words', async () => {
+  const { code, out, err } = await type()
+  expect([code, out]).toEqual([2, ''])
+  expect(err).toMatch(/^loadgate: a performance gate\n[^]*\nloadgate: no command was given\.\n$/)
+})
+
 test('the version', async () => {
   expect(await type('--version')).toEqual({ code: 0, out: '1.2.3\n', err: '' })
 })
@@ -85,6 +88,31 @@ describe('mistakes', () => {
     { args: ['runs', 'a'], words: '`loadgate runs` takes flags only, found "a"' },
     { args: ['serve', '8080'], words: '`loadgate serve` takes flags only, found "8080"' },
     { args: ['runs', '--slow'], words: 'there is no flag --slow here' },
+    { args: ['frob', '--help'], words: 'unknown command "frob"' },
+    { args: ['help', 'frob'], words: 'unknown command "frob"' },
+    { args: ['--version', 'run'], words: 'unknown command "--version"' },
+    { args: ['grid', '--frob', '--help'], words: 'there are grid create, grid show, grid terminate' },
+    { args: ['run', '--name', '-h'], words: '--name needs a value' },
+    { args: ['run', '--', '-h'], words: '"-h" is no id' },
+    { args: ['runs', '--', '--help'], words: '`loadgate runs` takes flags only, found "--help"' },
+    { args: ['run', '--timeout', '1m', '--timeout', '2m'], words: '--timeout is given 2 times' },
+    { args: ['run', '--thresholds', ''], words: '--thresholds is empty' },
+    { args: ['run', '--base-url='], words: '--base-url is empty' },
+    {
+      args: ['run', 'abc', '--thresholds', 'p95 < 1s'],
+      words:
+        '--thresholds has no meaning for `loadgate run <id>`; `loadgate run --run-id <id> --thresholds …` judges a run'
+    },
+    { args: ['run', 'abc', '--run-id', 'abc'], words: '--run-id has no meaning for `loadgate run <id>`' },
+    {
+      args: ['report', 'abc', '--thresholds', 'p95 < 1s', '--output', 'x'],
+      words:
+        '--thresholds, --output have no meaning for `loadgate report <id>`; `loadgate run --run-id <id> --thresholds …` judges'
+    },
+    {
+      args: ['report', 'a.csv', '--base-url', 'http://127.0.0.1:1'],
+      words: '--base-url has no meaning for `loadgate report <folder | CSV…>`; it reads the files at hand'
+    },
     { args: ['run', '--token', 'x'], words: 'set LOADGATE_TOKEN' },
     { args: ['account', '--token=x'], words: 'set LOADGATE_TOKEN' }
   ])('$args', async ({ args, words }) => {

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import type { ParseArgsConfig } from 'node:util'
 import { suggestWord } from '../thresholds/nearest.js'
 
 /** A mistake on the command line; the message says what is accepted. */
@@ -6,16 +7,21 @@ export class UsageError extends Error {
   override name = 'UsageError'
 }
 
+const HELP = ['--help', '-h']
+
 export interface Flag {
   readonly name: string
   /** What the value is, for the help; undefined for a flag that takes none. */
   readonly value?: string
+  /** What joins the values of a flag that may be given several times; undefined for one that may not. */
+  readonly joint?: string
   readonly about: string
 }
 
 export interface Arguments {
   readonly words: readonly string[]
-  /** Flags given several times are joined by line breaks, as in the inputs of the action. */
+  /** The names of the flags that were given. */
+  readonly flags: readonly string[]
   text(name: string): string
   has(name: string): boolean
 }
@@ -33,23 +39,54 @@ export function readArguments(args: readonly string[], flags: readonly Flag[]): 
       value === undefined ? { type: 'boolean' as const } : { type: 'string' as const, multiple: true }
     ])
   )
+  const { values, positionals } = parse(joinValues(args, flags), options)
+  const given = new Map(Object.entries(values))
+  for (const flag of flags) checkValues(flag, given.get(flag.name))
+  const joints = new Map(flags.map(({ name, joint }) => [name, joint]))
+  return {
+    words: positionals,
+    flags: [...given.keys()],
+    text: (name) => [given.get(name) ?? []].flat().join(joints.get(name)).trim(),
+    has: (name) => given.has(name)
+  }
+}
+
+/** Whether help is asked for, where a flag may stand: not as the value of one, and not behind two dashes. */
+export function asksForHelp(args: readonly string[], flags: readonly Flag[]): boolean {
+  for (let at = 0; at < args.length; at++) {
+    const arg = args[at] ?? ''
+    if (arg === '--') return false
+    if (HELP.includes(arg)) return true
+    if (flags.some(({ name, value }) => value !== undefined && arg === `--${name}`)) at++
+  }
+  return false
+}
+
+type Options = NonNullable<ParseArgsConfig['options']>
+
+function parse(
+  args: string[],
+  options: Options
+): { values: Record<string, boolean | string[] | undefined>; positionals: string[] } {
   try {
-    const { values, positionals } = parseArgs({
-      args: joinValues(args, flags),
-      options,
-      allowPositionals: true
-    })
-    const given = values as Record<string, boolean | string[] | undefined>
-    return {
-      words: positionals,
-      text: (name) => [given[name] ?? []].flat().join('\n').trim(),
-      has: (name) => given[name] !== undefined
-    }
+    const { values, positionals } = parseArgs({ args, options, allowPositionals: true })
+    return { values: values as Record<string, boolean | string[] | undefined>, positionals }
   } catch (thrown) {
     throw new UsageError(thrown instanceof Error ? (thrown.message.split('\n')[0] ?? '') : String(thrown), {
       cause: thrown
     })
   }
+}
+
+/** A variable that is not set must not turn a gate into a report, or a service's address into `local`. */
+function checkValues({ name, joint }: Flag, values: boolean | string[] | undefined): void {
+  if (!Array.isArray(values)) return
+  if (values.some((value) => value.trim() === ''))
+    throw new UsageError(
+      `--${name} is empty; give a value, or leave the flag out. Does it come from a variable that is not set?`
+    )
+  if (values.length > 1 && joint === undefined)
+    throw new UsageError(`--${name} is given ${values.length} times; give it once`)
 }
 
 /** A value may start with a dash, as JMeter's parameters do; parseArgs takes those only behind an equals sign. */
@@ -80,10 +117,12 @@ function findFlag(arg: string, flags: readonly Flag[]): Flag {
 
 /** What is itself a flag of the command is no value: the value was forgotten. */
 function takeValue(flag: Flag, value: string | undefined, flags: readonly Flag[]): string {
+  const usage = `--${flag.name} needs a value: --${flag.name} <${flag.value ?? ''}>`
   if (
     value === undefined ||
     flags.some(({ name }) => value === `--${name}` || value.startsWith(`--${name}=`))
   )
-    throw new UsageError(`--${flag.name} needs a value: --${flag.name} <${flag.value ?? ''}>`)
+    throw new UsageError(usage)
+  if (HELP.includes(value)) throw new UsageError(`${usage}, or --${flag.name}=${value} if that is the value`)
   return value
 }

@@ -1,6 +1,6 @@
 import { isId } from '../service/decode.js'
 import * as api from './api-commands.js'
-import { UsageError, readArguments } from './arguments.js'
+import { UsageError, asksForHelp, readArguments } from './arguments.js'
 import type { Arguments, Flag } from './arguments.js'
 import { DEMO_FLAGS, runDemoCommand } from './demo-command.js'
 import type { DemoWorld } from './demo-command.js'
@@ -11,19 +11,45 @@ import type { ServeWorld } from './serve-command.js'
 
 export type World = DemoWorld & ServeWorld & { readonly version: string }
 
-interface Command {
+/** One use of a command: what is done depends on whether there are words behind it, and which. */
+export interface Form {
+  /** As typed, `run <id>` for one. */
+  readonly usage: string
+  /** Those that have an effect here. */
+  readonly flags: readonly Flag[]
+  /** What to type instead, when a flag is given that has none. */
+  readonly instead?: string
+  run(args: Arguments, world: World): Promise<number>
+}
+
+interface CommandText {
   /** As typed, `grid create` for one. */
   readonly name: string
   readonly operands: string
   readonly about: string
+  readonly forms: readonly [Form, ...Form[]]
+  /** The form that the words ask for; the first one where it is not said. */
+  formOf?(words: readonly string[], world: World): Form
+}
+
+interface Command extends CommandText {
+  /** Of all its forms, each once. */
   readonly flags: readonly Flag[]
-  run(args: Arguments, world: World): Promise<number>
 }
 
 /** The one command that takes either. */
 const REPORT_OPERANDS = '<id | folder | CSV…>'
+const JUDGE_A_RUN = '`loadgate run --run-id <id> --thresholds …` judges a run of the service'
 
 type ApiCommand = Parameters<typeof api.runApiCommand>[0]
+
+function apiForm(usage: string, command: ApiCommand, flags: readonly Flag[] = []): Form {
+  return {
+    usage,
+    flags: [...api.CONNECTION_FLAGS, ...flags],
+    run: (args, world) => api.runApiCommand(command, args, world)
+  }
+}
 
 function apiCommand(
   name: string,
@@ -31,31 +57,33 @@ function apiCommand(
   about: string,
   command: ApiCommand,
   flags: readonly Flag[] = []
-): Command {
-  return {
-    name,
-    operands,
-    about,
-    flags: [...api.CONNECTION_FLAGS, ...flags],
-    run: (args, world) => api.runApiCommand(command, args, world)
-  }
+): CommandText {
+  return { name, operands, about, forms: [apiForm(`${name} ${operands}`.trim(), command, flags)] }
 }
 
-export const COMMANDS: readonly Command[] = [
+const RUN_GATE: Form = { usage: 'run', flags: GATE_FLAGS, run: runGateCommand }
+const SHOW_RUN: Form = { ...apiForm('run <id>', api.showRun), instead: JUDGE_A_RUN }
+const SHOW_REPORT: Form = { ...apiForm('report <id>', api.showReport), instead: JUDGE_A_RUN }
+const REPORT_FILES: Form = {
+  usage: 'report <folder | CSV…>',
+  flags: [...REPORT_FLAGS, ...api.CONNECTION_FLAGS.filter(({ name }) => name === 'json')],
+  instead: 'it reads the files at hand and asks no service',
+  run: runReportCommand
+}
+
+const COMMAND_TEXTS: readonly CommandText[] = [
   {
     name: 'run',
     operands: '[id]',
     about: 'run the gate; with an id: show that run',
-    flags: GATE_FLAGS,
-    run: (args, world) =>
-      args.words.length > 0 ? api.runApiCommand(api.showRun, args, world) : runGateCommand(args, world)
+    forms: [RUN_GATE, SHOW_RUN],
+    formOf: (words) => (words.length > 0 ? SHOW_RUN : RUN_GATE)
   },
   {
     name: 'serve',
     operands: '',
     about: 'run the embedded service on loopback until Ctrl-C',
-    flags: SERVE_FLAGS,
-    run: runServeCommand
+    forms: [{ usage: 'serve', flags: SERVE_FLAGS, run: runServeCommand }]
   },
   apiCommand('runs', '', 'list the runs', api.listRuns),
   apiCommand('stop', '<id>', 'stop a run', api.stopRun),
@@ -64,36 +92,70 @@ export const COMMANDS: readonly Command[] = [
     name: 'report',
     operands: REPORT_OPERANDS,
     about: 'show the report of a run; with CSVs at hand: make the page and judge them',
-    flags: [...api.CONNECTION_FLAGS, ...REPORT_FLAGS],
-    run: (args, world) =>
-      areFiles(args.words, world)
-        ? runReportCommand(args, world)
-        : api.runApiCommand(api.showReport, args, world)
+    forms: [SHOW_REPORT, REPORT_FILES],
+    formOf: (words, world) => (areFiles(words, world) ? REPORT_FILES : SHOW_REPORT)
   },
   apiCommand('results', '<id>', 'download the CSVs of a run', api.downloadResults, api.RESULTS_FLAGS),
   apiCommand('grid create', '', 'make a grid', api.createGrid, api.GRID_FLAGS),
   apiCommand('grid show', '<id>', 'show a grid', api.showGrid),
   apiCommand('grid terminate', '<id>', 'terminate a grid', api.terminateGrid),
   apiCommand('account', '', 'show the account', api.showAccount),
-  { name: 'demo', operands: '', about: 'try the gate on a demo shop', flags: DEMO_FLAGS, run: runDemoCommand }
+  {
+    name: 'demo',
+    operands: '',
+    about: 'try the gate on a demo shop',
+    forms: [{ usage: 'demo', flags: DEMO_FLAGS, run: runDemoCommand }]
+  }
 ]
+
+export const COMMANDS: readonly Command[] = COMMAND_TEXTS.map((command) => {
+  const flags = new Map(command.forms.flatMap((form) => form.flags).map((flag) => [flag.name, flag]))
+  return { ...command, flags: [...flags.values()] }
+})
 
 /** Runs what was typed and answers the exit code. */
 export async function runCommandLine(args: readonly string[], world: World): Promise<number> {
-  const { out } = world.screen
-  const wantsHelp = args.includes('--help') || args.includes('-h') || args[0] === 'help'
-  const command = findCommand(args[0] === 'help' ? args.slice(1) : args)
-  if (args[0] === '--version') out.write(`${world.version}\n`)
-  else if (command === undefined && (wantsHelp || args.length === 0)) out.write(renderOverview())
-  else if (command === undefined) throw new UsageError(unknownCommand(args[0] ?? ''))
-  else if (wantsHelp) out.write(renderHelp(command))
-  else {
-    const given = readArguments(args.slice(command.name.split(' ').length), command.flags)
-    if (command.operands !== REPORT_OPERANDS || !areFiles(given.words, world))
-      checkWords(command, given.words)
-    return command.run(given, world)
-  }
+  const { out, err } = world.screen
+  const [first = ''] = args
+  const isHelp = first === 'help' || asksForHelp(args.slice(0, 1), [])
+  const rest = isHelp ? args.slice(1) : args
+  const command = findCommand(rest)
+  if (first === '--version' && args.length === 1) out.write(`${world.version}\n`)
+  else if (args.length === 0) {
+    // A script whose variable is not set must not pass for a gate that held.
+    err.write(`${renderOverview()}\nloadgate: no command was given.\n`)
+    return 2
+  } else if (command === undefined && isOverviewAsked(isHelp, rest)) out.write(renderOverview())
+  else if (command === undefined) throw new UsageError(unknownCommand(rest[0] ?? ''))
+  else if (isHelp || asksForHelp(rest, command.flags)) out.write(renderHelp(command))
+  else return runCommand(command, args.slice(command.name.split(' ').length), world)
   return 0
+}
+
+async function runCommand(command: Command, args: readonly string[], world: World): Promise<number> {
+  const given = readArguments(args, command.flags)
+  if (command.operands !== REPORT_OPERANDS || !areFiles(given.words, world)) checkWords(command, given.words)
+  const form = command.formOf?.(given.words, world) ?? command.forms[0]
+  checkFlags(form, given.flags)
+  return form.run(given, world)
+}
+
+/** `loadgate help`, and `loadgate grid --help`: the first word of some commands is none by itself. */
+function isOverviewAsked(isHelp: boolean, words: readonly string[]): boolean {
+  const [first] = words
+  if (first === undefined) return isHelp
+  const isFamily = COMMANDS.some(({ name }) => name.startsWith(`${first} `))
+  return isFamily && (isHelp ? words.length === 1 : asksForHelp(words.slice(1, 2), []))
+}
+
+/** A threshold that is read by nobody would make a gate that always passes. */
+function checkFlags({ usage, flags, instead }: Form, given: readonly string[]): void {
+  const stray = given.filter((name) => !flags.some((flag) => flag.name === name)).map((name) => `--${name}`)
+  if (stray.length === 0) return
+  const verb = stray.length === 1 ? 'has' : 'have'
+  throw new UsageError(
+    `${stray.join(', ')} ${verb} no meaning for \`loadgate ${usage}\`${instead === undefined ? '' : `; ${instead}`}`
+  )
 }
 
 function unknownCommand(word: string): string {
@@ -127,16 +189,27 @@ function renderOverview(): string {
 
 ${lines.join('\n')}
 
-\`loadgate <command> --help\` tells its flags. The API token comes from LOADGATE_TOKEN.
+\`loadgate <command> --help\` lists its flags. The API token comes from LOADGATE_TOKEN.
 Exit codes: 0 passed, 1 failed, 2 inconclusive, timed out or an error, 130 cancelled.
 `
 }
 
-function renderHelp({ name, operands, about, flags }: Command): string {
+function renderHelp({ name, operands, about, flags, forms }: Command): string {
   const rows = flags.map(
     (flag) => [`--${flag.name}${flag.value === undefined ? '' : ` <${flag.value}>`}`, flag.about] as const
   )
   const width = Math.max(...rows.map(([flag]) => flag.length))
   const usage = `loadgate ${name} ${operands}`.trim()
-  return `${usage}: ${about}\n\n${rows.map(([flag, words]) => `  ${flag.padEnd(width)}  ${words}`).join('\n')}\n`
+  const lines = rows.map(([flag, words]) => `  ${flag.padEnd(width)}  ${words}`)
+  return [
+    `${usage}: ${about}`,
+    '',
+    ...lines,
+    ...(forms.length > 1 ? ['', ...forms.map(describeForm)] : []),
+    ''
+  ].join('\n')
+}
+
+function describeForm({ usage, flags }: Form): string {
+  return `\`loadgate ${usage}\` takes ${flags.map(({ name }) => `--${name}`).join(', ')}.`
 }

@@ -8,6 +8,7 @@ import type { FindFiles } from '../gate/plan-files.js'
 import { maskToken } from '../gate/mask-token.js'
 import { runGate } from '../gate/run-gate.js'
 import { defaultName, readSettings } from '../gate/settings.js'
+import type { Settings } from '../gate/settings.js'
 import type { LocalService, LocalServiceRequest, Workbench } from '../gate/workbench.js'
 import type { Outcome } from '../report/outcome.js'
 import { terminalLines } from '../report/terminal.js'
@@ -44,11 +45,22 @@ const NOT_FLAGS: readonly InputName[] = [
 ]
 const OUTPUT_FOLDER = 'loadgate-results'
 
+/** What may be given several times, and how its values are put together for the input. */
+const JOINTS: Readonly<Partial<Record<InputName, string>>> = {
+  files: '\n',
+  grids: '\n',
+  tags: '\n',
+  thresholds: '\n',
+  'override-hosts': ', ',
+  'override-parameters': ', '
+}
+
 export const GATE_FLAGS: readonly Flag[] = [
   ...INPUT_NAMES.filter((name) => !NOT_FLAGS.includes(name)).map((name) => ({
     name,
     value: 'value',
-    about: `as the input ${name} of the action`
+    about: `as the input ${name} of the action`,
+    ...(JOINTS[name] !== undefined && { joint: JOINTS[name] })
   })),
   { name: 'rehearse', about: 'make seeded synthetic samples in place of load, with base-url local' },
   {
@@ -83,6 +95,7 @@ export async function runGateCommand(args: Arguments, world: GateWorld): Promise
   }
   if (args.has('rehearse') && settings.target.kind !== 'local')
     throw new UsageError('--rehearse goes with base-url local only')
+  checkEffect(args, settings)
   const scratchDir = resolve(world.workspace, args.text('output') || nameOutputFolder())
   const bench: Workbench = {
     log,
@@ -109,6 +122,20 @@ export async function runGateCommand(args: Arguments, world: GateWorld): Promise
   if (isJson) say(`${JSON.stringify(verdictDocument(outcome), null, 2)}\n`)
   else say(describeOutcome(outcome, scratchDir))
   return exitCodeOf(outcome.verdict, settings.failOn)
+}
+
+/** What comes from a config file may serve several uses; a flag was typed for this one. */
+function checkEffect(args: Arguments, { unused, origin, wait }: Settings): void {
+  const stray = unused.filter((name) => args.has(name)).map((name) => `--${name}`)
+  if (stray.length === 0) return
+  const others = [
+    ...(origin.kind === 'existing' ? ['--run-id'] : []),
+    ...(origin.kind === 'repeat' ? ['--repeat'] : []),
+    ...(wait ? [] : ['--wait false'])
+  ]
+  throw new UsageError(
+    `${stray.join(', ')} would have no effect together with ${others.join(' and ')}; remove one of the two`
+  )
 }
 
 function readFlag(name: InputName, args: Arguments, token: string): string {

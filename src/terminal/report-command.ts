@@ -36,6 +36,7 @@ export const REPORT_FLAGS: readonly Flag[] = [
   {
     name: 'thresholds',
     value: 'line',
+    joint: '\n',
     about: 'of CSVs: what must hold, as the input thresholds of the action'
   },
   { name: 'apdex-target', value: 'ms', about: `of CSVs: satisfied up to this time (${APDEX_TARGET_MS})` },
@@ -66,6 +67,8 @@ export async function runReportCommand(args: Arguments, { screen, workspace }: R
 function readThresholds(text: string): Threshold[] {
   const { thresholds, problems } = parseThresholds(text)
   if (problems.length > 0) throw new UsageError(problems.join('\n'))
+  if (text !== '' && thresholds.length === 0)
+    throw new UsageError('--thresholds holds comments only; give a threshold, or leave the flag out')
   return thresholds
 }
 

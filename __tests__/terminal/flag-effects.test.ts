@@ -1,0 +1,248 @@
+import { afterEach, describe, expect, test } from '@jest/globals'
+import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { messageOf } from '../../src/gate/trouble.js'
+import { COMMANDS, runCommandLine } from '../../src/terminal/commands.js'
+import { FakeService, sampleCsv } from '../support/fake-service.js'
+import { makeWorld } from './make-world.js'
+
+/** A flag that is taken and does nothing ends green without evidence: each must change what the command does or says. */
+
+const GRID =
+  '{ region: us-east-1, instance_quantity: 2, instance_type: m5.large, infrastructure: demand, stop_after: 60 }'
+const RUN = 'run00000001'
+const URL_HERE = 'URL'
+
+const ends: (() => void | Promise<void>)[] = []
+afterEach(async () => {
+  for (const end of ends.splice(0)) await end()
+})
+
+/** Everything that can be seen of a command, without what differs from time to time. */
+async function observe(args: readonly string[]): Promise<unknown> {
+  const service = await new FakeService().start()
+  service.statuses = ['finished']
+  service.addRun({ started: '2026-01-01T00:00:00.000Z', stopped: '2026-01-01T00:01:00.000Z' })
+  const workspace = mkdtempSync(join(tmpdir(), 'loadgate-flags-'))
+  ends.push(
+    () => service.stop(),
+    () => rmSync(workspace, { recursive: true })
+  )
+  writeFileSync(join(workspace, 'plan.jmx'), '<jmeterTestPlan/>')
+  writeFileSync(join(workspace, 'other.jmx'), '<other/>')
+  writeFileSync(join(workspace, 'load.csv'), sampleCsv())
+  writeFileSync(join(workspace, 'gate.yml'), 'thresholds: p95 < 1ms\n')
+  const asked: unknown[] = []
+  const refuse = (what: unknown): Promise<never> => {
+    asked.push(what)
+    return Promise.reject(new Error('not here'))
+  }
+  const world = makeWorld({
+    workspace,
+    token: args.includes('NO-TOKEN') || !args.includes(URL_HERE) ? '' : service.token,
+    exampleDir: resolve('examples/shop'),
+    findFiles: (root) => (pattern) => Promise.resolve([resolve(root, pattern)]),
+    startLocalService: ({ rehearse, serviceName, dataDir }) => refuse({ rehearse, serviceName, dataDir }),
+    serve: (options) => {
+      asked.push({ ...options, log: undefined })
+      world.cancellation.abort(new Error('Ctrl-C'))
+      return Promise.resolve({ url: 'http://127.0.0.1:1', token: 't', close: () => Promise.resolve() })
+    },
+    startShop: (slow) => {
+      asked.push({ slow })
+      return Promise.resolve({ port: 1, served: () => 1, close: () => Promise.resolve() })
+    }
+  })
+  const typed = args.flatMap((arg) => (arg === URL_HERE ? [service.url] : arg === 'NO-TOKEN' ? [] : [arg]))
+  const end = await runCommandLine(typed, world).catch(messageOf)
+  const text = JSON.stringify({
+    end,
+    asked,
+    out: world.screen.out.text,
+    err: world.screen.err.text,
+    seen: service.seen.map(({ method, path, headers, params }) => [method, path, headers.accept, params]),
+    files: readdirSync(workspace, { recursive: true }).sort(),
+    verdict: readVerdict(join(workspace, 'out'))
+  })
+  return JSON.parse(
+    text
+      .replaceAll(service.url, URL_HERE)
+      .replaceAll(workspace, 'WORKSPACE')
+      .replace(/loadgate-[0-9a-f-]{36}/g, 'MARKER')
+      .replace(/\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d+/g, 'NOW')
+  )
+}
+
+function readVerdict(folder: string): string {
+  try {
+    return readFileSync(join(folder, 'verdict.json'), 'utf8')
+  } catch {
+    return ''
+  }
+}
+
+const observed = new Map<string, Promise<unknown>>()
+/** Many rows start from the same words. */
+function observeOnce(args: readonly string[]): Promise<unknown> {
+  const key = args.join('\0')
+  const known = observed.get(key) ?? observe(args)
+  observed.set(key, known)
+  return known
+}
+
+interface Row {
+  readonly form: string
+  readonly flag: string
+  readonly without: readonly string[]
+  readonly with: readonly string[]
+}
+
+/** The words without the flag, and what is added. Two flags of one form may need different words to show an effect. */
+function row(form: string, without: readonly string[], added: readonly string[]): Row {
+  return { form, flag: (added[0] ?? '').slice(2), without, with: [...without, ...added] }
+}
+
+const CONNECT = ['--base-url', URL_HERE]
+
+function connectionRows(form: string, words: readonly string[]): Row[] {
+  const without = [...words, ...CONNECT]
+  return [
+    row(form, words, CONNECT),
+    row(form, without, ['--service-name', 'acme']),
+    row(form, without, ['--json'])
+  ]
+}
+
+const REMOTE = ['run', ...CONNECT, '--files', 'plan.jmx', '--grids', `[${GRID}]`, '--output', 'out']
+const LOCAL = ['run', '--files', 'plan.jmx', '--output', 'out']
+const FAILING = [...REMOTE, '--thresholds', 'p95 < 1ms']
+const REPORT = ['report', 'load.csv', '--output', 'out']
+
+const ROWS: readonly Row[] = [
+  row('run', REMOTE, ['--config', 'gate.yml']),
+  row('run', ['run', '--files', 'plan.jmx', '--grids', `[${GRID}]`, '--output', 'out'], CONNECT),
+  row('run', REMOTE, ['--tool', 'gatling']),
+  row('run', ['run', '--output', 'out'], ['--files', 'plan.jmx']),
+  row('run', ['run', ...CONNECT, '--files', 'plan.jmx', '--output', 'out'], ['--grids', `[${GRID}]`]),
+  row('run', REMOTE, ['--name', 'checkout']),
+  row('run', REMOTE, ['--notes', 'a note']),
+  row('run', REMOTE, ['--project', 'shop']),
+  row('run', REMOTE, ['--tags', 'nightly']),
+  row('run', REMOTE, ['--privacy', 'public']),
+  row('run', REMOTE, ['--threads', '5']),
+  row('run', REMOTE, ['--rampup', '5s']),
+  row('run', REMOTE, ['--duration', '5s']),
+  row('run', REMOTE, ['--override-hosts', 'a.example/10.0.0.1']),
+  row('run', REMOTE, ['--override-parameters', '-Ja=1']),
+  row('run', REMOTE, ['--thresholds', 'p95 < 1ms']),
+  row('run', ['run', ...CONNECT, '--output', 'out'], ['--run-id', RUN]),
+  row('run', ['run', ...CONNECT, '--output', 'out'], ['--repeat', RUN]),
+  row('run', REMOTE, ['--wait', 'false']),
+  // What these three do takes a while, or a signal: that they are read is shown by a value that is refused.
+  row('run', REMOTE, ['--timeout', 'soon']),
+  row('run', REMOTE, ['--poll-interval', 'often']),
+  row('run', REMOTE, ['--stop-on-cancel', 'perhaps']),
+  row('run', FAILING, ['--fail-on', 'never']),
+  row('run', [...REMOTE, 'NO-TOKEN'], ['--on-missing-token', 'skip']),
+  row('run', LOCAL, ['--service-name', 'acme']),
+  row('run', LOCAL, ['--rehearse']),
+  row('run', ['run', '--files', 'plan.jmx'], ['--output', 'elsewhere']),
+  row('run', REMOTE, ['--json']),
+
+  ...connectionRows('run <id>', ['run', RUN]),
+  ...connectionRows('runs', ['runs']),
+  ...connectionRows('stop <id>', ['stop', RUN]),
+  ...connectionRows('repeat <id>', ['repeat', RUN]),
+  ...connectionRows('report <id>', ['report', RUN]),
+  ...connectionRows('results <id>', ['results', RUN]),
+  row('results <id>', ['results', RUN, ...CONNECT], ['--output', 'elsewhere']),
+  row('results <id>', ['results', RUN, ...CONNECT], ['--timeout', 'soon']),
+  ...connectionRows('grid create', ['grid', 'create', '--grids', GRID]),
+  row('grid create', ['grid', 'create', ...CONNECT], ['--grids', GRID]),
+  ...connectionRows('grid show <id>', ['grid', 'show', 'grid0000002']),
+  ...connectionRows('grid terminate <id>', ['grid', 'terminate', 'grid0000002']),
+  ...connectionRows('account', ['account']),
+
+  row('report <folder | CSV…>', REPORT, ['--thresholds', 'p95 < 1ms']),
+  row('report <folder | CSV…>', REPORT, ['--apdex-target', '10']),
+  row('report <folder | CSV…>', ['report', 'load.csv'], ['--output', 'elsewhere']),
+  row('report <folder | CSV…>', REPORT, ['--json']),
+
+  row('serve', ['serve'], ['--port', '8080']),
+  row('serve', ['serve'], ['--data', 'here']),
+  row('serve', ['serve'], ['--rehearse']),
+  row('serve', ['serve'], ['--service-name', 'acme']),
+  row('serve', ['serve'], ['--json']),
+  row('demo', ['demo'], ['--slow']),
+  row('demo', ['demo'], ['--rehearse'])
+]
+
+test('there is a row for every flag of every form', () => {
+  const accepted = COMMANDS.flatMap(({ forms }) =>
+    forms.flatMap(({ usage, flags }) => flags.map(({ name }) => `${usage} --${name}`))
+  )
+  expect(ROWS.map(({ form, flag }) => `${form} --${flag}`).sort()).toEqual(accepted.sort())
+})
+
+describe('every flag that is accepted has an effect', () => {
+  test.each(ROWS)('loadgate $form --$flag', async (row) => {
+    const without = await observeOnce(row.without)
+    expect(await observe(row.without)).toEqual(without)
+    expect(await observe(row.with)).not.toEqual(without)
+  })
+})
+
+describe('every flag that has no effect in a form is refused there', () => {
+  const strays = COMMANDS.flatMap(({ flags, forms }) =>
+    forms.flatMap((form) =>
+      flags
+        .filter((flag) => !form.flags.includes(flag) && !form.flags.some(({ name }) => name === flag.name))
+        .map((flag) => ({ form: form.usage, flag: flag.name, value: flag.value }))
+    )
+  )
+
+  test.each(strays)('loadgate $form --$flag', async ({ form, flag, value }) => {
+    const words = form.replace('<id>', RUN).replace('<folder | CSV…>', 'load.csv').split(' ')
+    const given = value === undefined ? [`--${flag}`] : [`--${flag}`, 'x']
+    expect(await observe([...words, ...given])).toMatchObject({
+      end: expect.stringContaining(`--${flag} has no meaning for \`loadgate ${form}\``),
+      seen: [],
+      asked: []
+    })
+  })
+})
+
+describe('flags that have no effect together', () => {
+  const EXISTING = ['run', ...CONNECT, '--run-id', RUN]
+  test.each([
+    {
+      args: [...REMOTE, '--wait', 'false', '--thresholds', 'p95 < 1s'],
+      words: '--thresholds',
+      other: '--wait false'
+    },
+    { args: [...EXISTING, '--threads', '5', '--name', 'x'], words: '--name, --threads', other: '--run-id' },
+    { args: ['run', ...CONNECT, '--repeat', RUN, '--duration', '5s'], words: '--duration', other: '--repeat' }
+  ])('$words with $other', async ({ args, words, other }) => {
+    expect(await observe(args)).toMatchObject({
+      end: `${words} would have no effect together with ${other}; remove one of the two`,
+      seen: []
+    })
+  })
+})
+
+test('values that may be repeated arrive together, as the service reads them', async () => {
+  const parameters = ['--override-parameters', '-Ja=1', '--override-parameters', '-Jb=2']
+  expect(await observe([...REMOTE, ...parameters, '--tags', 'x', '--tags', 'y'])).toMatchObject({
+    seen: expect.arrayContaining([
+      [
+        'POST',
+        '/api/runs',
+        expect.anything(),
+        expect.objectContaining({
+          run: expect.objectContaining({ override_parameters: '-Ja=1, -Jb=2', tag_list: 'x,y,MARKER' })
+        })
+      ]
+    ])
+  })
+})
