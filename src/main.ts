@@ -91,7 +91,7 @@ function createWorkbench(cancelled: AbortSignal): Workbench {
     uploadArtifact: process.env.ACTIONS_RUNTIME_TOKEN ? createUploader(occasion) : undefined,
     comment: async (request) => {
       const { createCommenter } = await import('./github/comment.js')
-      return createCommenter(process.env, log)(request)
+      return createCommenter(process.env, log, systemClock)(request)
     },
     startLocalService: async ({ serviceName, onProcessGroup }) => {
       const { startService } = await import('./local/server.js')

@@ -94,7 +94,10 @@ describe('mistakes are told in a line, with exit code 2', () => {
     { args: ['frob'], words: /unknown command "frob"/ },
     { args: ['runs'], words: /--base-url is missing/ },
     { args: ['run', '--files', 'plan.jmx', '--name', '-h'], words: /--name needs a value/ },
-    { args: ['run', '--rehearse', '--files', 'plan.jmx', '--thresholds', ''], words: /--thresholds is empty/ },
+    {
+      args: ['run', '--rehearse', '--files', 'plan.jmx', '--thresholds', ''],
+      words: /--thresholds is empty/
+    },
     { args: ['run', 'abc', '--thresholds', 'p95 < 1s'], words: /loadgate run --run-id <id> --thresholds/ },
     { args: ['report', 'abc', '--thresholds', 'p95 < 1s'], words: /loadgate run --run-id <id> --thresholds/ }
   ])('$args', async ({ args, words }) => {

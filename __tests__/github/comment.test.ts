@@ -7,6 +7,8 @@ import { createCommenter } from '../../src/github/comment.js'
 import type { CommentPlace } from '../../src/report/comment.js'
 import { LogBook } from '../support/gate-bench.js'
 import { GitHubApi } from '../support/github-api.js'
+import { makeClock } from '../support/make-clock.js'
+import type { ManualClock } from '../support/make-clock.js'
 
 const HEAD = '1'.repeat(40)
 const MERGE = '9'.repeat(40)
@@ -16,8 +18,10 @@ let log: LogBook
 let folder: string
 let env: NodeJS.ProcessEnv
 let places: CommentPlace[]
+let clock: ManualClock
 
 beforeEach(async () => {
+  clock = makeClock()
   api = await new GitHubApi().start()
   log = new LogBook()
   places = []
@@ -54,12 +58,14 @@ const giveBranch = (event: string, ref = 'refs/heads/feature/x'): Promise<void> 
 async function comment(changes: Partial<CommentRequest> = {}): Promise<void> {
   await createCommenter(
     env,
-    log
+    log,
+    clock
   )({
     token: 'ghs_x',
     matrix: 'null',
     name: undefined,
     signal: new AbortController().signal,
+    untilMs: clock.now() + 30_000,
     render: (place) => {
       places.push(place)
       return `<!-- loadgate comment ${place.key} -->\nnumber ${places.length}`
@@ -304,9 +310,12 @@ describe('a refusal', () => {
   })
 
   test('of another kind is told in the server’s words, shortened', async () => {
-    api.refuse(/comments/, 500, 'x'.repeat(5000))
+    api.refuse(/comments/, 422, 'x'.repeat(5000))
     const error = await comment().catch((thrown: unknown) => thrown as Error)
-    expect(error).toMatchObject({ name: 'CommentError', message: 'x'.repeat(300) })
+    expect(error).toMatchObject({
+      name: 'CommentError',
+      message: expect.stringMatching(/^422: x{300}\. .* The job summary holds everything$/)
+    })
   })
 })
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
-import { isCommentOf, renderComment } from '../../src/report/comment.js'
+import { isCommentOf } from '../../src/report/comment-marker.js'
+import { renderComment } from '../../src/report/comment.js'
 import type { CommentLinks, CommentPlace } from '../../src/report/comment.js'
 import { readHistory } from '../../src/report/history.js'
 import type { Outcome } from '../../src/report/outcome.js'

@@ -58,8 +58,7 @@ export class ArtifactService {
       this.attempts++
       if (this.attempts > this.failures) this.failWith = undefined
       if (this.failWith === 0) response.socket?.destroy()
-      else if (this.failWith !== undefined)
-        response.writeHead(this.failWith, JSON_TYPE).end(this.failText)
+      else if (this.failWith !== undefined) response.writeHead(this.failWith, JSON_TYPE).end(this.failText)
       else
         response.writeHead(200, JSON_TYPE).end(
           JSON.stringify({

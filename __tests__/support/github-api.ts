@@ -43,6 +43,10 @@ export class GitHubApi {
   readonly pulls: ApiPull[] = []
   readonly faults: ApiFault[] = []
   login = 'github-actions[bot]'
+  /** What a call waits for before it is answered. */
+  pause: (call: ApiCall) => Promise<void> = () => Promise.resolve()
+  /** What a list shows; a list may lag behind. */
+  shown: (comments: readonly ApiComment[]) => readonly unknown[] = (comments) => comments
   #server: Server | undefined
   #count = 1000
 
@@ -74,6 +78,27 @@ export class GitHubApi {
     })
   }
 
+  /** The next call of that kind is answered so, the ones after it as usual. */
+  failOnce(call: RegExp, fault: ApiFault): void {
+    let isDone = false
+    this.faults.push((made, response) => {
+      if (isDone || !call.test(`${made.method} ${made.path}`)) return false
+      isDone = true
+      return fault(made, response)
+    })
+  }
+
+  /** It has happened, and the reply is lost. */
+  loseReply = (call: ApiCall, response: ServerResponse): boolean => {
+    const { body } = call.body as { body: string }
+    const [, issue] = /issues\/(\d+)\/comments$/.exec(call.path) ?? []
+    const [, comment] = /issues\/comments\/(\d+)$/.exec(call.path) ?? []
+    if (issue !== undefined) this.addComment(Number(issue), body)
+    if (comment !== undefined) this.#find(Number(comment))!.body = body
+    response.destroy()
+    return true
+  }
+
   addComment(issue: number, body: string, login = this.login): ApiComment {
     const type = login.endsWith('[bot]') ? 'Bot' : 'User'
     const comment: ApiComment = { id: ++this.#count, body, user: { login, type } }
@@ -99,6 +124,7 @@ export class GitHubApi {
       body: sent === '' ? undefined : JSON.parse(sent)
     }
     this.calls.push(call)
+    await this.pause(call)
     if (!this.faults.some((fault) => fault(call, response))) this.#answer(call, response)
   }
 
@@ -113,6 +139,8 @@ export class GitHubApi {
     else if (method === 'GET' && issue !== undefined) this.#list(call, response, this.of(Number(issue)))
     else if (method === 'POST' && issue !== undefined)
       json(response, 201, this.addComment(Number(issue), body ?? ''))
+    else if (method === 'GET' && comment !== undefined) this.#show(response, Number(comment))
+    else if (method === 'DELETE' && comment !== undefined) this.#delete(response, Number(comment))
     else if (method === 'PATCH' && comment !== undefined) this.#update(response, Number(comment), body ?? '')
     else json(response, 404, { message: 'Not Found' })
   }
@@ -132,11 +160,29 @@ export class GitHubApi {
     const page = Number(query.get('page') ?? 1)
     const next = `<${this.url}${path}?per_page=${size}&page=${page + 1}>; rel="next"`
     if (page * size < comments.length) response.setHeader('link', next)
-    json(response, 200, comments.slice((page - 1) * size, page * size))
+    json(response, 200, this.shown(comments).slice((page - 1) * size, page * size))
+  }
+
+  #find(id: number): ApiComment | undefined {
+    return [...this.comments.values()].flat().find((one) => one.id === id)
+  }
+
+  #show(response: ServerResponse, id: number): void {
+    const comment = this.#find(id)
+    json(response, comment === undefined ? 404 : 200, comment ?? { message: 'Not Found' })
+  }
+
+  #delete(response: ServerResponse, id: number): void {
+    for (const [issue, comments] of this.comments)
+      this.comments.set(
+        issue,
+        comments.filter((one) => one.id !== id)
+      )
+    response.writeHead(204).end()
   }
 
   #update(response: ServerResponse, id: number, body: string): void {
-    const comment = [...this.comments.values()].flat().find((one) => one.id === id)
+    const comment = this.#find(id)
     if (comment === undefined) {
       json(response, 404, { message: 'Not Found' })
       return
@@ -144,4 +190,20 @@ export class GitHubApi {
     comment.body = body
     json(response, 200, comment)
   }
+}
+
+/** An answer in place of the API's own. */
+export function answer(status: number, message: string, headers: Record<string, string> = {}): ApiFault {
+  return (_call, response) => {
+    response
+      .writeHead(status, { 'content-type': 'application/json; charset=utf-8', ...headers })
+      .end(JSON.stringify({ message }))
+    return true
+  }
+}
+
+/** The connection breaks, and nothing has happened. */
+export const reset: ApiFault = (_call, response) => {
+  response.destroy()
+  return true
 }

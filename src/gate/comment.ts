@@ -1,3 +1,4 @@
+import { basename } from 'node:path'
 import { renderComment } from '../report/comment.js'
 import type { Outcome } from '../report/outcome.js'
 import type { SummaryLinks } from '../report/summary.js'
@@ -21,6 +22,7 @@ export async function commentOnPullRequest(
     bench.log.info('There is no github-token: no comment on the pull request.')
     return
   }
+  const untilMs = bench.clock.now() + LONGEST_COMMENT_MS
   const deadline = startDeadline(bench.clock, LONGEST_COMMENT_MS, {
     error: new Error('GitHub took too long to answer'),
     others: [bench.cancelled]
@@ -30,7 +32,9 @@ export async function commentOnPullRequest(
       token: githubToken,
       matrix,
       name: name === defaultName(bench.occasion) ? undefined : name,
+      subject: subjectOf(settings),
       signal: deadline.signal,
+      untilMs,
       render: (place) => renderComment(outcome, { ...links, workflowUrl: bench.occasion.url }, place)
     })
   } catch (thrown) {
@@ -38,4 +42,25 @@ export async function commentOnPullRequest(
   } finally {
     deadline.release()
   }
+}
+
+/** Plan, service and what is demanded of them. A run's own id would be another one each time. */
+function subjectOf({
+  target,
+  tool,
+  origin,
+  project,
+  overrideParameters,
+  overrideHosts,
+  thresholds
+}: Settings): string {
+  return JSON.stringify([
+    target.kind === 'remote' ? target.address.api : target.kind,
+    tool,
+    origin.kind === 'files' ? origin.paths.map((path) => basename(path)) : origin.kind,
+    project,
+    overrideParameters,
+    overrideHosts,
+    thresholds.map(({ text }) => text)
+  ])
 }

@@ -41,7 +41,11 @@ export interface CommentRequest {
   readonly matrix: string
   /** The run's name, if it was given by people. */
   readonly name: string | undefined
+  /** What is tested, in any words: tells gates apart that have everything else in common. */
+  readonly subject?: string
   readonly signal: AbortSignal
+  /** When the time is over, by the clock. */
+  readonly untilMs: number
   /** The text for the place that was found. */
   render(place: CommentPlace): string
 }

@@ -1,7 +1,15 @@
-import { createHash } from 'node:crypto'
-import type { CommentRequest, Log } from '../gate/workbench.js'
-import { isCommentOf } from '../report/comment.js'
-import { describeLeg, identifyLeg } from '../report/leg.js'
+import { randomUUID } from 'node:crypto'
+import { messageOf } from '../gate/trouble.js'
+import type { CommentRequest, Log, Workbench } from '../gate/workbench.js'
+import { isCommentOf, readWriter } from '../report/comment-marker.js'
+import type { CommentWriter } from '../report/comment-marker.js'
+import { readHistory } from '../report/history.js'
+import { explainTrouble } from './comment-advice.js'
+import type { Standing } from './comment-advice.js'
+import { OddReplyError, describeFailure, retryWithin } from './comment-failure.js'
+import type { Failure } from './comment-failure.js'
+import { choosePlace, isSurelyOurs, isTakenFrom, keyOf, titleOf, writerOf } from './comment-place.js'
+import type { OwnComment } from './comment-place.js'
 import { findPullRequest, readRepository } from './pull-request.js'
 import type { Octokit, PullRequest } from './pull-request.js'
 
@@ -9,33 +17,86 @@ export class CommentError extends Error {
   override name = 'CommentError'
 }
 
-interface Comment {
-  readonly id: number
-  readonly body: string
-}
-
 /** Who the job's own token speaks as. */
 const JOB_LOGIN = 'github-actions[bot]'
-const MOST_QUOTED = 300
+/** GraphQL's words for what a token may not do. */
+const REFUSALS = ['FORBIDDEN', 'INSUFFICIENT_SCOPES', 'NOT_FOUND', 'UNAUTHORIZED']
+/** Within it another gate that saw the same comment has written, if it writes. */
+const SETTLING_MS = 1500
 const ignore = (): void => undefined
 /** Octokit would print what a server says about its API, and the runner reads what is printed. */
 const SILENT = { debug: ignore, info: ignore, warn: ignore, error: ignore }
 
+interface Ports {
+  readonly env: NodeJS.ProcessEnv
+  readonly log: Log
+  readonly clock: Workbench['clock']
+}
+
+/** What was found out so far; a further attempt goes on from it. */
+interface Task extends Ports {
+  readonly octokit: Octokit
+  readonly request: CommentRequest
+  readonly key: string
+  readonly us: CommentWriter | undefined
+  /** Comments that were deleted under our hands. */
+  readonly gone: Set<number>
+  attempts: number
+  login: string | undefined
+  pull: PullRequest | undefined
+  standing: Standing
+}
+
 /** Keeps one comment on the pull request: found again by marker and author, and updated in place. */
 export function createCommenter(
   env: NodeJS.ProcessEnv,
-  log: Log
+  log: Log,
+  clock: Workbench['clock']
 ): (request: CommentRequest) => Promise<void> {
+  const gate = randomUUID().replaceAll('-', '')
   return async (request) => {
-    let pull: PullRequest | undefined
+    const startMs = clock.now()
+    const task = await openTask({ env, log, clock }, gate, request)
+    const failures: Failure[] = []
     try {
-      const octokit = await connect(env, request)
-      pull = await findPullRequest(octokit, env)
-      if (pull === undefined) log.info('This workflow run belongs to no open pull request: no comment.')
-      else await keepComment(octokit, { env, log, request, pull })
+      const { signal, untilMs } = request
+      const onFailure = (failure: Failure): void => {
+        failures.push(failure)
+        log.debug(`The comment, attempt ${failures.length}: ${failure.status ?? ''} ${failure.words}`)
+      }
+      await retryWithin(() => keepComment(task), { clock, signal, untilMs, onFailure })
     } catch (thrown) {
-      throw new CommentError(explain(thrown, pull), { cause: thrown })
+      const failure = failures.at(-1) ?? describeEnd(request.signal, thrown)
+      const trouble = {
+        failure,
+        failures: failures.length,
+        isFromFork: task.pull?.isFromFork === true,
+        standing: task.standing,
+        longestMs: request.untilMs - startMs
+      }
+      throw new CommentError(explainTrouble(trouble), { cause: thrown })
     }
+  }
+}
+
+/** Where nothing failed before, the time was over or the job was cancelled. */
+function describeEnd({ aborted, reason }: AbortSignal, thrown: unknown): Failure {
+  const words = messageOf(aborted ? reason : thrown)
+  return { kind: 'other', status: undefined, words, waitMs: undefined }
+}
+
+async function openTask(ports: Ports, gate: string, request: CommentRequest): Promise<Task> {
+  return {
+    ...ports,
+    request,
+    octokit: await connect(ports.env, request),
+    key: keyOf(ports.env, request),
+    us: writerOf(ports.env, gate, request),
+    gone: new Set(),
+    attempts: 0,
+    login: undefined,
+    pull: undefined,
+    standing: 'unknown'
   }
 }
 
@@ -49,98 +110,179 @@ async function connect(env: NodeJS.ProcessEnv, { token, signal }: CommentRequest
   octokit.hook.before('request', (options) => {
     options.request = { ...options.request, signal }
   })
+  // What is no JSON, or half of it, arrives as text with a status that says "fine": a page of a proxy, for one.
+  octokit.hook.after('request', ({ status, data }) => {
+    if (status !== 204 && typeof data === 'string')
+      throw new OddReplyError('what GitHub answered is not JSON')
+  })
   return octokit
 }
 
-interface Task {
-  readonly env: NodeJS.ProcessEnv
-  readonly log: Log
-  readonly request: CommentRequest
-  readonly pull: PullRequest
+/** One attempt, from the start: after a reply that was lost, what it wrote is found and not written a second time. */
+async function keepComment(task: Task): Promise<void> {
+  const { octokit, env, log, us } = task
+  task.attempts++
+  const pull = (task.pull ??= await findPullRequest(octokit, env))
+  if (pull === undefined) {
+    log.info('This workflow run belongs to no open pull request: no comment.')
+    return
+  }
+  const comments = await listOwnComments(task, pull)
+  const choice = choosePlace(comments, us)
+  if (choice.kind === 'leave') {
+    log.info(`The comment on pull request #${pull.number} is of a newer workflow run: it stays as it is.`)
+    return
+  }
+  if (choice.kind === 'create') {
+    task.standing = 'none'
+    await createComment(task, pull, comments)
+  } else {
+    task.standing = { verdict: readHistory(choice.comment.body)[0]?.verdict }
+    const isWritten = await updateComment(task, pull, { comments, comment: choice.comment })
+    if (!isWritten) return keepComment(task)
+  }
+  log.info(`Comment on pull request #${pull.number} ${choice.kind === 'create' ? 'written' : 'updated'}.`)
 }
 
-async function keepComment(octokit: Octokit, { env, log, request, pull }: Task): Promise<void> {
-  const key = keyOf(env, request)
-  const repository = readRepository(env)
-  const issue = { ...repository, issue_number: pull.number }
-  const current = await findComment(octokit, issue, key)
-  const body = request.render({
+async function createComment(task: Task, pull: PullRequest, comments: readonly OwnComment[]): Promise<void> {
+  const body = renderBody(task, pull, { ordinal: comments.length + 1, previous: undefined })
+  await task.octokit.rest.issues.createComment({ ...issueOf(task, pull), body })
+  if (task.attempts > 1) await removeTwins(task, pull)
+}
+
+/** An earlier attempt may have written a comment that the list did not show yet: it would be left behind for ever. */
+async function removeTwins(task: Task, pull: PullRequest): Promise<void> {
+  const { octokit, env, log, clock, request, us } = task
+  try {
+    await clock.sleep(SETTLING_MS, request.signal)
+    const comments = await listOwnComments(task, pull)
+    const [, ...twins] = comments.filter(({ writer }) => us !== undefined && writer?.gate === us.gate)
+    for (const { id } of twins)
+      await octokit.rest.issues.deleteComment({ ...readRepository(env), comment_id: id })
+  } catch (thrown) {
+    log.debug(`Whether there is a second comment could not be found out: ${messageOf(thrown)}`)
+  }
+}
+
+/** False when it was deleted, or when another gate has written there: then another place is to be looked for. */
+async function updateComment(
+  task: Task,
+  pull: PullRequest,
+  { comments, comment }: { comments: readonly OwnComment[]; comment: OwnComment }
+): Promise<boolean> {
+  const { octokit, us } = task
+  const body = renderBody(task, pull, { ordinal: comments.indexOf(comment) + 1, previous: comment.body })
+  const place = { ...readRepository(task.env), comment_id: comment.id }
+  try {
+    await octokit.rest.issues.updateComment({ ...place, body })
+  } catch (thrown) {
+    if (statusOf(thrown) !== 404) throw thrown
+    task.gone.add(comment.id)
+    return false
+  }
+  const isShared = us !== undefined && comment.writer?.gate !== us.gate
+  return !isShared || (await isStillOurs(task, comment.id))
+}
+
+/** Two gates may have seen the same comment at the same time, and GitHub keeps what comes last: the first one gives way. */
+async function isStillOurs({ octokit, env, clock, request, us, gone }: Task, id: number): Promise<boolean> {
+  try {
+    await clock.sleep(SETTLING_MS, request.signal)
+    const { data } = await octokit.rest.issues.getComment({ ...readRepository(env), comment_id: id })
+    return us === undefined || !isTakenFrom(us, readWriter(data.body ?? ''))
+  } catch (thrown) {
+    if (statusOf(thrown) !== 404) return true // It is written; that it stays cannot be made sure.
+    gone.add(id)
+    return false
+  }
+}
+
+function renderBody(
+  { env, request, key, us }: Task,
+  pull: PullRequest,
+  { ordinal, previous }: { ordinal: number; previous: string | undefined }
+): string {
+  return request.render({
     key,
-    title: titleOf(env, request),
+    writer: us,
+    title: titleOf(env, request) + (ordinal > 1 ? ` [${ordinal}]` : ''),
     commit: pull.commit,
     repositoryUrl: env.GITHUB_SERVER_URL && `${env.GITHUB_SERVER_URL}/${env.GITHUB_REPOSITORY ?? ''}`,
-    previous: current?.body
+    previous
   })
-  if (current === undefined) await octokit.rest.issues.createComment({ ...issue, body })
-  else await octokit.rest.issues.updateComment({ ...repository, comment_id: current.id, body })
-  log.info(`Comment on pull request #${pull.number} ${current === undefined ? 'written' : 'updated'}.`)
 }
 
-interface Issue {
-  readonly owner: string
-  readonly repo: string
-  readonly issue_number: number
+function issueOf({ env }: Task, pull: PullRequest): { owner: string; repo: string; issue_number: number } {
+  return { ...readRepository(env), issue_number: pull.number }
+}
+
+interface ListedComment {
+  readonly id?: unknown
+  readonly body?: unknown
+  readonly user?: { readonly login?: unknown; readonly type?: unknown } | null
 }
 
 /** A marker alone proves nothing: anybody can write one. */
-async function findComment(octokit: Octokit, issue: Issue, key: string): Promise<Comment | undefined> {
-  const login = await readLogin(octokit)
-  const pages = octokit.paginate.iterator(octokit.rest.issues.listComments, { ...issue, per_page: 100 })
-  for await (const { data } of pages)
-    for (const { id, body, user } of data) {
-      // GraphQL leaves out the ending of an app's login that REST has.
-      const isOwn = user?.login === login || (user?.type === 'Bot' && user.login === `${login}[bot]`)
-      if (isOwn && body !== undefined && isCommentOf(body, key)) return { id, body }
+async function listOwnComments(task: Task, pull: PullRequest): Promise<OwnComment[]> {
+  const { octokit, key, us, gone } = task
+  const login = (task.login ??= await readLogin(octokit))
+  const { listComments } = octokit.rest.issues
+  const pages = octokit.paginate.iterator(listComments, { ...issueOf(task, pull), per_page: 100 })
+  const found: OwnComment[] = []
+  const seen = new Set<unknown>()
+  for await (const { data } of pages) {
+    const entries = readList(data).filter(({ id }) => !seen.has(id))
+    // A list whose next page leads back to itself has no end.
+    if (entries.length === 0) break
+    for (const { id, body, user } of entries) {
+      seen.add(id)
+      if (typeof id !== 'number' || typeof body !== 'string' || gone.has(id)) continue
+      if (!isBy(login, user) || !isCommentOf(body, key)) continue
+      const comment = { id, body, writer: readWriter(body) }
+      found.push(comment)
+      // A further attempt has to see them all, since an earlier one may have written the last of them.
+      if (task.attempts === 1 && isSurelyOurs(comment, us)) return found
     }
-  return undefined
+  }
+  return found
+}
+
+/** What is no list has no comments of ours in it, and would make a second one. */
+function readList(data: unknown): ListedComment[] {
+  if (!Array.isArray(data))
+    throw new OddReplyError('GitHub answered with something else than a list of comments')
+  return data.filter((entry) => typeof entry === 'object' && entry !== null) as ListedComment[]
+}
+
+function isBy(login: string, user: ListedComment['user']): boolean {
+  // GraphQL leaves out the ending of an app's login that REST has.
+  return user?.login === login || (user?.type === 'Bot' && user.login === `${login}[bot]`)
 }
 
 async function readLogin(octokit: Octokit): Promise<string> {
   try {
-    const { viewer } = await octokit.graphql<{ viewer: { login: string } }>('query { viewer { login } }')
-    return viewer.login
+    const data = await octokit.graphql<{ viewer?: { login?: unknown } } | null>('query { viewer { login } }')
+    const login = data?.viewer?.login
+    if (typeof login === 'string') return login
   } catch (thrown) {
-    if (isRefused(thrown) || (thrown instanceof Error && thrown.name === 'GraphqlResponseError'))
-      return JOB_LOGIN
-    throw thrown
+    if (isRefusal(thrown)) return JOB_LOGIN
+    if (!(thrown instanceof Error && thrown.name === 'GraphqlResponseError')) throw thrown
+    throw new OddReplyError(thrown.message, { cause: thrown })
   }
+  throw new OddReplyError('GitHub did not say who the github-token speaks as')
 }
 
-/** One comment for each workflow, job, leg of a matrix, and name that was given. */
-function keyOf(env: NodeJS.ProcessEnv, { matrix, name }: CommentRequest): string {
-  // The file's path without the ref: several workflows may have the same name.
-  const workflow = env.GITHUB_WORKFLOW_REF?.split('@')[0] ?? env.GITHUB_WORKFLOW ?? ''
-  const identity = JSON.stringify([workflow, env.GITHUB_JOB ?? '', identifyLeg(matrix), name ?? ''])
-  return createHash('sha256').update(identity).digest('hex').slice(0, 32)
-}
-
-function titleOf(
-  { GITHUB_WORKFLOW = '', GITHUB_JOB = '' }: NodeJS.ProcessEnv,
-  { matrix, name = '' }: CommentRequest
-): string {
-  const leg = describeLeg(matrix)
-  const job = GITHUB_JOB + (leg === '' ? '' : ` (${leg})`)
-  return [GITHUB_WORKFLOW, job, name].filter((part) => part !== '').join(' / ')
-}
-
-function isRefused(thrown: unknown): boolean {
-  return [401, 403, 404].includes(statusOf(thrown))
+/** The token may not ask; a limit of its rate is no such answer. */
+function isRefusal(thrown: unknown): boolean {
+  const { errors } = (thrown ?? {}) as { errors?: unknown }
+  if (Array.isArray(errors))
+    return (
+      errors.length > 0 &&
+      errors.every((error) => REFUSALS.includes(String((error as { type?: unknown }).type)))
+    )
+  return ['refused', 'token'].includes(describeFailure(thrown, 0).kind)
 }
 
 function statusOf(thrown: unknown): number {
   return Number((thrown as { status?: unknown } | null)?.status)
-}
-
-function explain(thrown: unknown, pull: PullRequest | undefined): string {
-  const words = (thrown instanceof Error ? thrown.message : String(thrown)).slice(0, MOST_QUOTED)
-  if (!isRefused(thrown)) return words
-  const status = statusOf(thrown)
-  return `${status}: ${words}. ${cureOf(status, pull?.isFromFork === true)} The job summary holds everything`
-}
-
-function cureOf(status: number, isFromFork: boolean): string {
-  if (status === 401) return 'The github-token is not valid.'
-  if (isFromFork)
-    return 'A pull request from a fork has a token that can only read, even where the job has "permissions: pull-requests: write".'
-  return 'Give the job "permissions: pull-requests: write".'
 }

@@ -1,3 +1,5 @@
+import { writeMarker } from './comment-marker.js'
+import type { CommentWriter } from './comment-marker.js'
 import { extendHistory, readHistory, renderHistory, writeHistory } from './history.js'
 import { keyFigures } from './key-figures.js'
 import { renderLabelTables } from './label-tables.js'
@@ -18,6 +20,8 @@ export interface CommentLinks extends SummaryLinks {
 export interface CommentPlace {
   /** The same for every comment of the same workflow, job, leg and name; letters and digits. */
   readonly key: string
+  /** Undefined where the workflow run is not known. */
+  readonly writer?: CommentWriter | undefined
   /** What the key stands for, in words. */
   readonly title: string
   /** The head commit of the pull request. */
@@ -36,7 +40,7 @@ const ROW_COUNTS = [20, 10, 5, 2, 1]
 export function renderComment(outcome: Outcome, links: CommentLinks, place: CommentPlace): string {
   const history = extendHistory(readHistory(place.previous ?? ''), place.commit, outcome)
   const head = joinSections([
-    markerOf(place.key),
+    writeMarker(place.key, place.writer),
     headline(outcome, place.title),
     foreign(outcome.reason),
     keyFigures(outcome)
@@ -48,15 +52,6 @@ export function renderComment(outcome: Outcome, links: CommentLinks, place: Comm
     [fold('The last commits', renderHistory(history, place.repositoryUrl))]
   ]
   return `${joinSections([head, ...fitParts(parts, MOST_BYTES - bytesOf(head) - bytesOf(foot)), foot])}\n`
-}
-
-/** True for a comment of ours with this key: the marker is its very first line, where no foreign text ever stands. */
-export function isCommentOf(comment: string, key: string): boolean {
-  return comment.startsWith(markerOf(key))
-}
-
-function markerOf(key: string): string {
-  return `<!-- loadgate comment ${key} -->`
 }
 
 function headline({ verdict, rehearsal }: Outcome, title: string): string {

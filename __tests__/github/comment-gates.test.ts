@@ -1,0 +1,181 @@
+import { describe, expect, test } from '@jest/globals'
+import { readWriter } from '../../src/report/comment-marker.js'
+import { readHistory } from '../../src/report/history.js'
+import { PULL, setCommentStage } from '../support/comment-stage.js'
+
+/** A failed verdict that is overwritten by another gate's passed one is a red job under a green comment. */
+const stage = setCommentStage()
+
+const FAILED = '❌ Load gate: failed · performance / gate'
+const PASSED = '✅ Load gate: passed · performance / gate'
+
+describe('a gate on its own', () => {
+  test.each([
+    ['a new commit', { run: 101, commit: '2' }],
+    ['a new attempt', { attempt: 2 }],
+    ['another plan', { run: 101, subject: 'another plan' }]
+  ])('%s updates in place', async (_name, changes) => {
+    await stage.comment({ verdict: 'failed' })
+    await stage.comment({ verdict: 'passed', ...changes })
+    expect(stage.headlines()).toEqual([PASSED])
+  })
+
+  test('a comment from before gates were told apart is taken over', async () => {
+    await stage.comment({ verdict: 'passed' })
+    const [comment] = stage.api.of(PULL)
+    comment!.body = comment!.body.replace(/<!-- loadgate gate .*-->\n/, '')
+    expect(readWriter(comment!.body)).toBeUndefined()
+    await stage.comment({ verdict: 'failed', run: 101 })
+    expect(stage.headlines()).toEqual([FAILED])
+  })
+
+  test('a marker that somebody has edited is as none', async () => {
+    await stage.comment({ verdict: 'passed' })
+    const [comment] = stage.api.of(PULL)
+    comment!.body = comment!.body.replace(/<!-- loadgate gate .*-->/, '<!-- loadgate gate 1 2 x -->')
+    await stage.comment({ verdict: 'failed', run: 101 })
+    expect(stage.headlines()).toEqual([FAILED])
+  })
+})
+
+describe('a reusable workflow that is called twice in one run', () => {
+  test.each([
+    ['passed', 'failed'],
+    ['failed', 'passed']
+  ] as const)('%s, then %s: both are there', async (first, second) => {
+    await stage.comment({ verdict: first, subject: 'a' })
+    await stage.comment({ verdict: second, subject: 'b' })
+    const signs = { passed: PASSED, failed: FAILED }
+    expect(stage.headlines()).toEqual([signs[first], `${signs[second]} [2]`])
+  })
+
+  test('the next run updates both, each its own, in whatever order they end', async () => {
+    await stage.comment({ verdict: 'failed', subject: 'a' })
+    await stage.comment({ verdict: 'passed', subject: 'b' })
+    await stage.comment({ verdict: 'failed', subject: 'b', run: 101, commit: '2' })
+    await stage.comment({ verdict: 'passed', subject: 'a', run: 101, commit: '2' })
+    expect(stage.headlines()).toEqual([PASSED, `${FAILED} [2]`])
+    expect(stage.api.of(PULL).map(({ body }) => readHistory(body).map(({ verdict }) => verdict))).toEqual([
+      ['passed', 'failed'],
+      ['failed', 'passed']
+    ])
+  })
+
+  test('nothing but the job’s path tells them apart: it does', async () => {
+    const call = (name: string, id: string): string => `${id}.${name}.gate.__default`
+    await stage.comment({ verdict: 'failed', orchestration: call('staging', 'aaaa') })
+    await stage.comment({ verdict: 'passed', orchestration: call('production', 'aaaa') })
+    await stage.comment({ verdict: 'failed', run: 101, orchestration: call('production', 'bbbb') })
+    await stage.comment({ verdict: 'passed', run: 101, orchestration: call('staging', 'bbbb') })
+    expect(stage.headlines()).toEqual([PASSED, `${FAILED} [2]`])
+  })
+
+  test('nothing tells them apart: still two comments, in this run and the next', async () => {
+    await stage.comment({ verdict: 'failed' })
+    await stage.comment({ verdict: 'passed' })
+    await stage.comment({ verdict: 'passed', run: 101 })
+    await stage.comment({ verdict: 'failed', run: 101 })
+    expect(stage.headlines()).toEqual([PASSED, `${FAILED} [2]`])
+  })
+
+  test('a re-run of the one that failed updates its comment alone', async () => {
+    await stage.comment({ verdict: 'passed', subject: 'a' })
+    await stage.comment({ verdict: 'failed', subject: 'b' })
+    await stage.comment({ verdict: 'inconclusive', subject: 'b', attempt: 2 })
+    expect(stage.headlines()).toEqual([PASSED, expect.stringMatching(/inconclusive .* \[2\]$/)])
+  })
+})
+
+describe('two steps of one job', () => {
+  test('have a comment each, and keep it', async () => {
+    await stage.comment({ verdict: 'failed', step: '__loadgate' })
+    await stage.comment({ verdict: 'passed', step: '__loadgate_2' })
+    await stage.comment({ verdict: 'passed', step: '__loadgate_2', run: 101 })
+    expect(stage.headlines()).toEqual([FAILED, `${PASSED} [2]`])
+    await stage.comment({ verdict: 'passed', step: '__loadgate', run: 101 })
+    expect(stage.headlines()).toEqual([PASSED, `${PASSED} [2]`])
+  })
+})
+
+describe('gates that write at the same time', () => {
+  /** Calls of this kind wait until so many of them have come: what each does next is not seen by the others before. */
+  function meetAt(kind: RegExp, count: number): void {
+    const before = stage.api.pause
+    let come = 0
+    let open = (): void => undefined
+    const all = new Promise<void>((resolve) => (open = resolve))
+    stage.api.pause = async (call) => {
+      await before(call)
+      if (!kind.test(`${call.method} ${call.path}`) || come >= count) return
+      if (++come === count) open()
+      await all
+    }
+  }
+
+  test('where nothing stands: a comment each', async () => {
+    meetAt(/^POST .*comments$/, 2)
+    await Promise.all([stage.comment({ verdict: 'failed' }), stage.comment({ verdict: 'passed' })])
+    expect(
+      stage
+        .headlines()
+        .map((line) => line.slice(2, 20))
+        .sort()
+    ).toEqual(['Load gate: failed ', 'Load gate: passed '])
+  })
+
+  test('over the same older comment: one gives way, and neither verdict is lost', async () => {
+    await stage.comment({ verdict: 'passed' })
+    meetAt(/^PATCH /, 2)
+    await Promise.all([
+      stage.comment({ verdict: 'failed', run: 101 }),
+      stage.comment({ verdict: 'inconclusive', run: 101 })
+    ])
+    expect(stage.headlines()).toHaveLength(2)
+    expect(stage.headlines().join()).toMatch(/failed/)
+    expect(stage.headlines().join()).toMatch(/inconclusive/)
+  })
+
+  test('five over two older ones: five comments', async () => {
+    await stage.comment({ verdict: 'passed' })
+    await stage.comment({ verdict: 'passed' })
+    const [one, two] = stage.api.of(PULL)
+    meetAt(new RegExp(`^PATCH .*/${one!.id}$`), 5)
+    meetAt(new RegExp(`^PATCH .*/${two!.id}$`), 4)
+    const subjects = ['a', 'b', 'c', 'd', 'e']
+    await Promise.all(subjects.map((subject) => stage.comment({ verdict: 'failed', run: 101, subject })))
+    const writers = stage.api.of(PULL).map(({ body }) => readWriter(body))
+    expect(new Set(writers.map((writer) => writer?.gate)).size).toBe(5)
+    expect(writers.map((writer) => writer?.run)).toEqual([101, 101, 101, 101, 101])
+  })
+})
+
+describe('runs that overtake each other', () => {
+  test('an older run does not write over a newer one’s verdict, and says so', async () => {
+    await stage.comment({ verdict: 'failed', run: 101, commit: '2' })
+    await stage.comment({ verdict: 'passed', run: 100 })
+    expect(stage.headlines()).toEqual([FAILED])
+    expect(stage.log.lines.at(-1)).toBe(
+      'info: The comment on pull request #7 is of a newer workflow run: it stays as it is.'
+    )
+  })
+
+  test('an older attempt neither', async () => {
+    await stage.comment({ verdict: 'failed', attempt: 2 })
+    await stage.comment({ verdict: 'passed', attempt: 1 })
+    expect(stage.headlines()).toEqual([FAILED])
+  })
+})
+
+test('a read that lags behind the write is no other gate', async () => {
+  await stage.comment({ verdict: 'passed' })
+  const before = stage.api.of(PULL)[0]!.body
+  stage.api.faults.push(({ method, path }, response) => {
+    if (method !== 'GET' || !/comments\/\d+$/.test(path)) return false
+    response
+      .writeHead(200, { 'content-type': 'application/json' })
+      .end(JSON.stringify({ id: 1, body: before }))
+    return true
+  })
+  await stage.comment({ verdict: 'failed', run: 101 })
+  expect(stage.headlines()).toEqual([FAILED])
+})

@@ -1,0 +1,103 @@
+import type { Workbench } from '../gate/workbench.js'
+
+type Clock = Workbench['clock']
+
+/** Why GitHub did not take the comment. */
+export type FailureKind =
+  'rate-limit' | 'server' | 'network' | 'odd-reply' | 'token' | 'locked' | 'archived' | 'refused' | 'other'
+
+export interface Failure {
+  readonly kind: FailureKind
+  /** Undefined where no answer came. */
+  readonly status: number | undefined
+  readonly words: string
+  /** How long GitHub asks to wait. */
+  readonly waitMs: number | undefined
+}
+
+/** A reply that says "fine" and is not what was asked for: a page of a proxy, or half a document. */
+export class OddReplyError extends Error {
+  override name = 'OddReplyError'
+}
+
+/** Trying again can help. */
+const PASSING: readonly FailureKind[] = ['rate-limit', 'server', 'network', 'odd-reply']
+const RATE_LIMIT_WORDS = /rate limit|abuse detection|too many requests/i
+const FIRST_PAUSE_MS = 1000
+/** GitHub asks for patience after a rate limit, also where it names no time. */
+const FIRST_RATE_LIMIT_PAUSE_MS = 5000
+const LONGEST_PAUSE_MS = 10_000
+const MOST_QUOTED = 300
+
+export interface RetryOptions {
+  readonly clock: Clock
+  readonly signal: AbortSignal
+  readonly untilMs: number
+  readonly onFailure: (failure: Failure) => void
+}
+
+/** Tries again what fails in passing, as long as there is time for it. What is tried must look first what is there. */
+export async function retryWithin<T>(attempt: () => Promise<T>, options: RetryOptions): Promise<T> {
+  const { clock, signal, untilMs, onFailure } = options
+  for (let failures = 1; ; failures++) {
+    try {
+      return await attempt()
+    } catch (thrown) {
+      if (signal.aborted) throw thrown
+      const failure = describeFailure(thrown, clock.now())
+      onFailure(failure)
+      // A server that asks for no pause at all is not hammered for it.
+      const pauseMs = Math.max(failure.waitMs ?? pauseAfter(failures, failure.kind), FIRST_PAUSE_MS)
+      if (!PASSING.includes(failure.kind) || clock.now() + pauseMs >= untilMs) throw thrown
+      await clock.sleep(pauseMs, signal)
+    }
+  }
+}
+
+function pauseAfter(failures: number, kind: FailureKind): number {
+  const first = kind === 'rate-limit' ? FIRST_RATE_LIMIT_PAUSE_MS : FIRST_PAUSE_MS
+  return Math.round(Math.min(first * 2 ** (failures - 1), LONGEST_PAUSE_MS) * (0.75 + Math.random() / 2))
+}
+
+type Headers = Readonly<Record<string, string | number | undefined>>
+
+interface Thrown {
+  readonly status?: unknown
+  readonly response?: { readonly headers?: Headers } | undefined
+}
+
+export function describeFailure(thrown: unknown, nowMs: number): Failure {
+  const words = (thrown instanceof Error ? thrown.message : String(thrown)).slice(0, MOST_QUOTED)
+  const { status, response } = (thrown ?? {}) as Thrown
+  const without = { status: undefined, words, waitMs: undefined }
+  if (thrown instanceof OddReplyError)
+    return { ...without, kind: RATE_LIMIT_WORDS.test(words) ? 'rate-limit' : 'odd-reply' }
+  if (typeof status !== 'number') return { ...without, kind: 'other' }
+  // Octokit gives a connection that broke the status 500, and no response.
+  if (response === undefined) return { ...without, kind: 'network' }
+  const headers = response.headers ?? {}
+  const kind = kindOf(status, headers, words)
+  return { kind, status, words, waitMs: PASSING.includes(kind) ? readWait(headers, nowMs) : undefined }
+}
+
+/** Rate limits come as 429, or as 403 with a header or words that say so. */
+function kindOf(status: number, headers: Headers, words: string): FailureKind {
+  const isExhausted = headers['retry-after'] !== undefined || headers['x-ratelimit-remaining'] === '0'
+  if (status === 429 || (status === 403 && (isExhausted || RATE_LIMIT_WORDS.test(words)))) return 'rate-limit'
+  if (status >= 500 || status === 408) return 'server'
+  if (status === 401) return 'token'
+  if (status === 403 && /\blocked\b/i.test(words)) return 'locked'
+  if (status === 403 && /\barchived\b/i.test(words)) return 'archived'
+  return status === 403 || status === 404 ? 'refused' : 'other'
+}
+
+/** `Retry-After` in seconds or as a date; else the time at which the limit is lifted. */
+function readWait(headers: Headers, nowMs: number): number | undefined {
+  const after = String(headers['retry-after'] ?? '')
+  if (/^\d{1,9}$/.test(after)) return Number(after) * 1000
+  const dateMs = Date.parse(after)
+  if (!Number.isNaN(dateMs)) return Math.max(0, dateMs - nowMs)
+  const reset = String(headers['x-ratelimit-reset'] ?? '')
+  if (headers['x-ratelimit-remaining'] !== '0' || !/^\d{1,12}$/.test(reset)) return undefined
+  return Math.max(0, Number(reset) * 1000 - nowMs)
+}
