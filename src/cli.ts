@@ -28,6 +28,9 @@ process.removeAllListeners('warning')
 // Whoever read this may have gone (`| head`); the work, and the end of its processes, go on.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
 
+/** In a step of a workflow the runner reads both streams for commands, as it does for the action. */
+const guard = process.env.GITHUB_ACTIONS === 'true' ? await createGuard() : (text: string): string => text
+
 /** Set while there may be tools of the embedded service: the second signal leaves no time for a regular end. */
 let killTools = (): void => undefined
 
@@ -48,14 +51,14 @@ catchStrayErrors((thrown) => {
 const world: World = {
   screen: {
     out: {
-      write: (text) => writeOut(text),
+      write: (text) => writeOut(guard(text)),
       isTTY: process.stdout.isTTY,
       get columns() {
         return process.stdout.columns
       }
     },
     err: {
-      write: (text) => writeErr(text),
+      write: (text) => writeErr(guard(text)),
       isTTY: process.stderr.isTTY,
       get columns() {
         return process.stderr.columns
@@ -136,7 +139,13 @@ function killGroup(pid: number): void {
 }
 
 function tellError(thrown: unknown): void {
-  writeErr(`loadgate: ${strikeOut(plain(messageOf(thrown)), [token])}\n`)
+  writeErr(guard(`loadgate: ${strikeOut(plain(messageOf(thrown)), [token])}\n`))
+}
+
+async function createGuard(): Promise<(text: string) => string> {
+  const { defuse } = await import('./github/log.js')
+  // No line of JSON starts a command; within it, the old form is written in another way and means the same.
+  return (text) => (/^\s*[[{]/.test(text) ? text.replace(/##(?=\[)/g, '#\\u0023') : defuse(text))
 }
 
 try {

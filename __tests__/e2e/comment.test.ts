@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { readHistory } from '../../src/report/history.js'
 import { ArtifactService } from '../support/artifact-service.js'
 import { FakeService, sampleCsv } from '../support/fake-service.js'
-import { GitHubApi } from '../support/github-api.js'
+import { GitHubApi, answer, reset } from '../support/github-api.js'
 import { diagramsIn } from '../support/mermaid.js'
 import { commandsIn } from '../support/runner-commands.js'
 import { Step } from '../support/step.js'
@@ -37,10 +37,12 @@ interface Push {
   readonly commit: string
   readonly inputs?: Record<string, string>
   readonly fullName?: string
+  /** Of the workflow run: every push has its own. */
+  readonly runId?: number
 }
 
 /** A step as a pull request starts it, with the merge commit checked out. */
-function makeStep({ commit, inputs = {}, fullName = 'octo/shop' }: Push): Step {
+function makeStep({ commit, inputs = {}, fullName = 'octo/shop', runId = 77 }: Push): Step {
   const step = new Step()
   steps.push(step)
   const eventPath = join(step.temp, 'event.json')
@@ -56,7 +58,10 @@ function makeStep({ commit, inputs = {}, fullName = 'octo/shop' }: Push): Step {
     GITHUB_REF: 'refs/pull/7/merge',
     GITHUB_WORKFLOW: 'performance',
     GITHUB_WORKFLOW_REF: 'octo/shop/.github/workflows/performance.yml@refs/pull/7/merge',
-    GITHUB_JOB: 'gate'
+    GITHUB_JOB: 'gate',
+    GITHUB_RUN_ID: String(runId),
+    GITHUB_RUN_ATTEMPT: '1',
+    GITHUB_ACTION: '__loadgate'
   }
   step.inputs = {
     'base-url': service.url,
@@ -81,7 +86,7 @@ describe('on a pull request', () => {
     const verdicts: (string | undefined)[] = []
     for (const [digit, apdex] of ['0.95 [500]', '0.7 [500]', '0.9 [500]'].entries()) {
       service.apdex = apdex
-      const result = await push({ commit: String(digit + 1).repeat(40) })
+      const result = await push({ commit: String(digit + 1).repeat(40), runId: 75 + digit })
       verdicts.push(result.outputs.verdict)
       expect(result.log).toContain('Comment on pull request #7')
       expect(commandsIn(result.log)).not.toContain('warning')
@@ -143,6 +148,52 @@ describe('on a pull request', () => {
   })
 })
 
+describe('the comment follows the verdict', () => {
+  const FIRST = { commit: '1'.repeat(40), runId: 76 }
+  const SECOND = { commit: '2'.repeat(40), runId: 77 }
+
+  async function passThenFail(arrange: () => void): Promise<StepResult> {
+    await push(FIRST)
+    expect(api.of(7).map(({ body }) => /Load gate: \w+/.exec(body)?.[0])).toEqual(['Load gate: passed'])
+    service.apdex = '0.7 [500]'
+    arrange()
+    return push(SECOND)
+  }
+
+  test.each([
+    ['502', answer(502, 'Bad Gateway')],
+    ['429', answer(429, 'slow down', { 'retry-after': '1' })],
+    ['a connection that breaks', reset]
+  ])('through one %s', async (_name, fault) => {
+    const result = await passThenFail(() => api.failOnce(/^PATCH /, fault))
+    expect([result.code, result.outputs.verdict]).toEqual([1, 'failed'])
+    expect(commandsIn(result.log)).not.toContain('warning')
+    expect(api.of(7).map(({ body }) => /Load gate: \w+/.exec(body)?.[0])).toEqual(['Load gate: failed'])
+  })
+
+  test('and where it cannot, the log says what it still shows', async () => {
+    const result = await passThenFail(() => api.refuse(/comments/, 403, 'is locked', /PATCH|POST/))
+    expect(result.code).toBe(1)
+    expect(result.log).toMatch(
+      /::warning::The comment on the pull request could not be written: 403: is locked\. The conversation is locked: .* still shows the older verdict \(passed\)\./
+    )
+  })
+
+  test('a reusable workflow that is called twice has two comments, and the next run updates both', async () => {
+    const gates = (runId: number, commit: string): Push[] => [
+      { commit, runId, inputs: { thresholds: 'apdex >= 0.99' } },
+      { commit, runId, inputs: { thresholds: 'apdex >= 0.5' } }
+    ]
+    for (const gate of gates(76, '1'.repeat(40))) await push(gate)
+    await Promise.all(gates(77, '2'.repeat(40)).map(push))
+    expect(api.of(7).map(({ body }) => /Load gate: \w+/.exec(body)?.[0])).toEqual([
+      'Load gate: failed',
+      'Load gate: passed'
+    ])
+    expect(api.of(7).map(({ body }) => readHistory(body).length)).toEqual([2, 2])
+  })
+})
+
 describe('a comment that is refused', () => {
   test.each([
     ['the permission is missing', 'octo/shop', 'Give the job "permissions: pull-requests: write".'],
@@ -163,7 +214,7 @@ describe('a comment that is refused', () => {
   })
 
   test('in hostile words says nothing to the runner', async () => {
-    api.refuse(/./, 500, 'oops\n::set-output name=x::y\n##[stop-commands]z')
+    api.refuse(/./, 422, 'oops\n::set-output name=x::y\n##[stop-commands]z')
     const result = await push({ commit: '1'.repeat(40) })
     expect(result.code).toBe(0)
     expect(commandsIn(result.log)).not.toContain('set-output')
@@ -192,7 +243,7 @@ test.each(['push', 'workflow_dispatch'])(
 
 test("GitHub's token is in nothing that is written", async () => {
   const step = makeStep({ commit: '1'.repeat(40) })
-  api.refuse(/comments/, 500, 'no')
+  api.refuse(/comments/, 422, 'no')
   const result = await step.main()
   expect(result.log).not.toContain(GITHUB_TOKEN)
   expect(step.everythingWritten()).not.toContain(GITHUB_TOKEN)

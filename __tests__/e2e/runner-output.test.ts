@@ -2,10 +2,12 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { CSV_HEADER } from '../support/fake-service.js'
 import { setStage } from '../support/gate-stage.js'
 import { readCommands } from '../support/raw-runner.js'
 import { commandsIn } from '../support/runner-commands.js'
 import { runCommand } from './cli-command.js'
+import type { Ended } from './cli-command.js'
 
 const stage = setStage()
 
@@ -115,6 +117,48 @@ describe('what libraries and Node print goes through the log', () => {
     expect(log).toContain('odd')
     expect(foreignCommands(log)).toEqual([])
     expect(log).not.toMatch(/^\(node|^\(Use `node/m)
+  })
+})
+
+describe('the command line in a step of a workflow', () => {
+  const LABELS = ['::stop-commands::x', '##[add-path]y', ' ::set-output name=a::b']
+  const csv = `${CSV_HEADER}\n${LABELS.map((label, i) => sampleRow(label, i)).join('\n')}\n`
+
+  function sampleRow(label: string, index: number): string {
+    const startMs = 1_700_000_000_000 + index * 1000
+    return `${startMs},100,"${label}",200,OK,t 1-1,text,true,,10,10,1,1,null,1,0,0`
+  }
+
+  const report = (...flags: string[]): Promise<Ended> => {
+    stage.step.write('load.csv', csv)
+    const env = { GITHUB_ACTIONS: 'true' }
+    return runCommand(['report', 'load.csv', ...flags], { cwd: stage.step.workspace, env })
+  }
+
+  test('foreign text gives no commands', async () => {
+    const { code, out, err } = await report()
+    expect([code, err]).toEqual([0, ''])
+    expect(out).toContain('stop-commands')
+    expect(out).toContain('add-path')
+    expect(foreignCommands(out)).toEqual([])
+  })
+
+  test('nor in JSON, which stays what it was', async () => {
+    const { out } = await report('--json')
+    expect(foreignCommands(out)).toEqual([])
+    const { metrics } = JSON.parse(out) as { metrics: { labels: { label: string }[] } }
+    expect(metrics.labels.map(({ label }) => label.trim()).sort()).toEqual(
+      LABELS.map((label) => label.trim()).sort()
+    )
+  })
+
+  test('nor does a message about what was typed', async () => {
+    const env = { GITHUB_ACTIONS: 'true' }
+    const typed = ['run', '--files', 'x', '--grids', '[a]', '--base-url', 'http://x\n::stop-commands::x']
+    const { code, err } = await runCommand(typed, { cwd: stage.step.workspace, env })
+    expect(code).toBe(2)
+    expect(err).toContain('stop-commands')
+    expect(foreignCommands(err)).toEqual([])
   })
 })
 
