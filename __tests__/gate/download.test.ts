@@ -80,6 +80,14 @@ describe('a whole answer', () => {
     expect(retries).toEqual([])
   })
 
+  test.each([66_000, 131_072, 1_000_000, 5_000_000])(
+    'of about %d bytes, with the connection closed behind it at once, is taken',
+    async (size) => {
+      const large = makeCsv(Math.ceil(size / 55))
+      await expectWhole(await download([raw.whole(large)]), large)
+    }
+  )
+
   test('the first request asks for everything', async () => {
     await download([raw.whole(CSV)])
     expect(server.headers('range')).toEqual([undefined])
@@ -183,6 +191,147 @@ describe('an answer that breaks off', () => {
   })
 })
 
+/** A part of the CSV as it was asked for, or less of it, with whatever total. */
+function partOf(from: number, to: number, changes: { total?: string; etag?: string; body?: string } = {}) {
+  const { total = String(CSV.length), etag = ETAG, body = CSV.slice(from, to) } = changes
+  const headers = { etag, 'content-range': `bytes ${from}-${to - 1}/${total}` }
+  return raw.whole(body, headers, '206 Partial Content')
+}
+
+/** Answers any range with at most so many bytes, as RFC 9110 allows. */
+function inPieces(size: number): RawAnswer {
+  return (socket, request) => {
+    const from = Number(/^range: bytes=(\d+)-/im.exec(request)?.[1])
+    partOf(from, Math.min(CSV.length, from + size))(socket, request)
+  }
+}
+
+describe('a part that is shorter than what was asked for', () => {
+  test('is never taken for the rest: the next one is asked for, without a pause', async () => {
+    const rowEnd = CSV.indexOf('\n', 900) + 1
+    await expectWhole(
+      await download([
+        raw.truncated(CSV, 700, { etag: ETAG }),
+        partOf(700, rowEnd),
+        partOf(rowEnd, CSV.length)
+      ])
+    )
+    expect(server.headers('range')).toEqual([undefined, 'bytes=700-', `bytes=${rowEnd}-`])
+    expect(clock.sleeps).toHaveLength(1)
+  })
+
+  test('so in a hundred pieces, one after the other', async () => {
+    await expectWhole(await download([raw.truncated(CSV, 700, { etag: ETAG }), inPieces(30)]))
+    expect(server.requests).toHaveLength(1 + Math.ceil((CSV.length - 700) / 30))
+    expect(clock.sleeps).toHaveLength(1)
+  })
+
+  test('when it ends before its own end, what came of it is kept', async () => {
+    const short = raw.whole(
+      CSV.slice(700, 900),
+      { etag: ETAG, 'content-range': `bytes 700-${CSV.length - 1}/${CSV.length}` },
+      '206 Partial Content'
+    )
+    await expectWhole(
+      await download([raw.truncated(CSV, 700, { etag: ETAG }), short, partOf(900, CSV.length)])
+    )
+    expect(server.headers('range')).toEqual([undefined, 'bytes=700-', 'bytes=900-'])
+  })
+
+  test('the length of the first answer stands in for a total that is not told', async () => {
+    await expectWhole(
+      await download([
+        raw.truncated(CSV, 700, { etag: ETAG }),
+        partOf(700, 900, { total: '*' }),
+        partOf(900, CSV.length, { total: '*' })
+      ])
+    )
+    expect(server.requests).toHaveLength(3)
+  })
+})
+
+describe('a part that does not fit means starting over', () => {
+  const first = raw.truncated(CSV, 700, { etag: ETAG })
+  /** Broken off before it could say how long it would be. */
+  const unmeasured: RawAnswer = (socket) =>
+    breakOff(
+      socket,
+      `HTTP/1.1 200 OK\r\ncontent-type: text/csv\r\netag: ${ETAG}\r\ntransfer-encoding: chunked\r\n\r\n2bc\r\n${CSV.slice(0, 700)}\r\n`
+    )
+  test.each<[string, RawAnswer, RawAnswer]>([
+    [
+      'a total that is larger than before',
+      first,
+      partOf(700, CSV.length, { total: String(CSV.length + 50) })
+    ],
+    ['a total that is smaller than before', first, partOf(700, 900, { total: '900' })],
+    ['a total that is smaller than what is there', first, partOf(700, 701, { total: '600' })],
+    ['a total that nobody knows', unmeasured, partOf(700, CSV.length, { total: '*' })],
+    ['another version', first, partOf(700, CSV.length, { etag: '"v2"' })],
+    ['an overlap', first, partOf(600, CSV.length)],
+    ['a gap', first, partOf(800, CSV.length)],
+    ['no bytes at all', first, partOf(700, CSV.length, { body: '' })],
+    ['more bytes than it says', first, partOf(700, 800, { body: CSV.slice(700, 900) })],
+    ['a range that ends before it begins', first, partOf(700, 600)],
+    ['no range', first, raw.whole(CSV.slice(700), { etag: ETAG }, '206 Partial Content')]
+  ])('%s', async (_, broken, part) => {
+    await expectWhole(await download([broken, part, raw.whole(CSV)]))
+    expect(server.headers('range').slice(0, 3)).toEqual([undefined, 'bytes=700-', undefined])
+    expect(server.requests.length).toBeLessThanOrEqual(4)
+  })
+
+  test('parts without bytes for ever end with the time for collecting, and are not asked for in a rush', async () => {
+    const controller = new AbortController()
+    void clock.sleep(60_000).then(() => controller.abort(new Error('over')))
+    const empty = partOf(700, CSV.length, { body: '' })
+    const answers = Array.from({ length: 40 }, (_, turn) => (turn % 2 === 0 ? first : empty))
+    await expect(download(answers, controller.signal)).rejects.toThrow('no whole CSV within the time')
+    expect(server.requests.length).toBeLessThan(20)
+    expect(existsSync(path)).toBe(false)
+  })
+})
+
+describe('a part that nobody asked for', () => {
+  test('is taken when it is the whole', async () => {
+    await expectWhole(await download([partOf(0, CSV.length)]))
+    expect(server.requests).toHaveLength(1)
+  })
+
+  test('is the first of several when it is the start', async () => {
+    await expectWhole(await download([partOf(0, 800), partOf(800, CSV.length)]))
+    expect(server.headers('range')).toEqual([undefined, 'bytes=800-'])
+  })
+
+  test('is no start without a version to go on from', async () => {
+    await expectWhole(await download([partOf(0, 800, { etag: 'W/"v1"' }), raw.whole(CSV)]))
+    expect(server.headers('range')).toEqual([undefined, undefined])
+    expect(clock.sleeps).toHaveLength(1)
+  })
+})
+
+describe('a size that changes from one answer to the next', () => {
+  const HALF = CSV.slice(0, CSV.indexOf('\n', CSV.length / 2) + 1)
+
+  test('is not believed before it has come twice', async () => {
+    await expectWhole(
+      await download([raw.truncated(CSV, 700), raw.whole(HALF), raw.whole(CSV), raw.whole(CSV)])
+    )
+    expect(server.requests).toHaveLength(4)
+    expect(retries[1]).toBe(
+      `the CSV had ${CSV.length} bytes before and has ${HALF.length} now; it is fetched again to compare`
+    )
+  })
+
+  test('is believed where the service says that it is another version', async () => {
+    const other = makeCsv(60, 333)
+    await expectWhole(
+      await download([raw.truncated(CSV, 700, { etag: ETAG }), raw.whole(other, { etag: '"v2"' })]),
+      other
+    )
+    expect(server.requests).toHaveLength(2)
+  })
+})
+
 describe('an answer that only the closed connection ends', () => {
   test('is fetched again, and taken when both are of one size', async () => {
     await expectWhole(await download([raw.closed(CSV)]))
@@ -225,6 +374,26 @@ describe('what is no CSV', () => {
       /a page came where a CSV was due/
     ],
     ['an empty body', raw.whole(''), /the CSV is empty/],
+    [
+      'a sentence',
+      raw.whole('results are being prepared'),
+      /^"results are being prepared" came where a CSV was due$/
+    ],
+    [
+      'sentences with commas and line breaks',
+      raw.whole('Sorry, not yet,\nplease wait\n'),
+      /^"Sorry, not yet, please wait" came where a CSV was due$/
+    ],
+    ['a blank line', raw.whole('\n'), /^a blank line came where a CSV was due$/],
+    ['white space', raw.whole(' \r\n\r\n'), /^a blank line came where a CSV was due$/],
+    ['half a header', raw.whole('timeSta'), /^the header of the CSV is not complete: "timeSta"$/],
+    [
+      'a header that could be known, cut',
+      raw.whole('timeStamp,elapsed,label,respon'),
+      /^the header of the CSV is not complete: "timeStamp,elapsed,label,respon"$/
+    ],
+    ['a CSV of something else', raw.whole('id,name\n1,x\n'), /^"id,name 1,x" came where a CSV was due$/],
+    ['a stream without a line', raw.whole('x'.repeat(100_000)), /^"x{199}…" came where a CSV was due$/],
     ['a body in another encoding', raw.whole('xx', { 'content-encoding': 'br' }), /the encoding br/]
   ])('%s is not kept; a CSV that comes later is', async (_, answer, reason) => {
     await expectWhole(await download([answer, raw.whole(CSV)]))
@@ -240,6 +409,22 @@ describe('what is no CSV', () => {
     )
     expect(existsSync(path)).toBe(false)
     expect(server.requests.length).toBeLessThan(20)
+  })
+
+  test.each([1, 7, 40])('a header that comes in pieces of %d bytes is seen whole', async (size) => {
+    await expectWhole(await download([raw.chunked(CSV, { pieces: size })]))
+    expect(retries).toEqual([])
+  })
+
+  test('a sentence that comes in pieces is quoted whole', async () => {
+    const sentence = 'results are being prepared, please wait'
+    await expectWhole(await download([raw.chunked(sentence, { pieces: 5 }), raw.whole(CSV)]))
+    expect(retries).toEqual([`"${sentence}" came where a CSV was due`])
+  })
+
+  test('a header that breaks off and goes on in another part is seen whole', async () => {
+    await expectWhole(await download([raw.truncated(CSV, 20, { etag: ETAG }), partOf(20, CSV.length)]))
+    expect(server.headers('range')).toEqual([undefined, 'bytes=20-'])
   })
 
   test('a byte order mark before the header is no hindrance', async () => {

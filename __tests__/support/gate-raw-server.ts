@@ -23,12 +23,20 @@ export const raw = {
     (body: string, headers: Record<string, string> = {}): RawAnswer =>
     (socket) =>
       socket.end(head('200 OK', headers) + body),
+  /** In one chunk, or in chunks of `pieces` bytes. */
   chunked:
-    (body: string, options: { isCut?: boolean } = {}): RawAnswer =>
+    (body: string, options: { isCut?: boolean; pieces?: number } = {}): RawAnswer =>
     (socket) => {
-      const size = Buffer.byteLength(body).toString(16)
-      const last = options.isCut ? '' : '0\r\n\r\n'
-      socket.end(`${head('200 OK', { 'transfer-encoding': 'chunked' })}${size}\r\n${body}\r\n${last}`)
+      const bytes = Buffer.from(body)
+      const step = options.pieces ?? bytes.length
+      socket.write(head('200 OK', { 'transfer-encoding': 'chunked' }))
+      for (let at = 0; at < bytes.length; at += step) {
+        const piece = bytes.subarray(at, at + step)
+        socket.write(
+          Buffer.concat([Buffer.from(`${piece.length.toString(16)}\r\n`), piece, Buffer.from('\r\n')])
+        )
+      }
+      socket.end(options.isCut ? '' : '0\r\n\r\n')
     },
   reset: ((socket) => socket.resetAndDestroy()) as RawAnswer,
   hold: (() => undefined) as RawAnswer

@@ -2,10 +2,12 @@ import { open, rename, rm } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
 import type { ResultRange } from '../service/client.js'
 import type { Clock } from '../service/clock.js'
-import { describeErrorBody } from '../service/error-body.js'
 import { RefusedError, isNotReady } from '../service/errors.js'
 import type { Reply } from '../service/http.js'
 import { pauseBefore } from '../service/retries.js'
+import { readContentRange } from './content-range.js'
+import type { ContentRange } from './content-range.js'
+import { CsvStart, NotCsvError } from './csv-start.js'
 import { messageOf } from './trouble.js'
 
 export interface DownloadOptions {
@@ -24,28 +26,27 @@ class IncompleteError extends Error {
   override name = 'IncompleteError'
 }
 
-/** What came is no CSV: the service has it not ready, or answers with an error page. */
-class NotCsvError extends Error {
-  override name = 'NotCsvError'
-}
-
 const LONGEST_PAUSE_ATTEMPT = 6
 
 /** Brings a CSV to disk, whole: into `.part`, verified, then renamed. Tries until the signal is aborted. Returns its size. */
 export async function downloadCsv(options: DownloadOptions): Promise<number> {
   const transfer = new Transfer(options)
   let failure: unknown
-  for (let attempt = 1; ; attempt++) {
+  for (let failures = 0; ;) {
     try {
       options.signal.throwIfAborted()
-      return await transfer.attempt()
+      const isComplete = await transfer.advance()
+      if (isComplete) return await transfer.finish()
+      failures = 0
+      continue
     } catch (thrown) {
       if (options.signal.aborted) throw lastFailure(failure ?? thrown)
       if (!isWorthWaiting(thrown)) throw thrown
       failure = thrown
+      failures++
       options.onRetry(messageOf(thrown))
     }
-    const pauseMs = pauseBefore(Math.min(attempt, LONGEST_PAUSE_ATTEMPT), failure)
+    const pauseMs = pauseBefore(Math.min(failures, LONGEST_PAUSE_ATTEMPT), failure)
     await options.clock.sleep(pauseMs, options.signal).catch(() => undefined)
   }
 }
@@ -60,50 +61,75 @@ function isWorthWaiting(thrown: unknown): boolean {
   return thrown instanceof IncompleteError || thrown instanceof NotCsvError || isNotReady(thrown)
 }
 
+/** One CSV on its way: what is there of it, and how large it will be. */
 class Transfer {
   readonly #options: DownloadOptions
   readonly #part: string
+  #start = new CsvStart()
   #bytes = 0
   #version: string | undefined
-  /** The size of an earlier body that only the closed connection ended. */
-  #unconfirmedBytes: number | undefined
+  /** The version has changed since the last reply: so may the size. */
+  #isOtherVersion = false
+  /** The size that replies so far have told or shown. */
+  #total: number | undefined
 
   constructor(options: DownloadOptions) {
     this.#options = options
     this.#part = `${options.path}.part`
   }
 
-  async attempt(): Promise<number> {
+  /** Asks for what is missing. True when nothing is any more; false when a part came, and the next one is to be asked for. */
+  async advance(): Promise<boolean> {
     const range =
       this.#bytes > 0 && this.#version !== undefined
         ? { fromByte: this.#bytes, version: this.#version }
         : undefined
     const reply = await this.#ask(range)
-    const isResumed = reply.status === 206
-    const file = await open(this.#part, isResumed ? 'a' : 'w')
     try {
-      if (!isResumed) this.#restart(reply)
-      await this.#receive(reply, file)
+      const part = reply.status === 206 ? this.#checkPart(reply, range?.fromByte ?? 0) : undefined
+      if (part === undefined || part.fromByte === 0) this.#restart(reply)
+      await this.#receive(reply, part)
+      return part === undefined ? this.#verifyWhole(reply) : this.#verifyPart(part)
+    } catch (thrown) {
+      // What is no CSV has no rest that could be asked for.
+      if (thrown instanceof NotCsvError) this.#version = undefined
+      throw thrown
     } finally {
       reply.body.destroy()
-      await file.close()
     }
-    this.#verify(reply, isResumed ? (range?.fromByte ?? 0) : 0)
+  }
+
+  async finish(): Promise<number> {
     await rm(this.#options.path, { force: true })
     await rename(this.#part, this.#options.path)
     return this.#bytes
   }
 
-  /** A reply that starts where it was asked to: at the beginning, or behind the bytes already had. */
   async #ask(range: ResultRange | undefined): Promise<Reply> {
-    const reply = await this.#options.open(range).catch((thrown: unknown) => {
+    return this.#options.open(range).catch((thrown: unknown) => {
       if (range !== undefined && thrown instanceof RefusedError && thrown.status === 416)
         throw this.#startOver('the service has no rest of the CSV to send')
       throw thrown
     })
-    if (reply.status !== 206 || startOf(reply) === range?.fromByte) return reply
-    reply.body.destroy()
-    throw this.#startOver('the service sent another part of the CSV than was asked for')
+  }
+
+  /** A part must begin where it was asked to, and be one of the CSV whose start is already there. */
+  #checkPart(reply: Reply, fromByte: number): ContentRange & { total: number } {
+    const part = readContentRange(reply.header('content-range'))
+    if (part?.fromByte !== fromByte)
+      throw this.#startOver('the service sent another part of the CSV than was asked for')
+    const known = fromByte === 0 ? undefined : this.#total
+    const total = part.total ?? known
+    if (total === undefined) throw this.#startOver('the service does not say how large the CSV is')
+    if (known !== undefined && total !== known) {
+      this.#total = total
+      throw this.#startOver(`the size of the CSV changed from ${known} to ${total} bytes`)
+    }
+    const version = versionOf(reply)
+    if (fromByte > 0 && version !== undefined && version !== this.#version)
+      throw this.#startOver('the CSV changed while it was downloaded')
+    this.#total = total
+    return { ...part, total }
   }
 
   #startOver(reason: string): IncompleteError {
@@ -112,60 +138,83 @@ class Transfer {
   }
 
   #restart(reply: Reply): void {
+    const version = versionOf(reply)
+    this.#isOtherVersion = this.#version !== undefined && version !== undefined && version !== this.#version
+    this.#version = version
     this.#bytes = 0
-    this.#version = reply.header('etag')?.startsWith('"') ? reply.header('etag') : undefined
+    this.#start = new CsvStart()
     this.#options.tap.restart()
   }
 
-  async #receive(reply: Reply, file: FileHandle): Promise<void> {
+  async #receive(reply: Reply, part: ContentRange | undefined): Promise<void> {
     const encoding = reply.header('content-encoding') ?? 'identity'
     if (encoding !== 'identity')
       throw new NotCsvError(`the CSV came in the encoding ${encoding}, which was not asked for`)
+    const file = await open(this.#part, this.#bytes === 0 ? 'w' : 'a')
     try {
-      for await (const chunk of reply.body as AsyncIterable<Buffer>) {
-        if (this.#bytes === 0) assertCsv(chunk, reply.header('content-type') ?? '')
-        await file.writeFile(chunk)
-        this.#options.tap.push(chunk)
-        this.#bytes += chunk.length
-      }
+      await this.#write(reply, { file, toByte: part?.toByte ?? Infinity })
     } catch (thrown) {
-      if (thrown instanceof NotCsvError) throw thrown
+      if (thrown instanceof NotCsvError || thrown instanceof IncompleteError) throw thrown
+      if (part === undefined) this.#expect(reply)
       throw new IncompleteError(`the CSV broke off after ${this.#bytes} bytes: ${messageOf(thrown)}`, {
         cause: thrown
       })
+    } finally {
+      await file.close()
     }
   }
 
-  #verify(reply: Reply, fromByte: number): void {
+  async #write(reply: Reply, { file, toByte }: { file: FileHandle; toByte: number }): Promise<void> {
+    for await (const chunk of reply.body as AsyncIterable<Buffer>) {
+      if (this.#bytes + chunk.length > toByte + 1)
+        throw this.#startOver('the service sent more of the CSV than it says')
+      this.#start.push(chunk)
+      await file.writeFile(chunk)
+      this.#options.tap.push(chunk)
+      this.#bytes += chunk.length
+    }
+  }
+
+  /** A whole CSV that broke off has told how large it will be; an error page has not. */
+  #expect(reply: Reply): void {
     const length = reply.header('content-length')
-    const received = this.#bytes - fromByte
+    if (length !== undefined && this.#start.isKnown) this.#total = Number(length)
+  }
+
+  #verifyPart({ fromByte, total }: ContentRange & { total: number }): boolean {
+    if (this.#bytes === fromByte) throw this.#startOver('the service sent no bytes of the part it announced')
+    if (this.#bytes === total) {
+      this.#start.end()
+      return true
+    }
+    if (this.#version === undefined)
+      throw this.#startOver(`only ${this.#bytes} of ${total} bytes of the CSV came`)
+    return false
+  }
+
+  #verifyWhole(reply: Reply): true {
+    const length = reply.header('content-length')
     if (this.#bytes === 0) throw new NotCsvError('the CSV is empty')
-    if (length !== undefined && Number(length) !== received)
-      throw new IncompleteError(`the CSV broke off: ${received} of ${length} bytes came`)
-    if (length !== undefined || reply.header('transfer-encoding') !== undefined) return
-    // Nothing but the closed connection marks this end, and a connection can close early: it takes two of one size to believe it.
-    const isConfirmed = this.#unconfirmedBytes === this.#bytes
-    this.#unconfirmedBytes = this.#bytes
-    if (!isConfirmed) throw this.#startOver('the CSV came without its length; it is fetched again to compare')
+    if (length !== undefined && Number(length) !== this.#bytes) {
+      this.#expect(reply)
+      throw new IncompleteError(`the CSV broke off: ${this.#bytes} of ${length} bytes came`)
+    }
+    this.#start.end()
+    const before = this.#total
+    this.#total = this.#bytes
+    if (before === this.#bytes) return true
+    // Nothing but the closed connection marks such an end, and a connection can close early: it takes two of one size to believe it.
+    if (length === undefined && reply.header('transfer-encoding') === undefined)
+      throw this.#startOver('the CSV came without its length; it is fetched again to compare')
+    if (before === undefined || this.#isOtherVersion) return true
+    throw this.#startOver(
+      `the CSV had ${before} bytes before and has ${this.#bytes} now; it is fetched again to compare`
+    )
   }
 }
 
-function startOf(reply: Reply): number {
-  const range = /^bytes (\d+)-/.exec(reply.header('content-range') ?? '')
-  return range ? Number(range[1]) : -1
-}
-
-/** A missing result is answered with JSON or a page at the very address of the CSV. */
-function assertCsv(chunk: Buffer, contentType: string): void {
-  const start = chunk
-    .subarray(0, 2048)
-    .toString('utf8')
-    .replace(/^\uFEFF/, '')
-    .trimStart()
-  const isMarkup = start.startsWith('<') || contentType.includes('html')
-  const isJson = start.startsWith('{') || start.startsWith('[') || contentType.includes('json')
-  if (isMarkup || isJson)
-    throw new NotCsvError(
-      `${isJson ? 'JSON' : 'a page'} came where a CSV was due: ${describeErrorBody(start, contentType)}`
-    )
+/** A weak version does not promise the same bytes. */
+function versionOf(reply: Reply): string | undefined {
+  const version = reply.header('etag')
+  return version?.startsWith('"') ? version : undefined
 }

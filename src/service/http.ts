@@ -44,6 +44,11 @@ interface Received extends Reply {
 const LARGEST_JSON_BYTES = 32 * 1024 * 1024
 const MOST_ERROR_BYTES = 256 * 1024
 const MOST_REDIRECTS = 5
+/**
+ * Bytes that may wait for a slow reader. Once it is reached undici 7 pauses its parser, and when the other side closes the connection
+ * just then, an assertion ends the whole process (nodejs/undici#5360).
+ */
+const MOST_WAITING_BYTES = 64 * 1024 * 1024
 
 export interface HttpOptions {
   readonly token: string
@@ -113,6 +118,7 @@ export class Http {
         body: call.upload ? Readable.from(call.upload.open(), { objectMode: false }) : null,
         headersTimeout: call.patienceMs,
         bodyTimeout: call.patienceMs,
+        highWaterMark: MOST_WAITING_BYTES,
         // Some GETs of this API have effects; none is ever sent twice behind our back.
         idempotent: false,
         ...(call.signal && { signal: call.signal })
