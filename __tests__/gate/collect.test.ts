@@ -27,7 +27,9 @@ afterEach(async () => {
 function gather(changes: Partial<Run>, timeMs = 600_000): Promise<Collection> {
   const { clock } = gate.bench
   const deadline = startDeadline(clock, timeMs, { error: new Error('the time is over') })
-  return clock.run(collect(gate, makeRun(changes), deadline.signal).finally(() => deadline.release()))
+  return clock.run(
+    collect(gate, makeRun(changes), { signal: deadline.signal }).finally(() => deadline.release())
+  )
 }
 
 function linkTo(gridId: string, path = 'result.csv'): { name: undefined; region: string; href: string } {
@@ -125,6 +127,7 @@ describe('what is brought home', () => {
   })
 
   test('a run without either has no measurements', async () => {
+    service.ownGrids = []
     const { grids, measurements, report } = await gather({})
     expect(grids).toEqual([])
     expect(measurements).toBeUndefined()
@@ -207,6 +210,44 @@ describe('what cannot be had is told, not thrown', () => {
     expect(reportProblem).toMatch(/404|summary/)
     expect(grids[0]?.problem).toBeUndefined()
     expect(gate.bench.clock.elapsedMs).toBe(60_000)
+  })
+})
+
+describe('what is there a little later', () => {
+  test('a link that is named after its grid, at an address that nobody could build', async () => {
+    const named = { ...linkTo('a1'), href: `${service.url}/api/runs/run1/report?grid_id=a1` }
+    service.runs[0]!.document = {
+      status: 'finished',
+      _embedded: { grids: [{ uuid: 'a1', region: 'us-east-1', status: 'started' }], results: [named] }
+    }
+    service.meet('result', ...notReady)
+    service.meet('report', faults.none, faults.answer(200, makeCsv(7), { 'content-type': 'text/csv' }))
+    const { grids, measurements } = await gather({ grids: [makeGrid({ id: 'a1' })], results: [] }, 60_000)
+    expect(grids[0]?.problem).toBeUndefined()
+    expect(measurements?.figures({})?.samples).toBe(7)
+  })
+
+  test('rows behind a header', async () => {
+    const bare = faults.answer(200, `${CSV_HEADER}\n`, { 'content-type': 'text/csv' })
+    service.meet('result', bare, bare, bare)
+    const { measurements } = await gather({ grids: [makeGrid()] })
+    expect(measurements?.figures({})?.samples).toBe(10)
+  })
+
+  test('a header that stays alone is asked for again for half a minute', async () => {
+    service.csvs.set('grid1', `${CSV_HEADER}\n`)
+    const { grids, measurements } = await gather({ grids: [makeGrid()] })
+    expect(grids[0]).toMatchObject({ bytes: CSV_HEADER.length + 1, problem: undefined })
+    expect(measurements?.sources[0]?.rows).toBe(0)
+    expect(gate.bench.clock.elapsedMs).toBeGreaterThanOrEqual(30_000)
+    expect(gate.bench.clock.elapsedMs).toBeLessThan(60_000)
+  })
+
+  test('the results of a link without a grid are not counted again when the grid is named', async () => {
+    const nameless = { ...linkTo('a1'), href: `${service.url}/api/runs/run1/result.csv` }
+    const { grids, measurements } = await gather({ apdex: null, results: [nameless] }, 60_000)
+    expect(grids.map(({ gridId }) => gridId)).toEqual(['grid1'])
+    expect(measurements?.figures({})?.samples).toBe(10)
   })
 })
 

@@ -108,7 +108,10 @@ test('comes last, when summary and annotations are out', async () => {
     report: undefined,
     reportProblem: 'no',
     resultsDir: '',
+    run: makeRun(),
     grids: [],
+    missingGrids: [],
+    spansMs: new Map<string, number>(),
     measurements: undefined
   }
   const outcome = conclude(settings, { run: makeRun(), collection })

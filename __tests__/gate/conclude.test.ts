@@ -4,7 +4,7 @@ import { conclude } from '../../src/gate/conclude.js'
 import type { Findings } from '../../src/gate/conclude.js'
 import { mergeScans } from '../../src/results/merge.js'
 import { createScanner } from '../../src/results/scanner.js'
-import { makeRun, makeSettings } from '../support/gate-bench.js'
+import { makeGrid, makeRun, makeSettings, makeSpecification } from '../support/gate-bench.js'
 import { CSV_HEADER, makeCsv } from '../support/gate-service.js'
 
 const REPORT = { summary: 'all was well', means: { mean_response_time: 100 }, rehearsal: false }
@@ -35,10 +35,13 @@ function measure(...csvs: string[]): Collection['measurements'] {
 
 function makeCollection(changes: Partial<Collection> = {}): Collection {
   return {
+    run: makeRun(),
     report: REPORT,
     reportProblem: undefined,
     resultsDir: '/r',
     grids: [makeGridResult()],
+    missingGrids: [],
+    spansMs: new Map(),
     measurements: measure(makeCsv()),
     ...changes
   }
@@ -79,11 +82,6 @@ describe('passed', () => {
     const outcome = conclude(makeSettings({ thresholdLines }), makeFindings())
     expect(outcome.verdict).toBe('passed')
     expect(outcome.reason).toMatch(reason)
-  })
-
-  test('an unknown shape of CSV with thresholds on the apdex alone, which is the service’s own figure', () => {
-    const collection = makeCollection({ measurements: measure('a,b\n1,2\n') })
-    expect(conclude(APDEX, makeFindings({ collection })).verdict).toBe('passed')
   })
 })
 
@@ -138,6 +136,30 @@ describe('inconclusive, with and without thresholds', () => {
         })
       },
       /^The CSV of grid g2 could not be had whole: it broke off$/
+    ],
+    [
+      'a CSV of an unknown shape, also where the apdex alone is judged',
+      { collection: makeCollection({ measurements: measure('a,b\n1,2\n') }) },
+      /^A CSV cannot be read: its header is not one of a known shape \(grid g1\)\.$/
+    ],
+    [
+      'a grid that was requested and is not listed',
+      { collection: makeCollection({ missingGrids: ['a grid in eu-west-1'] }) },
+      /^Not every grid that was requested has results: a grid in eu-west-1 is missing in what the service lists \(1 found\)\.$/
+    ],
+    [
+      'several of them',
+      { collection: makeCollection({ missingGrids: ['grid abc', 'a grid', 'a grid'] }) },
+      /: grid abc and 2 more are missing in what the service lists \(1 found\)\.$/
+    ],
+    [
+      'load that the service lost',
+      {
+        run: makeRun({
+          remoteErrors: 'node 2 was slow\nload lost: stopped by a caller after 12 s\nLoad lost: node 3'
+        })
+      },
+      /^Part of the load was lost: stopped by a caller after 12 s; node 3$/
     ],
     [
       'no grid at all',
@@ -213,7 +235,152 @@ describe('inconclusive, with and without thresholds', () => {
   })
 })
 
-describe('a run that ended before 90 % of its duration', () => {
+describe('what the service says went wrong', () => {
+  const words = (remoteErrors: string) => makeFindings({ run: makeRun({ remoteErrors }) })
+  const NODES_LOST = { ...APDEX, threads: 50 }
+
+  test('beside a run that finished is shown, and no more', () => {
+    expect(conclude(APDEX, words('a node was slow\nand late'))).toMatchObject({
+      verdict: 'passed',
+      remoteErrors: ['a node was slow', 'and late'],
+      warnings: []
+    })
+  })
+
+  test('makes it inconclusive where the load was not reached', () => {
+    const outcome = conclude(NODES_LOST, words('2 nodes did not start'))
+    expect(outcome.verdict).toBe('inconclusive')
+    expect(outcome.reason).toMatch(
+      /^The load reached 5 threads of the 50 threads requested\. .* The service says: 2 nodes did not start$/
+    )
+  })
+
+  test.each(['load lost: node 2', '2 nodes did not start'])(
+    '"%s" does not undo a broken threshold',
+    (line) => {
+      const settings = { ...makeSettings({ thresholdLines: 'apdex >= 0.99' }), threads: 50 }
+      expect(conclude(settings, words(line)).verdict).toBe('failed')
+    }
+  )
+
+  test('is quoted in 500 characters after a bad end', () => {
+    const remoteErrors = Array.from({ length: 99 }, (_, line) => `line ${line} of a long story`).join('\n')
+    const { reason } = conclude(APDEX, makeFindings({ run: makeRun({ status: 'problem', remoteErrors }) }))
+    expect(reason).toMatch(
+      /^The run ended as "problem", not as "finished"\. It says: line 0 of a long story; line 1 .*…$/
+    )
+    expect(reason.length).toBeLessThan(600)
+  })
+})
+
+describe('load that was requested and not reached', () => {
+  const warningsOf = (changes: Parameters<typeof makeSettings>[0], findings: Findings = {}) =>
+    conclude(makeSettings({ thresholdLines: 'apdex >= 0.85', ...changes }), makeFindings(findings)).warnings
+  const specification = (changes = {}) => ({
+    origin: { kind: 'files' as const, paths: [], grids: [makeSpecification({ nodeCount: 1, ...changes })] }
+  })
+
+  test('is a warning with both numbers, and no verdict', () => {
+    const outcome = conclude({ ...APDEX, threads: 50 }, makeFindings())
+    expect(outcome.verdict).toBe('passed')
+    expect(outcome.warnings).toEqual([
+      'The load reached 5 threads of the 50 threads requested. Check that the plan takes its threads from the settings (in JMeter: ${__P(threads,1)}), and that every node took part.'
+    ])
+  })
+
+  test.each([
+    ['as many as requested', { threads: 5, ...specification() }, 0],
+    ['nine in ten', { threads: 55, ...specification({ nodeCount: 10 }) }, 0],
+    ['less than that', { threads: 6, ...specification() }, 1],
+    ['one count a node, on demand', { threads: 10, ...specification({ nodeCount: 2 }) }, 0],
+    ['too few even so', { threads: 12, ...specification({ nodeCount: 2 }) }, 1],
+    ['per node where it is hosted', { threads: 6, ...specification({ infrastructure: 'hosted' }) }, 1],
+    [
+      'hosted, one count a node',
+      { threads: 5, ...specification({ infrastructure: 'hosted', nodeCount: 9 }) },
+      0
+    ],
+    [
+      'per node, and the embedded service counts all nodes',
+      {
+        threads: 5,
+        target: { kind: 'local' as const },
+        ...specification({ infrastructure: 'hosted', nodeCount: 2 })
+      },
+      1
+    ],
+    ['no number of threads', specification(), 0]
+  ])('threads: %s', (_, changes, count) => {
+    expect(
+      warningsOf(changes, { collection: makeCollection({ grids: [makeGridResult({ nodeCount: 1 })] }) })
+    ).toHaveLength(count)
+  })
+
+  test('threads are those of the run where none were set here', () => {
+    const settings = { origin: { kind: 'existing' as const, runId: 'run1' } }
+    const run = makeRun({ threads: 6, grids: [makeGrid({ nodeCount: 1 })] })
+    const collection = makeCollection({ grids: [makeGridResult({ nodeCount: 1 })] })
+    expect(warningsOf(settings, { run, collection })).toHaveLength(1)
+    expect(warningsOf(settings, { run: { ...run, threads: 5 }, collection })).toEqual([])
+  })
+
+  test('threads of a CSV that does not tell them are not guessed', () => {
+    const measurements = measure('timeStamp,elapsed,label,success\n1700000000000,5,x,true\n')
+    expect(warningsOf({ threads: 50 }, { collection: makeCollection({ measurements }) })).toEqual([])
+  })
+
+  test('a span that is 2 s short of the duration and more', () => {
+    const span = (ms: number) => ({ collection: makeCollection({ spansMs: new Map([['g1', ms]]) }) })
+    expect(warningsOf({ durationSeconds: 20 }, span(18_000))).toEqual([])
+    expect(warningsOf({ durationSeconds: 20 }, span(17_900))).toEqual([
+      'The samples of grid g1 span 18 s of the 20 s requested. Check that the plan takes its duration from the settings, and that nothing ended it early.'
+    ])
+  })
+
+  test.each<[string, Findings]>([
+    ['a bad end', { run: makeRun({ status: 'problem' }) }],
+    ['a timeout', { trouble: { kind: 'timed-out', message: 'late' } }]
+  ])('after %s nobody is warned', (_, findings) => {
+    expect(warningsOf({ threads: 50, durationSeconds: 600 }, findings)).toEqual([])
+  })
+})
+
+describe('samples over less than 90 % of the duration', () => {
+  const spans = (...ms: number[]) => {
+    const csvs = ms.map(() => makeCsv())
+    return makeFindings({
+      collection: makeCollection({
+        measurements: measure(...csvs),
+        spansMs: new Map(ms.map((each, index) => [`g${index + 1}`, each]))
+      }),
+      // What the service says of it does not count beside the samples.
+      run: makeRun({ startedMs: 0, stoppedMs: 60_000 })
+    })
+  }
+
+  test.each([
+    ['all of it', 60_000, 'passed'],
+    ['90 % but for 2 s', 52_000, 'passed'],
+    ['less', 51_900, 'inconclusive']
+  ])('%s', (_, ms, verdict) => {
+    expect(conclude({ ...APDEX, durationSeconds: 60 }, spans(ms)).verdict).toBe(verdict)
+  })
+
+  test('in one of two grids', () => {
+    expect(conclude({ ...APDEX, durationSeconds: 60 }, spans(60_000, 20_000))).toMatchObject({
+      verdict: 'inconclusive',
+      reason:
+        'The samples of grid g2 span 20 s of the 60 s asked for: somebody or something stopped the run, or the plan does not take its duration from the settings.'
+    })
+  })
+
+  test('a run that took long by its own times and has samples of its first seconds only', () => {
+    const findings = { ...spans(12_000), run: makeRun({ startedMs: 0, stoppedMs: 15_000 }) }
+    expect(conclude({ ...APDEX, durationSeconds: 18 }, findings).verdict).toBe('inconclusive')
+  })
+})
+
+describe('a run that ended before 90 % of its duration, where not each sample has a row', () => {
   const startedMs = Date.UTC(2026, 0, 5)
   const ran = (seconds: number) => ({ startedMs, stoppedMs: startedMs + seconds * 1000 })
   const seen = (seconds: number, run = makeRun()) => ({
@@ -334,6 +501,8 @@ test('what was found goes on to those who read it', () => {
       { gridId: 'g1', bytes: 700, problem: undefined },
       { gridId: 'g2', bytes: undefined, problem: 'gone' }
     ],
+    warnings: [],
+    remoteErrors: [],
     notes: ['Given but without meaning here: threads.']
   })
   expect(outcome.measurements).toBe(collection.measurements)

@@ -21,7 +21,10 @@ function makeCollection(): Collection {
   return {
     report: { summary: 'all was well', means: {}, rehearsal: false },
     reportProblem: undefined,
+    run: makeRun(),
     resultsDir: join(bench.scratchDir, 'results'),
+    missingGrids: [],
+    spansMs: new Map(),
     grids: [
       { gridId: 'g1', region: 'us-east-1', nodeCount: 1, path, bytes: 7, problem: undefined },
       { gridId: 'g2', region: 'eu-west-1', nodeCount: 1, path: undefined, bytes: 0, problem: 'gone' }

@@ -11,11 +11,12 @@ import type { StepState } from '../../src/gate/step-state.js'
 import { CancelledError } from '../../src/gate/trouble.js'
 import type { LocalServiceRequest } from '../../src/gate/workbench.js'
 import type { Outcome } from '../../src/report/outcome.js'
+import { terminalLines } from '../../src/report/terminal.js'
 import { readAddress } from '../../src/service/address.js'
 import type { GridChoice } from '../../src/service/requests.js'
 import { TOKEN, makeBench, makeSettings, makeSpecification } from '../support/gate-bench.js'
 import type { TestBench } from '../support/gate-bench.js'
-import { GateService, faults } from '../support/gate-service.js'
+import { GateService, faults, makeCsv } from '../support/gate-service.js'
 import type { Fault } from '../support/gate-service.js'
 
 let service: GateService
@@ -53,6 +54,10 @@ function cancel(): void {
 
 function many(fault: Fault): Fault[] {
   return Array.from({ length: 500 }, () => fault)
+}
+
+async function shown(id: string): Promise<unknown> {
+  return (await fetch(`${service.url}/api/runs/${id}`)).json()
 }
 
 /** Who would still cost money. */
@@ -155,6 +160,188 @@ describe('a run that comes to its end', () => {
     service.meet('report', ...many(faults.answer(404)))
     expect((await gate({ timeoutMs: 100_000 })).reason).toMatch(/^The report could not be had/)
     expect(bench.clock.elapsedMs).toBeLessThan(130_000)
+  })
+})
+
+describe('every grid that was requested', () => {
+  const TWO = [makeSpecification(), makeSpecification({ region: 'eu-west-1' })]
+  const BOTH = [
+    { id: 'g1', region: 'us-east-1' },
+    { id: 'g2', region: 'eu-west-1' }
+  ]
+
+  test.each([
+    ['with a threshold on the apdex', 'apdex >= 0.85'],
+    ['with a threshold on the samples', 'p95 < 10s'],
+    ['without thresholds', '']
+  ])('must have results: one of two that is not listed is named, %s', async (_, thresholdLines) => {
+    const outcome = await gate({ grids: TWO, thresholdLines })
+    expect(outcome).toMatchObject({
+      verdict: 'inconclusive',
+      reason: expect.stringContaining('a grid in eu-west-1 is missing')
+    })
+    expect(bench.clock.elapsedMs).toBeLessThan(11 * 60_000)
+  })
+
+  test('may be listed late', async () => {
+    service.nextStatuses = ['finished']
+    const early = (res: Parameters<Fault>[0], commit: Parameters<Fault>[1]): void => {
+      service.ownGrids = []
+      faults.none(res, commit)
+      service.ownGrids = BOTH
+    }
+    service.meet('showRun', early, early, early)
+    expect((await gate({ grids: TWO })).verdict).toBe('passed')
+    expect(service.count('result')).toBe(2)
+  })
+
+  test('by a reference is known by its id', async () => {
+    service.nextDocument = {
+      _embedded: { grids: [{ uuid: 'other', region: 'us-east-1', status: 'started' }] }
+    }
+    expect(await gate({ grids: [{ id: 'theirs' }] })).toMatchObject({
+      verdict: 'inconclusive',
+      reason: expect.stringContaining('grid theirs is missing')
+    })
+  })
+
+  test('counts once, however often it is listed', async () => {
+    service.ownGrids = [BOTH[0]!, BOTH[0]!]
+    const outcome = await gate({ grids: TWO })
+    expect(outcome.measurements?.figures({})?.samples).toBe(10)
+    expect(outcome).toMatchObject({ verdict: 'inconclusive', grids: [{ gridId: 'g1' }] })
+  })
+
+  test('of a run that is repeated must be there again', async () => {
+    service.ownGrids = BOTH
+    const before = service.addRun({ id: 'before', statuses: ['finished'] })
+    const both = ((await shown('before')) as { _embedded: unknown })._embedded
+    before.document = { _embedded: both }
+    service.ownGrids = [BOTH[0]!]
+    expect(await gate({ origin: { kind: 'repeat', runId: 'before' } })).toMatchObject({
+      verdict: 'inconclusive',
+      reason: expect.stringContaining('a grid in eu-west-1 is missing')
+    })
+  })
+
+  test('of a run that was there before stays one of it', async () => {
+    service.ownGrids = BOTH
+    service.addRun({ id: 'theirs', statuses: ['running', 'finished'] })
+    const late = (res: Parameters<Fault>[0], commit: Parameters<Fault>[1]): void => {
+      service.ownGrids = [BOTH[0]!]
+      faults.none(res, commit)
+    }
+    service.meet('showRun', faults.none, late)
+    expect((await gate(EXISTING)).reason).toContain('a grid in eu-west-1 is missing')
+  })
+})
+
+describe('an apdex that comes late', () => {
+  const none = (res: Parameters<Fault>[0], commit: Parameters<Fault>[1]): void => {
+    const answer = commit()
+    faults.answer(200, { ...(answer.body as object), apdex: null })(res, commit)
+  }
+  const nextLooks = (...next: Fault[]): void => {
+    service.nextStatuses = ['finished']
+    service.meet('showRun', ...next)
+  }
+
+  test('is asked for again where a threshold needs it', async () => {
+    nextLooks(none, none, none)
+    expect(await gate()).toMatchObject({ verdict: 'passed', apdex: { score: 0.93, targetMs: 500 } })
+    expect(service.count('showRun')).toBe(4)
+  })
+
+  test.each(['apdex{label="checkout"} >= 0.5', 'warn: apdex >= 0.5'])('so for %s', async (thresholdLines) => {
+    nextLooks(...Array.from({ length: 10 }, () => none))
+    expect((await gate({ thresholdLines })).apdex).toBeDefined()
+  })
+
+  test('is waited for until the time for collecting is over, and no longer', async () => {
+    nextLooks(...many(none))
+    expect(await gate()).toMatchObject({
+      verdict: 'inconclusive',
+      reason: expect.stringContaining('the service gave no apdex for this run')
+    })
+    expect(bench.clock.elapsedMs).toBe(600_000)
+    expect(service.count('showRun')).toBeLessThan(60)
+  })
+
+  test('costs a few seconds where no threshold needs it', async () => {
+    nextLooks(...many(none))
+    expect((await gate({ thresholdLines: 'p95 < 1s' })).verdict).toBe('passed')
+    expect(bench.clock.elapsedMs).toBeGreaterThan(9_000)
+    expect(bench.clock.elapsedMs).toBeLessThan(20_000)
+  })
+
+  test('is shown where it comes within these', async () => {
+    nextLooks(none, none)
+    expect((await gate({ thresholdLines: 'p95 < 1s' })).apdex).toBeDefined()
+  })
+
+  test('costs nothing once the timeout has decided', async () => {
+    service.nextStatuses = ['running']
+    service.meet('showRun', ...many(none))
+    expect((await gate({ timeoutMs: 60_000 })).verdict).toBe('timed-out')
+    expect(bench.clock.elapsedMs).toBeLessThan(85_000)
+  })
+
+  test('looks that fail, are older than the end or about another run do not matter', async () => {
+    const older = (res: Parameters<Fault>[0]): void =>
+      faults.answer(200, { uuid: 'run1', status: 'running' })(res, () => ({ status: 200, body: '' }))
+    const other = faults.answer(200, { uuid: 'run9', status: 'finished', apdex: '0.1 [500]' })
+    nextLooks(none, faults.answer(503), older, other, faults.dropBefore, faults.answer(404), none)
+    expect(await gate()).toMatchObject({ verdict: 'passed', apdex: { score: 0.93 } })
+  })
+
+  test('an end that turns out to be a bad one is one', async () => {
+    nextLooks(none, faults.answer(200, { uuid: 'run1', status: 'problem', remote_errors: ['out of memory'] }))
+    expect(await gate()).toMatchObject({
+      verdict: 'inconclusive',
+      reason: 'The run ended as "problem", not as "finished". It says: out of memory'
+    })
+  })
+})
+
+describe('what the service says went wrong', () => {
+  test.each<[string, unknown, string[]]>([
+    ['text', 'node 2 failed\nnode 3 too', ['node 2 failed', 'node 3 too']],
+    [
+      'a list',
+      ['node 2 failed', { node: 'n3', error: 'lost' }],
+      ['node 2 failed', 'node: n3', 'error: lost']
+    ],
+    ['an object', { n2: 'failed' }, ['n2: failed']]
+  ])('as %s reaches log, summary, page, terminal and verdict.json', async (_, remote_errors, lines) => {
+    service.nextDocument = { remote_errors }
+    const outcome = await gate()
+    expect(outcome).toMatchObject({ verdict: 'passed', remoteErrors: lines })
+    expect(bench.log.of('warning')).toEqual([`The service reports errors of the run: ${lines.join('; ')}`])
+    const read = (name: string): Promise<string> => readFile(join(bench.scratchDir, name), 'utf8')
+    expect(JSON.parse(await read('verdict.json'))).toMatchObject({ remote_errors: lines })
+    const shown = lines.map((line) => `The service says: ${line}`)
+    expect(terminalLines(outcome).warnings).toEqual(shown.map((line) => `Warning: ${line}`))
+    expect(bench.summaries[0]).toContain(shown[0])
+    expect(await read('report.html')).toContain(shown[0])
+  })
+
+  test('is bounded everywhere', async () => {
+    service.nextDocument = {
+      remote_errors: Array.from({ length: 5_000 }, (_, i) => `${i} ${'x'.repeat(2_000)}`)
+    }
+    const outcome = await gate()
+    expect(outcome.remoteErrors).toHaveLength(51)
+    expect(JSON.stringify(outcome.remoteErrors).length).toBeLessThan(30_000)
+    expect(bench.log.of('warning').join('').length).toBeLessThan(1_000)
+    expect(bench.summaries[0]?.length).toBeLessThan(20_000)
+  })
+
+  test('of load that was lost is never green', async () => {
+    service.nextDocument = { remote_errors: 'load lost: grid g2 was cut off by its stop_after' }
+    expect(await gate()).toMatchObject({
+      verdict: 'inconclusive',
+      reason: 'Part of the load was lost: grid g2 was cut off by its stop_after'
+    })
   })
 })
 
@@ -406,6 +593,7 @@ describe('an existing run', () => {
   })
 
   test('one that has ended is judged at once, whatever its duration', async () => {
+    service.csvs.set('grid1', makeCsv(600))
     service.addRun({ id: 'theirs', statuses: ['finished'], document: { duration: 600 } })
     expect((await gate(EXISTING)).verdict).toBe('passed')
     expect(bench.clock.elapsedMs).toBe(0)

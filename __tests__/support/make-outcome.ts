@@ -83,6 +83,8 @@ export function makeOutcome(changes: Partial<Outcome> = {}): Outcome {
     judgements: [makeJudgement()],
     grids: [makeGridFacts()],
     measurements: undefined,
+    warnings: [],
+    remoteErrors: [],
     notes: [],
     ...changes
   }

@@ -477,6 +477,66 @@ describe('never a false pass', () => {
   })
 })
 
+describe('times where more than half the samples failed', () => {
+  const TIMES = ['mean < 1s', 'median < 1s', 'p95 < 1s', 'min < 1s', 'max < 1s', 'p95{label="*"} < 1s']
+
+  test.each(TIMES)('%s is inconclusive, and says what failed most', (line) => {
+    const errors = [
+      { label: 'checkout', code: 'Non HTTP response code', message: 'Connection refused', count: 6 }
+    ]
+    const judgement = judgeSamples(line, makeCounted(10, 6), { errors: () => errors })
+    expect(judgement).toMatchObject({ verdict: 'inconclusive', actual: undefined })
+    expect(judgement.reason).toMatch(
+      / is 100 ms, but 6 of 10 samples failed, most often with "Non HTTP response code" "Connection refused", and times of failed requests are no measure$/
+    )
+  })
+
+  test.each(TIMES)('%s: half of them is not more than half', (line) => {
+    expect(judgeSamples(line, makeCounted(10, 5)).verdict).toBe('passed')
+  })
+
+  test('where errors are not counted, the reason does without', () => {
+    expect(judgeSamples('p95 < 1s', makeCounted(10, 10)).reason).toBe(
+      'p95 is 100 ms, but 10 of 10 samples failed, and times of failed requests are no measure'
+    )
+  })
+
+  test.each(['p95 < 50ms', 'mean > 1s'])('%s: a broken one stays broken', (line) => {
+    expect(judgeSamples(line, makeCounted(10, 10)).verdict).toBe('failed')
+  })
+
+  test.each([
+    'samples >= 1',
+    'failures >= 1',
+    'error_rate <= 100%',
+    'throughput >= 0/s',
+    'apdex{label="*"} >= 0'
+  ])('%s is not about times', (line) => {
+    expect(judgeSamples(line, makeCounted(10, 10)).verdict).toBe('passed')
+  })
+
+  test('one scope of several is enough', () => {
+    const samples = [...makeCounted(10, 0, { label: 'home' }), ...makeCounted(3, 3, { label: 'cart' })]
+    expect(judgeSamples('p95 < 1s', samples).verdict).toBe('passed')
+    expect(judgeSamples('p95{label="home"} < 1s', samples).verdict).toBe('passed')
+    const judgement = judgeSamples('p95{label="*"} < 1s', samples)
+    expect(judgement).toMatchObject({ verdict: 'inconclusive', scope: { label: 'cart' } })
+  })
+
+  test.each([
+    ['error_rate < 1%', 'passed'],
+    ['failures < 5', 'passed'],
+    ['apdex{label="*"} > 0.9', 'passed'],
+    ['warn: error_rate < 1%', 'inconclusive'],
+    ['error_rate < 100%', 'inconclusive'],
+    ['throughput > 1000/s', 'inconclusive']
+  ])('beside "%s" the times are %s', (line, verdict) => {
+    const { thresholds } = parseThresholds(`${line}\np95 < 1s`)
+    const evidence = makeEvidence({ measurements: makeMeasurements(makeCounted(10, 9)) })
+    expect(judgeThresholds(thresholds, evidence)[1]?.verdict).toBe(verdict)
+  })
+})
+
 describe('10,000 labels', () => {
   const labels = Array.from(
     { length: 10_000 },

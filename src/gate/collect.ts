@@ -2,42 +2,148 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { mergeScans } from '../results/merge.js'
 import type { Measurements } from '../results/measurements.js'
+import type { ScanResult } from '../results/scan-result.js'
 import { isNotReady } from '../service/errors.js'
 import type { Report, Run } from '../service/documents.js'
 import { pauseBefore } from '../service/retries.js'
-import { fetchResults } from './fetch-results.js'
-import type { GridResult } from './fetch-results.js'
+import { expectedGrids, findMissing } from './expected-grids.js'
+import type { ExpectedGrid } from './expected-grids.js'
+import { fetchGrid, sourcesOf } from './fetch-results.js'
+import type { FetchedGrid, GridResult, Source } from './fetch-results.js'
 import type { Gate } from './gate.js'
+import { isBlank, lookAgain, showRun } from './late-values.js'
+import type { Lack } from './late-values.js'
+import { phaseOf } from './run-status.js'
 import { messageOf } from './trouble.js'
 
 export interface Collection {
+  /** As it was last seen. */
+  readonly run: Run
   readonly report: Report | undefined
   readonly reportProblem: string | undefined
   readonly resultsDir: string
   readonly grids: readonly GridResult[]
+  /** Grids that were requested and have no results, in words. */
+  readonly missingGrids: readonly string[]
+  /** From the first start to the last end of each grid's samples, by its id; only where each sample has a row with its time. */
+  readonly spansMs: ReadonlyMap<string, number>
   readonly measurements: Measurements | undefined
 }
 
+export interface CollectOptions {
+  readonly signal: AbortSignal
+  /** The run when it was first looked at. */
+  readonly first?: Run | undefined
+  /** False when the verdict does not depend on what is collected. */
+  readonly isPatient?: boolean
+}
+
 const LONGEST_PAUSE_ATTEMPT = 6
+/** A CSV of nothing but a header may be one that is being written. */
+const EMPTY_PATIENCE_MS = 30_000
 
 /** Brings the report and every grid's CSV home, side by side, reading the CSVs as they arrive. What cannot be had is told, not thrown. */
-export async function collect(gate: Gate, run: Run, signal: AbortSignal): Promise<Collection> {
-  const resultsDir = join(gate.bench.scratchDir, 'results')
+export async function collect(gate: Gate, run: Run, options: CollectOptions): Promise<Collection> {
+  const { client, bench, settings } = gate
+  const { signal } = options
+  const resultsDir = join(bench.scratchDir, 'results')
   await mkdir(resultsDir, { recursive: true })
-  const [report, grids] = await Promise.all([
+  const expected = expectedGrids(settings, await earlierRun(gate, options))
+  const fetching = new GridFetches(gate, run, { resultsDir, signal })
+  const [report, latest] = await Promise.all([
     readReport(gate, run.id, signal),
-    fetchResults({ client: gate.client, clock: gate.bench.clock, log: gate.bench.log }, run, {
-      resultsDir,
-      signal
+    lookAgain(gate, run, {
+      signal,
+      lackOf: (seen) => lackIn(seen, { gate, expected, isPatient: options.isPatient ?? true }),
+      onSeen: (seen) => fetching.follow(seen)
     })
   ])
+  const sources = sourcesOf(client, latest)
+  const grids = await fetching.results(sources)
   const scans = grids.flatMap(({ scan }) => scan ?? [])
   return {
     ...report,
+    run: latest,
     resultsDir,
     grids: grids.map(({ result }) => result),
+    missingGrids: findMissing(expected, sources),
+    spansMs: new Map(scans.flatMap(spanOf)),
     measurements: scans.length > 0 ? mergeScans(scans) : undefined
   }
+}
+
+/** Where nothing was requested here, an earlier look tells which grids there must be. */
+async function earlierRun({ client, settings }: Gate, options: CollectOptions): Promise<Run | undefined> {
+  const { origin } = settings
+  if (origin.kind !== 'repeat') return options.first
+  return client.showRun(origin.runId, options.signal).catch(() => undefined)
+}
+
+/** The embedded service has everything in place before it tells the end, and what ended badly may never have it. */
+function lackIn(
+  run: Run,
+  { gate, expected, isPatient }: { gate: Gate; expected: readonly ExpectedGrid[]; isPatient: boolean }
+): Lack {
+  const { client, settings } = gate
+  if (settings.target.kind === 'local' || phaseOf(run.status) !== 'ended well') return 'nothing'
+  const sources = sourcesOf(client, run)
+  const needed = isPatient ? 'something needed' : 'something'
+  if (sources.length === 0 || findMissing(expected, sources).length > 0) return needed
+  if (!isBlank(run.apdex)) return 'nothing'
+  return settings.thresholds.some(({ metric }) => metric === 'apdex') ? needed : 'something'
+}
+
+/** The CSVs on their way, each begun as soon as its grid is known. */
+class GridFetches {
+  readonly #gate: Gate
+  readonly #place: { readonly resultsDir: string; readonly signal: AbortSignal }
+  readonly #fetches = new Map<string, Promise<FetchedGrid>>()
+  #latest: Run
+
+  constructor(gate: Gate, run: Run, place: { resultsDir: string; signal: AbortSignal }) {
+    this.#gate = gate
+    this.#place = place
+    this.#latest = run
+    this.follow(run)
+  }
+
+  follow(run: Run): void {
+    this.#latest = run
+    for (const source of sourcesOf(this.#gate.client, run)) void this.#fetch(source)
+  }
+
+  async results(sources: readonly Source[]): Promise<FetchedGrid[]> {
+    return Promise.all(sources.map((source) => this.#fetch(source)))
+  }
+
+  #fetch(source: Source): Promise<FetchedGrid> {
+    const begun = this.#fetches.get(source.gridId)
+    if (begun !== undefined) return begun
+    const { client, bench, settings } = this.#gate
+    const isFinal = settings.target.kind === 'local' || phaseOf(this.#latest.status) !== 'ended well'
+    const fetch = fetchGrid({ client, clock: bench.clock, log: bench.log }, source, {
+      ...this.#place,
+      emptyPatienceMs: isFinal ? 0 : EMPTY_PATIENCE_MS,
+      findAddress: (unready) => this.#findAddress(unready)
+    })
+    this.#fetches.set(source.gridId, fetch)
+    return fetch
+  }
+
+  /** A link may be named later than its grid, and the built address may be none. */
+  async #findAddress({ gridId, href, isLinked }: Source): Promise<string> {
+    const { client } = this.#gate
+    if (isLinked) return href
+    const seen = await showRun(client, this.#latest.id, this.#place.signal).catch(() => this.#latest)
+    return sourcesOf(client, seen).find((source) => source.gridId === gridId)?.href ?? href
+  }
+}
+
+function spanOf({ grid, shape, rows, parts }: ScanResult): [string, number][] {
+  if (shape !== 'samples' || rows === 0 || !parts.every(({ hasTimes }) => hasTimes)) return []
+  const startMs = Math.min(...parts.map((part) => part.startMs))
+  const endMs = Math.max(...parts.map((part) => part.endMs))
+  return startMs <= endMs ? [[grid, endMs - startMs]] : []
 }
 
 async function readReport(

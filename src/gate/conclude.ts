@@ -9,6 +9,8 @@ import type { Decision } from './decide-by-evidence.js'
 import { formatDuration } from './durations.js'
 import { hasEnded, phaseOf } from './run-status.js'
 import { runUrl } from './run-url.js'
+import { listRemoteErrors, lostLoad, quoteLines } from './remote-errors.js'
+import { describeShortfall, isLongEnough, requestedSeconds, shortestSpan } from './reached-load.js'
 import type { Settings } from './settings.js'
 import type { Trouble } from './trouble.js'
 import type { Watched } from './watch-run.js'
@@ -24,7 +26,7 @@ export interface Findings {
   logs?: readonly string[]
 }
 
-/** A run that ended before this share of its duration was stopped by somebody. */
+/** A run that ended before this share of its duration, by the service's times, was stopped by somebody. */
 const LEAST_SHARE = 0.9
 
 /** From what was found to a verdict. Without whole evidence it is never `passed`. */
@@ -32,7 +34,9 @@ export function conclude(settings: Settings, findings: Findings): Outcome {
   const { run, collection } = findings
   const apdex = readApdex(run?.apdex ?? null)
   const judgements = judge(settings, findings, apdex)
-  const decided = decide(findings, { settings, judgements })
+  const remoteErrors = listRemoteErrors(run?.remoteErrors)
+  const warnings = shortfallOf(settings, findings)
+  const decided = decide(findings, { settings, judgements, remoteErrors, warnings })
   return {
     ...decided,
     run: run && runFacts(run, settings),
@@ -43,8 +47,16 @@ export function conclude(settings: Settings, findings: Findings): Outcome {
     judgements,
     grids: (collection?.grids ?? []).map(gridFacts),
     measurements: collection?.measurements,
+    warnings,
+    remoteErrors,
     notes: notesOf(settings)
   }
+}
+
+/** Of a run that did not come to its own end, nobody expects the whole load. */
+function shortfallOf(settings: Settings, { run, collection, trouble }: Findings): string[] {
+  const isWhole = trouble === undefined && run !== undefined && phaseOf(run.status) === 'ended well'
+  return isWhole && collection !== undefined ? describeShortfall({ settings, run, collection }) : []
 }
 
 function judge(
@@ -53,10 +65,12 @@ function judge(
   apdex: ReturnType<typeof readApdex>
 ): Judgement[] {
   if (isDetached) return []
-  const missing =
-    collection?.grids.flatMap(({ gridId, problem }) =>
+  const missing = [
+    ...(collection?.missingGrids ?? []).map((grid) => `${grid} is missing`),
+    ...(collection?.grids ?? []).flatMap(({ gridId, problem }) =>
       problem === undefined ? [] : [`grid ${gridId}: ${problem}`]
-    ) ?? []
+    )
+  ]
   const hasRunEnded = run !== undefined && hasEnded(run.status)
   return judgeThresholds(settings.thresholds, {
     apdex: typeof apdex === 'string' || !hasRunEnded ? undefined : apdex,
@@ -68,31 +82,53 @@ function judge(
   })
 }
 
-function decide(
-  findings: Findings,
-  { settings, judgements }: { settings: Settings; judgements: readonly Judgement[] }
-): Decision {
+interface Assessment {
+  readonly settings: Settings
+  readonly judgements: readonly Judgement[]
+  readonly remoteErrors: readonly string[]
+  readonly warnings: readonly string[]
+}
+
+function decide(findings: Findings, assessment: Assessment): Decision {
   const { run, trouble, isDetached, collection } = findings
   if (trouble !== undefined) return { verdict: trouble.kind, reason: trouble.message }
   if (isDetached)
     return { verdict: 'detached', reason: 'The run was started and is left to itself (wait: false).' }
-  const badEnd = run && badEndOf(findings, settings)
+  const badEnd = run && badEndOf(findings, assessment)
   if (badEnd !== undefined) return { verdict: 'inconclusive', reason: badEnd }
-  return decideByEvidence(judgements, gapIn(collection))
+  return decideByEvidence(assessment.judgements, gapIn(collection) ?? lossOf(assessment))
 }
 
-function badEndOf({ run, watched }: Findings, settings: Settings): string | undefined {
+function badEndOf(
+  { run, watched, collection }: Findings,
+  { settings, remoteErrors }: Assessment
+): string | undefined {
   if (run === undefined) return undefined
   if (phaseOf(run.status) !== 'ended well') {
-    const words = run.remoteErrors === undefined ? '' : ` It says: ${run.remoteErrors.slice(0, 500)}`
+    const words = remoteErrors.length === 0 ? '' : ` It says: ${quoteLines(remoteErrors)}`
     return `The run ended as "${run.status}", not as "finished".${words}`
   }
-  const wantedSeconds = settings.durationSeconds ?? run.durationSeconds
+  const seconds = requestedSeconds({ settings, run })
+  if (seconds === undefined) return undefined
+  const wanted = formatDuration(seconds * 1000)
+  const span = collection && shortestSpan(collection)
+  if (span !== undefined)
+    return isLongEnough(span.ms, seconds)
+      ? undefined
+      : `The samples of grid ${span.gridId} span ${formatDuration(span.ms)} of the ${wanted} asked for: somebody or something stopped the run, or the plan does not take its duration from the settings.`
   // A run that was there before the watch began may have run for any time unseen.
   const tookMs = runTimeMs(run, settings.origin.kind === 'existing' ? undefined : watched)
-  if (wantedSeconds === undefined || tookMs === undefined || tookMs >= wantedSeconds * 1000 * LEAST_SHARE)
-    return undefined
-  return `The run ended after ${formatDuration(tookMs)} of the ${formatDuration(wantedSeconds * 1000)} asked for: somebody or something stopped it.`
+  if (tookMs === undefined || tookMs >= seconds * 1000 * LEAST_SHARE) return undefined
+  return `The run ended after ${formatDuration(tookMs)} of the ${wanted} asked for: somebody or something stopped it.`
+}
+
+/** A service that lost load may say so; where it just says that something went wrong, load that was not reached says the rest. */
+function lossOf({ remoteErrors, warnings }: Assessment): string | undefined {
+  const lost = lostLoad(remoteErrors)
+  if (lost.length > 0) return `Part of the load was lost: ${quoteLines(lost)}`
+  const [shortfall] = warnings
+  if (remoteErrors.length === 0 || shortfall === undefined) return undefined
+  return `${shortfall} The service says: ${quoteLines(remoteErrors)}`
 }
 
 /** By the service's own times; else by what was seen, which is never less than the run really took. */
@@ -107,6 +143,11 @@ function gapIn(collection: Collection | undefined): string | undefined {
   const { report, reportProblem, grids, measurements } = collection
   if (report === undefined) return `The report could not be had: ${reportProblem ?? 'no reason was given'}`
   if (grids.length === 0) return 'The service names no grid of the run, so there are no results to judge.'
+  const [first, ...others] = collection.missingGrids
+  if (first !== undefined) {
+    const missing = others.length === 0 ? `${first} is` : `${first} and ${others.length} more are`
+    return `Not every grid that was requested has results: ${missing} missing in what the service lists (${grids.length} found).`
+  }
   const missing = grids.find(({ problem }) => problem !== undefined)
   if (missing !== undefined)
     return `The CSV of grid ${missing.gridId} could not be had whole: ${missing.problem ?? ''}`

@@ -24,11 +24,12 @@ export function decideByEvidence(judgements: readonly Judgement[], gap: string |
 /** What is missing in the CSVs, whatever the thresholds are. */
 export function gapInMeasurements(measurements: Measurements | undefined): string | undefined {
   const sources = measurements?.sources ?? []
-  const broken = sources.find(({ shape, problems }) => shape !== 'unknown' && problems.length > 0)
+  const unknown = sources.find(({ shape }) => shape === 'unknown')
+  if (unknown !== undefined)
+    return `A CSV cannot be read: ${unknown.problems[0] ?? ''} (grid ${unknown.grid}).`
+  const broken = sources.find(({ problems }) => problems.length > 0)
   const detail = broken === undefined ? '' : `: ${broken.problems[0] ?? ''} (grid ${broken.grid})`
-  const isAllKnown = sources.every(({ shape }) => shape !== 'unknown')
-  if (isAllKnown && measurements?.figures({}) === undefined)
-    return `There is not one sample in the results${detail}.`
+  if (measurements?.figures({}) === undefined) return `There is not one sample in the results${detail}.`
   if (broken !== undefined) return `A CSV cannot be read whole${detail}.`
   return undefined
 }

@@ -5,7 +5,10 @@ import type { Scanner } from '../results/scanner.js'
 import type { ServiceClient } from '../service/client.js'
 import type { Clock } from '../service/clock.js'
 import type { Run } from '../service/documents.js'
+import { pauseBefore } from '../service/retries.js'
 import { downloadCsv } from './download.js'
+import { UNKNOWN_REGION } from './expected-grids.js'
+import type { ListedGrid } from './expected-grids.js'
 import { messageOf } from './trouble.js'
 import type { Log } from './workbench.js'
 
@@ -26,11 +29,12 @@ export interface FetchedGrid {
   readonly scan: ScanResult | undefined
 }
 
-interface Source {
-  readonly gridId: string
-  readonly region: string
+/** Where a grid's CSV is to be found. */
+export interface Source extends ListedGrid {
   readonly nodeCount: number | undefined
   readonly href: string
+  /** Whether the service named the address; it is built by the document's rule where it did not. */
+  readonly isLinked: boolean
 }
 
 interface Means {
@@ -42,64 +46,106 @@ interface Means {
 interface Place {
   readonly resultsDir: string
   readonly signal: AbortSignal
+  /** How long a CSV without rows may still be one that is being written. */
+  readonly emptyPatienceMs: number
+  /** The address as it is known by now. */
+  readonly findAddress: (source: Source) => Promise<string>
 }
 
-/** Brings every grid's CSV to disk, side by side. What cannot be had is told, not thrown. */
-export async function fetchResults(means: Means, run: Run, place: Place): Promise<FetchedGrid[]> {
-  return Promise.all(sourcesOf(means.client, run).map((source) => fetchGrid(means, source, place)))
+const LONGEST_PAUSE_ATTEMPT = 6
+
+/** Brings every grid's CSV to disk, side by side, as the run lists them. What cannot be had is told, not thrown. */
+export async function fetchResults(
+  means: Means,
+  run: Run,
+  place: Pick<Place, 'resultsDir' | 'signal'>
+): Promise<FetchedGrid[]> {
+  const findAddress = ({ href }: Source): Promise<string> => Promise.resolve(href)
+  return Promise.all(
+    sourcesOf(means.client, run).map((source) =>
+      fetchGrid(means, source, { ...place, emptyPatienceMs: 0, findAddress })
+    )
+  )
 }
 
-/** Every grid of the run; the link of the reply is followed where there is one. */
-function sourcesOf(client: ServiceClient, run: Run): Source[] {
-  const fromGrids = run.grids.map((grid) => ({
-    gridId: grid.id,
-    region: grid.region,
-    nodeCount: grid.nodeCount ?? (grid.nodes.length || undefined),
-    href:
-      run.results.find((result) => gridIdOf(result.href) === grid.id)?.href ??
-      client.resultHref(run.id, grid.id)
-  }))
-  const known = new Set(run.grids.map(({ id }) => id))
-  const fromLinks = run.results.flatMap(({ href, region }, index) => {
-    // A link that names no grid counts only where no grid is named elsewhere: it is then all there is.
-    const gridId = gridIdOf(href) ?? (known.size === 0 ? `result-${index + 1}` : undefined)
-    return gridId === undefined || known.has(gridId)
-      ? []
-      : [{ gridId, region: region ?? 'unknown', nodeCount: undefined, href }]
+/** Every grid of the run, each once; the link of the reply is followed where there is one. */
+export function sourcesOf(client: ServiceClient, run: Run): Source[] {
+  const fromGrids = run.grids.map((grid): Source => {
+    const link = run.results.find((result) => gridIdOf(result.href) === grid.id)
+    return {
+      gridId: grid.id,
+      region: grid.region,
+      nodeCount: grid.nodeCount ?? (grid.nodes.length || undefined),
+      href: link?.href ?? client.resultHref(run.id, grid.id),
+      isNamed: true,
+      isLinked: link !== undefined
+    }
   })
-  return [...fromGrids, ...fromLinks]
+  const fromLinks = run.results.flatMap(({ href, region = UNKNOWN_REGION }, index): Source[] => {
+    const gridId = gridIdOf(href)
+    // A link that names no grid counts only where no grid is named elsewhere: it is then all there is.
+    if (gridId === undefined && run.grids.length > 0) return []
+    const link = { region, nodeCount: undefined, href, isLinked: true }
+    return [{ ...link, gridId: gridId ?? `result-${index + 1}`, isNamed: gridId !== undefined }]
+  })
+  const sources = new Map<string, Source>()
+  for (const source of [...fromGrids, ...fromLinks])
+    if (!sources.has(source.gridId)) sources.set(source.gridId, source)
+  return [...sources.values()]
 }
 
 function gridIdOf(href: string): string | undefined {
   return /[?&]grid_id=([A-Za-z0-9_-]+)/.exec(href)?.[1]
 }
 
-async function fetchGrid(
-  { client, clock, log }: Means,
-  source: Source,
-  { resultsDir, signal }: Place
-): Promise<FetchedGrid> {
+/** Brings one grid's CSV to disk. What cannot be had is told, not thrown. */
+export async function fetchGrid(means: Means, source: Source, place: Place): Promise<FetchedGrid> {
   const { gridId, region, nodeCount } = source
-  const path = join(resultsDir, `${plainName(region)}-${gridId}.csv`)
+  const grid = { gridId, region, nodeCount }
+  const path = join(place.resultsDir, `${plainName(region)}-${gridId}.csv`)
   const reading = startReading(gridId, region)
-  let retries = 0
+  const sinceMs = means.clock.now()
   try {
-    const bytes = await downloadCsv({
-      open: (range) => client.openResult(source.href, { range, signal }),
-      path,
-      clock,
-      signal,
-      tap: reading,
-      onRetry: (reason) => {
-        if (retries++ === 0) log.info(`The CSV of grid ${gridId} is not there yet: ${reason}. Trying again.`)
-      }
-    })
-    return { result: { gridId, region, nodeCount, path, bytes, problem: undefined }, scan: reading.finish() }
+    for (let looks = 1; ; looks++) {
+      const bytes = await download(means, { source, place, path, reading })
+      const fetched = { result: { ...grid, path, bytes, problem: undefined }, scan: reading.finish() }
+      if (fetched.scan.rows > 0 || means.clock.now() - sinceMs >= place.emptyPatienceMs) return fetched
+      const pauseMs = pauseBefore(Math.min(looks, LONGEST_PAUSE_ATTEMPT), undefined)
+      await means.clock.sleep(pauseMs, place.signal).catch(() => undefined)
+      if (place.signal.aborted) return fetched
+    }
   } catch (thrown) {
     const problem = messageOf(thrown)
-    log.warning(`The CSV of grid ${gridId} (${region}) could not be had: ${problem}`)
-    return { result: { gridId, region, nodeCount, path: undefined, bytes: 0, problem }, scan: undefined }
+    means.log.warning(`The CSV of grid ${gridId} (${region}) could not be had: ${problem}`)
+    return { result: { ...grid, path: undefined, bytes: 0, problem }, scan: undefined }
   }
+}
+
+interface Target {
+  readonly source: Source
+  readonly place: Place
+  readonly path: string
+  readonly reading: Reading
+}
+
+async function download({ client, clock, log }: Means, target: Target): Promise<number> {
+  const { source, place, path, reading } = target
+  const { signal } = place
+  let retries = 0
+  return downloadCsv({
+    open: async (range) => {
+      const href = retries === 0 ? source.href : await place.findAddress(source)
+      return client.openResult(href, { range, signal })
+    },
+    path,
+    clock,
+    signal,
+    tap: reading,
+    onRetry: (reason) => {
+      if (retries++ === 0)
+        log.info(`The CSV of grid ${source.gridId} is not there yet: ${reason}. Trying again.`)
+    }
+  })
 }
 
 /** Regions come from the service and become file names. */
@@ -107,10 +153,13 @@ function plainName(region: string): string {
   return region.replace(/[^A-Za-z0-9_-]+/g, '_').slice(0, 60) || 'unknown'
 }
 
-function startReading(
-  grid: string,
-  region: string
-): { restart(): void; push(chunk: Uint8Array): void; finish(): ScanResult } {
+interface Reading {
+  restart(): void
+  push(chunk: Uint8Array): void
+  finish(): ScanResult
+}
+
+function startReading(grid: string, region: string): Reading {
   let scanner: Scanner = createScanner({ grid, region })
   return {
     restart: () => {

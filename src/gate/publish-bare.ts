@@ -20,6 +20,8 @@ export async function publishBare(
     judgements: [],
     grids: [],
     measurements: undefined,
+    warnings: [],
+    remoteErrors: [],
     notes: []
   }
   bench.setOutput('verdict', verdict)

@@ -9,6 +9,7 @@ import { cutToBytes } from '../report/size.js'
 import { metricsOutput, thresholdsOutput, verdictDocument } from '../report/verdict-document.js'
 import type { Collection } from './collect.js'
 import { commentOnPullRequest } from './comment.js'
+import { quoteLines } from './remote-errors.js'
 import type { Settings } from './settings.js'
 import { messageOf } from './trouble.js'
 import type { Artifact, Workbench } from './workbench.js'
@@ -34,6 +35,7 @@ export async function publish(
   }
 ): Promise<void> {
   const { settings, outcome, collection, logs = [], withArtifact } = options
+  for (const warning of logged(outcome)) bench.log.warning(warning)
   const files = [...(await writeFiles(bench, outcome, collection)), ...logs]
   const { artifact, problem } = withArtifact
     ? await upload(bench, { settings, outcome, files })
@@ -47,6 +49,12 @@ export async function publish(
     )
   for (const annotation of annotate(outcome, describeLeg(settings.matrix))) bench.annotate(annotation)
   await commentOnPullRequest(bench, { settings, outcome, links })
+}
+
+/** The runner keeps few warnings of a step, so what the service says is one. */
+function logged({ warnings, remoteErrors }: Outcome): string[] {
+  if (remoteErrors.length === 0) return [...warnings]
+  return [...warnings, `The service reports errors of the run: ${quoteLines(remoteErrors)}`]
 }
 
 /** `verdict.json` and `report.html` beside the CSVs; a disk that is full costs the files, not the verdict. */

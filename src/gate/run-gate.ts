@@ -1,10 +1,12 @@
 import type { Outcome } from '../report/outcome.js'
 import type { Run } from '../service/documents.js'
+import type { CollectOptions } from './collect.js'
 import type { Findings } from './conclude.js'
 import { startDeadline } from './deadline.js'
 import { formatDuration } from './durations.js'
 import { endRun } from './end-run.js'
 import type { Gate } from './gate.js'
+import { showRun } from './late-values.js'
 import { closeGate, openGate } from './open-gate.js'
 import { runUrl } from './run-url.js'
 import type { Settings } from './settings.js'
@@ -71,7 +73,7 @@ async function findOut(gate: Gate, findings: Findings): Promise<void> {
       return
     }
     const watched = await watchRun({
-      show: () => client.showRun(run.id, deadline.signal),
+      show: () => showRun(client, run.id, deadline.signal),
       log,
       clock,
       signal: deadline.signal,
@@ -82,7 +84,7 @@ async function findOut(gate: Gate, findings: Findings): Promise<void> {
     // A run whose creation took long, or was looked for, may have run before the watch began.
     findings.watched = { ...watched, sinceMs: beganMs }
     findings.run = watched.run
-    await collectResults(gate, findings)
+    await collectResults(gate, findings, { first: run })
   } catch (thrown) {
     findings.trouble = troubleOf(thrown)
     if (findings.trouble.kind === 'timed-out') await collectAfterTimeout(gate, findings)
@@ -107,7 +109,11 @@ function leaveRunning({ bench, ledger }: Gate, findings: Findings): void {
     bench.log.info(`The grids ${madeGrids.join(', ')} are left to the run; their stop_after ends them.`)
 }
 
-async function collectResults(gate: Gate, findings: Findings): Promise<void> {
+async function collectResults(
+  gate: Gate,
+  findings: Findings,
+  options: Omit<CollectOptions, 'signal'>
+): Promise<void> {
   const { bench, settings } = gate
   const { run } = findings
   if (run === undefined) return
@@ -118,7 +124,8 @@ async function collectResults(gate: Gate, findings: Findings): Promise<void> {
   })
   try {
     const { collect } = await loadSecondHalf()
-    findings.collection = await collect(gate, run, deadline.signal)
+    findings.collection = await collect(gate, run, { ...options, signal: deadline.signal })
+    findings.run = findings.collection.run
   } finally {
     deadline.release()
   }
@@ -146,7 +153,7 @@ async function collectAfterTimeout(gate: Gate, findings: Findings): Promise<void
   try {
     bench.log.warning(`The timeout of ${formatDuration(settings.timeoutMs)} is over: stopping run ${run.id}.`)
     findings.run = await endRun(client, run.id, { clock: bench.clock, signal: deadline.signal })
-    await collectResults(gate, findings)
+    await collectResults(gate, findings, { first: run, isPatient: false })
   } catch (thrown) {
     if (bench.cancelled.aborted) findings.trouble = troubleOf(bench.cancelled.reason)
     bench.log.warning(`After the timeout: ${messageOf(thrown)}`)

@@ -3,12 +3,13 @@ import type { CommentWriter } from './comment-marker.js'
 import { extendHistory, readHistory, renderHistory, writeHistory } from './history.js'
 import { keyFigures } from './key-figures.js'
 import { renderLabelTables } from './label-tables.js'
-import { fold, foreign, joinSections } from './markdown.js'
+import { fold, foreign, joinSections, warningBox } from './markdown.js'
 import type { Outcome } from './outcome.js'
 import { safeLink } from './escape.js'
 import { bytesOf } from './size.js'
 import { linkLine, thresholdTable } from './summary.js'
 import type { SummaryLinks } from './summary.js'
+import { listWarnings } from './warnings.js'
 import { VERDICT_SIGNS, rehearsalMark } from './words.js'
 
 export interface CommentLinks extends SummaryLinks {
@@ -43,7 +44,8 @@ export function renderComment(outcome: Outcome, links: CommentLinks, place: Comm
     writeMarker(place.key, place.writer),
     headline(outcome, place.title),
     foreign(outcome.reason),
-    keyFigures(outcome)
+    keyFigures(outcome),
+    warningBox(listWarnings(outcome))
   ])
   const foot = joinSections([evidence(outcome, links), writeHistory(history)])
   const parts = [

@@ -21,6 +21,11 @@ export function joinSections(sections: readonly string[]): string {
   return sections.filter((section) => section !== '').join('\n\n')
 }
 
+/** Lines that stand out, each in text that the project did not write. */
+export function warningBox(lines: readonly string[]): string {
+  return lines.map((line) => `> ⚠️ ${foreign(line)}`).join('\n>\n')
+}
+
 /** A part that opens on a click. The title is Markdown-free text of our own. */
 export function fold(title: string, content: string): string {
   return content === '' ? '' : `<details><summary>${title}</summary>\n\n${content}\n\n</details>`

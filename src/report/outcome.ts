@@ -41,6 +41,10 @@ export interface Outcome {
   readonly judgements: readonly Judgement[]
   readonly grids: readonly GridFacts[]
   readonly measurements: Measurements | undefined
+  /** What casts doubt on the figures without changing the verdict: load that was requested and not reached. */
+  readonly warnings: readonly string[]
+  /** The service's own words on what went wrong, line by line. */
+  readonly remoteErrors: readonly string[]
   /** What people should know beside the verdict. */
   readonly notes: readonly string[]
 }

@@ -56,6 +56,9 @@ export function describeRun(run: RunState): PageDocument {
     judgements: [],
     grids: run.grids,
     measurements: run.measurements,
+    warnings: [],
+    // A bad end is explained by them; beside a good one they are a warning.
+    remoteErrors: run.status === 'finished' ? (run.problem?.split('\n') ?? []) : [],
     notes: []
   })
   if (!isLive) return document

@@ -3,9 +3,10 @@ import { escapeMarkdown, safeLink } from './escape.js'
 import { judgementRows, worstFirst } from './judgement-rows.js'
 import { keyFigures } from './key-figures.js'
 import { FIGURE_HEADINGS, figureCells, renderLabelTables } from './label-tables.js'
-import { foreign, joinSections, table } from './markdown.js'
+import { foreign, joinSections, table, warningBox } from './markdown.js'
 import type { Outcome } from './outcome.js'
 import { bytesOf, cutToBytes, formatBytes } from './size.js'
+import { listWarnings } from './warnings.js'
 import { VERDICT_SIGNS, rehearsalMark } from './words.js'
 
 export interface SummaryLinks {
@@ -25,6 +26,7 @@ export function renderSummary(outcome: Outcome, links: SummaryLinks): string {
   const sections = [
     headline(outcome),
     keyFigures(outcome),
+    warningBox(listWarnings(outcome)),
     ...notes.map((note) => `> ${foreign(note)}`),
     thresholdTable(outcome, MOST_ROWS),
     renderCharts(measurements?.series, rehearsal),

@@ -46,6 +46,8 @@ export interface VerdictDocument {
   readonly sources: readonly Source[]
   readonly thresholds: readonly ThresholdDocument[]
   readonly grids: readonly GridFacts[]
+  readonly warnings: readonly string[]
+  readonly remote_errors: readonly string[]
   readonly notes: readonly string[]
 }
 
@@ -70,6 +72,8 @@ export function verdictDocument(outcome: Outcome): VerdictDocument {
     sources: measurements?.sources ?? [],
     thresholds: outcome.judgements.map(thresholdDocument),
     grids: outcome.grids,
+    warnings: outcome.warnings,
+    remote_errors: outcome.remoteErrors,
     notes: outcome.notes
   }
 }

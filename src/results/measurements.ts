@@ -49,6 +49,15 @@ export interface TimeSeries {
   readonly activeThreads: readonly (number | null)[]
 }
 
+/** Failed samples that have label, response code and message in common. */
+export interface ErrorCount {
+  /** Undefined for the rest together, whose message is 'other errors'. */
+  readonly label: string | undefined
+  readonly code: string
+  readonly message: string
+  readonly count: number
+}
+
 /** All grids' CSVs as one population, to be asked for the figures of any scope. */
 export interface Measurements {
   readonly sources: readonly Source[]
@@ -61,4 +70,6 @@ export interface Measurements {
   readonly series: TimeSeries | undefined
   /** Undefined when no sample is in the scope. */
   figures(scope: Scope): Figures | undefined
+  /** Most frequent first. */
+  errors?(scope: Scope): readonly ErrorCount[]
 }

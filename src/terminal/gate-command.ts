@@ -144,10 +144,11 @@ function readFlag(name: InputName, args: Arguments, token: string): string {
 }
 
 function describeOutcome(outcome: Outcome, folder: string): string {
-  const { headline, rows, words } = terminalLines(outcome)
+  const { headline, rows, warnings, words } = terminalLines(outcome)
   const thresholds = rows.length > 0 ? [table(['verdict', 'threshold', 'actual', 'margin'], rows), ''] : []
   const place = `The report, the CSVs and verdict.json are in ${folder}`
-  return ['', ...words.map(plain), '', ...thresholds, plain(headline), place, ''].join('\n')
+  const doubts = warnings.length > 0 ? [...warnings.map(plain), ''] : []
+  return ['', ...words.map(plain), '', ...thresholds, ...doubts, plain(headline), place, ''].join('\n')
 }
 
 /** Two gates may start in the same second, and must not write over each other. */

@@ -100,7 +100,7 @@ async function judgeFiles(
   })
   const sizes = await Promise.all(files.map(async ({ path }) => (await stat(path)).size))
   return {
-    ...decideByEvidence(judgements, gapInFiles(measurements)),
+    ...decideByEvidence(judgements, gapInMeasurements(measurements)),
     run: undefined,
     apdex,
     summary: undefined,
@@ -111,6 +111,8 @@ async function judgeFiles(
       return { gridId: grid, region, nodeCount: undefined, bytes: sizes[i], problem: undefined }
     }),
     measurements,
+    warnings: [],
+    remoteErrors: [],
     notes: []
   }
 }
@@ -126,13 +128,6 @@ async function isRehearsal(paths: readonly string[]): Promise<boolean> {
   })
   const answers = await Promise.allSettled(told)
   return answers.some((answer) => answer.status === 'fulfilled' && answer.value)
-}
-
-/** A file that somebody named has to be one that can be read. */
-function gapInFiles(measurements: Measurements): string | undefined {
-  const unknown = measurements.sources.find(({ shape }) => shape === 'unknown')
-  if (unknown !== undefined) return `${unknown.grid} cannot be read: ${unknown.problems[0] ?? ''}.`
-  return gapInMeasurements(measurements)
 }
 
 function describe(outcome: Outcome, folder: string): string {

@@ -16,8 +16,8 @@ export interface Evidence {
   readonly measurementsProblem?: string
 }
 
-/** A number, or why there is none. */
-export type Reading = { readonly actual: number } | { readonly missing: string }
+/** A number, or why there is none. A number that is in doubt can break a threshold, and cannot hold it. */
+export type Reading = { readonly actual: number; readonly doubt?: string } | { readonly missing: string }
 
 /** The service's own figure. It is not believed when the CSVs were read whole and hold no sample. */
 export function readServiceApdex({ apdex, apdexProblem, measurements }: Evidence): Reading {

@@ -16,7 +16,8 @@ interface Tally {
   broken: number
   missing: number
   worst: { readonly scope: Scope; readonly actual: number; readonly room: number } | undefined
-  firstMissing: { readonly scope: Scope; readonly why: string } | undefined
+  /** What is said of the scope: that its number is not known, or what speaks against it. */
+  firstMissing: { readonly scope: Scope; readonly words: string } | undefined
 }
 
 /** A threshold must hold in every scope: one broken decides, then one without a number, and the worst is named. */
@@ -45,7 +46,7 @@ export function weighReadings(threshold: Threshold, readings: Iterable<ScopeRead
   return {
     ...leaveUndecided(
       threshold,
-      `${threshold.name}${describeScope(firstMissing.scope)} is not known: ${firstMissing.why}${others}`
+      `${threshold.name}${describeScope(firstMissing.scope)} ${firstMissing.words}${others}`
     ),
     ...namedScope(firstMissing.scope),
     scopesChecked: tally.checked
@@ -59,10 +60,15 @@ function countReadings(threshold: Threshold, readings: Iterable<ScopeReading>): 
     tally.checked++
     if ('missing' in reading) {
       tally.missing++
-      tally.firstMissing ??= { scope, why: reading.missing }
+      tally.firstMissing ??= { scope, words: `is not known: ${reading.missing}` }
       continue
     }
-    const { actual } = reading
+    const { actual, doubt } = reading
+    if (doubt !== undefined && holds(actual, threshold)) {
+      tally.missing++
+      tally.firstMissing ??= { scope, words: `is ${formatActual({ threshold, actual })}, but ${doubt}` }
+      continue
+    }
     const room = measureRoom(actual, threshold)
     if (!holds(actual, threshold)) tally.broken++
     // In one threshold, what is broken always has less room than what holds.

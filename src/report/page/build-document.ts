@@ -8,6 +8,7 @@ import type { FiguresDocument } from '../figures-document.js'
 import { judgementRows, worstFirst } from '../judgement-rows.js'
 import { REHEARSAL } from '../outcome.js'
 import type { Outcome, RunFacts } from '../outcome.js'
+import { listWarnings } from '../warnings.js'
 import { makeEdges, makeHistogram, makeSpark, makeZones } from './distribution.js'
 import type { Headline, LabelRow, Limit, PageDocument, RunDocument, ThresholdRow, View } from './document.js'
 import { formatElapsed, formatTime } from './numbers.js'
@@ -28,6 +29,7 @@ export function buildPageDocument(outcome: Shown): PageDocument {
     headline: outcome.verdict,
     reason: outcome.reason,
     rehearsal: outcome.rehearsal ? REHEARSAL : null,
+    warnings: listWarnings(outcome),
     notes: outcome.notes,
     run: run === undefined ? null : describeRun(run),
     apdex: apdex ?? null,

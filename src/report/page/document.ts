@@ -14,6 +14,7 @@ export interface PageDocument {
   readonly reason: string
   /** The words that must stand beside synthetic samples; null for measurements. */
   readonly rehearsal: string | null
+  readonly warnings: readonly string[]
   readonly notes: readonly string[]
   readonly run: RunDocument | null
   /** The service's own figure. */

@@ -32,12 +32,13 @@ const ROW_TONES: Readonly<Record<string, Tone>> = {
 
 /** Verdict, reason and the figures that people ask for first. */
 export function renderOverview(page: PageDocument): string {
-  const { headline, reason, rehearsal, notes, run } = page
+  const { headline, reason, rehearsal, warnings, notes, run } = page
   const tone = HEADLINE_TONES[headline]
   return `${rehearsal === null ? '' : `<p class="rehearsal"><strong>${escapeHtml(rehearsal)}</strong>: nothing on this page is a measurement</p>`}
 <header class="headline ${tone}">
 <div class="verdict">${VERDICT_PICTURES[tone]}<div><p class="eyebrow">Load gate${run?.name == null ? '' : ` · ${escapeHtml(run.name)}`}</p><h1>${escapeHtml(headline)}</h1></div></div>
 <p class="reason">${escapeHtml(reason)}</p>
+${warnings.map((warning) => `<p class="warning"><strong>Warning:</strong> ${escapeHtml(warning)}</p>`).join('')}
 ${notes.map((note) => `<p class="note">${escapeHtml(note)}</p>`).join('')}
 </header>
 ${renderTiles(page)}`

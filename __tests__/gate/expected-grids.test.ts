@@ -1,0 +1,58 @@
+import { describe, expect, test } from '@jest/globals'
+import { expectedGrids, findMissing } from '../../src/gate/expected-grids.js'
+import type { ExpectedGrid, ListedGrid } from '../../src/gate/expected-grids.js'
+import { makeGrid, makeRun, makeSettings, makeSpecification } from '../support/gate-bench.js'
+
+const listed = (gridId: string, region = 'us-east-1', isNamed = true): ListedGrid => ({
+  gridId,
+  region,
+  isNamed
+})
+const US = { region: 'us-east-1' }
+const EU = { region: 'eu-west-1' }
+
+describe('what is missing', () => {
+  test.each<[string, ExpectedGrid[], ListedGrid[], string[]]>([
+    ['nothing', [US, EU], [listed('a', 'eu-west-1'), listed('b')], []],
+    ['nothing was expected', [], [listed('a')], []],
+    ['more than was expected', [US], [listed('a'), listed('b')], []],
+    ['all', [US, EU], [], ['a grid in us-east-1', 'a grid in eu-west-1']],
+    ['one region', [US, EU], [listed('a')], ['a grid in eu-west-1']],
+    ['one of two in a region', [US, US], [listed('a')], ['a grid in us-east-1']],
+    ['one region, although there are enough', [US, EU], [listed('a'), listed('b')], ['a grid in eu-west-1']],
+    ['a reference', [{ id: 'a' }, { id: 'b' }], [listed('b'), listed('c')], ['grid a']],
+    ['a reference among specifications', [{ id: 'a' }, US], [listed('b'), listed('c')], ['grid a']],
+    ['nothing, whatever the order', [US, { id: 'a' }], [listed('a'), listed('b')], []],
+    ['regions with names of their own', [US, EU], [listed('a', 'Virginia'), listed('b', 'Ireland')], []],
+    ['so with one too few', [US, EU], [listed('a', 'Virginia')], ['a grid']],
+    ['regions that are not told', [US, EU], [listed('a', 'unknown'), listed('b', 'unknown')], []],
+    ['one that is not told', [US, EU], [listed('a'), listed('b', 'unknown')], []],
+    [
+      'results without a grid',
+      [{ id: 'a' }, { id: 'b' }],
+      [listed('result-1', 'unknown', false)],
+      ['grid b']
+    ],
+    ['a grid just like before', [{}, {}], [listed('a')], ['a grid']]
+  ])('%s', (_, expected, grids, missing) => {
+    expect(findMissing(expected, grids)).toEqual(missing)
+  })
+})
+
+describe('what is expected', () => {
+  const earlier = makeRun({ grids: [makeGrid({ id: 'x' }), makeGrid({ id: 'y', region: 'unknown' })] })
+
+  test('of files: what was requested', () => {
+    const grids = [makeSpecification(EU), { id: 'abc' }]
+    expect(expectedGrids(makeSettings({ origin: { kind: 'files', paths: [], grids } }), earlier)).toEqual([
+      EU,
+      { id: 'abc' }
+    ])
+  })
+
+  test.each(['existing', 'repeat'] as const)('of %s: as many as earlier, in their regions', (kind) => {
+    const settings = makeSettings({ origin: { kind, runId: 'run1' } })
+    expect(expectedGrids(settings, earlier)).toEqual([US, {}])
+    expect(expectedGrids(settings, undefined)).toEqual([])
+  })
+})

@@ -1,0 +1,64 @@
+import type { Run } from '../service/documents.js'
+import { MalformedReplyError, isNotReady } from '../service/errors.js'
+import { pauseBefore } from '../service/retries.js'
+import type { Gate } from './gate.js'
+import { hasEnded } from './run-status.js'
+
+/** What a run as it was last seen does not say yet. */
+export type Lack = 'nothing' | 'something' | 'something needed'
+
+/** How long a value is waited for that no threshold needs. */
+const OPTIONAL_PATIENCE_MS = 10_000
+const LONGEST_PAUSE_ATTEMPT = 6
+
+/** Looks at a run that has ended until it lacks nothing, for values arrive late; what is needed is waited for until the signal is aborted. */
+export async function lookAgain(
+  { client, bench: { clock, log } }: Gate,
+  first: Run,
+  options: { signal: AbortSignal; lackOf: (run: Run) => Lack; onSeen: (run: Run) => void }
+): Promise<Run> {
+  const { signal, lackOf, onSeen } = options
+  const sinceMs = clock.now()
+  let run = first
+  for (let looks = 1; ; looks++) {
+    const lack = lackOf(run)
+    if (lack === 'nothing') return run
+    if (lack === 'something' && clock.now() - sinceMs >= OPTIONAL_PATIENCE_MS) return run
+    if (looks === 1) log.debug(`Run ${run.id} has ended and does not say everything yet; looking again.`)
+    try {
+      await clock.sleep(pauseBefore(Math.min(looks, LONGEST_PAUSE_ATTEMPT), undefined), signal)
+      run = joinLooks(run, await showRun(client, run.id, signal))
+      onSeen(run)
+    } catch (thrown) {
+      if (!isNotReady(thrown)) return run
+    }
+  }
+}
+
+/** The run, and no other: a reply that was mixed up on its way is none. */
+export async function showRun(client: Gate['client'], id: string, signal: AbortSignal): Promise<Run> {
+  const run = await client.showRun(id, signal)
+  if (run.id === id) return run
+  throw new MalformedReplyError(`reading run ${id}`, `the reply is about another run, ${run.id}`)
+}
+
+/** What was said once stays said; a reply that is older than the end is none. */
+function joinLooks(seen: Run, next: Run): Run {
+  if (!hasEnded(next.status)) return seen
+  return {
+    ...next,
+    apdex: isBlank(next.apdex) ? seen.apdex : next.apdex,
+    remoteErrors: next.remoteErrors ?? seen.remoteErrors,
+    startedMs: next.startedMs ?? seen.startedMs,
+    stoppedMs: next.stoppedMs ?? seen.stoppedMs,
+    grids: [...next.grids, ...seen.grids.filter(({ id }) => !next.grids.some((grid) => grid.id === id))],
+    results: [
+      ...next.results,
+      ...seen.results.filter(({ href }) => !next.results.some((result) => result.href === href))
+    ]
+  }
+}
+
+export function isBlank(apdex: string | null): boolean {
+  return apdex === null || apdex.trim() === ''
+}

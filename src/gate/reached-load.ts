@@ -1,0 +1,105 @@
+import type { Run } from '../service/documents.js'
+import { isReference } from '../service/requests.js'
+import type { Collection } from './collect.js'
+import { formatDuration } from './durations.js'
+import type { Settings } from './settings.js'
+
+interface Load {
+  readonly settings: Settings
+  readonly run: Run
+  readonly collection: Collection
+}
+
+/** A run that falls short of this share of what was requested is not the run that was requested. */
+const LEAST_SHARE = 0.9
+/** Between the run's start and its first sample, and between its last sample and its end. */
+const SLACK_MS = 2_000
+
+/** Where the load that the samples show falls short of what was requested, in words with both numbers. */
+export function describeShortfall(load: Load): string[] {
+  return [...shortOfThreads(load), ...shortOfDuration(load)]
+}
+
+/** How long the grid with the shortest samples took them; undefined where the CSVs do not have a row for each sample. */
+export function shortestSpan({
+  measurements,
+  spansMs
+}: Collection): { gridId: string; ms: number } | undefined {
+  const sources = measurements?.sources ?? []
+  if (sources.length === 0 || !sources.every(({ grid }) => spansMs.has(grid))) return undefined
+  return [...spansMs]
+    .map(([gridId, ms]) => ({ gridId, ms }))
+    .reduce((shortest, span) => (span.ms < shortest.ms ? span : shortest))
+}
+
+/** Whether samples over this time stand for a run of the duration. */
+export function isLongEnough(spanMs: number, durationSeconds: number): boolean {
+  return spanMs + SLACK_MS >= durationSeconds * 1000 * LEAST_SHARE
+}
+
+export function requestedSeconds({ settings, run }: Pick<Load, 'settings' | 'run'>): number | undefined {
+  return settings.durationSeconds ?? run.durationSeconds
+}
+
+function shortOfDuration(load: Load): string[] {
+  const seconds = requestedSeconds(load)
+  const span = shortestSpan(load.collection)
+  if (seconds === undefined || span === undefined || span.ms + SLACK_MS >= seconds * 1000) return []
+  return [
+    `The samples of grid ${span.gridId} span ${formatDuration(span.ms)} of the ${formatDuration(seconds * 1000)} requested. ` +
+      'Check that the plan takes its duration from the settings, and that nothing ended it early.'
+  ]
+}
+
+function shortOfThreads(load: Load): string[] {
+  const requested = requestedThreads(load)
+  const reached = mostThreads(load.collection)
+  if (requested === undefined || reached === undefined) return []
+  // Another service's CSV may hold each node's own count, of which the scanner keeps the largest.
+  const factor = load.settings.target.kind === 'local' ? 1 : mostNodes(load)
+  if (reached * factor >= requested * LEAST_SHARE) return []
+  return [
+    `The load reached ${count(reached)} of the ${count(requested)} requested. ` +
+      'Check that the plan takes its threads from the settings (in JMeter: ${__P(threads,1)}), and that every node took part.'
+  ]
+}
+
+/** Threads are understood as per grid on demand, and per node where the grid is hosted. */
+function requestedThreads({ settings, run }: Load): number | undefined {
+  const threads = settings.threads ?? run.threads
+  const grids = requestedGrids(settings, run)
+  if (threads === undefined || threads <= 0 || grids.length === 0) return undefined
+  return grids.reduce((sum, { infrastructure, nodeCount }) => {
+    return sum + threads * (infrastructure === 'hosted' ? (nodeCount ?? 1) : 1)
+  }, 0)
+}
+
+interface Nodes {
+  readonly infrastructure: string | undefined
+  readonly nodeCount: number | undefined
+}
+
+function requestedGrids({ origin }: Settings, run: Run): readonly Nodes[] {
+  const specifications =
+    origin.kind === 'files' ? origin.grids.flatMap((grid) => (isReference(grid) ? [] : [grid])) : []
+  const isAllSpecified = origin.kind === 'files' && specifications.length === origin.grids.length
+  return isAllSpecified ? specifications : run.grids
+}
+
+function mostNodes({ settings, run, collection }: Load): number {
+  const counts = [...requestedGrids(settings, run), ...collection.grids].map(
+    ({ nodeCount }) => nodeCount ?? 1
+  )
+  return Math.max(1, ...counts)
+}
+
+/** Mean users over some seconds, as the tidy CSVs have them, are no peak. */
+function mostThreads({ measurements }: Collection): number | undefined {
+  if (!measurements?.sources.every(({ shape }) => shape === 'samples')) return undefined
+  const known = (measurements.series?.activeThreads ?? []).filter((threads) => threads !== null)
+  return known.length === 0 ? undefined : known.reduce((most, threads) => Math.max(most, threads), 0)
+}
+
+function count(threads: number): string {
+  return threads === 1 ? '1 thread' : `${threads.toLocaleString('en-US')} threads`
+}

@@ -1,0 +1,57 @@
+const MOST_LINES = 50
+const LONGEST_LINE = 500
+const LONGEST_QUOTE = 500
+/** Only an attack on the stack goes deeper. */
+const DEEPEST = 6
+/** What a service that knows it starts a line with when part of the load did not run. */
+const LOAD_LOST = /^load lost:\s*/i
+
+/** The service's words on what went wrong, line by line, whatever form they came in: text, a list, an object, each possibly as JSON. */
+export function listRemoteErrors(text: string | undefined): string[] {
+  const lines = linesOf(text === undefined ? '' : parse(text)).map(shortenLine)
+  const known = [...new Set(lines.filter((line) => line !== ''))]
+  if (known.length <= MOST_LINES) return known
+  return [...known.slice(0, MOST_LINES), `and ${known.length - MOST_LINES} more lines`]
+}
+
+/** What the lines say of load that was lost; empty when they say nothing of it. */
+export function lostLoad(lines: readonly string[]): string[] {
+  return lines.filter((line) => LOAD_LOST.test(line)).map((line) => line.replace(LOAD_LOST, ''))
+}
+
+/** The first lines within a sentence. */
+export function quoteLines(lines: readonly string[]): string {
+  const quoted = lines.join('; ')
+  return quoted.length > LONGEST_QUOTE ? `${cut(quoted, LONGEST_QUOTE - 1)}…` : quoted
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+function linesOf(value: unknown, depth = 0): string[] {
+  if (value === null || value === undefined || value === false || value === 0) return []
+  if (depth > DEEPEST) return ['…']
+  if (typeof value === 'string') return value.split(/[\r\n\u0085\u2028\u2029]+/)
+  if (Array.isArray(value))
+    return value.slice(0, MOST_LINES * 2).flatMap((inner) => linesOf(inner, depth + 1))
+  if (typeof value === 'object')
+    return Object.entries(value)
+      .slice(0, MOST_LINES * 2)
+      .flatMap(([key, inner]) => linesOf(inner, depth + 1).map((line) => `${key}: ${line}`))
+  return [JSON.stringify(value)]
+}
+
+function shortenLine(line: string): string {
+  const plain = line.replace(/[\p{Cc}\s]+/gu, ' ').trim()
+  return plain.length > LONGEST_LINE ? `${cut(plain, LONGEST_LINE - 1)}…` : plain
+}
+
+/** A cut may fall between the two halves of a character. */
+function cut(text: string, length: number): string {
+  return text.slice(0, length).replace(/[\uD800-\uDBFF]$/, '')
+}

@@ -1,0 +1,14 @@
+import type { Outcome } from './outcome.js'
+
+/** More than anybody reads; verdict.json has all of them. */
+const MOST_SHOWN = 10
+
+/** What people are warned of beside the verdict: load that was not reached, and the service's own words on what went wrong. */
+export function listWarnings({
+  warnings,
+  remoteErrors
+}: Pick<Outcome, 'warnings' | 'remoteErrors'>): string[] {
+  const all = [...warnings, ...remoteErrors.map((line) => `The service says: ${line}`)]
+  if (all.length <= MOST_SHOWN) return all
+  return [...all.slice(0, MOST_SHOWN), `${all.length - MOST_SHOWN} more are in verdict.json.`]
+}
