@@ -344,6 +344,12 @@ describe('an answer that only the closed connection ends', () => {
     expect(server.requests).toHaveLength(3)
   })
 
+  test('closed early twice at the same place is not believed where more has come before', async () => {
+    const cut = raw.closed(CSV.slice(0, 700))
+    await expectWhole(await download([raw.closed(CSV), cut, cut, raw.closed(CSV), raw.closed(CSV)]))
+    expect(server.requests).toHaveLength(5)
+  })
+
   test('also when it has a version: the whole is compared, not a rest of nothing', async () => {
     await expectWhole(await download([raw.closed(CSV, { etag: ETAG })]))
     expect(server.headers('range')).toEqual([undefined, undefined])

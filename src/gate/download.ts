@@ -72,6 +72,8 @@ class Transfer {
   #isOtherVersion = false
   /** The size that replies so far have told or shown. */
   #total: number | undefined
+  /** Of all answers that came to an end: one that is shorter was cut. */
+  #largest = 0
 
   constructor(options: DownloadOptions) {
     this.#options = options
@@ -201,14 +203,21 @@ class Transfer {
     }
     this.#start.end()
     const before = this.#total
+    const isFramed = length !== undefined || reply.header('transfer-encoding') !== undefined
     this.#total = this.#bytes
-    if (before === this.#bytes) return true
+    this.#largest = Math.max(this.#largest, this.#bytes)
+    const isSame = before === this.#bytes
+    if (
+      isFramed
+        ? isSame || before === undefined || this.#isOtherVersion
+        : isSame && this.#bytes === this.#largest
+    )
+      return true
     // Nothing but the closed connection marks such an end, and a connection can close early: it takes two of one size to believe it.
-    if (length === undefined && reply.header('transfer-encoding') === undefined)
-      throw this.#startOver('the CSV came without its length; it is fetched again to compare')
-    if (before === undefined || this.#isOtherVersion) return true
     throw this.#startOver(
-      `the CSV had ${before} bytes before and has ${this.#bytes} now; it is fetched again to compare`
+      isFramed
+        ? `the CSV had ${before ?? 0} bytes before and has ${this.#bytes} now; it is fetched again to compare`
+        : 'the CSV came without its length; it is fetched again to compare'
     )
   }
 }
