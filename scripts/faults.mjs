@@ -5,6 +5,7 @@
 //   npm run faults -- --only "stop, 503" cases whose name holds these words
 //   npm run faults -- --parallel 4       how many at once
 //   npm run faults -- --soak-only        100 gates in a row and 20 at once, nothing else
+//   npm run faults -- --whole 1000       how many seeds of spoilt replies (0: none); the test of one: LOADGATE_SEED=17
 import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -15,6 +16,7 @@ const { values } = parseArgs({
     seed: { type: 'string', default: '1' },
     only: { type: 'string', default: '' },
     parallel: { type: 'string', default: '6' },
+    whole: { type: 'string', default: '1000' },
     'no-soak': { type: 'boolean', default: false },
     'soak-only': { type: 'boolean', default: false }
   }
@@ -29,23 +31,30 @@ const { makeMatrix } = await import('../__tests__/support/fault-matrix.ts')
 const { makeKills } = await import('../__tests__/support/fault-kills.ts')
 const { runAll, storyOf } = await import('../__tests__/support/fault-run.ts')
 const { soak } = await import('../__tests__/support/fault-soak.ts')
+const { runSeed } = await import('../__tests__/support/whole-or-not.ts')
 
 const seed = Number(values.seed)
 const stories = [...makeMatrix(seed).map(storyOf), ...makeKills(seed)].filter(
   ({ name }) => name.includes(values.only) && !values['soak-only']
 )
+const seeds = values['soak-only'] || values.only !== '' ? 0 : Number(values.whole)
+const total = stories.length + seeds
 let done = 0
-const results = await runAll(stories, {
-  parallel: Number(values.parallel),
-  onResult: ({ name, verdict, problems, tookMs, log }) => {
-    const mark = problems.length === 0 ? 'ok  ' : 'FAIL'
-    console.error(
-      `${String(++done).padStart(4)}/${stories.length} ${mark} ${Math.round(tookMs)} ms  ${name}: ${verdict}`
-    )
-    for (const problem of problems) console.error(`          ${problem}`)
-    if (problems.length > 0) console.error(log.replace(/^/gm, '          | '))
-  }
-})
+const report = ({ name, verdict, problems, tookMs, log }) => {
+  const mark = problems.length === 0 ? 'ok  ' : 'FAIL'
+  console.error(
+    `${String(++done).padStart(4)}/${total} ${mark} ${Math.round(tookMs)} ms  ${name}: ${verdict}`
+  )
+  for (const problem of problems) console.error(`          ${problem}`)
+  if (problems.length > 0) console.error(log.replace(/^/gm, '          | '))
+}
+const results = await runAll(stories, { parallel: Number(values.parallel), onResult: report })
+// One after the other: their clock moves when nothing else in the process does.
+for (let seed = 1; seed <= seeds; seed++) {
+  const result = await runSeed(seed)
+  report(result)
+  results.push(result)
+}
 
 if (results.length > 0) console.log(`\nSeed ${seed}, Node ${process.version}\n\n${tableOf(results)}`)
 let isBroken = results.some(({ problems }) => problems.length > 0)

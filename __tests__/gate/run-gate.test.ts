@@ -620,6 +620,23 @@ describe('an existing run', () => {
     expect(service.count('stopRun')).toBe(0)
   })
 
+  test('a service that is away for a minute before the first look does not fail the gate', async () => {
+    service.addRun({ id: 'theirs', statuses: ['finished'] })
+    const page = faults.answer(200, '<html><title>Down</title></html>')
+    service.meet('showRun', ...Array.from({ length: 9 }, () => page))
+    expect((await gate(EXISTING)).verdict).toBe('passed')
+  })
+
+  test('another one in its place is never judged', async () => {
+    service.addRun({ id: 'theirs', statuses: ['finished'] })
+    service.meet('showRun', faults.answer(200, { uuid: 'other', status: 'finished', apdex: '1.0 [500]' }))
+    expect(await gate(EXISTING)).toMatchObject({
+      verdict: 'passed',
+      run: { id: 'theirs' },
+      apdex: { score: 0.93 }
+    })
+  })
+
   test('one that is not there is an error', async () => {
     expect(await gate(EXISTING)).toMatchObject({ verdict: 'error', reason: expect.stringContaining('404') })
   })

@@ -40,11 +40,16 @@ export type Fault = (seen: Seen, response: ServerResponse, socket: Socket) => bo
 export const CSV_HEADER =
   'timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,failureMessage,bytes,sentBytes,grpThreads,allThreads,URL,Latency,IdleTime,Connect'
 
-/** Samples of 100, 200, … ms, ten of them, the last one failed when asked for. */
-export function sampleCsv({ failLast = false, label = 'checkout' } = {}): string {
+/** Samples of 100, 200, … ms, ten of them over so many seconds, the last one or all failed when asked for. */
+export function sampleCsv({
+  failLast = false,
+  failAll = false,
+  label = 'checkout',
+  seconds = 10
+} = {}): string {
   const rows = Array.from({ length: 10 }, (_, index) => {
-    const success = !(failLast && index === 9)
-    return `${1_700_000_000_000 + index * 1000},${(index + 1) * 100},${label},200,OK,t 1-1,text,${success},,10,10,1,1,null,1,0,0`
+    const success = !failAll && !(failLast && index === 9)
+    return `${1_700_000_000_000 + index * seconds * 100},${(index + 1) * 100},${label},200,OK,t 1-1,text,${success},,10,10,1,1,null,1,0,0`
   })
   return `${[CSV_HEADER, ...rows].join('\n')}\n`
 }
@@ -63,6 +68,8 @@ export class FakeService {
   apdex: string | null = '0.95 [500]'
   csv: (gridId: string) => string | undefined = () => sampleCsv()
   summary = 'up to 5 users across 1 grid in us-east-1 for 1 minute'
+  /** Of runs that have ended. */
+  remoteErrors: unknown = null
   permalinkBase = 'https://service.example/runs'
   #server: Server | undefined
   #count = 0
@@ -294,7 +301,7 @@ export class FakeService {
       tag_list: run.tags,
       status,
       permalink: `${this.permalinkBase}/${run.uuid}`,
-      remote_errors: null,
+      remote_errors: hasEnded ? this.remoteErrors : null,
       started: run.started,
       stopped: hasEnded ? run.stopped : null,
       _embedded: isFull

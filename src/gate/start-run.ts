@@ -5,17 +5,26 @@ import type { RunRequest } from '../service/requests.js'
 import { createOnce } from './create-once.js'
 import { findMarkedRuns } from './find-run.js'
 import type { Gate } from './gate.js'
+import { showRun } from './late-values.js'
 import { settleGrids } from './make-grids.js'
+import { persist } from './persist.js'
 import { repeatRun } from './repeat-run.js'
 import type { Origin } from './settings.js'
 import { messageOf } from './trouble.js'
+
+/** A service may be away for some minutes before the watch as well as during it. */
+const LONGEST_SILENCE_MS = 5 * 60_000
 
 /** The run to watch: made from files, repeated, or one that is there already. */
 export async function startRun(gate: Gate, signal: AbortSignal): Promise<Run> {
   const { origin } = gate.settings
   switch (origin.kind) {
     case 'existing':
-      return gate.client.showRun(origin.runId, signal)
+      return persist(() => showRun(gate.client, origin.runId, signal), {
+        clock: gate.bench.clock,
+        signal,
+        longestMs: LONGEST_SILENCE_MS
+      })
     case 'repeat':
       return repeatRun(gate, origin.runId, signal)
     case 'files':
