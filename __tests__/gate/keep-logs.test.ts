@@ -24,9 +24,13 @@ beforeEach(async () => {
 })
 
 /** Everything that a run with a good end brings, so that each case changes one thing. */
+const goodRun = makeRun({ durationSeconds: 10, startedMs: 0, stoppedMs: 10_000 })
 const goodEnd = (): Findings => ({
-  run: makeRun({ durationSeconds: 10, startedMs: 0, stoppedMs: 10_000 }),
+  run: goodRun,
   collection: {
+    run: goodRun,
+    missingGrids: [],
+    spansMs: new Map(),
     report: { summary: 'well', means: {}, rehearsal: false },
     reportProblem: undefined,
     resultsDir: '',

@@ -23,7 +23,7 @@ export async function startRun(gate: Gate, signal: AbortSignal): Promise<Run> {
       return persist(() => showRun(gate.client, origin.runId, signal), {
         clock: gate.bench.clock,
         signal,
-        longestMs: LONGEST_SILENCE_MS
+        outageMs: LONGEST_SILENCE_MS
       })
     case 'repeat':
       return repeatRun(gate, origin.runId, signal)
