@@ -852,6 +852,32 @@ describe('the embedded service', () => {
     expect(bench.outputs.get('run-id')).toBe('run1')
   })
 
+  test.each([
+    { status: 'finished', thresholdLines: 'apdex >= 0.85', verdict: 'passed', kept: [] },
+    { status: 'finished', thresholdLines: 'apdex >= 0.95', verdict: 'failed', kept: [] },
+    { status: 'problem', thresholdLines: 'apdex >= 0.85', verdict: 'inconclusive', kept: ['run1'] }
+  ])(
+    "the tool's logs of a run that is $status and $verdict",
+    async ({ status, thresholdLines, verdict, kept }) => {
+      const events: string[] = []
+      const log = join(bench.scratchDir, 'logs', 'node.log')
+      const local = {
+        url: service.url,
+        token: 'local-token',
+        keepLogs: async ({ runId }: { runId: string }) => {
+          events.push(runId)
+          return [log]
+        },
+        close: async () => void events.push('closed')
+      }
+      Object.assign(bench, { startLocalService: async () => local })
+      service.nextStatuses = [status]
+      expect((await gate({ target: { kind: 'local' }, thresholdLines })).verdict).toBe(verdict)
+      expect(events).toEqual([...kept, 'closed'])
+      expect(bench.uploads[0]?.files.filter((path) => path === log)).toEqual(kept.map(() => log))
+    }
+  )
+
   test('its process groups are in the saved state, its address and token are not', async () => {
     await gate({ target: { kind: 'local' } })
     expect(bench.states.at(-1)).toMatchObject({
