@@ -284,6 +284,26 @@ describe('how JMeter ends', () => {
     expect((await get(service, `/runs/${run.json.uuid}/result.csv`)).text.match(/,home,/g)).toHaveLength(2)
   })
 
+  test.each([
+    {
+      name: 'loses load',
+      lines: [
+        writeSample('home'),
+        logLine('INFO o.a.j.t.JMeterThread: Stopping Test: no luck with correct-horse')
+      ],
+      words: 'load lost: JMeter: the test was stopped before its end ("no luck with ***")'
+    },
+    {
+      name: 'cannot run the plan',
+      lines: ['echo "An error occurred: no luck with correct-horse"; exit 1'],
+      words: 'JMeter 9.8.7 could not run the plan (exit code 1):\nAn error occurred: no luck with ***'
+    }
+  ])('with a secret in its words when it $name: they are told without it', async ({ lines, words }) => {
+    const service = await startStandIn(lines)
+    const form = runForm({ override_parameters: '-Jshop.password=correct-horse' })
+    expect((await finishRun(service, form)).json.remote_errors).toBe(words)
+  })
+
   test('it cannot be found: problem, with what to do', async () => {
     const env = { PATH: process.env.PATH, JMETER_HOME: folders.create() }
     const service = await services.start({ engine: 'jmeter', env })

@@ -81,6 +81,15 @@ describe('a log of 400 MB', () => {
     expect(texts).toEqual(['o.a.j.First: at the start', 'o.a.j.Last: at the end'])
   })
 
+  test('is read no further once there is no time for it', async () => {
+    const controller = new AbortController()
+    const texts: string[] = []
+    const reading = readLogEntries(file, ({ text }) => texts.push(text), controller.signal)
+    setImmediate(() => controller.abort())
+    await reading
+    expect(texts).not.toContain('o.a.j.Last: at the end')
+  })
+
   test('has a tail that costs no more than itself', async () => {
     let tail = ''
     expect(await peakMb(async () => (tail = await readTail(file, 1 << 18)))).toBeLessThan(150)

@@ -20,15 +20,20 @@ const MAX_TEXT = 1000
 const ENTRY = /^(?:[\d[].{0,80}?\b)?(FATAL|ERROR|WARN|INFO|DEBUG|TRACE)\b[\]\s:|-]*(.*)$/
 const CAUSED_BY = 'Caused by: '
 
-/** Reads a log of any size entry by entry: what happened at its start counts as much as its end. */
-export async function readLogEntries(file: string, onEntry: (entry: LogEntry) => void): Promise<void> {
+/** Reads a log of any size entry by entry, or as far as there is time: its start counts as much as its end. */
+export async function readLogEntries(
+  file: string,
+  onEntry: (entry: LogEntry) => void,
+  signal?: AbortSignal
+): Promise<void> {
   const entries = new EntryReader(onEntry)
-  const stream = createReadStream(file, { highWaterMark: CHUNK_BYTES })
+  const stream = createReadStream(file, { highWaterMark: CHUNK_BYTES, signal })
   splitLines(stream, (line) => entries.push(line))
   try {
     await finished(stream)
   } catch (thrown) {
-    if ((thrown as NodeJS.ErrnoException).code !== 'ENOENT') throw thrown
+    const { code = '' } = thrown as NodeJS.ErrnoException
+    if (!['ENOENT', 'ABORT_ERR'].includes(code)) throw thrown
   }
   entries.end()
 }

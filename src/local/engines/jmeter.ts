@@ -6,6 +6,7 @@ import { readLogEntries, readTail } from '../jmeter-log.js'
 import { type LogFindings, LossFinder } from '../jmeter-losses.js'
 import { insertHostOverrides, readSubPaths } from '../jmeter-plan.js'
 import type { ToolExit } from '../processes.js'
+import { redactLog, secretValues } from '../redact-log.js'
 import { toolEnvironment } from '../tool-environment.js'
 
 /** The columns of a JMeter results file, whatever its own properties say. */
@@ -76,19 +77,21 @@ async function runJMeter(jmeter: JMeter, work: Work): Promise<NodeOutcome> {
   const { exit, words, isDiskFull } = await runProcess(jmeter, work)
   // Whoever stopped it knows that load is missing, and is waiting.
   if (signal.aborted) return { problem: null }
-  const found = await readFindings(order, files)
+  // The tool's words go into the report, which everybody may read.
+  const redact = (text: string): string => redactLog(text, secretValues(order.properties))
+  const found = await readFindings(work, files)
   const losses = [
     ...found.losses,
     ...(isDiskFull ? ['JMeter: the disk was full, so samples may be missing'] : [])
   ]
   if (exit.code === 0) {
     for (const note of found.notes.slice(0, SHOWN_NOTES))
-      around.log(`${order.nodeName}: its log has: ${note}`)
-    return { problem: null, losses: [...losses, ...(await missingSamples(order, found))] }
+      around.log(redact(`${order.nodeName}: its log has: ${note}`))
+    return { problem: null, losses: [...losses, ...(await missingSamples(order, found))].map(redact) }
   }
   const how = exit.signal === null ? `exit code ${exit.code}` : `killed by ${exit.signal}`
   const log = await readTail(order.logFile, TAIL_BYTES)
-  return { problem: explain({ how, words, log, jmeter }), losses }
+  return { problem: redact(explain({ how, words, log, jmeter })), losses: losses.map(redact) }
 }
 
 /** Runs JMeter to its end, and keeps the last of what it says on the console. */
@@ -118,10 +121,10 @@ async function runProcess(
 }
 
 /** JMeter's exit code says whether it ran, not whether it ran the whole plan; its log knows. */
-async function readFindings(order: NodeOrder, files: ReadonlySet<string>): Promise<LogFindings> {
+async function readFindings({ order, signal }: Work, files: ReadonlySet<string>): Promise<LogFindings> {
   const { planFile, samplesFile, logFile } = order
   const finder = new LossFinder({ folder: dirname(planFile), files, samplesFile })
-  await readLogEntries(logFile, (entry) => finder.push(entry))
+  await readLogEntries(logFile, (entry) => finder.push(entry), signal)
   return finder.end()
 }
 
