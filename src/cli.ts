@@ -6,9 +6,8 @@ import { listenForSignals } from './gate/cancellation.js'
 import type { ProcessGroup } from './gate/step-state.js'
 import { catchStrayErrors } from './gate/stray-errors.js'
 import { messageOf } from './gate/trouble.js'
-import type { LocalService } from './gate/workbench.js'
 import { createFindFiles } from './github/find-files.js'
-import type { ServiceOptions } from './local/server.js'
+import type { EmbeddedService, ServiceOptions } from './local/server.js'
 import { runCommandLine } from './terminal/commands.js'
 import type { World } from './terminal/commands.js'
 import { plain, strikeOut } from './terminal/screen.js'
@@ -93,8 +92,9 @@ const world: World = {
     return {
       ...service,
       // What is worth keeping was collected; the service's own copy would be a second one.
-      close: async () => {
-        await service.close()
+      close: async ({ keepSamplesIn, ...end } = {}) => {
+        await service.close(end)
+        if (keepSamplesIn !== undefined) await service.keepSamples(keepSamplesIn)
         await rm(dataDir, { recursive: true, force: true })
       }
     }
@@ -111,7 +111,7 @@ const world: World = {
     })
 }
 
-async function startService(options: ServiceOptions): Promise<LocalService> {
+async function startService(options: ServiceOptions): Promise<EmbeddedService> {
   const { startService } = await import('./local/server.js')
   const { readStartTime } = await import('./local/processes.js')
   const groups: ProcessGroup[] = []

@@ -106,8 +106,9 @@ function createWorkbench(cancelled: AbortSignal): Workbench {
       return {
         ...service,
         // What is worth keeping was collected; the service's own copy would be a second one.
-        close: async () => {
-          await service.close()
+        close: async ({ keepSamplesIn, ...end } = {}) => {
+          await service.close(end)
+          if (keepSamplesIn !== undefined) await service.keepSamples(keepSamplesIn)
           await rm(dataDir, { recursive: true, force: true })
         }
       }

@@ -75,7 +75,7 @@ describe('a service that is closed', () => {
   test('says of a run that a caller had stopped before what the caller did', async () => {
     const { service, id } = await startRun()
     const stop = get(service, `/runs/${id}/stop`).catch(() => undefined)
-    await until(() => readStatus(service, id) === 'stopping')
+    await until(() => readStatus(service, id) !== 'running')
     await service.close()
     await stop
     const next = await services.start({ dataDir: service.dataDir })

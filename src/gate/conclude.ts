@@ -24,6 +24,7 @@ export interface Findings {
   isDetached?: boolean
   /** The copies of the tools' logs, after a bad end. */
   logs?: readonly string[]
+  notes?: readonly string[]
 }
 
 /** A run that ended before this share of its duration, by the service's times, was stopped by somebody. */
@@ -49,7 +50,7 @@ export function conclude(settings: Settings, findings: Findings): Outcome {
     measurements: collection?.measurements,
     warnings,
     remoteErrors,
-    notes: notesOf(settings)
+    notes: [...notesOf(settings), ...(findings.notes ?? [])]
   }
 }
 

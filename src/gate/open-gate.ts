@@ -9,7 +9,7 @@ import { maskToken } from './mask-token.js'
 import type { Settings } from './settings.js'
 import type { StepState } from './step-state.js'
 import { messageOf } from './trouble.js'
-import type { Workbench } from './workbench.js'
+import type { LocalServiceEnd, Workbench } from './workbench.js'
 
 /** A client for the service, the embedded one started where the run is done here, and the step's state begun. */
 export async function openGate(bench: Workbench, settings: Settings): Promise<Gate> {
@@ -50,10 +50,10 @@ function initialState({ target, serviceName, stopOnCancel }: Settings): StepStat
 }
 
 /** What cannot be closed must not cost the verdict. */
-export async function closeGate({ client, local, bench }: Gate): Promise<void> {
+export async function closeGate({ client, local, bench }: Gate, end?: LocalServiceEnd): Promise<void> {
   try {
     await client.close()
-    await local?.close()
+    await local?.close(end)
   } catch (thrown) {
     bench.log.warning(`The service's end could not be awaited: ${messageOf(thrown)}`)
   }

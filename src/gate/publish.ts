@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { annotate } from '../report/annotations.js'
 import { describeLeg } from '../report/leg.js'
@@ -68,12 +68,22 @@ async function writeFiles(
   const pagePath = join(scratchDir, 'report.html')
   try {
     await mkdir(scratchDir, { recursive: true })
-    await writeFile(verdictPath, `${JSON.stringify(verdictDocument(outcome), null, 2)}\n`)
-    await writeFile(pagePath, renderPage(outcome))
+    await writeWhole(verdictPath, `${JSON.stringify(verdictDocument(outcome), null, 2)}\n`)
+    await writeWhole(pagePath, renderPage(outcome))
     return [...csvs, verdictPath, pagePath]
   } catch (thrown) {
     log.warning(`verdict.json and report.html could not be written: ${messageOf(thrown)}`)
     return csvs
+  }
+}
+
+/** Half a file would be taken for a whole one. */
+async function writeWhole(path: string, text: string): Promise<void> {
+  try {
+    await writeFile(path, text)
+  } catch (thrown) {
+    await rm(path, { force: true })
+    throw thrown
   }
 }
 

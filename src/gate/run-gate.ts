@@ -6,6 +6,7 @@ import { startDeadline } from './deadline.js'
 import { formatDuration } from './durations.js'
 import { endRun } from './end-run.js'
 import type { Gate } from './gate.js'
+import { keepPartial, notePartial } from './keep-partial.js'
 import { showRun } from './late-values.js'
 import { closeGate, openGate } from './open-gate.js'
 import { runUrl } from './run-url.js'
@@ -33,9 +34,11 @@ export async function runGate(bench: Workbench, settings: Settings): Promise<Out
   try {
     const gate = await openGate(bench, settings)
     await findOut(gate, findings)
+    const endedMs = bench.clock.now()
     await tidyUp(gate, findings)
     await (await loadSecondHalf()).keepLogs(gate, findings)
-    await closeGate(gate)
+    await closeGate(gate, await keepPartial(gate, findings, endedMs))
+    await notePartial(gate, findings)
   } catch (thrown) {
     findings.trouble = troubleOf(thrown)
   }

@@ -60,7 +60,14 @@ export interface LocalService {
     readonly folder: string
     readonly secrets: readonly string[]
   }): Promise<string[]>
-  close(): Promise<void>
+  close(end?: LocalServiceEnd): Promise<void>
+}
+
+/** How the embedded service is to be closed, where there is little time. */
+export interface LocalServiceEnd {
+  readonly withinMs?: number
+  /** A folder for the samples that nobody has collected. */
+  readonly keepSamplesIn?: string
 }
 
 export interface LocalServiceRequest {

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { exitCodeOf } from '../gate/ending.js'
 import { INPUT_NAMES } from '../gate/inputs.js'
@@ -120,7 +120,7 @@ export async function runGateCommand(args: Arguments, world: GateWorld): Promise
   }
   const outcome = await runGate(bench, settings).finally(() => bar?.end())
   if (isJson) say(`${JSON.stringify(verdictDocument(outcome), null, 2)}\n`)
-  else say(describeOutcome(outcome, scratchDir))
+  else say(describeOutcome(outcome, await describeFiles(outcome, scratchDir)))
   return exitCodeOf(outcome.verdict, settings.failOn)
 }
 
@@ -143,12 +143,28 @@ function readFlag(name: InputName, args: Arguments, token: string): string {
   return NOT_FLAGS.includes(name) ? '' : args.text(name)
 }
 
-function describeOutcome(outcome: Outcome, folder: string): string {
+function describeOutcome(outcome: Outcome, place: string): string {
   const { headline, rows, warnings, words } = terminalLines(outcome)
   const thresholds = rows.length > 0 ? [table(['verdict', 'threshold', 'actual', 'margin'], rows), ''] : []
-  const place = `The report, the CSVs and verdict.json are in ${folder}`
   const doubts = warnings.length > 0 ? [...warnings.map(plain), ''] : []
   return ['', ...words.map(plain), '', ...thresholds, ...doubts, plain(headline), place, ''].join('\n')
+}
+
+/** What is really there: a full disk may have kept some of it from being written. */
+async function describeFiles({ verdict }: Outcome, folder: string): Promise<string> {
+  const list = (path: string): Promise<string[]> => readdir(path).catch(() => [])
+  const [files, results] = await Promise.all([list(folder), list(join(folder, 'results'))])
+  const csvs = verdict === 'cancelled' ? 'the CSVs so far' : 'the CSVs'
+  const parts = [
+    { name: 'the report', isThere: files.includes('report.html') },
+    { name: csvs, isThere: results.some((name) => name.endsWith('.csv')) },
+    { name: 'verdict.json', isThere: files.includes('verdict.json') }
+  ]
+  if (parts.every(({ isThere }) => isThere)) return `The report, ${csvs} and verdict.json are in ${folder}`
+  const found = parts.filter(({ isThere }) => isThere).map(({ name }) => name)
+  return found.length === 0
+    ? `There are no files of this run in ${folder}`
+    : `In ${folder} there is only ${found.join(' and ')}`
 }
 
 /** Two gates may start in the same second, and must not write over each other. */
