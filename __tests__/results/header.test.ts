@@ -48,8 +48,9 @@ describe('the shape', () => {
     expect(readHeader(encode('label,IdleTime,elapsed,allThreads'))).toEqual({
       ...{ shape: 'samples', delimiter: 44, columns: 4 },
       at: {
-        ...{ timeStamp: -1, elapsed: 2, label: 0, responseMessage: -1 },
-        ...{ success: -1, allThreads: 3, sampleCount: -1 }
+        ...{ timeStamp: -1, elapsed: 2, label: 0, responseCode: -1, responseMessage: -1, threadName: -1 },
+        ...{ dataType: -1, success: -1, failureMessage: -1, allThreads: 3, url: -1, idleTime: 1 },
+        ...{ sampleCount: -1, hostname: -1 }
       }
     })
   })

@@ -53,8 +53,14 @@ describe('sample CSVs against a naive reading', () => {
     ['success in capitals', { success: (isSuccess) => String(isSuccess).toUpperCase() }],
     ['success as Python writes it', { success: (isSuccess) => (isSuccess ? 'True' : 'False') }],
     ['columns in reverse order', { columns: JMETER_COLUMNS.toReversed() }],
-    ['label last', { columns: ['responseMessage', 'success', 'elapsed', 'timeStamp', 'label'] }],
-    ['a subset of the columns', { columns: ['elapsed', 'success', 'label', 'timeStamp', 'responseMessage'] }],
+    [
+      'label last',
+      { columns: ['responseMessage', 'threadName', 'success', 'elapsed', 'timeStamp', 'label'] }
+    ],
+    [
+      'a subset of the columns',
+      { columns: ['elapsed', 'success', 'label', 'timeStamp', 'responseMessage', 'threadName'] }
+    ],
     ['columns of its own', { columns: ['mine', ...JMETER_COLUMNS, 'SampleCountOfMine', 'Hostname'] }]
   ]
 
@@ -329,6 +335,20 @@ describe('tidy CSVs', () => {
   ])('%s is a problem', (_, row, problem) => {
     const text = [older, old(0, 'passed', 'b', 1), old(0, 'failed', 'b', 0), row].join('\n')
     expect(measure(text).sources[0]?.problems).toEqual([problem])
+  })
+
+  test.each(['', 'NaN', '-1', 'n/a'])('a value %j is one only of a measurement that is needed', (value) => {
+    const text = (measurement: string) =>
+      [
+        ...[older, old(0, 'passed', 'b', 1), old(0, 'failed', 'b', 0)],
+        old(15_000, measurement, 'b', value)
+      ].join('\n')
+    expect(measure(text('latency')).sources[0]?.problems).toEqual([])
+    expect(measure(text('latency')).figures({})).toMatchObject({ samples: 1, throughput: 1 / 15 })
+    for (const needed of ['passed', 'failed', 'response_time', 'concurrency', 'concurrent_users'])
+      expect(measure(text(needed)).sources[0]?.problems).toEqual([
+        `row 3: Value is ${JSON.stringify(value)}, not a number of 0 or more`
+      ])
   })
 
   test.each(['passed', 'failed'])('without any %s row samples cannot be counted', (missing) => {

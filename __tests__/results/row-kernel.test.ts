@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { describe, expect, test } from '@jest/globals'
 import { ByteScanner } from '../../src/results/byte-scanner.js'
 import { readHeader, type Layout } from '../../src/results/header.js'
-import { RowKernel } from '../../src/results/row-kernel.js'
+import { RowKernel, type RowTaker } from '../../src/results/row-kernel.js'
 import { TimeLine } from '../../src/results/time-line.js'
 import { JMETER_COLUMNS, makeSampleCsv, type CsvStyle } from '../support/sample-csv.js'
 import { mutateBytes } from '../support/mutate-bytes.js'
@@ -199,35 +199,37 @@ describe('the kernel itself', () => {
       '1700000000123,456,plain,true,OK',
       '1700000000124,7,"a, b",FALSE,"two\nlines and ""quotes"""',
       '1700000000125,8,"say ""hi""",true,OK',
-      '1700000000126,9,tx,true,"Number of samples in transaction : 2, number of failing samples : 0"',
-      '1700000000127,0,none,true,"Number of samples in transaction : 0, number of failing samples : 0"',
       '1700000000128,x,bad,true,OK',
-      '1700000000129,1,cut'
+      '1700000000129,1,tx,true,"Number of samples in transaction : 2, number of failing samples : 0"',
+      '1700000000130,1,behind,true,OK',
+      ''
     ]
     const bytes = encode(rows.join('\n'))
     kernel.resize(bytes.length)
     kernel.room.set(bytes)
-    kernel.line.follow([makeLine(1_700_000_000_000), makeLine(1_700_000_000_000)])
+    kernel.line.follow(makeLine(1_700_000_000_000))
     const left: string[] = []
+    const failed: [label: number, message: string][] = []
     let counted = 0
-    const taker = {
-      skip: (count: number) => void (counted += count),
-      take(memory: Uint8Array, start: number, end: number) {
+    const taker: RowTaker = {
+      skip: (count) => void (counted += count),
+      take(memory, start, end) {
         left.push(new TextDecoder().decode(memory.subarray(start, end)))
         return left.length - 1
+      },
+      takeFailure(label, row) {
+        failed.push([label, new TextDecoder().decode(row.bytes.subarray(row.start(4), row.end(4)))])
       }
     }
     const next = kernel.takeRows({ from: 0, length: bytes.length, limit: Infinity }, taker)
-    const isNew = (row: string) => !row.includes(',none,')
-    // The first time, every label is new; a transaction without samples has no need of one.
-    expect(left).toEqual(rows.slice(0, 6).filter(isNew))
-    expect(counted).toBe(1)
-    expect(next).toBe(bytes.length - rows[6]!.length)
+    // The first time, every label is new.
+    expect(left).toEqual(rows.slice(0, 4))
+    expect([counted, failed]).toEqual([0, []])
+    expect([next, kernel.isStopped]).toEqual([encode(rows.slice(0, 4).join('\n')).length + 1, true])
     left.length = 0
-    counted = 0
-    kernel.takeRows({ from: 0, length: bytes.length, limit: Infinity }, taker)
-    expect(left).toEqual([rows[5]])
-    expect(counted).toBe(5)
+    kernel.takeRows({ from: 0, length: next, limit: Infinity }, taker)
+    expect(left).toEqual([rows[3]])
+    expect([counted, failed]).toEqual([3, [[1, '"two\nlines and ""quotes"""']]])
     expect(kernel.span).toEqual([1_700_000_000_123, 1_700_000_000_579])
   })
 

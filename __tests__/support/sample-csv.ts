@@ -49,30 +49,40 @@ const LABELS = [
 ]
 const MESSAGES = ['', 'Test failed', 'expected a,\n"b"', 'many\r\nlines\r\n', '""', "it's", 'ends with "']
 
-/** A JMeter CSV with every oddity that quotes can make, the same for the same seed. */
+/**
+ * A JMeter CSV with every oddity that quotes can make, the same for the same seed. A transaction stands for the request before it in its thread,
+ * or for none.
+ */
 export function makeSampleCsv(seed: number, rows: number, style: Partial<CsvStyle> = {}): string {
   const { delimiter = ',', lineBreak = '\n', columns = JMETER_COLUMNS } = style
   const random = makeRandom(seed)
+  const threads = Array.from({ length: 9 }, () => ({ startMs: 0, elapsedMs: 0, requests: 0 }))
   const pick = <Item>(list: readonly Item[]) => list[Math.floor(random() * list.length)]!
   const lines = Array.from({ length: rows }, (_, row) => {
     const isFailure = random() < 0.2
-    const isTransaction = random() < 0.15
+    const isTransaction = random() < 0.15 && row > 0
+    const number = Math.floor(random() * threads.length)
+    const thread = threads[number]!
+    const freeMs = thread.startMs + thread.elapsedMs
+    const startMs = Math.max(freeMs, 1_700_000_000_000 + row * 37) + Math.floor(random() * 900)
+    const elapsedMs =
+      random() < 0.02 ? 60_000 + Math.floor(random() * 5000) : Math.floor(random() ** 3 * 3000)
+    if (!isTransaction) Object.assign(thread, { startMs, elapsedMs, requests: 1 })
+    const inside = Math.min(thread.requests, Math.floor(random() * 3))
     const values: Record<string, string> = {
-      timeStamp: String(1_700_000_000_000 + row * 37 + Math.floor(random() * 900)),
-      elapsed: String(
-        random() < 0.02 ? 60_000 + Math.floor(random() * 5000) : Math.floor(random() ** 3 * 3000)
-      ),
+      timeStamp: String(thread.requests === 0 ? startMs : thread.startMs),
+      elapsed: String(thread.elapsedMs),
       label: isTransaction ? 'checkout' : pick(LABELS),
       responseCode: isFailure ? '500' : '200',
       responseMessage: isTransaction
-        ? `Number of samples in transaction : ${Math.floor(random() * 3)}, number of failing samples : 0`
+        ? `Number of samples in transaction : ${inside}, number of failing samples : 0`
         : pick(['OK', 'Not "found"', 'No', '']),
-      threadName: `group, one 1-${Math.floor(random() * 9)}`,
+      threadName: `group, one 1-${number}`,
       dataType: isTransaction ? '' : 'text',
       success: (style.success ?? String)(!isFailure),
       failureMessage: isFailure ? pick(MESSAGES) : '',
       allThreads: String(1 + Math.floor(random() * 9)),
-      URL: pick(['null', 'http://127.0.0.1/a?b=c,d', ''])
+      URL: isTransaction ? 'null' : pick(['null', 'http://127.0.0.1/a?b=c,d', ''])
     }
     return columns.map((name) => quoteField(values[name] ?? '0', delimiter)).join(delimiter)
   })
@@ -108,6 +118,7 @@ export function snapshot(measured: Measurements) {
     const percentiles = [1, 50, 90, 95, 99, 99.9, 100].map((percent) => found?.percentileMs(percent))
     return {
       ...scope,
+      errors: measured.errors(scope),
       ...found,
       percentileMs: percentiles,
       apdex: [10, 200, 999].map((t) => found?.apdex(t))

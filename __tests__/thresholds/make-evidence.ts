@@ -58,6 +58,7 @@ export function makeMeasurements(samples: readonly Sample[], changes: Measuremen
     regions: [...new Set(samples.map(({ region }) => region))],
     grids: [...new Set(samples.map(({ grid }) => grid))],
     series: undefined,
+    errors: () => [],
     ...rest,
     figures(scope) {
       const chosen = samples.filter((sample) => isInScope(sample, scope))

@@ -13,6 +13,8 @@ const GOOD_CAPACITY = 128 * 1024
 /** A row that is longer is a quote that is never closed, or no CSV; memory has to end somewhere. */
 const MAX_ROW_BYTES = 16 * 1024 * 1024
 const SHOWN_HEADER = 300
+/** So much of what the kernel has counted is kept, to be looked at again at the first transaction. */
+const HISTORY_BYTES = 16 * 1024
 
 export interface ByteScannerOptions {
   readonly grid: string
@@ -25,6 +27,8 @@ export interface ByteScannerOptions {
   readonly kernelFrom?: number
   /** For a file that is known to be large: the buffer need not grow to its size. */
   readonly isLarge?: boolean
+  /** For a stretch among others: transactions cannot be understood there, and what comes after the first need not be read. */
+  readonly stopsAtTransaction?: boolean
 }
 
 /** Turns the bytes of one CSV, or of a stretch of it, into counts. Whoever has bytes writes them where `fill` says. */
@@ -34,6 +38,8 @@ export class ByteScanner {
   readonly #problems = new RowProblems()
   #buffer: Uint8Array
   #length = 0
+  /** So many bytes at the buffer's start are rows that have been taken. */
+  #history = 0
   #consumed = 0
   #isEnded = false
   #isStopped = false
@@ -85,7 +91,8 @@ export class ByteScanner {
     this.#drain()
     this.#isEnded = false
     const reader = this.#reader
-    const parts = reader instanceof SampleReader ? [reader.toPart()] : []
+    const samples = reader instanceof SampleReader ? reader : undefined
+    const doubts = samples?.doubts ?? []
     const buckets = reader instanceof TidyReader ? reader.toBuckets() : []
     return {
       grid: this.#options.grid,
@@ -93,23 +100,31 @@ export class ByteScanner {
       shape: reader === undefined ? 'unknown' : reader instanceof SampleReader ? 'samples' : 'tidy',
       header: showHeader(this.#header),
       rows: reader?.rows ?? 0,
-      problems: this.#problems.kept,
-      problemCount: this.#problems.count,
-      parts,
-      buckets
+      problems: [...doubts.map((text) => ({ row: 0, text })), ...this.#problems.kept],
+      problemCount: this.#problems.count + doubts.length,
+      parts: samples?.toParts() ?? [],
+      buckets,
+      hasTransactions: samples?.hasTransactions ?? false
     }
   }
 
   #drain(): void {
-    let used = 0
+    let used = this.#history
     if (this.#header === undefined && !this.#isStopped) used = this.#takeHeader()
     if (this.#buffer.length >= this.#kernelFrom && this.#header !== undefined) this.#startKernel()
     if (this.#splitter !== undefined && !this.isDone) used = this.#takeRows(used)
     if (this.isDone) used = this.#length
-    this.#buffer.copyWithin(0, used, this.#length)
-    this.#length -= used
+    this.#drop(used)
     const isFull = this.#length === this.#buffer.length - 1
     if (isFull || this.#buffer.length < GOOD_CAPACITY) this.#grow()
+  }
+
+  /** Makes room behind the bytes that are still needed. */
+  #drop(used: number): void {
+    const isRoomy = this.#length - used < this.#buffer.length / 2
+    this.#history = this.#kernel === undefined || !isRoomy ? 0 : Math.min(used, HISTORY_BYTES)
+    this.#buffer.copyWithin(0, used - this.#history, this.#length)
+    this.#length -= used - this.#history
   }
 
   #takeRows(from: number): number {
@@ -124,7 +139,18 @@ export class ByteScanner {
     if (this.#reader instanceof SampleReader) this.#reader.followTimes()
     this.#buffer = kernel.room
     this.#consumed += used - from
+    if (kernel.isStopped) this.#leaveKernel(used)
     return used
+  }
+
+  /** Takes all rows from here on itself. The row before a transaction's is not far, if there is one of the same thread at all. */
+  #leaveKernel(used: number): void {
+    this.#kernel = undefined
+    const reader = this.#reader
+    if (!(reader instanceof SampleReader)) return
+    reader.leaveKernel()
+    const block = { buffer: this.#buffer.subarray(0, used), length: used, limit: used, isLast: false }
+    this.#splitter?.split(block, (row) => reader.recall(row))
   }
 
   readonly #taker: RowTaker = {
@@ -136,6 +162,9 @@ export class ByteScanner {
       const buffer = bytes.subarray(start, end + 1)
       this.#splitter?.split({ buffer, length: buffer.length, limit: 1, isLast: false }, this.#take)
       return this.#label
+    },
+    takeFailure: (label, row) => {
+      if (this.#reader instanceof SampleReader) this.#reader.takeFailure(label, row)
     }
   }
 
@@ -157,8 +186,12 @@ export class ByteScanner {
   readonly #take = (row: Row): void => {
     // CSVs that were written one after the other into one file repeat their header.
     if (this.#isHeader(row)) return
-    if (this.#reader instanceof SampleReader) this.#label = this.#reader.take(row)
-    else this.#reader?.take(row)
+    if (!(this.#reader instanceof SampleReader)) {
+      this.#reader?.take(row)
+      return
+    }
+    this.#label = this.#reader.take(row)
+    if (this.#reader.hasTransactions && this.#options.stopsAtTransaction === true) this.#isStopped = true
   }
 
   #isHeader({ buffer, start, end }: Row): boolean {
@@ -218,6 +251,7 @@ export class ByteScanner {
   #startKernel(): void {
     this.#kernelFrom = Infinity
     if (this.#layout?.shape !== 'samples') return
+    if (this.#reader instanceof SampleReader && this.#reader.hasTransactions) return
     const kernel = RowKernel.make(this.#layout)
     if (kernel === undefined) return
     this.#kernel = kernel

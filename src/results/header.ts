@@ -11,10 +11,17 @@ export interface SampleColumns {
   readonly timeStamp: number
   readonly elapsed: number
   readonly label: number
+  readonly responseCode: number
   readonly responseMessage: number
+  readonly threadName: number
+  readonly dataType: number
   readonly success: number
+  readonly failureMessage: number
   readonly allThreads: number
+  readonly url: number
+  readonly idleTime: number
   readonly sampleCount: number
+  readonly hostname: number
 }
 
 export interface TidyColumns {
@@ -70,10 +77,17 @@ export function readHeader(line: Uint8Array): Layout {
       timeStamp: find('timestamp'),
       elapsed: find('elapsed'),
       label: find('label'),
+      responseCode: find('responsecode'),
       responseMessage: find('responsemessage'),
+      threadName: find('threadname'),
+      dataType: find('datatype'),
       success: find('success'),
+      failureMessage: find('failuremessage'),
       allThreads: find('allthreads'),
-      sampleCount: find('samplecount')
+      url: find('url'),
+      idleTime: find('idletime'),
+      sampleCount: find('samplecount'),
+      hostname: find('hostname')
     }
     if (isSamples(samples)) return { ...dialect, shape: 'samples', at: samples }
   }

@@ -3,7 +3,6 @@ import {
   CONTROL,
   LABEL_SLOT_BYTES,
   LINE_SLOT_BYTES,
-  LINE_SLOTS,
   LINE_TIMES_BYTES,
   LINE_UNIT_MS,
   PAGE_BITS,
@@ -29,6 +28,7 @@ import {
   type Code,
   type WasmFunction
 } from './wasm-assembler.js'
+import { CELLS_A_LABEL } from './scan-result.js'
 import type { SampleColumns } from './header.js'
 
 // The kernel's second pass: reads the columns that matter of every row and counts it. It changes nothing before it is sure of the
@@ -39,13 +39,12 @@ const QUOTE = 34
 const ZERO = 48
 const FAILURE = 1
 const PAGE_SIZE = 1 << PAGE_BITS
-const TRANSACTION = 2
 
 const locals = new Locals()
 for (const name of ['limit', 'record', 'recordsEnd']) locals.declare(name, I32)
 const VARIABLES = [
   ...['rowStart', 'rowEnd', 'place', 'line', 'lineEnd', 'linesEnd', 'counted', 'reason'],
-  ...['fieldStart', 'fieldEnd', 'length', 'flags', 'elapsed', 'timeHigh', 'timeLow', 'threads', 'before'],
+  ...['fieldStart', 'fieldEnd', 'length', 'outcome', 'elapsed', 'timeHigh', 'timeLow', 'threads', 'before'],
   ...['labelStart', 'labelEnd', 'labelHash', 'labelSlot', 'labelBytes', 'i', 'cell'],
   ...['waiting', 'owner', 'lineSlot', 'lineAt', 'timesAt', 'shift']
 ]
@@ -108,7 +107,7 @@ function takeRow(at: SampleColumns, columns: number): Code {
     ...set('reason', REASON.row),
     ...set('labelStart', 0),
     ...leaveIf(i32.ne(i32.sub(get('lineEnd'), get('place')), i32.of((columns - 1) * 4))),
-    ...set('flags', 0),
+    ...set('outcome', 0),
     ...set('elapsed', 0),
     ...set('threads', -1),
     ...readAt(at.timeStamp, readTime()),
@@ -116,14 +115,15 @@ function takeRow(at: SampleColumns, columns: number): Code {
     ...readAt(at.success, readSuccess()),
     ...readAt(at.allThreads, when(get('length'), readShort('threads'))),
     ...readAt(at.sampleCount, readSampleCount()),
-    ...readAt(at.responseMessage, readMessage()),
-    ...set('cell', get('flags')),
+    ...readAt(at.responseMessage, stopAtTransaction()),
+    ...set('cell', get('outcome')),
     ...readAt(at.label, [...hashLabel(), ...findLabel()]),
     ...(at.timeStamp < 0 ? [] : findLineSlot()),
     // Nothing can go wrong any more.
     ...set('counted', plus('counted', 1)),
     ...waitForPage(),
-    ...(at.timeStamp < 0 ? [] : countInLine(at.elapsed >= 0))
+    ...(at.timeStamp < 0 ? [] : countInLine(at.elapsed >= 0)),
+    ...when(get('outcome'), writeFailure())
   ]
 }
 
@@ -210,7 +210,7 @@ function readSuccess(): Code {
     i32.and(i32.eq(get('length'), i32.of(5)), i32.eq(word, i32.of(0x736c6166))),
     i32.eq(lastLetter, i32.of(101))
   )
-  return when(isTrue, [], [...set('flags', FAILURE), ...leaveUnless(isFalse)])
+  return when(isTrue, [], [...set('outcome', FAILURE), ...leaveUnless(isFalse)])
 }
 
 function readSampleCount(): Code {
@@ -220,8 +220,8 @@ function readSampleCount(): Code {
   ]
 }
 
-/** A transaction without samples is a row that counts nowhere. */
-function readMessage(): Code {
+/** From the first row that may be a transaction's on, rows have to be seen in the order of their threads, which is not for the kernel. */
+function stopAtTransaction(): Code {
   const view = new DataView(TRANSACTION_MESSAGE.buffer, TRANSACTION_MESSAGE.byteOffset)
   const size = TRANSACTION_MESSAGE.length
   // Eight bytes at a time, the last eight overlapping those before.
@@ -231,16 +231,10 @@ function readMessage(): Code {
   return block(
     'request',
     goIf(i32.ltU(get('length'), i32.of(size + 1)), 'request'),
-    when(i32.eq(i32.load8(get('fieldStart')), i32.of(QUOTE)), [
-      ...set('fieldStart', plus('fieldStart', 1)),
-      ...goIf(i32.ltU(get('length'), i32.of(size + 3)), 'request')
-    ]),
+    when(i32.eq(i32.load8(get('fieldStart')), i32.of(QUOTE)), set('fieldStart', plus('fieldStart', 1))),
     ...offsets.map((offset) => goIf(differs(offset), 'request')),
-    when(i32.eq(i32.load8(get('fieldStart'), size), i32.of(ZERO)), [
-      ...set('counted', plus('counted', 1)),
-      ...go('taken')
-    ]),
-    set('flags', i32.or(get('flags'), i32.of(TRANSACTION)))
+    i32.store(i32.of(CONTROL.stopped), i32.of(1)),
+    go('done')
   )
 }
 
@@ -314,20 +308,22 @@ function findLabel(): Code {
     ),
     ...set(
       'cell',
-      i32.add(get('flags'), i32.mul(i32.add(i32.load(get('labelSlot'), 12), i32.of(-1)), i32.of(4)))
+      i32.add(
+        get('outcome'),
+        i32.mul(i32.add(i32.load(get('labelSlot'), 12), i32.of(-1)), i32.of(CELLS_A_LABEL))
+      )
     )
   ]
 }
 
 function findLineSlot(): Code {
   const slot = i32.divU(i32.shiftRightU(i32.wrap(get('sinceMs')), read('lineShift')), i32.of(LINE_UNIT_MS))
-  const kind = i32.and(i32.shiftRightU(get('flags'), i32.of(1)), i32.of(1))
   return [
     ...set('reason', REASON.line),
     ...set('endMs', i64.add(get('startMs'), i64.fromU(get('elapsed')))),
     ...set('sinceMs', i64.sub(get('endMs'), readWide('lineFrom'))),
     ...leaveIf(i64.geU(get('sinceMs'), readWide('lineMs'))),
-    ...set('lineSlot', i32.add(slot, i32.mul(kind, i32.of(LINE_SLOTS))))
+    ...set('lineSlot', slot)
   ]
 }
 
@@ -360,27 +356,39 @@ function countInLine(hasElapsed: boolean): Code {
     ...set('timesAt', i32.add(get('timesAt'), i32.mul(bucket, i32.of(4)))),
     ...addOne(get('timesAt'), 0)
   ]
-  const isFailure = i32.and(get('flags'), i32.of(FAILURE))
   const threads = plus('threads', 1)
   return [
     ...when(i64.ltS(get('startMs'), get('spanStart')), set('spanStart', get('startMs'))),
     ...when(i64.gtS(get('endMs'), get('spanEnd')), set('spanEnd', get('endMs'))),
     ...set('lineAt', i32.add(read('line'), i32.mul(get('lineSlot'), i32.of(LINE_SLOT_BYTES)))),
     ...addOne(slot, 0),
-    ...i32.store(slot, i32.add(i32.load(slot, 4), isFailure), 4),
+    ...i32.store(slot, i32.add(i32.load(slot, 4), get('outcome')), 4),
     ...when(i32.gtU(threads, i32.load(slot, 8)), i32.store(slot, threads, 8)),
     ...(hasElapsed ? countTime : [])
   ]
 }
 
+const put = (field: keyof typeof RECORD, value: Code) => i32.store(get('record'), value, RECORD[field] * 4)
+const nextRecord = () => set('record', plus('record', RECORD.size * 4))
+
 function writeRecord(): Code {
-  const put = (field: keyof typeof RECORD, value: Code) => i32.store(get('record'), value, RECORD[field] * 4)
   return [
     ...put('start', get('rowStart')),
     ...put('end', get('rowEnd')),
     ...(['reason', 'counted', 'labelStart', 'labelEnd', 'labelHash'] as const).flatMap((name) =>
       put(name, get(name))
     ),
-    ...set('record', plus('record', RECORD.size * 4))
+    ...nextRecord()
+  ]
+}
+
+/** A failed row is counted here, and its error elsewhere. */
+function writeFailure(): Code {
+  return [
+    ...put('start', get('rowStart')),
+    ...put('end', get('rowEnd')),
+    ...put('reason', i32.of(REASON.failed)),
+    ...(['counted', 'place', 'cell'] as const).flatMap((name) => put(name, get(name))),
+    ...nextRecord()
   ]
 }

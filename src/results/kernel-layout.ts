@@ -5,14 +5,18 @@ export const CONTROL = {
   ...{ rowStart: 0, nextPlace: 4, nextLine: 8, linesEnd: 12, counted: 16 },
   ...{ labelSlots: 20, labelMask: 24, pageSlots: 28, pageShift: 32, freePage: 36, waitingEnd: 40 },
   ...{ line: 44, lineTimes: 48, lineShift: 52 },
-  ...{ lineFrom: 56, lineMs: 64, spanStart: 72, spanEnd: 80 }
+  ...{ lineFrom: 56, lineMs: 64, spanStart: 72, spanEnd: 80, stopped: 88 }
 } as const
 
-/** A row that the kernel leaves to others, and why. Ints; addresses count from the start of the memory. */
+/**
+ * A row that the kernel leaves to others, and why; or one that it counted, and that failed: of such a row `place` is where the places of its
+ * columns begin. Ints; addresses count from the start of the memory.
+ */
 export const RECORD = {
-  ...{ start: 0, end: 1, reason: 2, counted: 3, labelStart: 4, labelEnd: 5, labelHash: 6, size: 8 }
+  ...{ start: 0, end: 1, reason: 2, counted: 3, labelStart: 4, labelEnd: 5, labelHash: 6, place: 4, cell: 5 },
+  ...{ size: 8 }
 } as const
-export const REASON = { row: 0, label: 1, line: 2 } as const
+export const REASON = { row: 0, label: 1, line: 2, failed: 3 } as const
 export const RECORDS_AT = 256
 /** Few, so that what was learnt from them is known for the next ones. */
 export const RECORDS_END = RECORDS_AT + 64 * RECORD.size * 4
@@ -44,7 +48,7 @@ export const TIME_BITS = 16
 export const PAGES_A_CELL_BITS = TIME_BITS - PAGE_BITS
 export const PAGE_HASH = 0x9e3779b1
 
-/** The time line's buckets, first those of requests, then those of transactions: samples, failures, most threads + 1, nothing. */
+/** The time line's buckets: samples, failures, most threads + 1, nothing. */
 export const LINE_SLOTS = 640
 export const LINE_SLOT_BYTES = 16
 export const LINE_UNIT_MS = 1000

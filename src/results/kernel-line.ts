@@ -20,8 +20,8 @@ export class KernelLine {
 
   constructor(memory: KernelMemory) {
     this.#memory = memory
-    this.#slots = memory.reserve(2 * LINE_SLOTS * LINE_SLOT_BYTES)
-    this.#times = memory.reserve(2 * LINE_SLOTS * LINE_TIMES_BYTES)
+    this.#slots = memory.reserve(LINE_SLOTS * LINE_SLOT_BYTES)
+    this.#times = memory.reserve(LINE_SLOTS * LINE_TIMES_BYTES)
     memory.ints[CONTROL.line / 4] = this.#slots
     memory.ints[CONTROL.lineTimes / 4] = this.#times
   }
@@ -31,11 +31,10 @@ export class KernelLine {
   }
 
   /** Goes to where the time line is, if it is worth while. */
-  follow(lines: readonly [TimeLine, TimeLine]): void {
+  follow(line: TimeLine): void {
     if (this.#misses < MISSES_TO_MOVE) return
-    this.moveTo(lines)
-    const line = lines.find(({ startMs }) => startMs !== undefined)
-    if (line?.startMs === undefined) return
+    this.moveTo(line)
+    if (line.startMs === undefined) return
     this.#misses = 0
     const shift = Math.min(MAX_SHIFT, Math.log2(line.bucketMs / LINE_UNIT_MS))
     this.#bucketMs = LINE_UNIT_MS * 2 ** shift
@@ -45,18 +44,17 @@ export class KernelLine {
     this.#memory.wide[CONTROL.lineMs / 8] = BigInt(LINE_SLOTS * this.#bucketMs)
   }
 
-  /** Hands over what was counted, requests to the first line and transactions to the second. */
-  moveTo(lines: readonly [TimeLine, TimeLine]): void {
+  /** Hands over what was counted. */
+  moveTo(line: TimeLine): void {
     const fromMs = Number(this.#memory.wide[CONTROL.lineFrom / 8])
     const { ints } = this.#memory
-    for (let slot = 0; slot < 2 * LINE_SLOTS; slot++) {
+    for (let slot = 0; slot < LINE_SLOTS; slot++) {
       const at = (this.#slots + slot * LINE_SLOT_BYTES) / 4
       const [samples, failures, threads] = [ints[at]!, ints[at + 1]!, ints[at + 2]! - 1]
       if (samples === 0) continue
       const timesAt = (this.#times + slot * LINE_TIMES_BYTES) / 4
       const times = ints.subarray(timesAt, timesAt + LINE_TIMES_BYTES / 4)
-      const atMs = fromMs + (slot % LINE_SLOTS) * this.#bucketMs
-      const line = slot < LINE_SLOTS ? lines[0] : lines[1]
+      const atMs = fromMs + slot * this.#bucketMs
       line.absorb({ atMs, samples, failures, threads, times })
       ints.fill(0, at, at + LINE_SLOT_BYTES / 4)
       times.fill(0)

@@ -49,11 +49,13 @@ export interface TimeSeries {
   readonly activeThreads: readonly (number | null)[]
 }
 
-/** Failed samples that have label, response code and message in common. */
+/** How often samples failed for one reason. */
 export interface ErrorCount {
-  /** Undefined for the rest together, whose message is 'other errors'. */
+  /** Undefined where the reasons of several labels are counted together. */
   readonly label: string | undefined
+  /** The response code; empty where there was none. */
   readonly code: string
+  /** What the assertion said, or else the response message; on one line and shortened. */
   readonly message: string
   readonly count: number
 }
@@ -70,6 +72,9 @@ export interface Measurements {
   readonly series: TimeSeries | undefined
   /** Undefined when no sample is in the scope. */
   figures(scope: Scope): Figures | undefined
-  /** Most frequent first. */
-  errors?(scope: Scope): readonly ErrorCount[]
+  /**
+   * Why samples of the scope failed, the most frequent reason first, at most 20 for each label, and the rest together as the last entry. The
+   * counts add up to the overall failures. Empty where the CSVs are tidy, which do not say.
+   */
+  errors(scope: Scope): readonly ErrorCount[]
 }

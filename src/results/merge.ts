@@ -1,5 +1,6 @@
 import { drawSamples, drawTidy, type Span } from './series.js'
 import { SampleIndex, sumSamples, type SampleSum } from './sample-figures.js'
+import { sumErrors } from './sample-errors.js'
 import { sumTidy, TidyIndex, type TidySum } from './tidy-figures.js'
 import type { Figures, Measurements, Scope, Source, TimeSeries } from './measurements.js'
 import type { ScanResult } from './scan-result.js'
@@ -31,6 +32,10 @@ export function mergeScans(results: readonly ScanResult[]): Measurements {
       const key = JSON.stringify([label, region, grid])
       if (!cache.has(key)) cache.set(key, sumScope(sources, { label, region, grid }, span))
       return cache.get(key)
+    },
+    errors(scope) {
+      const parts = chooseSources(sources, scope).flatMap(({ scan }) => scan.parts)
+      return sumErrors(parts, scope.label)
     }
   }
 }
@@ -38,16 +43,20 @@ export function mergeScans(results: readonly ScanResult[]): Measurements {
 /** Undefined keys stand for all, as absent ones do. */
 type AnyScope = { readonly [Key in keyof Scope]: Scope[Key] | undefined }
 
+function chooseSources(sources: readonly IndexedSource[], scope: AnyScope): IndexedSource[] {
+  return sources.filter(
+    ({ scan }) =>
+      (scope.region === undefined || scan.region === scope.region) &&
+      (scope.grid === undefined || scan.grid === scope.grid)
+  )
+}
+
 function sumScope(
   sources: readonly IndexedSource[],
   scope: AnyScope,
   span: Span | undefined
 ): Figures | undefined {
-  const chosen = sources.filter(
-    ({ scan }) =>
-      (scope.region === undefined || scan.region === scope.region) &&
-      (scope.grid === undefined || scan.grid === scope.grid)
-  )
+  const chosen = chooseSources(sources, scope)
   const samples = sumSamples(chosen.flatMap((source) => source.samples?.placesOf(scope.label) ?? []))
   const tidy = sumTidy(chosen.flatMap((source) => source.tidy?.bucketsOf(scope.label) ?? []))
   return samples.samples + tidy.samples === 0 ? undefined : makeFigures(samples, tidy, span)
@@ -103,9 +112,7 @@ function spanOf(sources: readonly IndexedSource[]): Span | undefined {
 
 function drawSeries(sources: readonly IndexedSource[], span: Span): TimeSeries | undefined {
   const lines = sources.flatMap(({ scan, samples }) =>
-    samples === undefined
-      ? []
-      : [scan.parts.map((part) => (samples.isRequestless ? part.transactions : part.requests))]
+    samples === undefined ? [] : [scan.parts.filter(({ counts }) => counts).map(({ line }) => line)]
   )
   const tidy = sources.flatMap((source) => source.tidy ?? [])
   return (

@@ -1,6 +1,7 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { ByteScanner } from './byte-scanner.js'
 import { cutHeader, readHeader } from './header.js'
+import { TRANSACTION_MESSAGE } from './kernel-layout.js'
 import type { Stretch } from './scan-stretch.js'
 
 const LF = 10
@@ -20,13 +21,16 @@ export interface ResultFile {
  * Cuts a sample CSV into about `count` stretches of rows. Where a row begins in the middle of a file can only be guessed, for
  * a line break may lie within quotes: whoever scans the stretches has to see that each begins where the one before it ended.
  */
-export function planStretches(file: ResultFile, count: number): Stretch[] {
+export function planStretches(file: ResultFile, count: number): [Stretch, ...Stretch[]] {
   const handle = openSync(file.path, 'r')
   try {
     const { size } = fstatSync(handle)
     const whole = { ...file, from: 0, to: Infinity }
-    const header = cutHeader(read(handle, 0, HEADER_BYTES), size <= HEADER_BYTES)
+    const beginning = read(handle, 0, HEADER_BYTES)
+    const header = cutHeader(beginning, size <= HEADER_BYTES)
     if (header === undefined || readHeader(header.line).shape !== 'samples') return [whole]
+    // Most files with transactions have some from the start, and these are read in one go.
+    if (Buffer.from(beginning).includes(Buffer.from(TRANSACTION_MESSAGE))) return [whole]
     const starts = [0]
     const headStart = size > count * HEAD_START_BYTES ? HEAD_START_BYTES : 0
     for (let i = 1; i < count; i++) {
@@ -34,12 +38,13 @@ export function planStretches(file: ResultFile, count: number): Stretch[] {
       const start = guessRowStart(read(handle, near, WINDOW_BYTES), header.line)
       if (start !== undefined && near + start > (starts.at(-1) ?? 0)) starts.push(near + start)
     }
-    return starts.map((from, i) => ({
+    const [first, ...others] = starts.map((from, i) => ({
       ...whole,
       from,
       to: starts[i + 1] ?? Infinity,
       ...(from === 0 ? {} : { header: header.line })
     }))
+    return [first ?? whole, ...others]
   } finally {
     closeSync(handle)
   }

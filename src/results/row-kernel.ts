@@ -50,8 +50,19 @@ export interface RowTaker {
   skip(rows: number): void
   /** Takes the row from `start` to its line break at `end`; returns the number of its label, if it has a number. */
   take(bytes: Uint8Array, start: number, end: number): number | undefined
+  /** Takes note of a row that was counted, under the label of that number, and had failed. */
+  takeFailure(label: number, row: FailedRow): void
 }
 
+/** A row that was counted. Reused for every row, so nobody may keep it. */
+export interface FailedRow {
+  readonly bytes: Uint8Array
+  /** Where the column lies in the bytes, its quotes included. */
+  start(column: number): number
+  end(column: number): number
+}
+
+const CR = 13
 const MAX_COLUMNS = 1024
 const FIRST_PAGES = Math.ceil(HEAP_AT / 65_536) + 1
 /** Beyond any time that a row can state. */
@@ -71,12 +82,14 @@ export class RowKernel {
   #address = 0
   #capacity = 0
   #room = new Uint8Array(0)
+  readonly #failed: FailedRecord
   #counted = 0
 
-  private constructor(exports: Exports, delimiter: number) {
+  private constructor(exports: Exports, { delimiter, columns }: KernelLayout) {
     this.#exports = exports
     this.#delimiter = delimiter
     this.#memory = new KernelMemory(exports.memory)
+    this.#failed = new FailedRecord(this.#memory, columns - 1)
     this.#labels = new KernelLabels(this.#memory)
     this.#pages = new KernelPages(this.#memory)
     this.line = new KernelLine(this.#memory)
@@ -85,7 +98,8 @@ export class RowKernel {
   }
 
   /** Undefined where WebAssembly with vectors is not to be had, or for a header beyond all measure. */
-  static make({ delimiter, columns, at }: KernelLayout): RowKernel | undefined {
+  static make(layout: KernelLayout): RowKernel | undefined {
+    const { delimiter, columns, at } = layout
     if (columns > MAX_COLUMNS) return undefined
     const key = JSON.stringify([delimiter, columns, at])
     if (!modules.has(key)) {
@@ -96,7 +110,17 @@ export class RowKernel {
     const module = modules.get(key)
     if (module === undefined) return undefined
     const { exports } = new WebAssembly.Instance(module)
-    return new RowKernel(exports as Exports, delimiter)
+    return new RowKernel(exports as Exports, layout)
+  }
+
+  /** How many rows it has counted. */
+  get counted(): number {
+    return this.#counted
+  }
+
+  /** Whether it has come to a row that may be a transaction's: it cannot go on from there. */
+  get isStopped(): boolean {
+    return this.#memory.ints[CONTROL.stopped / 4] !== 0
   }
 
   /** Where the bytes are to be put. Any other call may make it lie elsewhere. */
@@ -126,7 +150,7 @@ export class RowKernel {
       const next = this.#count(limit, taker)
       const isProgress = next > start
       start = next
-      if (state === INDEXED.all || start >= limit) break
+      if (state === INDEXED.all || start >= limit || this.isStopped) break
       if (state === INDEXED.full && isProgress) continue
       // The row at hand is beyond the kernel.
       const end = findRowEnd(this.#memory.bytes, { start, to, delimiter: this.#delimiter })
@@ -168,6 +192,10 @@ export class RowKernel {
     const reason = ints[at + RECORD.reason]
     const counted = ints[at + RECORD.counted]!
     taker.skip(this.#countSince(counted))
+    if (reason === REASON.failed) {
+      taker.takeFailure(ints[at + RECORD.cell]! >> 1, this.#failed.at(at))
+      return
+    }
     const label = taker.take(bytes, start, end)
     if (reason === REASON.line) this.line.miss()
     if (reason !== REASON.label || label === undefined) return
@@ -182,5 +210,39 @@ export class RowKernel {
     const rows = (counted - this.#counted) >>> 0
     this.#counted = counted
     return rows
+  }
+}
+
+/** Reads the places of a failed row's columns from its record. */
+class FailedRecord implements FailedRow {
+  readonly #memory: KernelMemory
+  readonly #last: number
+  #record = 0
+
+  constructor(memory: KernelMemory, last: number) {
+    this.#memory = memory
+    this.#last = last
+  }
+
+  at(record: number): this {
+    this.#record = record
+    return this
+  }
+
+  get bytes(): Uint8Array {
+    return this.#memory.bytes
+  }
+
+  start(column: number): number {
+    const { ints } = this.#memory
+    if (column === 0) return ints[this.#record + RECORD.start]!
+    return ints[ints[this.#record + RECORD.place]! / 4 + column - 1]! + 1
+  }
+
+  end(column: number): number {
+    const { ints, bytes } = this.#memory
+    if (column < this.#last) return ints[ints[this.#record + RECORD.place]! / 4 + column]!
+    const end = ints[this.#record + RECORD.end]!
+    return bytes[end - 1] === CR ? end - 1 : end
   }
 }

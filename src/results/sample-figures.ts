@@ -1,6 +1,6 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- every index into a typed array is in range by construction */
 import { Distribution, type Run } from './distribution.js'
-import { CELLS_A_LABEL, REQUEST, TRANSACTION, type SamplePart, type ScanResult } from './scan-result.js'
+import { CELLS_A_LABEL, type SamplePart, type ScanResult } from './scan-result.js'
 
 /** What sample CSVs say of a scope. Without an `elapsed` column in each of them there are counts and no times. */
 export interface SampleSum {
@@ -18,33 +18,23 @@ export interface SampleTimes {
   passed(): Distribution
 }
 
-/** One label of one stretch. */
-interface Place {
+/** One label of one part. */
+export interface Place {
   readonly part: SamplePart
   readonly label: number
 }
 
-/** Places with the kinds of rows that count in the scope at hand. */
-export interface Places {
-  readonly places: readonly Place[]
-  readonly kinds: readonly number[]
-}
-
 /** Finds what a sample CSV says of a label, or of all of them. */
 export class SampleIndex {
-  /** Whether rows of transaction controllers are all that the CSV has. */
-  readonly isRequestless: boolean
-  readonly #everything: Places
+  /** What counts overall: each request once, as in the total of JMeter's dashboard, and transactions whose requests have no rows. */
+  readonly #everything: readonly Place[]
   readonly #byLabel = new Map<string, Place[]>()
 
   constructor(source: ScanResult) {
     const places = source.parts.flatMap((part) => part.labels.map((_, label) => ({ part, label })))
-    this.isRequestless = !places.some((place) => hasRows(place, REQUEST))
-    // A transaction's row sums up requests that have rows of their own: over all labels only the requests are counted,
-    // as in the total of JMeter's dashboard. Where nothing but transactions was saved, they are what there is.
-    this.#everything = { places, kinds: [this.isRequestless ? TRANSACTION : REQUEST] }
+    this.#everything = places.filter(({ part }) => part.counts)
     for (const place of places) {
-      if (!place.part.hasLabels || !(hasRows(place, REQUEST) || hasRows(place, TRANSACTION))) continue
+      if (!place.part.hasLabels || !hasRows(place)) continue
       const label = place.part.labels[place.label]!
       const known = this.#byLabel.get(label)
       if (known === undefined) this.#byLabel.set(label, [place])
@@ -56,14 +46,13 @@ export class SampleIndex {
     return this.#byLabel.keys()
   }
 
-  placesOf(label: string | undefined): Places {
-    if (label === undefined) return this.#everything
-    return { places: this.#byLabel.get(label) ?? [], kinds: [REQUEST, TRANSACTION] }
+  placesOf(label: string | undefined): readonly Place[] {
+    return label === undefined ? this.#everything : (this.#byLabel.get(label) ?? [])
   }
 }
 
 /** Adds up the places of one scope, from as many CSVs as there are. */
-export function sumSamples(scope: readonly Places[]): SampleSum {
+export function sumSamples(scope: readonly Place[]): SampleSum {
   const passed: Run[] = []
   const failed: Run[] = []
   const sum = { sumMs: 0, minMs: Infinity, maxMs: -Infinity, hasElapsed: true }
@@ -75,13 +64,9 @@ export function sumSamples(scope: readonly Places[]): SampleSum {
     sum.minMs = Math.min(sum.minMs, part.minima[cell]!)
     sum.maxMs = Math.max(sum.maxMs, part.maxima[cell]!)
   }
-  for (const { places, kinds } of scope) {
-    for (const { part, label } of places) {
-      for (const kind of kinds) {
-        enter(part, cellOf(label, kind), passed)
-        enter(part, cellOf(label, kind) + 1, failed)
-      }
-    }
+  for (const { part, label } of scope) {
+    enter(part, label * CELLS_A_LABEL, passed)
+    enter(part, label * CELLS_A_LABEL + 1, failed)
   }
   const failures = countRuns(failed)
   const counts = { samples: countRuns(passed) + failures, failures }
@@ -107,12 +92,8 @@ function countRuns(runs: readonly Run[]): number {
   return total
 }
 
-function cellOf(label: number, kind: number): number {
-  return label * CELLS_A_LABEL + kind * 2
-}
-
-function hasRows({ part, label }: { part: SamplePart; label: number }, kind: number): boolean {
-  const cell = cellOf(label, kind)
+function hasRows({ part, label }: Place): boolean {
+  const cell = label * CELLS_A_LABEL
   return runLength(part, cell) + runLength(part, cell + 1) > 0
 }
 

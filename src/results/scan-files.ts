@@ -96,9 +96,14 @@ function askWorker(worker: Worker, stretch: Stretch): Promise<StretchScan | unde
 
 /** Puts a file's stretches together, and reads anew those whose start was guessed wrong. */
 async function verifyStretches(
-  plan: readonly Stretch[],
+  plan: readonly [Stretch, ...Stretch[]],
   scans: ReadonlyMap<Stretch, StretchScan>
 ): Promise<ScanResult> {
+  // A transaction's requests may lie in another stretch, so that such a file has to be read in one go.
+  if (plan.length > 1 && plan.some((stretch) => scans.get(stretch)?.result.hasTransactions === true)) {
+    const [{ path, grid, region }] = plan
+    return (await scanStretch({ path, grid, region, from: 0, to: Infinity })).result
+  }
   const results: ScanResult[] = []
   let next = 0
   for (const stretch of plan) {

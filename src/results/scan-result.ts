@@ -18,11 +18,21 @@ export interface TimeLineScan {
   readonly times: CountedRuns
 }
 
-/**
- * Samples of a stretch of a CSV. Cells are numbered `label * 4 + kind * 2 + outcome`: kind 0 is a request, 1 the row of a
- * transaction controller; outcome 0 is a success, 1 a failure.
- */
+/** Failed rows by label, response code and message; `rest` holds those of a label that were too various to be kept apart. */
+export interface PartErrors {
+  readonly counts: readonly {
+    readonly label: string
+    readonly code: string
+    readonly message: string
+    readonly count: number
+  }[]
+  readonly rest: readonly { readonly label: string; readonly count: number }[]
+}
+
+/** Rows of a stretch of a CSV. Cells are numbered `label * 2 + outcome`: outcome 0 is a success, 1 a failure. */
 export interface SamplePart {
+  /** Whether the rows count in the overall figures, or only under their labels: those of transactions whose requests count. */
+  readonly counts: boolean
   readonly labels: readonly string[]
   readonly hasLabels: boolean
   readonly hasElapsed: boolean
@@ -34,8 +44,8 @@ export interface SamplePart {
   readonly minima: Uint32Array
   readonly maxima: Uint32Array
   readonly times: CountedRuns
-  readonly requests: TimeLineScan
-  readonly transactions: TimeLineScan
+  readonly line: TimeLineScan
+  readonly errors: PartErrors
 }
 
 /** The counts of one label of a tidy CSV in one bucket; NaN where the CSV has no such row. */
@@ -58,11 +68,11 @@ export interface ScanResult {
   /** The first few, in the order of the rows. */
   readonly problems: readonly RowProblem[]
   readonly problemCount: number
-  /** One for each stretch that was scanned on its own. */
+  /** One or more for each stretch that was scanned on its own. */
   readonly parts: readonly SamplePart[]
   readonly buckets: readonly TidyBucket[]
+  /** Whether there are rows of transaction controllers, of which no stretch can be understood without the others. */
+  readonly hasTransactions: boolean
 }
 
-export const REQUEST = 0
-export const TRANSACTION = 1
-export const CELLS_A_LABEL = 4
+export const CELLS_A_LABEL = 2

@@ -32,6 +32,7 @@ export async function scanStretch(stretch: Stretch): Promise<StretchScan> {
     region,
     limit: to - from,
     isLarge: to - from >= LARGE_BYTES,
+    stopsAtTransaction: from > 0 || to < Infinity,
     ...(header === undefined ? {} : { header })
   })
   const file = openSync(path, 'r')
@@ -60,6 +61,7 @@ export function joinScans(scans: readonly [ScanResult, ...ScanResult[]]): ScanRe
     rows: scans.reduce((sum, { rows }) => sum + rows, 0),
     problems: joinProblems(scans),
     problemCount: scans.reduce((sum, { problemCount }) => sum + problemCount, 0),
-    parts: scans.flatMap(({ parts }) => parts)
+    parts: scans.flatMap(({ parts }) => parts),
+    hasTransactions: scans.some(({ hasTransactions }) => hasTransactions)
   }
 }

@@ -41,11 +41,9 @@ export class TidyReader {
     }
     const time = this.#text(row, this.#at.time)
     const atMs = EPOCH_MS.test(time) ? Number(time) : readDate(time)
-    const text = this.#text(row, this.#at.value)
-    const value = NUMBER.test(text) ? Number(text) : NaN
+    const figure = FIGURES.get(this.#text(row, this.#at.measurement))
     if (atMs === undefined) this.#complain(row, this.#at.time, 'Time', 'epoch ms or a date, year first')
-    else if (Number.isNaN(value)) this.#complain(row, this.#at.value, 'Value', 'a number of 0 or more')
-    else this.#put(row, atMs, value)
+    else if (figure !== undefined) this.#put(row, figure, atMs)
   }
 
   toBuckets(): TidyBucket[] {
@@ -60,11 +58,12 @@ export class TidyReader {
     }))
   }
 
-  #put(row: Row, atMs: number, value: number): void {
-    const figure = FIGURES.get(this.#text(row, this.#at.measurement))
-    if (figure === undefined) return
+  #put(row: Row, figure: Figure, atMs: number): void {
+    const text = this.#text(row, this.#at.value)
+    const value = NUMBER.test(text) ? Number(text) : NaN
     const draft = this.#draftOf(row, atMs)
-    if (!Number.isNaN(draft[figure])) {
+    if (Number.isNaN(value)) this.#complain(row, this.#at.value, 'Value', 'a number of 0 or more')
+    else if (!Number.isNaN(draft[figure])) {
       this.#problems.add(this.rows, 'it says again what another row says of the same time and label')
     } else if ((figure === 'passed' || figure === 'failed') && !Number.isInteger(value)) {
       this.#complain(row, this.#at.value, 'Value', 'a whole number of samples')

@@ -1,0 +1,236 @@
+/* eslint-disable @typescript-eslint/no-non-null-assertion -- every index into a typed array is in range by construction */
+import { TransactionVote } from './transaction-vote.js'
+
+// A transaction controller's row sums up requests. Where these have rows of their own they count, and the controller's row does not; where
+// they have none, it counts itself. Which of the two it is shows in the rows of the same thread, for a thread does one thing after the other:
+// - without "generate parent sample" JMeter writes the rows of the requests, then the controller's: the row before lies within its time;
+// - with it, and with `subresults`, JMeter writes the controller's row, then those of the requests: the row after lies within its time;
+// - with it, and without `subresults`, neither does.
+
+/** The row of a transaction controller. */
+export interface Transaction {
+  readonly label: number
+  /** The same number for all that have label and thread group in common, and so are likely to come from one controller. */
+  readonly controller: number
+  /** 0 is a success, 1 a failure. */
+  readonly outcome: number
+  readonly startMs: number
+  readonly elapsedMs: number
+  /** When it ended, idle times included; at the earliest, where the row does not say how long these were. */
+  readonly endMs: number
+  readonly isEndKnown: boolean
+  /** How many samples it stands for, and how many of them failed. */
+  readonly samples: number
+  readonly failing: number
+  readonly threads: number
+  readonly error: { readonly code: string; readonly message: string } | undefined
+}
+
+export interface SortedTransaction {
+  readonly transaction: Transaction
+  /** Whether it counts in the overall figures. */
+  readonly counts: boolean
+}
+
+interface OpenTransaction {
+  readonly transaction: Transaction
+  /** Set where the row before neither shows nor excludes that it is one of its requests: whether the transaction counts then. */
+  readonly guess: boolean | undefined
+}
+
+interface LaterRow {
+  readonly startMs: number
+  readonly endMs: number
+  readonly isTransaction: boolean
+}
+
+type Relation = 'inside' | 'outside' | 'around' | 'unsure' | 'blind'
+
+/** Times are whole milliseconds, rounded down. */
+const JITTER_MS = 1
+/** Time that goes back so far does so between the rows of two machines. */
+const MACHINE_GAP_MS = 1000
+const FIRST_THREADS = 256
+/** Of the rows of a thread so many may overlap: a clock that was set, not a second machine. */
+const MAX_OVERLAPS = 5
+const MAX_OVERLAP_SHARE = 0.01
+
+/** Sorts transactions into those that count and those that do not, from the rows in the order of the CSV. */
+export class TransactionSorter {
+  readonly #vote: TransactionVote
+  #rows = 0
+  #overlaps = 0
+  // Of each thread's last row: its times, and how many rows in a row began in its millisecond, and failed.
+  #starts = new Float64Array(FIRST_THREADS).fill(NaN)
+  #ends = new Float64Array(FIRST_THREADS)
+  #runs = new Uint32Array(FIRST_THREADS)
+  #failedRuns = new Uint32Array(FIRST_THREADS)
+  /** If it is surely a transaction without rows before: how many samples it stands for. */
+  #samples = new Uint32Array(FIRST_THREADS)
+  /** Of each thread's last row that is no part of another. */
+  #outerStarts = new Float64Array(FIRST_THREADS).fill(NaN)
+  #outerEnds = new Float64Array(FIRST_THREADS)
+  readonly #open = new Map<number, OpenTransaction[]>()
+  /** Of the transactions without rows before, how many have rows after. */
+  #followed = 0
+  #alone = 0
+
+  constructor(onSorted: (sorted: SortedTransaction) => void) {
+    this.#vote = new TransactionVote(onSorted)
+  }
+
+  addRequest(thread: number, startMs: number, endMs: number, outcome: number): void {
+    if (thread >= this.#starts.length) this.#grow(thread)
+    if (this.#open.size > 0) this.#look(thread, { startMs, endMs, isTransaction: false })
+    this.#checkOrder(thread, startMs, endMs)
+    this.#remember(thread, startMs, endMs, outcome)
+    this.#samples[thread] = 0
+  }
+
+  addTransaction(thread: number, transaction: Transaction): void {
+    if (thread >= this.#starts.length) this.#grow(thread)
+    const { startMs, endMs } = transaction
+    this.#look(thread, { startMs, endMs, isTransaction: true })
+    const before = this.#relateToLast(thread, transaction)
+    if (before === 'inside') this.#vote.add({ transaction, counts: false, isSure: true, isBlind: false })
+    else {
+      const guess = before === 'unsure' ? this.#guess(thread, transaction) : undefined
+      this.#checkOrder(thread, startMs, endMs)
+      this.#openOf(thread).push({ transaction, guess })
+    }
+    this.#remember(thread, startMs, endMs, transaction.outcome)
+    this.#samples[thread] = before === 'outside' ? transaction.samples : 0
+  }
+
+  /** Forgets the rows of all threads: from here on the rows before are not those that came before. */
+  forgetRows(): void {
+    this.#starts.fill(NaN)
+    this.#outerStarts.fill(NaN)
+    this.#rows = 0
+    this.#overlaps = 0
+  }
+
+  /** The transactions that wait for rows to come, as they have to be taken if none comes. */
+  sortOpen(): SortedTransaction[] {
+    const open = [...this.#open.values()].flat()
+    return [
+      ...this.#vote.sortWaiting(),
+      ...open.map(({ transaction, guess }) => ({ transaction, counts: guess ?? true }))
+    ]
+  }
+
+  /** Why the sorting cannot be relied on, if so. */
+  get problems(): string[] {
+    const { blind } = this.#vote
+    const problems: string[] = []
+    if (this.#overlaps > Math.max(MAX_OVERLAPS, this.#rows * MAX_OVERLAP_SHARE))
+      problems.push(
+        `it has transactions, and ${this.#overlaps} rows overlap in time with others of the same threadName: the rows of several machines are mixed, so requests cannot be assigned to transactions; save the host name (jmeter.save.saveservice.hostname=true)`
+      )
+    if (blind > 0)
+      problems.push(
+        `it does not show whether the requests of ${blind} transactions have rows of their own: save the idle time (jmeter.save.saveservice.idle_time=true)`
+      )
+    return problems
+  }
+
+  /** Lets open transactions of the thread see the row that comes after them. */
+  #look(thread: number, row: LaterRow): void {
+    const open = this.#open.get(thread)
+    if (open === undefined) return
+    const waiting: OpenTransaction[] = []
+    for (const one of open) {
+      const relation = relate(one.transaction, row)
+      if (relation === 'around') waiting.push(one)
+      else this.#close(one, relation)
+    }
+    if (waiting.length > 0) this.#open.set(thread, waiting)
+    else this.#open.delete(thread)
+  }
+
+  #close({ transaction, guess }: OpenTransaction, relation: Relation): void {
+    const isInside = relation === 'inside'
+    if (isInside) this.#followed++
+    if (relation === 'outside') this.#alone++
+    const isSure = isInside || (relation === 'outside' && guess === undefined)
+    // With `subresults` all transactions have rows of their own, without it those that have none before have none after.
+    const isFollowed = relation === 'unsure' && this.#followed > this.#alone
+    const counts = !isInside && !isFollowed && (guess ?? true)
+    this.#vote.add({ transaction, counts, isSure, isBlind: relation === 'blind' })
+  }
+
+  #relateToLast(thread: number, { startMs, endMs, isEndKnown, samples }: Transaction): Relation {
+    const [lastStartMs, lastEndMs] = [this.#starts[thread]!, this.#ends[thread]!]
+    if (Number.isNaN(lastStartMs)) return 'outside'
+    // JMeter counts a transaction within another as one sample more than it has itself.
+    if (this.#samples[thread]! >= samples) return 'outside'
+    if (lastStartMs < startMs) return lastEndMs <= startMs + JITTER_MS ? 'outside' : 'unsure'
+    // Another machine's rows begin here, with the same names of threads.
+    if (isEndKnown && lastStartMs > endMs + MACHINE_GAP_MS) return 'outside'
+    if (isEndKnown && lastEndMs > endMs + JITTER_MS) return 'unsure'
+    // It took no time and began when the transaction did: the first and only request, or the last one before.
+    return lastStartMs === startMs && lastEndMs === startMs ? 'unsure' : 'inside'
+  }
+
+  /** A transaction ends with its last request. One that is as short as that is judged by the number of requests before it. */
+  #guess(thread: number, { startMs, endMs, samples, failing }: Transaction): boolean {
+    const lastEndMs = this.#ends[thread]!
+    if (endMs > startMs + JITTER_MS) return Math.abs(lastEndMs - startMs) < Math.abs(lastEndMs - endMs)
+    return this.#runs[thread]! < samples || this.#failedRuns[thread]! < failing
+  }
+
+  #checkOrder(thread: number, startMs: number, endMs: number): void {
+    this.#rows++
+    const [outerStartMs, outerEndMs] = [this.#outerStarts[thread]!, this.#outerEnds[thread]!]
+    const isPart = startMs >= outerStartMs - JITTER_MS && endMs <= outerEndMs + JITTER_MS
+    if (isPart) return
+    if (startMs < outerEndMs - JITTER_MS && endMs > outerStartMs + JITTER_MS) this.#overlaps++
+    this.#outerStarts[thread] = startMs
+    this.#outerEnds[thread] = endMs
+  }
+
+  #remember(thread: number, startMs: number, endMs: number, outcome: number): void {
+    const isSameMs = this.#starts[thread] === startMs
+    this.#runs[thread] = isSameMs ? this.#runs[thread]! + 1 : 1
+    this.#failedRuns[thread] = isSameMs ? this.#failedRuns[thread]! + outcome : outcome
+    this.#starts[thread] = startMs
+    this.#ends[thread] = endMs
+  }
+
+  #openOf(thread: number): OpenTransaction[] {
+    const open = this.#open.get(thread) ?? []
+    this.#open.set(thread, open)
+    return open
+  }
+
+  #grow(thread: number): void {
+    const length = Math.max(thread + 1, this.#starts.length * 2)
+    const grow = <List extends Float64Array | Uint32Array>(grown: List, old: List): List => {
+      grown.set(old)
+      return grown
+    }
+    this.#starts = grow(new Float64Array(length).fill(NaN), this.#starts)
+    this.#ends = grow(new Float64Array(length), this.#ends)
+    this.#runs = grow(new Uint32Array(length), this.#runs)
+    this.#failedRuns = grow(new Uint32Array(length), this.#failedRuns)
+    this.#samples = grow(new Uint32Array(length), this.#samples)
+    this.#outerStarts = grow(new Float64Array(length).fill(NaN), this.#outerStarts)
+    this.#outerEnds = grow(new Float64Array(length), this.#outerEnds)
+  }
+}
+
+/** How the row after a transaction's row in the same thread lies to it. */
+function relate({ startMs, endMs, elapsedMs, isEndKnown }: Transaction, row: LaterRow): Relation {
+  if (row.startMs < startMs) return 'outside'
+  // A transaction around this one, or the only one within it: the next row shows.
+  if (row.isTransaction && row.startMs === startMs && row.endMs >= endMs) return 'around'
+  const endsInside = row.endMs <= endMs + JITTER_MS
+  if (row.startMs < endMs) {
+    if (endsInside || (!isEndKnown && row.startMs < endMs - JITTER_MS)) return 'inside'
+    return isEndKnown ? 'outside' : 'blind'
+  }
+  // Neither took any time: the only request, or one that came next.
+  if (elapsedMs === 0 && row.startMs === endMs && row.endMs === endMs) return 'unsure'
+  // A request may have waited for a timer within the transaction, or after it.
+  return isEndKnown || row.startMs <= endMs + JITTER_MS ? 'outside' : 'blind'
+}
