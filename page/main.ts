@@ -1,5 +1,11 @@
 import type { Headline, PageDocument, View } from '../src/report/page/document.js'
-import { renderOverview, renderPlaces, renderRun, renderThresholds } from '../src/report/page/sections.js'
+import {
+  renderErrors,
+  renderOverview,
+  renderPlaces,
+  renderRun,
+  renderThresholds
+} from '../src/report/page/sections.js'
 import { Connection } from './connection.js'
 import { DistributionChart } from './distribution-chart.js'
 import { find, make } from './elements.js'
@@ -11,6 +17,7 @@ import { TimeCharts } from './time-charts.js'
 const SECTIONS = {
   overview: renderOverview,
   thresholds: renderThresholds,
+  errors: renderErrors,
   places: renderPlaces,
   run: renderRun
 }

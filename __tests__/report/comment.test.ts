@@ -8,6 +8,7 @@ import type { Outcome } from '../../src/report/outcome.js'
 import {
   HOSTILE,
   makeBroken,
+  makeErrors,
   makeGridFacts,
   makeJudgement,
   makeOutcome,
@@ -32,10 +33,10 @@ function makePlace(changes: Partial<CommentPlace> = {}): CommentPlace {
   }
 }
 
-const MEASURED = makeMeasurements([
-  ...makeSamples([100, 200, 300, 1240], { label: 'checkout' }),
-  ...makeCounted(8, 2, { label: 'search' })
-])
+const MEASURED = makeMeasurements(
+  [...makeSamples([100, 200, 300, 1240], { label: 'checkout' }), ...makeCounted(8, 2, { label: 'search' })],
+  { errors: () => makeErrors({ label: 'search', count: 2 }) }
+)
 const FAILED = makeOutcome({
   verdict: 'failed',
   reason: '1 threshold is broken: p95 of checkout is 1,240 ms, must be < 800 ms: 55 % over',
@@ -60,7 +61,9 @@ const GOLDENS: [string, Outcome, CommentLinks, CommentPlace][] = [
       summary: HOSTILE,
       run: makeRunFacts({ name: HOSTILE, status: HOSTILE, url: 'javascript:alert(1)' }),
       judgements: [makeBroken({ threshold: { text: `p95{label="${HOSTILE}"} < 800ms` }, reason: HOSTILE })],
-      measurements: makeMeasurements(makeCounted(3, 1, { label: HOSTILE })),
+      measurements: makeMeasurements(makeCounted(3, 1, { label: HOSTILE }), {
+        errors: () => makeErrors({ label: HOSTILE, code: HOSTILE, message: HOSTILE })
+      }),
       grids: [makeGridFacts({ region: HOSTILE, problem: HOSTILE })],
       notes: [HOSTILE]
     }),
@@ -99,6 +102,7 @@ describe('whatever foreign text says', () => {
       '<!-- loadgate comment a1b2c3 -->',
       '<code>',
       '</code>',
+      ...['<details>', '<summary>', '</summary>', '</details>'],
       ...['<details>', '<summary>', '</summary>', '</details>'],
       ...['<details>', '<summary>', '</summary>', '<code>', '</code>', '<code>', '</code>', '</details>'],
       expect.stringMatching(/^<!-- loadgate history \[/)
@@ -147,6 +151,15 @@ describe('the comment fits', () => {
             makeCounted(1, 1, { label: `${'@#'.repeat(500)}${index}` })
           ).flat()
         )
+      }
+    ],
+    [
+      'errors full of text',
+      {
+        measurements: makeMeasurements([], {
+          errors: () =>
+            makeErrors(...Array.from({ length: 50 }, () => ({ label: huge, code: huge, message: huge })))
+        })
       }
     ],
     [

@@ -3,7 +3,15 @@ import { createHash } from 'node:crypto'
 import type { Outcome } from '../../src/report/outcome.js'
 import type { PageDocument } from '../../src/report/page/document.js'
 import { renderPage, renderPageDocument } from '../../src/report/page.js'
-import { HOSTILE, makeBroken, makeGridFacts, makeOutcome, makeRunFacts } from '../support/make-outcome.js'
+import {
+  HOSTILE,
+  makeBroken,
+  makeErrors,
+  makeGridFacts,
+  makeOutcome,
+  makeRunFacts
+} from '../support/make-outcome.js'
+import { makeMeasurements } from '../thresholds/make-evidence.js'
 import { makePageOutcome, SHOP_LOAD } from '../support/page-outcome.js'
 
 const VOID = ['meta', 'input']
@@ -132,6 +140,17 @@ describe('the page', () => {
       'Run run1 Status finished Tool jmeter-5.6.3 Threads 50'
     ])
       expect(text).toContain(words)
+  })
+
+  test('shows why samples failed', () => {
+    const measurements = makeMeasurements([], {
+      errors: () => makeErrors({ count: 3 }, { label: '<b>', code: '', message: 'expected "<ok>"' })
+    })
+    const { text, data } = readPage(renderPage(makeOutcome({ measurements })))
+    expect(text).toContain('Errors Failed Share Code Message Label 3 75 % 503 Service Unavailable checkout')
+    expect(text).toContain('1 25 % expected &#34;&#60;ok&#62;&#34; &#60;b&#62;')
+    expect(data.errors).toHaveLength(2)
+    expect(readPage(renderPage(makeOutcome())).text).not.toContain('Errors')
   })
 
   test('shows the figures of all samples, of each region and of each grid', () => {

@@ -9,6 +9,7 @@ import { makeSeries } from '../support/make-series.js'
 import {
   HOSTILE,
   makeBroken,
+  makeErrors,
   makeGridFacts,
   makeJudgement,
   makeOutcome,
@@ -37,7 +38,15 @@ const MEASURED = makeMeasurements(
     ...makeSamples([20, 30], { label: 'home', grid: 'grid2', region: 'eu-west-1' }),
     ...makeCounted(8, 2, { label: 'search', grid: 'grid1' })
   ],
-  { series: makeSeries({ points: 10, p95Ms: (index) => 300 + index * 100, failures: (index) => index % 2 }) }
+  {
+    series: makeSeries({ points: 10, p95Ms: (index) => 300 + index * 100, failures: (index) => index % 2 }),
+    errors: () =>
+      makeErrors(
+        { label: 'search', count: 3 },
+        { label: 'search', code: '', message: 'Connection refused' },
+        { label: undefined, code: '', message: 'other errors', count: 2 }
+      )
+  }
 )
 
 const GOLDENS: [string, Outcome, SummaryLinks][] = [
@@ -81,7 +90,8 @@ const GOLDENS: [string, Outcome, SummaryLinks][] = [
       judgements: [makeBroken({ threshold: { text: `p95{label="${HOSTILE}"} < 800ms` }, reason: HOSTILE })],
       grids: [makeGridFacts({ region: HOSTILE, problem: HOSTILE })],
       measurements: makeMeasurements(makeCounted(3, 1, { label: HOSTILE }), {
-        series: makeSeries({ points: 3, failures: () => 1 })
+        series: makeSeries({ points: 3, failures: () => 1 }),
+        errors: () => makeErrors({ label: HOSTILE, code: HOSTILE, message: HOSTILE })
       }),
       notes: [HOSTILE]
     }),
@@ -117,7 +127,7 @@ describe('whatever foreign text says', () => {
   test('every line of a table has as many cells as its head', () => {
     const rows = text.split('\n').filter((line) => line.startsWith('|'))
     const cells = rows.map((row) => row.split('|').length - 2)
-    expect(cells).toEqual([5, 5, 5, 7, 7, 7, 7, 7, 7, 11, 11, 11])
+    expect(cells).toEqual([5, 5, 5, 5, 5, 5, 7, 7, 7, 7, 7, 7, 11, 11, 11])
   })
 
   test("the service's words stay within their quotation", () => {
@@ -138,7 +148,7 @@ describe('of a rehearsal', () => {
 
   test('every part says so', () => {
     const headings = text.split('\n').filter((line) => line.startsWith('#'))
-    expect(headings).toHaveLength(7)
+    expect(headings).toHaveLength(8)
     expect(headings.filter((heading) => !heading.includes('(rehearsal, synthetic samples)'))).toEqual([])
   })
 })
@@ -184,6 +194,20 @@ describe('the summary fits', () => {
     const text = renderSummary(makeOutcome({ measurements }), LINKS)
     expect(bytesOf(text)).toBeLessThan(100_000)
     expect(text.match(/and 9,990 more in verdict\.json\./g)).toHaveLength(2)
+  })
+
+  test('thousands of errors: the twenty most frequent ones, and the others together', () => {
+    const errors = Array.from({ length: 5000 }, (_, index) => ({
+      label: huge,
+      code: huge,
+      message: huge,
+      count: 9 - index / 1e4
+    }))
+    const measurements = makeMeasurements([], { errors: () => makeErrors(...errors) })
+    const text = renderSummary(makeOutcome({ measurements }), LINKS)
+    expect(bytesOf(text)).toBeLessThan(200_000)
+    expect(text.split('\n').filter((line) => line.includes('漢字'))).toHaveLength(20)
+    expect(text).toMatch(/^\| [\d,]+ \| 99\.\d+ % \| +\| other errors \| +\|$/m)
   })
 
   test('a report of enormous length is cut, and what follows is there', () => {

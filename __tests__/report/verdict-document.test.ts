@@ -8,6 +8,7 @@ import type { Measurements } from '../../src/results/measurements.js'
 import {
   HOSTILE,
   makeBroken,
+  makeErrors,
   makeGridFacts,
   makeJudgement,
   makeOutcome,
@@ -29,7 +30,10 @@ const SERIES = {
 }
 const MEASURED = makeMeasurements(
   [...makeSamples([100, 200]), ...makeSamples([300, 400, 500], { label: 'search', region: 'eu-west-1' })],
-  { series: SERIES }
+  {
+    series: SERIES,
+    errors: () => makeErrors({ count: 2 }, { label: undefined, code: '', message: 'other errors' })
+  }
 )
 
 /** Every scope has figures; labels as many as asked for. */
@@ -104,6 +108,9 @@ describe('verdict.json', () => {
     expect(problemsOf({ ...document, more: 1 })).not.toEqual([])
     expect(problemsOf({ ...document, metrics: { overall: { samples: 1 } } })).not.toEqual([])
     expect(problemsOf({ ...document, reason: undefined })).not.toEqual([])
+    expect(problemsOf({ ...document, errors: [{ label: null, code: 503, message: '', count: 1 }] })).toEqual([
+      '/errors/0/code must be string'
+    ])
   })
 
   test('holds every output but those of the artifact', () => {
@@ -121,6 +128,10 @@ describe('verdict.json', () => {
       series: SERIES,
       metrics: { overall: { samples: 5, failures: 0, error_rate: 0, mean: 300, p95: 500, apdex: 1 } }
     })
+    expect(document.errors).toEqual([
+      { label: 'checkout', code: '503', message: 'Service Unavailable', count: 2 },
+      { label: null, code: '', message: 'other errors', count: 1 }
+    ])
     expect(document.thresholds).toEqual([
       {
         text: 'p95 < 800ms',
@@ -141,6 +152,14 @@ describe('verdict.json', () => {
       rehearsal: true,
       note: 'rehearsal, synthetic samples'
     })
+  })
+
+  test('has the thousand most frequent errors, and the others together', () => {
+    const errors = makeErrors(...Array.from({ length: 1200 }, (_, index) => ({ message: `reason ${index}` })))
+    const document = verdictDocument(makeOutcome({ measurements: { ...makeMany({}), errors: () => errors } }))
+    expect(document.errors).toHaveLength(1001)
+    expect(document.errors.at(-1)).toEqual({ label: null, code: '', message: 'other errors', count: 200 })
+    expect(problemsOf(JSON.parse(JSON.stringify(document)))).toEqual([])
   })
 
   test('has everything, however much', () => {

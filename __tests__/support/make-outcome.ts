@@ -1,4 +1,5 @@
 import type { GridFacts, Outcome, RunFacts } from '../../src/report/outcome.js'
+import type { ErrorCount } from '../../src/results/measurements.js'
 import type { Judgement } from '../../src/thresholds/judgement.js'
 import type { Threshold } from '../../src/thresholds/threshold.js'
 
@@ -88,6 +89,13 @@ export function makeOutcome(changes: Partial<Outcome> = {}): Outcome {
     notes: [],
     ...changes
   }
+}
+
+export function makeErrors(...changes: Partial<ErrorCount>[]): ErrorCount[] {
+  return changes.map((change) => ({
+    ...{ label: 'checkout', code: '503', message: 'Service Unavailable', count: 1 },
+    ...change
+  }))
 }
 
 /** Text that tries everything it can think of. */

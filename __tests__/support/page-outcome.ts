@@ -41,9 +41,14 @@ export function measureLoad({ labels, seconds, samplesASecond, grids }: LoadShap
       const isFailure = random() < (isBad ? 0.08 : 0.002)
       const threads = Math.min(50, 1 + Math.floor((second / seconds) * 250))
       const fields = [String(START_MS + Math.round(second * 1000)), String(elapsed), labels[label] ?? '']
-      return [...fields, String(!isFailure), String(threads)].map((text) => quoteField(text, ',')).join(',')
+      const failed = row % 10 < 7 ? ['503', 'Service Unavailable'] : ['', 'Connection refused']
+      const reason = isFailure ? failed : ['200', 'OK']
+      return [...fields, ...reason, String(!isFailure), String(threads)]
+        .map((text) => quoteField(text, ','))
+        .join(',')
     })
-    const csv = ['timeStamp,elapsed,label,success,allThreads', ...rows, ''].join('\n')
+    const header = 'timeStamp,elapsed,label,responseCode,responseMessage,success,allThreads'
+    const csv = [header, ...rows, ''].join('\n')
     return scanText(csv, Infinity, grid, region)
   })
   return mergeScans(scans)

@@ -158,6 +158,14 @@ describe('what is shown', () => {
     expect(text).not.toContain('\u001b')
   })
 
+  test('for people: why samples failed', async () => {
+    const world = makeGateWorld()
+    await runGate(world, '--config', 'gate.yml', '--override-parameters', '-Jrehearsal.errors=50')
+    expect(world.screen.out.text).toMatch(
+      /^failed +code +message +label\n[\d,]+ +500 +Internal Server Error +home$/m
+    )
+  })
+
   test('for scripts: JSON alone on standard output, the same as in verdict.json; the lines beside it', async () => {
     const world = makeGateWorld()
     await runGate(world, '--config', 'gate.yml', '--json', '--output', 'out')

@@ -48,6 +48,27 @@ describe('a report of CSVs at hand', () => {
     expect(await readVerdict()).toMatchObject({ verdict: 'passed', apdex: 1, 'apdex-target': 500 })
   })
 
+  test('says why samples failed, without letting them steer the terminal', async () => {
+    const header = 'timeStamp,elapsed,label,responseCode,responseMessage,success,failureMessage'
+    const rows = Array.from({ length: 9 }, (_, i) => [
+      `${1000 + i},5,pay,503,Service Unavailable,false,`,
+      `${1000 + i},5,home,200,OK,${i > 0},\u001b[31mtext expected`,
+      `${1000 + i},5,other ${i},,refused,false,`
+    ])
+    await writeFile(join(workspace, 'load.jtl'), [header, ...rows.flat(), ''].join('\n'))
+    const { out } = await type('load.jtl', '--output', 'out')
+    expect(out).toMatch(/^failed +code +message +label\n9 +503 +Service Unavailable +pay$/m)
+    expect(out).toMatch(/^1 +200 +\[31mtext expected +home$/m)
+    expect(out).toMatch(/^6 +other errors$/m)
+    expect(out).not.toContain('\u001b')
+    expect(await readVerdict()).toMatchObject({
+      errors: expect.arrayContaining([
+        { label: 'pay', code: '503', message: 'Service Unavailable', count: 9 }
+      ]) as unknown
+    })
+    expect(await readFile(join(workspace, 'out/report.html'), 'utf8')).toContain('Service Unavailable</th>')
+  })
+
   test('of a rehearsal: it says so, as its verdict beside it does', async () => {
     await mkdir(join(workspace, 'artifact/results'), { recursive: true })
     await writeFile(join(workspace, 'artifact/results/local-abc.csv'), makeJtl())

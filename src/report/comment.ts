@@ -1,5 +1,6 @@
 import { writeMarker } from './comment-marker.js'
 import type { CommentWriter } from './comment-marker.js'
+import { renderErrorTable } from './error-table.js'
 import { extendHistory, readHistory, renderHistory, writeHistory } from './history.js'
 import { keyFigures } from './key-figures.js'
 import { renderLabelTables } from './label-tables.js'
@@ -36,8 +37,9 @@ export interface CommentPlace {
 const MOST_BYTES = 60_000
 const MOST_TITLE_BYTES = 200
 const ROW_COUNTS = [20, 10, 5, 2, 1]
+const ERROR_COUNTS = [10, 3, 1]
 
-/** The pull request's comment: verdict, thresholds, labels in a fold, the last commits, links. */
+/** The pull request's comment: verdict, thresholds, errors and labels in folds, the last commits, links. */
 export function renderComment(outcome: Outcome, links: CommentLinks, place: CommentPlace): string {
   const history = extendHistory(readHistory(place.previous ?? ''), place.commit, outcome)
   const head = joinSections([
@@ -50,6 +52,9 @@ export function renderComment(outcome: Outcome, links: CommentLinks, place: Comm
   const foot = joinSections([evidence(outcome, links), writeHistory(history)])
   const parts = [
     ROW_COUNTS.map((rows) => thresholdTable(outcome, rows)),
+    ERROR_COUNTS.map((rows) =>
+      fold(`Errors${rehearsalMark(outcome.rehearsal)}`, renderErrorTable(outcome, rows))
+    ),
     [fold('Slowest and most failing labels', renderLabelTables(outcome, '####'))],
     [fold('The last commits', renderHistory(history, place.repositoryUrl))]
   ]

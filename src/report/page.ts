@@ -4,7 +4,7 @@ import { PAGE_SCRIPT, PAGE_SCRIPT_HASH, PAGE_STYLE, PAGE_STYLE_HASH } from './pa
 import { buildPageDocument } from './page/build-document.js'
 import type { PageDocument } from './page/document.js'
 import { livePanel, PANELS } from './page/panels.js'
-import { renderOverview, renderPlaces, renderRun, renderThresholds } from './page/sections.js'
+import { renderErrors, renderOverview, renderPlaces, renderRun, renderThresholds } from './page/sections.js'
 
 /** `report.html`: one file that opens from disk and loads nothing. */
 export function renderPage(outcome: Outcome): string {
@@ -54,6 +54,7 @@ export function renderPageDocument(page: PageDocument, paths: PagePaths = {}): s
 ${homePath === undefined ? '' : `<nav><a href="${escapeHtml(homePath)}">All runs</a></nav>`}${eventsPath === undefined ? '' : livePanel(stopPath)}
 <div id="overview">${renderOverview(page)}</div>
 ${wrapSection('thresholds', renderThresholds(page))}
+${wrapSection('errors', renderErrors(page))}
 ${PANELS}
 ${wrapSection('places', renderPlaces(page))}
 ${wrapSection('run', renderRun(page))}

@@ -1,4 +1,5 @@
 import { renderCharts } from './charts.js'
+import { renderErrorTable } from './error-table.js'
 import { escapeMarkdown, safeLink } from './escape.js'
 import { judgementRows, worstFirst } from './judgement-rows.js'
 import { keyFigures } from './key-figures.js'
@@ -18,9 +19,10 @@ export interface SummaryLinks {
 /** A summary of more than 1 MiB is dropped whole. */
 const MOST_BYTES = 1_000_000
 const MOST_ROWS = 200
+const MOST_ERRORS = 20
 const MOST_TEXT_BYTES = 20_000
 
-/** The job summary: verdict, thresholds, charts, labels, grids, the service's words, links. All that is foreign is escaped, and the whole fits. */
+/** The job summary: verdict, thresholds, errors, charts, labels, grids, the service's words, links. All that is foreign is escaped, and the whole fits. */
 export function renderSummary(outcome: Outcome, links: SummaryLinks): string {
   const { notes, measurements, rehearsal } = outcome
   const sections = [
@@ -29,6 +31,7 @@ export function renderSummary(outcome: Outcome, links: SummaryLinks): string {
     warningBox(listWarnings(outcome)),
     ...notes.map((note) => `> ${foreign(note)}`),
     thresholdTable(outcome, MOST_ROWS),
+    errorSection(outcome),
     renderCharts(measurements?.series, rehearsal),
     renderLabelTables(outcome, '###'),
     gridTable(outcome),
@@ -64,6 +67,11 @@ export function thresholdTable({ judgements, rehearsal }: Outcome, mostRows: num
     table(['Threshold', 'Actual:', 'Margin', 'Verdict', 'In words'], rows),
     others === 0 ? '' : `${others} more are in verdict.json.`
   ])
+}
+
+function errorSection(outcome: Outcome): string {
+  const errors = renderErrorTable(outcome, MOST_ERRORS)
+  return errors === '' ? '' : joinSections([`### Errors${rehearsalMark(outcome.rehearsal)}`, errors])
 }
 
 function serviceWords({ summary, rehearsal }: Outcome): string {

@@ -1,6 +1,7 @@
-import type { Measurements, Source, TimeSeries } from '../results/measurements.js'
+import type { ErrorCount, Measurements, Source, TimeSeries } from '../results/measurements.js'
 import { formatActual } from '../thresholds/format.js'
 import type { Judgement } from '../thresholds/judgement.js'
+import { topErrors } from './error-rows.js'
 import { metricsDocument } from './figures-document.js'
 import type { MetricsDocument } from './figures-document.js'
 import { worstFirst } from './judgement-rows.js'
@@ -12,6 +13,7 @@ import { bytesOf } from './size.js'
 const SCHEMA = 1
 /** A larger output breaks the environment of the next step. */
 const MOST_OUTPUT_BYTES = 64 * 1024
+const MOST_ERRORS = 1000
 
 export interface ThresholdDocument {
   readonly text: string
@@ -24,6 +26,11 @@ export interface ThresholdDocument {
   readonly margin: number | null
   readonly scope: Judgement['scope'] | null
   readonly reason: string
+}
+
+/** How often samples failed for one reason; the label is null for all other reasons together. */
+export interface ErrorDocument extends Omit<ErrorCount, 'label'> {
+  readonly label: string | null
 }
 
 /** `verdict.json`, described by `schema/verdict.schema.json`. */
@@ -44,6 +51,7 @@ export interface VerdictDocument {
   readonly metrics: MetricsDocument
   readonly series: TimeSeries | null
   readonly sources: readonly Source[]
+  readonly errors: readonly ErrorDocument[]
   readonly thresholds: readonly ThresholdDocument[]
   readonly grids: readonly GridFacts[]
   readonly warnings: readonly string[]
@@ -70,6 +78,10 @@ export function verdictDocument(outcome: Outcome): VerdictDocument {
     metrics: metricsDocument(measurements, apdex?.targetMs),
     series: measurements?.series ?? null,
     sources: measurements?.sources ?? [],
+    errors: topErrors(measurements, MOST_ERRORS).map(({ label, ...error }) => ({
+      label: label ?? null,
+      ...error
+    })),
     thresholds: outcome.judgements.map(thresholdDocument),
     grids: outcome.grids,
     warnings: outcome.warnings,

@@ -17,7 +17,7 @@ import { systemClock } from '../service/clock.js'
 import { UsageError } from './arguments.js'
 import type { Arguments, Flag } from './arguments.js'
 import { ProgressBar } from './progress-bar.js'
-import { plain, table } from './screen.js'
+import { errorTable, plain, table } from './screen.js'
 import type { Screen } from './screen.js'
 import { createTerminalLog } from './terminal-log.js'
 
@@ -144,10 +144,11 @@ function readFlag(name: InputName, args: Arguments, token: string): string {
 }
 
 function describeOutcome(outcome: Outcome, place: string): string {
-  const { headline, rows, warnings, words } = terminalLines(outcome)
+  const { headline, rows, errors, warnings, words } = terminalLines(outcome)
   const thresholds = rows.length > 0 ? [table(['verdict', 'threshold', 'actual', 'margin'], rows), ''] : []
   const doubts = warnings.length > 0 ? [...warnings.map(plain), ''] : []
-  return ['', ...words.map(plain), '', ...thresholds, ...doubts, plain(headline), place, ''].join('\n')
+  const tables = [...errorTable(errors), ...thresholds]
+  return ['', ...words.map(plain), '', ...tables, ...doubts, plain(headline), place, ''].join('\n')
 }
 
 /** What is really there: a full disk may have kept some of it from being written. */

@@ -18,7 +18,7 @@ import type { Arguments, Flag } from './arguments.js'
 import { UsageError } from './arguments.js'
 import { nameOutputFolder } from './gate-command.js'
 import { RESULT_FILE, listResultFiles } from './result-files.js'
-import { plain, table } from './screen.js'
+import { errorTable, plain, table } from './screen.js'
 import type { Screen } from './screen.js'
 
 export interface ReportWorld {
@@ -131,10 +131,18 @@ async function isRehearsal(paths: readonly string[]): Promise<boolean> {
 }
 
 function describe(outcome: Outcome, folder: string): string {
-  const { headline, rows } = terminalLines(outcome)
+  const { headline, rows, errors } = terminalLines(outcome)
   const thresholds = rows.length > 0 ? [table(['verdict', 'threshold', 'actual', 'margin'], rows), ''] : []
   const place = `report.html and verdict.json are in ${folder}`
-  return ['', ...describeFigures(outcome.measurements), ...thresholds, plain(headline), place, ''].join('\n')
+  return [
+    '',
+    ...describeFigures(outcome.measurements),
+    ...errorTable(errors),
+    ...thresholds,
+    plain(headline),
+    place,
+    ''
+  ].join('\n')
 }
 
 /** All samples first, then the slowest labels. */

@@ -34,3 +34,8 @@ export function table(headings: readonly string[], rows: readonly (readonly stri
     )
     .join('\n')
 }
+
+/** Why samples failed, with a blank line after it; nothing when none did. */
+export function errorTable(errors: readonly (readonly string[])[]): string[] {
+  return errors.length === 0 ? [] : [table(['failed', 'code', 'message', 'label'], errors), '']
+}

@@ -2,6 +2,7 @@ import type { Figures, Measurements, Scope } from '../../results/measurements.js
 import type { Judgement } from '../../thresholds/judgement.js'
 import { matchesPattern } from '../../thresholds/pattern.js'
 import type { Metric } from '../../thresholds/threshold.js'
+import { errorRows } from '../error-rows.js'
 import { safeLink } from '../escape.js'
 import { figuresDocument } from '../figures-document.js'
 import type { FiguresDocument } from '../figures-document.js'
@@ -17,6 +18,7 @@ import { formatElapsed, formatTime } from './numbers.js'
 const MOST_LABELS = 5_000
 /** Rows of all regions and grids together: the figures of each take time to make. */
 const MOST_PART_LABELS = 2_000
+const MOST_ERRORS = 100
 const TIME_METRICS: readonly Metric[] = ['mean', 'median', 'percentile', 'min', 'max']
 
 /** An outcome, or what is known of a run that nobody judges. */
@@ -35,6 +37,7 @@ export function buildPageDocument(outcome: Shown): PageDocument {
     apdex: apdex ?? null,
     summary: outcome.summary ?? null,
     thresholds: thresholdRows(outcome.judgements),
+    errors: errorRows(measurements, MOST_ERRORS),
     startMs: measurements?.startMs ?? null,
     series: measurements?.series ?? null,
     views: measurements === undefined ? [] : listViews(measurements, outcome),

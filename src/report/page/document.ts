@@ -1,5 +1,6 @@
 import type { Source, TimeSeries } from '../../results/measurements.js'
 import type { FiguresDocument } from '../figures-document.js'
+import type { ErrorRow } from '../error-rows.js'
 import type { JudgementRow } from '../judgement-rows.js'
 import type { GridFacts, Verdict } from '../outcome.js'
 
@@ -21,6 +22,8 @@ export interface PageDocument {
   readonly apdex: { readonly score: number; readonly targetMs: number } | null
   readonly summary: string | null
   readonly thresholds: readonly ThresholdRow[]
+  /** Why samples failed, the most frequent reason first. */
+  readonly errors: readonly ErrorRow[]
   /** Epoch ms of the first start. */
   readonly startMs: number | null
   readonly series: TimeSeries | null

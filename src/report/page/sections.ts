@@ -108,6 +108,24 @@ function renderThreshold(row: ThresholdRow): string {
   return `<tr>${cells.join('')}</tr>`
 }
 
+/** Why samples failed. */
+export function renderErrors({ errors }: PageDocument): string {
+  if (errors.length === 0) return ''
+  const headings = ['Failed', 'Share', 'Code', 'Message', 'Label']
+  return `<h2 id="errors-title">Errors</h2>${renderTable({ name: 'Errors', headings, rows: errors.map(renderError) })}`
+}
+
+function renderError({ count, share, code, message, label }: PageDocument['errors'][number]): string {
+  const cells = [
+    `<td class="number">${formatNumber(count)}</td>`,
+    `<td class="number">${formatPercent(share)}</td>`,
+    `<td>${escapeHtml(code)}</td>`,
+    `<th scope="row" class="message">${escapeHtml(message)}</th>`,
+    `<td>${escapeHtml(label)}</td>`
+  ]
+  return `<tr>${cells.join('')}</tr>`
+}
+
 /** Regions and grids beside each other. */
 export function renderPlaces(page: PageDocument): string {
   const tables = [renderViews(page, 'region'), renderViews(page, 'grid'), renderGrids(page)]
