@@ -18,7 +18,7 @@ import { formatElapsed, formatTime } from './numbers.js'
 const MOST_LABELS = 5_000
 /** Rows of all regions and grids together: the figures of each take time to make. */
 const MOST_PART_LABELS = 2_000
-const MOST_ERRORS = 100
+const MOST_ERRORS = 20
 const TIME_METRICS: readonly Metric[] = ['mean', 'median', 'percentile', 'min', 'max']
 
 /** An outcome, or what is known of a run that nobody judges. */

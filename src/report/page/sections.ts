@@ -120,7 +120,7 @@ function renderError({ count, share, code, message, label }: PageDocument['error
     `<td class="number">${formatNumber(count)}</td>`,
     `<td class="number">${formatPercent(share)}</td>`,
     `<td>${escapeHtml(code)}</td>`,
-    `<th scope="row" class="message">${escapeHtml(message)}</th>`,
+    `<th scope="row">${escapeHtml(message)}</th>`,
     `<td>${escapeHtml(label)}</td>`
   ]
   return `<tr>${cells.join('')}</tr>`
