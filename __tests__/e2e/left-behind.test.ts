@@ -120,19 +120,19 @@ describe('a terminal or a service manager that ends a command', () => {
     `a terminal that vanishes, to which nothing can be written any more${hasScript ? '' : ' (skipped: there is no script(1) to make one)'}`,
     async () => {
       useTool('obedient')
-      const note = `'${NODE}' '${CLI}' run --files plan.jmx --output out; echo "$?" > code`
-      const child = spawn('script', ['-qec', note, '/dev/null'], {
+      const command = `'${NODE}' '${CLI}' run --files plan.jmx --output out`
+      const child = spawn('script', ['-qec', command, '/dev/null'], {
         cwd: folder,
-        // The session's shell goes on, to tell how the command ended.
         env: { PATH: process.env.PATH, HOME: process.env.HOME, SHELL: '/bin/sh', ...env }
       })
-      const terminal = follow(child)
-      started.push(terminal)
+      started.push(follow(child))
       await awaitTool()
+      const parent = spawnSync('ps', ['-o', 'ppid=', '-p', String(pids[0])]).stdout.toString()
+      pids.push(Number(parent))
       child.kill('SIGKILL')
       await until(() => !pids.some(isAlive))
-      // Orderly to its last step, which takes away the service's own folder.
-      await until(() => existsSync(join(folder, 'out', 'verdict.json')))
+      const verdict = JSON.parse(readFileSync(join(folder, 'out', 'verdict.json'), 'utf8')) as object
+      expect(verdict).toMatchObject({ verdict: 'cancelled' })
     }
   )
 })

@@ -328,7 +328,7 @@ describe('the list of runs', () => {
   })
 })
 
-describe('ten thousand runs', () => {
+describe('a thousand runs', () => {
   let shop: Service
   let ticket: string
   const moving = new ManualClock()
@@ -336,7 +336,7 @@ describe('ten thousand runs', () => {
 
   beforeAll(async () => {
     const dataDir = folders.create()
-    for (let sequence = 1; sequence <= 10_000; sequence++) writeRun(dataDir, sequence)
+    for (let sequence = 1; sequence <= 1000; sequence++) writeRun(dataDir, sequence)
     shop = await services.start({ ...WITH_PAGES, dataDir, clock: moving })
     ticket = await visit(shop)
   }, 120_000)
@@ -391,31 +391,31 @@ describe('ten thousand runs', () => {
   test.each([
     {
       path: '/',
-      newest: 10_000,
-      oldest: 9951,
+      newest: 1000,
+      oldest: 951,
       shown: '1 to 50',
-      to: ['Older →: /?page=2', 'Oldest: /?page=200']
+      to: ['Older →: /?page=2', 'Oldest: /?page=20']
     },
     {
       path: '/?page=2',
-      newest: 9950,
-      oldest: 9901,
+      newest: 950,
+      oldest: 901,
       shown: '51 to 100',
-      to: ['← Newer: /', 'Older →: /?page=3', 'Oldest: /?page=200']
+      to: ['← Newer: /', 'Older →: /?page=3', 'Oldest: /?page=20']
     },
     {
-      path: '/?page=100',
-      newest: 5050,
-      oldest: 5001,
-      shown: '4,951 to 5,000',
-      to: ['Newest: /', '← Newer: /?page=99', 'Older →: /?page=101', 'Oldest: /?page=200']
+      path: '/?page=10',
+      newest: 550,
+      oldest: 501,
+      shown: '451 to 500',
+      to: ['Newest: /', '← Newer: /?page=9', 'Older →: /?page=11', 'Oldest: /?page=20']
     },
     {
-      path: '/?page=200',
+      path: '/?page=20',
       newest: 50,
       oldest: 1,
-      shown: '9,951 to 10,000',
-      to: ['Newest: /', '← Newer: /?page=199']
+      shown: '951 to 1,000',
+      to: ['Newest: /', '← Newer: /?page=19']
     }
   ])('are shown fifty a page: $path', async ({ path, newest, oldest, shown, to }) => {
     const { text, status } = await look(path)
@@ -426,16 +426,16 @@ describe('ten thousand runs', () => {
       `run ${newest}`,
       `run ${oldest}`
     ])
-    expect(text).toContain(`${shown} of 10,000 runs`)
+    expect(text).toContain(`${shown} of 1,000 runs`)
     expect(ways(text)).toEqual(to)
   })
 
   test.each([
-    ['/?page=201', 404],
+    ['/?page=21', 404],
     ['/?page=0', 400],
     ['/?page=x', 400],
     ['/?page=1&page=2', 400],
-    ['/events?page=201', 404],
+    ['/events?page=21', 404],
     ['/events?page=-1', 400]
   ])('%s is refused in words', async (path, status) => {
     const reply = await look(path)
@@ -447,11 +447,11 @@ describe('ten thousand runs', () => {
     expect(text).toContain('data-events="/events?page=3"')
     const listener = await listen(shop, '/events?page=3', ticket)
     const before = String(await listener.next())
-    expect([before.length < 50_000, names(before)[0], names(before).length]).toEqual([true, 'run 9900', 50])
+    expect([before.length < 50_000, names(before)[0], names(before).length]).toEqual([true, 'run 900', 50])
     await createRun(shop)
     moving.advance(1000)
     const after = String(await listener.next())
-    expect([names(after)[0], names(after).length]).toEqual(['run 9901', 50])
+    expect([names(after)[0], names(after).length]).toEqual(['run 901', 50])
     listener.close()
   })
 })
