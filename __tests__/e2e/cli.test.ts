@@ -137,6 +137,25 @@ describe('a signal in the middle', () => {
     expect(existsSync(join(folder, 'out', 'service'))).toBe(false)
   })
 
+  test.each(['obedient', 'deaf'] as const)(
+    'keeps what was measured, and says so, where the tool is %s',
+    async (kind) => {
+      const command = await startTool(kind)
+      command.child.kill('SIGINT')
+      const { code, out } = await command.ended
+      expect(code).toBe(130)
+      expect(out).toContain(`The report, the CSVs so far and verdict.json are in ${join(folder, 'out')}\n`)
+      const [csv, ...more] = readdirSync(join(folder, 'out', 'results'))
+      expect([csv, more]).toEqual([expect.stringMatching(/^local-\w+\.csv$/), []])
+      expect(readFileSync(join(folder, 'out', 'results', csv!), 'utf8')).toContain(',endless,')
+      expect(JSON.parse(readFileSync(join(folder, 'out', 'verdict.json'), 'utf8'))).toMatchObject({
+        verdict: 'cancelled',
+        metrics: { overall: { samples: 1 } },
+        notes: [`Partial results: results/${csv!} hold what was measured until the cancellation.`]
+      })
+    }
+  )
+
   test('a second one does not wait, and still leaves no process', async () => {
     const command = await startTool('deaf')
     command.child.kill('SIGINT')
@@ -194,6 +213,41 @@ describe('serve', () => {
     // By itself, and in the page's address; never again.
     expect(out.split(token!)).toHaveLength(3)
     expect(existsSync(join(folder, '.loadgate', 'runs'))).toBe(true)
+  })
+
+  test.each(['SIGINT', 'SIGTERM'] as const)(
+    '%s keeps the samples of a run under way, which is a problem then',
+    async (signal) => {
+      const first = await serve()
+      const left = await gate(first.url, '--wait', 'false', '--duration', '60s', ...REAL_TIME)
+      expect(left.code).toBe(0)
+      const [underWay] = (await first.ask<{ runs: Run[] }>('runs')).runs
+      await until(() => hasSamples(join(folder, 'data', 'runs', underWay!.id, 'nodes')))
+      first.command.child.kill(signal)
+      expect((await first.command.ended).code).toBe(0)
+
+      const second = await serve()
+      const run = await second.ask<Run>('run', underWay!.id)
+      expect(run).toMatchObject({
+        status: 'problem',
+        remoteErrors: expect.stringMatching(/^the service was closed after \d+ s$/)
+      })
+      const csvs = await second.ask<{ path: string }[]>('results', underWay!.id, '--output', 'after')
+      expect(csvs.map(({ path }) => readFileSync(path, 'utf8').split('\n').length > 2)).toEqual([true])
+    }
+  )
+
+  test('a run whose grid is deleted under it is never green', async () => {
+    const served = await serve()
+    const judged = gate(served.url, '--thresholds', 'p95 < 9s', '--duration', '60s', ...REAL_TIME)
+    const firstRun = async (): Promise<Run | undefined> => (await served.ask<{ runs: Run[] }>('runs')).runs[0]
+    let run = await firstRun()
+    while (run?.status !== 'running') run = await firstRun()
+    const { grids } = await served.ask<{ grids: { id: string }[] }>('run', run.id)
+    await served.ask('grid', 'terminate', grids[0]!.id)
+    const { code, out } = await judged
+    expect(out).toMatch(/^INCONCLUSIVE.*: .*"problem".* grid \w+ was deleted after \d+ s/m)
+    expect(code).toBe(2)
   })
 
   test('after kill -9 and a restart everything that was finished is there, and what was not is a problem', async () => {
@@ -281,3 +335,10 @@ test('the demo of a fresh clone with nothing installed, without Java: a rehearsa
   expect(out).toContain('There is no Java here, so this is a rehearsal with synthetic samples.')
   expect(out).toMatch(/^PASSED \(rehearsal, synthetic samples\): /m)
 })
+
+/** A node has written at least one row. */
+function hasSamples(nodes: string): boolean {
+  if (!existsSync(nodes)) return false
+  const files = readdirSync(nodes).filter((name) => name.endsWith('.csv'))
+  return files.some((name) => readFileSync(join(nodes, name), 'utf8').split('\n').length > 2)
+}

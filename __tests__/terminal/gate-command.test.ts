@@ -127,6 +127,19 @@ describe('exit codes', () => {
     expect(await runGate(world, '--files', 'plan.jmx')).toBe(2)
     expect(world.screen.out.text).toMatch(/^ERROR: no room$/m)
   })
+
+  test('only files that are there are named', async () => {
+    const world = makeGateWorld({ startLocalService: () => Promise.reject(new Error('no room')) })
+    await runGate(world, '--files', 'plan.jmx', '--output', 'out')
+    expect(world.screen.out.text).toContain(
+      `In ${join(workspace, 'out')} there are only the report and verdict.json\n`
+    )
+    // A file where the folder should be.
+    await runGate(world, '--files', 'plan.jmx', '--output', 'plan.jmx')
+    expect(world.screen.out.text).toContain(
+      `There are no files of this run in ${join(workspace, 'plan.jmx')}\n`
+    )
+  })
 })
 
 describe('what is shown', () => {

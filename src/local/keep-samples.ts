@@ -1,5 +1,6 @@
 import { mkdir, rename, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
+import { messageOf } from './errors.js'
 import type { GridRecord } from './records.js'
 import type { Store } from './store.js'
 
@@ -38,7 +39,13 @@ async function move(from: string, to: string): Promise<boolean> {
     () => 0
   )
   if (size === 0) return false
-  await mkdir(join(to, '..'), { recursive: true })
-  await rename(from, to)
+  try {
+    await mkdir(dirname(to), { recursive: true })
+    await rename(from, to)
+  } catch (thrown) {
+    throw new Error(`${from} could not be moved to ${to} and stays where it is: ${messageOf(thrown)}`, {
+      cause: thrown
+    })
+  }
   return true
 }

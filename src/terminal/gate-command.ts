@@ -165,7 +165,7 @@ async function describeFiles({ verdict }: Outcome, folder: string): Promise<stri
   const found = parts.filter(({ isThere }) => isThere).map(({ name }) => name)
   return found.length === 0
     ? `There are no files of this run in ${folder}`
-    : `In ${folder} there is only ${found.join(' and ')}`
+    : `In ${folder} there are only ${found.join(' and ')}`
 }
 
 /** Two gates may start in the same second, and must not write over each other. */
