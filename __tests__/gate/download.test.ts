@@ -302,6 +302,15 @@ describe('a part that nobody asked for', () => {
     expect(server.headers('range')).toEqual([undefined, 'bytes=800-'])
   })
 
+  test('for ever, whatever is asked for: not asked for in a rush', async () => {
+    const controller = new AbortController()
+    void clock.sleep(60_000).then(() => controller.abort(new Error('over')))
+    await expect(download([partOf(0, 800)], controller.signal)).rejects.toThrow(
+      'no whole CSV within the time'
+    )
+    expect(server.requests.length).toBeLessThan(30)
+  })
+
   test('is no start without a version to go on from', async () => {
     await expectWhole(await download([partOf(0, 800, { etag: 'W/"v1"' }), raw.whole(CSV)]))
     expect(server.headers('range')).toEqual([undefined, undefined])

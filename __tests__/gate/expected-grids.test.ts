@@ -53,6 +53,10 @@ describe('what is expected', () => {
   test.each(['existing', 'repeat'] as const)('of %s: as many as earlier, in their regions', (kind) => {
     const settings = makeSettings({ origin: { kind, runId: 'run1' } })
     expect(expectedGrids(settings, earlier)).toEqual([US, {}])
+    expect(expectedGrids(settings, { ...earlier, grids: [...earlier.grids, ...earlier.grids] })).toEqual([
+      US,
+      {}
+    ])
     expect(expectedGrids(settings, undefined)).toEqual([])
   })
 })

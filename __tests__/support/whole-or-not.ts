@@ -39,7 +39,7 @@ export async function runSeed(seed: number): Promise<WholeResult> {
   const kind = KINDS[seed % KINDS.length]!
   const strikes = makeStrikes(random, plan, kind)
   const struck = strikes.map(({ operation, fault, left }) => `${operation} ${fault} (${left} times)`)
-  const service = await WholeService.start(plan, strikes, random)
+  const service = await WholeService.start(plan, strikes, seed)
   const bench = await makeBench()
   try {
     const settings = await settingsOf(plan, { url: service.url, folder: bench.scratchDir, thresholds })

@@ -131,7 +131,9 @@ function valueOf(metric: Metric, figures: TrueFigures): number | undefined {
       return figures.meanMs
     case 'apdex':
       return undefined
-    default:
+    case 'p50':
+    case 'p95':
+    case 'p99':
       return figures.percentileMs(Number(metric.slice(1)))
   }
 }
@@ -151,7 +153,10 @@ function limitFor(metric: Metric, value: number, shouldHold: boolean): string | 
       const percent = shouldHold ? Math.min(100, value * 100 + 0.5) : value * 100 - 0.5
       return percent > 0 ? `${percent.toFixed(3)}%` : undefined
     }
-    default: {
+    case 'mean':
+    case 'p50':
+    case 'p95':
+    case 'p99': {
       const limit = shouldHold ? Math.ceil(value) + 1 : Math.floor(value) - 1
       return limit > 0 ? `${limit}ms` : undefined
     }

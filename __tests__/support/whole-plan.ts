@@ -1,8 +1,8 @@
 import { makeRandom } from './seeded-random.js'
 import { quoteField } from './sample-csv.js'
 
-/** Rows of transaction controllers are made too. */
-const TRANSACTIONS = false
+/** How many steps are transactions: none as long as the overall figures do not count each request once, then 0.4. */
+const TRANSACTION_SHARE = 0
 
 export type Random = () => number
 
@@ -160,7 +160,7 @@ function makeRequest(
 
 /** A request, or a transaction: its requests and then its own row, or its own row alone. */
 function makeStep(random: Random, load: Load, moment: Moment): TrueRow[] {
-  if (!TRANSACTIONS || random() < 0.6) return [makeRequest(random, load, moment)]
+  if (random() >= TRANSACTION_SHARE) return [makeRequest(random, load, moment)]
   const requests: TrueRow[] = []
   let { atMs } = moment
   for (let left = 1 + upTo(random, 2); left > 0; left--) {

@@ -12,6 +12,7 @@ import {
   sendJson
 } from './whole-faults.js'
 import type { CsvFault, Exchange, JsonFault } from './whole-faults.js'
+import { makeRandom } from './seeded-random.js'
 import { pick, upTo } from './whole-plan.js'
 import type { Random, TrueGrid, TruePlan } from './whole-plan.js'
 
@@ -67,22 +68,30 @@ function faultsOf(operation: string, { origin }: TruePlan): string[] {
 export class WholeService {
   readonly #plan: TruePlan
   readonly #strikes: readonly Strike[]
-  readonly #random: Random
+  readonly #randomFor: (operation: string) => Random
   readonly #server: Server
   readonly #statuses = ['queued', 'running', 'finished']
   #tags: string[] = []
   #isMade: boolean
 
-  private constructor(plan: TruePlan, strikes: readonly Strike[], random: Random) {
+  private constructor(plan: TruePlan, strikes: readonly Strike[], randomFor: (operation: string) => Random) {
     this.#plan = plan
     this.#strikes = strikes
-    this.#random = random
+    this.#randomFor = randomFor
     this.#isMade = plan.origin === 'existing'
     this.#server = createServer((req, res) => void this.#receive(req, res))
   }
 
-  static async start(plan: TruePlan, strikes: readonly Strike[], random: Random): Promise<WholeService> {
-    const service = new WholeService(plan, strikes, random)
+  static async start(plan: TruePlan, strikes: readonly Strike[], seed: number): Promise<WholeService> {
+    // Each operation has numbers of its own: what comes first of two that run side by side must not matter.
+    const randoms = new Map<string, Random>()
+    const service = new WholeService(plan, strikes, (operation) => {
+      const known = randoms.get(operation) ?? makeRandom(seed * 31 + randoms.size)
+      randoms.set(operation, known)
+      return known
+    })
+    for (const operation of ['create', 'list', 'run', 'report', ...plan.grids.map(({ id }) => id)])
+      service.#randomFor(operation)
     await new Promise<void>((resolve) => service.#server.listen(0, '127.0.0.1', resolve))
     return service
   }
@@ -105,12 +114,14 @@ export class WholeService {
     }
     res.on('error', () => undefined)
     const { pathname, searchParams } = new URL(req.url ?? '', 'http://x')
-    const exchange = { res, random: this.#random }
-    if (req.method === 'POST') this.#create(exchange, Buffer.concat(chunks).toString('latin1'))
-    else if (pathname === '/api/runs') this.#json(exchange, 'list', this.#list())
-    else if (pathname === '/api/runs/run1') this.#show(exchange)
-    else if (pathname === '/api/runs/run1/report') this.#json(exchange, 'report', { summary: 'as it was' })
-    else this.#result(exchange, searchParams.get('grid_id') ?? '', req.headers.range)
+    const gridId = searchParams.get('grid_id') ?? ''
+    const exchange = (operation: string): Exchange => ({ res, random: this.#randomFor(operation) })
+    if (req.method === 'POST') this.#create(exchange('create'), Buffer.concat(chunks).toString('latin1'))
+    else if (pathname === '/api/runs') this.#json(exchange('list'), 'list', this.#list())
+    else if (pathname === '/api/runs/run1') this.#show(exchange('run'))
+    else if (pathname === '/api/runs/run1/report')
+      this.#json(exchange('report'), 'report', { summary: 'as it was' })
+    else this.#result(exchange(gridId), gridId, req.headers.range)
   }
 
   #strike(operation: string): string | undefined {

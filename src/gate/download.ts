@@ -32,12 +32,15 @@ const LONGEST_PAUSE_ATTEMPT = 6
 export async function downloadCsv(options: DownloadOptions): Promise<number> {
   const transfer = new Transfer(options)
   let failure: unknown
+  let furthest = 0
   for (let failures = 0; ;) {
     try {
       options.signal.throwIfAborted()
       const isComplete = await transfer.advance()
       if (isComplete) return await transfer.finish()
-      failures = 0
+      // A part brings it further, unless it is the same start again and again.
+      if (transfer.bytes > furthest) failures = 0
+      furthest = Math.max(furthest, transfer.bytes)
       continue
     } catch (thrown) {
       if (options.signal.aborted) throw lastFailure(failure ?? thrown)
@@ -78,6 +81,10 @@ class Transfer {
   constructor(options: DownloadOptions) {
     this.#options = options
     this.#part = `${options.path}.part`
+  }
+
+  get bytes(): number {
+    return this.#bytes
   }
 
   /** Asks for what is missing. True when nothing is any more; false when a part came, and the next one is to be asked for. */

@@ -25,7 +25,9 @@ export const UNKNOWN_REGION = 'unknown'
 export function expectedGrids({ origin }: Settings, earlier: Run | undefined): ExpectedGrid[] {
   if (origin.kind === 'files')
     return origin.grids.map((grid) => (isReference(grid) ? { id: grid.id } : { region: grid.region }))
-  return (earlier?.grids ?? []).map(({ region }) => (region === UNKNOWN_REGION ? {} : { region }))
+  // A list may name a grid twice.
+  const regions = new Map((earlier?.grids ?? []).map(({ id, region }) => [id, region]))
+  return [...regions.values()].map((region) => (region === UNKNOWN_REGION ? {} : { region }))
 }
 
 /** What was expected and is not listed, in words: `grid abc`, `a grid in eu-west-1`. Each listed grid stands for one that was expected. */
