@@ -14,7 +14,7 @@ const SAVED_COLUMNS = [
   'timestamp_format=ms',
   'output_format=csv',
   'print_field_names=true',
-  // Rows are there to be looked at, and kept after a kill, as soon as they are taken. It costs 1 to 3 µs a sample.
+  // Rows are there to be looked at, and kept after a kill, as soon as they are taken. It costs a system call a sample.
   'autoflush=true',
   'default_delimiter=,',
   ...[
