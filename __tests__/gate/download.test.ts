@@ -438,8 +438,8 @@ describe('what is no CSV', () => {
   })
 
   test('a header that breaks off and goes on in another part is seen whole', async () => {
-    await expectWhole(await download([raw.truncated(CSV, 20, { etag: ETAG }), partOf(20, CSV.length)]))
-    expect(server.headers('range')).toEqual([undefined, 'bytes=20-'])
+    await expectWhole(await download([raw.truncated(CSV, 18, { etag: ETAG }), partOf(18, CSV.length)]))
+    expect(server.headers('range')).toEqual([undefined, 'bytes=18-'])
   })
 
   test('a byte order mark before the header is no hindrance', async () => {

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { buffer } from 'node:stream/consumers'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { Socket } from 'node:net'
 import {
@@ -321,7 +322,7 @@ describe('a success that repeats the token', () => {
       reply.end()
     })
     const { body } = await makeHttp(server.origin).download(makeCall(server.origin))
-    const bytes = Buffer.concat(await body.toArray())
+    const bytes = await buffer(body)
     expect(bytes.toString()).toBe(csv.replace(TOKEN, '*'.repeat(TOKEN.length)))
   })
 
@@ -331,7 +332,7 @@ describe('a success that repeats the token', () => {
       setTimeout(() => reset(reply), 20)
     })
     const { body } = await makeHttp(server.origin).download(makeCall(server.origin))
-    await expect(body.toArray()).rejects.toThrow()
+    await expect(buffer(body)).rejects.toThrow()
   })
 
   test('a download that nobody wants any more closes its connection', async () => {

@@ -174,7 +174,7 @@ class Transfer {
   }
 
   async #write(reply: Reply, { file, toByte }: { file: FileHandle; toByte: number }): Promise<void> {
-    for await (const chunk of reply.body as AsyncIterable<Buffer>) {
+    for await (const chunk of reply.body) {
       if (this.#bytes + chunk.length > toByte + 1)
         throw this.#startOver('the service sent more of the CSV than it says')
       this.#start.push(chunk)

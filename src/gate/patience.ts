@@ -53,7 +53,7 @@ export class Patience {
       return pauseBefore(Math.min(this.#failures, LONGEST_PAUSE_ATTEMPT), error)
     }
     this.#refusedSinceMs ??= nowMs
-    if (!mayBeMomentary(error) || nowMs - this.#refusedSinceMs > refusalMs) throw error
+    if (!mayBeMomentary(error) || nowMs - this.#refusedSinceMs >= refusalMs) throw error
     return pauseBefore(Math.min(this.#failures, LONGEST_PAUSE_ATTEMPT_AFTER_REFUSAL), error)
   }
 }

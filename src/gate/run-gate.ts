@@ -105,7 +105,7 @@ function tellRun({ bench, settings }: Gate, run: Run): void {
 }
 
 function leaveRunning({ bench, ledger }: Gate, findings: Findings): void {
-  ledger.noteDone({ cleanupDue: false })
+  ledger.note({ cleanupDue: false })
   findings.isDetached = true
   const { madeGrids } = ledger.state
   if (madeGrids.length > 0)

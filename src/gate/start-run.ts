@@ -23,7 +23,9 @@ export async function startRun(gate: Gate, signal: AbortSignal): Promise<Run> {
       return persist(() => showRun(gate.client, origin.runId, signal), {
         clock: gate.bench.clock,
         signal,
-        outageMs: LONGEST_SILENCE_MS
+        outageMs: LONGEST_SILENCE_MS,
+        // An id that nobody knows is a wrong id: nothing was made a moment ago that could be late.
+        refusalMs: 0
       })
     case 'repeat':
       return repeatRun(gate, origin.runId, signal)

@@ -6,6 +6,7 @@ import { describeErrorBody } from './error-body.js'
 import { MalformedReplyError, RefusedError, ServiceError } from './errors.js'
 import { CONNECT_TIMEOUT_MS, failureOf } from './failures.js'
 import { Redactor } from './redact.js'
+import type { ReplyBody } from './redact.js'
 
 /** A body that can be made anew for each attempt, with its length known before the first byte. */
 export interface Upload {
@@ -32,7 +33,7 @@ export interface Reply {
   header(name: string): string | undefined
   /** The whole body, for replies of modest size. */
   text(): Promise<string>
-  readonly body: Readable
+  readonly body: ReplyBody
 }
 
 /** A reply with what is needed to go where it leads, and is shown to nobody. */
@@ -134,7 +135,7 @@ export class Http {
     // A body that fails after its last reader has gone must not bring the process down.
     raw.on('error', () => undefined)
     const redactor = this.#redactor
-    let body: Readable | undefined
+    let body: ReplyBody | undefined
     const header = (name: string): string | undefined => [headers[name]].flat()[0]
     return {
       status,
@@ -149,7 +150,7 @@ export class Http {
         return redactor.text(text)
       },
       get body() {
-        return (body ??= redactor.stream(raw).on('error', () => undefined))
+        return (body ??= redactor.stream(raw))
       },
       location: header('location'),
       raw

@@ -1,6 +1,13 @@
-import { Transform, pipeline } from 'node:stream'
 import type { Readable } from 'node:stream'
 import { formsOf } from './written-forms.js'
+
+/** A reply's bytes as they arrive, to be read once. */
+export interface ReplyBody extends AsyncIterable<Buffer> {
+  /** What has not come yet is not wanted. */
+  destroy(): unknown
+  /** Reads to the end without looking. */
+  resume(): unknown
+}
 
 /** What stands where a secret stood in a text. */
 export const REDACTED = '***'
@@ -38,21 +45,26 @@ export class Redactor {
   }
 
   /** The same bytes with asterisks over the secrets: lengths stay, so that ranges and promised lengths still hold. */
-  stream(source: Readable): Readable {
+  stream(source: Readable): ReplyBody {
     if (this.#bytes === undefined) return source
+    // No stream of its own: one that is destroyed when the connection breaks would lose the bytes that it has in hand.
+    return {
+      [Symbol.asyncIterator]: () => this.#redactChunks(source),
+      destroy: () => source.destroy(),
+      resume: () => source.resume()
+    }
+  }
+
+  async *#redactChunks(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, undefined> {
     let held: Buffer = Buffer.alloc(0)
-    const redacting = new Transform({
-      transform: (chunk: Buffer, _encoding, done) => {
-        const bytes = held.length === 0 ? chunk : Buffer.concat([held, chunk])
-        const found = this.#find(bytes)
-        const end = this.#openSecretIn(bytes, found)
-        held = bytes.subarray(end)
-        done(null, cover(bytes.subarray(0, end), found))
-      },
-      flush: (done) => done(null, cover(held, this.#find(held)))
-    })
-    // Whoever reads it is told of its failures; here nobody is.
-    return pipeline(source, redacting, () => undefined)
+    for await (const chunk of source) {
+      const bytes = held.length === 0 ? chunk : Buffer.concat([held, chunk])
+      const found = this.#find(bytes)
+      const end = this.#openSecretIn(bytes, found)
+      held = bytes.subarray(end)
+      if (end > 0) yield cover(bytes.subarray(0, end), found)
+    }
+    if (held.length > 0) yield cover(held, this.#find(held))
   }
 
   #find(bytes: Buffer): Stretch[] {
