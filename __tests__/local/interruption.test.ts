@@ -19,4 +19,5 @@ test('what happened, when, and why', () => {
   expect(new Interruption({ what: 'stopped by a caller', atMs: 1 }).describe(null)).toBe(
     'stopped by a caller before the run started'
   )
+  expect(new Interruption({ what: 'It was closed.', atMs: 1 }).describe(0)).toBe('It was closed.')
 })

@@ -7,7 +7,7 @@ export class Interruption extends Error {
 
   constructor(
     private readonly words: {
-      /** What happened, as in `stopped by a caller`. */
+      /** What happened, as in `stopped by a caller`; a whole sentence is said as it is, without the time. */
       readonly what: string
       /** What follows the time, if anything. */
       readonly why?: string
@@ -26,6 +26,7 @@ export class Interruption extends Error {
   /** The same with the time that the run had taken by then. */
   describe(startedMs: number | null): string {
     const { what, why, atMs } = this.words
+    if (what.endsWith('.')) return what
     const when = startedMs === null ? 'before the run started' : `after ${formatElapsed(atMs - startedMs)}`
     return [what, when, ...(why === undefined ? [] : [why])].join(' ')
   }

@@ -113,7 +113,8 @@ export class Runs {
     const executions = [...this.executions]
     for (const [id, { controller }] of executions) {
       log(`run ${id} is ended, since the service closes; what was measured until now is kept`)
-      controller.abort(new Interruption({ what: 'the service was closed', atMs: clock.now() }))
+      const what = 'The service was closed while this run was under way.'
+      controller.abort(new Interruption({ what, atMs: clock.now() }))
     }
     await Promise.all(executions.map(([, { done }]) => done))
     callOff()
