@@ -19,6 +19,12 @@ interface WrittenRow extends PlanRow {
   readonly values: Readonly<Record<string, string>>
 }
 
+interface TimedRow {
+  /** When it was written. */
+  readonly atMs: number
+  readonly row: WrittenRow
+}
+
 interface Request {
   readonly kind: 'request'
   readonly label: string
@@ -36,6 +42,9 @@ export interface PlanOptions {
   /** JMeter's `subresults`: whether the requests of a parent sample get rows. */
   readonly hasSubResults: boolean
   readonly nodes: number
+  /** Whether the rows of all nodes are in the order of time, not node after node. */
+  readonly isMixed?: boolean
+  readonly loops?: number
   readonly style?: Partial<CsvStyle>
 }
 
@@ -58,15 +67,21 @@ export function makePlanCsv(seed: number, options: PlanOptions): PlanCsv {
   const hasZeros = random() < 0.5
   const groups = Array.from({ length: 1 + Math.floor(random() * 3) }, () => makeElements(random, hasZeros, 0))
   const { style = {} } = options
-  const nodes = Array.from({ length: options.nodes }, () => runNode(random, groups, { ...options, hasZeros }))
+  const { loops = 6, hasSubResults } = options
+  const nodes = Array.from({ length: options.nodes }, () =>
+    runNode(random, groups, { hasSubResults, hasZeros, loops })
+  )
+  const inOrder = nodes.map((node) => node.toSorted((a, b) => a.atMs - b.atMs))
+  const written = options.isMixed === true ? inOrder.flat().sort((a, b) => a.atMs - b.atMs) : inOrder.flat()
+  const rows = written.map(({ row }) => row)
   const { delimiter = ',', lineBreak = '\n', columns = JMETER_COLUMNS } = style
-  const lines = nodes
-    .flat()
-    .map(({ values }) => columns.map((name) => quoteField(values[name] ?? '0', delimiter)).join(delimiter))
+  const lines = rows.map(({ values }) =>
+    columns.map((name) => quoteField(values[name] ?? '0', delimiter)).join(delimiter)
+  )
   const text = [columns.join(delimiter), ...lines].join(lineBreak)
   return {
     text: `${style.bom === true ? '\uFEFF' : ''}${text}${style.finalLineBreak === false ? '' : lineBreak}`,
-    rows: nodes.flat()
+    rows
   }
 }
 
@@ -80,23 +95,23 @@ function makeElements(random: () => number, hasZeros: boolean, depth: number): E
   })
 }
 
-/** The rows of one machine in the order in which its threads write them. */
+/** The rows of one machine. */
 function runNode(
   random: () => number,
   groups: readonly Element[][],
-  how: Pick<RunOptions, 'hasSubResults' | 'hasZeros'>
-): WrittenRow[] {
-  const written: { atMs: number; row: WrittenRow }[] = []
+  how: Pick<RunOptions, 'hasSubResults' | 'hasZeros'> & { readonly loops: number }
+): TimedRow[] {
+  const written: TimedRow[] = []
   groups.forEach((elements, group) => {
     const threads = 1 + Math.floor(random() * 3)
     for (let thread = 1; thread <= threads; thread++) {
       const name = `group ${group % 2} ${group + 1}-${thread}`
       const run = new ThreadRun({ ...how, random, name })
-      for (let loop = 0; loop < 6; loop++) for (const element of elements) run.play(element)
+      for (let loop = 0; loop < how.loops; loop++) for (const element of elements) run.play(element)
       written.push(...run.written)
     }
   })
-  return written.sort((a, b) => a.atMs - b.atMs).map(({ row }) => row)
+  return written
 }
 
 interface Played {
@@ -115,7 +130,7 @@ interface RunOptions {
 
 /** One thread, which does one thing after the other. */
 class ThreadRun {
-  readonly written: { atMs: number; row: WrittenRow }[] = []
+  readonly written: TimedRow[] = []
   readonly #random: () => number
   readonly #name: string
   readonly #hasSubResults: boolean

@@ -1,5 +1,5 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- every index into a typed array is in range by construction */
-import { TransactionVote } from './transaction-vote.js'
+import { TransactionVote, type Ballot } from './transaction-vote.js'
 
 // A transaction controller's row sums up requests. Where these have rows of their own they count, and the controller's row does not; where
 // they have none, it counts itself. Which of the two it is shows in the rows of the same thread, for a thread does one thing after the other:
@@ -36,6 +36,8 @@ interface OpenTransaction {
   readonly transaction: Transaction
   /** Set where the row before neither shows nor excludes that it is one of its requests: whether the transaction counts then. */
   readonly guess: boolean | undefined
+  /** Whether the guess is no better than chance. */
+  readonly isBlind: boolean
 }
 
 interface LaterRow {
@@ -51,8 +53,12 @@ const JITTER_MS = 1
 /** Time that goes back so far does so between the rows of two machines. */
 const MACHINE_GAP_MS = 1000
 const FIRST_THREADS = 256
-/** Of the rows of a thread so many may overlap: a clock that was set, not a second machine. */
-const MAX_OVERLAPS = 5
+/** No plan nests transactions deeper; a hostile file must not make every row look at all before it. */
+const MAX_OPEN = 32
+/** A transaction ends with its last request; to write that down takes a moment. */
+const WRITING_MS = 2
+/** So many rows may overlap with others of their threads where a clock was set. More do so where several machines have the same names of threads. */
+const MAX_OVERLAPS = 2
 const MAX_OVERLAP_SHARE = 0.01
 
 /** Sorts transactions into those that count and those that do not, from the rows in the order of the CSV. */
@@ -94,9 +100,9 @@ export class TransactionSorter {
     const before = this.#relateToLast(thread, transaction)
     if (before === 'inside') this.#vote.add({ transaction, counts: false, isSure: true, isBlind: false })
     else {
-      const guess = before === 'unsure' ? this.#guess(thread, transaction) : undefined
+      const guess = before === 'outside' ? undefined : this.#guess(thread, transaction)
       this.#checkOrder(thread, startMs, endMs)
-      this.#openOf(thread).push({ transaction, guess })
+      this.#openOf(thread).push({ transaction, guess, isBlind: before === 'blind' })
     }
     this.#remember(thread, startMs, endMs, transaction.outcome)
     this.#samples[thread] = before === 'outside' ? transaction.samples : 0
@@ -112,26 +118,19 @@ export class TransactionSorter {
 
   /** The transactions that wait for rows to come, as they have to be taken if none comes. */
   sortOpen(): SortedTransaction[] {
-    const open = [...this.#open.values()].flat()
-    return [
-      ...this.#vote.sortWaiting(),
-      ...open.map(({ transaction, guess }) => ({ transaction, counts: guess ?? true }))
-    ]
+    return [...this.#vote.sortWaiting(), ...this.#openBallots().map((ballot) => this.#vote.resolve(ballot))]
   }
 
-  /** Why the sorting cannot be relied on, if so. */
-  get problems(): string[] {
-    const { blind } = this.#vote
-    const problems: string[] = []
-    if (this.#overlaps > Math.max(MAX_OVERLAPS, this.#rows * MAX_OVERLAP_SHARE))
-      problems.push(
-        `it has transactions, and ${this.#overlaps} rows overlap in time with others of the same threadName: the rows of several machines are mixed, so requests cannot be assigned to transactions; save the host name (jmeter.save.saveservice.hostname=true)`
-      )
-    if (blind > 0)
-      problems.push(
-        `it does not show whether the requests of ${blind} transactions have rows of their own: save the idle time (jmeter.save.saveservice.idle_time=true)`
-      )
-    return problems
+  /** How many transactions nobody can sort. */
+  get blind(): number {
+    return this.#vote.countBlind(this.#openBallots())
+  }
+
+  #openBallots(): Ballot[] {
+    const open = [...this.#open.values()].flat()
+    return open.map(({ transaction, guess, isBlind }) => ({
+      ...{ transaction, counts: guess ?? true, isSure: false, isBlind }
+    }))
   }
 
   /** Lets open transactions of the thread see the row that comes after them. */
@@ -141,14 +140,15 @@ export class TransactionSorter {
     const waiting: OpenTransaction[] = []
     for (const one of open) {
       const relation = relate(one.transaction, row)
-      if (relation === 'around') waiting.push(one)
-      else this.#close(one, relation)
+      if (relation !== 'around') this.#close(one, relation)
+      else if (open.length < MAX_OPEN) waiting.push(one)
+      else this.#close(one, 'unsure')
     }
     if (waiting.length > 0) this.#open.set(thread, waiting)
     else this.#open.delete(thread)
   }
 
-  #close({ transaction, guess }: OpenTransaction, relation: Relation): void {
+  #close({ transaction, guess, isBlind }: OpenTransaction, relation: Relation): void {
     const isInside = relation === 'inside'
     if (isInside) this.#followed++
     if (relation === 'outside') this.#alone++
@@ -156,7 +156,7 @@ export class TransactionSorter {
     // With `subresults` all transactions have rows of their own, without it those that have none before have none after.
     const isFollowed = relation === 'unsure' && this.#followed > this.#alone
     const counts = !isInside && !isFollowed && (guess ?? true)
-    this.#vote.add({ transaction, counts, isSure, isBlind: relation === 'blind' })
+    this.#vote.add({ transaction, counts, isSure, isBlind: !isSure && (isBlind || relation === 'blind') })
   }
 
   #relateToLast(thread: number, { startMs, endMs, isEndKnown, samples }: Transaction): Relation {
@@ -169,7 +169,14 @@ export class TransactionSorter {
     if (isEndKnown && lastStartMs > endMs + MACHINE_GAP_MS) return 'outside'
     if (isEndKnown && lastEndMs > endMs + JITTER_MS) return 'unsure'
     // It took no time and began when the transaction did: the first and only request, or the last one before.
-    return lastStartMs === startMs && lastEndMs === startMs ? 'unsure' : 'inside'
+    if (lastStartMs === startMs && lastEndMs === startMs) return 'unsure'
+    // Among the rows of several machines many lie within the transaction, and few of them end with it.
+    return this.#isMixed && lastEndMs < endMs - WRITING_MS ? 'blind' : 'inside'
+  }
+
+  /** Whether several machines with the same names of threads have written their rows in between each other. */
+  get #isMixed(): boolean {
+    return this.#overlaps > Math.max(MAX_OVERLAPS, this.#rows * MAX_OVERLAP_SHARE)
   }
 
   /** A transaction ends with its last request. One that is as short as that is judged by the number of requests before it. */

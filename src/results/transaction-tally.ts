@@ -2,6 +2,11 @@ import { CELLS_A_LABEL, type SamplePart } from './scan-result.js'
 import { SampleTally, type PartDescription } from './sample-tally.js'
 import { TransactionSorter, type SortedTransaction, type Transaction } from './transaction-sorter.js'
 
+const UNSORTED =
+  'it has rows of transactions and of requests, and does not show which of the requests belong to them: save threadName, timeStamp in ms and elapsed (jmeter.save.saveservice.thread_name, timestamp_format=ms, time)'
+const BLIND =
+  'may stand for requests that have rows of their own, or for requests that have none: save the idle time and the host name (jmeter.save.saveservice.idle_time, hostname)'
+
 /** What else there is in the CSV. */
 export interface OtherRows {
   readonly hasRequests: boolean
@@ -58,11 +63,12 @@ export class TransactionTally {
   }
 
   problems({ hasRequests, hasNames }: OtherRows): string[] {
-    if (!this.#isSeen) return []
-    const unsorted =
-      'it has rows of transactions and of requests, and does not show which of the requests belong to them: save threadName, timeStamp in ms and elapsed (jmeter.save.saveservice.thread_name, timestamp_format=ms, time)'
     const isUnsorted = !this.#unsorted.isEmpty || (!hasNames && !this.#nameless.isEmpty)
-    return [...(hasRequests && isUnsorted ? [unsorted] : []), ...this.sorter.problems]
+    const { blind } = this.sorter
+    return [
+      ...(hasRequests && isUnsorted ? [UNSORTED] : []),
+      ...(blind === 0 ? [] : [`${blind} of its transactions ${BLIND}`])
+    ]
   }
 
   #tallyOf({ counts }: SortedTransaction): SampleTally {

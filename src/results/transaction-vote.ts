@@ -60,12 +60,17 @@ export class TransactionVote {
     )
   }
 
-  /** How many are sorted by chance. */
-  get blind(): number {
+  /** How one has to be taken as things are, without its own vote. */
+  resolve(ballot: Ballot): SortedTransaction {
+    return resolve(ballot, this.#votesOf(ballot.transaction))
+  }
+
+  /** How many are sorted by chance, and would be of these. */
+  countBlind(others: readonly Ballot[]): number {
     let blind = this.#blind
     for (const votes of this.#byController.values())
       blind += votes.waiting.filter((ballot) => isBlind(ballot, votes)).length
-    return blind
+    return blind + others.filter((ballot) => isBlind(ballot, this.#votesOf(ballot.transaction))).length
   }
 
   #votesOf({ controller }: Transaction): Votes {
