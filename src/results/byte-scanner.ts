@@ -14,7 +14,7 @@ const GOOD_CAPACITY = 128 * 1024
 const MAX_ROW_BYTES = 16 * 1024 * 1024
 const SHOWN_HEADER = 300
 /** So much of what the kernel has counted is kept, to be looked at again at the first transaction. */
-const HISTORY_BYTES = 16 * 1024
+const HISTORY_BYTES = 8 * 1024
 
 export interface ByteScannerOptions {
   readonly grid: string
