@@ -55,19 +55,12 @@ export const JSON_FAULTS: Readonly<Record<string, JsonFault>> = {
   delayed: (exchange, document) => void setTimeout(() => sendJson(exchange, document), 3)
 }
 
-/** What may be wrong with a run's document beside that; `finished` ones say less than they will, or come from elsewhere. */
+/** A run's document from elsewhere: another run's, or its own from before. */
 export const RUN_FAULTS: Readonly<Record<string, JsonFault>> = {
   ...JSON_FAULTS,
-  'without its apdex': (exchange, document) => sendJson(exchange, { ...document, apdex: null }),
-  'without its links': (exchange, document) => sendJson(exchange, embed(document, { results: [] })),
   'of another run': (exchange, document) =>
     sendJson(exchange, { ...document, uuid: 'another', status: 'finished', apdex: '1.00 [500]' }),
-  'from before': (exchange, document) => sendJson(exchange, { ...document, status: 'running', apdex: null }),
-  'in another order, twice': (exchange, document) => {
-    const { grids, results } = document._embedded as { grids: unknown[]; results: unknown[] }
-    const turned = (list: unknown[]): unknown[] => [...list, ...list].reverse()
-    sendJson(exchange, embed(document, { grids: turned(grids), results: turned(results) }))
-  }
+  'from before': (exchange, document) => sendJson(exchange, { ...document, status: 'running', apdex: null })
 }
 
 /** Only where it was requested how many there must be. */
@@ -77,6 +70,18 @@ export const GRID_FAULTS: Readonly<Record<string, JsonFault>> = {
   'with one grid too few': (exchange, document) => {
     const { grids, results } = document._embedded as { grids: unknown[]; results: unknown[] }
     sendJson(exchange, embed(document, { grids: grids.slice(1), results: results.slice(1) }))
+  }
+}
+
+/** A run that has ended says less than it will. */
+export const LATE_FAULTS: Readonly<Record<string, JsonFault>> = {
+  ...GRID_FAULTS,
+  'without its apdex': (exchange, document) => sendJson(exchange, { ...document, apdex: null }),
+  'without its links': (exchange, document) => sendJson(exchange, embed(document, { results: [] })),
+  'in another order, twice': (exchange, document) => {
+    const { grids, results } = document._embedded as { grids: unknown[]; results: unknown[] }
+    const turned = (list: unknown[]): unknown[] => [...list, ...list].reverse()
+    sendJson(exchange, embed(document, { grids: turned(grids), results: turned(results) }))
   }
 }
 
