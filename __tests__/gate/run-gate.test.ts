@@ -212,6 +212,13 @@ describe('every grid that was requested', () => {
     expect(outcome).toMatchObject({ verdict: 'inconclusive', grids: [{ gridId: 'g1' }] })
   })
 
+  test('listed twice does not double the load that was requested', async () => {
+    service.nextDocument = { threads: 5 }
+    service.ownGrids = [BOTH[0]!, BOTH[0]!]
+    service.addRun({ id: 'theirs', statuses: ['finished'] })
+    expect(await gate(EXISTING)).toMatchObject({ verdict: 'passed', warnings: [] })
+  })
+
   test('of a run that is repeated must be there again', async () => {
     service.ownGrids = BOTH
     const before = service.addRun({ id: 'before', statuses: ['finished'] })

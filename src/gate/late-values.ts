@@ -35,10 +35,11 @@ export async function lookAgain(
   }
 }
 
-/** The run, and no other: a reply that was mixed up on its way is none. */
+/** The run, and no other: a reply that was mixed up on its way is none. A grid that is listed twice is one. */
 export async function showRun(client: Gate['client'], id: string, signal: AbortSignal): Promise<Run> {
   const run = await client.showRun(id, signal)
-  if (run.id === id) return run
+  const grids = new Map(run.grids.map((grid) => [grid.id, grid]))
+  if (run.id === id) return { ...run, grids: [...grids.values()] }
   throw new MalformedReplyError(`reading run ${id}`, `the reply is about another run, ${run.id}`)
 }
 
