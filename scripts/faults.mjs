@@ -5,7 +5,7 @@
 //   npm run faults -- --only "stop, 503" cases whose name holds these words
 //   npm run faults -- --parallel 4       how many at once
 //   npm run faults -- --soak-only        100 gates in a row and 20 at once, nothing else
-//   npm run faults -- --whole 1000       how many seeds of spoilt replies (0: none); the test of one: LOADGATE_SEED=17
+//   npm run faults -- --whole 1000       how many seeds of spoilt replies (0: none); with --only seed, nothing else
 import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -37,7 +37,7 @@ const seed = Number(values.seed)
 const stories = [...makeMatrix(seed).map(storyOf), ...makeKills(seed)].filter(
   ({ name }) => name.includes(values.only) && !values['soak-only']
 )
-const seeds = values['soak-only'] || values.only !== '' ? 0 : Number(values.whole)
+const seeds = values['soak-only'] || !'seed'.startsWith(values.only) ? 0 : Number(values.whole)
 const total = stories.length + seeds
 let done = 0
 const report = ({ name, verdict, problems, tookMs, log }) => {
