@@ -1,8 +1,8 @@
 import { makeRandom } from './seeded-random.js'
 import { quoteField } from './sample-csv.js'
 
-/** How many steps are transactions: none as long as the overall figures do not count each request once, then 0.4. */
-const TRANSACTION_SHARE = 0
+/** How many steps are transactions. */
+const TRANSACTION_SHARE = 0.4
 
 export type Random = () => number
 
@@ -219,7 +219,7 @@ const SAMPLE_COLUMNS = [
     'dataType',
     'success'
   ],
-  ...['failureMessage', 'bytes', 'grpThreads', 'allThreads', 'URL', 'Latency']
+  ...['failureMessage', 'bytes', 'grpThreads', 'allThreads', 'URL', 'Latency', 'IdleTime']
 ]
 
 function writeSamples(rows: readonly TrueRow[], dialect: Dialect): string {
@@ -235,7 +235,7 @@ function writeSamples(rows: readonly TrueRow[], dialect: Dialect): string {
       responseCode: row.isFailure ? '500' : '200',
       responseMessage: isRequest
         ? 'OK'
-        : `Number of samples in transaction : ${row.transactionOf}, number of failing samples : ${failing}`,
+        : `Number of samples in transaction : ${row.transactionOf}, number of failing samples in transaction : ${failing}`,
       threadName: row.thread,
       dataType: isRequest ? 'text' : '',
       success: String(!row.isFailure),
