@@ -6,6 +6,7 @@
 //   npm run faults -- --parallel 4       how many at once
 //   npm run faults -- --soak-only        100 gates in a row and 20 at once, nothing else
 //   npm run faults -- --whole 1000       how many seeds of spoilt replies (0: none); with --only seed, nothing else
+//   npm run faults -- --one-run-only     1,000 seeds of the model of one run, nothing else; --seed and --seeds choose which
 import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -18,7 +19,9 @@ const { values } = parseArgs({
     parallel: { type: 'string', default: '6' },
     whole: { type: 'string', default: '1000' },
     'no-soak': { type: 'boolean', default: false },
-    'soak-only': { type: 'boolean', default: false }
+    'soak-only': { type: 'boolean', default: false },
+    'one-run-only': { type: 'boolean', default: false },
+    seeds: { type: 'string', default: '1000' }
   }
 })
 
@@ -35,9 +38,10 @@ const { runSeed } = await import('../__tests__/support/whole-or-not.ts')
 
 const seed = Number(values.seed)
 const stories = [...makeMatrix(seed).map(storyOf), ...makeKills(seed)].filter(
-  ({ name }) => name.includes(values.only) && !values['soak-only']
+  ({ name }) => name.includes(values.only) && !values['soak-only'] && !values['one-run-only']
 )
-const seeds = values['soak-only'] || !'seed'.startsWith(values.only) ? 0 : Number(values.whole)
+const seeds =
+  values['soak-only'] || values['one-run-only'] || !'seed'.startsWith(values.only) ? 0 : Number(values.whole)
 const total = stories.length + seeds
 let done = 0
 const report = ({ name, verdict, problems, tookMs, log }) => {
@@ -59,7 +63,13 @@ for (let seed = 1; seed <= seeds; seed++) {
 if (results.length > 0) console.log(`\nSeed ${seed}, Node ${process.version}\n\n${tableOf(results)}`)
 let isBroken = results.some(({ problems }) => problems.length > 0)
 
-if (!values['no-soak']) {
+if (values.only === '' && !values['soak-only']) {
+  const told = await tellAllOfOneRun(seed, Number(values.seeds))
+  console.log(`\nOne run, seeds ${seed} to ${seed + told.length - 1}\n\n${tableOf(told)}`)
+  isBroken ||= told.some(({ problems }) => problems.length > 0)
+}
+
+if (!values['no-soak'] && !values['one-run-only']) {
   const { table, problems } = await soak({ inARow: 100, atOnce: 20 })
   console.log(`\n${table}`)
   for (const problem of problems) console.error(`soak: ${problem}`)
@@ -67,6 +77,19 @@ if (!values['no-soak']) {
 }
 rmSync(stage, { recursive: true, force: true })
 process.exit(isBroken ? 1 : 0)
+
+/** The stories of one run, in which everything is a model but the gate itself: one after the other, since they hold the clock. */
+async function tellAllOfOneRun(first, count) {
+  const { tellStory } = await import('../__tests__/support/one-run-story.ts')
+  const told = []
+  for (let each = first; each < first + count; each++) {
+    const { flow, verdict, problems, log } = await tellStory(each)
+    told.push({ group: `one run: ${flow}`, verdict, problems })
+    for (const problem of problems) console.error(`one run, seed ${each} (LOADGATE_SEED=${each}): ${problem}`)
+    if (problems.length > 0) console.error(log.replace(/^/gm, '          | '))
+  }
+  return told
+}
 
 /** A row for each kind of thing that was struck, and one for all. */
 function tableOf(all) {

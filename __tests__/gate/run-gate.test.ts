@@ -459,7 +459,7 @@ describe('a cancelled job', () => {
 
   test('stops the run at once; the verdict is cancelled, and nothing is uploaded', async () => {
     const gating = gate()
-    await service.reached('showRun', 3)
+    await service.reached('showRun', 20)
     const beforeMs = bench.clock.elapsedMs
     cancel()
     expect(await gating).toMatchObject({ verdict: 'cancelled', reason: 'cancelled by SIGINT' })
@@ -469,6 +469,21 @@ describe('a cancelled job', () => {
     expect(bench.outputs.get('verdict')).toBe('cancelled')
     expect(bench.summaries).toHaveLength(1)
     expect(bench.states.at(-1)).toMatchObject({ cleanupDue: false })
+  })
+
+  test('within seconds of the creation: post looks once more, for a list that lags may hide a second run', async () => {
+    const gating = gate()
+    await service.reached('showRun', 2)
+    cancel()
+    await gating
+    expect(running()).toEqual([])
+    const state = bench.states.at(-1)!
+    expect(state).toMatchObject({ runId: 'run1', cleanupDue: true })
+    const late = service.addRun({ tags: [state.marker!], statuses: ['running'] })
+    const { log, clock } = bench
+    await clock.run(cleanUpStep(state, { log, clock, endProcessGroup: async () => false }))
+    expect(late.statuses).toEqual(['finished'])
+    expect(clock.elapsedMs).toBeLessThan(15_000)
   })
 
   test('while the run is being made: found by its marker and stopped', async () => {
@@ -758,7 +773,7 @@ describe('errors', () => {
 
   test('401 in the middle of the watch: the run is stopped', async () => {
     service.nextStatuses = ['running']
-    service.meet('showRun', faults.none, faults.none, faults.answer(401))
+    service.meet('showRun', ...Array.from({ length: 20 }, () => faults.none), faults.answer(401))
     expect((await gate()).verdict).toBe('error')
     expect(running()).toEqual([])
     expect(bench.uploads).toHaveLength(1)

@@ -34,7 +34,7 @@ export async function cleanUpStep(state: StepState, bench: CleanUpBench): Promis
   try {
     const options = { client, clock, log, signal: deadline.signal }
     if (await isLeftRunning(state, options)) return
-    await cleanUp(state, options)
+    await cleanUp(state, { ...options, isLast: true })
   } finally {
     deadline.release()
     await client.close()

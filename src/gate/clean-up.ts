@@ -16,6 +16,8 @@ export interface CleanUpOptions {
   readonly clock: Clock
   readonly log: Log
   readonly signal: AbortSignal
+  /** Nobody cleans up after this: what may show up a little later is waited for. */
+  readonly isLast?: boolean
 }
 
 /** Ends what the step started, as far as its state tells: the run, by id and by marker, and the grids it made. True when all of it has ended. */
@@ -29,18 +31,21 @@ export async function cleanUp(state: StepState, options: CleanUpOptions): Promis
 }
 
 async function endRuns(state: StepState, options: CleanUpOptions): Promise<boolean> {
-  const { runId, marker } = state
+  const { runId } = state
   if (runId !== undefined) {
-    const ended = await Promise.all([endAndTell(runId, options), endTwins({ runId, marker }, options)])
+    const ended = await Promise.all([endAndTell(runId, options), endLateTwins(state, options)])
     return ended.every((isEnded) => isEnded)
   }
   const ids = await findRunIds(state, options)
-  const ended = await Promise.all((ids ?? []).map((id) => endAndTell(id, options)))
-  return ids !== undefined && ended.every((isEnded) => isEnded)
+  if (ids === undefined) return false
+  const ended = await Promise.all(ids.map((id) => endAndTell(id, options)))
+  return (ids.length === 0 || (await endLateTwins(state, options))) && ended.every((isEnded) => isEnded)
 }
 
 /** Hardly ever is there a twin: where the list cannot be read, nobody waits long for it. */
 const TWINS_PATIENCE = { outageMs: 30_000, refusalMs: 10_000 }
+/** A twin is in the list by then, if there is one. */
+const LISTED_WITHIN_MS = 10_000
 
 /**
  * Something between here and the service may have sent the creation twice: what carries the marker is the step's own. False where
@@ -56,12 +61,24 @@ export async function endTwins(
   const marked = await persist(look, { clock, signal, ...TWINS_PATIENCE }).catch(() => undefined)
   if (marked === undefined) return false
   const twins = marked.filter(({ id, status }) => id !== runId && !hasEnded(status))
-  for (const { id } of twins)
-    log.warning(
-      `Run ${id} carries the same tag as run ${runId ?? ''}: it was made twice, and both made load.`
-    )
+  if (runId !== undefined)
+    for (const { id } of twins)
+      log.warning(`Run ${id} carries the same tag as run ${runId}: it was made twice, and both made load.`)
   const ended = await Promise.all(twins.map(({ id }) => endAndTell(id, options)))
   return ended.every((isEnded) => isEnded)
+}
+
+/** As above, and again when the list has had its time: by the last one who cleans up, to whom it is left. */
+async function endLateTwins(state: StepState, options: CleanUpOptions): Promise<boolean> {
+  const { clock, signal } = options
+  const isDone = await endTwins(state, options)
+  const leftMs = (state.askedMs ?? -Infinity) + LISTED_WITHIN_MS - clock.now()
+  if (state.marker === undefined || leftMs <= 0) return isDone
+  if (!options.isLast) return false
+  return clock.sleep(leftMs, signal).then(
+    () => endTwins(state, options),
+    () => false
+  )
 }
 
 /** Undefined when it could not be found out. */

@@ -39,11 +39,11 @@ async function createRun(
   origin: Extract<Origin, { kind: 'files' }>,
   signal: AbortSignal
 ): Promise<Run> {
-  const { settings, ledger } = gate
+  const { settings, ledger, bench } = gate
   const grids = await settleGrids(gate, origin.grids, signal)
   // Workflow, run, job and step are the same in all legs of a matrix, so the marker is random.
   const marker = `loadgate-${randomUUID()}`
-  ledger.note({ marker, cleanupDue: true })
+  ledger.note({ marker, askedMs: bench.clock.now(), cleanupDue: true })
   const request: RunRequest = { ...settings, files: origin.paths, grids, tags: [...settings.tags, marker] }
   const run = await createOrFind(gate, request, { marker, signal })
   ledger.noteDone({ runId: run.id })

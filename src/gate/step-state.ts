@@ -8,6 +8,8 @@ export interface StepState {
   readonly serviceName: string | undefined
   /** Sent as a tag with the run, so that it can be found when the reply to its creation was lost. */
   readonly marker: string | undefined
+  /** When the run was asked for, by this machine's clock. */
+  readonly askedMs?: number
   readonly runId: string | undefined
   /** A repeat that was asked for: what is needed to know its run when the reply was lost. */
   readonly repeat?: RepeatAttempt | undefined

@@ -1,0 +1,24 @@
+import { expect, test } from '@jest/globals'
+import { tellStory } from '../support/one-run-story.js'
+
+/** All of them are in `npm run faults`. LOADGATE_SEED=123 tells one story by itself, with all that happened in it. */
+const SEEDS =
+  process.env.LOADGATE_SEED === undefined
+    ? Array.from({ length: 150 }, (_, index) => index + 1)
+    : [Number(process.env.LOADGATE_SEED)]
+
+test('whatever becomes of requests and replies: one run, never left running, and nobody else’s touched', async () => {
+  const broken: unknown[] = []
+  const verdicts = new Set<string>()
+  for (const seed of SEEDS) {
+    const { problems, verdict, log } = await tellStory(seed)
+    verdicts.add(verdict)
+    if (problems.length > 0) broken.push({ seed, problems, log })
+  }
+  expect(broken).toEqual([])
+  expect(verdicts.size).toBeGreaterThanOrEqual(Math.min(SEEDS.length, 5))
+}, 120_000)
+
+test('a story is the same for the same seed', async () => {
+  for (const seed of [3, 42, 77]) expect(await tellStory(seed)).toEqual(await tellStory(seed))
+})
