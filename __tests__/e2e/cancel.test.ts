@@ -47,7 +47,7 @@ function slowDownStop(ms: number): void {
 }
 
 describe('a signal', () => {
-  test.each(['SIGINT', 'SIGTERM'] as const)(
+  test.each(['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const)(
     '%s while the run goes on: it is stopped at once, its end is seen, and the step fails as cancelled',
     async (signal) => {
       const { result } = await startUntil('show run', 2)
@@ -104,6 +104,18 @@ describe('what is not ours to stop', () => {
     const post = await world.step.post()
     expect(ended.outputs.verdict).toBe('cancelled')
     expect(world.proxy.count('stop')).toBe(0)
+    expect(await checkWorld(world, { main: ended, post, leave: { mayRun: true } })).toEqual([])
+  })
+
+  test('stop-on-cancel: false leaves the run after a kill of main too, and post says so', async () => {
+    world.step.inputs['stop-on-cancel'] = 'false'
+    const { result } = await startUntil('show run', 2)
+    main.kill('SIGKILL')
+    const ended = await result
+    const post = await world.step.post()
+    expect(ended.signal).toBe('SIGKILL')
+    expect(world.proxy.count('stop')).toBe(0)
+    expect(post.log).toContain('stop-on-cancel is false: the run is left running')
     expect(await checkWorld(world, { main: ended, post, leave: { mayRun: true } })).toEqual([])
   })
 

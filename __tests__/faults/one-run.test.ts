@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { tellStory } from '../support/one-run-story.js'
 
-/** All of them are in `npm run faults`. LOADGATE_SEED=123 tells one story by itself, with all that happened in it. */
+/** All of them are in `npm run faults`. LOADGATE_SEED=123 tells one story by itself. */
 const SEEDS =
   process.env.LOADGATE_SEED === undefined
     ? Array.from({ length: 150 }, (_, index) => index + 1)

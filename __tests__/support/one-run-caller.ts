@@ -1,7 +1,7 @@
 import type { Answered } from './one-run-service.js'
 
 /** What undici's `request` hands to a dispatcher. */
-interface Handler {
+export interface Handler {
   onConnect(abort: (reason?: Error) => void): void
   onHeaders(status: number, headers: readonly Buffer[], resume: () => void, text: string): void
   onData(chunk: Buffer): void

@@ -1,7 +1,7 @@
 import { Dispatcher } from 'undici'
 import type { ManualClock } from './gate-clock.js'
 import { Caller } from './one-run-caller.js'
-import type { Life } from './one-run-caller.js'
+import type { Handler, Life } from './one-run-caller.js'
 import { FAULTS, MOST_FAULTS } from './one-run-faults.js'
 import type { Fault, Operation } from './one-run-faults.js'
 import type { Answered, Asked, ModelService } from './one-run-service.js'
