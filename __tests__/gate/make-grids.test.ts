@@ -95,6 +95,27 @@ describe('a mixed list', () => {
     expect(gate.bench.clock.elapsedMs).toBeGreaterThan(120_000)
   })
 
+  test('404 of a grid that was made just now is a matter of moments', async () => {
+    service.meet('showGrid', ...Array.from({ length: 4 }, () => faults.answer(404)))
+    expect(await settle([makeSpecification(), { id: 'theirs' }])).toEqual([{ id: 'made1' }, { id: 'theirs' }])
+  })
+
+  test('404 for ever is an error after a minute', async () => {
+    service.meet('showGrid', ...Array.from({ length: 200 }, () => faults.answer(404)))
+    await expect(settle([makeSpecification(), { id: 'theirs' }])).rejects.toMatchObject({ status: 404 })
+    expect(gate.bench.clock.elapsedMs).toBeGreaterThanOrEqual(60_000)
+    expect(gate.bench.clock.elapsedMs).toBeLessThan(75_000)
+  })
+
+  test('a reply that names the grid and makes no sense otherwise is enough to end it by', async () => {
+    service.meet('createGrid', (res, commit) => {
+      commit()
+      faults.answer(201, { uuid: 'made1', status: 7, nodes: 'none' })(res, commit)
+    })
+    expect(await settle([makeSpecification(), { id: 'theirs' }])).toEqual([{ id: 'made1' }, { id: 'theirs' }])
+    expect(gate.ledger.state.madeGrids).toEqual(['made1'])
+  })
+
   test('the deadline ends the waiting', async () => {
     service.nextGridStatuses = ['starting']
     const controller = new AbortController()

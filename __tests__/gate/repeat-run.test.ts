@@ -5,6 +5,7 @@ import type { Run } from '../../src/service/documents.js'
 import { makeGate } from '../support/gate-bench.js'
 import type { TestGate } from '../support/gate-bench.js'
 import { GateService, faults } from '../support/gate-service.js'
+import type { Fault } from '../support/gate-service.js'
 
 const ALIKE = { name: 'nightly', threads: 5, duration: 60 }
 let service: GateService
@@ -26,6 +27,36 @@ afterEach(async () => {
 function start(signal = new AbortController().signal): Promise<Run> {
   return gate.bench.clock.run(startRun(gate, signal))
 }
+
+const redirectAfter: Fault = (res, commit) => {
+  commit()
+  faults.answer(302, '', { location: '/api/runs' })(res, commit)
+}
+
+/** A repeat is a GET: what is between may answer with what it answered before. */
+const cachedAfter: Fault = (res, commit) => {
+  commit()
+  faults.answer(200, { uuid: 'earlier', status: 'finished' })(res, commit)
+}
+
+test('a list that names the new run twice names one run', async () => {
+  service.pageSize = 2
+  service.meet('repeatRun', faults.dropAfter)
+  service.meet('listRuns', faults.none, (res, commit) => {
+    faults.none(res, commit)
+    service.addRun({ document: { name: 'somebody else' } })
+    service.addRun({ document: { name: 'somebody else' } })
+  })
+  const { id } = await start()
+  expect(service.runs.findIndex((run) => run.id === id)).toBe(2)
+})
+
+test('a list that fails in passing before the repeat is read again, for without it nothing could be found', async () => {
+  service.meet('listRuns', ...Array.from({ length: 6 }, () => faults.answer(503)), faults.answer(404))
+  service.meet('repeatRun', faults.dropAfter)
+  expect((await start()).id).toBe(service.runs[0]?.id)
+  expect(service.count('repeatRun')).toBe(1)
+})
 
 test('gives a new run, which is noted', async () => {
   const { id } = await start()
@@ -52,7 +83,9 @@ test('what the list held is in the saved state before the request is sent', asyn
 describe('when the reply is lost', () => {
   test.each([
     ['a 502 after it was done', faults.answerAfter(502)],
-    ['a reset after it was done', faults.dropAfter]
+    ['a reset after it was done', faults.dropAfter],
+    ['a redirect after it was done', redirectAfter],
+    ['an old run out of a cache', cachedAfter]
   ])('%s: the one new run that is like it is taken up', async (_, fault) => {
     service.meet('repeatRun', fault)
     const { id } = await start()

@@ -387,3 +387,21 @@ test('a plan that is not there is named before anything is sent', async () => {
   await expect(client.createRun(request)).rejects.toThrow(UploadError)
   expect(server.seen).toEqual([])
 })
+
+test('a link with the token in it is followed without: the header has it', async () => {
+  const token = 'tok-0123456789abcdef'
+  const links = { next: { href: `/api/runs?page=2&auth_token=${token}&per=5` } }
+  const server = await startServer(json(makeRunList({ _links: links })))
+  const client = new ServiceClient({
+    address: readAddress(server.origin),
+    token,
+    words: vocabularyOf(),
+    clock
+  })
+  clients.push(client)
+  const { next } = await client.listRuns()
+  expect(next).toBe('/api/runs?page=2&auth_token=***&per=5')
+  await client.listRuns(next)
+  expect(server.seen[1]?.path).toBe('/api/runs?page=2&per=5')
+  expect(server.seen[1]?.headers.authorization).toBeDefined()
+})
