@@ -25,7 +25,7 @@ export function doubtTimes(
   scope: Scope
 ): string | undefined {
   if (failures * 2 <= samples) return undefined
-  const [first] = measurements.errors?.(scope) ?? []
+  const [first] = measurements.errors(scope)
   const words = first && [first.code, first.message].filter((text) => text.trim() !== '').map(quote)
   const most = words === undefined || words.length === 0 ? '' : `, most often with ${words.join(' ')}`
   return `${failures} of ${samples} samples failed${most}, and times of failed requests are no measure`
