@@ -210,3 +210,29 @@ test('files that cannot be written cost the files, not the verdict', async () =>
   expect(bench.outputs.get('verdict')).toBe('failed')
   expect(bench.summaries).toHaveLength(1)
 })
+
+describe('an upload that is never answered', () => {
+  const hang = (): Promise<never> => new Promise(() => undefined)
+
+  test('is given up after a while, and the verdict is told', async () => {
+    Object.assign(bench, { uploadArtifact: hang })
+    await make()
+    expect(bench.log.of('warning').join()).toContain('could not be uploaded (no answer within 15 minutes)')
+    expect(bench.outputs.get('verdict')).toBeDefined()
+  })
+
+  test('is given up at once when the job is cancelled', async () => {
+    const cancellation = new AbortController()
+    Object.assign(bench, {
+      cancelled: cancellation.signal,
+      uploadArtifact: () => {
+        cancellation.abort(new Error('cancelled by SIGINT'))
+        return hang()
+      }
+    })
+    const startedMs = bench.clock.now()
+    await make()
+    expect(bench.clock.now() - startedMs).toBeLessThan(5_000)
+    expect(bench.outputs.get('verdict')).toBeDefined()
+  })
+})

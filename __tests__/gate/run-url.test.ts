@@ -9,6 +9,7 @@ test.each([
   ['data:text/html,x', undefined],
   ['/run1', undefined],
   ['', undefined],
+  [`https://service.example/${'x'.repeat(3000)}`, undefined],
   [undefined, undefined]
 ])('the permalink %p gives %p', (permalink, url) => {
   expect(runUrl(makeSettings(), makeRun({ permalink }))).toBe(url)

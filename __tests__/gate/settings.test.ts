@@ -261,6 +261,11 @@ describe('a bad input names itself, what was given and what is accepted', () => 
       'service-name: "Acme!" is not accepted; give a word of small letters, digits, - and _'
     ],
     [
+      'a base-url with a password and a token in it',
+      { ...REMOTE, 'base-url': 'https://me:hunter2@service.example/?token=hunter2' },
+      'base-url: "https://***@service.example/?***" must not hold a user name or password; the token goes into `token`'
+    ],
+    [
       'an empty base-url',
       { ...REMOTE, 'base-url': '' },
       'base-url: is empty; give the address of the service (https://…), or local to run on this runner'
@@ -447,6 +452,11 @@ describe('a missing token', () => {
       )
       expect((skipped as Skip).skip).toContain('there is no token here')
     }
+  })
+
+  test('an input that comes from a variable is as empty there as the token', async () => {
+    const given: Given = { 'on-missing-token': 'skip', 'base-url': '', token: '', files: '', grids: '' }
+    expect(await readSettings(makeSources(given))).toHaveProperty('skip')
   })
 
   test('other problems are told even then', async () => {

@@ -125,3 +125,23 @@ test('no part of the token gets out when the bytes break off within it', async (
   await expect(reading).rejects.toThrow('reset')
   expect(Buffer.concat(seen).toString()).not.toContain(PLAIN.slice(0, 4))
 })
+
+test.each([
+  [
+    'letters escaped in JSON',
+    (token: string) =>
+      [...token].map((sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`).join('')
+  ],
+  [
+    'entities with zeros before them',
+    (token: string) => token.replaceAll("'", '&#039;').replaceAll('"', '&#034;')
+  ],
+  [
+    'doubled quotes of a CSV within JSON',
+    (token: string) => JSON.stringify(token.replaceAll('"', '""')).slice(1, -1)
+  ],
+  ['an apostrophe with a backslash', (token: string) => token.replaceAll("'", "\\'")]
+])('in a text, %s', (_, write) => {
+  for (const token of [PLAIN, `ab'cd"ef0123456789`])
+    expect(new Redactor(token).text(`before ${write(token)} after`)).toBe('before *** after')
+})

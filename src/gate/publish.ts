@@ -7,8 +7,10 @@ import { renderPage } from '../report/page.js'
 import { renderSummary } from '../report/summary.js'
 import { cutToBytes } from '../report/size.js'
 import { metricsOutput, thresholdsOutput, verdictDocument } from '../report/verdict-document.js'
+import { reasonOf } from '../service/clock.js'
 import type { Collection } from './collect.js'
 import { commentOnPullRequest } from './comment.js'
+import { startDeadline } from './deadline.js'
 import { quoteLines } from './remote-errors.js'
 import type { Settings } from './settings.js'
 import { messageOf } from './trouble.js'
@@ -22,6 +24,8 @@ interface Uploaded {
 const MOST_OUTPUT_BYTES = 64 * 1024
 const UPLOAD_ATTEMPTS = 3
 const UPLOAD_PAUSE_MS = 3_000
+/** The client itself waits for three quarters of an hour for a server that accepts and never answers. */
+const LONGEST_UPLOAD_MS = 15 * 60_000
 
 /** Makes the outcome known: files, artifact, outputs, summary, annotations, comment. Nothing that fails here changes the verdict. */
 export async function publish(
@@ -97,19 +101,26 @@ async function upload(
       problem: `There is nowhere to upload an artifact to; the files lie in ${scratchDir}.`
     }
   const name = settings.artifactName ?? `loadgate-${outcome.run?.id ?? ''}`
+  const deadline = startDeadline(clock, LONGEST_UPLOAD_MS, {
+    error: new Error(`no answer within ${LONGEST_UPLOAD_MS / 60_000} minutes`),
+    others: [cancelled]
+  })
   let failure = ''
-  for (let attempt = 1; attempt <= UPLOAD_ATTEMPTS && !cancelled.aborted; attempt++) {
+  for (let attempt = 1; attempt <= UPLOAD_ATTEMPTS && !deadline.signal.aborted; attempt++) {
     try {
       const request = { name, folder: scratchDir, files, retentionDays: settings.retentionDays }
-      return { artifact: await uploadArtifact(request), problem: undefined }
+      const artifact = await within(deadline.signal, uploadArtifact(request))
+      deadline.release()
+      return { artifact, problem: undefined }
     } catch (thrown) {
       failure = messageOf(thrown)
       // Names are used once, and some servers have no such service: trying again cannot help.
       if (/conflict|already exists|GHES/i.test(failure)) break
       if (attempt < UPLOAD_ATTEMPTS)
-        await clock.sleep(UPLOAD_PAUSE_MS * attempt, cancelled).catch(() => undefined)
+        await clock.sleep(UPLOAD_PAUSE_MS * attempt, deadline.signal).catch(() => undefined)
     }
   }
+  deadline.release()
   const problem = `The artifact ${name} could not be uploaded (${failure}); the files lie in ${scratchDir} on the runner.`
   log.warning(problem)
   return { artifact: undefined, problem }
@@ -135,4 +146,14 @@ function setOutputs(
     bench.setOutput('artifact-id', artifact.id)
     if (artifact.url !== undefined) bench.setOutput('artifact-url', artifact.url)
   }
+}
+
+/** The client takes no signal: it is left behind, and ends with the process. */
+function within<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const giveUp = (): void => reject(reasonOf(signal))
+    if (signal.aborted) giveUp()
+    signal.addEventListener('abort', giveUp, { once: true })
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', giveUp))
+  })
 }

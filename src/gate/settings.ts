@@ -116,7 +116,9 @@ async function readAll(inputs: Inputs, sources: SettingsSources): Promise<Settin
   const durationSeconds = inputs.take('duration', (text) => parseDurationSeconds(text, 1))
   const timeoutSeconds = inputs.take('timeout', (text) => parseDurationSeconds(text, 1)) ?? 0
   const wait = inputs.take('wait', parseBoolean) ?? true
-  const origin = await readOrigin(inputs, sources, { isLocal, wait, durationSeconds, timeoutSeconds })
+  const origin = await readOrigin(inputs, sources, {
+    ...{ isLocal, isSkipped, wait, durationSeconds, timeoutSeconds }
+  })
   const settings = {
     serviceName: inputs.take('service-name', (text) =>
       parsePattern(text, SERVICE_NAME, 'a word of small letters, digits, - and _')
@@ -164,6 +166,11 @@ export function defaultName({ repository, ref, commit }: Occasion): string {
   return [repository, ref, commit.slice(0, 7)].filter((part) => part !== '').join(' ') || 'loadgate'
 }
 
+/** A password or a token in an address is quoted nowhere. */
+function withoutSecrets(address: string): string {
+  return address.replace(/\/\/[^/]*@/, '//***@').replace(/[?#].*$/s, '?***')
+}
+
 function readTarget(inputs: Inputs, isLocal: boolean, platform: string): Target | undefined {
   const token = inputs.text('token')
   if (isLocal) {
@@ -183,7 +190,10 @@ function readTarget(inputs: Inputs, isLocal: boolean, platform: string): Target 
     try {
       address = readAddress(given)
     } catch (thrown) {
-      inputs.complain('base-url', `"${given}" ${thrown instanceof Error ? thrown.message : String(thrown)}`)
+      inputs.complain(
+        'base-url',
+        `"${withoutSecrets(given)}" ${thrown instanceof Error ? thrown.message : String(thrown)}`
+      )
     }
   if (token === '')
     inputs.complain(
@@ -195,6 +205,8 @@ function readTarget(inputs: Inputs, isLocal: boolean, platform: string): Target 
 }
 
 interface OriginRules {
+  /** Where variables are as empty as the token, only what was given can be wrong. */
+  readonly isSkipped: boolean
   readonly isLocal: boolean
   readonly wait: boolean
   readonly durationSeconds: number | undefined
@@ -224,8 +236,9 @@ async function readOrigin(inputs: Inputs, sources: SettingsSources, rules: Origi
       )
     return runId === undefined ? { kind: 'repeat', runId: repeat ?? '' } : { kind: 'existing', runId }
   }
+  const isSpared = rules.isSkipped && lines.length === 0
   const { paths, problems } = await resolveLines(lines, sources)
-  for (const problem of problems) inputs.complain('files', problem)
+  for (const problem of isSpared ? [] : problems) inputs.complain('files', problem)
   return { kind: 'files', paths, grids: readGrids(inputs, rules) }
 }
 
@@ -253,7 +266,7 @@ function readRunId(inputs: Inputs, name: 'run-id' | 'repeat', isLocal: boolean):
 
 function readGrids(
   inputs: Inputs,
-  { isLocal, durationSeconds, timeoutSeconds }: OriginRules
+  { isLocal, isSkipped, durationSeconds, timeoutSeconds }: OriginRules
 ): readonly GridChoice[] {
   const localDefaults = {
     infrastructure: 'demand',
@@ -263,6 +276,7 @@ function readGrids(
     stop_after: String(Math.min(2880, Math.max(1, Math.ceil(timeoutSeconds / 60))))
   }
   const given = inputs.grids()
+  if (given === '' && isSkipped) return []
   if (given === '' && !isLocal) {
     inputs.complain(
       'grids',

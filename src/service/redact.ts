@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import { formsOf } from './written-forms.js'
+import { escapesOf, formsOf } from './written-forms.js'
 
 /** A reply's bytes as they arrive, to be read once. */
 export interface ReplyBody extends AsyncIterable<Buffer> {
@@ -34,7 +34,7 @@ export class Redactor {
   constructor(token: string) {
     const secrets = secretsOf(token)
     this.#spellings = secrets.map((secret) => spell(secret, latin1Of))
-    this.#text = patternOf(secrets.map((secret) => spell(secret, (character) => character)))
+    this.#text = patternOf(secrets.map(spellForText))
     this.#bytes = patternOf(this.#spellings)
     this.#clues = secrets.map((secret) => Buffer.from(longestWord(secret)))
     this.#longestBytes = Math.max(0, ...this.#spellings.map(longestLength))
@@ -112,6 +112,13 @@ function secretsOf(token: string): string[] {
 
 function spell(secret: string, literalOf: (character: string) => string): Spelling {
   return Array.from(secret, (character) => formsOf(character, literalOf(character)))
+}
+
+/** A JSON writer may escape letters too. In bytes that would cost the quick look for what is there as it is. */
+function spellForText(secret: string): Spelling {
+  return Array.from(secret, (character) => [
+    ...new Set([...formsOf(character, character), ...escapesOf(character)])
+  ])
 }
 
 function longestLength(spelling: Spelling): number {

@@ -8,18 +8,26 @@ const NAMED_ENTITIES: Readonly<Record<string, string>> = {
 /** base64 for addresses has other letters for two of the plain one's; forms write a space so. */
 const IN_ADDRESSES: Readonly<Record<string, string>> = { '+': '-', '/': '_', ' ': '+' }
 /** What JSON writes with a backslash before it. */
-const ESCAPED_IN_JSON = ['"', '\\', '/']
+const ESCAPED_IN_JSON = ['"', '\\', '/', "'"]
 /** As it is, within an address, and within an address that is within an address. */
 const DEPTHS = [0, 1, 2]
 
-/** The ways in which JSON, addresses, CSV and HTML write one character; letters and digits are written as they are everywhere. */
+/** The ways in which an encoder may write any character at all, letters too. */
+export function escapesOf(character: string): readonly string[] {
+  return [
+    ...DEPTHS.map((depth) => unicodeForm(character, depth)).flatMap(inBothCases),
+    ...entitiesOf(character)
+  ]
+}
+
+/** The ways in which JSON, addresses, CSV and HTML write one character; letters and digits are mostly written as they are. */
 export function formsOf(character: string, literal: string): readonly string[] {
   if (/^[A-Za-z0-9]$/.test(character)) return [character]
   const forms = [
     literal,
     ...(ESCAPED_IN_JSON.includes(character) ? DEPTHS.map((depth) => backslashes(depth) + literal) : []),
     // In a quoted field of a CSV.
-    ...(character === '"' ? ['""'] : []),
+    ...(character === '"' ? ['""', '\\"\\"'] : []),
     ...DEPTHS.map((depth) => percentForm(character, depth)).flatMap(inBothCases),
     ...DEPTHS.map((depth) => unicodeForm(character, depth)).flatMap(inBothCases),
     ...entitiesOf(character),
@@ -45,7 +53,7 @@ function entitiesOf(character: string): string[] {
   const code = character.codePointAt(0) ?? 0
   const named = NAMED_ENTITIES[character]
   return [
-    `&#${code};`,
+    ...[0, 3, 4, 5].map((digits) => `&#${String(code).padStart(digits, '0')};`),
     ...inBothCases(`&#x${hex(code, 2)};`),
     ...inBothCases(`&#x${hex(code, 4)};`),
     ...(named === undefined ? [] : [named])
