@@ -142,6 +142,12 @@ function tellError(thrown: unknown): void {
   writeErr(guard(`loadgate: ${strikeOut(plain(messageOf(thrown)), [token])}\n`))
 }
 
+/** Whatever was typed: what a killed command has left loading a target is ended first. */
+async function endOrphans(): Promise<void> {
+  const { ToolRegistry } = await import('./local/tool-registry.js')
+  await ToolRegistry.open(process.env, (line) => writeErr(guard(`${plain(line)}\n`))).endOrphans()
+}
+
 async function createGuard(): Promise<(text: string) => string> {
   const { defuse } = await import('./github/log.js')
   // No line of JSON starts a command; within it, the old form is written in another way and means the same.
@@ -149,6 +155,7 @@ async function createGuard(): Promise<(text: string) => string> {
 }
 
 try {
+  await endOrphans()
   const code = await runCommandLine(process.argv.slice(2), world)
   process.exitCode = strayError.signal.aborted ? 2 : code
 } catch (thrown) {

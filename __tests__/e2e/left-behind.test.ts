@@ -156,14 +156,15 @@ describe('kill -9', () => {
     [
       'run',
       async () => {
-        const { code, out } = await runCommand(['run', '--rehearse', '--files', 'plan.jmx'], {
+        const { code, out, err } = await runCommand(['run', '--rehearse', '--files', 'plan.jmx'], {
           cwd: folder,
           env
         })
         expect(code).toBe(0)
-        return out
+        return out + err
       }
     ],
+    ['--version', async () => (await runCommand(['--version'], { cwd: folder, env })).err],
     [
       'serve',
       async () => {
