@@ -18,7 +18,7 @@ import {
   specFields,
   waitForStatus
 } from './support.js'
-import { writeJMeter, writeSample, writeScript } from './stand-in.js'
+import { HALT, writeJMeter, writeSample, writeScript } from './stand-in.js'
 
 const folders = createFolders()
 const services = createServices()
@@ -202,7 +202,10 @@ describe('what JMeter is given', () => {
 
   test('its lines go to the log, without the noise', async () => {
     const { service } = await runStandIn()
-    expect(service.lines).toEqual([expect.stringMatching(/^us-east-1 \w{6} node 1: summary = 1$/)])
+    expect(service.lines).toEqual([
+      expect.stringMatching(/^us-east-1 \w{6} node 1: summary = 1$/),
+      expect.stringMatching(/^us-east-1 \w{6} node 1: \.\.\. end of run$/)
+    ])
   })
 })
 
@@ -243,6 +246,26 @@ describe('how JMeter ends', () => {
     expect(run.json).toMatchObject({ status: 'finished', remote_errors: null })
     expect(service.lines).toContainEqual(
       expect.stringMatching(/its log has: ERROR o\.a\.j\.e\.RegexExtractor: Error in pattern \(2 times\)$/)
+    )
+  })
+
+  test('in mid-plan with exit code 0, without a word of the end: the rest of the load is lost', async () => {
+    const service = await startStandIn([writeSample('home'), HALT])
+    const run = await finishRun(service)
+    expect(run.json).toMatchObject({
+      status: 'finished',
+      remote_errors:
+        'load lost: JMeter ended before the end of the test, with exit code 0; does a script of the plan end it?'
+    })
+  })
+
+  test('without a start, as its log says: that is told, and not the end that is missing', async () => {
+    const service = await startStandIn([
+      logLine('ERROR o.a.j.e.StandardJMeterEngine: Error occurred compiling the tree:'),
+      HALT
+    ])
+    expect((await finishRun(service)).json.remote_errors).toMatch(
+      /^load lost: JMeter: could not start the plan \(it does not say why\)\nload lost: us-east-1 \w{6} node 1 took no sample$/
     )
   })
 

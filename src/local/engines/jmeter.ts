@@ -43,6 +43,8 @@ const SHOWN_NOTES = 3
 const HEADER_BYTES = 1 << 16
 /** Of JMeter's logging, when the disk is full and the log can no longer tell. */
 const DISK_FULL = /No space left on device|Unable to write to stream/
+/** The last words of JMeter after a test, however it came to its end; a script may have put some before them. */
+const END_OF_RUN = /\.\.\. end of run\s*$/
 
 /** Runs plans with Apache JMeter, one process a node. */
 export function createJMeterEngine(around: Surroundings): Engine {
@@ -74,7 +76,7 @@ async function runJMeter(jmeter: JMeter, work: Work): Promise<NodeOutcome> {
   const files = new Set(await readdir(dirname(order.planFile)))
   await linkIntoFolders(order, files)
   await overrideHosts(order)
-  const { exit, words, isDiskFull } = await runProcess(jmeter, work)
+  const { exit, words, isDiskFull, isEnded } = await runProcess(jmeter, work)
   // Whoever stopped it knows that load is missing, and is waiting.
   if (signal.aborted) return { problem: null }
   // The tool's words go into the report, which everybody may read.
@@ -87,7 +89,8 @@ async function runJMeter(jmeter: JMeter, work: Work): Promise<NodeOutcome> {
   if (exit.code === 0) {
     for (const note of found.notes.slice(0, SHOWN_NOTES))
       around.log(redact(`${order.nodeName}: its log has: ${note}`))
-    return { problem: null, losses: [...losses, ...(await missingSamples(order, found))].map(redact) }
+    const missing = [...(isEnded ? [] : missingEnd(found)), ...(await missingSamples(order, found))]
+    return { problem: null, losses: [...losses, ...missing].map(redact) }
   }
   const how = exit.signal === null ? `exit code ${exit.code}` : `killed by ${exit.signal}`
   const log = await readTail(order.logFile, TAIL_BYTES)
@@ -98,9 +101,9 @@ async function runJMeter(jmeter: JMeter, work: Work): Promise<NodeOutcome> {
 async function runProcess(
   jmeter: JMeter,
   { order, signal, around }: Work
-): Promise<{ exit: ToolExit; words: readonly string[]; isDiskFull: boolean }> {
+): Promise<{ exit: ToolExit; words: readonly string[]; isDiskFull: boolean; isEnded: boolean }> {
   const words: string[] = []
-  const said = { isDiskFull: false }
+  const said = { isDiskFull: false, isEnded: false }
   const exit = await around.processes.run(
     {
       file: jmeter.file,
@@ -110,6 +113,7 @@ async function runProcess(
       onLine: (line) => {
         if (line.includes(NOISE)) return
         said.isDiskFull ||= DISK_FULL.test(line)
+        said.isEnded ||= END_OF_RUN.test(line)
         around.log(`${order.nodeName}: ${line}`)
         words.push(line)
         if (words.length > KEPT_LINES) words.shift()
@@ -126,6 +130,13 @@ async function readFindings({ order, signal }: Work, files: ReadonlySet<string>)
   const finder = new LossFinder({ folder: dirname(planFile), files, samplesFile })
   await readLogEntries(logFile, (entry) => finder.push(entry), signal)
   return finder.end()
+}
+
+/** A script can end JMeter at any time with any exit code. A plan that did not start has no end either. */
+function missingEnd({ losses }: LogFindings): string[] {
+  return losses.some((loss) => loss.startsWith('JMeter: could not start the plan'))
+    ? []
+    : ['JMeter ended before the end of the test, with exit code 0; does a script of the plan end it?']
 }
 
 /** A node that had work to do and has nothing to show for it, with the reason unless a loss tells it. */
