@@ -117,6 +117,57 @@ describe('load that was not made', () => {
       loss: 'could not start the plan ("__Random called with wrong number of parameters")'
     },
     {
+      name: 'a condition that cannot be evaluated',
+      entry: [
+        'ERROR o.a.j.c.IfController: has stock: error while processing [${stock} == 3 && (]',
+        'org.mozilla.javascript.EvaluatorException: missing ; before statement (<cmd>#1)'
+      ],
+      loss: 'could not evaluate the condition of has stock ("${stock} == 3 && (")'
+    },
+    {
+      name: 'a condition of more than one line',
+      entry: [
+        'ERROR o.a.j.c.IfController: has stock: error while processing [${stock} ==',
+        '3 && (]',
+        'org.mozilla.javascript.EvaluatorException: missing ; before statement (<cmd>#1)'
+      ],
+      loss: 'could not evaluate the condition of has stock ("${stock} ==")'
+    },
+    ...['Jexl2', 'Jexl3'].map((kind) => ({
+      name: `an expression of ${kind}`,
+      entry: [
+        `ERROR o.a.j.f.${kind}Function: An error occurred while evaluating the expression "\${unknown} < "`,
+        'org.apache.commons.jexl3.JexlException$Parsing: parsing error'
+      ] as const,
+      loss: 'could not evaluate an expression ("${unknown} <")'
+    })),
+    {
+      name: 'an expression of JavaScript',
+      entry: [
+        'ERROR o.a.j.f.JavaScript: Error processing Javascript: [nothing.foo == 3]',
+        'org.mozilla.javascript.EcmaError: ReferenceError: "nothing" is not defined. (<cmd>#1)'
+      ],
+      loss: 'could not evaluate an expression ("nothing.foo == 3")'
+    },
+    {
+      name: 'an expression of Groovy',
+      entry: [
+        'WARN o.a.j.f.Groovy: Error running groovy script',
+        'javax.script.ScriptException: javax.script.ScriptException: groovy.lang.MissingPropertyException: No such property: nothing for class: Script2',
+        'groovy.lang.MissingPropertyException: No such property: nothing for class: Script2'
+      ],
+      loss: 'could not evaluate an expression of __groovy ("No such property: nothing for class: Script")'
+    },
+    {
+      name: 'an expression of BeanShell',
+      entry: [
+        'WARN o.a.j.f.BeanShell: Error running BSH script',
+        'org.apache.jorphan.util.JMeterException: Error invoking bsh method: eval\tIn file: inline evaluation of: ``nothing.foo == == 3;\'\'',
+        'bsh.ParseException: Encountered "=="'
+      ],
+      loss: 'could not evaluate an expression of __BeanShell ("Encountered "=="")'
+    },
+    {
       name: 'a thread group that does not start',
       entry:
         'ERROR o.a.j.u.JMeterUtils: Error occurred starting thread group :buyers, error message:Invalid duration 0, see log',

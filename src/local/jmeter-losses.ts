@@ -77,6 +77,25 @@ const RULES: readonly Rule[] = [
     pattern: /CSVDataSet: \S*Exception/,
     tell: (_match, entry) => `could not read a data set (${quote(entry.text.replace(/^\S+: /, ''))})`
   },
+  // A condition that is none counts as false, whatever it was to lead to; other requests go out without their data.
+  {
+    pattern: /^\S*\bIfController: (.*?): error while processing \[(.*?)\]?$/m,
+    tell: ([, name = '', condition]) => `could not evaluate the condition of ${name} (${quote(condition)})`
+  },
+  {
+    pattern: /^\S*\bJexl\d?Function: An error occurred while evaluating the expression "(.*?)"?$/m,
+    tell: ([, expression]) => `could not evaluate an expression (${quote(expression)})`
+  },
+  {
+    pattern: /^\S*\bJavaScript: Error processing Javascript: \[(.*?)\]?$/m,
+    tell: ([, expression]) => `could not evaluate an expression (${quote(expression)})`
+  },
+  {
+    pattern: /^\S*\b(?:Groovy: Error running groovy|BeanShell: Error running BSH) script$/m,
+    tell: ([words], entry) =>
+      // Groovy numbers the scripts that it compiles.
+      `could not evaluate an expression of __${words.includes('Groovy') ? 'groovy' : 'BeanShell'} (${quote(reasonOf(entry).replace(/\bScript\d+$/, 'Script'))})`
+  },
   // A class that the plan names and nobody has: its sampler does nothing but fail.
   {
     pattern: /Sampler: .*\n(?:.*\n)?java\.lang\.(?:ClassNotFoundException|NoClassDefFoundError): ([\w.$/]+)/,
