@@ -78,6 +78,66 @@ describe('a report of CSVs at hand', () => {
     expect(await readVerdict()).toMatchObject({ rehearsal: true })
   })
 
+  describe('beside the verdict of their run', () => {
+    const judge = async (verdict: object | string, threshold = 'p95 < 8s'): Promise<string> => {
+      await mkdir(join(workspace, 'artifact/results'), { recursive: true })
+      await writeFile(join(workspace, 'artifact/results/local-abc.csv'), makeJtl())
+      const text = typeof verdict === 'string' ? verdict : JSON.stringify(verdict)
+      await writeFile(join(workspace, 'artifact/verdict.json'), text)
+      await type('artifact', '--thresholds', threshold, '--output', 'out')
+      const told = await readVerdict()
+      return `${String(told.verdict)}: ${String(told.reason)}`
+    }
+    const undecided = { verdict: 'inconclusive', level: 'fail', reason: 'there is no label x' }
+    const byThreshold = {
+      verdict: 'inconclusive',
+      reason: '1 threshold is inconclusive: there is no label x',
+      thresholds: [undecided]
+    }
+    const lost = ['load lost: node 2 of 4 died']
+
+    test.each<[string, object | string, string]>([
+      ['cancelled', { verdict: 'cancelled', reason: 'SIGINT came.' }, 'ended as cancelled: "SIGINT came."'],
+      ['timed out', { verdict: 'timed-out', reason: 'After 2 s.' }, 'ended as timed-out: "After 2 s."'],
+      ['an error', { verdict: 'error', reason: 'Refused.' }, 'ended as error: "Refused."'],
+      [
+        'inconclusive for its evidence',
+        { ...byThreshold, reason: 'Part of the load was lost: node 2' },
+        'was inconclusive: "Part of the load was lost: node 2"'
+      ],
+      ['with lost load', { ...byThreshold, remote_errors: lost }, 'lost part of its load: "node 2 of 4 died"'],
+      ['failed with lost load', { verdict: 'failed', remote_errors: lost }, 'lost part of its load'],
+      [
+        'failed with a shortfall',
+        { verdict: 'failed', remote_errors: ['node 2 died'], warnings: ['2 of 4 threads.'] },
+        'did not reach its load: "2 of 4 threads.", and the service said: "node 2 died"'
+      ],
+      [
+        'failed without a CSV',
+        { verdict: 'failed', grids: [{ gridId: 'a' }, { gridId: 'b', problem: '404' }] },
+        'has no whole CSV of grid b: "404"'
+      ],
+      ['broken off', '{"verdict": "pass', 'is no JSON']
+    ])('that was %s: never green', async (_, verdict, words) => {
+      const told = await judge(verdict)
+      expect(told).toMatch(/^inconclusive: /)
+      expect(told).toContain(words)
+      expect(told).toContain(join(workspace, 'artifact/verdict.json'))
+    })
+
+    test('that was cancelled: a broken threshold is broken all the same', async () => {
+      expect(await judge({ verdict: 'cancelled', reason: 'SIGINT came.' }, 'p95 < 1ms')).toMatch(/^failed: /)
+    })
+
+    test.each<[string, object]>([
+      ['passed', { verdict: 'passed', remote_errors: ['a warning'], grids: [{ gridId: 'a' }] }],
+      ['failed', { verdict: 'failed', reason: '1 threshold is broken: p95' }],
+      ['inconclusive for a threshold only', byThreshold]
+    ])('that was %s: the CSVs are whole, and judged anew', async (_, verdict) => {
+      expect(await judge(verdict)).toMatch(/^passed: /)
+    })
+  })
+
   test('of a folder: the grids and regions that the artifact names', async () => {
     await mkdir(join(workspace, 'artifact/results'), { recursive: true })
     await writeFile(join(workspace, 'artifact/results/us-east-1-abc.csv'), makeJtl())

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
-import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
-import { basename, dirname, join, resolve } from 'node:path'
+import { mkdir, stat, writeFile } from 'node:fs/promises'
+import { basename, join, resolve } from 'node:path'
 import { decideByEvidence, gapInMeasurements } from '../gate/decide-by-evidence.js'
 import { exitCodeOf } from '../gate/ending.js'
 import type { Outcome } from '../report/outcome.js'
@@ -16,6 +16,7 @@ import { judgeThresholds } from '../thresholds/judge.js'
 import type { Metric, Threshold } from '../thresholds/threshold.js'
 import type { Arguments, Flag } from './arguments.js'
 import { UsageError } from './arguments.js'
+import { readEarlierVerdict } from './earlier-verdict.js'
 import { nameOutputFolder } from './gate-command.js'
 import { RESULT_FILE, listResultFiles } from './result-files.js'
 import { errorTable, plain, table } from './screen.js'
@@ -98,14 +99,15 @@ async function judgeFiles(
     apdexProblem: 'the CSVs have no single response times',
     measurements
   })
+  const earlier = await readEarlierVerdict(files.map(({ path }) => path))
   const sizes = await Promise.all(files.map(async ({ path }) => (await stat(path)).size))
   return {
-    ...decideByEvidence(judgements, gapInMeasurements(measurements)),
+    ...decideByEvidence(judgements, earlier.gap ?? gapInMeasurements(measurements)),
     run: undefined,
     apdex,
     summary: undefined,
     means: {},
-    rehearsal: await isRehearsal(files.map(({ path }) => path)),
+    rehearsal: earlier.rehearsal,
     judgements,
     grids: files.map(({ grid, region }, i) => {
       return { gridId: grid, region, nodeCount: undefined, bytes: sizes[i], problem: undefined }
@@ -115,19 +117,6 @@ async function judgeFiles(
     remoteErrors: [],
     notes: []
   }
-}
-
-/** Synthetic samples look like others; the verdict that lies beside them, as in an artifact, tells. */
-async function isRehearsal(paths: readonly string[]): Promise<boolean> {
-  const folders = new Set(paths.flatMap((path) => [dirname(path), dirname(dirname(path))]))
-  const told = [...folders].map(async (folder) => {
-    const verdict = JSON.parse(await readFile(join(folder, 'verdict.json'), 'utf8')) as {
-      rehearsal?: unknown
-    } | null
-    return verdict?.rehearsal === true
-  })
-  const answers = await Promise.allSettled(told)
-  return answers.some((answer) => answer.status === 'fulfilled' && answer.value)
 }
 
 function describe(outcome: Outcome, folder: string): string {
