@@ -5,6 +5,7 @@ import { basename, join } from 'node:path'
 import { collect } from '../../src/gate/collect.js'
 import type { Collection } from '../../src/gate/collect.js'
 import { startDeadline } from '../../src/gate/deadline.js'
+import { listRemoteErrors } from '../../src/gate/remote-errors.js'
 import type { Run } from '../../src/service/documents.js'
 import { makeGate, makeGrid, makeRun } from '../support/gate-bench.js'
 import type { TestGate } from '../support/gate-bench.js'
@@ -227,6 +228,13 @@ describe('what is there a little later', () => {
     expect(measurements?.figures({})?.samples).toBe(7)
   })
 
+  test.each([202, 203, 207])('a CSV in place of which comes %d', async (status) => {
+    service.csvs.set('grid1', makeCsv(40))
+    service.meet('result', faults.answer(status, makeCsv(5), { 'content-type': 'text/csv' }))
+    const { measurements } = await gather({ grids: [makeGrid()] })
+    expect(measurements?.figures({})?.samples).toBe(40)
+  })
+
   test('rows behind a header', async () => {
     const bare = faults.answer(200, `${CSV_HEADER}\n`, { 'content-type': 'text/csv' })
     service.meet('result', bare, bare, bare)
@@ -248,6 +256,48 @@ describe('what is there a little later', () => {
     const { grids, measurements } = await gather({ apdex: null, results: [nameless] }, 60_000)
     expect(grids.map(({ gridId }) => gridId)).toEqual(['grid1'])
     expect(measurements?.figures({})?.samples).toBe(10)
+  })
+})
+
+describe('what becomes known after the first look that shows the end', () => {
+  const later = (document: Record<string, unknown>) => {
+    service.runs[0]!.statuses = ['finished']
+    service.runs[0]!.document = document
+  }
+
+  test('a bad end', async () => {
+    later({ status: 'problem' })
+    expect((await gather({ grids: [makeGrid()] })).run.status).toBe('problem')
+  })
+
+  test('what went wrong, beside what was known', async () => {
+    later({ remote_errors: ['load lost: half of it'] })
+    const { run } = await gather({ grids: [makeGrid()], remoteErrors: '["a node was slow"]' })
+    expect(listRemoteErrors(run.remoteErrors)).toEqual(['a node was slow', 'load lost: half of it'])
+  })
+
+  test('is asked for once the CSVs are home', async () => {
+    later({})
+    await gather({ grids: [makeGrid()] })
+    expect(service.order().at(-1)).toBe('showRun')
+  })
+
+  test('a bad end is not undone', async () => {
+    later({ status: 'finished', apdex: '0.9 [500]' })
+    expect((await gather({ grids: [makeGrid()], status: 'problem' })).run.status).toBe('problem')
+  })
+
+  test('the embedded service is not asked again', async () => {
+    gate = { ...gate, settings: { ...gate.settings, target: { kind: 'local' } } }
+    await gather({ grids: [makeGrid()] })
+    expect(service.count('showRun')).toBe(0)
+  })
+
+  test('a service that is away by then changes nothing', async () => {
+    later({})
+    service.meet('showRun', ...Array.from({ length: 1000 }, () => faults.answer(503)))
+    const { run, grids } = await gather({ grids: [makeGrid()] })
+    expect([run.status, grids[0]?.problem]).toEqual(['finished', undefined])
   })
 })
 

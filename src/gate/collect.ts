@@ -11,7 +11,7 @@ import type { ExpectedGrid } from './expected-grids.js'
 import { fetchGrid, sourcesOf } from './fetch-results.js'
 import type { FetchedGrid, GridResult, Source } from './fetch-results.js'
 import type { Gate } from './gate.js'
-import { isBlank, lookAgain, showRun } from './late-values.js'
+import { isBlank, lookAgain, lookOnceMore, showRun } from './late-values.js'
 import type { Lack } from './late-values.js'
 import { phaseOf } from './run-status.js'
 import { messageOf } from './trouble.js'
@@ -45,19 +45,22 @@ const EMPTY_PATIENCE_MS = 30_000
 /** Brings the report and every grid's CSV home, side by side, reading the CSVs as they arrive. What cannot be had is told, not thrown. */
 export async function collect(gate: Gate, run: Run, options: CollectOptions): Promise<Collection> {
   const { client, bench, settings } = gate
-  const { signal } = options
+  const { signal, isPatient = true } = options
   const resultsDir = join(bench.scratchDir, 'results')
   await mkdir(resultsDir, { recursive: true })
   const expected = expectedGrids(settings, await earlierRun(gate, options))
   const fetching = new GridFetches(gate, run, { resultsDir, signal })
-  const [report, latest] = await Promise.all([
+  const [report, seen] = await Promise.all([
     readReport(gate, run.id, signal),
     lookAgain(gate, run, {
       signal,
-      lackOf: (seen) => lackIn(seen, { gate, expected, isPatient: options.isPatient ?? true }),
-      onSeen: (seen) => fetching.follow(seen)
+      lackOf: (run) => lackIn(run, { gate, expected, isPatient }),
+      onSeen: (run) => fetching.follow(run)
     })
   ])
+  await fetching.results(sourcesOf(client, seen))
+  const isFinal = settings.target.kind === 'local' || phaseOf(seen.status) !== 'ended well'
+  const latest = isFinal || !isPatient ? seen : await lookOnceMore(gate, seen, signal)
   const sources = sourcesOf(client, latest)
   const grids = await fetching.results(sources)
   const scans = grids.flatMap(({ scan }) => scan ?? [])

@@ -95,6 +95,9 @@ class Transfer {
         : undefined
     const reply = await this.#ask(range)
     try {
+      // Any other success, such as 202, speaks of a CSV that is still being made.
+      if (reply.status !== 200 && reply.status !== 206)
+        throw this.#startOver(`the service answered ${reply.status} in place of the CSV`)
       const part = reply.status === 206 ? this.#checkPart(reply, range?.fromByte ?? 0) : undefined
       if (part === undefined || part.fromByte === 0) this.#restart(reply)
       await this.#receive(reply, part)

@@ -2,7 +2,10 @@ import type { Run } from '../service/documents.js'
 import { MalformedReplyError, isNotReady } from '../service/errors.js'
 import { pauseBefore } from '../service/retries.js'
 import type { Gate } from './gate.js'
-import { hasEnded } from './run-status.js'
+import { persist } from './persist.js'
+import { joinRemoteErrors } from './remote-errors.js'
+import { hasEnded, phaseOf } from './run-status.js'
+import { messageOf } from './trouble.js'
 
 /** What a run as it was last seen does not say yet. */
 export type Lack = 'nothing' | 'something' | 'something needed'
@@ -10,6 +13,8 @@ export type Lack = 'nothing' | 'something' | 'something needed'
 /** How long a value is waited for that no threshold needs. */
 const OPTIONAL_PATIENCE_MS = 10_000
 const LONGEST_PAUSE_ATTEMPT = 6
+/** Everything is home by then; the service may still be away for a moment. */
+const LAST_LOOK_MS = 60_000
 
 /** Looks at a run that has ended until it lacks nothing, for values arrive late; what is needed is waited for until the signal is aborted. */
 export async function lookAgain(
@@ -35,6 +40,21 @@ export async function lookAgain(
   }
 }
 
+/** What the service learns of a run after it has called it finished: a last look, once everything else is home. */
+export async function lookOnceMore(
+  { client, bench: { clock, log } }: Gate,
+  seen: Run,
+  signal: AbortSignal
+): Promise<Run> {
+  try {
+    const look = () => showRun(client, seen.id, signal)
+    return joinLooks(seen, await persist(look, { clock, signal, outageMs: LAST_LOOK_MS }))
+  } catch (thrown) {
+    log.debug(`Run ${seen.id} could not be looked at once more: ${messageOf(thrown)}`)
+    return seen
+  }
+}
+
 /** The run, and no other: a reply that was mixed up on its way is none. A grid that is listed twice is one. */
 export async function showRun(client: Gate['client'], id: string, signal: AbortSignal): Promise<Run> {
   const run = await client.showRun(id, signal)
@@ -48,8 +68,10 @@ function joinLooks(seen: Run, next: Run): Run {
   if (!hasEnded(next.status)) return seen
   return {
     ...next,
+    // Of two ends the worse one is the true one.
+    status: phaseOf(seen.status) === 'ended badly' ? seen.status : next.status,
     apdex: isBlank(next.apdex) ? seen.apdex : next.apdex,
-    remoteErrors: next.remoteErrors ?? seen.remoteErrors,
+    remoteErrors: joinRemoteErrors(seen.remoteErrors, next.remoteErrors),
     startedMs: next.startedMs ?? seen.startedMs,
     stoppedMs: next.stoppedMs ?? seen.stoppedMs,
     grids: [...next.grids, ...seen.grids.filter(({ id }) => !next.grids.some((grid) => grid.id === id))],

@@ -14,6 +14,12 @@ export function listRemoteErrors(text: string | undefined): string[] {
   return [...known.slice(0, MOST_LINES), `and ${known.length - MOST_LINES} more lines`]
 }
 
+/** What was said at one time and at another, as one text. */
+export function joinRemoteErrors(earlier: string | undefined, later: string | undefined): string | undefined {
+  if (earlier === undefined || later === undefined || earlier === later) return later ?? earlier
+  return JSON.stringify([parse(earlier), parse(later)])
+}
+
 /** What the lines say of load that was lost; empty when they say nothing of it. */
 export function lostLoad(lines: readonly string[]): string[] {
   return lines.filter((line) => LOAD_LOST.test(line)).map((line) => line.replace(LOAD_LOST, ''))
