@@ -301,6 +301,26 @@ describe('what becomes known after the first look that shows the end', () => {
   })
 })
 
+describe('the grids of a repeated run', () => {
+  const repeated = { uuid: 'old', status: 'finished', _embedded: { grids: [{ uuid: 'x' }, { uuid: 'y' }] } }
+  beforeEach(() => {
+    gate = { ...gate, settings: { ...gate.settings, origin: { kind: 'repeat', runId: 'old' } } }
+  })
+
+  test('are asked for until the service answers', async () => {
+    service.meet('showRun', ...Array.from({ length: 9 }, () => faults.answer(500)), faults.answer(200, repeated))
+    const { missingGrids, gaps } = await gather({ grids: [makeGrid()] }, 200_000)
+    expect([missingGrids, gaps]).toEqual([['a grid'], []])
+  })
+
+  test('that stay unknown are a gap', async () => {
+    service.meet('showRun', ...Array.from({ length: 1000 }, () => faults.answer(500)))
+    const { gaps, grids } = await gather({ grids: [makeGrid()] })
+    expect(gaps).toEqual([expect.stringMatching(/^Which grids the run must have is not known: run old, .*500/)])
+    expect(grids[0]?.problem).toBeUndefined()
+  })
+})
+
 describe('what is read while it arrives', () => {
   test('a download that starts over is read anew', async () => {
     service.csvs.set('grid1', makeCsv(40))

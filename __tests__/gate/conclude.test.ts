@@ -153,6 +153,11 @@ describe('inconclusive, with and without thresholds', () => {
       /: grid abc and 2 more are missing in what the service lists \(1 found\)\.$/
     ],
     [
+      'another gap in the results',
+      { collection: makeCollection({ gaps: ['Grid g1 has 1 of 2 nodes.'] }) },
+      /^Grid g1 has 1 of 2 nodes\.$/
+    ],
+    [
       'load that the service lost',
       {
         run: makeRun({

@@ -8,11 +8,13 @@ import type { Report, Run } from '../service/documents.js'
 import { pauseBefore } from '../service/retries.js'
 import { expectedGrids, findMissing } from './expected-grids.js'
 import type { ExpectedGrid } from './expected-grids.js'
+import { LONGEST_SILENCE_MS } from './find-run.js'
 import { fetchGrid, sourcesOf } from './fetch-results.js'
 import type { FetchedGrid, GridResult, Source } from './fetch-results.js'
 import type { Gate } from './gate.js'
 import { isBlank, lookAgain, lookOnceMore, showRun } from './late-values.js'
 import type { Lack } from './late-values.js'
+import { persist } from './persist.js'
 import { phaseOf } from './run-status.js'
 import { messageOf } from './trouble.js'
 
@@ -25,6 +27,8 @@ export interface Collection {
   readonly grids: readonly GridResult[]
   /** Grids that were requested and have no results, in words. */
   readonly missingGrids: readonly string[]
+  /** What else keeps the results from being whole evidence, in sentences. */
+  readonly gaps?: readonly string[]
   /** From the first start to the last end of each grid's samples, by its id; only where each sample has a row with its time. */
   readonly spansMs: ReadonlyMap<string, number>
   readonly measurements: Measurements | undefined
@@ -48,8 +52,9 @@ export async function collect(gate: Gate, run: Run, options: CollectOptions): Pr
   const { signal, isPatient = true } = options
   const resultsDir = join(bench.scratchDir, 'results')
   await mkdir(resultsDir, { recursive: true })
-  const expected = expectedGrids(settings, await earlierRun(gate, options))
   const fetching = new GridFetches(gate, run, { resultsDir, signal })
+  const earlier = await earlierRun(gate, options)
+  const expected = expectedGrids(settings, earlier.run)
   const [report, seen] = await Promise.all([
     readReport(gate, run.id, signal),
     lookAgain(gate, run, {
@@ -70,16 +75,35 @@ export async function collect(gate: Gate, run: Run, options: CollectOptions): Pr
     resultsDir,
     grids: grids.map(({ result }) => result),
     missingGrids: findMissing(expected, sources),
+    gaps: earlier.gaps,
     spansMs: new Map(scans.flatMap(spanOf)),
     measurements: scans.length > 0 ? mergeScans(scans) : undefined
   }
 }
 
+interface Earlier {
+  readonly run: Run | undefined
+  /** Why nobody can say which grids there must be. */
+  readonly gaps: readonly string[]
+}
+
 /** Where nothing was requested here, an earlier look tells which grids there must be. */
-async function earlierRun({ client, settings }: Gate, options: CollectOptions): Promise<Run | undefined> {
+async function earlierRun({ client, bench, settings }: Gate, options: CollectOptions): Promise<Earlier> {
+  const { signal, first, isPatient = true } = options
   const { origin } = settings
-  if (origin.kind !== 'repeat') return options.first
-  return client.showRun(origin.runId, options.signal).catch(() => undefined)
+  if (origin.kind !== 'repeat') return { run: first, gaps: [] }
+  try {
+    const look = () => showRun(client, origin.runId, signal)
+    const outageMs = isPatient ? LONGEST_SILENCE_MS : 0
+    return { run: await persist(look, { clock: bench.clock, signal, outageMs }), gaps: [] }
+  } catch (thrown) {
+    return {
+      run: undefined,
+      gaps: [
+        `Which grids the run must have is not known: run ${origin.runId}, which it repeats, could not be read: ${messageOf(thrown)}`
+      ]
+    }
+  }
 }
 
 /** The embedded service has everything in place before it tells the end, and what ended badly may never have it. */

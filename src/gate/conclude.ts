@@ -152,7 +152,7 @@ function gapIn(collection: Collection | undefined): string | undefined {
   const missing = grids.find(({ problem }) => problem !== undefined)
   if (missing !== undefined)
     return `The CSV of grid ${missing.gridId} could not be had whole: ${missing.problem ?? ''}`
-  return gapInMeasurements(measurements)
+  return collection.gaps?.[0] ?? gapInMeasurements(measurements)
 }
 
 function notesOf({ unused }: Settings): string[] {
