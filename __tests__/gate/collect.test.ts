@@ -127,6 +127,34 @@ describe('what is brought home', () => {
     ])
   })
 
+  test('several CSVs of one grid, one for each node', async () => {
+    const node = (number: number) => ({ ...linkTo('a1'), href: `${linkTo('a1').href}&node=${number}` })
+    service.runs[0]!.statuses = ['finished']
+    service.runs[0]!.document = {
+      _embedded: { grids: [{ uuid: 'a1', region: 'us-east-1' }], results: [node(2), node(1)] }
+    }
+    service.meet('result', faults.answer(200, makeCsv(3)), faults.answer(200, makeCsv(4)))
+    const collection = await gather({ grids: [makeGrid({ id: 'a1' })], results: [node(1), node(2), node(1)] })
+    expect(collection.grids.map(({ gridId, path }) => [gridId, basename(path ?? '')])).toEqual([
+      ['a1', 'us-east-1-a1.csv'],
+      ['a1', 'us-east-1-a1.2.csv']
+    ])
+    expect(collection.measurements?.figures({ grid: 'a1' })?.samples).toBe(7)
+    expect([...collection.spansMs]).toEqual([['a1', 3_100]])
+    expect(service.count('result')).toBe(2)
+  })
+
+  test('a CSV once, whose link is signed anew for each look', async () => {
+    const signed = (by: string) => ({ ...linkTo('a1'), href: `${linkTo('a1').href}&signature=${by}` })
+    service.runs[0]!.statuses = ['finished']
+    service.runs[0]!.document = {
+      _embedded: { grids: [{ uuid: 'a1', region: 'us-east-1' }], results: [signed('y')] }
+    }
+    const { measurements } = await gather({ grids: [makeGrid({ id: 'a1' })], results: [signed('x')] })
+    expect(measurements?.figures({})?.samples).toBe(10)
+    expect(service.count('result')).toBe(1)
+  })
+
   test('a run without either has no measurements', async () => {
     service.ownGrids = []
     const { grids, measurements, report } = await gather({})
@@ -308,7 +336,11 @@ describe('the grids of a repeated run', () => {
   })
 
   test('are asked for until the service answers', async () => {
-    service.meet('showRun', ...Array.from({ length: 9 }, () => faults.answer(500)), faults.answer(200, repeated))
+    service.meet(
+      'showRun',
+      ...Array.from({ length: 9 }, () => faults.answer(500)),
+      faults.answer(200, repeated)
+    )
     const { missingGrids, gaps } = await gather({ grids: [makeGrid()] }, 200_000)
     expect([missingGrids, gaps]).toEqual([['a grid'], []])
   })
@@ -316,7 +348,9 @@ describe('the grids of a repeated run', () => {
   test('that stay unknown are a gap', async () => {
     service.meet('showRun', ...Array.from({ length: 1000 }, () => faults.answer(500)))
     const { gaps, grids } = await gather({ grids: [makeGrid()] })
-    expect(gaps).toEqual([expect.stringMatching(/^Which grids the run must have is not known: run old, .*500/)])
+    expect(gaps).toEqual([
+      expect.stringMatching(/^Which grids the run must have is not known: run old, .*500/)
+    ])
     expect(grids[0]?.problem).toBeUndefined()
   })
 })

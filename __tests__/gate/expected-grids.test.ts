@@ -20,6 +20,7 @@ describe('what is missing', () => {
     ['one region', [US, EU], [listed('a')], ['a grid in eu-west-1']],
     ['one of two in a region', [US, US], [listed('a')], ['a grid in us-east-1']],
     ['one region, although there are enough', [US, EU], [listed('a'), listed('b')], ['a grid in eu-west-1']],
+    ['a grid with two CSVs', [US, US], [listed('a'), listed('a')], ['a grid in us-east-1']],
     ['a reference', [{ id: 'a' }, { id: 'b' }], [listed('b'), listed('c')], ['grid a']],
     ['a reference among specifications', [{ id: 'a' }, US], [listed('b'), listed('c')], ['grid a']],
     ['nothing, whatever the order', [US, { id: 'a' }], [listed('a'), listed('b')], []],

@@ -9,7 +9,7 @@ import { pauseBefore } from '../service/retries.js'
 import { expectedGrids, findMissing } from './expected-grids.js'
 import type { ExpectedGrid } from './expected-grids.js'
 import { LONGEST_SILENCE_MS } from './find-run.js'
-import { fetchGrid, sourcesOf } from './fetch-results.js'
+import { fetchGrid, nameOf, sourcesOf } from './fetch-results.js'
 import type { FetchedGrid, GridResult, Source } from './fetch-results.js'
 import type { Gate } from './gate.js'
 import { isBlank, lookAgain, lookOnceMore, showRun } from './late-values.js'
@@ -76,7 +76,7 @@ export async function collect(gate: Gate, run: Run, options: CollectOptions): Pr
     grids: grids.map(({ result }) => result),
     missingGrids: findMissing(expected, sources),
     gaps: earlier.gaps,
-    spansMs: new Map(scans.flatMap(spanOf)),
+    spansMs: spansOf(scans),
     measurements: scans.length > 0 ? mergeScans(scans) : undefined
   }
 }
@@ -144,7 +144,7 @@ class GridFetches {
   }
 
   #fetch(source: Source): Promise<FetchedGrid> {
-    const begun = this.#fetches.get(source.gridId)
+    const begun = this.#fetches.get(nameOf(source))
     if (begun !== undefined) return begun
     const { client, bench, settings } = this.#gate
     const isFinal = settings.target.kind === 'local' || phaseOf(this.#latest.status) !== 'ended well'
@@ -153,24 +153,45 @@ class GridFetches {
       emptyPatienceMs: isFinal ? 0 : EMPTY_PATIENCE_MS,
       findAddress: (unready) => this.#findAddress(unready)
     })
-    this.#fetches.set(source.gridId, fetch)
+    this.#fetches.set(nameOf(source), fetch)
     return fetch
   }
 
   /** A link may be named later than its grid, and the built address may be none. */
-  async #findAddress({ gridId, href, isLinked }: Source): Promise<string> {
+  async #findAddress(unready: Source): Promise<string> {
     const { client } = this.#gate
+    const { href, isLinked } = unready
     if (isLinked) return href
     const seen = await showRun(client, this.#latest.id, this.#place.signal).catch(() => this.#latest)
-    return sourcesOf(client, seen).find((source) => source.gridId === gridId)?.href ?? href
+    return sourcesOf(client, seen).find((source) => nameOf(source) === nameOf(unready))?.href ?? href
   }
 }
 
-function spanOf({ grid, shape, rows, parts }: ScanResult): [string, number][] {
-  if (shape !== 'samples' || rows === 0 || !parts.every(({ hasTimes }) => hasTimes)) return []
+interface Span {
+  readonly startMs: number
+  readonly endMs: number
+}
+
+/** By grid: several CSVs of one grid are one. */
+function spansOf(scans: readonly ScanResult[]): Map<string, number> {
+  const grids = [...new Set(scans.map(({ grid }) => grid))]
+  return new Map(
+    grids.flatMap((grid): [string, number][] => {
+      const spans = scans.filter((scan) => scan.grid === grid).map(spanOf)
+      if (spans.includes(undefined)) return []
+      const known = spans.filter((span) => span !== undefined)
+      const startMs = Math.min(...known.map((span) => span.startMs))
+      const endMs = Math.max(...known.map((span) => span.endMs))
+      return [[grid, endMs - startMs]]
+    })
+  )
+}
+
+function spanOf({ shape, rows, parts }: ScanResult): Span | undefined {
+  if (shape !== 'samples' || rows === 0 || !parts.every(({ hasTimes }) => hasTimes)) return undefined
   const startMs = Math.min(...parts.map((part) => part.startMs))
   const endMs = Math.max(...parts.map((part) => part.endMs))
-  return startMs <= endMs ? [[grid, endMs - startMs]] : []
+  return startMs <= endMs ? { startMs, endMs } : undefined
 }
 
 async function readReport(

@@ -32,7 +32,8 @@ export function expectedGrids({ origin }: Settings, earlier: Run | undefined): E
 
 /** What was expected and is not listed, in words: `grid abc`, `a grid in eu-west-1`. Each listed grid stands for one that was expected. */
 export function findMissing(expected: readonly ExpectedGrid[], listed: readonly ListedGrid[]): string[] {
-  const left = [...listed]
+  // A grid with several CSVs is one grid.
+  const left = [...new Map(listed.map((grid) => [grid.gridId, grid])).values()]
   const take = (isOne: (grid: ListedGrid) => boolean): boolean => {
     const at = left.findIndex(isOne)
     if (at >= 0) left.splice(at, 1)

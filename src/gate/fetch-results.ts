@@ -33,6 +33,8 @@ export interface FetchedGrid {
 export interface Source extends ListedGrid {
   readonly nodeCount: number | undefined
   readonly href: string
+  /** Which of the grid's CSVs it is, from 1: a service may keep one for each node. */
+  readonly part: number
   /** Whether the service named the address; it is built by the document's rule where it did not. */
   readonly isLinked: boolean
 }
@@ -68,33 +70,46 @@ export async function fetchResults(
   )
 }
 
-/** Every grid of the run, each once; the link of the reply is followed where there is one. */
+/** Every CSV of every grid of the run, each once; the links of the reply are followed where there are any. */
 export function sourcesOf(client: ServiceClient, run: Run): Source[] {
-  const fromGrids = run.grids.map((grid): Source => {
-    const link = run.results.find((result) => gridIdOf(result.href) === grid.id)
-    return {
+  const fromGrids = run.grids.flatMap((grid): Source[] => {
+    const links = linksOf(run, grid.id)
+    const hrefs = links.length > 0 ? links : [client.resultHref(run.id, grid.id)]
+    return hrefs.map((href, index) => ({
       gridId: grid.id,
       region: grid.region,
       nodeCount: grid.nodeCount ?? (grid.nodes.length || undefined),
-      href: link?.href ?? client.resultHref(run.id, grid.id),
+      href,
+      part: index + 1,
       isNamed: true,
-      isLinked: link !== undefined
-    }
+      isLinked: links.length > 0
+    }))
   })
   const fromLinks = run.results.flatMap(({ href, region = UNKNOWN_REGION }, index): Source[] => {
     const gridId = gridIdOf(href)
     // A link that names no grid counts only where no grid is named elsewhere: it is then all there is.
     if (gridId === undefined && run.grids.length > 0) return []
-    const link = { region, nodeCount: undefined, href, isLinked: true }
+    const part = gridId === undefined ? 1 : linksOf(run, gridId).indexOf(href) + 1
+    const link = { region, nodeCount: undefined, href, part, isLinked: true }
     return [{ ...link, gridId: gridId ?? `result-${index + 1}`, isNamed: gridId !== undefined }]
   })
   const sources = new Map<string, Source>()
   for (const source of [...fromGrids, ...fromLinks])
-    if (!sources.has(source.gridId)) sources.set(source.gridId, source)
+    if (!sources.has(nameOf(source))) sources.set(nameOf(source), source)
   return [...sources.values()]
 }
 
-function gridIdOf(href: string): string | undefined {
+/** The name of one CSV of a grid, which stays the same while its address may change. No id has a dot. */
+export function nameOf({ gridId, part }: Pick<Source, 'gridId' | 'part'>): string {
+  return part === 1 ? gridId : `${gridId}.${part}`
+}
+
+function linksOf({ results }: Run, gridId: string): string[] {
+  return [...new Set(results.map(({ href }) => href).filter((href) => gridIdOf(href) === gridId))]
+}
+
+/** The grid that a link to a CSV names. */
+export function gridIdOf(href: string): string | undefined {
   return /[?&]grid_id=([A-Za-z0-9_-]+)/.exec(href)?.[1]
 }
 
@@ -102,7 +117,7 @@ function gridIdOf(href: string): string | undefined {
 export async function fetchGrid(means: Means, source: Source, place: Place): Promise<FetchedGrid> {
   const { gridId, region, nodeCount } = source
   const grid = { gridId, region, nodeCount }
-  const path = join(place.resultsDir, `${plainName(region)}-${gridId}.csv`)
+  const path = join(place.resultsDir, `${plainName(region)}-${nameOf(source)}.csv`)
   const reading = startReading(gridId, region)
   const sinceMs = means.clock.now()
   try {

@@ -1,6 +1,7 @@
-import type { Run } from '../service/documents.js'
+import type { ResultLink, Run } from '../service/documents.js'
 import { MalformedReplyError, isNotReady } from '../service/errors.js'
 import { pauseBefore } from '../service/retries.js'
+import { gridIdOf } from './fetch-results.js'
 import type { Gate } from './gate.js'
 import { persist } from './persist.js'
 import { joinRemoteErrors } from './remote-errors.js'
@@ -75,11 +76,23 @@ function joinLooks(seen: Run, next: Run): Run {
     startedMs: next.startedMs ?? seen.startedMs,
     stoppedMs: next.stoppedMs ?? seen.stoppedMs,
     grids: [...next.grids, ...seen.grids.filter(({ id }) => !next.grids.some((grid) => grid.id === id))],
-    results: [
-      ...next.results,
-      ...seen.results.filter(({ href }) => !next.results.some((result) => result.href === href))
-    ]
+    results: joinLinks(seen.results, next.results)
   }
+}
+
+/**
+ * Of each grid the links of the look that has more of them, or else of the later one: addresses may be signed anew for each look, and
+ * one CSV must not count twice. What was there before stays where it was.
+ */
+function joinLinks(seen: readonly ResultLink[], next: readonly ResultLink[]): ResultLink[] {
+  const grids = new Set([...seen, ...next].map(({ href }) => gridIdOf(href)))
+  return [...grids].flatMap((grid) => {
+    const [before, now] = [seen, next].map((links) => links.filter(({ href }) => gridIdOf(href) === grid))
+    if (before === undefined || now === undefined || before.length > now.length) return before ?? []
+    const isKept = ({ href }: ResultLink): boolean => now.some((link) => link.href === href)
+    const isNew = ({ href }: ResultLink): boolean => !before.some((link) => link.href === href)
+    return [...before.filter(isKept), ...now.filter(isNew)]
+  })
 }
 
 export function isBlank(apdex: string | null): boolean {
