@@ -329,6 +329,11 @@ describe('what becomes known after the first look that shows the end', () => {
   })
 })
 
+test('a grid with fewer nodes than requested is a gap', async () => {
+  const { gaps } = await gather({ grids: [makeGrid({ id: 'a1', nodeCount: 1 })] })
+  expect(gaps).toEqual(['The service says that grid a1 has 1 of the 2 nodes requested.'])
+})
+
 describe('the grids of a repeated run', () => {
   const repeated = { uuid: 'old', status: 'finished', _embedded: { grids: [{ uuid: 'x' }, { uuid: 'y' }] } }
   beforeEach(() => {

@@ -1,6 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
-import { expectedGrids, findMissing } from '../../src/gate/expected-grids.js'
+import { expectedGrids, findMissing, findSmaller } from '../../src/gate/expected-grids.js'
 import type { ExpectedGrid, ListedGrid } from '../../src/gate/expected-grids.js'
+import type { Grid } from '../../src/service/documents.js'
+import type { GridChoice } from '../../src/service/requests.js'
 import { makeGrid, makeRun, makeSettings, makeSpecification } from '../support/gate-bench.js'
 
 const listed = (gridId: string, region = 'us-east-1', isNamed = true): ListedGrid => ({
@@ -59,5 +61,37 @@ describe('what is expected', () => {
       {}
     ])
     expect(expectedGrids(settings, undefined)).toEqual([])
+  })
+})
+
+describe('grids with fewer nodes than requested', () => {
+  const asked = (...grids: GridChoice[]) => makeSettings({ origin: { kind: 'files', paths: [], grids } })
+  const us = (nodeCount: number) => makeSpecification({ ...US, nodeCount })
+  const eu = (nodeCount: number) => makeSpecification({ ...EU, nodeCount })
+  const grid = (id: string, nodeCount: number | undefined, region = 'us-east-1') =>
+    makeGrid({ id, nodeCount, region })
+  const short = (id: string, has: number, of: number): string =>
+    `The service says that grid ${id} has ${has} of the ${of} nodes requested.`
+
+  test.each<[string, GridChoice[], Grid[], string[]]>([
+    ['as many', [us(2)], [grid('a', 2)], []],
+    ['more', [us(2)], [grid('a', 3)], []],
+    ['one of two', [us(2)], [grid('a', 1)], [short('a', 1, 2)]],
+    ['not stated', [us(2)], [grid('a', undefined)], []],
+    ['none, which cannot be', [us(2)], [grid('a', 0)], []],
+    ['by region', [us(1), eu(3)], [grid('a', 1), grid('b', 2, 'eu-west-1')], [short('b', 2, 3)]],
+    ['in any order', [us(1), us(3)], [grid('a', 3), grid('b', 1)], []],
+    ['one of several', [us(2), us(3)], [grid('a', 2), grid('b', 2)], [short('b', 2, 3)]],
+    ['one of several that is not stated', [us(1), us(3)], [grid('a', undefined), grid('b', 1)], []],
+    ['beside others', [us(3)], [grid('a', 1), grid('b', 3)], []],
+    ['beside a reference', [{ id: 'a' }, us(3)], [grid('a', 5), grid('b', 2)], [short('b', 2, 3)]],
+    ['regions with names of their own', [us(3)], [grid('a', 2, 'Virginia')], [short('a', 2, 3)]],
+    ['references alone', [{ id: 'a' }], [grid('a', 1)], []]
+  ])('%s', (_, requested, grids, sentences) => {
+    expect(findSmaller(asked(...requested), grids)).toEqual(sentences)
+  })
+
+  test('nothing was requested here', () => {
+    expect(findSmaller(makeSettings({ origin: { kind: 'existing', runId: 'r' } }), [grid('a', 1)])).toEqual([])
   })
 })

@@ -6,7 +6,7 @@ import type { ScanResult } from '../results/scan-result.js'
 import { isNotReady } from '../service/errors.js'
 import type { Report, Run } from '../service/documents.js'
 import { pauseBefore } from '../service/retries.js'
-import { expectedGrids, findMissing } from './expected-grids.js'
+import { expectedGrids, findMissing, findSmaller } from './expected-grids.js'
 import type { ExpectedGrid } from './expected-grids.js'
 import { LONGEST_SILENCE_MS } from './find-run.js'
 import { fetchGrid, nameOf, sourcesOf } from './fetch-results.js'
@@ -75,7 +75,7 @@ export async function collect(gate: Gate, run: Run, options: CollectOptions): Pr
     resultsDir,
     grids: grids.map(({ result }) => result),
     missingGrids: findMissing(expected, sources),
-    gaps: earlier.gaps,
+    gaps: [...earlier.gaps, ...findSmaller(settings, latest.grids)],
     spansMs: spansOf(scans),
     measurements: scans.length > 0 ? mergeScans(scans) : undefined
   }

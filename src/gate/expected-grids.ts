@@ -52,3 +52,31 @@ export function findMissing(expected: readonly ExpectedGrid[], listed: readonly 
       return region === undefined || (hasOwnNames && listed.length > 0) ? 'a grid' : `a grid in ${region}`
     })
 }
+
+/** A grid that the service says has fewer nodes than were requested, in sentences. Grids are compared within their region, by size. */
+export function findSmaller({ origin }: Settings, grids: Run['grids']): string[] {
+  if (origin.kind !== 'files') return []
+  const references = origin.grids.flatMap((grid) => (isReference(grid) ? [grid.id] : []))
+  const own = grids.filter(({ id }) => !references.includes(id))
+  const requested = origin.grids.flatMap((grid) => (isReference(grid) ? [] : [grid]))
+  const hasOwnNames = !own.some(({ region }) => requested.some((grid) => grid.region === region))
+  const regions = hasOwnNames ? [undefined] : [...new Set(requested.map(({ region }) => region))]
+  return regions.flatMap((region) => {
+    const isHere = (grid: { region: string }): boolean => region === undefined || grid.region === region
+    return compareSizes(requested.filter(isHere), own.filter(isHere))
+  })
+}
+
+/** Where there are more of one than of the other, those are left out that make the difference smaller. */
+function compareSizes(requested: readonly { nodeCount: number }[], grids: Run['grids']): string[] {
+  const stated = grids
+    .flatMap(({ id, nodeCount }) => (nodeCount === undefined || nodeCount <= 0 ? [] : [{ id, nodeCount }]))
+    .sort((one, other) => one.nodeCount - other.nodeCount)
+    .slice(-requested.length)
+  const wanted = requested.map(({ nodeCount }) => nodeCount).sort((one, other) => one - other)
+  return stated.flatMap(({ id, nodeCount }, index) => {
+    const count = wanted[index] ?? 0
+    if (nodeCount >= count) return []
+    return [`The service says that grid ${id} has ${nodeCount} of the ${count} nodes requested.`]
+  })
+}
