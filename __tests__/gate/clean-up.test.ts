@@ -64,6 +64,14 @@ describe('the run', () => {
     expect(['mine', 'twin', 'theirs'].map(statusOf)).toEqual(['finished', 'finished', 'running'])
   })
 
+  test("is not somebody else's, whose id a mixed-up reply gave: that one goes on, and ours is stopped", async () => {
+    service.addRun({ id: 'mine', statuses: ['running'], tags: [MARKER] })
+    service.addRun({ id: 'theirs', statuses: ['running'], tags: ['nightly'] })
+    await expect(clean({ runId: 'theirs', marker: MARKER })).resolves.toBe(true)
+    expect(['mine', 'theirs'].map(statusOf)).toEqual(['finished', 'running'])
+    expect(log.of('warning')).toContainEqual(expect.stringContaining('Run theirs does not carry the tag'))
+  })
+
   test('is stopped once, though the list names it on two pages, beside odd entries', async () => {
     const listed = { uuid: 'mine', status: 'running', tag_list: [MARKER] }
     const odd = { uuid: 'theirs', status: 'running', duration: 0.5, _embedded: { run_files: [{}] } }

@@ -233,6 +233,65 @@ describe('when the reply is lost', () => {
   })
 })
 
+describe("when the reply names somebody else's run", () => {
+  const answerWith = (document: unknown): Fault => answerAfter(201, document)
+
+  beforeEach(() => {
+    service.addRun({ id: 'foreign', tags: ['nightly'], statuses: ['finished'] })
+  })
+
+  test.each([
+    ['which its own tags tell', { uuid: 'foreign', status: 'finished', tag_list: ['nightly'] }],
+    ['in one text', { uuid: 'foreign', status: 'finished', tag_list: 'nightly, weekly' }],
+    ['which the first look tells', { uuid: 'foreign', status: 'finished' }]
+  ])('%s, the run is looked for by its tag', async (_, document) => {
+    service.meet('createRun', answerWith(document))
+    const { id } = await start()
+    expect(id).not.toBe('foreign')
+    expect(id).toBe(service.runs[0]?.id)
+    expect(gate.ledger.state.runId).toBe(id)
+    expect(service.count('createRun')).toBe(1)
+    expect(service.count('stopRun')).toBe(0)
+    expect(gate.bench.log.of('warning')).toEqual([
+      expect.stringMatching(/answered with run foreign, which does not carry the tag loadgate-/)
+    ])
+  })
+
+  test('and ours is nowhere, it is not touched, and the state does not name it', async () => {
+    service.meet('createRun', faults.answer(201, { uuid: 'foreign', status: 'running' }))
+    await expect(start()).rejects.toThrow(/answered with run foreign.*No run with the tag loadgate-/)
+    expect(service.count('stopRun')).toBe(0)
+    expect(gate.ledger.state).toMatchObject({ runId: undefined, cleanupDue: true })
+  })
+
+  test.each([
+    ['a reply without tags, nor at a look', { tag_list: undefined }],
+    ['a reply with empty tags', { tag_list: [] }],
+    ['tags of a form of their own', { tag_list: [{ name: 'nightly' }] }]
+  ])('%s is believed', async (_, document) => {
+    service.nextDocument = document
+    expect((await start()).id).toBe(service.runs[0]?.id)
+    expect(service.count('listRuns')).toBe(0)
+  })
+
+  test('a reply without tags is believed while a look at it fails', async () => {
+    service.nextDocument = { tag_list: [] }
+    service.meet('showRun', ...Array.from({ length: 9 }, () => faults.answer(404)))
+    const { id } = await start()
+    expect(gate.ledger.state.runId).toBe(id)
+  })
+
+  test('tags that the service joins in its own way are believed when the marker is among them', async () => {
+    service.meet('createRun', (res, commit) => {
+      commit()
+      const marker = markerOf(service.seen[0]!.fields).toUpperCase()
+      faults.answer(201, { uuid: service.runs[0]?.id, tag_list: `nightly ${marker}` })(res, commit)
+    })
+    expect((await start()).id).toBe(service.runs[0]?.id)
+    expect(service.count('listRuns')).toBe(0)
+  })
+})
+
 describe('what certainly made nothing', () => {
   test.each([
     ['429', faults.answer(429, { error: 'slow down' }, { 'retry-after': '7' }), 7_000],

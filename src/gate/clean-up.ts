@@ -3,7 +3,7 @@ import type { Clock } from '../service/clock.js'
 import type { Run } from '../service/documents.js'
 import { endGrid } from './end-grid.js'
 import { endRun } from './end-run.js'
-import { VERY_PATIENT_MS, findMarkedRuns, listMarked } from './find-run.js'
+import { VERY_PATIENT_MS, findMarkedRuns, isForeign, listMarked } from './find-run.js'
 import { persist } from './persist.js'
 import { findRepeats, idsOf } from './repeat-run.js'
 import { hasEnded } from './run-status.js'
@@ -33,7 +33,7 @@ export async function cleanUp(state: StepState, options: CleanUpOptions): Promis
 async function endRuns(state: StepState, options: CleanUpOptions): Promise<boolean> {
   const { runId } = state
   if (runId !== undefined) {
-    const ended = await Promise.all([endAndTell(runId, options), endLateTwins(state, options)])
+    const ended = await Promise.all([endAndTell(runId, options, state.marker), endLateTwins(state, options)])
     return ended.every((isEnded) => isEnded)
   }
   const ids = await findRunIds(state, options)
@@ -117,10 +117,18 @@ async function findOwnRepeat(
   return undefined
 }
 
-async function endAndTell(id: string, { client, clock, log, signal }: CleanUpOptions): Promise<boolean> {
+async function endAndTell(
+  id: string,
+  { client, clock, log, signal }: CleanUpOptions,
+  marker?: string
+): Promise<boolean> {
   try {
     const run = await client.showRun(id, signal).catch(() => undefined)
     if (run !== undefined && hasEnded(run.status)) return true
+    if (run !== undefined && marker !== undefined && isForeign(run, marker)) {
+      log.warning(`Run ${id} does not carry the tag ${marker}: it is somebody else's, and is not stopped.`)
+      return true
+    }
     log.info(`Stopping run ${id}.`)
     const { status } = await endRun(client, id, { clock, signal })
     log.info(`Run ${id} has ended (${status}).`)

@@ -21,6 +21,11 @@ export const VERY_PATIENT_MS = [...PATIENT_MS, 15_000, 15_000]
 /** A service that loses a reply is often away for a while. */
 export const LONGEST_SILENCE_MS = 2 * 60_000
 
+/** Whether the run tells its tags, and the marker is not among them, however the service joins or writes them. Without tags it cannot be told. */
+export function isForeign({ tags }: Run, marker: string): boolean {
+  return tags.length > 0 && !tags.some((tag) => tag.toLowerCase().includes(marker))
+}
+
 /** The runs that carry the marker right now, newest first as the list has them. */
 export async function listMarked(
   client: ServiceClient,

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { Run } from '../service/documents.js'
-import { madeNothing } from '../service/errors.js'
+import { MalformedReplyError, madeNothing } from '../service/errors.js'
 import type { RunRequest } from '../service/requests.js'
 import { createOnce } from './create-once.js'
-import { findMarkedRuns } from './find-run.js'
+import { findMarkedRuns, isForeign } from './find-run.js'
 import type { Gate } from './gate.js'
 import { showRun } from './late-values.js'
 import { settleGrids } from './make-grids.js'
@@ -56,13 +56,33 @@ async function createOrFind(
   { marker, signal }: { marker: string; signal: AbortSignal }
 ): Promise<Run> {
   try {
-    return await createOnce(gate, () => gate.client.createRun(request, signal), signal)
+    const run = await createOnce(gate, () => gate.client.createRun(request, signal), signal)
+    await assertOwn(gate, run, { marker, signal })
+    return run
   } catch (thrown) {
     if (signal.aborted) throw thrown
     if (!madeNothing(thrown)) return reconcile(gate, { marker, signal }, thrown)
     forgetMarker(gate)
     throw thrown
   }
+}
+
+/** A reply may have been mixed up on its way: a run that carries tags and not the marker is somebody else's. */
+async function assertOwn(
+  { client, ledger }: Gate,
+  run: Run,
+  { marker, signal }: { marker: string; signal: AbortSignal }
+): Promise<void> {
+  // A run that tells no tags is believed, and noted before it is looked at: by its marker it may never be found.
+  if (run.tags.length === 0) ledger.noteDone({ runId: run.id })
+  const seen = run.tags.length === 0 ? await showRun(client, run.id, signal).catch(() => undefined) : run
+  signal.throwIfAborted()
+  if (seen === undefined || !isForeign(seen, marker)) return
+  ledger.noteDone({ runId: undefined })
+  throw new MalformedReplyError(
+    'creating the run',
+    `the service answered with run ${run.id}, which does not carry the tag ${marker} and is somebody else's`
+  )
 }
 
 /** Nothing was made, so there is no run to look for; grids may be there. */
