@@ -7,7 +7,7 @@ import { Readable } from 'node:stream'
 import { downloadCsv } from '../../src/gate/download.js'
 import type { ServiceClient } from '../../src/service/client.js'
 import type { Reply } from '../../src/service/http.js'
-import { makeClient } from '../support/gate-bench.js'
+import { TOKEN, makeClient } from '../support/gate-bench.js'
 import { ManualClock } from '../support/gate-clock.js'
 import { GateRawServer, breakOff, raw } from '../support/gate-raw-server.js'
 import type { RawAnswer } from '../support/gate-raw-server.js'
@@ -247,6 +247,101 @@ describe('a part that is shorter than what was asked for', () => {
       ])
     )
     expect(server.requests).toHaveLength(3)
+  })
+})
+
+describe('parts of a CSV that holds the token', () => {
+  const SECRET = Buffer.from(`${TOKEN}:`).toString('base64')
+  const rowOf = (label: string): string => `1760000100000,100,${label},200,OK,t-1,true,512,5\n`
+  const TOLD = [CSV, rowOf(`/a?t=${TOKEN}&x`), rowOf(`Basic ${SECRET}`), rowOf(TOKEN), rowOf('last')].join('')
+  const COVERED = [TOKEN, SECRET].reduce(
+    (text, secret) => text.replaceAll(secret, '*'.repeat(secret.length)),
+    TOLD
+  )
+
+  /** Where each part ends that begins at a byte. */
+  function inParts(csv: string, endOf: (from: number) => number, total = String(csv.length)): RawAnswer {
+    return (socket, request) => {
+      const from = Number(/^range: bytes=(\d+)-/im.exec(request)?.[1] ?? 0)
+      const to = Math.min(csv.length, endOf(from))
+      const size = from === 0 ? String(csv.length) : total
+      const headers = { etag: ETAG, 'content-range': `bytes ${from}-${to - 1}/${size}` }
+      raw.whole(csv.slice(from, to), headers, '206 Partial Content')(socket, request)
+    }
+  }
+
+  const first = TOLD.indexOf(TOKEN)
+  const offsets = Array.from({ length: TOKEN.length + 1 }, (_, offset) => offset)
+
+  test.each(offsets)('none of it gets out when a part ends %d bytes into it', async (offset) => {
+    const cut = first + offset
+    await expectWhole(await download([inParts(TOLD, (from) => (from < cut ? cut : TOLD.length))]), COVERED)
+    expect(server.requests).toHaveLength(2)
+    expect(retries).toEqual([])
+  })
+
+  test.each(offsets.slice(1))('nor when every part ends %d bytes into the next one', async (offset) => {
+    const endOf = (from: number): number => {
+      const next = [TOKEN, SECRET].map((secret) => TOLD.indexOf(secret, from)).filter((at) => at >= 0)
+      return next.length === 0 ? TOLD.length : Math.min(...next) + offset
+    }
+    await expectWhole(await download([inParts(TOLD, endOf)]), COVERED)
+    expect(retries).toEqual([])
+  })
+
+  test.each([7, 16, 64, 1000])('nor when parts end at every multiple of %d bytes', async (size) => {
+    const endOf = (from: number): number => (Math.floor(from / size) + 1) * size
+    await expectWhole(await download([inParts(TOLD, endOf)]), COVERED)
+    expect(server.requests).toHaveLength(Math.ceil(TOLD.length / size))
+    expect(retries).toEqual([])
+  })
+
+  test('nor when a part ends before the end that it announced', async () => {
+    const cut = first + 10
+    const short: RawAnswer = raw.whole(
+      TOLD.slice(0, cut),
+      { etag: ETAG, 'content-range': `bytes 0-${TOLD.length - 1}/${TOLD.length}` },
+      '206 Partial Content'
+    )
+    await expectWhole(await download([short, inParts(TOLD, () => TOLD.length)]), COVERED)
+    expect(server.headers('range')).toEqual([undefined, `bytes=${cut}-`])
+  })
+
+  test('nor when the next part breaks off or is refused', async () => {
+    const cut = first + 10
+    const broken: RawAnswer = (socket) =>
+      breakOff(
+        socket,
+        `HTTP/1.1 206 Partial Content\r\netag: ${ETAG}\r\ncontent-range: bytes ${cut}-${TOLD.length - 1}/${TOLD.length}\r\n` +
+          `content-length: ${TOLD.length - cut}\r\n\r\n${TOLD.slice(cut, cut + 5)}`
+      )
+    const refused = raw.whole('', {}, '503 Service Unavailable')
+    const rest = inParts(TOLD, () => TOLD.length)
+    await expectWhole(await download([inParts(TOLD, () => cut), refused, broken, rest]), COVERED)
+    expect(server.headers('range')).toEqual([
+      undefined,
+      `bytes=${cut}-`,
+      `bytes=${cut}-`,
+      // What was held back is asked for again.
+      `bytes=${first}-`
+    ])
+  })
+
+  test.each(['*', undefined])(
+    'a CSV that ends as the token begins is whole all the same (total %s)',
+    async (total) => {
+      const csv = `${CSV}1760000100000,100,x,200,OK,t-1,true,512,${TOKEN.slice(0, 3)}`
+      await expectWhole(await download([inParts(csv, (from) => from + 100, total)]), csv)
+      expect(retries).toEqual([])
+    }
+  )
+
+  test('a part that is longer than it says is not taken, though its end is held back', async () => {
+    const body = TOLD.slice(0, first + 10)
+    const headers = { etag: ETAG, 'content-range': `bytes 0-${first}/${TOLD.length}` }
+    const answers = [raw.whole(body, headers, '206 Partial Content'), raw.whole(TOLD)]
+    await expectWhole(await download(answers), COVERED)
+    expect(retries).toEqual(['the service sent more of the CSV than it says'])
   })
 })
 

@@ -109,6 +109,22 @@ describe('what is not the token', () => {
   })
 })
 
+test('the end of a part is held back where it may begin the token, and goes before the next part', async () => {
+  const redactor = new Redactor(PLAIN)
+  const [one, other] = [`a,${PLAIN.slice(0, 9)}`, `${PLAIN.slice(9)},z`]
+  const place = { bytesToEnd: one.length + other.length }
+  const first = redactor.stream(Readable.from([Buffer.from(one)], { objectMode: false }), place)
+  expect((await buffer(first)).toString()).toBe('a,')
+  expect(first.held).toHaveLength(9)
+  expect(JSON.stringify(first.held)).toBe('{}')
+  const second = redactor.stream(Readable.from([Buffer.from(other)], { objectMode: false }), {
+    held: first.held,
+    bytesToEnd: 9 + other.length
+  })
+  expect((await buffer(second)).toString()).toBe(`${'*'.repeat(PLAIN.length)},z`)
+  expect(second.held).toBeUndefined()
+})
+
 test('no part of the token gets out when the bytes break off within it', async () => {
   const source = Readable.from(
     (async function* () {

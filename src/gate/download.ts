@@ -2,11 +2,12 @@ import { open, rename, rm } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
 import type { ResultRange } from '../service/client.js'
 import type { Clock } from '../service/clock.js'
+import { readContentRange } from '../service/content-range.js'
+import type { ContentRange } from '../service/content-range.js'
 import { RefusedError, isNotReady } from '../service/errors.js'
 import type { Reply } from '../service/http.js'
+import type { HeldBytes } from '../service/redact.js'
 import { pauseBefore } from '../service/retries.js'
-import { readContentRange } from './content-range.js'
-import type { ContentRange } from './content-range.js'
 import { CsvStart, NotCsvError } from './csv-start.js'
 import { messageOf } from './trouble.js'
 
@@ -70,6 +71,8 @@ class Transfer {
   readonly #part: string
   #start = new CsvStart()
   #bytes = 0
+  /** What came behind them, and is not shown before the next part tells whether it begins a secret. */
+  #held: HeldBytes | undefined
   #version: string | undefined
   /** The version has changed since the last reply: so may the size. */
   #isOtherVersion = false
@@ -87,11 +90,16 @@ class Transfer {
     return this.#bytes
   }
 
+  /** Where the next part begins. */
+  get #position(): number {
+    return this.#bytes + (this.#held?.length ?? 0)
+  }
+
   /** Asks for what is missing. True when nothing is any more; false when a part came, and the next one is to be asked for. */
   async advance(): Promise<boolean> {
     const range =
-      this.#bytes > 0 && this.#version !== undefined
-        ? { fromByte: this.#bytes, version: this.#version }
+      this.#position > 0 && this.#version !== undefined
+        ? { fromByte: this.#position, version: this.#version, held: this.#held, total: this.#total }
         : undefined
     const reply = await this.#ask(range)
     try {
@@ -100,7 +108,9 @@ class Transfer {
         throw this.#startOver(`the service answered ${reply.status} in place of the CSV`)
       const part = reply.status === 206 ? this.#checkPart(reply, range?.fromByte ?? 0) : undefined
       if (part === undefined || part.fromByte === 0) this.#restart(reply)
+      this.#held = undefined
       await this.#receive(reply, part)
+      this.#held = reply.body.held
       return part === undefined ? this.#verifyWhole(reply) : this.#verifyPart(part)
     } catch (thrown) {
       // What is no CSV has no rest that could be asked for.
@@ -193,8 +203,10 @@ class Transfer {
     if (length !== undefined && this.#start.isKnown) this.#total = Number(length)
   }
 
-  #verifyPart({ fromByte, total }: ContentRange & { total: number }): boolean {
-    if (this.#bytes === fromByte) throw this.#startOver('the service sent no bytes of the part it announced')
+  #verifyPart({ fromByte, toByte, total }: ContentRange & { total: number }): boolean {
+    if (this.#position > toByte + 1) throw this.#startOver('the service sent more of the CSV than it says')
+    if (this.#position === fromByte)
+      throw this.#startOver('the service sent no bytes of the part it announced')
     if (this.#bytes === total) {
       this.#start.end()
       return true

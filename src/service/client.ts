@@ -14,7 +14,7 @@ import {
 import type { Account, Grid, Report, Run, RunPage } from './documents.js'
 import { MalformedReplyError } from './errors.js'
 import { Http } from './http.js'
-import type { Call, HttpOptions, Reply } from './http.js'
+import type { Call, HttpOptions, PartsBefore, Reply } from './http.js'
 import { multipartOf } from './multipart.js'
 import { REDACTED } from './redact.js'
 import type { GridSpecification, RunRequest } from './requests.js'
@@ -41,7 +41,7 @@ interface Op {
 }
 
 /** Which part of a CSV to send: all of it, or what lies behind the bytes already had. */
-export interface ResultRange {
+export interface ResultRange extends PartsBefore {
   readonly fromByte: number
   /** Of the reply whose bytes are already had: another version is sent from its start. */
   readonly version: string | undefined
@@ -164,6 +164,7 @@ export class ServiceClient {
           ...(range.version !== undefined && { 'if-range': range.version })
         })
       },
+      before: range,
       signal: options.signal
     })
   }

@@ -2,11 +2,12 @@ import { Agent, EnvHttpProxyAgent, request as send } from 'undici'
 import type { Dispatcher } from 'undici'
 import { Readable } from 'node:stream'
 import { isConfidential, isLoopback } from './address.js'
+import { readContentRange } from './content-range.js'
 import { describeErrorBody } from './error-body.js'
 import { MalformedReplyError, RefusedError, ServiceError } from './errors.js'
 import { CONNECT_TIMEOUT_MS, failureOf } from './failures.js'
 import { Redactor } from './redact.js'
-import type { ReplyBody } from './redact.js'
+import type { HeldBytes, PartPlace, ReplyBody } from './redact.js'
 
 /** A body that can be made anew for each attempt, with its length known before the first byte. */
 export interface Upload {
@@ -25,6 +26,14 @@ export interface Call {
   readonly patienceMs: number
   readonly headers?: Readonly<Record<string, string>>
   readonly signal?: AbortSignal | undefined
+  /** Of the parts that came before the one that is asked for. */
+  readonly before?: PartsBefore | undefined
+}
+
+export interface PartsBefore {
+  readonly held?: HeldBytes | undefined
+  /** How large the whole is, where they have told. */
+  readonly total?: number | undefined
 }
 
 /** What came back. Nothing of it holds the token any more. */
@@ -150,7 +159,10 @@ export class Http {
         return redactor.text(text)
       },
       get body() {
-        return (body ??= redactor.stream(raw))
+        return (body ??= redactor.stream(
+          raw,
+          status === 206 ? placeOf(header('content-range'), call.before) : undefined
+        ))
       },
       location: header('location'),
       raw
@@ -221,6 +233,13 @@ export class Http {
 /** The value of the Basic header for a token as user name and an empty password; it is a secret like the token. */
 export function basicAuthorization(token: string): string {
   return `Basic ${Buffer.from(`${token}:`).toString('base64')}`
+}
+
+/** A part may end anywhere, also within a secret; only what reaches the end of the whole has nothing behind it. */
+function placeOf(contentRange: string | undefined, { held, total }: PartsBefore = {}): PartPlace {
+  const range = readContentRange(contentRange)
+  const end = range?.total ?? total ?? Infinity
+  return { held, bytesToEnd: end - (range?.fromByte ?? 0) + (held?.length ?? 0) }
 }
 
 interface RawReply {

@@ -7,7 +7,37 @@ export interface ReplyBody extends AsyncIterable<Buffer> {
   destroy(): unknown
   /** Reads to the end without looking. */
   resume(): unknown
+  /** Once a part has come to its end: its last bytes, where they may begin a secret that goes on in the next part. */
+  readonly held?: HeldBytes | undefined
 }
+
+/** Bytes that are shown to nobody before it is known what follows them. */
+export class HeldBytes {
+  readonly #bytes: Buffer
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes
+  }
+
+  get length(): number {
+    return this.#bytes.length
+  }
+
+  async *followedBy(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, undefined> {
+    yield this.#bytes
+    yield* source
+  }
+}
+
+/** Where the bytes stand in what they are a part of. */
+export interface PartPlace {
+  /** What was held back of the part before. */
+  readonly held?: HeldBytes | undefined
+  /** From the first byte, held ones counted in, to the end of the whole. */
+  readonly bytesToEnd: number
+}
+
+const WHOLE: PartPlace = { bytesToEnd: 0 }
 
 /** What stands where a secret stood in a text. */
 export const REDACTED = '***'
@@ -45,26 +75,41 @@ export class Redactor {
   }
 
   /** The same bytes with asterisks over the secrets: lengths stay, so that ranges and promised lengths still hold. */
-  stream(source: Readable): ReplyBody {
+  stream(source: Readable, place = WHOLE): ReplyBody {
     if (this.#bytes === undefined) return source
+    let left: HeldBytes | undefined
+    const chunks = (): AsyncIterable<Buffer> => place.held?.followedBy(source) ?? source
+    const hold = (bytes: Buffer): void => {
+      left = new HeldBytes(bytes)
+    }
     // No stream of its own: one that is destroyed when the connection breaks would lose the bytes that it has in hand.
     return {
-      [Symbol.asyncIterator]: () => this.#redactChunks(source),
+      [Symbol.asyncIterator]: () => this.#redactChunks(chunks(), { ...place, hold }),
+      get held() {
+        return left
+      },
       destroy: () => source.destroy(),
       resume: () => source.resume()
     }
   }
 
-  async *#redactChunks(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, undefined> {
+  async *#redactChunks(
+    source: AsyncIterable<Buffer>,
+    { bytesToEnd, hold }: PartPlace & { hold: (bytes: Buffer) => void }
+  ): AsyncGenerator<Buffer, void, undefined> {
     let held: Buffer = Buffer.alloc(0)
+    let count = 0
     for await (const chunk of source) {
+      count += chunk.length
       const bytes = held.length === 0 ? chunk : Buffer.concat([held, chunk])
       const found = this.#find(bytes)
       const end = this.#openSecretIn(bytes, found)
       held = bytes.subarray(end)
       if (end > 0) yield cover(bytes.subarray(0, end), found)
     }
-    if (held.length > 0) yield cover(held, this.#find(held))
+    if (held.length === 0) return
+    if (count >= bytesToEnd) yield cover(held, this.#find(held))
+    else hold(held)
   }
 
   #find(bytes: Buffer): Stretch[] {
