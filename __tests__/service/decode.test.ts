@@ -404,3 +404,8 @@ describe('success without JSON says what came', () => {
     expect(() => parseReply('reading run r', body)).toThrow(MalformedReplyError)
   })
 })
+
+test('a byte order mark before JSON is no part of it', () => {
+  expect(parseReply('asking', '\uFEFF{"a":1}').value).toEqual({ a: 1 })
+  expect(() => parseReply('asking', '\uFEFF')).toThrow('an empty body')
+})

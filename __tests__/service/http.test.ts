@@ -73,6 +73,12 @@ describe('what every request carries', () => {
     })
   })
 
+  test.each(['call', 'download'] as const)('that nothing may be compressed, for a %s', async (way) => {
+    const server = await startServer((reply) => sendJson(reply, {}))
+    await makeHttp(server.origin)[way](makeCall(server.origin, { headers: { accept: 'text/csv' } }))
+    expect(server.seen[0]?.headers['accept-encoding']).toBe('identity')
+  })
+
   test('no credentials to another origin', async () => {
     const server = await startServer((reply) => sendJson(reply, {}))
     await makeHttp('http://127.0.0.1:1').call(makeCall(server.origin))

@@ -133,7 +133,8 @@ class Part {
 /** Parses a reply's body, or says what came in its place. */
 export function parseReply(operation: string, body: string): Part {
   try {
-    return new Part(operation, '', JSON.parse(body))
+    // Some servers begin with a byte order mark, which is no JSON.
+    return new Part(operation, '', JSON.parse(body.replace(/^\uFEFF/, '')))
   } catch {
     const found = body.trim() === '' ? 'an empty body' : describeErrorBody(redactTokens(body), '')
     // Without its cause: the parser's own message quotes the body, token or not.

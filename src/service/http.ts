@@ -211,6 +211,8 @@ export class Http {
   #headersFor(call: Call): Record<string, string> {
     return {
       accept: this.#accept,
+      // Without it a service may choose any encoding.
+      'accept-encoding': 'identity',
       'user-agent': 'loadgate',
       ...(call.url.origin === this.#origin && { authorization: this.#authorization }),
       ...(call.upload && {
