@@ -574,6 +574,15 @@ describe('refusals', () => {
   })
 })
 
+test('a disk that takes nothing is an error at once, not a service that is late', async () => {
+  path = join(path, 'no-such-folder', 'grid.csv')
+  await expect(download([raw.whole(CSV), raw.whole(CSV)])).rejects.toThrow(
+    /could not be written on this machine: .*ENO.*Make room on its disk/
+  )
+  expect(server.requests).toHaveLength(1)
+  expect(retries).toEqual([])
+})
+
 test('a body that is shorter than its length is not believed, whatever carried it', async () => {
   server = await GateRawServer.start()
   const csvs = [CSV.slice(0, 700), CSV]

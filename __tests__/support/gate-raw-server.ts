@@ -42,7 +42,7 @@ export const raw = {
   hold: (() => undefined) as RawAnswer
 }
 
-const DELIVERY_MS = 20
+const DELIVERY_MS = 150
 
 /** Bytes that come together with the end of the connection may never reach the reader. */
 export function breakOff(socket: Socket, bytes: string): void {

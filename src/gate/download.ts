@@ -65,6 +65,20 @@ function isWorthWaiting(thrown: unknown): boolean {
   return thrown instanceof IncompleteError || thrown instanceof NotCsvError || isNotReady(thrown)
 }
 
+/** The bytes came and could not be kept. The service is not late, so waiting for it would not help. */
+class DiskError extends Error {
+  override name = 'DiskError'
+}
+
+async function keep<T>(work: Promise<T>): Promise<T> {
+  return work.catch((thrown: unknown) => {
+    throw new DiskError(
+      `the CSV could not be written on this machine: ${messageOf(thrown)}. Make room on its disk`,
+      { cause: thrown }
+    )
+  })
+}
+
 /** One CSV on its way: what is there of it, and how large it will be. */
 class Transfer {
   readonly #options: DownloadOptions
@@ -172,11 +186,12 @@ class Transfer {
     const encoding = reply.header('content-encoding') ?? 'identity'
     if (encoding !== 'identity')
       throw new NotCsvError(`the CSV came in the encoding ${encoding}, which was not asked for`)
-    const file = await open(this.#part, this.#bytes === 0 ? 'w' : 'a')
+    const file = await keep(open(this.#part, this.#bytes === 0 ? 'w' : 'a'))
     try {
       await this.#write(reply, { file, toByte: part?.toByte ?? Infinity })
     } catch (thrown) {
-      if (thrown instanceof NotCsvError || thrown instanceof IncompleteError) throw thrown
+      if (thrown instanceof NotCsvError || thrown instanceof IncompleteError || thrown instanceof DiskError)
+        throw thrown
       if (part === undefined) this.#expect(reply)
       throw new IncompleteError(`the CSV broke off after ${this.#bytes} bytes: ${messageOf(thrown)}`, {
         cause: thrown
@@ -191,7 +206,7 @@ class Transfer {
       if (this.#bytes + chunk.length > toByte + 1)
         throw this.#startOver('the service sent more of the CSV than it says')
       this.#start.push(chunk)
-      await file.writeFile(chunk)
+      await keep(file.writeFile(chunk))
       this.#options.tap.push(chunk)
       this.#bytes += chunk.length
     }
