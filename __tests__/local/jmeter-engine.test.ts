@@ -269,6 +269,20 @@ describe('how JMeter ends', () => {
     )
   })
 
+  test('after a failed sample, as a Result Status Action Handler in an included plan says', async () => {
+    const service = await startStandIn([
+      writeSample('home'),
+      logLine('INFO o.a.j.t.JMeterThread: Stop Test Now detected by thread: buyers 1-1')
+    ])
+    const part =
+      '<ResultAction enabled="true"><intProp name="OnError.action">3</intProp></ResultAction><hashTree/>'
+    const include = { name: 'run_files[]', fileName: 'part.jmx', content: part }
+    expect((await finishRun(service)).json.remote_errors).toBeNull()
+    expect((await finishRun(service, [...runForm(), include])).json.remote_errors).toBe(
+      'load lost: JMeter: the whole test stopped after a failed sample, as a Result Status Action Handler of the plan says'
+    )
+  })
+
   test('on a full disk: JMeter goes on without writing samples, and one line tells', async () => {
     const service = await startStandIn([
       writeSample('home'),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import type { LogEntry } from '../../src/local/jmeter-log.js'
-import { type LogFindings, LossFinder } from '../../src/local/jmeter-losses.js'
+import { type LogFindings, LossFinder, readStops } from '../../src/local/jmeter-losses.js'
 
 const place = {
   folder: '/data/nodes/g-1',
@@ -227,6 +227,41 @@ describe('the end that a plan wants after a failed sample', () => {
   ])('$action; $line', ({ action, line, losses }) => {
     const entries = [...start('buyers', action), ...start('others', 'Thread will continue on error')]
     expect(findIn(...entries, `INFO o.a.j.t.JMeterThread: ${line}`).losses).toEqual(losses)
+  })
+})
+
+describe('the end that a Result Status Action Handler wants after a failed sample', () => {
+  const handler = (action: string, enabled = 'true'): string =>
+    `<ResultAction guiclass="ResultActionGui" testname="stop" enabled="${enabled}">\n  <intProp name="OnError.action">${action}</intProp>\n</ResultAction>`
+
+  test.each([
+    { plan: handler('1'), stops: ['Stop Thread'] },
+    { plan: handler('2'), stops: ['Shutdown Test'] },
+    { plan: handler('3'), stops: ['Stop Test Now'] },
+    { plan: handler('${__P(action)}'), stops: ['Stop Thread', 'Shutdown Test', 'Stop Test Now'] },
+    { plan: handler('0') + handler('4') + handler('5'), stops: [] },
+    { plan: handler('3', 'false') + handler('1'), stops: ['Stop Thread'] }
+  ])('$stops', ({ plan, stops }) => {
+    expect(readStops(plan)).toEqual(stops)
+  })
+
+  test.each([
+    {
+      line: 'Stop Thread detected by thread: buyers 1-1',
+      losses: ['JMeter: a thread of buyers stopped after a failed sample, as the plan says']
+    },
+    {
+      line: 'Shutdown Test detected by thread: buyers 1-1',
+      losses: [
+        'JMeter: the whole test stopped after a failed sample, as a Result Status Action Handler of the plan says'
+      ]
+    },
+    // No handler asks for it: it is a script's way to end the test.
+    { line: 'Stop Test Now detected by thread: buyers 1-1', losses: [] }
+  ])('$line', ({ line, losses }) => {
+    const finder = new LossFinder({ ...place, stops: new Set(['Stop Thread', 'Shutdown Test']) })
+    finder.push({ level: 'INFO', text: `o.a.j.t.JMeterThread: ${line}`, exception: '', rootCause: '' })
+    expect(finder.end().losses).toEqual(losses)
   })
 })
 

@@ -8,6 +8,26 @@ export interface PlanPlace {
   /** The names of the files that were uploaded. */
   readonly files: ReadonlySet<string>
   readonly samplesFile: string
+  /** The words in JMeter's log for each end that a Result Status Action Handler of the plan asks for. */
+  readonly stops?: ReadonlySet<string>
+}
+
+/** What a Result Status Action Handler's number asks for; the other numbers go on in some way. */
+const STOPS = new Map([
+  ['1', 'Stop Thread'],
+  ['2', 'Shutdown Test'],
+  ['3', 'Stop Test Now']
+])
+
+/** How the Result Status Action Handlers of a plan end a thread or the test after a failed sample. */
+export function readStops(plan: string): string[] {
+  const handlers = plan.matchAll(/<ResultAction\b([^>]*)>([^]*?)<\/ResultAction>/g)
+  return [...handlers].flatMap(([, attributes = '', content = '']) => {
+    if (/\benabled="false"/.test(attributes)) return []
+    const action = /name="OnError\.action">\s*([^<]*?)\s*</.exec(content)?.[1] ?? ''
+    // What a property or a variable will say is not known here.
+    return [...STOPS].filter(([number]) => number === action || action.includes('${')).map(([, stop]) => stop)
+  })
 }
 
 export interface LogFindings {
@@ -154,9 +174,11 @@ function isError({ level }: LogEntry): boolean {
 export class LossFinder {
   readonly #losses = new Map<string, number>()
   readonly #notes = new Map<string, number>()
-  readonly #errorActions = new ErrorActions()
+  readonly #errorActions: ErrorActions
 
-  constructor(private readonly place: PlanPlace) {}
+  constructor(private readonly place: PlanPlace) {
+    this.#errorActions = new ErrorActions(place.stops ?? new Set())
+  }
 
   push(entry: LogEntry): void {
     const loss = this.#lossIn(entry)
@@ -190,12 +212,14 @@ function lossInListener({ text }: LogEntry, { samplesFile }: PlanPlace): string 
 }
 
 /**
- * "Action to be taken after a sampler error": the load that a thread or the test would have made after a failed
+ * "Action to be taken after a sampler error", of a thread group or of a Result Status Action Handler: the load that a thread or the test would have made after a failed
  * sample is not made. A script that asks for the same end without an error is the plan's own way to end.
  */
 class ErrorActions {
   readonly #stoppingGroups = new Set<string>()
   #startingGroup = ''
+
+  constructor(private readonly stops: ReadonlySet<string>) {}
 
   push(text: string): string | undefined {
     this.#startingGroup = / Starting \d+ threads for group (.*)\.$/.exec(text)?.[1] ?? this.#startingGroup
@@ -205,10 +229,12 @@ class ErrorActions {
       /JMeterThread: (Shutdown Test|Stop Test Now|Stop Thread) detected by thread: (.*?)(?: \d+-\d+)?$/.exec(
         text
       ) ?? []
-    if (what === undefined || !this.#stoppingGroups.has(group)) return undefined
-    return what === 'Stop Thread'
-      ? `a thread of ${group} stopped after a failed sample, as the plan says`
-      : `the whole test stopped after a failed sample, as the thread group ${group} says`
+    if (what === undefined) return undefined
+    const isOfGroup = this.#stoppingGroups.has(group)
+    if (!isOfGroup && !this.stops.has(what)) return undefined
+    if (what === 'Stop Thread') return `a thread of ${group} stopped after a failed sample, as the plan says`
+    const who = isOfGroup ? `the thread group ${group}` : 'a Result Status Action Handler of the plan'
+    return `the whole test stopped after a failed sample, as ${who} says`
   }
 }
 

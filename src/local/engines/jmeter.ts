@@ -3,7 +3,7 @@ import { basename, dirname, join, relative } from 'node:path'
 import type { Engine, NodeOrder, NodeOutcome } from '../engine.js'
 import { findJMeter, type JMeter, type Surroundings } from '../jmeter-install.js'
 import { readLogEntries, readTail } from '../jmeter-log.js'
-import { type LogFindings, LossFinder } from '../jmeter-losses.js'
+import { type LogFindings, LossFinder, type PlanPlace, readStops } from '../jmeter-losses.js'
 import { insertHostOverrides, readSubPaths } from '../jmeter-plan.js'
 import type { ToolExit } from '../processes.js'
 import { redactLog, secretValues } from '../redact-log.js'
@@ -74,14 +74,15 @@ interface Work {
 async function runJMeter(jmeter: JMeter, work: Work): Promise<NodeOutcome> {
   const { order, signal, around } = work
   const files = new Set(await readdir(dirname(order.planFile)))
-  await linkIntoFolders(order, files)
+  const plans = await readPlans(order, files)
+  await linkIntoFolders(order, files, plans)
   await overrideHosts(order)
   const { exit, words, isDiskFull, isEnded } = await runProcess(jmeter, work)
   // Whoever stopped it knows that load is missing, and is waiting.
   if (signal.aborted) return { problem: null }
   // The tool's words go into the report, which everybody may read.
   const redact = (text: string): string => redactLog(text, secretValues(order.properties))
-  const found = await readFindings(work, files)
+  const found = await readFindings(work, { files, stops: new Set(plans.flatMap(readStops)) })
   const losses = [
     ...found.losses,
     ...(isDiskFull ? ['JMeter: the disk was full, so samples may be missing'] : [])
@@ -125,9 +126,12 @@ async function runProcess(
 }
 
 /** JMeter's exit code says whether it ran, not whether it ran the whole plan; its log knows. */
-async function readFindings({ order, signal }: Work, files: ReadonlySet<string>): Promise<LogFindings> {
+async function readFindings(
+  { order, signal }: Work,
+  plan: Pick<PlanPlace, 'files' | 'stops'>
+): Promise<LogFindings> {
   const { planFile, samplesFile, logFile } = order
-  const finder = new LossFinder({ folder: dirname(planFile), files, samplesFile })
+  const finder = new LossFinder({ folder: dirname(planFile), samplesFile, ...plan })
   await readLogEntries(logFile, (entry) => finder.push(entry), signal)
   return finder.end()
 }
@@ -159,19 +163,26 @@ async function hasSamples(samplesFile: string): Promise<boolean> {
   }
 }
 
+/** The texts of the plan and of those that it may include. */
+function readPlans({ planFile }: NodeOrder, files: ReadonlySet<string>): Promise<string[]> {
+  const names = [...files].filter((name) => name === basename(planFile) || /\.jmx$/i.test(name))
+  return Promise.all(names.map((name) => readFile(join(dirname(planFile), name), 'utf8')))
+}
+
 /** Files are uploaded side by side. A plan that looks for them in folders, as they lie in its repository, finds them. */
-async function linkIntoFolders({ planFile }: NodeOrder, files: ReadonlySet<string>): Promise<void> {
+async function linkIntoFolders(
+  { planFile }: NodeOrder,
+  files: ReadonlySet<string>,
+  plans: readonly string[]
+): Promise<void> {
   const folder = dirname(planFile)
-  const plans = [...files].filter((name) => name === basename(planFile) || /\.jmx$/i.test(name))
-  for (const plan of plans) {
-    for (const path of readSubPaths(await readFile(join(folder, plan), 'utf8'), files)) {
-      const place = join(folder, path)
-      const target = relative(dirname(place), join(folder, basename(path)))
-      // What cannot be made is told by JMeter, if the plan needs it.
-      await mkdir(dirname(place), { recursive: true })
-        .then(() => symlink(target, place))
-        .catch(() => undefined)
-    }
+  for (const path of plans.flatMap((plan) => readSubPaths(plan, files))) {
+    const place = join(folder, path)
+    const target = relative(dirname(place), join(folder, basename(path)))
+    // What cannot be made is told by JMeter, if the plan needs it.
+    await mkdir(dirname(place), { recursive: true })
+      .then(() => symlink(target, place))
+      .catch(() => undefined)
   }
 }
 
