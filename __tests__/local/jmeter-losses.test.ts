@@ -159,6 +159,19 @@ describe('load that was not made', () => {
       loss: 'could not evaluate an expression of __groovy ("No such property: nothing for class: Script")'
     },
     {
+      name: 'a file that an expression of Groovy reads',
+      entry: [
+        'WARN o.a.j.f.Groovy: Error running groovy script',
+        'javax.script.ScriptException: javax.script.ScriptException: java.io.FileNotFoundException: g.txt (No such file or directory)'
+      ],
+      loss: 'could not read g.txt; is it listed under files?'
+    },
+    {
+      name: 'a thread that ends, in a layout that has the thread first',
+      entry: ['ERROR [buyers 1-1] o.a.j.t.JMeterThread: Test failed!', 'a.BException: x'],
+      loss: 'a thread ended with an error ("x")'
+    },
+    {
       name: 'an expression of BeanShell',
       entry: [
         'WARN o.a.j.f.BeanShell: Error running BSH script',
@@ -279,6 +292,38 @@ describe('no loss', () => {
     {
       name: 'words of a script that look like those of JMeter',
       entry: 'ERROR o.a.j.m.J.my script: Test failed! java.lang.OutOfMemoryError in the answer',
+      isNoted: true
+    },
+    ...[
+      'o.a.j.p.j.s.J.opt',
+      'o.a.j.m.J.my script: x',
+      'o.a.j.m.J.a.b.JMeterThread',
+      'org.apache.jmeter.modifiers.JSR223PreProcessor.my script',
+      'o.a.j.u.BeanShellTestElement',
+      'o.a.j.f.Groovy',
+      'o.a.j.f.BeanShell',
+      'o.a.j.f.JavaScript',
+      'o.a.j.f.Jexl3Function',
+      'o.a.j.f.LogFunction',
+      'o.a.j.f.LogFunction2',
+      'shop.checkout'
+    ].flatMap((logger) =>
+      [
+        ['no optional file', 'java.io.FileNotFoundException: optional.txt (No such file or directory)'],
+        ['File users.csv must exist and be readable', ''],
+        ['quoted', 'java.lang.IllegalArgumentException: File users.csv must exist and be readable'],
+        ['JMeterThread: Test failed!', 'java.lang.OutOfMemoryError: x'],
+        ['Uncaught exception in thread Thread[buyers 1-1,5,main]', '']
+      ].map(([words = '', exception = '']) => ({
+        name: `what a script says to ${logger}: ${words}`,
+        entry: [`ERROR ${logger}: ${words}`, exception] as const,
+        isNoted: true
+      }))
+    ),
+    {
+      name: 'a script that JMeter quotes',
+      entry:
+        'ERROR o.a.j.u.BeanShellInterpreter: Error invoking bsh method: eval\tSourced file: inline evaluation of: ``log.warn("File users.csv must exist and be readable");',
       isNoted: true
     },
     {

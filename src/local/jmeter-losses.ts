@@ -52,6 +52,17 @@ const PLUGIN_ADVICE = 'install the plugin into a JMeter of your own and let JMET
 /** Listeners make no load: whatever fails in them, the samples are the same. */
 const LISTENER = /^(?:o\.a\.j|org\.apache\.jmeter)\.(?:r|v|reporters|visualizers)\.\S*:/
 
+/** Loggers of JMeter and of the common sets of plugins, in whole or shortened; some layouts have the thread first. */
+const OWN_LOGGER =
+  /^(?:\[[^\]]*\]\s+)?(?:o\.a\.j|org\.apache\.(?:jmeter|jorphan)|k\.a\.j|kg\.apc|c\.b\.j|com\.blazemeter)\./
+
+/**
+ * Loggers that a plan's scripts are given. What they say is the plan's affair: it may be about a file that can be
+ * missing, or quote a server. A JSR223 script's logger has the class, which may be shortened, and then its own name.
+ */
+const SCRIPT_LOGGER =
+  /^(?:\[[^\]]*\]\s+)?[\w.]+\.(?:(?:J|JSR223\w*)\.|(?:BeanShellTestElement|LogFunction2?|(?:Groovy|BeanShell|JavaScript|Jexl\d?Function)): (?!Error running (?:groovy|BSH) script$|Error processing Javascript: |An error occurred while evaluating ))/
+
 /**
  * What JMeter logs, as an error or in passing, when it leaves out part of the plan and still ends with exit code 0.
  * The first rule that matches tells. What is not here is no loss: errors of assertions, extractors, scripts and
@@ -64,7 +75,10 @@ const RULES: readonly Rule[] = [
     tell: ([words]) => `ran out of memory (${quote(words)}); give it more, such as HEAP=-Xmx2g`
   },
   // A data set stops its thread, and with it all its requests, before the first one.
-  { pattern: /File (.+?) must exist and be readable/, tell: tellMissingFile },
+  {
+    pattern: /^(?:[\w.$]+(?:Exception|Error): )+File (.+?) must exist and be readable/m,
+    tell: tellMissingFile
+  },
   // The functions FileToString, CSVRead and StringFromFile: requests go out without the data they were to have.
   { pattern: /FileToString: Could not read open: (.+)/, tell: tellMissingFile },
   {
@@ -191,6 +205,7 @@ export class LossFinder {
   }
 
   #lossIn(entry: LogEntry): string | undefined {
+    if (!OWN_LOGGER.test(entry.text) || SCRIPT_LOGGER.test(entry.text)) return undefined
     const isInfo = !isError(entry) && entry.level !== 'WARN'
     const stopped = isInfo ? this.#errorActions.push(entry.text) : undefined
     if (stopped !== undefined) return stopped
