@@ -341,6 +341,13 @@ describe('how JMeter ends', () => {
     expect((await finishRun(service, form)).json.remote_errors).toBe(words)
   })
 
+  test('with a secret on its console: the log has the line without it', async () => {
+    const service = await startStandIn([writeSample('home'), 'echo "logged in with correct-horse"'])
+    await finishRun(service, runForm({ override_parameters: '-Jshop.password=correct-horse' }))
+    expect(service.lines).toContainEqual(expect.stringMatching(/node 1: logged in with \*\*\*$/))
+    expect(service.lines.join('\n')).not.toContain('correct-horse')
+  })
+
   test('it cannot be found: problem, with what to do', async () => {
     const env = { PATH: process.env.PATH, JMETER_HOME: folders.create() }
     const service = await services.start({ engine: 'jmeter', env })

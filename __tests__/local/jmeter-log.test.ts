@@ -51,6 +51,16 @@ describe('the entries of a log', () => {
     expect(await entriesOf(line)).toMatchObject([{ level: 'WARN', text: 'o.a.j.X: words' }])
   })
 
+  test('begin with a time where the first one does: words of several lines may look like entries', async () => {
+    const text = [
+      '2026-11-15 07:40:04,623 INFO o.a.j.u.JMeterUtils: Setting Locale to en_EN',
+      '2026-11-15 07:40:04,624 WARN o.a.j.e.J.post: answer:',
+      'ERROR o.a.j.t.JMeterThread: Test failed!',
+      '2026-11-15 07:40:04,625 INFO o.a.j.t.JMeterThread: Thread finished: a 1-1'
+    ].join('\n')
+    expect((await entriesOf(text)).map(({ level }) => level)).toEqual(['INFO', 'WARN', 'INFO'])
+  })
+
   test('of a file that is not there are none', async () => {
     await readLogEntries(join(folders.create(), 'none'), () => expect('an entry').toBe('none'))
   })

@@ -175,7 +175,7 @@ describe('load that was not made', () => {
       name: 'an expression of BeanShell',
       entry: [
         'WARN o.a.j.f.BeanShell: Error running BSH script',
-        'org.apache.jorphan.util.JMeterException: Error invoking bsh method: eval\tIn file: inline evaluation of: ``nothing.foo == == 3;\'\'',
+        "org.apache.jorphan.util.JMeterException: Error invoking bsh method: eval\tIn file: inline evaluation of: ``nothing.foo == == 3;''",
         'bsh.ParseException: Encountered "=="'
       ],
       loss: 'could not evaluate an expression of __BeanShell ("Encountered "=="")'
@@ -373,6 +373,17 @@ describe('no loss', () => {
     const { losses, notes } = findIn(entry)
     expect([losses, notes.length]).toEqual([[], isNoted ? 1 : 0])
   })
+})
+
+test('a plan without thread groups is not told where another loss tells why', () => {
+  const none = 'INFO o.a.j.e.StandardJMeterEngine: No enabled thread groups found'
+  const include = [
+    'WARN o.a.j.c.IncludeController: Including file "groups.jmx" failed for Include Controller "inc", unexpected error',
+    'java.lang.IllegalArgumentException: Problem loading XML'
+  ] as const
+  expect(findIn(include, none).losses).toEqual([
+    'JMeter: could not include groups.jmx ("Problem loading XML")'
+  ])
 })
 
 test('equal sentences are one with a count', () => {

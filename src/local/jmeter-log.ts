@@ -18,6 +18,8 @@ const CHUNK_BYTES = 1 << 18
 const MAX_TEXT = 1000
 /** Time, level, logger and message by default; other layouts have the level near the line's start too. */
 const ENTRY = /^(?:[\d[].{0,80}?\b)?(FATAL|ERROR|WARN|INFO|DEBUG|TRACE)\b[\]\s:|-]*(.*)$/
+/** JMeter's own layout. */
+const TIME = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} /
 const CAUSED_BY = 'Caused by: '
 
 /** Reads a log of any size entry by entry, or as far as there is time: its start counts as much as its end. */
@@ -41,11 +43,15 @@ export async function readLogEntries(
 class EntryReader {
   #entry: { level: string; text: string; exception: string; rootCause: string } | undefined
 
+  /** Whether entries begin with a time, as the first one tells: then a message's further lines are none. */
+  #hasTimes: boolean | undefined
+
   constructor(private readonly onEntry: (entry: LogEntry) => void) {}
 
   push(line: string): void {
     const [, level, text] = ENTRY.exec(line) ?? []
-    if (level !== undefined && text !== undefined) {
+    if (level !== undefined && text !== undefined && (!this.#hasTimes || TIME.test(line))) {
+      this.#hasTimes ??= TIME.test(line)
       this.end()
       this.#entry = { level, text: text.slice(0, MAX_TEXT).trim(), exception: '', rootCause: '' }
     } else if (this.#entry !== undefined && !line.startsWith('\tat ')) {

@@ -47,6 +47,7 @@ interface Rule {
 
 const MAX_DISTINCT = 20
 const MAX_QUOTE = 300
+const NO_GROUP = 'the plan has no thread group that is switched on'
 const PLUGIN_ADVICE = 'install the plugin into a JMeter of your own and let JMETER_HOME point to it'
 
 /** Listeners make no load: whatever fails in them, the samples are the same. */
@@ -165,7 +166,7 @@ const RULES: readonly Rule[] = [
   {
     pattern: /StandardJMeterEngine: No enabled thread groups found/,
     isInfo: true,
-    tell: () => 'the plan has no thread group that is switched on'
+    tell: () => NO_GROUP
   },
   // An exception that asks for the end of the test; a plan's regular end has none.
   {
@@ -201,6 +202,8 @@ export class LossFinder {
   }
 
   end(): LogFindings {
+    // Where something else was left out, the groups may have been in it.
+    if (this.#losses.size > 1) this.#losses.delete(`JMeter: ${NO_GROUP}`)
     return { losses: tellAll(this.#losses), notes: tellAll(this.#notes) }
   }
 

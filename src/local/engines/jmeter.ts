@@ -104,6 +104,7 @@ async function runProcess(
   { order, signal, around }: Work
 ): Promise<{ exit: ToolExit; words: readonly string[]; isDiskFull: boolean; isEnded: boolean }> {
   const words: string[] = []
+  const secrets = secretValues(order.properties)
   const said = { isDiskFull: false, isEnded: false }
   const exit = await around.processes.run(
     {
@@ -115,8 +116,10 @@ async function runProcess(
         if (line.includes(NOISE)) return
         said.isDiskFull ||= DISK_FULL.test(line)
         said.isEnded ||= END_OF_RUN.test(line)
-        around.log(`${order.nodeName}: ${line}`)
-        words.push(line)
+        // A plan may print what it was given.
+        const shown = redactLog(line, secrets)
+        around.log(`${order.nodeName}: ${shown}`)
+        words.push(shown)
         if (words.length > KEPT_LINES) words.shift()
       }
     },
