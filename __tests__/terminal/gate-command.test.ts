@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { CancelledError } from '../../src/gate/trouble.js'
 import { startService } from '../../src/local/server.js'
+import { UsageError } from '../../src/terminal/arguments.js'
 import { runCommandLine } from '../../src/terminal/commands.js'
 import { makeWorld } from './make-world.js'
 import type { TestWorld } from './make-world.js'
@@ -142,7 +143,50 @@ describe('exit codes', () => {
   })
 })
 
+describe('a folder for the output', () => {
+  test('that holds an earlier run is refused before anything is started, and stays as it is', async () => {
+    await runGate(makeGateWorld(), '--files', 'plan.jmx', '--output', 'once')
+    const before = readdirSync(join(workspace, 'once', 'results'))
+    const again = runGate(makeGateWorld(), '--files', 'plan.jmx', '--output', 'once')
+    await expect(again).rejects.toThrow(
+      new UsageError(
+        `${join(workspace, 'once')} holds results, service, report.html, verdict.json of an earlier run; give --output another folder, or remove what is there`
+      )
+    )
+    expect(starts).toHaveLength(1)
+    expect(readdirSync(join(workspace, 'once', 'results'))).toEqual(before)
+  })
+
+  test.each(['results', 'logs', 'service'])('with nothing but %s is refused, too', async (name) => {
+    mkdirSync(join(workspace, `with ${name}`, name), { recursive: true })
+    await expect(runGate(makeGateWorld(), '--files', 'plan.jmx', '--output', `with ${name}`)).rejects.toThrow(
+      `holds ${name} of an earlier run`
+    )
+    expect(starts).toEqual([])
+  })
+
+  test('may be there already, with other things in it', async () => {
+    mkdirSync(join(workspace, 'used'))
+    writeFileSync(join(workspace, 'used', 'notes.txt'), 'mine')
+    expect(await runGate(makeGateWorld(), '--files', 'plan.jmx', '--output', 'used')).toBe(0)
+  })
+})
+
 describe('what is shown', () => {
+  test('the logs of the tool, where they were kept', async () => {
+    const world = makeGateWorld({
+      startLocalService: async (request) => {
+        mkdirSync(join(request.dataDir, '../logs'), { recursive: true })
+        writeFileSync(join(request.dataDir, '../logs/jmeter.log'), 'ERROR')
+        return Promise.reject(new Error('no room'))
+      }
+    })
+    await runGate(world, '--files', 'plan.jmx', '--output', 'logged')
+    expect(world.screen.out.text).toContain(
+      `In ${join(workspace, 'logged')} there are only the report and verdict.json\nThe tool's logs are in ${join(workspace, 'logged', 'logs')}\n`
+    )
+  })
+
   test('for people: lines, the table of thresholds, the verdict, and where the files are', async () => {
     const world = makeGateWorld()
     await runGate(
@@ -181,14 +225,14 @@ describe('what is shown', () => {
 
   test('for scripts: JSON alone on standard output, the same as in verdict.json; the lines beside it', async () => {
     const world = makeGateWorld()
-    await runGate(world, '--config', 'gate.yml', '--json', '--output', 'out')
+    await runGate(world, '--config', 'gate.yml', '--json', '--output', 'json')
     const verdict = JSON.parse(world.screen.out.text) as Verdict
     expect(verdict).toMatchObject({
       verdict: 'passed',
       rehearsal: true,
       note: 'rehearsal, synthetic samples'
     })
-    expect(JSON.parse(readFileSync(join(workspace, 'out', 'verdict.json'), 'utf8'))).toEqual(verdict)
+    expect(JSON.parse(readFileSync(join(workspace, 'json', 'verdict.json'), 'utf8'))).toEqual(verdict)
     expect(world.screen.err.text).toMatch(/^Run [0-9a-f]{24} \(queued\)$/m)
   })
 

@@ -105,7 +105,11 @@ describe('a report of CSVs at hand', () => {
         { ...byThreshold, reason: 'Part of the load was lost: node 2' },
         'was inconclusive: "Part of the load was lost: node 2"'
       ],
-      ['with lost load', { ...byThreshold, remote_errors: lost }, 'lost part of its load: "node 2 of 4 died"'],
+      [
+        'with lost load',
+        { ...byThreshold, remote_errors: lost },
+        'lost part of its load: "node 2 of 4 died"'
+      ],
       ['failed with lost load', { verdict: 'failed', remote_errors: lost }, 'lost part of its load'],
       [
         'failed with a shortfall',
@@ -258,8 +262,25 @@ describe('a report of CSVs at hand', () => {
     )
   })
 
+  test('may be made again, and never takes the place of the verdict of a run', async () => {
+    await writeFile(join(workspace, 'load.csv'), makeJtl())
+    await type('load.csv', '--output', 'out', '--thresholds', 'p95 < 1ms')
+    expect((await type('load.csv', '--output', 'out')).code).toBe(0)
+    const verdict = JSON.stringify({ verdict: 'failed', run: { id: 'abc' } })
+    await writeFile(join(workspace, 'out/verdict.json'), verdict)
+    const refusal = await type('load.csv', '--output', 'out').catch((thrown: unknown) => thrown)
+    expect(refusal).toBeInstanceOf(UsageError)
+    expect((refusal as Error).message).toMatch(
+      /out\/verdict\.json is the verdict of a run, .*; give --output another folder/
+    )
+    expect(await readFile(join(workspace, 'out/verdict.json'), 'utf8')).toBe(verdict)
+  })
+
   test.each<[string, string[], RegExp]>([
     ['a file that is not there', ['missing.csv'], /missing\.csv cannot be read/],
+    ['an empty word', [''], /a word behind `loadgate report` is empty; is a variable not set\?/],
+    ['an empty word among others', ['.', ''], /a word behind `loadgate report` is empty/],
+    ['no word at all', [], /`loadgate report` takes the id of a run, a folder or CSVs, found nothing/],
     ['a folder without results', ['.'], /no \.csv and no \.jtl in/],
     ['a threshold that does not parse', ['.', '--thresholds', 'p95 < 1'], /p95/],
     ['a target that is none', ['.', '--apdex-target', '0.5s'], /whole ms, found "0\.5s"/]

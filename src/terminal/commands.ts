@@ -134,6 +134,9 @@ export async function runCommandLine(args: readonly string[], world: World): Pro
 
 async function runCommand(command: Command, args: readonly string[], world: World): Promise<number> {
   const given = readArguments(args, command.flags)
+  // As a path it would be the working folder, with whatever lies there.
+  if (given.words.includes(''))
+    throw new UsageError(`a word behind \`loadgate ${command.name}\` is empty; is a variable not set?`)
   if (command.operands !== REPORT_OPERANDS || !areFiles(given.words, world)) checkWords(command, given.words)
   const form = command.formOf?.(given.words, world) ?? command.forms[0]
   checkFlags(form, given.flags)
@@ -169,6 +172,8 @@ function checkWords({ name, operands, flags }: Command, words: readonly string[]
   const [id] = words
   if (operands === '' && id !== undefined)
     throw new UsageError(`\`loadgate ${name}\` takes flags only, found "${id}"`)
+  if (operands === REPORT_OPERANDS && id === undefined)
+    throw new UsageError(`\`loadgate ${name}\` takes the id of a run, a folder or CSVs, found nothing`)
   if (words.length > 1 || (operands.startsWith('<') && id === undefined))
     throw new UsageError(`\`loadgate ${name}\` takes one id, found ${words.length}`)
   if (id === undefined || isId(id)) return

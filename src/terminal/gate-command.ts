@@ -16,6 +16,7 @@ import { verdictDocument } from '../report/verdict-document.js'
 import { systemClock } from '../service/clock.js'
 import { UsageError } from './arguments.js'
 import type { Arguments, Flag } from './arguments.js'
+import { checkOutputFolder } from './output-folder.js'
 import { ProgressBar } from './progress-bar.js'
 import { errorTable, plain, table } from './screen.js'
 import type { Screen } from './screen.js'
@@ -97,6 +98,7 @@ export async function runGateCommand(args: Arguments, world: GateWorld): Promise
     throw new UsageError('--rehearse goes with base-url local only')
   checkEffect(args, settings)
   const scratchDir = resolve(world.workspace, args.text('output') || nameOutputFolder())
+  if (args.has('output')) await checkOutputFolder(scratchDir)
   const bench: Workbench = {
     log,
     mask,
@@ -154,18 +156,25 @@ function describeOutcome(outcome: Outcome, place: string): string {
 /** What is really there: a full disk may have kept some of it from being written. */
 async function describeFiles({ verdict }: Outcome, folder: string): Promise<string> {
   const list = (path: string): Promise<string[]> => readdir(path).catch(() => [])
-  const [files, results] = await Promise.all([list(folder), list(join(folder, 'results'))])
+  const [files, results, logs] = await Promise.all([
+    list(folder),
+    list(join(folder, 'results')),
+    list(join(folder, 'logs'))
+  ])
   const csvs = verdict === 'cancelled' ? 'the CSVs so far' : 'the CSVs'
   const parts = [
     { name: 'the report', isThere: files.includes('report.html') },
     { name: csvs, isThere: results.some((name) => name.endsWith('.csv')) },
     { name: 'verdict.json', isThere: files.includes('verdict.json') }
   ]
-  if (parts.every(({ isThere }) => isThere)) return `The report, ${csvs} and verdict.json are in ${folder}`
+  // Kept after a bad end alone.
+  const further = logs.length > 0 ? `\nThe tool's logs are in ${join(folder, 'logs')}` : ''
+  if (parts.every(({ isThere }) => isThere))
+    return `The report, ${csvs} and verdict.json are in ${folder}${further}`
   const found = parts.filter(({ isThere }) => isThere).map(({ name }) => name)
   return found.length === 0
     ? `There are no files of this run in ${folder}`
-    : `In ${folder} there are only ${found.join(' and ')}`
+    : `In ${folder} there are only ${found.join(' and ')}${further}`
 }
 
 /** Two gates may start in the same second, and must not write over each other. */

@@ -18,6 +18,7 @@ import type { Arguments, Flag } from './arguments.js'
 import { UsageError } from './arguments.js'
 import { readEarlierVerdict } from './earlier-verdict.js'
 import { nameOutputFolder } from './gate-command.js'
+import { checkReportFolder } from './output-folder.js'
 import { RESULT_FILE, listResultFiles } from './result-files.js'
 import { errorTable, plain, table } from './screen.js'
 import type { Screen } from './screen.js'
@@ -53,10 +54,11 @@ export function areFiles(words: readonly string[], { workspace }: ReportWorld): 
 export async function runReportCommand(args: Arguments, { screen, workspace }: ReportWorld): Promise<number> {
   const thresholds = readThresholds(args.text('thresholds'))
   const targetMs = readTarget(args.text('apdex-target'))
+  const folder = resolve(workspace, args.text('output') || nameOutputFolder())
+  await checkReportFolder(folder)
   const paths = await listResultFiles(args.words.map((word) => resolve(workspace, word)))
   const files = paths.map((path) => ({ path, ...nameSource(path, paths) }))
   const outcome = await judgeFiles(files, { thresholds, targetMs })
-  const folder = resolve(workspace, args.text('output') || nameOutputFolder())
   await mkdir(folder, { recursive: true })
   const document = `${JSON.stringify(verdictDocument(outcome), null, 2)}\n`
   await writeFile(join(folder, 'verdict.json'), document)
