@@ -184,6 +184,16 @@ describe('the comment fits', () => {
     expect(text).toContain(LINKS.workflowUrl)
   })
 
+  test.each([2_000, 1 << 20])('with links of %d characters', (length) => {
+    const long = `https://x.example/${'x'.repeat(length)}`
+    const judgements = Array.from({ length: 50 }, () => makeBroken({ reason: huge }))
+    const outcome = makeOutcome({ run: makeRunFacts({ url: long }), judgements })
+    const text = renderComment(outcome, { ...LINKS, artifactUrl: long, workflowUrl: long }, makePlace())
+    expect(Buffer.byteLength(text)).toBeLessThan(MOST)
+    expect(text.includes(long)).toBe(length === 2_000)
+    expect(text).toMatch(/\bRun \w+/)
+  })
+
   test('what had to go is told', () => {
     const judgements = Array.from({ length: 50 }, () => makeBroken({ reason: '@'.repeat(5000) }))
     const text = renderComment(makeOutcome({ judgements }), LINKS, makePlace())

@@ -216,6 +216,19 @@ describe('the summary fits', () => {
     expect(text).toContain(LINKS.artifactUrl)
   })
 
+  test.each([2_000, 1 << 20])('with links of %d characters', (length) => {
+    const long = `https://x.example/${'x'.repeat(length)}`
+    const outcome = makeOutcome({
+      run: makeRunFacts({ url: long }),
+      grids: Array.from({ length: 200 }, () => makeGridFacts({ region: huge, problem: huge })),
+      judgements: Array.from({ length: 200 }, () => makeBroken({ reason: huge }))
+    })
+    const text = renderSummary(outcome, { artifactUrl: long, artifactProblem: huge })
+    expect(bytesOf(text)).toBeLessThanOrEqual(1_000_100)
+    expect(text.includes(long)).toBe(length === 2_000)
+    expect(text).toMatch(/\bRun \w+/)
+  })
+
   test('long text in one place is cut there', () => {
     const text = renderSummary(
       makeOutcome({

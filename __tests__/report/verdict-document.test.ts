@@ -226,6 +226,19 @@ describe('the thresholds output', () => {
     expect(JSON.parse(output)).toMatchObject({ truncated: true })
   })
 
+  test('keeps a broken one whose texts are of a megabyte, and cuts them', () => {
+    const huge = '漢'.repeat(400_000)
+    const broken = makeBroken({ threshold: { text: huge }, reason: huge, scope: { label: huge } })
+    const { thresholds } = JSON.parse(thresholdsOutput([makeJudgement(), broken])) as {
+      thresholds: Record<string, unknown>[]
+    }
+    const cut = `${'漢'.repeat(166)}…`
+    expect(thresholds).toMatchObject([
+      { verdict: 'failed', text: cut, reason: cut, scope: { label: cut }, actual: 1200 },
+      { verdict: 'passed' }
+    ])
+  })
+
   test('keeps the broken ones when it must leave some out', () => {
     const judgements = [
       ...Array.from({ length: 5000 }, () => makeJudgement()),

@@ -6,9 +6,8 @@ import { keyFigures } from './key-figures.js'
 import { renderLabelTables } from './label-tables.js'
 import { fold, foreign, joinSections, warningBox } from './markdown.js'
 import type { Outcome } from './outcome.js'
-import { safeLink } from './escape.js'
 import { bytesOf } from './size.js'
-import { linkLine, thresholdTable } from './summary.js'
+import { linkLine, shortLink, thresholdTable } from './summary.js'
 import type { SummaryLinks } from './summary.js'
 import { listWarnings } from './warnings.js'
 import { VERDICT_SIGNS, rehearsalMark } from './words.js'
@@ -67,7 +66,7 @@ function headline({ verdict, rehearsal }: Outcome, title: string): string {
 }
 
 function evidence(outcome: Outcome, links: CommentLinks): string {
-  const summary = safeLink(links.workflowUrl)
+  const summary = shortLink(links.workflowUrl)
   return [linkLine(outcome, links), summary === undefined ? '' : `[Job summary with charts](${summary})`]
     .filter((part) => part !== '')
     .join(' · ')

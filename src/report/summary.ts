@@ -21,6 +21,8 @@ const MOST_BYTES = 1_000_000
 const MOST_ROWS = 200
 const MOST_ERRORS = 20
 const MOST_TEXT_BYTES = 20_000
+/** A browser takes no longer address, and half of one leads nowhere. */
+const MOST_LINK_BYTES = 2_048
 
 /** The job summary: verdict, thresholds, errors, charts, labels, grids, the service's words, links. All that is foreign is escaped, and the whole fits. */
 export function renderSummary(outcome: Outcome, links: SummaryLinks): string {
@@ -38,11 +40,13 @@ export function renderSummary(outcome: Outcome, links: SummaryLinks): string {
     serviceWords(outcome)
   ]
   const body = joinSections(sections)
-  const isWhole = bytesOf(body) <= MOST_BYTES
+  const way = linkLine(outcome, links)
+  const mostBytes = MOST_BYTES - bytesOf(way)
+  const isWhole = bytesOf(body) <= mostBytes
   return `${joinSections([
-    isWhole ? body : cutToBytes(body, MOST_BYTES),
+    isWhole ? body : cutToBytes(body, mostBytes),
     isWhole ? '' : '_Cut to fit; verdict.json in the artifact has all of it._',
-    linkLine(outcome, links)
+    way
   ])}\n`
 }
 
@@ -105,8 +109,8 @@ function gridTable({ grids, measurements, rehearsal }: Outcome): string {
 
 /** The way to the evidence. */
 export function linkLine({ run }: Outcome, { artifactUrl, artifactProblem }: SummaryLinks): string {
-  const runLink = safeLink(run?.url)
-  const artifactLink = safeLink(artifactUrl)
+  const runLink = shortLink(run?.url)
+  const artifactLink = shortLink(artifactUrl)
   const parts = [
     ...(run === undefined
       ? []
@@ -115,4 +119,10 @@ export function linkLine({ run }: Outcome, { artifactUrl, artifactProblem }: Sum
     ...(artifactProblem === undefined ? [] : [foreign(artifactProblem)])
   ]
   return parts.join(' · ')
+}
+
+/** Undefined, too, for an address that would take the place of all else. */
+export function shortLink(address: string | undefined): string | undefined {
+  const link = safeLink(address)
+  return link !== undefined && bytesOf(link) <= MOST_LINK_BYTES ? link : undefined
 }

@@ -7,13 +7,14 @@ import type { MetricsDocument } from './figures-document.js'
 import { worstFirst } from './judgement-rows.js'
 import type { GridFacts, Outcome, RunFacts, Verdict } from './outcome.js'
 import { REHEARSAL } from './outcome.js'
-import { bytesOf } from './size.js'
+import { bytesOf, cutToBytes } from './size.js'
 
 /** Raised when a reader of the old form would misread the new one. */
 const SCHEMA = 1
 /** A larger output breaks the environment of the next step. */
 const MOST_OUTPUT_BYTES = 64 * 1024
 const MOST_ERRORS = 1000
+const MOST_TEXT_BYTES = 500
 
 export interface ThresholdDocument {
   readonly text: string
@@ -120,10 +121,30 @@ export function metricsOutput(measurements: Measurements | undefined, targetMs: 
 export function thresholdsOutput(judgements: readonly Judgement[]): string {
   const whole = JSON.stringify(judgements.map(thresholdDocument))
   if (bytesOf(whole) <= MOST_OUTPUT_BYTES) return whole
-  return fitList(worstFirst(judgements).map(thresholdDocument), (kept) => ({
+  return fitList(worstFirst(judgements).map(thresholdDocument).map(shorten), (kept) => ({
     truncated: true,
     thresholds: kept
   }))
+}
+
+/** A label may be as long as a megabyte, and the threshold that it breaks must be in the list all the same. */
+function shorten(document: ThresholdDocument): ThresholdDocument {
+  const { text, actual_text, scope, reason } = document
+  return {
+    ...document,
+    text: cutText(text),
+    actual_text: actual_text === null ? null : cutText(actual_text),
+    scope:
+      scope === null || scope === undefined
+        ? null
+        : Object.fromEntries(Object.entries(scope).map(([name, value]) => [name, cutText(String(value))])),
+    reason: cutText(reason)
+  }
+}
+
+function cutText(text: string): string {
+  const kept = cutToBytes(text, MOST_TEXT_BYTES)
+  return kept === text ? text : `${kept}…`
 }
 
 /** The longest start of a list whose document fits, found by halving. */
