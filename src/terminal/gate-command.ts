@@ -173,7 +173,7 @@ async function describeFiles({ verdict }: Outcome, folder: string): Promise<stri
     return `The report, ${csvs} and verdict.json are in ${folder}${further}`
   const found = parts.filter(({ isThere }) => isThere).map(({ name }) => name)
   return found.length === 0
-    ? `There are no files of this run in ${folder}`
+    ? further.trimStart() || `There are no files of this run in ${folder}`
     : `In ${folder} there are only ${found.join(' and ')}${further}`
 }
 
