@@ -33,6 +33,17 @@ function measure(...csvs: string[]): Collection['measurements'] {
   )
 }
 
+function makeTidy(seconds: readonly number[], users = 5): string {
+  const figures = [`passed,100`, 'failed,0', 'response_time,50', `concurrency,${users}`]
+  const rows = seconds.flatMap((second) =>
+    figures.map((figure) => {
+      const [measurement, value] = figure.split(',')
+      return `${1_760_000_010_000 + second * 1000},${measurement},__all,1,1,1,1,us-east-1,${value}`
+    })
+  )
+  return `${['Time,Measurement,Label,Account,Run,Project,Grid,Region,Value', ...rows].join('\n')}\n`
+}
+
 function makeCollection(changes: Partial<Collection> = {}): Collection {
   return {
     run: makeRun(),
@@ -258,6 +269,20 @@ describe('what the service says went wrong', () => {
     expect(outcome.reason).toMatch(
       /^The load reached 5 threads of the 50 threads requested\. .* The service says: 2 nodes did not start$/
     )
+  })
+
+  test('counts the threads of one node, for nobody knows how many took part', () => {
+    const grids = [makeSpecification({ nodeCount: 10 })]
+    const settings = { ...NODES_LOST, origin: { kind: 'files' as const, paths: [], grids } }
+    expect(conclude(settings, makeFindings()).warnings).toEqual([])
+    expect(conclude(settings, words('7 of 10 nodes failed')).reason).toMatch(/^The load reached 5 threads of/)
+  })
+
+  test('goes with the busiest bucket of a tidy CSV', () => {
+    const collection = makeCollection({ measurements: measure(makeTidy([0, 15, 30], 40)) })
+    const lost = { run: makeRun({ remoteErrors: 'node 2 of 2 lost' }), collection }
+    expect(conclude(NODES_LOST, makeFindings(lost)).reason).toMatch(/^The load reached 40 threads of the 50/)
+    expect(conclude({ ...NODES_LOST, threads: 44 }, makeFindings(lost)).verdict).toBe('passed')
   })
 
   test.each(['load lost: node 2', '2 nodes did not start'])(

@@ -34,6 +34,27 @@ describe('lines', () => {
   })
 })
 
+describe('lost load is not left out', () => {
+  const others = Array.from({ length: 300 }, (_, line) => `error ${line}`)
+
+  test.each<[string, string]>([
+    ['behind other lines', [...others, 'load lost: node 2'].join('\n')],
+    ['behind other entries', JSON.stringify([...others, ' load lost: node 2'])]
+  ])('%s', (_, text) => {
+    const lines = listRemoteErrors(text)
+    expect(lostLoad(lines)).toEqual(['node 2'])
+    expect(lines).toHaveLength(51)
+    expect(lines.at(-1)).toBe('and 251 more lines')
+  })
+
+  test.each<[string, unknown]>([
+    ['in an object', { message: 'load lost: node 2' }],
+    ['in a list of objects', [{ code: 7, message: 'Load lost: node 2' }]]
+  ])('%s', (_, value) => {
+    expect(lostLoad(listRemoteErrors(JSON.stringify(value)))).toEqual(['message: node 2'])
+  })
+})
+
 test('lost load is known by its first words', () => {
   expect(lostLoad(['load lost: a', 'LOAD LOST:b', 'a load lost: c', 'load was lost'])).toEqual(['a', 'b'])
 })

@@ -2,6 +2,7 @@ import type { Run } from '../service/documents.js'
 import { isReference } from '../service/requests.js'
 import type { Collection } from './collect.js'
 import { formatDuration } from './durations.js'
+import { listRemoteErrors } from './remote-errors.js'
 import type { Settings } from './settings.js'
 
 interface Load {
@@ -56,7 +57,9 @@ function shortOfThreads(load: Load): string[] {
   const reached = mostThreads(load.collection)
   if (requested === undefined || reached === undefined) return []
   // Another service's CSV may hold each node's own count, of which the scanner keeps the largest.
-  const factor = load.settings.target.kind === 'local' ? 1 : mostNodes(load)
+  // Where the service says that something went wrong, nobody knows how many nodes took part.
+  const isOneCount = load.settings.target.kind === 'local' || hasErrors(load.run)
+  const factor = isOneCount ? 1 : mostNodes(load)
   if (reached * factor >= requested * LEAST_SHARE) return []
   return [
     `The load reached ${count(reached)} of the ${count(requested)} requested. ` +
@@ -93,13 +96,18 @@ function mostNodes({ settings, run, collection }: Load): number {
   return Math.max(1, ...counts)
 }
 
-/** Mean users over some seconds, as the tidy CSVs have them, are no peak. */
+function hasErrors({ remoteErrors }: Run): boolean {
+  return listRemoteErrors(remoteErrors).length > 0
+}
+
+/** Of tidy CSVs the mean users of the busiest bucket. Where both shapes are there, the series has no peak of all. */
 function mostThreads({ measurements }: Collection): number | undefined {
-  if (!measurements?.sources.every(({ shape }) => shape === 'samples')) return undefined
+  const shapes = new Set(measurements?.sources.map(({ shape }) => shape))
+  if (measurements === undefined || shapes.size > 1 || shapes.has('unknown')) return undefined
   const known = (measurements.series?.activeThreads ?? []).filter((threads) => threads !== null)
   return known.length === 0 ? undefined : known.reduce((most, threads) => Math.max(most, threads), 0)
 }
 
 function count(threads: number): string {
-  return threads === 1 ? '1 thread' : `${threads.toLocaleString('en-US')} threads`
+  return threads === 1 ? '1 thread' : `${threads.toLocaleString('en-US', { maximumFractionDigits: 1 })} threads`
 }

@@ -4,14 +4,16 @@ const LONGEST_QUOTE = 500
 /** Only an attack on the stack goes deeper. */
 const DEEPEST = 6
 /** What a service that knows it starts a line with when part of the load did not run. */
-const LOAD_LOST = /^load lost:\s*/i
+const LOAD_LOST = /^\s*load lost:\s*/i
 
 /** The service's words on what went wrong, line by line, whatever form they came in: text, a list, an object, each possibly as JSON. */
 export function listRemoteErrors(text: string | undefined): string[] {
   const lines = linesOf(text === undefined ? '' : parse(text)).map(shortenLine)
   const known = [...new Set(lines.filter((line) => line !== ''))]
   if (known.length <= MOST_LINES) return known
-  return [...known.slice(0, MOST_LINES), `and ${known.length - MOST_LINES} more lines`]
+  // What decides the verdict is not among the lines that are left out.
+  const [lost, others] = [true, false].map((is) => known.filter((line) => LOAD_LOST.test(line) === is))
+  return [...(lost ?? []), ...(others ?? [])].slice(0, MOST_LINES).concat(`and ${known.length - MOST_LINES} more lines`)
 }
 
 /** What was said at one time and at another, as one text. */
@@ -44,12 +46,16 @@ function linesOf(value: unknown, depth = 0): string[] {
   if (depth > DEEPEST) return ['…']
   if (typeof value === 'string') return value.split(/[\r\n\u0085\u2028\u2029]+/)
   if (Array.isArray(value))
-    return value.slice(0, MOST_LINES * 2).flatMap((inner) => linesOf(inner, depth + 1))
+    return value.flatMap((inner) => linesOf(inner, depth + 1))
   if (typeof value === 'object')
     return Object.entries(value)
-      .slice(0, MOST_LINES * 2)
-      .flatMap(([key, inner]) => linesOf(inner, depth + 1).map((line) => `${key}: ${line}`))
+      .flatMap(([key, inner]) => linesOf(inner, depth + 1).map((line) => nameLine(key, line)))
   return [JSON.stringify(value)]
+}
+
+/** The words for lost load stay in front. */
+function nameLine(key: string, line: string): string {
+  return LOAD_LOST.test(line) ? `load lost: ${key}: ${line.replace(LOAD_LOST, '')}` : `${key}: ${line}`
 }
 
 function shortenLine(line: string): string {
