@@ -11,7 +11,16 @@ test.each([
   ['stopped', 'ended badly', true],
   ['problem', 'ended badly', true],
   ['warming up', 'unknown', false],
-  ['Finished', 'unknown', false],
+  ['failed', 'ended badly', true],
+  ['error', 'ended badly', true],
+  ['errored', 'ended badly', true],
+  ['aborted', 'ended badly', true],
+  ['cancelled', 'ended badly', true],
+  ['canceled', 'ended badly', true],
+  ['Finished', 'ended well', true],
+  ['RUNNING', 'running', false],
+  ['Canceled', 'ended badly', true],
+  ['unfinished', 'unknown', false],
   ['', 'unknown', false]
 ])('"%s" is %s', (status, phase, ended) => {
   expect(phaseOf(status)).toBe(phase)

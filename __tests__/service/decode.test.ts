@@ -409,3 +409,24 @@ test('a byte order mark before JSON is no part of it', () => {
   expect(parseReply('asking', '\uFEFF{"a":1}').value).toEqual({ a: 1 })
   expect(() => parseReply('asking', '\uFEFF')).toThrow('an empty body')
 })
+
+describe('what is nested without end', () => {
+  const nested = (depth: number): unknown => JSON.parse(`${'['.repeat(depth)}"deep"${']'.repeat(depth)}`)
+
+  test.each(['[', '{"a":'])('is told as far as anybody reads (%s)', (open) => {
+    const close = open === '[' ? ']' : '}'
+    const errors = `${open.repeat(100_000)}1${close.repeat(100_000)}`
+    const reply = parseReply(
+      'asking',
+      `{"uuid":"r","status":"running","remote_errors":${errors},"apdex":${errors}}`
+    )
+    const run = decodeRun(reply, words)
+    expect(run.remoteErrors).toMatch(/nested too deeply to be shown/)
+    expect(run.apdex).toMatch(/nested too deeply to be shown/)
+    expect(run.remoteErrors?.length).toBeLessThan(200)
+  })
+
+  test('but what is nested a little stays as it is', () => {
+    expect(runOf({ remote_errors: nested(5) }).remoteErrors).toBe('[[[[["deep"]]]]]')
+  })
+})

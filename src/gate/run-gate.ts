@@ -9,6 +9,7 @@ import type { Gate } from './gate.js'
 import { keepPartial, notePartial } from './keep-partial.js'
 import { showRun } from './late-values.js'
 import { closeGate, openGate } from './open-gate.js'
+import { phaseOf } from './run-status.js'
 import { runUrl } from './run-url.js'
 import type { Settings } from './settings.js'
 import { startRun } from './start-run.js'
@@ -136,7 +137,7 @@ async function collectResults(
 }
 
 function longestCollectionMs({ target }: Settings, { status }: Run): number {
-  if (status === 'finished') return LONGEST_COLLECTION_MS
+  if (phaseOf(status) === 'ended well') return LONGEST_COLLECTION_MS
   return target.kind === 'local'
     ? LONGEST_LOCAL_COLLECTION_AFTER_BAD_END_MS
     : LONGEST_COLLECTION_AFTER_BAD_END_MS

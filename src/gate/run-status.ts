@@ -9,11 +9,18 @@ const PHASES: ReadonlyMap<string, Phase> = new Map([
   ['stopping', 'running'],
   ['finished', 'ended well'],
   ['stopped', 'ended badly'],
-  ['problem', 'ended badly']
+  ['problem', 'ended badly'],
+  // Not documented, and not to be misunderstood: nobody waits for the end of what says that it has failed.
+  ['failed', 'ended badly'],
+  ['error', 'ended badly'],
+  ['errored', 'ended badly'],
+  ['aborted', 'ended badly'],
+  ['cancelled', 'ended badly'],
+  ['canceled', 'ended badly']
 ])
 
 export function phaseOf(status: string): Phase {
-  return PHASES.get(status) ?? 'unknown'
+  return PHASES.get(status.trim().toLowerCase()) ?? 'unknown'
 }
 
 export function hasEnded(status: string): boolean {

@@ -249,13 +249,28 @@ function decodeTags(tags: Part): string[] {
 /** An apdex of another type is kept as the text it would be: the judge finds it odd and says so. */
 function decodeApdex(apdex: Part): string | null {
   if (apdex.missing) return null
-  return typeof apdex.value === 'string' ? apdex.value : JSON.stringify(apdex.value)
+  return textFor(apdex.value)
 }
 
 function decodeRemoteErrors(errors: Part): string | undefined {
   if (errors.missing) return undefined
-  const text = typeof errors.value === 'string' ? errors.value : JSON.stringify(errors.value)
+  const text = textFor(errors.value)
   return text === '' || text === '[]' || text === '{}' ? undefined : text
+}
+
+/** Nobody explains anything in lists within lists; only an attack on the stack goes deeper. */
+const DEEPEST = 6
+
+/** A text as it is, anything else as JSON. */
+function textFor(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(withinDepth(value, DEEPEST))
+}
+
+function withinDepth(value: unknown, depth: number): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  if (depth === 0) return '… (nested too deeply to be shown)'
+  if (Array.isArray(value)) return value.map((inner) => withinDepth(inner, depth - 1))
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, withinDepth(inner, depth - 1)]))
 }
 
 /** A result without a link is kept: it is part of the evidence, and its absence must show. */
