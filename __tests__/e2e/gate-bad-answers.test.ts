@@ -63,7 +63,7 @@ describe('a service that answers badly', () => {
 
     expect(result.code).toBe(1)
     expect(result.log).toContain('the service answered 502: an HTML page titled "Bad Gateway"')
-    expect(result.log).toContain('nothing was started')
+    expect(result.log).toContain('One may still be running: look for it at the service')
     expect(stage.service.calls('POST', /runs/)).toHaveLength(1)
   }, 60_000)
 

@@ -186,10 +186,19 @@ describe('a repeat whose reply was lost', () => {
     ])
   })
 
-  test('that made nothing needs no warning', async () => {
+  test('that is not found may still be running, which a warning says', async () => {
     service.addRun({ ...alike, id: 'known' })
     expect(await clean({ repeat })).toBe(true)
     expect(service.count('stopRun')).toBe(0)
+    expect(log.of('warning')).toEqual([
+      'It is not known whether a repeat of run before was started: none was found. One may still be running: look for it at the service.'
+    ])
+  })
+
+  test('is stopped under the name that the service gave it', async () => {
+    service.addRun({ ...alike, id: 'mine', document: { name: 'nightly 2', threads: 5 } })
+    expect(await clean({ repeat })).toBe(true)
+    expect(statusOf('mine')).toBe('finished')
     expect(log.of('warning')).toEqual([])
   })
 

@@ -102,19 +102,45 @@ describe('when the reply is lost', () => {
     ['success without JSON', faults.answer(200, 'ok')]
   ])('%s: an error says that nothing was found, and it is never sent twice', async (_, fault) => {
     service.meet('repeatRun', fault)
-    await expect(start()).rejects.toThrow(/^repeating run before: .*No new run like before was found/)
+    await expect(start()).rejects.toThrow(
+      /^repeating run before: .*No new run like before was found\. One may still be running: look for it at the service\.$/
+    )
     expect(service.count('repeatRun')).toBe(1)
     expect(gate.ledger.state).toMatchObject({ runId: undefined, cleanupDue: true })
   })
 
   test.each([
     ['another name', { name: 'weekly' }],
+    ['a longer name', { name: 'nightlybuild' }],
+    ['a shorter name', { name: 'night' }],
+    ['no name', { name: '' }],
     ['other threads', { threads: 6 }],
     ['another duration', { duration: 61 }],
     ['a start long before', { started: '2026-01-05T11:00:00.000Z' }]
   ])('a new run with %s is not taken for it', async (_, difference) => {
     service.meet('repeatRun', (res) => {
       service.addRun({ id: 'stranger', document: { ...ALIKE, ...difference } })
+      res.destroy()
+    })
+    await expect(start()).rejects.toThrow('No new run like before was found')
+  })
+
+  test.each(['nightly 2', 'nightly (2)', 'nightly #2', 'nightly-2', 'nightly2', 'nightly copy'])(
+    'a new run that the service names %s is taken for it',
+    async (name) => {
+      service.meet('repeatRun', (res) => {
+        service.addRun({ id: 'numbered', document: { ...ALIKE, name } })
+        res.destroy()
+      })
+      expect((await start()).id).toBe('numbered')
+      expect(gate.ledger.state).toMatchObject({ runId: 'numbered', cleanupDue: true })
+    }
+  )
+
+  test('a run without a name is no beginning of all the others', async () => {
+    service.runs.find(({ id }) => id === 'before')!.document = { ...ALIKE, name: '' }
+    service.meet('repeatRun', (res) => {
+      service.addRun({ id: 'stranger', document: { ...ALIKE, name: '2' } })
       res.destroy()
     })
     await expect(start()).rejects.toThrow('No new run like before was found')

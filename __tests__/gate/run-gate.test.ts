@@ -723,7 +723,7 @@ describe('errors', () => {
   test.each<[string, Fault, RegExp]>([
     ['a wrong token', faults.answer(401), /^creating the run: the service answered 401: .*Check the token/],
     ['a refused body', faults.answer(422, { errors: ['tool is odd'] }), /422: tool is odd/],
-    ['a lost reply', faults.dropBefore, /nothing was started/],
+    ['a lost reply', faults.dropBefore, /One may still be running: look for it at the service/],
     ['an HTML page', faults.answer(503, '<html><title>Down</title></html>'), /an HTML page titled "Down"/]
   ])('%s: one clear message, and the evidence so far', async (_, fault, reason) => {
     service.meet('createRun', fault)
@@ -744,7 +744,7 @@ describe('errors', () => {
       lost = () => void commit()
       res.destroy()
     })
-    expect((await gate()).reason).toMatch(/nothing was started/)
+    expect((await gate()).reason).toMatch(/One may still be running: look for it at the service/)
     const state = bench.states.at(-1)!
     expect(state).toMatchObject({ cleanupDue: true, marker: expect.stringMatching(/^loadgate-/) })
     lost()

@@ -185,7 +185,7 @@ describe('when the reply is lost', () => {
   test('before the run was made, the error says that nothing was found, and it is not sent again', async () => {
     service.meet('createRun', faults.dropBefore)
     await expect(start()).rejects.toThrow(
-      /^creating the run: .*No run with the tag loadgate-\S+ was found: nothing was started\.$/
+      /^creating the run: .*No run with the tag loadgate-\S+ was found\. One may still be running: look for it at the service\.$/
     )
     expect(service.count('createRun')).toBe(1)
     expect(service.runs).toEqual([])

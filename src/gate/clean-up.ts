@@ -3,7 +3,7 @@ import type { Clock } from '../service/clock.js'
 import type { Run } from '../service/documents.js'
 import { endGrid } from './end-grid.js'
 import { endRun } from './end-run.js'
-import { VERY_PATIENT_MS, findMarkedRuns, isForeign, listMarked } from './find-run.js'
+import { MAY_BE_RUNNING, VERY_PATIENT_MS, findMarkedRuns, isForeign, listMarked } from './find-run.js'
 import { persist } from './persist.js'
 import { findRepeats, idsOf } from './repeat-run.js'
 import { hasEnded } from './run-status.js'
@@ -94,6 +94,8 @@ async function findRunIds(
       marker === undefined
         ? await findOwnRepeat(repeat, options)
         : await findMarkedRuns(options.client, marker, { ...options, pausesMs: VERY_PATIENT_MS })
+    if (runs?.length === 0)
+      options.log.warning(`It is not known whether ${sought} was started: none was found. ${MAY_BE_RUNNING}`)
     return runs?.filter((run) => !hasEnded(run.status)).map(({ id }) => id)
   } catch (thrown) {
     options.log.warning(

@@ -21,6 +21,9 @@ export const VERY_PATIENT_MS = [...PATIENT_MS, 15_000, 15_000]
 /** A service that loses a reply is often away for a while. */
 export const LONGEST_SILENCE_MS = 2 * 60_000
 
+/** What a search without a find is told with: that nothing was found is no proof that nothing was made. */
+export const MAY_BE_RUNNING = 'One may still be running: look for it at the service.'
+
 /** Whether the run tells its tags, and the marker is not among them, however the service joins or writes them. Without tags it cannot be told. */
 export function isForeign({ tags }: Run, marker: string): boolean {
   return tags.length > 0 && !tags.some((tag) => tag.toLowerCase().includes(marker))

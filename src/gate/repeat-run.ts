@@ -3,7 +3,7 @@ import type { Clock } from '../service/clock.js'
 import type { Run } from '../service/documents.js'
 import { MalformedReplyError, madeNothing } from '../service/errors.js'
 import { readRunList } from '../service/run-list.js'
-import { LONGEST_SILENCE_MS, MOST_HEAD_PAGES, findPatiently } from './find-run.js'
+import { LONGEST_SILENCE_MS, MAY_BE_RUNNING, MOST_HEAD_PAGES, findPatiently } from './find-run.js'
 import type { Gate } from './gate.js'
 import { persist } from './persist.js'
 import type { RepeatAttempt } from './step-state.js'
@@ -14,7 +14,7 @@ const CLOCKS_DIFFER_MS = 5 * 60_000
 
 /**
  * Repeats a run; the request is never sent twice. A repeat takes no tag, so after a lost reply it is known by what it must be: a run
- * that was not in the list before, is like the repeated one in name, tool, threads, ramp-up and duration, and did not start before it
+ * that was not in the list before, is like the repeated one in name (a number may follow it), tool, threads, ramp-up and duration, and did not start before it
  * was asked for. One such run is taken up. It could be somebody else's only if they repeated the very same run within these seconds and
  * ours was never made; of two it cannot be told which is whose, so neither is touched.
  */
@@ -85,12 +85,9 @@ async function takeUp(
   const found = await findRepeats(client, attempt, { clock: bench.clock, signal })
   const [only] = found
   if (only === undefined)
-    throw new Error(
-      `${messageOf(cause)}. No new run like ${attempt.runId} was found: nothing seems to be started.`,
-      {
-        cause
-      }
-    )
+    throw new Error(`${messageOf(cause)}. No new run like ${attempt.runId} was found. ${MAY_BE_RUNNING}`, {
+      cause
+    })
   if (found.length > 1)
     throw new Error(
       `${messageOf(cause)}. Several new runs are like ${attempt.runId} (${idsOf(found)}), and it cannot be told which one is this step's; none is touched.`,
@@ -124,12 +121,19 @@ export function idsOf(runs: readonly Run[]): string {
 
 function isAlike(run: Run, likeness: RepeatAttempt['likeness']): boolean {
   return (
-    run.name === likeness.name &&
+    isSameName(run.name, likeness.name) &&
     isSameTool(run.tool ?? '', likeness.tool ?? '') &&
     run.threads === likeness.threads &&
     run.rampupSeconds === likeness.rampupSeconds &&
     run.durationSeconds === likeness.durationSeconds
   )
+}
+
+/** A service may number its repeats: "Nightly 2" is one of "Nightly", "Nightlybuild" is another test. */
+function isSameName(name: string | undefined, original: string | undefined): boolean {
+  if (name === original) return true
+  if (!name || !original?.trim()) return false
+  return name.startsWith(original) && !/^\p{L}/u.test(name.slice(original.length))
 }
 
 /** One of them may carry a version behind its name. */

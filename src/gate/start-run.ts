@@ -3,7 +3,7 @@ import type { Run } from '../service/documents.js'
 import { MalformedReplyError, madeNothing } from '../service/errors.js'
 import type { RunRequest } from '../service/requests.js'
 import { createOnce } from './create-once.js'
-import { findMarkedRuns, isForeign } from './find-run.js'
+import { MAY_BE_RUNNING, findMarkedRuns, isForeign } from './find-run.js'
 import type { Gate } from './gate.js'
 import { showRun } from './late-values.js'
 import { settleGrids } from './make-grids.js'
@@ -90,7 +90,7 @@ function forgetMarker({ ledger }: Gate): void {
   ledger.noteDone({ marker: undefined, cleanupDue: ledger.state.madeGrids.length > 0 })
 }
 
-/** The reply was lost: one run with the marker is ours, none means that nothing was made, of several the oldest is kept. */
+/** The reply was lost: one run with the marker is ours, none may be one that the list does not show yet, of several the oldest is kept. */
 async function reconcile(
   { client, bench }: Gate,
   { marker, signal }: { marker: string; signal: AbortSignal },
@@ -108,7 +108,7 @@ async function reconcile(
   )
   const oldest = found.at(-1)
   if (oldest === undefined)
-    throw new Error(`${messageOf(cause)}. No run with the tag ${marker} was found: nothing was started.`, {
+    throw new Error(`${messageOf(cause)}. No run with the tag ${marker} was found. ${MAY_BE_RUNNING}`, {
       cause
     })
   for (const extra of found.slice(0, -1)) {
