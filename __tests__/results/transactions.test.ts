@@ -6,6 +6,7 @@ import { describe, expect, test } from '@jest/globals'
 import { naiveFigures, parseCsv, readSamples } from '../support/naive-results.js'
 import { makePlanCsv, type PlanCsv, type PlanOptions } from '../support/plan-csv.js'
 import { JMETER_COLUMNS, measure, quoteField, scanText, type CsvStyle } from '../support/sample-csv.js'
+import { makeRandom } from '../support/seeded-random.js'
 import { mergeScans } from '../../src/results/merge.js'
 import { planStretches } from '../../src/results/plan-stretches.js'
 import { scanFiles } from '../../src/results/scan-files.js'
@@ -201,6 +202,35 @@ describe('a transaction', () => {
       ...[transaction(2000, 40, 'tx'), request(3000, 40, 'a')]
     ]
     expect(measureRows(...rows).figures({})?.samples).toBe(3)
+  })
+
+  test('that its own rows leave no doubt about is not overruled by a dozen others of its label', () => {
+    const covered = Array.from({ length: 12 }, (_, i) => [
+      request(1000 + i * 100, 40, 'a'),
+      transaction(1000 + i * 100, 40, 'tx')
+    ])
+    const rows = [...covered.flat(), transaction(5000, 40, 'tx', { success: false }), request(6000, 40, 'a')]
+    expect(measureRows(...rows).figures({})).toMatchObject({ samples: 14, failures: 1 })
+  })
+
+  test.each([2, 4, 8, 20])('that fails is not lost among the mixed rows of %d machines', (nodes) => {
+    const random = makeRandom(nodes)
+    const written = Array.from({ length: nodes }, () => {
+      let nowMs = Math.floor(1000 + random() * 500)
+      return Array.from({ length: 400 }, (_, i) => {
+        const [startMs, elapsedMs] = [nowMs, 5 + Math.floor(random() * 200)]
+        nowMs += elapsedMs
+        const row =
+          i % 10 === 0
+            ? transaction(startMs, elapsedMs, 'tx', { success: false, samples: 2 })
+            : request(startMs, elapsedMs, 'a')
+        return { nowMs, row }
+      })
+    })
+    const inOrder = written.flat().sort((a, b) => a.nowMs - b.nowMs)
+    const measured = measureRows(...inOrder.map(({ row }) => row))
+    const isProblem = measured.sources[0]!.problems.length > 0
+    expect(isProblem || measured.figures({})?.failures === nodes * 40).toBe(true)
   })
 
   test('is judged by the many others of its controller where the clock was adjusted', () => {

@@ -1,5 +1,6 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- every index into a typed array is in range by construction */
-import { TransactionVote, type Ballot } from './transaction-vote.js'
+import { MixedRows } from './mixed-rows.js'
+import { TransactionVote, type Ballot, type Verdict } from './transaction-vote.js'
 
 // A transaction controller's row sums up requests. Where these have rows of their own they count, and the controller's row does not; where
 // they have none, it counts itself. Which of the two it is shows in the rows of the same thread, for a thread does one thing after the other:
@@ -55,17 +56,22 @@ const MACHINE_GAP_MS = 1000
 const FIRST_THREADS = 256
 /** No plan nests transactions deeper; a hostile file must not make every row look at all before it. */
 const MAX_OPEN = 32
-/** A transaction ends with its last request; to write that down takes a moment. */
-const WRITING_MS = 2
 /** So many rows may overlap with others of their threads where a clock was set. More do so where several machines have the same names of threads. */
 const MAX_OVERLAPS = 2
 const MAX_OVERLAP_SHARE = 0.01
+/** The same for rows that overlap by a millisecond, as short ones do: those of one machine rarely do, for JMeter rounds all times down. */
+const MAX_SHORT_OVERLAPS = 2
+const MAX_SHORT_OVERLAP_SHARE = 0.005
 
 /** Sorts transactions into those that count and those that do not, from the rows in the order of the CSV. */
 export class TransactionSorter {
   readonly #vote: TransactionVote
+  readonly #mixed = new MixedRows()
+  readonly #judgeMixed = () => this.#mixed.judge()
+  #wasMixed = false
   #rows = 0
   #overlaps = 0
+  #shortOverlaps = 0
   // Of each thread's last row: its times, and how many rows in a row began in its millisecond, and failed.
   #starts = new Float64Array(FIRST_THREADS).fill(NaN)
   #ends = new Float64Array(FIRST_THREADS)
@@ -90,6 +96,7 @@ export class TransactionSorter {
     if (this.#open.size > 0) this.#look(thread, { startMs, endMs, isTransaction: false })
     this.#checkOrder(thread, startMs, endMs)
     this.#remember(thread, startMs, endMs, outcome)
+    this.#mixed.addRow(thread, startMs, endMs, 0)
     this.#samples[thread] = 0
   }
 
@@ -98,13 +105,14 @@ export class TransactionSorter {
     const { startMs, endMs } = transaction
     this.#look(thread, { startMs, endMs, isTransaction: true })
     const before = this.#relateToLast(thread, transaction)
-    if (before === 'inside') this.#vote.add({ transaction, counts: false, isSure: true, isBlind: false })
+    if (before === 'inside') this.#cast({ transaction, counts: false, isSure: true, isBlind: false })
     else {
       const guess = before === 'outside' ? undefined : this.#guess(thread, transaction)
       this.#checkOrder(thread, startMs, endMs)
       this.#openOf(thread).push({ transaction, guess, isBlind: before === 'blind' })
     }
     this.#remember(thread, startMs, endMs, transaction.outcome)
+    this.#mixed.addTransaction(thread, transaction)
     this.#samples[thread] = before === 'outside' ? transaction.samples : 0
   }
 
@@ -112,18 +120,29 @@ export class TransactionSorter {
   forgetRows(): void {
     this.#starts.fill(NaN)
     this.#outerStarts.fill(NaN)
+    this.#mixed.forgetRows()
+    this.#wasMixed = this.#isMixed
     this.#rows = 0
     this.#overlaps = 0
+    this.#shortOverlaps = 0
   }
 
   /** The transactions that wait for rows to come, as they have to be taken if none comes. */
   sortOpen(): SortedTransaction[] {
-    return [...this.#vote.sortWaiting(), ...this.#openBallots().map((ballot) => this.#vote.resolve(ballot))]
+    return this.#vote.sortWaiting(this.#openBallots(), this.#verdict)
   }
 
   /** How many transactions nobody can sort. */
   get blind(): number {
-    return this.#vote.countBlind(this.#openBallots())
+    return this.#vote.countBlind(this.#openBallots(), this.#verdict)
+  }
+
+  get #verdict(): Verdict | undefined {
+    return this.#isMixed ? this.#mixed.judge() : undefined
+  }
+
+  #cast(ballot: Ballot): void {
+    this.#vote.add(ballot, this.#isMixed ? this.#judgeMixed : undefined)
   }
 
   #openBallots(): Ballot[] {
@@ -156,7 +175,7 @@ export class TransactionSorter {
     // With `subresults` all transactions have rows of their own, without it those that have none before have none after.
     const isFollowed = relation === 'unsure' && this.#followed > this.#alone
     const counts = !isInside && !isFollowed && (guess ?? true)
-    this.#vote.add({ transaction, counts, isSure, isBlind: !isSure && (isBlind || relation === 'blind') })
+    this.#cast({ transaction, counts, isSure, isBlind: !isSure && (isBlind || relation === 'blind') })
   }
 
   #relateToLast(thread: number, { startMs, endMs, isEndKnown, samples }: Transaction): Relation {
@@ -170,13 +189,16 @@ export class TransactionSorter {
     if (isEndKnown && lastEndMs > endMs + JITTER_MS) return 'unsure'
     // It took no time and began when the transaction did: the first and only request, or the last one before.
     if (lastStartMs === startMs && lastEndMs === startMs) return 'unsure'
-    // Among the rows of several machines many lie within the transaction, and few of them end with it.
-    return this.#isMixed && lastEndMs < endMs - WRITING_MS ? 'blind' : 'inside'
+    return 'inside'
   }
 
   /** Whether several machines with the same names of threads have written their rows in between each other. */
   get #isMixed(): boolean {
-    return this.#overlaps > Math.max(MAX_OVERLAPS, this.#rows * MAX_OVERLAP_SHARE)
+    return (
+      this.#wasMixed ||
+      this.#overlaps > Math.max(MAX_OVERLAPS, this.#rows * MAX_OVERLAP_SHARE) ||
+      this.#shortOverlaps > Math.max(MAX_SHORT_OVERLAPS, this.#rows * MAX_SHORT_OVERLAP_SHARE)
+    )
   }
 
   /** A transaction ends with its last request. One that is as short as that is judged by the number of requests before it. */
@@ -189,6 +211,9 @@ export class TransactionSorter {
   #checkOrder(thread: number, startMs: number, endMs: number): void {
     this.#rows++
     const [outerStartMs, outerEndMs] = [this.#outerStarts[thread]!, this.#outerEnds[thread]!]
+    const startsIn = startMs > outerStartMs && startMs < outerEndMs && endMs > outerEndMs
+    const endsIn = startMs < outerStartMs && endMs > outerStartMs && endMs < outerEndMs
+    if (startsIn || endsIn) this.#shortOverlaps++
     const isPart = startMs >= outerStartMs - JITTER_MS && endMs <= outerEndMs + JITTER_MS
     if (isPart) return
     if (startMs < outerEndMs - JITTER_MS && endMs > outerStartMs + JITTER_MS) this.#overlaps++

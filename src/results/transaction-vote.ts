@@ -8,17 +8,26 @@ export interface Ballot extends SortedTransaction {
   readonly isBlind: boolean
 }
 
+/** Whether the transactions of a controller count, where that does not show in the rows next to them; undefined where it does not show at all. */
+export type Verdict = (controller: number) => boolean | undefined
+type Judge = () => Verdict
+
 interface Votes {
   counting: number
   covered: number
+  /** Those that are sorted for good, as what. */
+  finalCounting: number
+  finalCovered: number
   /** Not yet sorted: one of the first, one that differs from the others, or a guess. */
   waiting: Ballot[]
 }
 
 /** Before so many have voted, nothing is final. */
 const QUORUM = 32
-/** Fewer than one in so many are taken for mistakes. */
+/** A guess follows the others where fewer than one in so many of them differ. */
 const MISTAKES = 10
+/** Fewer than one in so many, among many, are taken for mistakes though their rows leave no doubt. */
+const SURE_MISTAKES = 50
 const MAX_WAITING_OF_ONE = 1024
 const MAX_WAITING = 50_000
 
@@ -36,57 +45,67 @@ export class TransactionVote {
     this.#onSorted = onSorted
   }
 
-  add(ballot: Ballot): void {
+  add(ballot: Ballot, judge?: Judge): void {
     const votes = this.#votesOf(ballot.transaction)
     if (ballot.isSure && ballot.counts) votes.counting++
     else if (ballot.isSure) votes.covered++
     const total = votes.counting + votes.covered
-    if (total > QUORUM && ballot.isSure && ballot.counts === majorityOf(votes)) {
-      this.#onSorted(ballot)
+    if (judge === undefined && total > QUORUM && ballot.isSure && ballot.counts === majorityOf(votes)) {
+      this.#finish(votes, ballot)
       return
     }
     votes.waiting.push(ballot)
     this.#waiting++
-    if (total === QUORUM) this.#release(votes, ({ isSure, counts }) => isSure && counts === majorityOf(votes))
-    if (votes.waiting.length >= MAX_WAITING_OF_ONE) this.#release(votes, () => true)
+    if (judge === undefined && total === QUORUM)
+      this.#release(votes, ({ isSure, counts }) => isSure && counts === majorityOf(votes))
+    if (votes.waiting.length >= MAX_WAITING_OF_ONE) this.#release(votes, () => true, judge?.())
     if (this.#waiting >= MAX_WAITING)
-      for (const all of this.#byController.values()) this.#release(all, () => true)
+      for (const all of this.#byController.values()) this.#release(all, () => true, judge?.())
   }
 
-  /** Those that wait, as they have to be taken if no other comes. */
-  sortWaiting(): SortedTransaction[] {
-    return [...this.#byController.values()].flatMap((votes) =>
-      votes.waiting.map((ballot) => resolve(ballot, votes))
+  /** Those that wait and these others, as they have to be taken if no other comes. */
+  sortWaiting(others: readonly Ballot[], verdict: Verdict | undefined): SortedTransaction[] {
+    const waiting = [...this.#byController.values()].flatMap((votes) => votes.waiting)
+    return [...waiting, ...others].map((ballot) =>
+      resolve(ballot, this.#votesOf(ballot.transaction), verdict)
     )
   }
 
-  /** How one has to be taken as things are, without its own vote. */
-  resolve(ballot: Ballot): SortedTransaction {
-    return resolve(ballot, this.#votesOf(ballot.transaction))
-  }
-
-  /** How many are sorted by chance, and would be of these. */
-  countBlind(others: readonly Ballot[]): number {
-    let blind = this.#blind
-    for (const votes of this.#byController.values())
-      blind += votes.waiting.filter((ballot) => isBlind(ballot, votes)).length
-    return blind + others.filter((ballot) => isBlind(ballot, this.#votesOf(ballot.transaction))).length
+  /** How many are sorted by chance, or were before the others showed that they had to be sorted differently. */
+  countBlind(others: readonly Ballot[], verdict: Verdict | undefined): number {
+    let blind = verdict === undefined ? this.#blind : 0
+    for (const [controller, votes] of this.#byController) {
+      const judged = verdict?.(controller)
+      if (verdict !== undefined && judged !== true) blind += votes.finalCounting
+      if (verdict !== undefined && judged !== false) blind += votes.finalCovered
+      blind += votes.waiting.filter((ballot) => isBlind(ballot, votes, verdict)).length
+    }
+    const isOtherBlind = (ballot: Ballot) => isBlind(ballot, this.#votesOf(ballot.transaction), verdict)
+    return blind + others.filter(isOtherBlind).length
   }
 
   #votesOf({ controller }: Transaction): Votes {
-    const votes = this.#byController.get(controller) ?? { counting: 0, covered: 0, waiting: [] }
+    const votes = this.#byController.get(controller) ?? {
+      ...{ counting: 0, covered: 0, finalCounting: 0, finalCovered: 0, waiting: [] }
+    }
     this.#byController.set(controller, votes)
     return votes
   }
 
-  #release(votes: Votes, isReady: (ballot: Ballot) => boolean): void {
+  #release(votes: Votes, isReady: (ballot: Ballot) => boolean, verdict?: Verdict): void {
     const ready = votes.waiting.filter(isReady)
     votes.waiting = votes.waiting.filter((ballot) => !isReady(ballot))
     this.#waiting -= ready.length
     for (const ballot of ready) {
-      if (isBlind(ballot, votes)) this.#blind++
-      this.#onSorted(resolve(ballot, votes))
+      if (isBlind(ballot, votes, verdict)) this.#blind++
+      this.#finish(votes, resolve(ballot, votes, verdict))
     }
+  }
+
+  #finish(votes: Votes, sorted: SortedTransaction): void {
+    if (sorted.counts) votes.finalCounting++
+    else votes.finalCovered++
+    this.#onSorted(sorted)
   }
 }
 
@@ -96,10 +115,24 @@ function majorityOf({ counting, covered }: Votes): boolean | undefined {
   return counting > covered
 }
 
-function resolve({ transaction, counts }: Ballot, votes: Votes): SortedTransaction {
-  return { transaction, counts: majorityOf(votes) ?? counts }
+/** What the others make of one; undefined where it is to be taken by itself. */
+function overrule({ isSure, counts }: Ballot, votes: Votes): boolean | undefined {
+  const majority = majorityOf(votes)
+  if (!isSure || majority === counts) return majority
+  const total = votes.counting + votes.covered
+  const isRare = total >= QUORUM && Math.min(votes.counting, votes.covered) * SURE_MISTAKES < total
+  return isRare ? majority : undefined
 }
 
-function isBlind(ballot: Ballot, votes: Votes): boolean {
-  return ballot.isBlind && majorityOf(votes) === undefined
+function resolve(ballot: Ballot, votes: Votes, verdict: Verdict | undefined): SortedTransaction {
+  const { transaction, counts } = ballot
+  return { transaction, counts: verdict?.(transaction.controller) ?? overrule(ballot, votes) ?? counts }
+}
+
+function isBlind(ballot: Ballot, votes: Votes, verdict: Verdict | undefined): boolean {
+  if (verdict !== undefined) return verdict(ballot.transaction.controller) === undefined
+  if (ballot.isSure || majorityOf(votes) !== undefined) return false
+  // Of one that took no time no guess is good enough where others of the same label are of both kinds.
+  const isShort = ballot.transaction.elapsedMs === 0
+  return ballot.isBlind || (isShort && votes.counting > 0 && votes.covered > 0)
 }
