@@ -334,6 +334,48 @@ test('a grid with fewer nodes than requested is a gap', async () => {
   expect(gaps).toEqual(['The service says that grid a1 has 1 of the 2 nodes requested.'])
 })
 
+describe('one CSV for two grids', () => {
+  const both = { grids: [makeGrid({ id: 'a1' }), makeGrid({ id: 'b2' })] }
+  beforeEach(() => {
+    service.ownGrids = both.grids.map(({ id, region }) => ({ id, region }))
+  })
+
+  test('is a gap', async () => {
+    service.csvs.set('a1', makeCsv(10)).set('b2', makeCsv(10))
+    expect((await gather(both)).gaps).toEqual([
+      'The service sent the same CSV for grid a1 and grid b2: it cannot be the results of both.'
+    ])
+  })
+
+  test('is none where they differ, if only by a digit', async () => {
+    service.csvs.set('a1', makeCsv(10, 100)).set('b2', makeCsv(10, 101))
+    expect((await gather(both)).gaps).toEqual([])
+  })
+
+  test('is told by the bytes, however they were cut and started over', async () => {
+    service.csvs.set('a1', makeCsv(10)).set('b2', makeCsv(10))
+    service.meet('result', (res) => {
+      res.writeHead(200, { 'content-type': 'text/csv', 'content-length': '100000' })
+      res.write(makeCsv(5, 7))
+      setTimeout(() => res.destroy(), 20)
+    })
+    expect((await gather(both)).gaps).toHaveLength(1)
+  })
+
+  test('of headers alone is another matter', async () => {
+    service.csvs.set('a1', `${CSV_HEADER}\n`).set('b2', `${CSV_HEADER}\n`)
+    expect((await gather(both)).gaps).toEqual([])
+  })
+
+  test('of one grid, under two links', async () => {
+    service.csvs.set('a1', makeCsv(10))
+    const links = [linkTo('a1'), { ...linkTo('a1'), href: `${linkTo('a1').href}&node=2` }]
+    expect((await gather({ grids: [makeGrid({ id: 'a1' })], results: links })).gaps).toEqual([
+      'The service sent the same CSV twice for grid a1.'
+    ])
+  })
+})
+
 describe('the grids of a repeated run', () => {
   const repeated = { uuid: 'old', status: 'finished', _embedded: { grids: [{ uuid: 'x' }, { uuid: 'y' }] } }
   beforeEach(() => {

@@ -92,6 +92,8 @@ describe('grids with fewer nodes than requested', () => {
   })
 
   test('nothing was requested here', () => {
-    expect(findSmaller(makeSettings({ origin: { kind: 'existing', runId: 'r' } }), [grid('a', 1)])).toEqual([])
+    expect(findSmaller(makeSettings({ origin: { kind: 'existing', runId: 'r' } }), [grid('a', 1)])).toEqual(
+      []
+    )
   })
 })

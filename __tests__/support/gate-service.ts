@@ -102,6 +102,7 @@ export class GateService {
   readonly #faults = new Map<Operation, Fault[]>()
   readonly #server: Server
   readonly #waiting: { operation: Operation; count: number; resolve: () => void }[] = []
+  readonly #askedGrids = new Set<string>()
   #ids = 0
 
   private constructor() {
@@ -226,7 +227,10 @@ export class GateService {
 
   #answerResult(url: string): Answer {
     const grid = new URL(url, 'http://x').searchParams.get('grid_id') ?? ''
-    return { status: 200, headers: { 'content-type': 'text/csv' }, body: this.csvs.get(grid) ?? makeCsv() }
+    // No two grids have the same samples.
+    this.#askedGrids.add(grid)
+    const own = makeCsv(10, 100 + [...this.#askedGrids].indexOf(grid))
+    return { status: 200, headers: { 'content-type': 'text/csv' }, body: this.csvs.get(grid) ?? own }
   }
 
   #list(page: number): Answer {

@@ -9,7 +9,7 @@ import { pauseBefore } from '../service/retries.js'
 import { expectedGrids, findMissing, findSmaller } from './expected-grids.js'
 import type { ExpectedGrid } from './expected-grids.js'
 import { LONGEST_SILENCE_MS } from './find-run.js'
-import { fetchGrid, nameOf, sourcesOf } from './fetch-results.js'
+import { fetchGrid, findTwins, nameOf, sourcesOf } from './fetch-results.js'
 import type { FetchedGrid, GridResult, Source } from './fetch-results.js'
 import type { Gate } from './gate.js'
 import { isBlank, lookAgain, lookOnceMore, showRun } from './late-values.js'
@@ -75,7 +75,11 @@ export async function collect(gate: Gate, run: Run, options: CollectOptions): Pr
     resultsDir,
     grids: grids.map(({ result }) => result),
     missingGrids: findMissing(expected, sources),
-    gaps: [...earlier.gaps, ...findSmaller(settings, latest.grids)],
+    gaps: [
+      ...earlier.gaps,
+      ...findSmaller(settings, latest.grids),
+      ...(settings.target.kind === 'local' ? [] : findTwins(grids))
+    ],
     spansMs: spansOf(scans),
     measurements: scans.length > 0 ? mergeScans(scans) : undefined
   }

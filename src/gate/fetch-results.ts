@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { crc32 } from 'node:zlib'
 import type { ScanResult } from '../results/scan-result.js'
 import { createScanner } from '../results/scanner.js'
 import type { Scanner } from '../results/scanner.js'
@@ -27,6 +28,8 @@ export interface GridResult {
 export interface FetchedGrid {
   readonly result: GridResult
   readonly scan: ScanResult | undefined
+  /** The same for CSVs of the same bytes. */
+  readonly fingerprint: string | undefined
 }
 
 /** Where a grid's CSV is to be found. */
@@ -123,7 +126,8 @@ export async function fetchGrid(means: Means, source: Source, place: Place): Pro
   try {
     for (let looks = 1; ; looks++) {
       const bytes = await download(means, { source, place, path, reading })
-      const fetched = { result: { ...grid, path, bytes, problem: undefined }, scan: reading.finish() }
+      const result = { ...grid, path, bytes, problem: undefined }
+      const fetched = { result, scan: reading.finish(), fingerprint: `${bytes} ${reading.checksum()}` }
       if (fetched.scan.rows > 0 || means.clock.now() - sinceMs >= place.emptyPatienceMs) return fetched
       const pauseMs = pauseBefore(Math.min(looks, LONGEST_PAUSE_ATTEMPT), undefined)
       await means.clock.sleep(pauseMs, place.signal).catch(() => undefined)
@@ -132,7 +136,11 @@ export async function fetchGrid(means: Means, source: Source, place: Place): Pro
   } catch (thrown) {
     const problem = messageOf(thrown)
     means.log.warning(`The CSV of grid ${gridId} (${region}) could not be had: ${problem}`)
-    return { result: { ...grid, path: undefined, bytes: 0, problem }, scan: undefined }
+    return {
+      result: { ...grid, path: undefined, bytes: 0, problem },
+      scan: undefined,
+      fingerprint: undefined
+    }
   }
 }
 
@@ -163,6 +171,20 @@ async function download({ client, clock, log }: Means, target: Target): Promise<
   })
 }
 
+/** CSVs with rows that are the same byte by byte, in sentences: one of them is not the grid's own, and its samples would count twice. */
+export function findTwins(fetched: readonly FetchedGrid[]): string[] {
+  const withRows = fetched.filter(({ scan }) => scan !== undefined && scan.rows > 0)
+  return withRows.flatMap(({ result, fingerprint }, index) => {
+    const twin = withRows.slice(0, index).find((other) => other.fingerprint === fingerprint)?.result
+    if (twin === undefined) return []
+    return [
+      twin.gridId === result.gridId
+        ? `The service sent the same CSV twice for grid ${result.gridId}.`
+        : `The service sent the same CSV for grid ${twin.gridId} and grid ${result.gridId}: it cannot be the results of both.`
+    ]
+  })
+}
+
 /** Regions come from the service and become file names. */
 function plainName(region: string): string {
   return region.replace(/[^A-Za-z0-9_-]+/g, '_').slice(0, 60) || 'unknown'
@@ -172,15 +194,22 @@ interface Reading {
   restart(): void
   push(chunk: Uint8Array): void
   finish(): ScanResult
+  checksum(): number
 }
 
 function startReading(grid: string, region: string): Reading {
   let scanner: Scanner = createScanner({ grid, region })
+  let checksum = 0
   return {
     restart: () => {
       scanner = createScanner({ grid, region })
+      checksum = 0
     },
-    push: (chunk) => scanner.push(chunk),
-    finish: () => scanner.end()
+    push: (chunk) => {
+      checksum = crc32(chunk, checksum)
+      scanner.push(chunk)
+    },
+    finish: () => scanner.end(),
+    checksum: () => checksum
   }
 }

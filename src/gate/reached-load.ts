@@ -109,5 +109,7 @@ function mostThreads({ measurements }: Collection): number | undefined {
 }
 
 function count(threads: number): string {
-  return threads === 1 ? '1 thread' : `${threads.toLocaleString('en-US', { maximumFractionDigits: 1 })} threads`
+  return threads === 1
+    ? '1 thread'
+    : `${threads.toLocaleString('en-US', { maximumFractionDigits: 1 })} threads`
 }

@@ -13,7 +13,9 @@ export function listRemoteErrors(text: string | undefined): string[] {
   if (known.length <= MOST_LINES) return known
   // What decides the verdict is not among the lines that are left out.
   const [lost, others] = [true, false].map((is) => known.filter((line) => LOAD_LOST.test(line) === is))
-  return [...(lost ?? []), ...(others ?? [])].slice(0, MOST_LINES).concat(`and ${known.length - MOST_LINES} more lines`)
+  return [...(lost ?? []), ...(others ?? [])]
+    .slice(0, MOST_LINES)
+    .concat(`and ${known.length - MOST_LINES} more lines`)
 }
 
 /** What was said at one time and at another, as one text. */
@@ -45,11 +47,11 @@ function linesOf(value: unknown, depth = 0): string[] {
   if (value === null || value === undefined || value === false || value === 0) return []
   if (depth > DEEPEST) return ['…']
   if (typeof value === 'string') return value.split(/[\r\n\u0085\u2028\u2029]+/)
-  if (Array.isArray(value))
-    return value.flatMap((inner) => linesOf(inner, depth + 1))
+  if (Array.isArray(value)) return value.flatMap((inner) => linesOf(inner, depth + 1))
   if (typeof value === 'object')
-    return Object.entries(value)
-      .flatMap(([key, inner]) => linesOf(inner, depth + 1).map((line) => nameLine(key, line)))
+    return Object.entries(value).flatMap(([key, inner]) =>
+      linesOf(inner, depth + 1).map((line) => nameLine(key, line))
+    )
   return [JSON.stringify(value)]
 }
 
