@@ -376,6 +376,14 @@ describe('one CSV for two grids', () => {
   })
 })
 
+test('the span of a tidy CSV reaches to the end of its last bucket, and one bucket of slack', async () => {
+  const row = (second: number) => `${1_760_000_010_000 + second * 1000},passed,__all,1,1,1,1,us-east-1,9`
+  const header = 'Time,Measurement,Label,Account,Run,Project,Grid,Region,Value'
+  service.csvs.set('grid1', `${[header, row(0), row(10), row(20)].join('\n')}\n`)
+  const { spansMs } = await gather({ grids: [makeGrid()] })
+  expect([...spansMs]).toEqual([['grid1', 40_000]])
+})
+
 describe('the grids of a repeated run', () => {
   const repeated = { uuid: 'old', status: 'finished', _embedded: { grids: [{ uuid: 'x' }, { uuid: 'y' }] } }
   beforeEach(() => {

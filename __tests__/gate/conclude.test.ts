@@ -404,6 +404,17 @@ describe('samples over less than 90 % of the duration', () => {
     })
   })
 
+  test('in one grid beside another that does not say', () => {
+    const collection = makeCollection({
+      measurements: measure(makeCsv(), makeCsv()),
+      spansMs: new Map([['g1', 20_000]])
+    })
+    const run = makeRun({ startedMs: 0, stoppedMs: 60_000 })
+    expect(conclude({ ...APDEX, durationSeconds: 60 }, { run, collection }).reason).toMatch(
+      /^The samples of grid g1 span/
+    )
+  })
+
   test('a run that took long by its own times and has samples of its first seconds only', () => {
     const findings = { ...spans(12_000), run: makeRun({ startedMs: 0, stoppedMs: 15_000 }) }
     expect(conclude({ ...APDEX, durationSeconds: 18 }, findings).verdict).toBe('inconclusive')

@@ -29,7 +29,7 @@ export interface Collection {
   readonly missingGrids: readonly string[]
   /** What else keeps the results from being whole evidence, in sentences. */
   readonly gaps?: readonly string[]
-  /** From the first start to the last end of each grid's samples, by its id; only where each sample has a row with its time. */
+  /** From the first start to the last end of each grid's samples, by its id, where the CSV says; of tidy CSVs with a bucket of slack. */
   readonly spansMs: ReadonlyMap<string, number>
   readonly measurements: Measurements | undefined
 }
@@ -45,6 +45,8 @@ export interface CollectOptions {
 const LONGEST_PAUSE_ATTEMPT = 6
 /** A CSV of nothing but a header may be one that is being written. */
 const EMPTY_PATIENCE_MS = 30_000
+/** How long a bucket of a tidy CSV lasts, unless it shows shorter ones. */
+const BUCKET_MS = 15_000
 
 /** Brings the report and every grid's CSV home, side by side, reading the CSVs as they arrive. What cannot be had is told, not thrown. */
 export async function collect(gate: Gate, run: Run, options: CollectOptions): Promise<Collection> {
@@ -191,11 +193,22 @@ function spansOf(scans: readonly ScanResult[]): Map<string, number> {
   )
 }
 
-function spanOf({ shape, rows, parts }: ScanResult): Span | undefined {
+function spanOf({ shape, rows, parts, buckets }: ScanResult): Span | undefined {
+  if (shape === 'tidy' && buckets.length > 0) return spanOfBuckets(buckets.map(({ atMs }) => atMs))
   if (shape !== 'samples' || rows === 0 || !parts.every(({ hasTimes }) => hasTimes)) return undefined
   const startMs = Math.min(...parts.map((part) => part.startMs))
   const endMs = Math.max(...parts.map((part) => part.endMs))
   return startMs <= endMs ? { startMs, endMs } : undefined
+}
+
+/** The samples lie anywhere within the buckets, and the first and the last one may be left out: one more counts as slack. */
+function spanOfBuckets(timesMs: readonly number[]): Span {
+  const times = [...new Set(timesMs)].sort((one, other) => one - other)
+  const widthMs = times.reduce(
+    (width, atMs, i) => Math.min(width, atMs - (times[i - 1] ?? -Infinity)),
+    BUCKET_MS
+  )
+  return { startMs: times[0] ?? 0, endMs: (times.at(-1) ?? 0) + 2 * widthMs }
 }
 
 async function readReport(

@@ -10,7 +10,13 @@ import { formatDuration } from './durations.js'
 import { hasEnded, phaseOf } from './run-status.js'
 import { runUrl } from './run-url.js'
 import { listRemoteErrors, lostLoad, quoteLines } from './remote-errors.js'
-import { describeShortfall, isLongEnough, requestedSeconds, shortestSpan } from './reached-load.js'
+import {
+  describeShortfall,
+  hasEverySpan,
+  isLongEnough,
+  requestedSeconds,
+  shortestSpan
+} from './reached-load.js'
 import type { Settings } from './settings.js'
 import type { Trouble } from './trouble.js'
 import type { Watched } from './watch-run.js'
@@ -113,10 +119,9 @@ function badEndOf(
   if (seconds === undefined) return undefined
   const wanted = formatDuration(seconds * 1000)
   const span = collection && shortestSpan(collection)
-  if (span !== undefined)
-    return isLongEnough(span.ms, seconds)
-      ? undefined
-      : `The samples of grid ${span.gridId} span ${formatDuration(span.ms)} of the ${wanted} asked for: somebody or something stopped the run, or the plan does not take its duration from the settings.`
+  if (span !== undefined && !isLongEnough(span.ms, seconds))
+    return `The samples of grid ${span.gridId} span ${formatDuration(span.ms)} of the ${wanted} asked for: somebody or something stopped the run, or the plan does not take its duration from the settings.`
+  if (collection !== undefined && span !== undefined && hasEverySpan(collection)) return undefined
   // A run that was there before the watch began may have run for any time unseen.
   const tookMs = runTimeMs(run, settings.origin.kind === 'existing' ? undefined : watched)
   if (tookMs === undefined || tookMs >= seconds * 1000 * LEAST_SHARE) return undefined

@@ -21,16 +21,15 @@ export function describeShortfall(load: Load): string[] {
   return [...shortOfThreads(load), ...shortOfDuration(load)]
 }
 
-/** How long the grid with the shortest samples took them; undefined where the CSVs do not have a row for each sample. */
-export function shortestSpan({
-  measurements,
-  spansMs
-}: Collection): { gridId: string; ms: number } | undefined {
-  const sources = measurements?.sources ?? []
-  if (sources.length === 0 || !sources.every(({ grid }) => spansMs.has(grid))) return undefined
-  return [...spansMs]
-    .map(([gridId, ms]) => ({ gridId, ms }))
-    .reduce((shortest, span) => (span.ms < shortest.ms ? span : shortest))
+/** How long the grid with the shortest samples took them, of those that say; undefined where none does. */
+export function shortestSpan({ spansMs }: Collection): { gridId: string; ms: number } | undefined {
+  const [shortest] = [...spansMs].sort(([, one], [, other]) => one - other)
+  return shortest && { gridId: shortest[0], ms: shortest[1] }
+}
+
+/** Whether every CSV says how long its samples took. */
+export function hasEverySpan({ measurements, spansMs }: Collection): boolean {
+  return measurements?.sources.every(({ grid }) => spansMs.has(grid)) ?? false
 }
 
 /** Whether samples over this time stand for a run of the duration. */
