@@ -66,7 +66,9 @@ describe('the run', () => {
 
   test("is not somebody else's, whose id a mixed-up reply gave: that one goes on, and ours is stopped", async () => {
     service.addRun({ id: 'mine', statuses: ['running'], tags: [MARKER] })
-    service.addRun({ id: 'theirs', statuses: ['running'], tags: ['nightly'] })
+    service.addRun({
+      ...{ id: 'theirs', statuses: ['running'], tags: ['loadgate-0b6e1c9e-7d0a-4b60-8f3d-0f4a5a4b7c11'] }
+    })
     await expect(clean({ runId: 'theirs', marker: MARKER })).resolves.toBe(true)
     expect(['mine', 'theirs'].map(statusOf)).toEqual(['finished', 'running'])
     expect(log.of('warning')).toContainEqual(expect.stringContaining('Run theirs does not carry the tag'))

@@ -340,16 +340,16 @@ describe('one CSV for two grids', () => {
     service.ownGrids = both.grids.map(({ id, region }) => ({ id, region }))
   })
 
-  test('is a gap', async () => {
+  test('is told, for it cannot be right', async () => {
     service.csvs.set('a1', makeCsv(10)).set('b2', makeCsv(10))
-    expect((await gather(both)).gaps).toEqual([
+    expect((await gather(both)).doubts).toEqual([
       'The service sent the same CSV for grid a1 and grid b2: it cannot be the results of both.'
     ])
   })
 
-  test('is none where they differ, if only by a digit', async () => {
+  test('is not told where they differ, if only by a digit', async () => {
     service.csvs.set('a1', makeCsv(10, 100)).set('b2', makeCsv(10, 101))
-    expect((await gather(both)).gaps).toEqual([])
+    expect((await gather(both)).doubts).toEqual([])
   })
 
   test('is told by the bytes, however they were cut and started over', async () => {
@@ -359,18 +359,18 @@ describe('one CSV for two grids', () => {
       res.write(makeCsv(5, 7))
       setTimeout(() => res.destroy(), 20)
     })
-    expect((await gather(both)).gaps).toHaveLength(1)
+    expect((await gather(both)).doubts).toHaveLength(1)
   })
 
   test('of headers alone is another matter', async () => {
     service.csvs.set('a1', `${CSV_HEADER}\n`).set('b2', `${CSV_HEADER}\n`)
-    expect((await gather(both)).gaps).toEqual([])
+    expect((await gather(both)).doubts).toEqual([])
   })
 
   test('of one grid, under two links', async () => {
     service.csvs.set('a1', makeCsv(10))
     const links = [linkTo('a1'), { ...linkTo('a1'), href: `${linkTo('a1').href}&node=2` }]
-    expect((await gather({ grids: [makeGrid({ id: 'a1' })], results: links })).gaps).toEqual([
+    expect((await gather({ grids: [makeGrid({ id: 'a1' })], results: links })).doubts).toEqual([
       'The service sent the same CSV twice for grid a1.'
     ])
   })

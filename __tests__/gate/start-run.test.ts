@@ -235,14 +235,22 @@ describe('when the reply is lost', () => {
 
 describe("when the reply names somebody else's run", () => {
   const answerWith = (document: unknown): Fault => answerAfter(201, document)
+  const FOREIGN = { uuid: 'foreign', status: 'finished', name: 'theirs' }
+  const OTHER_MARKER = 'loadgate-0b6e1c9e-7d0a-4b60-8f3d-0f4a5a4b7c11'
 
   beforeEach(() => {
-    service.addRun({ id: 'foreign', tags: ['nightly'], statuses: ['finished'] })
+    service.addRun({
+      ...{ id: 'foreign', tags: ['nightly'], statuses: ['finished'], document: { name: 'theirs' } }
+    })
   })
 
   test.each([
-    ['which its own tags tell', { uuid: 'foreign', status: 'finished', tag_list: ['nightly'] }],
-    ['in one text', { uuid: 'foreign', status: 'finished', tag_list: 'nightly, weekly' }],
+    ['which its own tags tell', { ...FOREIGN, tag_list: ['nightly'] }],
+    ['in one text', { ...FOREIGN, tag_list: 'nightly, weekly' }],
+    [
+      'of the same name, which another marker tells',
+      { ...FOREIGN, name: undefined, tag_list: [OTHER_MARKER] }
+    ],
     ['which the first look tells', { uuid: 'foreign', status: 'finished' }]
   ])('%s, the run is looked for by its tag', async (_, document) => {
     service.meet('createRun', answerWith(document))
@@ -262,6 +270,11 @@ describe("when the reply names somebody else's run", () => {
     await expect(start()).rejects.toThrow(/answered with run foreign.*No run with the tag loadgate-/)
     expect(service.count('stopRun')).toBe(0)
     expect(gate.ledger.state).toMatchObject({ runId: undefined, cleanupDue: true })
+  })
+
+  test('a service that has tags of its own in place of ours is believed', async () => {
+    service.nextDocument = { tag_list: ['nightly'] }
+    expect((await start()).id).toBe(service.runs[0]?.id)
   })
 
   test.each([

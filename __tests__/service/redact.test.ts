@@ -146,7 +146,7 @@ test.each([
   [
     'letters escaped in JSON',
     (token: string) =>
-      [...token].map((sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`).join('')
+      Array.from(token, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`).join('')
   ],
   [
     'entities with zeros before them',

@@ -123,11 +123,11 @@ function makeRows(random: Random, load: Load): TrueRow[] {
     while (atMs < endMs) {
       const step = makeStep(random, load, { thread, atMs, endMs })
       rows.push(...step)
-      atMs = Math.max(...step.map((row) => row.startMs + row.elapsedMs)) + upTo(random, 700)
+      atMs = Math.max(...step.map((row) => row.startMs + row.elapsedMs)) + 2 + upTo(random, 700)
       if (number === 1 && endMs - atMs < 3_000) {
         rows.push({
           ...makeRequest(random, load, { thread, atMs, endMs }),
-          elapsedMs: Math.max(0, endMs - atMs)
+          elapsedMs: Math.max(2, endMs - atMs)
         })
         break
       }
@@ -152,7 +152,8 @@ function makeRequest(
 ): TrueRow {
   return {
     startMs: atMs,
-    elapsedMs: Math.min(endMs - atMs, upTo(random, random() < 0.1 ? 2_500 : 600)),
+    // In less, nobody can tell which of two rows of one millisecond came first.
+    elapsedMs: Math.max(2, Math.min(endMs - atMs, upTo(random, random() < 0.1 ? 2_500 : 600))),
     label: pick(random, labels),
     isFailure: random() < failureRate,
     thread,

@@ -29,6 +29,8 @@ export interface Collection {
   readonly missingGrids: readonly string[]
   /** What else keeps the results from being whole evidence, in sentences. */
   readonly gaps?: readonly string[]
+  /** What is hardly right, and no proof that something is missing. */
+  readonly doubts?: readonly string[]
   /** From the first start to the last end of each grid's samples, by its id, where the CSV says; of tidy CSVs with a bucket of slack. */
   readonly spansMs: ReadonlyMap<string, number>
   readonly measurements: Measurements | undefined
@@ -77,11 +79,8 @@ export async function collect(gate: Gate, run: Run, options: CollectOptions): Pr
     resultsDir,
     grids: grids.map(({ result }) => result),
     missingGrids: findMissing(expected, sources),
-    gaps: [
-      ...earlier.gaps,
-      ...findSmaller(settings, latest.grids),
-      ...(settings.target.kind === 'local' ? [] : findTwins(grids))
-    ],
+    gaps: [...earlier.gaps, ...findSmaller(settings, latest.grids)],
+    doubts: settings.target.kind === 'local' ? [] : findTwins(grids),
     spansMs: spansOf(scans),
     measurements: scans.length > 0 ? mergeScans(scans) : undefined
   }

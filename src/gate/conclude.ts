@@ -54,7 +54,7 @@ export function conclude(settings: Settings, findings: Findings): Outcome {
     judgements,
     grids: (collection?.grids ?? []).map(gridFacts),
     measurements: collection?.measurements,
-    warnings,
+    warnings: [...warnings, ...(collection?.doubts ?? [])],
     remoteErrors,
     notes: [...notesOf(settings), ...(findings.notes ?? [])]
   }

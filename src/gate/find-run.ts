@@ -22,11 +22,20 @@ export const VERY_PATIENT_MS = [...PATIENT_MS, 15_000, 15_000]
 export const LONGEST_SILENCE_MS = 2 * 60_000
 
 /** What a search without a find is told with: that nothing was found is no proof that nothing was made. */
+const MARKER = /loadgate-[0-9a-f]{8}-[0-9a-f]{4}-/
+
 export const MAY_BE_RUNNING = 'One may still be running: look for it at the service.'
 
-/** Whether the run tells its tags, and the marker is not among them, however the service joins or writes them. Without tags it cannot be told. */
-export function isForeign({ tags }: Run, marker: string): boolean {
-  return tags.length > 0 && !tags.some((tag) => tag.toLowerCase().includes(marker))
+/**
+ * Whether the run tells its tags, the marker is not among them, however the service joins or writes them, and it has another name than the
+ * one that was asked for, or another gate's marker. Without tags it cannot be told; and a service may have tags of its own.
+ */
+export function isForeign({ tags, name }: Run, marker: string, ownName?: string): boolean {
+  const texts = tags.map((tag) => tag.toLowerCase())
+  if (texts.length === 0 || texts.some((tag) => tag.includes(marker))) return false
+  return (
+    texts.some((tag) => MARKER.test(tag)) || (ownName !== undefined && name !== undefined && name !== ownName)
+  )
 }
 
 /** The runs that carry the marker right now, newest first as the list has them. */

@@ -69,7 +69,7 @@ async function createOrFind(
 
 /** A reply may have been mixed up on its way: a run that carries tags and not the marker is somebody else's. */
 async function assertOwn(
-  { client, ledger }: Gate,
+  { client, ledger, settings }: Gate,
   run: Run,
   { marker, signal }: { marker: string; signal: AbortSignal }
 ): Promise<void> {
@@ -77,7 +77,7 @@ async function assertOwn(
   if (run.tags.length === 0) ledger.noteDone({ runId: run.id })
   const seen = run.tags.length === 0 ? await showRun(client, run.id, signal).catch(() => undefined) : run
   signal.throwIfAborted()
-  if (seen === undefined || !isForeign(seen, marker)) return
+  if (seen === undefined || !isForeign(seen, marker, settings.name)) return
   ledger.noteDone({ runId: undefined })
   throw new MalformedReplyError(
     'creating the run',
