@@ -3,7 +3,6 @@ import prettier from 'eslint-config-prettier'
 import tseslint from 'typescript-eslint'
 
 /** The walls of the house: who may import whom. Imports run downwards, never up or sideways into a face. */
-const ROOMS = ['gate', 'service', 'results', 'thresholds', 'report', 'github', 'local', 'terminal']
 const MAY_IMPORT = {
   gate: ['service', 'results', 'thresholds', 'report'],
   report: ['thresholds', 'results'],
@@ -11,43 +10,40 @@ const MAY_IMPORT = {
   results: [],
   service: [],
   github: ['gate', 'report'],
-  local: ['results'],
+  server: ['results'],
   terminal: ['gate', 'service', 'results', 'thresholds', 'report']
 }
+const ROOMS = Object.keys(MAY_IMPORT)
 const OWNED_PACKAGES = [
   { regex: '^undici(/|$)', owner: 'service' },
   { regex: '^@actions/', owner: 'github' },
-  { regex: '^(fastify|@fastify/)', owner: 'local' }
+  { regex: '^(fastify|@fastify/)', owner: 'server' }
 ]
 const NO_IO = '^(node:)?(fs|fs/promises|net|http|http2|https|tls|dgram|dns|child_process|cluster)$'
+const DEEPEST_FOLDER = 4
 
-const wallsOf = (room) => ({
-  files: [`src/${room}/**/*.ts`],
-  rules: {
-    'no-restricted-imports': [
-      'error',
-      {
-        patterns: [
-          ...ROOMS.filter((other) => other !== room && !MAY_IMPORT[room].includes(other)).map((other) => ({
-            regex: `^(\\.\\./)+${other}/`,
-            message: `src/${room} may not import src/${other}: imports run downwards.`
-          })),
-          {
-            regex: '^(\\.\\./)+(main|post|cli)\\.js$',
-            message: 'Entries wire the parts together; nothing imports them.'
-          },
-          ...OWNED_PACKAGES.filter(({ owner }) => owner !== room).map(({ regex, owner }) => ({
-            regex,
-            message: `Only src/${owner} may import this package.`
-          })),
-          ...(['thresholds', 'report'].includes(room)
-            ? [{ regex: NO_IO, message: `src/${room} does no I/O.` }]
-            : [])
-        ]
-      }
-    ]
-  }
-})
+/** One rule per room and depth: as many steps up as the folder is deep lead out of the room. */
+const wallsOf = (room) =>
+  Array.from({ length: DEEPEST_FOLDER }, (_, depth) => ({
+    files: [`src/${[room, ...Array(depth).fill('*')].join('/')}/*.ts`],
+    rules: { 'no-restricted-imports': ['error', { patterns: forbidden(room, depth + 1) }] }
+  }))
+
+const forbidden = (room, depth) => [
+  ...ROOMS.filter((other) => other !== room && !MAY_IMPORT[room].includes(other)).map((other) => ({
+    regex: `^(\\.\\./){${depth}}${other}/`,
+    message: `src/${room} may not import src/${other}: imports run downwards.`
+  })),
+  {
+    regex: `^(\\.\\./){${depth}}(main|post|cli)\\.js$`,
+    message: 'Entries wire the parts together; nothing imports them.'
+  },
+  ...OWNED_PACKAGES.filter(({ owner }) => owner !== room).map(({ regex, owner }) => ({
+    regex,
+    message: `Only src/${owner} may import this package.`
+  })),
+  ...(['thresholds', 'report'].includes(room) ? [{ regex: NO_IO, message: `src/${room} does no I/O.` }] : [])
+]
 
 export default tseslint.config(
   {
@@ -85,7 +81,7 @@ export default tseslint.config(
       }
     }
   },
-  ...ROOMS.map(wallsOf),
+  ...ROOMS.flatMap(wallsOf),
   {
     files: ['src/{main,post,cli}.ts'],
     rules: {

@@ -2,8 +2,8 @@ import { describe, expect, test } from '@jest/globals'
 import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { parse } from 'yaml'
-import { DEFAULTS, INPUT_NAMES } from '../src/gate/inputs.js'
-import { OUTPUT_NAMES } from '../src/gate/outputs.js'
+import { DEFAULTS, INPUT_NAMES } from '../src/gate/settings/inputs.js'
+import { OUTPUT_NAMES } from '../src/gate/publish/outputs.js'
 
 interface Action {
   readonly inputs: Readonly<Record<string, { description: string; default?: string; required?: boolean }>>

@@ -42,8 +42,8 @@ print()
 /** The sources as they are, so that no stale build is measured; in few files, as in the project's own bundles. */
 function compile() {
   const out = join(DATA_DIR, 'build')
-  const entries = ['scan-files', 'scanner', 'merge', 'scan-worker'].map((name) =>
-    join(ROOT, `src/results/${name}.ts`)
+  const entries = ['parallel/scan-files', 'csv/scanner', 'figures/merge', 'parallel/scan-worker'].map(
+    (name) => join(ROOT, `src/results/${name}.ts`)
   )
   rmSync(out, { recursive: true, force: true })
   const { status } = spawnSync(
@@ -59,6 +59,7 @@ function compile() {
         '--format=esm',
         '--target=es2023'
       ],
+      '--entry-names=[name]',
       `--outdir=${join(out, 'results')}`
     ],
     { stdio: ['ignore', 'ignore', 'inherit'] }

@@ -1,6 +1,6 @@
 // Runs examples/workflows/local-gate.yml with act, on this machine and without Docker: once with a shop that is quick
 // enough for the gate, once with one that is not. Go installs act, of a fixed version, into .cache/ at the first time.
-import '../__tests__/local/typescript-hooks.mjs'
+import '../__tests__/support/typescript-hooks.mjs'
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -35,7 +35,7 @@ process.exitCode = failures.length === 0 ? 0 : 1
 /** Answers act's exit code, and the verdict in the artifact that the step uploaded. */
 async function runWorkflow(delayMs) {
   // act's own artifact server does not take what the current client sends.
-  const { ArtifactService } = await import('../__tests__/support/artifact-service.ts')
+  const { ArtifactService } = await import('../__tests__/support/step/artifact-service.ts')
   const artifacts = await new ArtifactService().start()
   const variables = { SHOP_DELAY_MS: delayMs, SHOP_PORT: await findPort() }
   const args = [

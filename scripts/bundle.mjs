@@ -27,7 +27,7 @@ const ENTRIES = ['main', 'post', 'cli']
 /** Bundles beside the entries', as dist/<name>/index.js. */
 const SEPARATE = [
   { name: 'undici', source: 'scripts/undici-slim.js' },
-  { name: 'scan-worker', source: 'build/results/scan-worker.js' } // a worker thread's code must be a file of its own
+  { name: 'scan-worker', source: 'build/results/parallel/scan-worker.js' } // a worker thread's code must be a file of its own
 ]
 
 /** What bundles import from beside them instead of holding it. */

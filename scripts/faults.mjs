@@ -30,11 +30,11 @@ const stage = mkdtempSync(path.join(tmpdir(), 'loadgate-faults-'))
 cpSync('dist', path.join(stage, 'dist'), { recursive: true })
 process.chdir(stage)
 
-const { makeMatrix } = await import('../__tests__/support/fault-matrix.ts')
-const { makeKills } = await import('../__tests__/support/fault-kills.ts')
-const { runAll, storyOf } = await import('../__tests__/support/fault-run.ts')
-const { soak } = await import('../__tests__/support/fault-soak.ts')
-const { runSeed } = await import('../__tests__/support/whole-or-not.ts')
+const { makeMatrix } = await import('../__tests__/support/faults/fault-matrix.ts')
+const { makeKills } = await import('../__tests__/support/faults/fault-kills.ts')
+const { runAll, storyOf } = await import('../__tests__/support/faults/fault-run.ts')
+const { soak } = await import('../__tests__/support/faults/fault-soak.ts')
+const { runSeed } = await import('../__tests__/support/whole/whole-or-not.ts')
 
 const seed = Number(values.seed)
 const stories = [...makeMatrix(seed).map(storyOf), ...makeKills(seed)].filter(
@@ -80,7 +80,7 @@ process.exit(isBroken ? 1 : 0)
 
 /** The stories of one run, in which everything is a model but the gate itself: one after the other, since they hold the clock. */
 async function tellAllOfOneRun(first, count) {
-  const { tellStory } = await import('../__tests__/support/one-run-story.ts')
+  const { tellStory } = await import('../__tests__/support/one-run/one-run-story.ts')
   const told = []
   for (let each = first; each < first + count; each++) {
     const { flow, verdict, problems, log } = await tellStory(each)

@@ -1,5 +1,5 @@
-// Bundles page/ (the report page's script and style, uPlot with them) into src/report/page/assets.ts, which goes wherever
-// the sources go. With --check it only fails when that file is not what page/ and the pinned libraries give.
+// Bundles src/report/page/browser/ (the report page's script and style, uPlot with them) into src/report/page/assets.ts, which goes wherever
+// the sources go. With --check it only fails when that file is not what the browser part and the pinned libraries give.
 import { build } from 'esbuild'
 import { createHash } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
@@ -8,21 +8,22 @@ import { fileURLToPath } from 'node:url'
 import { format, resolveConfig } from 'prettier'
 
 const ROOT = path.dirname(path.dirname(fileURLToPath(import.meta.url)))
+const BROWSER = 'src/report/page/browser'
 const ASSETS = path.join(ROOT, 'src/report/page/assets.ts')
 
 /** Inside an element, these would end it or change how it is read. */
 const UNSAFE = /<\/(script|style)|<!--/i
 
 const license = (await readFile(path.join(ROOT, 'node_modules/uplot/LICENSE'), 'utf8')).trim()
-const script = `/* With uPlot:\n${license}\n*/\n${await bundle('page/main.ts')}`
-const listScript = await bundle('page/list.ts')
-const style = await bundle('page/page.css')
+const script = `/* With uPlot:\n${license}\n*/\n${await bundle(`${BROWSER}/main.ts`)}`
+const listScript = await bundle(`${BROWSER}/list.ts`)
+const style = await bundle(`${BROWSER}/page.css`)
 for (const text of [script, listScript, style]) {
   if (UNSAFE.test(text))
     throw new Error(`the page's assets hold ${UNSAFE.exec(text)[0]}: they cannot be embedded`)
 }
 
-const source = `// Written by \`node scripts/page-assets.mjs\` from page/; do not edit.
+const source = `// Written by \`node scripts/page-assets.mjs\` from src/report/page/browser/; do not edit.
 export const PAGE_SCRIPT = ${JSON.stringify(script)}
 export const PAGE_SCRIPT_HASH = '${hash(script)}'
 export const LIST_SCRIPT = ${JSON.stringify(listScript)}
@@ -35,7 +36,7 @@ const before = await readFile(ASSETS, 'utf8').catch(() => '')
 
 if (process.argv.includes('--check') && after !== before) {
   console.error(
-    'src/report/page/assets.ts is not what page/ gives: run `node scripts/page-assets.mjs` and commit the result.'
+    'src/report/page/assets.ts is not what src/report/page/browser/ gives: run `node scripts/page-assets.mjs` and commit the result.'
   )
   process.exitCode = 1
 } else if (after !== before) {
@@ -53,7 +54,7 @@ async function bundle(entry) {
     target: 'es2022',
     charset: 'ascii',
     legalComments: 'none',
-    tsconfig: 'page/tsconfig.json'
+    tsconfig: `${BROWSER}/tsconfig.json`
   })
   return outputFiles[0].text.trim()
 }

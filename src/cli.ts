@@ -5,9 +5,9 @@ import { dirname, join, resolve } from 'node:path'
 import { listenForSignals } from './gate/cancellation.js'
 import type { ProcessGroup } from './gate/step-state.js'
 import { catchStrayErrors } from './gate/stray-errors.js'
-import { messageOf } from './gate/trouble.js'
+import { messageOf } from './gate/errors.js'
 import { createFindFiles } from './github/find-files.js'
-import type { EmbeddedService, ServiceOptions } from './local/server.js'
+import type { EmbeddedService, ServiceOptions } from './server/server.js'
 import { runCommandLine } from './terminal/commands.js'
 import type { World } from './terminal/commands.js'
 import { plain, strikeOut } from './terminal/screen.js'
@@ -80,7 +80,7 @@ const world: World = {
   exampleDir: join(root, 'examples/shop'),
   findFiles: createFindFiles,
   hasJava: () => new Promise((done) => execFile(java, ['-version'], (error) => done(error === null))),
-  startShop: async (slow) => (await import('./local/demo-shop.js')).startShop({ slow }),
+  startShop: async (slow) => (await import('./server/demo-shop.js')).startShop({ slow }),
   startLocalService: async ({ dataDir, rehearse, serviceName, onProcessGroup, log }) => {
     const service = await startService({
       dataDir,
@@ -105,15 +105,15 @@ const world: World = {
       port,
       engine: rehearse ? 'rehearsal' : 'jmeter',
       log,
-      pages: () => import('./report/served-pages.js'),
+      pages: () => import('./report/page/served-pages.js'),
       ...(token !== undefined && { token }),
       ...(serviceName !== undefined && { serviceName })
     })
 }
 
 async function startService(options: ServiceOptions): Promise<EmbeddedService> {
-  const { startService } = await import('./local/server.js')
-  const { readStartTime } = await import('./local/processes.js')
+  const { startService } = await import('./server/server.js')
+  const { readStartTime } = await import('./server/nodes/processes.js')
   const groups: ProcessGroup[] = []
   killTools = () => {
     for (const { pid, startTime } of groups) {
@@ -144,7 +144,7 @@ function tellError(thrown: unknown): void {
 
 /** Whatever was typed: what a killed command has left loading a target is ended first. */
 async function endOrphans(): Promise<void> {
-  const { ToolRegistry } = await import('./local/tool-registry.js')
+  const { ToolRegistry } = await import('./server/nodes/tool-registry.js')
   await ToolRegistry.open(process.env, (line) => writeErr(guard(`${plain(line)}\n`))).endOrphans()
 }
 

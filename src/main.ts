@@ -1,16 +1,16 @@
 import { readFile, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { listenForSignals } from './gate/cancellation.js'
-import { failsStep, failureMessage } from './gate/ending.js'
-import type { OutputName } from './gate/outputs.js'
-import type { publishBare } from './gate/publish-bare.js'
-import { resolvePlanFiles } from './gate/plan-files.js'
-import { maskToken } from './gate/mask-token.js'
+import { failsStep, failureMessage } from './gate/verdict/exit-code.js'
+import type { OutputName } from './gate/publish/outputs.js'
+import type { publishBare } from './gate/publish/publish-without-run.js'
+import { resolvePlanFiles } from './gate/settings/plan-files.js'
+import { maskToken } from './gate/settings/mask-token.js'
 import { runGate } from './gate/run-gate.js'
-import { defaultName, readSettings } from './gate/settings.js'
+import { defaultName, readSettings } from './gate/settings/settings.js'
 import { catchStrayErrors } from './gate/stray-errors.js'
-import { messageOf } from './gate/trouble.js'
-import type { Workbench } from './gate/workbench.js'
+import { messageOf } from './gate/errors.js'
+import type { Workbench } from './gate/ports.js'
 import { createUploader } from './github/artifact.js'
 import { createFindFiles } from './github/find-files.js'
 import { createLog } from './github/log.js'
@@ -94,7 +94,7 @@ function createWorkbench(cancelled: AbortSignal): Workbench {
       return createCommenter(process.env, log, systemClock)(request)
     },
     startLocalService: async ({ serviceName, onProcessGroup }) => {
-      const { startService } = await import('./local/server.js')
+      const { startService } = await import('./server/server.js')
       const dataDir = join(scratchDir, 'service')
       const service = await startService({
         dataDir,
@@ -118,6 +118,6 @@ function createWorkbench(cancelled: AbortSignal): Workbench {
 
 /** A verdict without a run; most steps never need it. */
 async function publishEarly(...args: Parameters<typeof publishBare>): Promise<void> {
-  const module = await import('./gate/publish-bare.js')
+  const module = await import('./gate/publish/publish-without-run.js')
   await module.publishBare(...args)
 }

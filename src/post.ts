@@ -1,7 +1,7 @@
-import { cleanUpStep } from './gate/clean-up-step.js'
-import { maskToken } from './gate/mask-token.js'
+import { cleanUpStep } from './gate/cleanup/post-step.js'
+import { maskToken } from './gate/settings/mask-token.js'
 import { catchStrayErrors } from './gate/stray-errors.js'
-import { messageOf } from './gate/trouble.js'
+import { messageOf } from './gate/errors.js'
 import { createLog } from './github/log.js'
 import { takeOverOutput } from './github/runner-output.js'
 import * as step from './github/step.js'
@@ -24,7 +24,7 @@ try {
     await cleanUpStep(state, {
       log,
       clock: systemClock,
-      endProcessGroup: async (group) => (await import('./local/processes.js')).endLeftoverGroup(group)
+      endProcessGroup: async (group) => (await import('./server/nodes/processes.js')).endLeftoverGroup(group)
     })
   }
 } catch (thrown) {

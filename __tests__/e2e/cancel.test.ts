@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import type { ChildProcess } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { checkWorld } from '../support/fault-check.js'
-import type { Operation } from '../support/fault-proxy.js'
-import { FaultWorld } from '../support/fault-world.js'
-import type { StepResult } from '../support/step.js'
+import { checkWorld } from '../support/faults/fault-check.js'
+import type { Operation } from '../support/faults/fault-proxy.js'
+import { FaultWorld } from '../support/faults/fault-world.js'
+import type { StepResult } from '../support/step/step.js'
 
 let world: FaultWorld
 let main: ChildProcess

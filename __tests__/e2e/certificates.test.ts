@@ -9,8 +9,8 @@ import { join } from 'node:path'
 import { pipeline } from 'node:stream'
 import { createServer as createTlsServer } from 'node:tls'
 import { FakeService } from '../support/fake-service.js'
-import { GRID } from '../support/gate-stage.js'
-import { Step } from '../support/step.js'
+import { GRID } from '../support/gate/gate-stage.js'
+import { Step } from '../support/step/step.js'
 
 /** A name that no machine knows: only the proxy can lead there. */
 const HOST = 'load-service.example'

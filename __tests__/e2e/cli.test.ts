@@ -3,7 +3,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import { cpSync, existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
-import { runEndlessly, writeJMeter } from '../local/stand-in.js'
+import { runEndlessly, writeJMeter } from '../server/stand-in.js'
 import { CLI, NODE, follow, isAlive, killAll, runCommand, startCommand, until } from './cli-command.js'
 import type { Command, Ended } from './cli-command.js'
 

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http'
 import { resolve } from 'node:path'
 import { json, sampleCsv } from '../support/fake-service.js'
 import type { Fault } from '../support/fake-service.js'
-import { setStage } from '../support/gate-stage.js'
+import { setStage } from '../support/gate/gate-stage.js'
 
 const stage = setStage()
 

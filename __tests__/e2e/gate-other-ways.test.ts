@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
-import { GRID, setStage } from '../support/gate-stage.js'
-import { commandsIn } from '../support/runner-commands.js'
+import { GRID, setStage } from '../support/gate/gate-stage.js'
+import { commandsIn } from '../support/step/runner-commands.js'
 
 const stage = setStage()
 

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import axe from 'axe-core'
 import { join } from 'node:path'
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
-import type { Service } from '../../src/local/server.js'
-import { WITH_PAGES } from '../local/page-support.js'
+import type { Service } from '../../src/server/server.js'
+import { WITH_PAGES } from '../server/pages/page-support.js'
 import {
   createRun,
   createServices,
@@ -12,7 +12,7 @@ import {
   runForm,
   specFields,
   waitForStatus
-} from '../local/support.js'
+} from '../server/support.js'
 import { describeInBrowser, launchChromium } from '../support/chromium.js'
 
 const DESKTOP = { width: 1280, height: 900 }

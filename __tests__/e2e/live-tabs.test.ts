@@ -1,8 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
-import type { Service } from '../../src/local/server.js'
-import { WITH_PAGES } from '../local/page-support.js'
-import { createRun, createServices, get, PLAN, runForm, specFields, waitForStatus } from '../local/support.js'
+import type { Service } from '../../src/server/server.js'
+import { WITH_PAGES } from '../server/pages/page-support.js'
+import {
+  createRun,
+  createServices,
+  get,
+  PLAN,
+  runForm,
+  specFields,
+  waitForStatus
+} from '../server/support.js'
 import { describeInBrowser, launchChromium, openWindow } from '../support/chromium.js'
 
 const REAL_TIME = { duration: '300', override_parameters: '-Jrehearsal.realtime=true' }

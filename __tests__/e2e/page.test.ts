@@ -11,11 +11,11 @@ import { pathToFileURL } from 'node:url'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import type { Outcome } from '../../src/report/outcome.js'
 import { buildPageDocument } from '../../src/report/page/build-document.js'
-import { renderPage, renderPageDocument } from '../../src/report/page.js'
+import { renderPage, renderPageDocument } from '../../src/report/page/page.js'
 import { describeInBrowser, launchChromium } from '../support/chromium.js'
-import { HOSTILE, makeOutcome } from '../support/make-outcome.js'
-import { makePageOutcome, SHOP_LOAD } from '../support/page-outcome.js'
-import { measure } from '../support/sample-csv.js'
+import { HOSTILE, makeOutcome } from '../support/data/make-outcome.js'
+import { makePageOutcome, SHOP_LOAD } from '../support/data/page-outcome.js'
+import { measure } from '../support/data/sample-csv.js'
 
 const DESKTOP = { width: 1280, height: 900 }
 const PHONE = { width: 390, height: 844 }

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, test } from '@jest/globals'
 import type { ServerResponse } from 'node:http'
 import { json, sampleCsv } from '../support/fake-service.js'
-import { GRID, setStage } from '../support/gate-stage.js'
-import type { StepResult } from '../support/step.js'
+import { GRID, setStage } from '../support/gate/gate-stage.js'
+import type { StepResult } from '../support/step/step.js'
 
 const stage = setStage()
 

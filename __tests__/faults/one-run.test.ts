@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { tellStory } from '../support/one-run-story.js'
+import { tellStory } from '../support/one-run/one-run-story.js'
 
 /** All of them are in `npm run faults`. LOADGATE_SEED=123 tells one story by itself. */
 const SEEDS =

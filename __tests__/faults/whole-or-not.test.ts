@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from '@jest/globals'
-import { runSeed } from '../support/whole-or-not.js'
-import type { WholeResult } from '../support/whole-or-not.js'
+import { runSeed } from '../support/whole/whole-or-not.js'
+import type { WholeResult } from '../support/whole/whole-or-not.js'
 
 /** `npm run faults` takes a thousand; LOADGATE_SEED=17 takes one. */
 const SEEDS = 100

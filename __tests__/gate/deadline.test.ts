@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { startDeadline } from '../../src/gate/deadline.js'
-import { ManualClock } from '../support/gate-clock.js'
+import { ManualClock } from '../support/gate/gate-clock.js'
 
 const error = new Error('too late')
 

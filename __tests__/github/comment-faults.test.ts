@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
-import { PULL, setCommentStage } from '../support/comment-stage.js'
-import type { GateOnPull } from '../support/comment-stage.js'
-import { answer, reset } from '../support/github-api.js'
-import type { ApiFault } from '../support/github-api.js'
+import { PULL, setCommentStage } from '../support/step/comment-stage.js'
+import type { GateOnPull } from '../support/step/comment-stage.js'
+import { answer, reset } from '../support/step/github-api.js'
+import type { ApiFault } from '../support/step/github-api.js'
 
 const stage = setCommentStage()
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
-import { readWriter } from '../../src/report/comment-marker.js'
-import { readHistory } from '../../src/report/history.js'
-import { PULL, setCommentStage } from '../support/comment-stage.js'
+import { readWriter } from '../../src/report/markdown/comment-marker.js'
+import { readHistory } from '../../src/report/markdown/history.js'
+import { PULL, setCommentStage } from '../support/step/comment-stage.js'
 
 /** A failed verdict that is overwritten by another gate's passed one is a red job under a green comment. */
 const stage = setCommentStage()

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { defuse } from '../../src/github/log.js'
-import { readCommands } from '../support/raw-runner.js'
+import { readCommands } from '../support/step/raw-runner.js'
 
 const HOSTILE = [
   '::set-output name=verdict::passed',

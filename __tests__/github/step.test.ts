@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import * as step from '../../src/github/step.js'
 import type { StepState } from '../../src/gate/step-state.js'
-import { readCommands } from '../support/raw-runner.js'
+import { readCommands } from '../support/step/raw-runner.js'
 
 const NAMES = ['GITHUB_OUTPUT', 'GITHUB_STATE', 'GITHUB_STEP_SUMMARY', 'STATE_step', 'INPUT_POLL-INTERVAL']
 const before = { ...process.env }

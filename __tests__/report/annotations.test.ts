@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals'
 import { annotate } from '../../src/report/annotations.js'
 import { bytesOf } from '../../src/report/size.js'
-import { parseThresholds } from '../../src/thresholds/grammar.js'
-import { judgeThresholds } from '../../src/thresholds/judge.js'
-import { makeBroken, makeJudgement, makeOutcome } from '../support/make-outcome.js'
+import { parseThresholds } from '../../src/thresholds/grammar/grammar.js'
+import { judgeThresholds } from '../../src/thresholds/judge/judge.js'
+import { makeBroken, makeJudgement, makeOutcome } from '../support/data/make-outcome.js'
 import { makeMeasurements, makeSamples } from '../thresholds/make-evidence.js'
 
 const warned = (reason: string): ReturnType<typeof makeBroken> =>

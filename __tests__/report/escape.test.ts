@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { escapeHtml, escapeMarkdown, safeLink } from '../../src/report/escape.js'
-import { HOSTILE } from '../support/make-outcome.js'
+import { HOSTILE } from '../support/data/make-outcome.js'
 
 /** What a reader sees once the entities are resolved. */
 function resolve(escaped: string): string {

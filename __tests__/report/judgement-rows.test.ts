@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { judgementRows } from '../../src/report/judgement-rows.js'
-import { makeBroken, makeJudgement } from '../support/make-outcome.js'
+import { makeBroken, makeJudgement } from '../support/data/make-outcome.js'
 
 test('broken ones come first, then the undecided, and warnings behind their kind', () => {
   const undecided = { verdict: 'inconclusive', actual: undefined, margin: undefined } as const

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import type { Outcome } from '../../src/report/outcome.js'
 import { bytesOf } from '../../src/report/size.js'
 import { metricsOutput, thresholdsOutput, verdictDocument } from '../../src/report/verdict-document.js'
-import type { Measurements } from '../../src/results/measurements.js'
+import type { Measurements } from '../../src/results/figures/measurements.js'
 import {
   HOSTILE,
   makeBroken,
@@ -13,7 +13,7 @@ import {
   makeJudgement,
   makeOutcome,
   makeRunFacts
-} from '../support/make-outcome.js'
+} from '../support/data/make-outcome.js'
 import { makeFigures, makeMeasurements, makeSamples } from '../thresholds/make-evidence.js'
 
 const MOST_OUTPUT_BYTES = 64 * 1024

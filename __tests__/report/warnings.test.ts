@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals'
-import { renderComment } from '../../src/report/comment.js'
+import { renderComment } from '../../src/report/markdown/comment.js'
 import type { Outcome } from '../../src/report/outcome.js'
-import { renderPage } from '../../src/report/page.js'
-import { renderSummary } from '../../src/report/summary.js'
+import { renderPage } from '../../src/report/page/page.js'
+import { renderSummary } from '../../src/report/markdown/summary.js'
 import { terminalLines } from '../../src/report/terminal.js'
 import { listWarnings } from '../../src/report/warnings.js'
-import { HOSTILE, makeOutcome } from '../support/make-outcome.js'
+import { HOSTILE, makeOutcome } from '../support/data/make-outcome.js'
 
 const LINKS = { artifactUrl: undefined, artifactProblem: undefined, workflowUrl: undefined }
 const PLACE = { key: 'k', title: '', commit: '1'.repeat(40), repositoryUrl: undefined, previous: undefined }

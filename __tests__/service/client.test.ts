@@ -3,7 +3,7 @@ import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises'
 import type { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { readAddress } from '../../src/service/address.js'
+import { readAddress } from '../../src/service/http/address.js'
 import { ServiceClient } from '../../src/service/client.js'
 import {
   MalformedReplyError,
@@ -13,11 +13,11 @@ import {
   madeNothing
 } from '../../src/service/errors.js'
 import { CARE } from '../../src/service/retries.js'
-import { vocabularyOf } from '../../src/service/vocabulary.js'
+import { vocabularyOf } from '../../src/service/documents/vocabulary.js'
 import type { ManualClock } from '../support/make-clock.js'
 import { makeClock } from '../support/make-clock.js'
-import { makeAccount, makeGrid, makeNode, makeRun, makeRunList } from '../support/make-documents.js'
-import { makeGridSpecification, makeRunRequest } from '../support/make-run-request.js'
+import { makeAccount, makeGrid, makeNode, makeRun, makeRunList } from '../support/data/make-documents.js'
+import { makeGridSpecification, makeRunRequest } from '../support/data/make-run-request.js'
 import { readMultipart, readRackList } from '../support/raw-multipart.js'
 import type { Answer, TestServer } from '../support/raw-server.js'
 import { closeServers, reset, sendJson, startServer, startSocketServer } from '../support/raw-server.js'

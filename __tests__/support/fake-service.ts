@@ -1,8 +1,8 @@
 import { createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
-import { nestParams, splitMultipart } from './rack-params.js'
-import type { Part } from './rack-params.js'
+import { nestParams, splitMultipart } from './data/rack-params.js'
+import type { Part } from './data/rack-params.js'
 
 export interface Seen {
   readonly method: string

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { INPUT_NAMES } from '../../src/gate/inputs.js'
+import { INPUT_NAMES } from '../../src/gate/settings/inputs.js'
 import { UsageError } from '../../src/terminal/arguments.js'
 import { COMMANDS, runCommandLine } from '../../src/terminal/commands.js'
 import { makeWorld } from './make-world.js'

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
-import { compareToLimit } from '../../src/thresholds/compare.js'
+import { compareToLimit } from '../../src/thresholds/judge/compare.js'
 import { formatActual, formatLimit, formatMargin, formatValue } from '../../src/thresholds/format.js'
-import { parseThresholds } from '../../src/thresholds/grammar.js'
-import type { Metric, Threshold } from '../../src/thresholds/threshold.js'
+import { parseThresholds } from '../../src/thresholds/grammar/grammar.js'
+import type { Metric, Threshold } from '../../src/thresholds/grammar/threshold.js'
 
 function parse(line: string): Threshold {
   return parseThresholds(line).thresholds[0]!

@@ -1,5 +1,5 @@
-import type { Figures, Measurements, Scope, Source } from '../../src/results/measurements.js'
-import type { Evidence } from '../../src/thresholds/judge.js'
+import type { Figures, Measurements, Scope, Source } from '../../src/results/figures/measurements.js'
+import type { Evidence } from '../../src/thresholds/judge/judge.js'
 
 export interface Sample {
   readonly label: string

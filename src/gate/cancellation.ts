@@ -1,4 +1,4 @@
-import { CancelledError } from './trouble.js'
+import { CancelledError } from './errors.js'
 
 /** Ctrl-C, a polite kill, a terminal that was closed, Ctrl-\. */
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const

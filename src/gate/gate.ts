@@ -1,7 +1,7 @@
 import type { ServiceClient } from '../service/client.js'
-import type { Ledger } from './ledger.js'
-import type { Settings } from './settings.js'
-import type { LocalService, Workbench } from './workbench.js'
+import type { Ledger } from './saved-state.js'
+import type { Settings } from './settings/settings.js'
+import type { LocalService, Workbench } from './ports.js'
 
 /** What every part of the story has at hand. */
 export interface Gate {

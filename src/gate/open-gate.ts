@@ -1,15 +1,15 @@
-import { readAddress } from '../service/address.js'
-import type { Address } from '../service/address.js'
+import { readAddress } from '../service/http/address.js'
+import type { Address } from '../service/http/address.js'
 import type { ServiceClient } from '../service/client.js'
-import { vocabularyOf } from '../service/vocabulary.js'
+import { vocabularyOf } from '../service/documents/vocabulary.js'
 import type { Gate } from './gate.js'
-import { Ledger } from './ledger.js'
+import { Ledger } from './saved-state.js'
 import { openClient as openClientFor } from './open-client.js'
-import { maskToken } from './mask-token.js'
-import type { Settings } from './settings.js'
+import { maskToken } from './settings/mask-token.js'
+import type { Settings } from './settings/settings.js'
 import type { StepState } from './step-state.js'
-import { messageOf } from './trouble.js'
-import type { LocalServiceEnd, Workbench } from './workbench.js'
+import { messageOf } from './errors.js'
+import type { LocalServiceEnd, Workbench } from './ports.js'
 
 /** A client for the service, the embedded one started where the run is done here, and the step's state begun. */
 export async function openGate(bench: Workbench, settings: Settings): Promise<Gate> {

@@ -1,25 +1,25 @@
 import type { Outcome } from '../report/outcome.js'
-import type { Run } from '../service/documents.js'
-import type { CollectOptions } from './collect.js'
-import type { Findings } from './conclude.js'
+import type { Run } from '../service/documents/documents.js'
+import type { CollectOptions } from './collect/collect.js'
+import type { Findings } from './verdict/conclude.js'
 import { startDeadline } from './deadline.js'
-import { formatDuration } from './durations.js'
-import { endRun } from './end-run.js'
+import { formatDuration } from './settings/durations.js'
+import { endRun } from './run/end-run.js'
 import type { Gate } from './gate.js'
-import { keepPartial, notePartial } from './keep-partial.js'
-import { showRun } from './late-values.js'
+import { keepPartial, notePartial } from './collect/keep-partial.js'
+import { showRun } from './collect/late-values.js'
 import { closeGate, openGate } from './open-gate.js'
-import { phaseOf } from './run-status.js'
-import { runUrl } from './run-url.js'
-import type { Settings } from './settings.js'
-import { startRun } from './start-run.js'
-import { tidyUp } from './tidy-up.js'
-import { DeadlineError, messageOf, troubleOf } from './trouble.js'
-import { watchRun } from './watch-run.js'
-import type { Workbench } from './workbench.js'
+import { phaseOf } from './run/run-status.js'
+import { runUrl } from './run/run-url.js'
+import type { Settings } from './settings/settings.js'
+import { startRun } from './run/start-run.js'
+import { tidyUp } from './cleanup/main-step.js'
+import { DeadlineError, messageOf, troubleOf } from './errors.js'
+import { watchRun } from './run/watch-run.js'
+import type { Workbench } from './ports.js'
 
 /** What is needed once the run has ended is loaded while it runs: the run is started sooner without it. */
-const loadSecondHalf = () => import('./second-half.js')
+const loadSecondHalf = () => import('./after-run.js')
 
 const MINUTE = 60_000
 const LONGEST_COLLECTION_MS = 10 * MINUTE

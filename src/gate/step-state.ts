@@ -1,4 +1,4 @@
-import type { Run } from '../service/documents.js'
+import type { Run } from '../service/documents/documents.js'
 
 /** What the post step needs to clean up after main, whatever became of it. The one place where the token is kept. */
 export interface StepState {

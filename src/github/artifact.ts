@@ -1,5 +1,5 @@
-import type { Artifact, ArtifactRequest } from '../gate/workbench.js'
-import type { Occasion } from '../gate/workbench.js'
+import type { Artifact, ArtifactRequest } from '../gate/ports.js'
+import type { Occasion } from '../gate/ports.js'
 
 /** Uploads with the toolkit's client, which is heavy and only loaded here. */
 export function createUploader(occasion: Occasion): (request: ArtifactRequest) => Promise<Artifact> {

@@ -1,4 +1,4 @@
-import type { Workbench } from '../gate/workbench.js'
+import type { Workbench } from '../gate/ports.js'
 
 type Clock = Workbench['clock']
 

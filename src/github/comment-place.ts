@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import type { CommentRequest } from '../gate/workbench.js'
-import type { CommentWriter } from '../report/comment-marker.js'
+import type { CommentRequest } from '../gate/ports.js'
+import type { CommentWriter } from '../report/markdown/comment-marker.js'
 import { describeLeg, identifyLeg } from '../report/leg.js'
 
 /** A comment that carries our key and was written by our login. */

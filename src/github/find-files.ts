@@ -1,5 +1,5 @@
 import { isAbsolute, join } from 'node:path'
-import type { FindFiles } from '../gate/plan-files.js'
+import type { FindFiles } from '../gate/settings/plan-files.js'
 
 /** Globbing as workflows know it. Links are followed: where they lead is checked by the caller. */
 export function createFindFiles(workspace: string): FindFiles {

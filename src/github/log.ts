@@ -1,5 +1,5 @@
 import * as core from '@actions/core'
-import type { Log } from '../gate/workbench.js'
+import type { Log } from '../gate/ports.js'
 
 /**
  * The runner takes `::command` at the start of a line and `##[command]` anywhere in it for its own. Text that comes from a

@@ -1,4 +1,4 @@
-import type { Log } from '../gate/workbench.js'
+import type { Log } from '../gate/ports.js'
 import { isSpeaking, speak } from './log.js'
 
 type Level = 'debug' | 'notice' | 'warning' | 'error'

@@ -1,4 +1,4 @@
-import type { Judgement } from '../thresholds/judgement.js'
+import type { Judgement } from '../thresholds/judge/judgement.js'
 import type { Outcome } from './outcome.js'
 import { cutToBytes } from './size.js'
 import { rehearsalMark } from './words.js'

@@ -1,4 +1,4 @@
-import type { ErrorCount, Measurements } from '../results/measurements.js'
+import type { ErrorCount, Measurements } from '../results/figures/measurements.js'
 
 /** One reason why samples failed, for people. */
 export interface ErrorRow {

@@ -1,4 +1,4 @@
-import type { Figures, Measurements, Scope } from '../results/measurements.js'
+import type { Figures, Measurements, Scope } from '../results/figures/measurements.js'
 
 /** One scope's figures as machines read them; null stands for what the CSVs do not hold. */
 export interface FiguresDocument {

@@ -1,5 +1,5 @@
 import { formatActual, formatMargin } from '../thresholds/format.js'
-import type { Judgement } from '../thresholds/judgement.js'
+import type { Judgement } from '../thresholds/judge/judgement.js'
 
 export interface JudgementRow {
   readonly threshold: string

@@ -1,5 +1,5 @@
-import type { Measurements } from '../results/measurements.js'
-import type { Judgement } from '../thresholds/judgement.js'
+import type { Measurements } from '../results/figures/measurements.js'
+import type { Judgement } from '../thresholds/judge/judgement.js'
 
 export type Verdict =
   'passed' | 'failed' | 'inconclusive' | 'timed-out' | 'error' | 'cancelled' | 'skipped' | 'detached'

@@ -1,6 +1,6 @@
-import type { ErrorCount, Measurements, Source, TimeSeries } from '../results/measurements.js'
+import type { ErrorCount, Measurements, Source, TimeSeries } from '../results/figures/measurements.js'
 import { formatActual } from '../thresholds/format.js'
-import type { Judgement } from '../thresholds/judgement.js'
+import type { Judgement } from '../thresholds/judge/judgement.js'
 import { topErrors } from './error-rows.js'
 import { metricsDocument } from './figures-document.js'
 import type { MetricsDocument } from './figures-document.js'

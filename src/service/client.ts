@@ -1,5 +1,5 @@
-import type { Address } from './address.js'
-import { resolveLink } from './address.js'
+import type { Address } from './http/address.js'
+import { resolveLink } from './http/address.js'
 import type { Clock } from './clock.js'
 import {
   decodeAccount,
@@ -10,18 +10,18 @@ import {
   decodeRun,
   decodeRunPage,
   parseReply
-} from './decode.js'
-import type { Account, Grid, Report, Run, RunPage } from './documents.js'
+} from './documents/decode.js'
+import type { Account, Grid, Report, Run, RunPage } from './documents/documents.js'
 import { MalformedReplyError } from './errors.js'
-import { Http } from './http.js'
-import type { Call, HttpOptions, PartsBefore, Reply } from './http.js'
-import { multipartOf } from './multipart.js'
-import { REDACTED } from './redact.js'
-import type { GridSpecification, RunRequest } from './requests.js'
-import { gridFields, runFields } from './requests.js'
+import { Http } from './http/http.js'
+import type { Call, HttpOptions, PartsBefore, Reply } from './http/http.js'
+import { multipartOf } from './http/multipart.js'
+import { REDACTED } from './http/redact.js'
+import type { GridSpecification, RunRequest } from './documents/requests.js'
+import { gridFields, runFields } from './documents/requests.js'
 import { CARE, withCare } from './retries.js'
 import type { Care } from './retries.js'
-import type { Vocabulary } from './vocabulary.js'
+import type { Vocabulary } from './documents/vocabulary.js'
 
 export interface ClientOptions {
   readonly address: Address

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import type { ParseArgsConfig } from 'node:util'
-import { suggestWord } from '../thresholds/nearest.js'
+import { suggestWord } from '../thresholds/grammar/nearest.js'
 
 /** A mistake on the command line; the message says what is accepted. */
 export class UsageError extends Error {

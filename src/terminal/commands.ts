@@ -1,4 +1,4 @@
-import { isId } from '../service/decode.js'
+import { isId } from '../service/documents/decode.js'
 import * as api from './api-commands.js'
 import { UsageError, asksForHelp, readArguments } from './arguments.js'
 import type { Arguments, Flag } from './arguments.js'

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import type { LocalService } from '../gate/workbench.js'
+import type { LocalService } from '../gate/ports.js'
 import type { Arguments, Flag } from './arguments.js'
 import { UsageError } from './arguments.js'
 import { plain } from './screen.js'

@@ -1,4 +1,4 @@
-import type { Log } from '../gate/workbench.js'
+import type { Log } from '../gate/ports.js'
 import type { ProgressBar } from './progress-bar.js'
 import { plain, strikeOut } from './screen.js'
 import type { Stream } from './screen.js'

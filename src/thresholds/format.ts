@@ -1,7 +1,7 @@
-import { compareToLimit, measureRoom } from './compare.js'
-import type { Judgement } from './judgement.js'
-import { METRIC_RULES } from './metrics.js'
-import type { Metric, Threshold, Unit } from './threshold.js'
+import { compareToLimit, measureRoom } from './judge/compare.js'
+import type { Judgement } from './judge/judgement.js'
+import { METRIC_RULES } from './grammar/metrics.js'
+import type { Metric, Threshold, Unit } from './grammar/threshold.js'
 
 const MOST_DIGITS = 15
 

@@ -1,4 +1,4 @@
-import type { Scope } from '../results/measurements.js'
+import type { Scope } from '../results/figures/measurements.js'
 
 const SHOWN_LENGTH = 80
 

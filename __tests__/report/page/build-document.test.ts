@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { buildPageDocument } from '../../../src/report/page/build-document.js'
-import { makeBroken, makeJudgement, makeOutcome } from '../../support/make-outcome.js'
-import { makePageOutcome, measureLoad, SHOP_LOAD } from '../../support/page-outcome.js'
+import { makeBroken, makeJudgement, makeOutcome } from '../../support/data/make-outcome.js'
+import { makePageOutcome, measureLoad, SHOP_LOAD } from '../../support/data/page-outcome.js'
 
 const page = buildPageDocument(makePageOutcome())
 

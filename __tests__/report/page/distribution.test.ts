@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
 import { makeEdges, makeHistogram, makeSpark, makeZones } from '../../../src/report/page/distribution.js'
-import type { Figures } from '../../../src/results/measurements.js'
-import { measure } from '../../support/sample-csv.js'
-import { makeRandom } from '../../support/seeded-random.js'
+import type { Figures } from '../../../src/results/figures/measurements.js'
+import { measure } from '../../support/data/sample-csv.js'
+import { makeRandom } from '../../support/data/seeded-random.js'
 
 function figuresOf(times: readonly number[]): Figures {
   const rows = times.map((ms, i) => `${1_700_000_000_000 + i},${ms},a,true`)

@@ -1,4 +1,4 @@
-import type { Source, TimeSeries } from '../../results/measurements.js'
+import type { Source, TimeSeries } from '../../results/figures/measurements.js'
 import type { FiguresDocument } from '../figures-document.js'
 import type { ErrorRow } from '../error-rows.js'
 import type { JudgementRow } from '../judgement-rows.js'

@@ -1,0 +1,195 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { cleanUpStep } from '../../../src/gate/cleanup/post-step.js'
+import type { CleanUpBench } from '../../../src/gate/cleanup/post-step.js'
+import type { StepState } from '../../../src/gate/step-state.js'
+import { LogBook, makeState } from '../../support/gate/gate-bench.js'
+import { ManualClock } from '../../support/gate/gate-clock.js'
+import { GateService, faults } from '../../support/gate/gate-service.js'
+
+let service: GateService
+let clock: ManualClock
+let log: LogBook
+let ended: number[]
+
+beforeEach(async () => {
+  service = await GateService.start()
+  clock = new ManualClock()
+  log = new LogBook()
+  ended = []
+})
+
+afterEach(() => service.close())
+
+function clean(changes: Partial<StepState>, bench: Partial<CleanUpBench> = {}): Promise<void> {
+  const endProcessGroup = async ({ pid }: { pid: number }): Promise<boolean> => {
+    ended.push(pid)
+    return true
+  }
+  const state = makeState({ address: `${service.url}/api`, cleanupDue: true, ...changes })
+  return clock.run(cleanUpStep(state, { log, clock, endProcessGroup, ...bench }))
+}
+
+describe('from the saved state alone', () => {
+  test('the run is stopped by its id, with the token of the state', async () => {
+    service.addRun({ id: 'mine', statuses: ['running'] })
+    await clean({ runId: 'mine', token: 'kept' })
+    expect(service.runs[0]?.statuses).toEqual(['finished'])
+    const authorization = `Basic ${Buffer.from('kept:').toString('base64')}`
+    expect(service.seen.map(({ headers }) => headers.authorization)).toEqual(
+      service.seen.map(() => authorization)
+    )
+  })
+
+  test('a run whose reply was lost is stopped by its marker', async () => {
+    service.addRun({ id: 'mine', tags: ['loadgate-1'], statuses: ['running'] })
+    await clean({ marker: 'loadgate-1' })
+    expect(service.runs[0]?.statuses).toEqual(['finished'])
+  })
+
+  test('the grids that were made are terminated', async () => {
+    service.grids.set('g1', { id: 'g1', statuses: ['started'], fields: [], isTerminated: false })
+    await clean({ madeGrids: ['g1'] })
+    expect(service.grids.get('g1')?.isTerminated).toBe(true)
+  })
+
+  test('the words of a service with a name of its own are used', async () => {
+    await clean({ runId: 'mine', serviceName: 'acme' })
+    expect(service.seen.every(({ path }) => path.startsWith('/api/acmes/mine'))).toBe(true)
+  })
+
+  test.each<[string, Partial<StepState>]>([
+    [
+      'a run that was detached, or that is somebody else’s',
+      { cleanupDue: false, runId: 'mine', madeGrids: ['g1'] }
+    ],
+    ['the embedded service, which has gone', { address: '', runId: 'mine' }]
+  ])('%s is left alone', async (_, changes) => {
+    await clean(changes)
+    expect(service.seen).toEqual([])
+  })
+})
+
+describe('stop-on-cancel: false, after a kill', () => {
+  const leaveIfKilled = true
+  const LEFT = 'stop-on-cancel is false: the run is left running, and the stop_after of its grids ends them.'
+  const grids = (): boolean[] => [...service.grids.values()].map(({ isTerminated }) => isTerminated)
+
+  beforeEach(() => {
+    service.grids.set('g1', { id: 'g1', statuses: ['started'], fields: [], isTerminated: false })
+  })
+
+  test.each<[string, Partial<StepState>]>([
+    ['known by its id', { runId: 'mine', marker: 'loadgate-1' }],
+    ['known by its marker', { marker: 'loadgate-1' }],
+    ['a repeat', { repeat: { runId: 'r', likeness: {}, knownIds: [], askedMs: 0 } }]
+  ])('a run that is %s is left, and so are its grids; the log says so', async (_, changes) => {
+    service.addRun({ id: 'mine', tags: ['loadgate-1'], statuses: ['running'] })
+    await clean({ ...changes, leaveIfKilled, madeGrids: ['g1'] })
+    expect(service.runs[0]?.statuses).toEqual(['running'])
+    expect(service.count('stopRun')).toBe(0)
+    expect(grids()).toEqual([false])
+    expect(log.lines).toEqual([`info: ${LEFT}`])
+  })
+
+  test('without grids of its own, nothing is even asked', async () => {
+    await clean({ runId: 'mine', leaveIfKilled })
+    expect(service.seen).toEqual([])
+    expect(log.lines).toEqual([`info: ${LEFT}`])
+  })
+
+  test.each<[string, Partial<StepState>]>([
+    ['no run was asked for', {}],
+    ['the run has ended', { runId: 'ended', marker: 'loadgate-1' }],
+    ['the run was never made', { marker: 'loadgate-2' }]
+  ])('grids are not left where %s', async (_, changes) => {
+    service.addRun({ id: 'ended', tags: ['loadgate-1'], statuses: ['finished'] })
+    await clean({ ...changes, leaveIfKilled, madeGrids: ['g1'] })
+    expect(grids()).toEqual([true])
+  })
+
+  test("the embedded service's processes are ended all the same", async () => {
+    await clean({ processGroups: [{ pid: 11, startTime: '1' }], address: '', leaveIfKilled, runId: 'mine' })
+    expect(ended).toEqual([11])
+  })
+
+  test('a run that main was about to stop for another reason is stopped', async () => {
+    service.addRun({ id: 'mine', statuses: ['running'] })
+    await clean({ runId: 'mine', leaveIfKilled: false })
+    expect(service.runs[0]?.statuses).toEqual(['finished'])
+  })
+})
+
+describe('it comes to its end', () => {
+  test.each([
+    ['a run that will not stop', faults.answer(200, { uuid: 'mine', status: 'running' })],
+    ['a service that is down', faults.answer(503)],
+    ['a service that asks for a long wait', faults.answer(429, {}, { 'retry-after': '3600' })]
+  ])('%s: within 4 minutes, with a warning', async (_, fault) => {
+    service.addRun({ id: 'mine', statuses: ['running'] })
+    service.meet('stopRun', ...Array.from({ length: 500 }, () => fault))
+    await clean({ runId: 'mine' })
+    expect(clock.elapsedMs).toBeLessThanOrEqual(4 * 60_000)
+    expect(log.of('warning')).toEqual([expect.stringMatching(/^Run mine may still be running/)])
+  })
+
+  test('a stop that never answers: within 4 minutes', async () => {
+    service.addRun({ id: 'mine', statuses: ['running'] })
+    service.meet('stopRun', ...Array.from({ length: 50 }, () => faults.hold))
+    const cleaning = clean({ runId: 'mine' })
+    await service.reached('stopRun')
+    await clock.advance(4 * 60_000)
+    await cleaning
+    expect(log.of('warning')).toEqual([
+      'Run mine may still be running: there was no time left. Stop it at the service.'
+    ])
+  })
+
+  test('nobody at home: a warning, nothing thrown', async () => {
+    const gone = await GateService.start()
+    const { url } = gone
+    await gone.close()
+    await clean({ address: `${url}/api`, runId: 'mine', madeGrids: ['g1'] })
+    expect(log.of('warning')).toHaveLength(2)
+    expect(clock.elapsedMs).toBeLessThanOrEqual(4 * 60_000)
+  })
+
+  test('no timer is left', async () => {
+    service.addRun({ id: 'mine', statuses: ['running'] })
+    await clean({ runId: 'mine' })
+    expect(clock.sleeperCount).toBe(0)
+  })
+})
+
+describe('process groups', () => {
+  const groups = [
+    { pid: 11, startTime: '1' },
+    { pid: 12, startTime: '2' }
+  ]
+
+  test('are ended, also when nothing else is due', async () => {
+    await clean({ processGroups: groups, cleanupDue: false, address: '' })
+    expect(ended).toEqual([11, 12])
+    expect(log.of('info')).toEqual([
+      "The tool's processes (group 11) were ended.",
+      "The tool's processes (group 12) were ended."
+    ])
+  })
+
+  test('one that has gone is not told of', async () => {
+    await clean({ processGroups: groups, cleanupDue: false }, { endProcessGroup: async () => false })
+    expect(log.lines).toEqual([])
+  })
+
+  test('one that cannot be ended is warned about, and the rest is still done', async () => {
+    service.addRun({ id: 'mine', statuses: ['running'] })
+    const endProcessGroup = async ({ pid }: { pid: number }): Promise<boolean> => {
+      ended.push(pid)
+      if (pid === 11) throw new Error('EPERM')
+      return true
+    }
+    await clean({ processGroups: groups, runId: 'mine' }, { endProcessGroup })
+    expect(ended).toEqual([11, 12])
+    expect(service.runs[0]?.statuses).toEqual(['finished'])
+    expect(log.of('warning')).toEqual([expect.stringContaining('group 11')])
+  })
+})

@@ -1,0 +1,436 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { existsSync } from 'node:fs'
+import { readFile, readdir } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import { collect } from '../../../src/gate/collect/collect.js'
+import type { Collection } from '../../../src/gate/collect/collect.js'
+import { startDeadline } from '../../../src/gate/deadline.js'
+import { listRemoteErrors } from '../../../src/gate/verdict/remote-errors.js'
+import type { Run } from '../../../src/service/documents/documents.js'
+import { makeGate, makeGrid, makeRun } from '../../support/gate/gate-bench.js'
+import type { TestGate } from '../../support/gate/gate-bench.js'
+import { CSV_HEADER, GateService, faults, makeCsv } from '../../support/gate/gate-service.js'
+
+let service: GateService
+let gate: TestGate
+
+beforeEach(async () => {
+  service = await GateService.start()
+  service.addRun({ id: 'run1' })
+  gate = await makeGate(service.url)
+})
+
+afterEach(async () => {
+  await gate.client.close()
+  await service.close()
+})
+
+function gather(changes: Partial<Run>, timeMs = 600_000): Promise<Collection> {
+  const { clock } = gate.bench
+  const deadline = startDeadline(clock, timeMs, { error: new Error('the time is over') })
+  return clock.run(
+    collect(gate, makeRun(changes), { signal: deadline.signal }).finally(() => deadline.release())
+  )
+}
+
+function linkTo(gridId: string, path = 'result.csv'): { name: undefined; region: string; href: string } {
+  return {
+    name: undefined,
+    region: 'us-east-1',
+    href: `${service.url}/api/runs/run1/${path}?grid_id=${gridId}`
+  }
+}
+
+const notReady = Array.from({ length: 1000 }, () => faults.answer(404))
+
+describe('what is brought home', () => {
+  test('the report, and the CSV of every grid under its region and id', async () => {
+    service.csvs.set('a1', makeCsv(10)).set('b2', makeCsv(20))
+    const collection = await gather({
+      grids: [
+        makeGrid({ id: 'a1' }),
+        makeGrid({
+          id: 'b2',
+          region: 'eu-west-1',
+          nodeCount: undefined,
+          nodes: [{ address: undefined, state: undefined }]
+        })
+      ],
+      results: [linkTo('a1'), linkTo('b2')]
+    })
+    expect(collection.report).toEqual({
+      summary: service.summary,
+      means: { mean_response_time: 100 },
+      rehearsal: false
+    })
+    expect(collection.grids).toEqual([
+      {
+        gridId: 'a1',
+        region: 'us-east-1',
+        nodeCount: 2,
+        path: join(collection.resultsDir, 'us-east-1-a1.csv'),
+        bytes: makeCsv(10).length,
+        problem: undefined
+      },
+      {
+        gridId: 'b2',
+        region: 'eu-west-1',
+        nodeCount: 1,
+        path: join(collection.resultsDir, 'eu-west-1-b2.csv'),
+        bytes: makeCsv(20).length,
+        problem: undefined
+      }
+    ])
+    expect(await readFile(collection.grids[1]?.path ?? '', 'utf8')).toBe(makeCsv(20))
+    expect(collection.measurements?.figures({})?.samples).toBe(30)
+    expect(collection.measurements?.figures({ region: 'eu-west-1' })?.samples).toBe(20)
+  })
+
+  test('two grids are fetched side by side', async () => {
+    let release = (): void => undefined
+    service.meet('result', (res, commit) => {
+      release = () => faults.none(res, commit)
+    })
+    const gathering = gather({ grids: [makeGrid({ id: 'a1' }), makeGrid({ id: 'b2' })] })
+    // The first is held, and the second is asked for all the same.
+    await service.reached('result', 2)
+    release()
+    expect((await gathering).grids.map(({ problem }) => problem)).toEqual([undefined, undefined])
+  })
+
+  test('the link of the reply is followed, wherever it leads at the service', async () => {
+    await gather({ grids: [makeGrid({ id: 'a1' })], results: [linkTo('a1')] })
+    expect(service.seen.find(({ operation }) => operation === 'result')?.path).toBe(
+      '/api/runs/run1/result.csv?grid_id=a1'
+    )
+    const elsewhere = { ...linkTo('a1'), href: '/api/runs/run1/results.csv?grid_id=a1&v=2' }
+    await gather({ grids: [makeGrid({ id: 'a1' })], results: [elsewhere] }, 1_000)
+    expect(service.seen.map(({ path }) => path)).toContain('/api/runs/run1/results.csv?grid_id=a1&v=2')
+  })
+
+  test('where there is no link, the address is built', async () => {
+    const { grids } = await gather({ grids: [makeGrid({ id: 'a1' })], results: [] })
+    expect(service.seen.find(({ operation }) => operation === 'result')?.path).toBe(
+      '/api/runs/run1/result.csv?grid_id=a1'
+    )
+    expect(grids[0]?.problem).toBeUndefined()
+  })
+
+  test('results without grids are taken by their links', async () => {
+    const { grids } = await gather({
+      grids: [],
+      results: [linkTo('a1'), { ...linkTo('b2'), region: undefined }]
+    })
+    expect(grids.map(({ gridId, region, problem }) => [gridId, region, problem])).toEqual([
+      ['a1', 'us-east-1', undefined],
+      ['b2', 'unknown', undefined]
+    ])
+  })
+
+  test('several CSVs of one grid, one for each node', async () => {
+    const node = (number: number) => ({ ...linkTo('a1'), href: `${linkTo('a1').href}&node=${number}` })
+    service.runs[0]!.statuses = ['finished']
+    service.runs[0]!.document = {
+      _embedded: { grids: [{ uuid: 'a1', region: 'us-east-1' }], results: [node(2), node(1)] }
+    }
+    service.meet('result', faults.answer(200, makeCsv(3)), faults.answer(200, makeCsv(4)))
+    const collection = await gather({ grids: [makeGrid({ id: 'a1' })], results: [node(1), node(2), node(1)] })
+    expect(collection.grids.map(({ gridId, path }) => [gridId, basename(path ?? '')])).toEqual([
+      ['a1', 'us-east-1-a1.csv'],
+      ['a1', 'us-east-1-a1.2.csv']
+    ])
+    expect(collection.measurements?.figures({ grid: 'a1' })?.samples).toBe(7)
+    expect([...collection.spansMs]).toEqual([['a1', 3_100]])
+    expect(service.count('result')).toBe(2)
+  })
+
+  test('a CSV once, whose link is signed anew for each look', async () => {
+    const signed = (by: string) => ({ ...linkTo('a1'), href: `${linkTo('a1').href}&signature=${by}` })
+    service.runs[0]!.statuses = ['finished']
+    service.runs[0]!.document = {
+      _embedded: { grids: [{ uuid: 'a1', region: 'us-east-1' }], results: [signed('y')] }
+    }
+    const { measurements } = await gather({ grids: [makeGrid({ id: 'a1' })], results: [signed('x')] })
+    expect(measurements?.figures({})?.samples).toBe(10)
+    expect(service.count('result')).toBe(1)
+  })
+
+  test('a run without either has no measurements', async () => {
+    service.ownGrids = []
+    const { grids, measurements, report } = await gather({})
+    expect(grids).toEqual([])
+    expect(measurements).toBeUndefined()
+    expect(report).toBeDefined()
+  })
+})
+
+describe('names from the service never become paths', () => {
+  test.each([
+    ['../../x', '_x-a1.csv'],
+    ['/etc/passwd', '_etc_passwd-a1.csv'],
+    ['a\\b:c*?"<>|\n', 'a_b_c_-a1.csv'],
+    ['', 'unknown-a1.csv'],
+    ['..', '_-a1.csv'],
+    ['x'.repeat(300), `${'x'.repeat(60)}-a1.csv`]
+  ])('region %p', async (region, name) => {
+    const { grids, resultsDir } = await gather({ grids: [makeGrid({ id: 'a1', region })] })
+    expect(await readdir(resultsDir)).toEqual([name])
+    expect(grids[0]).toMatchObject({ path: join(resultsDir, name), region })
+  })
+
+  test('a grid_id in a link that would leave its folder', async () => {
+    const link = { ...linkTo('a1'), href: `${service.url}/api/runs/run1/result.csv?grid_id=..%2F..%2Fx` }
+    const { grids } = await gather({ results: [link] })
+    expect(grids.map(({ gridId, path }) => [gridId, basename(path ?? '')])).toEqual([
+      ['result-1', 'us-east-1-result-1.csv']
+    ])
+  })
+})
+
+describe('what cannot be had is told, not thrown', () => {
+  test('one of two CSVs: the other is kept and read', async () => {
+    service.meet('result', faults.answer(401))
+    const { grids, measurements } = await gather({ grids: [makeGrid({ id: 'a1' }), makeGrid({ id: 'b2' })] })
+    const [lost] = grids.filter(({ problem }) => problem !== undefined)
+    expect(lost).toMatchObject({ path: undefined, bytes: 0, problem: expect.stringContaining('401') })
+    expect(measurements?.sources).toHaveLength(1)
+    expect(gate.bench.log.of('warning')).toEqual([
+      expect.stringMatching(/^The CSV of grid \w+ \(us-east-1\) could not be had: .*401/)
+    ])
+  })
+
+  test('a CSV that is never ready: as long as there is time, and no longer', async () => {
+    service.meet('result', ...notReady)
+    const { grids } = await gather({ grids: [makeGrid({ id: 'a1' })] }, 600_000)
+    expect(grids[0]?.problem).toMatch(/^no whole CSV within the time for collecting; the last answer: .*404/)
+    expect(gate.bench.clock.elapsedMs).toBe(600_000)
+    expect(gate.bench.log.of('info')).toHaveLength(1)
+    expect(existsSync(join(gate.bench.scratchDir, 'results', 'us-east-1-a1.csv'))).toBe(false)
+  })
+
+  test('a report that is not ready is asked for again', async () => {
+    service.meet(
+      'report',
+      faults.answer(404),
+      faults.answer(503),
+      faults.dropBefore,
+      faults.answer(200, '<html>')
+    )
+    expect((await gather({})).report).toBeDefined()
+    expect(service.count('report')).toBe(5)
+    expect(gate.bench.log.of('info')).toHaveLength(1)
+  })
+
+  test('a report that is refused is not', async () => {
+    service.meet('report', faults.answer(403))
+    const { report, reportProblem } = await gather({})
+    expect(report).toBeUndefined()
+    expect(reportProblem).toContain('403')
+    expect(service.count('report')).toBe(1)
+  })
+
+  test.each([
+    ['never ready', notReady],
+    ['without a summary', Array.from({ length: 1000 }, () => faults.answer(200, { mean: 1 }))]
+  ])('a report %s: the CSVs are there all the same', async (_, next) => {
+    service.meet('report', ...next)
+    const { report, reportProblem, grids } = await gather({ grids: [makeGrid()] }, 60_000)
+    expect(report).toBeUndefined()
+    expect(reportProblem).toMatch(/404|summary/)
+    expect(grids[0]?.problem).toBeUndefined()
+    expect(gate.bench.clock.elapsedMs).toBe(60_000)
+  })
+})
+
+describe('what is there a little later', () => {
+  test('a link that is named after its grid, at an address that nobody could build', async () => {
+    const named = { ...linkTo('a1'), href: `${service.url}/api/runs/run1/report?grid_id=a1` }
+    service.runs[0]!.document = {
+      status: 'finished',
+      _embedded: { grids: [{ uuid: 'a1', region: 'us-east-1', status: 'started' }], results: [named] }
+    }
+    service.meet('result', ...notReady)
+    service.meet('report', faults.none, faults.answer(200, makeCsv(7), { 'content-type': 'text/csv' }))
+    const { grids, measurements } = await gather({ grids: [makeGrid({ id: 'a1' })], results: [] }, 60_000)
+    expect(grids[0]?.problem).toBeUndefined()
+    expect(measurements?.figures({})?.samples).toBe(7)
+  })
+
+  test.each([202, 203, 207])('a CSV in place of which comes %d', async (status) => {
+    service.csvs.set('grid1', makeCsv(40))
+    service.meet('result', faults.answer(status, makeCsv(5), { 'content-type': 'text/csv' }))
+    const { measurements } = await gather({ grids: [makeGrid()] })
+    expect(measurements?.figures({})?.samples).toBe(40)
+  })
+
+  test('rows behind a header', async () => {
+    const bare = faults.answer(200, `${CSV_HEADER}\n`, { 'content-type': 'text/csv' })
+    service.meet('result', bare, bare, bare)
+    const { measurements } = await gather({ grids: [makeGrid()] })
+    expect(measurements?.figures({})?.samples).toBe(10)
+  })
+
+  test('a header that stays alone is asked for again for half a minute', async () => {
+    service.csvs.set('grid1', `${CSV_HEADER}\n`)
+    const { grids, measurements } = await gather({ grids: [makeGrid()] })
+    expect(grids[0]).toMatchObject({ bytes: CSV_HEADER.length + 1, problem: undefined })
+    expect(measurements?.sources[0]?.rows).toBe(0)
+    expect(gate.bench.clock.elapsedMs).toBeGreaterThanOrEqual(30_000)
+    expect(gate.bench.clock.elapsedMs).toBeLessThan(60_000)
+  })
+
+  test('the results of a link without a grid are not counted again when the grid is named', async () => {
+    const nameless = { ...linkTo('a1'), href: `${service.url}/api/runs/run1/result.csv` }
+    const { grids, measurements } = await gather({ apdex: null, results: [nameless] }, 60_000)
+    expect(grids.map(({ gridId }) => gridId)).toEqual(['grid1'])
+    expect(measurements?.figures({})?.samples).toBe(10)
+  })
+})
+
+describe('what becomes known after the first look that shows the end', () => {
+  const later = (document: Record<string, unknown>) => {
+    service.runs[0]!.statuses = ['finished']
+    service.runs[0]!.document = document
+  }
+
+  test('a bad end', async () => {
+    later({ status: 'problem' })
+    expect((await gather({ grids: [makeGrid()] })).run.status).toBe('problem')
+  })
+
+  test('what went wrong, beside what was known', async () => {
+    later({ remote_errors: ['load lost: half of it'] })
+    const { run } = await gather({ grids: [makeGrid()], remoteErrors: '["a node was slow"]' })
+    expect(listRemoteErrors(run.remoteErrors)).toEqual(['a node was slow', 'load lost: half of it'])
+  })
+
+  test('is asked for once the CSVs are home', async () => {
+    later({})
+    await gather({ grids: [makeGrid()] })
+    expect(service.order().at(-1)).toBe('showRun')
+  })
+
+  test('a bad end is not undone', async () => {
+    later({ status: 'finished', apdex: '0.9 [500]' })
+    expect((await gather({ grids: [makeGrid()], status: 'problem' })).run.status).toBe('problem')
+  })
+
+  test('the embedded service is not asked again', async () => {
+    gate = { ...gate, settings: { ...gate.settings, target: { kind: 'local' } } }
+    await gather({ grids: [makeGrid()] })
+    expect(service.count('showRun')).toBe(0)
+  })
+
+  test('a service that is away by then changes nothing', async () => {
+    later({})
+    service.meet('showRun', ...Array.from({ length: 1000 }, () => faults.answer(503)))
+    const { run, grids } = await gather({ grids: [makeGrid()] })
+    expect([run.status, grids[0]?.problem]).toEqual(['finished', undefined])
+  })
+})
+
+test('a grid with fewer nodes than requested is a gap', async () => {
+  const { gaps } = await gather({ grids: [makeGrid({ id: 'a1', nodeCount: 1 })] })
+  expect(gaps).toEqual(['The service says that grid a1 has 1 of the 2 nodes requested.'])
+})
+
+describe('one CSV for two grids', () => {
+  const both = { grids: [makeGrid({ id: 'a1' }), makeGrid({ id: 'b2' })] }
+  beforeEach(() => {
+    service.ownGrids = both.grids.map(({ id, region }) => ({ id, region }))
+  })
+
+  test('is told, for it cannot be right', async () => {
+    service.csvs.set('a1', makeCsv(10)).set('b2', makeCsv(10))
+    expect((await gather(both)).doubts).toEqual([
+      'The service sent the same CSV for grid a1 and grid b2: it cannot be the results of both.'
+    ])
+  })
+
+  test('is not told where they differ, if only by a digit', async () => {
+    service.csvs.set('a1', makeCsv(10, 100)).set('b2', makeCsv(10, 101))
+    expect((await gather(both)).doubts).toEqual([])
+  })
+
+  test('is told by the bytes, however they were cut and started over', async () => {
+    service.csvs.set('a1', makeCsv(10)).set('b2', makeCsv(10))
+    service.meet('result', (res) => {
+      res.writeHead(200, { 'content-type': 'text/csv', 'content-length': '100000' })
+      res.write(makeCsv(5, 7))
+      setTimeout(() => res.destroy(), 20)
+    })
+    expect((await gather(both)).doubts).toHaveLength(1)
+  })
+
+  test('of headers alone is another matter', async () => {
+    service.csvs.set('a1', `${CSV_HEADER}\n`).set('b2', `${CSV_HEADER}\n`)
+    expect((await gather(both)).doubts).toEqual([])
+  })
+
+  test('of one grid, under two links', async () => {
+    service.csvs.set('a1', makeCsv(10))
+    const links = [linkTo('a1'), { ...linkTo('a1'), href: `${linkTo('a1').href}&node=2` }]
+    expect((await gather({ grids: [makeGrid({ id: 'a1' })], results: links })).doubts).toEqual([
+      'The service sent the same CSV twice for grid a1.'
+    ])
+  })
+})
+
+test('the span of a tidy CSV reaches to the end of its last bucket, and one bucket of slack', async () => {
+  const row = (second: number) => `${1_760_000_010_000 + second * 1000},passed,__all,1,1,1,1,us-east-1,9`
+  const header = 'Time,Measurement,Label,Account,Run,Project,Grid,Region,Value'
+  service.csvs.set('grid1', `${[header, row(0), row(10), row(20)].join('\n')}\n`)
+  const { spansMs } = await gather({ grids: [makeGrid()] })
+  expect([...spansMs]).toEqual([['grid1', 40_000]])
+})
+
+describe('the grids of a repeated run', () => {
+  const repeated = { uuid: 'old', status: 'finished', _embedded: { grids: [{ uuid: 'x' }, { uuid: 'y' }] } }
+  beforeEach(() => {
+    gate = { ...gate, settings: { ...gate.settings, origin: { kind: 'repeat', runId: 'old' } } }
+  })
+
+  test('are asked for until the service answers', async () => {
+    service.meet(
+      'showRun',
+      ...Array.from({ length: 9 }, () => faults.answer(500)),
+      faults.answer(200, repeated)
+    )
+    const { missingGrids, gaps } = await gather({ grids: [makeGrid()] }, 200_000)
+    expect([missingGrids, gaps]).toEqual([['a grid'], []])
+  })
+
+  test('that stay unknown are a gap', async () => {
+    service.meet('showRun', ...Array.from({ length: 1000 }, () => faults.answer(500)))
+    const { gaps, grids } = await gather({ grids: [makeGrid()] })
+    expect(gaps).toEqual([
+      expect.stringMatching(/^Which grids the run must have is not known: run old, .*500/)
+    ])
+    expect(grids[0]?.problem).toBeUndefined()
+  })
+})
+
+describe('what is read while it arrives', () => {
+  test('a download that starts over is read anew', async () => {
+    service.csvs.set('grid1', makeCsv(40))
+    service.meet('result', (res) => {
+      res.writeHead(200, { 'content-type': 'text/csv', 'content-length': '100000' })
+      res.write(makeCsv(5))
+      setTimeout(() => res.destroy(), 20)
+    })
+    const { measurements } = await gather({ grids: [makeGrid()] })
+    expect(measurements?.figures({})?.samples).toBe(40)
+  })
+
+  test('a last row that is cut is seen', async () => {
+    service.csvs.set('grid1', makeCsv(10).slice(0, -20))
+    const { measurements } = await gather({ grids: [makeGrid()] })
+    expect(measurements?.sources[0]?.problems).not.toEqual([])
+  })
+
+  test('a header without rows has no sample', async () => {
+    service.csvs.set('grid1', `${CSV_HEADER}\n`)
+    const { measurements } = await gather({ grids: [makeGrid()] })
+    expect(measurements?.figures({})).toBeUndefined()
+  })
+})

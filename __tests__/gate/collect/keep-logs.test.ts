@@ -1,0 +1,76 @@
+import { beforeEach, describe, expect, test } from '@jest/globals'
+import { join } from 'node:path'
+import type { Findings } from '../../../src/gate/verdict/conclude.js'
+import { keepLogs } from '../../../src/gate/collect/keep-logs.js'
+import type { LocalService } from '../../../src/gate/ports.js'
+import { makeGate, makeRun } from '../../support/gate/gate-bench.js'
+import type { TestGate } from '../../support/gate/gate-bench.js'
+
+let gate: TestGate
+let requests: Parameters<NonNullable<LocalService['keepLogs']>>[0][]
+
+beforeEach(async () => {
+  requests = []
+  const local: LocalService = {
+    url: '',
+    token: 'local-token',
+    keepLogs: async (request) => {
+      requests.push(request)
+      return [join(request.folder, 'node.log')]
+    },
+    close: async () => undefined
+  }
+  gate = { ...(await makeGate('http://127.0.0.1:1', { githubToken: 'github-token' })), local }
+})
+
+/** Everything that a run with a good end brings, so that each case changes one thing. */
+const goodRun = makeRun({ durationSeconds: 10, startedMs: 0, stoppedMs: 10_000 })
+const goodEnd = (): Findings => ({
+  run: goodRun,
+  collection: {
+    run: goodRun,
+    missingGrids: [],
+    spansMs: new Map(),
+    report: { summary: 'well', means: {}, rehearsal: false },
+    reportProblem: undefined,
+    resultsDir: '',
+    grids: [],
+    measurements: undefined
+  }
+})
+
+describe('the logs are kept', () => {
+  test.each<{ name: string; findings: Findings }>([
+    { name: 'a run that did not finish', findings: { ...goodEnd(), run: makeRun({ status: 'problem' }) } },
+    {
+      name: 'a run that lost load',
+      findings: { ...goodEnd(), run: makeRun({ remoteErrors: 'load lost: users.csv' }) }
+    },
+    { name: 'a timeout', findings: { ...goodEnd(), trouble: { kind: 'timed-out', message: 'late' } } },
+    { name: 'a cancel', findings: { ...goodEnd(), trouble: { kind: 'cancelled', message: 'SIGINT' } } },
+    {
+      name: 'an end before its time',
+      findings: { ...goodEnd(), run: makeRun({ durationSeconds: 10, startedMs: 0, stoppedMs: 2000 }) }
+    }
+  ])('after $name', async ({ findings }) => {
+    await keepLogs(gate, findings)
+    const folder = join(gate.bench.scratchDir, 'logs')
+    expect(requests).toEqual([{ runId: 'run1', folder, secrets: ['local-token', 'github-token'] }])
+    expect(findings.logs).toEqual([join(folder, 'node.log')])
+    expect(gate.bench.log.of('info')).toEqual([`The tool's logs are kept in ${folder}.`])
+  })
+})
+
+test('where there is no run there are no logs', async () => {
+  const findings: Findings = { trouble: { kind: 'error', message: 'no java' } }
+  await keepLogs(gate, findings)
+  expect([requests, findings.logs]).toEqual([[], undefined])
+})
+
+test('logs that cannot be copied cost a warning', async () => {
+  const failing = { ...gate.local!, keepLogs: () => Promise.reject(new Error('ENOSPC')) }
+  const findings: Findings = { run: makeRun({ status: 'problem' }) }
+  await keepLogs({ ...gate, local: failing }, findings)
+  expect(gate.bench.log.of('warning')).toEqual(["The tool's logs could not be kept: ENOSPC"])
+  expect(findings.logs).toBeUndefined()
+})

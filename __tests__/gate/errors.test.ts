@@ -1,0 +1,18 @@
+import { expect, test } from '@jest/globals'
+import { CancelledError, DeadlineError, messageOf, troubleOf } from '../../src/gate/errors.js'
+
+test.each([
+  ['a deadline', new DeadlineError('late'), { kind: 'timed-out', message: 'late' }],
+  ['a signal', new CancelledError('SIGINT'), { kind: 'cancelled', message: 'cancelled by SIGINT' }],
+  ['any error', new TypeError('odd'), { kind: 'error', message: 'odd' }],
+  ['a text', 'odd', { kind: 'error', message: 'odd' }],
+  ['nothing', undefined, { kind: 'error', message: 'undefined' }],
+  [
+    'what has no text',
+    Object.create(null) as unknown,
+    { kind: 'error', message: 'something without words was thrown' }
+  ]
+])('%s', (_, thrown, trouble) => {
+  expect(troubleOf(thrown)).toEqual(trouble)
+  expect(messageOf(thrown)).toBe(trouble.message)
+})

@@ -1,0 +1,133 @@
+import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import { endRun } from '../../../src/gate/run/end-run.js'
+import type { ServiceClient } from '../../../src/service/client.js'
+import type { Run } from '../../../src/service/documents/documents.js'
+import { makeClient } from '../../support/gate/gate-bench.js'
+import { ManualClock } from '../../support/gate/gate-clock.js'
+import { GateService, faults } from '../../support/gate/gate-service.js'
+
+let service: GateService
+let clock: ManualClock
+let client: ServiceClient
+
+beforeEach(async () => {
+  service = await GateService.start()
+  service.addRun({ id: 'mine', statuses: ['running'] })
+  clock = new ManualClock()
+  client = makeClient(service.url, clock)
+})
+
+afterEach(async () => {
+  await client.close()
+  await service.close()
+})
+
+function end(signal = new AbortController().signal): Promise<Run> {
+  return clock.run(endRun(client, 'mine', { clock, signal }))
+}
+
+const stillRunning = faults.answer(200, { uuid: 'mine', status: 'stopping' })
+
+test('the word of the stop alone is not believed: a look confirms the end', async () => {
+  expect((await end()).status).toBe('finished')
+  expect(service.order()).toEqual(['stopRun', 'showRun'])
+})
+
+test('stop is repeated while the run goes on', async () => {
+  service.meet('stopRun', stillRunning, stillRunning)
+  expect((await end()).status).toBe('finished')
+  expect(service.order()).toEqual(['stopRun', 'showRun', 'stopRun', 'showRun', 'stopRun', 'showRun'])
+  expect(clock.elapsedMs).toBe(4_000)
+})
+
+test('a stop that says finished while the run is seen running is repeated', async () => {
+  service.meet('stopRun', faults.answer(200, { uuid: 'mine', status: 'finished' }))
+  await end()
+  expect(service.order()).toEqual(['stopRun', 'showRun', 'stopRun', 'showRun'])
+})
+
+test.each([
+  ['503', faults.answer(503)],
+  ['502 after it was done', faults.answerAfter(502)],
+  ['a reset', faults.dropBefore],
+  ['a reset after it was done', faults.dropAfter],
+  ['an HTML page', faults.answer(200, '<html>')]
+])('%s is tried again until it has ended', async (_, fault) => {
+  service.meet('stopRun', ...Array.from({ length: 6 }, () => fault))
+  expect((await end()).status).toBe('finished')
+  expect(service.runs[0]?.statuses).toEqual(['finished'])
+})
+
+test('a stop that never says more than "stopping" is followed by looks that see the end', async () => {
+  service.meet(
+    'stopRun',
+    (res, commit) => {
+      commit()
+      stillRunning(res, commit)
+    },
+    ...Array.from({ length: 50 }, () => faults.answer(409))
+  )
+  expect((await end()).status).toBe('finished')
+  expect(service.order()).toEqual(['stopRun', 'showRun'])
+})
+
+test.each([400, 404, 409, 410, 422, 503])(
+  '%d, since the run has just ended: a look sees it, and that is the outcome',
+  async (status) => {
+    service.runs[0]!.statuses = ['problem']
+    service.meet('stopRun', ...Array.from({ length: 50 }, () => faults.answer(status)))
+    expect((await end()).status).toBe('problem')
+  }
+)
+
+test('404 in the middle of a deployment does not leave the run running', async () => {
+  service.meet('stopRun', faults.answer(404), faults.answer(404))
+  service.meet('showRun', faults.answer(404), faults.answer(404))
+  expect((await end()).status).toBe('finished')
+  expect(service.count('stopRun')).toBe(3)
+})
+
+test.each([401, 403])('%d is the end of trying: it is about the token', async (status) => {
+  service.meet('stopRun', faults.answer(status))
+  await expect(end()).rejects.toMatchObject({ status })
+  expect(service.order()).toEqual(['stopRun', 'showRun'])
+})
+
+test('a stop that is refused while the run goes on is given up after half a minute, with the words of the service', async () => {
+  service.meet('stopRun', ...Array.from({ length: 50 }, () => faults.answer(422, { error: 'not now' })))
+  await expect(end()).rejects.toThrow(/422: not now/)
+  expect(clock.elapsedMs).toBeGreaterThanOrEqual(30_000)
+  expect(clock.elapsedMs).toBeLessThan(40_000)
+})
+
+test('when time is over, it is not made sure', async () => {
+  const controller = new AbortController()
+  service.meet('stopRun', ...Array.from({ length: 100 }, () => stillRunning))
+  const ending = end(controller.signal)
+  await service.reached('stopRun', 5)
+  const reason = new Error('no time left')
+  controller.abort(reason)
+  await expect(ending).rejects.toBe(reason)
+})
+
+test('the end is seen although the stop is never answered', async () => {
+  service.meet('stopRun', faults.holdAfter)
+  const ending = endRun(client, 'mine', { clock, signal: new AbortController().signal })
+  await service.reached('stopRun')
+  await clock.advance(2_000)
+  expect((await ending).status).toBe('finished')
+  expect(service.order()).toEqual(['stopRun', 'showRun'])
+  expect(clock.sleeperCount).toBe(0)
+})
+
+test('a stop that got lost is sent again while the first is still waited for', async () => {
+  service.meet('stopRun', faults.hold)
+  const ending = endRun(client, 'mine', { clock, signal: new AbortController().signal })
+  await service.reached('stopRun')
+  for (let looks = 1; looks <= 10; looks++) {
+    await clock.advance(2_000)
+    await service.reached('showRun', looks)
+  }
+  expect((await clock.run(ending)).status).toBe('finished')
+  expect(service.count('stopRun')).toBe(2)
+})

@@ -1,0 +1,36 @@
+import { expect, test } from '@jest/globals'
+import { hasEnded, phaseOf } from '../../../src/gate/run/run-status.js'
+
+test.each([
+  ['queued', 'waiting', false],
+  ['starting', 'waiting', false],
+  ['started', 'running', false],
+  ['running', 'running', false],
+  ['stopping', 'running', false],
+  ['finished', 'ended well', true],
+  ['stopped', 'ended badly', true],
+  ['problem', 'ended badly', true],
+  ['warming up', 'unknown', false],
+  ['failed', 'ended badly', true],
+  ['error', 'ended badly', true],
+  ['errored', 'ended badly', true],
+  ['aborted', 'ended badly', true],
+  ['cancelled', 'ended badly', true],
+  ['canceled', 'ended badly', true],
+  ['Finished', 'ended well', true],
+  ['RUNNING', 'running', false],
+  ['Canceled', 'ended badly', true],
+  ['unfinished', 'unknown', false],
+  ['', 'unknown', false]
+])('"%s" is %s', (status, phase, ended) => {
+  expect(phaseOf(status)).toBe(phase)
+  expect(hasEnded(status)).toBe(ended)
+})
+
+test.each(['constructor', 'toString', '__proto__', 'hasOwnProperty'])(
+  '"%s" is a status that is not known, like any other',
+  (status) => {
+    expect(phaseOf(status)).toBe('unknown')
+    expect(hasEnded(status)).toBe(false)
+  }
+)

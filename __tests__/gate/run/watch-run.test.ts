@@ -1,0 +1,303 @@
+import { beforeEach, describe, expect, test } from '@jest/globals'
+import { CancelledError, DeadlineError } from '../../../src/gate/errors.js'
+import { watchRun } from '../../../src/gate/run/watch-run.js'
+import type { WatchOptions, Watched } from '../../../src/gate/run/watch-run.js'
+import type { Run } from '../../../src/service/documents/documents.js'
+import { MalformedReplyError, RefusedError, UnreachableError } from '../../../src/service/errors.js'
+import { LogBook, makeRun } from '../../support/gate/gate-bench.js'
+import { ManualClock } from '../../support/gate/gate-clock.js'
+
+let clock: ManualClock
+let log: LogBook
+let looks: number[]
+
+beforeEach(() => {
+  clock = new ManualClock()
+  log = new LogBook()
+  looks = []
+})
+
+/** Watches a run that is what the function says at each moment; a thrown error is a failed look. */
+function watch(
+  runAt: (elapsedMs: number) => Partial<Run>,
+  changes: Partial<WatchOptions> = {}
+): Promise<Watched> {
+  const show = async (): Promise<Run> => {
+    looks.push(clock.elapsedMs)
+    return makeRun(runAt(clock.elapsedMs))
+  }
+  const options = {
+    show,
+    log,
+    clock,
+    signal: new AbortController().signal,
+    longestMs: 15_000,
+    durationSeconds: undefined,
+    ...changes
+  }
+  return clock.run(watchRun(options))
+}
+
+/** Queued, running, finished, at these moments. */
+function course(runningMs: number, endedMs: number) {
+  return (elapsedMs: number) => ({
+    status: elapsedMs < runningMs ? 'queued' : elapsedMs < endedMs ? 'running' : 'finished'
+  })
+}
+
+function refused(status: number, retryAfterMs?: number): RefusedError {
+  return new RefusedError('reading run run1', { status, detail: 'so', requestId: undefined, retryAfterMs })
+}
+
+const unreachable = () => new UnreachableError('reading run run1', 'reset', { neverSent: false })
+
+describe('the end', () => {
+  test.each(['finished', 'stopped', 'problem'])(
+    '%s ends the watch, and nobody looks again',
+    async (status) => {
+      const startMs = clock.now()
+      const watched = await watch((elapsedMs) => ({ status: elapsedMs < 5000 ? 'running' : status }))
+      expect(watched.run.status).toBe(status)
+      expect(watched.sinceMs).toBe(startMs)
+      expect(watched.seenEndedMs - startMs).toBe(looks.at(-1))
+      expect(looks.filter((atMs) => atMs >= 5000)).toHaveLength(1)
+    }
+  )
+
+  test('one that has ended already is seen with one look and no wait', async () => {
+    await watch(() => ({ status: 'finished' }))
+    expect(looks).toEqual([0])
+    expect(clock.sleeps).toEqual([])
+  })
+
+  test.each([
+    ['as asked for', { durationSeconds: 600 }, undefined],
+    ['as the run says', {}, 600]
+  ])(
+    'of ten minutes, %s: within 3 s, with at most a third of the calls of a loop of 3 s',
+    async (_, changes, told) => {
+      const endMs = 47_000 + 600_000
+      await watch((elapsedMs) => ({ ...course(47_000, endMs)(elapsedMs), durationSeconds: told }), changes)
+      expect(clock.elapsedMs - endMs).toBeLessThanOrEqual(3_000)
+      expect(looks.length).toBeLessThanOrEqual(endMs / 3_000 / 3)
+    }
+  )
+
+  test.each([
+    ['the service tells when it started', 0],
+    ["the service's clock is 10 minutes behind", -600_000],
+    ["the service's clock is 10 minutes ahead", 600_000]
+  ])('%s: still within 3 s and a third of the calls', async (_, skewMs) => {
+    const endMs = 100_000 + 600_000
+    const startedMs = clock.now() + 100_000 + skewMs
+    await watch((elapsedMs) => ({ ...course(100_000, endMs)(elapsedMs), startedMs }), {
+      durationSeconds: 600
+    })
+    expect(clock.elapsedMs - endMs).toBeLessThanOrEqual(3_000)
+    expect(looks.length).toBeLessThanOrEqual(endMs / 3_000 / 3)
+  })
+
+  test('of a run that was going before the watch: by its own start', async () => {
+    const startedMs = clock.now() - 300_000
+    const endMs = 300_000
+    await watch((elapsedMs) => ({ ...course(0, endMs)(elapsedMs), startedMs, durationSeconds: 600 }))
+    expect(clock.elapsedMs - endMs).toBeLessThanOrEqual(3_000)
+  })
+
+  test.each([1_000, 5_000])('poll-interval of %d ms is never exceeded', async (longestMs) => {
+    await watch(course(10_000, 200_000), { longestMs, durationSeconds: 100 })
+    const waits = looks.slice(1).map((atMs, index) => atMs - looks[index]!)
+    expect(Math.max(...waits)).toBeLessThanOrEqual(longestMs)
+  })
+})
+
+describe('the lines', () => {
+  test('one at each change, with the time', async () => {
+    await watch(course(3_000, 20_000))
+    expect(log.of('info').map((line) => line.replace(/\d+ s/, 'N s'))).toEqual([
+      'Run run1 is queued after N s',
+      'Run run1 is running for N s',
+      'Run run1 is finished after N s'
+    ])
+  })
+
+  test('now and then in between, once a minute', async () => {
+    await watch(course(0, 600_000), { durationSeconds: 600 })
+    const running = log.of('info').filter((line) => line.includes('running'))
+    expect(running.length).toBeGreaterThanOrEqual(8)
+    expect(running.length).toBeLessThanOrEqual(10)
+    expect(running.at(-1)).toMatch(/^Run run1 is running for (8|9) min( \d+ s)? of 10 min$/)
+  })
+
+  test('an unknown status is watched on, with one notice each', async () => {
+    const { run } = await watch((elapsedMs) => ({
+      status:
+        elapsedMs < 60_000
+          ? 'warming'
+          : elapsedMs < 120_000
+            ? 'cooling'
+            : elapsedMs < 180_000
+              ? 'warming'
+              : 'finished'
+    }))
+    expect(run.status).toBe('finished')
+    expect(log.of('notice')).toEqual([
+      'The run has the status "warming", which is not known here; it is watched on.',
+      'The run has the status "cooling", which is not known here; it is watched on.'
+    ])
+  })
+})
+
+describe('failed looks', () => {
+  test.each([
+    ['no connection', unreachable],
+    ['503', () => refused(503)],
+    ['429', () => refused(429)],
+    ['a reply that makes no sense', () => new MalformedReplyError('reading run run1', 'html')]
+  ])('%s for 2 minutes in the middle of a run is tolerated', async (_, error) => {
+    const { run } = await watch((elapsedMs) => {
+      if (elapsedMs > 60_000 && elapsedMs < 180_000) throw error()
+      return course(0, 300_000)(elapsedMs)
+    })
+    expect(run.status).toBe('finished')
+    expect(log.of('info').filter((line) => line.includes('could not be asked'))).toHaveLength(1)
+    expect(log.of('info')).toContain('The service answers again.')
+  })
+
+  test('a service that stays away ends the watch with its last word, after more than 2 minutes and less than 10', async () => {
+    const watching = watch((elapsedMs) => {
+      if (elapsedMs > 60_000) throw refused(503)
+      return { status: 'running' }
+    })
+    await expect(watching).rejects.toMatchObject({ status: 503 })
+    expect(clock.elapsedMs).toBeGreaterThan(180_000)
+    expect(clock.elapsedMs).toBeLessThan(600_000)
+  })
+
+  test('short outages do not add up', async () => {
+    const { run } = await watch((elapsedMs) => {
+      if (elapsedMs % 200_000 > 50_000) throw unreachable()
+      return course(0, 2_000_000)(elapsedMs)
+    })
+    expect(run.status).toBe('finished')
+  })
+
+  test.each([401, 403])('%d is the end at once: it is about the token', async (status) => {
+    const watching = watch((elapsedMs) => {
+      if (elapsedMs > 0) throw refused(status)
+      return { status: 'running' }
+    })
+    await expect(watching).rejects.toMatchObject({ status })
+    expect(looks).toHaveLength(2)
+  })
+
+  test('an error of our own is not taken for an outage', async () => {
+    const watching = watch(() => {
+      throw new TypeError('a bug')
+    })
+    await expect(watching).rejects.toThrow('a bug')
+    expect(looks).toHaveLength(1)
+  })
+
+  test('404 of a run that was made just now is tolerated', async () => {
+    const { run } = await watch((elapsedMs) => {
+      if (elapsedMs < 10_000) throw refused(404)
+      return course(15_000, 20_000)(elapsedMs)
+    })
+    expect(run.status).toBe('finished')
+  })
+
+  test.each([404, 410, 302, 400, 422])(
+    '%d for some seconds in the middle of a run, as an ingress answers during a deployment, is tolerated',
+    async (status) => {
+      const { run } = await watch((elapsedMs) => {
+        if (elapsedMs > 60_000 && elapsedMs < 90_000) throw refused(status)
+        return course(0, 300_000)(elapsedMs)
+      })
+      expect(run.status).toBe('finished')
+      expect(log.of('info')).toContain('The service answers again.')
+    }
+  )
+
+  test.each([
+    ['from the first look on', 0],
+    ['after it was seen', 60_000]
+  ])('404 for ever, %s: the run is gone, and that is said after a minute', async (_, sinceMs) => {
+    let firstMs: number | undefined
+    const watching = watch((elapsedMs) => {
+      if (elapsedMs < sinceMs) return { status: 'running' }
+      firstMs ??= elapsedMs
+      throw refused(404)
+    })
+    await expect(watching).rejects.toMatchObject({ status: 404 })
+    expect(clock.elapsedMs - firstMs!).toBeGreaterThanOrEqual(60_000)
+    expect(clock.elapsedMs - firstMs!).toBeLessThan(75_000)
+  })
+
+  test('404 behind an outage has its own minute', async () => {
+    const { run } = await watch((elapsedMs) => {
+      if (elapsedMs > 60_000 && elapsedMs < 180_000) throw refused(503)
+      if (elapsedMs >= 180_000 && elapsedMs < 220_000) throw refused(404)
+      return course(0, 300_000)(elapsedMs)
+    })
+    expect(run.status).toBe('finished')
+  })
+
+  test('a look that fails once is not taken for a long silence, however seldom there is one', async () => {
+    let failures = 0
+    const { run } = await watch(
+      (elapsedMs) => {
+        if (elapsedMs > 4_000_000 && failures++ === 0) throw refused(404)
+        return course(0, 5_000_000)(elapsedMs)
+      },
+      { longestMs: 900_000 }
+    )
+    expect(run.status).toBe('finished')
+    expect(failures).toBeGreaterThan(1)
+  })
+
+  test('Retry-After is honoured', async () => {
+    await watch((elapsedMs) => {
+      if (elapsedMs === 0) throw refused(429, 40_000)
+      return { status: 'finished' }
+    })
+    expect(looks).toEqual([0, 40_000])
+  })
+})
+
+describe('what ends the watch from outside', () => {
+  test.each([
+    ['the deadline', new DeadlineError('late')],
+    ['a cancelled job', new CancelledError('SIGTERM')]
+  ])('%s while it waits', async (_, reason) => {
+    const controller = new AbortController()
+    const watching = watch(
+      (elapsedMs) => {
+        if (elapsedMs > 20_000) setImmediate(() => controller.abort(reason))
+        return { status: 'running' }
+      },
+      { signal: controller.signal }
+    )
+    await expect(watching).rejects.toBe(reason)
+    expect(clock.sleeperCount).toBe(0)
+  })
+
+  test('while a look is under way: the reason counts, not the broken request', async () => {
+    const controller = new AbortController()
+    const reason = new CancelledError('SIGINT')
+    const watching = watch(
+      () => {
+        controller.abort(reason)
+        throw unreachable()
+      },
+      { signal: controller.signal }
+    )
+    await expect(watching).rejects.toBe(reason)
+  })
+
+  test('before the first look', async () => {
+    const reason = new DeadlineError('late')
+    await expect(watch(() => ({}), { signal: AbortSignal.abort(reason) })).rejects.toBe(reason)
+    expect(looks).toEqual([])
+  })
+})

@@ -1,0 +1,70 @@
+import { describe, expect, test } from '@jest/globals'
+import { readConfigFile } from '../../../src/gate/settings/config-file.js'
+import { INPUT_NAMES } from '../../../src/gate/settings/inputs.js'
+
+function read(text: string) {
+  const { values, grids, problems } = readConfigFile(text, INPUT_NAMES)
+  return { values: Object.fromEntries(values), grids, problems }
+}
+
+describe('readConfigFile', () => {
+  test.each(['', '\n', '# only a comment\n', '{}'])('%p gives nothing', (text) => {
+    expect(read(text)).toEqual({ values: {}, grids: undefined, problems: [] })
+  })
+
+  test('every value is text, as it was written', () => {
+    expect(
+      read(
+        'run-id: 00123\nrepeat: 123e45\nthreads: 0x10\nwait: no\ntimeout: 1:30\nname: "  a b "\nproject: ~'
+      ).values
+    ).toEqual({
+      'run-id': '00123',
+      repeat: '123e45',
+      threads: '0x10',
+      wait: 'no',
+      timeout: '1:30',
+      name: 'a b',
+      project: '~'
+    })
+  })
+
+  test('JSON is YAML too', () => {
+    expect(read('{"name": "n", "tags": ["a", "b"]}').values).toEqual({ name: 'n', tags: 'a\nb' })
+  })
+
+  test.each(['files', 'thresholds', 'tags'])('%s may be a list', (key) => {
+    expect(read(`${key}: [a, b]`).values).toEqual({ [key]: 'a\nb' })
+    expect(read(`${key}: |\n  a\n  b\n`).values).toEqual({ [key]: 'a\nb' })
+    expect(read(`${key}: [a, [b]]`).problems).toEqual([`${key} must be text or a list of text`])
+  })
+
+  test.each(['token', 'github-token', 'matrix', 'config'])('%s is refused', (key) => {
+    expect(read(`${key}: x`)).toEqual({
+      values: {},
+      grids: undefined,
+      problems: [`the key ${key} is not taken from a file; give it in the workflow`]
+    })
+  })
+
+  test('grids are kept as they are', () => {
+    expect(read('grids:\n  - uuid: 00123\n  - {region: r, stop_after: 60}').grids).toEqual([
+      { uuid: '00123' },
+      { region: 'r', stop_after: '60' }
+    ])
+    expect(read('grids: "[a]"').grids).toBe('[a]')
+  })
+
+  test.each([
+    ['a key that is no input', 'Threads: 1', 'unknown key Threads; accepted are the names of the inputs'],
+    ['a map where text is due', 'name: {a: b}', 'name must be a plain value'],
+    ['a list', '- a', 'must be a map whose keys are the inputs'],
+    ['plain text', 'hello', 'must be a map whose keys are the inputs']
+  ])('%s is a problem', (_, text, problem) => {
+    expect(read(text).problems).toEqual([problem])
+  })
+
+  test.each(['a: [', 'name: a\nname: b', 'a: b: c'])('%p is not YAML', (text) => {
+    const { problems } = read(text)
+    expect(problems).toEqual([expect.stringMatching(/^is not YAML: \S/)])
+  })
+})

@@ -1,0 +1,594 @@
+import { describe, expect, test } from '@jest/globals'
+import { INPUT_NAMES } from '../../../src/gate/settings/inputs.js'
+import type { InputName, SettingsSources } from '../../../src/gate/settings/inputs.js'
+import { SettingsError, defaultName, readSettings } from '../../../src/gate/settings/settings.js'
+import type { Settings, Skip } from '../../../src/gate/settings/settings.js'
+
+type Given = Partial<Record<InputName, string>>
+
+const SPECIFICATION =
+  '[{region: us-east-1, instance_quantity: 2, instance_type: m4.large, infrastructure: demand, stop_after: 60}]'
+const REMOTE: Given = {
+  'base-url': 'https://service.example',
+  token: 'secret',
+  files: 'plan.jmx',
+  grids: SPECIFICATION
+}
+const LOCAL: Given = { 'base-url': 'local', files: 'plan.jmx' }
+
+function makeSources(
+  given: Given,
+  changes: Partial<SettingsSources> & { configText?: string } = {}
+): SettingsSources {
+  const { configText, ...rest } = changes
+  return {
+    read: (name) => given[name] ?? '',
+    readConfig: (path) =>
+      configText === undefined
+        ? Promise.reject(new Error(`ENOENT: no such file, open '${path}'`))
+        : Promise.resolve(configText),
+    resolveFiles: (lines) =>
+      Promise.resolve({ paths: lines.map((line) => `/workspace/${line}`), problems: [] }),
+    defaultName: 'octo/shop main 0123456',
+    platform: 'linux',
+    emptyBaseUrl: 'error',
+    ...rest
+  }
+}
+
+async function readGiven(given: Given, changes = {}): Promise<Settings> {
+  const settings = await readSettings(makeSources(given, changes))
+  expect(settings).not.toHaveProperty('skip')
+  return settings as Settings
+}
+
+async function problemsOf(given: Given, changes = {}): Promise<readonly string[]> {
+  const thrown: unknown = await readSettings(makeSources(given, changes)).catch((error: unknown) => error)
+  expect(thrown).toBeInstanceOf(SettingsError)
+  return (thrown as SettingsError).problems
+}
+
+describe('the defaults', () => {
+  test('of a run at a service', async () => {
+    expect(await readGiven(REMOTE)).toEqual({
+      target: {
+        kind: 'remote',
+        address: { api: 'https://service.example/api', origin: 'https://service.example' },
+        token: 'secret'
+      },
+      serviceName: undefined,
+      origin: {
+        kind: 'files',
+        paths: ['/workspace/plan.jmx'],
+        grids: [
+          {
+            region: 'us-east-1',
+            nodeCount: 2,
+            instanceType: 'm4.large',
+            infrastructure: 'demand',
+            stopAfterMinutes: 60,
+            options: {}
+          }
+        ]
+      },
+      tool: 'jmeter',
+      name: 'octo/shop main 0123456',
+      notes: undefined,
+      project: undefined,
+      tags: [],
+      privacy: 'private',
+      threads: undefined,
+      rampupSeconds: undefined,
+      durationSeconds: undefined,
+      overrideHosts: undefined,
+      overrideParameters: undefined,
+      thresholds: [],
+      wait: true,
+      timeoutMs: 7_200_000,
+      pollIntervalMs: 15_000,
+      stopOnCancel: true,
+      failOn: 'breach',
+      artifactName: undefined,
+      retentionDays: undefined,
+      comment: 'auto',
+      githubToken: '',
+      matrix: '',
+      unused: []
+    })
+  })
+
+  test.each([
+    ['2h', 120],
+    ['90s', 2],
+    ['1s', 1],
+    ['60h', 2880]
+  ])('of the grids of local, with a timeout of %s', async (timeout, stopAfterMinutes) => {
+    const { target, origin } = await readGiven({ ...LOCAL, timeout })
+    expect(target).toEqual({ kind: 'local' })
+    expect(origin).toMatchObject({
+      grids: [{ region: 'local', infrastructure: 'demand', nodeCount: 1, stopAfterMinutes, options: {} }]
+    })
+  })
+
+  test('fill up a grid of local', async () => {
+    const { origin } = await readGiven({ ...LOCAL, grids: '- instance_quantity: 3\n- {region: far}' })
+    expect(origin).toMatchObject({
+      grids: [
+        { region: 'local', nodeCount: 3 },
+        { region: 'far', nodeCount: 1 }
+      ]
+    })
+  })
+
+  test('of the name: repository, ref and short commit', () => {
+    const occasion = { repository: 'octo/shop', ref: 'main', commit: '0123456789', url: undefined }
+    expect(defaultName(occasion)).toBe('octo/shop main 0123456')
+    expect(defaultName({ ...occasion, repository: '', ref: '', commit: '' })).toBe('loadgate')
+  })
+})
+
+describe('an input that is given', () => {
+  test.each<[InputName, string, Partial<Settings>]>([
+    ['tool', 'gatling', { tool: 'gatling' }],
+    ['tool', 'java-selenium-chrome', { tool: 'java-selenium-chrome' }],
+    ['tool', 'java-selenium-firefox', { tool: 'java-selenium-firefox' }],
+    ['tool', 'service-chrome', { tool: 'service-chrome' }],
+    ['name', 'nightly', { name: 'nightly' }],
+    ['notes', 'of the night', { notes: 'of the night' }],
+    ['project', 'shop', { project: 'shop' }],
+    ['tags', 'a, b\nc,,d', { tags: ['a', 'b', 'c', 'd'] }],
+    ['privacy', 'public', { privacy: 'public' }],
+    ['threads', '50', { threads: 50 }],
+    ['rampup', '0', { rampupSeconds: 0 }],
+    ['rampup', '1m30s', { rampupSeconds: 90 }],
+    ['duration', '10m', { durationSeconds: 600 }],
+    ['override-hosts', 'a.example/10.0.0.1', { overrideHosts: 'a.example/10.0.0.1' }],
+    ['override-parameters', '-Jx=1', { overrideParameters: '-Jx=1' }],
+    ['wait', 'false', { wait: false }],
+    ['timeout', '1h30m', { timeoutMs: 5_400_000 }],
+    ['poll-interval', '1s', { pollIntervalMs: 1000 }],
+    ['stop-on-cancel', 'False', { stopOnCancel: false }],
+    ['fail-on', 'never', { failOn: 'never' }],
+    ['artifact-name', 'load results', { artifactName: 'load results' }],
+    ['retention-days', '7', { retentionDays: 7 }],
+    ['comment', 'off', { comment: 'off' }],
+    ['github-token', 'gh', { githubToken: 'gh' }],
+    ['matrix', '{"os":"linux"}', { matrix: '{"os":"linux"}' }],
+    ['service-name', 'acme', { serviceName: 'acme' }],
+    ['run-id', '00123', { origin: { kind: 'existing', runId: '00123' } }],
+    ['repeat', '123e45', { origin: { kind: 'repeat', runId: '123e45' } }]
+  ])('%s: %s', async (name, value, expected) => {
+    const given: Given = name === 'run-id' || name === 'repeat' ? { ...REMOTE, files: '' } : REMOTE
+    expect(await readGiven({ ...given, [name]: value })).toMatchObject(expected)
+  })
+
+  test('thresholds are parsed', async () => {
+    const { thresholds } = await readGiven({ ...REMOTE, thresholds: 'apdex >= 0.85\nwarn: p95 < 1s # so' })
+    expect(thresholds.map(({ text, level }) => [text, level])).toEqual([
+      ['apdex >= 0.85', 'fail'],
+      ['p95 < 1s', 'warn']
+    ])
+  })
+
+  test('files are trimmed, empty lines dropped, and handed on in their order', async () => {
+    const { origin } = await readGiven({ ...REMOTE, files: ' plan.jmx \r\n\n  b.csv\n!c.csv' })
+    expect(origin).toMatchObject({
+      paths: ['/workspace/plan.jmx', '/workspace/b.csv', '/workspace/!c.csv']
+    })
+  })
+
+  test.each([
+    ['https://service.example/api', 'https://service.example/api'],
+    ['https://service.example/', 'https://service.example/api'],
+    ['http://127.0.0.1:8080', 'http://127.0.0.1:8080/api']
+  ])('base-url %s leads to %s', async (url, api) => {
+    expect(await readGiven({ ...REMOTE, 'base-url': url })).toMatchObject({ target: { address: { api } } })
+  })
+})
+
+describe('a bad input names itself, what was given and what is accepted', () => {
+  test.each<[string, Given, string]>([
+    [
+      'an unknown tool',
+      { ...REMOTE, tool: 'locust' },
+      'tool: "locust" is not accepted; give jmeter, gatling, java-selenium-chrome, java-selenium-firefox, service-chrome'
+    ],
+    [
+      'threads of -1',
+      { ...REMOTE, threads: '-1' },
+      'threads: "-1" is not accepted; give a whole number, at least 1'
+    ],
+    [
+      'threads of ten',
+      { ...REMOTE, threads: 'ten' },
+      'threads: "ten" is not accepted; give a whole number, at least 1'
+    ],
+    [
+      'a ramp-up in words',
+      { ...REMOTE, rampup: 'slow' },
+      'rampup: "slow" is not accepted; give a duration of at least 0 s, in whole seconds or as 90s, 5m, 2h, 1h30m'
+    ],
+    [
+      'a duration of 0',
+      { ...REMOTE, duration: '0' },
+      'duration: "0" is not accepted; give a duration of at least 1 s, in whole seconds or as 90s, 5m, 2h, 1h30m'
+    ],
+    [
+      'a timeout of 0',
+      { ...REMOTE, timeout: '0s' },
+      'timeout: "0s" is not accepted; give a duration of at least 1 s, in whole seconds or as 90s, 5m, 2h, 1h30m'
+    ],
+    [
+      'a poll-interval in ms',
+      { ...REMOTE, 'poll-interval': '500ms' },
+      'poll-interval: "500ms" is not accepted; give a duration of at least 1 s, in whole seconds or as 90s, 5m, 2h, 1h30m'
+    ],
+    [
+      'a privacy of its own',
+      { ...REMOTE, privacy: 'secret' },
+      'privacy: "secret" is not accepted; give public, private'
+    ],
+    ['wait: yes', { ...REMOTE, wait: 'yes' }, 'wait: "yes" is not accepted; give true or false'],
+    [
+      'stop-on-cancel: 1',
+      { ...REMOTE, 'stop-on-cancel': '1' },
+      'stop-on-cancel: "1" is not accepted; give true or false'
+    ],
+    [
+      'fail-on: warn',
+      { ...REMOTE, 'fail-on': 'warn' },
+      'fail-on: "warn" is not accepted; give breach, never'
+    ],
+    [
+      'on-missing-token: pass',
+      { ...REMOTE, 'on-missing-token': 'pass' },
+      'on-missing-token: "pass" is not accepted; give fail, skip'
+    ],
+    ['comment: on', { ...REMOTE, comment: 'on' }, 'comment: "on" is not accepted; give auto, off'],
+    [
+      'retention-days of 0',
+      { ...REMOTE, 'retention-days': '0' },
+      'retention-days: "0" is not accepted; give a whole number from 1 to 400'
+    ],
+    [
+      'an artifact name that is refused later',
+      { ...REMOTE, 'artifact-name': 'a/b' },
+      'artifact-name: "a/b" is not accepted; give at most 200 characters without " : < > | * ? \\ / and line breaks'
+    ],
+    [
+      'a service name of capitals',
+      { ...REMOTE, 'service-name': 'Acme!' },
+      'service-name: "Acme!" is not accepted; give a word of small letters, digits, - and _'
+    ],
+    [
+      'a base-url with a password and a token in it',
+      { ...REMOTE, 'base-url': 'https://me:hunter2@service.example/?token=hunter2' },
+      'base-url: "https://***@service.example/?***" must not hold a user name or password; the token goes into `token`'
+    ],
+    [
+      'an empty base-url',
+      { ...REMOTE, 'base-url': '' },
+      'base-url: is empty; give the address of the service (https://…), or local to run on this runner'
+    ],
+    [
+      'plain http',
+      { ...REMOTE, 'base-url': 'http://service.example' },
+      'base-url: "http://service.example" must start with https:// (plain http would send the token in the clear; only loopback may use it)'
+    ],
+    [
+      'no address at all',
+      { ...REMOTE, 'base-url': 'service' },
+      'base-url: "service" is not an address; give one such as https://service.example, or local'
+    ],
+    [
+      'another protocol',
+      { ...REMOTE, 'base-url': 'ftp://service.example' },
+      'base-url: "ftp://service.example" must start with https://'
+    ],
+    [
+      'an empty token',
+      { ...REMOTE, token: '' },
+      'token: is empty; give the API token, best from a secret. Pull requests from forks get no secrets: on-missing-token: skip passes them over'
+    ],
+    [
+      'a token with local',
+      { ...LOCAL, token: 'secret' },
+      'token: base-url: local takes no token; remove one of the two'
+    ],
+    [
+      'run-id with local',
+      { 'base-url': 'local', 'run-id': 'r1' },
+      'run-id: has no meaning with base-url: local, whose runs end with the step'
+    ],
+    [
+      'repeat with local',
+      { 'base-url': 'local', repeat: 'r1' },
+      'repeat: has no meaning with base-url: local, whose runs end with the step'
+    ],
+    [
+      'wait: false with local',
+      { ...LOCAL, wait: 'false' },
+      'wait: false has no meaning with base-url: local, whose service ends with the step'
+    ],
+    [
+      'both run-id and files',
+      { ...REMOTE, 'run-id': 'r1' },
+      'files: cannot go together with run-id, which takes an existing run; remove one of the two'
+    ],
+    [
+      'both repeat and files',
+      { ...REMOTE, repeat: 'r1' },
+      'files: cannot go together with repeat, which takes an existing run; remove one of the two'
+    ],
+    [
+      'both run-id and repeat',
+      { ...REMOTE, files: '', 'run-id': 'r1', repeat: 'r2' },
+      'repeat: cannot go together with run-id; give one of the two'
+    ],
+    [
+      'run-id that is not waited for',
+      { ...REMOTE, files: '', 'run-id': 'r1', wait: 'false' },
+      'wait: false has no meaning with run-id, which waits for a run and judges it'
+    ],
+    [
+      'a run-id that would leave its path',
+      { ...REMOTE, files: '', 'run-id': '../../x' },
+      'run-id: "../../x" is not accepted; give a run\'s id: letters, digits, - and _'
+    ],
+    [
+      'a repeat of two lines',
+      { ...REMOTE, files: '', repeat: 'a\nb<<EOF' },
+      'repeat: "a\nb<<EOF" is not accepted; give a run\'s id: letters, digits, - and _'
+    ],
+    [
+      'no files',
+      { ...REMOTE, files: '' },
+      'files: is empty; give the path of the plan, and its data files in further lines'
+    ],
+    [
+      'an exclusion first',
+      { ...REMOTE, files: '!a\nb' },
+      'files: the first line must be the plan, found "!a"'
+    ],
+    [
+      'no grids',
+      { ...REMOTE, grids: '' },
+      'grids: is empty; give a list of grids, each a specification or a reference (`uuid: …`)'
+    ]
+  ])('%s', async (_, given, problem) => {
+    expect(await problemsOf(given)).toEqual([problem])
+  })
+
+  test.each([
+    ['a threshold that does not parse', 'apdex over 0.85', /^thresholds: .*over/s],
+    [
+      'thresholds that are all commented out',
+      '# p95 < 1s\n\n  # apdex > 0',
+      /^thresholds: holds comments only; give/
+    ],
+    ['a threshold without its unit', 'error_rate < 1', /^thresholds: .*1%/s]
+  ])('%s', async (_, thresholds, problem) => {
+    const problems = await problemsOf({ ...REMOTE, thresholds })
+    expect(problems).toEqual([expect.stringMatching(problem)])
+  })
+
+  test('grids say which element', async () => {
+    const problems = await problemsOf({ ...REMOTE, grids: '- uuid: ok\n- {region: r}' })
+    expect(problems).toEqual([
+      'grids: element 2: lacks infrastructure, instance_quantity, instance_type, stop_after'
+    ])
+  })
+
+  test('a stop_after shorter than the duration', async () => {
+    expect(await problemsOf({ ...REMOTE, duration: '61m' })).toEqual([
+      'grids: element 1: stop_after of 60 min is shorter than the duration of 3660 s: the grid would end before the run'
+    ])
+  })
+
+  test('the files as they were resolved', async () => {
+    const resolveFiles = () => Promise.resolve({ paths: [], problems: ['"*.jmx" matches no file', 'two'] })
+    expect(await problemsOf(REMOTE, { resolveFiles })).toEqual([
+      'files: "*.jmx" matches no file',
+      'files: two'
+    ])
+  })
+
+  test('local on Windows, where a service can still be used', async () => {
+    expect(await problemsOf(LOCAL, { platform: 'win32' })).toEqual([
+      'base-url: local needs Linux or macOS; on Windows give the address of a service'
+    ])
+    await readGiven(REMOTE, { platform: 'win32' })
+    await readGiven(LOCAL, { platform: 'darwin' })
+  })
+
+  test.each(['a b', 'a\tb', 'a:b'])('a token that no header can carry is not quoted: %p', async (token) => {
+    const problems = await problemsOf({ ...REMOTE, token })
+    expect(problems).toEqual(['token: must not hold white space or a colon'])
+  })
+})
+
+describe('all problems are told at once', () => {
+  const given: Given = {
+    'base-url': 'http://service.example',
+    tool: 'locust',
+    threads: '-1',
+    wait: 'maybe',
+    thresholds: 'apdex',
+    grids: '- {stop_after: 0}'
+  }
+
+  test('each with the name of its input', async () => {
+    const problems = await problemsOf(given)
+    const names = problems.map((problem) => problem.split(':')[0])
+    expect([...new Set(names)].sort()).toEqual(
+      ['base-url', 'files', 'grids', 'thresholds', 'token', 'tool', 'threads', 'wait'].sort()
+    )
+  })
+
+  test('in one message, one a line', async () => {
+    const problems = await problemsOf(given)
+    const { message } = new SettingsError(problems)
+    expect(message.split('\n')[0]).toBe(`${problems.length} inputs are wrong, nothing was sent:`)
+    for (const problem of problems) expect(message).toContain(`\n- ${problem}`)
+  })
+
+  test('a single one stands in the first line', () => {
+    expect(new SettingsError(['tool: bad']).message).toBe('An input is wrong, nothing was sent: tool: bad')
+  })
+
+  test('an unparsed value never becomes a default', async () => {
+    for (const name of INPUT_NAMES.filter((input) =>
+      ['timeout', 'poll-interval', 'wait', 'fail-on'].includes(input)
+    ))
+      expect(await problemsOf({ ...REMOTE, [name]: '?' })).toHaveLength(1)
+  })
+})
+
+describe('a missing token', () => {
+  test('is skipped over when the workflow says so, with an empty address too', async () => {
+    for (const url of ['https://service.example', '']) {
+      const skipped = await readSettings(
+        makeSources({ ...REMOTE, 'base-url': url, token: '', 'on-missing-token': 'skip' })
+      )
+      expect((skipped as Skip).skip).toContain('there is no token here')
+    }
+  })
+
+  test('an input that comes from a variable is as empty there as the token', async () => {
+    const given: Given = { 'on-missing-token': 'skip', 'base-url': '', token: '', files: '', grids: '' }
+    expect(await readSettings(makeSources(given))).toHaveProperty('skip')
+  })
+
+  test('other problems are told even then', async () => {
+    const given: Given = { ...REMOTE, token: '', 'on-missing-token': 'skip', threads: '-1' }
+    expect(await problemsOf(given)).toHaveLength(1)
+  })
+
+  test('a token that is there is used', async () => {
+    const settings = await readGiven({ ...REMOTE, 'on-missing-token': 'skip' })
+    expect(settings.target).toMatchObject({ token: 'secret' })
+  })
+
+  test('an empty address with a token is an error all the same', async () => {
+    const given: Given = { ...REMOTE, 'base-url': '', 'on-missing-token': 'skip' }
+    expect(await problemsOf(given)).toEqual([expect.stringMatching(/^base-url: is empty/)])
+  })
+
+  test('local needs none and is not skipped', async () => {
+    expect(await readGiven({ ...LOCAL, 'on-missing-token': 'skip' })).toMatchObject({
+      target: { kind: 'local' }
+    })
+  })
+})
+
+describe('an empty base-url on the command line', () => {
+  test('means local', async () => {
+    expect(await readGiven({ files: 'plan.jmx' }, { emptyBaseUrl: 'local' })).toMatchObject({
+      target: { kind: 'local' }
+    })
+  })
+
+  test('a config file still wins', async () => {
+    const settings = await readGiven(
+      { config: 'c.yml', files: 'plan.jmx', token: 'secret', grids: SPECIFICATION },
+      { emptyBaseUrl: 'local', configText: 'base-url: https://service.example' }
+    )
+    expect(settings.target).toMatchObject({ kind: 'remote' })
+  })
+})
+
+describe('the config file', () => {
+  const given: Given = { config: 'gate.yml', token: 'secret' }
+
+  test('gives what the workflow does not', async () => {
+    const settings = await readGiven(given, {
+      configText: `
+base-url: https://service.example
+files: [plan.jmx, data/users.csv]
+thresholds:
+  - apdex >= 0.85
+  - error_rate < 1%
+tags: [a, b]
+threads: 010
+wait: false
+grids:
+  - uuid: 00123
+  - 123e45
+`
+    })
+    expect(settings).toMatchObject({
+      origin: {
+        paths: ['/workspace/plan.jmx', '/workspace/data/users.csv'],
+        grids: [{ id: '00123' }, { id: '123e45' }]
+      },
+      tags: ['a', 'b'],
+      threads: 10,
+      wait: false
+    })
+    expect(settings.thresholds).toHaveLength(2)
+  })
+
+  test('a run id that looks like a number stays what it was', async () => {
+    const configText = 'base-url: https://service.example\nrun-id: 00123'
+    expect(await readGiven(given, { configText })).toMatchObject({ origin: { runId: '00123' } })
+    const power = 'base-url: https://service.example\nrepeat: 123e45'
+    expect(await readGiven(given, { configText: power })).toMatchObject({ origin: { runId: '123e45' } })
+  })
+
+  test('is overruled by an input, grids too', async () => {
+    const settings = await readGiven(
+      { ...REMOTE, config: 'gate.yml', threads: '5', tags: 'x' },
+      { configText: 'threads: 7\ntags: [y]\ngrids: [other]\nbase-url: https://elsewhere.example' }
+    )
+    expect(settings).toMatchObject({
+      threads: 5,
+      tags: ['x'],
+      target: { address: { origin: 'https://service.example' } },
+      origin: { grids: [{ region: 'us-east-1' }] }
+    })
+  })
+
+  test('its own problems stand beside the others, with its path', async () => {
+    const problems = await problemsOf(
+      { ...REMOTE, config: 'gate.yml', threads: '-1' },
+      { configText: 'token: x\ncolour: red\nproject: [a]' }
+    )
+    expect(problems).toEqual([
+      'config: gate.yml: the key token is not taken from a file; give it in the workflow',
+      'config: gate.yml: unknown key colour; accepted are the names of the inputs',
+      'config: gate.yml: project must be a plain value',
+      'threads: "-1" is not accepted; give a whole number, at least 1'
+    ])
+  })
+
+  test('that cannot be read is a problem like any other', async () => {
+    expect(await problemsOf({ ...REMOTE, config: 'gone.yml', tool: 'x' })).toEqual([
+      `config: "gone.yml" cannot be read: ENOENT: no such file, open 'gone.yml'`,
+      expect.stringMatching(/^tool:/)
+    ])
+  })
+})
+
+describe('inputs without a meaning here are named', () => {
+  test('for an existing run', async () => {
+    const given: Given = {
+      ...REMOTE,
+      files: '',
+      'run-id': 'r1',
+      threads: '5',
+      name: 'n',
+      thresholds: 'apdex > 0'
+    }
+    expect((await readGiven(given)).unused).toEqual(['grids', 'name', 'threads'])
+  })
+
+  test('for a run that is not waited for', async () => {
+    const given: Given = { ...REMOTE, wait: 'false', thresholds: 'apdex > 0', 'poll-interval': '5s' }
+    expect((await readGiven(given)).unused).toEqual(['thresholds', 'poll-interval'])
+  })
+
+  test('grids of a config file count, defaults do not', async () => {
+    const given: Given = { ...REMOTE, files: '', grids: '', 'run-id': 'r1', config: 'c.yml' }
+    expect((await readGiven(given, { configText: 'grids: [a]' })).unused).toEqual(['grids'])
+  })
+})

@@ -1,0 +1,60 @@
+import { describe, expect, test } from '@jest/globals'
+import { listRemoteErrors, lostLoad, quoteLines } from '../../../src/gate/verdict/remote-errors.js'
+
+describe('lines', () => {
+  test.each<[string, string | undefined, string[]]>([
+    ['nothing', undefined, []],
+    ['white space', ' \n \t', []],
+    ['JSON that says no', 'false', []],
+    ['an empty list', '[]', []],
+    ['text', 'one\r\n two \n\none', ['one', 'two']],
+    ['a list', '["a","b\\nc",null,3]', ['a', 'b', 'c', '3']],
+    [
+      'an object',
+      '{"node 1":"down","node 2":["slow","late"]}',
+      ['node 1: down', 'node 2: slow', 'node 2: late']
+    ],
+    ['half JSON', '{"node', ['{"node']],
+    ['control characters', 'a\u0007b\u2028c', ['a b', 'c']]
+  ])('of %s', (_, text, lines) => {
+    expect(listRemoteErrors(text)).toEqual(lines)
+  })
+
+  test('are bounded in number, length and depth', () => {
+    const many = listRemoteErrors(Array.from({ length: 900 }, (_, i) => `${i} ${'ü'.repeat(900)}`).join('\n'))
+    expect(many).toHaveLength(51)
+    expect(many[0]).toHaveLength(500)
+    expect(many.at(-1)).toBe('and 850 more lines')
+    expect(listRemoteErrors('['.repeat(5000) + ']'.repeat(5000)).join('').length).toBeLessThan(100)
+  })
+
+  test('are cut between characters', () => {
+    expect(listRemoteErrors('😀'.repeat(400))[0]).toMatch(/^(😀)+…$/u)
+    expect(quoteLines(['x'.repeat(499), '😀'])).toHaveLength(500)
+  })
+})
+
+describe('lost load is not left out', () => {
+  const others = Array.from({ length: 300 }, (_, line) => `error ${line}`)
+
+  test.each<[string, string]>([
+    ['behind other lines', [...others, 'load lost: node 2'].join('\n')],
+    ['behind other entries', JSON.stringify([...others, ' load lost: node 2'])]
+  ])('%s', (_, text) => {
+    const lines = listRemoteErrors(text)
+    expect(lostLoad(lines)).toEqual(['node 2'])
+    expect(lines).toHaveLength(51)
+    expect(lines.at(-1)).toBe('and 251 more lines')
+  })
+
+  test.each<[string, unknown]>([
+    ['in an object', { message: 'load lost: node 2' }],
+    ['in a list of objects', [{ code: 7, message: 'Load lost: node 2' }]]
+  ])('%s', (_, value) => {
+    expect(lostLoad(listRemoteErrors(JSON.stringify(value)))).toEqual(['message: node 2'])
+  })
+})
+
+test('lost load is known by its first words', () => {
+  expect(lostLoad(['load lost: a', 'LOAD LOST:b', 'a load lost: c', 'load was lost'])).toEqual(['a', 'b'])
+})

@@ -1,0 +1,104 @@
+import { describe, expect, test } from '@jest/globals'
+import { renderCharts } from '../../../src/report/markdown/charts.js'
+import { makeSeries } from '../../support/data/make-series.js'
+import { diagramsIn, installMermaid, parseDiagrams } from '../../support/mermaid.js'
+
+const whole = makeSeries({
+  points: 600,
+  p95Ms: (index) => 400 + (index % 100) * 3,
+  failures: (index) => (index % 100 === 0 ? 3 : 0)
+})
+
+describe('the charts', () => {
+  test('are response time, throughput and failures, each with its series named in text', () => {
+    const text = renderCharts(whole, false)
+    expect(diagramsIn(text).map((diagram) => /title "(.*)"/.exec(diagram)?.[1])).toEqual([
+      'Response time in ms',
+      'Throughput in samples per second',
+      'Failed samples'
+    ])
+    expect(text).toContain(
+      'p95 is the upper line (orange), p50 the lower one (blue); a point for every 10 seconds.'
+    )
+    expect(text).toContain('**Failures**: 18 failed samples (red); a point for every 10 seconds.')
+  })
+
+  test('have as many values as points, p50 before p95', () => {
+    const [responseTime] = diagramsIn(renderCharts(whole, false))
+    const [p50, p95] = [...responseTime!.matchAll(/line \[(.*)\]/g)].map(([, values]) => values!.split(', '))
+    expect(p50).toHaveLength(60)
+    expect(p95).toHaveLength(60)
+    expect(p50![0]).toBe('207')
+    expect(p95![0]).toBe('414')
+    expect(responseTime).toContain('y-axis 0 --> 684')
+    expect(responseTime).toContain('x-axis "seconds" 0 --> 590')
+  })
+
+  test.each([
+    ['no series', undefined],
+    ['one bucket', makeSeries({ points: 1 })],
+    ['no sample in any bucket', makeSeries({ points: 5, throughput: () => 0, p95Ms: () => null })]
+  ])('are nothing with %s', (_name, series) => {
+    expect(renderCharts(series, true)).toBe('')
+  })
+
+  test('no failure is said in words', () => {
+    const text = renderCharts(makeSeries({ points: 5 }), false)
+    expect(diagramsIn(text)).toHaveLength(2)
+    expect(text).toContain('**Failures**: none.')
+  })
+
+  test('without percentiles there is no chart of them', () => {
+    const text = renderCharts(makeSeries({ points: 5, p95Ms: () => null }), false)
+    expect(diagramsIn(text)).toHaveLength(1)
+    expect(text).not.toContain('p95')
+  })
+
+  test('an axis has a length, even when every value is 0', () => {
+    const [responseTime] = diagramsIn(renderCharts(makeSeries({ points: 5, p95Ms: () => 0 }), false))
+    expect(responseTime).toContain('y-axis 0 --> 1\n')
+  })
+
+  test('gaps are told', () => {
+    const text = renderCharts(makeSeries({ points: 5, p95Ms: (index) => (index === 2 ? null : 100) }), false)
+    expect(text).toContain('Where no sample ended, the lines go straight on.')
+    expect(renderCharts(whole, false)).not.toContain('straight on')
+  })
+
+  test('of a rehearsal say so, each of them', () => {
+    const text = renderCharts(whole, true)
+    expect(text).toMatch(/^### Over time \(rehearsal, synthetic samples\)/)
+    for (const diagram of diagramsIn(text)) expect(diagram).toContain('rehearsal, synthetic samples"')
+  })
+})
+
+const problem = installMermaid()
+// A machine without a network may leave it out; a build that is to be trusted may not.
+const isLeftOut = problem !== undefined && process.env.CI === undefined
+const describeParsed = isLeftOut ? describe.skip : describe
+
+describeParsed(`Mermaid itself${isLeftOut ? ` (skipped: ${problem})` : ''}`, () => {
+  const SHAPES = {
+    usual: whole,
+    shortest: makeSeries({ points: 2 }),
+    'of many hours': makeSeries({ points: 601, bucketMs: 64_000, failures: () => 1 }),
+    enormous: makeSeries({ points: 60, p95Ms: () => 1e300, throughput: () => 1e22, failures: () => 1e18 }),
+    tiny: makeSeries({ points: 60, p95Ms: () => 1e-9, throughput: () => 1e-9, failures: () => 1 }),
+    'all failed at once': makeSeries({ points: 30, p95Ms: () => 0, failures: () => 10 })
+  }
+
+  test('takes the charts of every shape, in an old version and in the latest', () => {
+    expect(problem).toBeUndefined()
+    const diagrams = Object.values(SHAPES).flatMap((series) =>
+      [false, true].flatMap((rehearsal) => diagramsIn(renderCharts(series, rehearsal)))
+    )
+    expect(diagrams).toHaveLength(34)
+    const said = parseDiagrams([...diagrams, 'xychart-beta\n    lien [1]'])
+    expect(Object.keys(said)).toEqual(['mermaid-11.4', 'mermaid'])
+    for (const answers of Object.values(said)) {
+      expect(answers.slice(0, -1)).toEqual(diagrams.map(() => 'xychart'))
+      // Or it would take anything.
+      expect(answers.at(-1)).toMatch(/^refused: Parse error/)
+    }
+  }, 120_000)
+})

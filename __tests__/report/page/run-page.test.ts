@@ -1,0 +1,102 @@
+import { describe, expect, test } from '@jest/globals'
+import { describeRun, renderRunPage } from '../../../src/report/page/run-page.js'
+import type { RunState } from '../../../src/report/page/run-page.js'
+import { measure } from '../../support/data/sample-csv.js'
+
+const START_MS = 1_700_000_000_000
+const PATHS = { eventsPath: '/runs/r/events', stopPath: '/runs/r/stop', homePath: '/' }
+
+/** Ten samples a second of 100 ms, one of them failed, for so many seconds; the last one has only begun. */
+function measureSeconds(seconds: number) {
+  const rows = Array.from({ length: seconds * 10 + 1 }, (_, i) => {
+    const atMs = START_MS + i * 100
+    return `${atMs},${i % 10 === 5 ? 200 : 0},home,${i % 10 !== 5},2\n`
+  })
+  return measure(`timeStamp,elapsed,label,success,allThreads\n${rows.join('')}`)
+}
+
+function makeState(given: Partial<RunState> = {}): RunState {
+  return {
+    id: 'r',
+    name: 'Nightly',
+    status: 'running',
+    tool: 'jmeter-5.6.3',
+    threads: 2,
+    durationSeconds: 60,
+    startedMs: START_MS,
+    stoppedMs: undefined,
+    nowMs: START_MS + 8_250,
+    apdexTargetMs: 150,
+    summary: undefined,
+    problem: undefined,
+    rehearsal: false,
+    grids: [],
+    measurements: undefined,
+    ...given
+  }
+}
+
+describe('a run that goes on', () => {
+  test('says what the last seconds were like, without the one that is not over', () => {
+    const document = describeRun(makeState({ measurements: measureSeconds(8) }))
+    expect(document.live).toEqual({
+      elapsedMs: 8_250,
+      durationMs: 60_000,
+      now: { windowMs: 5000, throughput: 10, failures: 5, bucketMs: 1000, p95Ms: 200 }
+    })
+    expect(document.series?.throughput).toEqual(new Array(8).fill(10))
+    expect(document.apdex).toEqual({ score: expect.closeTo(73 / 81, 4), targetMs: 150 })
+    expect(document.reason).toBe('81 samples so far.')
+  })
+
+  test('has one point as soon as there is a sample', () => {
+    const { live, series } = describeRun(makeState({ measurements: measureSeconds(0) }))
+    expect(live?.now).toMatchObject({ windowMs: 1000, throughput: 1, failures: 0 })
+    expect(series?.atMs).toEqual([0])
+  })
+
+  test.each<[string, Partial<RunState>, string]>([
+    ['queued', { status: 'queued', startedMs: undefined }, 'The run waits for its grids.'],
+    ['running without samples', {}, 'The run has started; there are no samples yet.'],
+    [
+      'stopping',
+      { status: 'stopping', measurements: measureSeconds(1) },
+      'The run is being stopped; 11 samples so far.'
+    ]
+  ])('says so: %s', (_, given, reason) => {
+    expect(describeRun(makeState(given))).toMatchObject({ reason, thresholds: [] })
+  })
+
+  test('has a button to stop it, events, and no thresholds', () => {
+    const { html, policy } = renderRunPage(describeRun(makeState({ name: '"><b>' })), PATHS)
+    expect(html).toContain('data-path="/runs/r/stop"')
+    expect(html).toContain('data-events="/runs/r/events"')
+    expect(html).toContain('<a href="/">All runs</a>')
+    const body = html.slice(html.indexOf('<body>'), html.indexOf('<script'))
+    expect(body.includes('No thresholds')).toBe(false)
+    expect(body.includes('<b>')).toBe(false)
+    expect(policy).toContain("connect-src 'self'")
+    expect(html).toContain(`content="${policy}"`)
+  })
+})
+
+describe('a run that is over', () => {
+  const ended = { status: 'finished', stoppedMs: START_MS + 9_600 } as const
+
+  test('is all there is to see, and nothing is fetched', () => {
+    const document = describeRun(makeState({ ...ended, measurements: measureSeconds(8) }))
+    expect(document.live).toBeUndefined()
+    expect(document.series?.atMs).toHaveLength(9)
+    expect(document.reason).toBe('81 samples in 0:10.')
+    const { html, policy } = renderRunPage(document, PATHS)
+    expect(html).not.toMatch(/data-events|data-path/)
+    expect(policy).not.toContain('connect-src')
+  })
+
+  test.each<[string, Partial<RunState>, string]>([
+    ['without samples', ended, 'No samples were taken.'],
+    ['badly', { ...ended, status: 'problem', problem: 'no such class' }, 'no such class']
+  ])('says how it ended: %s', (_, given, reason) => {
+    expect(describeRun(makeState(given)).reason).toBe(reason)
+  })
+})

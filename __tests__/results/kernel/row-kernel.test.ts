@@ -1,0 +1,239 @@
+import { isDeepStrictEqual } from 'node:util'
+import { describe, expect, test } from '@jest/globals'
+import { ByteScanner } from '../../../src/results/csv/byte-scanner.js'
+import { readHeader, type Layout } from '../../../src/results/csv/header.js'
+import { RowKernel, type RowTaker } from '../../../src/results/kernel/row-kernel.js'
+import { TimeLine } from '../../../src/results/counts/time-line.js'
+import { JMETER_COLUMNS, makeSampleCsv, type CsvStyle } from '../../support/data/sample-csv.js'
+import { mutateBytes } from '../../support/data/mutate-bytes.js'
+import { makeRandom } from '../../support/data/seeded-random.js'
+
+const HEADER = 'timeStamp,elapsed,label,success'
+
+function scan(bytes: Uint8Array, kernelFrom: number, step = Infinity) {
+  const scanner = new ByteScanner({ grid: 'g', region: 'r', kernelFrom })
+  for (let at = 0; at < bytes.length;) {
+    at += scanner.fill((buffer, from, to) => {
+      const piece = bytes.subarray(at, at + Math.min(to - from, step))
+      buffer.set(piece, from)
+      return piece.length
+    })
+  }
+  return scanner.end()
+}
+
+/** The kernel may only ever be faster. */
+function expectSame(bytes: Uint8Array): void {
+  const [counted, plain] = [scan(bytes, 0), scan(bytes, Infinity)]
+  // Jest compares typed arrays number by number, which takes longer than all the rest.
+  expect(isDeepStrictEqual(counted, plain) ? 'the same' : { counted, plain }).toBe('the same')
+}
+
+/** More than the first block of bytes: afterwards the kernel knows labels and times, and leaves no ordinary row. */
+const KNOWN = '1000,1,a,true\n1001,2,"b",false\n1002,3,"",true\n'.repeat(500)
+const encode = (text: string) => new TextEncoder().encode(text)
+
+describe('the kernel and the plain reading come to the same', () => {
+  const styles: [string, Partial<CsvStyle>][] = [
+    ['as JMeter writes it', {}],
+    ['CRLF', { lineBreak: '\r\n' }],
+    ['a byte-order mark', { bom: true }],
+    ['semicolons', { delimiter: ';' }],
+    ['tabs', { delimiter: '\t' }],
+    ['no final line break', { finalLineBreak: false }],
+    ['success in capitals', { success: (isSuccess) => String(isSuccess).toUpperCase() }],
+    ['columns in reverse order', { columns: JMETER_COLUMNS.toReversed() }],
+    ['a subset of the columns', { columns: ['elapsed', 'success', 'label'] }],
+    ['no elapsed', { columns: ['timeStamp', 'success', 'label', 'responseMessage'] }]
+  ]
+
+  test.each(styles)('%s', (_, style) => {
+    for (const seed of [1, 2, 3]) expectSame(encode(makeSampleCsv(seed, 900, style)))
+  })
+
+  test('over several blocks, and rows longer than a block', () => {
+    const long = `1000,1,"${'y,\n""'.repeat(60_000)}",false\n`
+    const rows = Array.from({ length: 9000 }, (_, i) => `170000000${1000 + i},${i},label ${i % 50},true\n`)
+    const bytes = encode(`${HEADER}\n${rows.join('')}${long}${rows.join('')}`)
+    expectSame(bytes)
+    expect(scan(bytes, 0, 777)).toEqual(scan(bytes, Infinity))
+  })
+
+  test.each([
+    ...[
+      '1,2,a,true',
+      '12345678,12345678,a,true',
+      '123456789,1,a,true',
+      '123456789012345,1,a,false',
+      '1234567890123456,1,a,true'
+    ],
+    ...[
+      '1000,123456789,a,true',
+      '1000,2147483647,a,true',
+      '1000,2147483648,a,true',
+      '1000,12a,a,true',
+      '1000,/1,a,true',
+      '1000,:1,a,true'
+    ],
+    ...[
+      '1000,,a,true',
+      ',1,a,true',
+      '1000,1,a,truE',
+      '1000,1,a,fALSE',
+      '1000,1,a,falsy',
+      '1000,1,a,tru',
+      '1000,1,a,',
+      '1000,1,a,\u0014rue'
+    ],
+    ...[
+      '1000,1,a',
+      '1000,1,a,true,',
+      '1000,1,a,true,x,y,z',
+      '1000,1,a"b,true',
+      '1000,1,""a,true',
+      '1000,1,"a"b,true',
+      '1000,1,"a""b",true'
+    ],
+    ...[
+      '1000,1,"a" ,true',
+      '"1000","1","a","true"',
+      '"1000,1,a,true',
+      '1000,1,a\tb,true',
+      '1000,1,a\0b,true',
+      '1000,1,"a\0b",true'
+    ],
+    ...[
+      '1000,1,a,true\r',
+      '1000,1,a,"true"\r',
+      '1000,1,a,"true"\rx',
+      '',
+      '\r',
+      '\r\r',
+      HEADER,
+      `${HEADER}\r`
+    ],
+    ...['2023-11-14 22:13:20,1,a,true', '1000,1,,true', '1000,1,"",true', '1000,1,"""",true', '-1,1,a,true']
+  ])('%j', (row) => {
+    expectSame(encode(`${HEADER}\n${KNOWN}${row}\n1001,2,b,false\n`))
+    expectSame(encode(`${HEADER}\n1000,1,a,true\n${row}\n${KNOWN}${row}\n${KNOWN}`))
+    expectSame(encode(`${HEADER}\n${KNOWN}${row}`))
+  })
+
+  test.each([
+    ...[
+      'OK,,5',
+      'OK,x"y,5',
+      'OK,"x""y",5',
+      'OK,"x"y,5',
+      'OK,"x" ,5',
+      'OK,"x\0",5',
+      'OK,x\0y,5',
+      'OK,"x\r\n",5'
+    ],
+    ...[
+      '"x"y,,5',
+      '"x",,5\r',
+      'OK,"x"\r,5',
+      'OK,"x,5',
+      'OK,"x""y"z"",5',
+      'OK,,',
+      'OK,,"5"',
+      'OK,,-5',
+      'OK,,123456789'
+    ],
+    ...[
+      '2,,5',
+      '"2",,5',
+      '"2"x,,5',
+      '0,,5',
+      '"0, failing : 0",,5',
+      ',,5',
+      '"",,5',
+      '"2, failing : 1",,5'
+    ].map((rest) => rest.replace(/^"?/, '$&Number of samples in transaction : '))
+  ])('message, ignored column and threads: %j', (rest) => {
+    const known = '1000,1,a,true,OK,,5\n'.repeat(1000)
+    const row = `1000,1,a,true,${rest}\n`
+    expectSame(
+      encode(`${HEADER},responseMessage,failureMessage,allThreads\n${known}${row}${known}${row}${known}`)
+    )
+  })
+
+  test('times out of order, far apart, and longer than a minute', () => {
+    const days = [0, 400, 3, 0.01, 0.5, 1000]
+    const times = days.flatMap((day) => Array.from({ length: 400 }, (_, i) => day * 86_400_000 + i * 731))
+    const rows = times.map((time, i) => `${1_700_000_000_000 - time},${i * 97},a,true\n`)
+    expectSame(encode(`${HEADER}\n${KNOWN}${rows.join('')}${rows.toReversed().join('')}`))
+  })
+
+  test('more labels than the kernel has room for at first', () => {
+    const rows = Array.from(
+      { length: 9000 },
+      (_, i) => `${1000 + i},${i % 3000},${'x'.repeat(i % 7)}${i % 3000},true\n`
+    )
+    expectSame(encode(`${HEADER}\n${rows.join('')}${rows.join('')}`))
+  })
+
+  test('hundreds of mutations', () => {
+    const random = makeRandom(77)
+    const known = encode(makeSampleCsv(21, 120))
+    const rows = known.subarray(known.indexOf(10) + 1)
+    const original = rows.subarray(0, rows.indexOf(10, 3000) + 1)
+    for (let i = 0; i < 400; i++)
+      expectSame(Buffer.concat([known, mutateBytes(original, random), rows.subarray(0, 500)]))
+  })
+})
+
+describe('the kernel itself', () => {
+  const makeLine = (atMs: number) => {
+    const line = new TimeLine()
+    line.add(atMs, 1, 0, -1)
+    return line
+  }
+  type SampleLayout = Extract<Layout, { shape: 'samples' }>
+  const layout = readHeader(encode(`${HEADER},responseMessage`)) as SampleLayout
+
+  test('is to be had here, and decodes ordinary rows, quoted ones too, without help', () => {
+    const kernel = RowKernel.make(layout)!
+    const rows = [
+      '1700000000123,456,plain,true,OK',
+      '1700000000124,7,"a, b",FALSE,"two\nlines and ""quotes"""',
+      '1700000000125,8,"say ""hi""",true,OK',
+      '1700000000128,x,bad,true,OK',
+      '1700000000129,1,tx,true,"Number of samples in transaction : 2, number of failing samples : 0"',
+      '1700000000130,1,behind,true,OK',
+      ''
+    ]
+    const bytes = encode(rows.join('\n'))
+    kernel.resize(bytes.length)
+    kernel.room.set(bytes)
+    kernel.line.follow(makeLine(1_700_000_000_000))
+    const left: string[] = []
+    const failed: [label: number, message: string][] = []
+    let counted = 0
+    const taker: RowTaker = {
+      skip: (count) => void (counted += count),
+      take(memory, start, end) {
+        left.push(new TextDecoder().decode(memory.subarray(start, end)))
+        return left.length - 1
+      },
+      takeFailure(label, row) {
+        failed.push([label, new TextDecoder().decode(row.bytes.subarray(row.start(4), row.end(4)))])
+      }
+    }
+    const next = kernel.takeRows({ from: 0, length: bytes.length, limit: Infinity }, taker)
+    // The first time, every label is new.
+    expect(left).toEqual(rows.slice(0, 4))
+    expect([counted, failed]).toEqual([0, []])
+    expect([next, kernel.isStopped]).toEqual([encode(rows.slice(0, 4).join('\n')).length + 1, true])
+    left.length = 0
+    kernel.takeRows({ from: 0, length: next, limit: Infinity }, taker)
+    expect(left).toEqual([rows[3]])
+    expect([counted, failed]).toEqual([3, [[1, '"two\nlines and ""quotes"""']]])
+    expect(kernel.span).toEqual([1_700_000_000_123, 1_700_000_000_579])
+  })
+
+  test('is not made for a header beyond all measure', () => {
+    expect(RowKernel.make({ ...layout, columns: 5000 })).toBeUndefined()
+  })
+})

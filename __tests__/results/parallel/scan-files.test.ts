@@ -1,0 +1,122 @@
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { transformFileSync } from '@swc/core'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { mergeScans } from '../../../src/results/figures/merge.js'
+import { planStretches } from '../../../src/results/parallel/plan-stretches.js'
+import { scanFiles } from '../../../src/results/parallel/scan-files.js'
+import { joinScans, scanStretch } from '../../../src/results/parallel/scan-stretch.js'
+import { makeSampleCsv, scanText, snapshot } from '../../support/data/sample-csv.js'
+
+let folder: string
+let workerUrl: URL
+
+/** Threads run JavaScript: the sources are compiled as the build does it, file by file. */
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'loadgate-scan-'))
+  const compiled = join(folder, 'compiled')
+  mkdirSync(compiled)
+  writeFileSync(join(compiled, 'package.json'), '{ "type": "module" }')
+  const sources = join(import.meta.dirname, '../../../src/results')
+  for (const name of readdirSync(sources, { recursive: true, encoding: 'utf8' }).filter((file) =>
+    file.endsWith('.ts')
+  )) {
+    mkdirSync(join(compiled, dirname(name)), { recursive: true })
+    const jsc = { target: 'es2022', parser: { syntax: 'typescript' } } as const
+    const { code } = transformFileSync(join(sources, name), { jsc, module: { type: 'es6' }, swcrc: false })
+    writeFileSync(join(compiled, name.replace(/\.ts$/, '.js')), code)
+  }
+  workerUrl = pathToFileURL(join(compiled, 'parallel/scan-worker.js'))
+})
+
+afterAll(() => rmSync(folder, { recursive: true }))
+
+function put(name: string, text: string | Uint8Array, grid = 'g', region = 'r') {
+  const path = join(folder, name)
+  writeFileSync(path, text)
+  return { path, grid, region }
+}
+
+/** Rows whose message holds lines that look like rows themselves: what a guess gets wrong. */
+function makeTrickyCsv(rows: number): string {
+  const fake = '1700000000000,99999,trap,true,\n'.repeat(40)
+  const lines = Array.from({ length: rows }, (_, i) => `${1_700_000_000_000 + i},${i},a,false,"${fake}"\n`)
+  return `timeStamp,elapsed,label,success,failureMessage\n${lines.join('')}`
+}
+
+describe('stretches', () => {
+  test.each([
+    ['quotes', makeSampleCsv(31, 6)],
+    ['CRLF and a byte-order mark', makeSampleCsv(32, 4, { lineBreak: '\r\n', bom: true })],
+    [
+      'a quote never closed',
+      'timeStamp,elapsed,label,success\n1,2,a,true\n1,2,"b,true\n1,2,c,true\n1,2,d,true\n'
+    ],
+    ['problems', 'timeStamp,elapsed,label,success\n1,2,a,true\n1,x,a,true\n\n1,2\n1,3,b,true\n1,y,a,true\n']
+  ])('divided at any byte add up to the whole: %s', async (_, text) => {
+    const file = put('divided.csv', text)
+    const whole = snapshot(mergeScans([scanText(text)]))
+    const header = new TextEncoder().encode(text.replace(/^\uFEFF/, '').split(/\r?\n/)[0])
+    const size = Buffer.byteLength(text)
+    for (let at = 1; at <= size; at++) {
+      const first = await scanStretch({ ...file, from: 0, to: at })
+      const second = await scanStretch({ ...file, from: first.next, to: Infinity, header })
+      expect(first.next).toBeGreaterThanOrEqual(at)
+      expect(snapshot(mergeScans([joinScans([first.result, second.result])]))).toEqual(whole)
+    }
+  })
+
+  test('begin at the row after the middle where nothing is quoted', () => {
+    const rows = Array.from({ length: 1000 }, (_, i) => `${1000 + i},1,a,true\n`)
+    const [, second] = planStretches(put('plain.csv', `timeStamp,elapsed,label,success\n${rows.join('')}`), 2)
+    expect(second).toMatchObject({ to: Infinity })
+    expect((second!.from - 32) % rows[0]!.length).toBe(0)
+  })
+})
+
+describe('threads', () => {
+  test.each([1, 2, 3, 4])('%i of them find what one pass finds', async (threads) => {
+    const texts = [
+      makeSampleCsv(41, 3000),
+      makeSampleCsv(42, 10),
+      makeSampleCsv(43, 2000, { lineBreak: '\r\n' })
+    ]
+    const files = texts.map((text, i) => put(`many-${i}.csv`, text, `g${i}`, `r${i % 2}`))
+    const whole = mergeScans(texts.map((text, i) => scanText(text, Infinity, `g${i}`, `r${i % 2}`)))
+    expect(snapshot(await scanFiles(files, { threads, workerUrl }))).toEqual(snapshot(whole))
+  })
+
+  test('guess a start within quotes, see it, and read that stretch anew', async () => {
+    const text = makeTrickyCsv(300)
+    const file = put('tricky.csv', text)
+    const [, second] = planStretches(file, 2)
+    expect(text.slice(second!.from)).toMatch(/^1700000000000,99999,trap/)
+    const measured = await scanFiles([file], { threads: 2, workerUrl })
+    expect(measured.labels).toEqual(['a'])
+    expect(snapshot(measured)).toEqual(snapshot(mergeScans([scanText(text)])))
+  })
+
+  test('that cannot be started are done without', async () => {
+    const text = makeSampleCsv(44, 3000)
+    const broken = pathToFileURL(put('broken.js', 'throw new Error("no")').path)
+    const measured = await scanFiles([put('alone.csv', text)], { threads: 2, workerUrl: broken })
+    expect(snapshot(measured)).toEqual(snapshot(mergeScans([scanText(text)])))
+  })
+
+  test('are not needed where their code is not found, nor for tidy CSVs', async () => {
+    const tidy = 'Time,Measurement,Label,Value\n0,passed,a,1\n0,failed,a,0\n'
+    const files = [put('tidy.csv', tidy), put('empty.csv', '')]
+    expect((await scanFiles(files)).sources).toMatchObject([
+      { shape: 'tidy', problems: [] },
+      { problems: ['it is empty'] }
+    ])
+    expect(planStretches(files[0]!, 2)).toHaveLength(1)
+  })
+
+  test('a file that is not there is an error', async () => {
+    const files = [{ path: join(folder, 'nowhere.csv'), grid: 'g', region: 'r' }]
+    await expect(scanFiles(files)).rejects.toThrow(/nowhere\.csv/)
+  })
+})

@@ -1,0 +1,287 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { spawn } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createRehearsalEngine } from '../../src/server/engines/rehearsal.js'
+import { readStartTime } from '../../src/server/nodes/processes.js'
+import { mountSmallDisk, type SmallDisk } from '../support/small-disk.js'
+import { runEndlessly, writeJMeter, writeSample } from './stand-in.js'
+import {
+  createFolders,
+  createRun,
+  createServices,
+  type FormPart,
+  get,
+  ManualClock,
+  PLAN,
+  postForm,
+  runForm,
+  send,
+  SPEC,
+  specFields,
+  until,
+  waitForStatus
+} from './support.js'
+
+type Started = Awaited<ReturnType<ReturnType<typeof createServices>['start']>>
+
+const folders = createFolders()
+const services = createServices()
+afterEach(async () => {
+  await services.closeAll()
+  folders.remove()
+})
+
+const isAlive = (pid: number): boolean => readStartTime(pid) !== undefined
+const MINUTE_MS = 60_000
+const CANNOT_WRITE = "the service's state cannot be written ("
+
+async function startTool(
+  lines: readonly string[],
+  dataDir = folders.create()
+): Promise<{ service: Started; clock: ManualClock }> {
+  const clock = new ManualClock()
+  const home = writeJMeter(folders.create(), lines)
+  const env = { PATH: process.env.PATH, JMETER_HOME: home }
+  return { clock, service: await services.start({ engine: 'jmeter', env, clock, dataDir }) }
+}
+
+const readJson = (...path: string[]): Record<string, unknown> =>
+  JSON.parse(readFileSync(join(...path), 'utf8')) as Record<string, unknown>
+
+async function readPids(pidFile: string): Promise<number[]> {
+  await until(() => existsSync(pidFile))
+  return readFileSync(pidFile, 'utf8').trim().split(' ').map(Number)
+}
+
+/** A folder in the place of the draft: the file cannot be written, whoever tries. */
+function block(file: string): { free(): void } {
+  const draft = `${file}.${process.pid}.new`
+  mkdirSync(join(draft, 'in the way'), { recursive: true })
+  return { free: () => rmSync(draft, { recursive: true }) }
+}
+
+describe('state that cannot be written', () => {
+  test('changes all the same when stop_after is reached, and is written when that works again', async () => {
+    const pidFile = join(folders.create(), 'pids')
+    const { service, clock } = await startTool(runEndlessly(pidFile))
+    const id = await createRun(service, runForm({}, specFields({ stop_after: '2' })))
+    const pids = await readPids(pidFile)
+    const grid = (await get(service, `/runs/${id}`)).json._embedded.grids[0]!.uuid
+    const files = [
+      join(service.dataDir, 'runs', id, 'run.json'),
+      join(service.dataDir, 'grids', `${grid}.json`)
+    ]
+    const blocks = files.map(block)
+    clock.advance(2 * MINUTE_MS)
+    const run = await waitForStatus(service, `/runs/${id}`, ['problem'])
+    expect(run.json.remote_errors).toContain('was cut off after 2 min')
+    expect((await get(service, `/grids/${grid}`)).json.status).toBe('stopped')
+    expect(pids.map(isAlive)).toEqual([false, false])
+    expect(files.map((file) => readJson(file).status)).toEqual(['running', 'started'])
+    // Once, however many changes there were.
+    expect(service.lines.filter((line) => line.startsWith(CANNOT_WRITE))).toHaveLength(1)
+    for (const blocked of blocks) blocked.free()
+    clock.advance(5000)
+    expect(files.map((file) => readJson(file).status)).toEqual(['problem', 'stopped'])
+    expect(service.lines).toContain("the service's state is written again")
+  })
+
+  test('is written with the next change of anything, or at the end', async () => {
+    const { service } = await startTool([writeSample('home')])
+    const [first, second] = [await startGrid(service), await startGrid(service)]
+    const fileOf = (grid: string): string => join(service.dataDir, 'grids', `${grid}.json`)
+    const blocked = block(fileOf(first))
+    await send(service, 'DELETE', `/grids/${first}`)
+    blocked.free()
+    expect(readJson(fileOf(first)).status).toBe('started')
+    const stillBlocked = block(fileOf(second))
+    await send(service, 'DELETE', `/grids/${second}`)
+    expect(readJson(fileOf(first)).status).toBe('stopped')
+    stillBlocked.free()
+    expect(readJson(fileOf(second)).status).toBe('started')
+    await service.close()
+    expect(readJson(fileOf(second)).status).toBe('stopped')
+  })
+
+  test('keeps a service from its start, but not from ending the tools of the last one', async () => {
+    const dataDir = folders.create()
+    const child = spawn('sleep', ['600'], { detached: true, stdio: 'ignore' })
+    const pid = child.pid!
+    mkdirSync(join(dataDir, 'processes'))
+    const group = JSON.stringify({ pid, startTime: readStartTime(pid) })
+    writeFileSync(join(dataDir, 'processes', `${pid}.json`), group)
+    block(join(dataDir, 'service.json'))
+    await expect(services.start({ dataDir })).rejects.toThrow(
+      /cannot be written to \(.*\); make room, or choose another folder/
+    )
+    await until(() => child.signalCode !== null)
+  })
+
+  test('does not keep a tool from being started and ended', async () => {
+    const pidFile = join(folders.create(), 'pids')
+    const { service } = await startTool(runEndlessly(pidFile))
+    rmSync(join(service.dataDir, 'processes'), { recursive: true })
+    writeFileSync(join(service.dataDir, 'processes'), '')
+    const id = await createRun(service)
+    const pids = await readPids(pidFile)
+    const reply = await get(service, `/runs/${id}/stop`)
+    expect(reply.json.status).toBe('finished')
+    expect(pids.map(isAlive)).toEqual([false, false])
+  })
+})
+
+describe('results that cannot be written', () => {
+  const TWO_NODES = runForm({}, specFields({ instance_quantity: '2' }))
+  const testOnLinux = process.platform === 'linux' ? test : test.skip
+
+  /** A run of two nodes whose result finds a full disk. */
+  async function finishWithoutRoom(): Promise<{ service: Started; id: string; grid: string }> {
+    const goOn = join(folders.create(), 'go-on')
+    const { service } = await startTool([
+      writeSample('home'),
+      `while [ ! -e '${goOn}' ]; do sleep 0.05; done`
+    ])
+    const id = await createRun(service, TWO_NODES)
+    const grid = (await get(service, `/runs/${id}`)).json._embedded.grids[0]!.uuid
+    const results = join(service.dataDir, 'runs', id, 'results')
+    mkdirSync(results, { recursive: true })
+    symlinkSync('/dev/full', join(results, `${grid}.csv.part`))
+    writeFileSync(goOn, '')
+    const run = await waitForStatus(service, `/runs/${id}`, ['finished', 'problem'])
+    expect(run.json.status).toBe('problem')
+    expect(run.json.remote_errors).toMatch(/^the results could not be written: .*ENOSPC: .*samples are kept/)
+    expect(
+      readdirSync(join(service.dataDir, 'runs', id, 'nodes')).filter((name) => name.endsWith('csv'))
+    ).toEqual([`${grid}-1.csv`, `${grid}-2.csv`])
+    return { service, id, grid }
+  }
+
+  testOnLinux('are written when they are asked for and there is room', async () => {
+    const { service, id, grid } = await finishWithoutRoom()
+    const results = join(service.dataDir, 'runs', id, 'results')
+    symlinkSync('/dev/full', join(results, `${grid}.csv.part`))
+    const refused = await get(service, `/runs/${id}/result.csv`)
+    expect([refused.status, refused.json.error]).toEqual([503, expect.stringContaining('ENOSPC')])
+    const replies = await Promise.all(
+      ['result.csv', 'result.csv', 'report'].map((name) => get(service, `/runs/${id}/${name}`))
+    )
+    expect(replies.map(({ status }) => status)).toEqual([200, 200, 200])
+    expect(replies[0]!.text.match(/,home,/g)).toHaveLength(2)
+    expect(replies[2]!.json.summary).toContain('2 transactions passed')
+    expect((await get(service, `/runs/${id}`)).json).toMatchObject({ status: 'problem', apdex: '1.0 [500]' })
+    expect(existsSync(join(service.dataDir, 'runs', id, 'nodes'))).toBe(false)
+  })
+
+  testOnLinux('are written at the next start', async () => {
+    const { service, id } = await finishWithoutRoom()
+    await service.close()
+    const next = await services.start({ dataDir: service.dataDir })
+    expect((await get(next, `/runs/${id}`)).json).toMatchObject({ status: 'problem', apdex: '1.0 [500]' })
+    expect((await get(next, `/runs/${id}/result.csv`)).text.match(/,home,/g)).toHaveLength(2)
+  })
+})
+
+describe('samples that cannot be written', () => {
+  const testOnLinux = process.platform === 'linux' ? test : test.skip
+  testOnLinux.each(['true', 'false'])('end a rehearsal with a problem, real time: %s', async (value) => {
+    const clock = new ManualClock()
+    const planFile = join(folders.create(), 'plan.jmx')
+    writeFileSync(planFile, PLAN)
+    const order = {
+      ...{ planFile, samplesFile: '/dev/full', logFile: '', ordinal: 0, nodeName: 'node', hosts: [] },
+      ...{ threads: 50, rampupSec: null, durationSec: 600 },
+      properties: [{ kind: 'J' as const, name: 'rehearsal.realtime', value }]
+    }
+    const node = createRehearsalEngine({ seed: 1, clock }).runNode(order, new AbortController().signal)
+    const advance = setInterval(() => clock.advance(1000), 5)
+    await expect(node)
+      .rejects.toThrow('ENOSPC')
+      .finally(() => clearInterval(advance))
+  })
+})
+
+const probe = folders.create()
+const probed = mountSmallDisk(probe)
+probed?.unmount()
+/** Where it is required, a test that cannot mount a disk fails instead. */
+const lacksMount = probed === undefined && process.env.LOADGATE_REQUIRE_MOUNT === undefined
+const describeOnDisk = lacksMount ? describe.skip : describe
+const note = lacksMount ? ' (skipped: this process may not mount one)' : ''
+
+describeOnDisk(`a disk that is really full${note}`, () => {
+  let disk: SmallDisk
+  let dataDir: string
+  beforeEach(() => {
+    dataDir = folders.create()
+    const mounted = mountSmallDisk(dataDir)
+    if (mounted === undefined) throw new Error('no disk can be mounted here; it needs root')
+    disk = mounted
+  })
+  afterEach(async () => {
+    await services.closeAll()
+    disk.unmount()
+  })
+
+  test('when stop_after is reached: the tool ends, the service answers, and its state is written later', async () => {
+    const pidFile = join(folders.create(), 'pids')
+    const { service, clock } = await startTool(runEndlessly(pidFile), dataDir)
+    const id = await createRun(service, runForm({}, specFields({ stop_after: '1' })))
+    const pids = await readPids(pidFile)
+    disk.fill()
+    clock.advance(MINUTE_MS)
+    const run = await waitForStatus(service, `/runs/${id}`, ['finished', 'problem'])
+    expect(run.json.status).toBe('problem')
+    expect(run.json.remote_errors).toContain('was cut off after 1 min')
+    expect(pids.map(isAlive)).toEqual([false, false])
+    expect(service.lines.filter((line) => line.startsWith(CANNOT_WRITE))).not.toEqual([])
+    // What was measured has moved to its place, which takes no room.
+    expect((await get(service, `/runs/${id}/result.csv`)).text).toContain(',endless,')
+    disk.free()
+    clock.advance(5000)
+    expect(readJson(dataDir, 'runs', id, 'run.json').status).toBe('problem')
+  })
+
+  test("at a run's end: it does not stay running, and nothing that was measured is lost", async () => {
+    const goOn = join(folders.create(), 'go-on')
+    const rows = `i=0; while [ $i -lt 400 ]; do ${writeSample('home')}; i=$((i+1)); done`
+    const { service } = await startTool([rows, `while [ ! -e '${goOn}' ]; do sleep 0.05; done`], dataDir)
+    const id = await createRun(service, runForm({}, specFields({ instance_quantity: '2' })))
+    await until(() => countRows(join(dataDir, 'runs', id, 'nodes')) === 800)
+    disk.fill()
+    writeFileSync(goOn, '')
+    const run = await waitForStatus(service, `/runs/${id}`, ['finished', 'problem'])
+    expect(run.json.status).toBe('problem')
+    expect(run.json.remote_errors).toMatch(/could not be written: .*ENOSPC/)
+    disk.free()
+    expect((await get(service, `/runs/${id}/result.csv`)).text.match(/,home,/g)).toHaveLength(800)
+    expect(readJson(dataDir, 'runs', id, 'run.json').status).toBe('problem')
+  })
+
+  test('when a run is created: it is refused in words, and nothing is left of it', async () => {
+    const { service } = await startTool([writeSample('home')], dataDir)
+    disk.fill()
+    const reply = await postForm(service, '/runs', runForm())
+    expect([reply.status, reply.json.error]).toEqual([500, expect.stringContaining('ENOSPC')])
+    disk.free()
+    expect(readdirSync(join(dataDir, 'runs'))).toEqual([])
+    expect(readdirSync(join(dataDir, 'uploads'))).toEqual([])
+    const id = await createRun(service)
+    await waitForStatus(service, `/runs/${id}`, ['finished'])
+  })
+})
+
+function countRows(folder: string): number {
+  if (!existsSync(folder)) return 0
+  const texts = readdirSync(folder)
+    .filter((name) => name.endsWith('.csv'))
+    .map((name) => readFileSync(join(folder, name), 'utf8'))
+  return texts.reduce((sum, text) => sum + (text.match(/,home,/g)?.length ?? 0), 0)
+}
+
+async function startGrid(service: Started): Promise<string> {
+  const parts = SPEC.map(([key, value]): FormPart => [`grid[${key}]`, value])
+  const { uuid } = (await postForm(service, '/grids', parts)).json
+  await waitForStatus(service, `/grids/${uuid}`, ['started'])
+  return uuid
+}

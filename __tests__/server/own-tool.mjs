@@ -1,0 +1,10 @@
+// Runs a tool as its owner, to be killed: the file comes as the argument, what is to be known goes out as JSON lines.
+import { Processes } from '../../src/server/nodes/processes.ts'
+
+const say = (told) => process.stdout.write(`${JSON.stringify(told)}\n`)
+const processes = new Processes({ onStart: (group) => say({ group }), onEnd: (pid) => say({ ended: pid }) })
+const [file, pidFile] = process.argv.slice(2)
+const { signal } = new globalThis.AbortController()
+const command = { file, args: [pidFile], cwd: '/', env: { PATH: process.env.PATH }, onLine: () => undefined }
+await processes.run(command, signal)
+say({ done: true })

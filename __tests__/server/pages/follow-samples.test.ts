@@ -1,0 +1,52 @@
+import { afterAll, describe, expect, test } from '@jest/globals'
+import { appendFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { SampleFollower } from '../../../src/server/pages/follow-samples.js'
+import { createFolders } from '../support.js'
+
+const HEADER = 'timeStamp,elapsed,label,success,allThreads\n'
+const folders = createFolders()
+afterAll(() => folders.remove())
+
+describe('files that grow', () => {
+  test('are read on from where they ended, whole rows only', async () => {
+    const file = join(folders.create(), 'node.csv')
+    const follower = new SampleFollower([{ file, grid: 'g', region: 'r' }])
+    expect(await follower.look()).toBeUndefined()
+    const row = (i: number): string => `${1000 + i * 100},${i + 1},"a, ""${i % 2}""\nb",${i % 4 > 0},2\n`
+    const text = HEADER + Array.from({ length: 40 }, (_, i) => row(i)).join('')
+    for (let from = 0, step = 1; from < text.length; from += step, step += 7) {
+      appendFileSync(file, text.slice(from, from + step))
+      const seen = await follower.look()
+      expect(seen?.sources[0]?.problems.filter((problem) => problem.startsWith('row')) ?? []).toEqual([])
+    }
+    const seen = await follower.look()
+    expect(seen?.figures({})).toMatchObject({ samples: 40, failures: 10, minMs: 1, maxMs: 40 })
+    expect(seen?.labels).toEqual(['a, "0"\nb', 'a, "1"\nb'])
+    rmSync(file)
+    expect((await follower.look())?.figures({})?.samples).toBe(40)
+  })
+
+  test('of several nodes are one run, whose threads add up', async () => {
+    const folder = folders.create()
+    const files = ['a', 'b'].map((name) => ({ file: join(folder, name), grid: 'g', region: 'r' }))
+    const follower = new SampleFollower(files)
+    appendFileSync(files[0]!.file, `${HEADER}1000,10,home,true,3\n`)
+    expect((await follower.look())?.figures({})?.samples).toBe(1)
+    appendFileSync(files[1]!.file, `${HEADER}1000,30,home,true,4\n`)
+    const both = await follower.look()
+    expect(both?.figures({})).toMatchObject({ samples: 2, meanMs: 20 })
+    expect(both?.series?.activeThreads).toEqual([7])
+    expect(both?.grids).toEqual(['g'])
+  })
+
+  test('may be of any size before anybody looks', async () => {
+    const file = join(folders.create(), 'node.csv')
+    const rows = Array.from({ length: 100_000 }, (_, i) => `${1_000_000 + i},${i % 500},home,true,2\n`)
+    appendFileSync(file, HEADER + rows.join(''))
+    const follower = new SampleFollower([{ file, grid: 'g', region: 'r' }])
+    expect((await follower.look())?.figures({})?.samples).toBe(100_000)
+    appendFileSync(file, rows.join(''))
+    expect((await follower.look())?.figures({})?.samples).toBe(200_000)
+  })
+})

@@ -1,0 +1,82 @@
+import { afterAll, describe, expect, test } from '@jest/globals'
+import { appendFileSync, existsSync, readFileSync, statSync, truncateSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { createFolders, createServices, finishRun, runForm, specFields } from '../support.js'
+import { writeJMeter, writeSample } from '../stand-in.js'
+
+const folders = createFolders()
+const services = createServices()
+afterAll(async () => {
+  await services.closeAll()
+  folders.remove()
+})
+
+/** A service after a run on two nodes, whose tool has written these lines into its log. */
+async function runWithLog(
+  lines: readonly string[],
+  parameters: Record<string, string> = {}
+): Promise<{ service: Awaited<ReturnType<typeof services.start>>; runId: string }> {
+  const home = writeJMeter(folders.create(), [
+    writeSample('home'),
+    ...lines.map((line) => `echo "${line}" >> "$log"`)
+  ])
+  const service = await services.start({
+    engine: 'jmeter',
+    env: { PATH: process.env.PATH, JMETER_HOME: home }
+  })
+  const run = await finishRun(service, runForm(parameters, specFields({ instance_quantity: '2' })))
+  return { service, runId: run.json.uuid }
+}
+
+describe('the logs of a run', () => {
+  test('are copied, one a node, without secrets', async () => {
+    const { service, runId } = await runWithLog(
+      [
+        'Setting JMeter property: shop.password=correct-horse',
+        'login with correct-horse failed',
+        'Authorization: Bearer abcdefgh',
+        'handed-in and kept'
+      ],
+      { override_parameters: '-Jshop.password=correct-horse' }
+    )
+    const folder = join(folders.create(), 'logs')
+    const copies = await service.keepLogs({ runId, folder, secrets: ['handed-in'] })
+    expect(copies.map((path) => basename(path))).toEqual([
+      expect.stringMatching(/^[0-9a-f]{24}-1\.log$/),
+      expect.stringMatching(/^[0-9a-f]{24}-2\.log$/)
+    ])
+    for (const path of copies)
+      expect(readFileSync(path, 'utf8')).toBe(
+        'Setting JMeter property: shop.password=***\nlogin with *** failed\nAuthorization: ***\n*** and kept\n'
+      )
+  })
+
+  test('never have the token of the service', async () => {
+    const { service, runId } = await runWithLog(['nothing'])
+    const [log] = await service.keepLogs({ runId, folder: folders.create(), secrets: [] })
+    const original = join(service.dataDir, 'runs', runId, 'logs', basename(log!))
+    appendFileSync(original, `GET /x with ${service.token}\n`)
+    const [again] = await service.keepLogs({ runId, folder: folders.create(), secrets: [] })
+    expect(readFileSync(again!, 'utf8')).toBe('nothing\nGET /x with ***\n')
+  })
+
+  test('are cut in the middle where they are long, at line ends', async () => {
+    const { service, runId } = await runWithLog(['the first line'])
+    const [log] = await service.keepLogs({ runId, folder: folders.create(), secrets: [] })
+    const original = join(service.dataDir, 'runs', runId, 'logs', basename(log!))
+    truncateSync(original, 300 * 1024 ** 2)
+    appendFileSync(original, '\nthe last line\n')
+    const [cut] = await service.keepLogs({ runId, folder: folders.create(), secrets: [] })
+    expect(statSync(cut!).size).toBeLessThanOrEqual(5 * 1024 ** 2)
+    expect(readFileSync(cut!, 'utf8')).toMatch(
+      /^the first line\n… \d+ bytes or a little more .* …\nthe last line\n$/
+    )
+  })
+
+  test('of no such run are none, and no folder is made', async () => {
+    const service = await services.start()
+    const folder = join(folders.create(), 'logs')
+    expect(await service.keepLogs({ runId: '../..', folder, secrets: [] })).toEqual([])
+    expect(existsSync(folder)).toBe(false)
+  })
+})

@@ -1,0 +1,11 @@
+// A service in a process of its own, to be killed: options come as JSON, the address and the token go out as JSON.
+import { startService } from '../../src/server/server.ts'
+
+const options = JSON.parse(process.argv[2])
+const service = await startService({
+  ...options,
+  log: (line) => process.stdout.write(`${JSON.stringify({ line })}\n`),
+  onProcess: (group) => process.stdout.write(`${JSON.stringify({ group })}\n`)
+})
+process.stdout.write(`${JSON.stringify({ url: service.url, token: service.token })}\n`)
+process.once('SIGTERM', () => void service.close())

@@ -1,0 +1,146 @@
+import { afterAll, describe, expect, test } from '@jest/globals'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { RunRecord } from '../../../src/server/store/records.js'
+import { createId, Store } from '../../../src/server/store/store.js'
+import { createFolders, createServices, finishRun, get } from '../support.js'
+
+const folders = createFolders()
+const services = createServices()
+afterAll(async () => {
+  await services.closeAll()
+  folders.remove()
+})
+
+/** A data folder with one finished run, and what its files hold. */
+async function makeFolder(): Promise<{
+  dataDir: string
+  id: string
+  run: Record<string, unknown>
+  grid: Record<string, unknown>
+}> {
+  const service = await services.start()
+  const id = (await finishRun(service)).json.uuid
+  await service.close()
+  const { dataDir } = service
+  const [gridFile] = readdirSync(join(dataDir, 'grids'))
+  const read = (...path: string[]): Record<string, unknown> =>
+    JSON.parse(readFileSync(join(dataDir, ...path), 'utf8')) as Record<string, unknown>
+  return { dataDir, id, run: read('runs', id, 'run.json'), grid: read('grids', gridFile!) }
+}
+
+describe('files of the data folder that are not what was written there', () => {
+  let made: ReturnType<typeof makeFolder> | undefined
+  const folder = (): ReturnType<typeof makeFolder> => (made ??= makeFolder())
+
+  test.each<{ name: string; change: (run: Record<string, unknown>) => unknown }>([
+    { name: 'a list', change: () => [] },
+    { name: 'an empty object', change: () => ({}) },
+    { name: 'null', change: () => null },
+    { name: 'a number', change: () => 7 },
+    { name: 'no request', change: (run) => ({ ...run, request: undefined }) },
+    { name: 'a request of null', change: (run) => ({ ...run, request: null }) },
+    {
+      name: 'tags of another type',
+      change: (run) => ({ ...run, request: { ...asObject(run.request), tags: 'a' } })
+    },
+    { name: 'grid ids of another type', change: (run) => ({ ...run, gridIds: 'g' }) },
+    { name: 'a grid id that leads elsewhere', change: (run) => ({ ...run, gridIds: ['../../x'] }) },
+    {
+      name: 'a file name that leads elsewhere',
+      change: (run) => ({ ...run, files: [{ uuid: 'u', name: '../x' }] })
+    },
+    { name: "another run's id", change: (run) => ({ ...run, id: 'abc' }) },
+    { name: 'an unknown status', change: (run) => ({ ...run, status: 'odd' }) },
+    { name: 'a sequence of another type', change: (run) => ({ ...run, sequence: '1' }) },
+    { name: 'a time that is none', change: (run) => ({ ...run, startedMs: 1e300 }) },
+    { name: 'a report of another shape', change: (run) => ({ ...run, report: { summary: 1 } }) }
+  ])('a run.json with $name is left out, and the rest is served', async ({ change }) => {
+    const { dataDir, id, run } = await folder()
+    const odd = createId()
+    mkdirSync(join(dataDir, 'runs', odd), { recursive: true })
+    writeFileSync(join(dataDir, 'runs', odd, 'run.json'), JSON.stringify(change({ ...run, id: odd })))
+    const service = await services.start({ dataDir })
+    const list = await get(service, '/runs')
+    expect([list.json.total, list.json._embedded.runs.map(({ uuid }) => uuid)]).toEqual([1, [id]])
+    expect(service.lines.filter((line) => line.includes(odd))).toEqual([
+      expect.stringMatching(/run\.json is not what this service writes there, and is left out$/)
+    ])
+    await service.close()
+  })
+
+  test.each<{ name: string; change: (grid: Record<string, unknown>) => unknown }>([
+    { name: 'a list', change: () => [] },
+    { name: 'an empty object', change: () => ({}) },
+    { name: 'null', change: () => null },
+    { name: 'no spec', change: (grid) => ({ ...grid, spec: undefined }) },
+    {
+      name: 'no nodes',
+      change: (grid) => ({ ...grid, spec: { ...asObject(grid.spec), instanceQuantity: 0 } })
+    },
+    { name: "another grid's id", change: (grid) => ({ ...grid, id: 'abc' }) },
+    { name: 'an unknown status', change: (grid) => ({ ...grid, status: 7 }) }
+  ])('a grid with $name is left out', async ({ change }) => {
+    const { dataDir, grid } = await folder()
+    const odd = createId()
+    writeFileSync(join(dataDir, 'grids', `${odd}.json`), JSON.stringify(change({ ...grid, id: odd })))
+    const service = await services.start({ dataDir })
+    expect((await get(service, `/grids/${odd}`)).status).toBe(404)
+    expect(service.lines.filter((line) => line.includes(odd))).toHaveLength(1)
+    await service.close()
+  })
+
+  test.each(['[]', '{}', 'null', '{"pid":1,"startTime":"x"}', '{"pid":"2","startTime":"x"}', '{'])(
+    'a process %s is left out, and nothing is ended',
+    async (text) => {
+      const { dataDir } = await folder()
+      for (const file of [join(dataDir, 'processes', '77.json'), join(dataDir, 'service.json')])
+        writeFileSync(file, text)
+      const service = await services.start({ dataDir })
+      expect(service.lines.filter((line) => /(77|service)\.json/.test(line))).toHaveLength(2)
+      expect(service.lines.filter((line) => line.includes('ended process'))).toEqual([])
+      await service.close()
+    }
+  )
+
+  test('folders and files in the wrong places are left out', async () => {
+    const { dataDir, id } = await folder()
+    mkdirSync(join(dataDir, 'grids', 'folder.json'), { recursive: true })
+    mkdirSync(join(dataDir, 'runs', 'empty'), { recursive: true })
+    writeFileSync(join(dataDir, 'runs', 'file'), '')
+    const service = await services.start({ dataDir })
+    expect((await get(service, '/runs')).json._embedded.runs.map(({ uuid }) => uuid)).toEqual([id])
+    await service.close()
+  })
+})
+
+const asObject = (value: unknown): object => value as object
+
+describe('many runs', () => {
+  test('cost nothing to count and to list', async () => {
+    const { dataDir, run } = await makeFolder()
+    const store = Store.open(dataDir, () => undefined)
+    const known = store.allRuns()
+    expect(store.allRuns()).toBe(known)
+    const next = { ...run, id: createId(), sequence: store.nextSequence() } as RunRecord
+    store.saveRun(next)
+    expect(store.allRuns().map(({ sequence }) => sequence)).toEqual([2, 1])
+    // A change of a run that is known is no reason to sort again.
+    const listed = store.allRuns()
+    next.status = 'problem'
+    store.saveRun(next)
+    expect(store.allRuns()).toBe(listed)
+    expect(store.nextSequence()).toBe(3)
+    store.close()
+  })
+
+  test('keep their order over a restart, whatever the order of their files', async () => {
+    const { dataDir, run } = await makeFolder()
+    const store = Store.open(dataDir, () => undefined)
+    for (const sequence of [9, 4, 7]) store.saveRun({ ...run, id: createId(), sequence } as RunRecord)
+    store.close()
+    const again = Store.open(dataDir, () => undefined)
+    expect(again.allRuns().map(({ sequence }) => sequence)).toEqual([9, 7, 4, 1])
+    expect(again.nextSequence()).toBe(10)
+  })
+})

@@ -1,0 +1,75 @@
+import type { Outcome } from '../../../src/report/outcome.js'
+import { mergeScans } from '../../../src/results/figures/merge.js'
+import type { Measurements } from '../../../src/results/figures/measurements.js'
+import { parseThresholds } from '../../../src/thresholds/grammar/grammar.js'
+import { judgeThresholds } from '../../../src/thresholds/judge/judge.js'
+import { makeGridFacts, makeOutcome } from './make-outcome.js'
+import { quoteField, scanText } from './sample-csv.js'
+import { makeRandom } from './seeded-random.js'
+
+const SHOP = ['GET /', 'GET /products', 'GET /products/{id}', 'POST /cart', 'POST /checkout', 'GET /search']
+const START_MS = Date.UTC(2026, 2, 1, 10)
+
+export interface LoadShape {
+  readonly labels: readonly string[]
+  readonly seconds: number
+  readonly samplesASecond: number
+  readonly grids: readonly (readonly [grid: string, region: string])[]
+}
+
+export const SHOP_LOAD: LoadShape = {
+  labels: SHOP,
+  seconds: 300,
+  samplesASecond: 30,
+  grids: [
+    ['grid-a', 'eu-central-1'],
+    ['grid-b', 'us-east-1']
+  ]
+}
+
+/** Samples with a ramp-up, labels of different speed, and a bad minute near the end. */
+export function measureLoad({ labels, seconds, samplesASecond, grids }: LoadShape): Measurements {
+  const scans = grids.map(([grid, region], order) => {
+    const random = makeRandom(order + 1)
+    const rows = Array.from({ length: seconds * samplesASecond }, (_, row) => {
+      const second = row / samplesASecond
+      const label = row % labels.length
+      const isBad = second > seconds * 0.7 && second < seconds * 0.8
+      const spread = Math.exp((random() + random() + random() - 1.5) * 1.1)
+      const slowness = (60 + ((label * 37) % 160)) * (1 + order * 0.4) * (isBad ? 2.2 : 1)
+      const elapsed = Math.max(1, Math.round(slowness * spread))
+      const isFailure = random() < (isBad ? 0.08 : 0.002)
+      const threads = Math.min(50, 1 + Math.floor((second / seconds) * 250))
+      const fields = [String(START_MS + Math.round(second * 1000)), String(elapsed), labels[label] ?? '']
+      const failed = row % 10 < 7 ? ['503', 'Service Unavailable'] : ['', 'Connection refused']
+      const reason = isFailure ? failed : ['200', 'OK']
+      return [...fields, ...reason, String(!isFailure), String(threads)]
+        .map((text) => quoteField(text, ','))
+        .join(',')
+    })
+    const header = 'timeStamp,elapsed,label,responseCode,responseMessage,success,allThreads'
+    const csv = [header, ...rows, ''].join('\n')
+    return scanText(csv, Infinity, grid, region)
+  })
+  return mergeScans(scans)
+}
+
+/** A failed gate with everything that the page can show. */
+export function makePageOutcome(load: LoadShape = SHOP_LOAD, changes: Partial<Outcome> = {}): Outcome {
+  const measurements = measureLoad(load)
+  const apdex = { score: 0.962, targetMs: 250 }
+  const lines = [
+    ...['apdex >= 0.9', 'error_rate < 1%', 'p95 < 400ms', 'p99 < 600ms', 'warn: median < 100ms'],
+    ...['p95{region="us-*"} < 450ms', 'p99{label="GET /", region="us-*"} < 2s']
+  ]
+  const { thresholds } = parseThresholds(lines.join('\n'))
+  return makeOutcome({
+    verdict: 'failed',
+    reason: '1 threshold is broken: error_rate is 1.05 %, 5 % over the limit of 1 %',
+    apdex,
+    measurements,
+    judgements: judgeThresholds(thresholds, { apdex, apdexProblem: '', measurements }),
+    grids: load.grids.map(([gridId, region]) => makeGridFacts({ gridId, region })),
+    ...changes
+  })
+}

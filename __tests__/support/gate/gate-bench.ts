@@ -1,0 +1,211 @@
+import { mkdtemp } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Gate } from '../../../src/gate/gate.js'
+import { Ledger } from '../../../src/gate/saved-state.js'
+import type { OutputName } from '../../../src/gate/publish/outputs.js'
+import type { Settings } from '../../../src/gate/settings/settings.js'
+import type { StepState } from '../../../src/gate/step-state.js'
+import type { ArtifactRequest, Log, Workbench } from '../../../src/gate/ports.js'
+import type { Annotation } from '../../../src/report/annotations.js'
+import { readAddress } from '../../../src/service/http/address.js'
+import { ServiceClient } from '../../../src/service/client.js'
+import type { Grid, Run } from '../../../src/service/documents/documents.js'
+import type { GridSpecification } from '../../../src/service/documents/requests.js'
+import { vocabularyOf } from '../../../src/service/documents/vocabulary.js'
+import { parseThresholds } from '../../../src/thresholds/grammar/grammar.js'
+import { ManualClock } from './gate-clock.js'
+
+export const TOKEN = 'a-token-of-22-letters!'
+
+type Level = keyof Log
+
+/** A log that keeps its lines, each as `level: line`. */
+export class LogBook implements Log {
+  readonly lines: string[] = []
+  info = (line: string): void => this.#add('info', line)
+  notice = (line: string): void => this.#add('notice', line)
+  warning = (line: string): void => this.#add('warning', line)
+  error = (line: string): void => this.#add('error', line)
+  debug = (line: string): void => this.#add('debug', line)
+
+  of(level: Level): string[] {
+    return this.lines.flatMap((line) => (line.startsWith(`${level}: `) ? [line.slice(level.length + 2)] : []))
+  }
+
+  #add(level: Level, line: string): void {
+    this.lines.push(`${level}: ${line}`)
+  }
+}
+
+/** A workbench that keeps what is done on it. `events` has everything in its order. */
+export interface TestBench extends Workbench {
+  readonly log: LogBook
+  readonly clock: ManualClock
+  readonly cancellation: AbortController
+  readonly events: string[]
+  readonly masked: string[]
+  readonly states: StepState[]
+  readonly outputs: Map<OutputName, string>
+  readonly summaries: string[]
+  readonly uploads: ArtifactRequest[]
+  readonly annotations: Annotation[]
+}
+
+export async function makeBench(changes: Partial<Workbench> = {}): Promise<TestBench> {
+  const cancellation = new AbortController()
+  const bench = {
+    log: new LogBook(),
+    clock: new ManualClock(),
+    cancellation,
+    cancelled: cancellation.signal,
+    occasion: { repository: 'octo/shop', ref: 'main', commit: '0123456789abcdef', url: undefined },
+    scratchDir: await mkdtemp(join(tmpdir(), 'gate-test-')),
+    events: [] as string[],
+    masked: [] as string[],
+    states: [] as StepState[],
+    outputs: new Map<OutputName, string>(),
+    summaries: [] as string[],
+    uploads: [] as ArtifactRequest[],
+    annotations: [] as Annotation[],
+    mask: (secret: string) => void bench.masked.push(secret),
+    saveState: (state: StepState) => void bench.states.push(state),
+    setOutput: (name: OutputName, value: string) => {
+      bench.outputs.set(name, value)
+      bench.events.push(`output ${name}`)
+    },
+    writeSummary: async (markdown: string) => {
+      bench.summaries.push(markdown)
+      bench.events.push('summary')
+    },
+    annotate: (annotation: Annotation) => {
+      bench.annotations.push(annotation)
+      bench.events.push('annotation')
+    },
+    uploadArtifact: async (request: ArtifactRequest) => {
+      bench.uploads.push(request)
+      bench.events.push('artifact')
+      return { id: '77', url: 'https://git.example/artifacts/77' }
+    },
+    startLocalService: () => Promise.reject(new Error('there is no embedded service here'))
+  }
+  return Object.assign(bench, changes)
+}
+
+export function makeSettings(changes: Partial<Settings> & { thresholdLines?: string } = {}): Settings {
+  const { thresholdLines = '', ...rest } = changes
+  return {
+    target: { kind: 'remote', address: readAddress('https://service.example'), token: TOKEN },
+    serviceName: undefined,
+    origin: { kind: 'files', paths: [], grids: [makeSpecification()] },
+    tool: 'jmeter',
+    name: 'a run',
+    notes: undefined,
+    project: undefined,
+    tags: [],
+    privacy: 'private',
+    threads: undefined,
+    rampupSeconds: undefined,
+    durationSeconds: undefined,
+    overrideHosts: undefined,
+    overrideParameters: undefined,
+    thresholds: parseThresholds(thresholdLines).thresholds,
+    wait: true,
+    timeoutMs: 7_200_000,
+    pollIntervalMs: 15_000,
+    stopOnCancel: true,
+    failOn: 'breach',
+    artifactName: undefined,
+    retentionDays: undefined,
+    comment: 'auto',
+    githubToken: '',
+    matrix: '',
+    unused: [],
+    ...rest
+  }
+}
+
+export function makeSpecification(changes: Partial<GridSpecification> = {}): GridSpecification {
+  return {
+    infrastructure: 'demand',
+    region: 'us-east-1',
+    nodeCount: 2,
+    instanceType: 'm4.large',
+    stopAfterMinutes: 60,
+    options: {},
+    ...changes
+  }
+}
+
+export function makeRun(changes: Partial<Run> = {}): Run {
+  return {
+    id: 'run1',
+    status: 'finished',
+    apdex: '0.93 [500]',
+    tool: 'jmeter',
+    name: 'a run',
+    notes: undefined,
+    threads: undefined,
+    rampupSeconds: undefined,
+    durationSeconds: undefined,
+    tags: [],
+    permalink: undefined,
+    remoteErrors: undefined,
+    startedMs: undefined,
+    stoppedMs: undefined,
+    grids: [],
+    files: [],
+    results: [],
+    ...changes
+  }
+}
+
+export function makeGrid(changes: Partial<Grid> = {}): Grid {
+  return {
+    id: 'grid1',
+    name: undefined,
+    region: 'us-east-1',
+    origin: undefined,
+    nodeCount: 2,
+    instanceType: 'm4.large',
+    infrastructure: 'demand',
+    stopAfterMinutes: 60,
+    status: 'started',
+    nodes: [],
+    ...changes
+  }
+}
+
+export function makeState(changes: Partial<StepState> = {}): StepState {
+  return {
+    address: 'https://service.example/api',
+    token: TOKEN,
+    serviceName: undefined,
+    marker: undefined,
+    runId: undefined,
+    madeGrids: [],
+    processGroups: [],
+    cleanupDue: false,
+    ...changes
+  }
+}
+
+export function makeClient(url: string, clock: ManualClock): ServiceClient {
+  return new ServiceClient({ address: readAddress(url), token: TOKEN, words: vocabularyOf(), clock })
+}
+
+export interface TestGate extends Gate {
+  readonly bench: TestBench
+}
+
+/** A gate whose client speaks to the service at the address. */
+export async function makeGate(url: string, changes: Partial<Settings> = {}): Promise<TestGate> {
+  const bench = await makeBench()
+  return {
+    bench,
+    settings: makeSettings(changes),
+    client: makeClient(url, bench.clock),
+    ledger: new Ledger(makeState({ address: `${url}/api` }), (state) => bench.saveState(state)),
+    local: undefined
+  }
+}

@@ -1,0 +1,580 @@
+import { describe, expect, test } from '@jest/globals'
+import type { Figures, Measurements } from '../../../src/results/figures/measurements.js'
+import { parseThresholds } from '../../../src/thresholds/grammar/grammar.js'
+import { judgeThresholds, type Evidence, type Judgement } from '../../../src/thresholds/judge/judge.js'
+import {
+  makeCounted,
+  makeEvidence,
+  makeFigures,
+  makeMeasurements,
+  makeSamples,
+  makeSource,
+  type MeasurementChanges,
+  type Sample
+} from '../make-evidence.js'
+
+function judge(line: string, evidence: Evidence): Judgement {
+  const { thresholds, problems } = parseThresholds(line)
+  expect(problems).toEqual([])
+  return judgeThresholds(thresholds, evidence)[0]!
+}
+
+function judgeSamples(line: string, samples: readonly Sample[], changes: MeasurementChanges = {}): Judgement {
+  return judge(line, makeEvidence({ measurements: makeMeasurements(samples, changes) }))
+}
+
+const NO_SAMPLES = makeMeasurements([])
+const EVERY_METRIC = [
+  'apdex{label="*"} >= 0',
+  'error_rate <= 100%',
+  'throughput >= 0/s',
+  'mean >= 0ms',
+  'median >= 0ms',
+  'p99.9 >= 0ms',
+  'min >= 0ms',
+  'max >= 0ms',
+  'samples >= 0',
+  'failures >= 0',
+  'concurrency >= 0'
+]
+
+describe('every metric, overall', () => {
+  // 100, 200, … 1000 ms, two of ten failed, over 10 s
+  const samples = makeSamples([100, 200, 300, 400, 500, 600, 700, 800, 900, 1000]).map((sample, index) => ({
+    ...sample,
+    isFailed: index < 2
+  }))
+  test.each<[string, Judgement['verdict'], number]>([
+    ['error_rate <= 20%', 'passed', 0.2],
+    ['error_rate < 20%', 'failed', 0.2],
+    ['throughput >= 1/s', 'passed', 1],
+    ['throughput > 60/min', 'failed', 1],
+    ['mean == 550ms', 'passed', 550],
+    ['mean < 0.55s', 'failed', 550],
+    ['median <= 500ms', 'passed', 500],
+    ['median < 500ms', 'failed', 500],
+    ['p90 <= 900ms', 'passed', 900],
+    ['p95 < 1s', 'failed', 1000],
+    ['p91 <= 900ms', 'failed', 1000],
+    ['p99.9 <= 1s', 'passed', 1000],
+    ['min >= 100ms', 'passed', 100],
+    ['max <= 999ms', 'failed', 1000],
+    ['samples == 10', 'passed', 10],
+    ['samples > 10', 'failed', 10],
+    ['failures < 3', 'passed', 2],
+    ['failures == 0', 'failed', 2],
+    ['concurrency <= 7', 'passed', 7],
+    ['apdex >= 0.9', 'passed', 0.9],
+    ['apdex > 0.9', 'failed', 0.9]
+  ])('%s: %s with %d', (line, verdict, actual) => {
+    const judgement = judgeSamples(line, samples)
+    expect(judgement).toMatchObject({ verdict, actual, scopesChecked: 1 })
+    expect(judgement).not.toHaveProperty('scope')
+  })
+})
+
+describe('reason and margin', () => {
+  test.each<[string, number, string, number | undefined]>([
+    ['p95 < 800ms', 1240, 'p95 is 1,240 ms, must be < 800 ms: 55 % over', -0.55],
+    ['p95 < 800ms', 600, 'p95 is 600 ms, must be < 800 ms: 25 % below the limit', 0.25],
+    ['p95 < 800ms', 800, 'p95 is 800 ms, must be < 800 ms: exactly at the limit', 0],
+    ['p95 <= 800ms', 800.4, 'p95 is 800.4 ms, must be <= 800 ms: 0.05 % over', -0.0005],
+    ['min >= 100ms', 50, 'min is 50 ms, must be >= 100 ms: 50 % short', -0.5],
+    ['max == 100ms', 150, 'max is 150 ms, must be == 100 ms: 50 % above the value asked for', -0.5],
+    ['p95 <= 0ms', 5, 'p95 is 5 ms, must be <= 0 ms: 5 ms over', undefined],
+    ['failures <= 0', 5, 'failures is 0, must be <= 0: exactly at the limit', 0]
+  ])('%s with %d ms', (line, elapsedMs, reason, margin) => {
+    const judgement = judgeSamples(line, makeSamples([elapsedMs]))
+    expect(judgement.reason).toBe(reason)
+    // Infinity stands for "no margin", which toBeCloseTo cannot take.
+    expect(judgement.margin ?? Infinity).toBeCloseTo(margin ?? Infinity, 10)
+  })
+  test('one failure in a hundred is 1 %', () => {
+    expect(judgeSamples('error_rate == 1%', makeCounted(100, 1)).verdict).toBe('passed')
+    expect(judgeSamples('error_rate < 1%', makeCounted(100, 1)).verdict).toBe('failed')
+    expect(judgeSamples('error_rate <= 0.7%', makeCounted(1000, 7)).verdict).toBe('passed')
+    expect(judgeSamples('error_rate <= 0.7%', makeCounted(1000, 8)).verdict).toBe('failed')
+  })
+  test('warn lines are judged alike', () => {
+    const judgement = judgeSamples('warn: p95 < 800ms', makeSamples([1240]))
+    expect(judgement).toMatchObject({ verdict: 'failed', threshold: { level: 'warn' } })
+  })
+  test('each threshold is judged, in order, whatever the others say', () => {
+    const { thresholds } = parseThresholds('p95 < 1ms\np95{label="x"} < 1s\nsamples > 1\nwarn: mean < 1s')
+    const verdicts = judgeThresholds(thresholds, makeEvidence()).map(({ verdict }) => verdict)
+    expect(verdicts).toEqual(['failed', 'inconclusive', 'passed', 'passed'])
+  })
+})
+
+describe('apdex', () => {
+  test.each<[string, Partial<Evidence>, Judgement['verdict'], string]>([
+    [
+      'the service has none',
+      { apdex: undefined },
+      'inconclusive',
+      'apdex is not known: the service gave none'
+    ],
+    [
+      'the reason is known',
+      { apdex: undefined, apdexProblem: 'the apdex is "n/a"' },
+      'inconclusive',
+      'apdex is not known: the apdex is "n/a"'
+    ],
+    [
+      'not a number',
+      { apdex: { score: NaN, targetMs: 500 } },
+      'inconclusive',
+      'apdex is not known: the service gave NaN, which no apdex can be'
+    ],
+    [
+      'out of range',
+      { apdex: { score: 85, targetMs: 500 } },
+      'inconclusive',
+      'apdex is not known: the service gave 85, which no apdex can be'
+    ],
+    [
+      'no CSVs are needed',
+      { measurements: undefined, measurementsProblem: 'none arrived' },
+      'passed',
+      'apdex is 0.9, must be >= 0.85: 5.9 % above the limit'
+    ],
+    [
+      'CSVs of an unknown shape do not matter',
+      { measurements: makeMeasurements([], { sources: [makeSource({ shape: 'unknown' })] }) },
+      'passed',
+      'apdex is 0.9, must be >= 0.85: 5.9 % above the limit'
+    ],
+    [
+      'an apdex of no samples is not believed',
+      { measurements: NO_SAMPLES },
+      'inconclusive',
+      'apdex is not known: the service gave one, but there are no samples in the CSVs'
+    ],
+    [
+      'no target is needed',
+      { apdex: { score: 0.8, targetMs: undefined } },
+      'failed',
+      'apdex is 0.8, must be >= 0.85: 5.9 % short'
+    ]
+  ])('without a selector: %s', (_, changes, verdict, reason) => {
+    expect(judge('apdex >= 0.85', makeEvidence(changes))).toMatchObject({ verdict, reason })
+  })
+
+  test('with a selector it is computed with the target', () => {
+    // satisfied, tolerated, frustrated, failed
+    const samples = makeSamples([500, 2000, 2001, 100]).map((sample, index) => ({
+      ...sample,
+      isFailed: index === 3
+    }))
+    const evidence = makeEvidence({ measurements: makeMeasurements(samples) })
+    expect(judge('apdex{label="checkout"} >= 0.85', evidence)).toMatchObject({
+      verdict: 'failed',
+      actual: 0.375,
+      scope: { label: 'checkout' }
+    })
+  })
+  test.each<[string, Evidence['apdex']]>([
+    ['no apdex', undefined],
+    ['no target', { score: 0.9, targetMs: undefined }],
+    ['target 0', { score: 0.9, targetMs: 0 }],
+    ['target NaN', { score: 0.9, targetMs: NaN }],
+    ['target Infinity', { score: 0.9, targetMs: Infinity }]
+  ])('with a selector and %s it is inconclusive', (_, apdex) => {
+    expect(judge('apdex{label="*"} >= 0.1', makeEvidence({ apdex }))).toMatchObject({
+      verdict: 'inconclusive',
+      actual: undefined,
+      reason:
+        "apdex of checkout is not known: the target is not known: it is the number in brackets of the service's own apdex"
+    })
+  })
+})
+
+describe('selectors', () => {
+  const samples = [
+    ...makeSamples([100, 900], { label: 'checkout', region: 'us-east-1', grid: 'g1' }),
+    ...makeSamples([200], { label: 'GET /cart', region: 'us-east-1', grid: 'g2' }),
+    ...makeSamples([300], { label: 'GET /cart', region: 'us-west-2', grid: 'g3' }),
+    ...makeSamples([1240], { label: 'pay', region: 'eu-west-1', grid: 'g4' })
+  ]
+  test.each<[string, Judgement['verdict'], number, object, number, string]>([
+    [
+      'p95{label="checkout"} < 800ms',
+      'failed',
+      900,
+      { label: 'checkout' },
+      1,
+      'p95 of checkout is 900 ms, must be < 800 ms: 13 % over'
+    ],
+    [
+      'p95{label="*"} < 800ms',
+      'failed',
+      1240,
+      { label: 'pay' },
+      3,
+      'p95 of pay is 1,240 ms, must be < 800 ms: 55 % over; broken in 2 of 3 scopes'
+    ],
+    [
+      'p95{label="*"} < 2s',
+      'passed',
+      1240,
+      { label: 'pay' },
+      3,
+      'p95 of pay is 1,240 ms, must be < 2,000 ms: 38 % below the limit; the closest of 3 scopes'
+    ],
+    [
+      'samples{region="us-*"} >= 2',
+      'failed',
+      1,
+      { region: 'us-west-2' },
+      2,
+      'samples in us-west-2 is 1, must be >= 2: 50 % short; broken in 1 of 2 scopes'
+    ],
+    [
+      'max{label="*", region="us-*"} < 250ms',
+      'failed',
+      900,
+      { label: 'checkout', region: 'us-east-1' },
+      3,
+      'max of checkout in us-east-1 is 900 ms, must be < 250 ms: 260 % over; broken in 2 of 3 scopes'
+    ],
+    [
+      'min{label="GET*", region="*", grid="g*"} >= 150ms',
+      'passed',
+      200,
+      { label: 'GET /cart', region: 'us-east-1', grid: 'g2' },
+      2,
+      'min of "GET /cart" in us-east-1 on grid g2 is 200 ms, must be >= 150 ms: 33 % above the limit; the closest of 2 scopes'
+    ],
+    [
+      'samples{grid="*"} == 1',
+      'failed',
+      2,
+      { grid: 'g1' },
+      4,
+      'samples on grid g1 is 2, must be == 1: 100 % above the value asked for; broken in 1 of 4 scopes'
+    ],
+    [
+      'failures{label="*"} <= 0',
+      'passed',
+      0,
+      { label: 'checkout' },
+      3,
+      'failures of checkout is 0, must be <= 0: exactly at the limit; the closest of 3 scopes'
+    ]
+  ])('%s', (line, verdict, actual, scope, scopesChecked, reason) => {
+    const judgement = judgeSamples(line, samples)
+    expect(judgement).toMatchObject({ verdict, actual, scopesChecked, reason })
+    expect(judgement.scope).toEqual(scope)
+  })
+
+  test.each([
+    ['p95{label="chekout"} < 1s', 'no label matches "chekout"; there is "checkout", "pay", "GET /cart"'],
+    ['p95{label="check"} < 1s', 'no label matches "check"; there is "checkout", "pay", "GET /cart"'],
+    [
+      'p95{region="us-est-*"} < 1s',
+      'no region matches "us-est-*"; there is "us-east-1", "us-west-2", "eu-west-1"'
+    ],
+    [
+      'p95{grid="G1", label="nope"} < 1s',
+      'no grid matches "G1"; the nearest of 4 are "g1", "g2", "g3"; no label matches "nope"; there is "pay", "checkout", "GET /cart"'
+    ],
+    ['p95{label=""} < 1s', 'no label matches ""; there is "pay", "checkout", "GET /cart"'],
+    [
+      'p95{label="pay", region="us-*"} < 10s',
+      'p95 is not known: there are no samples in any such combination'
+    ]
+  ])('that match nothing: %s', (line, reason) => {
+    expect(judgeSamples(line, samples)).toMatchObject({
+      verdict: 'inconclusive',
+      actual: undefined,
+      margin: undefined,
+      scopesChecked: 0,
+      reason
+    })
+  })
+  test('that match nothing because the CSVs name nothing', () => {
+    expect(judgeSamples('p95{region="x"} < 1s', samples, { regions: [] }).reason).toBe(
+      'no region matches "x"; there is none in the CSVs'
+    )
+  })
+  test.each(['p95{grid="*"} < 10s', 'p95{grid="*", label="*"} < 10s', 'p95{region="*", label="*"} < 10s'])(
+    'a grid or region without samples does not vanish from %s',
+    (line) => {
+      const judgement = judgeSamples(line, samples, {
+        grids: ['g1', 'g2', 'g3', 'g4', 'g5'],
+        regions: ['us-east-1', 'us-west-2', 'eu-west-1', 'sa-east-1']
+      })
+      expect(judgement).toMatchObject({ verdict: 'inconclusive', actual: undefined })
+      expect(judgement.reason).toMatch(/^p95 (on grid g5|in sa-east-1) is not known: there are no samples$/u)
+    }
+  )
+  test('a label with line breaks stays one sentence', () => {
+    const { reason } = judgeSamples(
+      'p95{label="*"} < 1s',
+      makeSamples([1], { label: `a\r\n::error::b ${'x'.repeat(500)}` })
+    )
+    expect(reason).not.toMatch(/\p{Cc}/u)
+    expect(reason.length).toBeLessThan(200)
+  })
+})
+
+describe('numbers that are missing in some scopes', () => {
+  const labels = ['good', 'bad', 'blank']
+  function makeMixed(worstMs: number): Measurements {
+    const figuresOf: Record<string, Figures> = {
+      good: makeFigures(makeSamples([100])),
+      bad: makeFigures(makeSamples([worstMs])),
+      blank: { ...makeFigures(makeSamples([100])), percentileMs: () => undefined }
+    }
+    const whole = makeMeasurements(makeSamples([100]))
+    return {
+      ...whole,
+      labels,
+      figures: ({ label }) => (label === undefined ? whole.figures({}) : figuresOf[label])
+    }
+  }
+  test('a broken scope outweighs them', () => {
+    expect(judge('p95{label="*"} < 800ms', makeEvidence({ measurements: makeMixed(1240) }))).toMatchObject({
+      verdict: 'failed',
+      actual: 1240,
+      scope: { label: 'bad' },
+      scopesChecked: 3,
+      reason: 'p95 of bad is 1,240 ms, must be < 800 ms: 55 % over; broken in 1 of 3 scopes, not known in 1'
+    })
+  })
+  test('without a broken one they leave it open', () => {
+    expect(judge('p95{label="*"} < 800ms', makeEvidence({ measurements: makeMixed(700) }))).toMatchObject({
+      verdict: 'inconclusive',
+      actual: undefined,
+      margin: undefined,
+      scope: { label: 'blank' },
+      scopesChecked: 3,
+      reason: 'p95 of blank is not known: not available in this CSV'
+    })
+  })
+})
+
+describe('never a false pass', () => {
+  test.each(EVERY_METRIC)('%s holds when there is something to judge', (line) => {
+    expect(judge(line, makeEvidence()).verdict).toBe('passed')
+  })
+  test.each(EVERY_METRIC)('%s without samples', (line) => {
+    const judgement = judge(line, makeEvidence({ measurements: NO_SAMPLES }))
+    expect(judgement).toMatchObject({ verdict: 'inconclusive', actual: undefined, scopesChecked: 0 })
+    expect(judgement.reason).toMatch(/^\S+ is not known: there are no samples$/u)
+  })
+  test.each(EVERY_METRIC)('%s with figures that count no samples', (line) => {
+    const measurements = makeMeasurements(makeSamples([1]), { changeFigures: { samples: 0 } })
+    expect(judge(line, makeEvidence({ measurements })).verdict).toBe('inconclusive')
+  })
+  test.each(EVERY_METRIC)('%s without measurements', (line) => {
+    const evidence = makeEvidence({
+      measurements: undefined,
+      measurementsProblem: 'the CSV of grid g1 never came'
+    })
+    expect(judge(line, evidence)).toMatchObject({
+      verdict: 'inconclusive',
+      actual: undefined,
+      reason: expect.stringMatching(/^\S+ is not known: the CSV of grid g1 never came$/u)
+    })
+  })
+  test('without measurements and without a word why', () => {
+    expect(judge('p95 < 1s', makeEvidence({ measurements: undefined })).reason).toBe(
+      'p95 is not known: there are no measurements'
+    )
+  })
+  test.each(
+    EVERY_METRIC.flatMap((line) =>
+      [NaN, Infinity, -Infinity, -1].map((value): [string, number] => [line, value])
+    )
+  )('%s with %d', (line, value) => {
+    const changeFigures: Partial<Figures> = {
+      samples: value,
+      failures: value,
+      errorRate: value,
+      throughput: value,
+      meanMs: value,
+      minMs: value,
+      maxMs: value,
+      concurrency: value,
+      percentileMs: () => value,
+      apdex: () => value
+    }
+    const withSamples = line.startsWith('samples') ? changeFigures : { ...changeFigures, samples: 4 }
+    const judgement = judgeSamples(line, makeSamples([1]), { changeFigures: withSamples })
+    expect(judgement).toMatchObject({ verdict: 'inconclusive', actual: undefined, margin: undefined })
+  })
+  test('figures beyond what can be are not judged', () => {
+    const changeFigures = { errorRate: 1.5 }
+    expect(judgeSamples('error_rate > 1%', makeSamples([1]), { changeFigures }).reason).toBe(
+      'error_rate is not known: it came out as 1.5, which cannot be'
+    )
+  })
+  test.each(['p95 < 10s', 'median < 10s', 'min >= 0ms', 'max < 10s', 'apdex{label="*"} >= 0'])(
+    '%s is not available in a tidy CSV',
+    (line) => {
+      const changeFigures = {
+        percentileMs: () => undefined,
+        minMs: undefined,
+        maxMs: undefined,
+        apdex: () => undefined
+      }
+      const judgement = judgeSamples(line, makeSamples([1]), { changeFigures })
+      expect(judgement.verdict).toBe('inconclusive')
+      expect(judgement.reason).toMatch(/ is not known: not available in this CSV$/u)
+    }
+  )
+  test.each<[string, MeasurementChanges, string]>([
+    [
+      'a CSV that is not whole',
+      { sources: [makeSource(), makeSource({ grid: 'g2', problems: ['row 17 is cut off', 'no end'] })] },
+      'p95 cannot be judged: the CSV of grid g2 (us-east-1) is not whole: row 17 is cut off, no end; in what was read, p95 is 1 ms, must be < 1,000 ms: 99.9 % below the limit'
+    ],
+    [
+      'a CSV of unknown shape',
+      { sources: [makeSource({ shape: 'unknown', header: 'when,what\thow' })] },
+      'p95 cannot be judged: the CSV of grid g1 (us-east-1) has an unknown shape: its header is "when,what how"; in what was read, p95 is 1 ms, must be < 1,000 ms: 99.9 % below the limit'
+    ],
+    [
+      'a CSV without a header',
+      { sources: [makeSource({ shape: 'unknown', header: '', problems: ['empty'] })] },
+      'p95 cannot be judged: the CSV of grid g1 (us-east-1) has an unknown shape: it has no header, empty; in what was read, p95 is 1 ms, must be < 1,000 ms: 99.9 % below the limit'
+    ],
+    [
+      'a grid that brought no rows',
+      { sources: [makeSource(), makeSource({ grid: 'g2', rows: 0 })] },
+      'p95 cannot be judged: the CSV of grid g2 (us-east-1) has no rows; in what was read, p95 is 1 ms, must be < 1,000 ms: 99.9 % below the limit'
+    ]
+  ])('%s', (_, changes, reason) => {
+    expect(judgeSamples('p95 < 1s', makeSamples([1]), changes)).toMatchObject({
+      verdict: 'inconclusive',
+      actual: undefined,
+      reason
+    })
+  })
+  test('a breach in a part of the samples is no breach yet', () => {
+    const sources = [makeSource({ problems: ['cut off'] })]
+    expect(judgeSamples('p95 < 1s', makeSamples([5000]), { sources }).verdict).toBe('inconclusive')
+  })
+  test('many gaps are named three at a time', () => {
+    const sources = ['a', 'b', 'c', 'd', 'e'].map((grid) => makeSource({ grid, problems: ['cut'] }))
+    expect(judgeSamples('p95 < 1s', makeSamples([1]), { sources }).reason).toMatch(
+      /grid c .*; and 2 more; in what/u
+    )
+  })
+  test('a problem told beside the measurements counts too', () => {
+    const evidence = makeEvidence({ measurementsProblem: 'one of two CSVs never came' })
+    expect(judge('samples > 1', evidence)).toMatchObject({
+      verdict: 'inconclusive',
+      reason: expect.stringMatching(
+        /^samples cannot be judged: one of two CSVs never came; in what was read, /u
+      )
+    })
+  })
+  test.each([NaN, Infinity])('a limit of %d that did not come from the grammar', (value) => {
+    const [threshold] = parseThresholds('p95 <= 1s').thresholds
+    expect(judgeThresholds([{ ...threshold!, value }], makeEvidence())[0]!.verdict).toBe('inconclusive')
+  })
+})
+
+describe('times where more than half the samples failed', () => {
+  const TIMES = ['mean < 1s', 'median < 1s', 'p95 < 1s', 'min < 1s', 'max < 1s', 'p95{label="*"} < 1s']
+
+  test.each(TIMES)('%s is inconclusive, and says what failed most', (line) => {
+    const errors = [
+      { label: 'checkout', code: 'Non HTTP response code', message: 'Connection refused', count: 6 }
+    ]
+    const judgement = judgeSamples(line, makeCounted(10, 6), { errors: () => errors })
+    expect(judgement).toMatchObject({ verdict: 'inconclusive', actual: undefined })
+    expect(judgement.reason).toMatch(
+      / is 100 ms, but 6 of 10 samples failed, most often with "Non HTTP response code" "Connection refused", and times of failed requests are no measure$/
+    )
+  })
+
+  test.each(TIMES)('%s: half of them is not more than half', (line) => {
+    expect(judgeSamples(line, makeCounted(10, 5)).verdict).toBe('passed')
+  })
+
+  test('where errors are not counted, the reason does without', () => {
+    expect(judgeSamples('p95 < 1s', makeCounted(10, 10)).reason).toBe(
+      'p95 is 100 ms, but 10 of 10 samples failed, and times of failed requests are no measure'
+    )
+  })
+
+  test.each(['p95 < 50ms', 'mean > 1s'])('%s: a broken one stays broken', (line) => {
+    expect(judgeSamples(line, makeCounted(10, 10)).verdict).toBe('failed')
+  })
+
+  test.each([
+    'samples >= 1',
+    'failures >= 1',
+    'error_rate <= 100%',
+    'throughput >= 0/s',
+    'apdex{label="*"} >= 0'
+  ])('%s is not about times', (line) => {
+    expect(judgeSamples(line, makeCounted(10, 10)).verdict).toBe('passed')
+  })
+
+  test('one scope of several is enough', () => {
+    const samples = [...makeCounted(10, 0, { label: 'home' }), ...makeCounted(3, 3, { label: 'cart' })]
+    expect(judgeSamples('p95 < 1s', samples).verdict).toBe('passed')
+    expect(judgeSamples('p95{label="home"} < 1s', samples).verdict).toBe('passed')
+    const judgement = judgeSamples('p95{label="*"} < 1s', samples)
+    expect(judgement).toMatchObject({ verdict: 'inconclusive', scope: { label: 'cart' } })
+  })
+
+  test.each([
+    ['error_rate < 1%', 'passed'],
+    ['failures < 5', 'passed'],
+    ['apdex{label="*"} > 0.9', 'passed'],
+    ['warn: error_rate < 1%', 'inconclusive'],
+    ['error_rate < 100%', 'inconclusive'],
+    ['throughput > 1000/s', 'inconclusive']
+  ])('beside "%s" the times are %s', (line, verdict) => {
+    const { thresholds } = parseThresholds(`${line}\np95 < 1s`)
+    const evidence = makeEvidence({ measurements: makeMeasurements(makeCounted(10, 9)) })
+    expect(judgeThresholds(thresholds, evidence)[1]?.verdict).toBe(verdict)
+  })
+})
+
+describe('10,000 labels', () => {
+  const labels = Array.from(
+    { length: 10_000 },
+    (_, index) => `GET /products/${index}/details?page=${index % 7}`
+  )
+  const byLabel = new Map(labels.map((label, index) => [label, makeFigures(makeSamples([index]))]))
+  const all = makeFigures(makeSamples([1]))
+  const regions = ['us-east-1', 'us-west-2', 'eu-west-1']
+  const grids = Array.from({ length: 20 }, (_, index) => `g${index}`)
+  const measurements: Measurements = {
+    ...makeMeasurements(makeSamples([1])),
+    labels,
+    regions,
+    grids,
+    // Grid n is in region n modulo 3.
+    figures: ({ label, region, grid }) => {
+      const doMeet = !region || !grid || grids.indexOf(grid) % 3 === regions.indexOf(region)
+      return doMeet ? (label === undefined ? all : byLabel.get(label)) : undefined
+    }
+  }
+  test.each<[string, string, number]>([
+    ['max{label="*"} < 9990ms', 'max of "GET /products/9999/details?page=3" is 9,999 ms', 10_000],
+    ['max{label="*/1*/*page=*"} < 1s', 'max of "GET /products/1999/details?page=4" is 1,999 ms', 1111],
+    [
+      'max{label="*", region="*", grid="*"} < 1s',
+      'max of "GET /products/9999/details?page=3" in us-east-1 on grid g0 is 9,999 ms',
+      200_000
+    ],
+    [
+      'max{label="GET /product/77/detials"} < 1s',
+      'no label matches "GET /product/77/detials"; the nearest of 10000 are',
+      0
+    ]
+  ])('%s', (line, reason, scopesChecked) => {
+    const startedAt = performance.now()
+    const judgement = judge(line, makeEvidence({ measurements }))
+    expect(judgement.reason).toContain(reason)
+    expect(judgement.scopesChecked).toBe(scopesChecked)
+    expect(performance.now() - startedAt).toBeLessThan(10_000)
+  })
+})

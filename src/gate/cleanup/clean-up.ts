@@ -1,0 +1,158 @@
+import type { ServiceClient } from '../../service/client.js'
+import type { Clock } from '../../service/clock.js'
+import type { Run } from '../../service/documents/documents.js'
+import { endGrid } from '../run/end-grid.js'
+import { endRun } from '../run/end-run.js'
+import { MAY_BE_RUNNING, VERY_PATIENT_MS, findMarkedRuns, isForeign, listMarked } from '../run/find-run.js'
+import { persist } from '../run/persist.js'
+import { findRepeats, idsOf } from '../run/repeat-run.js'
+import { hasEnded } from '../run/run-status.js'
+import type { RepeatAttempt, StepState } from '../step-state.js'
+import { messageOf } from '../errors.js'
+import type { Log } from '../ports.js'
+
+export interface CleanUpOptions {
+  readonly client: ServiceClient
+  readonly clock: Clock
+  readonly log: Log
+  readonly signal: AbortSignal
+  /** Nobody cleans up after this: what may show up a little later is waited for. */
+  readonly isLast?: boolean
+}
+
+/** Ends what the step started, as far as its state tells: the run, by id and by marker, and the grids it made. True when all of it has ended. */
+export async function cleanUp(state: StepState, options: CleanUpOptions): Promise<boolean> {
+  // Side by side: looking for the run takes a while when the list lags, and there may be seconds only.
+  const ended = await Promise.all([
+    endRuns(state, options),
+    ...state.madeGrids.map((id) => terminateAndTell(id, options))
+  ])
+  return ended.every((isEnded) => isEnded)
+}
+
+async function endRuns(state: StepState, options: CleanUpOptions): Promise<boolean> {
+  const { runId } = state
+  if (runId !== undefined) {
+    const ended = await Promise.all([endAndTell(runId, options, state.marker), endLateTwins(state, options)])
+    return ended.every((isEnded) => isEnded)
+  }
+  const ids = await findRunIds(state, options)
+  if (ids === undefined) return false
+  const ended = await Promise.all(ids.map((id) => endAndTell(id, options)))
+  return (ids.length === 0 || (await endLateTwins(state, options))) && ended.every((isEnded) => isEnded)
+}
+
+/** Hardly ever is there a twin: where the list cannot be read, nobody waits long for it. */
+const TWINS_PATIENCE = { outageMs: 30_000, refusalMs: 10_000 }
+/** A twin is in the list by then, if there is one. */
+const LISTED_WITHIN_MS = 10_000
+
+/**
+ * Something between here and the service may have sent the creation twice: what carries the marker is the step's own. False where
+ * one may be left; that the list could not be read is no reason to warn.
+ */
+export async function endTwins(
+  { runId, marker }: Pick<StepState, 'runId' | 'marker'>,
+  options: CleanUpOptions & { readonly mostPages?: number }
+): Promise<boolean> {
+  if (marker === undefined) return true
+  const { client, clock, signal, log } = options
+  const look = (): Promise<Run[]> => listMarked(client, marker, options)
+  const marked = await persist(look, { clock, signal, ...TWINS_PATIENCE }).catch(() => undefined)
+  if (marked === undefined) return false
+  const twins = marked.filter(({ id, status }) => id !== runId && !hasEnded(status))
+  if (runId !== undefined)
+    for (const { id } of twins)
+      log.warning(`Run ${id} carries the same tag as run ${runId}: it was made twice, and both made load.`)
+  const ended = await Promise.all(twins.map(({ id }) => endAndTell(id, options)))
+  return ended.every((isEnded) => isEnded)
+}
+
+/** As above, and again when the list has had its time: by the last one who cleans up, to whom it is left. */
+async function endLateTwins(state: StepState, options: CleanUpOptions): Promise<boolean> {
+  const { clock, signal } = options
+  const isDone = await endTwins(state, options)
+  const leftMs = (state.askedMs ?? -Infinity) + LISTED_WITHIN_MS - clock.now()
+  if (state.marker === undefined || leftMs <= 0) return isDone
+  if (!options.isLast) return false
+  return clock.sleep(leftMs, signal).then(
+    () => endTwins(state, options),
+    () => false
+  )
+}
+
+/** Undefined when it could not be found out. */
+async function findRunIds(
+  { marker, repeat }: StepState,
+  options: CleanUpOptions
+): Promise<string[] | undefined> {
+  if (marker === undefined && repeat === undefined) return []
+  const sought =
+    marker === undefined ? `a repeat of run ${repeat?.runId ?? ''}` : `a run with the tag ${marker}`
+  try {
+    const runs =
+      marker === undefined
+        ? await findOwnRepeat(repeat, options)
+        : await findMarkedRuns(options.client, marker, { ...options, pausesMs: VERY_PATIENT_MS })
+    if (runs?.length === 0)
+      options.log.warning(`It is not known whether ${sought} was started: none was found. ${MAY_BE_RUNNING}`)
+    return runs?.filter((run) => !hasEnded(run.status)).map(({ id }) => id)
+  } catch (thrown) {
+    options.log.warning(
+      `It could not be looked up whether ${sought} was started: ${messageOf(thrown)}. Look for it at the service.`
+    )
+    return undefined
+  }
+}
+
+/** A repeat carries no marker: where several runs may be it, somebody else's might be stopped. */
+async function findOwnRepeat(
+  attempt: RepeatAttempt | undefined,
+  { client, clock, log, signal }: CleanUpOptions
+): Promise<Run[] | undefined> {
+  if (attempt === undefined) return []
+  const found = await findRepeats(client, attempt, { clock, signal, pausesMs: VERY_PATIENT_MS })
+  if (found.length <= 1) return found
+  log.warning(
+    `Several new runs are like ${attempt.runId} (${idsOf(found)}), and it cannot be told which one is this step's. None is stopped; look at them at the service.`
+  )
+  return undefined
+}
+
+async function endAndTell(
+  id: string,
+  { client, clock, log, signal }: CleanUpOptions,
+  marker?: string
+): Promise<boolean> {
+  try {
+    const run = await client.showRun(id, signal).catch(() => undefined)
+    if (run !== undefined && hasEnded(run.status)) return true
+    if (run !== undefined && marker !== undefined && isForeign(run, marker)) {
+      log.warning(`Run ${id} does not carry the tag ${marker}: it is somebody else's, and is not stopped.`)
+      return true
+    }
+    log.info(`Stopping run ${id}.`)
+    const { status } = await endRun(client, id, { clock, signal })
+    log.info(`Run ${id} has ended (${status}).`)
+    return true
+  } catch (thrown) {
+    log.warning(`Run ${id} may still be running: ${messageOf(thrown)}. Stop it at the service.`)
+    return false
+  }
+}
+
+async function terminateAndTell(
+  id: string,
+  { client, clock, log, signal }: CleanUpOptions
+): Promise<boolean> {
+  try {
+    await endGrid(client, id, { clock, signal })
+    log.info(`Grid ${id} was terminated.`)
+    return true
+  } catch (thrown) {
+    log.warning(
+      `Grid ${id} may still be running: ${messageOf(thrown)}. It ends by its stop_after, or terminate it at the service.`
+    )
+    return false
+  }
+}

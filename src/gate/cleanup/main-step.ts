@@ -1,0 +1,50 @@
+import { cleanUp, endTwins } from './clean-up.js'
+import type { CleanUpOptions } from './clean-up.js'
+import type { Findings } from '../verdict/conclude.js'
+import { startDeadline } from '../deadline.js'
+import { MOST_HEAD_PAGES } from '../run/find-run.js'
+import type { Gate } from '../gate.js'
+import { LEFT_RUNNING, wasAskedFor } from './leave-run.js'
+import { hasEnded } from '../run/run-status.js'
+
+/** The runner sends SIGTERM 7.5 s after SIGINT: what is to be stopped must be stopped by then. */
+const STOP_ON_CANCEL_MS = 5_000
+const STOP_ON_TROUBLE_MS = 3 * 60_000
+
+/** Ends what is left of the step's own; what is left on purpose is told. */
+export async function tidyUp(gate: Gate, findings: Findings): Promise<void> {
+  const { bench, client, ledger } = gate
+  const { state } = ledger
+  if (!state.cleanupDue) return
+  const isCancelled = findings.trouble?.kind === 'cancelled'
+  // Grids that were made for a run which was never asked for are not left to it.
+  const isRunning = findings.run === undefined ? wasAskedFor(state) : !hasEnded(findings.run.status)
+  if (isCancelled && isRunning && state.leaveIfKilled) {
+    bench.log.info(LEFT_RUNNING)
+    ledger.noteDone({ cleanupDue: false })
+    return
+  }
+  // From here on it is not a cancelled job that leaves something running.
+  ledger.noteDone({ leaveIfKilled: false })
+  const deadline = startDeadline(bench.clock, isCancelled ? STOP_ON_CANCEL_MS : STOP_ON_TROUBLE_MS, {
+    error: new Error('there was no time left')
+  })
+  // After a lost reply the run was looked for already; a list that lags even more is the post step's to look at.
+  const wasLookedFor = findings.run === undefined && findings.trouble?.kind === 'error'
+  const grids = { ...state, runId: undefined, marker: undefined, repeat: undefined }
+  const left = !isRunning || wasLookedFor ? grids : state
+  const { clock, log } = bench
+  const options = { client, clock, log, signal: deadline.signal }
+  const isClean = await Promise.all([cleanUp(left, options), isRunning || endTwinsOf(gate, options)])
+  deadline.release()
+  // Whatever could not be ended here is the post step's to end.
+  if (isClean.every((each) => each) && !(wasLookedFor && wasAskedFor(state)))
+    ledger.noteDone({ cleanupDue: false })
+}
+
+/** The run has ended; one that was made beside it may not have. The embedded service has nothing in between that could make one. */
+async function endTwinsOf({ ledger, local }: Gate, options: CleanUpOptions): Promise<boolean> {
+  const { state } = ledger
+  if (local !== undefined || state.runId === undefined) return true
+  return endTwins(state, { ...options, mostPages: MOST_HEAD_PAGES })
+}

@@ -1,0 +1,51 @@
+import { readAddress } from '../../service/http/address.js'
+import type { Clock } from '../../service/clock.js'
+import { vocabularyOf } from '../../service/documents/vocabulary.js'
+import { cleanUp } from './clean-up.js'
+import { startDeadline } from '../deadline.js'
+import { isLeftRunning } from './leave-run.js'
+import { openClient } from '../open-client.js'
+import type { ProcessGroup, StepState } from '../step-state.js'
+import { messageOf } from '../errors.js'
+import type { Log, Workbench } from '../ports.js'
+
+export interface CleanUpBench extends Pick<Workbench, 'openClient'> {
+  readonly log: Log
+  readonly clock: Clock
+  /** True when the group was there and was ended. */
+  endProcessGroup(group: ProcessGroup): Promise<boolean>
+}
+
+/** The post step has no time limit of its own to count on. */
+const LONGEST_MS = 4 * 60_000
+
+/** What the post step does: ends whatever main left behind, from the saved state alone. Doing it twice does no harm. */
+export async function cleanUpStep(state: StepState, bench: CleanUpBench): Promise<void> {
+  for (const group of state.processGroups) await endGroup(group, bench)
+  if (!state.cleanupDue || state.address === '') return
+  const { log, clock } = bench
+  const deadline = startDeadline(clock, LONGEST_MS, { error: new Error('there was no time left') })
+  const client = openClient(bench, {
+    address: readAddress(state.address),
+    token: state.token,
+    words: vocabularyOf(state.serviceName),
+    clock
+  })
+  try {
+    const options = { client, clock, log, signal: deadline.signal }
+    if (await isLeftRunning(state, options)) return
+    await cleanUp(state, { ...options, isLast: true })
+  } finally {
+    deadline.release()
+    await client.close()
+  }
+}
+
+async function endGroup(group: ProcessGroup, bench: CleanUpBench): Promise<void> {
+  try {
+    if (await bench.endProcessGroup(group))
+      bench.log.info(`The tool's processes (group ${group.pid}) were ended.`)
+  } catch (thrown) {
+    bench.log.warning(`The tool's processes (group ${group.pid}) may still be running: ${messageOf(thrown)}`)
+  }
+}

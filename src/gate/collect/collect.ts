@@ -1,0 +1,233 @@
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { mergeScans } from '../../results/figures/merge.js'
+import type { Measurements } from '../../results/figures/measurements.js'
+import type { ScanResult } from '../../results/counts/scan-result.js'
+import { isNotReady } from '../../service/errors.js'
+import type { Report, Run } from '../../service/documents/documents.js'
+import { pauseBefore } from '../../service/retries.js'
+import { expectedGrids, findMissing, findSmaller } from './expected-grids.js'
+import type { ExpectedGrid } from './expected-grids.js'
+import { LONGEST_SILENCE_MS } from '../run/find-run.js'
+import { fetchGrid, findTwins, nameOf, sourcesOf } from './fetch-results.js'
+import type { FetchedGrid, GridResult, Source } from './fetch-results.js'
+import type { Gate } from '../gate.js'
+import { isBlank, lookAgain, lookOnceMore, showRun } from './late-values.js'
+import type { Lack } from './late-values.js'
+import { persist } from '../run/persist.js'
+import { phaseOf } from '../run/run-status.js'
+import { messageOf } from '../errors.js'
+
+export interface Collection {
+  /** As it was last seen. */
+  readonly run: Run
+  readonly report: Report | undefined
+  readonly reportProblem: string | undefined
+  readonly resultsDir: string
+  readonly grids: readonly GridResult[]
+  /** Grids that were requested and have no results, in words. */
+  readonly missingGrids: readonly string[]
+  /** What else keeps the results from being whole evidence, in sentences. */
+  readonly gaps?: readonly string[]
+  /** What is hardly right, and no proof that something is missing. */
+  readonly doubts?: readonly string[]
+  /** From the first start to the last end of each grid's samples, by its id, where the CSV says; of tidy CSVs with a bucket of slack. */
+  readonly spansMs: ReadonlyMap<string, number>
+  readonly measurements: Measurements | undefined
+}
+
+export interface CollectOptions {
+  readonly signal: AbortSignal
+  /** The run when it was first looked at. */
+  readonly first?: Run | undefined
+  /** False when the verdict does not depend on what is collected. */
+  readonly isPatient?: boolean
+}
+
+const LONGEST_PAUSE_ATTEMPT = 6
+/** A CSV of nothing but a header may be one that is being written. */
+const EMPTY_PATIENCE_MS = 30_000
+/** How long a bucket of a tidy CSV lasts, unless it shows shorter ones. */
+const BUCKET_MS = 15_000
+
+/** Brings the report and every grid's CSV home, side by side, reading the CSVs as they arrive. What cannot be had is told, not thrown. */
+export async function collect(gate: Gate, run: Run, options: CollectOptions): Promise<Collection> {
+  const { client, bench, settings } = gate
+  const { signal, isPatient = true } = options
+  const resultsDir = join(bench.scratchDir, 'results')
+  await mkdir(resultsDir, { recursive: true })
+  const fetching = new GridFetches(gate, run, { resultsDir, signal })
+  const earlier = await earlierRun(gate, options)
+  const expected = expectedGrids(settings, earlier.run)
+  const [report, seen] = await Promise.all([
+    readReport(gate, run.id, signal),
+    lookAgain(gate, run, {
+      signal,
+      lackOf: (run) => lackIn(run, { gate, expected, isPatient }),
+      onSeen: (run) => fetching.follow(run)
+    })
+  ])
+  await fetching.results(sourcesOf(client, seen))
+  const isFinal = settings.target.kind === 'local' || phaseOf(seen.status) !== 'ended well'
+  const latest = isFinal || !isPatient ? seen : await lookOnceMore(gate, seen, signal)
+  const sources = sourcesOf(client, latest)
+  const grids = await fetching.results(sources)
+  const scans = grids.flatMap(({ scan }) => scan ?? [])
+  return {
+    ...report,
+    run: latest,
+    resultsDir,
+    grids: grids.map(({ result }) => result),
+    missingGrids: findMissing(expected, sources),
+    gaps: [...earlier.gaps, ...findSmaller(settings, latest.grids)],
+    doubts: settings.target.kind === 'local' ? [] : findTwins(grids),
+    spansMs: spansOf(scans),
+    measurements: scans.length > 0 ? mergeScans(scans) : undefined
+  }
+}
+
+interface Earlier {
+  readonly run: Run | undefined
+  /** Why nobody can say which grids there must be. */
+  readonly gaps: readonly string[]
+}
+
+/** Where nothing was requested here, an earlier look tells which grids there must be. */
+async function earlierRun({ client, bench, settings }: Gate, options: CollectOptions): Promise<Earlier> {
+  const { signal, first, isPatient = true } = options
+  const { origin } = settings
+  if (origin.kind !== 'repeat') return { run: first, gaps: [] }
+  try {
+    const look = () => showRun(client, origin.runId, signal)
+    const outageMs = isPatient ? LONGEST_SILENCE_MS : 0
+    return { run: await persist(look, { clock: bench.clock, signal, outageMs }), gaps: [] }
+  } catch (thrown) {
+    return {
+      run: undefined,
+      gaps: [
+        `Which grids the run must have is not known: run ${origin.runId}, which it repeats, could not be read: ${messageOf(thrown)}`
+      ]
+    }
+  }
+}
+
+/** The embedded service has everything in place before it tells the end, and what ended badly may never have it. */
+function lackIn(
+  run: Run,
+  { gate, expected, isPatient }: { gate: Gate; expected: readonly ExpectedGrid[]; isPatient: boolean }
+): Lack {
+  const { client, settings } = gate
+  if (settings.target.kind === 'local' || phaseOf(run.status) !== 'ended well') return 'nothing'
+  const sources = sourcesOf(client, run)
+  const needed = isPatient ? 'something needed' : 'something'
+  if (sources.length === 0 || findMissing(expected, sources).length > 0) return needed
+  if (!isBlank(run.apdex)) return 'nothing'
+  return settings.thresholds.some(({ metric }) => metric === 'apdex') ? needed : 'something'
+}
+
+/** The CSVs on their way, each begun as soon as its grid is known. */
+class GridFetches {
+  readonly #gate: Gate
+  readonly #place: { readonly resultsDir: string; readonly signal: AbortSignal }
+  readonly #fetches = new Map<string, Promise<FetchedGrid>>()
+  #latest: Run
+
+  constructor(gate: Gate, run: Run, place: { resultsDir: string; signal: AbortSignal }) {
+    this.#gate = gate
+    this.#place = place
+    this.#latest = run
+    this.follow(run)
+  }
+
+  follow(run: Run): void {
+    this.#latest = run
+    for (const source of sourcesOf(this.#gate.client, run)) void this.#fetch(source)
+  }
+
+  async results(sources: readonly Source[]): Promise<FetchedGrid[]> {
+    return Promise.all(sources.map((source) => this.#fetch(source)))
+  }
+
+  #fetch(source: Source): Promise<FetchedGrid> {
+    const begun = this.#fetches.get(nameOf(source))
+    if (begun !== undefined) return begun
+    const { client, bench, settings } = this.#gate
+    const isFinal = settings.target.kind === 'local' || phaseOf(this.#latest.status) !== 'ended well'
+    const fetch = fetchGrid({ client, clock: bench.clock, log: bench.log }, source, {
+      ...this.#place,
+      emptyPatienceMs: isFinal ? 0 : EMPTY_PATIENCE_MS,
+      findAddress: (unready) => this.#findAddress(unready)
+    })
+    this.#fetches.set(nameOf(source), fetch)
+    return fetch
+  }
+
+  /** A link may be named later than its grid, and the built address may be none. */
+  async #findAddress(unready: Source): Promise<string> {
+    const { client } = this.#gate
+    const { href, isLinked } = unready
+    if (isLinked) return href
+    const seen = await showRun(client, this.#latest.id, this.#place.signal).catch(() => this.#latest)
+    return sourcesOf(client, seen).find((source) => nameOf(source) === nameOf(unready))?.href ?? href
+  }
+}
+
+interface Span {
+  readonly startMs: number
+  readonly endMs: number
+}
+
+/** By grid: several CSVs of one grid are one. */
+function spansOf(scans: readonly ScanResult[]): Map<string, number> {
+  const grids = [...new Set(scans.map(({ grid }) => grid))]
+  return new Map(
+    grids.flatMap((grid): [string, number][] => {
+      const spans = scans.filter((scan) => scan.grid === grid).map(spanOf)
+      if (spans.includes(undefined)) return []
+      const known = spans.filter((span) => span !== undefined)
+      const startMs = Math.min(...known.map((span) => span.startMs))
+      const endMs = Math.max(...known.map((span) => span.endMs))
+      return [[grid, endMs - startMs]]
+    })
+  )
+}
+
+function spanOf({ shape, rows, parts, buckets }: ScanResult): Span | undefined {
+  if (shape === 'tidy' && buckets.length > 0) return spanOfBuckets(buckets.map(({ atMs }) => atMs))
+  if (shape !== 'samples' || rows === 0 || !parts.every(({ hasTimes }) => hasTimes)) return undefined
+  const startMs = Math.min(...parts.map((part) => part.startMs))
+  const endMs = Math.max(...parts.map((part) => part.endMs))
+  return startMs <= endMs ? { startMs, endMs } : undefined
+}
+
+/** The samples lie anywhere within the buckets, and the first and the last one may be left out: one more counts as slack. */
+function spanOfBuckets(timesMs: readonly number[]): Span {
+  const times = [...new Set(timesMs)].sort((one, other) => one - other)
+  const widthMs = times.reduce(
+    (width, atMs, i) => Math.min(width, atMs - (times[i - 1] ?? -Infinity)),
+    BUCKET_MS
+  )
+  return { startMs: times[0] ?? 0, endMs: (times.at(-1) ?? 0) + 2 * widthMs }
+}
+
+async function readReport(
+  { client, bench }: Gate,
+  runId: string,
+  signal: AbortSignal
+): Promise<Pick<Collection, 'report' | 'reportProblem'>> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return { report: await client.report(runId, signal), reportProblem: undefined }
+    } catch (thrown) {
+      if (!isNotReady(thrown) || signal.aborted)
+        return { report: undefined, reportProblem: messageOf(thrown) }
+      if (attempt === 1) bench.log.info(`The report is not ready (${messageOf(thrown)}); trying again.`)
+      const pauseMs = pauseBefore(Math.min(attempt, LONGEST_PAUSE_ATTEMPT), thrown)
+      const isOver = await bench.clock.sleep(pauseMs, signal).then(
+        () => false,
+        () => true
+      )
+      if (isOver) return { report: undefined, reportProblem: messageOf(thrown) }
+    }
+  }
+}

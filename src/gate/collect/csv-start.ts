@@ -1,0 +1,66 @@
+import { cutHeader, readHeader } from '../../results/csv/header.js'
+import { describeErrorBody } from '../../service/http/error-body.js'
+import { shorten } from '../../thresholds/words.js'
+
+/** What came is no CSV: the service has it not ready, or answers with an error page. */
+export class NotCsvError extends Error {
+  override name = 'NotCsvError'
+}
+
+/** Longer than any header, and enough of an error page to quote. */
+const LONGEST_HEADER = 64 * 1024
+const QUOTED_BYTES = 2048
+const QUOTED_LENGTH = 200
+
+/** Looks at the first line of what arrives, however it is cut into chunks: only a header that the scanner knows makes it a CSV. */
+export class CsvStart {
+  #held = Buffer.alloc(0)
+  #state: 'pending' | 'known' | 'unknown' = 'pending'
+
+  get isKnown(): boolean {
+    return this.#state === 'known'
+  }
+
+  push(chunk: Uint8Array): void {
+    if (this.#state === 'known') return
+    this.#held = Buffer.concat([this.#held, chunk])
+    if (this.#state === 'pending') this.#state = this.#read()
+    // An error page is quoted by its first lines, not by its first chunk.
+    if (this.#state === 'unknown' && this.#held.length >= QUOTED_BYTES) throw this.#refusal()
+  }
+
+  /** Nothing follows: a first line without an end is a header that was cut. */
+  end(): void {
+    if (this.#state !== 'known') throw this.#refusal()
+  }
+
+  #read(): 'pending' | 'known' | 'unknown' {
+    const header = cutHeader(this.#held, this.#held.length > LONGEST_HEADER)
+    if (header === undefined) return 'pending'
+    return readHeader(header.line).shape === 'unknown' ? 'unknown' : 'known'
+  }
+
+  #refusal(): NotCsvError {
+    const text = this.#held
+      .subarray(0, QUOTED_BYTES)
+      .toString('utf8')
+      .replace(/^\uFEFF/, '')
+      .trim()
+    if (/^[{[]/.test(text))
+      return new NotCsvError(`JSON came where a CSV was due: ${describeErrorBody(text, '')}`)
+    if (text.startsWith('<'))
+      return new NotCsvError(`a page came where a CSV was due: ${describeErrorBody(text, 'text/html')}`)
+    if (text === '') return new NotCsvError('a blank line came where a CSV was due')
+    const quoted = `"${shorten(text, QUOTED_LENGTH)}"`
+    return new NotCsvError(
+      this.#state === 'pending' && isStartOfHeader(text)
+        ? `the header of the CSV is not complete: ${quoted}`
+        : `${quoted} came where a CSV was due`
+    )
+  }
+}
+
+/** A header begins with the name of a column; sentences have spaces between their words. */
+function isStartOfHeader(text: string): boolean {
+  return /^"?(time|elapsed|label)/i.test(text) && !/[a-z] [a-z]+ [a-z]/i.test(text)
+}

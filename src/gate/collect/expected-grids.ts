@@ -1,0 +1,82 @@
+import type { Run } from '../../service/documents/documents.js'
+import { isReference } from '../../service/documents/requests.js'
+import type { Settings } from '../settings/settings.js'
+
+/** A grid that must show up with results: a known one, one in a region, or just one more. */
+export interface ExpectedGrid {
+  readonly id?: string
+  readonly region?: string
+}
+
+/** A grid as the service names it. */
+export interface ListedGrid {
+  readonly gridId: string
+  readonly region: string
+  /** False for results of which it is not said which grid they are of. */
+  readonly isNamed: boolean
+}
+
+export const UNKNOWN_REGION = 'unknown'
+
+/**
+ * What was requested. Of a run that was not made here, `earlier` tells: the run that was repeated, or the run itself when it was first
+ * looked at. Its grids may have got other ids since, so they count by their regions.
+ */
+export function expectedGrids({ origin }: Settings, earlier: Run | undefined): ExpectedGrid[] {
+  if (origin.kind === 'files')
+    return origin.grids.map((grid) => (isReference(grid) ? { id: grid.id } : { region: grid.region }))
+  // A list may name a grid twice.
+  const regions = new Map((earlier?.grids ?? []).map(({ id, region }) => [id, region]))
+  return [...regions.values()].map((region) => (region === UNKNOWN_REGION ? {} : { region }))
+}
+
+/** What was expected and is not listed, in words: `grid abc`, `a grid in eu-west-1`. Each listed grid stands for one that was expected. */
+export function findMissing(expected: readonly ExpectedGrid[], listed: readonly ListedGrid[]): string[] {
+  // A grid with several CSVs is one grid.
+  const left = [...new Map(listed.map((grid) => [grid.gridId, grid])).values()]
+  const take = (isOne: (grid: ListedGrid) => boolean): boolean => {
+    const at = left.findIndex(isOne)
+    if (at >= 0) left.splice(at, 1)
+    return at >= 0
+  }
+  // A service may call its regions otherwise than it takes them: then they are only counted.
+  const hasOwnNames = !listed.some(({ region }) => expected.some((grid) => grid.region === region))
+  const couldBe = ({ id, region }: ExpectedGrid, grid: ListedGrid): boolean =>
+    id === undefined ? region === undefined || hasOwnNames || grid.region === UNKNOWN_REGION : !grid.isNamed
+  return expected
+    .filter(({ id }) => id === undefined || !take((grid) => grid.isNamed && grid.gridId === id))
+    .filter(({ id, region }) => id !== undefined || !take((grid) => grid.region === region))
+    .filter((grid) => !take((one) => couldBe(grid, one)))
+    .map(({ id, region }) => {
+      if (id !== undefined) return `grid ${id}`
+      return region === undefined || (hasOwnNames && listed.length > 0) ? 'a grid' : `a grid in ${region}`
+    })
+}
+
+/** A grid that the service says has fewer nodes than were requested, in sentences. Grids are compared within their region, by size. */
+export function findSmaller({ origin }: Settings, grids: Run['grids']): string[] {
+  if (origin.kind !== 'files') return []
+  const references = origin.grids.flatMap((grid) => (isReference(grid) ? [grid.id] : []))
+  const own = grids.filter(({ id }) => !references.includes(id))
+  const requested = origin.grids.flatMap((grid) => (isReference(grid) ? [] : [grid]))
+  const hasOwnNames = !own.some(({ region }) => requested.some((grid) => grid.region === region))
+  const regions = hasOwnNames ? [undefined] : [...new Set(requested.map(({ region }) => region))]
+  return regions.flatMap((region) => {
+    const isHere = (grid: { region: string }): boolean => region === undefined || grid.region === region
+    return compareSizes(requested.filter(isHere), own.filter(isHere))
+  })
+}
+
+/** Where there are more of one than of the other, those are left out that make the difference smaller. */
+function compareSizes(requested: readonly { nodeCount: number }[], grids: Run['grids']): string[] {
+  const stated = grids
+    .flatMap(({ id, nodeCount }) => (nodeCount === undefined || nodeCount <= 0 ? [] : [{ id, nodeCount }]))
+    .sort((one, other) => one.nodeCount - other.nodeCount)
+    .slice(-requested.length)
+  const wanted = requested.map(({ nodeCount }) => nodeCount).sort((one, other) => one - other)
+  return stated.flatMap(({ id, nodeCount }, index) => {
+    const count = wanted[index] ?? 0
+    if (nodeCount >= count) return []
+    return [`The service says that grid ${id} has ${nodeCount} of the ${count} nodes requested.`]
+  })
+}

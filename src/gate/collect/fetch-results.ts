@@ -1,0 +1,215 @@
+import { join } from 'node:path'
+import { crc32 } from 'node:zlib'
+import type { ScanResult } from '../../results/counts/scan-result.js'
+import { createScanner } from '../../results/csv/scanner.js'
+import type { Scanner } from '../../results/csv/scanner.js'
+import type { ServiceClient } from '../../service/client.js'
+import type { Clock } from '../../service/clock.js'
+import type { Run } from '../../service/documents/documents.js'
+import { pauseBefore } from '../../service/retries.js'
+import { downloadCsv } from './download.js'
+import { UNKNOWN_REGION } from './expected-grids.js'
+import type { ListedGrid } from './expected-grids.js'
+import { messageOf } from '../errors.js'
+import type { Log } from '../ports.js'
+
+/** One grid's CSV: on disk, or why it is not. */
+export interface GridResult {
+  readonly gridId: string
+  readonly region: string
+  readonly nodeCount: number | undefined
+  /** Undefined when the CSV could not be had whole. */
+  readonly path: string | undefined
+  readonly bytes: number
+  readonly problem: string | undefined
+}
+
+/** A CSV as it lies on disk, and what was read in it while it arrived. */
+export interface FetchedGrid {
+  readonly result: GridResult
+  readonly scan: ScanResult | undefined
+  /** The same for CSVs of the same bytes. */
+  readonly fingerprint: string | undefined
+}
+
+/** Where a grid's CSV is to be found. */
+export interface Source extends ListedGrid {
+  readonly nodeCount: number | undefined
+  readonly href: string
+  /** Which of the grid's CSVs it is, from 1: a service may keep one for each node. */
+  readonly part: number
+  /** Whether the service named the address; it is built by the document's rule where it did not. */
+  readonly isLinked: boolean
+}
+
+interface Means {
+  readonly client: ServiceClient
+  readonly clock: Clock
+  readonly log: Log
+}
+
+interface Place {
+  readonly resultsDir: string
+  readonly signal: AbortSignal
+  /** How long a CSV without rows may still be one that is being written. */
+  readonly emptyPatienceMs: number
+  /** The address as it is known by now. */
+  readonly findAddress: (source: Source) => Promise<string>
+}
+
+const LONGEST_PAUSE_ATTEMPT = 6
+
+/** Brings every grid's CSV to disk, side by side, as the run lists them. What cannot be had is told, not thrown. */
+export async function fetchResults(
+  means: Means,
+  run: Run,
+  place: Pick<Place, 'resultsDir' | 'signal'>
+): Promise<FetchedGrid[]> {
+  const findAddress = ({ href }: Source): Promise<string> => Promise.resolve(href)
+  return Promise.all(
+    sourcesOf(means.client, run).map((source) =>
+      fetchGrid(means, source, { ...place, emptyPatienceMs: 0, findAddress })
+    )
+  )
+}
+
+/** Every CSV of every grid of the run, each once; the links of the reply are followed where there are any. */
+export function sourcesOf(client: ServiceClient, run: Run): Source[] {
+  const fromGrids = run.grids.flatMap((grid): Source[] => {
+    const links = linksOf(run, grid.id)
+    const hrefs = links.length > 0 ? links : [client.resultHref(run.id, grid.id)]
+    return hrefs.map((href, index) => ({
+      gridId: grid.id,
+      region: grid.region,
+      nodeCount: grid.nodeCount ?? (grid.nodes.length || undefined),
+      href,
+      part: index + 1,
+      isNamed: true,
+      isLinked: links.length > 0
+    }))
+  })
+  const fromLinks = run.results.flatMap(({ href, region = UNKNOWN_REGION }, index): Source[] => {
+    const gridId = gridIdOf(href)
+    // A link that names no grid counts only where no grid is named elsewhere: it is then all there is.
+    if (gridId === undefined && run.grids.length > 0) return []
+    const part = gridId === undefined ? 1 : linksOf(run, gridId).indexOf(href) + 1
+    const link = { region, nodeCount: undefined, href, part, isLinked: true }
+    return [{ ...link, gridId: gridId ?? `result-${index + 1}`, isNamed: gridId !== undefined }]
+  })
+  const sources = new Map<string, Source>()
+  for (const source of [...fromGrids, ...fromLinks])
+    if (!sources.has(nameOf(source))) sources.set(nameOf(source), source)
+  return [...sources.values()]
+}
+
+/** The name of one CSV of a grid, which stays the same while its address may change. No id has a dot. */
+export function nameOf({ gridId, part }: Pick<Source, 'gridId' | 'part'>): string {
+  return part === 1 ? gridId : `${gridId}.${part}`
+}
+
+function linksOf({ results }: Run, gridId: string): string[] {
+  return [...new Set(results.map(({ href }) => href).filter((href) => gridIdOf(href) === gridId))]
+}
+
+/** The grid that a link to a CSV names. */
+export function gridIdOf(href: string): string | undefined {
+  return /[?&]grid_id=([A-Za-z0-9_-]+)/.exec(href)?.[1]
+}
+
+/** Brings one grid's CSV to disk. What cannot be had is told, not thrown. */
+export async function fetchGrid(means: Means, source: Source, place: Place): Promise<FetchedGrid> {
+  const { gridId, region, nodeCount } = source
+  const grid = { gridId, region, nodeCount }
+  const path = join(place.resultsDir, `${plainName(region)}-${nameOf(source)}.csv`)
+  const reading = startReading(gridId, region)
+  const sinceMs = means.clock.now()
+  try {
+    for (let looks = 1; ; looks++) {
+      const bytes = await download(means, { source, place, path, reading })
+      const result = { ...grid, path, bytes, problem: undefined }
+      const fetched = { result, scan: reading.finish(), fingerprint: `${bytes} ${reading.checksum()}` }
+      if (fetched.scan.rows > 0 || means.clock.now() - sinceMs >= place.emptyPatienceMs) return fetched
+      const pauseMs = pauseBefore(Math.min(looks, LONGEST_PAUSE_ATTEMPT), undefined)
+      await means.clock.sleep(pauseMs, place.signal).catch(() => undefined)
+      if (place.signal.aborted) return fetched
+    }
+  } catch (thrown) {
+    const problem = messageOf(thrown)
+    means.log.warning(`The CSV of grid ${gridId} (${region}) could not be had: ${problem}`)
+    return {
+      result: { ...grid, path: undefined, bytes: 0, problem },
+      scan: undefined,
+      fingerprint: undefined
+    }
+  }
+}
+
+interface Target {
+  readonly source: Source
+  readonly place: Place
+  readonly path: string
+  readonly reading: Reading
+}
+
+async function download({ client, clock, log }: Means, target: Target): Promise<number> {
+  const { source, place, path, reading } = target
+  const { signal } = place
+  let retries = 0
+  return downloadCsv({
+    open: async (range) => {
+      const href = retries === 0 ? source.href : await place.findAddress(source)
+      return client.openResult(href, { range, signal })
+    },
+    path,
+    clock,
+    signal,
+    tap: reading,
+    onRetry: (reason) => {
+      if (retries++ === 0)
+        log.info(`The CSV of grid ${source.gridId} is not there yet: ${reason}. Trying again.`)
+    }
+  })
+}
+
+/** CSVs with rows that are the same byte by byte, in sentences: one of them is not the grid's own, and its samples would count twice. */
+export function findTwins(fetched: readonly FetchedGrid[]): string[] {
+  const withRows = fetched.filter(({ scan }) => scan !== undefined && scan.rows > 0)
+  return withRows.flatMap(({ result, fingerprint }, index) => {
+    const twin = withRows.slice(0, index).find((other) => other.fingerprint === fingerprint)?.result
+    if (twin === undefined) return []
+    return [
+      twin.gridId === result.gridId
+        ? `The service sent the same CSV twice for grid ${result.gridId}.`
+        : `The service sent the same CSV for grid ${twin.gridId} and grid ${result.gridId}: it cannot be the results of both.`
+    ]
+  })
+}
+
+/** Regions come from the service and become file names. */
+function plainName(region: string): string {
+  return region.replace(/[^A-Za-z0-9_-]+/g, '_').slice(0, 60) || 'unknown'
+}
+
+interface Reading {
+  restart(): void
+  push(chunk: Uint8Array): void
+  finish(): ScanResult
+  checksum(): number
+}
+
+function startReading(grid: string, region: string): Reading {
+  let scanner: Scanner = createScanner({ grid, region })
+  let checksum = 0
+  return {
+    restart: () => {
+      scanner = createScanner({ grid, region })
+      checksum = 0
+    },
+    push: (chunk) => {
+      checksum = crc32(chunk, checksum)
+      scanner.push(chunk)
+    },
+    finish: () => scanner.end(),
+    checksum: () => checksum
+  }
+}

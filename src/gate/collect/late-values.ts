@@ -1,0 +1,100 @@
+import type { ResultLink, Run } from '../../service/documents/documents.js'
+import { MalformedReplyError, isNotReady } from '../../service/errors.js'
+import { pauseBefore } from '../../service/retries.js'
+import { gridIdOf } from './fetch-results.js'
+import type { Gate } from '../gate.js'
+import { persist } from '../run/persist.js'
+import { joinRemoteErrors } from '../verdict/remote-errors.js'
+import { hasEnded, phaseOf } from '../run/run-status.js'
+import { messageOf } from '../errors.js'
+
+/** What a run as it was last seen does not say yet. */
+export type Lack = 'nothing' | 'something' | 'something needed'
+
+/** How long a value is waited for that no threshold needs. */
+const OPTIONAL_PATIENCE_MS = 10_000
+const LONGEST_PAUSE_ATTEMPT = 6
+/** Everything is home by then; the service may still be away for a moment. */
+const LAST_LOOK_MS = 60_000
+
+/** Looks at a run that has ended until it lacks nothing, for values arrive late; what is needed is waited for until the signal is aborted. */
+export async function lookAgain(
+  { client, bench: { clock, log } }: Gate,
+  first: Run,
+  options: { signal: AbortSignal; lackOf: (run: Run) => Lack; onSeen: (run: Run) => void }
+): Promise<Run> {
+  const { signal, lackOf, onSeen } = options
+  const sinceMs = clock.now()
+  let run = first
+  for (let looks = 1; ; looks++) {
+    const lack = lackOf(run)
+    if (lack === 'nothing') return run
+    if (lack === 'something' && clock.now() - sinceMs >= OPTIONAL_PATIENCE_MS) return run
+    if (looks === 1) log.debug(`Run ${run.id} has ended and does not say everything yet; looking again.`)
+    try {
+      await clock.sleep(pauseBefore(Math.min(looks, LONGEST_PAUSE_ATTEMPT), undefined), signal)
+      run = joinLooks(run, await showRun(client, run.id, signal))
+      onSeen(run)
+    } catch (thrown) {
+      if (!isNotReady(thrown)) return run
+    }
+  }
+}
+
+/** What the service learns of a run after it has called it finished: a last look, once everything else is home. */
+export async function lookOnceMore(
+  { client, bench: { clock, log } }: Gate,
+  seen: Run,
+  signal: AbortSignal
+): Promise<Run> {
+  try {
+    const look = () => showRun(client, seen.id, signal)
+    return joinLooks(seen, await persist(look, { clock, signal, outageMs: LAST_LOOK_MS }))
+  } catch (thrown) {
+    log.debug(`Run ${seen.id} could not be looked at once more: ${messageOf(thrown)}`)
+    return seen
+  }
+}
+
+/** The run, and no other: a reply that was mixed up on its way is none. A grid that is listed twice is one. */
+export async function showRun(client: Gate['client'], id: string, signal: AbortSignal): Promise<Run> {
+  const run = await client.showRun(id, signal)
+  const grids = new Map(run.grids.map((grid) => [grid.id, grid]))
+  if (run.id === id) return { ...run, grids: [...grids.values()] }
+  throw new MalformedReplyError(`reading run ${id}`, `the reply is about another run, ${run.id}`)
+}
+
+/** What was said once stays said; a reply that is older than the end is none. */
+function joinLooks(seen: Run, next: Run): Run {
+  if (!hasEnded(next.status)) return seen
+  return {
+    ...next,
+    // Of two ends the worse one is the true one.
+    status: phaseOf(seen.status) === 'ended badly' ? seen.status : next.status,
+    apdex: isBlank(next.apdex) ? seen.apdex : next.apdex,
+    remoteErrors: joinRemoteErrors(seen.remoteErrors, next.remoteErrors),
+    startedMs: next.startedMs ?? seen.startedMs,
+    stoppedMs: next.stoppedMs ?? seen.stoppedMs,
+    grids: [...next.grids, ...seen.grids.filter(({ id }) => !next.grids.some((grid) => grid.id === id))],
+    results: joinLinks(seen.results, next.results)
+  }
+}
+
+/**
+ * Of each grid the links of the look that has more of them, or else of the later one: addresses may be signed anew for each look, and
+ * one CSV must not count twice. What was there before stays where it was.
+ */
+function joinLinks(seen: readonly ResultLink[], next: readonly ResultLink[]): ResultLink[] {
+  const grids = new Set([...seen, ...next].map(({ href }) => gridIdOf(href)))
+  return [...grids].flatMap((grid) => {
+    const [before, now] = [seen, next].map((links) => links.filter(({ href }) => gridIdOf(href) === grid))
+    if (before === undefined || now === undefined || before.length > now.length) return before ?? []
+    const isKept = ({ href }: ResultLink): boolean => now.some((link) => link.href === href)
+    const isNew = ({ href }: ResultLink): boolean => !before.some((link) => link.href === href)
+    return [...before.filter(isKept), ...now.filter(isNew)]
+  })
+}
+
+export function isBlank(apdex: string | null): boolean {
+  return apdex === null || apdex.trim() === ''
+}

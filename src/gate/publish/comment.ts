@@ -1,0 +1,66 @@
+import { basename } from 'node:path'
+import { renderComment } from '../../report/markdown/comment.js'
+import type { Outcome } from '../../report/outcome.js'
+import type { SummaryLinks } from '../../report/markdown/summary.js'
+import { startDeadline } from '../deadline.js'
+import { defaultName } from '../settings/settings.js'
+import type { Settings } from '../settings/settings.js'
+import { messageOf } from '../errors.js'
+import type { Workbench } from '../ports.js'
+
+const LONGEST_COMMENT_MS = 30_000
+
+/** Tells the pull request. Of a run that was called off or left alone there is nothing to tell: the last verdict stays. */
+export async function commentOnPullRequest(
+  bench: Workbench,
+  { settings, outcome, links }: { settings: Settings; outcome: Outcome; links: SummaryLinks }
+): Promise<void> {
+  const { comment, githubToken, matrix, name } = settings
+  if (bench.comment === undefined || comment === 'off') return
+  if (['cancelled', 'detached'].includes(outcome.verdict)) return
+  if (githubToken === '') {
+    bench.log.info('There is no github-token: no comment on the pull request.')
+    return
+  }
+  const untilMs = bench.clock.now() + LONGEST_COMMENT_MS
+  const deadline = startDeadline(bench.clock, LONGEST_COMMENT_MS, {
+    error: new Error('GitHub took too long to answer'),
+    others: [bench.cancelled]
+  })
+  try {
+    await bench.comment({
+      token: githubToken,
+      matrix,
+      name: name === defaultName(bench.occasion) ? undefined : name,
+      subject: subjectOf(settings),
+      signal: deadline.signal,
+      untilMs,
+      render: (place) => renderComment(outcome, { ...links, workflowUrl: bench.occasion.url }, place)
+    })
+  } catch (thrown) {
+    bench.log.warning(`The comment on the pull request could not be written: ${messageOf(thrown)}`)
+  } finally {
+    deadline.release()
+  }
+}
+
+/** Plan, service and what is demanded of them. A run's own id would be another one each time. */
+function subjectOf({
+  target,
+  tool,
+  origin,
+  project,
+  overrideParameters,
+  overrideHosts,
+  thresholds
+}: Settings): string {
+  return JSON.stringify([
+    target.kind === 'remote' ? target.address.api : target.kind,
+    tool,
+    origin.kind === 'files' ? origin.paths.map((path) => basename(path)) : origin.kind,
+    project,
+    overrideParameters,
+    overrideHosts,
+    thresholds.map(({ text }) => text)
+  ])
+}

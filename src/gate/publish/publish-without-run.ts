@@ -1,0 +1,33 @@
+import type { Outcome, Verdict } from '../../report/outcome.js'
+import { renderSummary } from '../../report/markdown/summary.js'
+import { messageOf } from '../errors.js'
+import type { Workbench } from '../ports.js'
+
+/** Makes a verdict known that was reached before there was a run: skipped, or inputs that are wrong. */
+export async function publishBare(
+  bench: Pick<Workbench, 'setOutput' | 'writeSummary' | 'log'>,
+  verdict: Verdict,
+  reason: string
+): Promise<void> {
+  const outcome: Outcome = {
+    verdict,
+    reason,
+    run: undefined,
+    apdex: undefined,
+    summary: undefined,
+    means: {},
+    rehearsal: false,
+    judgements: [],
+    grids: [],
+    measurements: undefined,
+    warnings: [],
+    remoteErrors: [],
+    notes: []
+  }
+  bench.setOutput('verdict', verdict)
+  await bench
+    .writeSummary(renderSummary(outcome, { artifactUrl: undefined, artifactProblem: undefined }))
+    .catch((thrown: unknown) =>
+      bench.log.warning(`The job summary could not be written: ${messageOf(thrown)}`)
+    )
+}

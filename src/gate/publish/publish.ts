@@ -1,0 +1,159 @@
+import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { annotate } from '../../report/annotations.js'
+import { describeLeg } from '../../report/leg.js'
+import type { Outcome } from '../../report/outcome.js'
+import { renderPage } from '../../report/page/page.js'
+import { renderSummary } from '../../report/markdown/summary.js'
+import { cutToBytes } from '../../report/size.js'
+import { metricsOutput, thresholdsOutput, verdictDocument } from '../../report/verdict-document.js'
+import { reasonOf } from '../../service/clock.js'
+import type { Collection } from '../collect/collect.js'
+import { commentOnPullRequest } from './comment.js'
+import { startDeadline } from '../deadline.js'
+import { quoteLines } from '../verdict/remote-errors.js'
+import type { Settings } from '../settings/settings.js'
+import { messageOf } from '../errors.js'
+import type { Artifact, Workbench } from '../ports.js'
+
+interface Uploaded {
+  readonly artifact: Artifact | undefined
+  readonly problem: string | undefined
+}
+
+const MOST_OUTPUT_BYTES = 64 * 1024
+const UPLOAD_ATTEMPTS = 3
+const UPLOAD_PAUSE_MS = 3_000
+/** The client itself waits for three quarters of an hour for a server that accepts and never answers. */
+const LONGEST_UPLOAD_MS = 15 * 60_000
+
+/** Makes the outcome known: files, artifact, outputs, summary, annotations, comment. Nothing that fails here changes the verdict. */
+export async function publish(
+  bench: Workbench,
+  options: {
+    settings: Settings
+    outcome: Outcome
+    collection: Collection | undefined
+    logs?: readonly string[] | undefined
+    withArtifact: boolean
+  }
+): Promise<void> {
+  const { settings, outcome, collection, logs = [], withArtifact } = options
+  for (const warning of logged(outcome)) bench.log.warning(warning)
+  const files = [...(await writeFiles(bench, outcome, collection)), ...logs]
+  const { artifact, problem } = withArtifact
+    ? await upload(bench, { settings, outcome, files })
+    : { artifact: undefined, problem: undefined }
+  setOutputs(bench, outcome, { artifact, collection })
+  const links = { artifactUrl: artifact?.url, artifactProblem: problem }
+  await bench
+    .writeSummary(renderSummary(outcome, links))
+    .catch((thrown: unknown) =>
+      bench.log.warning(`The job summary could not be written: ${messageOf(thrown)}`)
+    )
+  for (const annotation of annotate(outcome, describeLeg(settings.matrix))) bench.annotate(annotation)
+  await commentOnPullRequest(bench, { settings, outcome, links })
+}
+
+/** The runner keeps few warnings of a step, so what the service says is one. */
+function logged({ warnings, remoteErrors }: Outcome): string[] {
+  if (remoteErrors.length === 0) return [...warnings]
+  return [...warnings, `The service reports errors of the run: ${quoteLines(remoteErrors)}`]
+}
+
+/** `verdict.json` and `report.html` beside the CSVs; a disk that is full costs the files, not the verdict. */
+async function writeFiles(
+  { scratchDir, log }: Workbench,
+  outcome: Outcome,
+  collection: Collection | undefined
+): Promise<string[]> {
+  const csvs = collection?.grids.flatMap(({ path }) => path ?? []) ?? []
+  const verdictPath = join(scratchDir, 'verdict.json')
+  const pagePath = join(scratchDir, 'report.html')
+  try {
+    await mkdir(scratchDir, { recursive: true })
+    await writeWhole(verdictPath, `${JSON.stringify(verdictDocument(outcome), null, 2)}\n`)
+    await writeWhole(pagePath, renderPage(outcome))
+    return [...csvs, verdictPath, pagePath]
+  } catch (thrown) {
+    log.warning(`verdict.json and report.html could not be written: ${messageOf(thrown)}`)
+    return csvs
+  }
+}
+
+/** Half a file would be taken for a whole one. */
+async function writeWhole(path: string, text: string): Promise<void> {
+  try {
+    await writeFile(path, text)
+  } catch (thrown) {
+    await rm(path, { force: true })
+    throw thrown
+  }
+}
+
+async function upload(
+  { uploadArtifact, scratchDir, log, clock, cancelled }: Workbench,
+  { settings, outcome, files }: { settings: Settings; outcome: Outcome; files: readonly string[] }
+): Promise<Uploaded> {
+  if (uploadArtifact === undefined)
+    return {
+      artifact: undefined,
+      problem: `There is nowhere to upload an artifact to; the files lie in ${scratchDir}.`
+    }
+  const name = settings.artifactName ?? `loadgate-${outcome.run?.id ?? ''}`
+  const deadline = startDeadline(clock, LONGEST_UPLOAD_MS, {
+    error: new Error(`no answer within ${LONGEST_UPLOAD_MS / 60_000} minutes`),
+    others: [cancelled]
+  })
+  let failure = ''
+  for (let attempt = 1; attempt <= UPLOAD_ATTEMPTS && !deadline.signal.aborted; attempt++) {
+    try {
+      const request = { name, folder: scratchDir, files, retentionDays: settings.retentionDays }
+      const artifact = await within(deadline.signal, uploadArtifact(request))
+      deadline.release()
+      return { artifact, problem: undefined }
+    } catch (thrown) {
+      failure = messageOf(thrown)
+      // Names are used once, and some servers have no such service: trying again cannot help.
+      if (/conflict|already exists|GHES/i.test(failure)) break
+      if (attempt < UPLOAD_ATTEMPTS)
+        await clock.sleep(UPLOAD_PAUSE_MS * attempt, deadline.signal).catch(() => undefined)
+    }
+  }
+  deadline.release()
+  const problem = `The artifact ${name} could not be uploaded (${failure}); the files lie in ${scratchDir} on the runner.`
+  log.warning(problem)
+  return { artifact: undefined, problem }
+}
+
+function setOutputs(
+  bench: Workbench,
+  outcome: Outcome,
+  { artifact, collection }: { artifact: Artifact | undefined; collection: Collection | undefined }
+): void {
+  const { run, apdex, summary, measurements, judgements, verdict } = outcome
+  bench.setOutput('verdict', verdict)
+  if (run !== undefined) bench.setOutput('status', run.status)
+  if (apdex !== undefined) {
+    bench.setOutput('apdex', String(apdex.score))
+    bench.setOutput('apdex-target', String(apdex.targetMs))
+  }
+  if (summary !== undefined) bench.setOutput('summary', cutToBytes(summary, MOST_OUTPUT_BYTES))
+  bench.setOutput('metrics', metricsOutput(measurements, apdex?.targetMs))
+  bench.setOutput('thresholds', thresholdsOutput(judgements))
+  if (collection !== undefined) bench.setOutput('results-dir', collection.resultsDir)
+  if (artifact !== undefined) {
+    bench.setOutput('artifact-id', artifact.id)
+    if (artifact.url !== undefined) bench.setOutput('artifact-url', artifact.url)
+  }
+}
+
+/** The client takes no signal: it is left behind, and ends with the process. */
+function within<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const giveUp = (): void => reject(reasonOf(signal))
+    if (signal.aborted) giveUp()
+    signal.addEventListener('abort', giveUp, { once: true })
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', giveUp))
+  })
+}

@@ -1,0 +1,29 @@
+import { CertificateError, RefusedError, madeNothing } from '../../service/errors.js'
+import { pauseBefore } from '../../service/retries.js'
+import type { Gate } from '../gate.js'
+import { messageOf } from '../errors.js'
+
+/** Only a request that cannot have had an effect is sent again, and not for ever. */
+const MOST_ATTEMPTS = 5
+
+/** Sends a creating request; it is sent again only where it is certain that nothing was made: no connection, or 429. */
+export async function createOnce<T>(
+  { bench }: Gate,
+  create: () => Promise<T>,
+  signal: AbortSignal
+): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await create()
+    } catch (thrown) {
+      if (signal.aborted || attempt >= MOST_ATTEMPTS || !isWorthAnother(thrown)) throw thrown
+      bench.log.info(`${messageOf(thrown)}; nothing was made, trying again.`)
+      await bench.clock.sleep(pauseBefore(attempt + 1, thrown), signal)
+    }
+  }
+}
+
+function isWorthAnother(thrown: unknown): boolean {
+  const isFinal = thrown instanceof RefusedError ? thrown.status !== 429 : thrown instanceof CertificateError
+  return madeNothing(thrown) && !isFinal
+}

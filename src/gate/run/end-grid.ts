@@ -1,0 +1,39 @@
+import type { ServiceClient } from '../../service/client.js'
+import type { Clock } from '../../service/clock.js'
+import { RefusedError, isPassing } from '../../service/errors.js'
+import { persist } from './persist.js'
+
+/** Grids that cost nothing any more. */
+export const ENDED_GRID: readonly string[] = ['stopped', 'invoiced']
+/** A 404 may come from an ingress in the middle of a deployment, and a grid that is taken for gone goes on: it is asked for twice and more. */
+const REFUSAL_MS = 15_000
+
+/** Terminates a grid; throws when it cannot be made sure that it has ended. */
+export async function endGrid(
+  client: ServiceClient,
+  id: string,
+  { clock, signal }: { clock: Clock; signal: AbortSignal }
+): Promise<void> {
+  const end = async (): Promise<void> => {
+    try {
+      await client.terminateGrid(id, signal)
+    } catch (thrown) {
+      // One that has ended already may refuse to be ended.
+      const isRefused = thrown instanceof RefusedError && !isPassing(thrown)
+      if (!isRefused || !(await isSeenEnded(client, id, signal))) throw thrown
+    }
+  }
+  try {
+    await persist(end, { clock, signal, outageMs: Infinity, refusalMs: REFUSAL_MS })
+  } catch (thrown) {
+    const isGone = thrown instanceof RefusedError && thrown.status === 404
+    if (!isGone) throw thrown
+  }
+}
+
+async function isSeenEnded(client: ServiceClient, id: string, signal: AbortSignal): Promise<boolean> {
+  return client.showGrid(id, signal).then(
+    ({ status }) => ENDED_GRID.includes(status),
+    () => false
+  )
+}

@@ -1,0 +1,71 @@
+import type { ServiceClient } from '../../service/client.js'
+import type { Clock } from '../../service/clock.js'
+import type { Run } from '../../service/documents/documents.js'
+import { readRunList } from '../../service/documents/run-list.js'
+import { persist } from './persist.js'
+
+interface Looking {
+  readonly clock: Clock
+  readonly signal?: AbortSignal
+  /** Looked again after each of these. */
+  readonly pausesMs?: readonly number[]
+}
+
+const MOST_PAGES = 200
+/** New runs stand at the head of the list; where a service has them elsewhere, none is found and none is touched. */
+export const MOST_HEAD_PAGES = 3
+/** The list may lag behind. */
+const PATIENT_MS = [0, 1_000, 2_000, 4_000, 8_000]
+/** A creation takes its time, and may come to its end after the one who asked for it has gone. */
+export const VERY_PATIENT_MS = [...PATIENT_MS, 15_000, 15_000]
+/** A service that loses a reply is often away for a while. */
+export const LONGEST_SILENCE_MS = 2 * 60_000
+
+/** What a search without a find is told with: that nothing was found is no proof that nothing was made. */
+const MARKER = /loadgate-[0-9a-f]{8}-[0-9a-f]{4}-/
+
+export const MAY_BE_RUNNING = 'One may still be running: look for it at the service.'
+
+/**
+ * Whether the run tells its tags, the marker is not among them, however the service joins or writes them, and it has another name than the
+ * one that was asked for, or another gate's marker. Without tags it cannot be told; and a service may have tags of its own.
+ */
+export function isForeign({ tags, name }: Run, marker: string, ownName?: string): boolean {
+  const texts = tags.map((tag) => tag.toLowerCase())
+  if (texts.length === 0 || texts.some((tag) => tag.includes(marker))) return false
+  return (
+    texts.some((tag) => MARKER.test(tag)) || (ownName !== undefined && name !== undefined && name !== ownName)
+  )
+}
+
+/** The runs that carry the marker right now, newest first as the list has them. */
+export async function listMarked(
+  client: ServiceClient,
+  marker: string,
+  { signal, mostPages = MOST_PAGES }: { signal?: AbortSignal | undefined; mostPages?: number } = {}
+): Promise<Run[]> {
+  const { runs } = await readRunList(client, { signal, mostPages })
+  return runs.filter((run) => run.tags.includes(marker))
+}
+
+/** Looks for the runs of a lost reply by their marker, newest first as the list has them. */
+export async function findMarkedRuns(
+  client: ServiceClient,
+  marker: string,
+  looking: Looking
+): Promise<Run[]> {
+  return findPatiently(() => listMarked(client, marker, looking), looking)
+}
+
+/** Looks again and again: the list may lag, and the service may be away. */
+export async function findPatiently(
+  look: () => Promise<Run[]>,
+  { clock, signal, pausesMs = PATIENT_MS }: Looking
+): Promise<Run[]> {
+  for (const pauseMs of pausesMs) {
+    if (pauseMs > 0) await clock.sleep(pauseMs, signal)
+    const found = await persist(look, { clock, signal, outageMs: LONGEST_SILENCE_MS })
+    if (found.length > 0) return found
+  }
+  return []
+}

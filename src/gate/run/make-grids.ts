@@ -1,0 +1,71 @@
+import type { Grid } from '../../service/documents/documents.js'
+import { madeNothing } from '../../service/errors.js'
+import { isReference } from '../../service/documents/requests.js'
+import type { GridChoice, GridReference, GridSpecification } from '../../service/documents/requests.js'
+import { createOnce } from './create-safely.js'
+import { ENDED_GRID } from './end-grid.js'
+import type { Gate } from '../gate.js'
+import { nextLookMs } from './poll-interval.js'
+import { persist } from './persist.js'
+import { messageOf } from '../errors.js'
+
+const USABLE = 'started'
+const LONGEST_LOOK_MS = 10_000
+/** Grids take minutes to start, in which the service may be away as well as later. */
+const LONGEST_SILENCE_MS = 5 * 60_000
+
+/**
+ * A run's body can carry references or specifications, not both: a mixed list becomes grids first, and references only after that.
+ * The grids are noted in the ledger as they are made, so that they are terminated whatever happens next.
+ */
+export async function settleGrids(
+  gate: Gate,
+  grids: readonly GridChoice[],
+  signal: AbortSignal
+): Promise<readonly GridChoice[]> {
+  const isMixed = grids.some(isReference) && !grids.every(isReference)
+  if (!isMixed) return grids
+  const settled: GridReference[] = []
+  for (const grid of grids) settled.push(isReference(grid) ? grid : await makeGrid(gate, grid, signal))
+  await Promise.all(
+    settled
+      .filter(({ id }) => gate.ledger.state.madeGrids.includes(id))
+      .map(({ id }) => awaitStart(gate, id, signal))
+  )
+  return settled
+}
+
+async function makeGrid(gate: Gate, grid: GridSpecification, signal: AbortSignal): Promise<GridReference> {
+  const { client, ledger, bench } = gate
+  try {
+    const { id } = await createOnce(gate, () => client.createGrid(grid, signal), signal)
+    ledger.noteDone({ madeGrids: [...ledger.state.madeGrids, id], cleanupDue: true })
+    bench.log.info(`Grid ${id} is being made in ${grid.region} (${grid.nodeCount} × ${grid.instanceType})`)
+    return { id }
+  } catch (thrown) {
+    if (madeNothing(thrown)) throw thrown
+    // Grids have no list and no tag: what became of this one cannot be looked up, and asking again might make a second.
+    bench.log.warning(
+      `It is not known whether a grid was made: ${grid.region}, ${grid.nodeCount} × ${grid.instanceType}. ` +
+        `If it was, it ends by itself after ${grid.stopAfterMinutes} min (stop_after), or you end it at the service. (${messageOf(thrown)})`
+    )
+    throw thrown
+  }
+}
+
+async function awaitStart({ client, bench, settings }: Gate, id: string, signal: AbortSignal): Promise<void> {
+  const sinceMs = bench.clock.now()
+  let status = ''
+  for (;;) {
+    const show = (): Promise<Grid> => client.showGrid(id, signal)
+    const grid = await persist(show, { clock: bench.clock, signal, outageMs: LONGEST_SILENCE_MS })
+    if (grid.status !== status) bench.log.info(`Grid ${id} is ${grid.status}`)
+    status = grid.status
+    if (status === USABLE) return
+    if (ENDED_GRID.includes(status))
+      throw new Error(`Grid ${id} ended as "${status}" before the run could use it`)
+    const longestMs = Math.min(settings.pollIntervalMs, LONGEST_LOOK_MS)
+    const pauseMs = nextLookMs({ elapsedMs: bench.clock.now() - sinceMs, untilEndMs: undefined, longestMs })
+    await bench.clock.sleep(pauseMs, signal)
+  }
+}

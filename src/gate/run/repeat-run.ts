@@ -1,0 +1,142 @@
+import type { ServiceClient } from '../../service/client.js'
+import type { Clock } from '../../service/clock.js'
+import type { Run } from '../../service/documents/documents.js'
+import { MalformedReplyError, madeNothing } from '../../service/errors.js'
+import { readRunList } from '../../service/documents/run-list.js'
+import { LONGEST_SILENCE_MS, MAY_BE_RUNNING, MOST_HEAD_PAGES, findPatiently } from './find-run.js'
+import type { Gate } from '../gate.js'
+import { persist } from './persist.js'
+import type { RepeatAttempt } from '../step-state.js'
+import { messageOf } from '../errors.js'
+
+/** Between this machine's clock and the service's. */
+const CLOCKS_DIFFER_MS = 5 * 60_000
+
+/**
+ * Repeats a run; the request is never sent twice. A repeat takes no tag, so after a lost reply it is known by what it must be: a run
+ * that was not in the list before, is like the repeated one in name (a number may follow it), tool, threads, ramp-up and duration, and did not start before it
+ * was asked for. One such run is taken up. It could be somebody else's only if they repeated the very same run within these seconds and
+ * ours was never made; of two it cannot be told which is whose, so neither is touched.
+ */
+export async function repeatRun(gate: Gate, id: string, signal: AbortSignal): Promise<Run> {
+  const { client, ledger, bench } = gate
+  const attempt = await lookBefore(gate, id, signal)
+  ledger.note({ repeat: attempt, cleanupDue: attempt !== undefined })
+  try {
+    const run = await client.repeatRun(id, signal)
+    assertNew(run, id, attempt)
+    ledger.noteDone({ runId: run.id, cleanupDue: true })
+    return run
+  } catch (thrown) {
+    if (madeNothing(thrown)) ledger.noteDone({ repeat: undefined, cleanupDue: false })
+    if (madeNothing(thrown) || signal.aborted) throw thrown
+    bench.log.warning(
+      `${messageOf(thrown)}. It is not sent again; looking for the run that it may have made.`
+    )
+    const run = await takeUp(gate, attempt, { signal, cause: thrown })
+    ledger.noteDone({ runId: run.id, cleanupDue: true })
+    return run
+  }
+}
+
+/** A repeat is a GET, and something in between may answer it from a cache: a run that was there before is not the new one. */
+function assertNew(run: Run, id: string, attempt: RepeatAttempt | undefined): void {
+  if (run.id === id || attempt?.knownIds.includes(run.id))
+    throw new MalformedReplyError(
+      `repeating run ${id}`,
+      `the service answered with run ${run.id}, which was there before`
+    )
+}
+
+/** What the list holds before the repeat; undefined where it cannot be read, which is no reason not to repeat. */
+async function lookBefore(
+  { client, bench }: Gate,
+  id: string,
+  signal: AbortSignal
+): Promise<RepeatAttempt | undefined> {
+  const look = async (): Promise<RepeatAttempt> => {
+    const { name, tool, threads, rampupSeconds, durationSeconds } = await client.showRun(id, signal)
+    const { runs } = await readRunList(client, { signal, mostPages: MOST_HEAD_PAGES })
+    return {
+      runId: id,
+      likeness: { name, tool, threads, rampupSeconds, durationSeconds },
+      knownIds: runs.map((run) => run.id),
+      askedMs: bench.clock.now()
+    }
+  }
+  try {
+    return await persist(look, { clock: bench.clock, signal, outageMs: LONGEST_SILENCE_MS })
+  } catch {
+    signal.throwIfAborted()
+    return undefined
+  }
+}
+
+async function takeUp(
+  { client, bench }: Gate,
+  attempt: RepeatAttempt | undefined,
+  { signal, cause }: { signal: AbortSignal; cause: unknown }
+): Promise<Run> {
+  if (attempt === undefined)
+    throw new Error(
+      `${messageOf(cause)}. The run may have been repeated; the list could not be read before, so the new run cannot be told from others. Look for it at the service.`,
+      { cause }
+    )
+  const found = await findRepeats(client, attempt, { clock: bench.clock, signal })
+  const [only] = found
+  if (only === undefined)
+    throw new Error(`${messageOf(cause)}. No new run like ${attempt.runId} was found. ${MAY_BE_RUNNING}`, {
+      cause
+    })
+  if (found.length > 1)
+    throw new Error(
+      `${messageOf(cause)}. Several new runs are like ${attempt.runId} (${idsOf(found)}), and it cannot be told which one is this step's; none is touched.`,
+      { cause }
+    )
+  bench.log.info(`Run ${only.id} is new and like ${attempt.runId}; it is taken up.`)
+  return only
+}
+
+/** The runs that a lost repeat may have made. Only when there is one may it be taken for ours. */
+export async function findRepeats(
+  client: ServiceClient,
+  { likeness, knownIds, askedMs }: RepeatAttempt,
+  options: { clock: Clock; signal: AbortSignal; pausesMs?: readonly number[] }
+): Promise<Run[]> {
+  const known = new Set(knownIds)
+  const isOurs = (run: Run): boolean =>
+    !known.has(run.id) &&
+    isAlike(run, likeness) &&
+    (run.startedMs === undefined || run.startedMs > askedMs - CLOCKS_DIFFER_MS)
+  const look = async (): Promise<Run[]> => {
+    const { runs } = await readRunList(client, { signal: options.signal, mostPages: MOST_HEAD_PAGES })
+    return runs.filter(isOurs)
+  }
+  return findPatiently(look, options)
+}
+
+export function idsOf(runs: readonly Run[]): string {
+  return runs.map(({ id }) => id).join(', ')
+}
+
+function isAlike(run: Run, likeness: RepeatAttempt['likeness']): boolean {
+  return (
+    isSameName(run.name, likeness.name) &&
+    isSameTool(run.tool ?? '', likeness.tool ?? '') &&
+    run.threads === likeness.threads &&
+    run.rampupSeconds === likeness.rampupSeconds &&
+    run.durationSeconds === likeness.durationSeconds
+  )
+}
+
+/** A service may number its repeats: "Nightly 2" is one of "Nightly", "Nightlybuild" is another test. */
+function isSameName(name: string | undefined, original: string | undefined): boolean {
+  if (name === original) return true
+  if (!name || !original?.trim()) return false
+  return name.startsWith(original) && !/^\p{L}/u.test(name.slice(original.length))
+}
+
+/** One of them may carry a version behind its name. */
+function isSameTool(one: string, other: string): boolean {
+  return one === other || one.startsWith(`${other}-`) || other.startsWith(`${one}-`)
+}

@@ -1,0 +1,123 @@
+import { randomUUID } from 'node:crypto'
+import type { Run } from '../../service/documents/documents.js'
+import { MalformedReplyError, madeNothing } from '../../service/errors.js'
+import type { RunRequest } from '../../service/documents/requests.js'
+import { createOnce } from './create-safely.js'
+import { MAY_BE_RUNNING, findMarkedRuns, isForeign } from './find-run.js'
+import type { Gate } from '../gate.js'
+import { showRun } from '../collect/late-values.js'
+import { settleGrids } from './make-grids.js'
+import { persist } from './persist.js'
+import { repeatRun } from './repeat-run.js'
+import type { Origin } from '../settings/settings.js'
+import { messageOf } from '../errors.js'
+
+/** A service may be away for some minutes before the watch as well as during it. */
+const LONGEST_SILENCE_MS = 5 * 60_000
+
+/** The run to watch: made from files, repeated, or one that is there already. */
+export async function startRun(gate: Gate, signal: AbortSignal): Promise<Run> {
+  const { origin } = gate.settings
+  switch (origin.kind) {
+    case 'existing':
+      return persist(() => showRun(gate.client, origin.runId, signal), {
+        clock: gate.bench.clock,
+        signal,
+        outageMs: LONGEST_SILENCE_MS,
+        // An id that nobody knows is a wrong id: nothing was made a moment ago that could be late.
+        refusalMs: 0
+      })
+    case 'repeat':
+      return repeatRun(gate, origin.runId, signal)
+    case 'files':
+      return createRun(gate, origin, signal)
+  }
+}
+
+async function createRun(
+  gate: Gate,
+  origin: Extract<Origin, { kind: 'files' }>,
+  signal: AbortSignal
+): Promise<Run> {
+  const { settings, ledger, bench } = gate
+  const grids = await settleGrids(gate, origin.grids, signal)
+  // Workflow, run, job and step are the same in all legs of a matrix, so the marker is random.
+  const marker = `loadgate-${randomUUID()}`
+  ledger.note({ marker, askedMs: bench.clock.now(), cleanupDue: true })
+  const request: RunRequest = { ...settings, files: origin.paths, grids, tags: [...settings.tags, marker] }
+  const run = await createOrFind(gate, request, { marker, signal })
+  ledger.noteDone({ runId: run.id })
+  return run
+}
+
+async function createOrFind(
+  gate: Gate,
+  request: RunRequest,
+  { marker, signal }: { marker: string; signal: AbortSignal }
+): Promise<Run> {
+  try {
+    const run = await createOnce(gate, () => gate.client.createRun(request, signal), signal)
+    await assertOwn(gate, run, { marker, signal })
+    return run
+  } catch (thrown) {
+    if (signal.aborted) throw thrown
+    if (!madeNothing(thrown)) return reconcile(gate, { marker, signal }, thrown)
+    forgetMarker(gate)
+    throw thrown
+  }
+}
+
+/** A reply may have been mixed up on its way: a run that carries tags and not the marker is somebody else's. */
+async function assertOwn(
+  { client, ledger, settings }: Gate,
+  run: Run,
+  { marker, signal }: { marker: string; signal: AbortSignal }
+): Promise<void> {
+  // A run that tells no tags is believed, and noted before it is looked at: by its marker it may never be found.
+  if (run.tags.length === 0) ledger.noteDone({ runId: run.id })
+  const seen = run.tags.length === 0 ? await showRun(client, run.id, signal).catch(() => undefined) : run
+  signal.throwIfAborted()
+  if (seen === undefined || !isForeign(seen, marker, settings.name)) return
+  ledger.noteDone({ runId: undefined })
+  throw new MalformedReplyError(
+    'creating the run',
+    `the service answered with run ${run.id}, which does not carry the tag ${marker} and is somebody else's`
+  )
+}
+
+/** Nothing was made, so there is no run to look for; grids may be there. */
+function forgetMarker({ ledger }: Gate): void {
+  ledger.noteDone({ marker: undefined, cleanupDue: ledger.state.madeGrids.length > 0 })
+}
+
+/** The reply was lost: one run with the marker is ours, none may be one that the list does not show yet, of several the oldest is kept. */
+async function reconcile(
+  { client, bench }: Gate,
+  { marker, signal }: { marker: string; signal: AbortSignal },
+  cause: unknown
+): Promise<Run> {
+  bench.log.warning(`${messageOf(cause)}. Looking for the run by its tag ${marker}.`)
+  const found = await findMarkedRuns(client, marker, { clock: bench.clock, signal }).catch(
+    (thrown: unknown) => {
+      signal.throwIfAborted()
+      throw new Error(
+        `${messageOf(cause)}; and it could not be looked up whether the run was made: ${messageOf(thrown)}`,
+        { cause }
+      )
+    }
+  )
+  const oldest = found.at(-1)
+  if (oldest === undefined)
+    throw new Error(`${messageOf(cause)}. No run with the tag ${marker} was found. ${MAY_BE_RUNNING}`, {
+      cause
+    })
+  for (const extra of found.slice(0, -1)) {
+    bench.log.warning(`Run ${extra.id} carries the same tag; it is stopped.`)
+    await client.stopRun(extra.id, signal).catch((thrown: unknown) => {
+      signal.throwIfAborted()
+      bench.log.warning(`Run ${extra.id} may still be running: ${messageOf(thrown)}. Stop it at the service.`)
+    })
+  }
+  bench.log.info(`Run ${oldest.id} was made; it is taken up.`)
+  return oldest
+}

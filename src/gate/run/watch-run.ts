@@ -1,0 +1,151 @@
+import type { Run } from '../../service/documents/documents.js'
+import { formatDuration } from '../settings/durations.js'
+import { nextLookMs } from './poll-interval.js'
+import { Patience } from './patience.js'
+import { hasEnded, phaseOf } from './run-status.js'
+import type { Clock } from '../../service/clock.js'
+import type { Log, Progress } from '../ports.js'
+
+export interface WatchOptions {
+  readonly show: () => Promise<Run>
+  readonly log: Log
+  readonly clock: Clock
+  /** Aborted by the deadline or a cancelled job. */
+  readonly signal: AbortSignal
+  readonly longestMs: number
+  /** What was asked for; the run's own figure is used where this is not known. */
+  readonly durationSeconds: number | undefined
+  readonly onProgress?: (progress: Progress) => void
+}
+
+export interface Watched {
+  readonly run: Run
+  /** From the start of the watch to the look that saw the end, by this machine's clock. */
+  readonly sinceMs: number
+  readonly seenEndedMs: number
+}
+
+const LINE_EVERY_MS = 60_000
+/** A service may be away for some minutes in the middle of a run without the gate giving up. */
+const LONGEST_SILENCE_MS = 5 * 60_000
+
+/**
+ * Looks at the run until it has ended; throws when the signal is aborted or the service stays away. The service has named the run
+ * before, so that a 404 may be a matter of moments: a run that is too new to be known everywhere, or a deployment.
+ */
+export async function watchRun(options: WatchOptions): Promise<Watched> {
+  const watch = new Watch(options)
+  for (;;) {
+    const ended = await watch.look()
+    if (ended) return ended
+    await options.clock.sleep(watch.pauseMs(), options.signal)
+  }
+}
+
+class Watch {
+  readonly #options: WatchOptions
+  readonly #sinceMs: number
+  readonly #unknownStatuses = new Set<string>()
+  #lastLineMs = -Infinity
+  readonly #patience: Patience
+  /** After a failed look. */
+  #failurePauseMs: number | undefined
+  #run: Run | undefined
+  #seenRunningMs: number | undefined
+  /** The last look before that: the run started in between. */
+  #seenWaitingMs: number | undefined
+
+  constructor(options: WatchOptions) {
+    this.#options = options
+    this.#sinceMs = options.clock.now()
+    this.#patience = new Patience({ clock: options.clock, outageMs: LONGEST_SILENCE_MS })
+  }
+
+  /** What was seen, once the run has ended. */
+  async look(): Promise<Watched | undefined> {
+    const { show, clock, signal } = this.#options
+    signal.throwIfAborted()
+    try {
+      const run = await show()
+      this.#note(run)
+      return hasEnded(run.status) ? { run, sinceMs: this.#sinceMs, seenEndedMs: clock.now() } : undefined
+    } catch (error) {
+      signal.throwIfAborted()
+      this.#tolerate(error)
+      return undefined
+    }
+  }
+
+  pauseMs(): number {
+    const { clock, longestMs } = this.#options
+    if (this.#failurePauseMs !== undefined) return this.#failurePauseMs
+    const nowMs = clock.now()
+    const endMs = this.#expectedEndMs()
+    return nextLookMs({
+      elapsedMs: nowMs - this.#sinceMs,
+      untilEndMs: endMs === undefined ? undefined : endMs - nowMs,
+      longestMs
+    })
+  }
+
+  #note(run: Run): void {
+    const { log, clock } = this.#options
+    const nowMs = clock.now()
+    if (this.#patience.isFailing) log.info(`The service answers again.`)
+    this.#patience.noteAnswer()
+    this.#failurePauseMs = undefined
+    const changed = run.status !== this.#run?.status
+    this.#run = run
+    const phase = phaseOf(run.status)
+    if (phase === 'running') this.#seenRunningMs ??= nowMs
+    else if (this.#seenRunningMs === undefined) this.#seenWaitingMs = nowMs
+    if (phase === 'unknown' && !this.#unknownStatuses.has(run.status)) {
+      this.#unknownStatuses.add(run.status)
+      log.notice(`The run has the status "${run.status}", which is not known here; it is watched on.`)
+    }
+    const progress = this.#progress(run, nowMs)
+    this.#options.onProgress?.(progress)
+    if (changed || nowMs - this.#lastLineMs >= LINE_EVERY_MS) {
+      log.info(`Run ${run.id} is ${describeProgress(progress)}`)
+      this.#lastLineMs = nowMs
+    }
+  }
+
+  #progress(run: Run, nowMs: number): Progress {
+    const { status } = run
+    const isRunning = phaseOf(status) === 'running' && this.#seenRunningMs !== undefined
+    const sinceMs = isRunning ? (this.#seenRunningMs ?? nowMs) : this.#sinceMs
+    const seconds = isRunning ? this.#durationSeconds() : undefined
+    return {
+      status,
+      elapsedMs: nowMs - sinceMs,
+      durationMs: seconds === undefined ? undefined : seconds * 1000
+    }
+  }
+
+  #tolerate(error: unknown): void {
+    const isFirst = !this.#patience.isFailing
+    this.#failurePauseMs = this.#patience.bear(error)
+    if (isFirst) this.#options.log.info(`The service could not be asked (${String(error)}); trying again.`)
+  }
+
+  #durationSeconds(): number | undefined {
+    return this.#options.durationSeconds ?? this.#run?.durationSeconds
+  }
+
+  /** By this machine's clock, rather too early than too late; the service's own start is only believed where it fits what was seen. */
+  #expectedEndMs(): number | undefined {
+    const seconds = this.#durationSeconds()
+    if (seconds === undefined || this.#seenRunningMs === undefined) return undefined
+    const told = this.#run?.startedMs
+    const earliestMs = this.#seenWaitingMs ?? this.#sinceMs - seconds * 1000
+    const isPlausible = told !== undefined && told >= earliestMs && told <= this.#seenRunningMs
+    return (isPlausible ? told : (this.#seenWaitingMs ?? this.#seenRunningMs)) + seconds * 1000
+  }
+}
+
+function describeProgress({ status, elapsedMs, durationMs }: Progress): string {
+  const soFar = formatDuration(elapsedMs)
+  if (durationMs !== undefined) return `${status} for ${soFar} of ${formatDuration(durationMs)}`
+  return phaseOf(status) === 'running' ? `${status} for ${soFar}` : `${status} after ${soFar}`
+}

@@ -1,0 +1,52 @@
+import type { StepState } from './step-state.js'
+import { messageOf } from './errors.js'
+
+/** Keeps the step's saved state in step with what has happened; every change is saved at once. */
+export class Ledger {
+  #state: StepState
+  readonly #save: (state: StepState) => void
+  readonly #warn: (message: string) => void
+
+  constructor(
+    initial: StepState,
+    save: (state: StepState) => void,
+    warn: (message: string) => void = () => undefined
+  ) {
+    this.#state = initial
+    this.#save = save
+    this.#warn = warn
+    this.note({})
+  }
+
+  get state(): StepState {
+    return this.#state
+  }
+
+  /** For what is about to be done. Throws when it cannot be saved: what the post step would not know of is not started. */
+  note(change: Partial<StepState>): void {
+    const next = { ...this.#state, ...change }
+    try {
+      this.#save(next)
+    } catch (thrown) {
+      throw new Error(
+        `The state of the step could not be saved: ${messageOf(thrown)}. Without it the post step would not know what to ` +
+          "stop, so the gate does not go on. Make room on the runner's disk.",
+        { cause: thrown }
+      )
+    }
+    this.#state = next
+  }
+
+  /** For what has happened already, which no full disk undoes: this process knows it, the post step may not. */
+  noteDone(change: Partial<StepState>): void {
+    this.#state = { ...this.#state, ...change }
+    try {
+      this.#save(this.#state)
+    } catch (thrown) {
+      this.#warn(
+        `The state of the step could not be saved: ${messageOf(thrown)}. If this step is killed now, look at the service ` +
+          'for what it left running.'
+      )
+    }
+  }
+}

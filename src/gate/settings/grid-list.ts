@@ -1,0 +1,137 @@
+import { isId } from '../../service/documents/decode.js'
+import type { GridChoice, GridSpecification } from '../../service/documents/requests.js'
+import { parseChoice, parseInteger, parsePattern } from './setting-values.js'
+import type { Parsed } from './setting-values.js'
+import { readYaml } from './yaml-text.js'
+
+const REQUIRED_KEYS = [
+  'infrastructure',
+  'region',
+  'instance_quantity',
+  'instance_type',
+  'stop_after'
+] as const
+type RequiredKey = (typeof REQUIRED_KEYS)[number]
+
+const OPTIONAL_KEYS = [
+  'aws_platform',
+  'aws_tags',
+  'aws_availability_zone',
+  'aws_spot_price',
+  'credential_id',
+  'azure_tenant_id',
+  'aws_arn',
+  'aws_vpc_identifier',
+  'aws_vpc_subnet_public',
+  'aws_vpc_subnet_private',
+  'aws_vpc_security_groups'
+]
+
+export interface GridListRules {
+  /** The embedded service has a default for every key. */
+  readonly defaults: Readonly<Partial<Record<RequiredKey, string>>>
+  /** A grid must live at least as long as its run. */
+  readonly durationSeconds: number | undefined
+}
+
+export interface GridList {
+  readonly grids: GridChoice[]
+  readonly problems: string[]
+}
+
+/** Reads the `grids` setting: YAML or JSON text, or the value a config file already holds. */
+export function readGridList(given: unknown, rules: GridListRules): GridList {
+  const problems: string[] = []
+  const list = typeof given === 'string' ? parseText(given, problems) : given
+  if (problems.length > 0) return { grids: [], problems }
+  if (!Array.isArray(list) || list.length === 0)
+    return {
+      grids: [],
+      problems: ['must be a list of grids, each a specification or a reference (`uuid: …`)']
+    }
+  const grids = list.map((element: unknown, index) => {
+    const note = (problem: string): number => problems.push(`element ${index + 1}: ${problem}`)
+    return readElement(element, rules, note)
+  })
+  return { grids: grids.filter((grid) => grid !== undefined), problems }
+}
+
+function parseText(text: string, problems: string[]): unknown {
+  const { value, problems: found } = readYaml(text)
+  problems.push(...found.map((problem) => `is not YAML or JSON: ${problem}`))
+  return value
+}
+
+type Note = (problem: string) => void
+
+function readElement(element: unknown, rules: GridListRules, note: Note): GridChoice | undefined {
+  if (typeof element === 'string') return readReference(element, note)
+  if (typeof element !== 'object' || element === null || Array.isArray(element)) {
+    note('must be a map of keys, or the uuid of an existing grid')
+    return undefined
+  }
+  const entries = Object.entries(element as Record<string, unknown>)
+  for (const [key, value] of entries) if (typeof value !== 'string') note(`${key} must be a plain value`)
+  const keys = Object.fromEntries(entries.map(([key, value]) => [key, String(value).trim()]))
+  const { uuid, ...others } = keys
+  if (uuid !== undefined) {
+    const extra = Object.keys(others)
+    if (extra.length > 0) note(`a reference by uuid takes no other keys, found ${extra.join(', ')}`)
+    return readReference(uuid, note)
+  }
+  return readSpecification(keys, rules, note)
+}
+
+function readReference(id: string, note: Note): GridChoice | undefined {
+  if (isId(id)) return { id }
+  note(`"${id}" is no grid's uuid; letters, digits, - and _ are accepted`)
+  return undefined
+}
+
+function readSpecification(
+  given: Record<string, string>,
+  rules: GridListRules,
+  note: Note
+): GridSpecification | undefined {
+  const keys: Record<string, string> = { ...rules.defaults, ...given }
+  const known = [...REQUIRED_KEYS, ...OPTIONAL_KEYS]
+  const unknown = Object.keys(keys).filter((key) => !known.includes(key))
+  if (unknown.length > 0) note(`unknown key ${unknown.join(', ')}; accepted are uuid, ${known.join(', ')}`)
+  const missing = REQUIRED_KEYS.filter((key) => (keys[key] ?? '') === '')
+  if (missing.length > 0) note(`lacks ${missing.join(', ')}`)
+
+  const take = <T>(key: string, parsed: Parsed<T>, fallback: T): T => {
+    if (parsed.ok) return parsed.value
+    if ((keys[key] ?? '') !== '')
+      note(`${key}: "${keys[key] ?? ''}" is not accepted; give ${parsed.accepted}`)
+    return fallback
+  }
+  const price = keys.aws_spot_price
+  if (price !== undefined)
+    take('aws_spot_price', parsePattern(price, /^\d+(\.\d+)?$/, 'a decimal number'), '')
+  const stopAfterMinutes = take(
+    'stop_after',
+    parseInteger(keys.stop_after ?? '', { least: 1, most: 2880 }),
+    0
+  )
+  if (
+    stopAfterMinutes > 0 &&
+    rules.durationSeconds !== undefined &&
+    stopAfterMinutes * 60 < rules.durationSeconds
+  )
+    note(
+      `stop_after of ${stopAfterMinutes} min is shorter than the duration of ${rules.durationSeconds} s: the grid would end before the run`
+    )
+  return {
+    infrastructure: take(
+      'infrastructure',
+      parseChoice(keys.infrastructure ?? '', ['demand', 'hosted']),
+      'demand'
+    ),
+    region: keys.region ?? '',
+    nodeCount: take('instance_quantity', parseInteger(keys.instance_quantity ?? '', { least: 1 }), 1),
+    instanceType: keys.instance_type ?? '',
+    stopAfterMinutes,
+    options: Object.fromEntries(Object.entries(keys).filter(([key]) => OPTIONAL_KEYS.includes(key)))
+  }
+}

@@ -1,0 +1,313 @@
+import { isId } from '../../service/documents/decode.js'
+import { readAddress } from '../../service/http/address.js'
+import type { Address } from '../../service/http/address.js'
+import type { GridChoice } from '../../service/documents/requests.js'
+import { parseThresholds } from '../../thresholds/grammar/grammar.js'
+import type { Threshold } from '../../thresholds/grammar/threshold.js'
+import { readGridList } from './grid-list.js'
+import { Inputs } from './inputs.js'
+import type { InputName, SettingsSources } from './inputs.js'
+import type { PlanFiles } from './plan-files.js'
+import type { Occasion } from '../ports.js'
+import {
+  parseBoolean,
+  parseChoice,
+  parseDurationSeconds,
+  parseInteger,
+  parsePattern
+} from './setting-values.js'
+
+export const TOOLS = [
+  'jmeter',
+  'gatling',
+  'java-selenium-chrome',
+  'java-selenium-firefox',
+  'service-chrome'
+] as const
+
+/** Where the run comes from. */
+export type Origin =
+  | { readonly kind: 'files'; readonly paths: readonly string[]; readonly grids: readonly GridChoice[] }
+  | { readonly kind: 'existing'; readonly runId: string }
+  | { readonly kind: 'repeat'; readonly runId: string }
+
+export type Target =
+  { readonly kind: 'remote'; readonly address: Address; readonly token: string } | { readonly kind: 'local' }
+
+export interface Settings {
+  readonly target: Target
+  readonly serviceName: string | undefined
+  readonly origin: Origin
+  readonly tool: string
+  readonly name: string
+  readonly notes: string | undefined
+  readonly project: string | undefined
+  readonly tags: readonly string[]
+  readonly privacy: 'public' | 'private'
+  readonly threads: number | undefined
+  readonly rampupSeconds: number | undefined
+  readonly durationSeconds: number | undefined
+  readonly overrideHosts: string | undefined
+  readonly overrideParameters: string | undefined
+  readonly thresholds: readonly Threshold[]
+  readonly wait: boolean
+  readonly timeoutMs: number
+  readonly pollIntervalMs: number
+  readonly stopOnCancel: boolean
+  readonly failOn: 'breach' | 'never'
+  readonly artifactName: string | undefined
+  readonly retentionDays: number | undefined
+  readonly comment: 'auto' | 'off'
+  readonly githubToken: string
+  readonly matrix: string
+  /** Inputs that were given and have no meaning together with the others. */
+  readonly unused: readonly string[]
+}
+
+/** There is no token, and the workflow says that this is to be taken calmly. */
+export interface Skip {
+  readonly skip: string
+}
+
+export class SettingsError extends Error {
+  override name = 'SettingsError'
+  constructor(readonly problems: readonly string[]) {
+    super(
+      problems.length === 1
+        ? `An input is wrong, nothing was sent: ${problems[0] ?? ''}`
+        : `${problems.length} inputs are wrong, nothing was sent:\n${problems.map((problem) => `- ${problem}`).join('\n')}`
+    )
+  }
+}
+
+const ARTIFACT_NAME = /^[^":<>|*?\r\n\\/]{1,200}$/
+const SERVICE_NAME = /^[a-z][a-z0-9_-]{0,63}$/
+/** Inputs that only mean something when a run is made from files. */
+const FOR_NEW_RUNS: readonly InputName[] = [
+  'grids',
+  'name',
+  'notes',
+  'project',
+  'tags',
+  'privacy',
+  'threads',
+  'rampup',
+  'duration',
+  'override-hosts',
+  'override-parameters',
+  'tool'
+]
+
+/** Collects every problem, so that a workflow is mended in one push. */
+export async function readSettings(sources: SettingsSources): Promise<Settings | Skip> {
+  const inputs = await Inputs.open(sources)
+  const settings = await readAll(inputs, sources)
+  if (inputs.problems.length > 0) throw new SettingsError(inputs.problems)
+  return settings
+}
+
+async function readAll(inputs: Inputs, sources: SettingsSources): Promise<Settings | Skip> {
+  const missingToken = inputs.take('on-missing-token', (text) => parseChoice(text, ['fail', 'skip']))
+  const isLocal =
+    inputs.text('base-url') === 'local' ||
+    (inputs.text('base-url') === '' && sources.emptyBaseUrl === 'local')
+  const isSkipped = missingToken === 'skip' && !isLocal && inputs.text('token') === ''
+  const target = isSkipped ? undefined : readTarget(inputs, isLocal, sources.platform)
+  const durationSeconds = inputs.take('duration', (text) => parseDurationSeconds(text, 1))
+  const timeoutSeconds = inputs.take('timeout', (text) => parseDurationSeconds(text, 1)) ?? 0
+  const wait = inputs.take('wait', parseBoolean) ?? true
+  const origin = await readOrigin(inputs, sources, {
+    ...{ isLocal, isSkipped, wait, durationSeconds, timeoutSeconds }
+  })
+  const settings = {
+    serviceName: inputs.take('service-name', (text) =>
+      parsePattern(text, SERVICE_NAME, 'a word of small letters, digits, - and _')
+    ),
+    tool: inputs.take('tool', (text) => parseChoice(text, TOOLS)) ?? 'jmeter',
+    name: inputs.text('name') || sources.defaultName,
+    notes: inputs.optional('notes'),
+    project: inputs.optional('project'),
+    tags: inputs
+      .text('tags')
+      .split(/[,\n]/)
+      .map((tag) => tag.trim())
+      .filter((tag) => tag !== ''),
+    privacy: inputs.take('privacy', (text) => parseChoice(text, ['public', 'private'])) ?? 'private',
+    threads: inputs.take('threads', (text) => parseInteger(text, { least: 1 })),
+    rampupSeconds: inputs.take('rampup', (text) => parseDurationSeconds(text, 0)),
+    // An existing or repeated run has a duration of its own.
+    durationSeconds: origin.kind === 'files' ? durationSeconds : undefined,
+    overrideHosts: inputs.optional('override-hosts'),
+    overrideParameters: inputs.optional('override-parameters'),
+    thresholds: readThresholds(inputs),
+    wait,
+    timeoutMs: timeoutSeconds * 1000,
+    pollIntervalMs: (inputs.take('poll-interval', (text) => parseDurationSeconds(text, 1)) ?? 15) * 1000,
+    stopOnCancel: inputs.take('stop-on-cancel', parseBoolean) ?? true,
+    failOn: inputs.take('fail-on', (text) => parseChoice(text, ['breach', 'never'])) ?? 'breach',
+    artifactName: inputs.take('artifact-name', (text) =>
+      parsePattern(text, ARTIFACT_NAME, 'at most 200 characters without " : < > | * ? \\ / and line breaks')
+    ),
+    retentionDays: inputs.take('retention-days', (text) => parseInteger(text, { least: 1, most: 400 })),
+    comment: inputs.take('comment', (text) => parseChoice(text, ['auto', 'off'])) ?? 'auto',
+    githubToken: inputs.text('github-token'),
+    matrix: inputs.text('matrix'),
+    unused: unusedInputs(inputs, origin, wait)
+  }
+  if (isSkipped)
+    return {
+      skip: 'there is no token here (a pull request from a fork gets no secrets), and on-missing-token is skip'
+    }
+  return { ...settings, origin, target: target ?? { kind: 'local' } }
+}
+
+/** Repository, ref and short commit: enough to find the run again at the service. */
+export function defaultName({ repository, ref, commit }: Occasion): string {
+  return [repository, ref, commit.slice(0, 7)].filter((part) => part !== '').join(' ') || 'loadgate'
+}
+
+/** A password or a token in an address is quoted nowhere. */
+function withoutSecrets(address: string): string {
+  return address.replace(/\/\/[^/]*@/, '//***@').replace(/[?#].*$/s, '?***')
+}
+
+function readTarget(inputs: Inputs, isLocal: boolean, platform: string): Target | undefined {
+  const token = inputs.text('token')
+  if (isLocal) {
+    if (token !== '') inputs.complain('token', 'base-url: local takes no token; remove one of the two')
+    if (platform === 'win32')
+      inputs.complain('base-url', 'local needs Linux or macOS; on Windows give the address of a service')
+    return { kind: 'local' }
+  }
+  let address: Address | undefined
+  const given = inputs.text('base-url')
+  if (given === '')
+    inputs.complain(
+      'base-url',
+      'is empty; give the address of the service (https://…), or local to run on this runner'
+    )
+  else
+    try {
+      address = readAddress(given)
+    } catch (thrown) {
+      inputs.complain(
+        'base-url',
+        `"${withoutSecrets(given)}" ${thrown instanceof Error ? thrown.message : String(thrown)}`
+      )
+    }
+  if (token === '')
+    inputs.complain(
+      'token',
+      'is empty; give the API token, best from a secret. Pull requests from forks get no secrets: on-missing-token: skip passes them over'
+    )
+  else if (/[\s:]/.test(token)) inputs.complain('token', 'must not hold white space or a colon')
+  return address && { kind: 'remote', address, token }
+}
+
+interface OriginRules {
+  /** Where variables are as empty as the token, only what was given can be wrong. */
+  readonly isSkipped: boolean
+  readonly isLocal: boolean
+  readonly wait: boolean
+  readonly durationSeconds: number | undefined
+  readonly timeoutSeconds: number
+}
+
+async function readOrigin(inputs: Inputs, sources: SettingsSources, rules: OriginRules): Promise<Origin> {
+  const runId = readRunId(inputs, 'run-id', rules.isLocal)
+  const repeat = readRunId(inputs, 'repeat', rules.isLocal)
+  const lines = inputs
+    .text('files')
+    .split(/\r?\n/)
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+  if (rules.isLocal && !rules.wait)
+    inputs.complain('wait', 'false has no meaning with base-url: local, whose service ends with the step')
+  if (runId !== undefined && repeat !== undefined)
+    inputs.complain('repeat', 'cannot go together with run-id; give one of the two')
+  if (runId !== undefined && !rules.wait)
+    inputs.complain('wait', 'false has no meaning with run-id, which waits for a run and judges it')
+  const given = runId === undefined ? 'repeat' : 'run-id'
+  if (runId !== undefined || repeat !== undefined) {
+    if (lines.length > 0)
+      inputs.complain(
+        'files',
+        `cannot go together with ${given}, which takes an existing run; remove one of the two`
+      )
+    return runId === undefined ? { kind: 'repeat', runId: repeat ?? '' } : { kind: 'existing', runId }
+  }
+  const isSpared = rules.isSkipped && lines.length === 0
+  const { paths, problems } = await resolveLines(lines, sources)
+  for (const problem of isSpared ? [] : problems) inputs.complain('files', problem)
+  return { kind: 'files', paths, grids: readGrids(inputs, rules) }
+}
+
+async function resolveLines(lines: readonly string[], sources: SettingsSources): Promise<PlanFiles> {
+  const [first] = lines
+  if (first === undefined)
+    return {
+      paths: [],
+      problems: ['is empty; give the path of the plan, and its data files in further lines']
+    }
+  if (first.startsWith('!'))
+    return { paths: [], problems: [`the first line must be the plan, found "${first}"`] }
+  return sources.resolveFiles(lines)
+}
+
+function readRunId(inputs: Inputs, name: 'run-id' | 'repeat', isLocal: boolean): string | undefined {
+  const id = inputs.take(name, (text) =>
+    isId(text) ? { ok: true, value: text } : { ok: false, accepted: "a run's id: letters, digits, - and _" }
+  )
+  if (inputs.text(name) !== '' && isLocal)
+    inputs.complain(name, 'has no meaning with base-url: local, whose runs end with the step')
+  // One that is wrong was still given: the workflow lacks a better id, not files and grids.
+  return inputs.isGiven(name) ? (id ?? '') : undefined
+}
+
+function readGrids(
+  inputs: Inputs,
+  { isLocal, isSkipped, durationSeconds, timeoutSeconds }: OriginRules
+): readonly GridChoice[] {
+  const localDefaults = {
+    infrastructure: 'demand',
+    region: 'local',
+    instance_quantity: '1',
+    instance_type: 'local',
+    stop_after: String(Math.min(2880, Math.max(1, Math.ceil(timeoutSeconds / 60))))
+  }
+  const given = inputs.grids()
+  if (given === '' && isSkipped) return []
+  if (given === '' && !isLocal) {
+    inputs.complain(
+      'grids',
+      'is empty; give a list of grids, each a specification or a reference (`uuid: …`)'
+    )
+    return []
+  }
+  const { grids, problems } = readGridList(given === '' ? [{}] : given, {
+    defaults: isLocal ? localDefaults : {},
+    durationSeconds
+  })
+  for (const problem of problems) inputs.complain('grids', problem)
+  return grids
+}
+
+function readThresholds(inputs: Inputs): readonly Threshold[] {
+  const { thresholds, problems } = parseThresholds(inputs.text('thresholds'))
+  for (const problem of problems) inputs.complain('thresholds', problem)
+  // Lines that are all commented out would make a gate that always passes.
+  if (inputs.isGiven('thresholds') && thresholds.length + problems.length === 0)
+    inputs.complain(
+      'thresholds',
+      'holds comments only; give a threshold, or remove it for a report without a gate'
+    )
+  return thresholds
+}
+
+function unusedInputs(inputs: Inputs, origin: Origin, wait: boolean): string[] {
+  const forNewRuns = origin.kind === 'files' ? [] : FOR_NEW_RUNS
+  const forJudging: readonly InputName[] = wait
+    ? []
+    : ['thresholds', 'poll-interval', 'artifact-name', 'retention-days']
+  return [...forNewRuns, ...forJudging].filter((name) => inputs.isGiven(name))
+}

@@ -1,0 +1,190 @@
+import type { GridFacts, Outcome, RunFacts } from '../../report/outcome.js'
+import type { Run } from '../../service/documents/documents.js'
+import { judgeThresholds } from '../../thresholds/judge/judge.js'
+import type { Judgement } from '../../thresholds/judge/judgement.js'
+import { readApdex } from '../collect/apdex.js'
+import type { Collection } from '../collect/collect.js'
+import { decideByEvidence, gapInMeasurements } from './decide-verdict.js'
+import type { Decision } from './decide-verdict.js'
+import { formatDuration } from '../settings/durations.js'
+import { hasEnded, phaseOf } from '../run/run-status.js'
+import { runUrl } from '../run/run-url.js'
+import { listRemoteErrors, lostLoad, quoteLines } from './remote-errors.js'
+import {
+  describeShortfall,
+  hasEverySpan,
+  isLongEnough,
+  requestedSeconds,
+  shortestSpan
+} from './reached-load.js'
+import type { Settings } from '../settings/settings.js'
+import type { Trouble } from '../errors.js'
+import type { Watched } from '../run/watch-run.js'
+
+/** What the story has brought together so far; each part may be missing. */
+export interface Findings {
+  run?: Run
+  watched?: Watched
+  collection?: Collection
+  trouble?: Trouble
+  isDetached?: boolean
+  /** The copies of the tools' logs, after a bad end. */
+  logs?: readonly string[]
+  notes?: readonly string[]
+}
+
+/** A run that ended before this share of its duration, by the service's times, was stopped by somebody. */
+const LEAST_SHARE = 0.9
+
+/** From what was found to a verdict. Without whole evidence it is never `passed`. */
+export function conclude(settings: Settings, findings: Findings): Outcome {
+  const { run, collection } = findings
+  const apdex = readApdex(run?.apdex ?? null)
+  const judgements = judge(settings, findings, apdex)
+  const remoteErrors = listRemoteErrors(run?.remoteErrors)
+  const warnings = shortfallOf(settings, findings)
+  const decided = decide(findings, { settings, judgements, remoteErrors, warnings })
+  return {
+    ...decided,
+    run: run && runFacts(run, settings),
+    apdex: typeof apdex === 'string' ? undefined : apdex,
+    summary: collection?.report?.summary,
+    means: collection?.report?.means ?? {},
+    rehearsal: collection?.report?.rehearsal ?? false,
+    judgements,
+    grids: (collection?.grids ?? []).map(gridFacts),
+    measurements: collection?.measurements,
+    warnings: [...warnings, ...(collection?.doubts ?? [])],
+    remoteErrors,
+    notes: [...notesOf(settings), ...(findings.notes ?? [])]
+  }
+}
+
+/** Of a run that did not come to its own end, nobody expects the whole load. */
+function shortfallOf(settings: Settings, { run, collection, trouble }: Findings): string[] {
+  const isWhole = trouble === undefined && run !== undefined && phaseOf(run.status) === 'ended well'
+  return isWhole && collection !== undefined ? describeShortfall({ settings, run, collection }) : []
+}
+
+function judge(
+  settings: Settings,
+  { run, collection, isDetached }: Findings,
+  apdex: ReturnType<typeof readApdex>
+): Judgement[] {
+  if (isDetached) return []
+  const missing = [
+    ...(collection?.missingGrids ?? []).map((grid) => `${grid} is missing`),
+    ...(collection?.grids ?? []).flatMap(({ gridId, problem }) =>
+      problem === undefined ? [] : [`grid ${gridId}: ${problem}`]
+    )
+  ]
+  const hasRunEnded = run !== undefined && hasEnded(run.status)
+  return judgeThresholds(settings.thresholds, {
+    apdex: typeof apdex === 'string' || !hasRunEnded ? undefined : apdex,
+    apdexProblem: hasRunEnded && typeof apdex === 'string' ? apdex : 'the run did not come to its end',
+    measurements: collection?.measurements,
+    ...(collection?.measurements === undefined || missing.length > 0
+      ? { measurementsProblem: missing.join('; ') || 'there are no result CSVs' }
+      : {})
+  })
+}
+
+interface Assessment {
+  readonly settings: Settings
+  readonly judgements: readonly Judgement[]
+  readonly remoteErrors: readonly string[]
+  readonly warnings: readonly string[]
+}
+
+function decide(findings: Findings, assessment: Assessment): Decision {
+  const { run, trouble, isDetached, collection } = findings
+  if (trouble !== undefined) return { verdict: trouble.kind, reason: trouble.message }
+  if (isDetached)
+    return { verdict: 'detached', reason: 'The run was started and is left to itself (wait: false).' }
+  const badEnd = run && badEndOf(findings, assessment)
+  if (badEnd !== undefined) return { verdict: 'inconclusive', reason: badEnd }
+  return decideByEvidence(assessment.judgements, gapIn(collection) ?? lossOf(assessment))
+}
+
+function badEndOf(
+  { run, watched, collection }: Findings,
+  { settings, remoteErrors }: Assessment
+): string | undefined {
+  if (run === undefined) return undefined
+  if (phaseOf(run.status) !== 'ended well') {
+    const words = remoteErrors.length === 0 ? '' : ` It says: ${quoteLines(remoteErrors)}`
+    return `The run ended as "${run.status}", not as "finished".${words}`
+  }
+  const seconds = requestedSeconds({ settings, run })
+  if (seconds === undefined) return undefined
+  const wanted = formatDuration(seconds * 1000)
+  const span = collection && shortestSpan(collection)
+  if (span !== undefined && !isLongEnough(span.ms, seconds))
+    return `The samples of grid ${span.gridId} span ${formatDuration(span.ms)} of the ${wanted} asked for: somebody or something stopped the run, or the plan does not take its duration from the settings.`
+  if (collection !== undefined && span !== undefined && hasEverySpan(collection)) return undefined
+  // A run that was there before the watch began may have run for any time unseen.
+  const tookMs = runTimeMs(run, settings.origin.kind === 'existing' ? undefined : watched)
+  if (tookMs === undefined || tookMs >= seconds * 1000 * LEAST_SHARE) return undefined
+  return `The run ended after ${formatDuration(tookMs)} of the ${wanted} asked for: somebody or something stopped it.`
+}
+
+/** A service that lost load may say so; where it just says that something went wrong, load that was not reached says the rest. */
+function lossOf({ remoteErrors, warnings }: Assessment): string | undefined {
+  const lost = lostLoad(remoteErrors)
+  if (lost.length > 0) return `Part of the load was lost: ${quoteLines(lost)}`
+  const [shortfall] = warnings
+  if (remoteErrors.length === 0 || shortfall === undefined) return undefined
+  return `${shortfall} The service says: ${quoteLines(remoteErrors)}`
+}
+
+/** By the service's own times; else by what was seen, which is never less than the run really took. */
+function runTimeMs(run: Run, watched: Watched | undefined): number | undefined {
+  if (run.startedMs !== undefined && run.stoppedMs !== undefined) return run.stoppedMs - run.startedMs
+  return watched === undefined ? undefined : watched.seenEndedMs - watched.sinceMs
+}
+
+/** What is missing in the evidence, whatever the thresholds are. */
+function gapIn(collection: Collection | undefined): string | undefined {
+  if (collection === undefined) return 'Nothing was collected from the run.'
+  const { report, reportProblem, grids, measurements } = collection
+  if (report === undefined) return `The report could not be had: ${reportProblem ?? 'no reason was given'}`
+  if (grids.length === 0) return 'The service names no grid of the run, so there are no results to judge.'
+  const [first, ...others] = collection.missingGrids
+  if (first !== undefined) {
+    const missing = others.length === 0 ? `${first} is` : `${first} and ${others.length} more are`
+    return `Not every grid that was requested has results: ${missing} missing in what the service lists (${grids.length} found).`
+  }
+  const missing = grids.find(({ problem }) => problem !== undefined)
+  if (missing !== undefined)
+    return `The CSV of grid ${missing.gridId} could not be had whole: ${missing.problem ?? ''}`
+  return collection.gaps?.[0] ?? gapInMeasurements(measurements)
+}
+
+function notesOf({ unused }: Settings): string[] {
+  return unused.length === 0 ? [] : [`Given but without meaning here: ${unused.join(', ')}.`]
+}
+
+function runFacts(run: Run, settings: Settings): RunFacts {
+  return {
+    id: run.id,
+    url: runUrl(settings, run),
+    name: run.name,
+    status: run.status,
+    tool: run.tool,
+    threads: run.threads,
+    durationSeconds: settings.durationSeconds ?? run.durationSeconds,
+    startedMs: run.startedMs,
+    stoppedMs: run.stoppedMs
+  }
+}
+
+function gridFacts({
+  gridId,
+  region,
+  nodeCount,
+  path,
+  bytes,
+  problem
+}: Collection['grids'][number]): GridFacts {
+  return { gridId, region, nodeCount, bytes: path === undefined ? undefined : bytes, problem }
+}

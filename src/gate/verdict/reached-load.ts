@@ -1,0 +1,114 @@
+import type { Run } from '../../service/documents/documents.js'
+import { isReference } from '../../service/documents/requests.js'
+import type { Collection } from '../collect/collect.js'
+import { formatDuration } from '../settings/durations.js'
+import { listRemoteErrors } from './remote-errors.js'
+import type { Settings } from '../settings/settings.js'
+
+interface Load {
+  readonly settings: Settings
+  readonly run: Run
+  readonly collection: Collection
+}
+
+/** A run that falls short of this share of what was requested is not the run that was requested. */
+const LEAST_SHARE = 0.9
+/** Between the run's start and its first sample, and between its last sample and its end. */
+const SLACK_MS = 2_000
+
+/** Where the load that the samples show falls short of what was requested, in words with both numbers. */
+export function describeShortfall(load: Load): string[] {
+  return [...shortOfThreads(load), ...shortOfDuration(load)]
+}
+
+/** How long the grid with the shortest samples took them, of those that say; undefined where none does. */
+export function shortestSpan({ spansMs }: Collection): { gridId: string; ms: number } | undefined {
+  const [shortest] = [...spansMs].sort(([, one], [, other]) => one - other)
+  return shortest && { gridId: shortest[0], ms: shortest[1] }
+}
+
+/** Whether every CSV says how long its samples took. */
+export function hasEverySpan({ measurements, spansMs }: Collection): boolean {
+  return measurements?.sources.every(({ grid }) => spansMs.has(grid)) ?? false
+}
+
+/** Whether samples over this time stand for a run of the duration. */
+export function isLongEnough(spanMs: number, durationSeconds: number): boolean {
+  return spanMs + SLACK_MS >= durationSeconds * 1000 * LEAST_SHARE
+}
+
+export function requestedSeconds({ settings, run }: Pick<Load, 'settings' | 'run'>): number | undefined {
+  return settings.durationSeconds ?? run.durationSeconds
+}
+
+function shortOfDuration(load: Load): string[] {
+  const seconds = requestedSeconds(load)
+  const span = shortestSpan(load.collection)
+  if (seconds === undefined || span === undefined || span.ms + SLACK_MS >= seconds * 1000) return []
+  return [
+    `The samples of grid ${span.gridId} span ${formatDuration(span.ms)} of the ${formatDuration(seconds * 1000)} requested. ` +
+      'Check that the plan takes its duration from the settings, and that nothing ended it early.'
+  ]
+}
+
+function shortOfThreads(load: Load): string[] {
+  const requested = requestedThreads(load)
+  const reached = mostThreads(load.collection)
+  if (requested === undefined || reached === undefined) return []
+  // Another service's CSV may hold each node's own count, of which the scanner keeps the largest.
+  // Where the service says that something went wrong, nobody knows how many nodes took part.
+  const isOneCount = load.settings.target.kind === 'local' || hasErrors(load.run)
+  const factor = isOneCount ? 1 : mostNodes(load)
+  if (reached * factor >= requested * LEAST_SHARE) return []
+  return [
+    `The load reached ${count(reached)} of the ${count(requested)} requested. ` +
+      'Check that the plan takes its threads from the settings (in JMeter: ${__P(threads,1)}), and that every node took part.'
+  ]
+}
+
+/** Threads are understood as per grid on demand, and per node where the grid is hosted. */
+function requestedThreads({ settings, run }: Load): number | undefined {
+  const threads = settings.threads ?? run.threads
+  const grids = requestedGrids(settings, run)
+  if (threads === undefined || threads <= 0 || grids.length === 0) return undefined
+  return grids.reduce((sum, { infrastructure, nodeCount }) => {
+    return sum + threads * (infrastructure === 'hosted' ? (nodeCount ?? 1) : 1)
+  }, 0)
+}
+
+interface Nodes {
+  readonly infrastructure: string | undefined
+  readonly nodeCount: number | undefined
+}
+
+function requestedGrids({ origin }: Settings, run: Run): readonly Nodes[] {
+  const specifications =
+    origin.kind === 'files' ? origin.grids.flatMap((grid) => (isReference(grid) ? [] : [grid])) : []
+  const isAllSpecified = origin.kind === 'files' && specifications.length === origin.grids.length
+  return isAllSpecified ? specifications : run.grids
+}
+
+function mostNodes({ settings, run, collection }: Load): number {
+  const counts = [...requestedGrids(settings, run), ...collection.grids].map(
+    ({ nodeCount }) => nodeCount ?? 1
+  )
+  return Math.max(1, ...counts)
+}
+
+function hasErrors({ remoteErrors }: Run): boolean {
+  return listRemoteErrors(remoteErrors).length > 0
+}
+
+/** Of tidy CSVs the mean users of the busiest bucket. Where both shapes are there, the series has no peak of all. */
+function mostThreads({ measurements }: Collection): number | undefined {
+  const shapes = new Set(measurements?.sources.map(({ shape }) => shape))
+  if (measurements === undefined || shapes.size > 1 || shapes.has('unknown')) return undefined
+  const known = (measurements.series?.activeThreads ?? []).filter((threads) => threads !== null)
+  return known.length === 0 ? undefined : known.reduce((most, threads) => Math.max(most, threads), 0)
+}
+
+function count(threads: number): string {
+  return threads === 1
+    ? '1 thread'
+    : `${threads.toLocaleString('en-US', { maximumFractionDigits: 1 })} threads`
+}

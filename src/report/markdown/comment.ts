@@ -1,0 +1,86 @@
+import { writeMarker } from './comment-marker.js'
+import type { CommentWriter } from './comment-marker.js'
+import { renderErrorTable } from './error-table.js'
+import { extendHistory, readHistory, renderHistory, writeHistory } from './history.js'
+import { keyFigures } from './key-figures.js'
+import { renderLabelTables } from './label-tables.js'
+import { fold, foreign, joinSections, warningBox } from './markdown.js'
+import type { Outcome } from '../outcome.js'
+import { bytesOf } from '../size.js'
+import { linkLine, shortLink, thresholdTable } from './summary.js'
+import type { SummaryLinks } from './summary.js'
+import { listWarnings } from '../warnings.js'
+import { VERDICT_SIGNS, rehearsalMark } from '../words.js'
+
+export interface CommentLinks extends SummaryLinks {
+  /** The workflow run, whose summary has all of it. */
+  readonly workflowUrl: string | undefined
+}
+
+/** Where the comment stands, and what stood there. */
+export interface CommentPlace {
+  /** The same for every comment of the same workflow, job, leg and name; letters and digits. */
+  readonly key: string
+  /** Undefined where the workflow run is not known. */
+  readonly writer?: CommentWriter | undefined
+  /** What the key stands for, in words. */
+  readonly title: string
+  /** The head commit of the pull request. */
+  readonly commit: string
+  readonly repositoryUrl: string | undefined
+  /** The comment as it is now; undefined when there is none. */
+  readonly previous: string | undefined
+}
+
+/** A comment of more than 65,536 characters is refused; there are never more characters than bytes. */
+const MOST_BYTES = 60_000
+const MOST_TITLE_BYTES = 200
+const ROW_COUNTS = [20, 10, 5, 2, 1]
+const ERROR_COUNTS = [10, 3, 1]
+
+/** The pull request's comment: verdict, thresholds, errors and labels in folds, the last commits, links. */
+export function renderComment(outcome: Outcome, links: CommentLinks, place: CommentPlace): string {
+  const history = extendHistory(readHistory(place.previous ?? ''), place.commit, outcome)
+  const head = joinSections([
+    writeMarker(place.key, place.writer),
+    headline(outcome, place.title),
+    foreign(outcome.reason),
+    keyFigures(outcome),
+    warningBox(listWarnings(outcome))
+  ])
+  const foot = joinSections([evidence(outcome, links), writeHistory(history)])
+  const parts = [
+    ROW_COUNTS.map((rows) => thresholdTable(outcome, rows)),
+    ERROR_COUNTS.map((rows) =>
+      fold(`Errors${rehearsalMark(outcome.rehearsal)}`, renderErrorTable(outcome, rows))
+    ),
+    [fold('Slowest and most failing labels', renderLabelTables(outcome, '####'))],
+    [fold('The last commits', renderHistory(history, place.repositoryUrl))]
+  ]
+  return `${joinSections([head, ...fitParts(parts, MOST_BYTES - bytesOf(head) - bytesOf(foot)), foot])}\n`
+}
+
+function headline({ verdict, rehearsal }: Outcome, title: string): string {
+  const place = title === '' ? '' : ` · ${foreign(title, MOST_TITLE_BYTES)}`
+  return `## ${VERDICT_SIGNS[verdict]} Load gate: ${verdict}${rehearsalMark(rehearsal)}${place}`
+}
+
+function evidence(outcome: Outcome, links: CommentLinks): string {
+  const summary = shortLink(links.workflowUrl)
+  return [linkLine(outcome, links), summary === undefined ? '' : `[Job summary with charts](${summary})`]
+    .filter((part) => part !== '')
+    .join(' · ')
+}
+
+/** Of each part the longest form that still fits; what does not fit at all is left out whole, lest markup breaks. */
+function fitParts(parts: readonly (readonly string[])[], mostBytes: number): string[] {
+  const note = '_Cut to fit; the job summary has more._'
+  let left = mostBytes - bytesOf(note) - parts.length * 4
+  const fitting = parts.map((forms) => {
+    const form = forms.find((text) => bytesOf(text) <= left) ?? ''
+    left -= bytesOf(form)
+    return form
+  })
+  const isCut = fitting.some((form, index) => form !== parts[index]?.[0])
+  return isCut ? [...fitting, note] : fitting
+}

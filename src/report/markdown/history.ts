@@ -1,0 +1,92 @@
+import { formatValue } from '../../thresholds/format.js'
+import { safeLink } from '../escape.js'
+import { table } from './markdown.js'
+import type { Outcome, Verdict } from '../outcome.js'
+import { VERDICT_SIGNS } from '../words.js'
+
+/** What became of one commit. */
+export interface HistoryEntry {
+  readonly commit: string
+  readonly verdict: Verdict
+  readonly apdex: number | null
+  readonly p95Ms: number | null
+  readonly rehearsal: boolean
+}
+
+const MOST_ENTRIES = 6
+const START = '<!-- loadgate history '
+const END = ' -->'
+const COMMIT = /^[0-9a-f]{7,64}$/
+
+/** The history with this outcome in front; a commit that was judged again keeps its last verdict only. */
+export function extendHistory(
+  history: readonly HistoryEntry[],
+  commit: string,
+  { verdict, apdex, measurements, rehearsal }: Outcome
+): HistoryEntry[] {
+  if (!COMMIT.test(commit)) return [...history]
+  const entry = {
+    commit,
+    verdict,
+    apdex: apdex?.score ?? null,
+    p95Ms: measurements?.figures({})?.percentileMs(95) ?? null,
+    rehearsal
+  }
+  return [entry, ...history.filter((other) => other.commit !== commit)].slice(0, MOST_ENTRIES)
+}
+
+/** A line that nobody sees and `readHistory` reads. Nothing in an entry can end it. */
+export function writeHistory(history: readonly HistoryEntry[]): string {
+  return START + JSON.stringify(history) + END
+}
+
+/** Anybody with write access can edit a comment: what is not an entry is dropped, and nothing else is taken over. */
+export function readHistory(comment: string): HistoryEntry[] {
+  const start = comment.indexOf(START)
+  const end = comment.indexOf(END, start + START.length)
+  if (start < 0 || end < 0) return []
+  try {
+    const found: unknown = JSON.parse(comment.slice(start + START.length, end))
+    return Array.isArray(found) ? found.slice(0, MOST_ENTRIES).flatMap(readEntry) : []
+  } catch {
+    return []
+  }
+}
+
+function readEntry(found: unknown): HistoryEntry[] {
+  if (typeof found !== 'object' || found === null) return []
+  const { commit, verdict, apdex, p95Ms, rehearsal } = found as Record<string, unknown>
+  if (typeof commit !== 'string' || !COMMIT.test(commit)) return []
+  if (typeof verdict !== 'string' || !Object.hasOwn(VERDICT_SIGNS, verdict)) return []
+  return [
+    {
+      commit,
+      verdict: verdict as Verdict,
+      apdex: isNumberUpTo(apdex, 1) ? apdex : null,
+      p95Ms: isNumberUpTo(p95Ms, Number.MAX_SAFE_INTEGER) ? p95Ms : null,
+      rehearsal: rehearsal === true
+    }
+  ]
+}
+
+function isNumberUpTo(value: unknown, largest: number): value is number {
+  return typeof value === 'number' && value >= 0 && value <= largest
+}
+
+/** The last verdicts by commit, newest first; empty while there is but one. */
+export function renderHistory(history: readonly HistoryEntry[], repositoryUrl: string | undefined): string {
+  if (history.length < 2) return ''
+  const rows = history.map(({ commit, verdict, apdex, p95Ms, rehearsal }) => [
+    linkCommit(commit, repositoryUrl),
+    `${VERDICT_SIGNS[verdict]} ${verdict}${rehearsal ? ' (rehearsal)' : ''}`,
+    apdex === null ? '–' : formatValue('apdex', apdex),
+    p95Ms === null ? '–' : formatValue('percentile', p95Ms)
+  ])
+  return table(['Commit', 'Verdict', 'Apdex:', 'p95:'], rows)
+}
+
+function linkCommit(commit: string, repositoryUrl: string | undefined): string {
+  const link = repositoryUrl === undefined ? undefined : safeLink(`${repositoryUrl}/commit/${commit}`)
+  const short = `<code>${commit.slice(0, 7)}</code>`
+  return link === undefined ? short : `[${short}](${link})`
+}

@@ -1,0 +1,78 @@
+import type { Figures, Measurements } from '../../results/figures/measurements.js'
+import { formatValue } from '../../thresholds/format.js'
+import { foreign, joinSections, table } from './markdown.js'
+import type { Outcome } from '../outcome.js'
+import { rehearsalMark } from '../words.js'
+
+interface LabelFigures {
+  readonly label: string
+  readonly figures: Figures
+  /** What it is called slow by; the tidy CSVs have no percentiles. */
+  readonly timeMs: number | undefined
+}
+
+const MOST_LABELS = 10
+const MOST_LABEL_BYTES = 200
+/** Where a figure is not known. */
+const NONE = '–'
+
+/** The slowest and the most failing labels, each ten at most, with the others counted. */
+export function renderLabelTables({ measurements, rehearsal }: Outcome, headings: '###' | '####'): string {
+  if (measurements === undefined) return ''
+  const labels = labelFigures(measurements)
+  const slowest = labels
+    .filter(({ timeMs }) => timeMs !== undefined)
+    .sort((a, b) => (b.timeMs ?? 0) - (a.timeMs ?? 0))
+  const failing = labels
+    .filter(({ figures }) => figures.failures > 0)
+    .sort((a, b) => b.figures.failures - a.figures.failures)
+  return joinSections([
+    topOf(slowest, `${headings} Slowest labels${rehearsalMark(rehearsal)}`),
+    topOf(failing, `${headings} Most failing labels${rehearsalMark(rehearsal)}`)
+  ])
+}
+
+function labelFigures(measurements: Measurements): LabelFigures[] {
+  return measurements.labels.flatMap((label) => {
+    const figures = measurements.figures({ label })
+    return figures === undefined
+      ? []
+      : [{ label, figures, timeMs: figures.percentileMs(95) ?? figures.meanMs }]
+  })
+}
+
+function topOf(labels: readonly LabelFigures[], heading: string): string {
+  if (labels.length === 0) return ''
+  const rows = labels
+    .slice(0, MOST_LABELS)
+    .map(({ label, figures }) => [nameOf(label), ...figureCells(figures)])
+  const others = labels.length - rows.length
+  return joinSections([
+    heading,
+    table(['Label', ...FIGURE_HEADINGS], rows),
+    others === 0 ? '' : `and ${formatValue('samples', others)} more in verdict.json.`
+  ])
+}
+
+/** An empty label is one, too. */
+function nameOf(label: string): string {
+  return foreign(label, MOST_LABEL_BYTES) || '(no name)'
+}
+
+export const FIGURE_HEADINGS = ['Samples:', 'Failed:', 'Error rate:', 'p50:', 'p95:', 'p99:']
+
+/** The cells under `FIGURE_HEADINGS`. */
+export function figureCells(figures: Figures | undefined): string[] {
+  const time = (percent: number): string => {
+    const valueMs = figures?.percentileMs(percent)
+    return valueMs === undefined ? NONE : formatValue('percentile', valueMs)
+  }
+  return [
+    figures === undefined ? NONE : formatValue('samples', figures.samples),
+    figures === undefined ? NONE : formatValue('failures', figures.failures),
+    figures?.errorRate === undefined ? NONE : formatValue('error_rate', figures.errorRate),
+    time(50),
+    time(95),
+    time(99)
+  ]
+}

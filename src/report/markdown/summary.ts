@@ -1,0 +1,128 @@
+import { renderCharts } from './charts.js'
+import { renderErrorTable } from './error-table.js'
+import { escapeMarkdown, safeLink } from '../escape.js'
+import { judgementRows, worstFirst } from '../judgement-rows.js'
+import { keyFigures } from './key-figures.js'
+import { FIGURE_HEADINGS, figureCells, renderLabelTables } from './label-tables.js'
+import { foreign, joinSections, table, warningBox } from './markdown.js'
+import type { Outcome } from '../outcome.js'
+import { bytesOf, cutToBytes, formatBytes } from '../size.js'
+import { listWarnings } from '../warnings.js'
+import { VERDICT_SIGNS, rehearsalMark } from '../words.js'
+
+export interface SummaryLinks {
+  readonly artifactUrl: string | undefined
+  /** Where the files lie when there is no artifact. */
+  readonly artifactProblem: string | undefined
+}
+
+/** A summary of more than 1 MiB is dropped whole. */
+const MOST_BYTES = 1_000_000
+const MOST_ROWS = 200
+const MOST_ERRORS = 20
+const MOST_TEXT_BYTES = 20_000
+/** A browser takes no longer address, and half of one leads nowhere. */
+const MOST_LINK_BYTES = 2_048
+
+/** The job summary: verdict, thresholds, errors, charts, labels, grids, the service's words, links. All that is foreign is escaped, and the whole fits. */
+export function renderSummary(outcome: Outcome, links: SummaryLinks): string {
+  const { notes, measurements, rehearsal } = outcome
+  const sections = [
+    headline(outcome),
+    keyFigures(outcome),
+    warningBox(listWarnings(outcome)),
+    ...notes.map((note) => `> ${foreign(note)}`),
+    thresholdTable(outcome, MOST_ROWS),
+    errorSection(outcome),
+    renderCharts(measurements?.series, rehearsal),
+    renderLabelTables(outcome, '###'),
+    gridTable(outcome),
+    serviceWords(outcome)
+  ]
+  const body = joinSections(sections)
+  const way = linkLine(outcome, links)
+  const mostBytes = MOST_BYTES - bytesOf(way)
+  const isWhole = bytesOf(body) <= mostBytes
+  return `${joinSections([
+    isWhole ? body : cutToBytes(body, mostBytes),
+    isWhole ? '' : '_Cut to fit; verdict.json in the artifact has all of it._',
+    way
+  ])}\n`
+}
+
+/** What became of the gate, and why. */
+function headline({ verdict, reason, rehearsal, run }: Outcome): string {
+  const name = run?.name === undefined ? '' : ` · ${foreign(run.name)}`
+  return `## ${VERDICT_SIGNS[verdict]} Load gate: ${verdict}${rehearsalMark(rehearsal)}${name}\n\n${foreign(reason)}`
+}
+
+export function thresholdTable({ judgements, rehearsal }: Outcome, mostRows: number): string {
+  if (judgements.length === 0) return ''
+  const rows = judgementRows(worstFirst(judgements).slice(0, mostRows)).map((row) => [
+    `<code>${foreign(row.threshold)}</code>`,
+    row.actual,
+    row.margin,
+    row.verdict,
+    foreign(row.reason)
+  ])
+  const others = judgements.length - rows.length
+  return joinSections([
+    `### Thresholds${rehearsalMark(rehearsal)}`,
+    table(['Threshold', 'Actual:', 'Margin', 'Verdict', 'In words'], rows),
+    others === 0 ? '' : `${others} more are in verdict.json.`
+  ])
+}
+
+function errorSection(outcome: Outcome): string {
+  const errors = renderErrorTable(outcome, MOST_ERRORS)
+  return errors === '' ? '' : joinSections([`### Errors${rehearsalMark(outcome.rehearsal)}`, errors])
+}
+
+function serviceWords({ summary, rehearsal }: Outcome): string {
+  if (summary === undefined || summary.trim() === '') return ''
+  const lines = cutToBytes(summary.trim(), MOST_TEXT_BYTES)
+    .split(/\r\n|\r|\n/)
+    .map((line) => `> ${escapeMarkdown(line)}`)
+  return [`### The service's report${rehearsalMark(rehearsal)}`, '', ...lines].join('\n')
+}
+
+function gridTable({ grids, measurements, rehearsal }: Outcome): string {
+  if (grids.length === 0) return ''
+  const rows = grids
+    .slice(0, MOST_ROWS)
+    .map(({ gridId, region, nodeCount, bytes, problem }) => [
+      foreign(gridId),
+      foreign(region),
+      nodeCount === undefined ? '–' : String(nodeCount),
+      bytes === undefined ? 'missing' : formatBytes(bytes),
+      ...(measurements === undefined ? [] : figureCells(measurements.figures({ grid: gridId }))),
+      foreign(problem ?? '')
+    ])
+  const figures = measurements === undefined ? [] : FIGURE_HEADINGS
+  const others = grids.length - rows.length
+  return joinSections([
+    `### Grids${rehearsalMark(rehearsal)}`,
+    table(['Grid', 'Region', 'Nodes:', 'CSV:', ...figures, 'Problem'], rows),
+    others === 0 ? '' : `${others} more are in verdict.json.`
+  ])
+}
+
+/** The way to the evidence. */
+export function linkLine({ run }: Outcome, { artifactUrl, artifactProblem }: SummaryLinks): string {
+  const runLink = shortLink(run?.url)
+  const artifactLink = shortLink(artifactUrl)
+  const parts = [
+    ...(run === undefined
+      ? []
+      : [runLink === undefined ? `Run ${foreign(run.id)}` : `[Run ${foreign(run.id)}](${runLink})`]),
+    ...(artifactLink === undefined ? [] : [`[CSVs, report and verdict](${artifactLink})`]),
+    ...(artifactProblem === undefined ? [] : [foreign(artifactProblem)])
+  ]
+  return parts.join(' · ')
+}
+
+/** Undefined, too, for an address that would take the place of all else. */
+export function shortLink(address: string | undefined): string | undefined {
+  const link = safeLink(address)
+  return link !== undefined && bytesOf(link) <= MOST_LINK_BYTES ? link : undefined
+}

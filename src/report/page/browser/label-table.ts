@@ -1,0 +1,124 @@
+import type { LabelRow, View } from '../document.js'
+import { formatNumber } from '../numbers.js'
+import { renderLabel } from '../sections.js'
+import { find, make } from './elements.js'
+
+type Key = Exclude<keyof LabelRow, 'spark'>
+
+interface Column {
+  readonly name: string
+  /** Undefined for a column that cannot be sorted by. */
+  readonly key: Key | undefined
+}
+
+/** The order of the cells in a row. */
+const COLUMNS: readonly Column[] = [
+  { name: 'Label', key: 'label' },
+  { name: 'Fast → slow', key: undefined },
+  { name: 'Samples', key: 'samples' },
+  { name: 'Errors', key: 'error_rate' },
+  { name: 'Rate', key: 'throughput' },
+  { name: 'Mean', key: 'mean' },
+  { name: 'Median', key: 'median' },
+  { name: 'p90', key: 'p90' },
+  { name: 'p95', key: 'p95' },
+  { name: 'p99', key: 'p99' },
+  { name: 'Max', key: 'max' },
+  { name: 'Apdex', key: 'apdex' }
+]
+const ROWS_AT_FIRST = 100
+const collator = new Intl.Collator('en', { numeric: true })
+
+/** The labels, to be sorted and searched. */
+export class LabelTable {
+  readonly #table = find('label-table', HTMLTableElement)
+  readonly #search = find('label-search', HTMLInputElement)
+  readonly #count = find('label-count', HTMLElement)
+  readonly #more = find('more-labels', HTMLButtonElement)
+  readonly #headings = new Map<Key, HTMLTableCellElement>()
+  #view: View | undefined
+  #sortedBy: Key = 'samples'
+  #isAscending = false
+  #isWhole = false
+
+  constructor() {
+    this.#table.tHead?.append(this.#makeHead())
+    this.#search.addEventListener('input', () => this.#fill())
+    this.#more.addEventListener('click', () => {
+      this.#isWhole = true
+      this.#fill()
+    })
+  }
+
+  show(view: View | undefined): void {
+    this.#view = view
+    find('labels', HTMLElement).hidden = view === undefined || view.labels.length === 0
+    this.#fill()
+  }
+
+  #makeHead(): HTMLTableRowElement {
+    const row = make('tr')
+    for (const { name, key } of COLUMNS) {
+      const cell = make('th')
+      cell.scope = 'col'
+      if (key === undefined) cell.textContent = name
+      else {
+        const button = make('button', { className: 'sort', text: name })
+        button.type = 'button'
+        button.addEventListener('click', () => this.#sortBy(key))
+        cell.append(button)
+        this.#headings.set(key, cell)
+      }
+      row.append(cell)
+    }
+    return row
+  }
+
+  /** Names are first sorted from a to z, numbers from the largest. */
+  #sortBy(key: Key): void {
+    this.#isAscending = this.#sortedBy === key ? !this.#isAscending : key === 'label'
+    this.#sortedBy = key
+    this.#fill()
+  }
+
+  #fill(): void {
+    const { labels = [], labelsLeftOut = 0 } = this.#view ?? {}
+    for (const [key, cell] of this.#headings) {
+      if (key === this.#sortedBy)
+        cell.setAttribute('aria-sort', this.#isAscending ? 'ascending' : 'descending')
+      else cell.removeAttribute('aria-sort')
+    }
+    const words = this.#search.value.trim().toLowerCase()
+    const found = labels
+      .filter(({ label }) => label.toLowerCase().includes(words))
+      .sort((a, b) => compare(a[this.#sortedBy], b[this.#sortedBy], this.#isAscending))
+    const shown = this.#isWhole ? found : found.slice(0, ROWS_AT_FIRST)
+    const [body] = this.#table.tBodies
+    if (body !== undefined) body.innerHTML = shown.map(renderLabel).join('')
+    this.#more.hidden = shown.length === found.length
+    this.#more.textContent = `Show all ${formatNumber(found.length)}`
+    this.#count.textContent = describeCount({
+      shown: shown.length,
+      found: found.length,
+      all: labels.length,
+      labelsLeftOut
+    })
+  }
+}
+
+/** What has no number comes last, whichever way. */
+function compare(a: string | number | null, b: string | number | null, isAscending: boolean): number {
+  if (a === null || b === null) return Number(a === null) - Number(b === null)
+  const order =
+    typeof a === 'string' || typeof b === 'string' ? collator.compare(String(a), String(b)) : a - b
+  return isAscending ? order : -order
+}
+
+function describeCount(count: { shown: number; found: number; all: number; labelsLeftOut: number }): string {
+  const { shown, found, all, labelsLeftOut } = count
+  const matches =
+    found === all ? `${formatNumber(all)} labels` : `${formatNumber(found)} of ${formatNumber(all)} labels`
+  const cut = shown < found ? `, the first ${formatNumber(shown)} shown` : ''
+  const rest = labelsLeftOut > 0 ? `; ${formatNumber(labelsLeftOut)} with fewer samples are left out` : ''
+  return `${matches}${cut}${rest}. Times in ms, rate in samples a second.`
+}

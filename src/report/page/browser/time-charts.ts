@@ -1,0 +1,384 @@
+import uPlot from 'uplot'
+import type { Limit, PageDocument } from '../document.js'
+import { formatElapsed, formatNumber, formatTime } from '../numbers.js'
+import { renderTable } from '../sections.js'
+import { fillWhenOpen, find, make } from './elements.js'
+import { CHART_FONT, readPalette } from './palette.js'
+import type { ColourName, Palette } from './palette.js'
+
+interface Line {
+  readonly name: string
+  readonly colour: ColourName
+  readonly values: readonly (number | null)[]
+}
+
+interface ChartPlan {
+  readonly title: string
+  readonly unit: string
+  readonly height: number
+  readonly shape: 'line' | 'area' | 'bars'
+  readonly lines: readonly Line[]
+  readonly limits: readonly Limit[]
+}
+
+interface Drawn {
+  readonly plan: ChartPlan
+  readonly plot: uPlot
+  readonly values: readonly HTMLElement[]
+}
+
+type Series = NonNullable<PageDocument['series']>
+
+/** Steps of a time axis that people count in, in seconds. */
+const TIME_STEPS = [0.1, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 43200]
+const AXIS_WIDTH = 62
+const LEAST_POINTS = 4
+const WIDE = 640
+const GUTTER = 112
+
+/** The charts over time: one crosshair and one zoom for all of them. */
+export class TimeCharts {
+  readonly #box = find('time-charts', HTMLDivElement)
+  readonly #slider = find('moment', HTMLInputElement)
+  readonly #words = find('moment-words', HTMLElement)
+  readonly #refreshTable = fillWhenOpen(find('time-table', HTMLDetailsElement), () => this.#renderTable())
+  #page: PageDocument | undefined
+  #drawn: Drawn[] = []
+  #moment: number | undefined
+
+  constructor() {
+    this.#slider.addEventListener('input', () => this.#showMoment(Number(this.#slider.value)))
+    find('zoom-in', HTMLButtonElement).addEventListener('click', () => this.#zoomBy(0.5))
+    find('zoom-out', HTMLButtonElement).addEventListener('click', () => this.#zoomBy(2))
+    find('zoom-reset', HTMLButtonElement).addEventListener('click', () => this.#zoomBy(Infinity))
+    new ResizeObserver(() => this.#fit()).observe(this.#box)
+  }
+
+  show(page: PageDocument): void {
+    this.#page = page
+    find('time', HTMLElement).hidden = page.series === null
+    if (page.series === null) return
+    if (!this.#refill(page.series)) this.redraw()
+    this.#refreshTable()
+  }
+
+  /** Gives the charts newer values, if they stay the same charts: who drags or has hidden a line is not disturbed. */
+  #refill(series: Series): boolean {
+    const plans = planCharts(series, this.#page?.views[0]?.limits ?? [])
+    const outline = (plan: ChartPlan): string => JSON.stringify([plan.title, plan.limits])
+    if (plans.map(outline).join() !== this.#drawn.map(({ plan }) => outline(plan)).join()) return false
+    const scale = this.#zoom() ?? { min: 0, max: (series.atMs.at(-1) ?? 0) / 1000 }
+    this.#drawn = this.#drawn.map((drawn, i) => {
+      const plan = plans[i] ?? drawn.plan
+      drawn.plot.setData(dataOf(plan, series), false)
+      drawn.plot.setScale('x', scale)
+      drawn.plot.root.parentElement?.setAttribute('aria-label', describeChart(plan, series))
+      return { ...drawn, plan }
+    })
+    this.#slider.max = String(series.atMs.length - 1)
+    if (this.#moment !== undefined) this.#tell(Math.min(this.#moment, series.atMs.length - 1))
+    return true
+  }
+
+  /** Draws everything anew, in the colours of now; zoom and crosshair stay. */
+  redraw(): void {
+    const { series } = this.#page ?? {}
+    if (series == null) return
+    const zoom = this.#zoom()
+    for (const { plot } of this.#drawn) plot.destroy()
+    this.#box.replaceChildren()
+    const palette = readPalette()
+    const limits = this.#page?.views[0]?.limits ?? []
+    this.#drawn = planCharts(series, limits).map((plan) => this.#draw(plan, { series, limits, palette }))
+    this.#slider.max = String(series.atMs.length - 1)
+    if (zoom !== undefined) for (const { plot } of this.#drawn) plot.setScale('x', zoom)
+    if (this.#moment !== undefined) this.#showMoment(Math.min(this.#moment, series.atMs.length - 1))
+  }
+
+  #draw(
+    plan: ChartPlan,
+    { series, limits, palette }: { series: Series; limits: readonly Limit[]; palette: Palette }
+  ): Drawn {
+    const figure = make('figure', { className: 'chart' })
+    const caption = make('figcaption')
+    caption.append(make('strong', { text: plan.title }), make('span', { className: 'unit', text: plan.unit }))
+    const values = plan.lines.map((line) => makeLegend(caption, line, plan.lines.length > 1))
+    const canvas = make('div', { className: 'plot' })
+    canvas.setAttribute('role', 'img')
+    canvas.setAttribute('aria-label', describeChart(plan, series))
+    figure.append(caption, canvas)
+    this.#box.append(figure)
+    const options = chartOptions(plan, { palette, limits, width: this.#width() })
+    const hooks = {
+      setCursor: [({ cursor }: uPlot) => this.#follow(cursor.idx)],
+      draw: [(plot: uPlot) => drawLimits(plot, plan, palette)]
+    }
+    const plot = new uPlot({ ...options, hooks }, dataOf(plan, series), canvas)
+    const drawn = { plan, plot, values }
+    this.#wireLegend(caption, drawn)
+    return drawn
+  }
+
+  #wireLegend(caption: HTMLElement, { plot }: Drawn): void {
+    caption.querySelectorAll('button').forEach((button, index) => {
+      button.addEventListener('click', () => {
+        const show = button.getAttribute('aria-pressed') !== 'true'
+        button.setAttribute('aria-pressed', String(show))
+        plot.setSeries(index + 1, { show })
+      })
+    })
+  }
+
+  /** The pointer is over a chart: all else that tells a moment follows. */
+  #follow(index: number | null | undefined): void {
+    if (index == null || index === this.#moment) return
+    this.#moment = index
+    this.#slider.value = String(index)
+    this.#tell(index)
+  }
+
+  #showMoment(index: number): void {
+    const at = this.#page?.series?.atMs[index]
+    if (at === undefined) return
+    this.#moment = index
+    this.#slider.value = String(index)
+    for (const { plot } of this.#drawn)
+      plot.setCursor({ left: plot.valToPos(at / 1000, 'x'), top: plot.over.clientHeight / 2 }, false)
+    this.#tell(index)
+  }
+
+  #tell(index: number): void {
+    const { series, startMs } = this.#page ?? {}
+    const at = series?.atMs[index]
+    if (at === undefined) return
+    const readings = this.#drawn.flatMap(({ plan, values }) =>
+      plan.lines.map((line, i) => {
+        const text = withUnit(line.values[index] ?? null, plan.unit)
+        const element = values[i]
+        if (element !== undefined) element.textContent = text
+        return `${line.name} ${text}`
+      })
+    )
+    const clock = startMs == null ? '' : ` · ${formatTime(startMs + at)}`
+    this.#words.textContent = `${formatElapsed(at / 1000)}${clock}`
+    this.#slider.setAttribute('aria-valuetext', `${formatElapsed(at / 1000)}: ${readings.join(', ')}`)
+  }
+
+  /** What is seen of the time axis, unless it is all of it. */
+  #zoom(): { min: number; max: number } | undefined {
+    const { min, max } = this.#drawn[0]?.plot.scales.x ?? {}
+    const whole = this.#drawn[0]?.plot.data[0]
+    if (min == null || max == null || whole === undefined) return undefined
+    return min > (whole[0] ?? 0) || max < (whole[whole.length - 1] ?? 0) ? { min, max } : undefined
+  }
+
+  #zoomBy(factor: number): void {
+    const { series } = this.#page ?? {}
+    const plot = this.#drawn[0]?.plot
+    if (series == null || plot === undefined) return
+    const last = (series.atMs.at(-1) ?? 0) / 1000
+    const { min, max } = this.#zoom() ?? { min: 0, max: last }
+    const moment = (series.atMs[this.#moment ?? -1] ?? NaN) / 1000
+    const middle = moment >= min && moment <= max ? moment : (min + max) / 2
+    const least = (series.bucketMs / 1000) * LEAST_POINTS
+    const width = Math.min(last, Math.max(least, (max - min) * factor))
+    const from = Math.max(0, Math.min(last - width, middle - width / 2))
+    for (const drawn of this.#drawn) drawn.plot.setScale('x', { min: from, max: from + width })
+    if (this.#moment !== undefined) queueMicrotask(() => this.#showMoment(this.#moment ?? 0))
+  }
+
+  #width(): number {
+    return Math.max(240, this.#box.clientWidth)
+  }
+
+  #fit(): void {
+    for (const { plot, plan } of this.#drawn) {
+      if (plot.width !== this.#width()) plot.setSize({ width: this.#width(), height: plan.height })
+    }
+  }
+
+  #renderTable(): string {
+    const { series } = this.#page ?? {}
+    if (series == null) return ''
+    const plans = planCharts(series, [])
+    const columns = plans.flatMap(({ lines, unit }) => lines.map((line) => ({ ...line, unit })))
+    const rows = series.atMs.map((at, i) => {
+      const cells = columns.map(({ values }) => `<td class="number">${formatNumber(values[i] ?? null)}</td>`)
+      return `<tr><th scope="row">${formatElapsed(at / 1000)}</th>${cells.join('')}</tr>`
+    })
+    const headings = ['Time', ...columns.map(({ name, unit }) => (unit === '' ? name : `${name}, ${unit}`))]
+    return renderTable({ name: 'Figures over time', headings, rows })
+  }
+}
+
+function planCharts(series: Series, limits: readonly Limit[]): ChartPlan[] {
+  const plans: ChartPlan[] = [
+    {
+      ...{ title: 'Response time', unit: 'ms', height: 220, shape: 'line', limits },
+      lines: [
+        { name: 'p50', colour: 'p50', values: series.p50Ms },
+        { name: 'p95', colour: 'p95', values: series.p95Ms },
+        { name: 'p99', colour: 'p99', values: series.p99Ms }
+      ]
+    },
+    {
+      ...{ title: 'Throughput', unit: '/s', height: 150, shape: 'area', limits: [] },
+      lines: [{ name: 'Throughput', colour: 'throughput', values: series.throughput }]
+    },
+    {
+      ...{ title: 'Failures', unit: '', height: 110, shape: 'bars', limits: [] },
+      lines: [{ name: 'Failures', colour: 'failures', values: series.failures }]
+    },
+    {
+      ...{ title: 'Active threads', unit: '', height: 120, shape: 'area', limits: [] },
+      lines: [{ name: 'Active threads', colour: 'threads', values: series.activeThreads }]
+    }
+  ]
+  // What the CSVs do not hold gets no empty chart.
+  return plans.filter(({ lines }) => lines.some(({ values }) => values.some((value) => value !== null)))
+}
+
+function makeLegend(caption: HTMLElement, { name, colour }: Line, canHide: boolean): HTMLElement {
+  const item = canHide ? make('button', { className: 'legend' }) : make('span', { className: 'legend' })
+  if (item instanceof HTMLButtonElement) {
+    item.type = 'button'
+    item.setAttribute('aria-pressed', 'true')
+  }
+  const value = make('span', { className: 'reading' })
+  item.append(make('i', { className: `swatch ${colour}` }))
+  if (canHide) item.append(make('span', { text: name }))
+  item.append(value)
+  caption.append(item)
+  return value
+}
+
+function chartOptions(
+  plan: ChartPlan,
+  { palette, limits, width }: { palette: Palette; limits: readonly Limit[]; width: number }
+): uPlot.Options {
+  const axis = {
+    stroke: palette.muted,
+    font: CHART_FONT,
+    grid: { stroke: palette.line, width: 1 },
+    ticks: { show: false }
+  }
+  return {
+    width,
+    height: plan.height,
+    padding: [8, (plot) => gutterOf(limits, plot.width), 0, 0],
+    legend: { show: false },
+    scales: { x: { time: false }, y: { range: (_, __, max) => [0, topOf(max, plan.limits)] } },
+    axes: [
+      { ...axis, size: 28, incrs: TIME_STEPS, space: 70, values: (_, splits) => splits.map(formatElapsed) },
+      {
+        ...axis,
+        size: AXIS_WIDTH,
+        space: 28,
+        values: (_, splits) => splits.map((value) => formatNumber(value))
+      }
+    ],
+    series: [{}, ...plan.lines.map(({ colour }) => seriesOptions(plan, palette[colour]))],
+    // The crosshair stays where the pointer left it.
+    cursor: { y: false, sync: { key: 'time' }, drag: { x: true, y: false }, bind: { mouseleave: () => null } }
+  }
+}
+
+function seriesOptions({ shape }: ChartPlan, stroke: string): uPlot.Series {
+  const base: uPlot.Series = { stroke, width: 1.75, points: { show: false } }
+  const tint = stroke.replace(/^rgb\((.*)\)$/, 'rgba($1, 0.14)')
+  if (shape === 'area') return { ...base, fill: tint }
+  if (shape === 'line') return base
+  const { bars } = uPlot.paths
+  return { ...base, width: 0, fill: stroke, ...(bars && { paths: bars({ size: [0.7, 24] }) }) }
+}
+
+/** Words of limits stand beside the charts, all of which are equally wide; a narrow screen has no room for them. */
+function gutterOf(limits: readonly Limit[], width: number): number {
+  return limits.length > 0 && width > WIDE ? GUTTER : 16
+}
+
+/** Room above the highest point, and for limits that are not far away. */
+function topOf(max: number | null, limits: readonly Limit[]): number {
+  const highest = Math.max(1, max ?? 0)
+  return Math.max(highest, ...limits.map(({ ms }) => ms).filter((ms) => ms < highest * 2)) * 1.1
+}
+
+/** Limits as dashed lines across, their words beside them, moved up where two are near. */
+function drawLimits(plot: uPlot, { limits, lines }: ChartPlan, palette: Palette): void {
+  const { ctx, bbox } = plot
+  const ratio = uPlot.pxRatio
+  const isDrawn = ({ name, ms }: Limit): boolean =>
+    ms <= (plot.scales.y?.max ?? 0) && lines.some((line) => line.name === (name === 'median' ? 'p50' : name))
+  let lastY = Infinity
+  for (const limit of limits.filter(isDrawn).sort((a, b) => a.ms - b.ms)) {
+    const y = plot.valToPos(limit.ms, 'y', true)
+    ctx.save()
+    ctx.strokeStyle = limitColour(limit, palette)
+    ctx.setLineDash([6 * ratio, 4 * ratio])
+    ctx.lineWidth = 1.25 * ratio
+    ctx.beginPath()
+    ctx.moveTo(bbox.left, y)
+    ctx.lineTo(bbox.left + bbox.width, y)
+    ctx.stroke()
+    ctx.restore()
+    if (plot.width <= WIDE) continue
+    const wordsY = Math.min(y + 4 * ratio, lastY - 15 * ratio)
+    const at = { x: bbox.left + bbox.width + 6 * ratio, y: wordsY }
+    writeOnChart(ctx, {
+      text: limit.text,
+      ...at,
+      align: 'left',
+      colour: limitColour(limit, palette),
+      palette
+    })
+    lastY = wordsY
+  }
+}
+
+interface Writing {
+  readonly text: string
+  readonly x: number
+  readonly y: number
+  readonly align: CanvasTextAlign
+  readonly colour: string
+  readonly palette: Palette
+}
+
+/** Words with a rim in the colour of the card, so that lines behind them do not make them hard to read. */
+export function writeOnChart(ctx: CanvasRenderingContext2D, writing: Writing): void {
+  const { text, x, y, align, colour, palette } = writing
+  ctx.save()
+  ctx.font = CHART_FONT.replace('12px', `${12 * uPlot.pxRatio}px`)
+  ctx.textAlign = align
+  ctx.lineJoin = 'round'
+  ctx.lineWidth = 4 * uPlot.pxRatio
+  ctx.strokeStyle = palette.card
+  ctx.strokeText(text, x, y)
+  ctx.fillStyle = colour
+  ctx.fillText(text, x, y)
+  ctx.restore()
+}
+
+/** Green where the limit holds, red where it does not. */
+export function limitColour({ verdict }: Limit, palette: Palette): string {
+  return verdict === 'passed' ? palette.good : verdict === 'failed' ? palette.bad : palette.doubtful
+}
+
+function describeChart({ title, unit, lines }: ChartPlan, series: Series): string {
+  const parts = lines.map(({ name, values }) => {
+    const known = values.filter((value) => value !== null)
+    const highest = Math.max(...known)
+    const at = formatElapsed((series.atMs[values.indexOf(highest)] ?? 0) / 1000)
+    return `${name} from ${withUnit(Math.min(...known), unit)} to ${withUnit(highest, unit)}, highest at ${at}`
+  })
+  const length = formatElapsed(((series.atMs.at(-1) ?? 0) + series.bucketMs) / 1000)
+  return `${title} over ${length}: ${parts.join('; ')}`
+}
+
+function withUnit(value: number | null, unit: string): string {
+  return value === null ? '–' : `${formatNumber(value)}${unit === 'ms' ? ' ms' : unit}`
+}
+
+function dataOf({ lines }: ChartPlan, { atMs }: Series): uPlot.AlignedData {
+  return [atMs.map((at) => at / 1000), ...lines.map(({ values }) => [...values])]
+}

@@ -1,0 +1,77 @@
+import { escapeHtml } from '../escape.js'
+import type { Outcome } from '../outcome.js'
+import { PAGE_SCRIPT, PAGE_SCRIPT_HASH, PAGE_STYLE, PAGE_STYLE_HASH } from './assets.js'
+import { buildPageDocument } from './build-document.js'
+import type { PageDocument } from './document.js'
+import { livePanel, PANELS } from './panels.js'
+import { renderErrors, renderOverview, renderPlaces, renderRun, renderThresholds } from './sections.js'
+
+/** `report.html`: one file that opens from disk and loads nothing. */
+export function renderPage(outcome: Outcome): string {
+  return renderPageDocument(buildPageDocument(outcome))
+}
+
+/** Where a page that is served finds what belongs to it, on its own origin. */
+export interface PagePaths {
+  /** Each server-sent event holds a whole new document, which takes the place of the one before. */
+  readonly eventsPath?: string
+  /** A POST to it ends the run. */
+  readonly stopPath?: string
+  /** The list of all runs. */
+  readonly homePath?: string
+}
+
+/** What the page may load and run: what is in it, and events from its own origin where it is served. */
+export function pagePolicy({ eventsPath }: PagePaths, scriptHash = PAGE_SCRIPT_HASH): string {
+  return [
+    `default-src 'none'`,
+    `style-src '${PAGE_STYLE_HASH}'`,
+    `script-src '${scriptHash}'`,
+    ...(eventsPath === undefined ? [] : [`connect-src 'self'`]),
+    `base-uri 'none'`,
+    `form-action 'none'`
+  ].join('; ')
+}
+
+/** The page of a document; with an `eventsPath` it stays open to what comes from there. */
+export function renderPageDocument(page: PageDocument, paths: PagePaths = {}): string {
+  const { eventsPath, stopPath, homePath } = paths
+  const title = `Load gate: ${page.headline}${page.rehearsal === null ? '' : ` (${page.rehearsal})`}`
+  const events = eventsPath === undefined ? '' : ` data-events="${escapeHtml(eventsPath)}"`
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="${pagePolicy(paths)}">
+<meta name="color-scheme" content="light dark">
+<title>${escapeHtml(title)}</title>
+<style>${PAGE_STYLE}</style>
+</head>
+<body>
+<button type="button" id="theme" hidden="">Dark</button>
+<main>
+${homePath === undefined ? '' : `<nav><a href="${escapeHtml(homePath)}">All runs</a></nav>`}${eventsPath === undefined ? '' : livePanel(stopPath)}
+<div id="overview">${renderOverview(page)}</div>
+${wrapSection('thresholds', renderThresholds(page))}
+${wrapSection('errors', renderErrors(page))}
+${PANELS}
+${wrapSection('places', renderPlaces(page))}
+${wrapSection('run', renderRun(page))}
+</main>
+<script type="application/json" id="data"${events}>${escapeJson(page)}</script>
+<script>${PAGE_SCRIPT}</script>
+</body>
+</html>
+`
+}
+
+function wrapSection(id: string, content: string): string {
+  const hidden = content === '' ? ' hidden=""' : ''
+  return `<section id="${id}" class="card" aria-labelledby="${id}-title"${hidden}>${content}</section>`
+}
+
+/** Inside a script element `</script` and `<!--` would end it or change how it is read: no `<` is left. */
+function escapeJson(page: PageDocument): string {
+  return JSON.stringify(page).replaceAll('<', '\\u003c')
+}

@@ -1,0 +1,122 @@
+import type { Measurements, TimeSeries } from '../../results/figures/measurements.js'
+import type { GridFacts } from '../outcome.js'
+import { buildPageDocument } from './build-document.js'
+import type { CurrentFigures, Live, PageDocument, RunStatus } from './document.js'
+import { formatElapsed, formatNumber } from './numbers.js'
+import { type PagePaths, pagePolicy, renderPageDocument } from './page.js'
+
+/** A page and what its header has to say of it. */
+export interface RenderedPage {
+  readonly html: string
+  /** The Content-Security-Policy. */
+  readonly policy: string
+}
+
+/** What a service knows of a run that it does not judge. */
+export interface RunState {
+  readonly id: string
+  readonly name: string | undefined
+  readonly status: RunStatus
+  readonly tool: string
+  readonly threads: number | undefined
+  readonly durationSeconds: number | undefined
+  readonly startedMs: number | undefined
+  readonly stoppedMs: number | undefined
+  readonly nowMs: number
+  readonly apdexTargetMs: number | undefined
+  readonly summary: string | undefined
+  /** Why it ended badly. */
+  readonly problem: string | undefined
+  readonly rehearsal: boolean
+  readonly grids: readonly GridFacts[]
+  readonly measurements: Measurements | undefined
+}
+
+const WINDOW_MS = 5_000
+
+/** The run's web page: the report without a verdict, live while the run goes on. */
+export function renderRunPage(page: PageDocument, paths: Required<PagePaths>): RenderedPage {
+  const { homePath } = paths
+  const used = page.live === undefined ? { homePath } : paths
+  return { html: renderPageDocument(page, used), policy: pagePolicy(used) }
+}
+
+/** What the page shows of a run. */
+export function describeRun(run: RunState): PageDocument {
+  const isLive = run.status !== 'finished' && run.status !== 'problem'
+  const targetMs = run.apdexTargetMs
+  const score = targetMs === undefined ? undefined : run.measurements?.figures({})?.apdex(targetMs)
+  const document = buildPageDocument({
+    verdict: run.status,
+    reason: explain(run),
+    run: { ...run, url: undefined },
+    apdex: score === undefined || targetMs === undefined ? undefined : { score, targetMs },
+    summary: run.summary,
+    rehearsal: run.rehearsal,
+    judgements: [],
+    grids: run.grids,
+    measurements: run.measurements,
+    warnings: [],
+    // A bad end is explained by them; beside a good one they are a warning.
+    remoteErrors: run.status === 'finished' ? (run.problem?.split('\n') ?? []) : [],
+    notes: []
+  })
+  if (!isLive) return document
+  return {
+    ...document,
+    series: document.series && finishedPart(document.series),
+    live: describeProgress(run)
+  }
+}
+
+function explain(run: RunState): string {
+  const samples = run.measurements?.figures({})?.samples ?? 0
+  const count = `${formatNumber(samples)} ${samples === 1 ? 'sample' : 'samples'}`
+  switch (run.status) {
+    case 'queued':
+      return 'The run waits for its grids.'
+    case 'running':
+      return samples === 0 ? 'The run has started; there are no samples yet.' : `${count} so far.`
+    case 'stopping':
+      return `The run is being stopped; ${count} so far.`
+    case 'problem':
+      return run.problem ?? 'The run ended badly.'
+    case 'finished':
+      return samples === 0
+        ? 'No samples were taken.'
+        : `${count} in ${formatElapsed(Math.round(lengthOf(run) / 1000))}.`
+  }
+}
+
+function lengthOf({ startedMs, stoppedMs, nowMs }: RunState): number {
+  return startedMs === undefined ? 0 : Math.max(0, (stoppedMs ?? nowMs) - startedMs)
+}
+
+function describeProgress(run: RunState): Live {
+  const { durationSeconds, startedMs, measurements } = run
+  return {
+    elapsedMs: startedMs === undefined ? null : lengthOf(run),
+    durationMs: durationSeconds === undefined ? null : durationSeconds * 1000,
+    now: measurements?.series === undefined ? null : describeNow(finishedPart(measurements.series))
+  }
+}
+
+/** Without the last point, as long as there are others: its time is not over, so it would always look like a drop. */
+function finishedPart(series: TimeSeries): TimeSeries {
+  const { bucketMs, ...lists } = series
+  if (lists.atMs.length < 2) return series
+  const cut = Object.entries(lists).map(([name, list]) => [name, list.slice(0, -1)])
+  return { bucketMs, ...(Object.fromEntries(cut) as typeof lists) }
+}
+
+function describeNow({ bucketMs, throughput, failures, p95Ms }: TimeSeries): CurrentFigures {
+  const points = Math.min(throughput.length, Math.ceil(WINDOW_MS / bucketMs))
+  const sum = (list: readonly number[]): number => list.slice(-points).reduce((all, one) => all + one, 0)
+  return {
+    windowMs: points * bucketMs,
+    throughput: sum(throughput) / points,
+    failures: sum(failures),
+    bucketMs,
+    p95Ms: p95Ms.at(-1) ?? null
+  }
+}

@@ -1,0 +1,100 @@
+/* eslint-disable @typescript-eslint/no-non-null-assertion -- every index into a typed array is in range by construction */
+import { ErrorTable } from './error-table.js'
+import { Histogram, joinRuns } from './histogram.js'
+import { TIME_BITS } from '../kernel/kernel-layout.js'
+import { CELLS_A_LABEL, type SamplePart } from './scan-result.js'
+import { TimeLine } from './time-line.js'
+import type { RowKernel } from '../kernel/row-kernel.js'
+
+const FIRST_CELLS = 64 * CELLS_A_LABEL
+const NEVER = 0xffffffff
+
+/** What a part says of its CSV. */
+export type PartDescription = Pick<SamplePart, 'counts' | 'labels' | 'hasLabels' | 'hasElapsed' | 'hasTimes'>
+
+/** Keeps counts of rows, never the rows. */
+export class SampleTally {
+  readonly errors = new ErrorTable()
+  readonly line = new TimeLine()
+  /** Below 65.5 s every millisecond has a bucket of its own; above, a bucket is at most 0.003 % wide. */
+  readonly #times = new Histogram(TIME_BITS)
+  #sums = new Float64Array(FIRST_CELLS)
+  #minima = new Uint32Array(FIRST_CELLS).fill(NEVER)
+  #maxima = new Uint32Array(FIRST_CELLS)
+  /** First start and last end; in an array, for a field would make garbage with every number that is put into it. */
+  readonly #span = new Float64Array([Infinity, -Infinity])
+  #isEmpty = true
+
+  get isEmpty(): boolean {
+    return this.#isEmpty
+  }
+
+  // Four plain numbers, for an object a row is what this file avoids. A time is -1 when the row does not say.
+  add(cell: number, elapsedMs: number, startMs: number, threads: number): void {
+    this.#isEmpty = false
+    if (elapsedMs >= 0) this.#count(cell, elapsedMs)
+    else this.#times.add(cell, 0)
+    if (startMs < 0) return
+    const endMs = elapsedMs < 0 ? startMs : startMs + elapsedMs
+    if (startMs < this.#span[0]!) this.#span[0] = startMs
+    if (endMs > this.#span[1]!) this.#span[1] = endMs
+    this.line.add(endMs, elapsedMs, cell & 1, threads)
+  }
+
+  /** Adds what the kernel has counted, which stays there: more rows may follow. */
+  toPart(description: PartDescription, kernel?: RowKernel): SamplePart {
+    const cells = description.labels.length * CELLS_A_LABEL
+    if (cells > this.#sums.length) this.#growCells(cells - 1)
+    const [startMs, endMs] = kernel?.span ?? [Infinity, -Infinity]
+    kernel?.line.moveTo(this.line)
+    return {
+      ...description,
+      startMs: Math.min(startMs, this.#span[0]!),
+      endMs: Math.max(endMs, this.#span[1]!),
+      ...this.#sumUp(cells, description.hasElapsed, kernel),
+      line: this.line.toScan(),
+      errors: this.errors.toErrors(description.labels)
+    }
+  }
+
+  #sumUp(
+    cells: number,
+    hasElapsed: boolean,
+    kernel: RowKernel | undefined
+  ): Pick<SamplePart, 'sums' | 'minima' | 'maxima' | 'times'> {
+    const sums = this.#sums.slice(0, cells)
+    const minima = this.#minima.slice(0, cells)
+    const maxima = this.#maxima.slice(0, cells)
+    const own = this.#times.toRuns(cells)
+    const runs = kernel?.toRuns(cells)
+    if (runs === undefined) return { sums, minima, maxima, times: own }
+    const { offsets, values, counts } = runs
+    for (let cell = 0; cell < cells && hasElapsed; cell++) {
+      const [from, to] = [offsets[cell]!, offsets[cell + 1]!]
+      if (from === to) continue
+      minima[cell] = Math.min(minima[cell]!, values[from]!)
+      maxima[cell] = Math.max(maxima[cell]!, values[to - 1]!)
+      for (let i = from; i < to; i++) sums[cell]! += values[i]! * counts[i]!
+    }
+    return { sums, minima, maxima, times: joinRuns(own, runs) }
+  }
+
+  #count(cell: number, elapsedMs: number): void {
+    if (cell >= this.#sums.length) this.#growCells(cell)
+    this.#times.add(cell, elapsedMs)
+    this.#sums[cell]! += elapsedMs
+    if (elapsedMs < this.#minima[cell]!) this.#minima[cell] = elapsedMs
+    if (elapsedMs > this.#maxima[cell]!) this.#maxima[cell] = elapsedMs
+  }
+
+  #growCells(cell: number): void {
+    const length = Math.max(cell + 1, this.#sums.length * 2)
+    const { sums, minima, maxima } = { sums: this.#sums, minima: this.#minima, maxima: this.#maxima }
+    this.#sums = new Float64Array(length)
+    this.#sums.set(sums)
+    this.#minima = new Uint32Array(length).fill(NEVER)
+    this.#minima.set(minima)
+    this.#maxima = new Uint32Array(length)
+    this.#maxima.set(maxima)
+  }
+}

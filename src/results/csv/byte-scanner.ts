@@ -1,0 +1,274 @@
+import { cutHeader, readHeader, type Layout } from './header.js'
+import { RowKernel, type RowTaker } from '../kernel/row-kernel.js'
+import { RowProblems } from './row-problems.js'
+import { RowSplitter, type Row } from './row-splitter.js'
+import { SampleReader } from './sample-reader.js'
+import { TidyReader } from './tidy-reader.js'
+import type { ScanResult } from '../counts/scan-result.js'
+
+const CR = 13
+const FIRST_CAPACITY = 16 * 1024
+/** Large enough for reads and calls to cost nothing, small enough to stay in the processor's cache. */
+const GOOD_CAPACITY = 128 * 1024
+/** A row that is longer is a quote that is never closed, or no CSV; memory has to end somewhere. */
+const MAX_ROW_BYTES = 16 * 1024 * 1024
+const SHOWN_HEADER = 300
+/** So much of what the kernel has counted is kept, to be looked at again at the first transaction. */
+const HISTORY_BYTES = 8 * 1024
+
+export interface ByteScannerOptions {
+  readonly grid: string
+  readonly region: string
+  /** Given for a stretch from the middle of a CSV, which has no header of its own. */
+  readonly header?: Uint8Array
+  /** Rows that begin at or after this many bytes belong to the next stretch. */
+  readonly limit?: number
+  /** How large the buffer has to become before rows are counted by the kernel. */
+  readonly kernelFrom?: number
+  /** For a file that is known to be large: the buffer need not grow to its size. */
+  readonly isLarge?: boolean
+  /** For a stretch among others: transactions cannot be understood there, and what comes after the first need not be read. */
+  readonly stopsAtTransaction?: boolean
+}
+
+/** Turns the bytes of one CSV, or of a stretch of it, into counts. Whoever has bytes writes them where `fill` says. */
+export class ByteScanner {
+  readonly #options: ByteScannerOptions
+  readonly #limit: number
+  readonly #problems = new RowProblems()
+  #buffer: Uint8Array
+  #length = 0
+  /** So many bytes at the buffer's start are rows that have been taken. */
+  #history = 0
+  #consumed = 0
+  #isEnded = false
+  #isStopped = false
+  #header: Uint8Array | undefined
+  #layout: Layout | undefined
+  #kernel: RowKernel | undefined
+  #kernelFrom: number
+  #splitter: RowSplitter | undefined
+  #reader: SampleReader | TidyReader | undefined
+  /** Of the row that was taken last. */
+  #label: number | undefined
+
+  constructor(options: ByteScannerOptions) {
+    this.#options = options
+    this.#buffer = new Uint8Array(options.isLarge === true ? GOOD_CAPACITY : FIRST_CAPACITY)
+    this.#limit = options.limit ?? Infinity
+    this.#kernelFrom = options.kernelFrom ?? GOOD_CAPACITY
+    if (options.header !== undefined) this.#useHeader(options.header)
+  }
+
+  /** More bytes would not be looked at. */
+  get isDone(): boolean {
+    return this.#isStopped || this.#consumed >= this.#limit
+  }
+
+  /** What follows is not worth reading: no known shape, or a row without end. */
+  get isStopped(): boolean {
+    return this.#isStopped
+  }
+
+  /** Where the first row begins that was not read, from the first byte on. */
+  get consumed(): number {
+    return this.#consumed
+  }
+
+  /** Has the next bytes written from `from` to, at most, `to`, which is never empty; `write` returns how many there were. */
+  fill(write: (buffer: Uint8Array, from: number, to: number) => number): number {
+    // One byte stays free for the line break that ends the last row.
+    const to = this.#buffer.length - 1
+    const count = write(this.#buffer, this.#length, to)
+    this.#length += count
+    if (this.#length === to) this.#drain()
+    return count
+  }
+
+  /** Says what was read; more bytes may follow if the last ones were a whole row. */
+  end(): ScanResult {
+    this.#isEnded = true
+    this.#drain()
+    this.#isEnded = false
+    const reader = this.#reader
+    const samples = reader instanceof SampleReader ? reader : undefined
+    const doubts = samples?.doubts ?? []
+    const buckets = reader instanceof TidyReader ? reader.toBuckets() : []
+    return {
+      grid: this.#options.grid,
+      region: this.#options.region,
+      shape: reader === undefined ? 'unknown' : reader instanceof SampleReader ? 'samples' : 'tidy',
+      header: showHeader(this.#header),
+      rows: reader?.rows ?? 0,
+      problems: [...doubts.map((text) => ({ row: 0, text })), ...this.#problems.kept],
+      problemCount: this.#problems.count + doubts.length,
+      parts: samples?.toParts() ?? [],
+      buckets,
+      hasTransactions: samples?.hasTransactions ?? false
+    }
+  }
+
+  #drain(): void {
+    let used = this.#history
+    if (this.#header === undefined && !this.#isStopped) used = this.#takeHeader()
+    if (this.#buffer.length >= this.#kernelFrom && this.#header !== undefined) this.#startKernel()
+    if (this.#splitter !== undefined && !this.isDone) used = this.#takeRows(used)
+    if (this.isDone) used = this.#length
+    this.#drop(used)
+    const isFull = this.#length === this.#buffer.length - 1
+    if (isFull || this.#buffer.length < GOOD_CAPACITY) this.#grow()
+  }
+
+  /** Makes room behind the bytes that are still needed. */
+  #drop(used: number): void {
+    const isRoomy = this.#length - used < this.#buffer.length / 2
+    this.#history = this.#kernel === undefined || !isRoomy ? 0 : Math.min(used, HISTORY_BYTES)
+    this.#buffer.copyWithin(0, used - this.#history, this.#length)
+    this.#length -= used - this.#history
+  }
+
+  #takeRows(from: number): number {
+    const used = this.#kernel === undefined ? from : this.#takeCounted(this.#kernel, from)
+    // The kernel stops at the first row that is not whole, which at the end of the file is the last one.
+    return this.#kernel === undefined || this.#isEnded ? this.#takeSplit(used) : used
+  }
+
+  #takeCounted(kernel: RowKernel, from: number): number {
+    const limit = from + this.#limit - this.#consumed
+    const used = kernel.takeRows({ from, length: this.#length, limit }, this.#taker)
+    if (this.#reader instanceof SampleReader) this.#reader.followTimes()
+    this.#buffer = kernel.room
+    this.#consumed += used - from
+    if (kernel.isStopped) this.#leaveKernel(used)
+    return used
+  }
+
+  /** Takes all rows from here on itself. The row before a transaction's is not far, if there is one of the same thread at all. */
+  #leaveKernel(used: number): void {
+    this.#kernel = undefined
+    const reader = this.#reader
+    if (!(reader instanceof SampleReader)) return
+    reader.leaveKernel()
+    const block = { buffer: this.#buffer.subarray(0, used), length: used, limit: used, isLast: false }
+    this.#splitter?.split(block, (row) => reader.recall(row))
+  }
+
+  readonly #taker: RowTaker = {
+    skip: (rows) => {
+      if (this.#reader !== undefined) this.#reader.rows += rows
+    },
+    take: (bytes, start, end) => {
+      this.#label = undefined
+      const buffer = bytes.subarray(start, end + 1)
+      this.#splitter?.split({ buffer, length: buffer.length, limit: 1, isLast: false }, this.#take)
+      return this.#label
+    },
+    takeFailure: (label, row) => {
+      if (this.#reader instanceof SampleReader) this.#reader.takeFailure(label, row)
+    }
+  }
+
+  #takeSplit(from: number): number {
+    if (this.isDone) return from
+    const used = this.#splitter?.split(
+      {
+        buffer: this.#buffer.subarray(from),
+        length: this.#length - from,
+        limit: this.#limit - this.#consumed,
+        isLast: this.#isEnded
+      },
+      this.#take
+    )
+    this.#consumed += used ?? 0
+    return from + (used ?? 0)
+  }
+
+  readonly #take = (row: Row): void => {
+    // CSVs that were written one after the other into one file repeat their header.
+    if (this.#isHeader(row)) return
+    if (!(this.#reader instanceof SampleReader)) {
+      this.#reader?.take(row)
+      return
+    }
+    this.#label = this.#reader.take(row)
+    if (this.#reader.hasTransactions && this.#options.stopsAtTransaction === true) this.#isStopped = true
+  }
+
+  #isHeader({ buffer, start, end }: Row): boolean {
+    const header = this.#header
+    if (header === undefined || buffer[start] !== header[0]) return false
+    if (buffer[end - 1] === CR) end--
+    return end - start === header.length && header.every((byte, i) => byte === buffer[start + i])
+  }
+
+  /** Returns how many bytes the header takes; 0 as long as it is not there whole. */
+  #takeHeader(): number {
+    const header = cutHeader(this.#buffer.subarray(0, this.#length), this.#isEnded)
+    if (header === undefined) return 0
+    this.#consumed = header.length
+    this.#useHeader(header.line)
+    return header.length
+  }
+
+  #useHeader(header: Uint8Array): void {
+    this.#header = header
+    const layout = readHeader(header)
+    this.#layout = layout
+    if (layout.shape === 'unknown') {
+      this.#stop('')
+      return
+    }
+    this.#splitter = new RowSplitter(layout.delimiter, layout.columns)
+    const { columns } = layout
+    // Without it a failure cannot be told from a success, and no figure that rests on the difference may pass.
+    if (layout.shape === 'samples' && layout.at.success < 0 && this.#options.header === undefined)
+      this.#problems.add(0, 'it has no success column')
+    const problems = this.#problems
+    this.#reader =
+      layout.shape === 'samples'
+        ? new SampleReader({ at: layout.at, columns, problems })
+        : new TidyReader({ at: layout.at, columns, problems })
+  }
+
+  #grow(): void {
+    if (this.#buffer.length >= MAX_ROW_BYTES) {
+      this.#stop(`it is longer than ${MAX_ROW_BYTES / 1024 / 1024} MiB, and nothing after it was read`)
+      this.#length = 0
+      return
+    }
+    const capacity = this.#buffer.length * 2
+    if (this.#kernel !== undefined) {
+      this.#kernel.resize(capacity)
+      this.#buffer = this.#kernel.room
+      return
+    }
+    const grown = new Uint8Array(capacity)
+    grown.set(this.#buffer)
+    this.#buffer = grown
+  }
+
+  /** A kernel takes a moment to make, which only pays for a file of some size. */
+  #startKernel(): void {
+    this.#kernelFrom = Infinity
+    if (this.#layout?.shape !== 'samples') return
+    if (this.#reader instanceof SampleReader && this.#reader.hasTransactions) return
+    const kernel = RowKernel.make(this.#layout)
+    if (kernel === undefined) return
+    this.#kernel = kernel
+    if (this.#reader instanceof SampleReader) this.#reader.useKernel(kernel)
+    const bytes = this.#buffer.subarray(0, this.#length)
+    kernel.resize(this.#buffer.length)
+    this.#buffer = kernel.room
+    this.#buffer.set(bytes)
+  }
+
+  #stop(problem: string): void {
+    this.#isStopped = true
+    if (problem !== '') this.#problems.add((this.#reader?.rows ?? 0) + 1, problem)
+  }
+}
+
+function showHeader(header: Uint8Array | undefined): string {
+  const text = new TextDecoder().decode(header?.subarray(0, SHOWN_HEADER * 4))
+  return text.length > SHOWN_HEADER ? `${text.slice(0, SHOWN_HEADER)}…` : text
+}

@@ -1,0 +1,310 @@
+/* eslint-disable @typescript-eslint/no-non-null-assertion -- every index into a typed array is in range by construction */
+import { readError, type ErrorFields } from '../counts/error-table.js'
+import { LabelTable } from '../counts/label-table.js'
+import { readDate, readDigits } from './timestamp.js'
+import { explainRow, quoteBytes, type RowProblems } from './row-problems.js'
+import { readControllerMessage, type ControllerMessage } from '../transactions/transaction-row.js'
+import { SampleTally } from '../counts/sample-tally.js'
+import { CELLS_A_LABEL, type SamplePart } from '../counts/scan-result.js'
+import { ThreadTable } from '../transactions/thread-table.js'
+import { TransactionTally, type OtherRows } from '../transactions/transaction-tally.js'
+import type { Row } from './row-splitter.js'
+import type { FailedRow, RowKernel } from '../kernel/row-kernel.js'
+import type { SampleColumns } from './header.js'
+
+const QUOTE = 34
+const SPACE = 32
+/** Neither success nor failure. */
+const NO_OUTCOME = 2
+const MAX_DATE_LENGTH = 40
+/** Of a second, in a date. */
+const FRACTION = /:\d+[.,]\d{3}/
+const latin1 = new TextDecoder('latin1')
+const TRUE = new TextEncoder().encode('true')
+const FALSE = new TextEncoder().encode('false')
+const MAX_ELAPSED_MS = 0x7fffffff
+/** More than a label table has numbers. */
+const MAX_GROUPS = 1 << 18
+
+/** What a row says, as plain numbers; reused for every row. -1 stands for what it does not say. */
+interface Values {
+  elapsedMs: number
+  startMs: number
+  outcome: number
+  threads: number
+}
+
+/** Reads the rows of a JMeter sample CSV and keeps counts of them, never the rows. */
+export class SampleReader {
+  rows = 0
+  readonly #at: SampleColumns
+  readonly #columns: number
+  readonly #problems: RowProblems
+  readonly #labels = new LabelTable()
+  readonly #requests = new SampleTally()
+  readonly #transactions = new TransactionTally()
+  readonly #threads: ThreadTable
+  readonly #values: Values = { elapsedMs: -1, startMs: -1, outcome: 0, threads: -1 }
+  readonly #error: ErrorFields = {
+    ...{ bytes: new Uint8Array(0), codeStart: 0, codeEnd: 0, messageStart: 0, messageEnd: 0 },
+    hasEscapes: false
+  }
+  #scratch = new Uint8Array(256)
+  #kernel: RowKernel | undefined
+  /** Whether rows come here in their order; the kernel leaves only some. */
+  #isFollowing = true
+
+  constructor(options: { at: SampleColumns; columns: number; problems: RowProblems }) {
+    this.#at = options.at
+    this.#columns = options.columns
+    this.#problems = options.problems
+    this.#threads = new ThreadTable(options.at)
+  }
+
+  /** Whether there was a transaction controller's row. */
+  get hasTransactions(): boolean {
+    return this.#transactions.isSeen
+  }
+
+  /** Returns the number of the row's label if the row was counted under it. */
+  take(row: Row): number | undefined {
+    this.rows++
+    if (row.fault !== undefined || row.columns !== this.#columns) {
+      this.#problems.add(this.rows, explainRow(row, this.#columns))
+      return undefined
+    }
+    if (!this.#read(row)) {
+      this.#explain(row)
+      return undefined
+    }
+    const message = readControllerMessage(row, this.#at)
+    // A controller without samples took part in nothing and is no sample.
+    if (message?.samples === 0) return undefined
+    const label = this.#at.label < 0 ? 0 : this.#labelOf(row, this.#at.label)
+    if (label < 0)
+      this.#problems.add(this.rows, `there are more than ${this.#labels.size} different labels before it`)
+    if (message === undefined) this.#takeRequest(row, Math.max(0, label))
+    else this.#takeTransaction(row, Math.max(0, label), message)
+    return label < 0 ? undefined : label
+  }
+
+  /** Takes a failed row that the kernel has counted under the label of that number. */
+  takeFailure(label: number, failed: FailedRow): void {
+    this.#requests.errors.add(label, findCountedError(failed, this.#at, this.#error))
+  }
+
+  /** Looks again at a row that the kernel has counted, for the sake of what comes after it. */
+  recall(row: Row): void {
+    if (row.fault !== undefined || row.columns !== this.#columns || !this.#read(row)) return
+    this.#follow(row)
+  }
+
+  /** From now on most rows are counted by the kernel, and their figures are fetched from it. */
+  useKernel(kernel: RowKernel): void {
+    this.#kernel = kernel
+    this.#isFollowing = false
+    this.followTimes()
+  }
+
+  /** From now on all rows come here again. */
+  leaveKernel(): void {
+    this.#isFollowing = true
+    this.#transactions.sorter.forgetRows()
+  }
+
+  /** To be called now and then, so that the kernel counts where the time line has got to. */
+  followTimes(): void {
+    this.#kernel?.line.follow(this.#requests.line)
+  }
+
+  toParts(): SamplePart[] {
+    const at = this.#at
+    const hasLabels = at.label >= 0
+    const description = {
+      labels: hasLabels ? this.#labels.toStrings() : [''],
+      hasLabels,
+      hasElapsed: at.elapsed >= 0,
+      hasTimes: at.timeStamp >= 0
+    }
+    const requests = this.#requests.toPart({ ...description, counts: true }, this.#kernel)
+    return [requests, ...this.#transactions.toParts(description, this.#otherRows)]
+  }
+
+  /** What is wrong with the rows taken together. */
+  get doubts(): string[] {
+    return this.#transactions.problems(this.#otherRows)
+  }
+
+  get #otherRows(): OtherRows {
+    const hasRequests = !this.#requests.isEmpty || (this.#kernel?.counted ?? 0) > 0
+    return { hasRequests, hasNames: this.#threads.hasNames }
+  }
+
+  /** Reads what every row has to say; false when it does not. */
+  #read(row: Row): boolean {
+    const at = this.#at
+    const values = this.#values
+    values.elapsedMs = at.elapsed < 0 ? -1 : readNumber(row, at.elapsed)
+    values.startMs = at.timeStamp < 0 ? -1 : this.#readTime(row)
+    values.outcome = at.success < 0 ? 0 : readOutcome(row, at.success)
+    values.threads = at.allThreads < 0 ? -1 : readNumber(row, at.allThreads)
+    const isBad =
+      (values.elapsedMs < 0 && at.elapsed >= 0) ||
+      values.elapsedMs > MAX_ELAPSED_MS ||
+      (values.startMs < 0 && at.timeStamp >= 0) ||
+      values.outcome === NO_OUTCOME ||
+      (values.threads < 0 && at.allThreads >= 0 && row.starts[at.allThreads] !== row.ends[at.allThreads]) ||
+      (at.sampleCount >= 0 && readNumber(row, at.sampleCount) !== 1)
+    return !isBad
+  }
+
+  #takeRequest(row: Row, label: number): void {
+    const { elapsedMs, startMs, outcome, threads } = this.#values
+    this.#requests.add(label * CELLS_A_LABEL + outcome, elapsedMs, startMs, threads)
+    if (outcome === 1) this.#requests.errors.add(label, findError(row, this.#at, this.#error))
+    if (this.#isFollowing) this.#follow(row)
+  }
+
+  #takeTransaction(row: Row, label: number, message: ControllerMessage): void {
+    const { elapsedMs, startMs, outcome, threads } = this.#values
+    const idleMs = this.#at.idleTime < 0 ? -1 : readNumber(row, this.#at.idleTime)
+    const [code, text] = outcome === 1 ? readError(findError(row, this.#at, this.#error)) : ['', '']
+    const transaction = {
+      ...{ label, outcome, elapsedMs, startMs, threads, ...message },
+      controller: label * MAX_GROUPS + this.#threads.groupOf(row),
+      endMs: startMs + Math.max(0, elapsedMs) + Math.max(0, idleMs),
+      isEndKnown: idleMs >= 0,
+      error: outcome === 1 ? { code, message: text } : undefined
+    }
+    if (this.#threads.isNameless(row)) this.#transactions.addNameless(transaction)
+    else this.#transactions.add(this.#canFollow(row) ? this.#threads.numberOf(row) : undefined, transaction)
+  }
+
+  #follow(row: Row): void {
+    const thread = this.#threads.numberOf(row)
+    const { elapsedMs, startMs, outcome } = this.#values
+    if (thread === undefined || startMs < 0 || elapsedMs < 0) return
+    this.#transactions.sorter.addRequest(thread, startMs, startMs + elapsedMs, outcome)
+  }
+
+  /** Times by the second are too coarse to tell what came first. */
+  #canFollow({ buffer, starts, ends }: Row): boolean {
+    const { timeStamp, elapsed } = this.#at
+    if (timeStamp < 0 || elapsed < 0) return false
+    const [start, end] = [starts[timeStamp]!, ends[timeStamp]!]
+    return readDigits(buffer, start, end) >= 0 || FRACTION.test(latin1.decode(buffer.subarray(start, end)))
+  }
+
+  #labelOf(row: Row, column: number): number {
+    const start = row.starts[column]!
+    const end = row.ends[column]!
+    if (row.hasEscapes && row.escapes[column] === 1) return this.#escapedLabel(row.buffer, start, end)
+    return this.#labels.numberOf(row.buffer, start, end)
+  }
+
+  #escapedLabel(buffer: Uint8Array, start: number, end: number): number {
+    if (end - start > this.#scratch.length) this.#scratch = new Uint8Array(end - start)
+    const length = unescape({ buffer, start, end }, this.#scratch)
+    return this.#labels.numberOf(this.#scratch, 0, length)
+  }
+
+  #explain(row: Row): void {
+    const at = this.#at
+    const { elapsedMs, outcome, startMs } = this.#values
+    const say = (name: string, column: number, wanted: string) => {
+      const found = quoteBytes(row.buffer, row.starts[column]!, row.ends[column]!)
+      this.#problems.add(this.rows, `${name} is ${found}, not ${wanted}`)
+    }
+    if (at.timeStamp >= 0 && startMs < 0) say('timeStamp', at.timeStamp, 'epoch ms or a date, year first')
+    else if (at.elapsed >= 0 && elapsedMs < 0) say('elapsed', at.elapsed, 'a whole number of ms')
+    else if (elapsedMs > MAX_ELAPSED_MS) say('elapsed', at.elapsed, 'a time that a sample can take')
+    else if (outcome === NO_OUTCOME) say('success', at.success, 'true or false')
+    else if (at.sampleCount >= 0 && readNumber(row, at.sampleCount) !== 1)
+      say('SampleCount', at.sampleCount, '1: a row must stand for one sample')
+    else say('allThreads', at.allThreads, 'a whole number')
+  }
+
+  #readTime(row: Row): number {
+    const start = row.starts[this.#at.timeStamp]!
+    const end = row.ends[this.#at.timeStamp]!
+    const epochMs = readDigits(row.buffer, start, end)
+    if (epochMs >= 0 || end - start > MAX_DATE_LENGTH) return epochMs
+    return readDate(latin1.decode(row.buffer.subarray(start, end))) ?? -1
+  }
+}
+
+function readNumber(row: Row, column: number): number {
+  return readDigits(row.buffer, row.starts[column]!, row.ends[column]!)
+}
+
+function readOutcome(row: Row, column: number): number {
+  const start = row.starts[column]!
+  const length = row.ends[column]! - start
+  if (length === TRUE.length && isWord(row.buffer, start, TRUE)) return 0
+  if (length === FALSE.length && isWord(row.buffer, start, FALSE)) return 1
+  return NO_OUTCOME
+}
+
+function isWord(buffer: Uint8Array, start: number, word: Uint8Array): boolean {
+  for (let i = 0; i < word.length; i++) if ((buffer[start + i]! | 0x20) !== word[i]) return false
+  return true
+}
+
+/** Writes down where a failed row says why: in its failure message if that has words, or else in its response message. */
+function findError(row: Row, at: SampleColumns, fields: ErrorFields): ErrorFields {
+  const { buffer, starts, ends } = row
+  const column =
+    at.failureMessage >= 0 && hasWords(buffer, starts[at.failureMessage]!, ends[at.failureMessage]!)
+      ? at.failureMessage
+      : at.responseMessage
+  fields.bytes = buffer
+  fields.codeStart = at.responseCode < 0 ? 0 : starts[at.responseCode]!
+  fields.codeEnd = at.responseCode < 0 ? 0 : ends[at.responseCode]!
+  fields.messageStart = column < 0 ? 0 : starts[column]!
+  fields.messageEnd = column < 0 ? 0 : ends[column]!
+  fields.hasEscapes = row.hasEscapes && row.escapes[column] === 1
+  return fields
+}
+
+/** The same for a row that was taken apart by the kernel, which leaves the quotes around fields. */
+function findCountedError(row: FailedRow, at: SampleColumns, fields: ErrorFields): ErrorFields {
+  const { bytes } = row
+  const column =
+    at.failureMessage >= 0 && hasWords(bytes, row.start(at.failureMessage), row.end(at.failureMessage))
+      ? at.failureMessage
+      : at.responseMessage
+  const code = quotesAround(row, at.responseCode)
+  const message = quotesAround(row, column)
+  fields.bytes = bytes
+  fields.codeStart = at.responseCode < 0 ? 0 : row.start(at.responseCode) + code
+  fields.codeEnd = at.responseCode < 0 ? 0 : row.end(at.responseCode) - code
+  fields.messageStart = column < 0 ? 0 : row.start(column) + message
+  fields.messageEnd = column < 0 ? 0 : row.end(column) - message
+  fields.hasEscapes = message === 1 && hasQuotes(bytes, fields.messageStart, fields.messageEnd)
+  return fields
+}
+
+function quotesAround(row: FailedRow, column: number): number {
+  return column >= 0 && row.bytes[row.start(column)] === QUOTE ? 1 : 0
+}
+
+/** Quotes are no words: those around an empty field are not, and a text of nothing else is none. */
+function hasWords(bytes: Uint8Array, start: number, end: number): boolean {
+  for (let i = start; i < end; i++) if (bytes[i]! > SPACE && bytes[i] !== QUOTE) return true
+  return false
+}
+
+function hasQuotes(bytes: Uint8Array, start: number, end: number): boolean {
+  for (let i = start; i < end; i++) if (bytes[i] === QUOTE) return true
+  return false
+}
+
+/** Writes the field to `target` with its doubled quotes made single; returns its length there. */
+function unescape(field: { buffer: Uint8Array; start: number; end: number }, target: Uint8Array): number {
+  let length = 0
+  for (let i = field.start; i < field.end; i++) {
+    target[length++] = field.buffer[i]!
+    if (field.buffer[i] === QUOTE) i++
+  }
+  return length
+}

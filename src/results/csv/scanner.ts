@@ -1,0 +1,30 @@
+import { ByteScanner } from './byte-scanner.js'
+import type { ScanResult } from '../counts/scan-result.js'
+
+export { mergeScans } from '../figures/merge.js'
+export type { ScanResult } from '../counts/scan-result.js'
+
+/** Scans a CSV while it arrives. A download that starts over needs a new one. */
+export interface Scanner {
+  /** Chunks may be cut anywhere; nothing of them is kept. */
+  push(chunk: Uint8Array): void
+  /** What was read until now. A file that still grows may go on from there, if what was pushed ended with a whole row. */
+  end(): ScanResult
+}
+
+/** Makes a scanner for the CSV of one grid. */
+export function createScanner(options: { grid: string; region: string }): Scanner {
+  const bytes = new ByteScanner(options)
+  return {
+    push(chunk) {
+      for (let at = 0; at < chunk.length && !bytes.isDone;) {
+        at += bytes.fill((buffer, from, to) => {
+          const piece = chunk.subarray(at, at + to - from)
+          buffer.set(piece, from)
+          return piece.length
+        })
+      }
+    },
+    end: () => bytes.end()
+  }
+}

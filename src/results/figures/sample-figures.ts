@@ -1,0 +1,102 @@
+/* eslint-disable @typescript-eslint/no-non-null-assertion -- every index into a typed array is in range by construction */
+import { Distribution, type Run } from '../counts/distribution.js'
+import { CELLS_A_LABEL, type SamplePart, type ScanResult } from '../counts/scan-result.js'
+
+/** What sample CSVs say of a scope. Without an `elapsed` column in each of them there are counts and no times. */
+export interface SampleSum {
+  readonly samples: number
+  readonly failures: number
+  readonly times: SampleTimes | undefined
+}
+
+export interface SampleTimes {
+  readonly sumMs: number
+  readonly minMs: number
+  readonly maxMs: number
+  /** Made when they are asked for: few of ten thousand labels ever are. */
+  all(): Distribution
+  passed(): Distribution
+}
+
+/** One label of one part. */
+export interface Place {
+  readonly part: SamplePart
+  readonly label: number
+}
+
+/** Finds what a sample CSV says of a label, or of all of them. */
+export class SampleIndex {
+  /** What counts overall: each request once, as in the total of JMeter's dashboard, and transactions whose requests have no rows. */
+  readonly #everything: readonly Place[]
+  readonly #byLabel = new Map<string, Place[]>()
+
+  constructor(source: ScanResult) {
+    const places = source.parts.flatMap((part) => part.labels.map((_, label) => ({ part, label })))
+    this.#everything = places.filter(({ part }) => part.counts)
+    for (const place of places) {
+      if (!place.part.hasLabels || !hasRows(place)) continue
+      const label = place.part.labels[place.label]!
+      const known = this.#byLabel.get(label)
+      if (known === undefined) this.#byLabel.set(label, [place])
+      else known.push(place)
+    }
+  }
+
+  get labels(): Iterable<string> {
+    return this.#byLabel.keys()
+  }
+
+  placesOf(label: string | undefined): readonly Place[] {
+    return label === undefined ? this.#everything : (this.#byLabel.get(label) ?? [])
+  }
+}
+
+/** Adds up the places of one scope, from as many CSVs as there are. */
+export function sumSamples(scope: readonly Place[]): SampleSum {
+  const passed: Run[] = []
+  const failed: Run[] = []
+  const sum = { sumMs: 0, minMs: Infinity, maxMs: -Infinity, hasElapsed: true }
+  const enter = (part: SamplePart, cell: number, runs: Run[]) => {
+    if (runLength(part, cell) === 0) return
+    runs.push({ runs: part.times, index: cell })
+    sum.hasElapsed &&= part.hasElapsed
+    sum.sumMs += part.sums[cell]!
+    sum.minMs = Math.min(sum.minMs, part.minima[cell]!)
+    sum.maxMs = Math.max(sum.maxMs, part.maxima[cell]!)
+  }
+  for (const { part, label } of scope) {
+    enter(part, label * CELLS_A_LABEL, passed)
+    enter(part, label * CELLS_A_LABEL + 1, failed)
+  }
+  const failures = countRuns(failed)
+  const counts = { samples: countRuns(passed) + failures, failures }
+  const { hasElapsed, ...figures } = sum
+  if (!hasElapsed) return { ...counts, times: undefined }
+  const distributions = {
+    all: once(() => Distribution.of(passed.concat(failed))),
+    passed: once(() => Distribution.of(passed))
+  }
+  return { ...counts, times: { ...figures, ...distributions } }
+}
+
+function once<Value>(make: () => Value): () => Value {
+  let made: { value: Value } | undefined
+  return () => (made ??= { value: make() }).value
+}
+
+function countRuns(runs: readonly Run[]): number {
+  let total = 0
+  for (const { runs: all, index } of runs) {
+    for (let i = all.offsets[index]!; i < all.offsets[index + 1]!; i++) total += all.counts[i]!
+  }
+  return total
+}
+
+function hasRows({ part, label }: Place): boolean {
+  const cell = label * CELLS_A_LABEL
+  return runLength(part, cell) + runLength(part, cell + 1) > 0
+}
+
+function runLength({ times: { offsets } }: SamplePart, cell: number): number {
+  return offsets[cell + 1]! - offsets[cell]!
+}

@@ -1,0 +1,115 @@
+import type { ScanResult, TidyBucket } from '../counts/scan-result.js'
+
+/** The labels under which a tidy CSV speaks of everything, in order of trust; its other labels add up to the same. */
+const OVERALL = ['__all', '']
+/** How long a bucket lasts, unless the CSV shows shorter ones. */
+const BUCKET_MS = 15_000
+
+/** What tidy CSVs say of a scope. */
+export interface TidySum {
+  readonly samples: number
+  readonly failures: number
+  /** Response times weighted by the samples they stand for; undefined when a bucket with samples does not say. */
+  readonly sumMs: number | undefined
+  /** Users at each time that says, to be added to those of other grids. */
+  readonly users: ReadonlyMap<number, number>
+}
+
+/** Finds what a tidy CSV says of a label, or of all of them, bucket by bucket. */
+export class TidyIndex {
+  readonly bucketMs: number
+  readonly startMs: number
+  readonly endMs: number
+  readonly #everything: readonly TidyBucket[]
+  readonly #byLabel: ReadonlyMap<string, readonly TidyBucket[]>
+
+  constructor(source: ScanResult) {
+    const times = [...new Set(source.buckets.map(({ atMs }) => atMs))].sort((a, b) => a - b)
+    this.bucketMs = times.reduce(
+      (width, atMs, i) => Math.min(width, atMs - (times[i - 1] ?? -Infinity)),
+      BUCKET_MS
+    )
+    this.startMs = times[0] ?? Infinity
+    this.endMs = (times.at(-1) ?? -Infinity) + this.bucketMs
+    this.#everything = [...groupBy(source.buckets, ({ atMs }) => atMs).values()].map(joinEverything)
+    const labelled = source.buckets.filter(({ label }) => !OVERALL.includes(label))
+    this.#byLabel = groupBy(labelled, ({ label }) => label)
+  }
+
+  get labels(): Iterable<string> {
+    return this.#byLabel.keys()
+  }
+
+  bucketsOf(label: string | undefined): readonly TidyBucket[] {
+    return label === undefined ? this.#everything : (this.#byLabel.get(label) ?? [])
+  }
+}
+
+/** Adds up the buckets of one scope, from as many CSVs as there are. */
+export function sumTidy(buckets: readonly TidyBucket[]): TidySum {
+  const users = new Map<number, number>()
+  let [samples, failures, sumMs] = [0, 0, 0]
+  for (const bucket of buckets) {
+    const weight = samplesOf(bucket)
+    samples += weight
+    failures += orZero(bucket.failed)
+    if (weight > 0) sumMs += weight * bucket.responseMs
+    if (!Number.isNaN(bucket.users)) users.set(bucket.atMs, (users.get(bucket.atMs) ?? 0) + bucket.users)
+  }
+  return { samples, failures, sumMs: Number.isNaN(sumMs) ? undefined : sumMs, users }
+}
+
+/** Samples of a bucket, passed and failed: a row that is not there stands for none. */
+export function samplesOf(bucket: TidyBucket): number {
+  return orZero(bucket.passed) + orZero(bucket.failed)
+}
+
+export function orZero(value: number): number {
+  return Number.isNaN(value) ? 0 : value
+}
+
+/** One time's bucket for everything: figure by figure from the overall rows, or from the labels where there are none. */
+function joinEverything(buckets: readonly TidyBucket[]): TidyBucket {
+  const named = OVERALL.map((name) => joinBuckets(buckets.filter(({ label }) => label === name)))
+  const labelled = joinBuckets(buckets.filter(({ label }) => !OVERALL.includes(label)))
+  const pick = (figure: 'passed' | 'failed' | 'responseMs' | 'users') =>
+    [...named, labelled].map((bucket) => bucket[figure]).find((value) => !Number.isNaN(value)) ?? NaN
+  return {
+    atMs: buckets[0]?.atMs ?? NaN,
+    label: '',
+    passed: pick('passed'),
+    failed: pick('failed'),
+    responseMs: pick('responseMs'),
+    users: pick('users')
+  }
+}
+
+function joinBuckets(buckets: readonly TidyBucket[]): Omit<TidyBucket, 'atMs' | 'label'> {
+  const add = (values: number[]) => {
+    const known = values.filter((value) => !Number.isNaN(value))
+    return known.length === 0 ? NaN : known.reduce((sum, value) => sum + value, 0)
+  }
+  const busy = buckets.filter((bucket) => samplesOf(bucket) > 0)
+  const weighted = busy.reduce((sum, bucket) => sum + samplesOf(bucket) * bucket.responseMs, 0)
+  const weight = busy.reduce((sum, bucket) => sum + samplesOf(bucket), 0)
+  const only = buckets.length === 1 ? buckets[0] : undefined
+  return {
+    passed: add(buckets.map(({ passed }) => passed)),
+    failed: add(buckets.map(({ failed }) => failed)),
+    responseMs: only?.responseMs ?? (weight > 0 ? weighted / weight : NaN),
+    users: add(buckets.map(({ users }) => users))
+  }
+}
+
+function groupBy<Key>(
+  buckets: readonly TidyBucket[],
+  keyOf: (bucket: TidyBucket) => Key
+): Map<Key, TidyBucket[]> {
+  const groups = new Map<Key, TidyBucket[]>()
+  for (const bucket of buckets) {
+    const group = groups.get(keyOf(bucket))
+    if (group === undefined) groups.set(keyOf(bucket), [bucket])
+    else group.push(bucket)
+  }
+  return groups
+}

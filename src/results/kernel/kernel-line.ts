@@ -1,0 +1,63 @@
+/* eslint-disable @typescript-eslint/no-non-null-assertion -- every index into a typed array is in range by construction */
+import { CONTROL, LINE_SLOT_BYTES, LINE_SLOTS, LINE_TIMES_BYTES, LINE_UNIT_MS } from './kernel-layout.js'
+import type { KernelMemory } from './kernel-memory.js'
+import type { TimeLine } from '../counts/time-line.js'
+
+/** Room in front of the first row, for those that come late. The rest is a few more than a time line can have. */
+const SLOTS_BEFORE = 8
+/** Wider buckets would not fit the kernel's numbers; finer ones than the time line's do no harm. */
+const MAX_SHIFT = 12
+/** A row out of the ordinary is no reason to move; many are. */
+const MISSES_TO_MOVE = 256
+
+/** The part of the time line that the kernel counts in: a window that moves when too many rows miss it. */
+export class KernelLine {
+  readonly #memory: KernelMemory
+  readonly #slots: number
+  readonly #times: number
+  #misses = MISSES_TO_MOVE
+  #bucketMs = LINE_UNIT_MS
+
+  constructor(memory: KernelMemory) {
+    this.#memory = memory
+    this.#slots = memory.reserve(LINE_SLOTS * LINE_SLOT_BYTES)
+    this.#times = memory.reserve(LINE_SLOTS * LINE_TIMES_BYTES)
+    memory.ints[CONTROL.line / 4] = this.#slots
+    memory.ints[CONTROL.lineTimes / 4] = this.#times
+  }
+
+  miss(): void {
+    this.#misses++
+  }
+
+  /** Goes to where the time line is, if it is worth while. */
+  follow(line: TimeLine): void {
+    if (this.#misses < MISSES_TO_MOVE) return
+    this.moveTo(line)
+    if (line.startMs === undefined) return
+    this.#misses = 0
+    const shift = Math.min(MAX_SHIFT, Math.log2(line.bucketMs / LINE_UNIT_MS))
+    this.#bucketMs = LINE_UNIT_MS * 2 ** shift
+    const bucket = line.startMs / this.#bucketMs - SLOTS_BEFORE
+    this.#memory.ints[CONTROL.lineShift / 4] = shift
+    this.#memory.wide[CONTROL.lineFrom / 8] = BigInt(bucket * this.#bucketMs)
+    this.#memory.wide[CONTROL.lineMs / 8] = BigInt(LINE_SLOTS * this.#bucketMs)
+  }
+
+  /** Hands over what was counted. */
+  moveTo(line: TimeLine): void {
+    const fromMs = Number(this.#memory.wide[CONTROL.lineFrom / 8])
+    const { ints } = this.#memory
+    for (let slot = 0; slot < LINE_SLOTS; slot++) {
+      const at = (this.#slots + slot * LINE_SLOT_BYTES) / 4
+      const [samples, failures, threads] = [ints[at]!, ints[at + 1]!, ints[at + 2]! - 1]
+      if (samples === 0) continue
+      const timesAt = (this.#times + slot * LINE_TIMES_BYTES) / 4
+      const times = ints.subarray(timesAt, timesAt + LINE_TIMES_BYTES / 4)
+      const atMs = fromMs + slot * this.#bucketMs
+      line.absorb({ atMs, samples, failures, threads, times })
+      ints.fill(0, at, at + LINE_SLOT_BYTES / 4)
+      times.fill(0)
+    }
+  }
+}

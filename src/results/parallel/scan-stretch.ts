@@ -1,0 +1,67 @@
+import { closeSync, openSync, readSync } from 'node:fs'
+import { setImmediate } from 'node:timers/promises'
+import { ByteScanner } from '../csv/byte-scanner.js'
+import { joinProblems } from '../csv/row-problems.js'
+import type { ScanResult } from '../counts/scan-result.js'
+
+/** The rows of a file that begin at or after `from` and before `to`. */
+export interface Stretch {
+  readonly path: string
+  readonly grid: string
+  readonly region: string
+  readonly from: number
+  readonly to: number
+  /** The file's header line, for a stretch that does not begin with it. */
+  readonly header?: Uint8Array
+}
+
+export interface StretchScan {
+  readonly result: ScanResult
+  /** Where the row after the last one begins: the only place at which the next stretch is right to start. */
+  readonly next: number
+}
+
+const READS_IN_ONE_GO = 32
+const LARGE_BYTES = 1024 * 1024
+
+/** Scans a stretch of a file at rest. Now and then it lets others have their turn, which in a thread of its own costs nothing. */
+export async function scanStretch(stretch: Stretch): Promise<StretchScan> {
+  const { path, grid, region, from, to, header } = stretch
+  const scanner = new ByteScanner({
+    grid,
+    region,
+    limit: to - from,
+    isLarge: to - from >= LARGE_BYTES,
+    stopsAtTransaction: from > 0 || to < Infinity,
+    ...(header === undefined ? {} : { header })
+  })
+  const file = openSync(path, 'r')
+  try {
+    let position = from
+    // Made once: a view and a function for every read would be most of the garbage of a scan.
+    const read = (buffer: Uint8Array, at: number, end: number) =>
+      readSync(file, buffer, at, end - at, position)
+    for (let reads = 1; !scanner.isDone; reads++) {
+      const count = scanner.fill(read)
+      if (count === 0) break
+      position += count
+      if (reads % READS_IN_ONE_GO === 0) await setImmediate()
+    }
+  } finally {
+    closeSync(file)
+  }
+  const result = scanner.end()
+  return { result, next: scanner.isStopped ? Infinity : from + scanner.consumed }
+}
+
+/** Makes the scans of a file's stretches, in their order, the scan of the file. */
+export function joinScans(scans: readonly [ScanResult, ...ScanResult[]]): ScanResult {
+  return {
+    ...scans[0],
+    rows: scans.reduce((sum, { rows }) => sum + rows, 0),
+    problems: joinProblems(scans),
+    problemCount: scans.reduce((sum, { problemCount }) => sum + problemCount, 0),
+    parts: scans.flatMap(({ parts }) => parts),
+    hasTransactions: scans.some(({ hasTransactions }) => hasTransactions)
+  }
+}

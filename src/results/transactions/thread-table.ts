@@ -1,0 +1,55 @@
+import { LabelTable } from '../counts/label-table.js'
+import type { Row } from '../csv/row-splitter.js'
+import type { SampleColumns } from '../csv/header.js'
+
+const HYPHEN = 45
+
+/** Numbers the threads of a CSV by their names, and by their hosts where these are known. */
+export class ThreadTable {
+  readonly #at: SampleColumns
+  readonly #names = new LabelTable()
+  readonly #hosts = new LabelTable()
+  readonly #threads = new Map<number, number>()
+  readonly #groups = new LabelTable()
+  #hasNames = false
+
+  constructor(at: SampleColumns) {
+    this.#at = at
+  }
+
+  /** Undefined where the CSV does not name threads, or more of them than can be told apart. */
+  numberOf(row: Row): number | undefined {
+    if (this.#at.threadName < 0) return undefined
+    const name = numberIn(this.#names, row, this.#at.threadName)
+    this.#hasNames ||= row.starts[this.#at.threadName] !== row.ends[this.#at.threadName]
+    if (name < 0 || this.#at.hostname < 0) return name < 0 ? undefined : name
+    const key = numberIn(this.#hosts, row, this.#at.hostname) * 2 ** 17 + name
+    const known = this.#threads.get(key) ?? this.#threads.size
+    if (known === this.#threads.size) this.#threads.set(key, known)
+    return known
+  }
+
+  /** The number of the thread group: JMeter's names of threads are those of their groups, a hyphen and a number. */
+  groupOf({ buffer, starts, ends }: Row): number {
+    const { threadName } = this.#at
+    const [start, end] = [starts[threadName] ?? 0, ends[threadName] ?? 0]
+    let hyphen = end
+    while (hyphen > start && buffer[hyphen] !== HYPHEN) hyphen--
+    return Math.max(0, this.#groups.numberOf(buffer, start, hyphen > start ? hyphen : end))
+  }
+
+  /** Whether any row named its thread. */
+  get hasNames(): boolean {
+    return this.#hasNames
+  }
+
+  /** Whether the row has an empty name where the CSV has names. */
+  isNameless(row: Row): boolean {
+    const { threadName } = this.#at
+    return threadName >= 0 && row.starts[threadName] === row.ends[threadName]
+  }
+}
+
+function numberIn(table: LabelTable, { buffer, starts, ends }: Row, column: number): number {
+  return table.numberOf(buffer, starts[column] ?? 0, ends[column] ?? 0)
+}

@@ -1,0 +1,62 @@
+/* eslint-disable @typescript-eslint/no-non-null-assertion -- every index into a typed array is in range by construction */
+import { TRANSACTION_MESSAGE } from '../kernel/kernel-layout.js'
+import { readDigits } from '../csv/timestamp.js'
+import type { Row } from '../csv/row-splitter.js'
+import type { SampleColumns } from '../csv/header.js'
+
+const FAILING_MESSAGE = new TextEncoder().encode(', number of failing samples : ')
+const NULL = new TextEncoder().encode('null')
+const ZERO = 48
+
+/** What the row of a transaction controller says of the samples it stands for. */
+export interface ControllerMessage {
+  readonly samples: number
+  readonly failing: number
+}
+
+/**
+ * Reads the message by which JMeter marks the row of a transaction controller; undefined for the row of a request. Any server may
+ * answer with such a message, so the other marks have to be there too where the columns are: no data type, and no URL.
+ */
+export function readControllerMessage(row: Row, at: SampleColumns): ControllerMessage | undefined {
+  const column = at.responseMessage
+  if (column < 0 || !holds(row, column, 0, TRANSACTION_MESSAGE)) return undefined
+  if (at.dataType >= 0 && lengthOf(row, at.dataType) > 0) return undefined
+  if (at.url >= 0 && !isNull(row, at.url)) return undefined
+  const digits = countDigits(row, column, TRANSACTION_MESSAGE.length)
+  if (digits === 0) return undefined
+  const samples = readNumber(row, column, TRANSACTION_MESSAGE.length)
+  const rest = TRANSACTION_MESSAGE.length + digits
+  const hasFailing = holds(row, column, rest, FAILING_MESSAGE)
+  return { samples, failing: hasFailing ? readNumber(row, column, rest + FAILING_MESSAGE.length) : 0 }
+}
+
+function isNull(row: Row, column: number): boolean {
+  const length = lengthOf(row, column)
+  return length === 0 || (length === NULL.length && holds(row, column, 0, NULL))
+}
+
+function lengthOf({ starts, ends }: Row, column: number): number {
+  return ends[column]! - starts[column]!
+}
+
+/** Whether the words stand `from` bytes after the field's start. */
+function holds(row: Row, column: number, from: number, words: Uint8Array): boolean {
+  const start = row.starts[column]! + from
+  if (row.buffer[start] !== words[0] || lengthOf(row, column) < from + words.length) return false
+  for (let i = 1; i < words.length; i++) if (row.buffer[start + i] !== words[i]) return false
+  return true
+}
+
+function countDigits({ buffer, starts, ends }: Row, column: number, from: number): number {
+  const start = starts[column]! + from
+  let at = start
+  while (at < ends[column]! && buffer[at]! >= ZERO && buffer[at]! < ZERO + 10) at++
+  return at - start
+}
+
+function readNumber(row: Row, column: number, from: number): number {
+  const start = row.starts[column]! + from
+  const number = readDigits(row.buffer, start, start + countDigits(row, column, from))
+  return number < 0 ? 0 : number
+}

@@ -1,0 +1,83 @@
+import { CELLS_A_LABEL, type SamplePart } from '../counts/scan-result.js'
+import { SampleTally, type PartDescription } from '../counts/sample-tally.js'
+import { TransactionSorter, type SortedTransaction, type Transaction } from './transaction-sorter.js'
+
+const UNSORTED =
+  'it has rows of transactions and of requests, and does not show which of the requests belong to them: save threadName, timeStamp in ms and elapsed (jmeter.save.saveservice.thread_name, timestamp_format=ms, time)'
+const BLIND =
+  'may stand for requests that have rows of their own, or for requests that have none: save the idle time and the host name (jmeter.save.saveservice.idle_time, hostname)'
+
+/** What else there is in the CSV. */
+export interface OtherRows {
+  readonly hasRequests: boolean
+  /** Whether threads have names. */
+  readonly hasNames: boolean
+}
+
+/** Counts the rows of transaction controllers, each kind by itself. */
+export class TransactionTally {
+  readonly sorter = new TransactionSorter((sorted) => this.#enter(this.#tallyOf(sorted), sorted))
+  readonly #counting = new SampleTally()
+  readonly #covered = new SampleTally()
+  /** Rows without what it takes to sort them. */
+  readonly #unsorted = new SampleTally()
+  readonly #nameless = new SampleTally()
+  #isSeen = false
+
+  /** Whether there was any. */
+  get isSeen(): boolean {
+    return this.#isSeen
+  }
+
+  /** Takes a row of a thread; undefined where the CSV does not say in which thread it was, and when. */
+  add(thread: number | undefined, transaction: Transaction): void {
+    this.#isSeen = true
+    if (thread === undefined) this.#enter(this.#unsorted, { transaction, counts: true })
+    else this.sorter.addTransaction(thread, transaction)
+  }
+
+  /**
+   * Takes a row whose thread has no name. JMeter writes such a row for a transaction within one that is a parent sample, and then the parent's,
+   * which stands for it.
+   */
+  addNameless(transaction: Transaction): void {
+    this.#isSeen = true
+    this.#enter(this.#nameless, { transaction, counts: true })
+  }
+
+  /** Rows that cannot be sorted count when there is nothing else that could: then no request has a row. */
+  toParts(description: Omit<PartDescription, 'counts'>, others: OtherRows): SamplePart[] {
+    const [late, lateCovered] = [new SampleTally(), new SampleTally()]
+    for (const sorted of this.sorter.sortOpen()) this.#enter(sorted.counts ? late : lateCovered, sorted)
+    const parts: [SampleTally, boolean][] = [
+      [this.#counting, true],
+      [late, true],
+      [this.#covered, false],
+      [lateCovered, false],
+      [this.#unsorted, !others.hasRequests],
+      [this.#nameless, !others.hasRequests && !others.hasNames]
+    ]
+    return parts
+      .filter(([tally]) => !tally.isEmpty)
+      .map(([tally, counts]) => tally.toPart({ ...description, counts }))
+  }
+
+  problems({ hasRequests, hasNames }: OtherRows): string[] {
+    const isUnsorted = !this.#unsorted.isEmpty || (!hasNames && !this.#nameless.isEmpty)
+    const { blind } = this.sorter
+    return [
+      ...(hasRequests && isUnsorted ? [UNSORTED] : []),
+      ...(blind === 0 ? [] : [`${blind} of its transactions ${BLIND}`])
+    ]
+  }
+
+  #tallyOf({ counts }: SortedTransaction): SampleTally {
+    return counts ? this.#counting : this.#covered
+  }
+
+  #enter(tally: SampleTally, { transaction }: SortedTransaction): void {
+    const { label, outcome, elapsedMs, startMs, threads, error } = transaction
+    tally.add(label * CELLS_A_LABEL + outcome, elapsedMs, startMs, threads)
+    if (error !== undefined) tally.errors.addText(label, error.code, error.message)
+  }
+}

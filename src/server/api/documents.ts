@@ -1,0 +1,195 @@
+import { hostname } from 'node:os'
+import type { GridRecord, RunRecord } from '../store/records.js'
+import { hasEnded } from '../store/records.js'
+import type { Store } from '../store/store.js'
+import type { Words } from './words.js'
+
+export type Document = Record<string, unknown>
+
+/** What the documents need to know of the service that answers with them. */
+export interface Desk {
+  readonly words: Words
+  readonly store: Store
+  readonly token: string
+  readonly startedMs: number
+  /** `http://127.0.0.1:<port>`; known once the service listens. */
+  baseUrl(): string
+}
+
+/** Runs in one page of the list. */
+export const PAGE_SIZE = 50
+
+const ORIGINS: Readonly<Record<string, string>> = {
+  'ap-southeast-2': 'Sydney',
+  'us-east-1': 'Virginia',
+  'us-west-1': 'California',
+  'us-west-2': 'Oregon',
+  'eu-west-1': 'Ireland',
+  'eu-central-1': 'Frankfurt',
+  'ap-southeast-1': 'Singapore',
+  'ap-northeast-1': 'Tokyo',
+  'sa-east-1': 'São Paulo'
+}
+
+const linkTo = (path: string): { href: string } => ({ href: `/api${path}` })
+
+export function timestamp(ms: number): string {
+  return new Date(ms).toISOString()
+}
+
+function timestampOrNull(ms: number | null): string | null {
+  return ms === null ? null : timestamp(ms)
+}
+
+/** A grid as `POST /grids` and runs show it, with `nodes`. */
+export function gridDocument(grid: GridRecord, desk: Desk): Document {
+  return { ...gridFields(grid), nodes: nodeDocuments(grid, desk) }
+}
+
+/** A grid as its own address shows it, with `resources` in the place of `nodes`. */
+export function gridDetailDocument(grid: GridRecord, desk: Desk): Document {
+  return { ...gridFields(grid), resources: nodeDocuments(grid, desk) }
+}
+
+function gridFields(grid: GridRecord): Document {
+  const { spec } = grid
+  const place = ORIGINS[spec.region]
+  return {
+    _links: { self: linkTo(`/grids/${grid.id}`) },
+    uuid: grid.id,
+    ...(grid.batchId === null ? {} : { batch_id: grid.batchId }),
+    name: `${spec.region}-${grid.id}`,
+    region: spec.region,
+    // Whatever the region says, the load comes from here.
+    origin: place === undefined ? 'This machine' : `This machine, in place of ${place}`,
+    instance_quantity: spec.instanceQuantity,
+    instance_type: spec.instanceType,
+    infrastructure: spec.infrastructure,
+    stop_after: spec.stopAfterMin,
+    status: grid.status
+  }
+}
+
+function nodeDocuments(grid: GridRecord, desk: Desk): Document[] {
+  const { startedMs } = grid
+  if (startedMs === null) return []
+  const { port } = new URL(desk.baseUrl())
+  return Array.from({ length: grid.spec.instanceQuantity }, (_, index) => ({
+    ip: '127.0.0.1',
+    url: desk.baseUrl(),
+    private_ip: '127.0.0.1',
+    instance_id: `${grid.id}-${index + 1}`,
+    chef: 'complete',
+    port: Number(port),
+    started: timestamp(startedMs),
+    state: grid.status === 'stopped' ? 'stopping' : 'running'
+  }))
+}
+
+/** A run as `POST /runs` shows it. */
+export function createdRunDocument(run: RunRecord, desk: Desk): Document {
+  return { ...runFields(run, desk), batch_id: run.batchId, _embedded: embedGridsAndFiles(run, desk) }
+}
+
+/** A run as its own address shows it, with its results once there are any. */
+export function runDocument(run: RunRecord, desk: Desk): Document {
+  const grids = hasEnded(run) ? desk.store.gridsOf(run) : []
+  const results = grids.map((grid) => ({
+    name: `${grid.spec.region}-${grid.id}`,
+    region: grid.spec.region,
+    href: `${desk.baseUrl()}/${desk.words.runs}/${run.id}/result.csv?grid_id=${grid.id}`
+  }))
+  return {
+    ...runFields(run, desk),
+    batch_id: run.batchId,
+    _embedded: { ...embedGridsAndFiles(run, desk), results }
+  }
+}
+
+/** A run as the list, a stop and a repeat show it. */
+export function briefRunDocument(run: RunRecord, desk: Desk): Document {
+  const files = run.files.map(({ uuid, name }) => ({ uuid, name }))
+  return { ...runFields(run, desk), _embedded: { [desk.words.files]: files } }
+}
+
+function embedGridsAndFiles(run: RunRecord, desk: Desk): Document {
+  return {
+    grids: desk.store.gridsOf(run).map((grid) => gridDocument(grid, desk)),
+    files: run.files.map(({ uuid, name }) => ({
+      name,
+      href: `${desk.baseUrl()}/${desk.words.runs}/${run.id}/files/${uuid}`
+    })),
+    archives: []
+  }
+}
+
+function runFields(run: RunRecord, desk: Desk): Document {
+  const { request } = run
+  return {
+    _links: { self: linkTo(`/${desk.words.runs}/${run.id}`) },
+    uuid: run.id,
+    apdex: run.apdex,
+    tool: run.toolVersion === null ? request.tool : `${request.tool}-${run.toolVersion}`,
+    name: request.name,
+    notes: request.notes,
+    threads: request.threads,
+    rampup: request.rampupSec,
+    duration: request.durationSec,
+    tag_list: request.tags,
+    status: run.status,
+    permalink: `${desk.baseUrl()}/${desk.words.runs}/${run.id}`,
+    remote_errors: run.remoteErrors,
+    started: timestampOrNull(run.startedMs),
+    stopped: timestampOrNull(run.stoppedMs)
+  }
+}
+
+/** One page of all runs, newest first. */
+export function runListDocument(page: number, desk: Desk): Document {
+  const runs = desk.store.allRuns()
+  const lastPage = Math.max(1, Math.ceil(runs.length / PAGE_SIZE))
+  const linkToPage = (number: number): { href: string } => linkTo(`/${desk.words.runs}?page=${number}`)
+  return {
+    _links: {
+      self: linkToPage(page),
+      last: linkToPage(lastPage),
+      ...(page < lastPage ? { next: linkToPage(page + 1) } : {})
+    },
+    total: runs.length,
+    _embedded: {
+      [desk.words.runs]: runs
+        .slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE)
+        .map((run) => briefRunDocument(run, desk))
+    }
+  }
+}
+
+const EMAIL = 'user@localhost'
+
+export function accountDocument(desk: Desk): Document {
+  return {
+    _links: { self: linkTo('/account') },
+    email: EMAIL,
+    _embedded: {
+      users: [userDocument(desk)],
+      // Hosted grids are on this machine too, so its name stands where a cloud account would.
+      credentials: [
+        { id: 1, provider: 'local', description: 'This machine', arn: hostname(), access_key_id: null }
+      ]
+    }
+  }
+}
+
+export function userDocument(desk: Desk): Document {
+  const startedAt = timestamp(desk.startedMs)
+  return {
+    _links: { self: linkTo('/users/1'), account: linkTo('/account') },
+    id: 1,
+    email: EMAIL,
+    authentication_token: desk.token,
+    sign_in_count: 1,
+    current_sign_in_at: startedAt,
+    last_sign_in_at: startedAt,
+    created_at: startedAt
+  }
+}

@@ -1,0 +1,15 @@
+import type { FastifyRequest } from 'fastify'
+import type { Desk } from './documents.js'
+import { RequestError } from '../errors.js'
+import type { RunRecord } from '../store/records.js'
+
+/** The run that the address names. */
+export function findRun(request: FastifyRequest, desk: Desk): RunRecord {
+  const run = desk.store.run((request.params as { id: string }).id)
+  if (!run) throw cannotFind()
+  return run
+}
+
+export function cannotFind(): RequestError {
+  return new RequestError(404, 'Sorry, we cannot find that resource.')
+}

@@ -1,0 +1,107 @@
+import { RequestError } from '../errors.js'
+
+export type Param = string | readonly Param[] | Params
+/** Parameters as a Rails application sees them; without a prototype, so that `__proto__` is a key like any other. */
+export interface Params {
+  [key: string]: Param | undefined
+}
+
+const MAX_DEPTH = 16
+
+/** Reads `a[b][]=…` fields, in the order in which they were sent, by Rack's rules. */
+export function nestParams(fields: Iterable<readonly [name: string, value: string]>): Params {
+  const params = emptyParams()
+  for (const [name, value] of fields) place({ params, name, value, depth: 0 })
+  return params
+}
+
+export function emptyParams(): Params {
+  return Object.create(null) as Params
+}
+
+interface Placing {
+  readonly params: Params
+  readonly name: string
+  readonly value: string
+  readonly depth: number
+}
+
+function place({ params, name, value, depth }: Placing): void {
+  if (depth > MAX_DEPTH) throw new RequestError(400, `the parameter ${name} is nested too deeply`)
+  const key = /^[[\]]*([^[\]]+)\]*/.exec(name)
+  if (key?.[1] === undefined) return
+  const after = name.slice(key[0].length)
+  if (after === '') params[key[1]] = value
+  else if (after === '[]') listAt(params, key[1]).push(value)
+  else if (after.startsWith('[]')) placeInList({ params, name: after, value, depth }, key[1])
+  else place({ params: hashAt(params, key[1]), name: after, value, depth: depth + 1 })
+}
+
+/**
+ * The rule that merges a reference and a specification sent one after the other: the list's last element takes the
+ * key if it does not have it yet; otherwise a new element is started.
+ */
+function placeInList({ params, name, value, depth }: Placing, key: string): void {
+  const list = listAt(params, key)
+  const bracketed = /^\[\]\[([^[\]]+)\]$/.exec(name)
+  const childName = bracketed?.[1] ?? name.slice(2)
+  const last = list.at(-1)
+  const element = isParams(last) && !hasKey(last, childName) ? last : emptyParams()
+  if (element !== last) list.push(element)
+  place({ params: element, name: childName, value, depth: depth + 1 })
+}
+
+function hasKey(params: Params, name: string): boolean {
+  let current: Param | undefined = params
+  for (const part of name.split(/[[\]]+/).filter((part) => part !== '')) {
+    if (!isParams(current) || current[part] === undefined) return false
+    current = current[part]
+  }
+  return true
+}
+
+function listAt(params: Params, key: string): Param[] {
+  const found = (params[key] ??= [])
+  if (!Array.isArray(found)) throw mixedUse(key, 'a list', found)
+  return found as Param[]
+}
+
+function hashAt(params: Params, key: string): Params {
+  const found = (params[key] ??= emptyParams())
+  if (!isParams(found)) throw mixedUse(key, 'a group of keys', found)
+  return found
+}
+
+export function isParams(value: Param | undefined): value is Params {
+  return typeof value === 'object' && !Array.isArray(value)
+}
+
+function mixedUse(key: string, wanted: string, found: Param): RequestError {
+  const was =
+    typeof found === 'string' ? 'a single value' : Array.isArray(found) ? 'a list' : 'a group of keys'
+  return new RequestError(400, `the parameter ${key} is used as ${wanted}, but was ${was} before`)
+}
+
+/** Takes a JSON body for the same parameters: numbers and booleans become text, null is an absent key. */
+export function paramsFromJson(body: unknown): Params {
+  const params = fromJson(body, 0)
+  if (params === undefined || !isParams(params)) {
+    throw new RequestError(400, 'the JSON body must be an object of nested attributes')
+  }
+  return params
+}
+
+function fromJson(value: unknown, depth: number): Param | undefined {
+  if (depth > MAX_DEPTH) throw new RequestError(400, 'the JSON body is nested too deeply')
+  if (value === null || value === undefined) return undefined
+  if (Array.isArray(value)) return value.map((element) => fromJson(element, depth + 1) ?? '')
+  if (typeof value === 'object') {
+    const params = emptyParams()
+    for (const [key, element] of Object.entries(value)) {
+      const param = fromJson(element, depth + 1)
+      if (param !== undefined) params[key] = param
+    }
+    return params
+  }
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}

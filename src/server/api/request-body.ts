@@ -1,0 +1,134 @@
+import { createWriteStream } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Transform } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type { Multipart, MultipartFile } from '@fastify/multipart'
+import type { FastifyRequest } from 'fastify'
+import { messageOf, RequestError } from '../errors.js'
+import { nestParams, paramsFromJson, type Params } from './nested-params.js'
+import type { FileRecord } from '../store/records.js'
+import { createId } from '../store/store.js'
+
+/** A form's fields as they came; the parser of its content type leaves them as the request's body. */
+export class FormFields {
+  constructor(readonly fields: readonly (readonly [string, string])[]) {}
+}
+
+export interface Upload {
+  readonly params: Params
+  readonly files: readonly FileRecord[]
+}
+
+/** Reads the parameters of a request without files: JSON, a form, or a multipart form. */
+export async function readParams(request: FastifyRequest): Promise<Params> {
+  if (!request.isMultipart()) return paramsOf(request.body)
+  const fields: (readonly [string, string])[] = []
+  for await (const part of readParts(request)) {
+    if (part.type === 'file') part.file.resume()
+    else fields.push(readField(part))
+  }
+  return nestParams(fields)
+}
+
+/** Reads a request with files, which go to the folder as they arrive. The folder is removed when that fails. */
+export async function readUpload(
+  request: FastifyRequest,
+  options: { fileField: string; uploadDir: string; maxBytes: number }
+): Promise<Upload> {
+  if (!request.isMultipart()) return { params: paramsOf(request.body), files: [] }
+  if (Number(request.headers['content-length'] ?? 0) > options.maxBytes) throw tooLarge(options.maxBytes)
+  const fields: (readonly [string, string])[] = []
+  const files: FileRecord[] = []
+  let roomBytes = options.maxBytes
+  for await (const part of readParts(request)) {
+    if (part.type === 'field') fields.push(readField(part))
+    else if (!isWanted(part, options.fileField)) part.file.resume()
+    else {
+      const name = checkName(part.filename, files)
+      roomBytes -= await save(part, {
+        target: join(options.uploadDir, name),
+        roomBytes,
+        maxBytes: options.maxBytes
+      })
+      files.push({ uuid: createId(), name })
+    }
+  }
+  return { params: nestParams(fields), files }
+}
+
+export async function discardUpload(uploadDir: string): Promise<void> {
+  await rm(uploadDir, { recursive: true, force: true })
+}
+
+function paramsOf(body: unknown): Params {
+  if (body instanceof FormFields) return nestParams(body.fields)
+  return paramsFromJson(body ?? {})
+}
+
+/** What cannot be read as a multipart form is the sender's mistake. */
+async function* readParts(request: FastifyRequest): AsyncGenerator<Multipart> {
+  try {
+    yield* request.parts()
+  } catch (thrown) {
+    throw refuseForm(thrown)
+  }
+}
+
+function refuseForm(thrown: unknown): RequestError {
+  const { statusCode } = thrown as { statusCode?: number }
+  const words = messageOf(thrown)
+  return statusCode === 413
+    ? new RequestError(413, words)
+    : new RequestError(400, `the body cannot be read as a multipart form: ${words}`)
+}
+
+function readField(part: Exclude<Multipart, MultipartFile>): readonly [string, string] {
+  // The parser's types promise a name; a sender may leave it out.
+  if (typeof (part.fieldname as unknown) !== 'string')
+    throw new RequestError(400, 'a part of the multipart form has no name')
+  if (part.valueTruncated || part.fieldnameTruncated) {
+    throw new RequestError(413, `the field ${part.fieldname.slice(0, 100)} is too long`)
+  }
+  // A field that calls itself JSON was parsed already.
+  return [part.fieldname, typeof part.value === 'string' ? part.value : JSON.stringify(part.value)]
+}
+
+/** Rack ignores a part whose file name is empty: a form sends one for a file that was not chosen. */
+function isWanted(part: MultipartFile, fileField: string): boolean {
+  return (part.fieldname === fileField || part.fieldname === `${fileField}[]`) && part.filename !== ''
+}
+
+/** The base name alone, and only if it is one: the name becomes a path. */
+function checkName(sent: string, files: readonly FileRecord[]): string {
+  const name = sent.split(/[/\\]/).at(-1) ?? ''
+  const isUsable = !['', '.', '..'].includes(name) && !/\p{Cc}/u.test(name) && Buffer.byteLength(name) <= 200
+  if (!isUsable) throw new RequestError(422, `${JSON.stringify(name.slice(0, 100))} is no usable file name`)
+  if (files.some((file) => file.name === name))
+    throw new RequestError(422, `there are two files named ${name}`)
+  return name
+}
+
+async function save(
+  part: MultipartFile,
+  target: { target: string; roomBytes: number; maxBytes: number }
+): Promise<number> {
+  let bytes = 0
+  const count = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      bytes += chunk.length
+      done(bytes > target.roomBytes ? tooLarge(target.maxBytes) : null, chunk)
+    }
+  })
+  const file = createWriteStream(target.target, { flags: 'wx', mode: 0o600 })
+  await pipeline(part.file, count, file).catch((thrown: unknown) => {
+    // A disk that fails is not the sender's mistake.
+    const isOurs = thrown instanceof RequestError || (thrown as NodeJS.ErrnoException).syscall !== undefined
+    throw isOurs ? thrown : refuseForm(thrown)
+  })
+  return bytes
+}
+
+function tooLarge(maxBytes: number): RequestError {
+  return new RequestError(413, `the upload is larger than the ${maxBytes} bytes that are accepted`)
+}

@@ -1,0 +1,193 @@
+import { stat, open } from 'node:fs/promises'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import {
+  accountDocument,
+  briefRunDocument,
+  createdRunDocument,
+  type Desk,
+  type Document,
+  gridDetailDocument,
+  gridDocument,
+  runDocument,
+  runListDocument,
+  userDocument
+} from './documents.js'
+import type { Engine } from '../engines/engine.js'
+import { RequestError } from '../errors.js'
+import { cannotFind, findRun } from './find-run.js'
+import type { Grids } from '../runs/grids.js'
+import { isPageRequest } from '../pages/page-access.js'
+import { addPageRoutes, sendPage } from '../pages/page-routes.js'
+import { readPageNumber } from './paging.js'
+import { type GridRecord, hasEnded, type RunRecord } from '../store/records.js'
+import { discardUpload, readParams, readUpload } from './request-body.js'
+import type { RunPages } from '../pages/run-pages.js'
+import type { Runs } from '../runs/runs.js'
+import { type Piece, sendPieces } from './send-file.js'
+import { readGridSpec, readRunRequest } from './validation.js'
+
+/** What the routes work with. */
+export interface ServiceParts {
+  readonly desk: Desk
+  readonly grids: Grids
+  readonly runs: Runs
+  readonly engine: Engine
+  readonly maxUploadBytes: number
+  /** Undefined where nobody looks. */
+  readonly pages: RunPages | undefined
+}
+
+/** Every operation of the API; HEAD comes along with each GET that has no effect. */
+export function addRoutes(app: FastifyInstance, service: ServiceParts): void {
+  addGridRoutes(app, service)
+  addRunRoutes(app, service)
+  addResultRoutes(app, service)
+  if (service.pages) addPageRoutes(app, { ...service, pages: service.pages })
+  app.get('/account', () => accountDocument(service.desk))
+  app.get('/users/1', () => userDocument(service.desk))
+}
+
+function addGridRoutes(app: FastifyInstance, { desk, grids }: ServiceParts): void {
+  app.post('/grids', async (request, reply) => {
+    const spec = readGridSpec(await readParams(request))
+    return reply.code(201).send(gridDocument(grids.create(spec), desk))
+  })
+  app.get('/grids/:id', (request) => gridDetailDocument(findGrid(request, desk), desk))
+  // The document's definition has the singular, its example the plural.
+  for (const path of ['/grids/:id', '/grid/:id']) {
+    app.delete(path, async (request) => {
+      const grid = findGrid(request, desk)
+      await grids.terminate(grid)
+      return gridDetailDocument(grid, desk)
+    })
+  }
+}
+
+function addRunRoutes(app: FastifyInstance, service: ServiceParts): void {
+  const { desk, runs, pages } = service
+  const path = `/${desk.words.runs}`
+  app.post(path, async (request, reply) => reply.code(201).send(await createRun(request, service)))
+  app.get(path, (request) => runListDocument(readPageNumber(request), desk))
+  app.get(`${path}/:id`, { config: pages ? { page: 'html' } : {} }, async (request, reply) => {
+    const run = findRun(request, desk)
+    return pages && isPageRequest(request)
+      ? sendPage(reply, await pages.runPage(run))
+      : runDocument(run, desk)
+  })
+  // These two have effects, so a HEAD must not do what the GET does.
+  app.get(`${path}/:id/stop`, { exposeHeadRoute: false }, async (request) => {
+    const run = findRun(request, desk)
+    await runs.stop(run)
+    return briefRunDocument(run, desk)
+  })
+  app.get(`${path}/:id/repeat`, { exposeHeadRoute: false }, async (request) =>
+    briefRunDocument(await runs.repeat(findRun(request, desk)), desk)
+  )
+  for (const effect of ['stop', 'repeat']) {
+    app.head(`${path}/:id/${effect}`, (request, reply) => {
+      findRun(request, desk)
+      return reply.header('content-type', 'application/json; charset=utf-8').send()
+    })
+  }
+}
+
+async function createRun(
+  request: FastifyRequest,
+  { desk, runs, engine, maxUploadBytes }: ServiceParts
+): Promise<Document> {
+  const { words, store } = desk
+  const uploadDir = store.createUploadDir()
+  try {
+    const upload = await readUpload(request, { fileField: words.files, uploadDir, maxBytes: maxUploadBytes })
+    const { files } = upload
+    const wish = readRunRequest(upload.params, { words, tools: engine.tools, fileCount: files.length })
+    return createdRunDocument(await runs.create({ ...wish, files, uploadDir }), desk)
+  } catch (thrown) {
+    await discardUpload(uploadDir)
+    throw thrown
+  }
+}
+
+function addResultRoutes(app: FastifyInstance, { desk, runs }: ServiceParts): void {
+  const path = `/${desk.words.runs}/:id`
+  app.get(`${path}/report`, async (request) => {
+    const run = findEndedRun(request, desk)
+    await runs.settle(run)
+    if (run.report === null) throw new RequestError(404, `run ${run.id} has no report`)
+    return { _links: { self: { href: `/api/${desk.words.runs}/${run.id}/report` } }, ...run.report }
+  })
+  app.get(`${path}/result.csv`, async (request, reply) => {
+    const run = findEndedRun(request, desk)
+    await runs.settle(run)
+    const grids = selectGrids(request, run, desk)
+    const pieces = await findResultPieces(grids.map((grid) => desk.store.resultFile(run.id, grid.id)))
+    const only = grids.length === 1 ? grids[0] : undefined
+    const name = only ? `${only.spec.region}-${only.id}` : run.id
+    return sendPieces(request, reply, {
+      pieces,
+      type: 'text/csv; charset=utf-8',
+      fileName: `${name}.csv`,
+      etag: `"${run.id}-${name}"`
+    })
+  })
+  app.get(`${path}/files/:file`, async (request, reply) => {
+    const run = findRun(request, desk)
+    const { file: uuid } = request.params as { file: string }
+    const file = run.files.find((candidate) => candidate.uuid === uuid)
+    if (!file) throw cannotFind()
+    const source = desk.store.uploadedFile(run.id, file.name)
+    const pieces = [{ file: source, start: 0, end: (await stat(source)).size }]
+    const fileName = file.name.replace(/[^\w.-]/g, '_')
+    return sendPieces(request, reply, {
+      pieces,
+      type: 'application/octet-stream',
+      fileName,
+      etag: `"${uuid}"`
+    })
+  })
+}
+
+/** One grid's results, or those of all grids one after the other. */
+function selectGrids(request: FastifyRequest, run: RunRecord, desk: Desk): GridRecord[] {
+  const { grid_id: gridId } = request.query as { grid_id?: unknown }
+  const grids = desk.store.gridsOf(run)
+  if (gridId === undefined) return grids
+  const grid = grids.find((candidate) => candidate.id === gridId)
+  if (!grid) throw new RequestError(404, `run ${run.id} has no grid ${JSON.stringify(gridId)}`)
+  return [grid]
+}
+
+/** All files have the same header; it is wanted once. */
+async function findResultPieces(files: readonly string[]): Promise<Piece[]> {
+  const pieces: Piece[] = []
+  for (const file of files) {
+    const found = await stat(file).catch(() => undefined)
+    if (!found) throw new RequestError(404, 'there are no results for this run and grid')
+    const start = pieces.some((piece) => piece.end > 0) ? await measureHeader(file) : 0
+    pieces.push({ file, start, end: found.size })
+  }
+  return pieces
+}
+
+async function measureHeader(file: string): Promise<number> {
+  const handle = await open(file)
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(64 * 1024), 0, 64 * 1024, 0)
+    return buffer.subarray(0, bytesRead).indexOf('\n') + 1
+  } finally {
+    await handle.close()
+  }
+}
+
+function findGrid(request: FastifyRequest, desk: Desk): GridRecord {
+  const grid = desk.store.grid((request.params as { id: string }).id)
+  if (!grid) throw cannotFind()
+  return grid
+}
+
+function findEndedRun(request: FastifyRequest, desk: Desk): RunRecord {
+  const run = findRun(request, desk)
+  if (!hasEnded(run))
+    throw new RequestError(404, `run ${run.id} is ${run.status}: there is nothing to show before its end`)
+  return run
+}

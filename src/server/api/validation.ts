@@ -1,0 +1,208 @@
+import { checkApdexTarget } from '../runs/apdex.js'
+import { refuseAll, RequestError } from '../errors.js'
+import { isParams, type Param, type Params } from './nested-params.js'
+import { parseOverrideHosts } from '../engines/override-hosts.js'
+import { parseOverrideParameters } from '../engines/override-parameters.js'
+import type { GridSpec, RunRequest } from '../store/records.js'
+import type { Words } from './words.js'
+
+/** A grid of a run: made for it, or one that exists. */
+export type GridWish = { readonly spec: GridSpec } | { readonly uuid: string }
+
+const MAX_NODES = 64
+const MAX_STOP_AFTER_MIN = 2880
+const NAME = /^[A-Za-z0-9][\w.-]{0,99}$/
+const OPTIONAL_TEXTS = [
+  'aws_tags',
+  'aws_availability_zone',
+  'credential_id',
+  'azure_tenant_id',
+  'aws_arn',
+  'aws_vpc_identifier',
+  'aws_vpc_subnet_public',
+  'aws_vpc_subnet_private',
+  'aws_vpc_security_groups'
+]
+
+/** Reads `grid[…]`; every problem is in the one error. */
+export function readGridSpec(params: Params): GridSpec {
+  const attributes = params.grid
+  if (!isParams(attributes))
+    throw new RequestError(422, 'grid is missing: send grid[region] and the other keys')
+  const problems: string[] = []
+  const spec = checkGrid(attributes, 'grid', problems)
+  if (problems.length > 0) throw refuseAll(problems)
+  return spec
+}
+
+/** Reads `run[…]` and its list of grids; every problem is in the one error. */
+export function readRunRequest(
+  params: Params,
+  options: { words: Words; tools: readonly string[]; fileCount: number }
+): { request: RunRequest; grids: GridWish[] } {
+  const { words } = options
+  const attributes = params[words.run]
+  const reader = new Reader(isParams(attributes) ? attributes : {}, words.run)
+  const tool = readTool(reader, options)
+  const hosts = parseOverrideHosts(reader.text('override_hosts') ?? '')
+  const overrides = parseOverrideParameters(reader.text('override_parameters') ?? '')
+  const request: RunRequest = {
+    tool,
+    name: reader.text('name'),
+    notes: reader.text('notes'),
+    project: reader.text('project'),
+    tags: (reader.text('tag_list') ?? '').split(',').flatMap((tag) => tag.trim() || []),
+    privacy: readPrivacy(reader),
+    threads: reader.integer('threads', { least: 1 }),
+    rampupSec: reader.integer('rampup', { least: 0 }),
+    durationSec: reader.integer('duration', { least: 1 }),
+    hosts: hosts.hosts,
+    properties: overrides.properties
+  }
+  const problems = [
+    ...reader.problems,
+    ...hosts.problems,
+    ...overrides.problems,
+    ...checkApdexTarget(overrides.properties)
+  ]
+  if (options.fileCount === 0) problems.push(`${words.files} is missing: send the plan as ${words.files}[]`)
+  const grids = readGridWishes(reader.attributes.grids, `${words.run}[grids]`, problems)
+  if (problems.length > 0) throw refuseAll(problems)
+  return { request, grids }
+}
+
+function readTool(reader: Reader, options: { words: Words; tools: readonly string[] }): string {
+  const tool = reader.required('tool')
+  if (tool === '' || options.tools.includes(tool)) return tool
+  const known = options.words.tools.includes(tool)
+  reader.problems.push(
+    known
+      ? `tool ${tool} is not there on this machine; this service runs ${options.tools.join(', ')}`
+      : `tool must be one of ${options.words.tools.join(', ')}, not "${tool}"`
+  )
+  return tool
+}
+
+/** The document names it `privacy_flag`, its examples send `privacy`. */
+function readPrivacy(reader: Reader): 'public' | 'private' {
+  const privacy = reader.text('privacy_flag') ?? reader.text('privacy') ?? 'private'
+  if (privacy === 'public' || privacy === 'private') return privacy
+  reader.problems.push(`privacy_flag must be public or private, not "${privacy}"`)
+  return 'private'
+}
+
+function readGridWishes(param: Param | undefined, place: string, problems: string[]): GridWish[] {
+  const list =
+    isParams(param) && Object.keys(param).every((key) => /^\d+$/.test(key)) ? Object.values(param) : param
+  if (!Array.isArray(list) || list.length === 0) {
+    problems.push(`${place} is missing: send a list of specifications or uuids as ${place}[][<key>]`)
+    return []
+  }
+  const wishes = list.flatMap((element: Param | undefined, index) =>
+    readGridWish(element, `grid ${index + 1}`, problems)
+  )
+  const uuids = wishes.flatMap((wish) => ('uuid' in wish ? [wish.uuid] : []))
+  const repeated = uuids.filter((uuid, index) => uuids.indexOf(uuid) !== index)
+  for (const uuid of new Set(repeated))
+    problems.push(
+      `${place} names grid ${uuid} more than once: a grid runs the plan once, and its samples count once`
+    )
+  return wishes
+}
+
+function readGridWish(element: Param | undefined, place: string, problems: string[]): GridWish | [] {
+  if (typeof element === 'string' && element !== '') return { uuid: element }
+  if (typeof element === 'string' || !isParams(element)) {
+    problems.push(`${place} must be a specification or a uuid`)
+    return []
+  }
+  const { uuid, ...rest } = element
+  if (uuid === undefined) return { spec: checkGrid(element, place, problems) }
+  if (typeof uuid !== 'string' || uuid === '') {
+    problems.push(`${place}: uuid must be a text`)
+    return []
+  }
+  if (Object.keys(rest).length > 0) {
+    problems.push(
+      `${place} has a uuid and ${Object.keys(rest).join(', ')} too: references and specifications sent in one form run into each other; create the grids first and refer to all of them by uuid`
+    )
+  }
+  return { uuid }
+}
+
+function checkGrid(attributes: Params, place: string, problems: string[]): GridSpec {
+  const reader = new Reader(attributes, place, problems)
+  const spec: GridSpec = {
+    region: reader.identifier('region'),
+    instanceQuantity: reader.requiredInteger('instance_quantity', { least: 1, most: MAX_NODES }),
+    stopAfterMin: reader.requiredInteger('stop_after', { least: 1, most: MAX_STOP_AFTER_MIN }),
+    infrastructure: reader.oneOf('infrastructure', ['demand', 'hosted']),
+    instanceType: reader.identifier('instance_type')
+  }
+  if (reader.text('aws_platform') !== null) reader.oneOf('aws_platform', ['ec2_default_vpc', 'ec2_classic'])
+  const price = reader.text('aws_spot_price')
+  if (price !== null && !/^\d+(\.\d+)?$/.test(price))
+    reader.refuse('aws_spot_price', `a number, not "${price}"`)
+  // They mean something in a cloud only; here they are checked to be texts and then left alone.
+  for (const key of OPTIONAL_TEXTS) reader.text(key)
+  return spec
+}
+
+/** Takes values out of a group of parameters and notes every problem. */
+class Reader {
+  constructor(
+    readonly attributes: Params,
+    private readonly place: string,
+    readonly problems: string[] = []
+  ) {}
+
+  refuse(key: string, wanted: string): void {
+    this.problems.push(`${this.place}: ${key} must be ${wanted}`)
+  }
+
+  /** An empty text is an absent one, as forms send it. */
+  text(key: string): string | null {
+    const value = this.attributes[key]
+    if (value === undefined || value === '') return null
+    if (typeof value === 'string') return value
+    this.refuse(key, 'a single text')
+    return null
+  }
+
+  required(key: string): string {
+    const text = this.text(key)
+    if (text === null) this.problems.push(`${this.place}: ${key} is missing`)
+    return text ?? ''
+  }
+
+  identifier(key: string): string {
+    const text = this.required(key)
+    if (text !== '' && !NAME.test(text)) this.refuse(key, `letters, digits, ".", "_" and "-", not "${text}"`)
+    return text
+  }
+
+  oneOf<T extends string>(key: string, choices: readonly [T, ...T[]]): T {
+    const text = this.required(key)
+    const choice = choices.find((candidate) => candidate === text)
+    if (choice === undefined && text !== '') this.refuse(key, `${choices.join(' or ')}, not "${text}"`)
+    return choice ?? choices[0]
+  }
+
+  integer(key: string, range: { least: number; most?: number }): number | null {
+    const text = this.text(key)
+    if (text === null) return null
+    const { least, most = 2_147_483_647 } = range
+    const value = /^\d{1,10}$/.test(text) ? Number(text) : NaN
+    if (value >= least && value <= most) return value
+    this.refuse(
+      key,
+      `a whole number ${range.most === undefined ? `of at least ${least}` : `from ${least} to ${most}`}, not "${text}"`
+    )
+    return null
+  }
+
+  requiredInteger(key: string, range: { least: number; most: number }): number {
+    if (this.required(key) === '') return 0
+    return this.integer(key, range) ?? 0
+  }
+}

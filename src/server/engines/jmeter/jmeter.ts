@@ -1,0 +1,232 @@
+import { mkdir, open, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { basename, dirname, join, relative } from 'node:path'
+import type { Engine, NodeOrder, NodeOutcome } from '../engine.js'
+import { findJMeter, type JMeter, type Surroundings } from './install.js'
+import { readLogEntries, readTail } from './log.js'
+import { type LogFindings, LossFinder, type PlanPlace, readStops } from './losses.js'
+import { insertHostOverrides, readSubPaths } from './plan.js'
+import type { ToolExit } from '../../nodes/processes.js'
+import { redactLog, secretValues } from '../redact-log.js'
+import { toolEnvironment } from '../tool-environment.js'
+
+/** The columns of a JMeter results file, whatever its own properties say. */
+const SAVED_COLUMNS = [
+  'timestamp_format=ms',
+  'output_format=csv',
+  'print_field_names=true',
+  // Rows are there to be looked at, and kept after a kill, as soon as they are taken. It costs a system call a sample.
+  'autoflush=true',
+  'default_delimiter=,',
+  ...[
+    ...['time', 'label', 'response_code', 'response_message', 'thread_name', 'data_type', 'successful'],
+    ...['assertion_results_failure_message', 'bytes', 'sent_bytes', 'thread_counts', 'url', 'latency'],
+    ...['idle_time', 'connect_time']
+  ].map((column) => `${column}=true`),
+  ...['encoding', 'filename', 'hostname', 'sample_count'].map((column) => `${column}=false`)
+].map((setting) => `-Jjmeter.save.saveservice.${setting}`)
+
+const SETTINGS = [
+  ...SAVED_COLUMNS,
+  // No port that anybody on this machine could send a "stop" to.
+  '-Jjmeterengine.nongui.port=0',
+  // A plan's own threads must not keep JMeter alive after the test.
+  '-Jjmeterengine.force.system.exit=true'
+]
+
+const NOISE = 'StatusConsoleListener The use of package scanning'
+const KEPT_LINES = 80
+const MAX_WORDS = 4000
+/** Of the log's end, where the words of a failure to start are. */
+const TAIL_BYTES = 1 << 18
+const SHOWN_NOTES = 3
+/** More than any header has. */
+const HEADER_BYTES = 1 << 16
+/** Of JMeter's logging, when the disk is full and the log can no longer tell. */
+const DISK_FULL = /No space left on device|Unable to write to stream/
+/** The last words of JMeter after a test, however it came to its end; a script may have put some before them. */
+const END_OF_RUN = /\.\.\. end of run\s*$/
+
+/** Runs plans with Apache JMeter, one process a node. */
+export function createJMeterEngine(around: Surroundings): Engine {
+  let found: Promise<JMeter> | undefined
+  const find = (): Promise<JMeter> => {
+    // A failure is not remembered: what was missing may have been installed in the meantime.
+    found ??= findJMeter(around).catch((thrown: unknown) => {
+      found = undefined
+      throw thrown
+    })
+    return found
+  }
+  return {
+    tools: ['jmeter'],
+    synthetic: false,
+    prepare: async () => (await find()).version,
+    runNode: async (order, signal) => runJMeter(await find(), { order, signal, around })
+  }
+}
+
+interface Work {
+  readonly order: NodeOrder
+  readonly signal: AbortSignal
+  readonly around: Surroundings
+}
+
+async function runJMeter(jmeter: JMeter, work: Work): Promise<NodeOutcome> {
+  const { order, signal, around } = work
+  const files = new Set(await readdir(dirname(order.planFile)))
+  const plans = await readPlans(order, files)
+  await linkIntoFolders(order, files, plans)
+  await overrideHosts(order)
+  const { exit, words, isDiskFull, isEnded } = await runProcess(jmeter, work)
+  // Whoever stopped it knows that load is missing, and is waiting.
+  if (signal.aborted) return { problem: null }
+  // The tool's words go into the report, which everybody may read.
+  const redact = (text: string): string => redactLog(text, secretValues(order.properties))
+  const found = await readFindings(work, { files, stops: new Set(plans.flatMap(readStops)) })
+  const losses = [
+    ...found.losses,
+    ...(isDiskFull ? ['JMeter: the disk was full, so samples may be missing'] : [])
+  ]
+  if (exit.code === 0) {
+    for (const note of found.notes.slice(0, SHOWN_NOTES))
+      around.log(redact(`${order.nodeName}: its log has: ${note}`))
+    const missing = [...(isEnded ? [] : missingEnd(found)), ...(await missingSamples(order, found))]
+    return { problem: null, losses: [...losses, ...missing].map(redact) }
+  }
+  const how = exit.signal === null ? `exit code ${exit.code}` : `killed by ${exit.signal}`
+  const log = await readTail(order.logFile, TAIL_BYTES)
+  return { problem: redact(explain({ how, words, log, jmeter })), losses: losses.map(redact) }
+}
+
+/** Runs JMeter to its end, and keeps the last of what it says on the console. */
+async function runProcess(
+  jmeter: JMeter,
+  { order, signal, around }: Work
+): Promise<{ exit: ToolExit; words: readonly string[]; isDiskFull: boolean; isEnded: boolean }> {
+  const words: string[] = []
+  const secrets = secretValues(order.properties)
+  const said = { isDiskFull: false, isEnded: false }
+  const exit = await around.processes.run(
+    {
+      file: jmeter.file,
+      args: [...jmeter.args, ...jmeterArguments(order)],
+      cwd: dirname(order.planFile),
+      env: toolEnvironment(around.env),
+      onLine: (line) => {
+        if (line.includes(NOISE)) return
+        said.isDiskFull ||= DISK_FULL.test(line)
+        said.isEnded ||= END_OF_RUN.test(line)
+        // A plan may print what it was given.
+        const shown = redactLog(line, secrets)
+        around.log(`${order.nodeName}: ${shown}`)
+        words.push(shown)
+        if (words.length > KEPT_LINES) words.shift()
+      }
+    },
+    signal
+  )
+  return { exit, words, ...said }
+}
+
+/** JMeter's exit code says whether it ran, not whether it ran the whole plan; its log knows. */
+async function readFindings(
+  { order, signal }: Work,
+  plan: Pick<PlanPlace, 'files' | 'stops'>
+): Promise<LogFindings> {
+  const { planFile, samplesFile, logFile } = order
+  const finder = new LossFinder({ folder: dirname(planFile), samplesFile, ...plan })
+  await readLogEntries(logFile, (entry) => finder.push(entry), signal)
+  return finder.end()
+}
+
+/** A script can end JMeter at any time with any exit code. A plan that did not start has no end either. */
+function missingEnd({ losses }: LogFindings): string[] {
+  return losses.some((loss) => loss.startsWith('JMeter: could not start the plan'))
+    ? []
+    : ['JMeter ended before the end of the test, with exit code 0; does a script of the plan end it?']
+}
+
+/** A node that had work to do and has nothing to show for it, with the reason unless a loss tells it. */
+async function missingSamples(order: NodeOrder, found: LogFindings): Promise<string[]> {
+  if (await hasSamples(order.samplesFile)) return []
+  const [note] = found.notes
+  const why = note === undefined ? ', and its log does not say why' : `; its log has: ${note}`
+  return [`${order.nodeName} took no sample${found.losses.length > 0 ? '' : why}`]
+}
+
+async function hasSamples(samplesFile: string): Promise<boolean> {
+  const handle = await open(samplesFile).catch(() => undefined)
+  if (handle === undefined) return false
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(HEADER_BYTES))
+    const header = buffer.indexOf('\n')
+    return header >= 0 && header + 1 < bytesRead
+  } finally {
+    await handle.close()
+  }
+}
+
+/** The texts of the plan and of those that it may include. */
+function readPlans({ planFile }: NodeOrder, files: ReadonlySet<string>): Promise<string[]> {
+  const names = [...files].filter((name) => name === basename(planFile) || /\.jmx$/i.test(name))
+  return Promise.all(names.map((name) => readFile(join(dirname(planFile), name), 'utf8')))
+}
+
+/** Files are uploaded side by side. A plan that looks for them in folders, as they lie in its repository, finds them. */
+async function linkIntoFolders(
+  { planFile }: NodeOrder,
+  files: ReadonlySet<string>,
+  plans: readonly string[]
+): Promise<void> {
+  const folder = dirname(planFile)
+  for (const path of plans.flatMap((plan) => readSubPaths(plan, files))) {
+    const place = join(folder, path)
+    const target = relative(dirname(place), join(folder, basename(path)))
+    // What cannot be made is told by JMeter, if the plan needs it.
+    await mkdir(dirname(place), { recursive: true })
+      .then(() => symlink(target, place))
+      .catch(() => undefined)
+  }
+}
+
+/** The node's copy of the plan is its own. */
+async function overrideHosts(order: NodeOrder): Promise<void> {
+  if (order.hosts.length === 0) return
+  const plan = await readFile(order.planFile, 'latin1')
+  await writeFile(order.planFile, insertHostOverrides(plan, order.hosts), 'latin1')
+}
+
+function jmeterArguments(order: NodeOrder): string[] {
+  const given = { threads: order.threads, rampup: order.rampupSec, duration: order.durationSec }
+  return [
+    '-n',
+    ...['-t', order.planFile, '-l', order.samplesFile, '-j', order.logFile],
+    ...Object.entries(given).flatMap(([name, value]) => (value === null ? [] : [`-J${name}=${value}`])),
+    ...order.properties.map(({ kind, name, value }) => `-${kind}${name}=${value}`),
+    // Last, for the last one wins: the results must be readable whatever a caller overrides.
+    ...SETTINGS
+  ]
+}
+
+/** JMeter's own words, without what is of use to its developers only, and what can be done about it. */
+export function explain(end: { how: string; words: readonly string[]; log: string; jmeter: JMeter }): string {
+  const said = end.words.join('\n')
+  const start = said.lastIndexOf('An error occurred:')
+  const told = (start < 0 ? said : said.slice(start)).split(/\n\s*Detail:|\n---- Debugging/)[0]?.trim() ?? ''
+  // Some errors have no words but those of their cause, which only the log has.
+  const cause = [...end.log.matchAll(/^Caused by: (.+)$/gm)].at(-1)?.[1]?.trim()
+  const parts = [
+    `JMeter ${end.jmeter.version} could not run the plan (${end.how}):`,
+    told.slice(0, MAX_WORDS),
+    ...(cause === undefined || told.includes(cause.replace(/^[\w.]+\./, ''))
+      ? []
+      : [`Caused by: ${cause.slice(0, 500)}`])
+  ]
+  const missing = /CannotResolveClassException: ([\w.$-]+)/.exec(`${said}\n${end.log}`)?.[1]
+  if (missing !== undefined) {
+    parts.push(
+      `The plan uses ${missing}, which this JMeter (${end.jmeter.origin}) does not have. Install the plugin into a JMeter of your own and let JMETER_HOME point to it.`
+    )
+  }
+  return parts.join('\n')
+}

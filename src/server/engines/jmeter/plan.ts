@@ -1,0 +1,68 @@
+import { posix } from 'node:path'
+import type { HostOverride } from '../override-hosts.js'
+
+/**
+ * Puts JMeter's own DNS element into a plan, so that some names lead elsewhere and all others resolve as ever.
+ * The text is a plan's bytes as latin1: what is inserted is ASCII, and the rest keeps its bytes in any such encoding.
+ */
+export function insertHostOverrides(plan: string, hosts: readonly HostOverride[]): string {
+  if (hosts.length === 0) return plan
+  // Another such element, nearer to a sampler, would win over ours.
+  const others = plan.replace(/(<DNSCacheManager\b[^>]*?\benabled=)"true"/g, '$1"false"')
+  const place = /<\/TestPlan>\s*<hashTree(\s*\/)?>/.exec(others)
+  // Without a tree there are no samplers, and nothing to lead elsewhere.
+  if (!place || place[1] !== undefined) return plan
+  const at = place.index + place[0].length
+  return `${others.slice(0, at)}${dnsElement(hosts)}${others.slice(at)}`
+}
+
+function dnsElement(hosts: readonly HostOverride[]): string {
+  const entries = hosts.map(
+    ({ host, address }) =>
+      `<elementProp name="${host}" elementType="StaticHost"><stringProp name="StaticHost.Name">${host}</stringProp>` +
+      `<stringProp name="StaticHost.Address">${address}</stringProp></elementProp>`
+  )
+  return (
+    '<DNSCacheManager guiclass="DNSCachePanel" testclass="DNSCacheManager" testname="Host overrides" enabled="true">' +
+    '<collectionProp name="DNSCacheManager.servers"/>' +
+    `<collectionProp name="DNSCacheManager.hosts">${entries.join('')}</collectionProp>` +
+    '<boolProp name="DNSCacheManager.clearEachIteration">false</boolProp>' +
+    '<boolProp name="DNSCacheManager.isCustomResolver">true</boolProp>' +
+    '</DNSCacheManager><hashTree/>'
+  )
+}
+
+/** The names of a plan's samplers, as far as they can be told from its text. */
+export function readSamplerNames(plan: string): string[] {
+  const elements = plan.matchAll(/<([\w.]*Sampler\w*)\b([^>]*)>/g)
+  const names = [...elements].flatMap(([, , attributes = '']) => {
+    const name = /\btestname="([^"]*)"/.exec(attributes)?.[1]
+    return name === undefined || /\benabled="false"/.test(attributes) ? [] : [decodeXml(name)]
+  })
+  return [...new Set(names)]
+}
+
+/**
+ * The places below its own folder where a plan looks for files that lie beside it: `data/users.csv` for an uploaded
+ * `users.csv`. Paths that are put together at run time cannot be told from the text.
+ */
+export function readSubPaths(plan: string, names: ReadonlySet<string>): string[] {
+  const words = decodeXml(plan).split(/[\s"'<>(),;=${}|:*?]+/)
+  const paths = words
+    .filter((word) => word.includes('/') && names.has(posix.basename(word)))
+    .map((word) => posix.normalize(word))
+    .filter((path) => path.includes('/') && !path.startsWith('/') && !path.startsWith('../'))
+  return [...new Set(paths)]
+}
+
+function decodeXml(text: string): string {
+  const named: Record<string, string> = { lt: '<', gt: '>', quot: '"', apos: "'", amp: '&' }
+  return text.replace(
+    /&(?:#(\d+)|#x([\da-f]+)|(\w+));/gi,
+    (whole, decimal: string, hex: string, name: string) => {
+      if (name) return named[name] ?? whole
+      const code = decimal ? Number(decimal) : parseInt(hex, 16)
+      return code <= 0x10ffff ? String.fromCodePoint(code) : whole
+    }
+  )
+}

@@ -1,0 +1,149 @@
+import { createWriteStream } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { basename } from 'node:path'
+import { once } from 'node:events'
+import { finished } from 'node:stream/promises'
+import type { Clock } from '../clock.js'
+import type { Engine, NodeOrder, NodeOutcome } from './engine.js'
+import { readSamplerNames } from './jmeter/plan.js'
+import { propertyValue } from './override-parameters.js'
+
+const HEADER =
+  'timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,failureMessage,bytes,sentBytes,grpThreads,allThreads,URL,Latency,IdleTime,Connect\n'
+const DEFAULTS = { threads: 5, durationSec: 10, meanMs: 120, errorPercent: 0.5 }
+const THINK_MS = 100
+const MAX_SAMPLES = 200_000
+const REAL_TIME_STEP_MS = 200
+/** The spread of the response times: the 90th percentile is about 1.7 times the mean. */
+const SIGMA = 0.5
+
+/**
+ * Makes up samples in place of load, the same ones for the same seed and plan. By override parameters:
+ * `-Jrehearsal.mean=<ms>`, `-Jrehearsal.errors=<per cent>`, `-Jrehearsal.problem=<words>` (the plan fails to load),
+ * and `-Jrehearsal.realtime=true`, with which it takes the time that it says.
+ */
+export function createRehearsalEngine(options: { seed: number; clock: Clock }): Engine {
+  return {
+    tools: ['jmeter'],
+    synthetic: true,
+    prepare: () => Promise.resolve('rehearsal'),
+    runNode: async (order, signal) => rehearse(order, signal, options)
+  }
+}
+
+async function rehearse(
+  order: NodeOrder,
+  signal: AbortSignal,
+  { seed, clock }: { seed: number; clock: Clock }
+): Promise<NodeOutcome> {
+  const wordsOfFailure = propertyValue(order.properties, 'rehearsal.problem')
+  if (wordsOfFailure !== undefined) return { problem: wordsOfFailure }
+  const isRealTime = propertyValue(order.properties, 'rehearsal.realtime') === 'true'
+  const durationMs = (order.durationSec ?? DEFAULTS.durationSec) * 1000
+  // Without real time the run is over as soon as it starts, so it lies in the past.
+  const startMs = clock.now() - (isRealTime ? 0 : durationMs)
+  const random = createRandom(`${seed} ${basename(order.planFile)} ${order.ordinal}`)
+  const samples = makeSamples({ order, labels: await readLabels(order), startMs, durationMs, random })
+  const out = createWriteStream(order.samplesFile)
+  // A disk may be full: the failure is told at the end, and nobody waits for a stream that has failed.
+  out.on('error', () => undefined)
+  out.write(HEADER)
+  for (const { atMs, row } of samples) {
+    while (isRealTime && atMs > clock.now() && !signal.aborted) await wait(clock, signal)
+    if (signal.aborted || out.errored) break
+    if (!out.write(row)) await once(out, 'drain')
+  }
+  while (isRealTime && clock.now() < startMs + durationMs && !signal.aborted && !out.errored)
+    await wait(clock, signal)
+  out.end()
+  await finished(out)
+  return isRealTime ? { problem: null } : { problem: null, span: { startMs, endMs: startMs + durationMs } }
+}
+
+async function readLabels(order: NodeOrder): Promise<string[]> {
+  const labels = readSamplerNames(await readFile(order.planFile, 'utf8'))
+  return labels.length > 0 ? labels : [basename(order.planFile)]
+}
+
+interface Script {
+  readonly order: NodeOrder
+  readonly labels: readonly string[]
+  readonly startMs: number
+  readonly durationMs: number
+  readonly random: () => number
+}
+
+/** Users who take one label after the other, with a little time to think, in the order in which they are served. */
+function* makeSamples(script: Script): Generator<{ atMs: number; row: string }> {
+  const { order, labels, startMs, durationMs, random } = script
+  const threads = order.threads ?? DEFAULTS.threads
+  const meanMs = positive(propertyValue(order.properties, 'rehearsal.mean')) ?? DEFAULTS.meanMs
+  const errorPercent = positive(propertyValue(order.properties, 'rehearsal.errors')) ?? DEFAULTS.errorPercent
+  const thinkMs = Math.max(THINK_MS, (threads * durationMs) / MAX_SAMPLES)
+  const rampupMs = Math.min((order.rampupSec ?? 0) * 1000, durationMs)
+  const users = Array.from({ length: threads }, (_, index) => ({
+    name: `Rehearsal 1-${index + 1}`,
+    nextMs: Math.floor((rampupMs * index) / threads),
+    step: index
+  }))
+  for (;;) {
+    const user = users.reduce((first, other) => (other.nextMs < first.nextMs ? other : first))
+    const elapsedMs = Math.max(1, Math.round(meanMs * Math.exp(SIGMA * normal(random) - SIGMA ** 2 / 2)))
+    if (user.nextMs + elapsedMs >= durationMs) return
+    const active = users.filter((other) => other.nextMs > 0 || other === user).length
+    const label = labels[user.step % labels.length] ?? ''
+    const isFailure = random() * 100 < errorPercent
+    const atMs = startMs + user.nextMs
+    yield { atMs, row: formatRow({ atMs, elapsedMs, label, isFailure, threadName: user.name, active }) }
+    user.nextMs += elapsedMs + Math.round(thinkMs * (0.5 + random()))
+    user.step += 1
+  }
+}
+
+function formatRow(sample: {
+  atMs: number
+  elapsedMs: number
+  label: string
+  isFailure: boolean
+  threadName: string
+  active: number
+}): string {
+  const { atMs, elapsedMs, active } = sample
+  const code = sample.isFailure ? '500,Internal Server Error' : '200,OK'
+  const quotedLabel = /[",\r\n]/.test(sample.label) ? `"${sample.label.replaceAll('"', '""')}"` : sample.label
+  return `${atMs},${elapsedMs},${quotedLabel},${code},${sample.threadName},text,${!sample.isFailure},,512,128,${active},${active},null,${elapsedMs},0,1\n`
+}
+
+function positive(text: string | undefined): number | undefined {
+  const value = Number(text ?? NaN)
+  return value >= 0 ? value : undefined
+}
+
+function wait(clock: Clock, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      callOff()
+      signal.removeEventListener('abort', end)
+      resolve()
+    }
+    const callOff = clock.after(REAL_TIME_STEP_MS, end)
+    signal.addEventListener('abort', end, { once: true })
+  })
+}
+
+/** Numbers from 0 to 1 that depend on nothing but the text. */
+function createRandom(text: string): () => number {
+  let state = 2166136261
+  for (const character of text) state = Math.imul(state ^ (character.codePointAt(0) ?? 0), 16777619)
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296
+  }
+}
+
+/** A normally distributed number, from two evenly distributed ones. */
+function normal(random: () => number): number {
+  return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random())
+}

@@ -1,0 +1,56 @@
+import { open } from 'node:fs/promises'
+import type { Measurements } from '../../results/figures/measurements.js'
+import { createScanner, mergeScans, type Scanner } from '../../results/csv/scanner.js'
+import { RowCutter } from '../samples/row-cutter.js'
+
+const CHUNK_BYTES = 1 << 20
+
+interface Source {
+  readonly file: string
+  readonly scanner: Scanner
+  readonly cutter: RowCutter
+  position: number
+  hasRows: boolean
+}
+
+/** Reads the files that the nodes of a run write, as they grow: each byte once. */
+export class SampleFollower {
+  readonly #sources: readonly Source[]
+  #buffer: Buffer | undefined
+
+  constructor(files: readonly { file: string; grid: string; region: string }[]) {
+    this.#sources = files.map(({ file, grid, region }) => ({
+      file,
+      scanner: createScanner({ grid, region }),
+      cutter: new RowCutter(),
+      position: 0,
+      hasRows: false
+    }))
+  }
+
+  /** What the files say until now; undefined before the first of them says anything. */
+  async look(): Promise<Measurements | undefined> {
+    this.#buffer ??= Buffer.alloc(CHUNK_BYTES)
+    for (const source of this.#sources) await readOn(source, this.#buffer)
+    const scans = this.#sources.filter(({ hasRows }) => hasRows).map(({ scanner }) => scanner.end())
+    return scans.length === 0 ? undefined : mergeScans(scans)
+  }
+}
+
+async function readOn(source: Source, buffer: Buffer): Promise<void> {
+  // A node that has not started has no file yet, and when the run ends they all go.
+  const handle = await open(source.file).catch(() => undefined)
+  if (handle === undefined) return
+  try {
+    for (;;) {
+      const { bytesRead } = await handle.read(buffer, 0, buffer.length, source.position)
+      if (bytesRead === 0) return
+      source.position += bytesRead
+      const rows = source.cutter.push(buffer.subarray(0, bytesRead))
+      source.scanner.push(rows)
+      source.hasRows ||= rows.length > 0
+    }
+  } finally {
+    await handle.close()
+  }
+}

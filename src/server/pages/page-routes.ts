@@ -1,0 +1,55 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Desk } from '../api/documents.js'
+import { RequestError } from '../errors.js'
+import { EventStream } from './event-stream.js'
+import { findRun } from '../api/find-run.js'
+import { PAGE_HEADERS } from './page-access.js'
+import type { RenderedPage } from './pages.js'
+import { readPageNumber } from '../api/paging.js'
+import type { RunPages } from './run-pages.js'
+import type { Runs } from '../runs/runs.js'
+
+/** The list of runs, what feeds the pages that are open, and what their button does. A run's own page is at its permalink. */
+export function addPageRoutes(
+  app: FastifyInstance,
+  { desk, runs, pages }: { desk: Desk; runs: Runs; pages: RunPages }
+): void {
+  const path = `/${desk.words.runs}/:id`
+  const config = { page: 'always' } as const
+  app.get('/', { config }, async (request, reply) =>
+    sendPage(reply, await pages.listPage(readListPage(request, pages)))
+  )
+  app.get('/events', { config, exposeHeadRoute: false }, (request, reply) => {
+    pages.watchList(readListPage(request, pages), new EventStream(reply))
+  })
+  app.get(`${path}/events`, { config, exposeHeadRoute: false }, (request, reply) => {
+    pages.watchRun(findRun(request, desk), new EventStream(reply))
+  })
+  app.post(`${path}/stop`, { config }, async (request, reply) => {
+    // The guard has let no foreign page through; who does not say where it comes from is no page of ours.
+    if (request.headers.origin === undefined)
+      throw new RequestError(403, 'A run is stopped from its page; a program does it by the API.')
+    await runs.stop(findRun(request, desk))
+    return reply.code(204).headers(PAGE_HEADERS).send()
+  })
+  app.get('/favicon.ico', { config }, (_request, reply) => reply.code(204).send())
+}
+
+/** A page of the list that there is. */
+function readListPage(request: FastifyRequest, pages: RunPages): number {
+  const page = readPageNumber(request)
+  const { pageCount } = pages
+  if (page > pageCount)
+    throw new RequestError(404, `There is no page ${page} of the list of runs; the last one is ${pageCount}.`)
+  return page
+}
+
+export function sendPage(reply: FastifyReply, { html, policy }: RenderedPage): FastifyReply {
+  return reply
+    .headers({
+      ...PAGE_HEADERS,
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy': `${policy}; frame-ancestors 'none'`
+    })
+    .send(html)
+}

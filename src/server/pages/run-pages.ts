@@ -1,0 +1,238 @@
+import { stat } from 'node:fs/promises'
+import type { Measurements } from '../../results/figures/measurements.js'
+import { scanFiles } from '../../results/parallel/scan-files.js'
+import { apdexTargetMs } from '../runs/apdex.js'
+import type { Clock } from '../clock.js'
+import { type Desk, PAGE_SIZE } from '../api/documents.js'
+import { messageOf } from '../errors.js'
+import type { EventStream } from './event-stream.js'
+import { SampleFollower } from './follow-samples.js'
+import type {
+  GridFacts,
+  PageArtist,
+  RenderedPage,
+  RunLine,
+  RunListPage,
+  RunPagePaths,
+  RunState
+} from './pages.js'
+import { hasEnded, type RunRecord } from '../store/records.js'
+import { type Sight, Watch } from './watch.js'
+
+/** Drawings of ended runs are kept, for their results may take seconds to read; a few, for they may be large. */
+const KEPT_DRAWINGS = 8
+const HOME = '/'
+const LIST_EVENTS = '/events'
+
+interface Parts {
+  readonly desk: Desk
+  readonly clock: Clock
+  readonly synthetic: boolean
+  readonly log: (line: string) => void
+  /** Loaded when the first page is asked for. */
+  readonly loadArtist: () => Promise<PageArtist>
+}
+
+/** The service's web pages: the list of runs, and each run's own, live as long as it goes on. */
+export class RunPages {
+  readonly #runWatches = new Map<string, Watch>()
+  /** By the page of the list. */
+  readonly #listWatches = new Map<number, Watch>()
+  readonly #drawings = new Map<string, Promise<object>>()
+
+  constructor(private readonly parts: Parts) {}
+
+  /** Of the list of runs; an empty list has one page too. */
+  get pageCount(): number {
+    return countPages(this.parts.desk.store.allRuns().length)
+  }
+
+  async listPage(page: number): Promise<RenderedPage> {
+    return (await this.parts.loadArtist()).renderListPage(this.#listOf(page), pathOfPage(LIST_EVENTS, page))
+  }
+
+  watchList(page: number, stream: EventStream): void {
+    const watch = this.#listWatches.get(page) ?? this.#createListWatch(page)
+    this.#listWatches.set(page, watch)
+    watch.add(stream)
+  }
+
+  /** A run that goes on is shown without its figures, which come with the first event. */
+  async runPage(run: RunRecord): Promise<RenderedPage> {
+    const artist = await this.parts.loadArtist()
+    const drawing = hasEnded(run)
+      ? await this.#drawEnded(run)
+      : artist.describeRun(await this.#stateOf(run, undefined))
+    return artist.renderRunPage(drawing, this.#pathsOf(run))
+  }
+
+  watchRun(run: RunRecord, stream: EventStream): void {
+    const watch = this.#runWatches.get(run.id) ?? this.#createRunWatch(run)
+    this.#runWatches.set(run.id, watch)
+    watch.add(stream)
+  }
+
+  close(): void {
+    for (const watch of [...this.#listWatches.values(), ...this.#runWatches.values()]) watch.close()
+  }
+
+  #createListWatch(page: number): Watch {
+    for (const [other, watch] of this.#listWatches) if (!watch.isWatched) this.#listWatches.delete(other)
+    const onEnd = (thrown: unknown): void => this.#complain('the list of runs', thrown)
+    return new Watch({ clock: this.parts.clock, look: () => this.#lookAtList(page), onEnd })
+  }
+
+  #createRunWatch(run: RunRecord): Watch {
+    const { clock, desk } = this.parts
+    // Nobody may have been looking when they ended.
+    for (const id of this.#runWatches.keys()) {
+      const other = desk.store.run(id)
+      if (other && hasEnded(other)) this.#runWatches.delete(id)
+    }
+    const follower = new SampleFollower(this.#filesOf(run))
+    const onEnd = (thrown: unknown): void => {
+      this.#runWatches.delete(run.id)
+      this.#complain(`run ${run.id}`, thrown)
+    }
+    return new Watch({ clock, look: () => this.#lookAtRun(run, follower), onEnd })
+  }
+
+  async #lookAtRun(run: RunRecord, follower: SampleFollower): Promise<Sight> {
+    const artist = await this.parts.loadArtist()
+    if (hasEnded(run)) return { data: JSON.stringify(await this.#drawEnded(run)), isLast: true }
+    const state = await this.#stateOf(run, await follower.look())
+    return { data: JSON.stringify(artist.describeRun(state)), isLast: false }
+  }
+
+  async #lookAtList(page: number): Promise<Sight> {
+    const artist = await this.parts.loadArtist()
+    return { data: JSON.stringify(artist.renderRunList(this.#listOf(page))), isLast: false }
+  }
+
+  #drawEnded(run: RunRecord): Promise<object> {
+    const known = this.#drawings.get(run.id)
+    if (known) return known
+    const drawing = this.#readEnded(run).catch((thrown: unknown) => {
+      this.#drawings.delete(run.id)
+      throw thrown
+    })
+    this.#drawings.set(run.id, drawing)
+    const [oldest] = this.#drawings.keys()
+    if (this.#drawings.size > KEPT_DRAWINGS && oldest !== undefined) this.#drawings.delete(oldest)
+    return drawing
+  }
+
+  async #readEnded(run: RunRecord): Promise<object> {
+    const { store } = this.parts.desk
+    const files = []
+    for (const { id, spec } of store.gridsOf(run)) {
+      const path = store.resultFile(run.id, id)
+      if ((await sizeOf(path)) !== undefined) files.push({ path, grid: id, region: spec.region })
+    }
+    const measurements = files.length === 0 ? undefined : await scanFiles(files)
+    return (await this.parts.loadArtist()).describeRun(await this.#stateOf(run, measurements))
+  }
+
+  async #stateOf(run: RunRecord, measurements: Measurements | undefined): Promise<RunState> {
+    const { request } = run
+    return {
+      id: run.id,
+      name: request.name ?? undefined,
+      status: run.status,
+      tool: run.toolVersion === null ? request.tool : `${request.tool}-${run.toolVersion}`,
+      threads: request.threads ?? undefined,
+      durationSeconds: request.durationSec ?? undefined,
+      startedMs: run.startedMs ?? undefined,
+      stoppedMs: run.stoppedMs ?? undefined,
+      nowMs: this.parts.clock.now(),
+      apdexTargetMs: apdexTargetMs(request.properties),
+      summary: run.report?.summary,
+      problem: run.remoteErrors ?? undefined,
+      rehearsal: run.report?.rehearsal ?? this.parts.synthetic,
+      grids: hasEnded(run) ? await this.#gridsOf(run) : [],
+      measurements
+    }
+  }
+
+  async #gridsOf(run: RunRecord): Promise<GridFacts[]> {
+    const { store } = this.parts.desk
+    const facts = store.gridsOf(run).map(async ({ id, spec }) => ({
+      gridId: id,
+      region: spec.region,
+      nodeCount: spec.instanceQuantity,
+      bytes: await sizeOf(store.resultFile(run.id, id)),
+      problem: undefined
+    }))
+    return Promise.all(facts)
+  }
+
+  #filesOf(run: RunRecord): { file: string; grid: string; region: string }[] {
+    const { store } = this.parts.desk
+    return store.gridsOf(run).flatMap(({ id, spec }) =>
+      Array.from({ length: spec.instanceQuantity }, (_, index) => ({
+        file: store.nodeFiles({ runId: run.id, gridId: id, index }).samplesFile,
+        grid: id,
+        region: spec.region
+      }))
+    )
+  }
+
+  #listOf(page: number): RunListPage {
+    const all = this.parts.desk.store.allRuns()
+    const last = countPages(all.length)
+    const start = (page - 1) * PAGE_SIZE
+    return {
+      runs: all.slice(start, start + PAGE_SIZE).map((run) => this.#lineOf(run)),
+      first: start + 1,
+      total: all.length,
+      ...(page > 2 && { newestPath: pathOfPage(HOME, 1) }),
+      ...(page > 1 && { newerPath: pathOfPage(HOME, page - 1) }),
+      ...(page < last && { olderPath: pathOfPage(HOME, page + 1) }),
+      ...(page < last - 1 && { oldestPath: pathOfPage(HOME, last) })
+    }
+  }
+
+  #lineOf(run: RunRecord): RunLine {
+    return {
+      path: this.#pathOf(run),
+      id: run.id,
+      name: run.request.name ?? undefined,
+      status: run.status,
+      apdex: run.apdex ?? undefined,
+      createdMs: run.createdMs,
+      elapsedMs:
+        run.startedMs === null ? undefined : (run.stoppedMs ?? this.parts.clock.now()) - run.startedMs,
+      samples: run.samples ?? undefined,
+      errorRate: run.report?.mean_error_rate == null ? undefined : run.report.mean_error_rate / 100,
+      rehearsal: run.report?.rehearsal ?? this.parts.synthetic
+    }
+  }
+
+  #pathOf(run: RunRecord): string {
+    return `/${this.parts.desk.words.runs}/${run.id}`
+  }
+
+  #pathsOf(run: RunRecord): RunPagePaths {
+    const path = this.#pathOf(run)
+    return { eventsPath: `${path}/events`, stopPath: `${path}/stop`, homePath: HOME }
+  }
+
+  #complain(what: string, thrown: unknown): void {
+    if (thrown !== undefined) this.parts.log(`the page of ${what} cannot be shown: ${messageOf(thrown)}`)
+  }
+}
+
+function countPages(runs: number): number {
+  return Math.max(1, Math.ceil(runs / PAGE_SIZE))
+}
+
+function pathOfPage(path: string, page: number): string {
+  return page === 1 ? path : `${path}?page=${page}`
+}
+
+async function sizeOf(file: string): Promise<number | undefined> {
+  return stat(file).then(
+    ({ size }) => size,
+    () => undefined
+  )
+}

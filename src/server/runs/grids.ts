@@ -1,0 +1,114 @@
+import type { Clock } from '../clock.js'
+import type { Engine } from '../engines/engine.js'
+import { messageOf } from '../errors.js'
+import { formatMinutes, Interruption } from './interruption.js'
+import type { GridRecord, GridSpec } from '../store/records.js'
+import { createId, type Store } from '../store/store.js'
+
+const MS_A_MINUTE = 60_000
+
+/** Why a grid ends. A run that is still on it is told; one that has ended does not care. */
+type GridEnd = 'deleted' | 'stop_after' | 'not started' | 'run ended'
+
+/** Grids and their life: `queued → starting → started → stopped`. A grid ends when its minutes are over. */
+export class Grids {
+  private readonly ends = new Map<string, AbortController>()
+  private readonly timers = new Map<string, () => void>()
+  private readonly work = new Map<string, Set<Promise<unknown>>>()
+
+  constructor(
+    private readonly parts: { store: Store; engine: Engine; clock: Clock; log: (line: string) => void }
+  ) {}
+
+  /** Makes a grid of its own, which starts by itself. */
+  create(spec: GridSpec): GridRecord {
+    const grid = this.record(spec, { batchId: null, status: 'queued' })
+    setImmediate(() => void this.start(grid))
+    return grid
+  }
+
+  /** Makes a grid for a run; the run starts it and ends it. */
+  createForRun(spec: GridSpec, batchId: string): GridRecord {
+    return this.record(spec, { batchId, status: 'starting' })
+  }
+
+  /** A grid has started when its nodes could run a plan: once the tool is there. */
+  async start(grid: GridRecord): Promise<void> {
+    if (grid.status === 'queued') this.move(grid, 'starting')
+    try {
+      await this.parts.engine.prepare()
+    } catch (thrown) {
+      this.parts.log(`grid ${grid.id} could not start: ${messageOf(thrown)}`)
+      await this.terminate(grid, 'not started')
+      return
+    }
+    if (grid.status === 'stopped') return
+    grid.startedMs = this.parts.clock.now()
+    this.move(grid, 'started')
+    const callOff = this.parts.clock.after(grid.spec.stopAfterMin * MS_A_MINUTE, () => {
+      this.parts.log(`grid ${grid.id} ends: its ${grid.spec.stopAfterMin} minutes are over`)
+      void this.terminate(grid, 'stop_after')
+    })
+    this.timers.set(grid.id, callOff)
+  }
+
+  /** Ends a grid with all that runs on it; by a caller, unless it is said why. */
+  async terminate(grid: GridRecord, end: GridEnd = 'deleted'): Promise<void> {
+    this.timers.get(grid.id)?.()
+    this.timers.delete(grid.id)
+    if (grid.status !== 'stopped') this.move(grid, 'stopped')
+    this.endOf(grid).abort(this.describeEnd(grid, end))
+    await Promise.allSettled([...(this.work.get(grid.id) ?? [])])
+  }
+
+  /** Aborted when the grid ends. */
+  endSignal(grid: GridRecord): AbortSignal {
+    return this.endOf(grid).signal
+  }
+
+  /** The grid's end waits for the work that is done on it. */
+  async follow<T>(grid: GridRecord, work: Promise<T>): Promise<T> {
+    const all = this.work.get(grid.id) ?? new Set()
+    this.work.set(grid.id, all.add(work))
+    try {
+      return await work
+    } finally {
+      all.delete(work)
+    }
+  }
+
+  /** Stops the clocks of all grids; what runs on them is ended elsewhere. */
+  close(): void {
+    for (const callOff of this.timers.values()) callOff()
+    for (const grid of this.parts.store.allGrids()) if (grid.status !== 'stopped') this.move(grid, 'stopped')
+  }
+
+  private describeEnd({ id, spec }: GridRecord, end: GridEnd): Interruption {
+    const atMs = this.parts.clock.now()
+    if (end === 'stop_after') {
+      const why = `by its stop_after of ${formatMinutes(spec.stopAfterMin)}`
+      return new Interruption({ what: `grid ${id} was cut off`, why, atMs })
+    }
+    const what = { deleted: 'was deleted', 'not started': 'could not start', 'run ended': 'ended' }[end]
+    return new Interruption({ what: `grid ${id} ${what}`, atMs })
+  }
+
+  private record(spec: GridSpec, start: Pick<GridRecord, 'batchId' | 'status'>): GridRecord {
+    const grid = { id: createId(), spec, ...start, createdMs: this.parts.clock.now(), startedMs: null }
+    this.parts.store.saveGrid(grid)
+    return grid
+  }
+
+  private move(grid: GridRecord, status: GridRecord['status']): void {
+    grid.status = status
+    this.parts.store.saveGrid(grid)
+  }
+
+  private endOf(grid: GridRecord): AbortController {
+    const known = this.ends.get(grid.id)
+    if (known) return known
+    const controller = new AbortController()
+    this.ends.set(grid.id, controller)
+    return controller
+  }
+}

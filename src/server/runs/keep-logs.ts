@@ -1,0 +1,57 @@
+import { mkdir, open, readdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { redactLog, secretValues } from '../engines/redact-log.js'
+import type { Store } from '../store/store.js'
+
+export interface LogRequest {
+  readonly runId: string
+  /** Where the copies go. */
+  readonly folder: string
+  /** What must not be in them, beside what is known here. */
+  readonly secrets: readonly string[]
+}
+
+const MB = 1024 ** 2
+const MAX_BYTES = 5 * MB
+const MAX_BYTES_OF_ALL = 50 * MB
+/** The start of a log tells the settings and what could not be loaded, the rest is of the end. */
+const HEAD_SHARE = 0.2
+
+/** Copies the logs of a run's nodes for people to read: without secrets, and cut in the middle where they are long. */
+export async function keepLogs(store: Store, request: LogRequest): Promise<string[]> {
+  const run = store.run(request.runId)
+  const logsDir = store.logsDir(request.runId)
+  const names = run === undefined ? [] : await readdir(logsDir).catch(() => [])
+  if (run === undefined || names.length === 0) return []
+  const secrets = [...request.secrets, ...secretValues(run.request.properties)]
+  const maxBytes = Math.min(MAX_BYTES, Math.floor(MAX_BYTES_OF_ALL / names.length))
+  await mkdir(request.folder, { recursive: true })
+  const kept: string[] = []
+  for (const name of names.sort()) {
+    const copy = join(request.folder, name)
+    await writeFile(copy, redactLog(await readEnds(join(logsDir, name), maxBytes), secrets))
+    kept.push(copy)
+  }
+  return kept
+}
+
+/** Cut at line ends, so that no half of a secret is left. */
+async function readEnds(file: string, maxBytes: number): Promise<string> {
+  const handle = await open(file)
+  try {
+    const { size } = await handle.stat()
+    const read = async (start: number, length: number): Promise<string> => {
+      const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, start)
+      return buffer.toString('utf8', 0, bytesRead)
+    }
+    if (size <= maxBytes) return await read(0, size)
+    const headBytes = Math.floor(maxBytes * HEAD_SHARE)
+    const tailBytes = maxBytes - headBytes
+    const head = await read(0, headBytes)
+    const tail = await read(size - tailBytes, tailBytes)
+    const leftOut = `… ${size - maxBytes} bytes or a little more are left out here …\n`
+    return `${head.slice(0, head.lastIndexOf('\n') + 1)}${leftOut}${tail.slice(tail.indexOf('\n') + 1)}`
+  } finally {
+    await handle.close()
+  }
+}

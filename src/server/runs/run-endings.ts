@@ -1,0 +1,123 @@
+import type { Clock } from '../clock.js'
+import type { Engine } from '../engines/engine.js'
+import { messageOf, RequestError } from '../errors.js'
+import { type Findings, formatFindings } from './findings.js'
+import { findLosses } from './node-losses.js'
+import type { RunRecord } from '../store/records.js'
+import type { NodeEnd } from './run-on-grids.js'
+import { describeResults, mergeResults, type Results } from './run-report.js'
+import type { Store } from '../store/store.js'
+
+interface Parts {
+  readonly store: Store
+  readonly engine: Engine
+  readonly clock: Clock
+  readonly log: (line: string) => void
+}
+
+/** How a run's work ended. */
+export interface RunEnd extends Findings {
+  readonly nodes: readonly NodeEnd[]
+  /** Undefined when nobody was there to see it. */
+  readonly endedMs: number | undefined
+}
+
+/** From the samples of nodes to the results of a run and its last status. */
+export class RunEndings {
+  private readonly merges = new Map<string, Promise<void>>()
+  /** Aborted when there is no time left to make results. */
+  private readonly limit = new AbortController()
+
+  constructor(private readonly parts: Parts) {}
+
+  /**
+   * Everything is in its place before the status says that the run is over: who sees `finished` can have it all.
+   * Whatever fails on the way, the run gets its last status.
+   */
+  async conclude(run: RunRecord, end: RunEnd): Promise<void> {
+    let status: RunRecord['status'] = 'problem'
+    try {
+      status = await this.makeResults(run, end)
+    } catch (thrown) {
+      const problem = `the run's end could not be described: ${messageOf(thrown)}`
+      run.remoteErrors = formatFindings({ ...end, problems: [...end.problems, problem] })
+    }
+    run.status = status
+    this.parts.store.saveRun(run)
+  }
+
+  /** Makes the results of a run whose end had no room or no time for them. */
+  async settle(run: RunRecord): Promise<void> {
+    if (!run.unmerged) return
+    const merge = this.merges.get(run.id) ?? this.mergeAgain(run)
+    this.merges.set(run.id, merge)
+    await merge.finally(() => this.merges.delete(run.id))
+  }
+
+  /** Results that are not made within the time are left for the next start. Answers how to call it off. */
+  limitTo(withinMs: number): () => void {
+    return this.parts.clock.after(withinMs, () =>
+      this.limit.abort(new Error('there was no time left before the service closed'))
+    )
+  }
+
+  private async makeResults(run: RunRecord, end: RunEnd): Promise<'finished' | 'problem'> {
+    const results = await this.merge(run)
+    const isMerged = !('problem' in results)
+    const said = end.nodes.flatMap(({ outcome }) => outcome.problem ?? [])
+    const problems = [...end.problems, ...said, ...(isMerged ? [] : [results.problem])]
+    const losses = [...end.losses, ...findLosses(end.nodes, isMerged ? results.nodes : [])]
+    const hasProblem = problems.length > 0
+    run.remoteErrors = formatFindings({ problems, losses })
+    Object.assign(run, spanOf(run, end, isMerged ? results : undefined))
+    if (isMerged) await this.keep(run, results, hasProblem)
+    else run.unmerged = true
+    return hasProblem ? 'problem' : 'finished'
+  }
+
+  private async mergeAgain(run: RunRecord): Promise<void> {
+    const results = await this.merge(run)
+    if ('problem' in results) throw new RequestError(503, `run ${run.id}: ${results.problem}`)
+    await this.keep(run, results, true)
+    this.parts.store.saveRun(run)
+  }
+
+  private async merge(run: RunRecord): Promise<Results | { problem: string }> {
+    const { store, log } = this.parts
+    try {
+      return await mergeResults(run, { store, signal: this.limit.signal })
+    } catch (thrown) {
+      const problem = `the results could not be written: ${messageOf(thrown)}; the nodes' samples are kept, and become results as soon as that is possible`
+      log(`run ${run.id}: ${problem}`)
+      return { problem }
+    }
+  }
+
+  private async keep(run: RunRecord, results: Results, hasProblem: boolean): Promise<void> {
+    const { store, engine, log } = this.parts
+    Object.assign(run, describeResults(run, results, { isSynthetic: engine.synthetic, hasProblem }))
+    delete run.unmerged
+    await store
+      .discardNodes(run.id)
+      .catch((thrown: unknown) =>
+        log(`the nodes' folder of run ${run.id} cannot be removed: ${messageOf(thrown)}`)
+      )
+  }
+}
+
+/** By the nodes' own spans where they have some, else by the work, and where nobody saw its end by the last sample. */
+function spanOf(
+  run: RunRecord,
+  { nodes, endedMs }: RunEnd,
+  results: Results | undefined
+): Pick<RunRecord, 'startedMs' | 'stoppedMs'> {
+  const spans = nodes.flatMap(({ outcome }) => outcome.span ?? [])
+  if (spans.length > 0) {
+    return {
+      startedMs: Math.min(...spans.map((span) => span.startMs)),
+      stoppedMs: Math.max(...spans.map((span) => span.endMs))
+    }
+  }
+  const { startedMs, createdMs } = run
+  return { startedMs, stoppedMs: endedMs ?? results?.measurements.endMs ?? startedMs ?? createdMs }
+}

@@ -1,0 +1,99 @@
+import { constants } from 'node:fs'
+import { copyFile, mkdir } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type { Engine, NodeOutcome } from '../engines/engine.js'
+import { messageOf } from '../errors.js'
+import type { Grids } from './grids.js'
+import type { Interruption } from './interruption.js'
+import type { GridRecord, RunRecord } from '../store/records.js'
+import { shareThreads } from './share-threads.js'
+import type { Store } from '../store/store.js'
+
+interface Parts {
+  readonly store: Store
+  readonly grids: Grids
+  readonly engine: Engine
+  readonly log: (line: string) => void
+}
+
+interface NodeWork {
+  readonly run: RunRecord
+  readonly grid: GridRecord
+  readonly index: number
+  /** Among all nodes of the run. */
+  readonly ordinal: number
+  readonly threads: number | null
+}
+
+/** How one node's part of the run ended. */
+export interface NodeEnd {
+  readonly grid: GridRecord
+  readonly index: number
+  /** No thread was left for it. */
+  readonly isIdle: boolean
+  readonly outcome: NodeOutcome
+  /** Set when the work was ended before its own end. */
+  readonly interruption: Interruption | undefined
+}
+
+/** Runs the plan on every node of every grid, each until its own end, the grid's or the run's. Comes back when all have ended. */
+export async function runOnGrids(
+  parts: Parts,
+  work: { run: RunRecord; grids: readonly GridRecord[]; signal: AbortSignal }
+): Promise<NodeEnd[]> {
+  const { run, signal } = work
+  const ofGrids = work.grids.map((grid, place) => {
+    const before = work.grids.slice(0, place).reduce((sum, { spec }) => sum + spec.instanceQuantity, 0)
+    // The reason is that of the one which was aborted first.
+    const either = AbortSignal.any([signal, parts.grids.endSignal(grid)])
+    const nodes = shareThreads(grid.spec, run.request.threads).map((threads, index) =>
+      endNode(parts, { run, grid, index, ordinal: before + index, threads }, either)
+    )
+    return parts.grids.follow(grid, Promise.all(nodes))
+  })
+  return (await Promise.all(ofGrids)).flat()
+}
+
+/** What is thrown is this node's problem; the others go on to their own end, and nothing is left running behind it. */
+async function endNode(parts: Parts, work: NodeWork, signal: AbortSignal): Promise<NodeEnd> {
+  const { run, grid, index, threads } = work
+  let outcome: NodeOutcome
+  try {
+    outcome = await runNode(parts, work, signal)
+  } catch (thrown) {
+    outcome = { problem: thrown === signal.reason ? null : messageOf(thrown) }
+    if (outcome.problem !== null) parts.log(`run ${run.id} cannot go on: ${outcome.problem}`)
+  }
+  const interruption = signal.aborted ? (signal.reason as Interruption) : undefined
+  return { grid, index, isIdle: threads === 0, outcome, interruption }
+}
+
+async function runNode(parts: Parts, work: NodeWork, signal: AbortSignal): Promise<NodeOutcome> {
+  const { run, grid, index, ordinal, threads } = work
+  const nodeName = `${grid.spec.region} ${grid.id.slice(0, 6)} node ${index + 1}`
+  if (threads === 0) {
+    parts.log(`${nodeName}: no thread is left for it, so it stays idle`)
+    return { problem: null }
+  }
+  const { workDir, samplesFile, logFile } = parts.store.nodeFiles({ runId: run.id, gridId: grid.id, index })
+  await mkdir(dirname(logFile), { recursive: true })
+  await placeFiles(parts.store, run, workDir)
+  if (signal.aborted) return { problem: null }
+  const { rampupSec, durationSec, hosts, properties } = run.request
+  const planFile = join(workDir, run.files[0]?.name ?? '')
+  return parts.engine.runNode(
+    { planFile, samplesFile, logFile, ordinal, nodeName, threads, rampupSec, durationSec, hosts, properties },
+    signal
+  )
+}
+
+/**
+ * Each node has a folder and files of its own: a plan may write to its data, and the upload, other nodes and repeats
+ * must not see it. Where the file system can share blocks until then, the copies cost no space.
+ */
+async function placeFiles(store: Store, run: RunRecord, workDir: string): Promise<void> {
+  await mkdir(workDir, { recursive: true })
+  for (const { name } of run.files) {
+    await copyFile(store.uploadedFile(run.id, name), join(workDir, name), constants.COPYFILE_FICLONE)
+  }
+}

@@ -1,0 +1,150 @@
+import type { Figures, Measurements } from '../../results/figures/measurements.js'
+import { createScanner, mergeScans, type ScanResult } from '../../results/csv/scanner.js'
+import { apdexTargetMs, formatScore } from './apdex.js'
+import { mergeSamples, type NodeSamples } from '../samples/merge-samples.js'
+import type { GridRecord, RunRecord, RunReport } from '../store/records.js'
+import type { Store } from '../store/store.js'
+
+const MAX_WORDS = 1000
+
+/** The words that everything which shows made-up samples has to carry. */
+export const REHEARSAL_WORDS = 'rehearsal, synthetic samples'
+
+/** A node of the run, and what its file holds. */
+export interface NodeFile extends NodeSamples {
+  readonly grid: GridRecord
+  readonly index: number
+}
+
+/** The run's results, as they lie in the data folder now. */
+export interface Results {
+  readonly grids: readonly GridRecord[]
+  readonly nodes: readonly NodeFile[]
+  readonly measurements: Measurements
+  readonly users: Users | undefined
+}
+
+interface Users {
+  readonly peak: number
+  readonly mean: number
+}
+
+/** Joins the nodes' samples into one CSV a grid, reading them on the way. */
+export async function mergeResults(
+  run: RunRecord,
+  { store, signal }: { store: Store; signal: AbortSignal }
+): Promise<Results> {
+  const grids = store.gridsOf(run)
+  const scans: ScanResult[] = []
+  const nodes: NodeFile[] = []
+  for (const grid of grids) {
+    const { region, instanceQuantity } = grid.spec
+    const scanners = Array.from({ length: instanceQuantity }, () => createScanner({ grid: grid.id, region }))
+    const files = await mergeSamples({
+      files: scanners.map(
+        (_, index) => store.nodeFiles({ runId: run.id, gridId: grid.id, index }).samplesFile
+      ),
+      target: store.resultFile(run.id, grid.id),
+      sinkOf: (index) => (rows) => scanners[index]?.push(rows),
+      signal
+    })
+    nodes.push(...files.map((file, index) => ({ ...file, grid, index })))
+    scans.push(...scanners.map((scanner) => scanner.end()))
+  }
+  const users = sumUsers(scans.map((scan) => mergeScans([scan])))
+  return { grids, nodes, measurements: mergeScans(scans), users }
+}
+
+/** Says in figures and words what the results hold. */
+export function describeResults(
+  run: RunRecord,
+  results: Results,
+  { isSynthetic, hasProblem }: { isSynthetic: boolean; hasProblem: boolean }
+): { apdex: string | null; samples: number; report: RunReport } {
+  const { measurements, users } = results
+  const figures = measurements.figures({})
+  const targetMs = apdexTargetMs(run.request.properties)
+  const score = targetMs === undefined ? undefined : figures?.apdex(targetMs)
+  const sentences = [
+    ...(isSynthetic ? [`${capitalise(REHEARSAL_WORDS)}: this is no measurement.`] : []),
+    ...describeFindings(run, hasProblem),
+    ...(figures ? describeFigures(run, results, figures) : ['No samples were taken.'])
+  ]
+  return {
+    apdex: score === undefined ? null : `${formatScore(score)} [${targetMs ?? ''}]`,
+    samples: figures?.samples ?? 0,
+    report: {
+      summary: sentences.join(' '),
+      mean_response_time: roundTo(figures?.meanMs, 2),
+      mean_concurrency: roundTo(users?.mean, 2),
+      mean_throughput: roundTo(aMinute(figures?.throughput), 2),
+      mean_error_rate: roundTo(figures?.errorRate === undefined ? undefined : figures.errorRate * 100, 4),
+      rehearsal: isSynthetic
+    }
+  }
+}
+
+function describeFindings({ remoteErrors }: RunRecord, hasProblem: boolean): string[] {
+  if (remoteErrors === null) return []
+  // A loss says so itself.
+  const text = hasProblem
+    ? `The run ended badly: ${shorten(remoteErrors)}`
+    : capitalise(shorten(remoteErrors))
+  return [/[.!?…]$/.test(text) ? text : `${text}.`]
+}
+
+/** Each node counts its own threads only, so the users of a run are the sum over its nodes. */
+function sumUsers(nodes: readonly Measurements[]): Users | undefined {
+  const counts = nodes.map((node) => (node.series?.activeThreads ?? []).filter((threads) => threads !== null))
+  const known = counts.filter((threads) => threads.length > 0)
+  if (known.length === 0) return undefined
+  const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0)
+  return {
+    peak: Math.round(sum(known.map((threads) => Math.max(...threads)))),
+    mean: sum(known.map((threads) => sum(threads) / threads.length))
+  }
+}
+
+function describeFigures(run: RunRecord, results: Results, figures: Figures): string[] {
+  const { grids, measurements, users } = results
+  const regions = [...new Set(grids.map((grid) => grid.spec.region))].join(', ')
+  const minutes = ((measurements.endMs ?? 0) - (measurements.startMs ?? 0)) / 60_000
+  const peak = measurements.series && Math.max(...measurements.series.throughput)
+  const passed = figures.samples - figures.failures
+  return [
+    `Up to ${count(users?.peak ?? run.request.threads ?? 0, 'user')} across ${count(grids.length, 'grid')} in ${regions} for ${count(minutes, 'minute', 1)}.`,
+    `Response time: mean ${ms(figures.meanMs)}, median ${ms(figures.percentileMs(50))}, 90th percentile ${ms(figures.percentileMs(90))}, maximum ${ms(figures.maxMs)}.`,
+    `Requests a minute: maximum ${number(aMinute(peak))}, mean ${number(aMinute(figures.throughput))}.`,
+    `${count(passed, 'transaction')} passed with ${number(figures.failures)} failed.`
+  ]
+}
+
+function aMinute(perSecond: number | undefined): number | undefined {
+  return perSecond === undefined ? undefined : perSecond * 60
+}
+
+function roundTo(value: number | undefined, digits: number): number | null {
+  return value === undefined ? null : Number(value.toFixed(digits))
+}
+
+function number(value: number | undefined, digits = 0): string {
+  return value === undefined ? 'unknown' : value.toLocaleString('en-US', { maximumFractionDigits: digits })
+}
+
+function count(value: number, noun: string, digits = 0): string {
+  const text = number(value, digits)
+  return `${text} ${noun}${text === '1' ? '' : 's'}`
+}
+
+function ms(value: number | undefined): string {
+  return value === undefined ? 'unknown' : `${number(value)} ms`
+}
+
+function shorten(text: string): string {
+  const line = text.replace(/\s+/g, ' ').trim()
+  return line.length > MAX_WORDS ? `${line.slice(0, MAX_WORDS)}…` : line
+}
+
+function capitalise(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}

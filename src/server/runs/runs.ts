@@ -1,0 +1,240 @@
+import { constants } from 'node:fs'
+import { copyFile, mkdir, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Clock } from '../clock.js'
+import type { Engine } from '../engines/engine.js'
+import { messageOf, RequestError } from '../errors.js'
+import type { Grids } from './grids.js'
+import { Interruption } from './interruption.js'
+import {
+  type FileRecord,
+  type GridRecord,
+  hasEnded,
+  type RunRecord,
+  type RunRequest
+} from '../store/records.js'
+import { type NodeEnd, runOnGrids } from './run-on-grids.js'
+import { RunEndings } from './run-endings.js'
+import { createId, type Store } from '../store/store.js'
+import type { GridWish } from '../api/validation.js'
+
+interface Execution {
+  readonly controller: AbortController
+  readonly done: Promise<void>
+}
+
+interface Parts {
+  readonly store: Store
+  readonly grids: Grids
+  readonly engine: Engine
+  readonly clock: Clock
+  readonly log: (line: string) => void
+}
+
+/** The runner kills ten seconds after its first signal; the tools need some of them to end. */
+const CLOSE_WITHIN_MS = 4500
+
+/** Runs and their life: `queued → running → finished`, or `problem` when the plan was not run to its end. */
+export class Runs {
+  private readonly executions = new Map<string, Execution>()
+  private readonly endings: RunEndings
+  private isClosing = false
+
+  constructor(private readonly parts: Parts) {
+    this.endings = new RunEndings(parts)
+  }
+
+  /** Takes over the uploaded files and starts the run. */
+  async create(wish: {
+    request: RunRequest
+    grids: readonly GridWish[]
+    files: readonly FileRecord[]
+    uploadDir: string
+  }): Promise<RunRecord> {
+    this.requireStarted(wish.grids)
+    const id = createId()
+    await this.inNewFolder(id, () => rename(wish.uploadDir, join(this.parts.store.runDir(id), 'files')))
+    return this.begin({ id, ...wish })
+  }
+
+  /** The same plan, files and grids once more, as a new run. */
+  async repeat(previous: RunRecord): Promise<RunRecord> {
+    if (!hasEnded(previous)) throw new RequestError(422, `run ${previous.id} is still ${previous.status}`)
+    const grids = this.parts.store
+      .gridsOf(previous)
+      .map((grid): GridWish => (grid.batchId === previous.batchId ? { spec: grid.spec } : { uuid: grid.id }))
+    this.requireStarted(grids)
+    const id = createId()
+    const { store } = this.parts
+    await this.inNewFolder(id, async () => {
+      await mkdir(join(store.runDir(id), 'files'))
+      for (const { name } of previous.files)
+        await copyFile(
+          store.uploadedFile(previous.id, name),
+          store.uploadedFile(id, name),
+          constants.COPYFILE_FICLONE
+        )
+    })
+    const files = previous.files.map(({ name }) => ({ uuid: createId(), name }))
+    return this.begin({ id, request: previous.request, grids, files })
+  }
+
+  /** Ends the run's processes and comes back when its results are there. */
+  async stop(run: RunRecord): Promise<void> {
+    const execution = this.executions.get(run.id)
+    if (!execution) return
+    if (!hasEnded(run)) this.move(run, 'stopping')
+    const atMs = this.parts.clock.now()
+    execution.controller.abort(new Interruption({ what: 'stopped by a caller', atMs, isAllowed: true }))
+    await execution.done
+  }
+
+  /** What a service that was killed or closed left undone. */
+  async adoptLeftovers(): Promise<void> {
+    for (const run of this.parts.store.allRuns()) {
+      if (run.unmerged) await this.settle(run).catch((thrown: unknown) => this.parts.log(messageOf(thrown)))
+      if (hasEnded(run)) continue
+      await this.endings.conclude(run, {
+        problems: ['The service ended while this run was under way.'],
+        losses: [],
+        nodes: [],
+        endedMs: undefined
+      })
+    }
+    for (const grid of this.parts.store.allGrids()) {
+      if (grid.status !== 'stopped') await this.parts.grids.terminate(grid)
+    }
+  }
+
+  /** Makes the results of a run whose end had no room or no time for them. */
+  settle(run: RunRecord): Promise<void> {
+    return this.endings.settle(run)
+  }
+
+  /** Ends all runs, and comes back within the time; what cannot be merged by then is merged at the next start. */
+  async close(withinMs = CLOSE_WITHIN_MS): Promise<void> {
+    const { clock, log } = this.parts
+    this.isClosing = true
+    const callOff = this.endings.limitTo(withinMs)
+    const executions = [...this.executions]
+    for (const [id, { controller }] of executions) {
+      log(`run ${id} is ended, since the service closes; what was measured until now is kept`)
+      const what = 'The service was closed while this run was under way.'
+      controller.abort(new Interruption({ what, atMs: clock.now() }))
+    }
+    await Promise.all(executions.map(([, { done }]) => done))
+    callOff()
+  }
+
+  /** Nothing is left of a folder that could not be filled. */
+  private async inNewFolder(id: string, fill: () => Promise<void>): Promise<void> {
+    const folder = this.parts.store.runDir(id)
+    try {
+      await mkdir(folder, { recursive: true })
+      await fill()
+    } catch (thrown) {
+      await rm(folder, { recursive: true, force: true })
+      throw thrown
+    }
+  }
+
+  private requireStarted(wishes: readonly GridWish[]): void {
+    const problems = wishes.flatMap((wish) => {
+      if ('spec' in wish) return []
+      const grid = this.parts.store.grid(wish.uuid)
+      if (!grid) return [`there is no grid ${wish.uuid}`]
+      return grid.status === 'started' ? [] : [`grid ${wish.uuid} is ${grid.status}, not started`]
+    })
+    if (problems.length > 0) throw new RequestError(422, problems.join('; '))
+  }
+
+  private begin(wish: {
+    id: string
+    request: RunRequest
+    grids: readonly GridWish[]
+    files: readonly FileRecord[]
+  }): RunRecord {
+    if (this.isClosing) throw new RequestError(503, 'the service is closing')
+    const batchId = createId()
+    const gridIds = wish.grids.map((grid) =>
+      'uuid' in grid ? grid.uuid : this.parts.grids.createForRun(grid.spec, batchId).id
+    )
+    const run: RunRecord = {
+      id: wish.id,
+      batchId,
+      request: wish.request,
+      gridIds,
+      files: wish.files,
+      createdMs: this.parts.clock.now(),
+      sequence: this.parts.store.nextSequence(),
+      toolVersion: null,
+      status: 'queued',
+      apdex: null,
+      samples: null,
+      remoteErrors: null,
+      startedMs: null,
+      stoppedMs: null,
+      report: null
+    }
+    this.parts.store.saveRun(run)
+    const controller = new AbortController()
+    const done = this.execute(run, controller.signal)
+      .catch((thrown: unknown) => this.parts.log(`run ${run.id} cannot be kept: ${messageOf(thrown)}`))
+      .finally(() => this.executions.delete(run.id))
+    this.executions.set(run.id, { controller, done })
+    return run
+  }
+
+  private async execute(run: RunRecord, signal: AbortSignal): Promise<void> {
+    // The caller is answered `queued` before anything happens.
+    await new Promise((resolve) => setImmediate(resolve))
+    const grids = this.parts.store.gridsOf(run)
+    const findings = { problems: [] as string[], losses: [] as string[] }
+    let nodes: NodeEnd[] = []
+    try {
+      await this.startGrids(run, grids, signal)
+      if (!signal.aborted) {
+        run.startedMs = this.parts.clock.now()
+        this.move(run, 'running')
+        nodes = await runOnGrids(this.parts, { run, grids, signal })
+      }
+    } catch (thrown) {
+      findings.problems.push(messageOf(thrown))
+      this.parts.log(`run ${run.id} cannot go on: ${messageOf(thrown)}`)
+    }
+    for (const interruption of interruptionsOf(nodes, run.startedMs === null ? signal : undefined))
+      findings[interruption.isAllowed ? 'losses' : 'problems'].push(interruption.describe(run.startedMs))
+    const endedMs = this.parts.clock.now()
+    const own = grids.filter((grid) => grid.batchId === run.batchId)
+    await Promise.all(own.map((grid) => this.parts.grids.terminate(grid, 'run ended')))
+    await this.endings.conclude(run, { ...findings, nodes, endedMs })
+  }
+
+  private async startGrids(run: RunRecord, grids: readonly GridRecord[], signal: AbortSignal): Promise<void> {
+    const ready = this.parts.engine.prepare().then(async (version) => {
+      run.toolVersion = version
+      await Promise.all(
+        grids.filter((grid) => grid.status === 'starting').map((grid) => this.parts.grids.start(grid))
+      )
+    })
+    // A stop does not wait for an installation.
+    await Promise.race([ready, aborted(signal)])
+  }
+
+  private move(run: RunRecord, status: RunRecord['status']): void {
+    run.status = status
+    this.parts.store.saveRun(run)
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve()
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
+}
+
+/** Each reason once, and the run's own where no node was at work yet. */
+function interruptionsOf(nodes: readonly NodeEnd[], unstarted: AbortSignal | undefined): Interruption[] {
+  const reasons = nodes.flatMap(({ interruption }) => interruption ?? [])
+  if (unstarted?.aborted) reasons.push(unstarted.reason as Interruption)
+  return [...new Set(reasons)]
+}

@@ -1,0 +1,196 @@
+import { randomBytes } from 'node:crypto'
+import type { AddressInfo } from 'node:net'
+import multipart from '@fastify/multipart'
+import fastify, { type FastifyError, type FastifyInstance, type FastifyReply } from 'fastify'
+import { type Clock, systemClock } from './clock.js'
+import type { Desk } from './api/documents.js'
+import type { Engine } from './engines/engine.js'
+import { createJMeterEngine } from './engines/jmeter/jmeter.js'
+import { createRehearsalEngine } from './engines/rehearsal.js'
+import { messageOf, RequestError } from './errors.js'
+import { Grids } from './runs/grids.js'
+import { addGuards } from './api/guards.js'
+import { keepLogs, type LogRequest } from './runs/keep-logs.js'
+import { keepSamples } from './runs/keep-samples.js'
+import { isPageRequest, PAGE_HEADERS } from './pages/page-access.js'
+import type { PageArtist } from './pages/pages.js'
+import { endLeftoverGroup, Processes, type ProcessGroup } from './nodes/processes.js'
+import { FormFields } from './api/request-body.js'
+import { addRoutes } from './api/routes.js'
+import { RunPages } from './pages/run-pages.js'
+import { Runs } from './runs/runs.js'
+import { Store } from './store/store.js'
+import { ToolRegistry } from './nodes/tool-registry.js'
+import { wordsOf } from './api/words.js'
+
+export interface ServiceOptions {
+  /** Where runs, grids and results are kept. */
+  readonly dataDir: string
+  /** 0, the default, takes any free port. */
+  readonly port?: number
+  /** A random one unless given. */
+  readonly token?: string
+  readonly engine: 'jmeter' | 'rehearsal'
+  /** Of the rehearsal's samples. */
+  readonly seed?: number
+  /** Gets single lines, among them the tools' own: foreign text, to be defused by whoever shows it. */
+  readonly log: (line: string) => void
+  /** The service's own word, where its identifiers carry one. */
+  readonly serviceName?: string
+  /** Told of every process group as it starts, so that it can be ended after a kill of this process. */
+  readonly onProcess?: (group: ProcessGroup) => void
+  readonly maxUploadBytes?: number
+  /** Draws the web pages; without it there are none. Loaded when the first one is asked for. */
+  readonly pages?: () => Promise<PageArtist>
+  readonly clock?: Clock
+  readonly env?: NodeJS.ProcessEnv
+}
+
+export interface Service {
+  /** `http://127.0.0.1:<port>` */
+  readonly url: string
+  readonly token: string
+  /** Stops the runs, ends all processes and closes. Results that cannot be made in time are made at the next start. */
+  close(options?: { withinMs?: number }): Promise<void>
+}
+
+/** A service in this process, whose folder can be looked after. */
+export interface EmbeddedService extends Service {
+  /** Copies the tools' logs of a run, without secrets; answers the copies' paths. */
+  keepLogs(request: LogRequest): Promise<string[]>
+  /** Moves what was measured into a folder, as it is. Only after the service was closed. Answers the files' paths. */
+  keepSamples(folder: string): Promise<string[]>
+}
+
+const DEFAULT_MAX_UPLOAD_BYTES = 2 * 1024 ** 3
+const MAX_FIELD_BYTES = 1024 ** 2
+
+/** Starts the whole API on loopback. */
+export async function startService(options: ServiceOptions): Promise<EmbeddedService> {
+  const log = oneLineAtATime(options.log)
+  const clock = options.clock ?? systemClock
+  const store = Store.open(options.dataDir, log, clock)
+  const registry = ToolRegistry.open(options.env ?? process.env, log)
+  // First of all, for a folder that cannot be written to is no reason to leave a tool running.
+  await endLeftovers(store, log)
+  await registry.endOrphans()
+  store.claim()
+  const closing = new AbortController()
+  const processes = new Processes({
+    onStart: (group) => {
+      registry.note(group)
+      store.saveProcess(group)
+      options.onProcess?.(group)
+    },
+    onEnd: (pid) => {
+      registry.forget(pid)
+      store.forgetProcess(pid)
+    }
+  })
+  const engine = createEngine(options, { clock, log, processes, signal: closing.signal })
+  const grids = new Grids({ store, engine, clock, log })
+  const runs = new Runs({ store, grids, engine, clock, log })
+  await runs.adoptLeftovers()
+
+  const app = createApp()
+  const port = (): number => (app.server.address() as AddressInfo).port
+  const desk: Desk = {
+    words: wordsOf(options.serviceName),
+    store,
+    token: options.token ?? randomBytes(24).toString('base64url'),
+    startedMs: clock.now(),
+    baseUrl: () => `http://127.0.0.1:${port()}`
+  }
+  const loadArtist = options.pages
+  const pages = loadArtist && new RunPages({ desk, clock, synthetic: engine.synthetic, log, loadArtist })
+  addGuards(app, { token: desk.token, vendor: desk.words.vendor, port })
+  addRoutes(app, {
+    desk,
+    grids,
+    runs,
+    engine,
+    pages,
+    maxUploadBytes: options.maxUploadBytes ?? DEFAULT_MAX_UPLOAD_BYTES
+  })
+  await app.listen({ host: '127.0.0.1', port: options.port ?? 0 })
+  return {
+    url: desk.baseUrl(),
+    token: desk.token,
+    keepLogs: (request) => keepLogs(store, { ...request, secrets: [...request.secrets, desk.token] }),
+    keepSamples: (folder) => keepSamples(store, folder),
+    close: async ({ withinMs } = {}) => {
+      closing.abort()
+      pages?.close()
+      await runs.close(withinMs)
+      await processes.endAll()
+      grids.close()
+      await app.close()
+      store.close()
+    }
+  }
+}
+
+/** A message of several lines is several lines to whoever has to defuse them. */
+function oneLineAtATime(log: (line: string) => void): (text: string) => void {
+  return (text) => {
+    for (const line of text.split(/[\r\n]+/)) if (line !== '') log(line)
+  }
+}
+
+function createEngine(
+  options: ServiceOptions,
+  parts: { clock: Clock; log: (line: string) => void; processes: Processes; signal: AbortSignal }
+): Engine {
+  const { clock, log, processes, signal } = parts
+  return options.engine === 'rehearsal'
+    ? createRehearsalEngine({ seed: options.seed ?? 1, clock })
+    : createJMeterEngine({ env: options.env ?? process.env, processes, signal, log })
+}
+
+/** The tools of a service that was killed are still at work; nobody else would end them. */
+async function endLeftovers(store: Store, log: (line: string) => void): Promise<void> {
+  for (const group of store.leftoverProcesses()) {
+    if (await endLeftoverGroup(group))
+      log(`ended process group ${group.pid}, left behind by a service that was killed`)
+    store.forgetProcess(group.pid)
+  }
+}
+
+function createApp(): FastifyInstance {
+  const app = fastify({
+    forceCloseConnections: true,
+    // An address that cannot be decoded never comes to a route.
+    frameworkErrors: (thrown, _request, reply) => {
+      void (reply as FastifyReply).code(thrown.statusCode ?? 400).send({ error: thrown.message })
+    },
+    // Links carry the prefix, the document's paths do not: both are answered.
+    rewriteUrl: (request) => (request.url ?? '/').replace(/^\/api(?=\/)/, ''),
+    routerOptions: { ignoreTrailingSlash: true }
+  })
+  void app.register(multipart, {
+    limits: { fields: 2000, fieldSize: MAX_FIELD_BYTES, files: 1000, fileSize: Infinity, parts: 3000 }
+  })
+  const text = { parseAs: 'string' } as const
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser(/^application\/([\w.-]+\+)?json/, text, (_request, body, done) => {
+    try {
+      done(null, body === '' ? undefined : JSON.parse(String(body)))
+    } catch (thrown) {
+      done(new RequestError(400, `the body is not JSON: ${messageOf(thrown)}`))
+    }
+  })
+  app.addContentTypeParser('application/x-www-form-urlencoded', text, (_request, body, done) => {
+    done(null, new FormFields([...new URLSearchParams(String(body))]))
+  })
+  app.setErrorHandler<FastifyError>((thrown, request, reply) => {
+    const statusCode = thrown.statusCode ?? 500
+    // The rest of a refused upload is not read, so the connection cannot be used again.
+    if (statusCode >= 400) void reply.header('connection', 'close')
+    if (!isPageRequest(request)) return reply.code(statusCode).send({ error: thrown.message })
+    return reply.code(statusCode).headers(PAGE_HEADERS).type('text/plain; charset=utf-8').send(thrown.message)
+  })
+  app.setNotFoundHandler((_request, reply) =>
+    reply.code(404).send({ error: 'Sorry, we cannot find that resource.' })
+  )
+  return app
+}

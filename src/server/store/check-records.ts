@@ -1,0 +1,110 @@
+import { basename } from 'node:path'
+import type { ProcessGroup } from '../nodes/processes.js'
+import type { GridRecord, RunRecord } from './records.js'
+
+// Records were written by this program, perhaps by another version of it, and may have been changed by anybody since.
+
+type Check = (value: unknown) => boolean
+
+const isText: Check = (value) => typeof value === 'string'
+const isNumber: Check = (value) => Number.isFinite(value)
+/** What a date can be made of. */
+const isTime: Check = (value) => Number.isFinite(value) && Math.abs(Number(value)) <= 8.64e15
+const isCount: Check = (value) => Number.isSafeInteger(value) && Number(value) >= 0
+const isBoolean: Check = (value) => typeof value === 'boolean'
+/** Ids become parts of paths. */
+const isId: Check = (value) => typeof value === 'string' && /^[\w-]{1,100}$/.test(value)
+const isFileName: Check = (value) =>
+  typeof value === 'string' && !['', '.', '..'].includes(value) && basename(value) === value
+
+const oneOf =
+  (...values: readonly string[]): Check =>
+  (value) =>
+    values.some((each) => each === value)
+const orNull =
+  (check: Check): Check =>
+  (value) =>
+    value === null || check(value)
+const orAbsent =
+  (check: Check): Check =>
+  (value) =>
+    value === undefined || check(value)
+const listOf =
+  (check: Check): Check =>
+  (value) =>
+    Array.isArray(value) && value.every((element) => check(element))
+const shape =
+  (checks: Readonly<Record<string, Check>>): Check =>
+  (value) =>
+    typeof value === 'object' &&
+    value !== null &&
+    Object.entries(checks).every(([key, check]) => check((value as Record<string, unknown>)[key]))
+
+const isGrid = shape({
+  id: isId,
+  spec: shape({
+    region: isText,
+    instanceQuantity: (value) => isCount(value) && Number(value) > 0,
+    instanceType: isText,
+    infrastructure: oneOf('demand', 'hosted'),
+    stopAfterMin: isNumber
+  }),
+  batchId: orNull(isId),
+  createdMs: isTime,
+  status: oneOf('queued', 'starting', 'started', 'stopped'),
+  startedMs: orNull(isTime)
+})
+
+const isRun = shape({
+  id: isId,
+  batchId: isId,
+  request: shape({
+    tool: isText,
+    name: orNull(isText),
+    notes: orNull(isText),
+    project: orNull(isText),
+    tags: listOf(isText),
+    privacy: oneOf('public', 'private'),
+    threads: orNull(isNumber),
+    rampupSec: orNull(isNumber),
+    durationSec: orNull(isNumber),
+    hosts: listOf(shape({ host: isText, address: isText })),
+    properties: listOf(shape({ kind: oneOf('J', 'D'), name: isText, value: isText }))
+  }),
+  gridIds: listOf(isId),
+  files: listOf(shape({ uuid: isId, name: isFileName })),
+  createdMs: isTime,
+  sequence: isCount,
+  toolVersion: orNull(isText),
+  status: oneOf('queued', 'running', 'stopping', 'finished', 'problem'),
+  apdex: orNull(isText),
+  samples: orNull(isNumber),
+  remoteErrors: orNull(isText),
+  startedMs: orNull(isTime),
+  stoppedMs: orNull(isTime),
+  unmerged: orAbsent(isBoolean),
+  report: orNull(
+    shape({
+      summary: isText,
+      mean_response_time: orNull(isNumber),
+      mean_concurrency: orNull(isNumber),
+      mean_throughput: orNull(isNumber),
+      mean_error_rate: orNull(isNumber),
+      rehearsal: isBoolean
+    })
+  )
+})
+
+const isGroup = shape({ pid: (value) => isCount(value) && Number(value) > 1, startTime: isText })
+
+export function isGridRecord(value: unknown): value is GridRecord {
+  return isGrid(value)
+}
+
+export function isRunRecord(value: unknown): value is RunRecord {
+  return isRun(value)
+}
+
+export function isProcessGroup(value: unknown): value is ProcessGroup {
+  return isGroup(value)
+}

@@ -1,0 +1,87 @@
+import type { HostOverride } from '../engines/override-hosts.js'
+import type { PropertyOverride } from '../engines/override-parameters.js'
+
+export type GridStatus = 'queued' | 'starting' | 'started' | 'stopped'
+export type RunStatus = 'queued' | 'running' | 'stopping' | 'finished' | 'problem'
+
+/** What a grid was asked to be. */
+export interface GridSpec {
+  readonly region: string
+  readonly instanceQuantity: number
+  readonly instanceType: string
+  readonly infrastructure: 'demand' | 'hosted'
+  readonly stopAfterMin: number
+}
+
+/** A grid as it is kept in the data folder. */
+export interface GridRecord {
+  readonly id: string
+  readonly spec: GridSpec
+  /** Of the run that the grid was created with; such a grid ends with its run. */
+  readonly batchId: string | null
+  readonly createdMs: number
+  status: GridStatus
+  startedMs: number | null
+}
+
+/** What a run was asked to do. */
+export interface RunRequest {
+  readonly tool: string
+  readonly name: string | null
+  readonly notes: string | null
+  readonly project: string | null
+  readonly tags: readonly string[]
+  readonly privacy: 'public' | 'private'
+  readonly threads: number | null
+  readonly rampupSec: number | null
+  readonly durationSec: number | null
+  readonly hosts: readonly HostOverride[]
+  readonly properties: readonly PropertyOverride[]
+}
+
+/** An uploaded file; the first one of a run is the plan. */
+export interface FileRecord {
+  readonly uuid: string
+  readonly name: string
+}
+
+/** The report in the form in which it is answered. */
+export interface RunReport {
+  readonly summary: string
+  readonly mean_response_time: number | null
+  readonly mean_concurrency: number | null
+  /** Requests a minute. */
+  readonly mean_throughput: number | null
+  /** Per cent. */
+  readonly mean_error_rate: number | null
+  /** True when the samples are made up; such a report is no measurement. */
+  readonly rehearsal: boolean
+}
+
+/** A run as it is kept in the data folder. */
+export interface RunRecord {
+  readonly id: string
+  readonly batchId: string
+  readonly request: RunRequest
+  readonly gridIds: readonly string[]
+  readonly files: readonly FileRecord[]
+  readonly createdMs: number
+  /** Counts up, so that runs of the same millisecond keep their order. */
+  readonly sequence: number
+  toolVersion: string | null
+  status: RunStatus
+  apdex: string | null
+  /** Null as long as they are not counted. */
+  samples: number | null
+  /** Why the run ended badly, in the tool's own words where it has any, and what load was lost. */
+  remoteErrors: string | null
+  startedMs: number | null
+  stoppedMs: number | null
+  report: RunReport | null
+  /** Set while the nodes' samples still have to become the run's results: there was no room, or no time. */
+  unmerged?: boolean
+}
+
+export function hasEnded(run: RunRecord): boolean {
+  return run.status === 'finished' || run.status === 'problem'
+}

@@ -1,0 +1,287 @@
+import { Agent, EnvHttpProxyAgent, request as send } from 'undici'
+import type { Dispatcher } from 'undici'
+import { Readable } from 'node:stream'
+import { isConfidential, isLoopback } from './address.js'
+import { readContentRange } from './content-range.js'
+import { describeErrorBody } from './error-body.js'
+import { MalformedReplyError, RefusedError, ServiceError } from '../errors.js'
+import { CONNECT_TIMEOUT_MS, failureOf } from './failures.js'
+import { Redactor } from './redact.js'
+import type { HeldBytes, PartPlace, ReplyBody } from './redact.js'
+
+/** A body that can be made anew for each attempt, with its length known before the first byte. */
+export interface Upload {
+  readonly contentType: string
+  readonly length: number
+  open(): AsyncIterable<Uint8Array>
+}
+
+export interface Call {
+  /** What is being attempted, in words: "creating the run". */
+  readonly operation: string
+  readonly method: 'GET' | 'HEAD' | 'POST' | 'DELETE'
+  readonly url: URL
+  readonly upload?: Upload
+  /** How long the service may take to begin its answer, and between two pieces of it. */
+  readonly patienceMs: number
+  readonly headers?: Readonly<Record<string, string>>
+  readonly signal?: AbortSignal | undefined
+  /** Of the parts that came before the one that is asked for. */
+  readonly before?: PartsBefore | undefined
+}
+
+export interface PartsBefore {
+  readonly held?: HeldBytes | undefined
+  /** How large the whole is, where they have told. */
+  readonly total?: number | undefined
+}
+
+/** What came back. Nothing of it holds the token any more. */
+export interface Reply {
+  readonly status: number
+  header(name: string): string | undefined
+  /** The whole body, for replies of modest size. */
+  text(): Promise<string>
+  readonly body: ReplyBody
+}
+
+/** A reply with what is needed to go where it leads, and is shown to nobody. */
+interface Received extends Reply {
+  readonly location: string | undefined
+  readonly raw: Readable
+}
+
+const LARGEST_JSON_BYTES = 32 * 1024 * 1024
+const MOST_ERROR_BYTES = 256 * 1024
+const MOST_REDIRECTS = 5
+/**
+ * Bytes that may wait for a slow reader. Once it is reached undici 7 pauses its parser, and when the other side closes the connection
+ * just then, an assertion ends the whole process (nodejs/undici#5360).
+ */
+const MOST_WAITING_BYTES = 64 * 1024 * 1024
+
+export interface HttpOptions {
+  readonly token: string
+  readonly mediaType: string
+  readonly origin: string
+  /** In place of connections of its own. */
+  readonly dispatcher?: Dispatcher | undefined
+}
+
+/** The one place that speaks HTTP: credentials, time-outs, redirects, proxies, and errors with words. */
+export class Http {
+  readonly #redactor: Redactor
+  readonly #authorization: string
+  readonly #accept: string
+  readonly #origin: string
+  // A connection each: a kept-alive socket that the other side has closed would look like a lost reply.
+  readonly #direct = new Agent({ pipelining: 0, connect: { timeout: CONNECT_TIMEOUT_MS } })
+  #proxied: Dispatcher | undefined
+  readonly #given: Dispatcher | undefined
+
+  constructor(options: HttpOptions) {
+    this.#given = options.dispatcher
+    this.#redactor = new Redactor(options.token)
+    this.#authorization = basicAuthorization(options.token)
+    this.#accept = options.mediaType
+    this.#origin = options.origin
+  }
+
+  /** Sends one request and returns a successful reply; anything else is thrown. Redirects are never followed. */
+  async call(call: Call): Promise<Reply> {
+    const reply = await this.#send(call)
+    if (reply.status >= 300) throw await this.#refusalOf(call, reply)
+    return reply
+  }
+
+  /** Opens a download. Redirects are followed, a few of them, over https only, with credentials kept at home. */
+  async download(call: Call): Promise<Reply> {
+    let { url } = call
+    for (let hops = 0; hops <= MOST_REDIRECTS; hops++) {
+      const reply = await this.#send({ ...call, url })
+      const { location } = reply
+      if (reply.status < 300 || reply.status >= 400 || location === undefined) {
+        if (reply.status >= 300) throw await this.#refusalOf(call, reply)
+        return reply
+      }
+      reply.raw.destroy()
+      url = this.#redirected(call.operation, url, location)
+    }
+    throw new ServiceError(call.operation, `the service redirected more than ${MOST_REDIRECTS} times`)
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#direct.destroy(), this.#proxied?.destroy()])
+  }
+
+  async #send(call: Call): Promise<Received> {
+    if (!this.#mayReach(call.url))
+      throw new ServiceError(
+        call.operation,
+        `refused to send to ${call.url.origin}: only https (or loopback) is used`
+      )
+    try {
+      const { statusCode, headers, body } = await send(call.url, {
+        dispatcher: this.#dispatcherFor(call.url),
+        method: call.method,
+        headers: this.#headersFor(call),
+        body: call.upload ? Readable.from(call.upload.open(), { objectMode: false }) : null,
+        headersTimeout: call.patienceMs,
+        bodyTimeout: call.patienceMs,
+        highWaterMark: MOST_WAITING_BYTES,
+        // Some GETs of this API have effects; none is ever sent twice behind our back.
+        idempotent: false,
+        ...(call.signal && { signal: call.signal })
+      })
+      return this.#receive(call, { status: statusCode, headers, body })
+    } catch (thrown) {
+      throw this.#failureOf(call, thrown)
+    }
+  }
+
+  /** The one place where what the service says comes in, and where the token is taken out of it. */
+  #receive(call: Call, { status, headers, body: raw }: RawReply): Received {
+    // A body that fails after its last reader has gone must not bring the process down.
+    raw.on('error', () => undefined)
+    const redactor = this.#redactor
+    let body: ReplyBody | undefined
+    const header = (name: string): string | undefined => [headers[name]].flat()[0]
+    return {
+      status,
+      header: (name) => {
+        const value = header(name)
+        return value === undefined ? undefined : redactor.text(value)
+      },
+      text: async () => {
+        const text = await readText(call, raw).catch((thrown: unknown) => {
+          throw this.#failureOf(call, thrown)
+        })
+        return redactor.text(text)
+      },
+      get body() {
+        return (body ??= redactor.stream(
+          raw,
+          status === 206 ? placeOf(header('content-range'), call.before) : undefined
+        ))
+      },
+      location: header('location'),
+      raw
+    }
+  }
+
+  async #refusalOf(call: Call, reply: Received): Promise<ServiceError> {
+    const location = reply.header('location')
+    const detail =
+      reply.status < 400 && location !== undefined
+        ? `a redirect to ${location}, which is not followed here; set base-url to the service's own address`
+        : describeErrorBody(
+            this.#redactor.text(await readStart(reply.raw)),
+            reply.header('content-type') ?? ''
+          )
+    return new RefusedError(call.operation, {
+      status: reply.status,
+      detail,
+      requestId: reply.header('x-request-id') ?? reply.header('request-id'),
+      retryAfterMs: readRetryAfter(reply.header('retry-after'))
+    })
+  }
+
+  /** Errors quote what the other side has said, and addresses that it led to. */
+  #failureOf(call: Call, thrown: unknown): Error {
+    return failureOf(call, thrown, (text) => this.#redactor.text(text))
+  }
+
+  #redirected(operation: string, from: URL, location: string): URL {
+    if (!URL.canParse(location, from.href))
+      throw new ServiceError(operation, 'refused a redirect to no address')
+    const to = new URL(location, from)
+    if (!isConfidential(to))
+      throw new ServiceError(
+        operation,
+        `refused a redirect to ${this.#redactor.text(to.origin)}: only https is followed`
+      )
+    return to
+  }
+
+  /** What lies on this machine is reached only when the service does too: a reply must not lead into the runner itself. */
+  #mayReach(url: URL): boolean {
+    return isConfidential(url) && (!isLoopback(url) || isLoopback(new URL(this.#origin)))
+  }
+
+  #headersFor(call: Call): Record<string, string> {
+    return {
+      accept: this.#accept,
+      // Without it a service may choose any encoding.
+      'accept-encoding': 'identity',
+      'user-agent': 'loadgate',
+      ...(call.url.origin === this.#origin && { authorization: this.#authorization }),
+      ...(call.upload && {
+        'content-type': call.upload.contentType,
+        'content-length': String(call.upload.length)
+      }),
+      ...call.headers
+    }
+  }
+
+  #dispatcherFor(url: URL): Dispatcher {
+    if (this.#given !== undefined) return this.#given
+    const { http_proxy, HTTP_PROXY, https_proxy, HTTPS_PROXY } = process.env
+    if (isLoopback(url) || !(http_proxy || HTTP_PROXY || https_proxy || HTTPS_PROXY)) return this.#direct
+    this.#proxied ??= new EnvHttpProxyAgent({ pipelining: 0, connect: { timeout: CONNECT_TIMEOUT_MS } })
+    return this.#proxied
+  }
+}
+
+/** The value of the Basic header for a token as user name and an empty password; it is a secret like the token. */
+export function basicAuthorization(token: string): string {
+  return `Basic ${Buffer.from(`${token}:`).toString('base64')}`
+}
+
+/** A part may end anywhere, also within a secret; only what reaches the end of the whole has nothing behind it. */
+function placeOf(contentRange: string | undefined, { held, total }: PartsBefore = {}): PartPlace {
+  const range = readContentRange(contentRange)
+  const end = range?.total ?? total ?? Infinity
+  return { held, bytesToEnd: end - (range?.fromByte ?? 0) + (held?.length ?? 0) }
+}
+
+interface RawReply {
+  readonly status: number
+  readonly headers: Record<string, string | string[] | undefined>
+  readonly body: Readable
+}
+
+async function readText(call: Call, body: Readable): Promise<string> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    bytes += chunk.length
+    if (bytes > LARGEST_JSON_BYTES)
+      throw new MalformedReplyError(call.operation, `the reply is larger than ${LARGEST_JSON_BYTES} bytes`)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+/** As much of an error's body as anybody would read; what breaks off is taken as far as it came. */
+async function readStart(body: Readable): Promise<string> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  try {
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      chunks.push(chunk)
+      bytes += chunk.length
+      if (bytes > MOST_ERROR_BYTES) break
+    }
+  } catch {
+    // The status says enough.
+  }
+  return Buffer.concat(chunks).subarray(0, MOST_ERROR_BYTES).toString('utf8')
+}
+
+/** `Retry-After` comes as seconds or as a date. */
+export function readRetryAfter(value: string | undefined, nowMs = Date.now()): number | undefined {
+  if (value === undefined) return undefined
+  if (/^\d+$/.test(value.trim())) return Number(value) * 1000
+  const at = Date.parse(value)
+  return Number.isNaN(at) ? undefined : Math.max(0, at - nowMs)
+}

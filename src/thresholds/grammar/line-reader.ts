@@ -1,0 +1,106 @@
+import { quote } from '../words.js'
+
+const SHOWN_WIDTH = 100
+/** A line with more wrong with it is not worth reading on. */
+const MOST_PROBLEMS = 10
+const CONTROL_CHARACTER = /[^\P{Cc}\t]/gu
+
+/** Walks along one line and collects what is wrong with it, each problem with its place. */
+export class LineReader {
+  readonly problems: string[] = []
+  at = 0
+  readonly #line: string
+  readonly #lineNumber: number
+  /** The line without its comment. */
+  readonly #code: string
+  #isLost = false
+
+  constructor(line: string, lineNumber: number) {
+    this.#line = line
+    this.#lineNumber = lineNumber
+    this.#code = stripComment(line)
+  }
+
+  get isAtEnd(): boolean {
+    return this.at >= this.#code.length
+  }
+
+  /** What stands between two places, without the comment. */
+  textBetween(start: number, end = this.#code.length): string {
+    return this.#code.slice(start, end)
+  }
+
+  skipSpace(): void {
+    this.take(/\s*/y)
+  }
+
+  /** Takes what the sticky pattern matches at this place. */
+  take(pattern: RegExp): string | undefined {
+    const text = this.#match(pattern)
+    this.at += text?.length ?? 0
+    return text
+  }
+
+  /** Says whether the sticky pattern matches at this place, and stays there. */
+  sees(pattern: RegExp): boolean {
+    return this.#match(pattern) !== undefined
+  }
+
+  /** What stands here, in words for a message. */
+  describeNext(): string {
+    const word = this.#match(/\S{1,30}/y)
+    return word === undefined ? 'the line ends' : `found ${quote(word)}`
+  }
+
+  /** Records a problem after which the rest of the line can still be read. */
+  complain(at: number, message: string): void {
+    if (this.#isLost) return
+    this.problems.push(this.#render(at, message))
+    if (this.problems.length === MOST_PROBLEMS) this.#loseWay()
+  }
+
+  /** Records a problem after which the rest means nothing; what follows is no longer complained about. */
+  giveUp(at: number, message: string): void {
+    this.complain(at, message)
+    this.#loseWay()
+  }
+
+  #loseWay(): void {
+    this.#isLost = true
+    this.at = this.#code.length
+  }
+
+  #match(pattern: RegExp): string | undefined {
+    pattern.lastIndex = this.at
+    return pattern.exec(this.#code)?.[0]
+  }
+
+  #render(at: number, message: string): string {
+    const column = countCharacters(this.#line.slice(0, at)) + 1
+    const cutAt = at > SHOWN_WIDTH / 2 && this.#line.length > SHOWN_WIDTH ? at - SHOWN_WIDTH / 2 : 0
+    const shown = this.#line.slice(cutAt, cutAt + SHOWN_WIDTH).trimEnd()
+    // Tabs stay tabs, so that the caret stands under its character however wide they are shown.
+    const indent = this.#line.slice(cutAt, at).replace(/[^\t]/gu, ' ')
+    return [
+      `line ${this.#lineNumber}, column ${column}: ${message}`,
+      `  ${shown}`.replace(CONTROL_CHARACTER, '\uFFFD'),
+      `  ${indent}^`
+    ].join('\n')
+  }
+}
+
+/** Cuts from the first `#` that is not within quotes. */
+function stripComment(line: string): string {
+  let isQuoted = false
+  for (let at = 0; at < line.length; at++) {
+    const character = line[at]
+    if (character === '\\' && isQuoted) at++
+    else if (character === '"') isQuoted = !isQuoted
+    else if (character === '#' && !isQuoted) return line.slice(0, at)
+  }
+  return line
+}
+
+function countCharacters(text: string): number {
+  return Array.from(text).length
+}

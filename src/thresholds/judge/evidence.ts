@@ -1,0 +1,102 @@
+import type { Figures, Measurements, Source } from '../../results/figures/measurements.js'
+import { METRIC_RULES } from '../grammar/metrics.js'
+import type { Metric, Threshold } from '../grammar/threshold.js'
+import { shorten } from '../words.js'
+
+const SHOWN_GAPS = 3
+const SHOWN_HEADER = 200
+
+/** What there is to judge by, and in words why something is missing. */
+export interface Evidence {
+  readonly apdex: { readonly score: number; readonly targetMs: number | undefined } | undefined
+  /** Why there is no apdex. */
+  readonly apdexProblem?: string
+  readonly measurements: Measurements | undefined
+  /** Why there are no measurements, or why they are not whole. */
+  readonly measurementsProblem?: string
+}
+
+/** A number, or why there is none. A number that is in doubt can break a threshold, and cannot hold it. */
+export type Reading = { readonly actual: number; readonly doubt?: string } | { readonly missing: string }
+
+/** The service's own figure. It is not believed when the CSVs were read whole and hold no sample. */
+export function readServiceApdex({ apdex, apdexProblem, measurements }: Evidence): Reading {
+  if (!apdex) return { missing: apdexProblem ?? 'the service gave none' }
+  if (!isPossible('apdex', apdex.score))
+    return { missing: `the service gave ${apdex.score}, which no apdex can be` }
+  if (measurements && measurements.sources.length > 0 && !measurements.figures({})) {
+    const isWhole = measurements.sources.every(
+      (source) => source.problems.length === 0 && source.shape !== 'unknown'
+    )
+    if (isWhole) return { missing: 'the service gave one, but there are no samples in the CSVs' }
+  }
+  return { actual: apdex.score }
+}
+
+/** Why the measurements cannot carry a verdict; undefined when they are whole. */
+export function describeGaps({ measurements, measurementsProblem }: Evidence): string | undefined {
+  if (!measurements) return measurementsProblem ?? 'there are no measurements'
+  const gaps = measurements.sources.flatMap((source) => describeSourceGap(source) ?? [])
+  if (measurementsProblem !== undefined) gaps.unshift(measurementsProblem)
+  if (gaps.length === 0) return undefined
+  const rest = gaps.length - SHOWN_GAPS
+  return gaps.slice(0, SHOWN_GAPS).join('; ') + (rest > 0 ? `; and ${rest} more` : '')
+}
+
+function describeSourceGap({ grid, region, shape, header, rows, problems }: Source): string | undefined {
+  const subject = `the CSV of grid ${shorten(grid)} (${shorten(region)})`
+  if (shape === 'unknown') {
+    const found = header === '' ? 'it has no header' : `its header is "${shorten(header, SHOWN_HEADER)}"`
+    return [`${subject} has an unknown shape: ${found}`, ...problems].join(', ')
+  }
+  if (problems.length > 0) return `${subject} is not whole: ${problems.join(', ')}`
+  // A grid that sent nothing did not take part in the load that the threshold is about.
+  return rows === 0 ? `${subject} has no rows` : undefined
+}
+
+/** Reads a threshold's number off the figures of one scope. */
+export function readFigure(threshold: Threshold, figures: Figures | undefined, evidence: Evidence): Reading {
+  if (!figures || !(figures.samples > 0)) return { missing: 'there are no samples' }
+  if (threshold.metric === 'apdex' && !isTarget(evidence.apdex?.targetMs)) {
+    return { missing: "the target is not known: it is the number in brackets of the service's own apdex" }
+  }
+  const actual = pickFigure(threshold, figures, evidence)
+  if (actual === undefined) return { missing: 'not available in this CSV' }
+  return isPossible(threshold.metric, actual)
+    ? { actual }
+    : { missing: `it came out as ${actual}, which cannot be` }
+}
+
+function isPossible(metric: Metric, actual: number): boolean {
+  return Number.isFinite(actual) && actual >= 0 && actual <= (METRIC_RULES[metric].largest ?? Infinity)
+}
+
+function isTarget(targetMs: number | undefined): targetMs is number {
+  return targetMs !== undefined && targetMs > 0 && Number.isFinite(targetMs)
+}
+
+function pickFigure(threshold: Threshold, figures: Figures, { apdex }: Evidence): number | undefined {
+  switch (threshold.metric) {
+    case 'apdex':
+      return isTarget(apdex?.targetMs) ? figures.apdex(apdex.targetMs) : undefined
+    case 'median':
+    case 'percentile':
+      return threshold.percentile === undefined ? undefined : figures.percentileMs(threshold.percentile)
+    case 'error_rate':
+      return figures.errorRate
+    case 'throughput':
+      return figures.throughput
+    case 'mean':
+      return figures.meanMs
+    case 'min':
+      return figures.minMs
+    case 'max':
+      return figures.maxMs
+    case 'samples':
+      return figures.samples
+    case 'failures':
+      return figures.failures
+    case 'concurrency':
+      return figures.concurrency
+  }
+}

@@ -1,0 +1,32 @@
+import type { Figures, Measurements, Scope } from '../../results/figures/measurements.js'
+import type { Judgement } from './judgement.js'
+import type { Metric } from '../grammar/threshold.js'
+import { quote } from '../words.js'
+
+const TIMES: readonly Metric[] = ['mean', 'median', 'percentile', 'min', 'max']
+const FAILURES: readonly Metric[] = ['error_rate', 'failures', 'apdex']
+
+export function isTime(metric: Metric): boolean {
+  return TIMES.includes(metric)
+}
+
+/** Whether the gate fails for its failures already, so that nothing rests on times that say little. */
+export function failsForFailures(judgements: readonly Judgement[]): boolean {
+  return judgements.some(
+    ({ verdict, threshold }) =>
+      verdict === 'failed' && threshold.level === 'fail' && FAILURES.includes(threshold.metric)
+  )
+}
+
+/** Why the times of a scope say nothing good: failed requests are quick or slow for reasons of their own. Undefined when they do. */
+export function doubtTimes(
+  { samples, failures }: Figures,
+  measurements: Measurements,
+  scope: Scope
+): string | undefined {
+  if (failures * 2 <= samples) return undefined
+  const [first] = measurements.errors(scope)
+  const words = first && [first.code, first.message].filter((text) => text.trim() !== '').map(quote)
+  const most = words === undefined || words.length === 0 ? '' : `, most often with ${words.join(' ')}`
+  return `${failures} of ${samples} samples failed${most}, and times of failed requests are no measure`
+}

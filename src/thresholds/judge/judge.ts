@@ -1,0 +1,63 @@
+import type { Measurements } from '../../results/figures/measurements.js'
+import { describeGaps, readFigure, readServiceApdex, type Evidence } from './evidence.js'
+import { doubtTimes, failsForFailures, isTime } from './failed-times.js'
+import { leaveUndecided, type Judgement } from './judgement.js'
+import { describeUnmatched, findScopes } from './scopes.js'
+import type { Threshold } from '../grammar/threshold.js'
+import { weighReadings, type ScopeReading } from './weigh.js'
+
+export type { Evidence } from './evidence.js'
+export type { Judgement } from './judgement.js'
+
+/**
+ * Judges every threshold. Times of scopes where more than half the samples failed do not count as held, unless the failures themselves
+ * break a threshold.
+ */
+export function judgeThresholds(thresholds: readonly Threshold[], evidence: Evidence): Judgement[] {
+  const trusting = thresholds.map((threshold) => judgeThreshold(threshold, evidence, true))
+  if (failsForFailures(trusting)) return trusting
+  return thresholds.map((threshold, i) => {
+    const judgement = trusting[i]
+    const isAsItWas = judgement !== undefined && !isTime(threshold.metric)
+    return isAsItWas ? judgement : judgeThreshold(threshold, evidence, false)
+  })
+}
+
+function judgeThreshold(threshold: Threshold, evidence: Evidence, isTrusting: boolean): Judgement {
+  // The grammar lets no such limit through; one that was made otherwise would hold by accident.
+  if (!Number.isFinite(threshold.value)) return leaveUndecided(threshold, 'the limit is not a number')
+  if (threshold.metric === 'apdex' && Object.keys(threshold.selector).length === 0) {
+    return weighReadings(threshold, [{ scope: {}, reading: readServiceApdex(evidence) }])
+  }
+  const gaps = describeGaps(evidence)
+  if (!evidence.measurements)
+    return leaveUndecided(threshold, `${threshold.name} is not known: ${gaps ?? ''}`)
+
+  const judgement = judgeMeasured(threshold, evidence.measurements, { evidence, isTrusting })
+  if (gaps === undefined) return judgement
+  // Not even a breach is believed here: the rows that are missing may be the ones that would have undone it.
+  const reason = `${threshold.name} cannot be judged: ${gaps}; in what was read, ${judgement.reason}`
+  return { ...leaveUndecided(threshold, reason), scopesChecked: judgement.scopesChecked }
+}
+
+function judgeMeasured(
+  threshold: Threshold,
+  measurements: Measurements,
+  { evidence, isTrusting }: { evidence: Evidence; isTrusting: boolean }
+): Judgement {
+  if (!measurements.figures({})) {
+    return leaveUndecided(threshold, `${threshold.name} is not known: there are no samples`)
+  }
+  const unmatched = describeUnmatched(threshold.selector, measurements)
+  if (unmatched !== undefined) return leaveUndecided(threshold, unmatched)
+  return weighReadings(threshold, readScopes())
+
+  function* readScopes(): Generator<ScopeReading> {
+    for (const { scope, figures } of findScopes(threshold.selector, measurements)) {
+      const reading = readFigure(threshold, figures, evidence)
+      const isOfTimes = figures !== undefined && isTime(threshold.metric) && 'actual' in reading
+      const doubt = isTrusting || !isOfTimes ? undefined : doubtTimes(figures, measurements, scope)
+      yield { scope, reading: doubt === undefined ? reading : { ...reading, doubt } }
+    }
+  }
+}

@@ -1,0 +1,79 @@
+import type { Figures, Measurements, Scope } from '../../results/figures/measurements.js'
+import { rankNearest } from '../grammar/nearest.js'
+import { matchesPattern } from '../grammar/pattern.js'
+import { SELECTOR_KEYS, type Selector, type SelectorKey } from '../grammar/threshold.js'
+import { quote } from '../words.js'
+
+const SUGGESTED_VALUES = 3
+
+/** A scope with its figures; undefined when it has no samples. */
+export interface ScopeFigures {
+  readonly scope: Scope
+  readonly figures: Figures | undefined
+}
+
+interface Axis {
+  readonly key: SelectorKey
+  readonly values: readonly string[]
+}
+
+/** Says which part of a selector matches nothing, and what comes near; undefined when each part matches. */
+export function describeUnmatched(selector: Selector, measurements: Measurements): string | undefined {
+  const parts: string[] = []
+  for (const key of SELECTOR_KEYS) {
+    const pattern = selector[key]
+    if (!pattern || matchValues(selector, key, measurements).length > 0) continue
+    const values = valuesOf(measurements, key)
+    const nearest = rankNearest(pattern.pieces.join(''), values, SUGGESTED_VALUES).map(quote)
+    parts.push(`no ${key} matches ${quote(pattern.text)}; ${describeNearest(nearest, values.length)}`)
+  }
+  return parts.length > 0 ? parts.join('; ') : undefined
+}
+
+function describeNearest(nearest: readonly string[], total: number): string {
+  if (nearest.length === 0) return 'there is none in the CSVs'
+  return `${nearest.length < total ? `the nearest of ${total} are` : 'there is'} ${nearest.join(', ')}`
+}
+
+/**
+ * Yields every combination of the values that the selector's keys match, as far as it has samples. A region or grid
+ * without any is yielded by itself: what brought nothing must not vanish from `{grid="*"}`. (A label is known by its
+ * samples, so it has some.)
+ */
+export function* findScopes(selector: Selector, measurements: Measurements): Generator<ScopeFigures> {
+  const axes = SELECTOR_KEYS.filter((key) => selector[key]).map((key) => ({
+    key,
+    values: matchValues(selector, key, measurements)
+  }))
+  if (axes.length === 0) yield { scope: {}, figures: measurements.figures({}) }
+  for (const { key, values } of axes.filter((axis) => axis.key !== 'label' || axes.length === 1)) {
+    for (const value of values) {
+      const scope = { [key]: value }
+      const figures = measurements.figures(scope)
+      if (!figures || axes.length === 1) yield { scope, figures }
+    }
+  }
+  if (axes.length > 1) yield* combine({}, axes, measurements)
+}
+
+function* combine(outer: Scope, axes: readonly Axis[], measurements: Measurements): Generator<ScopeFigures> {
+  const [axis, ...inner] = axes
+  if (!axis) return
+  for (const value of axis.values) {
+    const scope = { ...outer, [axis.key]: value }
+    const figures = measurements.figures(scope)
+    // Cut off early, so that 10,000 labels are not asked of a grid and a region that never meet.
+    if (!figures) continue
+    if (inner.length === 0) yield { scope, figures }
+    else yield* combine(scope, inner, measurements)
+  }
+}
+
+function matchValues(selector: Selector, key: SelectorKey, measurements: Measurements): string[] {
+  const pattern = selector[key]
+  return pattern ? valuesOf(measurements, key).filter((value) => matchesPattern(pattern, value)) : []
+}
+
+function valuesOf(measurements: Measurements, key: SelectorKey): readonly string[] {
+  return { label: measurements.labels, region: measurements.regions, grid: measurements.grids }[key]
+}

@@ -1,0 +1,105 @@
+import type { Scope } from '../../results/figures/measurements.js'
+import { holds, measureRoom } from './compare.js'
+import type { Reading } from './evidence.js'
+import { formatActual, formatLimit, formatMargin } from '../format.js'
+import { leaveUndecided, type Judgement } from './judgement.js'
+import type { Threshold } from '../grammar/threshold.js'
+import { describeScope } from '../words.js'
+
+export interface ScopeReading {
+  readonly scope: Scope
+  readonly reading: Reading
+}
+
+interface Tally {
+  checked: number
+  broken: number
+  missing: number
+  worst: { readonly scope: Scope; readonly actual: number; readonly room: number } | undefined
+  /** What is said of the scope: that its number is not known, or what speaks against it. */
+  firstMissing: { readonly scope: Scope; readonly words: string } | undefined
+}
+
+/** A threshold must hold in every scope: one broken decides, then one without a number, and the worst is named. */
+export function weighReadings(threshold: Threshold, readings: Iterable<ScopeReading>): Judgement {
+  const tally = countReadings(threshold, readings)
+  const { worst, firstMissing } = tally
+  if (worst && (tally.broken > 0 || !firstMissing)) {
+    const { actual, room, scope } = worst
+    return {
+      threshold,
+      verdict: tally.broken > 0 ? 'failed' : 'passed',
+      actual,
+      margin: shareOfLimit(room, threshold.value),
+      ...namedScope(scope),
+      scopesChecked: tally.checked,
+      reason: explainVerdict(threshold, tally, worst)
+    }
+  }
+  if (!firstMissing) {
+    return leaveUndecided(
+      threshold,
+      `${threshold.name} is not known: there are no samples in any such combination`
+    )
+  }
+  const others = tally.missing > 1 ? `; so in ${tally.missing} of ${tally.checked} scopes` : ''
+  return {
+    ...leaveUndecided(
+      threshold,
+      `${threshold.name}${describeScope(firstMissing.scope)} ${firstMissing.words}${others}`
+    ),
+    ...namedScope(firstMissing.scope),
+    scopesChecked: tally.checked
+  }
+}
+
+/** Keeps the worst scope only: there may be a great many. */
+function countReadings(threshold: Threshold, readings: Iterable<ScopeReading>): Tally {
+  const tally: Tally = { checked: 0, broken: 0, missing: 0, worst: undefined, firstMissing: undefined }
+  for (const { scope, reading } of readings) {
+    tally.checked++
+    if ('missing' in reading) {
+      tally.missing++
+      tally.firstMissing ??= { scope, words: `is not known: ${reading.missing}` }
+      continue
+    }
+    const { actual, doubt } = reading
+    if (doubt !== undefined && holds(actual, threshold)) {
+      tally.missing++
+      tally.firstMissing ??= { scope, words: `is ${formatActual({ threshold, actual })}, but ${doubt}` }
+      continue
+    }
+    const room = measureRoom(actual, threshold)
+    if (!holds(actual, threshold)) tally.broken++
+    // In one threshold, what is broken always has less room than what holds.
+    if (!tally.worst || room < tally.worst.room) tally.worst = { scope, actual, room }
+  }
+  return tally
+}
+
+function explainVerdict(
+  threshold: Threshold,
+  { checked, broken, missing }: Tally,
+  { scope, actual }: { readonly scope: Scope; readonly actual: number }
+): string {
+  const judged = { threshold, actual }
+  const subject = threshold.name + describeScope(scope)
+  const others =
+    checked === 1
+      ? ''
+      : broken > 0
+        ? `; broken in ${broken} of ${checked} scopes`
+        : `; the closest of ${checked} scopes`
+  const unknown = missing > 0 ? `, not known in ${missing}` : ''
+  const limit = `must be ${threshold.operator} ${formatLimit(threshold)}`
+  return `${subject} is ${formatActual(judged)}, ${limit}: ${formatMargin(judged)}${others}${unknown}`
+}
+
+function shareOfLimit(room: number, limit: number): number | undefined {
+  if (limit === 0) return room === 0 ? 0 : undefined
+  return room / limit
+}
+
+function namedScope(scope: Scope): { scope?: Scope } {
+  return Object.keys(scope).length > 0 ? { scope } : {}
+}
