@@ -8,8 +8,7 @@ import { openClient as openClientFor } from './open-client.js'
 import { maskToken } from './settings/mask-token.js'
 import type { Settings } from './settings/settings.js'
 import type { StepState } from './step-state.js'
-import { messageOf } from './errors.js'
-import type { LocalServiceEnd, Workbench } from './ports.js'
+import type { Workbench } from './ports.js'
 
 /** A client for the service, the embedded one started where the run is done here, and the step's state begun. */
 export async function openGate(bench: Workbench, settings: Settings): Promise<Gate> {
@@ -46,15 +45,5 @@ function initialState({ target, serviceName, stopOnCancel }: Settings): StepStat
     processGroups: [],
     cleanupDue: false,
     leaveIfKilled: !stopOnCancel
-  }
-}
-
-/** What cannot be closed must not cost the verdict. */
-export async function closeGate({ client, local, bench }: Gate, end?: LocalServiceEnd): Promise<void> {
-  try {
-    await client.close()
-    await local?.close(end)
-  } catch (thrown) {
-    bench.log.warning(`The service's end could not be awaited: ${messageOf(thrown)}`)
   }
 }

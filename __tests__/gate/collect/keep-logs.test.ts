@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals'
 import { join } from 'node:path'
-import type { Findings } from '../../../src/gate/verdict/conclude.js'
+import type { Findings } from '../../../src/gate/findings.js'
+import { conclude } from '../../../src/gate/verdict/conclude.js'
 import { keepLogs } from '../../../src/gate/collect/keep-logs.js'
 import type { LocalService } from '../../../src/gate/ports.js'
 import { makeGate, makeRun } from '../../support/gate/gate-bench.js'
@@ -53,24 +54,24 @@ describe('the logs are kept', () => {
       findings: { ...goodEnd(), run: makeRun({ durationSeconds: 10, startedMs: 0, stoppedMs: 2000 }) }
     }
   ])('after $name', async ({ findings }) => {
-    await keepLogs(gate, findings)
+    const logs = await keepLogs(gate, conclude(gate.settings, findings))
     const folder = join(gate.bench.scratchDir, 'logs')
     expect(requests).toEqual([{ runId: 'run1', folder, secrets: ['local-token', 'github-token'] }])
-    expect(findings.logs).toEqual([join(folder, 'node.log')])
+    expect(logs).toEqual([join(folder, 'node.log')])
     expect(gate.bench.log.of('info')).toEqual([`The tool's logs are kept in ${folder}.`])
   })
 })
 
 test('where there is no run there are no logs', async () => {
   const findings: Findings = { trouble: { kind: 'error', message: 'no java' } }
-  await keepLogs(gate, findings)
-  expect([requests, findings.logs]).toEqual([[], undefined])
+  const logs = await keepLogs(gate, conclude(gate.settings, findings))
+  expect([requests, logs]).toEqual([[], []])
 })
 
 test('logs that cannot be copied cost a warning', async () => {
   const failing = { ...gate.local!, keepLogs: () => Promise.reject(new Error('ENOSPC')) }
   const findings: Findings = { run: makeRun({ status: 'problem' }) }
-  await keepLogs({ ...gate, local: failing }, findings)
+  const logs = await keepLogs({ ...gate, local: failing }, conclude(gate.settings, findings))
   expect(gate.bench.log.of('warning')).toEqual(["The tool's logs could not be kept: ENOSPC"])
-  expect(findings.logs).toBeUndefined()
+  expect(logs).toEqual([])
 })

@@ -115,7 +115,7 @@ test('comes last, when summary and annotations are out', async () => {
     measurements: undefined
   }
   const outcome = conclude(settings, { run: makeRun(), collection })
-  await bench.clock.run(publish(bench, { settings, outcome, collection, withArtifact: false }))
+  await bench.clock.run(publish(bench, { settings, outcome, collection }))
   expect(bench.events.slice(-3)).toEqual(['summary', 'annotation', 'comment'])
   expect(bench.annotations).toEqual([
     { level: 'error', message: 'apdex is 0.93, must be >= 0.95: 2.1 % short [eu]' }

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Collection } from '../../../src/gate/collect/collect.js'
 import { conclude } from '../../../src/gate/verdict/conclude.js'
-import type { Findings } from '../../../src/gate/verdict/conclude.js'
+import type { Findings } from '../../../src/gate/findings.js'
 import { publish } from '../../../src/gate/publish/publish.js'
 import type { Settings } from '../../../src/gate/settings/settings.js'
 import type { Workbench } from '../../../src/gate/ports.js'
@@ -36,14 +36,13 @@ function makeCollection(): Collection {
 interface Case {
   readonly settings?: Settings
   readonly findings?: Findings
-  readonly withArtifact?: boolean
 }
 
 async function make(known: Case = {}): Promise<void> {
-  const { settings = makeSettings({ thresholdLines: 'apdex >= 0.95' }), withArtifact = true } = known
+  const { settings = makeSettings({ thresholdLines: 'apdex >= 0.95' }) } = known
   const findings = known.findings ?? { run: makeRun(), collection: makeCollection() }
   const outcome = conclude(settings, findings)
-  await bench.clock.run(publish(bench, { settings, outcome, collection: findings.collection, withArtifact }))
+  await bench.clock.run(publish(bench, { settings, outcome, collection: findings.collection }))
 }
 
 function failingUpload(...messages: string[]): Workbench['uploadArtifact'] {
@@ -99,7 +98,7 @@ test('the logs of the tools, where they were kept, are in the artifact too', asy
   const logs = [join(bench.scratchDir, 'logs', 'g1-1.log')]
   const { collection } = findings
   const outcome = conclude(settings, findings)
-  await bench.clock.run(publish(bench, { settings, outcome, collection, logs, withArtifact: true }))
+  await bench.clock.run(publish(bench, { settings, outcome, collection, logs }))
   expect(bench.uploads[0]?.files.slice(-1)).toEqual(logs)
 })
 
@@ -130,13 +129,7 @@ describe('the outputs', () => {
 
   test('of a run that never was', async () => {
     await make({ findings: { trouble: { kind: 'error', message: 'no' } }, settings: makeSettings() })
-    expect([...bench.outputs.keys()].sort()).toEqual([
-      'artifact-id',
-      'artifact-url',
-      'metrics',
-      'thresholds',
-      'verdict'
-    ])
+    expect([...bench.outputs.keys()].sort()).toEqual(['metrics', 'thresholds', 'verdict'])
     expect(bench.outputs.get('verdict')).toBe('error')
   })
 
@@ -188,8 +181,15 @@ test('where there is nowhere to upload to, nothing is said', async () => {
   expect(bench.outputs.get('verdict')).toBe('failed')
 })
 
-test('without an artifact, nothing is uploaded', async () => {
-  await make({ withArtifact: false })
+test.each<{ name: string; findings: Findings }>([
+  { name: 'there was no run', findings: { trouble: { kind: 'error', message: 'no java' } } },
+  {
+    name: 'the job was cancelled',
+    findings: { run: makeRun(), trouble: { kind: 'cancelled', message: 'x' } }
+  },
+  { name: 'the run goes on by itself', findings: { run: makeRun(), isDetached: true } }
+])('nothing is uploaded where $name', async ({ findings }) => {
+  await make({ findings })
   expect(bench.uploads).toEqual([])
 })
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import type { Collection } from '../../../src/gate/collect/collect.js'
 import { conclude } from '../../../src/gate/verdict/conclude.js'
-import type { Findings } from '../../../src/gate/verdict/conclude.js'
+import type { Findings } from '../../../src/gate/findings.js'
 import { mergeScans } from '../../../src/results/figures/merge.js'
 import { createScanner } from '../../../src/results/csv/scanner.js'
 import { makeGrid, makeRun, makeSettings, makeSpecification } from '../../support/gate/gate-bench.js'

@@ -1,6 +1,6 @@
 import { cleanUp, endTwins } from './clean-up.js'
 import type { CleanUpOptions } from './clean-up.js'
-import type { Findings } from '../verdict/conclude.js'
+import type { Findings } from '../findings.js'
 import { startDeadline } from '../deadline.js'
 import { MOST_HEAD_PAGES } from '../run/find-run.js'
 import type { Gate } from '../gate.js'
@@ -12,7 +12,7 @@ const STOP_ON_CANCEL_MS = 5_000
 const STOP_ON_TROUBLE_MS = 3 * 60_000
 
 /** Ends what is left of the step's own; what is left on purpose is told. */
-export async function tidyUp(gate: Gate, findings: Findings): Promise<void> {
+export async function cleanUpRun(gate: Gate, findings: Findings): Promise<void> {
   const { bench, client, ledger } = gate
   const { state } = ledger
   if (!state.cleanupDue) return

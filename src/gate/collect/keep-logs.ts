@@ -1,28 +1,25 @@
 import { join } from 'node:path'
-import { conclude } from '../verdict/conclude.js'
-import type { Findings } from '../verdict/conclude.js'
+import type { Outcome } from '../../report/outcome.js'
 import type { Gate } from '../gate.js'
 import { messageOf } from '../errors.js'
 
-/** After a bad end the tools' own logs are evidence: they are copied before the embedded service and its folder go. */
-export async function keepLogs({ local, bench, settings }: Gate, findings: Findings): Promise<void> {
-  const { run } = findings
-  if (run === undefined || local?.keepLogs === undefined || endedWell(conclude(settings, findings), run))
-    return
+/** After a bad end the tools' own logs are evidence: they are copied before the embedded service and its folder go. Answers the copies. */
+export async function keepLogs({ local, bench, settings }: Gate, outcome: Outcome): Promise<string[]> {
+  const { run } = outcome
+  if (run === undefined || local?.keepLogs === undefined || endedWell(outcome)) return []
   const folder = join(bench.scratchDir, 'logs')
   try {
     const secrets = [local.token, settings.githubToken]
-    findings.logs = await local.keepLogs({ runId: run.id, folder, secrets })
-    if (findings.logs.length > 0) bench.log.info(`The tool's logs are kept in ${folder}.`)
+    const logs = await local.keepLogs({ runId: run.id, folder, secrets })
+    if (logs.length > 0) bench.log.info(`The tool's logs are kept in ${folder}.`)
+    return logs
   } catch (thrown) {
     bench.log.warning(`The tool's logs could not be kept: ${messageOf(thrown)}`)
+    return []
   }
 }
 
 /** A broken threshold is no bad end: the run told what it was asked. */
-function endedWell(
-  { verdict }: Pick<ReturnType<typeof conclude>, 'verdict'>,
-  { remoteErrors }: NonNullable<Findings['run']>
-): boolean {
-  return remoteErrors === undefined && (verdict === 'passed' || verdict === 'failed')
+function endedWell({ verdict, remoteErrors }: Outcome): boolean {
+  return remoteErrors.length === 0 && (verdict === 'passed' || verdict === 'failed')
 }

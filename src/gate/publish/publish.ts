@@ -34,14 +34,13 @@ export async function publish(
     settings: Settings
     outcome: Outcome
     collection: Collection | undefined
-    logs?: readonly string[] | undefined
-    withArtifact: boolean
+    logs?: readonly string[]
   }
 ): Promise<void> {
-  const { settings, outcome, collection, logs = [], withArtifact } = options
+  const { settings, outcome, collection, logs = [] } = options
   for (const warning of logged(outcome)) bench.log.warning(warning)
   const files = [...(await writeFiles(bench, outcome, collection)), ...logs]
-  const { artifact, problem } = withArtifact
+  const { artifact, problem } = isWorthUploading(outcome)
     ? await upload(bench, { settings, outcome, files })
     : { artifact: undefined, problem: undefined }
   setOutputs(bench, outcome, { artifact, collection })
@@ -53,6 +52,11 @@ export async function publish(
     )
   for (const annotation of annotate(outcome, describeLeg(settings.matrix))) bench.annotate(annotation)
   await commentOnPullRequest(bench, { settings, outcome, links })
+}
+
+/** Without a run there is nothing to keep; of a cancelled step nobody waits for it, and a run that goes on has nothing yet. */
+function isWorthUploading({ run, verdict }: Outcome): boolean {
+  return run !== undefined && verdict !== 'cancelled' && verdict !== 'detached'
 }
 
 /** The runner keeps few warnings of a step, so what the service says is one. */

@@ -18,20 +18,8 @@ import {
   shortestSpan
 } from './reached-load.js'
 import type { Settings } from '../settings/settings.js'
-import type { Trouble } from '../errors.js'
+import type { Findings } from '../findings.js'
 import type { Watched } from '../run/watch-run.js'
-
-/** What the story has brought together so far; each part may be missing. */
-export interface Findings {
-  run?: Run
-  watched?: Watched
-  collection?: Collection
-  trouble?: Trouble
-  isDetached?: boolean
-  /** The copies of the tools' logs, after a bad end. */
-  logs?: readonly string[]
-  notes?: readonly string[]
-}
 
 /** A run that ended before this share of its duration, by the service's times, was stopped by somebody. */
 const LEAST_SHARE = 0.9
@@ -56,7 +44,7 @@ export function conclude(settings: Settings, findings: Findings): Outcome {
     measurements: collection?.measurements,
     warnings: [...warnings, ...(collection?.doubts ?? [])],
     remoteErrors,
-    notes: [...notesOf(settings), ...(findings.notes ?? [])]
+    notes: notesOf(settings)
   }
 }
 

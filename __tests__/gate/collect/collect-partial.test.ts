@@ -2,9 +2,9 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Findings } from '../../../src/gate/verdict/conclude.js'
+import type { Findings } from '../../../src/gate/findings.js'
 import type { Gate } from '../../../src/gate/gate.js'
-import { keepPartial, notePartial } from '../../../src/gate/collect/keep-partial.js'
+import { describePartial, howToClose } from '../../../src/gate/collect/collect-partial.js'
 import { makeClock } from '../../support/make-clock.js'
 
 let scratchDir: string
@@ -25,10 +25,10 @@ describe('how the embedded service is closed after a cancellation', () => {
     { name: 'after a slow stop', spentMs: 3200, withinMs: 1800 },
     { name: 'when the time is over', spentMs: 5000, withinMs: 500 },
     { name: 'when it has been over for long', spentMs: 60_000, withinMs: 500 }
-  ])('$name: in what is left, and what nobody has read is kept', async ({ spentMs, withinMs }) => {
+  ])('$name: in what is left, and what nobody has read is kept', ({ spentMs, withinMs }) => {
     const gate = makeGate()
-    const cancelledMs = gate.bench.clock.now() - spentMs
-    expect(await keepPartial(gate, { ...CANCELLED }, cancelledMs)).toEqual({
+    const endedMs = gate.bench.clock.now() - spentMs
+    expect(howToClose(gate, { ...CANCELLED, endedMs })).toEqual({
       withinMs,
       keepSamplesIn: join(scratchDir, 'results')
     })
@@ -38,8 +38,8 @@ describe('how the embedded service is closed after a cancellation', () => {
     { name: 'another end than a cancellation', gate: {}, findings: TIMED_OUT },
     { name: 'no trouble', gate: {}, findings: {} },
     { name: 'a service elsewhere', gate: { local: undefined }, findings: CANCELLED }
-  ])('$name is none of its business', async ({ gate, findings }) => {
-    expect(await keepPartial(makeGate(gate), { ...findings }, 0)).toEqual({})
+  ])('$name is none of its business', ({ gate, findings }) => {
+    expect(howToClose(makeGate(gate), { ...findings, endedMs: 0 })).toEqual({})
   })
 })
 
@@ -47,16 +47,12 @@ describe('what is said of the CSVs', () => {
   test('their names, and that nobody has read them', async () => {
     mkdirSync(join(scratchDir, 'results'))
     for (const name of ['b.csv', 'a.csv', 'c.csv.part']) writeFileSync(join(scratchDir, 'results', name), '')
-    const findings = { ...CANCELLED }
-    await notePartial(makeGate(), findings)
-    expect(findings.notes).toEqual([
+    expect(await describePartial(makeGate(), CANCELLED)).toEqual([
       'Partial results: results/a.csv, results/b.csv hold what was measured until the cancellation. There was no time to read them.'
     ])
   })
 
   test('nothing where there are none', async () => {
-    const findings = { ...CANCELLED }
-    await notePartial(makeGate(), findings)
-    expect(findings.notes).toBeUndefined()
+    expect(await describePartial(makeGate(), CANCELLED)).toEqual([])
   })
 })

@@ -1,0 +1,72 @@
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { startDeadline } from '../deadline.js'
+import { messageOf } from '../errors.js'
+import type { Findings } from '../findings.js'
+import type { Gate } from '../gate.js'
+import type { LocalServiceEnd } from '../ports.js'
+
+/** The runner sends its second signal, which ends the process at once, 7.5 s after the first one. */
+const CANCEL_LIMIT_MS = 5_000
+/** What the embedded service needs to note its state once its tools have ended. */
+const LEAST_CLOSE_MS = 500
+const RESULTS = 'results'
+
+/** After a cancel, what the embedded service has measured until then is read and reported where there is time. */
+export async function collectPartial(gate: Gate, findings: Findings): Promise<Findings> {
+  const { bench, client } = gate
+  const { run } = findings
+  const withinMs = leftMs(gate, findings)
+  if (run === undefined || withinMs <= 0 || !isCutOff(gate, findings)) return findings
+  const deadline = startDeadline(bench.clock, withinMs, { error: new Error('there was no time left') })
+  try {
+    const { collect } = await import('../after-run.js')
+    const shown = await client.showRun(run.id, deadline.signal)
+    const collection = await collect(gate, shown, { signal: deadline.signal, isPatient: false })
+    return { ...findings, run: shown, collection }
+  } catch (thrown) {
+    bench.log.info(`The partial results could not be read: ${messageOf(thrown)}`)
+    return findings
+  } finally {
+    deadline.release()
+  }
+}
+
+/** How the embedded service is to be closed: in what time a cancel leaves, keeping the samples that nobody has read. */
+export function howToClose(gate: Gate, findings: Findings): LocalServiceEnd {
+  if (!isCutOff(gate, findings)) return {}
+  return {
+    withinMs: Math.max(LEAST_CLOSE_MS, leftMs(gate, findings)),
+    ...(isComplete(findings) ? {} : { keepSamplesIn: join(gate.bench.scratchDir, RESULTS) })
+  }
+}
+
+/** Says what the CSVs of a cancelled run are. */
+export async function describePartial(gate: Gate, findings: Findings): Promise<string[]> {
+  if (!isCutOff(gate, findings)) return []
+  const names = await readdir(join(gate.bench.scratchDir, RESULTS)).catch(() => [])
+  const csvs = names.filter((name) => name.endsWith('.csv')).sort()
+  if (csvs.length === 0) return []
+  const unread = isComplete(findings) ? '' : ' There was no time to read them.'
+  return [
+    `Partial results: ${csvs.map((name) => `${RESULTS}/${name}`).join(', ')} hold what was measured until the cancellation.${unread}`
+  ]
+}
+
+/** A service elsewhere keeps what it has. */
+function isCutOff({ local }: Gate, { trouble }: Findings): boolean {
+  return local !== undefined && trouble?.kind === 'cancelled'
+}
+
+function leftMs({ bench }: Gate, { endedMs }: Findings): number {
+  const nowMs = bench.clock.now()
+  return CANCEL_LIMIT_MS - (nowMs - (endedMs ?? nowMs))
+}
+
+function isComplete({ collection }: Findings): boolean {
+  return (
+    collection !== undefined &&
+    collection.grids.length > 0 &&
+    collection.grids.every(({ path }) => path !== undefined)
+  )
+}
