@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { parse } from 'yaml'
+import { describeInput } from '../src/gate/settings/input-table.js'
 import { DEFAULTS, INPUT_NAMES } from '../src/gate/settings/inputs.js'
 import { OUTPUT_NAMES } from '../src/gate/publish/outputs.js'
 
@@ -82,6 +83,10 @@ describe('action.yml', () => {
       'github-token': '${{ github.token }}',
       matrix: '${{ toJSON(matrix) }}'
     })
+  })
+
+  test.each(INPUT_NAMES)('describes %s in the words of the table', (name) => {
+    expect(action.inputs[name]?.description).toBe(describeInput(name))
   })
 
   test('requires nothing by itself: a value may come from the config file', () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
+import { INPUT_GROUPS } from '../../src/gate/settings/input-table.js'
 import { INPUT_NAMES } from '../../src/gate/settings/inputs.js'
 import { UsageError } from '../../src/terminal/arguments.js'
 import { COMMANDS, runCommandLine } from '../../src/terminal/commands.js'
@@ -40,8 +41,17 @@ describe('help', () => {
     expect(asked.out).toContain(about)
     for (const flag of flags) {
       expect(asked.out).toContain(`  --${flag.name} `)
-      expect(asked.out).toContain(flag.about)
+      expect(asked.out.replace(/\s+/g, ' ')).toContain(flag.about)
     }
+  })
+
+  test('on run: what each input means, with its default, under the headings of the inputs', async () => {
+    const lines = (await type('run', '--help')).out.split('\n')
+    expect(lines.filter((line) => /^[A-Z]/.test(line))).toEqual([...INPUT_GROUPS])
+    expect(lines.find((line) => line.includes('--stop-on-cancel'))).toMatch(
+      /Stop the run .* Default: `true`\.$/
+    )
+    expect(lines.every((line) => line.length <= 100)).toBe(true)
   })
 
   test('every command that a script would ask takes --json', () => {

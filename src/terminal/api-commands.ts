@@ -30,14 +30,18 @@ export const CONNECTION_FLAGS: readonly Flag[] = [
   {
     name: 'base-url',
     value: 'address',
-    about: "the service's address, with or without /api; the token comes from LOADGATE_TOKEN"
+    about: 'Address of the service, with or without `/api`. The API token comes from LOADGATE_TOKEN.'
   },
-  { name: 'service-name', value: 'word', about: "the service's own word, where its identifiers carry one" },
-  { name: 'json', about: 'print JSON' }
+  {
+    name: 'service-name',
+    value: 'word',
+    about: "The service's own word, where its identifiers contain one."
+  },
+  { name: 'json', about: 'Print JSON.' }
 ]
 
 export const GRID_FLAGS: readonly Flag[] = [
-  { name: 'grids', value: 'yaml', about: 'one specification, as an element of the input grids' }
+  { name: 'grids', value: 'yaml', about: 'Specification of the grid: one element of the input `grids`.' }
 ]
 
 /** A service that always has another page must not keep the command for ever. */
@@ -47,8 +51,8 @@ const MOST_PAGES = 1_000
 const RESULTS_TIMEOUT = '10m'
 
 export const RESULTS_FLAGS: readonly Flag[] = [
-  { name: 'output', value: 'folder', about: 'where the CSVs go (loadgate-results/<run id>)' },
-  { name: 'timeout', value: 'duration', about: `how long they may take (${RESULTS_TIMEOUT})` }
+  { name: 'output', value: 'folder', about: 'Folder for the CSVs. Default: loadgate-results/<run id>.' },
+  { name: 'timeout', value: 'duration', about: `How long to wait for them. Default: ${RESULTS_TIMEOUT}.` }
 ]
 
 interface Desk {

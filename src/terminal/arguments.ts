@@ -16,6 +16,8 @@ export interface Flag {
   /** What joins the values of a flag that may be given several times; undefined for one that may not. */
   readonly joint?: string
   readonly about: string
+  /** The heading that the help lists it under; none for a short list. */
+  readonly group?: string
 }
 
 export interface Arguments {

@@ -5,6 +5,7 @@ import type { Arguments, Flag } from './arguments.js'
 import { DEMO_FLAGS, runDemoCommand } from './demo-command.js'
 import type { DemoWorld } from './demo-command.js'
 import { GATE_FLAGS, runGateCommand } from './gate-command.js'
+import { renderHelp, renderOverview } from './help.js'
 import { REPORT_FLAGS, areFiles, runReportCommand } from './report-command.js'
 import { SERVE_FLAGS, runServeCommand } from './serve-command.js'
 import type { ServeWorld } from './serve-command.js'
@@ -109,8 +110,10 @@ const COMMAND_TEXTS: readonly CommandText[] = [
 ]
 
 export const COMMANDS: readonly Command[] = COMMAND_TEXTS.map((command) => {
-  const flags = new Map(command.forms.flatMap((form) => form.flags).map((flag) => [flag.name, flag]))
-  return { ...command, flags: [...flags.values()] }
+  const flags = command.forms.flatMap((form) => form.flags)
+  const isFirst = ({ name }: Flag, at: number): boolean =>
+    flags.findIndex((flag) => flag.name === name) === at
+  return { ...command, flags: flags.filter(isFirst) }
 })
 
 /** Runs what was typed and answers the exit code. */
@@ -123,9 +126,9 @@ export async function runCommandLine(args: readonly string[], world: World): Pro
   if (first === '--version' && args.length === 1) out.write(`${world.version}\n`)
   else if (args.length === 0) {
     // A script whose variable is not set must not pass for a gate that held.
-    err.write(`${renderOverview()}\nloadgate: no command was given.\n`)
+    err.write(`${renderOverview(COMMANDS)}\nloadgate: no command was given.\n`)
     return 2
-  } else if (command === undefined && isOverviewAsked(isHelp, rest)) out.write(renderOverview())
+  } else if (command === undefined && isOverviewAsked(isHelp, rest)) out.write(renderOverview(COMMANDS))
   else if (command === undefined) throw new UsageError(unknownCommand(rest[0] ?? ''))
   else if (isHelp || asksForHelp(rest, command.flags)) out.write(renderHelp(command))
   else return runCommand(command, args.slice(command.name.split(' ').length), world)
@@ -183,38 +186,4 @@ function checkWords({ name, operands, flags }: Command, words: readonly string[]
 
 function findCommand(args: readonly string[]): Command | undefined {
   return COMMANDS.find(({ name }) => name === args.slice(0, name.split(' ').length).join(' '))
-}
-
-function renderOverview(): string {
-  const width = Math.max(...COMMANDS.map(({ name, operands }) => `${name} ${operands}`.length))
-  const lines = COMMANDS.map(
-    ({ name, operands, about }) => `  ${`${name} ${operands}`.trim().padEnd(width)}  ${about}`
-  )
-  return `loadgate: a performance gate
-
-${lines.join('\n')}
-
-\`loadgate <command> --help\` lists its flags. The API token comes from LOADGATE_TOKEN.
-Exit codes: 0 passed, 1 failed, 2 inconclusive, timed out or an error, 130 cancelled.
-`
-}
-
-function renderHelp({ name, operands, about, flags, forms }: Command): string {
-  const rows = flags.map(
-    (flag) => [`--${flag.name}${flag.value === undefined ? '' : ` <${flag.value}>`}`, flag.about] as const
-  )
-  const width = Math.max(...rows.map(([flag]) => flag.length))
-  const usage = `loadgate ${name} ${operands}`.trim()
-  const lines = rows.map(([flag, words]) => `  ${flag.padEnd(width)}  ${words}`)
-  return [
-    `${usage}: ${about}`,
-    '',
-    ...lines,
-    ...(forms.length > 1 ? ['', ...forms.map(describeForm)] : []),
-    ''
-  ].join('\n')
-}
-
-function describeForm({ usage, flags }: Form): string {
-  return `\`loadgate ${usage}\` takes ${flags.map(({ name }) => `--${name}`).join(', ')}.`
 }

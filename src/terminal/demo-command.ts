@@ -12,8 +12,8 @@ export interface DemoWorld extends GateWorld {
 }
 
 export const DEMO_FLAGS: readonly Flag[] = [
-  { name: 'slow', about: 'make the shop slow, so that the gate fails' },
-  { name: 'rehearse', about: 'make synthetic samples in place of load' }
+  { name: 'slow', about: 'Make the shop slow, so that the gate fails.' },
+  { name: 'rehearse', about: 'Make synthetic samples instead of load.' }
 ]
 
 /** `npm start`: a demo shop on loopback, and the gate of examples/shop on it. */

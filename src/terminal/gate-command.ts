@@ -1,6 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { exitCodeOf } from '../gate/verdict/exit-code.js'
+import { INPUT_GROUPS, INPUT_TABLE, describeInput } from '../gate/settings/input-table.js'
+import type { InputGroup } from '../gate/settings/input-table.js'
 import { INPUT_NAMES } from '../gate/settings/inputs.js'
 import type { InputName } from '../gate/settings/inputs.js'
 import { resolvePlanFiles } from '../gate/settings/plan-files.js'
@@ -56,21 +58,40 @@ const JOINTS: Readonly<Partial<Record<InputName, string>>> = {
   'override-parameters': ', '
 }
 
-export const GATE_FLAGS: readonly Flag[] = [
+/** A person at a terminal need not say that the run is done here. */
+const ABOUT_BASE_URL =
+  'Address of the load-test service (https), with or without `/api`; or `local`, the embedded service on this machine. The API token comes from LOADGATE_TOKEN. Default: `local`.'
+
+const FLAGS: readonly (Flag & { readonly group: InputGroup })[] = [
   ...INPUT_NAMES.filter((name) => !NOT_FLAGS.includes(name)).map((name) => ({
     name,
-    value: 'value',
-    about: `as the input ${name} of the action`,
+    group: INPUT_TABLE[name].group,
+    value: INPUT_TABLE[name].value,
+    about: name === 'base-url' ? ABOUT_BASE_URL : describeInput(name),
     ...(JOINTS[name] !== undefined && { joint: JOINTS[name] })
   })),
-  { name: 'rehearse', about: 'make seeded synthetic samples in place of load, with base-url local' },
+  {
+    name: 'rehearse',
+    group: 'Where',
+    about: 'Make synthetic samples from a fixed seed instead of load; with `base-url` `local` only.'
+  },
   {
     name: 'output',
+    group: 'Output',
     value: 'folder',
-    about: `where CSVs, report.html and verdict.json go (${OUTPUT_FOLDER}/<time and process>)`
+    about: `Folder for CSVs, report.html and verdict.json. Default: ${OUTPUT_FOLDER}/<time and process>.`
   },
-  { name: 'json', about: 'print verdict.json on standard output, lines for people on standard error' }
+  {
+    name: 'json',
+    group: 'Output',
+    about: 'Print verdict.json on standard output, and lines for people on standard error.'
+  }
 ]
+
+/** In the order of their groups. */
+export const GATE_FLAGS: readonly Flag[] = INPUT_GROUPS.flatMap((group) =>
+  FLAGS.filter((flag) => flag.group === group)
+)
 
 /** `loadgate run`: the gate, with settings from flags named as the inputs. Answers the exit code. */
 export async function runGateCommand(args: Arguments, world: GateWorld): Promise<number> {

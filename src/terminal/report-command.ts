@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { mkdir, stat, writeFile } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
+import { describeInput } from '../gate/settings/input-table.js'
 import { decideByEvidence, gapInMeasurements } from '../gate/verdict/decide-verdict.js'
 import { exitCodeOf } from '../gate/verdict/exit-code.js'
 import type { Outcome } from '../report/outcome.js'
@@ -39,10 +40,14 @@ export const REPORT_FLAGS: readonly Flag[] = [
     name: 'thresholds',
     value: 'line',
     joint: '\n',
-    about: 'of CSVs: what must hold, as the input thresholds of the action'
+    about: `For CSVs. ${describeInput('thresholds')}`
   },
-  { name: 'apdex-target', value: 'ms', about: `of CSVs: satisfied up to this time (${APDEX_TARGET_MS})` },
-  { name: 'output', value: 'folder', about: 'of CSVs: where report.html and verdict.json go' }
+  {
+    name: 'apdex-target',
+    value: 'ms',
+    about: `For CSVs. Samples up to this time count as satisfied. Default: ${APDEX_TARGET_MS}.`
+  },
+  { name: 'output', value: 'folder', about: 'For CSVs. Folder for report.html and verdict.json.' }
 ]
 
 /** Whether the words name files rather than a run: what is no id, or is there. */

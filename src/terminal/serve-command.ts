@@ -26,11 +26,15 @@ export interface ServeOptions {
 const DATA_FOLDER = '.loadgate'
 
 export const SERVE_FLAGS: readonly Flag[] = [
-  { name: 'port', value: 'number', about: 'the port on 127.0.0.1; any free one unless given' },
-  { name: 'data', value: 'folder', about: `where runs, grids and results are kept (${DATA_FOLDER})` },
-  { name: 'rehearse', about: 'make seeded synthetic samples in place of load' },
-  { name: 'service-name', value: 'word', about: "the service's own word in paths and parameters" },
-  { name: 'json', about: 'print address, token and page as JSON' }
+  { name: 'port', value: 'number', about: 'Port on 127.0.0.1. Default: any free one.' },
+  { name: 'data', value: 'folder', about: `Folder for runs, grids and results. Default: ${DATA_FOLDER}.` },
+  { name: 'rehearse', about: 'Make synthetic samples from a fixed seed instead of load.' },
+  {
+    name: 'service-name',
+    value: 'word',
+    about: "The service's own word in paths and parameters. Default: none."
+  },
+  { name: 'json', about: 'Print address, token and page as JSON.' }
 ]
 
 /** `loadgate serve`: the embedded service until a signal comes. Prints address, token and the page to look at once. */

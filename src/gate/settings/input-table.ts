@@ -1,0 +1,219 @@
+import { DEFAULTS } from './inputs.js'
+import type { InputName } from './inputs.js'
+
+/** The groups of inputs, in the order in which the help shows them. */
+export const INPUT_GROUPS = ['What to run', 'Where', 'How long', 'What must hold', 'Output'] as const
+
+export type InputGroup = (typeof INPUT_GROUPS)[number]
+
+export interface InputText {
+  readonly group: InputGroup
+  /** What kind of value it takes, for the help. */
+  readonly value: string
+  readonly about: string
+  /** What holds without a value, where that is not a value of the table of defaults. Empty where there is nothing to say. */
+  readonly otherwise?: string
+}
+
+/** What each input means: the descriptions of action.yml, the table of the README and the help of the command line. */
+export const INPUT_TABLE: Readonly<Record<InputName, InputText>> = {
+  config: {
+    group: 'What to run',
+    value: 'file',
+    about:
+      'YAML file whose keys are these inputs. A value given directly wins over the file. Unknown keys are an error, and so are `token`, `github-token`, `matrix` and `config`.',
+    otherwise: 'none'
+  },
+  'base-url': {
+    group: 'Where',
+    value: 'address',
+    about:
+      'Address of the load-test service (https), with or without `/api`; or `local`, the embedded service on this runner. Required, here or in the config file: an empty value is never taken for `local`.',
+    otherwise: ''
+  },
+  token: {
+    group: 'Where',
+    value: 'token',
+    about:
+      'API token of the service. Required unless `base-url` is `local`, refused when it is. Pass it from a secret.',
+    otherwise: ''
+  },
+  tool: {
+    group: 'What to run',
+    value: 'tool',
+    about:
+      'Tool that runs the plan: `jmeter`, `gatling`, `java-selenium-chrome`, `java-selenium-firefox` or `service-chrome`.'
+  },
+  files: {
+    group: 'What to run',
+    value: 'path',
+    about:
+      'One path or glob per line, relative to the workspace. The first line must match exactly one file, the plan; its data files follow in the order of the lines. A line that starts with `!` excludes files. Two files with the same base name are an error. Required unless `run-id` or `repeat` is given.',
+    otherwise: ''
+  },
+  grids: {
+    group: 'Where',
+    value: 'yaml',
+    about:
+      'YAML or JSON list of the grids to run on. Each element is a specification (`region`, `instance_quantity`, `instance_type`, `infrastructure`, `stop_after` in minutes, and the optional keys of the service) or a reference to an existing grid (`uuid: …`, or just the uuid); the two can be mixed.',
+    otherwise: 'one node with `base-url: local`; required with a service, unless `run-id` or `repeat` is given'
+  },
+  name: {
+    group: 'What to run',
+    value: 'text',
+    about: 'Name of the run.',
+    otherwise: 'repository, ref and short commit'
+  },
+  notes: { group: 'What to run', value: 'text', about: 'Notes kept with the run.', otherwise: 'none' },
+  project: {
+    group: 'What to run',
+    value: 'text',
+    about: 'Project of the service that the run belongs to.',
+    otherwise: 'none'
+  },
+  tags: {
+    group: 'What to run',
+    value: 'tags',
+    about: 'Tags of the run, separated by commas or newlines.',
+    otherwise: 'none'
+  },
+  privacy: {
+    group: 'What to run',
+    value: 'privacy',
+    about: 'Who can see the run on the service: `private` or `public`.'
+  },
+  threads: {
+    group: 'What to run',
+    value: 'number',
+    about: 'Number of threads, passed to the plan.',
+    otherwise: 'what the plan says'
+  },
+  rampup: {
+    group: 'What to run',
+    value: 'duration',
+    about: 'Ramp-up time, passed to the plan: whole seconds or a duration such as `90s` or `5m`.',
+    otherwise: 'what the plan says'
+  },
+  duration: {
+    group: 'What to run',
+    value: 'duration',
+    about:
+      'Duration, passed to the plan: whole seconds or a duration such as `90s` or `5m`. A run whose samples cover less than 90 % of it is inconclusive.',
+    otherwise: 'what the plan says'
+  },
+  'override-hosts': {
+    group: 'What to run',
+    value: 'hosts',
+    about:
+      'Host names to resolve differently during the run, as `example.com/10.0.0.1, other.example/10.0.0.2`.',
+    otherwise: 'none'
+  },
+  'override-parameters': {
+    group: 'What to run',
+    value: 'parameters',
+    about: 'Parameters passed to the tool, as `-Jname=value, -Dname=value`.',
+    otherwise: 'none'
+  },
+  thresholds: {
+    group: 'What must hold',
+    value: 'line',
+    about:
+      'What must hold, one threshold per line: `apdex >= 0.85`, `p95{label="checkout"} < 800ms`, `warn: error_rate < 1%`.',
+    otherwise: 'none, which reports and judges nothing'
+  },
+  'run-id': {
+    group: 'What to run',
+    value: 'id',
+    about:
+      'Judge this existing run, waiting for it to end if it is still running. Nothing is created and nothing is stopped.',
+    otherwise: 'none'
+  },
+  repeat: {
+    group: 'What to run',
+    value: 'id',
+    about: 'Repeat this finished run instead of creating one from `files`.',
+    otherwise: 'none'
+  },
+  wait: {
+    group: 'How long',
+    value: 'true|false',
+    about: '`false` starts the run and does not wait for it; nothing stops it later.'
+  },
+  timeout: {
+    group: 'How long',
+    value: 'duration',
+    about:
+      'Deadline for everything up to the end of the run: whole seconds or `90s`, `5m`, `2h`, `1h30m`. When it passes, the run is stopped. Collecting the report and the CSVs may take as long again, up to 10 minutes.'
+  },
+  'poll-interval': {
+    group: 'How long',
+    value: 'duration',
+    about:
+      'Longest time between two looks at the run. It starts at one second, grows as the run goes on, and shrinks when the end is near.'
+  },
+  'stop-on-cancel': {
+    group: 'How long',
+    value: 'true|false',
+    about: 'Stop the run when the job is cancelled.'
+  },
+  'fail-on': {
+    group: 'What must hold',
+    value: 'breach|never',
+    about:
+      '`breach` fails the step when a threshold is broken or inconclusive; `never` does not fail it for these two.'
+  },
+  'on-missing-token': {
+    group: 'Where',
+    value: 'fail|skip',
+    about:
+      'What to do without a token, as in a pull request from a fork: `fail`, or `skip`, which ends with the verdict `skipped` and a notice.'
+  },
+  'artifact-name': {
+    group: 'Output',
+    value: 'text',
+    about: 'Name of the artifact with the CSVs and the report.',
+    otherwise: '`loadgate-` and the run id'
+  },
+  'retention-days': {
+    group: 'Output',
+    value: 'days',
+    about: 'How many days the artifact is kept.',
+    otherwise: "the repository's setting"
+  },
+  comment: {
+    group: 'Output',
+    value: 'auto|off',
+    about: '`auto` keeps one sticky comment on the pull request; `off` writes none.'
+  },
+  'github-token': {
+    group: 'Output',
+    value: 'token',
+    about: 'Token for the comment.',
+    otherwise: "the job's token"
+  },
+  matrix: {
+    group: 'Output',
+    value: 'json',
+    about: 'Set automatically: tells the legs of a matrix apart in the comment and in annotations.',
+    otherwise: "the job's matrix as JSON"
+  },
+  'service-name': {
+    group: 'Where',
+    value: 'word',
+    about:
+      "The service's own word, where its identifiers contain one: `acme` makes it `/acmes`, `acme[tool]`, `acme_files[]` and `application/vnd.acme.v2+json`.",
+    otherwise: 'none'
+  }
+}
+
+/** The whole text, with what holds where nothing is given. */
+export function describeInput(name: InputName): string {
+  const { about } = INPUT_TABLE[name]
+  const words = defaultWords(name)
+  return words === '' ? about : `${about} Default: ${words}.`
+}
+
+function defaultWords(name: InputName): string {
+  const value = DEFAULTS[name]
+  return value === undefined ? (INPUT_TABLE[name].otherwise ?? '') : `\`${value}\``
+}
