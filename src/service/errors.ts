@@ -54,6 +54,11 @@ export class MalformedReplyError extends ServiceError {
   override name = 'MalformedReplyError'
 }
 
+/** A download led to where it is not followed, as to a sign-in page without https. */
+export class RedirectError extends ServiceError {
+  override name = 'RedirectError'
+}
+
 /** The file to be sent is not what it was when its size was taken. */
 export class UploadError extends ServiceError {
   override name = 'UploadError'
@@ -69,12 +74,23 @@ export function isPassing(error: unknown): boolean {
   )
 }
 
-/** Answers that say "not yet" of a result rather than "no". */
-const NOT_READY = [404, 409, 423]
+/**
+ * Answers that say "not yet" of a result rather than "no", for the service has told of the run before: it is yet to be made, or something
+ * stands in for the service for a while and asks for a sign-in.
+ */
+const NOT_READY: readonly number[] = [403, 404, 409, 422, 423]
 
 /** Whether something the service has yet to make may well be there a little later. */
 export function isNotReady(error: unknown): boolean {
-  return isPassing(error) || (error instanceof RefusedError && NOT_READY.includes(error.status))
+  if (isPassing(error) || error instanceof RedirectError) return true
+  return error instanceof RefusedError && (error.status < 400 || NOT_READY.includes(error.status))
+}
+
+/** Answers that no waiting changes: what was asked for is gone, or may not be had by law. */
+const FOR_GOOD: readonly number[] = [410, 451]
+
+export function isRefusedForGood(error: unknown): boolean {
+  return error instanceof RefusedError && FOR_GOOD.includes(error.status)
 }
 
 /** Refusals that say no to the request itself, as the standards have them. */

@@ -7,7 +7,7 @@ import type { Collection } from '../../../src/gate/collect/collect.js'
 import { startDeadline } from '../../../src/gate/deadline.js'
 import { listRemoteErrors } from '../../../src/gate/verdict/remote-errors.js'
 import type { Run } from '../../../src/service/documents/documents.js'
-import { makeGate, makeGrid, makeRun } from '../../support/gate/gate-bench.js'
+import { makeGate, makeGrid, makeRun, makeSettings } from '../../support/gate/gate-bench.js'
 import type { TestGate } from '../../support/gate/gate-bench.js'
 import { CSV_HEADER, GateService, faults, makeCsv } from '../../support/gate/gate-service.js'
 
@@ -221,11 +221,34 @@ describe('what cannot be had is told, not thrown', () => {
     expect(gate.bench.log.of('info')).toHaveLength(1)
   })
 
-  test('a report that is refused is not', async () => {
-    service.meet('report', faults.answer(403))
+  test.each([302, 403, 404, 409, 422, 500])(
+    'a report that meets %d once is there all the same',
+    async (status) => {
+      service.meet('report', faults.answer(status, '', { location: 'http://sign-in.example/' }))
+      const { report, reportProblem } = await gather({})
+      expect([report?.summary, reportProblem]).toEqual([service.summary, undefined])
+      expect(service.count('report')).toBe(2)
+    }
+  )
+
+  test.each([302, 403, 422])('a report that meets %d for ever: as long as there is time', async (status) => {
+    service.meet(
+      'report',
+      ...Array.from({ length: 1000 }, () => faults.answer(status, { error: 'not for you' }))
+    )
+    const { reportProblem, grids } = await gather({ grids: [makeGrid()] })
+    expect(reportProblem).toMatch(
+      new RegExp(`^none came within the time for collecting; the last answer: .*${status}: not for you`)
+    )
+    expect(grids[0]?.problem).toBeUndefined()
+    expect(gate.bench.clock.elapsedMs).toBe(600_000)
+  })
+
+  test.each([401, 410])('a report that meets %d is asked for once', async (status) => {
+    service.meet('report', ...Array.from({ length: 9 }, () => faults.answer(status)))
     const { report, reportProblem } = await gather({})
     expect(report).toBeUndefined()
-    expect(reportProblem).toContain('403')
+    expect(reportProblem).toContain(String(status))
     expect(service.count('report')).toBe(1)
   })
 
@@ -243,6 +266,72 @@ describe('what cannot be had is told, not thrown', () => {
 })
 
 describe('what is there a little later', () => {
+  test.each([302, 403, 404, 409, 422, 502])('a CSV that meets %d once', async (status) => {
+    service.meet('result', faults.answer(status, '', { location: 'http://sign-in.example/' }))
+    const { grids, measurements } = await gather({ grids: [makeGrid()] })
+    expect(grids[0]?.problem).toBeUndefined()
+    expect(measurements?.figures({})?.samples).toBe(10)
+    expect(gate.bench.log.of('warning')).toEqual([])
+  })
+
+  describe('an apdex', () => {
+    const say = (...texts: (string | null)[]) => {
+      const served = service.runs[0]!
+      served.statuses = ['finished']
+      for (const apdex of texts)
+        service.meet('showRun', (res, commit) => {
+          served.document = { apdex }
+          faults.none(res, commit)
+        })
+    }
+    beforeEach(() => {
+      const { thresholds } = makeSettings({ thresholdLines: 'apdex >= 0.5' })
+      gate = { ...gate, settings: { ...gate.settings, thresholds } }
+    })
+
+    test.each(['N/A', '-', 'pending', 'calculating 45%', 'NaN [500]', '', 'null'])(
+      'in place of which %p stands at first',
+      async (text) => {
+        say(text, text, null, '0.91 [500]')
+        const { run, doubts } = await gather({ apdex: text, grids: [makeGrid()] })
+        expect([run.apdex, doubts]).toEqual(['0.91 [500]', []])
+      }
+    )
+
+    test.each([302, 403, 404, 422])('which is asked for again after %d', async (status) => {
+      service.meet('showRun', ...Array.from({ length: 5 }, () => faults.answer(status)))
+      say('0.91 [500]')
+      expect((await gather({ apdex: null, grids: [makeGrid()] })).run.apdex).toBe('0.91 [500]')
+    })
+
+    test('which the service refuses to tell: as long as there is time, and with its words', async () => {
+      service.meet('showRun', ...Array.from({ length: 1000 }, () => faults.answer(403, { error: 'no seat' })))
+      const { run, doubts } = await gather({ apdex: null, grids: [makeGrid()] })
+      expect(run.apdex).toBeNull()
+      expect(doubts).toEqual([expect.stringMatching(/^The run could not be read again: .*403: no seat/)])
+      expect(gate.bench.clock.elapsedMs).toBeGreaterThanOrEqual(600_000)
+    })
+
+    test('for which the token is not good any more is not waited for', async () => {
+      service.meet('showRun', ...Array.from({ length: 1000 }, () => faults.answer(401)))
+      const { doubts } = await gather({ apdex: null, grids: [makeGrid()] })
+      expect(doubts).toEqual([expect.stringContaining('401')])
+      expect(gate.bench.clock.elapsedMs).toBeLessThan(5_000)
+    })
+
+    test('of another form is not waited for long', async () => {
+      service.runs[0]!.statuses = ['finished']
+      service.runs[0]!.document = { apdex: '83%' }
+      expect((await gather({ apdex: '83%', grids: [makeGrid()] })).run.apdex).toBe('83%')
+      expect(gate.bench.clock.elapsedMs).toBeLessThan(30_000)
+    })
+
+    test('that was told is not lost for what comes in its place later', async () => {
+      say('N/A')
+      expect((await gather({ apdex: '0.91 [500]', grids: [makeGrid()] })).run.apdex).toBe('0.91 [500]')
+    })
+  })
+
   test('a link that is named after its grid, at an address that nobody could build', async () => {
     const named = { ...linkTo('a1'), href: `${service.url}/api/runs/run1/report?grid_id=a1` }
     service.runs[0]!.document = {
@@ -398,6 +487,24 @@ describe('the grids of a repeated run', () => {
     )
     const { missingGrids, gaps } = await gather({ grids: [makeGrid()] }, 200_000)
     expect([missingGrids, gaps]).toEqual([['a grid'], []])
+  })
+
+  test.each([302, 403, 404, 422])('are asked for again after %d', async (status) => {
+    service.meet(
+      'showRun',
+      ...Array.from({ length: 9 }, () => faults.answer(status)),
+      faults.answer(200, repeated)
+    )
+    const { missingGrids, gaps, report } = await gather({ grids: [makeGrid()] })
+    expect([missingGrids, gaps, report?.summary]).toEqual([['a grid'], [], service.summary])
+  })
+
+  test('that stay unknown keep nothing else from coming home', async () => {
+    service.meet('showRun', ...Array.from({ length: 1000 }, () => faults.answer(403, { error: 'no seat' })))
+    const { gaps, grids, report } = await gather({ grids: [makeGrid()] })
+    expect(gaps).toEqual([expect.stringMatching(/run old, which it repeats, could not be read: .*no seat/)])
+    expect([report?.summary, grids[0]?.problem]).toEqual([service.summary, undefined])
+    expect(gate.bench.clock.elapsedMs).toBe(600_000)
   })
 
   test('that stay unknown are a gap', async () => {

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { downloadCsv } from '../../../src/gate/collect/download.js'
+import { startDeadline } from '../../../src/gate/deadline.js'
 import type { ServiceClient } from '../../../src/service/client.js'
 import type { Reply } from '../../../src/service/http/http.js'
 import { TOKEN, makeClient } from '../../support/gate/gate-bench.js'
@@ -548,17 +549,51 @@ describe('refusals', () => {
   const refusal = (status: string, headers = {}) =>
     raw.whole('{"error":"so"}', { 'content-type': 'application/json', ...headers }, status)
 
-  test.each(['404 Not Found', '409 Conflict', '423 Locked', '429 Too Many Requests', '500 Oops', '503 Away'])(
-    '%s: not ready yet, tried again',
+  test.each([
+    '302 Found',
+    '403 Forbidden',
+    '404 Not Found',
+    '409 Conflict',
+    '422 Unprocessable',
+    '423 Locked',
+    '429 Too Many Requests',
+    '500 Oops',
+    '503 Away'
+  ])('%s: not ready yet, tried again', async (status) => {
+    await expectWhole(await download([refusal(status), refusal(status), raw.whole(CSV)]))
+    expect(server.requests).toHaveLength(3)
+  })
+
+  test.each([
+    ['a sign-in page without https', 'http://sign-in.example/'],
+    ['no address', 'https://['],
+    ['itself, again and again', '/api/runs/r/result.csv?grid_id=g']
+  ])('a redirect to %s is something in the place of the service, tried again', async (_, location) => {
+    const redirect = refusal('302 Found', { location })
+    await expectWhole(await download([...Array.from({ length: 6 }, () => redirect), raw.whole(CSV)]))
+  })
+
+  test('a redirect that stays is named when the time is over', async () => {
+    const deadline = startDeadline(clock, 60_000, { error: new Error('over') })
+    const location = 'http://sign-in.example/?from=x'
+    await expect(download([refusal('302 Found', { location })], deadline.signal)).rejects.toThrow(
+      /^no whole CSV within the time for collecting; the last answer: .*refused a redirect to http:\/\/sign-in\.example: only https.*sign-in page/
+    )
+    expect(clock.elapsedMs).toBe(60_000)
+  })
+
+  test.each(['401 Unauthorized', '407 Proxy', '410 Gone', '451 Not Here'])(
+    '%s is the end at once',
     async (status) => {
-      await expectWhole(await download([refusal(status), refusal(status), raw.whole(CSV)]))
-      expect(server.requests).toHaveLength(3)
+      await expect(download([refusal(status)])).rejects.toMatchObject({ status: Number(status.slice(0, 3)) })
+      expect(server.requests).toHaveLength(1)
     }
   )
 
-  test.each(['401 Unauthorized', '403 Forbidden', '410 Gone'])('%s is the end at once', async (status) => {
+  test.each(['400 Bad Request', '405 Not Allowed'])('%s is the end after a minute', async (status) => {
     await expect(download([refusal(status)])).rejects.toMatchObject({ status: Number(status.slice(0, 3)) })
-    expect(server.requests).toHaveLength(1)
+    expect(clock.elapsedMs).toBeGreaterThanOrEqual(60_000)
+    expect(clock.elapsedMs).toBeLessThan(70_000)
   })
 
   test('Retry-After is honoured', async () => {

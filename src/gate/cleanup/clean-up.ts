@@ -4,7 +4,7 @@ import type { Run } from '../../service/documents/documents.js'
 import { endGrid } from '../run/end-grid.js'
 import { endRun } from '../run/end-run.js'
 import { MAY_BE_RUNNING, VERY_PATIENT_MS, findMarkedRuns, isForeign, listMarked } from '../run/find-run.js'
-import { persist } from '../run/persist.js'
+import { RETRY, retry } from '../../service/retry.js'
 import { findRepeats, idsOf } from '../run/repeat-run.js'
 import { hasEnded } from '../run/run-status.js'
 import type { RepeatAttempt, StepState } from '../step-state.js'
@@ -42,8 +42,6 @@ async function endRuns(state: StepState, options: CleanUpOptions): Promise<boole
   return (ids.length === 0 || (await endLateTwins(state, options))) && ended.every((isEnded) => isEnded)
 }
 
-/** Hardly ever is there a twin: where the list cannot be read, nobody waits long for it. */
-const TWINS_PATIENCE = { outageMs: 30_000, refusalMs: 10_000 }
 /** A twin is in the list by then, if there is one. */
 const LISTED_WITHIN_MS = 10_000
 
@@ -58,7 +56,7 @@ export async function endTwins(
   if (marker === undefined) return true
   const { client, clock, signal, log } = options
   const look = (): Promise<Run[]> => listMarked(client, marker, options)
-  const marked = await persist(look, { clock, signal, ...TWINS_PATIENCE }).catch(() => undefined)
+  const marked = await retry(look, RETRY.findTwins, { clock, signal }).catch(() => undefined)
   if (marked === undefined) return false
   const twins = marked.filter(({ id, status }) => id !== runId && !hasEnded(status))
   if (runId !== undefined)

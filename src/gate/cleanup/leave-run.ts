@@ -1,7 +1,7 @@
 import type { Run } from '../../service/documents/documents.js'
 import type { CleanUpOptions } from './clean-up.js'
-import { LONGEST_SILENCE_MS, findMarkedRuns } from '../run/find-run.js'
-import { persist } from '../run/persist.js'
+import { findMarkedRuns } from '../run/find-run.js'
+import { RETRY, retry } from '../../service/retry.js'
 import { hasEnded } from '../run/run-status.js'
 import type { StepState } from '../step-state.js'
 
@@ -29,8 +29,7 @@ async function hasNoRun({ runId, marker }: StepState, options: CleanUpOptions): 
   const { client, clock, signal } = options
   const show = async (id: string): Promise<Run[]> => [await client.showRun(id, signal)]
   const look = async (): Promise<readonly Run[] | undefined> => {
-    if (runId !== undefined)
-      return persist(() => show(runId), { clock, signal, outageMs: LONGEST_SILENCE_MS })
+    if (runId !== undefined) return retry(() => show(runId), RETRY.findRun, { clock, signal })
     return marker === undefined ? undefined : findMarkedRuns(client, marker, { clock, signal })
   }
   const runs = await look().catch(() => undefined)

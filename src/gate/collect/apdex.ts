@@ -3,6 +3,15 @@ export interface Apdex {
   readonly targetMs: number
 }
 
+/**
+ * Whether the service has told its apdex. Until then it may say nothing, or have something in its place ("N/A", "-", "pending",
+ * "NaN [500]"); what begins with a number is an apdex of another form, which no waiting changes much.
+ */
+export function stateOfApdex(text: string | null): 'there' | 'late' | 'odd' {
+  if (typeof readApdex(text) !== 'string') return 'there'
+  return /^\s*["'{]?\s*[-+]?[.,]?\d/.test(text ?? '') ? 'odd' : 'late'
+}
+
 /** Reads the service's apdex, `<score> [<ms>]`; or says why it cannot be used. */
 export function readApdex(text: string | null): Apdex | string {
   if (text === null || text.trim() === '') return 'the service gave no apdex for this run'

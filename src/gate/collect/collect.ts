@@ -3,18 +3,16 @@ import { join } from 'node:path'
 import { mergeScans } from '../../results/figures/merge.js'
 import type { Measurements } from '../../results/figures/measurements.js'
 import type { ScanResult } from '../../results/counts/scan-result.js'
-import { isNotReady } from '../../service/errors.js'
 import type { Report, Run } from '../../service/documents/documents.js'
-import { pauseBefore } from '../../service/retries.js'
+import { RETRY, retry } from '../../service/retry.js'
+import { stateOfApdex } from './apdex.js'
 import { expectedGrids, findMissing, findSmaller } from './expected-grids.js'
 import type { ExpectedGrid } from './expected-grids.js'
-import { LONGEST_SILENCE_MS } from '../run/find-run.js'
 import { fetchGrid, findTwins, nameOf, sourcesOf } from './fetch-results.js'
 import type { FetchedGrid, GridResult, Source } from './fetch-results.js'
 import type { Gate } from '../gate.js'
-import { isBlank, lookAgain, lookOnceMore, showRun } from './late-values.js'
+import { asError, lookAgain, lookOnceMore, showRun } from './late-values.js'
 import type { Lack } from './late-values.js'
-import { persist } from '../run/persist.js'
 import { phaseOf } from '../run/run-status.js'
 import { messageOf } from '../errors.js'
 
@@ -44,7 +42,6 @@ export interface CollectOptions {
   readonly isPatient?: boolean
 }
 
-const LONGEST_PAUSE_ATTEMPT = 6
 /** A CSV of nothing but a header may be one that is being written. */
 const EMPTY_PATIENCE_MS = 30_000
 /** How long a bucket of a tidy CSV lasts, unless it shows shorter ones. */
@@ -57,16 +54,15 @@ export async function collect(gate: Gate, run: Run, options: CollectOptions): Pr
   const resultsDir = join(bench.scratchDir, 'results')
   await mkdir(resultsDir, { recursive: true })
   const fetching = new GridFetches(gate, run, { resultsDir, signal })
+  const reading = readReport(gate, run.id, signal)
   const earlier = await earlierRun(gate, options)
   const expected = expectedGrids(settings, earlier.run)
-  const [report, seen] = await Promise.all([
-    readReport(gate, run.id, signal),
-    lookAgain(gate, run, {
-      signal,
-      lackOf: (run) => lackIn(run, { gate, expected, isPatient }),
-      onSeen: (run) => fetching.follow(run)
-    })
-  ])
+  const { seen, doubts } = await lookAgain(gate, run, {
+    signal,
+    lackOf: (run) => lackIn(run, { gate, expected, isPatient }),
+    onSeen: (run) => fetching.follow(run)
+  })
+  const report = await reading
   await fetching.results(sourcesOf(client, seen))
   const isFinal = settings.target.kind === 'local' || phaseOf(seen.status) !== 'ended well'
   const latest = isFinal || !isPatient ? seen : await lookOnceMore(gate, seen, signal)
@@ -80,7 +76,7 @@ export async function collect(gate: Gate, run: Run, options: CollectOptions): Pr
     grids: grids.map(({ result }) => result),
     missingGrids: findMissing(expected, sources),
     gaps: [...earlier.gaps, ...findSmaller(settings, latest.grids)],
-    doubts: settings.target.kind === 'local' ? [] : findTwins(grids),
+    doubts: [...doubts, ...(settings.target.kind === 'local' ? [] : findTwins(grids))],
     spansMs: spansOf(scans),
     measurements: scans.length > 0 ? mergeScans(scans) : undefined
   }
@@ -99,8 +95,8 @@ async function earlierRun({ client, bench, settings }: Gate, options: CollectOpt
   if (origin.kind !== 'repeat') return { run: first, gaps: [] }
   try {
     const look = () => showRun(client, origin.runId, signal)
-    const outageMs = isPatient ? LONGEST_SILENCE_MS : 0
-    return { run: await persist(look, { clock: bench.clock, signal, outageMs }), gaps: [] }
+    const policy = isPatient ? RETRY.collect : { ...RETRY.collect, passingMs: 0 }
+    return { run: await retry(look, policy, { clock: bench.clock, signal, overWith: asError }), gaps: [] }
   } catch (thrown) {
     return {
       run: undefined,
@@ -121,8 +117,10 @@ function lackIn(
   const sources = sourcesOf(client, run)
   const needed = isPatient ? 'something needed' : 'something'
   if (sources.length === 0 || findMissing(expected, sources).length > 0) return needed
-  if (!isBlank(run.apdex)) return 'nothing'
-  return settings.thresholds.some(({ metric }) => metric === 'apdex') ? needed : 'something'
+  const apdex = stateOfApdex(run.apdex)
+  if (apdex === 'there') return 'nothing'
+  const isNeeded = apdex === 'late' && settings.thresholds.some(({ metric }) => metric === 'apdex')
+  return isNeeded ? needed : 'something'
 }
 
 /** The CSVs on their way, each begun as soon as its grid is known. */
@@ -211,23 +209,23 @@ function spanOfBuckets(timesMs: readonly number[]): Span {
 }
 
 async function readReport(
-  { client, bench }: Gate,
+  { client, bench: { clock, log } }: Gate,
   runId: string,
   signal: AbortSignal
 ): Promise<Pick<Collection, 'report' | 'reportProblem'>> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return { report: await client.report(runId, signal), reportProblem: undefined }
-    } catch (thrown) {
-      if (!isNotReady(thrown) || signal.aborted)
-        return { report: undefined, reportProblem: messageOf(thrown) }
-      if (attempt === 1) bench.log.info(`The report is not ready (${messageOf(thrown)}); trying again.`)
-      const pauseMs = pauseBefore(Math.min(attempt, LONGEST_PAUSE_ATTEMPT), thrown)
-      const isOver = await bench.clock.sleep(pauseMs, signal).then(
-        () => false,
-        () => true
-      )
-      if (isOver) return { report: undefined, reportProblem: messageOf(thrown) }
-    }
+  let retries = 0
+  try {
+    const report = await retry(() => client.report(runId, signal), RETRY.collect, {
+      clock,
+      signal,
+      onRetry: (thrown) => {
+        if (retries++ === 0) log.info(`The report is not ready (${messageOf(thrown)}); trying again.`)
+      },
+      overWith: (failure) =>
+        new Error(`none came within the time for collecting; the last answer: ${messageOf(failure)}`)
+    })
+    return { report, reportProblem: undefined }
+  } catch (thrown) {
+    return { report: undefined, reportProblem: messageOf(thrown) }
   }
 }

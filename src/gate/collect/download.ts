@@ -4,10 +4,11 @@ import type { ResultRange } from '../../service/client.js'
 import type { Clock } from '../../service/clock.js'
 import { readContentRange } from '../../service/http/content-range.js'
 import type { ContentRange } from '../../service/http/content-range.js'
-import { RefusedError, isNotReady } from '../../service/errors.js'
+import { RefusedError } from '../../service/errors.js'
 import type { Reply } from '../../service/http/http.js'
 import type { HeldBytes } from '../../service/http/redact.js'
-import { pauseBefore } from '../../service/retries.js'
+import { RETRY, retry } from '../../service/retry.js'
+import type { RetryPolicy } from '../../service/retry.js'
 import { CsvStart, NotCsvError } from './csv-start.js'
 import { messageOf } from '../errors.js'
 
@@ -27,42 +28,34 @@ class IncompleteError extends Error {
   override name = 'IncompleteError'
 }
 
-const LONGEST_PAUSE_ATTEMPT = 6
+const POLICY: RetryPolicy = {
+  ...RETRY.collect,
+  isPassing: (thrown) =>
+    thrown instanceof IncompleteError || thrown instanceof NotCsvError || RETRY.collect.isPassing(thrown)
+}
 
 /** Brings a CSV to disk, whole: into `.part`, verified, then renamed. Tries until the signal is aborted. Returns its size. */
 export async function downloadCsv(options: DownloadOptions): Promise<number> {
+  const { clock, signal } = options
   const transfer = new Transfer(options)
-  let failure: unknown
   let furthest = 0
-  for (let failures = 0; ;) {
-    try {
-      options.signal.throwIfAborted()
-      const isComplete = await transfer.advance()
-      if (isComplete) return await transfer.finish()
+  const attempt = async (noteProgress: () => void): Promise<number> => {
+    for (;;) {
+      signal.throwIfAborted()
+      if (await transfer.advance()) return transfer.finish()
       // A part brings it further, unless it is the same start again and again.
-      if (transfer.bytes > furthest) failures = 0
+      if (transfer.bytes > furthest) noteProgress()
       furthest = Math.max(furthest, transfer.bytes)
-      continue
-    } catch (thrown) {
-      if (options.signal.aborted) throw lastFailure(failure ?? thrown)
-      if (!isWorthWaiting(thrown)) throw thrown
-      failure = thrown
-      failures++
-      options.onRetry(messageOf(thrown))
     }
-    const pauseMs = pauseBefore(Math.min(failures, LONGEST_PAUSE_ATTEMPT), failure)
-    await options.clock.sleep(pauseMs, options.signal).catch(() => undefined)
   }
+  const onRetry = (thrown: unknown): void => options.onRetry(messageOf(thrown))
+  return retry(attempt, POLICY, { clock, signal, onRetry, overWith: lastFailure })
 }
 
 function lastFailure(failure: unknown): Error {
   return new Error(`no whole CSV within the time for collecting; the last answer: ${messageOf(failure)}`, {
     cause: failure
   })
-}
-
-function isWorthWaiting(thrown: unknown): boolean {
-  return thrown instanceof IncompleteError || thrown instanceof NotCsvError || isNotReady(thrown)
 }
 
 /** The bytes came and could not be kept. The service is not late, so waiting for it would not help. */

@@ -1,9 +1,10 @@
 import type { ResultLink, Run } from '../../service/documents/documents.js'
-import { MalformedReplyError, isNotReady } from '../../service/errors.js'
+import { MalformedReplyError } from '../../service/errors.js'
 import { pauseBefore } from '../../service/retries.js'
+import { RETRY, retry } from '../../service/retry.js'
+import { stateOfApdex } from './apdex.js'
 import { gridIdOf } from './fetch-results.js'
 import type { Gate } from '../gate.js'
-import { persist } from '../run/persist.js'
 import { joinRemoteErrors } from '../verdict/remote-errors.js'
 import { hasEnded, phaseOf } from '../run/run-status.js'
 import { messageOf } from '../errors.js'
@@ -14,31 +15,38 @@ export type Lack = 'nothing' | 'something' | 'something needed'
 /** How long a value is waited for that no threshold needs. */
 const OPTIONAL_PATIENCE_MS = 10_000
 const LONGEST_PAUSE_ATTEMPT = 6
-/** Everything is home by then; the service may still be away for a moment. */
-const LAST_LOOK_MS = 60_000
 
 /** Looks at a run that has ended until it lacks nothing, for values arrive late; what is needed is waited for until the signal is aborted. */
 export async function lookAgain(
   { client, bench: { clock, log } }: Gate,
   first: Run,
   options: { signal: AbortSignal; lackOf: (run: Run) => Lack; onSeen: (run: Run) => void }
-): Promise<Run> {
+): Promise<{ seen: Run; doubts: string[] }> {
   const { signal, lackOf, onSeen } = options
   const sinceMs = clock.now()
   let run = first
   for (let looks = 1; ; looks++) {
     const lack = lackOf(run)
-    if (lack === 'nothing') return run
-    if (lack === 'something' && clock.now() - sinceMs >= OPTIONAL_PATIENCE_MS) return run
+    const leftMs = lack === 'something' ? sinceMs + OPTIONAL_PATIENCE_MS - clock.now() : Infinity
+    if (lack === 'nothing' || leftMs <= 0) return { seen: run, doubts: [] }
     if (looks === 1) log.debug(`Run ${run.id} has ended and does not say everything yet; looking again.`)
     try {
       await clock.sleep(pauseBefore(Math.min(looks, LONGEST_PAUSE_ATTEMPT), undefined), signal)
-      run = joinLooks(run, await showRun(client, run.id, signal))
+      const look = () => showRun(client, first.id, signal)
+      const policy =
+        lack === 'something' ? { ...RETRY.collect, passingMs: leftMs, refusalMs: leftMs } : RETRY.collect
+      run = joinLooks(run, await retry(look, policy, { clock, signal, overWith: asError }))
       onSeen(run)
     } catch (thrown) {
-      if (!isNotReady(thrown)) return run
+      const isTold = lack === 'something needed' && thrown !== signal.reason
+      return { seen: run, doubts: isTold ? [`The run could not be read again: ${messageOf(thrown)}`] : [] }
     }
   }
+}
+
+/** The service's own words, rather than that the time is over. */
+export function asError(failure: unknown): Error {
+  return failure instanceof Error ? failure : new Error(messageOf(failure), { cause: failure })
 }
 
 /** What the service learns of a run after it has called it finished: a last look, once everything else is home. */
@@ -49,7 +57,7 @@ export async function lookOnceMore(
 ): Promise<Run> {
   try {
     const look = () => showRun(client, seen.id, signal)
-    return joinLooks(seen, await persist(look, { clock, signal, outageMs: LAST_LOOK_MS }))
+    return joinLooks(seen, await retry(look, RETRY.lastLook, { clock, signal }))
   } catch (thrown) {
     log.debug(`Run ${seen.id} could not be looked at once more: ${messageOf(thrown)}`)
     return seen
@@ -71,7 +79,10 @@ function joinLooks(seen: Run, next: Run): Run {
     ...next,
     // Of two ends the worse one is the true one.
     status: phaseOf(seen.status) === 'ended badly' ? seen.status : next.status,
-    apdex: isBlank(next.apdex) ? seen.apdex : next.apdex,
+    apdex:
+      stateOfApdex(seen.apdex) === 'there' && stateOfApdex(next.apdex) !== 'there'
+        ? seen.apdex
+        : (next.apdex ?? seen.apdex),
     remoteErrors: joinRemoteErrors(seen.remoteErrors, next.remoteErrors),
     startedMs: next.startedMs ?? seen.startedMs,
     stoppedMs: next.stoppedMs ?? seen.stoppedMs,
@@ -93,8 +104,4 @@ function joinLinks(seen: readonly ResultLink[], next: readonly ResultLink[]): Re
     const isNew = ({ href }: ResultLink): boolean => !before.some((link) => link.href === href)
     return [...before.filter(isKept), ...now.filter(isNew)]
   })
-}
-
-export function isBlank(apdex: string | null): boolean {
-  return apdex === null || apdex.trim() === ''
 }

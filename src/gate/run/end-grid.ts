@@ -1,12 +1,10 @@
 import type { ServiceClient } from '../../service/client.js'
 import type { Clock } from '../../service/clock.js'
 import { RefusedError, isPassing } from '../../service/errors.js'
-import { persist } from './persist.js'
+import { RETRY, retry } from '../../service/retry.js'
 
 /** Grids that cost nothing any more. */
 export const ENDED_GRID: readonly string[] = ['stopped', 'invoiced']
-/** A 404 may come from an ingress in the middle of a deployment, and a grid that is taken for gone goes on: it is asked for twice and more. */
-const REFUSAL_MS = 15_000
 
 /** Terminates a grid; throws when it cannot be made sure that it has ended. */
 export async function endGrid(
@@ -24,7 +22,7 @@ export async function endGrid(
     }
   }
   try {
-    await persist(end, { clock, signal, outageMs: Infinity, refusalMs: REFUSAL_MS })
+    await retry(end, RETRY.terminateGrid, { clock, signal })
   } catch (thrown) {
     const isGone = thrown instanceof RefusedError && thrown.status === 404
     if (!isGone) throw thrown

@@ -2,7 +2,7 @@ import type { ServiceClient } from '../../service/client.js'
 import type { Clock } from '../../service/clock.js'
 import type { Run } from '../../service/documents/documents.js'
 import { RefusedError } from '../../service/errors.js'
-import { Patience } from './patience.js'
+import { Failures, RETRY } from '../../service/retry.js'
 import { hasEnded } from './run-status.js'
 
 interface Means {
@@ -14,8 +14,6 @@ interface Means {
 const LOOK_EVERY_MS = 2_000
 /** Stopping may take minutes to be answered; a request that got lost is not waited for that long. */
 const STOP_AGAIN_MS = 20_000
-/** A refused stop is tried again for this long, while the run is seen going on. */
-const REFUSAL_MS = 30_000
 
 /** Stops a run and looks until it has ended; throws when it cannot be made sure. */
 export async function endRun(
@@ -24,17 +22,17 @@ export async function endRun(
   options: { clock: Clock; signal: AbortSignal }
 ): Promise<Run> {
   const { clock, signal } = options
-  const patience = new Patience({ clock, outageMs: Infinity, refusalMs: REFUSAL_MS })
+  const failures = new Failures(RETRY.stopRun, clock)
   let failure: unknown
   for (;;) {
     try {
       // Stopping is repeated, for it does no harm, until a look shows the end.
       const run = await stopAndLook({ client, clock, signal }, id)
       if (run !== undefined && hasEnded(run.status)) return run
-      patience.noteAnswer()
+      failures.noteAnswer()
     } catch (thrown) {
       if (signal.aborted) throw failure ?? thrown
-      patience.bear(thrown)
+      failures.bear(thrown)
       failure = thrown
     }
     await clock.sleep(LOOK_EVERY_MS, signal)

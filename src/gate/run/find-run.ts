@@ -2,7 +2,7 @@ import type { ServiceClient } from '../../service/client.js'
 import type { Clock } from '../../service/clock.js'
 import type { Run } from '../../service/documents/documents.js'
 import { readRunList } from '../../service/documents/run-list.js'
-import { persist } from './persist.js'
+import { RETRY, retry } from '../../service/retry.js'
 
 interface Looking {
   readonly clock: Clock
@@ -18,8 +18,6 @@ export const MOST_HEAD_PAGES = 3
 const PATIENT_MS = [0, 1_000, 2_000, 4_000, 8_000]
 /** A creation takes its time, and may come to its end after the one who asked for it has gone. */
 export const VERY_PATIENT_MS = [...PATIENT_MS, 15_000, 15_000]
-/** A service that loses a reply is often away for a while. */
-export const LONGEST_SILENCE_MS = 2 * 60_000
 
 /** What a search without a find is told with: that nothing was found is no proof that nothing was made. */
 const MARKER = /loadgate-[0-9a-f]{8}-[0-9a-f]{4}-/
@@ -64,7 +62,7 @@ export async function findPatiently(
 ): Promise<Run[]> {
   for (const pauseMs of pausesMs) {
     if (pauseMs > 0) await clock.sleep(pauseMs, signal)
-    const found = await persist(look, { clock, signal, outageMs: LONGEST_SILENCE_MS })
+    const found = await retry(look, RETRY.findRun, { clock, signal })
     if (found.length > 0) return found
   }
   return []

@@ -6,13 +6,11 @@ import { createOnce } from './create-safely.js'
 import { ENDED_GRID } from './end-grid.js'
 import type { Gate } from '../gate.js'
 import { nextLookMs } from './poll-interval.js'
-import { persist } from './persist.js'
+import { RETRY, retry } from '../../service/retry.js'
 import { messageOf } from '../errors.js'
 
 const USABLE = 'started'
 const LONGEST_LOOK_MS = 10_000
-/** Grids take minutes to start, in which the service may be away as well as later. */
-const LONGEST_SILENCE_MS = 5 * 60_000
 
 /**
  * A run's body can carry references or specifications, not both: a mixed list becomes grids first, and references only after that.
@@ -58,7 +56,7 @@ async function awaitStart({ client, bench, settings }: Gate, id: string, signal:
   let status = ''
   for (;;) {
     const show = (): Promise<Grid> => client.showGrid(id, signal)
-    const grid = await persist(show, { clock: bench.clock, signal, outageMs: LONGEST_SILENCE_MS })
+    const grid = await retry(show, RETRY.awaitGrid, { clock: bench.clock, signal })
     if (grid.status !== status) bench.log.info(`Grid ${id} is ${grid.status}`)
     status = grid.status
     if (status === USABLE) return

@@ -3,9 +3,9 @@ import type { Clock } from '../../service/clock.js'
 import type { Run } from '../../service/documents/documents.js'
 import { MalformedReplyError, madeNothing } from '../../service/errors.js'
 import { readRunList } from '../../service/documents/run-list.js'
-import { LONGEST_SILENCE_MS, MAY_BE_RUNNING, MOST_HEAD_PAGES, findPatiently } from './find-run.js'
+import { MAY_BE_RUNNING, MOST_HEAD_PAGES, findPatiently } from './find-run.js'
 import type { Gate } from '../gate.js'
-import { persist } from './persist.js'
+import { RETRY, retry } from '../../service/retry.js'
 import type { RepeatAttempt } from '../step-state.js'
 import { messageOf } from '../errors.js'
 
@@ -65,7 +65,7 @@ async function lookBefore(
     }
   }
   try {
-    return await persist(look, { clock: bench.clock, signal, outageMs: LONGEST_SILENCE_MS })
+    return await retry(look, RETRY.findRun, { clock: bench.clock, signal })
   } catch {
     signal.throwIfAborted()
     return undefined

@@ -7,25 +7,19 @@ import { MAY_BE_RUNNING, findMarkedRuns, isForeign } from './find-run.js'
 import type { Gate } from '../gate.js'
 import { showRun } from '../collect/late-values.js'
 import { settleGrids } from './make-grids.js'
-import { persist } from './persist.js'
+import { RETRY, retry } from '../../service/retry.js'
 import { repeatRun } from './repeat-run.js'
 import type { Origin } from '../settings/settings.js'
 import { messageOf } from '../errors.js'
-
-/** A service may be away for some minutes before the watch as well as during it. */
-const LONGEST_SILENCE_MS = 5 * 60_000
 
 /** The run to watch: made from files, repeated, or one that is there already. */
 export async function startRun(gate: Gate, signal: AbortSignal): Promise<Run> {
   const { origin } = gate.settings
   switch (origin.kind) {
     case 'existing':
-      return persist(() => showRun(gate.client, origin.runId, signal), {
+      return retry(() => showRun(gate.client, origin.runId, signal), RETRY.showExistingRun, {
         clock: gate.bench.clock,
-        signal,
-        outageMs: LONGEST_SILENCE_MS,
-        // An id that nobody knows is a wrong id: nothing was made a moment ago that could be late.
-        refusalMs: 0
+        signal
       })
     case 'repeat':
       return repeatRun(gate, origin.runId, signal)

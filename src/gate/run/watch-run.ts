@@ -1,7 +1,7 @@
 import type { Run } from '../../service/documents/documents.js'
 import { formatDuration } from '../settings/durations.js'
 import { nextLookMs } from './poll-interval.js'
-import { Patience } from './patience.js'
+import { Failures, RETRY } from '../../service/retry.js'
 import { hasEnded, phaseOf } from './run-status.js'
 import type { Clock } from '../../service/clock.js'
 import type { Log, Progress } from '../ports.js'
@@ -26,8 +26,6 @@ export interface Watched {
 }
 
 const LINE_EVERY_MS = 60_000
-/** A service may be away for some minutes in the middle of a run without the gate giving up. */
-const LONGEST_SILENCE_MS = 5 * 60_000
 
 /**
  * Looks at the run until it has ended; throws when the signal is aborted or the service stays away. The service has named the run
@@ -47,7 +45,7 @@ class Watch {
   readonly #sinceMs: number
   readonly #unknownStatuses = new Set<string>()
   #lastLineMs = -Infinity
-  readonly #patience: Patience
+  readonly #failures: Failures
   /** After a failed look. */
   #failurePauseMs: number | undefined
   #run: Run | undefined
@@ -58,7 +56,7 @@ class Watch {
   constructor(options: WatchOptions) {
     this.#options = options
     this.#sinceMs = options.clock.now()
-    this.#patience = new Patience({ clock: options.clock, outageMs: LONGEST_SILENCE_MS })
+    this.#failures = new Failures(RETRY.watchRun, options.clock)
   }
 
   /** What was seen, once the run has ended. */
@@ -91,8 +89,8 @@ class Watch {
   #note(run: Run): void {
     const { log, clock } = this.#options
     const nowMs = clock.now()
-    if (this.#patience.isFailing) log.info(`The service answers again.`)
-    this.#patience.noteAnswer()
+    if (this.#failures.isFailing) log.info(`The service answers again.`)
+    this.#failures.noteAnswer()
     this.#failurePauseMs = undefined
     const changed = run.status !== this.#run?.status
     this.#run = run
@@ -124,8 +122,8 @@ class Watch {
   }
 
   #tolerate(error: unknown): void {
-    const isFirst = !this.#patience.isFailing
-    this.#failurePauseMs = this.#patience.bear(error)
+    const isFirst = !this.#failures.isFailing
+    this.#failurePauseMs = this.#failures.bear(error)
     if (isFirst) this.#options.log.info(`The service could not be asked (${String(error)}); trying again.`)
   }
 

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream'
 import { isConfidential, isLoopback } from './address.js'
 import { readContentRange } from './content-range.js'
 import { describeErrorBody } from './error-body.js'
-import { MalformedReplyError, RefusedError, ServiceError } from '../errors.js'
+import { MalformedReplyError, RedirectError, RefusedError, ServiceError } from '../errors.js'
 import { CONNECT_TIMEOUT_MS, failureOf } from './failures.js'
 import { Redactor } from './redact.js'
 import type { HeldBytes, PartPlace, ReplyBody } from './redact.js'
@@ -107,7 +107,7 @@ export class Http {
       reply.raw.destroy()
       url = this.#redirected(call.operation, url, location)
     }
-    throw new ServiceError(call.operation, `the service redirected more than ${MOST_REDIRECTS} times`)
+    throw new RedirectError(call.operation, `the service redirected more than ${MOST_REDIRECTS} times`)
   }
 
   async close(): Promise<void> {
@@ -193,12 +193,12 @@ export class Http {
 
   #redirected(operation: string, from: URL, location: string): URL {
     if (!URL.canParse(location, from.href))
-      throw new ServiceError(operation, 'refused a redirect to no address')
+      throw new RedirectError(operation, 'refused a redirect to no address')
     const to = new URL(location, from)
     if (!isConfidential(to))
-      throw new ServiceError(
+      throw new RedirectError(
         operation,
-        `refused a redirect to ${this.#redactor.text(to.origin)}: only https is followed`
+        `refused a redirect to ${this.#redactor.text(to.origin)}: only https is followed. Where it is a sign-in page, check base-url and the token`
       )
     return to
   }

@@ -1,0 +1,112 @@
+import { describe, expect, test } from '@jest/globals'
+import { startDeadline } from '../../src/gate/deadline.js'
+import {
+  CertificateError,
+  MalformedReplyError,
+  RedirectError,
+  RefusedError,
+  UnreachableError
+} from '../../src/service/errors.js'
+import { RETRY, retry } from '../../src/service/retry.js'
+import type { RetryPolicy } from '../../src/service/retry.js'
+import { ManualClock } from '../support/gate/gate-clock.js'
+
+const refused = (status: number, retryAfterMs?: number): RefusedError =>
+  new RefusedError('asking', { status, detail: 'so', requestId: undefined, retryAfterMs })
+const away = new UnreachableError('asking', 'gone', { neverSent: false })
+
+/** How long the same failure is borne by the policy, before it is thrown. */
+async function borneMs(error: Error, policy: RetryPolicy, withinMs = 20 * 60_000): Promise<number> {
+  const clock = new ManualClock()
+  const deadline = startDeadline(clock, withinMs, { error: new Error('over') })
+  const trying = retry(() => Promise.reject(error), policy, { clock, signal: deadline.signal })
+  await expect(clock.run(trying.finally(() => deadline.release()))).rejects.toThrow()
+  return clock.elapsedMs
+}
+
+describe('what is borne while results are collected', () => {
+  test.each([
+    ...[302, 303, 307, 403, 404, 408, 409, 422, 423, 425, 429, 500, 502, 503].map((status) =>
+      refused(status)
+    ),
+    new RedirectError('asking', 'to a sign-in page'),
+    new MalformedReplyError('asking', 'a page'),
+    away
+  ])('as long as there is time: %s', async (error) => {
+    expect(await borneMs(error, RETRY.collect)).toBe(20 * 60_000)
+  })
+
+  test.each([refused(400), refused(405), refused(413)])('for a minute: %s', async (error) => {
+    const ms = await borneMs(error, RETRY.collect)
+    expect(ms).toBeGreaterThanOrEqual(60_000)
+    expect(ms).toBeLessThan(70_000)
+  })
+
+  test.each([
+    ...[401, 407, 410, 451].map((status) => refused(status)),
+    new CertificateError('asking', 'x'),
+    new Error('x')
+  ])('not at all: %s', async (error) => {
+    expect(await borneMs(error, RETRY.collect)).toBe(0)
+  })
+})
+
+describe('what is borne while a run is watched', () => {
+  test.each([
+    ['an outage', away, 5 * 60_000],
+    ['a refusal', refused(404), 60_000],
+    ['a refusal of the token', refused(401), 0]
+  ])('%s', async (_, error, ms) => {
+    const borne = await borneMs(error, RETRY.watchRun)
+    expect(borne).toBeGreaterThanOrEqual(ms)
+    expect(borne).toBeLessThanOrEqual(ms + 25_000)
+  })
+})
+
+describe('retry', () => {
+  test('gives what the attempt gives, and tells of what failed before', async () => {
+    const clock = new ManualClock()
+    const failures = [away, refused(503)]
+    const told: unknown[] = []
+    const attempt = (): Promise<string> => {
+      const failure = failures.shift()
+      return failure === undefined ? Promise.resolve('there') : Promise.reject(failure)
+    }
+    const onRetry = (error: unknown): void => void told.push(error)
+    const trying = retry(attempt, RETRY.watchRun, { clock, signal: undefined, onRetry })
+    expect(await clock.run(trying)).toBe('there')
+    expect(told).toEqual([away, refused(503)])
+  })
+
+  test("the service's own pause is kept to", async () => {
+    const clock = new ManualClock()
+    const failures = [refused(503, 40_000)]
+    const attempt = async (): Promise<void> => {
+      const failure = failures.shift()
+      if (failure !== undefined) throw failure
+    }
+    await clock.run(retry(attempt, RETRY.collect, { clock, signal: undefined }))
+    expect(clock.sleeps).toEqual([40_000])
+  })
+
+  test("the end of the time is the signal's reason, or what is made of the last failure", async () => {
+    const clock = new ManualClock()
+    const signal = startDeadline(clock, 10_000, { error: new Error('over') }).signal
+    const attempt = (): Promise<never> => Promise.reject(away)
+    await expect(clock.run(retry(attempt, RETRY.collect, { clock, signal }))).rejects.toThrow(/^over$/)
+    const overWith = (failure: unknown): Error => new Error(`last: ${String(failure)}`)
+    await expect(retry(attempt, RETRY.collect, { clock, signal, overWith })).rejects.toThrow(/^last: .*gone/)
+  })
+
+  test('progress starts the time anew', async () => {
+    const clock = new ManualClock()
+    let attempts = 0
+    const attempt = async (noteProgress: () => void): Promise<number> => {
+      if (attempts++ >= 200) return attempts
+      noteProgress()
+      throw refused(404)
+    }
+    expect(await clock.run(retry(attempt, RETRY.watchRun, { clock, signal: undefined }))).toBe(201)
+    expect(Math.max(...clock.sleeps)).toBeLessThan(1_000)
+  })
+})
