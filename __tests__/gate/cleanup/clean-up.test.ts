@@ -235,6 +235,13 @@ describe('the grids that the step made', () => {
     }
   )
 
+  test.each(['Stopped', 'INVOICED '])('one that is "%s" has ended, and may refuse', async (status) => {
+    service.grids.set('g1', { id: 'g1', statuses: [status], fields: [], isTerminated: false })
+    service.meet('terminateGrid', ...Array.from({ length: 50 }, () => faults.answer(422)))
+    expect(await clean({ madeGrids: ['g1'] })).toBe(true)
+    expect(service.count('terminateGrid')).toBe(1)
+  })
+
   test('404 in the middle of a deployment is not taken for the end of one', async () => {
     addGrid('g1')
     service.meet('terminateGrid', faults.answer(404), faults.answer(404))

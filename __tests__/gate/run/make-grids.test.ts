@@ -74,13 +74,28 @@ describe('a mixed list', () => {
     await expect(settling).rejects.toBeInstanceOf(CancelledError)
   })
 
-  test.each(['stopped', 'invoiced'])('one that ends as %s before it starts is an error', async (status) => {
-    service.nextGridStatuses = ['queued', status]
-    await expect(settle(mixed())).rejects.toThrow(
-      /^Grid made\d ended as "(stopped|invoiced)" before the run could use it$/
-    )
-    expect(gate.ledger.state.madeGrids).toEqual(['made1', 'made2'])
-  })
+  test.each(['Started', 'STARTED', ' started '])(
+    'one that is "%s" is waited for no longer',
+    async (status) => {
+      service.nextGridStatuses = ['Queued', status]
+      expect(await settle([makeSpecification(), { id: 'theirs' }])).toEqual([
+        { id: 'made1' },
+        { id: 'theirs' }
+      ])
+      expect(service.count('showGrid')).toBe(2)
+    }
+  )
+
+  test.each(['stopped', 'invoiced', 'Stopped', ' INVOICED'])(
+    'one that ends as %s before it starts is an error',
+    async (status) => {
+      service.nextGridStatuses = ['queued', status]
+      await expect(settle(mixed())).rejects.toThrow(
+        /^Grid made\d ended as " ?(stopped|invoiced)" before the run could use it$/i
+      )
+      expect(gate.ledger.state.madeGrids).toEqual(['made1', 'made2'])
+    }
+  )
 
   test('one that starts slowly is not asked about all the time', async () => {
     service.nextGridStatuses = [...Array.from({ length: 30 }, () => 'starting'), 'started']
@@ -114,6 +129,12 @@ describe('a mixed list', () => {
     })
     expect(await settle([makeSpecification(), { id: 'theirs' }])).toEqual([{ id: 'made1' }, { id: 'theirs' }])
     expect(gate.ledger.state.madeGrids).toEqual(['made1'])
+  })
+
+  test('a word for a state that only holds a known one is another state', async () => {
+    service.nextGridStatuses = ['not started', 'restarted', 'started']
+    await settle([makeSpecification(), { id: 'theirs' }])
+    expect(service.count('showGrid')).toBe(3)
   })
 
   test('the deadline ends the waiting', async () => {

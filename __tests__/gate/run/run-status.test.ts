@@ -20,6 +20,7 @@ test.each([
   ['Finished', 'ended well', true],
   ['RUNNING', 'running', false],
   ['Canceled', 'ended badly', true],
+  [' FINISHED\n', 'ended well', true],
   ['unfinished', 'unknown', false],
   ['', 'unknown', false]
 ])('"%s" is %s', (status, phase, ended) => {

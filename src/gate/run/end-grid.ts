@@ -2,9 +2,7 @@ import type { ServiceClient } from '../../service/client.js'
 import type { Clock } from '../../service/clock.js'
 import { RefusedError, isPassing } from '../../service/errors.js'
 import { RETRY, retry } from '../../service/retry.js'
-
-/** Grids that cost nothing any more. */
-export const ENDED_GRID: readonly string[] = ['stopped', 'invoiced']
+import { gridPhaseOf } from './grid-status.js'
 
 /** Terminates a grid; throws when it cannot be made sure that it has ended. */
 export async function endGrid(
@@ -31,7 +29,7 @@ export async function endGrid(
 
 async function isSeenEnded(client: ServiceClient, id: string, signal: AbortSignal): Promise<boolean> {
   return client.showGrid(id, signal).then(
-    ({ status }) => ENDED_GRID.includes(status),
+    ({ status }) => gridPhaseOf(status) === 'ended',
     () => false
   )
 }

@@ -3,13 +3,12 @@ import { madeNothing } from '../../service/errors.js'
 import { isReference } from '../../service/documents/requests.js'
 import type { GridChoice, GridReference, GridSpecification } from '../../service/documents/requests.js'
 import { createOnce } from './create-safely.js'
-import { ENDED_GRID } from './end-grid.js'
 import type { Gate } from '../gate.js'
+import { gridPhaseOf } from './grid-status.js'
 import { nextLookMs } from './poll-interval.js'
 import { RETRY, retry } from '../../service/retry.js'
 import { messageOf } from '../errors.js'
 
-const USABLE = 'started'
 const LONGEST_LOOK_MS = 10_000
 
 /**
@@ -59,8 +58,8 @@ async function awaitStart({ client, bench, settings }: Gate, id: string, signal:
     const grid = await retry(show, RETRY.awaitGrid, { clock: bench.clock, signal })
     if (grid.status !== status) bench.log.info(`Grid ${id} is ${grid.status}`)
     status = grid.status
-    if (status === USABLE) return
-    if (ENDED_GRID.includes(status))
+    if (gridPhaseOf(status) === 'usable') return
+    if (gridPhaseOf(status) === 'ended')
       throw new Error(`Grid ${id} ended as "${status}" before the run could use it`)
     const longestMs = Math.min(settings.pollIntervalMs, LONGEST_LOOK_MS)
     const pauseMs = nextLookMs({ elapsedMs: bench.clock.now() - sinceMs, untilEndMs: undefined, longestMs })
