@@ -453,6 +453,33 @@ describe('the timeout', () => {
   })
 })
 
+describe('what the service says of the stop', () => {
+  const LINE = 'load lost: stopped by a caller after 60 s'
+
+  test("is not told as news where it was the gate's own, at the timeout", async () => {
+    service.nextStatuses = ['queued', 'running']
+    service.nextDocument = { remote_errors: `${LINE}\nload lost: node 2 was gone` }
+    const outcome = await gate({ timeoutMs: 60_000 })
+    expect(outcome).toMatchObject({ verdict: 'timed-out', remoteErrors: ['load lost: node 2 was gone'] })
+    expect([...bench.log.lines, ...bench.summaries].join('\n')).not.toContain('stopped by a caller')
+  })
+
+  test('is told, and decides, where it was somebody else', async () => {
+    service.nextDocument = { remote_errors: LINE }
+    expect(await gate()).toMatchObject({
+      verdict: 'inconclusive',
+      reason: 'Part of the load was lost: stopped by a caller after 60 s',
+      remoteErrors: [LINE]
+    })
+  })
+
+  test('is told of a run that was there before, which the timeout does not stop', async () => {
+    service.addRun({ id: 'theirs', statuses: ['running'], document: { remote_errors: LINE } })
+    const outcome = await gate({ timeoutMs: 60_000, origin: { kind: 'existing', runId: 'theirs' } })
+    expect(outcome).toMatchObject({ verdict: 'timed-out', remoteErrors: [LINE] })
+  })
+})
+
 describe('a cancelled job', () => {
   beforeEach(() => {
     service.nextStatuses = ['queued', 'running']

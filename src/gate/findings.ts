@@ -11,6 +11,8 @@ export interface Findings {
   /** What kept the story from going on. */
   readonly trouble?: Trouble
   readonly isDetached?: boolean
+  /** The gate itself has told the run to stop. */
+  readonly isStoppedHere?: boolean
   /** When there was nothing more to find out, by the clock. */
   readonly endedMs?: number
 }

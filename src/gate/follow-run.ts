@@ -135,7 +135,7 @@ function longestCollectionMs({ target }: Settings, { status }: Run): number {
 async function collectAfterTimeout(gate: Gate, run: Run, trouble: Trouble): Promise<Findings> {
   const { bench, settings } = gate
   if (settings.origin.kind === 'existing') return { run, trouble }
-  const stopped = await stopRun(gate, run)
+  const stopped = { ...(await stopRun(gate, run)), isStoppedHere: true }
   const found =
     stopped.trouble === undefined
       ? await collectResults(gate, stopped, { first: run, isPatient: false })

@@ -29,8 +29,7 @@ async function findOut(gate: Gate): Promise<Findings> {
   const found = await followRun(gate)
   const findings = { ...found, endedMs: gate.bench.clock.now() }
   try {
-    await cleanUpRun(gate, findings)
-    return await collectPartial(gate, findings)
+    return await collectPartial(gate, await cleanUpRun(gate, findings))
   } catch (thrown) {
     return { ...findings, trouble: troubleOf(thrown) }
   }

@@ -12,17 +12,17 @@ const STOP_ON_CANCEL_MS = 5_000
 const STOP_ON_TROUBLE_MS = 3 * 60_000
 
 /** Ends what is left of the step's own; what is left on purpose is told. */
-export async function cleanUpRun(gate: Gate, findings: Findings): Promise<void> {
+export async function cleanUpRun(gate: Gate, findings: Findings): Promise<Findings> {
   const { bench, client, ledger } = gate
   const { state } = ledger
-  if (!state.cleanupDue) return
+  if (!state.cleanupDue) return findings
   const isCancelled = findings.trouble?.kind === 'cancelled'
   // Grids that were made for a run which was never asked for are not left to it.
   const isRunning = findings.run === undefined ? wasAskedFor(state) : !hasEnded(findings.run.status)
   if (isCancelled && isRunning && state.leaveIfKilled) {
     bench.log.info(LEFT_RUNNING)
     ledger.noteDone({ cleanupDue: false })
-    return
+    return findings
   }
   // From here on it is not a cancelled job that leaves something running.
   ledger.noteDone({ leaveIfKilled: false })
@@ -40,6 +40,7 @@ export async function cleanUpRun(gate: Gate, findings: Findings): Promise<void> 
   // Whatever could not be ended here is the post step's to end.
   if (isClean.every((each) => each) && !(wasLookedFor && wasAskedFor(state)))
     ledger.noteDone({ cleanupDue: false })
+  return isRunning && !wasLookedFor ? { ...findings, isStoppedHere: true } : findings
 }
 
 /** The run has ended; one that was made beside it may not have. The embedded service has nothing in between that could make one. */

@@ -9,7 +9,7 @@ import type { Decision } from './decide-verdict.js'
 import { formatDuration } from '../settings/durations.js'
 import { hasEnded, phaseOf } from '../run/run-status.js'
 import { runUrl } from '../run/run-url.js'
-import { listRemoteErrors, lostLoad, quoteLines } from './remote-errors.js'
+import { listRemoteErrors, lostLoad, quoteLines, withoutOwnStop } from './remote-errors.js'
 import {
   describeShortfall,
   hasEverySpan,
@@ -29,7 +29,8 @@ export function conclude(settings: Settings, findings: Findings): Outcome {
   const { run, collection } = findings
   const apdex = readApdex(run?.apdex ?? null)
   const judgements = judge(settings, findings, apdex)
-  const remoteErrors = listRemoteErrors(run?.remoteErrors)
+  const reported = listRemoteErrors(run?.remoteErrors)
+  const remoteErrors = findings.isStoppedHere ? withoutOwnStop(reported) : reported
   const warnings = shortfallOf(settings, findings)
   const decided = decide(findings, { settings, judgements, remoteErrors, warnings })
   return {

@@ -6,6 +6,9 @@ const DEEPEST = 6
 /** What a service that knows it starts a line with when part of the load did not run. */
 const LOAD_LOST = /^\s*load lost:\s*/i
 
+/** What the embedded service says of a run that was told to stop. */
+const STOPPED = /^\s*load lost:\s*stopped by a caller\b/i
+
 /** The service's words on what went wrong, line by line, whatever form they came in: text, a list, an object, each possibly as JSON. */
 export function listRemoteErrors(text: string | undefined): string[] {
   const lines = linesOf(text === undefined ? '' : parse(text)).map(shortenLine)
@@ -27,6 +30,11 @@ export function joinRemoteErrors(earlier: string | undefined, later: string | un
 /** What the lines say of load that was lost; empty when they say nothing of it. */
 export function lostLoad(lines: readonly string[]): string[] {
   return lines.filter((line) => LOAD_LOST.test(line)).map((line) => line.replace(LOAD_LOST, ''))
+}
+
+/** The lines without the one that tells of a stop, where the gate itself has stopped the run: that is no news, and nobody else did it. */
+export function withoutOwnStop(lines: readonly string[]): string[] {
+  return lines.filter((line) => !STOPPED.test(line))
 }
 
 /** The first lines within a sentence. */
