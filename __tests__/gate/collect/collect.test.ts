@@ -7,7 +7,13 @@ import type { Collection } from '../../../src/gate/collect/collect.js'
 import { startDeadline } from '../../../src/gate/deadline.js'
 import { listRemoteErrors } from '../../../src/gate/verdict/remote-errors.js'
 import type { Run } from '../../../src/service/documents/documents.js'
-import { makeGate, makeGrid, makeRun, makeSettings } from '../../support/gate/gate-bench.js'
+import {
+  makeGate,
+  makeGrid,
+  makeRun,
+  makeSettings,
+  makeSpecification
+} from '../../support/gate/gate-bench.js'
 import type { TestGate } from '../../support/gate/gate-bench.js'
 import { CSV_HEADER, GateService, faults, makeCsv } from '../../support/gate/gate-service.js'
 
@@ -114,6 +120,47 @@ describe('what is brought home', () => {
       '/api/runs/run1/result.csv?grid_id=a1'
     )
     expect(grids[0]?.problem).toBeUndefined()
+  })
+
+  describe('one grid, and one link', () => {
+    const follow = async (href: string, grids = [makeGrid({ id: 'a1' })]) => {
+      service.runs[0]!.statuses = ['finished']
+      service.runs[0]!.document = {
+        _embedded: { grids: grids.map(({ id, region }) => ({ uuid: id, region })), results: [{ href }] }
+      }
+      const { grids: found } = await gather({ grids, results: [{ ...linkTo('a1'), href }] })
+      const paths = service.seen.filter(({ path }) => path.includes('result.csv')).map(({ path }) => path)
+      return { found: found.map(({ gridId, problem }) => [gridId, problem]), paths: [...new Set(paths)] }
+    }
+
+    test.each(['', '?signature=x', '?grid_id=', '?grid_id=%7B7%7D', '?grid=7', '?grid_id[]=7'])(
+      'which names no grid that can be read (%p): it is of that grid',
+      async (query) => {
+        const { found, paths } = await follow(`${service.url}/api/runs/run1/result.csv${query}`)
+        expect(found).toEqual([['a1', undefined]])
+        expect(paths).toEqual([`/api/runs/run1/result.csv${query}`])
+      }
+    )
+
+    test('without an address: it is built', async () => {
+      expect(await follow('')).toEqual({
+        found: [['a1', undefined]],
+        paths: ['/api/runs/run1/result.csv?grid_id=a1']
+      })
+    })
+
+    test('of two that were requested, and one listed so far, it could belong to either', async () => {
+      const origin = { kind: 'files' as const, paths: [], grids: [makeSpecification(), makeSpecification()] }
+      gate = { ...gate, settings: { ...gate.settings, origin } }
+      const { paths } = await follow(`${service.url}/api/runs/run1/result.csv`)
+      expect(paths).toEqual(['/api/runs/run1/result.csv?grid_id=a1'])
+    })
+
+    test('of two grids it could belong to either: the addresses are built', async () => {
+      const both = [makeGrid({ id: 'a1' }), makeGrid({ id: 'b2' })]
+      const { paths } = await follow(`${service.url}/api/runs/run1/result.csv`, both)
+      expect(paths).toEqual(['/api/runs/run1/result.csv?grid_id=a1', '/api/runs/run1/result.csv?grid_id=b2'])
+    })
   })
 
   test('results without grids are taken by their links', async () => {

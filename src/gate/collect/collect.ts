@@ -49,7 +49,7 @@ const BUCKET_MS = 15_000
 
 /** Brings the report and every grid's CSV home, side by side, reading the CSVs as they arrive. What cannot be had is told, not thrown. */
 export async function collect(gate: Gate, run: Run, options: CollectOptions): Promise<Collection> {
-  const { client, bench, settings } = gate
+  const { bench, settings } = gate
   const { signal, isPatient = true } = options
   const resultsDir = join(bench.scratchDir, 'results')
   await mkdir(resultsDir, { recursive: true })
@@ -63,10 +63,10 @@ export async function collect(gate: Gate, run: Run, options: CollectOptions): Pr
     onSeen: (run) => fetching.follow(run)
   })
   const report = await reading
-  await fetching.results(sourcesOf(client, seen))
+  await fetching.results(sourcesIn(gate, seen))
   const isFinal = settings.target.kind === 'local' || phaseOf(seen.status) !== 'ended well'
   const latest = isFinal || !isPatient ? seen : await lookOnceMore(gate, seen, signal)
-  const sources = sourcesOf(client, latest)
+  const sources = sourcesIn(gate, latest)
   const grids = await fetching.results(sources)
   const scans = grids.flatMap(({ scan }) => scan ?? [])
   return {
@@ -80,6 +80,10 @@ export async function collect(gate: Gate, run: Run, options: CollectOptions): Pr
     spansMs: spansOf(scans),
     measurements: scans.length > 0 ? mergeScans(scans) : undefined
   }
+}
+
+function sourcesIn({ client, settings: { origin } }: Gate, run: Run): Source[] {
+  return sourcesOf(client, run, origin.kind === 'files' ? origin.grids.length : 1)
 }
 
 interface Earlier {
@@ -112,9 +116,9 @@ function lackIn(
   run: Run,
   { gate, expected, isPatient }: { gate: Gate; expected: readonly ExpectedGrid[]; isPatient: boolean }
 ): Lack {
-  const { client, settings } = gate
+  const { settings } = gate
   if (settings.target.kind === 'local' || phaseOf(run.status) !== 'ended well') return 'nothing'
-  const sources = sourcesOf(client, run)
+  const sources = sourcesIn(gate, run)
   const needed = isPatient ? 'something needed' : 'something'
   if (sources.length === 0 || findMissing(expected, sources).length > 0) return needed
   const apdex = stateOfApdex(run.apdex)
@@ -139,7 +143,7 @@ class GridFetches {
 
   follow(run: Run): void {
     this.#latest = run
-    for (const source of sourcesOf(this.#gate.client, run)) void this.#fetch(source)
+    for (const source of sourcesIn(this.#gate, run)) void this.#fetch(source)
   }
 
   async results(sources: readonly Source[]): Promise<FetchedGrid[]> {
@@ -166,7 +170,7 @@ class GridFetches {
     const { href, isLinked } = unready
     if (isLinked) return href
     const seen = await showRun(client, this.#latest.id, this.#place.signal).catch(() => this.#latest)
-    return sourcesOf(client, seen).find((source) => nameOf(source) === nameOf(unready))?.href ?? href
+    return sourcesIn(this.#gate, seen).find((source) => nameOf(source) === nameOf(unready))?.href ?? href
   }
 }
 

@@ -73,10 +73,10 @@ export async function fetchResults(
   )
 }
 
-/** Every CSV of every grid of the run, each once; the links of the reply are followed where there are any. */
-export function sourcesOf(client: ServiceClient, run: Run): Source[] {
+/** Every CSV of every grid of the run, each once; the links of the reply are followed where there are any. Not every grid that was requested may be listed yet. */
+export function sourcesOf(client: ServiceClient, run: Run, requestedGrids = 1): Source[] {
   const fromGrids = run.grids.flatMap((grid): Source[] => {
-    const links = linksOf(run, grid.id)
+    const links = linksOf(run, grid.id).concat(requestedGrids > 1 ? [] : onlyLinkOf(run))
     const hrefs = links.length > 0 ? links : [client.resultHref(run.id, grid.id)]
     return hrefs.map((href, index) => ({
       gridId: grid.id,
@@ -109,6 +109,13 @@ export function nameOf({ gridId, part }: Pick<Source, 'gridId' | 'part'>): strin
 
 function linksOf({ results }: Run, gridId: string): string[] {
   return [...new Set(results.map(({ href }) => href).filter((href) => gridIdOf(href) === gridId))]
+}
+
+/** One grid and one link, which does not say, or not so that it can be read, which grid it is of: there is only one it can belong to. */
+function onlyLinkOf({ grids, results }: Run): string[] {
+  const [href = '', ...others] = new Set(results.map((link) => link.href))
+  const isOnly = grids.length === 1 && others.length === 0 && href !== ''
+  return isOnly && gridIdOf(href) === undefined ? [href] : []
 }
 
 /** The grid that a link to a CSV names. */
