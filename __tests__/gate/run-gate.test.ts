@@ -192,7 +192,7 @@ describe('every grid that was requested', () => {
     }
     service.meet('showRun', early, early, early)
     expect((await gate({ grids: TWO })).verdict).toBe('passed')
-    expect(service.count('result')).toBe(2)
+    expect(service.downloads).toBe(2)
   })
 
   test('by a reference is known by its id', async () => {

@@ -180,7 +180,7 @@ describe('what is brought home', () => {
     service.runs[0]!.document = {
       _embedded: { grids: [{ uuid: 'a1', region: 'us-east-1' }], results: [node(2), node(1)] }
     }
-    service.meet('result', faults.answer(200, makeCsv(3)), faults.answer(200, makeCsv(4)))
+    service.csvs.set('?grid_id=a1&node=1', makeCsv(3)).set('?grid_id=a1&node=2', makeCsv(4))
     const collection = await gather({ grids: [makeGrid({ id: 'a1' })], results: [node(1), node(2), node(1)] })
     expect(collection.grids.map(({ gridId, path }) => [gridId, basename(path ?? '')])).toEqual([
       ['a1', 'us-east-1-a1.csv'],
@@ -188,7 +188,7 @@ describe('what is brought home', () => {
     ])
     expect(collection.measurements?.figures({ grid: 'a1' })?.samples).toBe(7)
     expect([...collection.spansMs]).toEqual([['a1', 3_100]])
-    expect(service.count('result')).toBe(2)
+    expect(service.downloads).toBe(2)
   })
 
   test('a CSV once, whose link is signed anew for each look', async () => {
@@ -199,7 +199,7 @@ describe('what is brought home', () => {
     }
     const { measurements } = await gather({ grids: [makeGrid({ id: 'a1' })], results: [signed('x')] })
     expect(measurements?.figures({})?.samples).toBe(10)
-    expect(service.count('result')).toBe(1)
+    expect(service.downloads).toBe(1)
   })
 
   test('a run without either has no measurements', async () => {
@@ -462,6 +462,84 @@ describe('what becomes known after the first look that shows the end', () => {
     service.meet('showRun', ...Array.from({ length: 1000 }, () => faults.answer(503)))
     const { run, grids } = await gather({ grids: [makeGrid()] })
     expect([run.status, grids[0]?.problem]).toEqual(['finished', undefined])
+  })
+})
+
+describe('a CSV that grows after the run has finished', () => {
+  const csv = (rows: number) => faults.answer(200, makeCsv(rows), { 'content-type': 'text/csv' })
+  /** What lies behind the first rows. */
+  const more = (from: number, to: number) => {
+    const [start, whole] = [makeCsv(from), makeCsv(to)]
+    const range = `bytes ${start.length}-${whole.length - 1}/${whole.length}`
+    return faults.answer(206, whole.slice(start.length), { 'content-range': range })
+  }
+  const none = (rows: number) =>
+    faults.answer(416, '', { 'content-range': `bytes */${makeCsv(rows).length}` })
+
+  test('is downloaded again, until it does not', async () => {
+    service.meet('result', csv(4), more(4, 6), csv(6), more(6, 9), csv(9), none(9))
+    const { grids, measurements } = await gather({ grids: [makeGrid()] })
+    expect(measurements?.figures({})?.samples).toBe(9)
+    expect(await readFile(grids[0]?.path ?? '', 'utf8')).toBe(makeCsv(9))
+    expect(service.count('result')).toBe(6)
+    expect(gate.bench.log.of('info')).toEqual([
+      'The CSV of grid grid1 has grown since it was downloaded; downloading it again.'
+    ])
+  })
+
+  test('is seen at a service that knows no ranges by its length', async () => {
+    service.meet('result', csv(4))
+    const { measurements } = await gather({ grids: [makeGrid()] })
+    expect(measurements?.figures({})?.samples).toBe(10)
+    expect(service.downloads).toBe(2)
+  })
+
+  test('without end is no whole result', async () => {
+    let rows = 1
+    const growing = Array.from({ length: 2000 }, () => (res: Parameters<typeof faults.none>[0]) => {
+      faults.answer(200, makeCsv(rows++), { 'content-type': 'text/csv' })(res, () => ({
+        status: 500,
+        body: ''
+      }))
+    })
+    service.meet('result', ...growing)
+    const { grids, measurements } = await gather({ grids: [makeGrid()] }, 120_000)
+    expect(grids[0]).toMatchObject({ path: undefined, problem: expect.stringMatching(/time for collecting/) })
+    expect(measurements).toBeUndefined()
+    expect(await readdir(join(gate.bench.scratchDir, 'results'))).not.toContain('us-east-1-grid1.csv')
+    expect(gate.bench.clock.elapsedMs).toBeLessThan(130_000)
+  })
+
+  test('and cannot be had any more is no whole result', async () => {
+    service.meet('result', csv(4), more(4, 6), ...notReady)
+    const { grids } = await gather({ grids: [makeGrid()] }, 60_000)
+    expect(grids[0]?.problem).toMatch(/^no whole CSV within the time for collecting/)
+  })
+
+  test.each([401, 403, 404, 405, 416, 500, 302])(
+    'is not what %d says when it is asked about: one request, and no alarm',
+    async (status) => {
+      service.meet('result', csv(4), ...Array.from({ length: 9 }, () => faults.answer(status)))
+      const { grids, measurements } = await gather({ grids: [makeGrid()] })
+      expect([grids[0]?.problem, measurements?.figures({})?.samples]).toEqual([undefined, 4])
+      expect(service.count('result')).toBe(2)
+      expect(gate.bench.clock.elapsedMs).toBeLessThan(1_000)
+    }
+  )
+
+  test('is not waited for where no answer comes', async () => {
+    service.meet('result', csv(4), faults.hold)
+    const gathering = gather({ grids: [makeGrid()] })
+    await service.reached('result', 2)
+    await gate.bench.clock.advance(10_000)
+    expect((await gathering).measurements?.figures({})?.samples).toBe(4)
+  })
+
+  test('is not asked about at the embedded service, nor after a bad end', async () => {
+    await gather({ status: 'problem', grids: [makeGrid()] })
+    gate = { ...gate, settings: { ...gate.settings, target: { kind: 'local' } } }
+    await gather({ grids: [makeGrid()] })
+    expect([service.count('result'), service.downloads]).toEqual([2, 2])
   })
 })
 

@@ -90,6 +90,7 @@ export class GateService {
   readonly runs: ServedRun[] = []
   readonly grids = new Map<string, ServedGrid>()
   readonly seen: Seen[] = []
+  /** By grid, or by the query of an address. */
   readonly csvs = new Map<string, string>()
   nextStatuses = ['queued', 'running', 'finished']
   nextGridStatuses = ['queued', 'starting', 'started']
@@ -131,6 +132,12 @@ export class GateService {
 
   count(operation: Operation): number {
     return this.seen.filter((seen) => seen.operation === operation).length
+  }
+
+  /** How often a CSV was asked for from its start. */
+  get downloads(): number {
+    return this.seen.filter(({ operation, headers }) => operation === 'result' && headers.range === undefined)
+      .length
   }
 
   order(): string[] {
@@ -226,11 +233,16 @@ export class GateService {
   }
 
   #answerResult(url: string): Answer {
-    const grid = new URL(url, 'http://x').searchParams.get('grid_id') ?? ''
+    const { searchParams, search } = new URL(url, 'http://x')
+    const grid = searchParams.get('grid_id') ?? ''
     // No two grids have the same samples.
     this.#askedGrids.add(grid)
     const own = makeCsv(10, 100 + [...this.#askedGrids].indexOf(grid))
-    return { status: 200, headers: { 'content-type': 'text/csv' }, body: this.csvs.get(grid) ?? own }
+    return {
+      status: 200,
+      headers: { 'content-type': 'text/csv' },
+      body: this.csvs.get(search) ?? this.csvs.get(grid) ?? own
+    }
   }
 
   #list(page: number): Answer {

@@ -8,9 +8,10 @@ import { RETRY, retry } from '../../service/retry.js'
 import { stateOfApdex } from './apdex.js'
 import { expectedGrids, findMissing, findSmaller } from './expected-grids.js'
 import type { ExpectedGrid } from './expected-grids.js'
-import { fetchGrid, findTwins, nameOf, sourcesOf } from './fetch-results.js'
-import type { FetchedGrid, GridResult, Source } from './fetch-results.js'
+import { findTwins } from './fetch-results.js'
+import type { GridResult } from './fetch-results.js'
 import type { Gate } from '../gate.js'
+import { GridFetches, sourcesIn } from './grid-fetches.js'
 import { asError, lookAgain, lookOnceMore, showRun } from './late-values.js'
 import type { Lack } from './late-values.js'
 import { phaseOf } from '../run/run-status.js'
@@ -42,8 +43,6 @@ export interface CollectOptions {
   readonly isPatient?: boolean
 }
 
-/** A CSV of nothing but a header may be one that is being written. */
-const EMPTY_PATIENCE_MS = 30_000
 /** How long a bucket of a tidy CSV lasts, unless it shows shorter ones. */
 const BUCKET_MS = 15_000
 
@@ -64,9 +63,11 @@ export async function collect(gate: Gate, run: Run, options: CollectOptions): Pr
   })
   const report = await reading
   await fetching.results(sourcesIn(gate, seen))
-  const isFinal = settings.target.kind === 'local' || phaseOf(seen.status) !== 'ended well'
-  const latest = isFinal || !isPatient ? seen : await lookOnceMore(gate, seen, signal)
+  const isFinal = settings.target.kind === 'local' || phaseOf(seen.status) !== 'ended well' || !isPatient
+  if (!isFinal) await fetching.confirm(sourcesIn(gate, seen))
+  const latest = isFinal ? seen : await lookOnceMore(gate, seen, signal)
   const sources = sourcesIn(gate, latest)
+  if (!isFinal) await fetching.confirm(sources)
   const grids = await fetching.results(sources)
   const scans = grids.flatMap(({ scan }) => scan ?? [])
   return {
@@ -80,10 +81,6 @@ export async function collect(gate: Gate, run: Run, options: CollectOptions): Pr
     spansMs: spansOf(scans),
     measurements: scans.length > 0 ? mergeScans(scans) : undefined
   }
-}
-
-function sourcesIn({ client, settings: { origin } }: Gate, run: Run): Source[] {
-  return sourcesOf(client, run, origin.kind === 'files' ? origin.grids.length : 1)
 }
 
 interface Earlier {
@@ -125,53 +122,6 @@ function lackIn(
   if (apdex === 'there') return 'nothing'
   const isNeeded = apdex === 'late' && settings.thresholds.some(({ metric }) => metric === 'apdex')
   return isNeeded ? needed : 'something'
-}
-
-/** The CSVs on their way, each begun as soon as its grid is known. */
-class GridFetches {
-  readonly #gate: Gate
-  readonly #place: { readonly resultsDir: string; readonly signal: AbortSignal }
-  readonly #fetches = new Map<string, Promise<FetchedGrid>>()
-  #latest: Run
-
-  constructor(gate: Gate, run: Run, place: { resultsDir: string; signal: AbortSignal }) {
-    this.#gate = gate
-    this.#place = place
-    this.#latest = run
-    this.follow(run)
-  }
-
-  follow(run: Run): void {
-    this.#latest = run
-    for (const source of sourcesIn(this.#gate, run)) void this.#fetch(source)
-  }
-
-  async results(sources: readonly Source[]): Promise<FetchedGrid[]> {
-    return Promise.all(sources.map((source) => this.#fetch(source)))
-  }
-
-  #fetch(source: Source): Promise<FetchedGrid> {
-    const begun = this.#fetches.get(nameOf(source))
-    if (begun !== undefined) return begun
-    const { client, bench, settings } = this.#gate
-    const isFinal = settings.target.kind === 'local' || phaseOf(this.#latest.status) !== 'ended well'
-    const fetch = fetchGrid({ client, clock: bench.clock, log: bench.log }, source, {
-      ...this.#place,
-      emptyPatienceMs: isFinal ? 0 : EMPTY_PATIENCE_MS,
-      findAddress: (unready) => this.#findAddress(unready)
-    })
-    this.#fetches.set(nameOf(source), fetch)
-    return fetch
-  }
-
-  /** A link may be named later than its grid, and the built address may be none. */
-  async #findAddress(unready: Source): Promise<string> {
-    const { client } = this.#gate
-    const { href, isLinked } = unready
-    if (isLinked) return href
-    const seen = await showRun(client, this.#latest.id, this.#place.signal).catch(() => this.#latest)
-    return sourcesIn(this.#gate, seen).find((source) => nameOf(source) === nameOf(unready))?.href ?? href
-  }
 }
 
 interface Span {

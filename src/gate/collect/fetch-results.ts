@@ -143,12 +143,16 @@ export async function fetchGrid(means: Means, source: Source, place: Place): Pro
   } catch (thrown) {
     const problem = messageOf(thrown)
     means.log.warning(`The CSV of grid ${gridId} (${region}) could not be had: ${problem}`)
-    return {
-      result: { ...grid, path: undefined, bytes: 0, problem },
-      scan: undefined,
-      fingerprint: undefined
-    }
+    return withProblem(grid, problem)
   }
+}
+
+export function withProblem(
+  { gridId, region, nodeCount }: Pick<GridResult, 'gridId' | 'region' | 'nodeCount'>,
+  problem: string
+): FetchedGrid {
+  const result = { gridId, region, nodeCount, path: undefined, bytes: 0, problem }
+  return { result, scan: undefined, fingerprint: undefined }
 }
 
 interface Target {

@@ -1,0 +1,100 @@
+import { rm } from 'node:fs/promises'
+import type { Run } from '../../service/documents/documents.js'
+import { pauseBefore } from '../../service/retries.js'
+import { fetchGrid, nameOf, sourcesOf, withProblem } from './fetch-results.js'
+import type { FetchedGrid, Source } from './fetch-results.js'
+import type { Gate } from '../gate.js'
+import { hasGrown } from './growth.js'
+import { showRun } from './late-values.js'
+import { phaseOf } from '../run/run-status.js'
+
+const LONGEST_PAUSE_ATTEMPT = 6
+const STILL_GROWING = 'it was still growing when the time for collecting was over'
+/** A CSV of nothing but a header may be one that is being written. */
+const EMPTY_PATIENCE_MS = 30_000
+
+/** Where the CSVs of the run's grids are to be found, as far as it lists them. */
+export function sourcesIn({ client, settings: { origin } }: Gate, run: Run): Source[] {
+  return sourcesOf(client, run, origin.kind === 'files' ? origin.grids.length : 1)
+}
+
+/** The CSVs on their way, each begun as soon as its grid is known. */
+export class GridFetches {
+  readonly #gate: Gate
+  readonly #place: { readonly resultsDir: string; readonly signal: AbortSignal }
+  readonly #fetches = new Map<string, Promise<FetchedGrid>>()
+  readonly #confirmed = new Set<string>()
+  #latest: Run
+
+  constructor(gate: Gate, run: Run, place: { resultsDir: string; signal: AbortSignal }) {
+    this.#gate = gate
+    this.#place = place
+    this.#latest = run
+    this.follow(run)
+  }
+
+  follow(run: Run): void {
+    this.#latest = run
+    for (const source of sourcesIn(this.#gate, run)) void this.#fetch(source)
+  }
+
+  async results(sources: readonly Source[]): Promise<FetchedGrid[]> {
+    return Promise.all(sources.map((source) => this.#fetch(source)))
+  }
+
+  /** A service may call a run finished while its CSVs still grow: each is asked about once more, and fetched anew where it has. */
+  async confirm(sources: readonly Source[]): Promise<void> {
+    const open = sources.filter((source) => !this.#confirmed.has(nameOf(source)))
+    for (const source of open) this.#confirmed.add(nameOf(source))
+    await Promise.all(open.map((source) => this.#confirm(source)))
+  }
+
+  async #confirm(source: Source): Promise<void> {
+    const { client, bench } = this.#gate
+    const { signal } = this.#place
+    for (let growths = 0; ; growths++) {
+      const { result } = await this.#fetch(source)
+      const { path, bytes, gridId } = result
+      if (path === undefined) return
+      const isGrowing = await hasGrown(client, source.href, { bytes, clock: bench.clock, signal })
+      if (!isGrowing && (growths === 0 || !signal.aborted)) return
+      // What has a name of its own is whole.
+      await rm(path, { force: true })
+      if (signal.aborted) {
+        this.#fetches.set(nameOf(source), Promise.resolve(withProblem(result, STILL_GROWING)))
+        return
+      }
+      if (growths === 0)
+        bench.log.info(`The CSV of grid ${gridId} has grown since it was downloaded; downloading it again.`)
+      else
+        await bench.clock
+          .sleep(pauseBefore(Math.min(growths, LONGEST_PAUSE_ATTEMPT), undefined), signal)
+          .catch(() => undefined)
+      // From its start: nothing promises that what was there before is still the same.
+      this.#fetches.delete(nameOf(source))
+    }
+  }
+
+  #fetch(source: Source): Promise<FetchedGrid> {
+    const begun = this.#fetches.get(nameOf(source))
+    if (begun !== undefined) return begun
+    const { client, bench, settings } = this.#gate
+    const isFinal = settings.target.kind === 'local' || phaseOf(this.#latest.status) !== 'ended well'
+    const fetch = fetchGrid({ client, clock: bench.clock, log: bench.log }, source, {
+      ...this.#place,
+      emptyPatienceMs: isFinal ? 0 : EMPTY_PATIENCE_MS,
+      findAddress: (unready) => this.#findAddress(unready)
+    })
+    this.#fetches.set(nameOf(source), fetch)
+    return fetch
+  }
+
+  /** A link may be named later than its grid, and the built address may be none. */
+  async #findAddress(unready: Source): Promise<string> {
+    const { client } = this.#gate
+    const { href, isLinked } = unready
+    if (isLinked) return href
+    const seen = await showRun(client, this.#latest.id, this.#place.signal).catch(() => this.#latest)
+    return sourcesIn(this.#gate, seen).find((source) => nameOf(source) === nameOf(unready))?.href ?? href
+  }
+}
