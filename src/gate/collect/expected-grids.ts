@@ -18,6 +18,11 @@ export interface ListedGrid {
 
 export const UNKNOWN_REGION = 'unknown'
 
+/** The grid that a link to a CSV names. */
+export function gridIdOf(href: string): string | undefined {
+  return /[?&]grid_id=([A-Za-z0-9_-]+)/.exec(href)?.[1]
+}
+
 /**
  * What was requested. Of a run that was not made here, `earlier` tells: the run that was repeated, or the run itself when it was first
  * looked at. Its grids may have got other ids since, so they count by their regions.

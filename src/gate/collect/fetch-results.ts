@@ -8,7 +8,7 @@ import type { Clock } from '../../service/clock.js'
 import type { Run } from '../../service/documents/documents.js'
 import { pauseBefore } from '../../service/retries.js'
 import { downloadCsv } from './download.js'
-import { UNKNOWN_REGION } from './expected-grids.js'
+import { UNKNOWN_REGION, gridIdOf } from './expected-grids.js'
 import type { ListedGrid } from './expected-grids.js'
 import { messageOf } from '../errors.js'
 import type { Log } from '../ports.js'
@@ -116,11 +116,6 @@ function onlyLinkOf({ grids, results }: Run): string[] {
   const [href = '', ...others] = new Set(results.map((link) => link.href))
   const isOnly = grids.length === 1 && others.length === 0 && href !== ''
   return isOnly && gridIdOf(href) === undefined ? [href] : []
-}
-
-/** The grid that a link to a CSV names. */
-export function gridIdOf(href: string): string | undefined {
-  return /[?&]grid_id=([A-Za-z0-9_-]+)/.exec(href)?.[1]
 }
 
 /** Brings one grid's CSV to disk. What cannot be had is told, not thrown. */

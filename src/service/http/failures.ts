@@ -1,8 +1,8 @@
-import { errors } from 'undici'
 import { subscribe } from 'node:diagnostics_channel'
 import { reasonOf } from '../clock.js'
 import { CertificateError, ServiceError, UnreachableError } from '../errors.js'
 import type { Call } from './http.js'
+import { errors } from './undici.js'
 
 export const CONNECT_TIMEOUT_MS = 30_000
 

@@ -1,4 +1,3 @@
-import { Agent, EnvHttpProxyAgent, request as send } from 'undici'
 import type { Dispatcher } from 'undici'
 import { Readable } from 'node:stream'
 import { isConfidential, isLoopback } from './address.js'
@@ -8,6 +7,7 @@ import { MalformedReplyError, RedirectError, RefusedError, ServiceError } from '
 import { CONNECT_TIMEOUT_MS, failureOf } from './failures.js'
 import { Redactor } from './redact.js'
 import type { HeldBytes, PartPlace, ReplyBody } from './redact.js'
+import { Agent, EnvHttpProxyAgent } from './undici.js'
 
 /** A body that can be made anew for each attempt, with its length known before the first byte. */
 export interface Upload {
@@ -121,8 +121,9 @@ export class Http {
         `refused to send to ${call.url.origin}: only https (or loopback) is used`
       )
     try {
-      const { statusCode, headers, body } = await send(call.url, {
-        dispatcher: this.#dispatcherFor(call.url),
+      const { statusCode, headers, body } = await this.#dispatcherFor(call.url).request({
+        origin: call.url.origin,
+        path: call.url.pathname + call.url.search,
         method: call.method,
         headers: this.#headersFor(call),
         body: call.upload ? Readable.from(call.upload.open(), { objectMode: false }) : null,
