@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import {
   cacheFolder,
@@ -81,6 +81,16 @@ describe('where JMeter is found', () => {
     mkdirSync(installed(), { recursive: true })
     writeFileSync(join(installed(), 'complete'), '')
     expect(await find({ JMETER_HOME: '' })).toMatchObject({ file: join(tools, 'jmeter'), version: '1.2.3' })
+  })
+
+  test('being asked for its version it leaves no log in the working directory, as JMeter does unless told otherwise', async () => {
+    writeScript(join(tools, 'jmeter'), [
+      'log=jmeter.log; [ "$2" != -j ] || log=$3',
+      'echo started > "$log"; echo 1.2.3'
+    ])
+    rmSync('jmeter.log', { force: true })
+    expect(await find({ JMETER_HOME: '' })).toMatchObject({ version: '1.2.3' })
+    expect(readdirSync('.')).not.toContain('jmeter.log')
   })
 
   test('then the cached copy, without Maven', async () => {

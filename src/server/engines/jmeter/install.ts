@@ -1,6 +1,6 @@
 import { constants } from 'node:fs'
 import { access, mkdir, mkdtemp, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
-import { homedir } from 'node:os'
+import { devNull, homedir } from 'node:os'
 import { delimiter, join, resolve } from 'node:path'
 import { messageOf, ToolError } from '../../errors.js'
 import { INSTALL_REVISION, JMETER_POM, JMETER_VERSION, REQUIRED_JARS } from './pom.js'
@@ -91,7 +91,9 @@ function copyIn(home: string, java: string, env: NodeJS.ProcessEnv): JMeter {
 }
 
 async function askVersion(jmeter: JMeter, around: Surroundings): Promise<string> {
-  const { lines, code } = await runToEnd({ file: jmeter.file, args: [...jmeter.args, '--version'] }, around)
+  // JMeter opens a log before it looks at anything else, in the working directory unless it is told where.
+  const args = [...jmeter.args, '--version', '-j', devNull]
+  const { lines, code } = await runToEnd({ file: jmeter.file, args }, around)
   const version = readVersion(lines)
   if (code === 0 && version !== undefined) return version
   throw new ToolError(
