@@ -1,10 +1,16 @@
-// Process start to first API request of the committed main, beside what no step can go below: a bare node, and a node
-// that sends one request by node:http. The three take turns, so that a busy machine is as unfair to one as to the others.
+// Process start to first API request of the committed main, beside what no step can go below (a bare node, and a node that
+// sends one request by node:http) and beside other actions. They take turns, so that a busy machine is as unfair to one as to the
+// others. Other actions are given as the paths of their bundles, separated by commas:
+//   LOADGATE_BENCH_PEERS=../enterprise-action/dist/index.js,../run-k6-action/dist/index.js npm run bench -- startup
+// They end on a missing input, before any request, so their time is that to their end.
 import { createServer } from 'node:http'
+import path from 'node:path'
 import { MAIN, makeWorkspace, startNode, stepEnvironment } from './step.mjs'
 
 const ROUNDS = Number(process.env.LOADGATE_BENCH_ROUNDS ?? 41)
-const GOAL_RATIO = 100 / 34
+const PEERS = (process.env.LOADGATE_BENCH_PEERS ?? '').split(',').filter(Boolean)
+/** The quickest of three actions that were measured once, to a bare node in the same run: 129 ms to 31 ms. */
+const RECORDED_PEER_RATIO = 129 / 31
 
 let arrived
 const server = createServer(() => arrived?.(performance.now()))
@@ -17,6 +23,12 @@ const plainRequest = `require('node:http').get('${address}').on('error', () => {
 const subjects = [
   { name: 'bare `node -e 0`, to its end', args: ['-e', '0'], until: 'end' },
   { name: 'one `node:http` request', args: ['-e', plainRequest], until: 'request' },
+  ...PEERS.map((file) => ({
+    name: `\`${file}\`, to its end`,
+    args: [path.resolve(file)],
+    until: 'end',
+    isPeer: true
+  })),
   { name: 'loadgate, `dist/main`', args: [MAIN], until: 'request' }
 ].map((subject) => ({ ...subject, times: [] }))
 
@@ -46,23 +58,25 @@ async function measure({ name, args, until }) {
 
 function print() {
   const [bare] = subjects
-  const bareMs = median(bare.times)
+  const ratioOf = ({ times }) => median(times) / median(bare.times)
   console.log(`## Start-up\n`)
   console.log(
     `Process start to first API request, median (and best) of ${ROUNDS} rounds, Node ${process.version}.\n`
   )
   console.log('| | median | best | ratio to bare node |')
   console.log('|---|---:|---:|---:|')
-  for (const { name, times } of subjects) {
-    const ratio = (median(times) / bareMs).toFixed(2)
+  for (const subject of subjects) {
+    const best = Math.min(...subject.times).toFixed(1)
     console.log(
-      `| ${name} | ${median(times).toFixed(1)} ms | ${Math.min(...times).toFixed(1)} ms | ${ratio} |`
+      `| ${subject.name} | ${median(subject.times).toFixed(1)} ms | ${best} ms | ${ratioOf(subject).toFixed(2)} |`
     )
   }
-  const ratio = median(subjects.at(-1).times) / bareMs
-  const verdict = ratio <= GOAL_RATIO ? 'met' : 'missed'
+  const peers = subjects.filter(({ isPeer }) => isPeer).map(ratioOf)
+  const goal = peers.length > 0 ? Math.min(...peers) : RECORDED_PEER_RATIO
+  const source = peers.length > 0 ? 'in this run' : 'as once recorded, for none was given'
+  const verdict = ratioOf(subjects.at(-1)) <= goal ? 'met' : 'missed'
   console.log(
-    `\nGoal: under 100 ms where bare node takes 34 ms, a ratio of ${GOAL_RATIO.toFixed(2)}: ${verdict}.\n`
+    `\nGoal: at most the ratio of the quickest other action, ${goal.toFixed(2)} ${source}: ${verdict}.\n`
   )
 }
 
