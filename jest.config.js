@@ -2,6 +2,10 @@ export default {
   testEnvironment: 'node',
   roots: ['<rootDir>/__tests__'],
   testMatch: ['**/*.test.ts'],
+  globalSetup: '<rootDir>/__tests__/support/make-temporary-folder.mjs',
+  globalTeardown: '<rootDir>/__tests__/support/remove-temporary-folder.mjs',
+  // In the temporary folder of the system by default.
+  cacheDirectory: '<rootDir>/.cache/jest',
   setupFilesAfterEnv: ['<rootDir>/__tests__/support/state-home.ts'],
   extensionsToTreatAsEsm: ['.ts'],
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },

@@ -47,6 +47,7 @@ export function startCommand(
       env: {
         PATH: process.env.PATH,
         HOME: process.env.HOME,
+        TMPDIR: process.env.TMPDIR,
         XDG_STATE_HOME: process.env.XDG_STATE_HOME,
         ...env
       }

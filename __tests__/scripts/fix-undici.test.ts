@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { spawnSync } from 'node:child_process'
+import type { SpawnSyncReturns } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -30,6 +31,6 @@ describe('a reply whose connection ends while it is not being read', () => {
   })
 })
 
-function run(script: string, ...args: string[]): ReturnType<typeof spawnSync<string>> {
+function run(script: string, ...args: string[]): SpawnSyncReturns<string> {
   return spawnSync(process.execPath, [join('__tests__/support', script), ...args], { encoding: 'utf8' })
 }

@@ -56,6 +56,7 @@ export class Step {
       env: {
         PATH: process.env.PATH,
         HOME: process.env.HOME,
+        TMPDIR: process.env.TMPDIR,
         XDG_STATE_HOME: process.env.XDG_STATE_HOME,
         GITHUB_ACTIONS: 'true',
         GITHUB_WORKSPACE: this.workspace,
