@@ -25,7 +25,15 @@ const ENTRIES = {
 }
 
 /** What is heavy and not always needed. No entry may load it at its start: the build fails when one does. */
-const LATE = ['undici/index.js', '@actions/artifact', '@actions/github', '@actions/http-client', 'fastify']
+const LATE = [
+  'undici/index.js',
+  '@actions/artifact',
+  '@actions/github',
+  '@actions/http-client',
+  'fastify'
+].map((part) => `node_modules/${part}`)
+/** A step needs it when the run has ended, and has time to load it while the run goes on. */
+const LATE_IN_STEPS = { main: ['src/results'], post: ['src/results'] }
 
 /** Packages are partly CommonJS, which an ES module has no `require` for. */
 const BANNER =
@@ -70,7 +78,7 @@ const leaveOutUnusedToolkit = {
   name: 'leave-out-unused-toolkit',
   setup({ onResolve }) {
     onResolve({ filter: /^\.\// }, ({ path: file, importer, resolveDir }) =>
-      importer.includes('/@actions/core/')
+      /[\\/]@actions[\\/]core[\\/]/.test(importer)
         ? { path: path.join(resolveDir, file), sideEffects: false }
         : undefined
     )
@@ -88,7 +96,8 @@ function checkLate({ outputs }) {
     }
     load(`dist/${name}/index.js`)
     const inputs = [...loaded].flatMap((file) => Object.keys(outputs[file].inputs))
-    const early = inputs.find((input) => LATE.some((part) => `${input}/`.includes(`node_modules/${part}/`)))
+    const late = [...LATE, ...(LATE_IN_STEPS[name] ?? [])]
+    const early = inputs.find((input) => late.some((part) => `${input}/`.includes(`${part}/`)))
     if (early) throw new Error(`${name} loads ${early} at its start: import it dynamically`)
   }
 }
