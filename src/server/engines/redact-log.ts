@@ -37,21 +37,50 @@ export function secretValues(properties: readonly PropertyOverride[]): string[] 
 
 /** A log without the secrets that are known, in any of their forms, and without what looks like one. */
 export function redactLog(text: string, secrets: readonly string[]): string {
-  const forms = [...new Set(secrets.flatMap(formsOf))].filter((form) => form.length >= LEAST_LENGTH)
-  // The longest first: a part of it must not be struck out before the whole is found.
-  forms.sort((a, b) => b.length - a.length)
-  const struck = forms.reduce((rest, form) => rest.replaceAll(form, STRUCK), text)
+  const struck = secretForms(secrets).reduce((rest, form) => rest.replaceAll(form, STRUCK), text)
   return PLACES.reduce((rest, { pattern, replacement }) => rest.replace(pattern, replacement), struck)
 }
 
+/** Every way in which the secrets may be written, the longest first: a part must not be struck out before the whole is found. */
+export function secretForms(secrets: readonly string[]): string[] {
+  const forms = secrets
+    .filter((secret) => secret.length >= LEAST_LENGTH)
+    .flatMap((secret) => [...new Set([secret, ...secret.split(/[\r\n]+/)])])
+    .flatMap(formsOf)
+  return [...new Set(forms)].filter((form) => form.length >= LEAST_LENGTH).sort((a, b) => b.length - a.length)
+}
+
 function formsOf(secret: string): string[] {
-  const base64 = (plain: string): string => Buffer.from(plain).toString('base64')
+  const inAddress = encodeURIComponent(secret)
+  const inForm = new URLSearchParams([['', secret]]).toString().slice(1)
+  const inJson = JSON.stringify(secret).slice(1, -1)
   return [
     secret,
-    ...secret.split(/[\r\n]+/),
-    encodeURIComponent(secret),
-    base64(`${secret}:`),
-    // Without the last letters, which depend on what follows.
-    base64(secret).replace(/.{0,3}=*$/, '')
+    ...[inAddress, inForm].flatMap((form) => [form, form.replace(/%../g, (code) => code.toLowerCase())]),
+    ...[inJson, inJson.replaceAll('/', '\\/')],
+    ...['&#39;', '&apos;', "'"].map((apostrophe) => inHtml(secret, apostrophe)),
+    Buffer.from(`${secret}:`).toString('base64'),
+    ...[0, 1, 2]
+      .map((bytesBefore) => base64Core(secret, bytesBefore))
+      .flatMap((core) => [core, core.replaceAll('+', '-').replaceAll('/', '_')])
   ]
+}
+
+function inHtml(secret: string, apostrophe: string): string {
+  const entities: Readonly<Record<string, string>> = {
+    '&': '&amp;',
+    '<': '&lt;',
+    '>': '&gt;',
+    '"': '&quot;',
+    "'": apostrophe
+  }
+  return secret.replace(/[&<>"']/g, (character) => entities[character] ?? character)
+}
+
+/** What base64 writes wherever the secret stands in a text, as behind a user's name: without the letters that depend on its neighbours. */
+function base64Core(secret: string, bytesBefore: number): string {
+  const bytes = Buffer.concat([Buffer.alloc(bytesBefore), Buffer.from(secret)])
+  const letters = bytes.toString('base64').replace(/=+$/, '')
+  const isOpen = bytes.length % 3 !== 0
+  return letters.slice(bytesBefore === 0 ? 0 : bytesBefore + 1, isOpen ? -1 : undefined)
 }

@@ -2,6 +2,7 @@ import { open } from 'node:fs/promises'
 import type { Measurements } from '../../results/figures/measurements.js'
 import { createScanner, mergeScans, type Scanner } from '../../results/csv/scanner.js'
 import { RowCutter } from '../samples/row-cutter.js'
+import { RowRedactor } from '../samples/row-redactor.js'
 
 const CHUNK_BYTES = 1 << 20
 
@@ -9,6 +10,7 @@ interface Source {
   readonly file: string
   readonly scanner: Scanner
   readonly cutter: RowCutter
+  readonly redactor: RowRedactor
   position: number
   hasRows: boolean
 }
@@ -18,11 +20,16 @@ export class SampleFollower {
   readonly #sources: readonly Source[]
   #buffer: Buffer | undefined
 
-  constructor(files: readonly { file: string; grid: string; region: string }[]) {
+  /** The secrets, in every form, are shown to nobody. */
+  constructor(
+    files: readonly { file: string; grid: string; region: string }[],
+    secrets: readonly string[] = []
+  ) {
     this.#sources = files.map(({ file, grid, region }) => ({
       file,
       scanner: createScanner({ grid, region }),
       cutter: new RowCutter(),
+      redactor: new RowRedactor(secrets),
       position: 0,
       hasRows: false
     }))
@@ -47,6 +54,7 @@ async function readOn(source: Source, buffer: Buffer): Promise<void> {
       if (bytesRead === 0) return
       source.position += bytesRead
       const rows = source.cutter.push(buffer.subarray(0, bytesRead))
+      source.redactor.cover(rows)
       source.scanner.push(rows)
       source.hasRows ||= rows.length > 0
     }

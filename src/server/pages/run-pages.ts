@@ -16,6 +16,7 @@ import type {
   RunPagePaths,
   RunState
 } from './pages.js'
+import { findRowSecrets } from '../runs/row-secrets.js'
 import { hasEnded, type RunRecord } from '../store/records.js'
 import { type Sight, Watch } from './watch.js'
 
@@ -89,7 +90,9 @@ export class RunPages {
       const other = desk.store.run(id)
       if (other && hasEnded(other)) this.#runWatches.delete(id)
     }
-    const follower = new SampleFollower(this.#filesOf(run))
+    const follower = findRowSecrets(run, desk.store).then(
+      (secrets) => new SampleFollower(this.#filesOf(run), secrets)
+    )
     const onEnd = (thrown: unknown): void => {
       this.#runWatches.delete(run.id)
       this.#complain(`run ${run.id}`, thrown)
@@ -97,10 +100,10 @@ export class RunPages {
     return new Watch({ clock, look: () => this.#lookAtRun(run, follower), onEnd })
   }
 
-  async #lookAtRun(run: RunRecord, follower: SampleFollower): Promise<Sight> {
+  async #lookAtRun(run: RunRecord, follower: Promise<SampleFollower>): Promise<Sight> {
     const artist = await this.parts.loadArtist()
     if (hasEnded(run)) return { data: JSON.stringify(await this.#drawEnded(run)), isLast: true }
-    const state = await this.#stateOf(run, await follower.look())
+    const state = await this.#stateOf(run, await (await follower).look())
     return { data: JSON.stringify(artist.describeRun(state)), isLast: false }
   }
 

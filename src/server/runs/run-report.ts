@@ -2,6 +2,7 @@ import type { Figures, Measurements } from '../../results/figures/measurements.j
 import { createScanner, mergeScans, type ScanResult } from '../../results/csv/scanner.js'
 import { apdexTargetMs, formatScore } from './apdex.js'
 import { mergeSamples, type NodeSamples } from '../samples/merge-samples.js'
+import { findRowSecrets } from './row-secrets.js'
 import type { GridRecord, RunRecord, RunReport } from '../store/records.js'
 import type { Store } from '../store/store.js'
 
@@ -35,6 +36,7 @@ export async function mergeResults(
   { store, signal }: { store: Store; signal: AbortSignal }
 ): Promise<Results> {
   const grids = store.gridsOf(run)
+  const secrets = await findRowSecrets(run, store)
   const scans: ScanResult[] = []
   const nodes: NodeFile[] = []
   for (const grid of grids) {
@@ -46,6 +48,7 @@ export async function mergeResults(
       ),
       target: store.resultFile(run.id, grid.id),
       sinkOf: (index) => (rows) => scanners[index]?.push(rows),
+      secrets,
       signal
     })
     nodes.push(...files.map((file, index) => ({ ...file, grid, index })))

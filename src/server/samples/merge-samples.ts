@@ -1,5 +1,6 @@
 import { type FileHandle, mkdir, open, rename, rm, stat, truncate } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { redactSamples } from './redact-samples.js'
 import { RowCutter } from './row-cutter.js'
 import { SampleRows } from './sample-rows.js'
 import { ThreadProfile } from './thread-profile.js'
@@ -25,6 +26,8 @@ interface Merge {
   readonly files: readonly string[]
   readonly target: string
   readonly sinkOf: (index: number) => RowSink
+  /** What is covered in the files before anybody reads them, in every form. */
+  readonly secrets?: readonly string[]
   /** Ends the work where the time for it is over; the nodes' files are as they were then. */
   readonly signal?: AbortSignal
 }
@@ -46,9 +49,11 @@ const NO_SAMPLES: NodeSamples = { hasRows: false, restBytes: 0, isBroken: false,
  * room on a disk that may be full. With several nodes, `allThreads` becomes the number of the whole grid.
  */
 export async function mergeSamples(merge: Merge): Promise<NodeSamples[]> {
-  const { files, target, sinkOf, signal } = merge
+  const { files, target, sinkOf, secrets = [], signal } = merge
   const isThere = await Promise.all(files.map(isFile))
   if (!isThere.includes(true) && (await isFile(target))) return readMerged(merge)
+  for (const file of secrets.length === 0 ? [] : files.filter((_, index) => isThere[index]))
+    await redactSamples(file, secrets, signal)
   const surveys: (Survey | undefined)[] = []
   for (const [index, file] of files.entries()) {
     const needsThreads = files.length > 1

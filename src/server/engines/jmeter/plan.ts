@@ -42,6 +42,12 @@ export function readSamplerNames(plan: string): string[] {
   return [...new Set(names)]
 }
 
+/** What a plan calls its elements; requests and threads are named after them. */
+export function readElementNames(plan: string): string[] {
+  const names = [...plan.matchAll(/\btestname="([^"]*)"/g)].map(([, name = '']) => decodeXml(name))
+  return [...new Set(names)]
+}
+
 /**
  * The places below its own folder where a plan looks for files that lie beside it: `data/users.csv` for an uploaded
  * `users.csv`. Paths that are put together at run time cannot be told from the text.

@@ -1,0 +1,26 @@
+import { readFile } from 'node:fs/promises'
+import { readElementNames } from '../engines/jmeter/plan.js'
+import { secretForms, secretValues } from '../engines/redact-log.js'
+import type { RunRecord } from '../store/records.js'
+import type { Store } from '../store/store.js'
+
+/** Words that are the value of many a secret-looking property, and stand in labels and messages for other reasons. */
+const COMMON_WORDS =
+  /^(?:passwords?|passwd|secrets?|tokens?|api-?key|sessions?|cookies?|bearer|basic|digest|oauth2?|openid|default|enabled|disabled|required|optional|session-?id|authorization|localhost|anonymous|unknown|undefined)$/i
+
+/**
+ * What must not stand in the samples of a run, in every form: the values of secret properties. A value that is part of a name in the
+ * plan is shown to everybody already, and covering it would make figures that nobody finds.
+ */
+export async function findRowSecrets(run: RunRecord, store: Store): Promise<string[]> {
+  const values = secretValues(run.request.properties).filter((value) => !COMMON_WORDS.test(value))
+  if (values.length === 0) return []
+  const names = await readNames(run, store)
+  return secretForms(values.filter((value) => !names.some((name) => name.includes(value))))
+}
+
+async function readNames({ id, files }: RunRecord, store: Store): Promise<string[]> {
+  const plans = files.filter(({ name }, index) => index === 0 || /\.jmx$/i.test(name))
+  const texts = plans.map(({ name }) => readFile(store.uploadedFile(id, name), 'utf8').catch(() => ''))
+  return (await Promise.all(texts)).flatMap(readElementNames)
+}

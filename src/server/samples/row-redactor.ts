@@ -1,0 +1,111 @@
+import { cutHeader, readHeader, type SampleColumns } from '../../results/csv/header.js'
+import { type Row, RowSplitter } from '../../results/csv/row-splitter.js'
+
+const COVER = '*'.charCodeAt(0)
+const ZERO = '0'.charCodeAt(0)
+const NINE = '9'.charCodeAt(0)
+/** What holds a row together. */
+const STRUCTURE = new Set(Buffer.from('",\r\n'))
+
+/** Columns that hold text, also where it looks like a number. */
+const TEXTS = [
+  'label',
+  'responseCode',
+  'responseMessage',
+  'threadName',
+  'failureMessage',
+  'url',
+  'hostname'
+] as const satisfies readonly (keyof SampleColumns)[]
+
+interface Stretch {
+  readonly start: number
+  readonly end: number
+}
+
+/**
+ * Puts asterisks over secrets in the whole rows of one samples file, header first. No length changes, so that rows can be rewritten
+ * where they lie; numbers and what holds a row together stay as they are.
+ */
+export class RowRedactor {
+  readonly #forms: readonly Buffer[]
+  #splitter: RowSplitter | undefined
+  #columns = 0
+  #texts: ReadonlySet<number> = new Set()
+  #hasHeader = false
+
+  /** Takes the secrets in every form in which they may be written. */
+  constructor(forms: readonly string[]) {
+    // A field with a quote is written with two, within quotes; one of the two would be the end of the field.
+    this.#forms = forms.map((form) => Buffer.from(form.replaceAll('"', '""')))
+  }
+
+  /** Covers the secrets in the rows themselves; answers whether there were any. */
+  cover(rows: Buffer): boolean {
+    const start = this.#hasHeader ? 0 : this.#takeHeader(rows)
+    const body = rows.subarray(start)
+    const found = this.#find(body)
+    if (found.length === 0) return false
+    if (this.#splitter === undefined) for (const stretch of found) coverText(body, stretch)
+    else this.#coverFields(body, found, this.#splitter)
+    return true
+  }
+
+  #takeHeader(rows: Buffer): number {
+    const header = cutHeader(rows, true)
+    if (header === undefined) return 0
+    this.#hasHeader = true
+    const layout = readHeader(header.line)
+    if (layout.shape === 'samples') {
+      this.#columns = layout.columns
+      this.#texts = new Set(TEXTS.map((name) => layout.at[name]))
+      this.#splitter = new RowSplitter(layout.delimiter, layout.columns)
+    }
+    return header.length
+  }
+
+  /** In the order of their starts. */
+  #find(rows: Buffer): Stretch[] {
+    const found = this.#forms.flatMap((form) => {
+      const stretches: Stretch[] = []
+      for (let at = rows.indexOf(form); at >= 0; at = rows.indexOf(form, at + form.length))
+        stretches.push({ start: at, end: at + form.length })
+      return stretches
+    })
+    return found.sort((one, other) => one.start - other.start)
+  }
+
+  #coverFields(rows: Buffer, found: readonly Stretch[], splitter: RowSplitter): void {
+    // The splitter wants a byte of room behind the rows.
+    const buffer = Buffer.alloc(rows.length + 1)
+    rows.copy(buffer)
+    let next = 0
+    splitter.split({ buffer, length: rows.length, limit: rows.length, isLast: false }, (row) => {
+      for (let stretch = found[next]; stretch && stretch.start < row.end; stretch = found[++next])
+        if (row.fault !== undefined || row.columns !== this.#columns) coverText(rows, stretch)
+        else if (this.#isText(row, stretch)) rows.fill(COVER, stretch.start, stretch.end)
+    })
+  }
+
+  /** A secret of digits may stand in any number by chance. */
+  #isText(row: Row, { start, end }: Stretch): boolean {
+    for (let column = 0; column < row.columns; column++) {
+      const from = row.starts[column] ?? 0
+      const to = row.ends[column] ?? 0
+      if (start >= from && end <= to) return this.#texts.has(column) || !isNumber(row.buffer, from, to)
+    }
+    return false
+  }
+}
+
+function coverText(bytes: Buffer, { start, end }: Stretch): void {
+  for (let at = start; at < end; at++) if (!STRUCTURE.has(bytes[at] ?? 0)) bytes[at] = COVER
+}
+
+function isNumber(bytes: Uint8Array, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) {
+    const byte = bytes[at] ?? 0
+    if (byte < ZERO || byte > NINE) return false
+  }
+  return true
+}
