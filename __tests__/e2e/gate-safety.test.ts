@@ -29,6 +29,30 @@ describe('secrets', () => {
       }
     }
   )
+
+  test('a secret parameter that the service echoes is in no file, output or log', async () => {
+    const secret = 'b3tt3r/not-shown'
+    const forms = [secret, encodeURIComponent(secret), Buffer.from(`${secret}:`).toString('base64')]
+    stage.step.inputs['override-parameters'] =
+      `-Jshop.password=${secret} -Jlogin.token=checkout -Jpin.key=170000`
+    stage.step.inputs.thresholds = 'apdex >= 0.85\np95{label="checkout"} < 5s'
+    stage.service.summary = `used ${secret}`
+    stage.service.remoteErrors = `could not log in with ${forms[2] ?? ''}`
+    stage.service.csv = () =>
+      sampleCsv({ failLast: true })
+        .replaceAll(',OK,', `,no ${secret},`)
+        .replaceAll(',null,', `,http://h/?p=${forms[1] ?? ''},`)
+
+    const result = await stage.step.main()
+
+    expect(result.code).toBe(0)
+    expect(result.outputs.verdict).toBe('passed')
+    const files = [...stage.artifactOf(result).values()].map(String)
+    expect(files.join('\n')).toContain(`,no ${'*'.repeat(secret.length)},`)
+    for (const form of forms)
+      for (const text of [result.log, result.summary, stage.step.everythingWritten(), ...files])
+        expect(text).not.toContain(form)
+  })
 })
 
 describe('hostile text', () => {

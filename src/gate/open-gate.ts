@@ -6,6 +6,7 @@ import type { Gate } from './gate.js'
 import { Ledger } from './saved-state.js'
 import { openClient as openClientFor } from './open-client.js'
 import { maskToken } from './settings/mask-token.js'
+import { secretParameters } from './settings/secret-parameters.js'
 import type { Settings } from './settings/settings.js'
 import type { StepState } from './step-state.js'
 import type { Workbench } from './ports.js'
@@ -30,7 +31,10 @@ export async function openGate(bench: Workbench, settings: Settings): Promise<Ga
   return { bench, settings, ledger, local, client: openClient(readAddress(local.url), local.token) }
 
   function openClient(address: Address, token: string): ServiceClient {
-    return openClientFor(bench, { address, token, words: vocabularyOf(serviceName), clock: bench.clock })
+    // The embedded service takes them out itself, and knows what else they stand for in the plan.
+    const secrets = target.kind === 'remote' ? secretParameters(settings) : []
+    const words = vocabularyOf(serviceName)
+    return openClientFor(bench, { address, token, secrets, words, clock: bench.clock })
   }
 }
 

@@ -26,6 +26,8 @@ import type { Vocabulary } from './documents/vocabulary.js'
 export interface ClientOptions {
   readonly address: Address
   readonly token: string
+  /** What else must not be in anything that the service says. */
+  readonly secrets?: readonly string[]
   readonly words: Vocabulary
   readonly clock: Clock
   readonly dispatcher?: HttpOptions['dispatcher']
@@ -54,11 +56,11 @@ export class ServiceClient {
   readonly #clock: Clock
   readonly #http: Http
 
-  constructor({ address, token, words, clock, dispatcher }: ClientOptions) {
+  constructor({ address, token, secrets, words, clock, dispatcher }: ClientOptions) {
     this.#address = address
     this.#words = words
     this.#clock = clock
-    this.#http = new Http({ token, mediaType: words.mediaType, origin: address.origin, dispatcher })
+    this.#http = new Http({ token, secrets, mediaType: words.mediaType, origin: address.origin, dispatcher })
   }
 
   async createGrid(grid: GridSpecification, signal?: AbortSignal): Promise<Grid> {

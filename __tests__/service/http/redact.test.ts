@@ -109,6 +109,25 @@ describe('what is not the token', () => {
   })
 })
 
+describe('other secrets than the token', () => {
+  test.each(FORMS)('%s are taken out of a text, and covered in bytes', async (_, form) => {
+    const redactor = new Redactor(PLAIN, ['another', ODD])
+    const text = `${form(ODD)},${PLAIN},another,short`
+    expect(redactor.text(text)).toMatch(/^\*\*\*(?:\S{1,2}|[A-Za-z0-9+/=%-]{0,8}),\*\*\*,\*\*\*,short$/)
+    const bytes = await buffer(redactor.stream(Readable.from([Buffer.from(text)], { objectMode: false })))
+    expect(bytes).toHaveLength(Buffer.byteLength(text))
+    expect(bytes.toString('latin1')).toMatch(/^\*+\S{0,8},\*{21},\*{7},short$/)
+  })
+
+  test.each(['al', 'ada', 'adam'])('as the password of %s in a header are taken out', (user) => {
+    expect(new Redactor('', [PLAIN]).text(base64(`${user}:${PLAIN}`))).toMatch(/^.{2,8}\*\*\*.{0,3}$/)
+  })
+
+  test('that are short are left', () => {
+    expect(new Redactor(PLAIN, ['true', '']).text(`true ${base64('true')}`)).toBe(`true ${base64('true')}`)
+  })
+})
+
 test('the end of a part is held back where it may begin the token, and goes before the next part', async () => {
   const redactor = new Redactor(PLAIN)
   const [one, other] = [`a,${PLAIN.slice(0, 9)}`, `${PLAIN.slice(9)},z`]

@@ -62,6 +62,8 @@ const MOST_WAITING_BYTES = 64 * 1024 * 1024
 
 export interface HttpOptions {
   readonly token: string
+  /** What else must not be in anything that the service says. */
+  readonly secrets?: readonly string[] | undefined
   readonly mediaType: string
   readonly origin: string
   /** In place of connections of its own. */
@@ -81,7 +83,7 @@ export class Http {
 
   constructor(options: HttpOptions) {
     this.#given = options.dispatcher
-    this.#redactor = new Redactor(options.token)
+    this.#redactor = new Redactor(options.token, options.secrets)
     this.#authorization = basicAuthorization(options.token)
     this.#accept = options.mediaType
     this.#origin = options.origin

@@ -49,7 +49,7 @@ const LEAST_SECRET = 6
 type Spelling = readonly (readonly string[])[]
 
 /**
- * Takes the token out of what the service says: as it is, as the value of the Basic header, and in the forms in which JSON, addresses,
+ * Takes the token and other secrets out of what the service says: as it is, as the value of the Basic header, and in the forms in which JSON, addresses,
  * CSV and HTML write them. Masks cover logs only, and what a service echoes goes into files, outputs and the artifact too.
  */
 export class Redactor {
@@ -61,8 +61,9 @@ export class Redactor {
   readonly #clues: readonly Buffer[]
   readonly #longestBytes: number
 
-  constructor(token: string) {
-    const secrets = secretsOf(token)
+  /** The others are what was sent along with requests. */
+  constructor(token: string, others: readonly string[] = []) {
+    const secrets = longestFirst([...secretsOf(token), ...others.flatMap(formsOfOther)])
     this.#spellings = secrets.map((secret) => spell(secret, latin1Of))
     this.#text = patternOf(secrets.map(spellForText))
     this.#bytes = patternOf(this.#spellings)
@@ -149,9 +150,24 @@ function cover(bytes: Buffer, stretches: readonly Stretch[]): Buffer {
 /** The token; the value of the Basic header, for which it stands before a colon; and the token in base64 by itself. */
 function secretsOf(token: string): string[] {
   const base64 = [`${token}:`, token].map((text) => Buffer.from(text).toString('base64').replace(/=+$/, ''))
-  // The longest first: of two that begin alike the whole one is to be found.
-  return [...new Set([token, ...base64])]
-    .filter((secret) => token !== '' && secret.length >= LEAST_SECRET)
+  return token === '' ? [] : [token, ...base64]
+}
+
+/** A secret as it is, and in base64 wherever it stands there, such as behind a user's name. */
+function formsOfOther(secret: string): string[] {
+  const cores = [0, 1, 2].map((bytesBefore) => {
+    const bytes = Buffer.concat([Buffer.alloc(bytesBefore), Buffer.from(secret)])
+    const letters = bytes.toString('base64').replace(/=+$/, '')
+    // Without the letters that depend on what stands beside it.
+    return letters.slice(bytesBefore === 0 ? 0 : bytesBefore + 1, bytes.length % 3 === 0 ? undefined : -1)
+  })
+  return secret.length < LEAST_SECRET ? [] : [secret, ...cores]
+}
+
+/** Of two that begin alike the whole one is to be found. */
+function longestFirst(secrets: readonly string[]): string[] {
+  return [...new Set(secrets)]
+    .filter((secret) => secret.length >= LEAST_SECRET)
     .sort((one, other) => other.length - one.length)
 }
 

@@ -1,0 +1,65 @@
+import { isReference } from '../../service/documents/requests.js'
+import type { Settings } from './settings.js'
+
+/** As the embedded service has it. */
+const SECRET_NAME = /pass|pwd|secret|token|credential|key|auth|session|cookie|signature/i
+const PARAMETER = /^-[JD]([\w.-]+)=([^]*)$/
+/** Shorter ones occur in any text by chance. */
+const LEAST_LENGTH = 6
+/** A pattern for more would be very large; the parts of a longer value are taken out one by one. */
+const LONGEST_PART = 500
+/** Replies are numbers and times for the most part: one of them that was struck out would be one figure less. */
+const NUMBER = /^[\d\s.,:+TZ-]+$/
+/** Words that make up the replies and CSVs of the API, and common values that are no secret. */
+const PLAIN_WORDS = [
+  'batch_id created updated started stopped queued starting running stopping finished problem unknown message error errors remote_errors',
+  'infrastructure instance_type instance_quantity stop_after region origin public private privacy demand hosted status summary permalink',
+  '_embedded _links href total results report result.csv grid_id duration rampup threads project tag_list override_hosts override_parameters',
+  'mean_response_time mean_concurrency mean_throughput mean_error_rate application/json text/csv authentication_token',
+  'timeStamp elapsed label responseCode responseMessage threadName dataType success failureMessage bytes sentBytes grpThreads allThreads',
+  'Latency IdleTime Connect SampleCount ErrorCount Hostname measurement concurrency throughput response_time https:// http:// localhost',
+  'password passwords passwd secret secrets token tokens apikey api-key api_key session sessions cookie cookies bearer Bearer digest',
+  'oauth oauth2 openid default enabled disabled required optional session-id session_id authorization anonymous undefined'
+].join(' ')
+
+/**
+ * The values of override parameters whose names say that they are secret. A service that echoes them would have them in CSVs and
+ * reports. What also stands in a setting that is no secret is none either, and may be needed to find labels, grids and addresses.
+ */
+export function secretParameters(settings: Settings): string[] {
+  const values = readSecretParameters(settings.overrideParameters ?? '')
+    .flatMap((value) => value.split(/[\r\n]+/))
+    // A field of a CSV may begin or end there.
+    .map((line) => line.replace(/^[\s"',;]+|[\s"',;]+$/g, ''))
+  const shown = plainTextsOf(settings)
+  return values
+    .filter((value) => !NUMBER.test(value) && !shown.some((text) => text.includes(value)))
+    .flatMap(partsOf)
+    .filter((part) => part.length >= LEAST_LENGTH)
+}
+
+/** Commas or spaces part the entries, and a value may hold both. */
+export function readSecretParameters(text: string): string[] {
+  const entries = text.split(/[\s,]+(?=-[A-Za-z])/).map((entry) => entry.replace(/^[\s,]+|[\s,]+$/g, ''))
+  return entries.flatMap((entry) => {
+    const [, name, value] = PARAMETER.exec(entry) ?? []
+    return name !== undefined && value !== undefined && SECRET_NAME.test(name) ? [value] : []
+  })
+}
+
+function plainTextsOf({ target, origin, thresholds, ...settings }: Settings): string[] {
+  const grids = origin.kind === 'files' ? origin.grids : []
+  return [
+    PLAIN_WORDS,
+    ...(target.kind === 'remote' ? [target.address.api] : []),
+    ...thresholds.map(({ text }) => text),
+    ...grids.map((grid) => (isReference(grid) ? grid.id : `${grid.region} ${grid.instanceType}`)),
+    ...[settings.name, settings.project ?? '', settings.tool, settings.serviceName ?? '', ...settings.tags]
+  ]
+}
+
+function partsOf(value: string): string[] {
+  return Array.from({ length: Math.ceil(value.length / LONGEST_PART) }, (_, index) =>
+    value.slice(index * LONGEST_PART, (index + 1) * LONGEST_PART)
+  )
+}
