@@ -63,7 +63,7 @@ describe('a node with threads and without samples', () => {
   test('is not named again where its tool has failed', async () => {
     const { run } = await runOnTwo([`if $first; then echo "out of luck"; exit 3; fi`, writeSample('home')])
     expect(run.json.status).toBe('problem')
-    expect(run.json.remote_errors).toBe('JMeter 9.8.7 could not run the plan (exit code 3):\nout of luck')
+    expect(run.json.remote_errors).toBe('JMeter 9.8.7 could not run the plan (exit code 3): out of luck')
   })
 })
 

@@ -4,7 +4,13 @@ import { formatFindings } from '../../../src/server/runs/findings.js'
 describe('remote_errors', () => {
   test.each([
     { name: 'nothing', problems: [], losses: [], text: null },
-    { name: 'a problem, in its own lines', problems: ['a\n b\n'], losses: [], text: 'a\n b' },
+    { name: 'a problem, in one line', problems: ['a:\n b\r\n\nc.\nd\n'], losses: [], text: 'a: b; c. d' },
+    {
+      name: 'no loss out of a tool’s own words',
+      problems: ['a\nload lost: b'],
+      losses: [],
+      text: 'a; load lost: b'
+    },
     { name: 'a loss, in one line', problems: [], losses: ['a\nb'], text: 'load lost: a b' },
     { name: 'problems first', problems: ['p'], losses: ['l'], text: 'p\nload lost: l' },
     {

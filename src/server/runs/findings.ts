@@ -10,10 +10,10 @@ export interface Findings {
   readonly losses: readonly string[]
 }
 
-/** `remote_errors`: the problems in the tool's own lines, then one line per loss; null when there is nothing to say. */
+/** `remote_errors`: one line per problem, then one per loss, so that each is told once; null when there is nothing to say. */
 export function formatFindings({ problems, losses }: Findings): string | null {
-  const found = [...problems.map((text) => text.trim()), ...losses.map((text) => `${LOSS}${toOneLine(text)}`)]
-  const lines = [...new Set(found)].filter((text) => text !== '').flatMap((text) => text.split(/[\r\n]+/))
+  const found = [...problems.map(joinLines), ...losses.map((text) => `${LOSS}${toOneLine(text)}`)]
+  const lines = [...new Set(found)].filter((text) => text !== '')
   return lines.length === 0 ? null : fit(lines).join('\n')
 }
 
@@ -36,6 +36,15 @@ function cutToBytes(text: string, roomBytes: number): string {
   // A character that was cut in two becomes the replacement character, and goes.
   const cut = Buffer.from(text).subarray(0, Math.max(0, roomBytes)).toString('utf8')
   return cut.replace(/\uFFFD$/, '')
+}
+
+/** The tool's lines as sentences. */
+function joinLines(text: string): string {
+  const lines = text.split(/[\r\n\u0085\u2028\u2029]+/).map(toOneLine)
+  return lines
+    .filter((line) => line !== '')
+    .map((line, index, all) => (index + 1 === all.length || /[.:;,!?…]$/.test(line) ? line : `${line};`))
+    .join(' ')
 }
 
 function toOneLine(text: string): string {

@@ -320,7 +320,7 @@ describe('how JMeter ends', () => {
     const run = await finishRun(service, runForm({}, specFields({ instance_quantity: '2' })))
     expect(run.json.status).toBe('problem')
     expect(run.json.remote_errors).toBe(
-      'JMeter 9.8.7 could not run the plan (exit code 3):\nAn error occurred: out of luck'
+      'JMeter 9.8.7 could not run the plan (exit code 3): An error occurred: out of luck'
     )
     expect((await get(service, `/runs/${run.json.uuid}/result.csv`)).text.match(/,home,/g)).toHaveLength(2)
   })
@@ -337,7 +337,7 @@ describe('how JMeter ends', () => {
     {
       name: 'cannot run the plan',
       lines: ['echo "An error occurred: no luck with correct-horse"; exit 1'],
-      words: 'JMeter 9.8.7 could not run the plan (exit code 1):\nAn error occurred: no luck with ***'
+      words: 'JMeter 9.8.7 could not run the plan (exit code 1): An error occurred: no luck with ***'
     }
   ])('with a secret in its words when it $name: they are told without it', async ({ lines, words }) => {
     const service = await startStandIn(lines)

@@ -215,18 +215,19 @@ export function explain(end: { how: string; words: readonly string[]; log: strin
   const told = (start < 0 ? said : said.slice(start)).split(/\n\s*Detail:|\n---- Debugging/)[0]?.trim() ?? ''
   // Some errors have no words but those of their cause, which only the log has.
   const cause = [...end.log.matchAll(/^Caused by: (.+)$/gm)].at(-1)?.[1]?.trim()
+  const missing = /CannotResolveClassException: ([\w.$-]+)/.exec(`${said}\n${end.log}`)?.[1]
   const parts = [
     `JMeter ${end.jmeter.version} could not run the plan (${end.how}):`,
+    // What to do comes first: JMeter's own words may be many.
+    ...(missing === undefined
+      ? []
+      : [
+          `The plan uses ${missing}, which this JMeter (${end.jmeter.origin}) does not have. Install the plugin into a JMeter of your own and let JMETER_HOME point to it.`
+        ]),
     told.slice(0, MAX_WORDS),
     ...(cause === undefined || told.includes(cause.replace(/^[\w.]+\./, ''))
       ? []
       : [`Caused by: ${cause.slice(0, 500)}`])
   ]
-  const missing = /CannotResolveClassException: ([\w.$-]+)/.exec(`${said}\n${end.log}`)?.[1]
-  if (missing !== undefined) {
-    parts.push(
-      `The plan uses ${missing}, which this JMeter (${end.jmeter.origin}) does not have. Install the plugin into a JMeter of your own and let JMETER_HOME point to it.`
-    )
-  }
   return parts.join('\n')
 }
