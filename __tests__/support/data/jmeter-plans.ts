@@ -19,6 +19,16 @@ export function makeFragment(...elements: readonly string[]): string {
   return `<?xml version="1.0" encoding="UTF-8"?>\n<jmeterTestPlan version="1.2" properties="5.0" jmeter="5.6.3"><hashTree>${content}</hashTree></jmeterTestPlan>\n`
 }
 
+/** Does what is below it where the condition holds. */
+export function ifTrue(condition: string, elements: readonly string[]): string {
+  const content = [
+    prop('IfController.condition', condition),
+    flag('IfController.evaluateAll', false),
+    flag('IfController.useExpression', true)
+  ]
+  return element('IfController', 'if', content.join(''), elements.join('\n'))
+}
+
 /** Two threads that do everything twice, unless told otherwise. */
 export function group(
   name: string,

@@ -25,6 +25,8 @@ export interface NodeOutcome {
   readonly problem: string | null
   /** Parts of the plan's load that were not made although the tool went on to its end, a sentence each. */
   readonly losses?: readonly string[]
+  /** What may be a mistake and may be meant, a sentence each. */
+  readonly doubts?: readonly string[]
   /** The span of the samples, where it is not the time that the work took. */
   readonly span?: { readonly startMs: number; readonly endMs: number }
 }

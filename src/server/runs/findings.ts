@@ -8,11 +8,17 @@ export interface Findings {
   readonly problems: readonly string[]
   /** Load that was asked for and not made, although the run came to an end. */
   readonly losses: readonly string[]
+  /** What may be a mistake and may be meant. */
+  readonly doubts?: readonly string[]
 }
 
-/** `remote_errors`: one line per problem, then one per loss, so that each is told once; null when there is nothing to say. */
-export function formatFindings({ problems, losses }: Findings): string | null {
-  const found = [...problems.map(joinLines), ...losses.map((text) => `${LOSS}${toOneLine(text)}`)]
+/** `remote_errors`: one line per problem, then one per loss and per doubt, so that each is told once; null when there is nothing to say. */
+export function formatFindings({ problems, losses, doubts = [] }: Findings): string | null {
+  const found = [
+    ...problems.map(joinLines),
+    ...losses.map((text) => `${LOSS}${toOneLine(text)}`),
+    ...doubts.map(joinLines)
+  ]
   const lines = [...new Set(found)].filter((text) => text !== '')
   return lines.length === 0 ? null : fit(lines).join('\n')
 }

@@ -67,8 +67,9 @@ export class RunEndings {
     const said = end.nodes.flatMap(({ outcome }) => outcome.problem ?? [])
     const problems = [...end.problems, ...said, ...(isMerged ? [] : [results.problem])]
     const losses = [...end.losses, ...findLosses(end.nodes, isMerged ? results.nodes : [])]
+    const doubts = end.nodes.flatMap(({ outcome }) => outcome.doubts ?? [])
     const hasProblem = problems.length > 0
-    run.remoteErrors = formatFindings({ problems, losses })
+    run.remoteErrors = formatFindings({ problems, losses, doubts })
     Object.assign(run, spanOf(run, end, isMerged ? results : undefined))
     if (isMerged) await this.keep(run, results, hasProblem)
     else run.unmerged = true

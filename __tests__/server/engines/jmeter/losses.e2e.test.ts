@@ -55,6 +55,35 @@ describeWithJMeter(`what real JMeter leaves out with exit code 0${jmeterNote}`, 
     lines.map((line) => line.replace(/ \(\d+ times\)$/, ''))
 
   test(
+    'thread groups that took no sample are told, and are no loss; those that have nothing to do are not',
+    async () => {
+      const never = plans.sample('never')
+      const plan = plans.makePlan(
+        good,
+        plans.group('undefined', [never]).replace(/(num_threads">)2/, '$1${users}'),
+        plans.group('never true', [plans.ifTrue('false', [never])]),
+        plans.group('twin', [plans.sample('one')]),
+        plans.group('twin', [plans.ifTrue('false', [never])]),
+        plans.group('by property', [never]).replace(/(num_threads">)2/, '$1${__P(others,0)}'),
+        plans.group('only prepares', [
+          plans.script('JSR223PreProcessor', 'x', { groovy: 'vars.put("a", "b")' })
+        ]),
+        plans.group('named ${__threadNum}', [plans.sample('two')])
+      )
+      const ended = await run(plan)
+      expect(ended.json.status).toBe('finished')
+      const words =
+        'took no sample; does the number of threads evaluate to 0, or does a condition keep the requests from being made?'
+      expect(linesOf(ended)).toEqual([
+        `JMeter: 1 of 2 thread groups called twin ${words}`,
+        `JMeter: the thread group never true ${words}`,
+        `JMeter: the thread group undefined ${words}`
+      ])
+    },
+    RUN_MS
+  )
+
+  test(
     'files, includes, scripts, functions and classes that are not there are losses, each with what to do',
     async () => {
       const plan = plans.makePlan(

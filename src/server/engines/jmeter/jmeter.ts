@@ -5,7 +5,9 @@ import { findJMeter, type JMeter, type Surroundings } from './install.js'
 import { readLogEntries, readTail } from './log.js'
 import { type LogFindings, LossFinder, type PlanPlace, readStops } from './losses.js'
 import { insertHostOverrides, readSubPaths } from './plan.js'
+import { IdleGroups } from './idle-groups.js'
 import type { ToolExit } from '../../nodes/processes.js'
+import { readThreadNames } from '../../samples/thread-names.js'
 import { redactLog, secretValues } from '../redact-log.js'
 import { toolEnvironment } from '../tool-environment.js'
 
@@ -75,6 +77,7 @@ async function runJMeter(jmeter: JMeter, work: Work): Promise<NodeOutcome> {
   const { order, signal, around } = work
   const files = new Set(await readdir(dirname(order.planFile)))
   const plans = await readPlans(order, files)
+  const plan = await readFile(order.planFile, 'utf8')
   await linkIntoFolders(order, files, plans)
   await overrideHosts(order)
   const { exit, words, isDiskFull, isEnded } = await runProcess(jmeter, work)
@@ -90,8 +93,10 @@ async function runJMeter(jmeter: JMeter, work: Work): Promise<NodeOutcome> {
   if (exit.code === 0) {
     for (const note of found.notes.slice(0, SHOWN_NOTES))
       around.log(redact(`${order.nodeName}: its log has: ${note}`))
-    const missing = [...(isEnded ? [] : missingEnd(found)), ...(await missingSamples(order, found))]
-    return { problem: null, losses: [...losses, ...missing].map(redact) }
+    losses.push(...(isEnded ? [] : missingEnd(found)), ...(await missingSamples(order, found)))
+    // A loss tells why a group may have no samples.
+    const doubts = losses.length > 0 ? [] : await findIdleGroups(work, plan)
+    return { problem: null, losses: losses.map(redact), doubts: doubts.map(redact) }
   }
   const how = exit.signal === null ? `exit code ${exit.code}` : `killed by ${exit.signal}`
   const log = await readTail(order.logFile, TAIL_BYTES)
@@ -154,6 +159,13 @@ async function missingSamples(order: NodeOrder, found: LogFindings): Promise<str
   return [`${order.nodeName} took no sample${found.losses.length > 0 ? '' : why}`]
 }
 
+async function findIdleGroups({ order, signal }: Work, plan: string): Promise<string[]> {
+  const groups = new IdleGroups(plan, new Map(propertiesOf(order)))
+  if (groups.idle().length > 0)
+    await readThreadNames(order.samplesFile, (thread) => groups.push(thread), signal)
+  return signal.aborted ? [] : groups.idle().map((words) => `JMeter: ${words}`)
+}
+
 async function hasSamples(samplesFile: string): Promise<boolean> {
   const handle = await open(samplesFile).catch(() => undefined)
   if (handle === undefined) return false
@@ -196,12 +208,22 @@ async function overrideHosts(order: NodeOrder): Promise<void> {
   await writeFile(order.planFile, insertHostOverrides(plan, order.hosts), 'latin1')
 }
 
-function jmeterArguments(order: NodeOrder): string[] {
+/** What the plan is given by name, in the order in which it is given: the last one wins. */
+function propertiesOf(order: NodeOrder): [name: string, value: string][] {
+  const given = order.properties.filter(({ kind }) => kind === 'J')
+  return [...settingsOf(order), ...given.map(({ name, value }): [string, string] => [name, value])]
+}
+
+function settingsOf(order: NodeOrder): [name: string, value: string][] {
   const given = { threads: order.threads, rampup: order.rampupSec, duration: order.durationSec }
+  return Object.entries(given).flatMap(([name, value]) => (value === null ? [] : [[name, String(value)]]))
+}
+
+function jmeterArguments(order: NodeOrder): string[] {
   return [
     '-n',
     ...['-t', order.planFile, '-l', order.samplesFile, '-j', order.logFile],
-    ...Object.entries(given).flatMap(([name, value]) => (value === null ? [] : [`-J${name}=${value}`])),
+    ...settingsOf(order).map(([name, value]) => `-J${name}=${value}`),
     ...order.properties.map(({ kind, name, value }) => `-${kind}${name}=${value}`),
     // Last, for the last one wins: the results must be readable whatever a caller overrides.
     ...SETTINGS

@@ -61,7 +61,7 @@ export function readSubPaths(plan: string, names: ReadonlySet<string>): string[]
   return [...new Set(paths)]
 }
 
-function decodeXml(text: string): string {
+export function decodeXml(text: string): string {
   const named: Record<string, string> = { lt: '<', gt: '>', quot: '"', apos: "'", amp: '&' }
   return text.replace(
     /&(?:#(\d+)|#x([\da-f]+)|(\w+));/gi,

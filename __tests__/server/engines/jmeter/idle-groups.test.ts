@@ -1,0 +1,121 @@
+import { describe, expect, test } from '@jest/globals'
+import { IdleGroups } from '../../../../src/server/engines/jmeter/idle-groups.js'
+import { readPlanTree } from '../../../../src/server/engines/jmeter/plan-tree.js'
+import * as plans from '../../../support/data/jmeter-plans.js'
+
+const WORDS =
+  'took no sample; does the number of threads evaluate to 0, or does a condition keep the requests from being made?'
+
+const good = plans.group('good', [plans.sample('fine')])
+
+/** A group with any text as its number of threads. */
+const idle = (threads: string, name = 'idle', loops = '1'): string =>
+  plans
+    .group(name, [plans.sample('never')])
+    .replace(/(num_threads">)[^<]*/, `$1${threads}`)
+    .replace(/(LoopController.loops">)[^<]*/, `$1${loops}`)
+
+const asKind = (kind: string, group: string): string =>
+  group.replace('<ThreadGroup ', `<${kind} `).replace('</ThreadGroup>', `</${kind}>`)
+
+function idleIn(
+  plan: string,
+  threads: readonly string[] = [],
+  properties: Record<string, string> = {}
+): string[] {
+  const groups = new IdleGroups(plan, new Map(Object.entries(properties)))
+  for (const thread of ['good 1-1', 'good 1-2', ...threads]) groups.push(thread)
+  return groups.idle()
+}
+
+describe('a thread group without a sample', () => {
+  test.each([
+    '${users}',
+    '2',
+    '${__P(users,5)}',
+    '${__P(users)}',
+    '${__property(users,,0)}',
+    '${__groovy(0)}'
+  ])('is told where its number of threads is %s', (threads) => {
+    expect(idleIn(plans.makePlan(good, idle(threads)))).toEqual([`the thread group idle ${WORDS}`])
+    expect(idleIn(plans.makePlan(good, idle(threads)), ['idle 2-1'])).toEqual([])
+  })
+
+  test('of a plugin is told, and found by the start of its threads’ names', () => {
+    const plan = plans.makePlan(good, asKind('com.blazemeter.ConcurrencyThreadGroup', idle('1')))
+    expect(idleIn(plan)).toEqual([`the thread group idle ${WORDS}`])
+    expect(idleIn(plan, ['idle-ThreadStarter 2-1'])).toEqual([])
+  })
+
+  test('is counted where several have one name', () => {
+    const plan = plans.makePlan(good, idle('1', 'twin'), idle('1', 'twin'), idle('1', 'twin'))
+    expect(idleIn(plan, ['twin 2-1', 'twin 2-2'])).toEqual([`2 of 3 thread groups called twin ${WORDS}`])
+    expect(idleIn(plan, ['twin 2-1', 'twin 3-1', 'twin 4-1'])).toEqual([])
+  })
+
+  test('has any name', () => {
+    const plan = plans.makePlan(good, idle('1', 'a &amp; &quot;b&quot; 1-1'))
+    expect(idleIn(plan)).toEqual([`the thread group a & "b" 1-1 ${WORDS}`])
+    expect(idleIn(plan, ['a & "b" 1-1 2-1'])).toEqual([])
+  })
+
+  const disabled = idle('1').replace('enabled="true"', 'enabled="false"')
+  const inside = (...elements: string[]): string => plans.group('idle', elements)
+  test.each([
+    ['is disabled', disabled],
+    ['has 0 threads in the plan', idle('0')],
+    ['has 0 threads by a property’s default', idle('${__P(users,0)}')],
+    ['has 0 threads by a property', idle('${__P(off,3)}')],
+    ['has no loops by a property', idle('1', 'idle', '${__P(off)}')],
+    ['has a function in its name', idle('1', 'idle ${__P(x)}')],
+    ['has no samplers', inside()],
+    ['has only what prepares', inside(plans.script('JSR223PreProcessor', 'x', { groovy: '1' }))],
+    ['has disabled samplers only', inside(plans.sample('x').replace('enabled="true"', 'enabled="false"'))],
+    ['includes what it does', inside(plans.include('x.jmx'))],
+    ['points to what it does', inside(plans.missingModule())],
+    [
+      'has a script that leaves no row',
+      inside(plans.script('JSR223Sampler', 'x', { groovy: 'SampleResult.setIgnore()' }))
+    ]
+  ])('is no matter where it %s', (_, group) => {
+    expect(idleIn(plans.makePlan(good, group), [], { off: '0' })).toEqual([])
+  })
+
+  test('is no matter where a variable of the plan says 0', () => {
+    const table =
+      '<Arguments testname="v" enabled="true"><collectionProp name="Arguments.arguments"><elementProp name="n" elementType="Argument"><stringProp name="Argument.name">n</stringProp><stringProp name="Argument.value">${__P(users,0)}</stringProp></elementProp></collectionProp></Arguments><hashTree/>'
+    expect(idleIn(plans.makePlan(table, good, idle('${n}')))).toEqual([])
+    expect(idleIn(plans.makePlan(table, good, idle('${n}')), [], { users: '1' })).toHaveLength(1)
+  })
+
+  test('is not told where one of another kind has its name: their threads cannot be told apart', () => {
+    const setUp = asKind('SetupThreadGroup', idle('1', 'twin'))
+    expect(idleIn(plans.makePlan(good, setUp, idle('1', 'twin')), ['twin 1-1'])).toEqual([])
+  })
+
+  test('is not told where threads are not named after groups, nor of a plan that cannot be read', () => {
+    expect(idleIn(plans.makePlan(good, idle('1')), ['somebody else'])).toEqual([])
+    expect(idleIn('<jmeterTestPlan><hashTree><ThreadGroup testname="x">')).toEqual([])
+    expect(idleIn('no plan')).toEqual([])
+  })
+})
+
+test('the tree of a plan has each element with those below it', () => {
+  const plan = `<?xml version="1.0"?><!-- <A> --><jmeterTestPlan><hashTree>
+    <A testname='x > "y"' enabled="false"><stringProp name="s">1 &lt; 2</stringProp><elementProp name="e"><intProp name="i">3</intProp><intProp name="i">4</intProp></elementProp><stringProp name="c"><![CDATA[</A>]]></stringProp></A>
+    <hashTree><b.C testname="z"/><hashTree/></hashTree></hashTree></jmeterTestPlan>`
+  const nothing = { properties: new Map(), children: [] }
+  expect(readPlanTree(plan)).toEqual([
+    {
+      kind: 'A',
+      name: 'x > "y"',
+      isEnabled: false,
+      properties: new Map([
+        ['s', '1 < 2'],
+        ['i', '3'],
+        ['c', '<![CDATA[</A>]]>']
+      ]),
+      children: [{ kind: 'b.C', name: 'z', isEnabled: true, ...nothing }]
+    }
+  ])
+})

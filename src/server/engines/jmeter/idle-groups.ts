@@ -1,0 +1,126 @@
+import { decodeXml } from './plan.js'
+import { type PlanElement, readPlanTree } from './plan-tree.js'
+
+/** What is known of the properties that a plan asks for. */
+export type Properties = ReadonlyMap<string, string>
+
+type ThreadGroup = Pick<PlanElement, 'name' | 'kind'>
+
+/** JMeter's own kinds, each of which numbers its groups from 1. Plugins have ways of their own. */
+const PLAIN_KIND = /^(?:Setup|Post)?ThreadGroup$/
+/** A script that says so leaves no row. */
+const ROWLESS = /\bsetIgnore\b/
+const UNKNOWN = '${'
+
+/**
+ * Finds thread groups that were to make requests and have no row. JMeter's log says nothing of them: an undefined variable as the number
+ * of threads counts as 0, and a condition that is never true is no error.
+ */
+export class IdleGroups {
+  readonly #groups: readonly ThreadGroup[]
+  /** What the thread of any row begins with. */
+  readonly #knownNames: readonly string[]
+  /** Threads are not named after their groups here, so they tell nothing of them. */
+  #hasStrangers = false
+  readonly #seenThreads = new Set<string>()
+  /** The numbers of the groups that have rows, by their name. */
+  readonly #seen = new Map<string, Set<string>>()
+
+  constructor(plan: string, properties: Properties) {
+    const all = listGroups(plan)
+    this.#groups = all.filter((group) => isExpected(group, { properties, variables: readVariables(plan) }))
+    this.#knownNames = all.map(({ name }) => name.split(UNKNOWN)[0] ?? '')
+  }
+
+  /** Takes the name of a row's thread, `users 1-3`; answers whether there is anything left to look for. */
+  push(thread: string): boolean {
+    if (this.#seenThreads.has(thread)) return true
+    this.#seenThreads.add(thread)
+    this.#hasStrangers ||= !this.#knownNames.some((name) => thread.startsWith(name))
+    const [, name = '', number = ''] = /^(.*) (\d+)-\d+/s.exec(thread) ?? []
+    this.#seen.set(name, (this.#seen.get(name) ?? new Set()).add(number))
+    return this.idle().length > 0
+  }
+
+  /** The groups without a row, in sentences. */
+  idle(): string[] {
+    if (this.#hasStrangers) return []
+    const names = [...new Set(this.#groups.map(({ name }) => name))]
+    return names.flatMap((name) => {
+      const alike = this.#groups.filter((group) => group.name === name)
+      const missing = alike.length - this.#countSeen(alike)
+      if (missing <= 0) return []
+      const who =
+        alike.length === 1
+          ? `the thread group ${name}`
+          : `${missing} of ${alike.length} thread groups called ${name}`
+      return [
+        `${who} took no sample; does the number of threads evaluate to 0, or does a condition keep the requests from being made?`
+      ]
+    })
+  }
+
+  #countSeen(alike: readonly ThreadGroup[]): number {
+    const [{ name, kind } = { name: '', kind: '' }] = alike
+    const isNumbered = PLAIN_KIND.test(kind) && alike.every((other) => other.kind === kind)
+    if (isNumbered) return this.#seen.get(name)?.size ?? 0
+    // Whose thread it was cannot be told.
+    return [...this.#seenThreads].some((thread) => thread.startsWith(name)) ? alike.length : 0
+  }
+}
+
+interface Known {
+  readonly properties: Properties
+  readonly variables: Properties
+}
+
+function listGroups(plan: string): PlanElement[] {
+  return listEnabled(readPlanTree(plan) ?? []).filter(({ kind }) => /ThreadGroup$/.test(kind))
+}
+
+/** Whether the group must have rows. */
+function isExpected(group: PlanElement, known: Known): boolean {
+  const isNamed = group.name !== '' && !group.name.includes(UNKNOWN)
+  return isNamed && listEnabled(group.children).some(makesRows) && !isSwitchedOff(group, known)
+}
+
+/** All elements that are switched on, together with everything above them. */
+function listEnabled(elements: readonly PlanElement[]): PlanElement[] {
+  return elements
+    .filter(({ isEnabled }) => isEnabled)
+    .flatMap((element) => [element, ...listEnabled(element.children)])
+}
+
+/** What an include or a module brings is not known. */
+function makesRows({ kind, properties }: PlanElement): boolean {
+  return (
+    /Sampler/.test(kind) &&
+    !ROWLESS.test(properties.get('script') ?? properties.get('BeanShellSampler.query') ?? '')
+  )
+}
+
+/** Someone has asked for no threads or no loops, in the plan or by a property: that is no mistake. */
+function isSwitchedOff(group: PlanElement, known: Known): boolean {
+  const settings = ['ThreadGroup.num_threads', 'LoopController.loops', 'TargetLevel']
+  return settings.some((name) => Number(evaluate(group.properties.get(name) ?? '', known) || NaN) === 0)
+}
+
+/** Plain numbers, properties, and variables that stand for them; anything else is not known. */
+function evaluate(text: string, known: Known, depth = 0): string | undefined {
+  const word = text.trim()
+  if (!word.includes(UNKNOWN)) return word
+  const [, name, fallback = '1'] = /^\$\{__P\(\s*([^,()${}]+?)\s*(?:,([^(){}$]*))?\)\}$/.exec(word) ?? []
+  if (name !== undefined) return known.properties.get(name) ?? fallback.trim()
+  const variable = known.variables.get(/^\$\{([^(){}$]+)\}$/.exec(word)?.[1] ?? '')
+  return variable === undefined || depth > 5 ? undefined : evaluate(variable, known, depth + 1)
+}
+
+/** The variables that the plan defines in its tables. */
+function readVariables(plan: string): Properties {
+  const entries = plan.matchAll(/\belementType="Argument">([^]*?)<\/elementProp>/g)
+  const property = (content: string, name: string): string =>
+    decodeXml(new RegExp(`"Argument\\.${name}">([^<]*)<`).exec(content)?.[1] ?? '')
+  return new Map(
+    [...entries].map(([, content = '']) => [property(content, 'name'), property(content, 'value')])
+  )
+}

@@ -1,0 +1,71 @@
+import { decodeXml } from './plan.js'
+
+/** An element of a plan, with those below it. */
+export interface PlanElement {
+  /** `ThreadGroup`, `HTTPSamplerProxy`; those of plugins have their package in front. */
+  readonly kind: string
+  readonly name: string
+  readonly isEnabled: boolean
+  /** Its plain properties by name, as they are written; of several with one name the first. */
+  readonly properties: ReadonlyMap<string, string>
+  readonly children: readonly PlanElement[]
+}
+
+interface OpenElement extends PlanElement {
+  readonly properties: Map<string, string>
+  readonly children: OpenElement[]
+}
+
+const TREE = 'hashTree'
+const PLAIN_PROPERTY = /^(?:string|int|long|bool)Prop$/
+/** Comments, sections of plain text, and tags, whose attributes may hold anything but their own quotes. */
+const TOKEN = /<!--[^]*?-->|<!\[CDATA\[[^]*?\]\]>|<(\/?)([\w.:-]+)((?:[^<>"']|"[^"]*"|'[^']*')*?)(\/?)>/g
+
+/**
+ * Reads the elements of a plan. JMeter writes each element and then, beside it, the tree of those below it. Undefined where the text
+ * is no such plan: then nothing is known of it.
+ */
+export function readPlanTree(plan: string): PlanElement[] | undefined {
+  const root: OpenElement = { kind: '', name: '', isEnabled: true, properties: new Map(), children: [] }
+  const trees: OpenElement[] = [root]
+  /** The tags within the element at hand, from its own one on. */
+  const open: { tag: string; property: string | undefined; start: number }[] = []
+  for (const token of plan.matchAll(TOKEN)) {
+    const [text, slash, tag, attributes = '', selfClosing] = token
+    const owner = trees.at(-1)
+    if (tag === undefined || tag === 'jmeterTestPlan') continue
+    if (owner === undefined) return undefined
+    const element = owner.children.at(-1)
+    if (slash === '/') {
+      if (open.length === 0) {
+        if (tag !== TREE || trees.length === 1) return undefined
+        trees.pop()
+        continue
+      }
+      const closed = open.pop()
+      if (closed?.tag !== tag) return undefined
+      if (closed.property !== undefined && element && !element.properties.has(closed.property))
+        element.properties.set(closed.property, decodeXml(plan.slice(closed.start, token.index)))
+    } else if (tag === TREE && open.length === 0) {
+      if (selfClosing === '') trees.push(element ?? owner)
+    } else {
+      if (open.length === 0) owner.children.push(startElement(tag, attributes))
+      const property = PLAIN_PROPERTY.test(tag) ? attribute(attributes, 'name') : undefined
+      if (selfClosing === '') open.push({ tag, property, start: token.index + text.length })
+    }
+  }
+  return trees.length === 1 && open.length === 0 ? root.children : undefined
+}
+
+function startElement(kind: string, attributes: string): OpenElement {
+  const name = attribute(attributes, 'testname') ?? ''
+  const isEnabled = attribute(attributes, 'enabled') !== 'false'
+  return { kind, name, isEnabled, properties: new Map(), children: [] }
+}
+
+function attribute(attributes: string, name: string): string | undefined {
+  const [, inDouble, inSingle] =
+    new RegExp(`\\s${name}\\s*=\\s*(?:"([^"]*)"|'([^']*)')`).exec(attributes) ?? []
+  const value = inDouble ?? inSingle
+  return value === undefined ? undefined : decodeXml(value)
+}
