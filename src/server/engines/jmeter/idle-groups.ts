@@ -75,7 +75,7 @@ interface Known {
 }
 
 function listGroups(plan: string): PlanElement[] {
-  return listEnabled(readPlanTree(plan) ?? []).filter(({ kind }) => /ThreadGroup$/.test(kind))
+  return listEnabled(readPlanTree(plan) ?? []).filter(({ kind }) => kind.endsWith('ThreadGroup'))
 }
 
 /** Whether the group must have rows. */
@@ -94,7 +94,7 @@ function listEnabled(elements: readonly PlanElement[]): PlanElement[] {
 /** What an include or a module brings is not known. */
 function makesRows({ kind, properties }: PlanElement): boolean {
   return (
-    /Sampler/.test(kind) &&
+    kind.includes('Sampler') &&
     !ROWLESS.test(properties.get('script') ?? properties.get('BeanShellSampler.query') ?? '')
   )
 }
@@ -102,7 +102,7 @@ function makesRows({ kind, properties }: PlanElement): boolean {
 /** Someone has asked for no threads or no loops, in the plan or by a property: that is no mistake. */
 function isSwitchedOff(group: PlanElement, known: Known): boolean {
   const settings = ['ThreadGroup.num_threads', 'LoopController.loops', 'TargetLevel']
-  return settings.some((name) => Number(evaluate(group.properties.get(name) ?? '', known) || NaN) === 0)
+  return settings.some((name) => /^0+$/.test(evaluate(group.properties.get(name) ?? '', known) ?? ''))
 }
 
 /** Plain numbers, properties, and variables that stand for them; anything else is not known. */
