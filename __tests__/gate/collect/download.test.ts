@@ -39,7 +39,11 @@ afterEach(async () => {
   await server.close()
 })
 
-async function download(answers: RawAnswer[], signal = new AbortController().signal): Promise<number> {
+async function download(
+  answers: RawAnswer[],
+  signal = new AbortController().signal,
+  isFinal = false
+): Promise<number> {
   server = await GateRawServer.start(...answers)
   const asking = (client = makeClient(server.url, clock))
   return clock.run(
@@ -48,6 +52,7 @@ async function download(answers: RawAnswer[], signal = new AbortController().sig
       path,
       clock,
       signal,
+      isFinal,
       tap: {
         restart: () => {
           restarts++
@@ -647,4 +652,24 @@ test('a deadline in the middle of a stalled answer ends it', async () => {
   for (; tapped === '';) await new Promise(setImmediate)
   controller.abort(new Error('over'))
   await expect(downloading).rejects.toThrow('no whole CSV within the time for collecting')
+})
+
+describe('a CSV that cannot be had leaves nothing behind', () => {
+  test.each(['', 'results are being prepared\n'])('%j, where nothing can follow: at once', async (answer) => {
+    await expect(download([raw.whole(answer)], undefined, true)).rejects.toThrow(
+      /empty|came where a CSV was due/
+    )
+    expect(server.requests).toHaveLength(1)
+    expect(clock.elapsedMs).toBe(0)
+    expect(existsSync(`${path}.part`)).toBe(false)
+  })
+
+  test('a part of it, when the time is over', async () => {
+    const over = new AbortController()
+    void clock.sleep(60_000).then(() => over.abort())
+    await expect(
+      download([raw.truncated(CSV, 300), raw.whole('', {}, '503 Service Unavailable')], over.signal)
+    ).rejects.toThrow('no whole CSV within the time for collecting')
+    expect(existsSync(`${path}.part`)).toBe(false)
+  })
 })

@@ -18,6 +18,8 @@ export interface DownloadOptions {
   readonly clock: Clock
   /** Aborted when the time for collecting is over. */
   readonly signal: AbortSignal
+  /** The service has everything in place: what is no CSV now never will be one. */
+  readonly isFinal?: boolean
   /** Sees the bytes as they arrive; `restart` when they begin anew. */
   readonly tap: { restart(): void; push(chunk: Uint8Array): void }
   readonly onRetry: (reason: string) => void
@@ -28,14 +30,32 @@ class IncompleteError extends Error {
   override name = 'IncompleteError'
 }
 
-const POLICY: RetryPolicy = {
-  ...RETRY.collect,
-  isPassing: (thrown) =>
-    thrown instanceof IncompleteError || thrown instanceof NotCsvError || RETRY.collect.isPassing(thrown)
+function policyOf({ isFinal = false }: DownloadOptions): RetryPolicy {
+  return {
+    ...RETRY.collect,
+    isPassing: (thrown) =>
+      thrown instanceof NotCsvError
+        ? !isFinal
+        : thrown instanceof IncompleteError || RETRY.collect.isPassing(thrown)
+  }
 }
 
 /** Brings a CSV to disk, whole: into `.part`, verified, then renamed. Tries until the signal is aborted. Returns its size. */
 export async function downloadCsv(options: DownloadOptions): Promise<number> {
+  try {
+    return await transferCsv(options)
+  } catch (thrown) {
+    // Half a CSV is no result, and only takes room.
+    await rm(partOf(options), { force: true }).catch(() => undefined)
+    throw thrown
+  }
+}
+
+function partOf({ path }: DownloadOptions): string {
+  return `${path}.part`
+}
+
+async function transferCsv(options: DownloadOptions): Promise<number> {
   const { clock, signal } = options
   const transfer = new Transfer(options)
   let furthest = 0
@@ -49,7 +69,7 @@ export async function downloadCsv(options: DownloadOptions): Promise<number> {
     }
   }
   const onRetry = (thrown: unknown): void => options.onRetry(messageOf(thrown))
-  return retry(attempt, POLICY, { clock, signal, onRetry, overWith: lastFailure })
+  return retry(attempt, policyOf(options), { clock, signal, onRetry, overWith: lastFailure })
 }
 
 function lastFailure(failure: unknown): Error {
@@ -90,7 +110,7 @@ class Transfer {
 
   constructor(options: DownloadOptions) {
     this.#options = options
-    this.#part = `${options.path}.part`
+    this.#part = partOf(options)
   }
 
   get bytes(): number {

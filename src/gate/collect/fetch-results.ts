@@ -53,6 +53,8 @@ interface Place {
   readonly signal: AbortSignal
   /** How long a CSV without rows may still be one that is being written. */
   readonly emptyPatienceMs: number
+  /** What is no CSV now never will be one. */
+  readonly isFinal?: boolean
   /** The address as it is known by now. */
   readonly findAddress: (source: Source) => Promise<string>
 }
@@ -169,6 +171,7 @@ async function download({ client, clock, log }: Means, target: Target): Promise<
     path,
     clock,
     signal,
+    isFinal: place.isFinal ?? false,
     tap: reading,
     onRetry: (reason) => {
       if (retries++ === 0)

@@ -83,6 +83,8 @@ export class GridFetches {
     const fetch = fetchGrid({ client, clock: bench.clock, log: bench.log }, source, {
       ...this.#place,
       emptyPatienceMs: isFinal ? 0 : EMPTY_PATIENCE_MS,
+      // The embedded service has everything in place before it tells the end.
+      isFinal: settings.target.kind === 'local',
       findAddress: (unready) => this.#findAddress(unready)
     })
     this.#fetches.set(nameOf(source), fetch)
