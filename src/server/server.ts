@@ -10,6 +10,7 @@ import { createRehearsalEngine } from './engines/rehearsal.js'
 import { messageOf, RequestError } from './errors.js'
 import { Grids } from './runs/grids.js'
 import { addGuards } from './api/guards.js'
+import { answerExpectations, answerUnreadable } from './api/malformed-requests.js'
 import { keepLogs, type LogRequest } from './runs/keep-logs.js'
 import { keepSamples } from './runs/keep-samples.js'
 import { isPageRequest, PAGE_HEADERS } from './pages/page-access.js'
@@ -159,6 +160,9 @@ async function endLeftovers(store: Store, log: (line: string) => void): Promise<
 function createApp(): FastifyInstance {
   const app = fastify({
     forceCloseConnections: true,
+    clientErrorHandler: answerUnreadable,
+    // A request without a host is refused in words, as one with a foreign host is.
+    http: { requireHostHeader: false },
     // An address that cannot be decoded never comes to a route.
     frameworkErrors: (thrown, _request, reply) => {
       void (reply as FastifyReply).code(thrown.statusCode ?? 400).send({ error: thrown.message })
@@ -167,6 +171,7 @@ function createApp(): FastifyInstance {
     rewriteUrl: (request) => (request.url ?? '/').replace(/^\/api(?=\/)/, ''),
     routerOptions: { ignoreTrailingSlash: true }
   })
+  answerExpectations(app.server)
   void app.register(multipart, {
     limits: { fields: 2000, fieldSize: MAX_FIELD_BYTES, files: 1000, fileSize: Infinity, parts: 3000 }
   })
