@@ -14,6 +14,7 @@ import type { Gate } from '../gate.js'
 import { GridFetches, sourcesIn } from './grid-fetches.js'
 import { asError, lookAgain, lookOnceMore, showRun } from './late-values.js'
 import type { Lack } from './late-values.js'
+import { pausesOf } from './pauses.js'
 import { phaseOf } from '../run/run-status.js'
 import { messageOf } from '../errors.js'
 
@@ -32,6 +33,8 @@ export interface Collection {
   readonly doubts?: readonly string[]
   /** From the first start to the last end of each grid's samples, by its id, where the CSV says; of tidy CSVs with a bucket of slack. */
   readonly spansMs: ReadonlyMap<string, number>
+  /** The typical pauses between each grid's samples, by its id; 0 where they are dense. */
+  readonly pausesMs?: ReadonlyMap<string, number>
   readonly measurements: Measurements | undefined
 }
 
@@ -79,6 +82,7 @@ export async function collect(gate: Gate, run: Run, options: CollectOptions): Pr
     gaps: [...earlier.gaps, ...findSmaller(settings, latest.grids)],
     doubts: [...doubts, ...(settings.target.kind === 'local' ? [] : findTwins(grids))],
     spansMs: spansOf(scans),
+    pausesMs: pausesOf(scans),
     measurements: scans.length > 0 ? mergeScans(scans) : undefined
   }
 }

@@ -10,13 +10,7 @@ import { formatDuration } from '../settings/durations.js'
 import { hasEnded, phaseOf } from '../run/run-status.js'
 import { runUrl } from '../run/run-url.js'
 import { listRemoteErrors, lostLoad, quoteLines, withoutOwnStop } from './remote-errors.js'
-import {
-  describeShortfall,
-  hasEverySpan,
-  isLongEnough,
-  requestedSeconds,
-  shortestSpan
-} from './reached-load.js'
+import { cutOffSpan, describeShortfall, hasEverySpan, requestedSeconds } from './reached-load.js'
 import type { Settings } from '../settings/settings.js'
 import type { Findings } from '../findings.js'
 import type { Watched } from '../run/watch-run.js'
@@ -107,10 +101,10 @@ function badEndOf(
   const seconds = requestedSeconds({ settings, run })
   if (seconds === undefined) return undefined
   const wanted = formatDuration(seconds * 1000)
-  const span = collection && shortestSpan(collection)
-  if (span !== undefined && !isLongEnough(span.ms, seconds))
+  const span = collection && cutOffSpan(collection, seconds)
+  if (span !== undefined)
     return `The samples of grid ${span.gridId} span ${formatDuration(span.ms)} of the ${wanted} asked for: somebody or something stopped the run, or the plan does not take its duration from the settings.`
-  if (collection !== undefined && span !== undefined && hasEverySpan(collection)) return undefined
+  if (collection !== undefined && hasEverySpan(collection, seconds)) return undefined
   // A run that was there before the watch began may have run for any time unseen.
   const tookMs = runTimeMs(run, settings.origin.kind === 'existing' ? undefined : watched)
   if (tookMs === undefined || tookMs >= seconds * 1000 * LEAST_SHARE) return undefined

@@ -21,19 +21,37 @@ export function describeShortfall(load: Load): string[] {
   return [...shortOfThreads(load), ...shortOfDuration(load)]
 }
 
-/** How long the grid with the shortest samples took them, of those that say; undefined where none does. */
-export function shortestSpan({ spansMs }: Collection): { gridId: string; ms: number } | undefined {
-  const [shortest] = [...spansMs].sort(([, one], [, other]) => one - other)
-  return shortest && { gridId: shortest[0], ms: shortest[1] }
+export interface Span {
+  readonly gridId: string
+  readonly ms: number
 }
 
-/** Whether every CSV says how long its samples took. */
-export function hasEverySpan({ measurements, spansMs }: Collection): boolean {
-  return measurements?.sources.every(({ grid }) => spansMs.has(grid)) ?? false
+/** Of the grids that say, from the shortest on. */
+function spansFromShortest({ spansMs }: Collection): Span[] {
+  return [...spansMs].map(([gridId, ms]) => ({ gridId, ms })).sort((one, other) => one.ms - other.ms)
+}
+
+/** The grid with the shortest samples of those that end too early for the duration, and not just within a pause of the plan's own. */
+export function cutOffSpan(collection: Collection, durationSeconds: number): Span | undefined {
+  return spansFromShortest(collection).find(
+    (span) => !isLongEnough(span.ms, durationSeconds) && !endsInPause(collection, span, durationSeconds)
+  )
+}
+
+/** Where requests are far apart, the end of the run falls between two of them: what is missing is no longer than the other pauses. */
+function endsInPause({ pausesMs }: Collection, { gridId, ms }: Span, durationSeconds: number): boolean {
+  const pauseMs = pausesMs?.get(gridId) ?? 0
+  return pauseMs >= SLACK_MS && pauseMs >= durationSeconds * 1000 - ms - SLACK_MS
+}
+
+/** Whether the samples of every CSV say, by themselves, that the run took as long as it should. */
+export function hasEverySpan({ measurements, spansMs }: Collection, durationSeconds: number): boolean {
+  const isShown = (grid: string): boolean => isLongEnough(spansMs.get(grid) ?? -Infinity, durationSeconds)
+  return measurements?.sources.every(({ grid }) => isShown(grid)) ?? false
 }
 
 /** Whether samples over this time stand for a run of the duration. */
-export function isLongEnough(spanMs: number, durationSeconds: number): boolean {
+function isLongEnough(spanMs: number, durationSeconds: number): boolean {
   return spanMs + SLACK_MS >= durationSeconds * 1000 * LEAST_SHARE
 }
 
@@ -43,11 +61,13 @@ export function requestedSeconds({ settings, run }: Pick<Load, 'settings' | 'run
 
 function shortOfDuration(load: Load): string[] {
   const seconds = requestedSeconds(load)
-  const span = shortestSpan(load.collection)
+  const [span] = spansFromShortest(load.collection)
   if (seconds === undefined || span === undefined || span.ms + SLACK_MS >= seconds * 1000) return []
+  const spans = `The samples of grid ${span.gridId} span ${formatDuration(span.ms)} of the ${formatDuration(seconds * 1000)} requested`
+  if (endsInPause(load.collection, span, seconds))
+    return [`${spans}. They are far apart, so the run may well have ended between two of them.`]
   return [
-    `The samples of grid ${span.gridId} span ${formatDuration(span.ms)} of the ${formatDuration(seconds * 1000)} requested. ` +
-      'Check that the plan takes its duration from the settings, and that nothing ended it early.'
+    `${spans}. Check that the plan takes its duration from the settings, and that nothing ended it early.`
   ]
 }
 
