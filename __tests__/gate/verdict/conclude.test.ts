@@ -346,6 +346,19 @@ describe('load that was requested and not reached', () => {
     ).toHaveLength(count)
   })
 
+  test('threads that were not active at once may have had their turn one after the other, where there are samples enough', () => {
+    const settings = { threads: 50, ...specification() }
+    const grids = [makeGridResult({ nodeCount: 1 })]
+    const enough = makeCollection({ grids, measurements: measure(makeCsv(50)) })
+    expect(warningsOf(settings, { collection: enough })).toEqual([
+      'The load reached 5 threads of the 50 threads requested. So many were active at the same time; that is as it should be where threads end before the last ones start, as in one short pass with a ramp-up. Otherwise check that the plan takes its threads from the settings (in JMeter: ${__P(threads,1)}), and that every node took part.'
+    ])
+    const tooFew = makeCollection({ grids, measurements: measure(makeCsv(44)) })
+    expect(warningsOf(settings, { collection: tooFew })).toEqual([
+      expect.stringMatching(/^The load reached 5 threads of the 50 threads requested\. Check that/)
+    ])
+  })
+
   test('threads are those of the run where none were set here', () => {
     const settings = { origin: { kind: 'existing' as const, runId: 'run1' } }
     const run = makeRun({ threads: 6, grids: [makeGrid({ nodeCount: 1 })] })

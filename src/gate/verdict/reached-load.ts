@@ -80,9 +80,15 @@ function shortOfThreads(load: Load): string[] {
   const isOneCount = load.settings.target.kind === 'local' || hasErrors(load.run)
   const factor = isOneCount ? 1 : mostNodes(load)
   if (reached * factor >= requested * LEAST_SHARE) return []
+  const reachedOf = `The load reached ${count(reached)} of the ${count(requested)} requested. `
+  const check =
+    'heck that the plan takes its threads from the settings (in JMeter: ${__P(threads,1)}), and that every node took part.'
+  // CSVs hold how many threads were active at a time, not how many there were: with fewer samples than threads some never were.
+  const samples = load.collection.measurements?.figures({})?.samples ?? 0
+  if (samples < requested * LEAST_SHARE) return [`${reachedOf}C${check}`]
   return [
-    `The load reached ${count(reached)} of the ${count(requested)} requested. ` +
-      'Check that the plan takes its threads from the settings (in JMeter: ${__P(threads,1)}), and that every node took part.'
+    `${reachedOf}So many were active at the same time; that is as it should be where threads end before the last ones start, ` +
+      `as in one short pass with a ramp-up. Otherwise c${check}`
   ]
 }
 
