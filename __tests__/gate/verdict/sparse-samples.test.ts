@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { pausesOf } from '../../../src/gate/collect/pauses.js'
 import { conclude } from '../../../src/gate/verdict/conclude.js'
-import type { Findings } from '../../../src/gate/verdict/conclude.js'
+import type { Findings } from '../../../src/gate/findings.js'
 import type { Outcome } from '../../../src/report/outcome.js'
 import { createScanner } from '../../../src/results/csv/scanner.js'
 import { mergeScans } from '../../../src/results/figures/merge.js'
