@@ -8,8 +8,9 @@ const stage = setCommentStage()
 
 const FAILED = '❌ Load gate: failed · performance / gate'
 const PASSED = '✅ Load gate: passed · performance / gate'
-const FIRST: GateOnPull = { verdict: 'passed' }
-const SECOND: GateOnPull = { verdict: 'failed', run: 101, commit: '2' }
+const JOB = { orchestration: 'aaaa.gate.__default' }
+const FIRST: GateOnPull = { verdict: 'passed', ...JOB }
+const SECOND: GateOnPull = { verdict: 'failed', run: 101, commit: '2', ...JOB }
 const NOT_JSON: ApiFault = (_call, response) => {
   response.writeHead(200, { 'content-type': 'text/html' }).end('<html>Sign in to the proxy</html>')
   return true
@@ -109,7 +110,7 @@ describe('a reply that is no list of comments would make a second one', () => {
         .map((one) => ({ ...one, body: 'talk' }))
     )
     await stage.comment(SECOND)
-    expect(stage.api.made('GET', /comments$/).length).toBeLessThan(6)
+    expect(stage.api.made('GET', /comments$/).length).toBeLessThan(10)
   })
 })
 
@@ -141,6 +142,13 @@ describe('a reply that is lost', () => {
     stage.api.shown = (comments) => (stage.api.made('POST', /comments$/).length < 2 ? [] : comments)
     await stage.comment(SECOND)
     expect(stage.api.made('POST', /comments$/)).toHaveLength(2)
+    expect(stage.headlines()).toEqual([FAILED])
+  })
+
+  test('to the creation of one that takes the place of an older one: the older one goes all the same', async () => {
+    await stage.comment({ verdict: 'passed' })
+    stage.api.failOnce(/^POST .*comments$/, stage.api.loseReply)
+    await stage.comment({ verdict: 'failed', run: 101 })
     expect(stage.headlines()).toEqual([FAILED])
   })
 

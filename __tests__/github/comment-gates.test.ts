@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import { readWriter } from '../../src/report/markdown/comment-marker.js'
 import { readHistory } from '../../src/report/markdown/history.js'
 import { PULL, setCommentStage } from '../support/step/comment-stage.js'
+import { answer } from '../support/step/github-api.js'
 
 /** A failed verdict that is overwritten by another gate's passed one is a red job under a green comment. */
 const stage = setCommentStage()
@@ -54,10 +55,10 @@ describe('a reusable workflow that is called twice in one run', () => {
     await stage.comment({ verdict: 'passed', subject: 'b' })
     await stage.comment({ verdict: 'failed', subject: 'b', run: 101, commit: '2' })
     await stage.comment({ verdict: 'passed', subject: 'a', run: 101, commit: '2' })
-    expect(stage.headlines()).toEqual([PASSED, `${FAILED} [2]`])
+    expect(stage.headlines()).toEqual([`${FAILED} [2]`, PASSED])
     expect(stage.api.of(PULL).map(({ body }) => readHistory(body).map(({ verdict }) => verdict))).toEqual([
-      ['passed', 'failed'],
-      ['failed', 'passed']
+      ['failed', 'passed'],
+      ['passed', 'failed']
     ])
   })
 
@@ -93,7 +94,7 @@ describe('two steps of one job', () => {
     await stage.comment({ verdict: 'passed', step: '__loadgate_2', run: 101 })
     expect(stage.headlines()).toEqual([FAILED, `${PASSED} [2]`])
     await stage.comment({ verdict: 'passed', step: '__loadgate', run: 101 })
-    expect(stage.headlines()).toEqual([PASSED, `${PASSED} [2]`])
+    expect(stage.headlines()).toEqual([`${PASSED} [2]`, PASSED])
   })
 })
 
@@ -123,9 +124,9 @@ describe('gates that write at the same time', () => {
     ).toEqual(['Load gate: failed ', 'Load gate: passed '])
   })
 
-  test('over the same older comment: one gives way, and neither verdict is lost', async () => {
+  test('over the same older comment: neither verdict is lost', async () => {
     await stage.comment({ verdict: 'passed' })
-    meetAt(/^PATCH /, 2)
+    meetAt(/^(PATCH|POST) .*comments/, 2)
     await Promise.all([
       stage.comment({ verdict: 'failed', run: 101 }),
       stage.comment({ verdict: 'inconclusive', run: 101 })
@@ -138,9 +139,7 @@ describe('gates that write at the same time', () => {
   test('five over two older ones: five comments', async () => {
     await stage.comment({ verdict: 'passed' })
     await stage.comment({ verdict: 'passed' })
-    const [one, two] = stage.api.of(PULL)
-    meetAt(new RegExp(`^PATCH .*/${one!.id}$`), 5)
-    meetAt(new RegExp(`^PATCH .*/${two!.id}$`), 4)
+    meetAt(/^(PATCH|POST) .*comments/, 5)
     const subjects = ['a', 'b', 'c', 'd', 'e']
     await Promise.all(subjects.map((subject) => stage.comment({ verdict: 'failed', run: 101, subject })))
     const writers = stage.api.of(PULL).map(({ body }) => readWriter(body))
@@ -166,16 +165,107 @@ describe('runs that overtake each other', () => {
   })
 })
 
-test('a read that lags behind the write is no other gate', async () => {
-  await stage.comment({ verdict: 'passed' })
-  const before = stage.api.of(PULL)[0]!.body
-  stage.api.faults.push(({ method, path }, response) => {
-    if (method !== 'GET' || !/comments\/\d+$/.test(path)) return false
-    response
-      .writeHead(200, { 'content-type': 'application/json' })
-      .end(JSON.stringify({ id: 1, body: before }))
-    return true
+describe('a gate whose job is known by its place in the run', () => {
+  const ours = { orchestration: 'aaaa.staging.gate.__default' }
+  const others = { orchestration: 'aaaa.production.gate.__default' }
+  const serve = (body: string): void => {
+    stage.api.faults.push(({ method, path }, response) => {
+      if (method !== 'GET' || !/comments\/\d+$/.test(path)) return false
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ id: 1, body }))
+      return true
+    })
+  }
+
+  test('updates its comment: nobody is told twice, and it stays where it is', async () => {
+    await stage.comment({ verdict: 'failed', ...ours })
+    await stage.comment({ verdict: 'passed', run: 101, ...ours })
+    expect(stage.headlines()).toEqual([PASSED])
+    expect(stage.api.made('POST', /comments$/)).toHaveLength(1)
+    expect(stage.api.made('DELETE', /./)).toEqual([])
   })
-  await stage.comment({ verdict: 'failed', run: 101 })
-  expect(stage.headlines()).toEqual([FAILED])
+
+  test('leaves the older comment of another job alone, which may be about to update it', async () => {
+    await stage.comment({ verdict: 'failed', ...others })
+    await stage.comment({ verdict: 'passed', run: 101, ...ours })
+    expect(stage.headlines()).toEqual([FAILED, `${PASSED} [2]`])
+    await stage.comment({ verdict: 'inconclusive', run: 101, ...others })
+    expect(stage.headlines()).toEqual([expect.stringMatching(/inconclusive .* gate$/), `${PASSED} [2]`])
+  })
+
+  test('a gate without a known job leaves it alone too', async () => {
+    await stage.comment({ verdict: 'failed', ...others })
+    await stage.comment({ verdict: 'passed', run: 101 })
+    expect(stage.headlines()).toEqual([FAILED, `${PASSED} [2]`])
+  })
+
+  test('replaces the comment of a runner that did not know the job', async () => {
+    await stage.comment({ verdict: 'failed' })
+    await stage.comment({ verdict: 'passed', run: 101, commit: '2', ...ours })
+    expect(stage.headlines()).toEqual([PASSED])
+    expect(readHistory(stage.api.of(PULL)[0]!.body).map(({ verdict }) => verdict)).toEqual([
+      'passed',
+      'failed'
+    ])
+  })
+
+  test('removes the doubles that earlier runs left', async () => {
+    await stage.comment({ verdict: 'failed', ...ours })
+    stage.api.addComment(PULL, stage.api.of(PULL)[0]!.body)
+    await stage.comment({ verdict: 'passed', run: 101, ...ours })
+    expect(stage.headlines()).toEqual([PASSED])
+  })
+
+  test('a read that lags behind the write is no other gate', async () => {
+    await stage.comment({ verdict: 'passed', ...ours })
+    serve(stage.api.of(PULL)[0]!.body)
+    await stage.comment({ verdict: 'failed', run: 101, ...ours })
+    expect(stage.headlines()).toEqual([FAILED])
+  })
+
+  test('a slower run that writes over a newer one is written over in turn', async () => {
+    await stage.comment({ verdict: 'inconclusive', ...ours })
+    const [comment] = stage.api.of(PULL)
+    stage.api.failOnce(/^GET .*comments\/\d+$/, () => {
+      comment!.body = comment!.body.replace(/gate 102 /, 'gate 101 ').replace('failed', 'passed')
+      return false
+    })
+    await stage.comment({ verdict: 'failed', run: 102, ...ours })
+    expect(stage.headlines()).toEqual([FAILED])
+    expect(readWriter(comment!.body)?.run).toBe(102)
+  })
+})
+
+describe('what cannot be removed', () => {
+  test('costs nothing but the older comment, is said, and goes with the next run', async () => {
+    await stage.comment({ verdict: 'passed' })
+    stage.api.failOnce(/^DELETE /, answer(502, 'Bad Gateway'))
+    await stage.comment({ verdict: 'failed', run: 101 })
+    expect(stage.headlines()).toEqual([PASSED, FAILED])
+    expect(stage.log.of('info')).toContainEqual(
+      expect.stringMatching(/^An older comment could not be removed: Bad Gateway/)
+    )
+    await stage.comment({ verdict: 'failed', run: 102 })
+    expect(stage.headlines()).toHaveLength(1)
+  })
+
+  test('and what has gone already is no failure', async () => {
+    await stage.comment({ verdict: 'passed' })
+    stage.api.failOnce(/^DELETE /, answer(404, 'Not Found'))
+    await stage.comment({ verdict: 'failed', run: 101 })
+    expect(stage.log.of('info')).not.toContainEqual(expect.stringMatching(/could not be removed/))
+  })
+})
+
+test('an older run that is slow to create removes its comment again', async () => {
+  await stage.comment({ verdict: 'passed', run: 99 })
+  stage.api.failOnce(/^POST .*comments$/, () => {
+    const [first] = stage.api.of(PULL)
+    stage.api.addComment(PULL, first!.body.replace('gate 99 ', 'gate 101 ').replace('passed', 'failed'))
+    return false
+  })
+  await stage.comment({ verdict: 'inconclusive', run: 100 })
+  expect(stage.headlines().join()).not.toMatch(/inconclusive/)
+  expect(stage.log.lines).toContain(
+    'info: A newer workflow run has commented on pull request #7: its comment stays.'
+  )
 })

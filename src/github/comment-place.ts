@@ -12,7 +12,8 @@ export interface OwnComment {
 }
 
 export type Choice =
-  | { readonly kind: 'create' }
+  /** The older one is removed once the new one stands. */
+  | { readonly kind: 'create'; readonly replaces: OwnComment | undefined }
   | { readonly kind: 'update'; readonly comment: OwnComment }
   /** A newer run has spoken already. */
   | { readonly kind: 'leave'; readonly comment: OwnComment }
@@ -56,45 +57,105 @@ export function writerOf(
     attempt: /^\d{1,9}$/.test(GITHUB_RUN_ATTEMPT) ? Number(GITHUB_RUN_ATTEMPT) : 1,
     gate,
     step: hash(['step', GITHUB_ACTION]),
-    place: job === undefined ? hash(['subject', subject]) : hash(['job', job])
+    place: job === undefined ? hash(['subject', subject]) : hash(['job', job]),
+    isJob: job !== undefined
   }
 }
 
 /**
- * Where this gate writes. The comment of another gate of the same run and attempt is never written over: beside it stands
- * one of our own. A new run, or a new attempt, takes over what the same gate wrote before.
+ * Where this gate writes. GitHub keeps whatever is written last, however late it arrives, so a gate only ever writes to a
+ * comment that no other gate of its run can take for its own: the one it made itself, or the one of its job. Anything else
+ * that is older is replaced: a new comment first, then the removal of the old one, which harms nobody if it comes twice.
  */
 export function choosePlace(comments: readonly OwnComment[], us: CommentWriter | undefined): Choice {
   const [first] = comments
-  if (us === undefined) return first === undefined ? { kind: 'create' } : { kind: 'update', comment: first }
+  if (us === undefined)
+    return first === undefined ? { kind: 'create', replaces: undefined } : { kind: 'update', comment: first }
   const ours = comments.find(({ writer }) => writer?.gate === us.gate)
   if (ours !== undefined) return { kind: 'update', comment: ours }
-  const candidates = comments.filter(({ writer }) => writer === undefined || couldBeOurs(writer, us))
-  const older = candidates.filter(({ writer }) => writer === undefined || compareAge(writer, us) < 0)
-  const chosen = older.find((comment) => isSurelyOurs(comment, us)) ?? older[0]
-  if (chosen !== undefined) return { kind: 'update', comment: chosen }
-  const [newer] = candidates
-  return newer === undefined ? { kind: 'create' } : { kind: 'leave', comment: newer }
+  const newer = comments.filter((comment) => couldBeOurs(comment, us) && !isOlder(comment, us))
+  const overtaking = newer.find((comment) => isAtOurPlace(comment, us))
+  if (overtaking !== undefined) return { kind: 'leave', comment: overtaking }
+  const older = olderOnes(comments, us)
+  const same = older.find((comment) => isAtOurPlace(comment, us))
+  if (same !== undefined && us.isJob) return { kind: 'update', comment: same }
+  const replaces = same ?? older[0]
+  if (replaces === undefined && newer[0] !== undefined) return { kind: 'leave', comment: newer[0] }
+  return { kind: 'create', replaces }
 }
 
-/** Whether there is no need to look at further comments. */
-export function isSurelyOurs({ writer }: OwnComment, us: CommentWriter | undefined): boolean {
-  if (us === undefined) return true
-  if (writer === undefined || !couldBeOurs(writer, us)) return false
-  return writer.place === us.place && compareAge(writer, us) < 0
+/**
+ * The older comments that those of our run stand for, now that they are written: each for one, the one at its own place
+ * if there is any. A job's comment is only removed by the same job, which may be about to write to it.
+ */
+export function listSuperseded(comments: readonly OwnComment[], us: CommentWriter): OwnComment[] {
+  const older = olderOnes(comments, us)
+  const fresh = comments.flatMap(({ writer }) =>
+    writer?.step === us.step && compareAge(writer, us) === 0 ? [writer] : []
+  )
+  const left = new Set(older.filter((comment) => !isOutdated(comment, older)))
+  const homeless = fresh.filter(({ place }) => {
+    const same = [...left].find(({ writer }) => writer?.place === place)
+    return same === undefined || !left.delete(same)
+  })
+  for (const comment of [...left].slice(0, homeless.length)) left.delete(comment)
+  return older.filter((comment) => !left.has(comment))
 }
 
-/** Whether what stands in a comment that we have just written is of another gate; an older one is what GitHub still shows. */
-export function isTakenFrom(us: CommentWriter, writer: CommentWriter | undefined): boolean {
-  return writer !== undefined && writer.gate !== us.gate && compareAge(writer, us) >= 0
+/** What the comment is numbered by: as the one it comes after, or the first number that no other has. */
+export function chooseOrdinal(comments: readonly OwnComment[], previous: OwnComment | undefined): number {
+  const numberOf = (comment: OwnComment): number => comment.writer?.ordinal ?? comments.indexOf(comment) + 1
+  const taken = comments.filter((comment) => comment !== previous).map(numberOf)
+  if (previous !== undefined && !taken.includes(numberOf(previous))) return numberOf(previous)
+  let ordinal = 1
+  while (taken.includes(ordinal)) ordinal++
+  return ordinal
 }
 
-function couldBeOurs(writer: CommentWriter, us: CommentWriter): boolean {
-  return writer.step === us.step && compareAge(writer, us) !== 0
+/** Whether a newer run has written at our place. */
+export function isOvertaken(comments: readonly OwnComment[], us: CommentWriter): boolean {
+  return comments.some(
+    (comment) => couldBeOurs(comment, us) && isAtOurPlace(comment, us) && !isOlder(comment, us)
+  )
+}
+
+/** Further comments of our job from earlier runs: nobody else updates or removes them. */
+export function listDoubles(
+  comments: readonly OwnComment[],
+  us: CommentWriter | undefined,
+  kept: OwnComment
+): OwnComment[] {
+  if (us?.isJob !== true) return []
+  return olderOnes(comments, us).filter((comment) => comment !== kept && isAtOurPlace(comment, us))
+}
+
+/** Left behind by a run whose comment was followed by one of a later run. */
+function isOutdated({ writer: one }: OwnComment, older: readonly OwnComment[]): boolean {
+  if (one === undefined) return false
+  return older.some(({ writer: other }) => other?.place === one.place && other.run > one.run)
+}
+
+function olderOnes(comments: readonly OwnComment[], us: CommentWriter): OwnComment[] {
+  return comments.filter((comment) => couldBeOurs(comment, us) && isOlder(comment, us))
+}
+
+function couldBeOurs({ writer }: OwnComment, us: CommentWriter): boolean {
+  if (writer === undefined) return true
+  if (writer.step !== us.step || compareAge(writer, us) === 0) return false
+  return writer.place === us.place || !writer.isJob
+}
+
+/** What does not say of which run it is was written before comments said so. */
+function isOlder({ writer }: OwnComment, us: CommentWriter): boolean {
+  return writer === undefined || compareAge(writer, us) < 0
+}
+
+function isAtOurPlace({ writer }: OwnComment, us: CommentWriter): boolean {
+  return writer?.place === us.place
 }
 
 /** By run, then by attempt. */
-function compareAge(one: CommentWriter, other: CommentWriter): number {
+export function compareAge(one: CommentWriter, other: CommentWriter): number {
   return one.run - other.run || one.attempt - other.attempt
 }
 

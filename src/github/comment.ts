@@ -8,7 +8,17 @@ import { explainTrouble } from './comment-advice.js'
 import type { Standing } from './comment-advice.js'
 import { OddReplyError, describeFailure, retryWithin } from './comment-failure.js'
 import type { Failure } from './comment-failure.js'
-import { choosePlace, isSurelyOurs, isTakenFrom, keyOf, titleOf, writerOf } from './comment-place.js'
+import {
+  chooseOrdinal,
+  choosePlace,
+  compareAge,
+  isOvertaken,
+  keyOf,
+  listDoubles,
+  listSuperseded,
+  titleOf,
+  writerOf
+} from './comment-place.js'
 import type { OwnComment } from './comment-place.js'
 import { findPullRequest, readRepository } from './pull-request.js'
 import type { Octokit, PullRequest } from './pull-request.js'
@@ -21,7 +31,7 @@ export class CommentError extends Error {
 const JOB_LOGIN = 'github-actions[bot]'
 /** GraphQL's words for what a token may not do. */
 const REFUSALS = ['FORBIDDEN', 'INSUFFICIENT_SCOPES', 'NOT_FOUND', 'UNAUTHORIZED']
-/** Within it another gate that saw the same comment has written, if it writes. */
+/** After it a list mostly shows what was written, and a slower run has mostly written, if it writes. */
 const SETTLING_MS = 1500
 const ignore = (): void => undefined
 /** Octokit would print what a server says about its API, and the runner reads what is printed. */
@@ -47,7 +57,7 @@ interface Task extends Ports {
   standing: Standing
 }
 
-/** Keeps one comment on the pull request: found again by marker and author, and updated in place. */
+/** Keeps one comment on the pull request: found again by marker and author, and updated in place where it surely is ours. */
 export function createCommenter(
   env: NodeJS.ProcessEnv,
   log: Log,
@@ -134,34 +144,60 @@ async function keepComment(task: Task): Promise<void> {
     return
   }
   if (choice.kind === 'create') {
-    task.standing = 'none'
-    await createComment(task, pull, comments)
+    task.standing = standingOf(choice.replaces)
+    await createComment(task, pull, { comments, replaces: choice.replaces })
   } else {
-    task.standing = { verdict: readHistory(choice.comment.body)[0]?.verdict }
+    task.standing = standingOf(choice.comment)
     const isWritten = await updateComment(task, pull, { comments, comment: choice.comment })
     if (!isWritten) return keepComment(task)
   }
   log.info(`Comment on pull request #${pull.number} ${choice.kind === 'create' ? 'written' : 'updated'}.`)
 }
 
-async function createComment(task: Task, pull: PullRequest, comments: readonly OwnComment[]): Promise<void> {
-  const body = renderBody(task, pull, { ordinal: comments.length + 1, previous: undefined })
-  await task.octokit.rest.issues.createComment({ ...issueOf(task, pull), body })
-  if (task.attempts > 1) await removeTwins(task, pull)
+function standingOf(comment: OwnComment | undefined): Standing {
+  return comment === undefined ? 'none' : { verdict: readHistory(comment.body)[0]?.verdict }
 }
 
-/** An earlier attempt may have written a comment that the list did not show yet: it would be left behind for ever. */
-async function removeTwins(task: Task, pull: PullRequest): Promise<void> {
-  const { octokit, env, log, clock, request, us } = task
+async function createComment(
+  task: Task,
+  pull: PullRequest,
+  { comments, replaces }: { comments: readonly OwnComment[]; replaces: OwnComment | undefined }
+): Promise<void> {
+  const body = renderBody(task, pull, {
+    ordinal: chooseOrdinal(comments, replaces),
+    previous: replaces?.body
+  })
+  await task.octokit.rest.issues.createComment({ ...issueOf(task, pull), body })
+  if (task.us !== undefined) await removeOthers(task, pull, task.us)
+}
+
+/**
+ * What the new comment takes the place of, as far as it is seen now: others have written too. An earlier attempt may have
+ * written one that the list did not show yet, which would be left behind for ever.
+ */
+async function removeOthers(task: Task, pull: PullRequest, us: CommentWriter): Promise<void> {
+  const { log, clock, request } = task
   try {
-    await clock.sleep(SETTLING_MS, request.signal)
+    if (task.attempts > 1) await clock.sleep(SETTLING_MS, request.signal)
     const comments = await listOwnComments(task, pull)
-    const [, ...twins] = comments.filter(({ writer }) => us !== undefined && writer?.gate === us.gate)
-    for (const { id } of twins)
-      await octokit.rest.issues.deleteComment({ ...readRepository(env), comment_id: id })
+    const ours = comments.filter(({ writer }) => writer?.gate === us.gate)
+    if (isOvertaken(comments, us)) {
+      log.info(`A newer workflow run has commented on pull request #${pull.number}: its comment stays.`)
+      await removeComments(task, ours)
+    } else await removeComments(task, [...ours.slice(1), ...listSuperseded(comments, us)])
   } catch (thrown) {
-    log.debug(`Whether there is a second comment could not be found out: ${messageOf(thrown)}`)
+    log.debug(`Whether there are older comments could not be found out: ${messageOf(thrown)}`)
   }
+}
+
+/** Best effort: what stays is found and removed by the next run. */
+async function removeComments({ octokit, env, log }: Task, comments: readonly OwnComment[]): Promise<void> {
+  for (const { id } of comments)
+    try {
+      await octokit.rest.issues.deleteComment({ ...readRepository(env), comment_id: id })
+    } catch (thrown) {
+      if (statusOf(thrown) !== 404) log.info(`An older comment could not be removed: ${messageOf(thrown)}`)
+    }
 }
 
 /** False when it was deleted, or when another gate has written there: then another place is to be looked for. */
@@ -171,29 +207,45 @@ async function updateComment(
   { comments, comment }: { comments: readonly OwnComment[]; comment: OwnComment }
 ): Promise<boolean> {
   const { octokit, us } = task
-  const body = renderBody(task, pull, { ordinal: comments.indexOf(comment) + 1, previous: comment.body })
+  const body = renderBody(task, pull, {
+    ordinal: comment.writer?.ordinal ?? chooseOrdinal(comments, comment),
+    previous: comment.body
+  })
   const place = { ...readRepository(task.env), comment_id: comment.id }
+  const write = async (): Promise<unknown> => octokit.rest.issues.updateComment({ ...place, body })
   try {
-    await octokit.rest.issues.updateComment({ ...place, body })
+    await write()
+    if (us === undefined) return true
+    if (comment.writer?.gate === us.gate) {
+      await removeOthers(task, pull, us)
+      return true
+    }
+    const writer = await readWriterLater(task, comment.id)
+    // A slower run has written after us, or what GitHub shows lags behind: it is the same to write once more.
+    if (writer !== undefined && compareAge(writer, us) < 0) await write()
+    // Never the same job; where two jobs look the same after all, neither verdict is lost.
+    if (writer !== undefined && writer.gate !== us.gate && compareAge(writer, us) === 0) return false
   } catch (thrown) {
     if (statusOf(thrown) !== 404) throw thrown
     task.gone.add(comment.id)
     return false
   }
-  const isShared = us !== undefined && comment.writer?.gate !== us.gate
-  return !isShared || (await isStillOurs(task, comment.id))
+  await removeComments(task, listDoubles(comments, us, comment))
+  return true
 }
 
-/** Two gates may have seen the same comment at the same time, and GitHub keeps what comes last: the first one gives way. */
-async function isStillOurs({ octokit, env, clock, request, us, gone }: Task, id: number): Promise<boolean> {
+/** Who has written what stands there a little later; undefined where that cannot be found out. */
+async function readWriterLater(
+  { octokit, env, clock, request }: Task,
+  id: number
+): Promise<CommentWriter | undefined> {
   try {
     await clock.sleep(SETTLING_MS, request.signal)
     const { data } = await octokit.rest.issues.getComment({ ...readRepository(env), comment_id: id })
-    return us === undefined || !isTakenFrom(us, readWriter(data.body ?? ''))
+    return readWriter(data.body ?? '')
   } catch (thrown) {
-    if (statusOf(thrown) !== 404) return true // It is written; that it stays cannot be made sure.
-    gone.add(id)
-    return false
+    if (statusOf(thrown) === 404) throw thrown
+    return undefined // It is written; that it stays cannot be made sure.
   }
 }
 
@@ -204,7 +256,7 @@ function renderBody(
 ): string {
   return request.render({
     key,
-    writer: us,
+    writer: us && { ...us, ordinal },
     title: titleOf(env, request) + (ordinal > 1 ? ` [${ordinal}]` : ''),
     commit: pull.commit,
     repositoryUrl: env.GITHUB_SERVER_URL && `${env.GITHUB_SERVER_URL}/${env.GITHUB_REPOSITORY ?? ''}`,
@@ -238,10 +290,9 @@ async function listOwnComments(task: Task, pull: PullRequest): Promise<OwnCommen
       seen.add(id)
       if (typeof id !== 'number' || typeof body !== 'string' || gone.has(id)) continue
       if (!isBy(login, user) || !isCommentOf(body, key)) continue
-      const comment = { id, body, writer: readWriter(body) }
-      found.push(comment)
-      // A further attempt has to see them all, since an earlier one may have written the last of them.
-      if (task.attempts === 1 && isSurelyOurs(comment, us)) return found
+      found.push({ id, body, writer: readWriter(body) })
+      // Without a run to tell gates apart there is one comment.
+      if (task.attempts === 1 && us === undefined) return found
     }
   }
   return found

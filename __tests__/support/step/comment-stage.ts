@@ -40,9 +40,11 @@ export interface CommentStage {
 /** A pull request on a GitHub of loopback, and gates that comment on it, each a process of its own in its environment. */
 export function setCommentStage(): CommentStage {
   let folder = ''
+  let events = 0
   const stage = {
     comment: async (gate: GateOnPull) => {
-      const eventPath = join(folder, `event-${gate.commit ?? '1'}.json`)
+      // One for each: gates at the same time must not read what another is just writing.
+      const eventPath = join(folder, `event-${++events}.json`)
       const head = { sha: (gate.commit ?? '1').repeat(40), repo: { full_name: 'octo/shop' } }
       await writeFile(eventPath, JSON.stringify({ pull_request: { number: PULL, head } }))
       const env = makeEnvironment(stage.api.url, eventPath, gate)
