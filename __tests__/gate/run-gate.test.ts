@@ -960,3 +960,12 @@ describe('the embedded service', () => {
     expect(closed).toBe(1)
   })
 })
+
+test('inputs without an effect are one warning in the log, and a note in the summary', async () => {
+  await gate({ ...EXISTING, unused: ['grids', 'threads'] })
+  const warnings = bench.log.of('warning').filter((line) => line.includes('threads'))
+  expect(warnings).toEqual([
+    'run-id judges a run that exists and is left as it is, so these inputs do not change it: grids, threads. Remove what is not meant for this step.'
+  ])
+  expect(bench.summaries.join()).toContain('these inputs do not change it: grids, threads.')
+})

@@ -231,6 +231,13 @@ describe('flags that have no effect together', () => {
   })
 })
 
+test('what a config file sets without an effect is a warning, since the file may serve other uses', async () => {
+  expect(await observe([...REMOTE, '--wait', 'false', '--config', 'gate.yml'])).toMatchObject({
+    end: 0,
+    out: expect.stringMatching(/^warning: wait: false leaves the run .*have no effect then: thresholds\./m)
+  })
+})
+
 test('values that may be repeated arrive together, as the service reads them', async () => {
   const parameters = ['--override-parameters', '-Ja=1', '--override-parameters', '-Jb=2']
   expect(await observe([...REMOTE, ...parameters, '--tags', 'x', '--tags', 'y'])).toMatchObject({

@@ -8,9 +8,12 @@ import type { Gate } from './gate.js'
 import { openGate } from './open-gate.js'
 import type { Workbench } from './ports.js'
 import type { Settings } from './settings/settings.js'
+import { describeUnused } from './settings/unused-inputs.js'
 
 /** The story: start → watch → collect → judge → publish, and nothing left running. */
 export async function runGate(bench: Workbench, settings: Settings): Promise<Outcome> {
+  const unused = describeUnused(settings)
+  if (unused !== undefined) bench.log.warning(unused)
   const opened = await openGate(bench, settings).then(
     (gate) => ({ gate }),
     (thrown: unknown) => ({ findings: { trouble: troubleOf(thrown) } })

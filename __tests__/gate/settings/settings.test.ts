@@ -569,7 +569,7 @@ grids:
   })
 })
 
-describe('inputs without a meaning here are named', () => {
+describe('inputs without an effect here are named', () => {
   test('for an existing run', async () => {
     const given: Given = {
       ...REMOTE,
@@ -583,8 +583,23 @@ describe('inputs without a meaning here are named', () => {
   })
 
   test('for a run that is not waited for', async () => {
-    const given: Given = { ...REMOTE, wait: 'false', thresholds: 'apdex > 0', 'poll-interval': '5s' }
-    expect((await readGiven(given)).unused).toEqual(['thresholds', 'poll-interval'])
+    const given: Given = {
+      ...REMOTE,
+      wait: 'false',
+      thresholds: 'apdex > 0',
+      'poll-interval': '5s',
+      'stop-on-cancel': 'true',
+      'fail-on': 'never',
+      comment: 'off',
+      threads: '5'
+    }
+    expect((await readGiven(given)).unused).toEqual([
+      'thresholds',
+      'poll-interval',
+      'stop-on-cancel',
+      'fail-on',
+      'comment'
+    ])
   })
 
   test('grids of a config file count, defaults do not', async () => {

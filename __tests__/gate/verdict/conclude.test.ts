@@ -536,7 +536,10 @@ test('what was found goes on to those who read it', () => {
     report: { ...REPORT, rehearsal: true },
     grids: [makeGridResult(), makeGridResult({ gridId: 'g2', path: undefined, bytes: 0, problem: 'gone' })]
   })
-  const outcome = conclude({ ...APDEX, unused: ['threads'] }, { run, collection })
+  const outcome = conclude(
+    { ...APDEX, origin: { kind: 'repeat', runId: 'r1' }, unused: ['threads'] },
+    { run, collection }
+  )
   expect(outcome).toMatchObject({
     run: {
       id: 'r9',
@@ -557,7 +560,7 @@ test('what was found goes on to those who read it', () => {
     ],
     warnings: [],
     remoteErrors: [],
-    notes: ['Given but without meaning here: threads.']
+    notes: [expect.stringContaining('these inputs do not change it: threads.')]
   })
   expect(outcome.measurements).toBe(collection.measurements)
 })

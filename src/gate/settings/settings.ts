@@ -6,7 +6,7 @@ import { parseThresholds } from '../../thresholds/grammar/grammar.js'
 import type { Threshold } from '../../thresholds/grammar/threshold.js'
 import { readGridList } from './grid-list.js'
 import { Inputs } from './inputs.js'
-import type { InputName, SettingsSources } from './inputs.js'
+import type { SettingsSources } from './inputs.js'
 import type { PlanFiles } from './plan-files.js'
 import type { Occasion } from '../ports.js'
 import {
@@ -16,6 +16,7 @@ import {
   parseInteger,
   parsePattern
 } from './setting-values.js'
+import { listUnused } from './unused-inputs.js'
 
 export const TOOLS = [
   'jmeter',
@@ -60,7 +61,7 @@ export interface Settings {
   readonly comment: 'auto' | 'off'
   readonly githubToken: string
   readonly matrix: string
-  /** Inputs that were given and have no meaning together with the others. */
+  /** Inputs that were given and have no effect together with the others. */
   readonly unused: readonly string[]
 }
 
@@ -82,21 +83,6 @@ export class SettingsError extends Error {
 
 const ARTIFACT_NAME = /^[^":<>|*?\r\n\\/]{1,200}$/
 const SERVICE_NAME = /^[a-z][a-z0-9_-]{0,63}$/
-/** Inputs that only mean something when a run is made from files. */
-const FOR_NEW_RUNS: readonly InputName[] = [
-  'grids',
-  'name',
-  'notes',
-  'project',
-  'tags',
-  'privacy',
-  'threads',
-  'rampup',
-  'duration',
-  'override-hosts',
-  'override-parameters',
-  'tool'
-]
 
 /** Collects every problem, so that a workflow is mended in one push. */
 export async function readSettings(sources: SettingsSources): Promise<Settings | Skip> {
@@ -152,7 +138,7 @@ async function readAll(inputs: Inputs, sources: SettingsSources): Promise<Settin
     comment: inputs.take('comment', (text) => parseChoice(text, ['auto', 'off'])) ?? 'auto',
     githubToken: inputs.text('github-token'),
     matrix: inputs.text('matrix'),
-    unused: unusedInputs(inputs, origin, wait)
+    unused: listUnused((name) => inputs.isGiven(name), { origin, wait })
   }
   if (isSkipped)
     return {
@@ -302,12 +288,4 @@ function readThresholds(inputs: Inputs): readonly Threshold[] {
       'holds comments only; give a threshold, or remove it for a report without a gate'
     )
   return thresholds
-}
-
-function unusedInputs(inputs: Inputs, origin: Origin, wait: boolean): string[] {
-  const forNewRuns = origin.kind === 'files' ? [] : FOR_NEW_RUNS
-  const forJudging: readonly InputName[] = wait
-    ? []
-    : ['thresholds', 'poll-interval', 'artifact-name', 'retention-days']
-  return [...forNewRuns, ...forJudging].filter((name) => inputs.isGiven(name))
 }

@@ -13,6 +13,7 @@ import { listRemoteErrors, lostLoad, quoteLines, withoutOwnStop } from './remote
 import { cutOffSpan, describeShortfall, hasEverySpan, requestedSeconds } from './reached-load.js'
 import type { Settings } from '../settings/settings.js'
 import type { Findings } from '../findings.js'
+import { describeUnused } from '../settings/unused-inputs.js'
 import type { Watched } from '../run/watch-run.js'
 
 /** A run that ended before this share of its duration, by the service's times, was stopped by somebody. */
@@ -143,8 +144,9 @@ function gapIn(collection: Collection | undefined): string | undefined {
   return collection.gaps?.[0] ?? gapInMeasurements(measurements)
 }
 
-function notesOf({ unused }: Settings): string[] {
-  return unused.length === 0 ? [] : [`Given but without meaning here: ${unused.join(', ')}.`]
+function notesOf(settings: Settings): string[] {
+  const unused = describeUnused(settings)
+  return unused === undefined ? [] : [unused]
 }
 
 function runFacts(run: Run, settings: Settings): RunFacts {
