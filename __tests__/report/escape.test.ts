@@ -13,6 +13,17 @@ describe('Markdown', () => {
   test.each([
     ['a mention', '@org/team', '&#64;&#8203;org/team'],
     ['a reference', 'fixes #12', 'fixes &#35;&#8203;12'],
+    ['a reference by GH', 'fixes GH-26, gh-7', 'fixes GH-&#8203;26, gh-&#8203;7'],
+    ['an advisory', 'GHSA-jfh8-c2jp-5v3q', 'GHSA-&#8203;jfh8-c2jp-5v3q'],
+    ['a reference elsewhere', 'octo/shop#26', 'octo/shop&#35;&#8203;26'],
+    ['a short commit', 'at a5c3785.', 'at a5c378&#8203;5.'],
+    [
+      'a commit',
+      'a5c3785ed8d6a35868bc169f07e40e889087fd2e',
+      'a5c378&#8203;5ed8d6&#8203;a35868&#8203;bc169f&#8203;07e40e&#8203;889087&#8203;fd2e'
+    ],
+    ['a commit elsewhere', 'octo/shop@A5C3785', 'octo/shop&#64;&#8203;A5C378&#8203;5'],
+    ['an address of mail', 'ada@evil.example', 'ada&#64;&#8203;evil.example'],
     ['a tag', '</details><img>', '&#60;/details&#62;&#60;img&#62;'],
     ['a pipe', 'a | b', 'a &#124; b'],
     ['backticks', '`x`', '&#96;x&#96;'],
@@ -38,10 +49,24 @@ describe('Markdown', () => {
     expect(escapeMarkdown(text)).toBe(escaped)
   })
 
-  test.each(['plain text', 'p95 is 1,240 ms – 55 % over', 'Zwölf Boxkämpfer 🥊', '12.5 s', 'a-b'])(
-    '%s stays as it is',
-    (text) => expect(escapeMarkdown(text)).toBe(text)
-  )
+  test.each([
+    'plain text',
+    'p95 is 1,240 ms – 55 % over',
+    'Zwölf Boxkämpfer 🥊',
+    '12.5 s',
+    'a-b',
+    '1700000000000',
+    'us-east-1',
+    'HIGH-5',
+    'run00000001',
+    '6f1ed002-ab5a-4d3a-9f0e-0123456789ab'
+  ])('%s stays as it is', (text) => expect(escapeMarkdown(text)).toBe(text))
+
+  test('no word of what a reader is shown could be a commit', () => {
+    const words = Array.from({ length: 64 }, (_, length) => 'a'.repeat(length + 1))
+    const odd = words.filter((word) => /\b[0-9a-f]{7,64}\b/.test(resolve(escapeMarkdown(word))))
+    expect(odd).toEqual([])
+  })
 
   test('nothing that means anything is left, and everything can still be read', () => {
     const escaped = escapeMarkdown(HOSTILE)

@@ -1,6 +1,12 @@
 const MARKDOWN = /[&<>|[\]@#`*_~$\\]|:(?=\/\/)|(?<=www)\./gi
 /** What would begin a list, a rule or an underlined heading. */
 const BLOCK_START = /^[-+=]|(?<=^\d{1,9})[.)](?=\s|$)/
+/** A reference such as GH-26, up to its number. */
+const NUMBERED_REFERENCE = /\bGH(?:SA)?-(?=[0-9a-z])/gi
+/** What may be a commit, as a whole or its first digits. The ids of runs and grids are to be copied, so UUIDs stay as they are. */
+const COMMIT_OR_UUID = /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|\b(?=\d*[a-f])[0-9a-f]{7,64}\b/gi
+/** Fewer than make a commit. */
+const SIX_DIGITS = /.{6}(?=.)/g
 /** Mentions and references are looked for after entities have been resolved; only something in between keeps them apart. */
 const ZERO_WIDTH_SPACE = '&#8203;'
 
@@ -9,6 +15,10 @@ export function escapeMarkdown(text: string): string {
   return replaceControls(text)
     .trim()
     .replace(MARKDOWN, (character) => entityOf(character) + (/[@#]/.test(character) ? ZERO_WIDTH_SPACE : ''))
+    .replace(NUMBERED_REFERENCE, `$&${ZERO_WIDTH_SPACE}`)
+    .replace(COMMIT_OR_UUID, (id) =>
+      id.includes('-') ? id : id.replace(SIX_DIGITS, `$&${ZERO_WIDTH_SPACE}`)
+    )
     .replace(BLOCK_START, entityOf)
 }
 
