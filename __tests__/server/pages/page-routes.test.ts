@@ -315,6 +315,26 @@ describe('the list of runs', () => {
     expect(html).not.toMatch(/passed|failed/)
   })
 
+  test('tells a run that lost load from one that has all of it', async () => {
+    const shop = await services.start({ ...WITH_PAGES, clock: new ManualClock() })
+    const ticket = await visit(shop)
+    await finishRun(shop, runForm())
+    const id = await createRun(shop, runForm(REAL_TIME))
+    await waitForStatus(shop, `/runs/${id}`, ['running'])
+    await get(shop, `/runs/${id}/stop`)
+    await waitForStatus(shop, `/runs/${id}`, ['finished'])
+    const { text } = await get(shop, '/', { token: null, headers: { ...HTML, cookie: ticket } })
+    const statuses = [...text.matchAll(/<td>(<span class="pill[^>]*>[^<]*<\/span>)<\/td>/g)].map(
+      ([, status]) => status
+    )
+    expect(statuses).toEqual([
+      expect.stringMatching(
+        /^<span class="pill doubtful" title="load lost: stopped by a caller [^"]*">finished, load lost<\/span>$/
+      ),
+      '<span class="pill neutral">finished</span>'
+    ])
+  })
+
   test('is fed with every change', async () => {
     const moving = new ManualClock()
     const shop = await services.start({ ...WITH_PAGES, clock: moving })

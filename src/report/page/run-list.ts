@@ -3,6 +3,7 @@ import { REHEARSAL } from '../outcome.js'
 import { LIST_SCRIPT, LIST_SCRIPT_HASH, PAGE_STYLE } from './assets.js'
 import type { RunStatus } from './document.js'
 import { formatElapsed, formatNumber, formatPercent, formatTime } from './numbers.js'
+import { cutToBytes } from '../size.js'
 import { renderTable } from './sections.js'
 import { pagePolicy } from './page.js'
 import type { RenderedPage } from './run-page.js'
@@ -21,6 +22,10 @@ export interface RunLine {
   /** 0 to 1. */
   readonly errorRate: number | undefined
   readonly rehearsal: boolean
+  /** What is to be said of its end. */
+  readonly problem?: string | undefined
+  /** It came to an end, and part of the load that was asked for was not made. */
+  readonly isLoadLost?: boolean
 }
 
 /** One page of the list, and the ways to the others. */
@@ -36,6 +41,8 @@ export interface RunListPage {
 }
 
 const TITLE = 'Load tests on this machine'
+/** The page of the run has all of it. */
+const MOST_TITLE_BYTES = 500
 const HEADINGS = ['Run', 'Status', 'Apdex', 'Duration', 'Samples', 'Errors', 'Created']
 
 /** The list of runs as a page that follows what comes from `eventsPath`: the list again, whenever it changes. */
@@ -86,10 +93,9 @@ function renderPages({ runs, first, total, ...paths }: RunListPage): string {
 }
 
 function renderLine(run: RunLine): string {
-  const tone = run.status === 'problem' ? 'bad' : 'neutral'
   const mark = run.rehearsal ? ` <span class="pill doubtful">${REHEARSAL}</span>` : ''
   const cells = [
-    `<td><span class="pill ${tone}">${run.status}</span></td>`,
+    `<td>${renderStatus(run)}</td>`,
     number(escapeHtml(run.apdex ?? '–')),
     number(run.elapsedMs === undefined ? '–' : formatElapsed(Math.round(run.elapsedMs / 1000))),
     number(formatNumber(run.samples ?? null)),
@@ -99,6 +105,14 @@ function renderLine(run: RunLine): string {
   const name = run.name === undefined || run.name.trim() === '' ? run.id : run.name
   const link = `<a href="${escapeHtml(run.path)}">${escapeHtml(name)}</a>`
   return `<tr><th scope="row">${link}${mark}</th>${cells.join('')}</tr>`
+}
+
+/** A run that lost load has ended like any other, and is not to be taken for one. */
+function renderStatus({ status, problem, isLoadLost = false }: RunLine): string {
+  const isDoubtful = status === 'finished' && isLoadLost
+  const tone = status === 'problem' ? 'bad' : isDoubtful ? 'doubtful' : 'neutral'
+  const title = problem === undefined ? '' : ` title="${escapeHtml(cutToBytes(problem, MOST_TITLE_BYTES))}"`
+  return `<span class="pill ${tone}"${title}>${status}${isDoubtful ? ', load lost' : ''}</span>`
 }
 
 function number(text: string): string {

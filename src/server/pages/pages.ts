@@ -48,6 +48,8 @@ export interface RunLine {
   /** 0 to 1. */
   readonly errorRate: number | undefined
   readonly rehearsal: boolean
+  readonly problem: string | undefined
+  readonly isLoadLost: boolean
 }
 
 /** One page of the list of all runs, and the ways to the others. */

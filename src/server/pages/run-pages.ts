@@ -6,6 +6,7 @@ import type { Clock } from '../clock.js'
 import { type Desk, PAGE_SIZE } from '../api/documents.js'
 import { messageOf } from '../errors.js'
 import type { EventStream } from './event-stream.js'
+import { saysLoss } from '../runs/findings.js'
 import { SampleFollower } from './follow-samples.js'
 import type {
   GridFacts,
@@ -207,7 +208,9 @@ export class RunPages {
         run.startedMs === null ? undefined : (run.stoppedMs ?? this.parts.clock.now()) - run.startedMs,
       samples: run.samples ?? undefined,
       errorRate: run.report?.mean_error_rate == null ? undefined : run.report.mean_error_rate / 100,
-      rehearsal: run.report?.rehearsal ?? this.parts.synthetic
+      rehearsal: run.report?.rehearsal ?? this.parts.synthetic,
+      problem: run.remoteErrors ?? undefined,
+      isLoadLost: saysLoss(run.remoteErrors)
     }
   }
 

@@ -23,6 +23,11 @@ export function formatFindings({ problems, losses, doubts = [] }: Findings): str
   return lines.length === 0 ? null : fit(lines).join('\n')
 }
 
+/** Whether `remote_errors` tells of lost load. */
+export function saysLoss(remoteErrors: string | null): boolean {
+  return remoteErrors?.split('\n').some((line) => line.startsWith(LOSS)) ?? false
+}
+
 /** Whoever reads it has limits of their own; the first lines say the most. */
 function fit(lines: readonly string[]): string[] {
   const kept: string[] = []
