@@ -324,13 +324,31 @@ describe('what the service says went wrong', () => {
     service.nextDocument = { remote_errors }
     const outcome = await gate()
     expect(outcome).toMatchObject({ verdict: 'passed', remoteErrors: lines })
-    expect(bench.log.of('warning')).toEqual([`The service reports errors of the run: ${lines.join('; ')}`])
+    expect(bench.log.of('warning')).toEqual(
+      lines.map((line) => `The service reports an error of the run: ${line}`)
+    )
     const read = (name: string): Promise<string> => readFile(join(bench.scratchDir, name), 'utf8')
     expect(JSON.parse(await read('verdict.json'))).toMatchObject({ remote_errors: lines })
     const shown = lines.map((line) => `The service says: ${line}`)
     expect(terminalLines(outcome).warnings).toEqual(shown.map((line) => `Warning: ${line}`))
     expect(bench.summaries[0]).toContain(shown[0])
     expect(await read('report.html')).toContain(shown[0])
+  })
+
+  test('is a warning for each error, lost load first, and no more than a step has room for', async () => {
+    const trace = ['java.lang.Error: a', ...Array.from({ length: 30 }, () => '\tat a.B.c(B.java:1)')].join(
+      '\n'
+    )
+    service.nextDocument = { remote_errors: [trace, 'b', 'c', 'd', 'e', 'load lost: node 2'] }
+    await gate()
+    const said = bench.log.of('warning').filter((line) => line.startsWith('The service reports'))
+    expect(said).toEqual([
+      'The service reports an error of the run: load lost: node 2',
+      'The service reports an error of the run: java.lang.Error: a (30 lines of stack trace left out)',
+      'The service reports an error of the run: b',
+      'The service reports an error of the run: c',
+      'The service reports 2 more errors of the run; verdict.json has all of them.'
+    ])
   })
 
   test('is bounded everywhere', async () => {
@@ -340,7 +358,8 @@ describe('what the service says went wrong', () => {
     const outcome = await gate()
     expect(outcome.remoteErrors).toHaveLength(51)
     expect(JSON.stringify(outcome.remoteErrors).length).toBeLessThan(30_000)
-    expect(bench.log.of('warning').join('').length).toBeLessThan(1_000)
+    expect(bench.log.of('warning')).toHaveLength(5)
+    expect(Math.max(...bench.log.of('warning').map((line) => line.length))).toBeLessThan(1_000)
     expect(bench.summaries[0]?.length).toBeLessThan(20_000)
   })
 

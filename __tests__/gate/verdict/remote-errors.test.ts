@@ -20,6 +20,23 @@ describe('lines', () => {
     expect(listRemoteErrors(text)).toEqual(lines)
   })
 
+  test('one for each error, however long its stack trace is', () => {
+    const trace = [
+      'java.lang.IllegalStateException: could not start',
+      ...Array.from({ length: 40 }, (_, line) => `\tat org.apache.jmeter.Engine.run(Engine.java:${line})`),
+      'Caused by: java.io.FileNotFoundException: users.csv (No such file)',
+      '\tat java.base/java.io.FileInputStream.open0(Native Method)',
+      '\t... 12 more',
+      'load lost: node 2',
+      'at last a plain sentence'
+    ].join('\r\n')
+    const folded =
+      'java.lang.IllegalStateException: could not start; Caused by: java.io.FileNotFoundException: users.csv (No such file) (42 lines of stack trace left out)'
+    expect(listRemoteErrors(trace)).toEqual([folded, 'load lost: node 2', 'at last a plain sentence'])
+    expect(listRemoteErrors(JSON.stringify({ 'node 1': trace }))[0]).toBe(`node 1: ${folded}`)
+    expect(listRemoteErrors('\tat a.B.c(B.java:1)')).toEqual(['at a.B.c(B.java:1)'])
+  })
+
   test('are bounded in number, length and depth', () => {
     const many = listRemoteErrors(Array.from({ length: 900 }, (_, i) => `${i} ${'ü'.repeat(900)}`).join('\n'))
     expect(many).toHaveLength(51)

@@ -11,7 +11,7 @@ import { reasonOf } from '../../service/clock.js'
 import type { Collection } from '../collect/collect.js'
 import { commentOnPullRequest } from './comment.js'
 import { startDeadline } from '../deadline.js'
-import { quoteLines } from '../verdict/remote-errors.js'
+import { worstFirst } from '../verdict/remote-errors.js'
 import type { Settings } from '../settings/settings.js'
 import { messageOf } from '../errors.js'
 import type { Artifact, Workbench } from '../ports.js'
@@ -21,6 +21,7 @@ interface Uploaded {
   readonly problem: string | undefined
 }
 
+const MOST_LOGGED_ERRORS = 4
 const MOST_OUTPUT_BYTES = 64 * 1024
 const UPLOAD_ATTEMPTS = 3
 const UPLOAD_PAUSE_MS = 3_000
@@ -59,10 +60,17 @@ function isWorthUploading({ run, verdict }: Outcome): boolean {
   return run !== undefined && verdict !== 'cancelled' && verdict !== 'detached'
 }
 
-/** The runner keeps few warnings of a step, so what the service says is one. */
+/** The runner keeps ten warnings of a step: one for each of the worst errors, and one that says how many more there are. */
 function logged({ warnings, remoteErrors }: Outcome): string[] {
-  if (remoteErrors.length === 0) return [...warnings]
-  return [...warnings, `The service reports errors of the run: ${quoteLines(remoteErrors)}`]
+  const shown = worstFirst(remoteErrors).slice(0, MOST_LOGGED_ERRORS)
+  const more = remoteErrors.length - shown.length
+  return [
+    ...warnings,
+    ...shown.map((line) => `The service reports an error of the run: ${line}`),
+    ...(more === 0
+      ? []
+      : [`The service reports ${more} more errors of the run; verdict.json has all of them.`])
+  ]
 }
 
 /** `verdict.json` and `report.html` beside the CSVs; a disk that is full costs the files, not the verdict. */

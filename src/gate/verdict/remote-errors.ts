@@ -1,3 +1,5 @@
+import { foldStackTraces } from './stack-traces.js'
+
 const MOST_LINES = 50
 const LONGEST_LINE = 500
 const LONGEST_QUOTE = 500
@@ -15,8 +17,7 @@ export function listRemoteErrors(text: string | undefined): string[] {
   const known = [...new Set(lines.filter((line) => line !== ''))]
   if (known.length <= MOST_LINES) return known
   // What decides the verdict is not among the lines that are left out.
-  const [lost, others] = [true, false].map((is) => known.filter((line) => LOAD_LOST.test(line) === is))
-  return [...(lost ?? []), ...(others ?? [])]
+  return worstFirst(known)
     .slice(0, MOST_LINES)
     .concat(`and ${known.length - MOST_LINES} more lines`)
 }
@@ -37,6 +38,11 @@ export function withoutOwnStop(lines: readonly string[]): string[] {
   return lines.filter((line) => !STOPPED.test(line))
 }
 
+/** What decides the verdict, then the rest in its order. */
+export function worstFirst(lines: readonly string[]): string[] {
+  return [true, false].flatMap((isLoss) => lines.filter((line) => LOAD_LOST.test(line) === isLoss))
+}
+
 /** The first lines within a sentence. */
 export function quoteLines(lines: readonly string[]): string {
   const quoted = lines.join('; ')
@@ -54,7 +60,7 @@ function parse(text: string): unknown {
 function linesOf(value: unknown, depth = 0): string[] {
   if (value === null || value === undefined || value === false || value === 0) return []
   if (depth > DEEPEST) return ['…']
-  if (typeof value === 'string') return value.split(/[\r\n\u0085\u2028\u2029]+/)
+  if (typeof value === 'string') return foldStackTraces(value.split(/[\r\n\u0085\u2028\u2029]+/))
   if (Array.isArray(value)) return value.flatMap((inner) => linesOf(inner, depth + 1))
   if (typeof value === 'object')
     return Object.entries(value).flatMap(([key, inner]) =>

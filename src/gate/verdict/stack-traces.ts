@@ -1,0 +1,20 @@
+/** A place in the code, and what Java leaves out since it was printed before. */
+const FRAME = /^\s*(?:at\s+\S+\s*\(.*\)?|\.\.\. \d+ (?:more|common frames omitted))\s*$/
+/** What an exception came from, which mostly says more than the exception itself. */
+const CAUSE = /^\s*(?:Caused by|Suppressed):/
+
+/** The lines of one text with each stack trace in the line that it belongs to: an error is one line, however deep it went. */
+export function foldStackTraces(lines: readonly string[]): string[] {
+  const errors: { readonly words: string[]; frames: number }[] = []
+  for (const line of lines) {
+    const last = errors.at(-1)
+    if (last !== undefined && FRAME.test(line)) last.frames++
+    else if (last !== undefined && CAUSE.test(line)) last.words.push(line.trim())
+    else errors.push({ words: [line], frames: 0 })
+  }
+  return errors.map(({ words, frames }) => {
+    const trace =
+      frames === 0 ? '' : ` (${frames} ${frames === 1 ? 'line' : 'lines'} of stack trace left out)`
+    return `${words.join('; ')}${trace}`
+  })
+}
