@@ -1,5 +1,6 @@
+import * as core from '@actions/core'
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import * as step from '../../src/github/step.js'
@@ -174,4 +175,73 @@ test('each step has a folder of its own', () => {
   expect([dirname(first), dirname(second)]).toEqual([folder, folder])
   expect(first).not.toBe(second)
   expect(existsSync(first) && existsSync(second)).toBe(true)
+})
+
+describe('a place of the runner that is not as it should be: what happened, and what to do', () => {
+  const FILES = ['GITHUB_OUTPUT', 'GITHUB_STATE', 'GITHUB_STEP_SUMMARY'] as const
+  const writers = {
+    GITHUB_OUTPUT: () => Promise.resolve().then(() => step.setOutput('verdict', 'passed')),
+    GITHUB_STATE: () => Promise.resolve().then(() => step.saveState(makeState())),
+    // The toolkit keeps the path that it has found, so that only a fresh one shows what a first write does.
+    GITHUB_STEP_SUMMARY: () => {
+      Reflect.deleteProperty(core.summary, '_filePath')
+      return step.writeSummary('## One')
+    }
+  }
+
+  test.each(FILES)('%s is not set: nothing is printed in its place', async (name) => {
+    Reflect.deleteProperty(process.env, name)
+    await expect(writers[name]()).rejects.toThrow(
+      `the runner has not set ${name}; update the runner, and do not clear the variable in the workflow`
+    )
+    expect(written).toBe('')
+  })
+
+  test.each(['GITHUB_OUTPUT', 'GITHUB_STATE'] as const)('%s is not there', async (name) => {
+    rmSync(join(folder, name))
+    await expect(writers[name]()).rejects.toThrow(
+      new RegExp(`^ENOENT: .*\\(${name}\\) is not there; look for a step, .* that deletes it$`)
+    )
+  })
+
+  test.each(FILES)('%s is a folder', async (name) => {
+    rmSync(join(folder, name))
+    mkdirSync(join(folder, name))
+    await expect(writers[name]()).rejects.toThrow(
+      new RegExp(`^EISDIR: .*\\(${name}\\) is a folder, not a file; do not set the variable`)
+    )
+  })
+
+  test('a summary that could not be written is not written with the next', async () => {
+    rmSync(join(folder, 'GITHUB_STEP_SUMMARY'))
+    mkdirSync(join(folder, 'GITHUB_STEP_SUMMARY'))
+    await writers.GITHUB_STEP_SUMMARY().catch(() => undefined)
+    rmSync(join(folder, 'GITHUB_STEP_SUMMARY'), { recursive: true })
+    writeFileSync(join(folder, 'GITHUB_STEP_SUMMARY'), '')
+    await writers.GITHUB_STEP_SUMMARY()
+    expect(readFileSync(join(folder, 'GITHUB_STEP_SUMMARY'), 'utf8')).toBe('## One')
+  })
+
+  test.each([
+    [
+      'is not there',
+      () => join(folder, 'gone'),
+      /ENOENT: .*gone \(RUNNER_TEMP\) is not there; look for a step/
+    ],
+    [
+      'is a file',
+      () => join(folder, 'GITHUB_STATE'),
+      /ENOTDIR: .* \(RUNNER_TEMP\) is not a folder; do not set/
+    ]
+  ])('RUNNER_TEMP %s', (_name, path, words) => {
+    const make = (): string => step.makeScratchDir({ RUNNER_TEMP: path() })
+    expect(make).toThrow(words)
+    expect(make).toThrow(/^The step could not make a folder for its results, nothing was started: /)
+  })
+
+  test('RUNNER_TEMP is empty: the system’s own folder, not the one the step runs in', () => {
+    const made = step.makeScratchDir({ RUNNER_TEMP: '' })
+    expect(dirname(made)).toBe(tmpdir())
+    rmSync(made, { recursive: true })
+  })
 })

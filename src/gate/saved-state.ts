@@ -30,7 +30,7 @@ export class Ledger {
     } catch (thrown) {
       throw new Error(
         `The state of the step could not be saved: ${messageOf(thrown)}. Without it the post step would not know what to ` +
-          "stop, so the gate does not go on. Make room on the runner's disk.",
+          'stop, so the gate does not go on.',
         { cause: thrown }
       )
     }

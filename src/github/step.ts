@@ -8,6 +8,7 @@ import { decodeState, encodeState } from '../gate/step-state.js'
 import type { StepState } from '../gate/step-state.js'
 import type { Occasion } from '../gate/ports.js'
 import { defuse, speak } from './log.js'
+import { assertSet, explainFailure } from './runner-files.js'
 
 const STATE = 'step'
 
@@ -16,7 +17,7 @@ export function readInput(name: InputName): string {
 }
 
 export function setOutput(name: OutputName, value: string): void {
-  speak(() => core.setOutput(name, value))
+  writeTo('GITHUB_OUTPUT', () => core.setOutput(name, value))
 }
 
 export function mask(secret: string): void {
@@ -25,7 +26,7 @@ export function mask(secret: string): void {
 
 /** Later saves of the same name win, so the last thing that happened is what post finds. */
 export function saveState(state: StepState): void {
-  speak(() => core.saveState(STATE, encodeState(state)))
+  writeTo('GITHUB_STATE', () => core.saveState(STATE, encodeState(state)))
 }
 
 export function loadState(): StepState | undefined {
@@ -33,7 +34,15 @@ export function loadState(): StepState | undefined {
 }
 
 export async function writeSummary(markdown: string): Promise<void> {
-  await core.summary.addRaw(markdown).write()
+  const place = { name: 'GITHUB_STEP_SUMMARY', path: process.env.GITHUB_STEP_SUMMARY }
+  assertSet(place)
+  try {
+    await core.summary.addRaw(markdown).write()
+  } catch (thrown) {
+    // What is still in the toolkit's buffer would be written twice.
+    core.summary.emptyBuffer()
+    throw explainFailure(place, thrown)
+  }
 }
 
 export function failStep(message: string): void {
@@ -60,5 +69,26 @@ export function readOccasion(env: NodeJS.ProcessEnv): Occasion {
 
 /** A folder of this step's own: the action may be used several times in a job. */
 export function makeScratchDir(env: NodeJS.ProcessEnv): string {
-  return mkdtempSync(join(env.RUNNER_TEMP ?? tmpdir(), 'loadgate-'))
+  // An empty variable is an unset one: it must not become the folder that the step happens to run in.
+  const isNamed = env.RUNNER_TEMP !== undefined && env.RUNNER_TEMP !== ''
+  const path = isNamed ? String(env.RUNNER_TEMP) : tmpdir()
+  try {
+    return mkdtempSync(join(path, 'loadgate-'))
+  } catch (thrown) {
+    const name = isNamed ? 'RUNNER_TEMP' : 'TMPDIR'
+    const { message } = explainFailure({ name, path }, thrown)
+    throw new Error(`The step could not make a folder for its results, nothing was started: ${message}`, {
+      cause: thrown
+    })
+  }
+}
+
+function writeTo(name: string, write: () => void): void {
+  const place = { name, path: process.env[name] }
+  assertSet(place)
+  try {
+    speak(write)
+  } catch (thrown) {
+    throw explainFailure(place, thrown)
+  }
 }
