@@ -64,8 +64,9 @@ export function writerOf(
 
 /**
  * Where this gate writes. GitHub keeps whatever is written last, however late it arrives, so a gate only ever writes to a
- * comment that no other gate of its run can take for its own: the one it made itself, or the one of its job. Anything else
- * that is older is replaced: a new comment first, then the removal of the old one, which harms nobody if it comes twice.
+ * comment that no other gate of its run can take for its own: the one it made itself, the one of its job, or the only one
+ * where there was one gate. Anything else that is older is replaced: a new comment first, then the removal of the old one,
+ * which harms nobody if it comes twice.
  */
 export function choosePlace(comments: readonly OwnComment[], us: CommentWriter | undefined): Choice {
   const [first] = comments
@@ -79,6 +80,9 @@ export function choosePlace(comments: readonly OwnComment[], us: CommentWriter |
   const older = olderOnes(comments, us)
   const same = older.find((comment) => isAtOurPlace(comment, us))
   if (same !== undefined && us.isJob) return { kind: 'update', comment: same }
+  const [only, ...further] = older
+  if (!us.isJob && only !== undefined && further.length === 0 && isAlone(comments, us))
+    return { kind: 'update', comment: only }
   const replaces = same ?? older[0]
   if (replaces === undefined && newer[0] !== undefined) return { kind: 'leave', comment: newer[0] }
   return { kind: 'create', replaces }
@@ -110,6 +114,11 @@ export function chooseOrdinal(comments: readonly OwnComment[], previous: OwnComm
   let ordinal = 1
   while (taken.includes(ordinal)) ordinal++
   return ordinal
+}
+
+/** Where every gate of the run before left a comment, one comment means one gate, and the same one is updated in place. */
+function isAlone(comments: readonly OwnComment[], us: CommentWriter): boolean {
+  return !comments.some(({ writer }) => writer?.step === us.step && compareAge(writer, us) === 0)
 }
 
 /** Whether a newer run has written at our place. */
