@@ -22,6 +22,7 @@ export interface SampleColumns {
   readonly idleTime: number
   readonly sampleCount: number
   readonly hostname: number
+  readonly latency: number
 }
 
 export interface TidyColumns {
@@ -87,7 +88,8 @@ export function readHeader(line: Uint8Array): Layout {
       url: find('url'),
       idleTime: find('idletime'),
       sampleCount: find('samplecount'),
-      hostname: find('hostname')
+      hostname: find('hostname'),
+      latency: find('latency')
     }
     if (isSamples(samples)) return { ...dialect, shape: 'samples', at: samples }
   }

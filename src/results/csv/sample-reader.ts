@@ -3,7 +3,7 @@ import { readError, type ErrorFields } from '../counts/error-table.js'
 import { LabelTable } from '../counts/label-table.js'
 import { readDate, readDigits } from './timestamp.js'
 import { explainRow, quoteBytes, type RowProblems } from './row-problems.js'
-import { readControllerMessage, type ControllerMessage } from '../transactions/transaction-row.js'
+import { readControllerKind, readControllerMessage, type ControllerMessage } from '../transactions/transaction-row.js'
 import { SampleTally } from '../counts/sample-tally.js'
 import { CELLS_A_LABEL, type SamplePart } from '../counts/scan-result.js'
 import { ThreadTable } from '../transactions/thread-table.js'
@@ -174,6 +174,7 @@ export class SampleReader {
       controller: label * MAX_GROUPS + this.#threads.groupOf(row),
       endMs: startMs + Math.max(0, elapsedMs) + Math.max(0, idleMs),
       isEndKnown: idleMs >= 0,
+      kind: readControllerKind(row, this.#at, outcome === 1),
       error: outcome === 1 ? { code, message: text } : undefined
     }
     if (this.#threads.isNameless(row)) this.#transactions.addNameless(transaction)

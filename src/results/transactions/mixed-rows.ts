@@ -17,6 +17,8 @@ interface Finds {
   /** How many have no row within them at all. */
   empty: number
   areEndsKnown: boolean
+  plain: number
+  parent: number
 }
 
 interface Span {
@@ -144,7 +146,7 @@ function look({ transaction, spans }: Question, startMs: number, endMs: number, 
 function enter(all: Map<number, Finds>, { transaction, spans, hasWaited }: Question): void {
   const finds = all.get(transaction.controller) ?? {
     ...{ asked: 0, framed: 0, framedByChance: 0, touched: 0, touchedByChance: 0, empty: 0 },
-    areEndsKnown: true
+    ...{ areEndsKnown: true, plain: 0, parent: 0 }
   }
   all.set(transaction.controller, finds)
   const framed = spans.map(({ begins, ends }) => Number(ends && (begins || hasWaited)))
@@ -155,11 +157,15 @@ function enter(all: Map<number, Finds>, { transaction, spans, hasWaited }: Quest
   finds.touched += touched[0]!
   finds.touchedByChance += meanOf(touched.slice(1))
   finds.empty += Number(spans[0]!.isEmpty)
+  if (transaction.kind === 'plain') finds.plain++
+  if (transaction.kind === 'parent') finds.parent++
   finds.areEndsKnown &&= transaction.isEndKnown
 }
 
 function judge(finds: Finds): boolean | undefined {
   const { asked } = finds
+  // The rows of a controller that generates no parent samples are those of its requests.
+  if (finds.plain > 0 && finds.parent === 0) return false
   if (asked < MIN_ASKED) return undefined
   if (finds.framedByChance <= asked * MAX_CHANCE && (asked - finds.framed) * MISSES <= asked) return false
   const chance = finds.touchedByChance / asked

@@ -31,6 +31,22 @@ export function readControllerMessage(row: Row, at: SampleColumns): ControllerMe
   return { samples, failing: hasFailing ? readNumber(row, column, rest + FAILING_MESSAGE.length) : 0 }
 }
 
+/** Of a controller, whether it generates parent samples. */
+export type ControllerKind = 'plain' | 'parent'
+
+/**
+ * Reads of which kind the controller is; undefined where its row does not show it. JMeter gives a parent sample no latency, and the code of
+ * a request that failed; without parent samples, it adds up latencies and gives a failure no code.
+ */
+export function readControllerKind(
+  row: Row,
+  at: SampleColumns,
+  isFailure: boolean
+): ControllerKind | undefined {
+  if (at.latency >= 0 && readNumber(row, at.latency, 0) > 0) return 'plain'
+  return isFailure && at.responseCode >= 0 && lengthOf(row, at.responseCode) > 0 ? 'parent' : undefined
+}
+
 function isNull(row: Row, column: number): boolean {
   const length = lengthOf(row, column)
   return length === 0 || (length === NULL.length && holds(row, column, 0, NULL))

@@ -1,5 +1,6 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- every index into a typed array is in range by construction */
 import { MixedRows } from './mixed-rows.js'
+import type { ControllerKind } from './transaction-row.js'
 import { TransactionVote, type Ballot, type Verdict } from './transaction-vote.js'
 
 // A transaction controller's row sums up requests. Where these have rows of their own they count, and the controller's row does not; where
@@ -20,6 +21,8 @@ export interface Transaction {
   /** When it ended, idle times included; at the earliest, where the row does not say how long these were. */
   readonly endMs: number
   readonly isEndKnown: boolean
+  /** Of which kind its controller is, where its row shows that. */
+  readonly kind: ControllerKind | undefined
   /** How many samples it stands for, and how many of them failed. */
   readonly samples: number
   readonly failing: number
@@ -51,8 +54,7 @@ type Relation = 'inside' | 'outside' | 'around' | 'unsure' | 'blind'
 
 /** Times are whole milliseconds, rounded down. */
 const JITTER_MS = 1
-/** Time that goes back so far does so between the rows of two machines. */
-const MACHINE_GAP_MS = 1000
+const LONG_MS = 2
 const FIRST_THREADS = 256
 /** No plan nests transactions deeper; a hostile file must not make every row look at all before it. */
 const MAX_OPEN = 32
@@ -70,6 +72,7 @@ export class TransactionSorter {
   readonly #judgeMixed = () => this.#mixed.judge()
   #wasMixed = false
   #rows = 0
+  #longRows = 0
   #overlaps = 0
   #shortOverlaps = 0
   // Of each thread's last row: its times, and how many rows in a row began in its millisecond, and failed.
@@ -82,6 +85,7 @@ export class TransactionSorter {
   /** Of each thread's last row that is no part of another. */
   #outerStarts = new Float64Array(FIRST_THREADS).fill(NaN)
   #outerEnds = new Float64Array(FIRST_THREADS)
+  #firstStarts = new Float64Array(FIRST_THREADS).fill(NaN)
   readonly #open = new Map<number, OpenTransaction[]>()
   /** Of the transactions without rows before, how many have rows after. */
   #followed = 0
@@ -120,9 +124,11 @@ export class TransactionSorter {
   forgetRows(): void {
     this.#starts.fill(NaN)
     this.#outerStarts.fill(NaN)
+    this.#firstStarts.fill(NaN)
     this.#mixed.forgetRows()
     this.#wasMixed = this.#isMixed
     this.#rows = 0
+    this.#longRows = 0
     this.#overlaps = 0
     this.#shortOverlaps = 0
   }
@@ -138,7 +144,8 @@ export class TransactionSorter {
   }
 
   get #verdict(): Verdict | undefined {
-    return this.#isMixed ? this.#mixed.judge() : undefined
+    const isSplit = this.#vote.isSplit && this.#longRows * 2 < this.#rows
+    return this.#isMixed || isSplit ? this.#mixed.judge() : undefined
   }
 
   #cast(ballot: Ballot): void {
@@ -170,7 +177,7 @@ export class TransactionSorter {
   #close({ transaction, guess, isBlind }: OpenTransaction, relation: Relation): void {
     const isInside = relation === 'inside'
     if (isInside) this.#followed++
-    if (relation === 'outside') this.#alone++
+    if (relation === 'outside' && guess === undefined) this.#alone++
     const isSure = isInside || (relation === 'outside' && guess === undefined)
     // With `subresults` all transactions have rows of their own, without it those that have none before have none after.
     const isFollowed = relation === 'unsure' && this.#followed > this.#alone
@@ -185,7 +192,7 @@ export class TransactionSorter {
     if (this.#samples[thread]! >= samples) return 'outside'
     if (lastStartMs < startMs) return lastEndMs <= startMs + JITTER_MS ? 'outside' : 'unsure'
     // Another machine's rows begin here, with the same names of threads.
-    if (isEndKnown && lastStartMs > endMs + MACHINE_GAP_MS) return 'outside'
+    if (isEndKnown && lastStartMs > endMs + JITTER_MS) return 'unsure'
     if (isEndKnown && lastEndMs > endMs + JITTER_MS) return 'unsure'
     // It took no time and began when the transaction did: the first and only request, or the last one before.
     if (lastStartMs === startMs && lastEndMs === startMs) return 'unsure'
@@ -196,6 +203,8 @@ export class TransactionSorter {
   get #isMixed(): boolean {
     return (
       this.#wasMixed ||
+      // With `subresults` all parent samples have rows after theirs, without it none has.
+      Math.min(this.#followed, this.#alone) * 50 > this.#followed + this.#alone ||
       this.#overlaps > Math.max(MAX_OVERLAPS, this.#rows * MAX_OVERLAP_SHARE) ||
       this.#shortOverlaps > Math.max(MAX_SHORT_OVERLAPS, this.#rows * MAX_SHORT_OVERLAP_SHARE)
     )
@@ -210,10 +219,16 @@ export class TransactionSorter {
 
   #checkOrder(thread: number, startMs: number, endMs: number): void {
     this.#rows++
+    if (endMs - startMs > LONG_MS) this.#longRows++
     const [outerStartMs, outerEndMs] = [this.#outerStarts[thread]!, this.#outerEnds[thread]!]
     const startsIn = startMs > outerStartMs && startMs < outerEndMs && endMs > outerEndMs
     const endsIn = startMs < outerStartMs && endMs > outerStartMs && endMs < outerEndMs
     if (startsIn || endsIn) this.#shortOverlaps++
+    if (Number.isNaN(this.#firstStarts[thread]!)) this.#firstStarts[thread] = startMs
+    if (endMs < outerStartMs - JITTER_MS) {
+      const firstMs = this.#firstStarts[thread]!
+      if (startMs - firstMs > (outerEndMs - firstMs) / 2) this.#overlaps++
+    }
     const isPart = startMs >= outerStartMs - JITTER_MS && endMs <= outerEndMs + JITTER_MS
     if (isPart) return
     if (startMs < outerEndMs - JITTER_MS && endMs > outerStartMs + JITTER_MS) this.#overlaps++
@@ -248,11 +263,12 @@ export class TransactionSorter {
     this.#samples = grow(new Uint32Array(length), this.#samples)
     this.#outerStarts = grow(new Float64Array(length).fill(NaN), this.#outerStarts)
     this.#outerEnds = grow(new Float64Array(length), this.#outerEnds)
+    this.#firstStarts = grow(new Float64Array(length).fill(NaN), this.#firstStarts)
   }
 }
 
 /** How the row after a transaction's row in the same thread lies to it. */
-function relate({ startMs, endMs, elapsedMs, isEndKnown }: Transaction, row: LaterRow): Relation {
+function relate({ startMs, endMs, isEndKnown }: Transaction, row: LaterRow): Relation {
   if (row.startMs < startMs) return 'outside'
   // A transaction around this one, or the only one within it: the next row shows.
   if (row.isTransaction && row.startMs === startMs && row.endMs >= endMs) return 'around'
@@ -261,8 +277,8 @@ function relate({ startMs, endMs, elapsedMs, isEndKnown }: Transaction, row: Lat
     if (endsInside || (!isEndKnown && row.startMs < endMs - JITTER_MS)) return 'inside'
     return isEndKnown ? 'outside' : 'blind'
   }
-  // Neither took any time: the only request, or one that came next.
-  if (elapsedMs === 0 && row.startMs === endMs && row.endMs === endMs) return 'unsure'
+  // One that took no time when the transaction ended: its only request, or what came next.
+  if (row.startMs === endMs && row.endMs === endMs) return 'unsure'
   // A request may have waited for a timer within the transaction, or after it.
   return isEndKnown || row.startMs <= endMs + JITTER_MS ? 'outside' : 'blind'
 }

@@ -63,6 +63,13 @@ export class TransactionVote {
       for (const all of this.#byController.values()) this.#release(all, () => true, judge?.())
   }
 
+  /** Whether there is a controller whose transactions seem to be of both kinds. */
+  get isSplit(): boolean {
+    return [...this.#byController.values()].some(
+      ({ counting, covered }) => Math.min(counting, covered) * SURE_MISTAKES > counting + covered
+    )
+  }
+
   /** Those that wait and these others, as they have to be taken if no other comes. */
   sortWaiting(others: readonly Ballot[], verdict: Verdict | undefined): SortedTransaction[] {
     const waiting = [...this.#byController.values()].flatMap((votes) => votes.waiting)
