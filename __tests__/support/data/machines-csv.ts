@@ -101,7 +101,7 @@ export function makeMachinesCsv(
   const columns = [...JMETER_COLUMNS, ...(hasHosts ? ['Hostname'] : [])]
   const lines = rows.map((row) => columns.map((name) => quoteField(valuesOf(row)[name] ?? '0', ',')).join(','))
   const about = JSON.stringify({
-    ...{ seed, machines, hasHosts, merge, pace: pace.name, loops, threads, offsetsUs, ...options },
+    ...{ seed, machines, hasHosts, merge, loops, threads, offsetsUs, ...options, pace: pace.name },
     plan: groups.map((elements) => elements.map(describe).join(' '))
   })
   return {

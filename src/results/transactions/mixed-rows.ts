@@ -26,7 +26,8 @@ interface Span {
   readonly endMs: number
   begins: boolean
   ends: boolean
-  isEmpty: boolean
+  /** How many samples the rows within it stand for. */
+  inside: number
 }
 
 interface Question {
@@ -42,10 +43,12 @@ const ROWS_BEFORE = 64
 const ROWS_AFTER = 32
 const EARLIER_MS = [0, 17, 37]
 const JITTER_MS = 1
+const MIN_SPAN_MS = 10
 /** Between the ends of the transaction and those of its requests. */
 const EDGE_MS = 2
 /** Fewer show nothing. */
 const MIN_ASKED = 8
+const MIN_FRAMED = 24
 const MAX_CHANCE = 0.5
 /** One in so many may have no row that begins and ends with it though its requests have rows. */
 const MISSES = 20
@@ -73,10 +76,10 @@ export class MixedRows {
 
   addTransaction(thread: number, transaction: Transaction): void {
     const { startMs, endMs, elapsedMs, samples } = transaction
-    // One that took no time begins and ends with any row next to it.
-    if (endMs > startMs) {
+    // A short one begins and ends with any row next to it.
+    if (endMs - startMs >= MIN_SPAN_MS) {
       const spans = EARLIER_MS.map((ms) => ({
-        ...{ startMs: startMs - ms, endMs: endMs - ms, begins: false, ends: false, isEmpty: true }
+        ...{ startMs: startMs - ms, endMs: endMs - ms, begins: false, ends: false, inside: 0 }
       }))
       const question = {
         ...{ transaction, spans, rowsLeft: ROWS_AFTER, hasWaited: endMs - startMs > elapsedMs }
@@ -87,6 +90,33 @@ export class MixedRows {
       open.push(question)
       this.#questions.set(thread, open)
     } else this.addRow(thread, startMs, endMs, samples)
+  }
+
+  /** Whether one of the thread's last rows lies within the transaction. */
+  hasRowWithin(thread: number, transaction: Transaction): boolean {
+    const rows = this.#rows[thread]
+    if (rows === undefined) return false
+    const { last, count } = rows
+    const end = Math.min(count, ROWS_BEFORE) * ROW_FIELDS
+    for (let at = 0; at < end; at += ROW_FIELDS)
+      if (isInside(transaction, last[at]!, last[at + 1]!)) return true
+    return false
+  }
+
+  /** Whether one of the thread's last rows began before the transaction and ended in it, or ended after it and began in it. */
+  hasRowAcross(thread: number, { startMs, endMs }: Transaction): boolean {
+    const rows = this.#rows[thread]
+    if (rows === undefined) return false
+    const { last, count } = rows
+    const end = Math.min(count, ROWS_BEFORE) * ROW_FIELDS
+    for (let at = 0; at < end; at += ROW_FIELDS) {
+      const [rowStartMs, rowEndMs] = [last[at]!, last[at + 1]!]
+      const isBefore = rowStartMs < startMs - JITTER_MS && rowEndMs < endMs - JITTER_MS
+      const isAfter = rowStartMs > startMs + JITTER_MS && rowEndMs > endMs + JITTER_MS
+      if (isBefore && rowEndMs > startMs + JITTER_MS) return true
+      if (isAfter && rowStartMs < endMs - JITTER_MS) return true
+    }
+    return false
   }
 
   forgetRows(): void {
@@ -130,17 +160,17 @@ function look({ transaction, spans }: Question, startMs: number, endMs: number, 
   // A transaction around this one stands for more samples.
   if (samples >= transaction.samples && samples > 0) return
   for (const span of spans) {
-    // What comes right before or right after a transaction may touch it, but not begin before its end and end after its start.
-    const isInside =
-      startMs >= span.startMs &&
-      startMs < span.endMs &&
-      endMs > span.startMs &&
-      endMs <= span.endMs + JITTER_MS
-    if (!isInside) continue
-    span.isEmpty = false
+    if (!isInside(span, startMs, endMs)) continue
+    span.inside += 1 + samples
     span.begins ||= startMs <= span.startMs + EDGE_MS
     span.ends ||= endMs >= span.endMs - EDGE_MS
   }
+}
+
+/** What comes right before or right after a transaction may touch it, but not begin before its end and end after its start. */
+function isInside(span: Pick<Span, 'startMs' | 'endMs'>, startMs: number, endMs: number): boolean {
+  const isTouching = startMs >= span.startMs && startMs < span.endMs && endMs > span.startMs
+  return isTouching && endMs <= span.endMs + JITTER_MS
 }
 
 function enter(all: Map<number, Finds>, { transaction, spans, hasWaited }: Question): void {
@@ -149,14 +179,16 @@ function enter(all: Map<number, Finds>, { transaction, spans, hasWaited }: Quest
     ...{ areEndsKnown: true, plain: 0, parent: 0 }
   }
   all.set(transaction.controller, finds)
-  const framed = spans.map(({ begins, ends }) => Number(ends && (begins || hasWaited)))
+  const framed = spans.map(({ begins, ends, inside }) =>
+    Number(ends && (begins || hasWaited) && inside >= transaction.samples)
+  )
   const touched = spans.map(({ begins, ends }) => Number(begins || ends))
   finds.asked++
   finds.framed += framed[0]!
   finds.framedByChance += meanOf(framed.slice(1))
   finds.touched += touched[0]!
   finds.touchedByChance += meanOf(touched.slice(1))
-  finds.empty += Number(spans[0]!.isEmpty)
+  finds.empty += Number(spans[0]!.inside === 0)
   if (transaction.kind === 'plain') finds.plain++
   if (transaction.kind === 'parent') finds.parent++
   finds.areEndsKnown &&= transaction.isEndKnown
@@ -167,7 +199,7 @@ function judge(finds: Finds): boolean | undefined {
   // The rows of a controller that generates no parent samples are those of its requests.
   if (finds.plain > 0 && finds.parent === 0) return false
   if (asked < MIN_ASKED) return undefined
-  if (finds.framedByChance <= asked * MAX_CHANCE && (asked - finds.framed) * MISSES <= asked) return false
+  if (finds.framed >= MIN_FRAMED && finds.framedByChance <= asked * MAX_CHANCE && (asked - finds.framed) * MISSES <= asked) return false
   const chance = finds.touchedByChance / asked
   const spare = Math.max(asked * SPARE_SHARE, DEVIATIONS * Math.sqrt(asked * chance * (1 - chance)))
   const isByChance = chance <= MAX_CHANCE && finds.touched <= finds.touchedByChance + spare

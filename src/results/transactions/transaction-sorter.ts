@@ -85,6 +85,7 @@ export class TransactionSorter {
   /** Of each thread's last row that is no part of another. */
   #outerStarts = new Float64Array(FIRST_THREADS).fill(NaN)
   #outerEnds = new Float64Array(FIRST_THREADS)
+  #hasGoneBack = new Uint32Array(FIRST_THREADS)
   #firstStarts = new Float64Array(FIRST_THREADS).fill(NaN)
   readonly #open = new Map<number, OpenTransaction[]>()
   /** Of the transactions without rows before, how many have rows after. */
@@ -108,11 +109,12 @@ export class TransactionSorter {
     if (thread >= this.#starts.length) this.#grow(thread)
     const { startMs, endMs } = transaction
     this.#look(thread, { startMs, endMs, isTransaction: true })
-    const before = this.#relateToLast(thread, transaction)
+    this.#checkOrder(thread, startMs, endMs)
+    if (this.#hasGoneBack[thread] === 0 && this.#mixed.hasRowAcross(thread, transaction)) this.#overlaps++
+    const before = this.#relateBefore(thread, transaction)
     if (before === 'inside') this.#cast({ transaction, counts: false, isSure: true, isBlind: false })
     else {
       const guess = before === 'outside' ? undefined : this.#guess(thread, transaction)
-      this.#checkOrder(thread, startMs, endMs)
       this.#openOf(thread).push({ transaction, guess, isBlind: before === 'blind' })
     }
     this.#remember(thread, startMs, endMs, transaction.outcome)
@@ -144,7 +146,7 @@ export class TransactionSorter {
   }
 
   get #verdict(): Verdict | undefined {
-    const isSplit = this.#vote.isSplit && this.#longRows * 2 < this.#rows
+    const isSplit = this.#vote.isSplit && (this.#overlaps + this.#shortOverlaps > 0 || this.#longRows * 2 < this.#rows)
     return this.#isMixed || isSplit ? this.#mixed.judge() : undefined
   }
 
@@ -185,14 +187,22 @@ export class TransactionSorter {
     this.#cast({ transaction, counts, isSure, isBlind: !isSure && (isBlind || relation === 'blind') })
   }
 
+  #relateBefore(thread: number, transaction: Transaction): Relation {
+    const relation = this.#relateToLast(thread, transaction)
+    // Its requests may be further up where the rows of machines follow each other in blocks.
+    const isHidden =
+      relation === 'outside' && this.#hasGoneBack[thread] === 1 && this.#mixed.hasRowWithin(thread, transaction)
+    return isHidden ? 'unsure' : relation
+  }
+
   #relateToLast(thread: number, { startMs, endMs, isEndKnown, samples }: Transaction): Relation {
     const [lastStartMs, lastEndMs] = [this.#starts[thread]!, this.#ends[thread]!]
     if (Number.isNaN(lastStartMs)) return 'outside'
+    // Another machine's rows begin here, with the same names of threads.
+    if (isEndKnown && lastStartMs > endMs + JITTER_MS) return 'unsure'
     // JMeter counts a transaction within another as one sample more than it has itself.
     if (this.#samples[thread]! >= samples) return 'outside'
     if (lastStartMs < startMs) return lastEndMs <= startMs + JITTER_MS ? 'outside' : 'unsure'
-    // Another machine's rows begin here, with the same names of threads.
-    if (isEndKnown && lastStartMs > endMs + JITTER_MS) return 'unsure'
     if (isEndKnown && lastEndMs > endMs + JITTER_MS) return 'unsure'
     // It took no time and began when the transaction did: the first and only request, or the last one before.
     if (lastStartMs === startMs && lastEndMs === startMs) return 'unsure'
@@ -213,6 +223,7 @@ export class TransactionSorter {
   /** A transaction ends with its last request. One that is as short as that is judged by the number of requests before it. */
   #guess(thread: number, { startMs, endMs, samples, failing }: Transaction): boolean {
     const lastEndMs = this.#ends[thread]!
+    if (lastEndMs < startMs || this.#starts[thread]! > endMs) return true
     if (endMs > startMs + JITTER_MS) return Math.abs(lastEndMs - startMs) < Math.abs(lastEndMs - endMs)
     return this.#runs[thread]! < samples || this.#failedRuns[thread]! < failing
   }
@@ -221,17 +232,19 @@ export class TransactionSorter {
     this.#rows++
     if (endMs - startMs > LONG_MS) this.#longRows++
     const [outerStartMs, outerEndMs] = [this.#outerStarts[thread]!, this.#outerEnds[thread]!]
+    if (Number.isNaN(this.#firstStarts[thread]!)) this.#firstStarts[thread] = startMs
     const startsIn = startMs > outerStartMs && startMs < outerEndMs && endMs > outerEndMs
     const endsIn = startMs < outerStartMs && endMs > outerStartMs && endMs < outerEndMs
     if (startsIn || endsIn) this.#shortOverlaps++
-    if (Number.isNaN(this.#firstStarts[thread]!)) this.#firstStarts[thread] = startMs
-    if (endMs < outerStartMs - JITTER_MS) {
-      const firstMs = this.#firstStarts[thread]!
-      if (startMs - firstMs > (outerEndMs - firstMs) / 2) this.#overlaps++
-    }
     const isPart = startMs >= outerStartMs - JITTER_MS && endMs <= outerEndMs + JITTER_MS
     if (isPart) return
-    if (startMs < outerEndMs - JITTER_MS && endMs > outerStartMs + JITTER_MS) this.#overlaps++
+    const isAround = startMs <= outerStartMs + JITTER_MS && endMs >= outerEndMs - JITTER_MS
+    if (!isAround && startMs < outerEndMs - JITTER_MS && endMs > outerStartMs + JITTER_MS) this.#overlaps++
+    const firstMs = this.#firstStarts[thread]!
+    // Where the rows of a second machine follow those of the first, they begin when those did.
+    const isBack = endMs < outerStartMs - JITTER_MS
+    if (isBack) this.#hasGoneBack[thread] = 1
+    if (isBack && startMs - firstMs > (outerEndMs - firstMs) / 2) this.#overlaps++
     this.#outerStarts[thread] = startMs
     this.#outerEnds[thread] = endMs
   }
@@ -263,6 +276,7 @@ export class TransactionSorter {
     this.#samples = grow(new Uint32Array(length), this.#samples)
     this.#outerStarts = grow(new Float64Array(length).fill(NaN), this.#outerStarts)
     this.#outerEnds = grow(new Float64Array(length), this.#outerEnds)
+    this.#hasGoneBack = grow(new Uint32Array(length), this.#hasGoneBack)
     this.#firstStarts = grow(new Float64Array(length).fill(NaN), this.#firstStarts)
   }
 }
