@@ -64,8 +64,10 @@ const PACES: readonly Pace[] = [
   { name: '3 ms, steady', mostUs: 3_000, overheadUs: 50, isSteady: true },
   { name: 'up to 30 ms', mostUs: 30_000, overheadUs: 300, isSteady: false },
   { name: 'up to 400 ms', mostUs: 400_000, overheadUs: 1_500, isSteady: false },
+  { name: 'up to 9 s', mostUs: 9_000_000, overheadUs: 300, isSteady: false },
   { name: '50 ms, steady', mostUs: 50_000, overheadUs: 300, isSteady: true }
 ]
+const CLOCK_US = 5_000_000
 const EPOCH_US = 1_700_000_000_000_000
 
 /** The same for the same seed. Given machines or hosts take the place of those the seed would bring. */
@@ -99,7 +101,9 @@ export function makeMachinesCsv(
   })
   const rows = machines === 1 ? written.flat() : mergeRows(choice, written, merge)
   const columns = [...JMETER_COLUMNS, ...(hasHosts ? ['Hostname'] : [])]
-  const lines = rows.map((row) => columns.map((name) => quoteField(valuesOf(row)[name] ?? '0', ',')).join(','))
+  const lines = rows.map((row) =>
+    columns.map((name) => quoteField(valuesOf(row)[name] ?? '0', ',')).join(',')
+  )
   const about = JSON.stringify({
     ...{ seed, machines, hasHosts, merge, loops, threads, offsetsUs, ...options, pace: pace.name },
     plan: groups.map((elements) => elements.map(describe).join(' '))
@@ -112,7 +116,9 @@ export function makeMachinesCsv(
 
 function describe({ kind, label, children, loops }: Element): string {
   const times = loops > 1 ? `${loops}x ` : ''
-  return kind === 'request' ? times + label : `${times}${kind} ${label} { ${children.map(describe).join(' ')} }`
+  return kind === 'request'
+    ? times + label
+    : `${times}${kind} ${label} { ${children.map(describe).join(' ')} }`
 }
 
 /** Labels are those of one element, as in most plans; those of other groups may be the same. */
@@ -134,6 +140,11 @@ function makeGroup(choice: Choice, pace: Pace, group: number): Element[] {
       }
     })
   return make(0, 4)
+}
+
+interface Clock {
+  readonly startMs: number
+  readonly nowMs: () => number
 }
 
 interface Played {
@@ -180,12 +191,12 @@ class ThreadRun {
 
   #playPlain(element: Element): { rows: Row[]; calls: number } {
     this.#pass()
-    const startMs = this.#nowMs
+    const clock = this.#startClock()
     const { rows, calls } = this.play(element.children)
     this.#pass()
     const failing = rows.filter(({ isFailure }) => isFailure).length
     const latencyMs = rows.reduce((sum, row) => sum + row.latencyMs, 0)
-    const row = this.#transaction(element, startMs, rows, { samples: calls, failing })
+    const row = this.#transaction(element, clock, rows, { samples: calls, failing })
     this.#write({ ...row, latencyMs, counts: false, code: failing > 0 ? '' : '200' })
     return { rows, calls }
   }
@@ -196,12 +207,12 @@ class ThreadRun {
       return { row: { ...row, counts: isOutermost || this.#options.hasSubResults }, parts: [] }
     }
     this.#pass()
-    const startMs = this.#nowMs
+    const clock = this.#startClock()
     const played = this.#playParts(element.children, nameless)
     this.#pass()
     const rows = played.map(({ row }) => row)
     const failing = rows.filter(({ isFailure }) => isFailure).length
-    const row = this.#transaction(element, startMs, rows, { samples: played.length, failing })
+    const row = this.#transaction(element, clock, rows, { samples: played.length, failing })
     const code = rows.find(({ isFailure }) => isFailure)?.code ?? '200'
     const hasParts = this.#options.hasSubResults
     const parts = hasParts ? played.flatMap((one) => [one.row, ...one.parts]) : []
@@ -213,9 +224,9 @@ class ThreadRun {
     return elements.flatMap((element) =>
       Array.from({ length: element.loops }, () => {
         if (element.kind !== 'plain') return [this.#playSample(element, false, nameless)]
-        const startMs = this.#nowMs
+        const clock = this.#startClock()
         const played = this.#playParts(element.children, nameless)
-        const row = this.#transaction(element, startMs, [], { samples: played.length, failing: 0 })
+        const row = this.#transaction(element, clock, [], { samples: played.length, failing: 0 })
         nameless.push({ ...row, thread: '', counts: false })
         return played
       }).flat()
@@ -226,10 +237,10 @@ class ThreadRun {
     this.#pass()
     this.#nowUs += timerUs > 0 ? this.#choice.between(0, timerUs) : 0
     const { pace, hasLatency } = this.#options
-    const startMs = this.#nowMs
+    const { startMs, nowMs } = this.#startClock()
     const mostUs = Math.round(pace.isSteady ? pace.mostUs * 1.02 : pace.mostUs)
     this.#nowUs += this.#choice.between(Math.round(leastUs), mostUs)
-    const elapsedMs = this.#nowMs - startMs
+    const elapsedMs = nowMs() - startMs
     const isFailure = this.#choice.chance(failureRate)
     return {
       ...{ label, startMs, elapsedMs, idleMs: 0, isFailure, code: isFailure ? '500' : '200' },
@@ -240,11 +251,11 @@ class ThreadRun {
 
   #transaction(
     { label, includesTimers }: Element,
-    startMs: number,
+    { startMs, nowMs }: Clock,
     rows: readonly Row[],
     transaction: { samples: number; failing: number }
   ): Row {
-    const spanMs = this.#nowMs - startMs
+    const spanMs = nowMs() - startMs
     const busyMs = rows.reduce((sum, { elapsedMs }) => sum + elapsedMs, 0)
     const elapsedMs = includesTimers ? spanMs : Math.min(busyMs, spanMs)
     return {
@@ -254,8 +265,11 @@ class ThreadRun {
     }
   }
 
-  get #nowMs(): number {
-    return Math.floor(this.#nowUs / 1000)
+  /** JMeter keeps to one clock from the start of a sample to its end, and sets that clock anew every five seconds. */
+  #startClock(): Clock {
+    const offsetMs = (Math.floor(this.#nowUs / CLOCK_US) * 7919) % 13 < 4 ? 1 : 0
+    const nowMs = () => Math.floor(this.#nowUs / 1000) + offsetMs
+    return { startMs: nowMs(), nowMs }
   }
 
   /** JMeter needs a little time for everything. */

@@ -1,5 +1,6 @@
-/* eslint-disable @typescript-eslint/no-non-null-assertion -- every index into a typed array is in range by construction */
 import { MixedRows } from './mixed-rows.js'
+import { RowOrder } from './row-order.js'
+import { isWithin, JITTER_MS, ThreadRows } from './thread-rows.js'
 import type { ControllerKind } from './transaction-row.js'
 import { TransactionVote, type Ballot, type Verdict } from './transaction-vote.js'
 
@@ -52,42 +53,17 @@ interface LaterRow {
 
 type Relation = 'inside' | 'outside' | 'around' | 'unsure' | 'blind'
 
-/** Times are whole milliseconds, rounded down. */
-const JITTER_MS = 1
-const LONG_MS = 2
-const FIRST_THREADS = 256
 /** No plan nests transactions deeper; a hostile file must not make every row look at all before it. */
 const MAX_OPEN = 32
-/** So many rows may overlap with others of their threads where a clock was set. More do so where several machines have the same names of threads. */
-const MAX_OVERLAPS = 2
-const MAX_OVERLAP_SHARE = 0.01
-/** The same for rows that overlap by a millisecond, as short ones do: those of one machine rarely do, for JMeter rounds all times down. */
-const MAX_SHORT_OVERLAPS = 2
-const MAX_SHORT_OVERLAP_SHARE = 0.005
 
 /** Sorts transactions into those that count and those that do not, from the rows in the order of the CSV. */
 export class TransactionSorter {
   readonly #vote: TransactionVote
+  readonly #order = new RowOrder()
   readonly #mixed = new MixedRows()
   readonly #judgeMixed = () => this.#mixed.judge()
-  #wasMixed = false
-  #rows = 0
-  #longRows = 0
-  #overlaps = 0
-  #shortOverlaps = 0
-  // Of each thread's last row: its times, and how many rows in a row began in its millisecond, and failed.
-  #starts = new Float64Array(FIRST_THREADS).fill(NaN)
-  #ends = new Float64Array(FIRST_THREADS)
-  #runs = new Uint32Array(FIRST_THREADS)
-  #failedRuns = new Uint32Array(FIRST_THREADS)
-  /** If it is surely a transaction without rows before: how many samples it stands for. */
-  #samples = new Uint32Array(FIRST_THREADS)
-  /** Of each thread's last row that is no part of another. */
-  #outerStarts = new Float64Array(FIRST_THREADS).fill(NaN)
-  #outerEnds = new Float64Array(FIRST_THREADS)
-  #hasGoneBack = new Uint32Array(FIRST_THREADS)
-  #firstStarts = new Float64Array(FIRST_THREADS).fill(NaN)
-  readonly #open = new Map<number, OpenTransaction[]>()
+  readonly #threads: ThreadRows[] = []
+  readonly #open = new Map<ThreadRows, OpenTransaction[]>()
   /** Of the transactions without rows before, how many have rows after. */
   #followed = 0
   #alone = 0
@@ -96,43 +72,36 @@ export class TransactionSorter {
     this.#vote = new TransactionVote(onSorted)
   }
 
-  addRequest(thread: number, startMs: number, endMs: number, outcome: number): void {
-    if (thread >= this.#starts.length) this.#grow(thread)
+  addRequest(number: number, startMs: number, endMs: number, outcome: number): void {
+    const thread = (this.#threads[number] ??= new ThreadRows())
     if (this.#open.size > 0) this.#look(thread, { startMs, endMs, isTransaction: false })
-    this.#checkOrder(thread, startMs, endMs)
-    this.#remember(thread, startMs, endMs, outcome)
+    this.#order.check(thread, startMs, endMs, false)
     this.#mixed.addRow(thread, startMs, endMs, 0)
-    this.#samples[thread] = 0
+    thread.add(startMs, endMs, { samples: 0, outcome })
+    thread.loneSamples = 0
   }
 
-  addTransaction(thread: number, transaction: Transaction): void {
-    if (thread >= this.#starts.length) this.#grow(thread)
-    const { startMs, endMs } = transaction
+  addTransaction(number: number, transaction: Transaction): void {
+    const thread = (this.#threads[number] ??= new ThreadRows())
+    const { startMs, endMs, samples } = transaction
     this.#look(thread, { startMs, endMs, isTransaction: true })
-    this.#checkOrder(thread, startMs, endMs)
-    if (this.#hasGoneBack[thread] === 0 && this.#mixed.hasRowAcross(thread, transaction)) this.#overlaps++
-    const before = this.#relateBefore(thread, transaction)
-    if (before === 'inside') this.#cast({ transaction, counts: false, isSure: true, isBlind: false })
+    this.#order.check(thread, startMs, endMs, true)
+    const before = relateToLast(thread, transaction)
+    if (before === 'inside')
+      this.#cast({ transaction, counts: false, isSure: true, isFollowed: false, isBlind: false })
     else {
-      const guess = before === 'outside' ? undefined : this.#guess(thread, transaction)
-      this.#openOf(thread).push({ transaction, guess, isBlind: before === 'blind' })
+      const guess = before === 'outside' ? undefined : guessCounts(thread, transaction)
+      const open = this.#open.get(thread) ?? []
+      this.#open.set(thread, [...open, { transaction, guess, isBlind: before === 'blind' }])
     }
-    this.#remember(thread, startMs, endMs, transaction.outcome)
     this.#mixed.addTransaction(thread, transaction)
-    this.#samples[thread] = before === 'outside' ? transaction.samples : 0
+    thread.add(startMs, endMs, transaction)
+    thread.loneSamples = before === 'outside' ? samples : 0
   }
 
   /** Forgets the rows of all threads: from here on the rows before are not those that came before. */
   forgetRows(): void {
-    this.#starts.fill(NaN)
-    this.#outerStarts.fill(NaN)
-    this.#firstStarts.fill(NaN)
-    this.#mixed.forgetRows()
-    this.#wasMixed = this.#isMixed
-    this.#rows = 0
-    this.#longRows = 0
-    this.#overlaps = 0
-    this.#shortOverlaps = 0
+    this.#threads.length = 0
   }
 
   /** The transactions that wait for rows to come, as they have to be taken if none comes. */
@@ -146,8 +115,13 @@ export class TransactionSorter {
   }
 
   get #verdict(): Verdict | undefined {
-    const isSplit = this.#vote.isSplit && (this.#overlaps + this.#shortOverlaps > 0 || this.#longRows * 2 < this.#rows)
+    const isSplit = this.#vote.isSplit && this.#order.isSuspicious
     return this.#isMixed || isSplit ? this.#mixed.judge() : undefined
+  }
+
+  /** Whether several machines with the same names of threads have written their rows in between each other. */
+  get #isMixed(): boolean {
+    return this.#order.isMixed || this.#vote.isContradictory
   }
 
   #cast(ballot: Ballot): void {
@@ -157,12 +131,12 @@ export class TransactionSorter {
   #openBallots(): Ballot[] {
     const open = [...this.#open.values()].flat()
     return open.map(({ transaction, guess, isBlind }) => ({
-      ...{ transaction, counts: guess ?? true, isSure: false, isBlind }
+      ...{ transaction, counts: guess ?? true, isSure: false, isFollowed: false, isBlind }
     }))
   }
 
   /** Lets open transactions of the thread see the row that comes after them. */
-  #look(thread: number, row: LaterRow): void {
+  #look(thread: ThreadRows, row: LaterRow): void {
     const open = this.#open.get(thread)
     if (open === undefined) return
     const waiting: OpenTransaction[] = []
@@ -184,101 +158,37 @@ export class TransactionSorter {
     // With `subresults` all transactions have rows of their own, without it those that have none before have none after.
     const isFollowed = relation === 'unsure' && this.#followed > this.#alone
     const counts = !isInside && !isFollowed && (guess ?? true)
-    this.#cast({ transaction, counts, isSure, isBlind: !isSure && (isBlind || relation === 'blind') })
+    this.#cast({
+      ...{ transaction, counts, isSure, isFollowed: isInside },
+      isBlind: !isSure && (isBlind || relation === 'blind')
+    })
   }
+}
 
-  #relateBefore(thread: number, transaction: Transaction): Relation {
-    const relation = this.#relateToLast(thread, transaction)
-    // Its requests may be further up where the rows of machines follow each other in blocks.
-    const isHidden =
-      relation === 'outside' && this.#hasGoneBack[thread] === 1 && this.#mixed.hasRowWithin(thread, transaction)
-    return isHidden ? 'unsure' : relation
-  }
+/** How the last row of the thread lies to the transaction's row that comes after it. */
+function relateToLast(thread: ThreadRows, transaction: Transaction): Relation {
+  const { startMs: lastStartMs, endMs: lastEndMs } = thread
+  const { startMs, endMs, isEndKnown, samples } = transaction
+  if (Number.isNaN(lastStartMs)) return 'outside'
+  // Another machine's rows begin here, with the same names of threads.
+  if (isEndKnown && lastStartMs > endMs + JITTER_MS) return 'unsure'
+  // Its requests may be further up where the rows of machines follow each other in blocks.
+  const isHidden = () => thread.hasGoneBack && thread.some((...row) => isWithin(transaction, row[0], row[1]))
+  // JMeter counts a transaction within another as one sample more than it has itself.
+  if (thread.loneSamples >= samples) return isHidden() ? 'unsure' : 'outside'
+  if (lastStartMs < startMs) return lastEndMs <= startMs + JITTER_MS && !isHidden() ? 'outside' : 'unsure'
+  if (isEndKnown && lastEndMs > endMs + JITTER_MS) return 'unsure'
+  // It took no time and began when the transaction did: the first and only request, or the last one before.
+  if (lastStartMs === startMs && lastEndMs === startMs) return 'unsure'
+  return 'inside'
+}
 
-  #relateToLast(thread: number, { startMs, endMs, isEndKnown, samples }: Transaction): Relation {
-    const [lastStartMs, lastEndMs] = [this.#starts[thread]!, this.#ends[thread]!]
-    if (Number.isNaN(lastStartMs)) return 'outside'
-    // Another machine's rows begin here, with the same names of threads.
-    if (isEndKnown && lastStartMs > endMs + JITTER_MS) return 'unsure'
-    // JMeter counts a transaction within another as one sample more than it has itself.
-    if (this.#samples[thread]! >= samples) return 'outside'
-    if (lastStartMs < startMs) return lastEndMs <= startMs + JITTER_MS ? 'outside' : 'unsure'
-    if (isEndKnown && lastEndMs > endMs + JITTER_MS) return 'unsure'
-    // It took no time and began when the transaction did: the first and only request, or the last one before.
-    if (lastStartMs === startMs && lastEndMs === startMs) return 'unsure'
-    return 'inside'
-  }
-
-  /** Whether several machines with the same names of threads have written their rows in between each other. */
-  get #isMixed(): boolean {
-    return (
-      this.#wasMixed ||
-      // With `subresults` all parent samples have rows after theirs, without it none has.
-      Math.min(this.#followed, this.#alone) * 50 > this.#followed + this.#alone ||
-      this.#overlaps > Math.max(MAX_OVERLAPS, this.#rows * MAX_OVERLAP_SHARE) ||
-      this.#shortOverlaps > Math.max(MAX_SHORT_OVERLAPS, this.#rows * MAX_SHORT_OVERLAP_SHARE)
-    )
-  }
-
-  /** A transaction ends with its last request. One that is as short as that is judged by the number of requests before it. */
-  #guess(thread: number, { startMs, endMs, samples, failing }: Transaction): boolean {
-    const lastEndMs = this.#ends[thread]!
-    if (lastEndMs < startMs || this.#starts[thread]! > endMs) return true
-    if (endMs > startMs + JITTER_MS) return Math.abs(lastEndMs - startMs) < Math.abs(lastEndMs - endMs)
-    return this.#runs[thread]! < samples || this.#failedRuns[thread]! < failing
-  }
-
-  #checkOrder(thread: number, startMs: number, endMs: number): void {
-    this.#rows++
-    if (endMs - startMs > LONG_MS) this.#longRows++
-    const [outerStartMs, outerEndMs] = [this.#outerStarts[thread]!, this.#outerEnds[thread]!]
-    if (Number.isNaN(this.#firstStarts[thread]!)) this.#firstStarts[thread] = startMs
-    const startsIn = startMs > outerStartMs && startMs < outerEndMs && endMs > outerEndMs
-    const endsIn = startMs < outerStartMs && endMs > outerStartMs && endMs < outerEndMs
-    if (startsIn || endsIn) this.#shortOverlaps++
-    const isPart = startMs >= outerStartMs - JITTER_MS && endMs <= outerEndMs + JITTER_MS
-    if (isPart) return
-    const isAround = startMs <= outerStartMs + JITTER_MS && endMs >= outerEndMs - JITTER_MS
-    if (!isAround && startMs < outerEndMs - JITTER_MS && endMs > outerStartMs + JITTER_MS) this.#overlaps++
-    const firstMs = this.#firstStarts[thread]!
-    // Where the rows of a second machine follow those of the first, they begin when those did.
-    const isBack = endMs < outerStartMs - JITTER_MS
-    if (isBack) this.#hasGoneBack[thread] = 1
-    if (isBack && startMs - firstMs > (outerEndMs - firstMs) / 2) this.#overlaps++
-    this.#outerStarts[thread] = startMs
-    this.#outerEnds[thread] = endMs
-  }
-
-  #remember(thread: number, startMs: number, endMs: number, outcome: number): void {
-    const isSameMs = this.#starts[thread] === startMs
-    this.#runs[thread] = isSameMs ? this.#runs[thread]! + 1 : 1
-    this.#failedRuns[thread] = isSameMs ? this.#failedRuns[thread]! + outcome : outcome
-    this.#starts[thread] = startMs
-    this.#ends[thread] = endMs
-  }
-
-  #openOf(thread: number): OpenTransaction[] {
-    const open = this.#open.get(thread) ?? []
-    this.#open.set(thread, open)
-    return open
-  }
-
-  #grow(thread: number): void {
-    const length = Math.max(thread + 1, this.#starts.length * 2)
-    const grow = <List extends Float64Array | Uint32Array>(grown: List, old: List): List => {
-      grown.set(old)
-      return grown
-    }
-    this.#starts = grow(new Float64Array(length).fill(NaN), this.#starts)
-    this.#ends = grow(new Float64Array(length), this.#ends)
-    this.#runs = grow(new Uint32Array(length), this.#runs)
-    this.#failedRuns = grow(new Uint32Array(length), this.#failedRuns)
-    this.#samples = grow(new Uint32Array(length), this.#samples)
-    this.#outerStarts = grow(new Float64Array(length).fill(NaN), this.#outerStarts)
-    this.#outerEnds = grow(new Float64Array(length), this.#outerEnds)
-    this.#hasGoneBack = grow(new Uint32Array(length), this.#hasGoneBack)
-    this.#firstStarts = grow(new Float64Array(length).fill(NaN), this.#firstStarts)
-  }
+/** A transaction ends with its last request. One that is as short as that is judged by the number of requests before it. */
+function guessCounts(thread: ThreadRows, { startMs, endMs, samples, failing }: Transaction): boolean {
+  const lastEndMs = thread.endMs
+  if (lastEndMs < startMs || thread.startMs > endMs) return true
+  if (endMs > startMs + JITTER_MS) return Math.abs(lastEndMs - startMs) < Math.abs(lastEndMs - endMs)
+  return thread.run < samples || thread.failedRun < failing
 }
 
 /** How the row after a transaction's row in the same thread lies to it. */

@@ -4,6 +4,8 @@ import type { SortedTransaction, Transaction } from './transaction-sorter.js'
 export interface Ballot extends SortedTransaction {
   /** Whether these rows leave no doubt; otherwise `counts` is a guess. */
   readonly isSure: boolean
+  /** Whether rows of its requests come after its own. */
+  readonly isFollowed: boolean
   /** Whether the guess is no better than chance. */
   readonly isBlind: boolean
 }
@@ -15,6 +17,8 @@ type Judge = () => Verdict
 interface Votes {
   counting: number
   covered: number
+  /** Of those that are covered, the ones whose requests come after them. */
+  followed: number
   /** Those that are sorted for good, as what. */
   finalCounting: number
   finalCovered: number
@@ -40,6 +44,7 @@ export class TransactionVote {
   readonly #byController = new Map<number, Votes>()
   #waiting = 0
   #blind = 0
+  #isContradictory = false
 
   constructor(onSorted: (sorted: SortedTransaction) => void) {
     this.#onSorted = onSorted
@@ -49,6 +54,8 @@ export class TransactionVote {
     const votes = this.#votesOf(ballot.transaction)
     if (ballot.isSure && ballot.counts) votes.counting++
     else if (ballot.isSure) votes.covered++
+    if (ballot.isFollowed) votes.followed++
+    this.#isContradictory ||= areBoth(votes.followed, votes.counting)
     const total = votes.counting + votes.covered
     if (judge === undefined && total > QUORUM && ballot.isSure && ballot.counts === majorityOf(votes)) {
       this.#finish(votes, ballot)
@@ -63,11 +70,17 @@ export class TransactionVote {
       for (const all of this.#byController.values()) this.#release(all, () => true, judge?.())
   }
 
-  /** Whether there is a controller whose transactions seem to be of both kinds. */
+  /** Whether there is a controller whose transactions seem to be of both kinds, as where two of them share a label. */
   get isSplit(): boolean {
-    return [...this.#byController.values()].some(
-      ({ counting, covered }) => Math.min(counting, covered) * SURE_MISTAKES > counting + covered
-    )
+    return [...this.#byController.values()].some(({ counting, covered }) => areBoth(counting, covered))
+  }
+
+  /**
+   * Whether there is a controller whose transactions seem to have rows after them, and none at all: with `subresults` all parent samples
+   * have such rows, without it none has.
+   */
+  get isContradictory(): boolean {
+    return this.#isContradictory
   }
 
   /** Those that wait and these others, as they have to be taken if no other comes. */
@@ -93,7 +106,7 @@ export class TransactionVote {
 
   #votesOf({ controller }: Transaction): Votes {
     const votes = this.#byController.get(controller) ?? {
-      ...{ counting: 0, covered: 0, finalCounting: 0, finalCovered: 0, waiting: [] }
+      ...{ counting: 0, covered: 0, followed: 0, finalCounting: 0, finalCovered: 0, waiting: [] }
     }
     this.#byController.set(controller, votes)
     return votes
@@ -114,6 +127,11 @@ export class TransactionVote {
     else votes.finalCovered++
     this.#onSorted(sorted)
   }
+}
+
+/** Whether there are more of each than mistakes would bring. */
+function areBoth(some: number, others: number): boolean {
+  return Math.min(some, others) * SURE_MISTAKES > some + others
 }
 
 /** Undefined when the controller seems to be of both kinds, as two that share a label are. */
