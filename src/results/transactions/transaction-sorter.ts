@@ -176,7 +176,9 @@ function relateToLast(thread: ThreadRows, transaction: Transaction): Relation {
   const isHidden = () => thread.hasGoneBack && thread.some((...row) => isWithin(transaction, row[0], row[1]))
   // JMeter counts a transaction within another as one sample more than it has itself.
   if (thread.loneSamples >= samples) return isHidden() ? 'unsure' : 'outside'
-  if (lastStartMs < startMs) return lastEndMs <= startMs + JITTER_MS && !isHidden() ? 'outside' : 'unsure'
+  // It ended before, or is around this one.
+  const isApart = lastEndMs <= startMs + JITTER_MS || (isEndKnown && lastEndMs >= endMs)
+  if (lastStartMs < startMs) return isApart && !isHidden() ? 'outside' : 'unsure'
   if (isEndKnown && lastEndMs > endMs + JITTER_MS) return 'unsure'
   // It took no time and began when the transaction did: the first and only request, or the last one before.
   if (lastStartMs === startMs && lastEndMs === startMs) return 'unsure'
