@@ -1,4 +1,4 @@
-import { isWithin, type ThreadRows } from './thread-rows.js'
+import { isWithin, JITTER_MS, type ThreadRows } from './thread-rows.js'
 import type { Transaction } from './transaction-sorter.js'
 
 // Where several machines have written their rows in between each other under the same names of threads, rows lie within a transaction by
@@ -31,7 +31,8 @@ interface AskedSpan {
   readonly endMs: number
   begins: boolean
   ends: boolean
-  /** How many samples the rows within it stand for. */
+  isEmpty: boolean
+  /** How many samples the rows within it stand for, with those that took no time when it began or ended. */
   samples: number
 }
 
@@ -88,7 +89,7 @@ export class MixedRows {
     if (kind === 'parent') finds.parents++
     if (endMs - startMs < MIN_SPAN_MS) return
     const spans = EARLIER_MS.map((ms) => ({
-      ...{ startMs: startMs - ms, endMs: endMs - ms, begins: false, ends: false, samples: 0 }
+      ...{ startMs: startMs - ms, endMs: endMs - ms, begins: false, ends: false, isEmpty: true, samples: 0 }
     }))
     const question = { transaction, spans, rowsLeft: ROWS_AFTER }
     thread.some((...row) => {
@@ -113,8 +114,10 @@ function look({ transaction, spans }: Question, startMs: number, endMs: number, 
   // A transaction around this one stands for more samples.
   if (samples >= transaction.samples && samples > 0) return
   for (const span of spans) {
-    if (!isWithin(span, startMs, endMs)) continue
+    if (startMs < span.startMs || endMs > span.endMs + JITTER_MS) continue
     span.samples += 1 + samples
+    if (!isWithin(span, startMs, endMs)) continue
+    span.isEmpty = false
     span.begins ||= startMs <= span.startMs + EDGE_MS
     span.ends ||= endMs >= span.endMs - EDGE_MS
   }
@@ -142,7 +145,7 @@ function enter(all: Map<number, Finds>, { transaction, spans }: Question): void 
   finds.framedByChance += meanOf(framedByChance)
   finds.touched += touched
   finds.touchedByChance += meanOf(touchedByChance)
-  finds.empty += Number(spans[0]?.samples === 0)
+  finds.empty += Number(spans[0]?.isEmpty)
   finds.areEndsKnown &&= isEndKnown
 }
 
