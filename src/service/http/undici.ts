@@ -1,6 +1,6 @@
 /**
- * The parts of undici that loadgate uses, by their paths: undici's index loads its mocks, caches, WebSocket and fetch as well, which is
- * a third of the time a step takes until its first request. Its version is pinned, so a path cannot go away unnoticed.
+ * The parts of undici that loadgate uses, by their paths: undici's index loads its mocks, caches, WebSocket and fetch as well, which was
+ * over a quarter of the time that a step took until its first request. Its version is pinned, so a path cannot go away unnoticed.
  */
 import api from 'undici/lib/api/index.js'
 import errors from 'undici/lib/core/errors.js'
