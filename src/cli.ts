@@ -9,7 +9,7 @@ import { messageOf } from './gate/errors.js'
 import { createFindFiles } from './github/find-files.js'
 import type { EmbeddedService, ServiceOptions } from './server/server.js'
 import { runCommandLine } from './terminal/commands.js'
-import type { World } from './terminal/commands.js'
+import type { CommandPorts } from './terminal/commands.js'
 import { plain, strikeOut } from './terminal/screen.js'
 
 // This file runs as dist/cli/index.js.
@@ -47,7 +47,7 @@ catchStrayErrors((thrown) => {
   setTimeout(endNow, LONGEST_STRAY_END_MS).unref()
 })
 
-const world: World = {
+const ports: CommandPorts = {
   screen: {
     out: {
       write: (text) => writeOut(guard(text)),
@@ -156,7 +156,7 @@ async function createGuard(): Promise<(text: string) => string> {
 
 try {
   await endOrphans()
-  const code = await runCommandLine(process.argv.slice(2), world)
+  const code = await runCommandLine(process.argv.slice(2), ports)
   process.exitCode = strayError.signal.aborted ? 2 : code
 } catch (thrown) {
   tellError(thrown)

@@ -3,14 +3,14 @@ import { join, resolve } from 'node:path'
 import { listenForSignals } from './gate/cancellation.js'
 import { failsStep, failureMessage } from './gate/verdict/exit-code.js'
 import type { OutputName } from './gate/publish/outputs.js'
-import type { publishBare } from './gate/publish/publish-without-run.js'
+import type { publishWithoutRun } from './gate/publish/publish-without-run.js'
 import { resolvePlanFiles } from './gate/settings/plan-files.js'
 import { maskToken } from './gate/settings/mask-token.js'
 import { runGate } from './gate/run-gate.js'
 import { defaultName, readSettings } from './gate/settings/settings.js'
 import { catchStrayErrors } from './gate/stray-errors.js'
 import { messageOf } from './gate/errors.js'
-import type { Workbench } from './gate/ports.js'
+import type { Ports } from './gate/ports.js'
 import { createUploader } from './github/artifact.js'
 import { createFindFiles } from './github/find-files.js'
 import { createLog } from './github/log.js'
@@ -35,7 +35,7 @@ catchStrayErrors((thrown) => {
 try {
   maskToken(step, step.readInput('token'))
   const cancelled = listenForSignals(() => process.exit(130))
-  await runStep(createWorkbench(cancelled))
+  await runStep(createPorts(cancelled))
 } catch (thrown) {
   step.failStep(messageOf(thrown))
   await publishEarly({ ...step, setOutput, log }, 'error', messageOf(thrown))
@@ -43,21 +43,21 @@ try {
 // Sockets of libraries may still be open; the verdict is out, and nothing is left to wait for.
 process.exit()
 
-async function runStep(bench: Workbench): Promise<void> {
+async function runStep(ports: Ports): Promise<void> {
   const settings = await readSettings({
     read: step.readInput,
     readConfig: (path) => readFile(resolve(workspace, path), 'utf8'),
     resolveFiles: (lines) => resolvePlanFiles(lines, { workspace, find: createFindFiles(workspace) }),
-    defaultName: defaultName(bench.occasion),
+    defaultName: defaultName(ports.occasion),
     platform: process.platform,
     emptyBaseUrl: 'error'
   })
   if ('skip' in settings) {
     log.notice(`Load gate skipped: ${settings.skip}.`)
-    await publishEarly(bench, 'skipped', settings.skip)
+    await publishEarly(ports, 'skipped', settings.skip)
     return
   }
-  const { verdict, reason } = await runGate(bench, settings)
+  const { verdict, reason } = await runGate(ports, settings)
   if (failsStep(verdict, settings.failOn)) step.failStep(failureMessage(verdict, reason))
   else log.info(`Load gate ${verdict}: ${reason}`)
 }
@@ -74,7 +74,7 @@ function setOutput(name: OutputName, value: string): void {
   }
 }
 
-function createWorkbench(cancelled: AbortSignal): Workbench {
+function createPorts(cancelled: AbortSignal): Ports {
   const occasion = step.readOccasion(process.env)
   const scratchDir = step.makeScratchDir(process.env)
   return {
@@ -117,7 +117,7 @@ function createWorkbench(cancelled: AbortSignal): Workbench {
 }
 
 /** A verdict without a run; most steps never need it. */
-async function publishEarly(...args: Parameters<typeof publishBare>): Promise<void> {
+async function publishEarly(...args: Parameters<typeof publishWithoutRun>): Promise<void> {
   const module = await import('./gate/publish/publish-without-run.js')
-  await module.publishBare(...args)
+  await module.publishWithoutRun(...args)
 }

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { CancelledError, DeadlineError, messageOf, troubleOf } from '../../src/gate/errors.js'
+import { CancelledError, DeadlineError, messageOf, failureOf } from '../../src/gate/errors.js'
 
 test.each([
   ['a deadline', new DeadlineError('late'), { kind: 'timed-out', message: 'late' }],
@@ -12,7 +12,7 @@ test.each([
     Object.create(null) as unknown,
     { kind: 'error', message: 'something without words was thrown' }
   ]
-])('%s', (_, thrown, trouble) => {
-  expect(troubleOf(thrown)).toEqual(trouble)
-  expect(messageOf(thrown)).toBe(trouble.message)
+])('%s', (_, thrown, failure) => {
+  expect(failureOf(thrown)).toEqual(failure)
+  expect(messageOf(thrown)).toBe(failure.message)
 })

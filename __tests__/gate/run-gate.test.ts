@@ -14,18 +14,18 @@ import type { Outcome } from '../../src/report/outcome.js'
 import { terminalLines } from '../../src/report/terminal.js'
 import { readAddress } from '../../src/service/http/address.js'
 import type { GridChoice } from '../../src/service/documents/requests.js'
-import { TOKEN, makeBench, makeSettings, makeSpecification } from '../support/gate/gate-bench.js'
-import type { TestBench } from '../support/gate/gate-bench.js'
+import { TOKEN, makePorts, makeSettings, makeSpecification } from '../support/gate/gate-ports.js'
+import type { TestPorts } from '../support/gate/gate-ports.js'
 import { GateService, faults, makeCsv } from '../support/gate/gate-service.js'
 import type { Fault } from '../support/gate/gate-service.js'
 
 let service: GateService
-let bench: TestBench
+let ports: TestPorts
 let plan: string
 
 beforeEach(async () => {
   service = await GateService.start()
-  bench = await makeBench()
+  ports = await makePorts()
   plan = join(await mkdtemp(join(tmpdir(), 'gate-plan-')), 'plan.jmx')
   await writeFile(plan, '<jmeterTestPlan/>')
 })
@@ -42,14 +42,14 @@ function gate(changes: Changes = {}): Promise<Outcome> {
     thresholdLines: 'apdex >= 0.85',
     ...rest
   })
-  return bench.clock.run(runGate(bench, settings))
+  return ports.clock.run(runGate(ports, settings))
 }
 
 const MIXED: GridChoice[] = [makeSpecification(), { id: 'theirs' }]
 const EXISTING: Partial<Settings> = { origin: { kind: 'existing', runId: 'theirs' } }
 
 function cancel(): void {
-  bench.cancellation.abort(new CancelledError('SIGINT'))
+  ports.cancellation.abort(new CancelledError('SIGINT'))
 }
 
 function many(fault: Fault): Fault[] {
@@ -76,7 +76,7 @@ describe('a run that comes to its end', () => {
       'result',
       'showRun'
     ])
-    expect(Object.fromEntries(bench.outputs)).toMatchObject({
+    expect(Object.fromEntries(ports.outputs)).toMatchObject({
       'run-id': 'run1',
       'run-url': 'https://service.example/run1',
       status: 'finished',
@@ -84,24 +84,24 @@ describe('a run that comes to its end', () => {
       apdex: '0.93',
       'artifact-id': '77'
     })
-    expect(await readdir(bench.scratchDir)).toEqual(['report.html', 'results', 'verdict.json'])
-    expect(bench.uploads[0]?.name).toBe('loadgate-run1')
-    expect(bench.states.at(-1)).toMatchObject({ runId: 'run1', cleanupDue: false })
-    expect(bench.clock.sleeperCount).toBe(0)
+    expect(await readdir(ports.scratchDir)).toEqual(['report.html', 'results', 'verdict.json'])
+    expect(ports.uploads[0]?.name).toBe('loadgate-run1')
+    expect(ports.states.at(-1)).toMatchObject({ runId: 'run1', cleanupDue: false })
+    expect(ports.clock.sleeperCount).toBe(0)
   })
 
   test('fails', async () => {
     expect(await gate({ thresholdLines: 'apdex >= 0.95' })).toMatchObject({ verdict: 'failed' })
-    expect(bench.outputs.get('verdict')).toBe('failed')
-    expect(bench.uploads).toHaveLength(1)
-    expect(bench.annotations).toHaveLength(1)
+    expect(ports.outputs.get('verdict')).toBe('failed')
+    expect(ports.uploads).toHaveLength(1)
+    expect(ports.annotations).toHaveLength(1)
   })
 
   test('run-id and run-url are set as soon as they are known', async () => {
     service.meet('showRun', faults.hold)
     const gating = gate()
     await service.reached('showRun')
-    expect(bench.events).toEqual(['output run-id', 'output run-url'])
+    expect(ports.events).toEqual(['output run-id', 'output run-url'])
     cancel()
     await gating
   })
@@ -115,8 +115,8 @@ describe('a run that comes to its end', () => {
         verdict: 'inconclusive',
         reason: expect.stringContaining(`"${status}"`)
       })
-      expect(bench.clock.elapsedMs).toBeLessThan(90_000)
-      expect(bench.uploads[0]?.files).toHaveLength(2)
+      expect(ports.clock.elapsedMs).toBeLessThan(90_000)
+      expect(ports.uploads[0]?.files).toHaveLength(2)
       expect(service.count('stopRun')).toBe(0)
     }
   )
@@ -124,10 +124,10 @@ describe('a run that comes to its end', () => {
   test('a service that is away for 2 minutes in the middle does not fail the gate', async () => {
     service.nextStatuses = ['queued', 'running', 'running', 'finished']
     const down = (res: Parameters<Fault>[0], commit: Parameters<Fault>[1]): void =>
-      (bench.clock.elapsedMs < 120_000 ? faults.answer(503) : faults.none)(res, commit)
+      (ports.clock.elapsedMs < 120_000 ? faults.answer(503) : faults.none)(res, commit)
     service.meet('showRun', faults.none, ...many(down))
     expect((await gate()).verdict).toBe('passed')
-    expect(bench.clock.elapsedMs).toBeGreaterThan(120_000)
+    expect(ports.clock.elapsedMs).toBeGreaterThan(120_000)
   })
 
   test('two grids have two CSVs', async () => {
@@ -136,8 +136,8 @@ describe('a run that comes to its end', () => {
       { id: 'g2', region: 'eu-west-1' }
     ]
     await gate()
-    expect(await readdir(join(bench.scratchDir, 'results'))).toEqual(['eu-west-1-g2.csv', 'us-east-1-g1.csv'])
-    expect(bench.uploads[0]?.files).toHaveLength(4)
+    expect(await readdir(join(ports.scratchDir, 'results'))).toEqual(['eu-west-1-g2.csv', 'us-east-1-g1.csv'])
+    expect(ports.uploads[0]?.files).toHaveLength(4)
   })
 
   test('a CSV that never comes: inconclusive after at most 10 minutes of collecting, the others kept', async () => {
@@ -151,15 +151,15 @@ describe('a run that comes to its end', () => {
     expect(outcome.reason).toMatch(
       /^The CSV of grid g\d could not be had whole: .*JSON came where a CSV was due/
     )
-    expect(await readdir(join(bench.scratchDir, 'results'))).toContainEqual(expect.stringMatching(/\.csv$/))
-    expect(bench.clock.elapsedMs).toBeGreaterThan(590_000)
-    expect(bench.clock.elapsedMs).toBeLessThan(650_000)
+    expect(await readdir(join(ports.scratchDir, 'results'))).toContainEqual(expect.stringMatching(/\.csv$/))
+    expect(ports.clock.elapsedMs).toBeGreaterThan(590_000)
+    expect(ports.clock.elapsedMs).toBeLessThan(650_000)
   })
 
   test('collecting takes no longer than the timeout', async () => {
     service.meet('report', ...many(faults.answer(404)))
     expect((await gate({ timeoutMs: 100_000 })).reason).toMatch(/^The report could not be had/)
-    expect(bench.clock.elapsedMs).toBeLessThan(130_000)
+    expect(ports.clock.elapsedMs).toBeLessThan(130_000)
   })
 })
 
@@ -180,7 +180,7 @@ describe('every grid that was requested', () => {
       verdict: 'inconclusive',
       reason: expect.stringContaining('a grid in eu-west-1 is missing')
     })
-    expect(bench.clock.elapsedMs).toBeLessThan(11 * 60_000)
+    expect(ports.clock.elapsedMs).toBeLessThan(11 * 60_000)
   })
 
   test('may be listed late', async () => {
@@ -271,15 +271,15 @@ describe('an apdex that comes late', () => {
       verdict: 'inconclusive',
       reason: expect.stringContaining('the service gave no apdex for this run')
     })
-    expect(bench.clock.elapsedMs).toBe(600_000)
+    expect(ports.clock.elapsedMs).toBe(600_000)
     expect(service.count('showRun')).toBeLessThan(60)
   })
 
   test('costs a few seconds where no threshold needs it', async () => {
     nextLooks(...many(none))
     expect((await gate({ thresholdLines: 'p95 < 1s' })).verdict).toBe('passed')
-    expect(bench.clock.elapsedMs).toBeGreaterThan(9_000)
-    expect(bench.clock.elapsedMs).toBeLessThan(20_000)
+    expect(ports.clock.elapsedMs).toBeGreaterThan(9_000)
+    expect(ports.clock.elapsedMs).toBeLessThan(20_000)
   })
 
   test('is shown where it comes within these', async () => {
@@ -291,7 +291,7 @@ describe('an apdex that comes late', () => {
     service.nextStatuses = ['running']
     service.meet('showRun', ...many(none))
     expect((await gate({ timeoutMs: 60_000 })).verdict).toBe('timed-out')
-    expect(bench.clock.elapsedMs).toBeLessThan(85_000)
+    expect(ports.clock.elapsedMs).toBeLessThan(85_000)
   })
 
   test('looks that fail, are older than the end or about another run do not matter', async () => {
@@ -324,14 +324,14 @@ describe('what the service says went wrong', () => {
     service.nextDocument = { remote_errors }
     const outcome = await gate()
     expect(outcome).toMatchObject({ verdict: 'passed', remoteErrors: lines })
-    expect(bench.log.of('warning')).toEqual(
+    expect(ports.log.of('warning')).toEqual(
       lines.map((line) => `The service reports an error of the run: ${line}`)
     )
-    const read = (name: string): Promise<string> => readFile(join(bench.scratchDir, name), 'utf8')
+    const read = (name: string): Promise<string> => readFile(join(ports.scratchDir, name), 'utf8')
     expect(JSON.parse(await read('verdict.json'))).toMatchObject({ remote_errors: lines })
     const shown = lines.map((line) => `The service says: ${line}`)
     expect(terminalLines(outcome).warnings).toEqual(shown.map((line) => `Warning: ${line}`))
-    expect(bench.summaries[0]).toContain(shown[0])
+    expect(ports.summaries[0]).toContain(shown[0])
     expect(await read('report.html')).toContain(shown[0])
   })
 
@@ -341,7 +341,7 @@ describe('what the service says went wrong', () => {
     )
     service.nextDocument = { remote_errors: [trace, 'b', 'c', 'd', 'e', 'load lost: node 2'] }
     await gate()
-    const said = bench.log.of('warning').filter((line) => line.startsWith('The service reports'))
+    const said = ports.log.of('warning').filter((line) => line.startsWith('The service reports'))
     expect(said).toEqual([
       'The service reports an error of the run: load lost: node 2',
       'The service reports an error of the run: java.lang.Error: a (30 lines of stack trace left out)',
@@ -358,9 +358,9 @@ describe('what the service says went wrong', () => {
     const outcome = await gate()
     expect(outcome.remoteErrors).toHaveLength(51)
     expect(JSON.stringify(outcome.remoteErrors).length).toBeLessThan(30_000)
-    expect(bench.log.of('warning')).toHaveLength(5)
-    expect(Math.max(...bench.log.of('warning').map((line) => line.length))).toBeLessThan(1_000)
-    expect(bench.summaries[0]?.length).toBeLessThan(20_000)
+    expect(ports.log.of('warning')).toHaveLength(5)
+    expect(Math.max(...ports.log.of('warning').map((line) => line.length))).toBeLessThan(1_000)
+    expect(ports.summaries[0]?.length).toBeLessThan(20_000)
   })
 
   test('of load that was lost is never green', async () => {
@@ -378,12 +378,12 @@ describe('the token', () => {
     service.meet('showRun', faults.dropBefore, faults.answer(500, { error: 'bad token' }))
     await gate({ target: { kind: 'remote', address: readAddress(service.url), token } })
     const files = await Promise.all(
-      ['verdict.json', 'report.html'].map((name) => readFile(join(bench.scratchDir, name), 'utf8'))
+      ['verdict.json', 'report.html'].map((name) => readFile(join(ports.scratchDir, name), 'utf8'))
     )
-    const told = [...bench.log.lines, ...bench.outputs.values(), ...bench.summaries, ...files].join('\n')
+    const told = [...ports.log.lines, ...ports.outputs.values(), ...ports.summaries, ...files].join('\n')
     expect(told).not.toContain(token)
     expect(told).not.toContain(Buffer.from(`${token}:`).toString('base64'))
-    expect(bench.states.every((state) => state.token === token)).toBe(true)
+    expect(ports.states.every((state) => state.token === token)).toBe(true)
   })
 })
 
@@ -402,10 +402,10 @@ describe('a run that was made twice by something in between', () => {
     const [judged, twin] = service.runs
     judged!.statuses = ['finished']
     expect((await gating).verdict).toBe('passed')
-    expect(bench.outputs.get('run-id')).toBe(judged!.id)
+    expect(ports.outputs.get('run-id')).toBe(judged!.id)
     expect(twin!.statuses).toEqual(['finished'])
     expect(running()).toEqual(['theirs'])
-    expect(bench.log.of('warning')).toEqual([
+    expect(ports.log.of('warning')).toEqual([
       `Run ${twin!.id} carries the same tag as run ${judged!.id}: it was made twice, and both made load.`
     ])
   })
@@ -413,8 +413,8 @@ describe('a run that was made twice by something in between', () => {
   test('a list that cannot be read leaves the look to post', async () => {
     service.meet('listRuns', ...many(faults.answer(403)))
     expect((await gate()).verdict).toBe('passed')
-    expect(bench.states.at(-1)).toMatchObject({ cleanupDue: true })
-    expect(bench.log.of('warning')).toEqual([])
+    expect(ports.states.at(-1)).toMatchObject({ cleanupDue: true })
+    expect(ports.log.of('warning')).toEqual([])
   })
 })
 
@@ -432,10 +432,10 @@ describe('the timeout', () => {
     })
     expect(running()).toEqual([])
     expect(outcome.grids).toMatchObject([{ gridId: 'grid1', problem: undefined }])
-    expect(bench.uploads[0]?.files).toHaveLength(3)
-    expect(bench.outputs.get('verdict')).toBe('timed-out')
-    expect(bench.states.at(-1)).toMatchObject({ cleanupDue: false })
-    expect(bench.clock.elapsedMs).toBeLessThan(70_000)
+    expect(ports.uploads[0]?.files).toHaveLength(3)
+    expect(ports.outputs.get('verdict')).toBe('timed-out')
+    expect(ports.states.at(-1)).toMatchObject({ cleanupDue: false })
+    expect(ports.clock.elapsedMs).toBeLessThan(70_000)
   })
 
   test.each([404, 409, 422])(
@@ -448,8 +448,8 @@ describe('the timeout', () => {
       const outcome = await gate({ timeoutMs: 60_000 })
       expect(outcome).toMatchObject({ verdict: 'timed-out', summary: service.summary })
       expect(outcome.grids).toMatchObject([{ gridId: 'grid1', problem: undefined }])
-      expect(bench.uploads[0]?.files).toHaveLength(3)
-      expect(bench.states.at(-1)).toMatchObject({ cleanupDue: false })
+      expect(ports.uploads[0]?.files).toHaveLength(3)
+      expect(ports.states.at(-1)).toMatchObject({ cleanupDue: false })
     }
   )
 
@@ -457,7 +457,7 @@ describe('the timeout', () => {
     service.meet('createRun', faults.holdAfter)
     const gating = gate({ timeoutMs: 60_000 })
     await service.reached('createRun')
-    await bench.clock.advance(60_000)
+    await ports.clock.advance(60_000)
     expect((await gating).verdict).toBe('timed-out')
     expect(service.count('createRun')).toBe(1)
     expect(running()).toEqual([])
@@ -466,9 +466,9 @@ describe('the timeout', () => {
   test('a run that will not stop is left to post, with a warning, after some minutes', async () => {
     service.meet('stopRun', ...many(faults.answer(200, { uuid: 'run1', status: 'running' })))
     expect((await gate({ timeoutMs: 60_000 })).verdict).toBe('timed-out')
-    expect(bench.states.at(-1)).toMatchObject({ runId: 'run1', cleanupDue: true })
-    expect(bench.log.of('warning').join('\n')).toContain('Run run1 may still be running')
-    expect(bench.clock.elapsedMs).toBeLessThan(10 * 60_000)
+    expect(ports.states.at(-1)).toMatchObject({ runId: 'run1', cleanupDue: true })
+    expect(ports.log.of('warning').join('\n')).toContain('Run run1 may still be running')
+    expect(ports.clock.elapsedMs).toBeLessThan(10 * 60_000)
   })
 })
 
@@ -480,7 +480,7 @@ describe('what the service says of the stop', () => {
     service.nextDocument = { remote_errors: `${LINE}\nload lost: node 2 was gone` }
     const outcome = await gate({ timeoutMs: 60_000 })
     expect(outcome).toMatchObject({ verdict: 'timed-out', remoteErrors: ['load lost: node 2 was gone'] })
-    expect([...bench.log.lines, ...bench.summaries].join('\n')).not.toContain('stopped by a caller')
+    expect([...ports.log.lines, ...ports.summaries].join('\n')).not.toContain('stopped by a caller')
   })
 
   test('is told, and decides, where it was somebody else', async () => {
@@ -507,15 +507,15 @@ describe('a cancelled job', () => {
   test('stops the run at once; the verdict is cancelled, and nothing is uploaded', async () => {
     const gating = gate()
     await service.reached('showRun', 20)
-    const beforeMs = bench.clock.elapsedMs
+    const beforeMs = ports.clock.elapsedMs
     cancel()
     expect(await gating).toMatchObject({ verdict: 'cancelled', reason: 'cancelled by SIGINT' })
     expect(running()).toEqual([])
-    expect(bench.clock.elapsedMs - beforeMs).toBeLessThanOrEqual(5_000)
-    expect(bench.uploads).toEqual([])
-    expect(bench.outputs.get('verdict')).toBe('cancelled')
-    expect(bench.summaries).toHaveLength(1)
-    expect(bench.states.at(-1)).toMatchObject({ cleanupDue: false })
+    expect(ports.clock.elapsedMs - beforeMs).toBeLessThanOrEqual(5_000)
+    expect(ports.uploads).toEqual([])
+    expect(ports.outputs.get('verdict')).toBe('cancelled')
+    expect(ports.summaries).toHaveLength(1)
+    expect(ports.states.at(-1)).toMatchObject({ cleanupDue: false })
   })
 
   test('within seconds of the creation: post looks once more, for a list that lags may hide a second run', async () => {
@@ -524,10 +524,10 @@ describe('a cancelled job', () => {
     cancel()
     await gating
     expect(running()).toEqual([])
-    const state = bench.states.at(-1)!
+    const state = ports.states.at(-1)!
     expect(state).toMatchObject({ runId: 'run1', cleanupDue: true })
     const late = service.addRun({ tags: [state.marker!], statuses: ['running'] })
-    const { log, clock } = bench
+    const { log, clock } = ports
     await clock.run(cleanUpStep(state, { log, clock, endProcessGroup: async () => false }))
     expect(late.statuses).toEqual(['finished'])
     expect(clock.elapsedMs).toBeLessThan(15_000)
@@ -548,11 +548,11 @@ describe('a cancelled job', () => {
     service.grids.set('theirs', { id: 'theirs', statuses: ['started'], fields: [], isTerminated: false })
     const gating = gate({ grids: MIXED })
     await service.reached('createRun')
-    const beforeMs = bench.clock.elapsedMs
+    const beforeMs = ports.clock.elapsedMs
     cancel()
     await gating
-    expect(bench.clock.elapsedMs - beforeMs).toBeLessThanOrEqual(5_000)
-    expect(bench.states.at(-1)).toMatchObject({
+    expect(ports.clock.elapsedMs - beforeMs).toBeLessThanOrEqual(5_000)
+    expect(ports.states.at(-1)).toMatchObject({
       cleanupDue: true,
       marker: expect.stringMatching(/^loadgate-/)
     })
@@ -566,9 +566,9 @@ describe('a cancelled job', () => {
     await service.reached('showRun', 2)
     cancel()
     await service.reached('stopRun')
-    await bench.clock.advance(5_000)
+    await ports.clock.advance(5_000)
     expect((await gating).verdict).toBe('cancelled')
-    expect(bench.states.at(-1)).toMatchObject({ runId: 'run1', cleanupDue: true })
+    expect(ports.states.at(-1)).toMatchObject({ runId: 'run1', cleanupDue: true })
   })
 
   test('stop-on-cancel: false leaves the run running, and post too', async () => {
@@ -579,8 +579,8 @@ describe('a cancelled job', () => {
     expect(running()).toEqual(['run2'])
     expect(service.count('stopRun')).toBe(0)
     expect(service.count('terminateGrid')).toBe(0)
-    expect(bench.states.at(-1)).toMatchObject({ cleanupDue: false })
-    expect(bench.log.of('info').join('\n')).toContain(
+    expect(ports.states.at(-1)).toMatchObject({ cleanupDue: false })
+    expect(ports.log.of('info').join('\n')).toContain(
       'stop-on-cancel is false: the run is left running, and the stop_after of its grids ends them.'
     )
   })
@@ -592,7 +592,7 @@ describe('a cancelled job', () => {
     cancel()
     expect((await gating).verdict).toBe('cancelled')
     expect(service.count('terminateGrid')).toBe(1)
-    expect(bench.states.at(-1)).toMatchObject({ cleanupDue: false })
+    expect(ports.states.at(-1)).toMatchObject({ cleanupDue: false })
   })
 
   test('while collecting: the run has ended, and is not stopped', async () => {
@@ -603,7 +603,7 @@ describe('a cancelled job', () => {
     cancel()
     expect((await gating).verdict).toBe('cancelled')
     expect(service.count('stopRun')).toBe(0)
-    expect(bench.states.at(-1)).toMatchObject({ cleanupDue: false })
+    expect(ports.states.at(-1)).toMatchObject({ cleanupDue: false })
   })
 
   test('before anything was sent: nothing is', async () => {
@@ -616,7 +616,7 @@ describe('a cancelled job', () => {
     service.meet('stopRun', faults.hold)
     const gating = gate({ timeoutMs: 30_000, stopOnCancel: false })
     await service.reached('stopRun')
-    expect(bench.states.at(-1)).toMatchObject({ cleanupDue: true, leaveIfKilled: false })
+    expect(ports.states.at(-1)).toMatchObject({ cleanupDue: true, leaveIfKilled: false })
     cancel()
     await gating
     expect(running()).toEqual([])
@@ -640,16 +640,16 @@ describe('wait: false', () => {
   test('starts the run and leaves it', async () => {
     expect(await gate({ wait: false })).toMatchObject({ verdict: 'detached' })
     expect(service.order()).toEqual(['createRun'])
-    expect(bench.outputs.get('run-id')).toBe('run1')
-    expect(bench.outputs.get('verdict')).toBe('detached')
-    expect(bench.states.at(-1)).toMatchObject({ cleanupDue: false })
-    expect(bench.uploads).toEqual([])
+    expect(ports.outputs.get('run-id')).toBe('run1')
+    expect(ports.outputs.get('verdict')).toBe('detached')
+    expect(ports.states.at(-1)).toMatchObject({ cleanupDue: false })
+    expect(ports.uploads).toEqual([])
   })
 
   test('leaves the grids that were made to the run, and says so', async () => {
     await gate({ wait: false, grids: MIXED })
     expect(service.count('terminateGrid')).toBe(0)
-    expect(bench.log.of('info')).toContain('The grids made1 are left to the run; their stop_after ends them.')
+    expect(ports.log.of('info')).toContain('The grids made1 are left to the run; their stop_after ends them.')
   })
 })
 
@@ -657,7 +657,7 @@ describe('an existing run', () => {
   test('is waited for and judged', async () => {
     service.addRun({ id: 'theirs', statuses: ['running', 'running', 'finished'] })
     expect((await gate(EXISTING)).verdict).toBe('passed')
-    expect(bench.outputs.get('run-id')).toBe('theirs')
+    expect(ports.outputs.get('run-id')).toBe('theirs')
     expect(service.count('createRun')).toBe(0)
   })
 
@@ -665,21 +665,21 @@ describe('an existing run', () => {
     service.csvs.set('grid1', makeCsv(600))
     service.addRun({ id: 'theirs', statuses: ['finished'], document: { duration: 600 } })
     expect((await gate(EXISTING)).verdict).toBe('passed')
-    expect(bench.clock.elapsedMs).toBe(0)
+    expect(ports.clock.elapsedMs).toBe(0)
   })
 
   test.each<[string, () => void, string]>([
-    ['on timeout', () => void bench.clock.advance(7_200_000), 'timed-out'],
+    ['on timeout', () => void ports.clock.advance(7_200_000), 'timed-out'],
     ['on cancel', cancel, 'cancelled']
-  ])('is never stopped, %s', async (_, trouble, verdict) => {
+  ])('is never stopped, %s', async (_, failure, verdict) => {
     service.addRun({ id: 'theirs', statuses: ['running'] })
     service.meet('showRun', faults.none, faults.none, faults.hold)
     const gating = gate(EXISTING)
     await service.reached('showRun', 3)
-    trouble()
+    failure()
     expect((await gating).verdict).toBe(verdict)
     expect(service.count('stopRun')).toBe(0)
-    expect(bench.states.every(({ cleanupDue }) => !cleanupDue)).toBe(true)
+    expect(ports.states.every(({ cleanupDue }) => !cleanupDue)).toBe(true)
   })
 
   test('is never stopped, on an error', async () => {
@@ -749,7 +749,7 @@ describe('mixed grids', () => {
     expect((await gate({ grids: MIXED, ...changes })).verdict).toBe(verdict)
     expect(service.grids.get('made1')?.isTerminated).toBe(true)
     expect(service.grids.get('theirs')?.isTerminated).toBe(false)
-    expect(bench.states.at(-1)).toMatchObject({
+    expect(ports.states.at(-1)).toMatchObject({
       madeGrids: expect.arrayContaining(['made1']),
       cleanupDue: false
     })
@@ -776,10 +776,10 @@ describe('errors', () => {
     const outcome = await gate()
     expect(outcome.verdict).toBe('error')
     expect(outcome.reason).toMatch(reason)
-    expect(bench.outputs.get('verdict')).toBe('error')
+    expect(ports.outputs.get('verdict')).toBe('error')
     // There was no run, so there is nothing to keep that the summary does not say.
-    expect(bench.uploads).toEqual([])
-    expect(bench.summaries).toHaveLength(1)
+    expect(ports.uploads).toEqual([])
+    expect(ports.summaries).toHaveLength(1)
     expect(service.runs).toEqual([])
   })
 
@@ -791,10 +791,10 @@ describe('errors', () => {
       res.destroy()
     })
     expect((await gate()).reason).toMatch(/One may still be running: look for it at the service/)
-    const state = bench.states.at(-1)!
+    const state = ports.states.at(-1)!
     expect(state).toMatchObject({ cleanupDue: true, marker: expect.stringMatching(/^loadgate-/) })
     lost()
-    const { log, clock } = bench
+    const { log, clock } = ports
     await clock.run(cleanUpStep(state, { log, clock, endProcessGroup: async () => false }))
     expect(service.runs).toHaveLength(1)
     expect(running()).toEqual([])
@@ -814,8 +814,8 @@ describe('errors', () => {
       faults.none(res, commit)
     })
     expect(await gate()).toMatchObject({ verdict: 'error', reason: expect.stringContaining('404') })
-    expect(bench.clock.elapsedMs).toBeGreaterThan(60_000)
-    expect(bench.clock.elapsedMs).toBeLessThan(150_000)
+    expect(ports.clock.elapsedMs).toBeGreaterThan(60_000)
+    expect(ports.clock.elapsedMs).toBeLessThan(150_000)
   })
 
   test('401 in the middle of the watch: the run is stopped', async () => {
@@ -823,8 +823,8 @@ describe('errors', () => {
     service.meet('showRun', ...Array.from({ length: 20 }, () => faults.none), faults.answer(401))
     expect((await gate()).verdict).toBe('error')
     expect(running()).toEqual([])
-    expect(bench.uploads).toHaveLength(1)
-    expect(bench.states.at(-1)).toMatchObject({ cleanupDue: false })
+    expect(ports.uploads).toHaveLength(1)
+    expect(ports.states.at(-1)).toMatchObject({ cleanupDue: false })
   })
 
   test('a service that stays away: what may still run is left to post', async () => {
@@ -832,16 +832,16 @@ describe('errors', () => {
     service.meet('showRun', faults.none, ...many(faults.answer(503)))
     service.meet('stopRun', ...many(faults.answer(503)))
     expect((await gate()).verdict).toBe('error')
-    expect(bench.states.at(-1)).toMatchObject({ runId: 'run1', cleanupDue: true })
+    expect(ports.states.at(-1)).toMatchObject({ runId: 'run1', cleanupDue: true })
   })
 })
 
 describe('a state that cannot be saved', () => {
   /** Saves this many times, then never again. */
   function fillDiskAfter(saves: number): void {
-    const { states } = bench
+    const { states } = ports
     let left = saves
-    Object.assign(bench, {
+    Object.assign(ports, {
       saveState: (state: StepState) => {
         if (left-- <= 0) throw new Error('ENOSPC: no space left on device, write')
         states.push(state)
@@ -863,13 +863,13 @@ describe('a state that cannot be saved', () => {
     fillDiskAfter(2)
     expect((await gate()).verdict).toBe('passed')
     expect(service.runs).toHaveLength(1)
-    expect(bench.log.of('warning')).toContainEqual(
+    expect(ports.log.of('warning')).toContainEqual(
       expect.stringMatching(
         /^The state of the step could not be saved: ENOSPC: .* If this step is killed now/
       )
     )
     // Enough for post to find it.
-    expect(bench.states.at(-1)).toMatchObject({ marker: expect.any(String), cleanupDue: true })
+    expect(ports.states.at(-1)).toMatchObject({ marker: expect.any(String), cleanupDue: true })
   })
 
   test('when a run is to be left running: it is stopped, since post would stop it unsaid', async () => {
@@ -897,7 +897,7 @@ describe('the embedded service', () => {
 
   beforeEach(() => {
     closed = 0
-    Object.assign(bench, {
+    Object.assign(ports, {
       startLocalService: async (asked: LocalServiceRequest) => {
         request = asked
         asked.onProcessGroup({ pid: 7, startTime: '1' })
@@ -916,9 +916,9 @@ describe('the embedded service', () => {
     expect((await gate({ target: { kind: 'local' }, serviceName: undefined })).verdict).toBe('passed')
     expect(closed).toBe(1)
     expect(request).toBeDefined()
-    expect(bench.masked[0]).toBe('local-token')
-    expect(bench.outputs.get('run-url')).toBe('')
-    expect(bench.outputs.get('run-id')).toBe('run1')
+    expect(ports.masked[0]).toBe('local-token')
+    expect(ports.outputs.get('run-url')).toBe('')
+    expect(ports.outputs.get('run-id')).toBe('run1')
   })
 
   test.each([
@@ -929,7 +929,7 @@ describe('the embedded service', () => {
     "the tool's logs of a run that is $status and $verdict",
     async ({ status, thresholdLines, verdict, kept }) => {
       const events: string[] = []
-      const log = join(bench.scratchDir, 'logs', 'node.log')
+      const log = join(ports.scratchDir, 'logs', 'node.log')
       const local = {
         url: service.url,
         token: 'local-token',
@@ -939,17 +939,17 @@ describe('the embedded service', () => {
         },
         close: async () => void events.push('closed')
       }
-      Object.assign(bench, { startLocalService: async () => local })
+      Object.assign(ports, { startLocalService: async () => local })
       service.nextStatuses = [status]
       expect((await gate({ target: { kind: 'local' }, thresholdLines })).verdict).toBe(verdict)
       expect(events).toEqual([...kept, 'closed'])
-      expect(bench.uploads[0]?.files.filter((path) => path === log)).toEqual(kept.map(() => log))
+      expect(ports.uploads[0]?.files.filter((path) => path === log)).toEqual(kept.map(() => log))
     }
   )
 
   test('its process groups are in the saved state, its address and token are not', async () => {
     await gate({ target: { kind: 'local' } })
-    expect(bench.states.at(-1)).toMatchObject({
+    expect(ports.states.at(-1)).toMatchObject({
       address: '',
       token: '',
       processGroups: [{ pid: 7, startTime: '1' }]
@@ -957,17 +957,17 @@ describe('the embedded service', () => {
   })
 
   test('one that does not start is an error that is published', async () => {
-    Object.assign(bench, { startLocalService: () => Promise.reject(new Error('no java')) })
+    Object.assign(ports, { startLocalService: () => Promise.reject(new Error('no java')) })
     expect(await gate({ target: { kind: 'local' } })).toMatchObject({ verdict: 'error', reason: 'no java' })
-    expect(bench.outputs.get('verdict')).toBe('error')
+    expect(ports.outputs.get('verdict')).toBe('error')
   })
 
   test('one that cannot be closed costs a warning, not the verdict', async () => {
     const close = (): Promise<void> => Promise.reject(new Error('stuck'))
-    Object.assign(bench, { startLocalService: async () => ({ url: service.url, token: 't', close }) })
+    Object.assign(ports, { startLocalService: async () => ({ url: service.url, token: 't', close }) })
     expect((await gate({ target: { kind: 'local' } })).verdict).toBe('passed')
-    expect(bench.outputs.get('verdict')).toBe('passed')
-    expect(bench.log.of('warning')).toEqual([expect.stringContaining('stuck')])
+    expect(ports.outputs.get('verdict')).toBe('passed')
+    expect(ports.log.of('warning')).toEqual([expect.stringContaining('stuck')])
   })
 
   test('is closed after a cancel too', async () => {
@@ -982,9 +982,9 @@ describe('the embedded service', () => {
 
 test('inputs without an effect are one warning in the log, and a note in the summary', async () => {
   await gate({ ...EXISTING, unused: ['grids', 'threads'] })
-  const warnings = bench.log.of('warning').filter((line) => line.includes('threads'))
+  const warnings = ports.log.of('warning').filter((line) => line.includes('threads'))
   expect(warnings).toEqual([
     'run-id judges a run that exists and is left as it is, so these inputs do not change it: grids, threads. Remove what is not meant for this step.'
   ])
-  expect(bench.summaries.join()).toContain('these inputs do not change it: grids, threads.')
+  expect(ports.summaries.join()).toContain('these inputs do not change it: grids, threads.')
 })

@@ -1,47 +1,47 @@
 import { describe, expect, test } from '@jest/globals'
-import { Ledger } from '../../src/gate/saved-state.js'
+import { SavedState } from '../../src/gate/saved-state.js'
 import type { StepState } from '../../src/gate/step-state.js'
-import { makeState } from '../support/gate/gate-bench.js'
+import { makeState } from '../support/gate/gate-ports.js'
 
 test('the first state and every change are saved at once, whole', () => {
-  const saved: StepState[] = []
-  const ledger = new Ledger(makeState(), (state) => saved.push(state))
-  expect(saved).toEqual([makeState()])
-  ledger.note({ marker: 'm', cleanupDue: true })
-  expect(saved.at(-1)).toEqual(makeState({ marker: 'm', cleanupDue: true }))
-  ledger.note({ runId: 'r' })
-  expect(saved.at(-1)).toEqual(makeState({ marker: 'm', cleanupDue: true, runId: 'r' }))
-  expect(ledger.state).toBe(saved.at(-1))
-  expect(saved).toHaveLength(3)
+  const written: StepState[] = []
+  const saved = new SavedState(makeState(), (state) => written.push(state))
+  expect(written).toEqual([makeState()])
+  saved.note({ marker: 'm', cleanupDue: true })
+  expect(written.at(-1)).toEqual(makeState({ marker: 'm', cleanupDue: true }))
+  saved.note({ runId: 'r' })
+  expect(written.at(-1)).toEqual(makeState({ marker: 'm', cleanupDue: true, runId: 'r' }))
+  expect(saved.state).toBe(written.at(-1))
+  expect(written).toHaveLength(3)
 })
 
 describe('a disk that is full', () => {
   const FULL = new Error('ENOSPC: no space left on device, write')
 
-  function makeLedger(): { ledger: Ledger; warnings: string[]; fill: () => void } {
+  function makeLedger(): { saved: SavedState; warnings: string[]; fill: () => void } {
     const warnings: string[] = []
     let isFull = false
     const save = (): void => {
       if (isFull) throw FULL
     }
-    const ledger = new Ledger(makeState(), save, (message) => warnings.push(message))
-    return { ledger, warnings, fill: () => void (isFull = true) }
+    const saved = new SavedState(makeState(), save, (message) => warnings.push(message))
+    return { saved, warnings, fill: () => void (isFull = true) }
   }
 
   test('stops what is about to be done', () => {
-    const { ledger, fill } = makeLedger()
+    const { saved, fill } = makeLedger()
     fill()
-    expect(() => ledger.note({ marker: 'm' })).toThrow(
+    expect(() => saved.note({ marker: 'm' })).toThrow(
       /^The state of the step could not be saved: ENOSPC: .* would not know what to stop, so the gate does not go on\./
     )
-    expect(ledger.state).toEqual(makeState())
+    expect(saved.state).toEqual(makeState())
   })
 
   test('does not undo what has happened: it is known here, and there is a warning', () => {
-    const { ledger, warnings, fill } = makeLedger()
+    const { saved, warnings, fill } = makeLedger()
     fill()
-    ledger.noteDone({ runId: 'r' })
-    expect(ledger.state.runId).toBe('r')
+    saved.noteDone({ runId: 'r' })
+    expect(saved.state.runId).toBe('r')
     expect(warnings).toEqual([
       expect.stringMatching(
         /^The state of the step could not be saved: ENOSPC: .* If this step is killed now/
@@ -53,6 +53,6 @@ describe('a disk that is full', () => {
     const save = (): void => {
       throw FULL
     }
-    expect(() => new Ledger(makeState(), save)).toThrow('could not be saved: ENOSPC')
+    expect(() => new SavedState(makeState(), save)).toThrow('could not be saved: ENOSPC')
   })
 })

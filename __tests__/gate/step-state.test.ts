@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { decodeState, encodeState } from '../../src/gate/step-state.js'
-import { makeState } from '../support/gate/gate-bench.js'
+import { makeState } from '../support/gate/gate-ports.js'
 
 test('what was saved comes back', () => {
   const state = makeState({

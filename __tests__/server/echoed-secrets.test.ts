@@ -25,7 +25,10 @@ afterAll(async () => {
 const echo = `echo "$(date +%s)000,12,home,500,no ${SECRET},t 1-1,text,false,,1,1,1,1,http://h/?k=${SECRET},12,0,1" >> "$samples"`
 const withSecret = (fields: Record<string, string> = {}, nodes = '1') =>
   runForm(
-    { override_parameters: `-Japi.token=${SECRET} -Jauth.flow=check & out -Jlogin.password=password`, ...fields },
+    {
+      override_parameters: `-Japi.token=${SECRET} -Jauth.flow=check & out -Jlogin.password=password`,
+      ...fields
+    },
     specFields({ instance_quantity: nodes })
   )
 

@@ -10,7 +10,7 @@ import {
   RefusedError,
   UnreachableError,
   UploadError,
-  madeNothing
+  hadNoEffect
 } from '../../src/service/errors.js'
 import { CARE } from '../../src/service/retries.js'
 import { vocabularyOf } from '../../src/service/documents/vocabulary.js'
@@ -321,7 +321,7 @@ describe('what is sent exactly once', () => {
       .createRun(makeRunRequest({ files: [plan] }))
       .catch((error: unknown) => error)
     expect(thrown).toBeInstanceOf(UploadError)
-    expect(madeNothing(thrown)).toBe(true)
+    expect(hadNoEffect(thrown)).toBe(true)
   })
 })
 

@@ -5,8 +5,8 @@ import {
   RefusedError,
   UnreachableError,
   UploadError,
-  isPassing,
-  madeNothing
+  isTransient,
+  hadNoEffect
 } from '../../src/service/errors.js'
 
 const refused = (status: number): RefusedError =>
@@ -38,6 +38,6 @@ test.each<[string, unknown, { passing: boolean; nothing: boolean }]>([
   ['503', refused(503), { passing: true, nothing: false }],
   ['anything else', new Error('no'), { passing: false, nothing: false }]
 ])('%s: whether it may pass, and whether it certainly made nothing', (_, error, { passing, nothing }) => {
-  expect(isPassing(error)).toBe(passing)
-  expect(madeNothing(error)).toBe(nothing)
+  expect(isTransient(error)).toBe(passing)
+  expect(hadNoEffect(error)).toBe(nothing)
 })

@@ -4,8 +4,8 @@ import {
   RefusedError,
   UnreachableError,
   UploadError,
-  isPassing,
-  madeNothing
+  isTransient,
+  hadNoEffect
 } from '../../src/service/errors.js'
 import { CARE, pauseBefore, withCare } from '../../src/service/retries.js'
 import { makeClock } from '../support/make-clock.js'
@@ -39,7 +39,7 @@ describe('what passes by itself', () => {
     ['something else', new Error('x'), false],
     ...[408, 425, 429, 500, 502, 503, 504].map((status) => [String(status), refused(status), true] as const),
     ...[301, 400, 401, 403, 404, 409, 422].map((status) => [String(status), refused(status), false] as const)
-  ])('%s: %#', (_, error, passing) => expect(isPassing(error)).toBe(passing))
+  ])('%s: %#', (_, error, passing) => expect(isTransient(error)).toBe(passing))
 })
 
 describe('what certainly made nothing', () => {
@@ -54,7 +54,7 @@ describe('what certainly made nothing', () => {
     ...[301, 302, 303, 307, 308, 408, 500, 502, 503, 504].map(
       (status) => [String(status), refused(status), false] as const
     )
-  ])('%s', (_, error, nothing) => expect(madeNothing(error)).toBe(nothing))
+  ])('%s', (_, error, nothing) => expect(hadNoEffect(error)).toBe(nothing))
 })
 
 describe('the pause', () => {

@@ -75,9 +75,9 @@ async function type(
   args: readonly string[],
   { token = TOKEN, url = service.url, workspace = folder } = {}
 ): Promise<Typed> {
-  const world = makeWorld({ token, workspace })
-  const code = await runCommandLine([...args, '--base-url', url], world)
-  return { code, out: world.screen.out.text }
+  const ports = makeWorld({ token, workspace })
+  const code = await runCommandLine([...args, '--base-url', url], ports)
+  return { code, out: ports.screen.out.text }
 }
 
 async function typeForJson<T>(...args: string[]): Promise<T> {
@@ -182,10 +182,10 @@ describe('a service that answers in its own way', () => {
       })
       return true
     })
-    const world = makeWorld({ token: other.token, workspace: folder })
-    await runCommandLine(['runs', '--base-url', other.url, '--json'], world)
-    expect((JSON.parse(world.screen.out.text) as { runs: Shown[] }).runs).toHaveLength(1_000)
-    expect(world.screen.err.text).toContain('the list goes on')
+    const ports = makeWorld({ token: other.token, workspace: folder })
+    await runCommandLine(['runs', '--base-url', other.url, '--json'], ports)
+    expect((JSON.parse(ports.screen.out.text) as { runs: Shown[] }).runs).toHaveLength(1_000)
+    expect(ports.screen.err.text).toContain('the list goes on')
   })
 
   test('a grid that was terminated without a word', async () => {
@@ -204,10 +204,10 @@ describe('a service that answers in its own way', () => {
   test('a CSV that cannot be had is told, and an error', async () => {
     other.csv = () => '{"error":"gone"}'
     const { uuid } = other.addRun({ statuses: ['finished'] })
-    const world = makeWorld({ token: other.token, workspace: folder })
-    const typed = runCommandLine(['results', uuid, '--base-url', other.url, '--timeout', '1s'], world)
+    const ports = makeWorld({ token: other.token, workspace: folder })
+    const typed = runCommandLine(['results', uuid, '--base-url', other.url, '--timeout', '1s'], ports)
     await expect(typed).rejects.toThrow('not every CSV could be had')
-    expect(world.screen.out.text).toMatch(/us-east-1 +\d+ +missing: /)
+    expect(ports.screen.out.text).toMatch(/us-east-1 +\d+ +missing: /)
   })
 })
 

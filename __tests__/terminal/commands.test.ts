@@ -6,9 +6,9 @@ import { COMMANDS, runCommandLine } from '../../src/terminal/commands.js'
 import { makeWorld } from './make-world.js'
 
 async function type(...args: string[]): Promise<{ code: number; out: string; err: string }> {
-  const world = makeWorld()
-  const code = await runCommandLine(args, world)
-  return { code, out: world.screen.out.text, err: world.screen.err.text }
+  const ports = makeWorld()
+  const code = await runCommandLine(args, ports)
+  return { code, out: ports.screen.out.text, err: ports.screen.err.text }
 }
 
 test('every operation of the API has its command, and the gate and the service theirs', () => {

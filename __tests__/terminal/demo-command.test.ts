@@ -19,7 +19,7 @@ interface Demo extends TestWorld {
 
 function makeDemo(changes: Partial<TestWorld> = {}): Demo {
   const events: string[] = []
-  const world = makeWorld({
+  const ports = makeWorld({
     workspace,
     exampleDir: resolve('examples/shop'),
     findFiles: (root) => (pattern) => Promise.resolve([resolve(root, pattern)]),
@@ -34,7 +34,7 @@ function makeDemo(changes: Partial<TestWorld> = {}): Demo {
     },
     ...changes
   })
-  return { ...world, events }
+  return { ...ports, events }
 }
 
 test('with Java the shop is under load, and closed at the end; a token in the environment does not matter', async () => {

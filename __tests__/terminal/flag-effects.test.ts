@@ -38,7 +38,7 @@ async function observe(args: readonly string[]): Promise<unknown> {
     asked.push(what)
     return Promise.reject(new Error('not here'))
   }
-  const world = makeWorld({
+  const ports = makeWorld({
     workspace,
     token: args.includes('NO-TOKEN') || !args.includes(URL_HERE) ? '' : service.token,
     exampleDir: resolve('examples/shop'),
@@ -46,7 +46,7 @@ async function observe(args: readonly string[]): Promise<unknown> {
     startLocalService: ({ rehearse, serviceName, dataDir }) => refuse({ rehearse, serviceName, dataDir }),
     serve: (options) => {
       asked.push({ ...options, log: undefined })
-      world.cancellation.abort(new Error('Ctrl-C'))
+      ports.cancellation.abort(new Error('Ctrl-C'))
       return Promise.resolve({ url: 'http://127.0.0.1:1', token: 't', close: () => Promise.resolve() })
     },
     startShop: (slow) => {
@@ -55,12 +55,12 @@ async function observe(args: readonly string[]): Promise<unknown> {
     }
   })
   const typed = args.flatMap((arg) => (arg === URL_HERE ? [service.url] : arg === 'NO-TOKEN' ? [] : [arg]))
-  const end = await runCommandLine(typed, world).catch(messageOf)
+  const end = await runCommandLine(typed, ports).catch(messageOf)
   const text = JSON.stringify({
     end,
     asked,
-    out: world.screen.out.text,
-    err: world.screen.err.text,
+    out: ports.screen.out.text,
+    err: ports.screen.err.text,
     seen: service.seen.map(({ method, path, headers, params }) => [method, path, headers.accept, params]),
     files: readdirSync(workspace, { recursive: true }).sort(),
     verdict: readVerdict(join(workspace, 'out'))

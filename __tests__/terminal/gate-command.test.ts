@@ -35,7 +35,7 @@ beforeEach(() => {
   closed = 0
 })
 
-/** A world whose embedded service always rehearses: the tool does not matter here. */
+/** Ports whose embedded service always rehearses: the tool does not matter here. */
 function makeGateWorld(changes: Partial<TestWorld> = {}): TestWorld {
   return makeWorld({
     workspace,
@@ -59,8 +59,8 @@ function makeGateWorld(changes: Partial<TestWorld> = {}): TestWorld {
   })
 }
 
-const runGate = (world: TestWorld, ...args: string[]): Promise<number> =>
-  runCommandLine(['run', '--rehearse', ...args], world)
+const runGate = (ports: TestWorld, ...args: string[]): Promise<number> =>
+  runCommandLine(['run', '--rehearse', ...args], ports)
 
 describe('exit codes', () => {
   test.each([
@@ -92,52 +92,52 @@ describe('exit codes', () => {
       headline: 'TIMED-OUT'
     }
   ])('$what: $code', async ({ args, code, headline }) => {
-    const world = makeGateWorld()
-    expect(await runGate(world, '--files', 'plan.jmx', ...args)).toBe(code)
-    expect(world.screen.out.text).toMatch(
+    const ports = makeGateWorld()
+    expect(await runGate(ports, '--files', 'plan.jmx', ...args)).toBe(code)
+    expect(ports.screen.out.text).toMatch(
       new RegExp(`^${headline}( \\(rehearsal, synthetic samples\\))?: `, 'm')
     )
     expect(closed).toBe(1)
   })
 
   test('cancelled: 130, and the run is stopped', async () => {
-    const world = makeGateWorld()
+    const ports = makeGateWorld()
     const stopping = runGate(
-      world,
+      ports,
       ...['--files', 'plan.jmx', '--duration', '60s', '--override-parameters', '-Jrehearsal.realtime=true']
     )
-    while (!world.screen.out.text.includes('is running'))
+    while (!ports.screen.out.text.includes('is running'))
       await new Promise((resolve) => setTimeout(resolve, 10))
-    world.cancellation.abort(new CancelledError('SIGINT'))
+    ports.cancellation.abort(new CancelledError('SIGINT'))
     expect(await stopping).toBe(130)
-    expect(world.screen.out.text).toContain('CANCELLED')
+    expect(ports.screen.out.text).toContain('CANCELLED')
     expect(closed).toBe(1)
   })
 
   test('skipped, as a config file for forks says: 0', async () => {
-    const world = makeGateWorld()
-    expect(await runCommandLine(['run', '--config', 'fork.yml'], world)).toBe(0)
-    expect(world.screen.out.text).toMatch(/^SKIPPED: there is no token here/)
+    const ports = makeGateWorld()
+    expect(await runCommandLine(['run', '--config', 'fork.yml'], ports)).toBe(0)
+    expect(ports.screen.out.text).toMatch(/^SKIPPED: there is no token here/)
     const scripted = makeGateWorld()
     await runCommandLine(['run', '--config', 'fork.yml', '--json'], scripted)
     expect(JSON.parse(scripted.screen.out.text)).toMatchObject({ verdict: 'skipped' })
   })
 
   test('a service that does not start: 2, with its words', async () => {
-    const world = makeGateWorld({ startLocalService: () => Promise.reject(new Error('no room')) })
-    expect(await runGate(world, '--files', 'plan.jmx')).toBe(2)
-    expect(world.screen.out.text).toMatch(/^ERROR: no room$/m)
+    const ports = makeGateWorld({ startLocalService: () => Promise.reject(new Error('no room')) })
+    expect(await runGate(ports, '--files', 'plan.jmx')).toBe(2)
+    expect(ports.screen.out.text).toMatch(/^ERROR: no room$/m)
   })
 
   test('only files that are there are named', async () => {
-    const world = makeGateWorld({ startLocalService: () => Promise.reject(new Error('no room')) })
-    await runGate(world, '--files', 'plan.jmx', '--output', 'out')
-    expect(world.screen.out.text).toContain(
+    const ports = makeGateWorld({ startLocalService: () => Promise.reject(new Error('no room')) })
+    await runGate(ports, '--files', 'plan.jmx', '--output', 'out')
+    expect(ports.screen.out.text).toContain(
       `In ${join(workspace, 'out')} there are only the report and verdict.json\n`
     )
     // A file where the folder should be.
-    await runGate(world, '--files', 'plan.jmx', '--output', 'plan.jmx')
-    expect(world.screen.out.text).toContain(
+    await runGate(ports, '--files', 'plan.jmx', '--output', 'plan.jmx')
+    expect(ports.screen.out.text).toContain(
       `There are no files of this run in ${join(workspace, 'plan.jmx')}\n`
     )
   })
@@ -174,23 +174,23 @@ describe('a folder for the output', () => {
 
 describe('what is shown', () => {
   test('the logs of the tool, where they were kept', async () => {
-    const world = makeGateWorld({
+    const ports = makeGateWorld({
       startLocalService: async (request) => {
         mkdirSync(join(request.dataDir, '../logs'), { recursive: true })
         writeFileSync(join(request.dataDir, '../logs/jmeter.log'), 'ERROR')
         return Promise.reject(new Error('no room'))
       }
     })
-    await runGate(world, '--files', 'plan.jmx', '--output', 'logged')
-    expect(world.screen.out.text).toContain(
+    await runGate(ports, '--files', 'plan.jmx', '--output', 'logged')
+    expect(ports.screen.out.text).toContain(
       `In ${join(workspace, 'logged')} there are only the report and verdict.json\nThe tool's logs are in ${join(workspace, 'logged', 'logs')}\n`
     )
   })
 
   test('for people: lines, the table of thresholds, the verdict, and where the files are', async () => {
-    const world = makeGateWorld()
+    const ports = makeGateWorld()
     await runGate(
-      world,
+      ports,
       '--config',
       'gate.yml',
       '--thresholds',
@@ -198,7 +198,7 @@ describe('what is shown', () => {
       '--thresholds',
       'warn: mean < 1ms'
     )
-    const { text } = world.screen.out
+    const { text } = ports.screen.out
     expect(text).toMatch(/^Run [0-9a-f]{24} \(queued\)$/m)
     expect(text).toContain('Rehearsal, synthetic samples: this is no measurement.')
     expect(text).toMatch(/^verdict +threshold +actual +margin$/m)
@@ -210,59 +210,59 @@ describe('what is shown', () => {
     expect(readdirSync(folder).sort()).toEqual(
       expect.arrayContaining(['report.html', 'results', 'verdict.json'])
     )
-    expect(world.screen.err.text).toBe('')
+    expect(ports.screen.err.text).toBe('')
     // No terminal, no bar: nothing that moves the cursor.
     expect(text).not.toContain('\u001b')
   })
 
   test('for people: why samples failed', async () => {
-    const world = makeGateWorld()
-    await runGate(world, '--config', 'gate.yml', '--override-parameters', '-Jrehearsal.errors=50')
-    expect(world.screen.out.text).toMatch(
+    const ports = makeGateWorld()
+    await runGate(ports, '--config', 'gate.yml', '--override-parameters', '-Jrehearsal.errors=50')
+    expect(ports.screen.out.text).toMatch(
       /^failed +code +message +label\n[\d,]+ +500 +Internal Server Error +home$/m
     )
   })
 
   test('for scripts: JSON alone on standard output, the same as in verdict.json; the lines beside it', async () => {
-    const world = makeGateWorld()
-    await runGate(world, '--config', 'gate.yml', '--json', '--output', 'json')
-    const verdict = JSON.parse(world.screen.out.text) as Verdict
+    const ports = makeGateWorld()
+    await runGate(ports, '--config', 'gate.yml', '--json', '--output', 'json')
+    const verdict = JSON.parse(ports.screen.out.text) as Verdict
     expect(verdict).toMatchObject({
       verdict: 'passed',
       rehearsal: true,
       note: 'rehearsal, synthetic samples'
     })
     expect(JSON.parse(readFileSync(join(workspace, 'json', 'verdict.json'), 'utf8'))).toEqual(verdict)
-    expect(world.screen.err.text).toMatch(/^Run [0-9a-f]{24} \(queued\)$/m)
+    expect(ports.screen.err.text).toMatch(/^Run [0-9a-f]{24} \(queued\)$/m)
   })
 
   test('on a terminal: a bar, which is gone at the end', async () => {
-    const world = makeGateWorld()
-    world.screen.out.isTTY = true
+    const ports = makeGateWorld()
+    ports.screen.out.isTTY = true
     await runGate(
-      world,
+      ports,
       ...['--files', 'plan.jmx', '--duration', '2s', '--override-parameters', '-Jrehearsal.realtime=true']
     )
-    const { text } = world.screen.out
+    const { text } = ports.screen.out
     expect(text.replaceAll('\r\u001b[2K', '\n')).toMatch(/^running \[█*░+\] \d s of 2 s$/m)
     expect(text.slice(text.lastIndexOf('\u001b[2K'))).not.toContain('[█')
   })
 
   test('the token of the embedded service is nowhere', async () => {
     let token = ''
-    const world = makeGateWorld()
+    const ports = makeGateWorld()
     const leaky: TestWorld = {
-      ...world,
+      ...ports,
       startLocalService: async (request) => {
-        const service = await world.startLocalService(request)
+        const service = await ports.startLocalService(request)
         token = service.token
         setImmediate(() => request.log(`it is ${token}`))
         return service
       }
     }
     await runGate(leaky, '--files', 'plan.jmx')
-    expect(world.screen.out.text).toContain('it is ***')
-    expect(world.screen.out.text).not.toContain(token)
+    expect(ports.screen.out.text).toContain('it is ***')
+    expect(ports.screen.out.text).not.toContain(token)
   })
 })
 
@@ -314,8 +314,8 @@ describe('settings', () => {
       words: 'wait: false has no meaning'
     }
   ])('$what is refused before anything is started', async ({ args, words, token = '' }) => {
-    const world = makeGateWorld({ token })
-    await expect(runGate(world, ...args)).rejects.toThrow(words)
+    const ports = makeGateWorld({ token })
+    await expect(runGate(ports, ...args)).rejects.toThrow(words)
     expect(starts).toEqual([])
     expect(existsSync(join(workspace, 'service'))).toBe(false)
   })

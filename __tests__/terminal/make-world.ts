@@ -1,5 +1,5 @@
 import { tmpdir } from 'node:os'
-import type { World } from '../../src/terminal/commands.js'
+import type { CommandPorts } from '../../src/terminal/commands.js'
 import type { Stream } from '../../src/terminal/screen.js'
 
 /** Keeps what is written to it. */
@@ -17,15 +17,15 @@ export class Page implements Stream {
   }
 }
 
-export interface TestWorld extends World {
+export interface TestWorld extends CommandPorts {
   readonly screen: { readonly out: Page; readonly err: Page }
   readonly cancellation: AbortController
 }
 
 const absent = (): Promise<never> => Promise.reject(new Error('there is none here'))
 
-/** A world with nothing in it: what a test needs, it gives. */
-export function makeWorld(changes: Partial<World> = {}): TestWorld {
+/** Ports with nothing in it: what a test needs, it gives. */
+export function makeWorld(changes: Partial<CommandPorts> = {}): TestWorld {
   const cancellation = new AbortController()
   return {
     cancelled: cancellation.signal,

@@ -24,9 +24,9 @@ function makeJtl(failures = 0): string {
 }
 
 async function type(...args: string[]): Promise<{ code: number; out: string }> {
-  const world = makeWorld({ workspace })
-  const code = await runCommandLine(['report', ...args], world)
-  return { code, out: world.screen.out.text }
+  const ports = makeWorld({ workspace })
+  const code = await runCommandLine(['report', ...args], ports)
+  return { code, out: ports.screen.out.text }
 }
 
 async function readVerdict(folder = 'out'): Promise<Record<string, unknown>> {

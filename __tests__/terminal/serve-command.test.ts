@@ -10,7 +10,7 @@ function makeServingWorld(
   changes: Partial<TestWorld> = {}
 ): TestWorld & { asked: ServeOptions[]; closed: number } {
   const asked: ServeOptions[] = []
-  const world = makeWorld({
+  const ports = makeWorld({
     serve: (options) => {
       asked.push(options)
       options.log('a line\u001b[2J')
@@ -22,49 +22,49 @@ function makeServingWorld(
     },
     ...changes
   })
-  const serving = Object.assign(world, { asked, closed: 0 })
+  const serving = Object.assign(ports, { asked, closed: 0 })
   return serving
 }
 
 test('address and token are printed once, the log goes elsewhere, and a signal closes it', async () => {
-  const world = makeServingWorld({ workspace: '/home/dev' })
-  expect(await runCommandLine(['serve'], world)).toBe(0)
-  expect(world.screen.out.text).toBe(
+  const ports = makeServingWorld({ workspace: '/home/dev' })
+  expect(await runCommandLine(['serve'], ports)).toBe(0)
+  expect(ports.screen.out.text).toBe(
     'Address: http://127.0.0.1:4711\nToken:   t0ken\nPage:    http://127.0.0.1:4711/?token=t0ken\nEnd it with Ctrl-C.\n'
   )
-  expect(world.screen.err.text).toBe('a line [2J\n')
-  expect(world.closed).toBe(1)
-  expect(world.asked).toMatchObject([
+  expect(ports.screen.err.text).toBe('a line [2J\n')
+  expect(ports.closed).toBe(1)
+  expect(ports.asked).toMatchObject([
     { dataDir: '/home/dev/.loadgate', port: 0, token: undefined, rehearse: false, serviceName: undefined }
   ])
 })
 
 test('--json for scripts, and every flag arrives', async () => {
-  const world = makeServingWorld({ workspace: '/home/dev', token: 'mine' })
+  const ports = makeServingWorld({ workspace: '/home/dev', token: 'mine' })
   const flags = ['--port', '8080', '--data', 'here', '--rehearse', '--service-name', 'acme']
-  await runCommandLine(['serve', '--json', ...flags], world)
-  expect(JSON.parse(world.screen.out.text)).toEqual({
+  await runCommandLine(['serve', '--json', ...flags], ports)
+  expect(JSON.parse(ports.screen.out.text)).toEqual({
     url: 'http://127.0.0.1:4711',
     token: 't0ken',
     page: 'http://127.0.0.1:4711/?token=t0ken'
   })
-  expect(world.asked).toMatchObject([
+  expect(ports.asked).toMatchObject([
     { dataDir: resolve('/home/dev/here'), port: 8080, token: 'mine', rehearse: true, serviceName: 'acme' }
   ])
 })
 
 describe('refusing', () => {
   test.each(['99999', '80a', '-1', '1.5'])('port %s', async (port) => {
-    const world = makeServingWorld()
-    await expect(runCommandLine(['serve', '--port', port], world)).rejects.toThrow(
+    const ports = makeServingWorld()
+    await expect(runCommandLine(['serve', '--port', port], ports)).rejects.toThrow(
       '--port takes a number from 0 to 65535'
     )
-    expect(world.asked).toEqual([])
+    expect(ports.asked).toEqual([])
   })
 
   test('Windows', async () => {
-    const world = makeServingWorld({ platform: 'win32' })
-    await expect(runCommandLine(['serve'], world)).rejects.toThrow('needs Linux or macOS')
-    expect(world.asked).toEqual([])
+    const ports = makeServingWorld({ platform: 'win32' })
+    await expect(runCommandLine(['serve'], ports)).rejects.toThrow('needs Linux or macOS')
+    expect(ports.asked).toEqual([])
   })
 })

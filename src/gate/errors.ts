@@ -12,12 +12,12 @@ export class CancelledError extends Error {
 }
 
 /** What kept the story from its end. */
-export interface Trouble {
+export interface Failure {
   readonly kind: 'timed-out' | 'cancelled' | 'error'
   readonly message: string
 }
 
-export function troubleOf(thrown: unknown): Trouble {
+export function failureOf(thrown: unknown): Failure {
   if (thrown instanceof DeadlineError) return { kind: 'timed-out', message: thrown.message }
   if (thrown instanceof CancelledError) return { kind: 'cancelled', message: thrown.message }
   return { kind: 'error', message: messageOf(thrown) }

@@ -1,6 +1,6 @@
 import type { Run } from '../service/documents/documents.js'
 import type { Collection } from './collect/collect.js'
-import type { Trouble } from './errors.js'
+import type { Failure } from './errors.js'
 import type { Watched } from './run/watch-run.js'
 
 /** What the story has brought together so far; each part may be missing. */
@@ -9,7 +9,7 @@ export interface Findings {
   readonly watched?: Watched
   readonly collection?: Collection
   /** What kept the story from going on. */
-  readonly trouble?: Trouble
+  readonly failure?: Failure
   readonly isDetached?: boolean
   /** The gate itself has told the run to stop. */
   readonly isStoppedHere?: boolean

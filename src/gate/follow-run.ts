@@ -2,8 +2,8 @@ import type { Run } from '../service/documents/documents.js'
 import type { CollectOptions } from './collect/collect.js'
 import { showRun } from './collect/late-values.js'
 import { startDeadline } from './deadline.js'
-import { DeadlineError, troubleOf } from './errors.js'
-import type { Trouble } from './errors.js'
+import { DeadlineError, failureOf } from './errors.js'
+import type { Failure } from './errors.js'
 import type { Findings } from './findings.js'
 import type { Gate } from './gate.js'
 import { endRun } from './run/end-run.js'
@@ -28,24 +28,24 @@ const STOP_ON_TROUBLE_MS = 3 * MINUTE
 /** A run of which something is known. */
 type Followed = Findings & { readonly run: Run }
 
-/** Start → watch → collect. Each step answers what it found, with what was found before it, and with its trouble if there was one. */
+/** Start → watch → collect. Each step answers what it found, with what was found before it, and with its failure if there was one. */
 export async function followRun(gate: Gate): Promise<Findings> {
-  const { bench, settings } = gate
-  const beganMs = bench.clock.now()
-  const deadline = startDeadline(bench.clock, settings.timeoutMs, {
+  const { ports, settings } = gate
+  const beganMs = ports.clock.now()
+  const deadline = startDeadline(ports.clock, settings.timeoutMs, {
     error: new DeadlineError(
       `The run did not end within the timeout of ${formatDuration(settings.timeoutMs)}.`
     ),
-    others: [bench.cancelled]
+    others: [ports.cancelled]
   })
   try {
     const started = await start(gate, deadline.signal)
-    if (started.run === undefined || started.trouble !== undefined || started.isDetached) return started
+    if (started.run === undefined || started.failure !== undefined || started.isDetached) return started
     const first = started.run
     const watched = await watch(gate, first, { signal: deadline.signal, beganMs })
-    const { trouble } = watched
-    if (trouble === undefined) return await collectResults(gate, watched, { first })
-    return trouble.kind === 'timed-out' ? await collectAfterTimeout(gate, first, trouble) : watched
+    const { failure } = watched
+    if (failure === undefined) return await collectResults(gate, watched, { first })
+    return failure.kind === 'timed-out' ? await collectAfterTimeout(gate, first, failure) : watched
   } finally {
     deadline.release()
   }
@@ -59,45 +59,45 @@ async function start(gate: Gate, signal: AbortSignal): Promise<Findings> {
     void loadAfterRun()
     return gate.settings.wait ? { run } : leaveRunning(gate, run)
   } catch (thrown) {
-    return { ...(run !== undefined && { run }), trouble: troubleOf(thrown) }
+    return { ...(run !== undefined && { run }), failure: failureOf(thrown) }
   }
 }
 
 /** At once: a person who waits wants to look at the run itself. */
-function tellRun({ bench, settings }: Gate, run: Run): void {
+function tellRun({ ports, settings }: Gate, run: Run): void {
   const url = runUrl(settings, run) ?? ''
-  bench.setOutput('run-id', run.id)
-  bench.setOutput('run-url', url)
-  bench.log.info(`Run ${run.id} (${run.status})${url === '' ? '' : `: ${url}`}`)
+  ports.setOutput('run-id', run.id)
+  ports.setOutput('run-url', url)
+  ports.log.info(`Run ${run.id} (${run.status})${url === '' ? '' : `: ${url}`}`)
 }
 
-function leaveRunning({ bench, ledger }: Gate, run: Run): Findings {
-  ledger.note({ cleanupDue: false })
-  const { madeGrids } = ledger.state
+function leaveRunning({ ports, saved }: Gate, run: Run): Findings {
+  saved.note({ cleanupDue: false })
+  const { madeGrids } = saved.state
   if (madeGrids.length > 0)
-    bench.log.info(`The grids ${madeGrids.join(', ')} are left to the run; their stop_after ends them.`)
+    ports.log.info(`The grids ${madeGrids.join(', ')} are left to the run; their stop_after ends them.`)
   return { run, isDetached: true }
 }
 
 async function watch(
-  { bench, client, settings }: Gate,
+  { ports, client, settings }: Gate,
   run: Run,
   { signal, beganMs }: { signal: AbortSignal; beganMs: number }
 ): Promise<Followed> {
   try {
     const watched = await watchRun({
       show: () => showRun(client, run.id, signal),
-      log: bench.log,
-      clock: bench.clock,
+      log: ports.log,
+      clock: ports.clock,
       signal,
       longestMs: settings.pollIntervalMs,
       durationSeconds: settings.durationSeconds,
-      onProgress: (progress) => bench.onProgress?.(progress)
+      onProgress: (progress) => ports.onProgress?.(progress)
     })
     // A run whose creation took long, or was looked for, may have run before the watch began.
     return { run: watched.run, watched: { ...watched, sinceMs: beganMs } }
   } catch (thrown) {
-    return { run, trouble: troubleOf(thrown) }
+    return { run, failure: failureOf(thrown) }
   }
 }
 
@@ -106,19 +106,19 @@ async function collectResults(
   findings: Followed,
   options: Omit<CollectOptions, 'signal'>
 ): Promise<Followed> {
-  const { bench, settings } = gate
+  const { ports, settings } = gate
   const longestMs = longestCollectionMs(settings, findings.run)
-  const deadline = startDeadline(bench.clock, Math.min(settings.timeoutMs, longestMs), {
+  const deadline = startDeadline(ports.clock, Math.min(settings.timeoutMs, longestMs), {
     error: new DeadlineError('The time for collecting the results is over.'),
-    others: [bench.cancelled]
+    others: [ports.cancelled]
   })
   try {
     const { collect } = await loadAfterRun()
     const collection = await collect(gate, findings.run, { ...options, signal: deadline.signal })
     const collected = { ...findings, run: collection.run, collection }
-    return bench.cancelled.aborted ? { ...collected, trouble: troubleOf(bench.cancelled.reason) } : collected
+    return ports.cancelled.aborted ? { ...collected, failure: failureOf(ports.cancelled.reason) } : collected
   } catch (thrown) {
-    return { ...findings, trouble: troubleOf(thrown) }
+    return { ...findings, failure: failureOf(thrown) }
   } finally {
     deadline.release()
   }
@@ -132,31 +132,31 @@ function longestCollectionMs({ target }: Settings, { status }: Run): number {
 }
 
 /** The run is stopped, unless it is somebody else's, and what it has brought so far is collected. It has timed out all the same. */
-async function collectAfterTimeout(gate: Gate, run: Run, trouble: Trouble): Promise<Findings> {
-  const { bench, settings } = gate
-  if (settings.origin.kind === 'existing') return { run, trouble }
+async function collectAfterTimeout(gate: Gate, run: Run, failure: Failure): Promise<Findings> {
+  const { ports, settings } = gate
+  if (settings.origin.kind === 'existing') return { run, failure }
   const stopped = { ...(await stopRun(gate, run)), isStoppedHere: true }
   const found =
-    stopped.trouble === undefined
+    stopped.failure === undefined
       ? await collectResults(gate, stopped, { first: run, isPatient: false })
       : stopped
-  if (found.trouble !== undefined) bench.log.warning(`After the timeout: ${found.trouble.message}`)
-  return { ...found, trouble: bench.cancelled.aborted ? troubleOf(bench.cancelled.reason) : trouble }
+  if (found.failure !== undefined) ports.log.warning(`After the timeout: ${found.failure.message}`)
+  return { ...found, failure: ports.cancelled.aborted ? failureOf(ports.cancelled.reason) : failure }
 }
 
-async function stopRun({ bench, client, ledger, settings }: Gate, run: Run): Promise<Followed> {
-  const { clock, cancelled, log } = bench
+async function stopRun({ ports, client, saved, settings }: Gate, run: Run): Promise<Followed> {
+  const { clock, cancelled, log } = ports
   const deadline = startDeadline(clock, STOP_ON_TROUBLE_MS, {
     error: new Error('the run did not end in time after it was told to stop'),
     others: [cancelled]
   })
   // What has run out of its time is stopped, whatever stop-on-cancel says.
-  ledger.noteDone({ leaveIfKilled: false })
+  saved.noteDone({ leaveIfKilled: false })
   try {
     log.warning(`The timeout of ${formatDuration(settings.timeoutMs)} is over: stopping run ${run.id}.`)
     return { run: await endRun(client, run.id, { clock, signal: deadline.signal }) }
   } catch (thrown) {
-    return { run, trouble: troubleOf(thrown) }
+    return { run, failure: failureOf(thrown) }
   } finally {
     deadline.release()
   }

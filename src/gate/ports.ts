@@ -86,7 +86,7 @@ export interface Progress {
 }
 
 /** The tools on the table: everything the story needs of the world it runs in. */
-export interface Workbench {
+export interface Ports {
   readonly log: Log
   readonly clock: Clock
   /** Aborted when the job is cancelled. */

@@ -2,7 +2,7 @@ import type { StepState } from './step-state.js'
 import { messageOf } from './errors.js'
 
 /** Keeps the step's saved state in step with what has happened; every change is saved at once. */
-export class Ledger {
+export class SavedState {
   #state: StepState
   readonly #save: (state: StepState) => void
   readonly #warn: (message: string) => void

@@ -1,6 +1,6 @@
-import type { Workbench } from '../gate/ports.js'
+import type { Ports } from '../gate/ports.js'
 
-type Clock = Workbench['clock']
+type Clock = Ports['clock']
 
 /** Why GitHub did not take the comment. */
 export type FailureKind =

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { messageOf } from '../gate/errors.js'
-import type { CommentRequest, Log, Workbench } from '../gate/ports.js'
+import type { CommentRequest, Log, Ports } from '../gate/ports.js'
 import { isCommentOf, readWriter } from '../report/markdown/comment-marker.js'
 import type { CommentWriter } from '../report/markdown/comment-marker.js'
 import { readHistory } from '../report/markdown/history.js'
@@ -37,14 +37,14 @@ const ignore = (): void => undefined
 /** Octokit would print what a server says about its API, and the runner reads what is printed. */
 const SILENT = { debug: ignore, info: ignore, warn: ignore, error: ignore }
 
-interface Ports {
+interface CommentPorts {
   readonly env: NodeJS.ProcessEnv
   readonly log: Log
-  readonly clock: Workbench['clock']
+  readonly clock: Ports['clock']
 }
 
 /** What was found out so far; a further attempt goes on from it. */
-interface Task extends Ports {
+interface Task extends CommentPorts {
   readonly octokit: Octokit
   readonly request: CommentRequest
   readonly key: string
@@ -61,7 +61,7 @@ interface Task extends Ports {
 export function createCommenter(
   env: NodeJS.ProcessEnv,
   log: Log,
-  clock: Workbench['clock']
+  clock: Ports['clock']
 ): (request: CommentRequest) => Promise<void> {
   const gate = randomUUID().replaceAll('-', '')
   return async (request) => {
@@ -95,7 +95,7 @@ function describeEnd({ aborted, reason }: AbortSignal, thrown: unknown): Failure
   return { kind: 'other', status: undefined, words, waitMs: undefined }
 }
 
-async function openTask(ports: Ports, gate: string, request: CommentRequest): Promise<Task> {
+async function openTask(ports: CommentPorts, gate: string, request: CommentRequest): Promise<Task> {
   return {
     ...ports,
     request,

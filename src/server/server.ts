@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import multipart from '@fastify/multipart'
 import fastify, { type FastifyError, type FastifyInstance, type FastifyReply } from 'fastify'
 import { type Clock, systemClock } from './clock.js'
-import type { Desk } from './api/documents.js'
+import type { ServiceFacts } from './api/documents.js'
 import type { Engine } from './engines/engine.js'
 import { createJMeterEngine } from './engines/jmeter/jmeter.js'
 import { createRehearsalEngine } from './engines/rehearsal.js'
@@ -95,7 +95,7 @@ export async function startService(options: ServiceOptions): Promise<EmbeddedSer
 
   const app = createApp()
   const port = (): number => (app.server.address() as AddressInfo).port
-  const desk: Desk = {
+  const facts: ServiceFacts = {
     words: wordsOf(options.serviceName),
     store,
     token: options.token ?? randomBytes(24).toString('base64url'),
@@ -103,10 +103,10 @@ export async function startService(options: ServiceOptions): Promise<EmbeddedSer
     baseUrl: () => `http://127.0.0.1:${port()}`
   }
   const loadArtist = options.pages
-  const pages = loadArtist && new RunPages({ desk, clock, synthetic: engine.synthetic, log, loadArtist })
-  addGuards(app, { token: desk.token, vendor: desk.words.vendor, port })
+  const pages = loadArtist && new RunPages({ facts, clock, synthetic: engine.synthetic, log, loadArtist })
+  addGuards(app, { token: facts.token, vendor: facts.words.vendor, port })
   addRoutes(app, {
-    desk,
+    facts,
     grids,
     runs,
     engine,
@@ -115,9 +115,9 @@ export async function startService(options: ServiceOptions): Promise<EmbeddedSer
   })
   await app.listen({ host: '127.0.0.1', port: options.port ?? 0 })
   return {
-    url: desk.baseUrl(),
-    token: desk.token,
-    keepLogs: (request) => keepLogs(store, { ...request, secrets: [...request.secrets, desk.token] }),
+    url: facts.baseUrl(),
+    token: facts.token,
+    keepLogs: (request) => keepLogs(store, { ...request, secrets: [...request.secrets, facts.token] }),
     keepSamples: (folder) => keepSamples(store, folder),
     close: async ({ withinMs } = {}) => {
       closing.abort()

@@ -65,7 +65,7 @@ export class UploadError extends ServiceError {
 }
 
 /** Whether the same request may well succeed a little later. */
-export function isPassing(error: unknown): boolean {
+export function isTransient(error: unknown): boolean {
   if (error instanceof UnreachableError) return true
   if (error instanceof MalformedReplyError) return true
   return (
@@ -82,7 +82,7 @@ const NOT_READY: readonly number[] = [403, 404, 409, 422, 423]
 
 /** Whether something the service has yet to make may well be there a little later. */
 export function isNotReady(error: unknown): boolean {
-  if (isPassing(error) || error instanceof RedirectError) return true
+  if (isTransient(error) || error instanceof RedirectError) return true
   return error instanceof RefusedError && (error.status < 400 || NOT_READY.includes(error.status))
 }
 
@@ -104,7 +104,7 @@ const SAYS_NO: ReadonlySet<number> = new Set([
  * said no. Everything else leaves a doubt: a redirect or an odd success may follow a creation that worked; 408, 5xx and what only
  * proxies say (499, 460) may stand for a request that was handed on.
  */
-export function madeNothing(error: unknown): boolean {
+export function hadNoEffect(error: unknown): boolean {
   if (error instanceof UploadError || error instanceof CertificateError) return true
   if (error instanceof UnreachableError) return error.neverSent
   return error instanceof RefusedError && SAYS_NO.has(error.status)

@@ -1,5 +1,5 @@
 import type { Clock } from './clock.js'
-import { RefusedError, isPassing } from './errors.js'
+import { RefusedError, isTransient } from './errors.js'
 
 /** How often one operation may be sent, and how long the service may take to begin its answer. */
 export interface Care {
@@ -54,7 +54,7 @@ export async function withCare<T>(
     try {
       return await options.attempt()
     } catch (error) {
-      if (options.signal?.aborted || attempt >= care.attempts || !isPassing(error)) throw error
+      if (options.signal?.aborted || attempt >= care.attempts || !isTransient(error)) throw error
       await clock.sleep(pauseBefore(attempt, error), options.signal)
     }
   }

@@ -1,12 +1,12 @@
 import type { Clock } from './clock.js'
-import { isNotReady, isPassing, isRefusedForGood, mayBeMomentary } from './errors.js'
+import { isNotReady, isTransient, isRefusedForGood, mayBeMomentary } from './errors.js'
 import { pauseBefore } from './retries.js'
 
 /** Which failures in a row are borne where the same thing may be asked again, and for how long. Any other failure ends it at once. */
 export interface RetryPolicy {
   /** What passes by itself: an outage, or something that is yet to be made. */
-  readonly isPassing: (error: unknown) => boolean
-  readonly passingMs: number
+  readonly isTransient: (error: unknown) => boolean
+  readonly transientMs: number
   /** A "no" that may come from something else in the service's place for a while. */
   readonly isRefusal: (error: unknown) => boolean
   readonly refusalMs: number
@@ -19,14 +19,14 @@ const MINUTE_MS = 60 * SECOND_MS
  * An outage is borne for minutes; a refusal for a minute, for it may come from an ingress in the middle of a deployment, and a run that
  * was really deleted must not be waited for much longer; a refusal of the token, or an error of our own, not at all.
  */
-function outage(passingMs: number, refusalMs = MINUTE_MS): RetryPolicy {
-  return { isPassing, passingMs, isRefusal: mayBeMomentary, refusalMs }
+function outage(transientMs: number, refusalMs = MINUTE_MS): RetryPolicy {
+  return { isTransient, transientMs, isRefusal: mayBeMomentary, refusalMs }
 }
 
 /** Results are made after the run has ended: what says "not yet" is borne as long as the collection lasts. */
 const COLLECT: RetryPolicy = {
-  isPassing: isNotReady,
-  passingMs: Infinity,
+  isTransient: isNotReady,
+  transientMs: Infinity,
   isRefusal: (error) => mayBeMomentary(error) && !isRefusedForGood(error),
   refusalMs: MINUTE_MS
 }
@@ -47,7 +47,7 @@ export const RETRY = {
   terminateGrid: outage(Infinity, 15 * SECOND_MS),
   collect: COLLECT,
   // Everything is home by then; the service may still be away for a moment.
-  lastLook: { ...COLLECT, passingMs: MINUTE_MS }
+  lastLook: { ...COLLECT, transientMs: MINUTE_MS }
 } as const satisfies Record<string, RetryPolicy>
 
 const LONGEST_PAUSE_ATTEMPT = 6
@@ -80,12 +80,12 @@ export class Failures {
 
   /** The wait before the next attempt; throws the error where it is not to be borne any longer. */
   bear(error: unknown): number {
-    const { passingMs, refusalMs } = this.#policy
+    const { transientMs, refusalMs } = this.#policy
     const nowMs = this.#clock.now()
     this.#count++
     this.#sinceMs ??= nowMs
-    if (this.#policy.isPassing(error)) {
-      if (nowMs - this.#sinceMs > passingMs) throw error
+    if (this.#policy.isTransient(error)) {
+      if (nowMs - this.#sinceMs > transientMs) throw error
       return pauseBefore(Math.min(this.#count, LONGEST_PAUSE_ATTEMPT), error)
     }
     this.#refusedSinceMs ??= nowMs

@@ -19,7 +19,7 @@ import { plain, strikeOut, table } from './screen.js'
 import type { Screen } from './screen.js'
 import { createTerminalLog } from './terminal-log.js'
 
-export interface ApiWorld {
+export interface ApiPorts {
   readonly screen: Screen
   readonly cancelled: AbortSignal
   readonly workspace: string
@@ -55,34 +55,34 @@ export const RESULTS_FLAGS: readonly Flag[] = [
   { name: 'timeout', value: 'duration', about: `How long to wait for them. Default: ${RESULTS_TIMEOUT}.` }
 ]
 
-interface Desk {
+interface ApiCall {
   readonly client: ServiceClient
   readonly args: Arguments
-  readonly world: ApiWorld
+  readonly ports: ApiPorts
   /** Prints JSON where it was asked for, else the words. */
   readonly tell: (document: unknown, words: () => string) => void
 }
 
-type ApiCommand = (desk: Desk) => Promise<void>
+type ApiCommand = (call: ApiCall) => Promise<void>
 
 /** Opens a client, runs one operation with it, and closes it. */
-export async function runApiCommand(command: ApiCommand, args: Arguments, world: ApiWorld): Promise<number> {
+export async function runApiCommand(command: ApiCommand, args: Arguments, ports: ApiPorts): Promise<number> {
   const address = takeAddress(args.text('base-url'))
-  if (world.token === '')
+  if (ports.token === '')
     throw new UsageError('LOADGATE_TOKEN is not set; put the API token of the service into it')
   const client = new ServiceClient({
     address,
-    token: world.token,
+    token: ports.token,
     words: vocabularyOf(args.text('service-name') || undefined),
     clock: systemClock
   })
-  const { out } = world.screen
+  const { out } = ports.screen
   const tell = (document: unknown, words: () => string): void => {
     const text = args.has('json') ? JSON.stringify(document, null, 2) : plain(words())
-    out.write(`${strikeOut(text, [world.token])}\n`)
+    out.write(`${strikeOut(text, [ports.token])}\n`)
   }
   try {
-    await command({ client, args, world, tell })
+    await command({ client, args, ports, tell })
     return 0
   } finally {
     await client.close()
@@ -101,13 +101,13 @@ function takeAddress(baseUrl: string): Address {
   }
 }
 
-export async function listRuns({ client, tell, world }: Desk): Promise<void> {
+export async function listRuns({ client, tell, ports }: ApiCall): Promise<void> {
   const { runs, total, isWhole } = await readRunList(client, {
-    signal: world.cancelled,
+    signal: ports.cancelled,
     mostPages: MOST_PAGES
   })
   if (!isWhole)
-    world.screen.err.write(
+    ports.screen.err.write(
       `loadgate: the list goes on; these are the ${runs.length} runs of its first ${MOST_PAGES} pages\n`
     )
   tell({ total: total ?? runs.length, runs }, () =>
@@ -118,35 +118,35 @@ export async function listRuns({ client, tell, world }: Desk): Promise<void> {
   )
 }
 
-export async function showRun({ client, args, tell, world }: Desk): Promise<void> {
-  const run = await client.showRun(oneId(args), world.cancelled)
+export async function showRun({ client, args, tell, ports }: ApiCall): Promise<void> {
+  const run = await client.showRun(oneId(args), ports.cancelled)
   tell(run, () => describeRun(run))
 }
 
-export async function stopRun({ client, args, tell, world }: Desk): Promise<void> {
-  const run = await client.stopRun(oneId(args), world.cancelled)
+export async function stopRun({ client, args, tell, ports }: ApiCall): Promise<void> {
+  const run = await client.stopRun(oneId(args), ports.cancelled)
   tell(run, () => describeRun(run))
 }
 
-export async function repeatRun({ client, args, tell, world }: Desk): Promise<void> {
-  const run = await client.repeatRun(oneId(args), world.cancelled)
+export async function repeatRun({ client, args, tell, ports }: ApiCall): Promise<void> {
+  const run = await client.repeatRun(oneId(args), ports.cancelled)
   tell(run, () => describeRun(run))
 }
 
-export async function showReport({ client, args, tell, world }: Desk): Promise<void> {
-  const report = await client.report(oneId(args), world.cancelled)
+export async function showReport({ client, args, tell, ports }: ApiCall): Promise<void> {
+  const report = await client.report(oneId(args), ports.cancelled)
   const means = Object.entries(report.means).map(([name, value]) => `${name}: ${value}`)
   tell(report, () => [report.summary, ...means].join('\n'))
 }
 
-export async function downloadResults({ client, args, tell, world }: Desk): Promise<void> {
-  const run = await client.showRun(oneId(args), world.cancelled)
-  const folder = resolve(world.workspace, args.text('output') || join('loadgate-results', run.id))
+export async function downloadResults({ client, args, tell, ports }: ApiCall): Promise<void> {
+  const run = await client.showRun(oneId(args), ports.cancelled)
+  const folder = resolve(ports.workspace, args.text('output') || join('loadgate-results', run.id))
   await mkdir(folder, { recursive: true })
-  const { log } = createTerminalLog(world.screen.err, undefined)
+  const { log } = createTerminalLog(ports.screen.err, undefined)
   const deadline = startDeadline(systemClock, takeTimeoutMs(args.text('timeout') || RESULTS_TIMEOUT), {
     error: new Error('the time for it is over; --timeout gives more'),
-    others: [world.cancelled]
+    others: [ports.cancelled]
   })
   const place = { resultsDir: folder, signal: deadline.signal }
   const grids = await fetchResults({ client, clock: systemClock, log }, run, place)
@@ -172,7 +172,7 @@ function takeTimeoutMs(text: string): number {
   return parsed.value * 1000
 }
 
-export async function createGrid({ client, args, tell, world }: Desk): Promise<void> {
+export async function createGrid({ client, args, tell, ports }: ApiCall): Promise<void> {
   const text = args.text('grids')
   if (text === '') throw new UsageError('--grids is missing: give one specification')
   const { grids, problems } = readGridList(
@@ -186,26 +186,26 @@ export async function createGrid({ client, args, tell, world }: Desk): Promise<v
   if (problems.length > 0) throw new UsageError(`--grids: ${problems.join('; ')}`)
   if (specification === undefined || isReference(specification) || grids.length > 1)
     throw new UsageError('--grids takes one specification here, and no reference')
-  const grid = await client.createGrid(specification, world.cancelled)
+  const grid = await client.createGrid(specification, ports.cancelled)
   tell(grid, () => describeGrid(grid))
 }
 
-export async function showGrid({ client, args, tell, world }: Desk): Promise<void> {
-  const grid = await client.showGrid(oneId(args), world.cancelled)
+export async function showGrid({ client, args, tell, ports }: ApiCall): Promise<void> {
+  const grid = await client.showGrid(oneId(args), ports.cancelled)
   tell(grid, () => describeGrid(grid))
 }
 
-export async function terminateGrid({ client, args, tell, world }: Desk): Promise<void> {
+export async function terminateGrid({ client, args, tell, ports }: ApiCall): Promise<void> {
   const id = oneId(args)
-  const grid = await client.terminateGrid(id, world.cancelled)
+  const grid = await client.terminateGrid(id, ports.cancelled)
   tell(grid ?? { id, status: 'stopped' }, () =>
     grid === undefined ? `Grid ${id} was terminated.` : describeGrid(grid)
   )
 }
 
 /** Users' tokens are never shown, as JSON neither. */
-export async function showAccount({ client, tell, world }: Desk): Promise<void> {
-  const account = redact(await client.account(world.cancelled))
+export async function showAccount({ client, tell, ports }: ApiCall): Promise<void> {
+  const account = redact(await client.account(ports.cancelled))
   tell(account, () =>
     [
       `Account ${account.email ?? '–'}`,

@@ -3,14 +3,14 @@ import * as api from './api-commands.js'
 import { UsageError, asksForHelp, readArguments } from './arguments.js'
 import type { Arguments, Flag } from './arguments.js'
 import { DEMO_FLAGS, runDemoCommand } from './demo-command.js'
-import type { DemoWorld } from './demo-command.js'
+import type { DemoPorts } from './demo-command.js'
 import { GATE_FLAGS, runGateCommand } from './gate-command.js'
 import { renderHelp, renderOverview } from './help.js'
 import { REPORT_FLAGS, areFiles, runReportCommand } from './report-command.js'
 import { SERVE_FLAGS, runServeCommand } from './serve-command.js'
-import type { ServeWorld } from './serve-command.js'
+import type { ServePorts } from './serve-command.js'
 
-export type World = DemoWorld & ServeWorld & { readonly version: string }
+export type CommandPorts = DemoPorts & ServePorts & { readonly version: string }
 
 /** One use of a command: what is done depends on whether there are words behind it, and which. */
 export interface Form {
@@ -20,7 +20,7 @@ export interface Form {
   readonly flags: readonly Flag[]
   /** What to type instead, when a flag is given that has none. */
   readonly instead?: string
-  run(args: Arguments, world: World): Promise<number>
+  run(args: Arguments, ports: CommandPorts): Promise<number>
 }
 
 interface CommandText {
@@ -30,7 +30,7 @@ interface CommandText {
   readonly about: string
   readonly forms: readonly [Form, ...Form[]]
   /** The form that the words ask for; the first one where it is not said. */
-  formOf?(words: readonly string[], world: World): Form
+  formOf?(words: readonly string[], ports: CommandPorts): Form
 }
 
 interface Command extends CommandText {
@@ -48,7 +48,7 @@ function apiForm(usage: string, command: ApiCommand, flags: readonly Flag[] = []
   return {
     usage,
     flags: [...api.CONNECTION_FLAGS, ...flags],
-    run: (args, world) => api.runApiCommand(command, args, world)
+    run: (args, ports) => api.runApiCommand(command, args, ports)
   }
 }
 
@@ -94,7 +94,7 @@ const COMMAND_TEXTS: readonly CommandText[] = [
     operands: REPORT_OPERANDS,
     about: 'show the report of a run; with CSVs at hand: make the page and judge them',
     forms: [SHOW_REPORT, REPORT_FILES],
-    formOf: (words, world) => (areFiles(words, world) ? REPORT_FILES : SHOW_REPORT)
+    formOf: (words, ports) => (areFiles(words, ports) ? REPORT_FILES : SHOW_REPORT)
   },
   apiCommand('results', '<id>', 'download the CSVs of a run', api.downloadResults, api.RESULTS_FLAGS),
   apiCommand('grid create', '', 'make a grid', api.createGrid, api.GRID_FLAGS),
@@ -117,13 +117,13 @@ export const COMMANDS: readonly Command[] = COMMAND_TEXTS.map((command) => {
 })
 
 /** Runs what was typed and answers the exit code. */
-export async function runCommandLine(args: readonly string[], world: World): Promise<number> {
-  const { out, err } = world.screen
+export async function runCommandLine(args: readonly string[], ports: CommandPorts): Promise<number> {
+  const { out, err } = ports.screen
   const [first = ''] = args
   const isHelp = first === 'help' || asksForHelp(args.slice(0, 1), [])
   const rest = isHelp ? args.slice(1) : args
   const command = findCommand(rest)
-  if (first === '--version' && args.length === 1) out.write(`${world.version}\n`)
+  if (first === '--version' && args.length === 1) out.write(`${ports.version}\n`)
   else if (args.length === 0) {
     // A script whose variable is not set must not pass for a gate that held.
     err.write(`${renderOverview(COMMANDS)}\nloadgate: no command was given.\n`)
@@ -131,19 +131,19 @@ export async function runCommandLine(args: readonly string[], world: World): Pro
   } else if (command === undefined && isOverviewAsked(isHelp, rest)) out.write(renderOverview(COMMANDS))
   else if (command === undefined) throw new UsageError(unknownCommand(rest[0] ?? ''))
   else if (isHelp || asksForHelp(rest, command.flags)) out.write(renderHelp(command))
-  else return runCommand(command, args.slice(command.name.split(' ').length), world)
+  else return runCommand(command, args.slice(command.name.split(' ').length), ports)
   return 0
 }
 
-async function runCommand(command: Command, args: readonly string[], world: World): Promise<number> {
+async function runCommand(command: Command, args: readonly string[], ports: CommandPorts): Promise<number> {
   const given = readArguments(args, command.flags)
   // As a path it would be the working folder, with whatever lies there.
   if (given.words.includes(''))
     throw new UsageError(`a word behind \`loadgate ${command.name}\` is empty; is a variable not set?`)
-  if (command.operands !== REPORT_OPERANDS || !areFiles(given.words, world)) checkWords(command, given.words)
-  const form = command.formOf?.(given.words, world) ?? command.forms[0]
+  if (command.operands !== REPORT_OPERANDS || !areFiles(given.words, ports)) checkWords(command, given.words)
+  const form = command.formOf?.(given.words, ports) ?? command.forms[0]
   checkFlags(form, given.flags)
-  return form.run(given, world)
+  return form.run(given, ports)
 }
 
 /** `loadgate help`, and `loadgate grid --help`: the first word of some commands is none by itself. */

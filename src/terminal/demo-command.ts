@@ -2,9 +2,9 @@ import { join, relative, resolve } from 'node:path'
 import type { Arguments, Flag } from './arguments.js'
 import { readArguments } from './arguments.js'
 import { GATE_FLAGS, nameOutputFolder, runGateCommand } from './gate-command.js'
-import type { GateWorld } from './gate-command.js'
+import type { GateCommandPorts } from './gate-command.js'
 
-export interface DemoWorld extends GateWorld {
+export interface DemoPorts extends GateCommandPorts {
   /** Where the example lies. */
   readonly exampleDir: string
   startShop(slow: boolean): Promise<{ port: number; served(): number; close(): Promise<void> }>
@@ -17,29 +17,29 @@ export const DEMO_FLAGS: readonly Flag[] = [
 ]
 
 /** `npm start`: a demo shop on loopback, and the gate of examples/shop on it. */
-export async function runDemoCommand(args: Arguments, world: DemoWorld): Promise<number> {
-  const { out } = world.screen
-  const shop = await world.startShop(args.has('slow'))
+export async function runDemoCommand(args: Arguments, ports: DemoPorts): Promise<number> {
+  const { out } = ports.screen
+  const shop = await ports.startShop(args.has('slow'))
   try {
     out.write(`A ${args.has('slow') ? 'slow ' : ''}demo shop is open on 127.0.0.1:${shop.port}.\n`)
-    const rehearse = args.has('rehearse') || !(await world.hasJava())
+    const rehearse = args.has('rehearse') || !(await ports.hasJava())
     if (rehearse && !args.has('rehearse'))
       out.write(
         'There is no Java here, so this is a rehearsal with synthetic samples. With Java 17 and Maven it is the real thing.\n'
       )
     // The example names its files from the clone's root, wherever this was typed; its results go where it was.
-    const root = resolve(world.exampleDir, '../..')
+    const root = resolve(ports.exampleDir, '../..')
     const gateArgs = [
       '--config',
-      relative(root, join(world.exampleDir, 'loadgate.yml')),
+      relative(root, join(ports.exampleDir, 'loadgate.yml')),
       '--output',
-      resolve(world.workspace, nameOutputFolder()),
+      resolve(ports.workspace, nameOutputFolder()),
       '--override-parameters',
       `-Jport=${shop.port}`,
       ...(rehearse ? ['--rehearse'] : [])
     ]
     // A token that happens to be in the environment is for a service; the embedded one takes none.
-    const demoWorld = { ...world, workspace: root, token: '' }
+    const demoWorld = { ...ports, workspace: root, token: '' }
     const code = await runGateCommand(readArguments(gateArgs, GATE_FLAGS), demoWorld)
     if (!rehearse) out.write(`The shop answered ${shop.served()} requests.\n`)
     return code

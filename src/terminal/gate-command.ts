@@ -11,7 +11,7 @@ import { maskToken } from '../gate/settings/mask-token.js'
 import { runGate } from '../gate/run-gate.js'
 import { defaultName, readSettings } from '../gate/settings/settings.js'
 import type { Settings } from '../gate/settings/settings.js'
-import type { LocalService, LocalServiceRequest, Workbench } from '../gate/ports.js'
+import type { LocalService, LocalServiceRequest, Ports } from '../gate/ports.js'
 import type { Outcome } from '../report/outcome.js'
 import { terminalLines } from '../report/terminal.js'
 import { verdictDocument } from '../report/verdict-document.js'
@@ -25,7 +25,7 @@ import type { Screen } from './screen.js'
 import { createTerminalLog } from './terminal-log.js'
 
 /** What the gate needs that only the entry can give. */
-export interface GateWorld {
+export interface GateCommandPorts {
   readonly screen: Screen
   readonly cancelled: AbortSignal
   readonly workspace: string
@@ -94,20 +94,20 @@ export const GATE_FLAGS: readonly Flag[] = INPUT_GROUPS.flatMap((group) =>
 )
 
 /** `loadgate run`: the gate, with settings from flags named as the inputs. Answers the exit code. */
-export async function runGateCommand(args: Arguments, world: GateWorld): Promise<number> {
+export async function runGateCommand(args: Arguments, ports: GateCommandPorts): Promise<number> {
   const isJson = args.has('json')
-  const stream = isJson ? world.screen.err : world.screen.out
+  const stream = isJson ? ports.screen.err : ports.screen.out
   const bar = stream.isTTY ? new ProgressBar(stream) : undefined
   const { log, mask, strike } = createTerminalLog(stream, bar)
-  const say = (text: string): unknown => world.screen.out.write(strike(text))
-  maskToken({ mask }, world.token)
+  const say = (text: string): unknown => ports.screen.out.write(strike(text))
+  maskToken({ mask }, ports.token)
   const settings = await readSettings({
-    read: (name) => readFlag(name, args, world.token),
-    readConfig: (path) => readFile(resolve(world.workspace, path), 'utf8'),
+    read: (name) => readFlag(name, args, ports.token),
+    readConfig: (path) => readFile(resolve(ports.workspace, path), 'utf8'),
     resolveFiles: (lines) =>
-      resolvePlanFiles(lines, { workspace: world.workspace, find: world.findFiles(world.workspace) }),
+      resolvePlanFiles(lines, { workspace: ports.workspace, find: ports.findFiles(ports.workspace) }),
     defaultName: defaultName({ repository: 'loadgate', ref: '', commit: '', url: undefined }),
-    platform: world.platform,
+    platform: ports.platform,
     emptyBaseUrl: 'local'
   })
   if ('skip' in settings) {
@@ -118,13 +118,13 @@ export async function runGateCommand(args: Arguments, world: GateWorld): Promise
   if (args.has('rehearse') && settings.target.kind !== 'local')
     throw new UsageError('--rehearse goes with base-url local only')
   checkEffect(args, settings)
-  const scratchDir = resolve(world.workspace, args.text('output') || nameOutputFolder())
+  const scratchDir = resolve(ports.workspace, args.text('output') || nameOutputFolder())
   if (args.has('output')) await checkOutputFolder(scratchDir)
-  const bench: Workbench = {
+  const gatePorts: Ports = {
     log,
     mask,
     clock: systemClock,
-    cancelled: world.cancelled,
+    cancelled: ports.cancelled,
     occasion: { repository: '', ref: '', commit: '', url: undefined },
     scratchDir,
     saveState: () => undefined,
@@ -134,14 +134,14 @@ export async function runGateCommand(args: Arguments, world: GateWorld): Promise
     uploadArtifact: undefined,
     onProgress: (progress) => bar?.show(progress),
     startLocalService: (request) =>
-      world.startLocalService({
+      ports.startLocalService({
         ...request,
         dataDir: join(scratchDir, 'service'),
         rehearse: args.has('rehearse'),
         log: (line) => log.info(line)
       })
   }
-  const outcome = await runGate(bench, settings).finally(() => bar?.end())
+  const outcome = await runGate(gatePorts, settings).finally(() => bar?.end())
   if (isJson) say(`${JSON.stringify(verdictDocument(outcome), null, 2)}\n`)
   else say(describeOutcome(outcome, await describeFiles(outcome, scratchDir)))
   return exitCodeOf(outcome.verdict, settings.failOn)

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, stat, writeFile } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import { describeInput } from '../gate/settings/input-table.js'
-import { decideByEvidence, gapInMeasurements } from '../gate/verdict/decide-verdict.js'
+import { decideVerdict, gapInMeasurements } from '../gate/verdict/decide-verdict.js'
 import { exitCodeOf } from '../gate/verdict/exit-code.js'
 import type { Outcome } from '../report/outcome.js'
 import { renderPage } from '../report/page/page.js'
@@ -109,7 +109,7 @@ async function judgeFiles(
   const earlier = await readEarlierVerdict(files.map(({ path }) => path))
   const sizes = await Promise.all(files.map(async ({ path }) => (await stat(path)).size))
   return {
-    ...decideByEvidence(judgements, earlier.gap ?? gapInMeasurements(measurements)),
+    ...decideVerdict(judgements, earlier.gap ?? gapInMeasurements(measurements)),
     run: undefined,
     apdex,
     summary: undefined,

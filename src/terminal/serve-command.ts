@@ -5,7 +5,7 @@ import { UsageError } from './arguments.js'
 import { plain } from './screen.js'
 import type { Screen } from './screen.js'
 
-export interface ServeWorld {
+export interface ServePorts {
   readonly screen: Screen
   readonly cancelled: AbortSignal
   readonly workspace: string
@@ -38,19 +38,19 @@ export const SERVE_FLAGS: readonly Flag[] = [
 ]
 
 /** `loadgate serve`: the embedded service until a signal comes. Prints address, token and the page to look at once. */
-export async function runServeCommand(args: Arguments, world: ServeWorld): Promise<number> {
+export async function runServeCommand(args: Arguments, ports: ServePorts): Promise<number> {
   const port = args.text('port') || '0'
   if (!/^\d{1,5}$/.test(port) || Number(port) > 65535)
     throw new UsageError('--port takes a number from 0 to 65535')
-  if (world.platform === 'win32')
+  if (ports.platform === 'win32')
     throw new UsageError(
       'the embedded service needs Linux or macOS; on Windows give the address of a service'
     )
-  const { out, err } = world.screen
-  const service = await world.serve({
-    dataDir: resolve(world.workspace, args.text('data') || DATA_FOLDER),
+  const { out, err } = ports.screen
+  const service = await ports.serve({
+    dataDir: resolve(ports.workspace, args.text('data') || DATA_FOLDER),
     port: Number(port),
-    token: world.token || undefined,
+    token: ports.token || undefined,
     rehearse: args.has('rehearse'),
     serviceName: args.text('service-name') || undefined,
     log: (line) => err.write(`${plain(line)}\n`)
@@ -63,8 +63,8 @@ export async function runServeCommand(args: Arguments, world: ServeWorld): Promi
       ? `${JSON.stringify({ url, token, page })}\n`
       : `Address: ${url}\nToken:   ${token}\nPage:    ${page}\nEnd it with Ctrl-C.\n`
   )
-  if (!world.cancelled.aborted)
-    await new Promise((resolve) => world.cancelled.addEventListener('abort', resolve, { once: true }))
+  if (!ports.cancelled.aborted)
+    await new Promise((resolve) => ports.cancelled.addEventListener('abort', resolve, { once: true }))
   await service.close()
   return 0
 }

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { cleanUpStep } from '../../../src/gate/cleanup/post-step.js'
-import type { CleanUpBench } from '../../../src/gate/cleanup/post-step.js'
+import type { CleanUpPorts } from '../../../src/gate/cleanup/post-step.js'
 import type { StepState } from '../../../src/gate/step-state.js'
-import { LogBook, makeState } from '../../support/gate/gate-bench.js'
+import { LogBook, makeState } from '../../support/gate/gate-ports.js'
 import { ManualClock } from '../../support/gate/gate-clock.js'
 import { GateService, faults } from '../../support/gate/gate-service.js'
 
@@ -20,13 +20,13 @@ beforeEach(async () => {
 
 afterEach(() => service.close())
 
-function clean(changes: Partial<StepState>, bench: Partial<CleanUpBench> = {}): Promise<void> {
+function clean(changes: Partial<StepState>, ports: Partial<CleanUpPorts> = {}): Promise<void> {
   const endProcessGroup = async ({ pid }: { pid: number }): Promise<boolean> => {
     ended.push(pid)
     return true
   }
   const state = makeState({ address: `${service.url}/api`, cleanupDue: true, ...changes })
-  return clock.run(cleanUpStep(state, { log, clock, endProcessGroup, ...bench }))
+  return clock.run(cleanUpStep(state, { log, clock, endProcessGroup, ...ports }))
 }
 
 describe('from the saved state alone', () => {

@@ -13,11 +13,11 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(scratchDir, { recursive: true }))
 
-const CANCELLED: Findings = { trouble: { kind: 'cancelled', message: 'cancelled by SIGINT' } }
-const TIMED_OUT: Findings = { trouble: { kind: 'timed-out', message: 'too long' } }
+const CANCELLED: Findings = { failure: { kind: 'cancelled', message: 'cancelled by SIGINT' } }
+const TIMED_OUT: Findings = { failure: { kind: 'timed-out', message: 'too long' } }
 const local = { url: '', token: '', close: () => Promise.resolve() }
 const makeGate = (parts: Partial<Gate> = {}): Gate =>
-  ({ bench: { clock: makeClock(), scratchDir }, local, ...parts }) as Gate
+  ({ ports: { clock: makeClock(), scratchDir }, local, ...parts }) as Gate
 
 describe('how the embedded service is closed after a cancellation', () => {
   test.each([
@@ -27,7 +27,7 @@ describe('how the embedded service is closed after a cancellation', () => {
     { name: 'when it has been over for long', spentMs: 60_000, withinMs: 500 }
   ])('$name: in what is left, and what nobody has read is kept', ({ spentMs, withinMs }) => {
     const gate = makeGate()
-    const endedMs = gate.bench.clock.now() - spentMs
+    const endedMs = gate.ports.clock.now() - spentMs
     expect(howToClose(gate, { ...CANCELLED, endedMs })).toEqual({
       withinMs,
       keepSamplesIn: join(scratchDir, 'results')
@@ -36,7 +36,7 @@ describe('how the embedded service is closed after a cancellation', () => {
 
   test.each([
     { name: 'another end than a cancellation', gate: {}, findings: TIMED_OUT },
-    { name: 'no trouble', gate: {}, findings: {} },
+    { name: 'no failure', gate: {}, findings: {} },
     { name: 'a service elsewhere', gate: { local: undefined }, findings: CANCELLED }
   ])('$name is none of its business', ({ gate, findings }) => {
     expect(howToClose(makeGate(gate), { ...findings, endedMs: 0 })).toEqual({})

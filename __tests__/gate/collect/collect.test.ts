@@ -13,8 +13,8 @@ import {
   makeRun,
   makeSettings,
   makeSpecification
-} from '../../support/gate/gate-bench.js'
-import type { TestGate } from '../../support/gate/gate-bench.js'
+} from '../../support/gate/gate-ports.js'
+import type { TestGate } from '../../support/gate/gate-ports.js'
 import { CSV_HEADER, GateService, faults, makeCsv } from '../../support/gate/gate-service.js'
 
 let service: GateService
@@ -32,7 +32,7 @@ afterEach(async () => {
 })
 
 function gather(changes: Partial<Run>, timeMs = 600_000): Promise<Collection> {
-  const { clock } = gate.bench
+  const { clock } = gate.ports
   const deadline = startDeadline(clock, timeMs, { error: new Error('the time is over') })
   return clock.run(
     collect(gate, makeRun(changes), { signal: deadline.signal }).finally(() => deadline.release())
@@ -241,7 +241,7 @@ describe('what cannot be had is told, not thrown', () => {
     const [lost] = grids.filter(({ problem }) => problem !== undefined)
     expect(lost).toMatchObject({ path: undefined, bytes: 0, problem: expect.stringContaining('401') })
     expect(measurements?.sources).toHaveLength(1)
-    expect(gate.bench.log.of('warning')).toEqual([
+    expect(gate.ports.log.of('warning')).toEqual([
       expect.stringMatching(/^The CSV of grid \w+ \(us-east-1\) could not be had: .*401/)
     ])
   })
@@ -250,9 +250,9 @@ describe('what cannot be had is told, not thrown', () => {
     service.meet('result', ...notReady)
     const { grids } = await gather({ grids: [makeGrid({ id: 'a1' })] }, 600_000)
     expect(grids[0]?.problem).toMatch(/^no whole CSV within the time for collecting; the last answer: .*404/)
-    expect(gate.bench.clock.elapsedMs).toBe(600_000)
-    expect(gate.bench.log.of('info')).toHaveLength(1)
-    expect(existsSync(join(gate.bench.scratchDir, 'results', 'us-east-1-a1.csv'))).toBe(false)
+    expect(gate.ports.clock.elapsedMs).toBe(600_000)
+    expect(gate.ports.log.of('info')).toHaveLength(1)
+    expect(existsSync(join(gate.ports.scratchDir, 'results', 'us-east-1-a1.csv'))).toBe(false)
   })
 
   test('a report that is not ready is asked for again', async () => {
@@ -265,7 +265,7 @@ describe('what cannot be had is told, not thrown', () => {
     )
     expect((await gather({})).report).toBeDefined()
     expect(service.count('report')).toBe(5)
-    expect(gate.bench.log.of('info')).toHaveLength(1)
+    expect(gate.ports.log.of('info')).toHaveLength(1)
   })
 
   test.each([302, 403, 404, 409, 422, 500])(
@@ -288,7 +288,7 @@ describe('what cannot be had is told, not thrown', () => {
       new RegExp(`^none came within the time for collecting; the last answer: .*${status}: not for you`)
     )
     expect(grids[0]?.problem).toBeUndefined()
-    expect(gate.bench.clock.elapsedMs).toBe(600_000)
+    expect(gate.ports.clock.elapsedMs).toBe(600_000)
   })
 
   test.each([401, 410])('a report that meets %d is asked for once', async (status) => {
@@ -308,7 +308,7 @@ describe('what cannot be had is told, not thrown', () => {
     expect(report).toBeUndefined()
     expect(reportProblem).toMatch(/404|summary/)
     expect(grids[0]?.problem).toBeUndefined()
-    expect(gate.bench.clock.elapsedMs).toBe(60_000)
+    expect(gate.ports.clock.elapsedMs).toBe(60_000)
   })
 })
 
@@ -318,7 +318,7 @@ describe('what is there a little later', () => {
     const { grids, measurements } = await gather({ grids: [makeGrid()] })
     expect(grids[0]?.problem).toBeUndefined()
     expect(measurements?.figures({})?.samples).toBe(10)
-    expect(gate.bench.log.of('warning')).toEqual([])
+    expect(gate.ports.log.of('warning')).toEqual([])
   })
 
   describe('an apdex', () => {
@@ -356,21 +356,21 @@ describe('what is there a little later', () => {
       const { run, doubts } = await gather({ apdex: null, grids: [makeGrid()] })
       expect(run.apdex).toBeNull()
       expect(doubts).toEqual([expect.stringMatching(/^The run could not be read again: .*403: no seat/)])
-      expect(gate.bench.clock.elapsedMs).toBeGreaterThanOrEqual(600_000)
+      expect(gate.ports.clock.elapsedMs).toBeGreaterThanOrEqual(600_000)
     })
 
     test('for which the token is not good any more is not waited for', async () => {
       service.meet('showRun', ...Array.from({ length: 1000 }, () => faults.answer(401)))
       const { doubts } = await gather({ apdex: null, grids: [makeGrid()] })
       expect(doubts).toEqual([expect.stringContaining('401')])
-      expect(gate.bench.clock.elapsedMs).toBeLessThan(5_000)
+      expect(gate.ports.clock.elapsedMs).toBeLessThan(5_000)
     })
 
     test('of another form is not waited for long', async () => {
       service.runs[0]!.statuses = ['finished']
       service.runs[0]!.document = { apdex: '83%' }
       expect((await gather({ apdex: '83%', grids: [makeGrid()] })).run.apdex).toBe('83%')
-      expect(gate.bench.clock.elapsedMs).toBeLessThan(30_000)
+      expect(gate.ports.clock.elapsedMs).toBeLessThan(30_000)
     })
 
     test('that was told is not lost for what comes in its place later', async () => {
@@ -411,8 +411,8 @@ describe('what is there a little later', () => {
     const { grids, measurements } = await gather({ grids: [makeGrid()] })
     expect(grids[0]).toMatchObject({ bytes: CSV_HEADER.length + 1, problem: undefined })
     expect(measurements?.sources[0]?.rows).toBe(0)
-    expect(gate.bench.clock.elapsedMs).toBeGreaterThanOrEqual(30_000)
-    expect(gate.bench.clock.elapsedMs).toBeLessThan(60_000)
+    expect(gate.ports.clock.elapsedMs).toBeGreaterThanOrEqual(30_000)
+    expect(gate.ports.clock.elapsedMs).toBeLessThan(60_000)
   })
 
   test('the results of a link without a grid are not counted again when the grid is named', async () => {
@@ -482,7 +482,7 @@ describe('a CSV that grows after the run has finished', () => {
     expect(measurements?.figures({})?.samples).toBe(9)
     expect(await readFile(grids[0]?.path ?? '', 'utf8')).toBe(makeCsv(9))
     expect(service.count('result')).toBe(6)
-    expect(gate.bench.log.of('info')).toEqual([
+    expect(gate.ports.log.of('info')).toEqual([
       'The CSV of grid grid1 has grown since it was downloaded; downloading it again.'
     ])
   })
@@ -506,8 +506,8 @@ describe('a CSV that grows after the run has finished', () => {
     const { grids, measurements } = await gather({ grids: [makeGrid()] }, 120_000)
     expect(grids[0]).toMatchObject({ path: undefined, problem: expect.stringMatching(/time for collecting/) })
     expect(measurements).toBeUndefined()
-    expect(await readdir(join(gate.bench.scratchDir, 'results'))).not.toContain('us-east-1-grid1.csv')
-    expect(gate.bench.clock.elapsedMs).toBeLessThan(130_000)
+    expect(await readdir(join(gate.ports.scratchDir, 'results'))).not.toContain('us-east-1-grid1.csv')
+    expect(gate.ports.clock.elapsedMs).toBeLessThan(130_000)
   })
 
   test('and cannot be had any more is no whole result', async () => {
@@ -523,7 +523,7 @@ describe('a CSV that grows after the run has finished', () => {
       const { grids, measurements } = await gather({ grids: [makeGrid()] })
       expect([grids[0]?.problem, measurements?.figures({})?.samples]).toEqual([undefined, 4])
       expect(service.count('result')).toBe(2)
-      expect(gate.bench.clock.elapsedMs).toBeLessThan(1_000)
+      expect(gate.ports.clock.elapsedMs).toBeLessThan(1_000)
     }
   )
 
@@ -531,7 +531,7 @@ describe('a CSV that grows after the run has finished', () => {
     service.meet('result', csv(4), faults.hold)
     const gathering = gather({ grids: [makeGrid()] })
     await service.reached('result', 2)
-    await gate.bench.clock.advance(10_000)
+    await gate.ports.clock.advance(10_000)
     expect((await gathering).measurements?.figures({})?.samples).toBe(4)
   })
 
@@ -629,7 +629,7 @@ describe('the grids of a repeated run', () => {
     const { gaps, grids, report } = await gather({ grids: [makeGrid()] })
     expect(gaps).toEqual([expect.stringMatching(/run old, which it repeats, could not be read: .*no seat/)])
     expect([report?.summary, grids[0]?.problem]).toEqual([service.summary, undefined])
-    expect(gate.bench.clock.elapsedMs).toBe(600_000)
+    expect(gate.ports.clock.elapsedMs).toBe(600_000)
   })
 
   test('that stay unknown are a gap', async () => {

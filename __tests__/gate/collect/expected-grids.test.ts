@@ -3,7 +3,7 @@ import { expectedGrids, findMissing, findSmaller } from '../../../src/gate/colle
 import type { ExpectedGrid, ListedGrid } from '../../../src/gate/collect/expected-grids.js'
 import type { Grid } from '../../../src/service/documents/documents.js'
 import type { GridChoice } from '../../../src/service/documents/requests.js'
-import { makeGrid, makeRun, makeSettings, makeSpecification } from '../../support/gate/gate-bench.js'
+import { makeGrid, makeRun, makeSettings, makeSpecification } from '../../support/gate/gate-ports.js'
 
 const listed = (gridId: string, region = 'us-east-1', isNamed = true): ListedGrid => ({
   gridId,

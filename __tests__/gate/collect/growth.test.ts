@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from '@jest/globals'
 import { hasGrown } from '../../../src/gate/collect/growth.js'
 import type { ServiceClient } from '../../../src/service/client.js'
-import { makeClient } from '../../support/gate/gate-bench.js'
+import { makeClient } from '../../support/gate/gate-ports.js'
 import { ManualClock } from '../../support/gate/gate-clock.js'
 import { GateRawServer, raw } from '../../support/gate/gate-raw-server.js'
 import type { RawAnswer } from '../../support/gate/gate-raw-server.js'

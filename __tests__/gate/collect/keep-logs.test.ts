@@ -4,8 +4,8 @@ import type { Findings } from '../../../src/gate/findings.js'
 import { conclude } from '../../../src/gate/verdict/conclude.js'
 import { keepLogs } from '../../../src/gate/collect/keep-logs.js'
 import type { LocalService } from '../../../src/gate/ports.js'
-import { makeGate, makeRun } from '../../support/gate/gate-bench.js'
-import type { TestGate } from '../../support/gate/gate-bench.js'
+import { makeGate, makeRun } from '../../support/gate/gate-ports.js'
+import type { TestGate } from '../../support/gate/gate-ports.js'
 
 let gate: TestGate
 let requests: Parameters<NonNullable<LocalService['keepLogs']>>[0][]
@@ -47,23 +47,23 @@ describe('the logs are kept', () => {
       name: 'a run that lost load',
       findings: { ...goodEnd(), run: makeRun({ remoteErrors: 'load lost: users.csv' }) }
     },
-    { name: 'a timeout', findings: { ...goodEnd(), trouble: { kind: 'timed-out', message: 'late' } } },
-    { name: 'a cancel', findings: { ...goodEnd(), trouble: { kind: 'cancelled', message: 'SIGINT' } } },
+    { name: 'a timeout', findings: { ...goodEnd(), failure: { kind: 'timed-out', message: 'late' } } },
+    { name: 'a cancel', findings: { ...goodEnd(), failure: { kind: 'cancelled', message: 'SIGINT' } } },
     {
       name: 'an end before its time',
       findings: { ...goodEnd(), run: makeRun({ durationSeconds: 10, startedMs: 0, stoppedMs: 2000 }) }
     }
   ])('after $name', async ({ findings }) => {
     const logs = await keepLogs(gate, conclude(gate.settings, findings))
-    const folder = join(gate.bench.scratchDir, 'logs')
+    const folder = join(gate.ports.scratchDir, 'logs')
     expect(requests).toEqual([{ runId: 'run1', folder, secrets: ['local-token', 'github-token'] }])
     expect(logs).toEqual([join(folder, 'node.log')])
-    expect(gate.bench.log.of('info')).toEqual([`The tool's logs are kept in ${folder}.`])
+    expect(gate.ports.log.of('info')).toEqual([`The tool's logs are kept in ${folder}.`])
   })
 })
 
 test('where there is no run there are no logs', async () => {
-  const findings: Findings = { trouble: { kind: 'error', message: 'no java' } }
+  const findings: Findings = { failure: { kind: 'error', message: 'no java' } }
   const logs = await keepLogs(gate, conclude(gate.settings, findings))
   expect([requests, logs]).toEqual([[], []])
 })
@@ -72,6 +72,6 @@ test('logs that cannot be copied cost a warning', async () => {
   const failing = { ...gate.local!, keepLogs: () => Promise.reject(new Error('ENOSPC')) }
   const findings: Findings = { run: makeRun({ status: 'problem' }) }
   const logs = await keepLogs({ ...gate, local: failing }, conclude(gate.settings, findings))
-  expect(gate.bench.log.of('warning')).toEqual(["The tool's logs could not be kept: ENOSPC"])
+  expect(gate.ports.log.of('warning')).toEqual(["The tool's logs could not be kept: ENOSPC"])
   expect(logs).toEqual([])
 })

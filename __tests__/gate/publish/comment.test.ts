@@ -6,16 +6,16 @@ import type { Settings } from '../../../src/gate/settings/settings.js'
 import type { CommentRequest } from '../../../src/gate/ports.js'
 import type { Outcome } from '../../../src/report/outcome.js'
 import { parseThresholds } from '../../../src/thresholds/grammar/grammar.js'
-import { makeBench, makeRun, makeSettings } from '../../support/gate/gate-bench.js'
-import type { TestBench } from '../../support/gate/gate-bench.js'
+import { makePorts, makeRun, makeSettings } from '../../support/gate/gate-ports.js'
+import type { TestPorts } from '../../support/gate/gate-ports.js'
 import { makeOutcome } from '../../support/data/make-outcome.js'
 
 let requests: CommentRequest[]
-let bench: TestBench
+let ports: TestPorts
 
 beforeEach(async () => {
   requests = []
-  bench = await makeBench({
+  ports = await makePorts({
     occasion: {
       repository: 'octo/shop',
       ref: 'main',
@@ -29,7 +29,7 @@ beforeEach(async () => {
 async function comment(changes: Partial<Settings> = {}, outcome: Outcome = makeOutcome()): Promise<void> {
   const settings = makeSettings({ githubToken: 'ghs_x', matrix: '{"a":1}', ...changes })
   const links = { artifactUrl: 'https://git.example/artifacts/77', artifactProblem: undefined }
-  await bench.clock.run(commentOnPullRequest(bench, { settings, outcome, links }))
+  await ports.clock.run(commentOnPullRequest(ports, { settings, outcome, links }))
 }
 
 test('hands on token, matrix and name, and renders with all links', async () => {
@@ -66,7 +66,7 @@ test.each([
 ] as const)('says nothing on the pull request when %s', async (_name, changes, verdict, said) => {
   await comment(changes, makeOutcome({ verdict }))
   expect(requests).toEqual([])
-  expect(bench.log.lines).toEqual(said.map((line) => `info: ${line}`))
+  expect(ports.log.lines).toEqual(said.map((line) => `info: ${line}`))
 })
 
 test.each(['failed', 'inconclusive', 'timed-out', 'error'] as const)('tells of %s', async (verdict) => {
@@ -75,27 +75,27 @@ test.each(['failed', 'inconclusive', 'timed-out', 'error'] as const)('tells of %
 })
 
 test('where there is no place for comments nothing is said', async () => {
-  bench = await makeBench()
+  ports = await makePorts()
   await comment()
-  expect(bench.log.lines).toEqual([])
+  expect(ports.log.lines).toEqual([])
 })
 
 test('a failure is one warning', async () => {
-  Object.assign(bench, { comment: () => Promise.reject(new Error('403: no')) })
+  Object.assign(ports, { comment: () => Promise.reject(new Error('403: no')) })
   await comment()
-  expect(bench.log.lines).toEqual(['warning: The comment on the pull request could not be written: 403: no'])
+  expect(ports.log.lines).toEqual(['warning: The comment on the pull request could not be written: 403: no'])
 })
 
 test('a server that does not answer is given up after half a minute', async () => {
-  Object.assign(bench, {
+  Object.assign(ports, {
     comment: ({ signal }: CommentRequest) =>
       new Promise((_resolve, reject) => {
         signal.addEventListener('abort', () => reject(signal.reason as Error))
       })
   })
   await comment()
-  expect(bench.clock.elapsedMs).toBe(30_000)
-  expect(bench.log.of('warning')).toEqual([
+  expect(ports.clock.elapsedMs).toBe(30_000)
+  expect(ports.log.of('warning')).toEqual([
     'The comment on the pull request could not be written: GitHub took too long to answer'
   ])
 })
@@ -103,7 +103,7 @@ test('a server that does not answer is given up after half a minute', async () =
 test('comes last, when summary and annotations are out', async () => {
   const { thresholds } = parseThresholds('apdex >= 0.95')
   const settings = makeSettings({ githubToken: 'ghs_x', matrix: '{"region":"eu"}', thresholds })
-  Object.assign(bench, { comment: async () => void bench.events.push('comment') })
+  Object.assign(ports, { comment: async () => void ports.events.push('comment') })
   const collection = {
     report: undefined,
     reportProblem: 'no',
@@ -115,9 +115,9 @@ test('comes last, when summary and annotations are out', async () => {
     measurements: undefined
   }
   const outcome = conclude(settings, { run: makeRun(), collection })
-  await bench.clock.run(publish(bench, { settings, outcome, collection }))
-  expect(bench.events.slice(-3)).toEqual(['summary', 'annotation', 'comment'])
-  expect(bench.annotations).toEqual([
+  await ports.clock.run(publish(ports, { settings, outcome, collection }))
+  expect(ports.events.slice(-3)).toEqual(['summary', 'annotation', 'comment'])
+  expect(ports.annotations).toEqual([
     { level: 'error', message: 'apdex is 0.93, must be >= 0.95: 2.1 % short [eu]' }
   ])
 })

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import { endRun } from '../../../src/gate/run/end-run.js'
 import type { ServiceClient } from '../../../src/service/client.js'
 import type { Run } from '../../../src/service/documents/documents.js'
-import { makeClient } from '../../support/gate/gate-bench.js'
+import { makeClient } from '../../support/gate/gate-ports.js'
 import { ManualClock } from '../../support/gate/gate-clock.js'
 import { GateService, faults } from '../../support/gate/gate-service.js'
 

@@ -2,8 +2,8 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { settleGrids } from '../../../src/gate/run/make-grids.js'
 import { CancelledError } from '../../../src/gate/errors.js'
 import type { GridChoice } from '../../../src/service/documents/requests.js'
-import { makeGate, makeSpecification } from '../../support/gate/gate-bench.js'
-import type { TestGate } from '../../support/gate/gate-bench.js'
+import { makeGate, makeSpecification } from '../../support/gate/gate-ports.js'
+import type { TestGate } from '../../support/gate/gate-ports.js'
 import { GateService, faults } from '../../support/gate/gate-service.js'
 
 let service: GateService
@@ -20,7 +20,7 @@ afterEach(async () => {
 })
 
 function settle(grids: GridChoice[], signal = new AbortController().signal): Promise<readonly GridChoice[]> {
-  return gate.bench.clock.run(settleGrids(gate, grids, signal))
+  return gate.ports.clock.run(settleGrids(gate, grids, signal))
 }
 
 const mixed = (): GridChoice[] => [
@@ -37,7 +37,7 @@ describe('a list of one kind goes into the run as it is', () => {
   ])('%s', async (_, grids) => {
     expect(await settle(grids)).toEqual(grids)
     expect(service.seen).toEqual([])
-    expect(gate.ledger.state).toMatchObject({ madeGrids: [], cleanupDue: false })
+    expect(gate.saved.state).toMatchObject({ madeGrids: [], cleanupDue: false })
   })
 })
 
@@ -61,7 +61,7 @@ describe('a mixed list', () => {
     expect(shown.filter((path) => path.endsWith('made1'))).toHaveLength(3)
     expect(shown.filter((path) => path.endsWith('made2'))).toHaveLength(3)
     expect(shown.filter((path) => path.endsWith('theirs'))).toEqual([])
-    expect(gate.bench.log.of('info')).toContain('Grid made1 is started')
+    expect(gate.ports.log.of('info')).toContain('Grid made1 is started')
   })
 
   test('each is in the saved state as soon as it is made, before the next is asked for', async () => {
@@ -69,7 +69,7 @@ describe('a mixed list', () => {
     const controller = new AbortController()
     const settling = settle(mixed(), controller.signal)
     await service.reached('createGrid', 2)
-    expect(gate.bench.states.at(-1)).toMatchObject({ madeGrids: ['made1'], cleanupDue: true })
+    expect(gate.ports.states.at(-1)).toMatchObject({ madeGrids: ['made1'], cleanupDue: true })
     controller.abort(new CancelledError('SIGINT'))
     await expect(settling).rejects.toBeInstanceOf(CancelledError)
   })
@@ -93,21 +93,21 @@ describe('a mixed list', () => {
       await expect(settle(mixed())).rejects.toThrow(
         /^Grid made\d ended as " ?(stopped|invoiced)" before the run could use it$/i
       )
-      expect(gate.ledger.state.madeGrids).toEqual(['made1', 'made2'])
+      expect(gate.saved.state.madeGrids).toEqual(['made1', 'made2'])
     }
   )
 
   test('one that starts slowly is not asked about all the time', async () => {
     service.nextGridStatuses = [...Array.from({ length: 30 }, () => 'starting'), 'started']
     await settle([makeSpecification(), { id: 'theirs' }])
-    expect(gate.bench.clock.elapsedMs).toBeGreaterThan(150_000)
-    expect(Math.max(...gate.bench.clock.sleeps)).toBeLessThanOrEqual(10_000)
+    expect(gate.ports.clock.elapsedMs).toBeGreaterThan(150_000)
+    expect(Math.max(...gate.ports.clock.sleeps)).toBeLessThanOrEqual(10_000)
   })
 
   test('a service that is away for two minutes is waited for', async () => {
     service.meet('showGrid', ...Array.from({ length: 40 }, () => faults.answer(503)))
     expect(await settle([makeSpecification(), { id: 'theirs' }])).toEqual([{ id: 'made1' }, { id: 'theirs' }])
-    expect(gate.bench.clock.elapsedMs).toBeGreaterThan(120_000)
+    expect(gate.ports.clock.elapsedMs).toBeGreaterThan(120_000)
   })
 
   test('404 of a grid that was made just now is a matter of moments', async () => {
@@ -118,8 +118,8 @@ describe('a mixed list', () => {
   test('404 for ever is an error after a minute', async () => {
     service.meet('showGrid', ...Array.from({ length: 200 }, () => faults.answer(404)))
     await expect(settle([makeSpecification(), { id: 'theirs' }])).rejects.toMatchObject({ status: 404 })
-    expect(gate.bench.clock.elapsedMs).toBeGreaterThanOrEqual(60_000)
-    expect(gate.bench.clock.elapsedMs).toBeLessThan(75_000)
+    expect(gate.ports.clock.elapsedMs).toBeGreaterThanOrEqual(60_000)
+    expect(gate.ports.clock.elapsedMs).toBeLessThan(75_000)
   })
 
   test('a reply that names the grid and makes no sense otherwise is enough to end it by', async () => {
@@ -128,7 +128,7 @@ describe('a mixed list', () => {
       faults.answer(201, { uuid: 'made1', status: 7, nodes: 'none' })(res, commit)
     })
     expect(await settle([makeSpecification(), { id: 'theirs' }])).toEqual([{ id: 'made1' }, { id: 'theirs' }])
-    expect(gate.ledger.state.madeGrids).toEqual(['made1'])
+    expect(gate.saved.state.madeGrids).toEqual(['made1'])
   })
 
   test('a word for a state that only holds a known one is another state', async () => {
@@ -158,7 +158,7 @@ describe('a lost reply to POST /grids', () => {
     service.meet('createGrid', fault)
     await expect(settle(mixed())).rejects.toThrow('creating a grid in us-east-1')
     expect(service.order()).toEqual(['createGrid'])
-    expect(gate.bench.log.of('warning')).toEqual([
+    expect(gate.ports.log.of('warning')).toEqual([
       expect.stringMatching(
         /^It is not known whether a grid was made: us-east-1, 2 × m4\.large\. If it was, it ends by itself after 60 min \(stop_after\)/
       )
@@ -172,7 +172,7 @@ describe('a lost reply to POST /grids', () => {
     await service.reached('createGrid')
     controller.abort(new CancelledError('SIGINT'))
     await expect(settling).rejects.toBeInstanceOf(CancelledError)
-    expect(gate.bench.log.of('warning')).toHaveLength(1)
+    expect(gate.ports.log.of('warning')).toHaveLength(1)
   })
 
   test('429 made nothing: it is tried again after the time the service asks for', async () => {
@@ -180,13 +180,13 @@ describe('a lost reply to POST /grids', () => {
     await settle([makeSpecification(), { id: 'theirs' }])
     expect(service.count('createGrid')).toBe(2)
     expect(service.grids.size).toBe(1)
-    expect(gate.bench.clock.sleeps).toContain(7_000)
+    expect(gate.ports.clock.sleeps).toContain(7_000)
   })
 
   test.each([401, 422])('%d made nothing: no warning, no second try', async (status) => {
     service.meet('createGrid', faults.answer(status))
     await expect(settle(mixed())).rejects.toMatchObject({ status })
     expect(service.order()).toEqual(['createGrid'])
-    expect(gate.bench.log.of('warning')).toEqual([])
+    expect(gate.ports.log.of('warning')).toEqual([])
   })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { nextLookMs } from '../../../src/gate/run/poll-interval.js'
+import { nextPollMs } from '../../../src/gate/run/poll-interval.js'
 import { makeRandom } from '../../support/data/seeded-random.js'
 
 const SECOND = 1000
@@ -33,7 +33,7 @@ function simulate({ random, longestMs = 15_000, queuedMs, runMs, durationMs }: C
       durationMs === undefined || runningSinceMs === undefined
         ? undefined
         : runningSinceMs + durationMs - nowMs
-    nowMs += nextLookMs({ elapsedMs: nowMs, untilEndMs, longestMs }, random)
+    nowMs += nextPollMs({ elapsedMs: nowMs, untilEndMs, longestMs }, random)
   }
 }
 
@@ -101,7 +101,7 @@ describe('the bounds of a wait', () => {
       1000
     ]
   ])('%s', (_, pace, leastMs, mostMs) => {
-    const waits = draws.map((draw) => nextLookMs(pace, () => draw))
+    const waits = draws.map((draw) => nextPollMs(pace, () => draw))
     expect(Math.min(...waits)).toBeGreaterThanOrEqual(leastMs)
     expect(Math.max(...waits)).toBeLessThanOrEqual(mostMs)
   })
@@ -112,7 +112,7 @@ describe('the bounds of a wait', () => {
       return Array.from({ length: 50 }, () => {
         const longestMs = 1000 + Math.floor(random() * 60_000)
         const untilEndMs = random() < 0.3 ? undefined : (random() - 0.5) * 1_000_000
-        return nextLookMs({ elapsedMs: random() * 1_000_000, untilEndMs, longestMs }, random) / longestMs
+        return nextPollMs({ elapsedMs: random() * 1_000_000, untilEndMs, longestMs }, random) / longestMs
       })
     })
     expect(Math.max(...waits)).toBeLessThanOrEqual(1)

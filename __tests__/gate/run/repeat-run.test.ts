@@ -2,8 +2,8 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { startRun } from '../../../src/gate/run/start-run.js'
 import { CancelledError } from '../../../src/gate/errors.js'
 import type { Run } from '../../../src/service/documents/documents.js'
-import { makeGate } from '../../support/gate/gate-bench.js'
-import type { TestGate } from '../../support/gate/gate-bench.js'
+import { makeGate } from '../../support/gate/gate-ports.js'
+import type { TestGate } from '../../support/gate/gate-ports.js'
 import { GateService, faults } from '../../support/gate/gate-service.js'
 import type { Fault } from '../../support/gate/gate-service.js'
 
@@ -25,7 +25,7 @@ afterEach(async () => {
 })
 
 function start(signal = new AbortController().signal): Promise<Run> {
-  return gate.bench.clock.run(startRun(gate, signal))
+  return gate.ports.clock.run(startRun(gate, signal))
 }
 
 const redirectAfter: Fault = (res, commit) => {
@@ -62,7 +62,7 @@ test('gives a new run, which is noted', async () => {
   const { id } = await start()
   expect(id).toBe(service.runs[0]?.id)
   expect(id).not.toBe('before')
-  expect(gate.ledger.state).toMatchObject({ runId: id, cleanupDue: true })
+  expect(gate.saved.state).toMatchObject({ runId: id, cleanupDue: true })
   expect(service.order()).toEqual(['showRun', 'listRuns', 'repeatRun'])
 })
 
@@ -71,7 +71,7 @@ test('what the list held is in the saved state before the request is sent', asyn
   const controller = new AbortController()
   const starting = start(controller.signal)
   await service.reached('repeatRun')
-  expect(gate.bench.states.at(-1)).toMatchObject({
+  expect(gate.ports.states.at(-1)).toMatchObject({
     repeat: { runId: 'before', knownIds: ['before', 'earlier'], likeness: { name: 'nightly', threads: 5 } },
     cleanupDue: true
   })
@@ -92,8 +92,8 @@ describe('when the reply is lost', () => {
     expect(id).toBe(service.runs[0]?.id)
     expect(service.runs).toHaveLength(3)
     expect(service.count('repeatRun')).toBe(1)
-    expect(gate.ledger.state).toMatchObject({ runId: id, cleanupDue: true })
-    expect(gate.bench.log.of('info')).toContain(`Run ${id} is new and like before; it is taken up.`)
+    expect(gate.saved.state).toMatchObject({ runId: id, cleanupDue: true })
+    expect(gate.ports.log.of('info')).toContain(`Run ${id} is new and like before; it is taken up.`)
   })
 
   test.each([
@@ -106,7 +106,7 @@ describe('when the reply is lost', () => {
       /^repeating run before: .*No new run like before was found\. One may still be running: look for it at the service\.$/
     )
     expect(service.count('repeatRun')).toBe(1)
-    expect(gate.ledger.state).toMatchObject({ runId: undefined, cleanupDue: true })
+    expect(gate.saved.state).toMatchObject({ runId: undefined, cleanupDue: true })
   })
 
   test.each([
@@ -133,7 +133,7 @@ describe('when the reply is lost', () => {
         res.destroy()
       })
       expect((await start()).id).toBe('numbered')
-      expect(gate.ledger.state).toMatchObject({ runId: 'numbered', cleanupDue: true })
+      expect(gate.saved.state).toMatchObject({ runId: 'numbered', cleanupDue: true })
     }
   )
 
@@ -171,5 +171,5 @@ test.each([404, 422, 429])('%d made nothing, and nothing is looked for', async (
   service.meet('repeatRun', faults.answer(status))
   await expect(start()).rejects.toMatchObject({ status })
   expect(service.order()).toEqual(['showRun', 'listRuns', 'repeatRun'])
-  expect(gate.ledger.state).toMatchObject({ repeat: undefined, cleanupDue: false })
+  expect(gate.saved.state).toMatchObject({ repeat: undefined, cleanupDue: false })
 })

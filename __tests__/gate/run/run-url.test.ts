@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { runUrl } from '../../../src/gate/run/run-url.js'
-import { makeRun, makeSettings } from '../../support/gate/gate-bench.js'
+import { makeRun, makeSettings } from '../../support/gate/gate-ports.js'
 
 test.each([
   ['https://service.example/run1', 'https://service.example/run1'],

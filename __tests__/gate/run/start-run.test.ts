@@ -6,8 +6,8 @@ import { startRun } from '../../../src/gate/run/start-run.js'
 import type { Settings } from '../../../src/gate/settings/settings.js'
 import { CancelledError } from '../../../src/gate/errors.js'
 import type { Run } from '../../../src/service/documents/documents.js'
-import { makeGate, makeSpecification } from '../../support/gate/gate-bench.js'
-import type { TestGate } from '../../support/gate/gate-bench.js'
+import { makeGate, makeSpecification } from '../../support/gate/gate-ports.js'
+import type { TestGate } from '../../support/gate/gate-ports.js'
 import { GateService, faults } from '../../support/gate/gate-service.js'
 import type { Fault } from '../../support/gate/gate-service.js'
 
@@ -32,7 +32,7 @@ function fromFiles(): Partial<Settings> {
 }
 
 function start(signal = new AbortController().signal): Promise<Run> {
-  return gate.bench.clock.run(startRun(gate, signal))
+  return gate.ports.clock.run(startRun(gate, signal))
 }
 
 function markerOf(fields: readonly (readonly [string, string])[]): string {
@@ -65,7 +65,7 @@ describe('a run made from files', () => {
       'run[tag_list]',
       expect.stringMatching(/^nightly,loadgate-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
     ])
-    expect(gate.ledger.state).toMatchObject({ runId: 'run1', cleanupDue: true })
+    expect(gate.saved.state).toMatchObject({ runId: 'run1', cleanupDue: true })
   })
 
   test('the marker is in the saved state before the POST is sent', async () => {
@@ -73,7 +73,7 @@ describe('a run made from files', () => {
     const controller = new AbortController()
     const starting = start(controller.signal)
     await service.reached('createRun')
-    const saved = gate.bench.states.at(-1)
+    const saved = gate.ports.states.at(-1)
     expect(saved).toMatchObject({ marker: markerOf(service.seen[0]!.fields), cleanupDue: true })
     expect(saved?.runId).toBeUndefined()
     controller.abort(new CancelledError('SIGINT'))
@@ -116,11 +116,11 @@ describe('when the reply is lost', () => {
     expect(service.runs.map((run) => run.id)).toEqual([id, 'foreign'])
     expect(service.count('createRun')).toBe(1)
     expect(service.count('stopRun')).toBe(0)
-    expect(gate.ledger.state.runId).toBe(id)
-    expect(gate.bench.log.of('warning')).toEqual([
+    expect(gate.saved.state.runId).toBe(id)
+    expect(gate.ports.log.of('warning')).toEqual([
       expect.stringContaining('Looking for the run by its tag loadgate-')
     ])
-    expect(gate.bench.log.of('info')).toContain(`Run ${id} was made; it is taken up.`)
+    expect(gate.ports.log.of('info')).toContain(`Run ${id} was made; it is taken up.`)
   })
 
   test('the creation is not sent again behind a redirect that made nothing, which is not followed', async () => {
@@ -128,7 +128,7 @@ describe('when the reply is lost', () => {
     await expect(start()).rejects.toThrow(/a redirect to .*No run with the tag loadgate-\S+ was found/)
     expect(new Set(service.order())).toEqual(new Set(['createRun', 'listRuns']))
     expect(service.count('createRun')).toBe(1)
-    expect(gate.ledger.state).toMatchObject({ cleanupDue: true })
+    expect(gate.saved.state).toMatchObject({ cleanupDue: true })
   })
 
   test('the run is stopped by nobody, though the list names it on two pages', async () => {
@@ -146,7 +146,7 @@ describe('when the reply is lost', () => {
     const { id } = await start()
     expect(service.count('stopRun')).toBe(0)
     expect(service.runs.find((run) => run.id === id)?.statuses).toEqual(['running'])
-    expect(gate.bench.log.of('warning')).toHaveLength(1)
+    expect(gate.ports.log.of('warning')).toHaveLength(1)
   })
 
   test.each([
@@ -178,7 +178,7 @@ describe('when the reply is lost', () => {
     await service.reached('listRuns', 3)
     lost()
     expect((await starting).id).toBe('run1')
-    expect(gate.bench.clock.elapsedMs).toBeGreaterThanOrEqual(3_000)
+    expect(gate.ports.clock.elapsedMs).toBeGreaterThanOrEqual(3_000)
     expect(service.count('createRun')).toBe(1)
   })
 
@@ -190,15 +190,15 @@ describe('when the reply is lost', () => {
     expect(service.count('createRun')).toBe(1)
     expect(service.runs).toEqual([])
     // The list may lag even more: post looks once again.
-    expect(gate.ledger.state).toMatchObject({ marker: expect.stringMatching(/^loadgate-/), cleanupDue: true })
+    expect(gate.saved.state).toMatchObject({ marker: expect.stringMatching(/^loadgate-/), cleanupDue: true })
   })
 
   test('and cannot be looked up, the error says so', async () => {
     service.meet('createRun', faults.dropAfter)
     service.meet('listRuns', faults.answer(403))
     await expect(start()).rejects.toThrow(/it could not be looked up whether the run was made: .*403/)
-    expect(gate.ledger.state).toMatchObject({ cleanupDue: true, runId: undefined })
-    expect(gate.ledger.state.marker).toBeDefined()
+    expect(gate.saved.state).toMatchObject({ cleanupDue: true, runId: undefined })
+    expect(gate.saved.state.marker).toBeDefined()
   })
 
   test('and several carry the marker, the oldest is kept and the others are stopped', async () => {
@@ -257,10 +257,10 @@ describe("when the reply names somebody else's run", () => {
     const { id } = await start()
     expect(id).not.toBe('foreign')
     expect(id).toBe(service.runs[0]?.id)
-    expect(gate.ledger.state.runId).toBe(id)
+    expect(gate.saved.state.runId).toBe(id)
     expect(service.count('createRun')).toBe(1)
     expect(service.count('stopRun')).toBe(0)
-    expect(gate.bench.log.of('warning')).toEqual([
+    expect(gate.ports.log.of('warning')).toEqual([
       expect.stringMatching(/answered with run foreign, which does not carry the tag loadgate-/)
     ])
   })
@@ -269,7 +269,7 @@ describe("when the reply names somebody else's run", () => {
     service.meet('createRun', faults.answer(201, { uuid: 'foreign', status: 'running' }))
     await expect(start()).rejects.toThrow(/answered with run foreign.*No run with the tag loadgate-/)
     expect(service.count('stopRun')).toBe(0)
-    expect(gate.ledger.state).toMatchObject({ runId: undefined, cleanupDue: true })
+    expect(gate.saved.state).toMatchObject({ runId: undefined, cleanupDue: true })
   })
 
   test('a service that has tags of its own in place of ours is believed', async () => {
@@ -291,7 +291,7 @@ describe("when the reply names somebody else's run", () => {
     service.nextDocument = { tag_list: [] }
     service.meet('showRun', ...Array.from({ length: 9 }, () => faults.answer(404)))
     const { id } = await start()
-    expect(gate.ledger.state.runId).toBe(id)
+    expect(gate.saved.state.runId).toBe(id)
   })
 
   test('tags that the service joins in its own way are believed when the marker is among them', async () => {
@@ -314,7 +314,7 @@ describe('what certainly made nothing', () => {
     await start()
     expect(service.order()).toEqual(['createRun', 'createRun'])
     expect(service.runs).toHaveLength(1)
-    expect(gate.bench.clock.elapsedMs).toBeGreaterThanOrEqual(leastMs)
+    expect(gate.ports.clock.elapsedMs).toBeGreaterThanOrEqual(leastMs)
     expect(markerOf(service.seen[0]!.fields)).toBe(markerOf(service.seen[1]!.fields))
   })
 
@@ -330,20 +330,20 @@ describe('what certainly made nothing', () => {
       `creating the run: the service answered ${status}: threads is too much`
     )
     expect(service.order()).toEqual(['createRun'])
-    expect(gate.ledger.state).toMatchObject({ marker: undefined, cleanupDue: false })
+    expect(gate.saved.state).toMatchObject({ marker: undefined, cleanupDue: false })
   })
 
   test('a refused connection is tried again', async () => {
     const { url } = service
     await service.close()
     const failing = await makeGate(url, fromFiles())
-    await expect(failing.bench.clock.run(startRun(failing, new AbortController().signal))).rejects.toThrow(
+    await expect(failing.ports.clock.run(startRun(failing, new AbortController().signal))).rejects.toThrow(
       'refused the connection'
     )
     expect(
-      failing.bench.log.of('info').filter((line) => line.includes('nothing was made, trying again'))
+      failing.ports.log.of('info').filter((line) => line.includes('nothing was made, trying again'))
     ).toHaveLength(4)
-    expect(failing.bench.log.of('warning')).toEqual([])
+    expect(failing.ports.log.of('warning')).toEqual([])
     await failing.client.close()
     service = await GateService.start()
   })
@@ -358,7 +358,7 @@ describe('an existing run', () => {
     service.addRun({ id: 'theirs', statuses: ['running'] })
     expect((await start()).id).toBe('theirs')
     expect(service.order()).toEqual(['showRun'])
-    expect(gate.ledger.state).toMatchObject({ runId: undefined, marker: undefined, cleanupDue: false })
+    expect(gate.saved.state).toMatchObject({ runId: undefined, marker: undefined, cleanupDue: false })
   })
 
   test('one that is not there is an error at once', async () => {

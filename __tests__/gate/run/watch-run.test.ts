@@ -4,7 +4,7 @@ import { watchRun } from '../../../src/gate/run/watch-run.js'
 import type { WatchOptions, Watched } from '../../../src/gate/run/watch-run.js'
 import type { Run } from '../../../src/service/documents/documents.js'
 import { MalformedReplyError, RefusedError, UnreachableError } from '../../../src/service/errors.js'
-import { LogBook, makeRun } from '../../support/gate/gate-bench.js'
+import { LogBook, makeRun } from '../../support/gate/gate-ports.js'
 import { ManualClock } from '../../support/gate/gate-clock.js'
 
 let clock: ManualClock

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import { readSecretParameters, secretParameters } from '../../../src/gate/settings/secret-parameters.js'
 import { parseOverrideParameters } from '../../../src/server/engines/override-parameters.js'
 import { secretValues } from '../../../src/server/engines/redact-log.js'
-import { makeSettings } from '../../support/gate/gate-bench.js'
+import { makeSettings } from '../../support/gate/gate-ports.js'
 
 const secretsOf = (overrideParameters: string, changes: Parameters<typeof makeSettings>[0] = {}): string[] =>
   secretParameters(makeSettings({ overrideParameters, ...changes }))

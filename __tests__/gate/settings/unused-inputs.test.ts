@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { describeUnused, listUnused } from '../../../src/gate/settings/unused-inputs.js'
-import { makeSettings } from '../../support/gate/gate-bench.js'
+import { makeSettings } from '../../support/gate/gate-ports.js'
 
 const FILES = makeSettings().origin
 const EXISTING = { kind: 'existing', runId: 'r1' } as const

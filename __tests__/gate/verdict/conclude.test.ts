@@ -4,7 +4,7 @@ import { conclude } from '../../../src/gate/verdict/conclude.js'
 import type { Findings } from '../../../src/gate/findings.js'
 import { mergeScans } from '../../../src/results/figures/merge.js'
 import { createScanner } from '../../../src/results/csv/scanner.js'
-import { makeGrid, makeRun, makeSettings, makeSpecification } from '../../support/gate/gate-bench.js'
+import { makeGrid, makeRun, makeSettings, makeSpecification } from '../../support/gate/gate-ports.js'
 import { CSV_HEADER, makeCsv } from '../../support/gate/gate-service.js'
 
 const REPORT = { summary: 'all was well', means: { mean_response_time: 100 }, rehearsal: false }
@@ -382,7 +382,7 @@ describe('load that was requested and not reached', () => {
 
   test.each<[string, Findings]>([
     ['a bad end', { run: makeRun({ status: 'problem' }) }],
-    ['a timeout', { trouble: { kind: 'timed-out', message: 'late' } }]
+    ['a timeout', { failure: { kind: 'timed-out', message: 'late' } }]
   ])('after %s nobody is warned', (_, findings) => {
     expect(warningsOf({ threads: 50, durationSeconds: 600 }, findings)).toEqual([])
   })
@@ -491,7 +491,7 @@ describe('a run that ended before 90 % of its duration, where not each sample ha
   })
 })
 
-describe('trouble and leaving come before everything', () => {
+describe('failure and leaving come before everything', () => {
   test.each([
     ['timed-out', 'The run did not end within the timeout of 2 h.'],
     ['cancelled', 'cancelled by SIGINT'],
@@ -499,7 +499,7 @@ describe('trouble and leaving come before everything', () => {
   ] as const)('%s', (kind, message) => {
     const settings = makeSettings({ thresholdLines: 'apdex >= 0.99' })
     for (const findings of [{}, makeFindings(), { run: makeRun({ status: 'running' }) }])
-      expect(conclude(settings, { ...findings, trouble: { kind, message } })).toMatchObject({
+      expect(conclude(settings, { ...findings, failure: { kind, message } })).toMatchObject({
         verdict: kind,
         reason: message
       })
@@ -507,7 +507,7 @@ describe('trouble and leaving come before everything', () => {
 
   test('a run that did not come to its end has no apdex to judge', () => {
     const run = makeRun({ status: 'running', apdex: '0.99 [500]' })
-    const { judgements } = conclude(APDEX, { run, trouble: { kind: 'timed-out', message: 'late' } })
+    const { judgements } = conclude(APDEX, { run, failure: { kind: 'timed-out', message: 'late' } })
     expect(judgements).toMatchObject([
       { verdict: 'inconclusive', reason: expect.stringContaining('the run did not come to its end') }
     ])

@@ -6,7 +6,7 @@ import type { Outcome } from '../../../src/report/outcome.js'
 import { createScanner } from '../../../src/results/csv/scanner.js'
 import { mergeScans } from '../../../src/results/figures/merge.js'
 import { makeRandom } from '../../support/data/seeded-random.js'
-import { makeRun, makeSettings } from '../../support/gate/gate-bench.js'
+import { makeRun, makeSettings } from '../../support/gate/gate-ports.js'
 
 interface Sample {
   readonly atMs: number

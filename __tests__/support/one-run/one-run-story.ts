@@ -10,7 +10,7 @@ import type { StepState } from '../../../src/gate/step-state.js'
 import { CancelledError } from '../../../src/gate/errors.js'
 import { ServiceClient } from '../../../src/service/client.js'
 import type { Clock } from '../../../src/service/clock.js'
-import { LogBook, makeBench, makeSettings, makeSpecification } from '../gate/gate-bench.js'
+import { LogBook, makePorts, makeSettings, makeSpecification } from '../gate/gate-ports.js'
 import { ManualClock } from '../gate/gate-clock.js'
 import { Life } from './one-run-caller.js'
 import { ModelNetwork } from './one-run-network.js'
@@ -89,7 +89,7 @@ class Story {
     const life = new Life(this.#flow === 'kill' ? this.#choice.between(0, 30) : Infinity)
     const cancellation = new AbortController()
     if (this.#flow === 'cancel') this.#cancelLater(cancellation)
-    const bench = await makeBench({
+    const ports = await makePorts({
       log: this.#log,
       clock: mortal(this.#clock, life),
       cancelled: cancellation.signal,
@@ -102,7 +102,7 @@ class Story {
         this.#state = state
       }
     })
-    const gate = runGate(bench, await this.#settings()).then(({ verdict }) => verdict)
+    const gate = runGate(ports, await this.#settings()).then(({ verdict }) => verdict)
     return this.#clock.run(Promise.race([gate, life.death]))
   }
 

@@ -6,7 +6,7 @@ import '../../../src/gate/after-run.js'
 import type { Origin, Settings } from '../../../src/gate/settings/settings.js'
 import type { Outcome } from '../../../src/report/outcome.js'
 import { readAddress } from '../../../src/service/http/address.js'
-import { TOKEN, makeBench, makeSettings, makeSpecification } from '../gate/gate-bench.js'
+import { TOKEN, makePorts, makeSettings, makeSpecification } from '../gate/gate-ports.js'
 import { makeRandom } from '../data/seeded-random.js'
 import { figuresOf, makeThresholds, scopesOf, verdictOf } from './whole-oracle.js'
 import type { TrueFigures, TrueThreshold } from './whole-oracle.js'
@@ -40,21 +40,21 @@ export async function runSeed(seed: number): Promise<WholeResult> {
   const strikes = makeStrikes(random, plan, kind)
   const struck = strikes.map(({ operation, fault, left }) => `${operation} ${fault} (${left} times)`)
   const service = await WholeService.start(plan, strikes, seed)
-  const bench = await makeBench()
+  const ports = await makePorts()
   try {
-    const settings = await settingsOf(plan, { url: service.url, folder: bench.scratchDir, thresholds })
-    const outcome = await bench.clock.run(runGate(bench, settings))
+    const settings = await settingsOf(plan, { url: service.url, folder: ports.scratchDir, thresholds })
+    const outcome = await ports.clock.run(runGate(ports, settings))
     return {
       name: `seed ${seed}: ${struck.join(', ') || 'nothing goes wrong'}`,
       group: `replies spoilt, ${kind}`,
       verdict: outcome.verdict,
       problems: check(outcome, { plan, thresholds, kind }),
       tookMs: performance.now() - beganMs,
-      log: [...bench.log.lines, `${outcome.verdict}: ${outcome.reason}`].join('\n')
+      log: [...ports.log.lines, `${outcome.verdict}: ${outcome.reason}`].join('\n')
     }
   } finally {
     await service.close()
-    await rm(bench.scratchDir, { recursive: true, force: true })
+    await rm(ports.scratchDir, { recursive: true, force: true })
   }
 }
 

@@ -13,13 +13,13 @@ export interface Kept {
 
 /** Keeps what would go with the embedded service, and lets go of it. What cannot be closed must not cost the verdict. */
 export async function closeGate(gate: Gate, findings: Findings, outcome: Outcome): Promise<Kept> {
-  const { client, local, bench } = gate
+  const { client, local, ports } = gate
   const logs = await keepLogs(gate, outcome)
   try {
     await client.close()
     await local?.close(howToClose(gate, findings))
   } catch (thrown) {
-    bench.log.warning(`The service's end could not be awaited: ${messageOf(thrown)}`)
+    ports.log.warning(`The service's end could not be awaited: ${messageOf(thrown)}`)
   }
   return { logs, notes: await describePartial(gate, findings) }
 }

@@ -7,9 +7,9 @@ import { isLeftRunning } from './leave-run.js'
 import { openClient } from '../open-client.js'
 import type { ProcessGroup, StepState } from '../step-state.js'
 import { messageOf } from '../errors.js'
-import type { Log, Workbench } from '../ports.js'
+import type { Log, Ports } from '../ports.js'
 
-export interface CleanUpBench extends Pick<Workbench, 'openClient'> {
+export interface CleanUpPorts extends Pick<Ports, 'openClient'> {
   readonly log: Log
   readonly clock: Clock
   /** True when the group was there and was ended. */
@@ -20,12 +20,12 @@ export interface CleanUpBench extends Pick<Workbench, 'openClient'> {
 const LONGEST_MS = 4 * 60_000
 
 /** What the post step does: ends whatever main left behind, from the saved state alone. Doing it twice does no harm. */
-export async function cleanUpStep(state: StepState, bench: CleanUpBench): Promise<void> {
-  for (const group of state.processGroups) await endGroup(group, bench)
+export async function cleanUpStep(state: StepState, ports: CleanUpPorts): Promise<void> {
+  for (const group of state.processGroups) await endGroup(group, ports)
   if (!state.cleanupDue || state.address === '') return
-  const { log, clock } = bench
+  const { log, clock } = ports
   const deadline = startDeadline(clock, LONGEST_MS, { error: new Error('there was no time left') })
-  const client = openClient(bench, {
+  const client = openClient(ports, {
     address: readAddress(state.address),
     token: state.token,
     words: vocabularyOf(state.serviceName),
@@ -41,11 +41,11 @@ export async function cleanUpStep(state: StepState, bench: CleanUpBench): Promis
   }
 }
 
-async function endGroup(group: ProcessGroup, bench: CleanUpBench): Promise<void> {
+async function endGroup(group: ProcessGroup, ports: CleanUpPorts): Promise<void> {
   try {
-    if (await bench.endProcessGroup(group))
-      bench.log.info(`The tool's processes (group ${group.pid}) were ended.`)
+    if (await ports.endProcessGroup(group))
+      ports.log.info(`The tool's processes (group ${group.pid}) were ended.`)
   } catch (thrown) {
-    bench.log.warning(`The tool's processes (group ${group.pid}) may still be running: ${messageOf(thrown)}`)
+    ports.log.warning(`The tool's processes (group ${group.pid}) may still be running: ${messageOf(thrown)}`)
   }
 }

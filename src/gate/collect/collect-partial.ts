@@ -14,18 +14,18 @@ const RESULTS = 'results'
 
 /** After a cancel, what the embedded service has measured until then is read and reported where there is time. */
 export async function collectPartial(gate: Gate, findings: Findings): Promise<Findings> {
-  const { bench, client } = gate
+  const { ports, client } = gate
   const { run } = findings
   const withinMs = leftMs(gate, findings)
   if (run === undefined || withinMs <= 0 || !isCutOff(gate, findings)) return findings
-  const deadline = startDeadline(bench.clock, withinMs, { error: new Error('there was no time left') })
+  const deadline = startDeadline(ports.clock, withinMs, { error: new Error('there was no time left') })
   try {
     const { collect } = await import('../after-run.js')
     const shown = await client.showRun(run.id, deadline.signal)
     const collection = await collect(gate, shown, { signal: deadline.signal, isPatient: false })
     return { ...findings, run: shown, collection }
   } catch (thrown) {
-    bench.log.info(`The partial results could not be read: ${messageOf(thrown)}`)
+    ports.log.info(`The partial results could not be read: ${messageOf(thrown)}`)
     return findings
   } finally {
     deadline.release()
@@ -37,14 +37,14 @@ export function howToClose(gate: Gate, findings: Findings): LocalServiceEnd {
   if (!isCutOff(gate, findings)) return {}
   return {
     withinMs: Math.max(LEAST_CLOSE_MS, leftMs(gate, findings)),
-    ...(isComplete(findings) ? {} : { keepSamplesIn: join(gate.bench.scratchDir, RESULTS) })
+    ...(isComplete(findings) ? {} : { keepSamplesIn: join(gate.ports.scratchDir, RESULTS) })
   }
 }
 
 /** Says what the CSVs of a cancelled run are. */
 export async function describePartial(gate: Gate, findings: Findings): Promise<string[]> {
   if (!isCutOff(gate, findings)) return []
-  const names = await readdir(join(gate.bench.scratchDir, RESULTS)).catch(() => [])
+  const names = await readdir(join(gate.ports.scratchDir, RESULTS)).catch(() => [])
   const csvs = names.filter((name) => name.endsWith('.csv')).sort()
   if (csvs.length === 0) return []
   const unread = isComplete(findings) ? '' : ' There was no time to read them.'
@@ -54,12 +54,12 @@ export async function describePartial(gate: Gate, findings: Findings): Promise<s
 }
 
 /** A service elsewhere keeps what it has. */
-function isCutOff({ local }: Gate, { trouble }: Findings): boolean {
-  return local !== undefined && trouble?.kind === 'cancelled'
+function isCutOff({ local }: Gate, { failure }: Findings): boolean {
+  return local !== undefined && failure?.kind === 'cancelled'
 }
 
-function leftMs({ bench }: Gate, { endedMs }: Findings): number {
-  const nowMs = bench.clock.now()
+function leftMs({ ports }: Gate, { endedMs }: Findings): number {
+  const nowMs = ports.clock.now()
   return CANCEL_LIMIT_MS - (nowMs - (endedMs ?? nowMs))
 }
 

@@ -51,9 +51,9 @@ const BUCKET_MS = 15_000
 
 /** Brings the report and every grid's CSV home, side by side, reading the CSVs as they arrive. What cannot be had is told, not thrown. */
 export async function collect(gate: Gate, run: Run, options: CollectOptions): Promise<Collection> {
-  const { bench, settings } = gate
+  const { ports, settings } = gate
   const { signal, isPatient = true } = options
-  const resultsDir = join(bench.scratchDir, 'results')
+  const resultsDir = join(ports.scratchDir, 'results')
   await mkdir(resultsDir, { recursive: true })
   const fetching = new GridFetches(gate, run, { resultsDir, signal })
   const reading = readReport(gate, run.id, signal)
@@ -94,14 +94,14 @@ interface Earlier {
 }
 
 /** Where nothing was requested here, an earlier look tells which grids there must be. */
-async function earlierRun({ client, bench, settings }: Gate, options: CollectOptions): Promise<Earlier> {
+async function earlierRun({ client, ports, settings }: Gate, options: CollectOptions): Promise<Earlier> {
   const { signal, first, isPatient = true } = options
   const { origin } = settings
   if (origin.kind !== 'repeat') return { run: first, gaps: [] }
   try {
     const look = () => showRun(client, origin.runId, signal)
-    const policy = isPatient ? RETRY.collect : { ...RETRY.collect, passingMs: 0 }
-    return { run: await retry(look, policy, { clock: bench.clock, signal, overWith: asError }), gaps: [] }
+    const policy = isPatient ? RETRY.collect : { ...RETRY.collect, transientMs: 0 }
+    return { run: await retry(look, policy, { clock: ports.clock, signal, overWith: asError }), gaps: [] }
   } catch (thrown) {
     return {
       run: undefined,
@@ -167,7 +167,7 @@ function spanOfBuckets(timesMs: readonly number[]): Span {
 }
 
 async function readReport(
-  { client, bench: { clock, log } }: Gate,
+  { client, ports: { clock, log } }: Gate,
   runId: string,
   signal: AbortSignal
 ): Promise<Pick<Collection, 'report' | 'reportProblem'>> {

@@ -33,10 +33,10 @@ class IncompleteError extends Error {
 function policyOf({ isFinal = false }: DownloadOptions): RetryPolicy {
   return {
     ...RETRY.collect,
-    isPassing: (thrown) =>
+    isTransient: (thrown) =>
       thrown instanceof NotCsvError
         ? !isFinal
-        : thrown instanceof IncompleteError || RETRY.collect.isPassing(thrown)
+        : thrown instanceof IncompleteError || RETRY.collect.isTransient(thrown)
   }
 }
 

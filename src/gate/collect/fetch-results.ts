@@ -42,13 +42,13 @@ export interface Source extends ListedGrid {
   readonly isLinked: boolean
 }
 
-interface Means {
+interface Ports {
   readonly client: ServiceClient
   readonly clock: Clock
   readonly log: Log
 }
 
-interface Place {
+interface Options {
   readonly resultsDir: string
   readonly signal: AbortSignal
   /** How long a CSV without rows may still be one that is being written. */
@@ -63,14 +63,14 @@ const LONGEST_PAUSE_ATTEMPT = 6
 
 /** Brings every grid's CSV to disk, side by side, as the run lists them. What cannot be had is told, not thrown. */
 export async function fetchResults(
-  means: Means,
+  ports: Ports,
   run: Run,
-  place: Pick<Place, 'resultsDir' | 'signal'>
+  options: Pick<Options, 'resultsDir' | 'signal'>
 ): Promise<FetchedGrid[]> {
   const findAddress = ({ href }: Source): Promise<string> => Promise.resolve(href)
   return Promise.all(
-    sourcesOf(means.client, run).map((source) =>
-      fetchGrid(means, source, { ...place, emptyPatienceMs: 0, findAddress })
+    sourcesOf(ports.client, run).map((source) =>
+      fetchGrid(ports, source, { ...options, emptyPatienceMs: 0, findAddress })
     )
   )
 }
@@ -121,25 +121,25 @@ function onlyLinkOf({ grids, results }: Run): string[] {
 }
 
 /** Brings one grid's CSV to disk. What cannot be had is told, not thrown. */
-export async function fetchGrid(means: Means, source: Source, place: Place): Promise<FetchedGrid> {
+export async function fetchGrid(ports: Ports, source: Source, options: Options): Promise<FetchedGrid> {
   const { gridId, region, nodeCount } = source
   const grid = { gridId, region, nodeCount }
-  const path = join(place.resultsDir, `${plainName(region)}-${nameOf(source)}.csv`)
+  const path = join(options.resultsDir, `${plainName(region)}-${nameOf(source)}.csv`)
   const reading = startReading(gridId, region)
-  const sinceMs = means.clock.now()
+  const sinceMs = ports.clock.now()
   try {
     for (let looks = 1; ; looks++) {
-      const bytes = await download(means, { source, place, path, reading })
+      const bytes = await download(ports, { source, options, path, reading })
       const result = { ...grid, path, bytes, problem: undefined }
       const fetched = { result, scan: reading.finish(), fingerprint: `${bytes} ${reading.checksum()}` }
-      if (fetched.scan.rows > 0 || means.clock.now() - sinceMs >= place.emptyPatienceMs) return fetched
+      if (fetched.scan.rows > 0 || ports.clock.now() - sinceMs >= options.emptyPatienceMs) return fetched
       const pauseMs = pauseBefore(Math.min(looks, LONGEST_PAUSE_ATTEMPT), undefined)
-      await means.clock.sleep(pauseMs, place.signal).catch(() => undefined)
-      if (place.signal.aborted) return fetched
+      await ports.clock.sleep(pauseMs, options.signal).catch(() => undefined)
+      if (options.signal.aborted) return fetched
     }
   } catch (thrown) {
     const problem = messageOf(thrown)
-    means.log.warning(`The CSV of grid ${gridId} (${region}) could not be had: ${problem}`)
+    ports.log.warning(`The CSV of grid ${gridId} (${region}) could not be had: ${problem}`)
     return withProblem(grid, problem)
   }
 }
@@ -154,24 +154,24 @@ export function withProblem(
 
 interface Target {
   readonly source: Source
-  readonly place: Place
+  readonly options: Options
   readonly path: string
   readonly reading: Reading
 }
 
-async function download({ client, clock, log }: Means, target: Target): Promise<number> {
-  const { source, place, path, reading } = target
-  const { signal } = place
+async function download({ client, clock, log }: Ports, target: Target): Promise<number> {
+  const { source, options, path, reading } = target
+  const { signal } = options
   let retries = 0
   return downloadCsv({
     open: async (range) => {
-      const href = retries === 0 ? source.href : await place.findAddress(source)
+      const href = retries === 0 ? source.href : await options.findAddress(source)
       return client.openResult(href, { range, signal })
     },
     path,
     clock,
     signal,
-    isFinal: place.isFinal ?? false,
+    isFinal: options.isFinal ?? false,
     tap: reading,
     onRetry: (reason) => {
       if (retries++ === 0)

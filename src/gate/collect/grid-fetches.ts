@@ -50,13 +50,13 @@ export class GridFetches {
   }
 
   async #confirm(source: Source): Promise<void> {
-    const { client, bench } = this.#gate
+    const { client, ports } = this.#gate
     const { signal } = this.#place
     for (let growths = 0; ; growths++) {
       const { result } = await this.#fetch(source)
       const { path, bytes, gridId } = result
       if (path === undefined) return
-      const isGrowing = await hasGrown(client, source.href, { bytes, clock: bench.clock, signal })
+      const isGrowing = await hasGrown(client, source.href, { bytes, clock: ports.clock, signal })
       if (!isGrowing && (growths === 0 || !signal.aborted)) return
       // What has a name of its own is whole.
       await rm(path, { force: true })
@@ -65,9 +65,9 @@ export class GridFetches {
         return
       }
       if (growths === 0)
-        bench.log.info(`The CSV of grid ${gridId} has grown since it was downloaded; downloading it again.`)
+        ports.log.info(`The CSV of grid ${gridId} has grown since it was downloaded; downloading it again.`)
       else
-        await bench.clock
+        await ports.clock
           .sleep(pauseBefore(Math.min(growths, LONGEST_PAUSE_ATTEMPT), undefined), signal)
           .catch(() => undefined)
       // From its start: nothing promises that what was there before is still the same.
@@ -78,9 +78,9 @@ export class GridFetches {
   #fetch(source: Source): Promise<FetchedGrid> {
     const begun = this.#fetches.get(nameOf(source))
     if (begun !== undefined) return begun
-    const { client, bench, settings } = this.#gate
+    const { client, ports, settings } = this.#gate
     const isFinal = settings.target.kind === 'local' || phaseOf(this.#latest.status) !== 'ended well'
-    const fetch = fetchGrid({ client, clock: bench.clock, log: bench.log }, source, {
+    const fetch = fetchGrid({ client, clock: ports.clock, log: ports.log }, source, {
       ...this.#place,
       emptyPatienceMs: isFinal ? 0 : EMPTY_PATIENCE_MS,
       // The embedded service has everything in place before it tells the end.

@@ -4,17 +4,17 @@ import type { Gate } from '../gate.js'
 import { messageOf } from '../errors.js'
 
 /** After a bad end the tools' own logs are evidence: they are copied before the embedded service and its folder go. Answers the copies. */
-export async function keepLogs({ local, bench, settings }: Gate, outcome: Outcome): Promise<string[]> {
+export async function keepLogs({ local, ports, settings }: Gate, outcome: Outcome): Promise<string[]> {
   const { run } = outcome
   if (run === undefined || local?.keepLogs === undefined || endedWell(outcome)) return []
-  const folder = join(bench.scratchDir, 'logs')
+  const folder = join(ports.scratchDir, 'logs')
   try {
     const secrets = [local.token, settings.githubToken]
     const logs = await local.keepLogs({ runId: run.id, folder, secrets })
-    if (logs.length > 0) bench.log.info(`The tool's logs are kept in ${folder}.`)
+    if (logs.length > 0) ports.log.info(`The tool's logs are kept in ${folder}.`)
     return logs
   } catch (thrown) {
-    bench.log.warning(`The tool's logs could not be kept: ${messageOf(thrown)}`)
+    ports.log.warning(`The tool's logs could not be kept: ${messageOf(thrown)}`)
     return []
   }
 }

@@ -18,7 +18,7 @@ const LONGEST_PAUSE_ATTEMPT = 6
 
 /** Looks at a run that has ended until it lacks nothing, for values arrive late; what is needed is waited for until the signal is aborted. */
 export async function lookAgain(
-  { client, bench: { clock, log } }: Gate,
+  { client, ports: { clock, log } }: Gate,
   first: Run,
   options: { signal: AbortSignal; lackOf: (run: Run) => Lack; onSeen: (run: Run) => void }
 ): Promise<{ seen: Run; doubts: string[] }> {
@@ -34,7 +34,7 @@ export async function lookAgain(
       await clock.sleep(pauseBefore(Math.min(looks, LONGEST_PAUSE_ATTEMPT), undefined), signal)
       const look = () => showRun(client, first.id, signal)
       const policy =
-        lack === 'something' ? { ...RETRY.collect, passingMs: leftMs, refusalMs: leftMs } : RETRY.collect
+        lack === 'something' ? { ...RETRY.collect, transientMs: leftMs, refusalMs: leftMs } : RETRY.collect
       run = joinLooks(run, await retry(look, policy, { clock, signal, overWith: asError }))
       onSeen(run)
     } catch (thrown) {
@@ -51,7 +51,7 @@ export function asError(failure: unknown): Error {
 
 /** What the service learns of a run after it has called it finished: a last look, once everything else is home. */
 export async function lookOnceMore(
-  { client, bench: { clock, log } }: Gate,
+  { client, ports: { clock, log } }: Gate,
   seen: Run,
   signal: AbortSignal
 ): Promise<Run> {

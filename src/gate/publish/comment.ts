@@ -6,39 +6,39 @@ import { startDeadline } from '../deadline.js'
 import { defaultName } from '../settings/settings.js'
 import type { Settings } from '../settings/settings.js'
 import { messageOf } from '../errors.js'
-import type { Workbench } from '../ports.js'
+import type { Ports } from '../ports.js'
 
 const LONGEST_COMMENT_MS = 30_000
 
 /** Tells the pull request. Of a run that was called off or left alone there is nothing to tell: the last verdict stays. */
 export async function commentOnPullRequest(
-  bench: Workbench,
+  ports: Ports,
   { settings, outcome, links }: { settings: Settings; outcome: Outcome; links: SummaryLinks }
 ): Promise<void> {
   const { comment, githubToken, matrix, name } = settings
-  if (bench.comment === undefined || comment === 'off') return
+  if (ports.comment === undefined || comment === 'off') return
   if (['cancelled', 'detached'].includes(outcome.verdict)) return
   if (githubToken === '') {
-    bench.log.info('There is no github-token: no comment on the pull request.')
+    ports.log.info('There is no github-token: no comment on the pull request.')
     return
   }
-  const untilMs = bench.clock.now() + LONGEST_COMMENT_MS
-  const deadline = startDeadline(bench.clock, LONGEST_COMMENT_MS, {
+  const untilMs = ports.clock.now() + LONGEST_COMMENT_MS
+  const deadline = startDeadline(ports.clock, LONGEST_COMMENT_MS, {
     error: new Error('GitHub took too long to answer'),
-    others: [bench.cancelled]
+    others: [ports.cancelled]
   })
   try {
-    await bench.comment({
+    await ports.comment({
       token: githubToken,
       matrix,
-      name: name === defaultName(bench.occasion) ? undefined : name,
+      name: name === defaultName(ports.occasion) ? undefined : name,
       subject: subjectOf(settings),
       signal: deadline.signal,
       untilMs,
-      render: (place) => renderComment(outcome, { ...links, workflowUrl: bench.occasion.url }, place)
+      render: (place) => renderComment(outcome, { ...links, workflowUrl: ports.occasion.url }, place)
     })
   } catch (thrown) {
-    bench.log.warning(`The comment on the pull request could not be written: ${messageOf(thrown)}`)
+    ports.log.warning(`The comment on the pull request could not be written: ${messageOf(thrown)}`)
   } finally {
     deadline.release()
   }

@@ -1,11 +1,11 @@
 import type { Outcome, Verdict } from '../../report/outcome.js'
 import { renderSummary } from '../../report/markdown/summary.js'
 import { messageOf } from '../errors.js'
-import type { Workbench } from '../ports.js'
+import type { Ports } from '../ports.js'
 
 /** Makes a verdict known that was reached before there was a run: skipped, or inputs that are wrong. */
-export async function publishBare(
-  bench: Pick<Workbench, 'setOutput' | 'writeSummary' | 'log'>,
+export async function publishWithoutRun(
+  ports: Pick<Ports, 'setOutput' | 'writeSummary' | 'log'>,
   verdict: Verdict,
   reason: string
 ): Promise<void> {
@@ -24,10 +24,10 @@ export async function publishBare(
     remoteErrors: [],
     notes: []
   }
-  bench.setOutput('verdict', verdict)
-  await bench
+  ports.setOutput('verdict', verdict)
+  await ports
     .writeSummary(renderSummary(outcome, { artifactUrl: undefined, artifactProblem: undefined }))
     .catch((thrown: unknown) =>
-      bench.log.warning(`The job summary could not be written: ${messageOf(thrown)}`)
+      ports.log.warning(`The job summary could not be written: ${messageOf(thrown)}`)
     )
 }

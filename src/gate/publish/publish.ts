@@ -14,7 +14,7 @@ import { startDeadline } from '../deadline.js'
 import { worstFirst } from '../verdict/remote-errors.js'
 import type { Settings } from '../settings/settings.js'
 import { messageOf } from '../errors.js'
-import type { Artifact, Workbench } from '../ports.js'
+import type { Artifact, Ports } from '../ports.js'
 
 interface Uploaded {
   readonly artifact: Artifact | undefined
@@ -30,7 +30,7 @@ const LONGEST_UPLOAD_MS = 15 * 60_000
 
 /** Makes the outcome known: files, artifact, outputs, summary, annotations, comment. Nothing that fails here changes the verdict. */
 export async function publish(
-  bench: Workbench,
+  ports: Ports,
   options: {
     settings: Settings
     outcome: Outcome
@@ -39,20 +39,20 @@ export async function publish(
   }
 ): Promise<void> {
   const { settings, outcome, collection, logs = [] } = options
-  for (const warning of logged(outcome)) bench.log.warning(warning)
-  const files = [...(await writeFiles(bench, outcome, collection)), ...logs]
+  for (const warning of logged(outcome)) ports.log.warning(warning)
+  const files = [...(await writeFiles(ports, outcome, collection)), ...logs]
   const { artifact, problem } = isWorthUploading(outcome)
-    ? await upload(bench, { settings, outcome, files })
+    ? await upload(ports, { settings, outcome, files })
     : { artifact: undefined, problem: undefined }
-  setOutputs(bench, outcome, { artifact, collection })
+  setOutputs(ports, outcome, { artifact, collection })
   const links = { artifactUrl: artifact?.url, artifactProblem: problem }
-  await bench
+  await ports
     .writeSummary(renderSummary(outcome, links))
     .catch((thrown: unknown) =>
-      bench.log.warning(`The job summary could not be written: ${messageOf(thrown)}`)
+      ports.log.warning(`The job summary could not be written: ${messageOf(thrown)}`)
     )
-  for (const annotation of annotate(outcome, describeLeg(settings.matrix))) bench.annotate(annotation)
-  await commentOnPullRequest(bench, { settings, outcome, links })
+  for (const annotation of annotate(outcome, describeLeg(settings.matrix))) ports.annotate(annotation)
+  await commentOnPullRequest(ports, { settings, outcome, links })
 }
 
 /** Without a run there is nothing to keep; of a cancelled step nobody waits for it, and a run that goes on has nothing yet. */
@@ -75,7 +75,7 @@ function logged({ warnings, remoteErrors }: Outcome): string[] {
 
 /** `verdict.json` and `report.html` beside the CSVs; a disk that is full costs the files, not the verdict. */
 async function writeFiles(
-  { scratchDir, log }: Workbench,
+  { scratchDir, log }: Ports,
   outcome: Outcome,
   collection: Collection | undefined
 ): Promise<string[]> {
@@ -104,7 +104,7 @@ async function writeWhole(path: string, text: string): Promise<void> {
 }
 
 async function upload(
-  { uploadArtifact, scratchDir, log, clock, cancelled }: Workbench,
+  { uploadArtifact, scratchDir, log, clock, cancelled }: Ports,
   { settings, outcome, files }: { settings: Settings; outcome: Outcome; files: readonly string[] }
 ): Promise<Uploaded> {
   if (uploadArtifact === undefined)
@@ -139,24 +139,24 @@ async function upload(
 }
 
 function setOutputs(
-  bench: Workbench,
+  ports: Ports,
   outcome: Outcome,
   { artifact, collection }: { artifact: Artifact | undefined; collection: Collection | undefined }
 ): void {
   const { run, apdex, summary, measurements, judgements, verdict } = outcome
-  bench.setOutput('verdict', verdict)
-  if (run !== undefined) bench.setOutput('status', run.status)
+  ports.setOutput('verdict', verdict)
+  if (run !== undefined) ports.setOutput('status', run.status)
   if (apdex !== undefined) {
-    bench.setOutput('apdex', String(apdex.score))
-    bench.setOutput('apdex-target', String(apdex.targetMs))
+    ports.setOutput('apdex', String(apdex.score))
+    ports.setOutput('apdex-target', String(apdex.targetMs))
   }
-  if (summary !== undefined) bench.setOutput('summary', cutToBytes(summary, MOST_OUTPUT_BYTES))
-  bench.setOutput('metrics', metricsOutput(measurements, apdex?.targetMs))
-  bench.setOutput('thresholds', thresholdsOutput(judgements))
-  if (collection !== undefined) bench.setOutput('results-dir', collection.resultsDir)
+  if (summary !== undefined) ports.setOutput('summary', cutToBytes(summary, MOST_OUTPUT_BYTES))
+  ports.setOutput('metrics', metricsOutput(measurements, apdex?.targetMs))
+  ports.setOutput('thresholds', thresholdsOutput(judgements))
+  if (collection !== undefined) ports.setOutput('results-dir', collection.resultsDir)
   if (artifact !== undefined) {
-    bench.setOutput('artifact-id', artifact.id)
-    if (artifact.url !== undefined) bench.setOutput('artifact-url', artifact.url)
+    ports.setOutput('artifact-id', artifact.id)
+    if (artifact.url !== undefined) ports.setOutput('artifact-url', artifact.url)
   }
 }
 

@@ -1,4 +1,4 @@
-import { CertificateError, RefusedError, madeNothing } from '../../service/errors.js'
+import { CertificateError, RefusedError, hadNoEffect } from '../../service/errors.js'
 import { pauseBefore } from '../../service/retries.js'
 import type { Gate } from '../gate.js'
 import { messageOf } from '../errors.js'
@@ -7,8 +7,8 @@ import { messageOf } from '../errors.js'
 const MOST_ATTEMPTS = 5
 
 /** Sends a creating request; it is sent again only where it is certain that nothing was made: no connection, or 429. */
-export async function createOnce<T>(
-  { bench }: Gate,
+export async function createSafely<T>(
+  { ports }: Gate,
   create: () => Promise<T>,
   signal: AbortSignal
 ): Promise<T> {
@@ -17,13 +17,13 @@ export async function createOnce<T>(
       return await create()
     } catch (thrown) {
       if (signal.aborted || attempt >= MOST_ATTEMPTS || !isWorthAnother(thrown)) throw thrown
-      bench.log.info(`${messageOf(thrown)}; nothing was made, trying again.`)
-      await bench.clock.sleep(pauseBefore(attempt + 1, thrown), signal)
+      ports.log.info(`${messageOf(thrown)}; nothing was made, trying again.`)
+      await ports.clock.sleep(pauseBefore(attempt + 1, thrown), signal)
     }
   }
 }
 
 function isWorthAnother(thrown: unknown): boolean {
   const isFinal = thrown instanceof RefusedError ? thrown.status !== 429 : thrown instanceof CertificateError
-  return madeNothing(thrown) && !isFinal
+  return hadNoEffect(thrown) && !isFinal
 }

@@ -1,6 +1,6 @@
 import type { ServiceClient } from '../../service/client.js'
 import type { Clock } from '../../service/clock.js'
-import { RefusedError, isPassing } from '../../service/errors.js'
+import { RefusedError, isTransient } from '../../service/errors.js'
 import { RETRY, retry } from '../../service/retry.js'
 import { gridPhaseOf } from './grid-status.js'
 
@@ -15,7 +15,7 @@ export async function endGrid(
       await client.terminateGrid(id, signal)
     } catch (thrown) {
       // One that has ended already may refuse to be ended.
-      const isRefused = thrown instanceof RefusedError && !isPassing(thrown)
+      const isRefused = thrown instanceof RefusedError && !isTransient(thrown)
       if (!isRefused || !(await isSeenEnded(client, id, signal))) throw thrown
     }
   }

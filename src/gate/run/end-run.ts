@@ -5,7 +5,7 @@ import { RefusedError } from '../../service/errors.js'
 import { Failures, RETRY } from '../../service/retry.js'
 import { hasEnded } from './run-status.js'
 
-interface Means {
+interface Ports {
   readonly client: ServiceClient
   readonly clock: Clock
   readonly signal: AbortSignal
@@ -40,9 +40,9 @@ export async function endRun(
 }
 
 /** The run as the stop's answer or a look beside it shows it, whichever comes first. */
-async function stopAndLook(means: Means, id: string): Promise<Run | undefined> {
+async function stopAndLook(ports: Ports, id: string): Promise<Run | undefined> {
   const round = new AbortController()
-  const either = { ...means, signal: AbortSignal.any([means.signal, round.signal]) }
+  const either = { ...ports, signal: AbortSignal.any([ports.signal, round.signal]) }
   try {
     return await Promise.race([stop(either, id), lookMeanwhile(either, id)])
   } finally {
@@ -51,7 +51,7 @@ async function stopAndLook(means: Means, id: string): Promise<Run | undefined> {
 }
 
 /** The word of the stop alone is not believed: a look tells, also after a refusal, for a run that has just ended refuses to be stopped. */
-async function stop({ client, signal }: Means, id: string): Promise<Run> {
+async function stop({ client, signal }: Ports, id: string): Promise<Run> {
   try {
     await client.stopRun(id, signal)
   } catch (thrown) {
@@ -64,7 +64,7 @@ async function stop({ client, signal }: Means, id: string): Promise<Run> {
 }
 
 /** Comes back when the end is seen, or when it is time to ask again. */
-async function lookMeanwhile({ client, clock, signal }: Means, id: string): Promise<Run | undefined> {
+async function lookMeanwhile({ client, clock, signal }: Ports, id: string): Promise<Run | undefined> {
   const untilMs = clock.now() + STOP_AGAIN_MS
   let run: Run | undefined
   while (clock.now() < untilMs && !(run && hasEnded(run.status))) {

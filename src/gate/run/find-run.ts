@@ -4,7 +4,7 @@ import type { Run } from '../../service/documents/documents.js'
 import { readRunList } from '../../service/documents/run-list.js'
 import { RETRY, retry } from '../../service/retry.js'
 
-interface Looking {
+interface FindOptions {
   readonly clock: Clock
   readonly signal?: AbortSignal
   /** Looked again after each of these. */
@@ -50,15 +50,15 @@ export async function listMarked(
 export async function findMarkedRuns(
   client: ServiceClient,
   marker: string,
-  looking: Looking
+  options: FindOptions
 ): Promise<Run[]> {
-  return findPatiently(() => listMarked(client, marker, looking), looking)
+  return findPatiently(() => listMarked(client, marker, options), options)
 }
 
 /** Looks again and again: the list may lag, and the service may be away. */
 export async function findPatiently(
   look: () => Promise<Run[]>,
-  { clock, signal, pausesMs = PATIENT_MS }: Looking
+  { clock, signal, pausesMs = PATIENT_MS }: FindOptions
 ): Promise<Run[]> {
   for (const pauseMs of pausesMs) {
     if (pauseMs > 0) await clock.sleep(pauseMs, signal)

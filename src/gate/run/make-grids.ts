@@ -1,11 +1,11 @@
 import type { Grid } from '../../service/documents/documents.js'
-import { madeNothing } from '../../service/errors.js'
+import { hadNoEffect } from '../../service/errors.js'
 import { isReference } from '../../service/documents/requests.js'
 import type { GridChoice, GridReference, GridSpecification } from '../../service/documents/requests.js'
-import { createOnce } from './create-safely.js'
+import { createSafely } from './create-safely.js'
 import type { Gate } from '../gate.js'
 import { gridPhaseOf } from './grid-status.js'
-import { nextLookMs } from './poll-interval.js'
+import { nextPollMs } from './poll-interval.js'
 import { RETRY, retry } from '../../service/retry.js'
 import { messageOf } from '../errors.js'
 
@@ -13,7 +13,7 @@ const LONGEST_LOOK_MS = 10_000
 
 /**
  * A run's body can carry references or specifications, not both: a mixed list becomes grids first, and references only after that.
- * The grids are noted in the ledger as they are made, so that they are terminated whatever happens next.
+ * The grids are noted in the saved state as they are made, so that they are terminated whatever happens next.
  */
 export async function settleGrids(
   gate: Gate,
@@ -26,23 +26,23 @@ export async function settleGrids(
   for (const grid of grids) settled.push(isReference(grid) ? grid : await makeGrid(gate, grid, signal))
   await Promise.all(
     settled
-      .filter(({ id }) => gate.ledger.state.madeGrids.includes(id))
+      .filter(({ id }) => gate.saved.state.madeGrids.includes(id))
       .map(({ id }) => awaitStart(gate, id, signal))
   )
   return settled
 }
 
 async function makeGrid(gate: Gate, grid: GridSpecification, signal: AbortSignal): Promise<GridReference> {
-  const { client, ledger, bench } = gate
+  const { client, saved, ports } = gate
   try {
-    const { id } = await createOnce(gate, () => client.createGrid(grid, signal), signal)
-    ledger.noteDone({ madeGrids: [...ledger.state.madeGrids, id], cleanupDue: true })
-    bench.log.info(`Grid ${id} is being made in ${grid.region} (${grid.nodeCount} × ${grid.instanceType})`)
+    const { id } = await createSafely(gate, () => client.createGrid(grid, signal), signal)
+    saved.noteDone({ madeGrids: [...saved.state.madeGrids, id], cleanupDue: true })
+    ports.log.info(`Grid ${id} is being made in ${grid.region} (${grid.nodeCount} × ${grid.instanceType})`)
     return { id }
   } catch (thrown) {
-    if (madeNothing(thrown)) throw thrown
+    if (hadNoEffect(thrown)) throw thrown
     // Grids have no list and no tag: what became of this one cannot be looked up, and asking again might make a second.
-    bench.log.warning(
+    ports.log.warning(
       `It is not known whether a grid was made: ${grid.region}, ${grid.nodeCount} × ${grid.instanceType}. ` +
         `If it was, it ends by itself after ${grid.stopAfterMinutes} min (stop_after), or you end it at the service. (${messageOf(thrown)})`
     )
@@ -50,19 +50,19 @@ async function makeGrid(gate: Gate, grid: GridSpecification, signal: AbortSignal
   }
 }
 
-async function awaitStart({ client, bench, settings }: Gate, id: string, signal: AbortSignal): Promise<void> {
-  const sinceMs = bench.clock.now()
+async function awaitStart({ client, ports, settings }: Gate, id: string, signal: AbortSignal): Promise<void> {
+  const sinceMs = ports.clock.now()
   let status = ''
   for (;;) {
     const show = (): Promise<Grid> => client.showGrid(id, signal)
-    const grid = await retry(show, RETRY.awaitGrid, { clock: bench.clock, signal })
-    if (grid.status !== status) bench.log.info(`Grid ${id} is ${grid.status}`)
+    const grid = await retry(show, RETRY.awaitGrid, { clock: ports.clock, signal })
+    if (grid.status !== status) ports.log.info(`Grid ${id} is ${grid.status}`)
     status = grid.status
     if (gridPhaseOf(status) === 'usable') return
     if (gridPhaseOf(status) === 'ended')
       throw new Error(`Grid ${id} ended as "${status}" before the run could use it`)
     const longestMs = Math.min(settings.pollIntervalMs, LONGEST_LOOK_MS)
-    const pauseMs = nextLookMs({ elapsedMs: bench.clock.now() - sinceMs, untilEndMs: undefined, longestMs })
-    await bench.clock.sleep(pauseMs, signal)
+    const pauseMs = nextPollMs({ elapsedMs: ports.clock.now() - sinceMs, untilEndMs: undefined, longestMs })
+    await ports.clock.sleep(pauseMs, signal)
   }
 }

@@ -1,4 +1,4 @@
-export interface Pace {
+export interface PollTimes {
   /** Since the watch began. */
   readonly elapsedMs: number
   /** Until the run is expected to end; negative when it is overdue, undefined when nobody knows. */
@@ -17,8 +17,8 @@ const OVERDUE_GROWTH = 1 / 24
  * How long to wait before the next look: often at first, then less, up to the longest; and so that the expected end is not overslept.
  * The jitter only ever shortens a wait, so that many jobs do not look in step and none looks later than promised.
  */
-export function nextLookMs(
-  { elapsedMs, untilEndMs, longestMs }: Pace,
+export function nextPollMs(
+  { elapsedMs, untilEndMs, longestMs }: PollTimes,
   random: () => number = Math.random
 ): number {
   const patient = clamp(elapsedMs * GROWTH, FIRST_MS, longestMs)

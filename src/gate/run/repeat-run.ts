@@ -1,7 +1,7 @@
 import type { ServiceClient } from '../../service/client.js'
 import type { Clock } from '../../service/clock.js'
 import type { Run } from '../../service/documents/documents.js'
-import { MalformedReplyError, madeNothing } from '../../service/errors.js'
+import { MalformedReplyError, hadNoEffect } from '../../service/errors.js'
 import { readRunList } from '../../service/documents/run-list.js'
 import { MAY_BE_RUNNING, MOST_HEAD_PAGES, findPatiently } from './find-run.js'
 import type { Gate } from '../gate.js'
@@ -19,22 +19,22 @@ const CLOCKS_DIFFER_MS = 5 * 60_000
  * ours was never made; of two it cannot be told which is whose, so neither is touched.
  */
 export async function repeatRun(gate: Gate, id: string, signal: AbortSignal): Promise<Run> {
-  const { client, ledger, bench } = gate
+  const { client, saved, ports } = gate
   const attempt = await lookBefore(gate, id, signal)
-  ledger.note({ repeat: attempt, cleanupDue: attempt !== undefined })
+  saved.note({ repeat: attempt, cleanupDue: attempt !== undefined })
   try {
     const run = await client.repeatRun(id, signal)
     assertNew(run, id, attempt)
-    ledger.noteDone({ runId: run.id, cleanupDue: true })
+    saved.noteDone({ runId: run.id, cleanupDue: true })
     return run
   } catch (thrown) {
-    if (madeNothing(thrown)) ledger.noteDone({ repeat: undefined, cleanupDue: false })
-    if (madeNothing(thrown) || signal.aborted) throw thrown
-    bench.log.warning(
+    if (hadNoEffect(thrown)) saved.noteDone({ repeat: undefined, cleanupDue: false })
+    if (hadNoEffect(thrown) || signal.aborted) throw thrown
+    ports.log.warning(
       `${messageOf(thrown)}. It is not sent again; looking for the run that it may have made.`
     )
-    const run = await takeUp(gate, attempt, { signal, cause: thrown })
-    ledger.noteDone({ runId: run.id, cleanupDue: true })
+    const run = await adoptRun(gate, attempt, { signal, cause: thrown })
+    saved.noteDone({ runId: run.id, cleanupDue: true })
     return run
   }
 }
@@ -50,7 +50,7 @@ function assertNew(run: Run, id: string, attempt: RepeatAttempt | undefined): vo
 
 /** What the list holds before the repeat; undefined where it cannot be read, which is no reason not to repeat. */
 async function lookBefore(
-  { client, bench }: Gate,
+  { client, ports }: Gate,
   id: string,
   signal: AbortSignal
 ): Promise<RepeatAttempt | undefined> {
@@ -61,19 +61,19 @@ async function lookBefore(
       runId: id,
       likeness: { name, tool, threads, rampupSeconds, durationSeconds },
       knownIds: runs.map((run) => run.id),
-      askedMs: bench.clock.now()
+      askedMs: ports.clock.now()
     }
   }
   try {
-    return await retry(look, RETRY.findRun, { clock: bench.clock, signal })
+    return await retry(look, RETRY.findRun, { clock: ports.clock, signal })
   } catch {
     signal.throwIfAborted()
     return undefined
   }
 }
 
-async function takeUp(
-  { client, bench }: Gate,
+async function adoptRun(
+  { client, ports }: Gate,
   attempt: RepeatAttempt | undefined,
   { signal, cause }: { signal: AbortSignal; cause: unknown }
 ): Promise<Run> {
@@ -82,7 +82,7 @@ async function takeUp(
       `${messageOf(cause)}. The run may have been repeated; the list could not be read before, so the new run cannot be told from others. Look for it at the service.`,
       { cause }
     )
-  const found = await findRepeats(client, attempt, { clock: bench.clock, signal })
+  const found = await findRepeats(client, attempt, { clock: ports.clock, signal })
   const [only] = found
   if (only === undefined)
     throw new Error(`${messageOf(cause)}. No new run like ${attempt.runId} was found. ${MAY_BE_RUNNING}`, {
@@ -93,7 +93,7 @@ async function takeUp(
       `${messageOf(cause)}. Several new runs are like ${attempt.runId} (${idsOf(found)}), and it cannot be told which one is this step's; none is touched.`,
       { cause }
     )
-  bench.log.info(`Run ${only.id} is new and like ${attempt.runId}; it is taken up.`)
+  ports.log.info(`Run ${only.id} is new and like ${attempt.runId}; it is taken up.`)
   return only
 }
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { Run } from '../../service/documents/documents.js'
-import { MalformedReplyError, madeNothing } from '../../service/errors.js'
+import { MalformedReplyError, hadNoEffect } from '../../service/errors.js'
 import type { RunRequest } from '../../service/documents/requests.js'
-import { createOnce } from './create-safely.js'
+import { createSafely } from './create-safely.js'
 import { MAY_BE_RUNNING, findMarkedRuns, isForeign } from './find-run.js'
 import type { Gate } from '../gate.js'
 import { showRun } from '../collect/late-values.js'
@@ -18,7 +18,7 @@ export async function startRun(gate: Gate, signal: AbortSignal): Promise<Run> {
   switch (origin.kind) {
     case 'existing':
       return retry(() => showRun(gate.client, origin.runId, signal), RETRY.showExistingRun, {
-        clock: gate.bench.clock,
+        clock: gate.ports.clock,
         signal
       })
     case 'repeat':
@@ -33,14 +33,14 @@ async function createRun(
   origin: Extract<Origin, { kind: 'files' }>,
   signal: AbortSignal
 ): Promise<Run> {
-  const { settings, ledger, bench } = gate
+  const { settings, saved, ports } = gate
   const grids = await settleGrids(gate, origin.grids, signal)
   // Workflow, run, job and step are the same in all legs of a matrix, so the marker is random.
   const marker = `loadgate-${randomUUID()}`
-  ledger.note({ marker, askedMs: bench.clock.now(), cleanupDue: true })
+  saved.note({ marker, askedMs: ports.clock.now(), cleanupDue: true })
   const request: RunRequest = { ...settings, files: origin.paths, grids, tags: [...settings.tags, marker] }
   const run = await createOrFind(gate, request, { marker, signal })
-  ledger.noteDone({ runId: run.id })
+  saved.noteDone({ runId: run.id })
   return run
 }
 
@@ -50,12 +50,12 @@ async function createOrFind(
   { marker, signal }: { marker: string; signal: AbortSignal }
 ): Promise<Run> {
   try {
-    const run = await createOnce(gate, () => gate.client.createRun(request, signal), signal)
+    const run = await createSafely(gate, () => gate.client.createRun(request, signal), signal)
     await assertOwn(gate, run, { marker, signal })
     return run
   } catch (thrown) {
     if (signal.aborted) throw thrown
-    if (!madeNothing(thrown)) return reconcile(gate, { marker, signal }, thrown)
+    if (!hadNoEffect(thrown)) return reconcile(gate, { marker, signal }, thrown)
     forgetMarker(gate)
     throw thrown
   }
@@ -63,16 +63,16 @@ async function createOrFind(
 
 /** A reply may have been mixed up on its way: a run that carries tags and not the marker is somebody else's. */
 async function assertOwn(
-  { client, ledger, settings }: Gate,
+  { client, saved, settings }: Gate,
   run: Run,
   { marker, signal }: { marker: string; signal: AbortSignal }
 ): Promise<void> {
   // A run that tells no tags is believed, and noted before it is looked at: by its marker it may never be found.
-  if (run.tags.length === 0) ledger.noteDone({ runId: run.id })
+  if (run.tags.length === 0) saved.noteDone({ runId: run.id })
   const seen = run.tags.length === 0 ? await showRun(client, run.id, signal).catch(() => undefined) : run
   signal.throwIfAborted()
   if (seen === undefined || !isForeign(seen, marker, settings.name)) return
-  ledger.noteDone({ runId: undefined })
+  saved.noteDone({ runId: undefined })
   throw new MalformedReplyError(
     'creating the run',
     `the service answered with run ${run.id}, which does not carry the tag ${marker} and is somebody else's`
@@ -80,18 +80,18 @@ async function assertOwn(
 }
 
 /** Nothing was made, so there is no run to look for; grids may be there. */
-function forgetMarker({ ledger }: Gate): void {
-  ledger.noteDone({ marker: undefined, cleanupDue: ledger.state.madeGrids.length > 0 })
+function forgetMarker({ saved }: Gate): void {
+  saved.noteDone({ marker: undefined, cleanupDue: saved.state.madeGrids.length > 0 })
 }
 
 /** The reply was lost: one run with the marker is ours, none may be one that the list does not show yet, of several the oldest is kept. */
 async function reconcile(
-  { client, bench }: Gate,
+  { client, ports }: Gate,
   { marker, signal }: { marker: string; signal: AbortSignal },
   cause: unknown
 ): Promise<Run> {
-  bench.log.warning(`${messageOf(cause)}. Looking for the run by its tag ${marker}.`)
-  const found = await findMarkedRuns(client, marker, { clock: bench.clock, signal }).catch(
+  ports.log.warning(`${messageOf(cause)}. Looking for the run by its tag ${marker}.`)
+  const found = await findMarkedRuns(client, marker, { clock: ports.clock, signal }).catch(
     (thrown: unknown) => {
       signal.throwIfAborted()
       throw new Error(
@@ -106,12 +106,12 @@ async function reconcile(
       cause
     })
   for (const extra of found.slice(0, -1)) {
-    bench.log.warning(`Run ${extra.id} carries the same tag; it is stopped.`)
+    ports.log.warning(`Run ${extra.id} carries the same tag; it is stopped.`)
     await client.stopRun(extra.id, signal).catch((thrown: unknown) => {
       signal.throwIfAborted()
-      bench.log.warning(`Run ${extra.id} may still be running: ${messageOf(thrown)}. Stop it at the service.`)
+      ports.log.warning(`Run ${extra.id} may still be running: ${messageOf(thrown)}. Stop it at the service.`)
     })
   }
-  bench.log.info(`Run ${oldest.id} was made; it is taken up.`)
+  ports.log.info(`Run ${oldest.id} was made; it is taken up.`)
   return oldest
 }

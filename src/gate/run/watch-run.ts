@@ -1,6 +1,6 @@
 import type { Run } from '../../service/documents/documents.js'
 import { formatDuration } from '../settings/durations.js'
-import { nextLookMs } from './poll-interval.js'
+import { nextPollMs } from './poll-interval.js'
 import { Failures, RETRY } from '../../service/retry.js'
 import { hasEnded, phaseOf } from './run-status.js'
 import type { Clock } from '../../service/clock.js'
@@ -79,7 +79,7 @@ class Watch {
     if (this.#failurePauseMs !== undefined) return this.#failurePauseMs
     const nowMs = clock.now()
     const endMs = this.#expectedEndMs()
-    return nextLookMs({
+    return nextPollMs({
       elapsedMs: nowMs - this.#sinceMs,
       untilEndMs: endMs === undefined ? undefined : endMs - nowMs,
       longestMs

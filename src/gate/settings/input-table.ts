@@ -56,7 +56,8 @@ export const INPUT_TABLE: Readonly<Record<InputName, InputText>> = {
     value: 'yaml',
     about:
       'YAML or JSON list of the grids to run on. Each element is a specification (`region`, `instance_quantity`, `instance_type`, `infrastructure`, `stop_after` in minutes, and the optional keys of the service) or a reference to an existing grid (`uuid: …`, or just the uuid); the two can be mixed.',
-    otherwise: 'one node with `base-url: local`; required with a service, unless `run-id` or `repeat` is given'
+    otherwise:
+      'one node with `base-url: local`; required with a service, unless `run-id` or `repeat` is given'
   },
   name: {
     group: 'What to run',

@@ -4,7 +4,7 @@ import { judgeThresholds } from '../../thresholds/judge/judge.js'
 import type { Judgement } from '../../thresholds/judge/judgement.js'
 import { readApdex } from '../collect/apdex.js'
 import type { Collection } from '../collect/collect.js'
-import { decideByEvidence, gapInMeasurements } from './decide-verdict.js'
+import { decideVerdict, gapInMeasurements } from './decide-verdict.js'
 import type { Decision } from './decide-verdict.js'
 import { formatDuration } from '../settings/durations.js'
 import { hasEnded, phaseOf } from '../run/run-status.js'
@@ -45,8 +45,8 @@ export function conclude(settings: Settings, findings: Findings): Outcome {
 }
 
 /** Of a run that did not come to its own end, nobody expects the whole load. */
-function shortfallOf(settings: Settings, { run, collection, trouble }: Findings): string[] {
-  const isWhole = trouble === undefined && run !== undefined && phaseOf(run.status) === 'ended well'
+function shortfallOf(settings: Settings, { run, collection, failure }: Findings): string[] {
+  const isWhole = failure === undefined && run !== undefined && phaseOf(run.status) === 'ended well'
   return isWhole && collection !== undefined ? describeShortfall({ settings, run, collection }) : []
 }
 
@@ -81,13 +81,13 @@ interface Assessment {
 }
 
 function decide(findings: Findings, assessment: Assessment): Decision {
-  const { run, trouble, isDetached, collection } = findings
-  if (trouble !== undefined) return { verdict: trouble.kind, reason: trouble.message }
+  const { run, failure, isDetached, collection } = findings
+  if (failure !== undefined) return { verdict: failure.kind, reason: failure.message }
   if (isDetached)
     return { verdict: 'detached', reason: 'The run was started and is left to itself (wait: false).' }
   const badEnd = run && badEndOf(findings, assessment)
   if (badEnd !== undefined) return { verdict: 'inconclusive', reason: badEnd }
-  return decideByEvidence(assessment.judgements, gapIn(collection) ?? lossOf(assessment))
+  return decideVerdict(assessment.judgements, gapIn(collection) ?? lossOf(assessment))
 }
 
 function badEndOf(

@@ -9,7 +9,7 @@ export interface Decision {
 }
 
 /** What judgements come to together. A gap in the evidence leaves nothing but `failed` or `inconclusive`. */
-export function decideByEvidence(judgements: readonly Judgement[], gap: string | undefined): Decision {
+export function decideVerdict(judgements: readonly Judgement[], gap: string | undefined): Decision {
   const overall = overallVerdict(judgements)
   const decisive = judgements.filter(
     ({ verdict, threshold }) => verdict === overall && threshold.level === 'fail'

@@ -3,7 +3,11 @@ import { readError, type ErrorFields } from '../counts/error-table.js'
 import { LabelTable } from '../counts/label-table.js'
 import { readDate, readDigits } from './timestamp.js'
 import { explainRow, quoteBytes, type RowProblems } from './row-problems.js'
-import { readControllerKind, readControllerMessage, type ControllerMessage } from '../transactions/transaction-row.js'
+import {
+  readControllerKind,
+  readControllerMessage,
+  type ControllerMessage
+} from '../transactions/transaction-row.js'
 import { SampleTally } from '../counts/sample-tally.js'
 import { CELLS_A_LABEL, type SamplePart } from '../counts/scan-result.js'
 import { ThreadTable } from '../transactions/thread-table.js'

@@ -7,7 +7,7 @@ import type { Words } from './words.js'
 export type Document = Record<string, unknown>
 
 /** What the documents need to know of the service that answers with them. */
-export interface Desk {
+export interface ServiceFacts {
   readonly words: Words
   readonly store: Store
   readonly token: string
@@ -42,13 +42,13 @@ function timestampOrNull(ms: number | null): string | null {
 }
 
 /** A grid as `POST /grids` and runs show it, with `nodes`. */
-export function gridDocument(grid: GridRecord, desk: Desk): Document {
-  return { ...gridFields(grid), nodes: nodeDocuments(grid, desk) }
+export function gridDocument(grid: GridRecord, facts: ServiceFacts): Document {
+  return { ...gridFields(grid), nodes: nodeDocuments(grid, facts) }
 }
 
 /** A grid as its own address shows it, with `resources` in the place of `nodes`. */
-export function gridDetailDocument(grid: GridRecord, desk: Desk): Document {
-  return { ...gridFields(grid), resources: nodeDocuments(grid, desk) }
+export function gridDetailDocument(grid: GridRecord, facts: ServiceFacts): Document {
+  return { ...gridFields(grid), resources: nodeDocuments(grid, facts) }
 }
 
 function gridFields(grid: GridRecord): Document {
@@ -70,13 +70,13 @@ function gridFields(grid: GridRecord): Document {
   }
 }
 
-function nodeDocuments(grid: GridRecord, desk: Desk): Document[] {
+function nodeDocuments(grid: GridRecord, facts: ServiceFacts): Document[] {
   const { startedMs } = grid
   if (startedMs === null) return []
-  const { port } = new URL(desk.baseUrl())
+  const { port } = new URL(facts.baseUrl())
   return Array.from({ length: grid.spec.instanceQuantity }, (_, index) => ({
     ip: '127.0.0.1',
-    url: desk.baseUrl(),
+    url: facts.baseUrl(),
     private_ip: '127.0.0.1',
     instance_id: `${grid.id}-${index + 1}`,
     chef: 'complete',
@@ -87,46 +87,46 @@ function nodeDocuments(grid: GridRecord, desk: Desk): Document[] {
 }
 
 /** A run as `POST /runs` shows it. */
-export function createdRunDocument(run: RunRecord, desk: Desk): Document {
-  return { ...runFields(run, desk), batch_id: run.batchId, _embedded: embedGridsAndFiles(run, desk) }
+export function createdRunDocument(run: RunRecord, facts: ServiceFacts): Document {
+  return { ...runFields(run, facts), batch_id: run.batchId, _embedded: embedGridsAndFiles(run, facts) }
 }
 
 /** A run as its own address shows it, with its results once there are any. */
-export function runDocument(run: RunRecord, desk: Desk): Document {
-  const grids = hasEnded(run) ? desk.store.gridsOf(run) : []
+export function runDocument(run: RunRecord, facts: ServiceFacts): Document {
+  const grids = hasEnded(run) ? facts.store.gridsOf(run) : []
   const results = grids.map((grid) => ({
     name: `${grid.spec.region}-${grid.id}`,
     region: grid.spec.region,
-    href: `${desk.baseUrl()}/${desk.words.runs}/${run.id}/result.csv?grid_id=${grid.id}`
+    href: `${facts.baseUrl()}/${facts.words.runs}/${run.id}/result.csv?grid_id=${grid.id}`
   }))
   return {
-    ...runFields(run, desk),
+    ...runFields(run, facts),
     batch_id: run.batchId,
-    _embedded: { ...embedGridsAndFiles(run, desk), results }
+    _embedded: { ...embedGridsAndFiles(run, facts), results }
   }
 }
 
 /** A run as the list, a stop and a repeat show it. */
-export function briefRunDocument(run: RunRecord, desk: Desk): Document {
+export function briefRunDocument(run: RunRecord, facts: ServiceFacts): Document {
   const files = run.files.map(({ uuid, name }) => ({ uuid, name }))
-  return { ...runFields(run, desk), _embedded: { [desk.words.files]: files } }
+  return { ...runFields(run, facts), _embedded: { [facts.words.files]: files } }
 }
 
-function embedGridsAndFiles(run: RunRecord, desk: Desk): Document {
+function embedGridsAndFiles(run: RunRecord, facts: ServiceFacts): Document {
   return {
-    grids: desk.store.gridsOf(run).map((grid) => gridDocument(grid, desk)),
+    grids: facts.store.gridsOf(run).map((grid) => gridDocument(grid, facts)),
     files: run.files.map(({ uuid, name }) => ({
       name,
-      href: `${desk.baseUrl()}/${desk.words.runs}/${run.id}/files/${uuid}`
+      href: `${facts.baseUrl()}/${facts.words.runs}/${run.id}/files/${uuid}`
     })),
     archives: []
   }
 }
 
-function runFields(run: RunRecord, desk: Desk): Document {
+function runFields(run: RunRecord, facts: ServiceFacts): Document {
   const { request } = run
   return {
-    _links: { self: linkTo(`/${desk.words.runs}/${run.id}`) },
+    _links: { self: linkTo(`/${facts.words.runs}/${run.id}`) },
     uuid: run.id,
     apdex: run.apdex,
     tool: run.toolVersion === null ? request.tool : `${request.tool}-${run.toolVersion}`,
@@ -137,7 +137,7 @@ function runFields(run: RunRecord, desk: Desk): Document {
     duration: request.durationSec,
     tag_list: request.tags,
     status: run.status,
-    permalink: `${desk.baseUrl()}/${desk.words.runs}/${run.id}`,
+    permalink: `${facts.baseUrl()}/${facts.words.runs}/${run.id}`,
     remote_errors: run.remoteErrors,
     started: timestampOrNull(run.startedMs),
     stopped: timestampOrNull(run.stoppedMs)
@@ -145,10 +145,10 @@ function runFields(run: RunRecord, desk: Desk): Document {
 }
 
 /** One page of all runs, newest first. */
-export function runListDocument(page: number, desk: Desk): Document {
-  const runs = desk.store.allRuns()
+export function runListDocument(page: number, facts: ServiceFacts): Document {
+  const runs = facts.store.allRuns()
   const lastPage = Math.max(1, Math.ceil(runs.length / PAGE_SIZE))
-  const linkToPage = (number: number): { href: string } => linkTo(`/${desk.words.runs}?page=${number}`)
+  const linkToPage = (number: number): { href: string } => linkTo(`/${facts.words.runs}?page=${number}`)
   return {
     _links: {
       self: linkToPage(page),
@@ -157,21 +157,21 @@ export function runListDocument(page: number, desk: Desk): Document {
     },
     total: runs.length,
     _embedded: {
-      [desk.words.runs]: runs
+      [facts.words.runs]: runs
         .slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE)
-        .map((run) => briefRunDocument(run, desk))
+        .map((run) => briefRunDocument(run, facts))
     }
   }
 }
 
 const EMAIL = 'user@localhost'
 
-export function accountDocument(desk: Desk): Document {
+export function accountDocument(facts: ServiceFacts): Document {
   return {
     _links: { self: linkTo('/account') },
     email: EMAIL,
     _embedded: {
-      users: [userDocument(desk)],
+      users: [userDocument(facts)],
       // Hosted grids are on this machine too, so its name stands where a cloud account would.
       credentials: [
         { id: 1, provider: 'local', description: 'This machine', arn: hostname(), access_key_id: null }
@@ -180,13 +180,13 @@ export function accountDocument(desk: Desk): Document {
   }
 }
 
-export function userDocument(desk: Desk): Document {
-  const startedAt = timestamp(desk.startedMs)
+export function userDocument(facts: ServiceFacts): Document {
+  const startedAt = timestamp(facts.startedMs)
   return {
     _links: { self: linkTo('/users/1'), account: linkTo('/account') },
     id: 1,
     email: EMAIL,
-    authentication_token: desk.token,
+    authentication_token: facts.token,
     sign_in_count: 1,
     current_sign_in_at: startedAt,
     last_sign_in_at: startedAt,

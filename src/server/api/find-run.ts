@@ -1,11 +1,11 @@
 import type { FastifyRequest } from 'fastify'
-import type { Desk } from './documents.js'
+import type { ServiceFacts } from './documents.js'
 import { RequestError } from '../errors.js'
 import type { RunRecord } from '../store/records.js'
 
 /** The run that the address names. */
-export function findRun(request: FastifyRequest, desk: Desk): RunRecord {
-  const run = desk.store.run((request.params as { id: string }).id)
+export function findRun(request: FastifyRequest, facts: ServiceFacts): RunRecord {
+  const run = facts.store.run((request.params as { id: string }).id)
   if (!run) throw cannotFind()
   return run
 }

@@ -4,7 +4,7 @@ import {
   accountDocument,
   briefRunDocument,
   createdRunDocument,
-  type Desk,
+  type ServiceFacts,
   type Document,
   gridDetailDocument,
   gridDocument,
@@ -27,8 +27,8 @@ import { type Piece, sendPieces } from './send-file.js'
 import { readGridSpec, readRunRequest } from './validation.js'
 
 /** What the routes work with. */
-export interface ServiceParts {
-  readonly desk: Desk
+export interface ServicePorts {
+  readonly facts: ServiceFacts
   readonly grids: Grids
   readonly runs: Runs
   readonly engine: Engine
@@ -38,54 +38,54 @@ export interface ServiceParts {
 }
 
 /** Every operation of the API; HEAD comes along with each GET that has no effect. */
-export function addRoutes(app: FastifyInstance, service: ServiceParts): void {
+export function addRoutes(app: FastifyInstance, service: ServicePorts): void {
   addGridRoutes(app, service)
   addRunRoutes(app, service)
   addResultRoutes(app, service)
   if (service.pages) addPageRoutes(app, { ...service, pages: service.pages })
-  app.get('/account', () => accountDocument(service.desk))
-  app.get('/users/1', () => userDocument(service.desk))
+  app.get('/account', () => accountDocument(service.facts))
+  app.get('/users/1', () => userDocument(service.facts))
 }
 
-function addGridRoutes(app: FastifyInstance, { desk, grids }: ServiceParts): void {
+function addGridRoutes(app: FastifyInstance, { facts, grids }: ServicePorts): void {
   app.post('/grids', async (request, reply) => {
     const spec = readGridSpec(await readParams(request))
-    return reply.code(201).send(gridDocument(grids.create(spec), desk))
+    return reply.code(201).send(gridDocument(grids.create(spec), facts))
   })
-  app.get('/grids/:id', (request) => gridDetailDocument(findGrid(request, desk), desk))
+  app.get('/grids/:id', (request) => gridDetailDocument(findGrid(request, facts), facts))
   // The document's definition has the singular, its example the plural.
   for (const path of ['/grids/:id', '/grid/:id']) {
     app.delete(path, async (request) => {
-      const grid = findGrid(request, desk)
+      const grid = findGrid(request, facts)
       await grids.terminate(grid)
-      return gridDetailDocument(grid, desk)
+      return gridDetailDocument(grid, facts)
     })
   }
 }
 
-function addRunRoutes(app: FastifyInstance, service: ServiceParts): void {
-  const { desk, runs, pages } = service
-  const path = `/${desk.words.runs}`
+function addRunRoutes(app: FastifyInstance, service: ServicePorts): void {
+  const { facts, runs, pages } = service
+  const path = `/${facts.words.runs}`
   app.post(path, async (request, reply) => reply.code(201).send(await createRun(request, service)))
-  app.get(path, (request) => runListDocument(readPageNumber(request), desk))
+  app.get(path, (request) => runListDocument(readPageNumber(request), facts))
   app.get(`${path}/:id`, { config: pages ? { page: 'html' } : {} }, async (request, reply) => {
-    const run = findRun(request, desk)
+    const run = findRun(request, facts)
     return pages && isPageRequest(request)
       ? sendPage(reply, await pages.runPage(run))
-      : runDocument(run, desk)
+      : runDocument(run, facts)
   })
   // These two have effects, so a HEAD must not do what the GET does.
   app.get(`${path}/:id/stop`, { exposeHeadRoute: false }, async (request) => {
-    const run = findRun(request, desk)
+    const run = findRun(request, facts)
     await runs.stop(run)
-    return briefRunDocument(run, desk)
+    return briefRunDocument(run, facts)
   })
   app.get(`${path}/:id/repeat`, { exposeHeadRoute: false }, async (request) =>
-    briefRunDocument(await runs.repeat(findRun(request, desk)), desk)
+    briefRunDocument(await runs.repeat(findRun(request, facts)), facts)
   )
   for (const effect of ['stop', 'repeat']) {
     app.head(`${path}/:id/${effect}`, (request, reply) => {
-      findRun(request, desk)
+      findRun(request, facts)
       return reply.header('content-type', 'application/json; charset=utf-8').send()
     })
   }
@@ -93,34 +93,34 @@ function addRunRoutes(app: FastifyInstance, service: ServiceParts): void {
 
 async function createRun(
   request: FastifyRequest,
-  { desk, runs, engine, maxUploadBytes }: ServiceParts
+  { facts, runs, engine, maxUploadBytes }: ServicePorts
 ): Promise<Document> {
-  const { words, store } = desk
+  const { words, store } = facts
   const uploadDir = store.createUploadDir()
   try {
     const upload = await readUpload(request, { fileField: words.files, uploadDir, maxBytes: maxUploadBytes })
     const { files } = upload
     const wish = readRunRequest(upload.params, { words, tools: engine.tools, fileCount: files.length })
-    return createdRunDocument(await runs.create({ ...wish, files, uploadDir }), desk)
+    return createdRunDocument(await runs.create({ ...wish, files, uploadDir }), facts)
   } catch (thrown) {
     await discardUpload(uploadDir)
     throw thrown
   }
 }
 
-function addResultRoutes(app: FastifyInstance, { desk, runs }: ServiceParts): void {
-  const path = `/${desk.words.runs}/:id`
+function addResultRoutes(app: FastifyInstance, { facts, runs }: ServicePorts): void {
+  const path = `/${facts.words.runs}/:id`
   app.get(`${path}/report`, async (request) => {
-    const run = findEndedRun(request, desk)
+    const run = findEndedRun(request, facts)
     await runs.settle(run)
     if (run.report === null) throw new RequestError(404, `run ${run.id} has no report`)
-    return { _links: { self: { href: `/api/${desk.words.runs}/${run.id}/report` } }, ...run.report }
+    return { _links: { self: { href: `/api/${facts.words.runs}/${run.id}/report` } }, ...run.report }
   })
   app.get(`${path}/result.csv`, async (request, reply) => {
-    const run = findEndedRun(request, desk)
+    const run = findEndedRun(request, facts)
     await runs.settle(run)
-    const grids = selectGrids(request, run, desk)
-    const pieces = await findResultPieces(grids.map((grid) => desk.store.resultFile(run.id, grid.id)))
+    const grids = selectGrids(request, run, facts)
+    const pieces = await findResultPieces(grids.map((grid) => facts.store.resultFile(run.id, grid.id)))
     const only = grids.length === 1 ? grids[0] : undefined
     const name = only ? `${only.spec.region}-${only.id}` : run.id
     return sendPieces(request, reply, {
@@ -131,11 +131,11 @@ function addResultRoutes(app: FastifyInstance, { desk, runs }: ServiceParts): vo
     })
   })
   app.get(`${path}/files/:file`, async (request, reply) => {
-    const run = findRun(request, desk)
+    const run = findRun(request, facts)
     const { file: uuid } = request.params as { file: string }
     const file = run.files.find((candidate) => candidate.uuid === uuid)
     if (!file) throw cannotFind()
-    const source = desk.store.uploadedFile(run.id, file.name)
+    const source = facts.store.uploadedFile(run.id, file.name)
     const pieces = [{ file: source, start: 0, end: (await stat(source)).size }]
     const fileName = file.name.replace(/[^\w.-]/g, '_')
     return sendPieces(request, reply, {
@@ -148,9 +148,9 @@ function addResultRoutes(app: FastifyInstance, { desk, runs }: ServiceParts): vo
 }
 
 /** One grid's results, or those of all grids one after the other. */
-function selectGrids(request: FastifyRequest, run: RunRecord, desk: Desk): GridRecord[] {
+function selectGrids(request: FastifyRequest, run: RunRecord, facts: ServiceFacts): GridRecord[] {
   const { grid_id: gridId } = request.query as { grid_id?: unknown }
-  const grids = desk.store.gridsOf(run)
+  const grids = facts.store.gridsOf(run)
   if (gridId === undefined) return grids
   const grid = grids.find((candidate) => candidate.id === gridId)
   if (!grid) throw new RequestError(404, `run ${run.id} has no grid ${JSON.stringify(gridId)}`)
@@ -179,14 +179,14 @@ async function measureHeader(file: string): Promise<number> {
   }
 }
 
-function findGrid(request: FastifyRequest, desk: Desk): GridRecord {
-  const grid = desk.store.grid((request.params as { id: string }).id)
+function findGrid(request: FastifyRequest, facts: ServiceFacts): GridRecord {
+  const grid = facts.store.grid((request.params as { id: string }).id)
   if (!grid) throw cannotFind()
   return grid
 }
 
-function findEndedRun(request: FastifyRequest, desk: Desk): RunRecord {
-  const run = findRun(request, desk)
+function findEndedRun(request: FastifyRequest, facts: ServiceFacts): RunRecord {
+  const run = findRun(request, facts)
   if (!hasEnded(run))
     throw new RequestError(404, `run ${run.id} is ${run.status}: there is nothing to show before its end`)
   return run

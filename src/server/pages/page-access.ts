@@ -20,7 +20,7 @@ export const PAGE_HEADERS = {
   'cross-origin-opener-policy': 'same-origin'
 }
 
-interface Door {
+interface PagePorts {
   readonly token: string
   port(): number
 }
@@ -36,16 +36,16 @@ export function isPageRequest(request: FastifyRequest): boolean {
  * Lets a browser in by its cookie. It gets one for the token in the address of its first visit, and goes on to the same
  * address without it. The cookie is no token: it opens the pages, and nothing of the API.
  */
-export function admitToPage(request: FastifyRequest, reply: FastifyReply, door: Door): void {
+export function admitToPage(request: FastifyRequest, reply: FastifyReply, ports: PagePorts): void {
   const { token } = request.query as { token?: unknown }
   const isVisit = request.method === 'GET' && typeof token === 'string'
-  if (isVisit && isSameSecret(token, door.token)) {
-    const cookie = `${cookieName(door)}=${cookieValue(door)}; Path=/; HttpOnly; SameSite=Strict`
+  if (isVisit && isSameSecret(token, ports.token)) {
+    const cookie = `${cookieName(ports)}=${cookieValue(ports)}; Path=/; HttpOnly; SameSite=Strict`
     const path = new URL(request.originalUrl.replace(/^\/+/, '/'), 'http://localhost').pathname
     void reply.headers(PAGE_HEADERS).header('set-cookie', cookie).redirect(path, 303)
     return
   }
-  if (token !== undefined || !isSameSecret(readCookie(request, cookieName(door)), cookieValue(door)))
+  if (token !== undefined || !isSameSecret(readCookie(request, cookieName(ports)), cookieValue(ports)))
     throw new RequestError(
       401,
       'This page opens at the address that the service printed when it started, the one with the token.'
@@ -53,12 +53,12 @@ export function admitToPage(request: FastifyRequest, reply: FastifyReply, door: 
 }
 
 /** Cookies do not tell ports apart: without its number, two services would take each other's. */
-function cookieName(door: Door): string {
-  return `loadgate-${door.port()}`
+function cookieName(ports: PagePorts): string {
+  return `loadgate-${ports.port()}`
 }
 
 /** Made from the token, so that a service that starts again with the same one knows its visitors. */
-function cookieValue({ token }: Door): string {
+function cookieValue({ token }: PagePorts): string {
   return createHmac('sha256', token).update('page').digest('base64url')
 }
 

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Desk } from '../api/documents.js'
+import type { ServiceFacts } from '../api/documents.js'
 import { RequestError } from '../errors.js'
 import { EventStream } from './event-stream.js'
 import { findRun } from '../api/find-run.js'
@@ -12,9 +12,9 @@ import type { Runs } from '../runs/runs.js'
 /** The list of runs, what feeds the pages that are open, and what their button does. A run's own page is at its permalink. */
 export function addPageRoutes(
   app: FastifyInstance,
-  { desk, runs, pages }: { desk: Desk; runs: Runs; pages: RunPages }
+  { facts, runs, pages }: { facts: ServiceFacts; runs: Runs; pages: RunPages }
 ): void {
-  const path = `/${desk.words.runs}/:id`
+  const path = `/${facts.words.runs}/:id`
   const config = { page: 'always' } as const
   app.get('/', { config }, async (request, reply) =>
     sendPage(reply, await pages.listPage(readListPage(request, pages)))
@@ -23,13 +23,13 @@ export function addPageRoutes(
     pages.watchList(readListPage(request, pages), new EventStream(reply))
   })
   app.get(`${path}/events`, { config, exposeHeadRoute: false }, (request, reply) => {
-    pages.watchRun(findRun(request, desk), new EventStream(reply))
+    pages.watchRun(findRun(request, facts), new EventStream(reply))
   })
   app.post(`${path}/stop`, { config }, async (request, reply) => {
     // The guard has let no foreign page through; who does not say where it comes from is no page of ours.
     if (request.headers.origin === undefined)
       throw new RequestError(403, 'A run is stopped from its page; a program does it by the API.')
-    await runs.stop(findRun(request, desk))
+    await runs.stop(findRun(request, facts))
     return reply.code(204).headers(PAGE_HEADERS).send()
   })
   app.get('/favicon.ico', { config }, (_request, reply) => reply.code(204).send())

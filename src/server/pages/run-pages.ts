@@ -3,7 +3,7 @@ import type { Measurements } from '../../results/figures/measurements.js'
 import { scanFiles } from '../../results/parallel/scan-files.js'
 import { apdexTargetMs } from '../runs/apdex.js'
 import type { Clock } from '../clock.js'
-import { type Desk, PAGE_SIZE } from '../api/documents.js'
+import { type ServiceFacts, PAGE_SIZE } from '../api/documents.js'
 import { messageOf } from '../errors.js'
 import type { EventStream } from './event-stream.js'
 import { saysLoss } from '../runs/findings.js'
@@ -26,8 +26,8 @@ const KEPT_DRAWINGS = 8
 const HOME = '/'
 const LIST_EVENTS = '/events'
 
-interface Parts {
-  readonly desk: Desk
+interface Ports {
+  readonly facts: ServiceFacts
   readonly clock: Clock
   readonly synthetic: boolean
   readonly log: (line: string) => void
@@ -42,15 +42,15 @@ export class RunPages {
   readonly #listWatches = new Map<number, Watch>()
   readonly #drawings = new Map<string, Promise<object>>()
 
-  constructor(private readonly parts: Parts) {}
+  constructor(private readonly ports: Ports) {}
 
   /** Of the list of runs; an empty list has one page too. */
   get pageCount(): number {
-    return countPages(this.parts.desk.store.allRuns().length)
+    return countPages(this.ports.facts.store.allRuns().length)
   }
 
   async listPage(page: number): Promise<RenderedPage> {
-    return (await this.parts.loadArtist()).renderListPage(this.#listOf(page), pathOfPage(LIST_EVENTS, page))
+    return (await this.ports.loadArtist()).renderListPage(this.#listOf(page), pathOfPage(LIST_EVENTS, page))
   }
 
   watchList(page: number, stream: EventStream): void {
@@ -61,7 +61,7 @@ export class RunPages {
 
   /** A run that goes on is shown without its figures, which come with the first event. */
   async runPage(run: RunRecord): Promise<RenderedPage> {
-    const artist = await this.parts.loadArtist()
+    const artist = await this.ports.loadArtist()
     const drawing = hasEnded(run)
       ? await this.#drawEnded(run)
       : artist.describeRun(await this.#stateOf(run, undefined))
@@ -81,17 +81,17 @@ export class RunPages {
   #createListWatch(page: number): Watch {
     for (const [other, watch] of this.#listWatches) if (!watch.isWatched) this.#listWatches.delete(other)
     const onEnd = (thrown: unknown): void => this.#complain('the list of runs', thrown)
-    return new Watch({ clock: this.parts.clock, look: () => this.#lookAtList(page), onEnd })
+    return new Watch({ clock: this.ports.clock, look: () => this.#lookAtList(page), onEnd })
   }
 
   #createRunWatch(run: RunRecord): Watch {
-    const { clock, desk } = this.parts
+    const { clock, facts } = this.ports
     // Nobody may have been looking when they ended.
     for (const id of this.#runWatches.keys()) {
-      const other = desk.store.run(id)
+      const other = facts.store.run(id)
       if (other && hasEnded(other)) this.#runWatches.delete(id)
     }
-    const follower = findRowSecrets(run, desk.store).then(
+    const follower = findRowSecrets(run, facts.store).then(
       (secrets) => new SampleFollower(this.#filesOf(run), secrets)
     )
     const onEnd = (thrown: unknown): void => {
@@ -102,14 +102,14 @@ export class RunPages {
   }
 
   async #lookAtRun(run: RunRecord, follower: Promise<SampleFollower>): Promise<Sight> {
-    const artist = await this.parts.loadArtist()
+    const artist = await this.ports.loadArtist()
     if (hasEnded(run)) return { data: JSON.stringify(await this.#drawEnded(run)), isLast: true }
     const state = await this.#stateOf(run, await (await follower).look())
     return { data: JSON.stringify(artist.describeRun(state)), isLast: false }
   }
 
   async #lookAtList(page: number): Promise<Sight> {
-    const artist = await this.parts.loadArtist()
+    const artist = await this.ports.loadArtist()
     return { data: JSON.stringify(artist.renderRunList(this.#listOf(page))), isLast: false }
   }
 
@@ -127,14 +127,14 @@ export class RunPages {
   }
 
   async #readEnded(run: RunRecord): Promise<object> {
-    const { store } = this.parts.desk
+    const { store } = this.ports.facts
     const files = []
     for (const { id, spec } of store.gridsOf(run)) {
       const path = store.resultFile(run.id, id)
       if ((await sizeOf(path)) !== undefined) files.push({ path, grid: id, region: spec.region })
     }
     const measurements = files.length === 0 ? undefined : await scanFiles(files)
-    return (await this.parts.loadArtist()).describeRun(await this.#stateOf(run, measurements))
+    return (await this.ports.loadArtist()).describeRun(await this.#stateOf(run, measurements))
   }
 
   async #stateOf(run: RunRecord, measurements: Measurements | undefined): Promise<RunState> {
@@ -148,18 +148,18 @@ export class RunPages {
       durationSeconds: request.durationSec ?? undefined,
       startedMs: run.startedMs ?? undefined,
       stoppedMs: run.stoppedMs ?? undefined,
-      nowMs: this.parts.clock.now(),
+      nowMs: this.ports.clock.now(),
       apdexTargetMs: apdexTargetMs(request.properties),
       summary: run.report?.summary,
       problem: run.remoteErrors ?? undefined,
-      rehearsal: run.report?.rehearsal ?? this.parts.synthetic,
+      rehearsal: run.report?.rehearsal ?? this.ports.synthetic,
       grids: hasEnded(run) ? await this.#gridsOf(run) : [],
       measurements
     }
   }
 
   async #gridsOf(run: RunRecord): Promise<GridFacts[]> {
-    const { store } = this.parts.desk
+    const { store } = this.ports.facts
     const facts = store.gridsOf(run).map(async ({ id, spec }) => ({
       gridId: id,
       region: spec.region,
@@ -171,7 +171,7 @@ export class RunPages {
   }
 
   #filesOf(run: RunRecord): { file: string; grid: string; region: string }[] {
-    const { store } = this.parts.desk
+    const { store } = this.ports.facts
     return store.gridsOf(run).flatMap(({ id, spec }) =>
       Array.from({ length: spec.instanceQuantity }, (_, index) => ({
         file: store.nodeFiles({ runId: run.id, gridId: id, index }).samplesFile,
@@ -182,7 +182,7 @@ export class RunPages {
   }
 
   #listOf(page: number): RunListPage {
-    const all = this.parts.desk.store.allRuns()
+    const all = this.ports.facts.store.allRuns()
     const last = countPages(all.length)
     const start = (page - 1) * PAGE_SIZE
     return {
@@ -205,17 +205,17 @@ export class RunPages {
       apdex: run.apdex ?? undefined,
       createdMs: run.createdMs,
       elapsedMs:
-        run.startedMs === null ? undefined : (run.stoppedMs ?? this.parts.clock.now()) - run.startedMs,
+        run.startedMs === null ? undefined : (run.stoppedMs ?? this.ports.clock.now()) - run.startedMs,
       samples: run.samples ?? undefined,
       errorRate: run.report?.mean_error_rate == null ? undefined : run.report.mean_error_rate / 100,
-      rehearsal: run.report?.rehearsal ?? this.parts.synthetic,
+      rehearsal: run.report?.rehearsal ?? this.ports.synthetic,
       problem: run.remoteErrors ?? undefined,
       isLoadLost: saysLoss(run.remoteErrors)
     }
   }
 
   #pathOf(run: RunRecord): string {
-    return `/${this.parts.desk.words.runs}/${run.id}`
+    return `/${this.ports.facts.words.runs}/${run.id}`
   }
 
   #pathsOf(run: RunRecord): RunPagePaths {
@@ -224,7 +224,7 @@ export class RunPages {
   }
 
   #complain(what: string, thrown: unknown): void {
-    if (thrown !== undefined) this.parts.log(`the page of ${what} cannot be shown: ${messageOf(thrown)}`)
+    if (thrown !== undefined) this.ports.log(`the page of ${what} cannot be shown: ${messageOf(thrown)}`)
   }
 }
 

@@ -8,7 +8,7 @@ import type { NodeEnd } from './run-on-grids.js'
 import { describeResults, mergeResults, type Results } from './run-report.js'
 import type { Store } from '../store/store.js'
 
-interface Parts {
+interface Ports {
   readonly store: Store
   readonly engine: Engine
   readonly clock: Clock
@@ -28,7 +28,7 @@ export class RunEndings {
   /** Aborted when there is no time left to make results. */
   private readonly limit = new AbortController()
 
-  constructor(private readonly parts: Parts) {}
+  constructor(private readonly ports: Ports) {}
 
   /**
    * Everything is in its place before the status says that the run is over: who sees `finished` can have it all.
@@ -43,7 +43,7 @@ export class RunEndings {
       run.remoteErrors = formatFindings({ ...end, problems: [...end.problems, problem] })
     }
     run.status = status
-    this.parts.store.saveRun(run)
+    this.ports.store.saveRun(run)
   }
 
   /** Makes the results of a run whose end had no room or no time for them. */
@@ -56,7 +56,7 @@ export class RunEndings {
 
   /** Results that are not made within the time are left for the next start. Answers how to call it off. */
   limitTo(withinMs: number): () => void {
-    return this.parts.clock.after(withinMs, () =>
+    return this.ports.clock.after(withinMs, () =>
       this.limit.abort(new Error('there was no time left before the service closed'))
     )
   }
@@ -80,11 +80,11 @@ export class RunEndings {
     const results = await this.merge(run)
     if ('problem' in results) throw new RequestError(503, `run ${run.id}: ${results.problem}`)
     await this.keep(run, results, true)
-    this.parts.store.saveRun(run)
+    this.ports.store.saveRun(run)
   }
 
   private async merge(run: RunRecord): Promise<Results | { problem: string }> {
-    const { store, log } = this.parts
+    const { store, log } = this.ports
     try {
       return await mergeResults(run, { store, signal: this.limit.signal })
     } catch (thrown) {
@@ -95,7 +95,7 @@ export class RunEndings {
   }
 
   private async keep(run: RunRecord, results: Results, hasProblem: boolean): Promise<void> {
-    const { store, engine, log } = this.parts
+    const { store, engine, log } = this.ports
     Object.assign(run, describeResults(run, results, { isSynthetic: engine.synthetic, hasProblem }))
     delete run.unmerged
     await store

@@ -9,7 +9,7 @@ import type { GridRecord, RunRecord } from '../store/records.js'
 import { shareThreads } from './share-threads.js'
 import type { Store } from '../store/store.js'
 
-interface Parts {
+interface Ports {
   readonly store: Store
   readonly grids: Grids
   readonly engine: Engine
@@ -38,50 +38,50 @@ export interface NodeEnd {
 
 /** Runs the plan on every node of every grid, each until its own end, the grid's or the run's. Comes back when all have ended. */
 export async function runOnGrids(
-  parts: Parts,
+  ports: Ports,
   work: { run: RunRecord; grids: readonly GridRecord[]; signal: AbortSignal }
 ): Promise<NodeEnd[]> {
   const { run, signal } = work
   const ofGrids = work.grids.map((grid, place) => {
     const before = work.grids.slice(0, place).reduce((sum, { spec }) => sum + spec.instanceQuantity, 0)
     // The reason is that of the one which was aborted first.
-    const either = AbortSignal.any([signal, parts.grids.endSignal(grid)])
+    const either = AbortSignal.any([signal, ports.grids.endSignal(grid)])
     const nodes = shareThreads(grid.spec, run.request.threads).map((threads, index) =>
-      endNode(parts, { run, grid, index, ordinal: before + index, threads }, either)
+      endNode(ports, { run, grid, index, ordinal: before + index, threads }, either)
     )
-    return parts.grids.follow(grid, Promise.all(nodes))
+    return ports.grids.follow(grid, Promise.all(nodes))
   })
   return (await Promise.all(ofGrids)).flat()
 }
 
 /** What is thrown is this node's problem; the others go on to their own end, and nothing is left running behind it. */
-async function endNode(parts: Parts, work: NodeWork, signal: AbortSignal): Promise<NodeEnd> {
+async function endNode(ports: Ports, work: NodeWork, signal: AbortSignal): Promise<NodeEnd> {
   const { run, grid, index, threads } = work
   let outcome: NodeOutcome
   try {
-    outcome = await runNode(parts, work, signal)
+    outcome = await runNode(ports, work, signal)
   } catch (thrown) {
     outcome = { problem: thrown === signal.reason ? null : messageOf(thrown) }
-    if (outcome.problem !== null) parts.log(`run ${run.id} cannot go on: ${outcome.problem}`)
+    if (outcome.problem !== null) ports.log(`run ${run.id} cannot go on: ${outcome.problem}`)
   }
   const interruption = signal.aborted ? (signal.reason as Interruption) : undefined
   return { grid, index, isIdle: threads === 0, outcome, interruption }
 }
 
-async function runNode(parts: Parts, work: NodeWork, signal: AbortSignal): Promise<NodeOutcome> {
+async function runNode(ports: Ports, work: NodeWork, signal: AbortSignal): Promise<NodeOutcome> {
   const { run, grid, index, ordinal, threads } = work
   const nodeName = `${grid.spec.region} ${grid.id.slice(0, 6)} node ${index + 1}`
   if (threads === 0) {
-    parts.log(`${nodeName}: no thread is left for it, so it stays idle`)
+    ports.log(`${nodeName}: no thread is left for it, so it stays idle`)
     return { problem: null }
   }
-  const { workDir, samplesFile, logFile } = parts.store.nodeFiles({ runId: run.id, gridId: grid.id, index })
+  const { workDir, samplesFile, logFile } = ports.store.nodeFiles({ runId: run.id, gridId: grid.id, index })
   await mkdir(dirname(logFile), { recursive: true })
-  await placeFiles(parts.store, run, workDir)
+  await placeFiles(ports.store, run, workDir)
   if (signal.aborted) return { problem: null }
   const { rampupSec, durationSec, hosts, properties } = run.request
   const planFile = join(workDir, run.files[0]?.name ?? '')
-  return parts.engine.runNode(
+  return ports.engine.runNode(
     { planFile, samplesFile, logFile, ordinal, nodeName, threads, rampupSec, durationSec, hosts, properties },
     signal
   )

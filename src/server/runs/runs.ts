@@ -23,7 +23,7 @@ interface Execution {
   readonly done: Promise<void>
 }
 
-interface Parts {
+interface Ports {
   readonly store: Store
   readonly grids: Grids
   readonly engine: Engine
@@ -40,8 +40,8 @@ export class Runs {
   private readonly endings: RunEndings
   private isClosing = false
 
-  constructor(private readonly parts: Parts) {
-    this.endings = new RunEndings(parts)
+  constructor(private readonly ports: Ports) {
+    this.endings = new RunEndings(ports)
   }
 
   /** Takes over the uploaded files and starts the run. */
@@ -53,19 +53,19 @@ export class Runs {
   }): Promise<RunRecord> {
     this.requireStarted(wish.grids)
     const id = createId()
-    await this.inNewFolder(id, () => rename(wish.uploadDir, join(this.parts.store.runDir(id), 'files')))
+    await this.inNewFolder(id, () => rename(wish.uploadDir, join(this.ports.store.runDir(id), 'files')))
     return this.begin({ id, ...wish })
   }
 
   /** The same plan, files and grids once more, as a new run. */
   async repeat(previous: RunRecord): Promise<RunRecord> {
     if (!hasEnded(previous)) throw new RequestError(422, `run ${previous.id} is still ${previous.status}`)
-    const grids = this.parts.store
+    const grids = this.ports.store
       .gridsOf(previous)
       .map((grid): GridWish => (grid.batchId === previous.batchId ? { spec: grid.spec } : { uuid: grid.id }))
     this.requireStarted(grids)
     const id = createId()
-    const { store } = this.parts
+    const { store } = this.ports
     await this.inNewFolder(id, async () => {
       await mkdir(join(store.runDir(id), 'files'))
       for (const { name } of previous.files)
@@ -84,15 +84,15 @@ export class Runs {
     const execution = this.executions.get(run.id)
     if (!execution) return
     if (!hasEnded(run)) this.move(run, 'stopping')
-    const atMs = this.parts.clock.now()
+    const atMs = this.ports.clock.now()
     execution.controller.abort(new Interruption({ what: 'stopped by a caller', atMs, isAllowed: true }))
     await execution.done
   }
 
   /** What a service that was killed or closed left undone. */
   async adoptLeftovers(): Promise<void> {
-    for (const run of this.parts.store.allRuns()) {
-      if (run.unmerged) await this.settle(run).catch((thrown: unknown) => this.parts.log(messageOf(thrown)))
+    for (const run of this.ports.store.allRuns()) {
+      if (run.unmerged) await this.settle(run).catch((thrown: unknown) => this.ports.log(messageOf(thrown)))
       if (hasEnded(run)) continue
       await this.endings.conclude(run, {
         problems: ['The service ended while this run was under way.'],
@@ -101,8 +101,8 @@ export class Runs {
         endedMs: undefined
       })
     }
-    for (const grid of this.parts.store.allGrids()) {
-      if (grid.status !== 'stopped') await this.parts.grids.terminate(grid)
+    for (const grid of this.ports.store.allGrids()) {
+      if (grid.status !== 'stopped') await this.ports.grids.terminate(grid)
     }
   }
 
@@ -113,7 +113,7 @@ export class Runs {
 
   /** Ends all runs, and comes back within the time; what cannot be merged by then is merged at the next start. */
   async close(withinMs = CLOSE_WITHIN_MS): Promise<void> {
-    const { clock, log } = this.parts
+    const { clock, log } = this.ports
     this.isClosing = true
     const callOff = this.endings.limitTo(withinMs)
     const executions = [...this.executions]
@@ -128,7 +128,7 @@ export class Runs {
 
   /** Nothing is left of a folder that could not be filled. */
   private async inNewFolder(id: string, fill: () => Promise<void>): Promise<void> {
-    const folder = this.parts.store.runDir(id)
+    const folder = this.ports.store.runDir(id)
     try {
       await mkdir(folder, { recursive: true })
       await fill()
@@ -141,7 +141,7 @@ export class Runs {
   private requireStarted(wishes: readonly GridWish[]): void {
     const problems = wishes.flatMap((wish) => {
       if ('spec' in wish) return []
-      const grid = this.parts.store.grid(wish.uuid)
+      const grid = this.ports.store.grid(wish.uuid)
       if (!grid) return [`there is no grid ${wish.uuid}`]
       return grid.status === 'started' ? [] : [`grid ${wish.uuid} is ${grid.status}, not started`]
     })
@@ -157,7 +157,7 @@ export class Runs {
     if (this.isClosing) throw new RequestError(503, 'the service is closing')
     const batchId = createId()
     const gridIds = wish.grids.map((grid) =>
-      'uuid' in grid ? grid.uuid : this.parts.grids.createForRun(grid.spec, batchId).id
+      'uuid' in grid ? grid.uuid : this.ports.grids.createForRun(grid.spec, batchId).id
     )
     const run: RunRecord = {
       id: wish.id,
@@ -165,8 +165,8 @@ export class Runs {
       request: wish.request,
       gridIds,
       files: wish.files,
-      createdMs: this.parts.clock.now(),
-      sequence: this.parts.store.nextSequence(),
+      createdMs: this.ports.clock.now(),
+      sequence: this.ports.store.nextSequence(),
       toolVersion: null,
       status: 'queued',
       apdex: null,
@@ -176,10 +176,10 @@ export class Runs {
       stoppedMs: null,
       report: null
     }
-    this.parts.store.saveRun(run)
+    this.ports.store.saveRun(run)
     const controller = new AbortController()
     const done = this.execute(run, controller.signal)
-      .catch((thrown: unknown) => this.parts.log(`run ${run.id} cannot be kept: ${messageOf(thrown)}`))
+      .catch((thrown: unknown) => this.ports.log(`run ${run.id} cannot be kept: ${messageOf(thrown)}`))
       .finally(() => this.executions.delete(run.id))
     this.executions.set(run.id, { controller, done })
     return run
@@ -188,33 +188,33 @@ export class Runs {
   private async execute(run: RunRecord, signal: AbortSignal): Promise<void> {
     // The caller is answered `queued` before anything happens.
     await new Promise((resolve) => setImmediate(resolve))
-    const grids = this.parts.store.gridsOf(run)
+    const grids = this.ports.store.gridsOf(run)
     const findings = { problems: [] as string[], losses: [] as string[] }
     let nodes: NodeEnd[] = []
     try {
       await this.startGrids(run, grids, signal)
       if (!signal.aborted) {
-        run.startedMs = this.parts.clock.now()
+        run.startedMs = this.ports.clock.now()
         this.move(run, 'running')
-        nodes = await runOnGrids(this.parts, { run, grids, signal })
+        nodes = await runOnGrids(this.ports, { run, grids, signal })
       }
     } catch (thrown) {
       findings.problems.push(messageOf(thrown))
-      this.parts.log(`run ${run.id} cannot go on: ${messageOf(thrown)}`)
+      this.ports.log(`run ${run.id} cannot go on: ${messageOf(thrown)}`)
     }
     for (const interruption of interruptionsOf(nodes, run.startedMs === null ? signal : undefined))
       findings[interruption.isAllowed ? 'losses' : 'problems'].push(interruption.describe(run.startedMs))
-    const endedMs = this.parts.clock.now()
+    const endedMs = this.ports.clock.now()
     const own = grids.filter((grid) => grid.batchId === run.batchId)
-    await Promise.all(own.map((grid) => this.parts.grids.terminate(grid, 'run ended')))
+    await Promise.all(own.map((grid) => this.ports.grids.terminate(grid, 'run ended')))
     await this.endings.conclude(run, { ...findings, nodes, endedMs })
   }
 
   private async startGrids(run: RunRecord, grids: readonly GridRecord[], signal: AbortSignal): Promise<void> {
-    const ready = this.parts.engine.prepare().then(async (version) => {
+    const ready = this.ports.engine.prepare().then(async (version) => {
       run.toolVersion = version
       await Promise.all(
-        grids.filter((grid) => grid.status === 'starting').map((grid) => this.parts.grids.start(grid))
+        grids.filter((grid) => grid.status === 'starting').map((grid) => this.ports.grids.start(grid))
       )
     })
     // A stop does not wait for an installation.
@@ -223,7 +223,7 @@ export class Runs {
 
   private move(run: RunRecord, status: RunRecord['status']): void {
     run.status = status
-    this.parts.store.saveRun(run)
+    this.ports.store.saveRun(run)
   }
 }
 

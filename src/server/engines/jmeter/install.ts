@@ -17,7 +17,7 @@ export interface JMeter {
 }
 
 /** What finding and installing needs from its surroundings. */
-export interface Surroundings {
+export interface InstallPorts {
   readonly env: NodeJS.ProcessEnv
   readonly processes: Processes
   readonly log: (line: string) => void
@@ -44,15 +44,15 @@ const JVM_OPTIONS = [
 ]
 
 /** Finds JMeter: `JMETER_HOME`, `jmeter` on the path, the cached copy, or else a copy installed now, once. */
-export async function findJMeter(around: Surroundings): Promise<JMeter> {
-  const { env } = around
+export async function findJMeter(ports: InstallPorts): Promise<JMeter> {
+  const { env } = ports
   // An empty variable is an unset one.
-  if (env.JMETER_HOME) return findInHome(resolve(env.JMETER_HOME), around)
+  if (env.JMETER_HOME) return findInHome(resolve(env.JMETER_HOME), ports)
   const onPath = await findOnPath('jmeter', env)
-  if (onPath !== undefined) return describeScript(onPath, around)
+  if (onPath !== undefined) return describeScript(onPath, ports)
   const home = join(cacheFolder(env), `${JMETER_VERSION}-r${INSTALL_REVISION}`)
-  const java = await requireJava(around)
-  if (!(await exists(join(home, COMPLETE)))) await installJMeter(home, java, around)
+  const java = await requireJava(ports)
+  if (!(await exists(join(home, COMPLETE)))) await installJMeter(home, java, ports)
   return copyIn(home, java, env)
 }
 
@@ -64,22 +64,22 @@ export function cacheFolder(env: NodeJS.ProcessEnv): string {
   return resolve(home, process.platform === 'darwin' ? 'Library/Caches' : '.cache', 'loadgate-jmeter')
 }
 
-async function findInHome(home: string, around: Surroundings): Promise<JMeter> {
+async function findInHome(home: string, ports: InstallPorts): Promise<JMeter> {
   const script = join(home, 'bin', 'jmeter')
-  if (await exists(script)) return describeScript(script, around)
+  if (await exists(script)) return describeScript(script, ports)
   if (await exists(join(home, 'bin', 'ApacheJMeter.jar'))) {
-    const java = await requireJava(around)
-    const jmeter = copyIn(home, java, around.env)
-    return { ...jmeter, version: await askVersion(jmeter, around) }
+    const java = await requireJava(ports)
+    const jmeter = copyIn(home, java, ports.env)
+    return { ...jmeter, version: await askVersion(jmeter, ports) }
   }
   throw new ToolError(
     `JMETER_HOME is ${home}, but there is no bin/jmeter in it; point it to an installation of JMeter, or unset it`
   )
 }
 
-async function describeScript(script: string, around: Surroundings): Promise<JMeter> {
+async function describeScript(script: string, ports: InstallPorts): Promise<JMeter> {
   const jmeter = { file: script, args: [], version: '', origin: script }
-  return { ...jmeter, version: await askVersion(jmeter, around) }
+  return { ...jmeter, version: await askVersion(jmeter, ports) }
 }
 
 function copyIn(home: string, java: string, env: NodeJS.ProcessEnv): JMeter {
@@ -90,10 +90,10 @@ function copyIn(home: string, java: string, env: NodeJS.ProcessEnv): JMeter {
   return { file: java, args, version: JMETER_VERSION, origin: home }
 }
 
-async function askVersion(jmeter: JMeter, around: Surroundings): Promise<string> {
+async function askVersion(jmeter: JMeter, ports: InstallPorts): Promise<string> {
   // JMeter opens a log before it looks at anything else, in the working directory unless it is told where.
   const args = [...jmeter.args, '--version', '-j', devNull]
-  const { lines, code } = await runToEnd({ file: jmeter.file, args }, around)
+  const { lines, code } = await runToEnd({ file: jmeter.file, args }, ports)
   const version = readVersion(lines)
   if (code === 0 && version !== undefined) return version
   throw new ToolError(
@@ -110,46 +110,46 @@ export function readVersion(lines: readonly string[]): string | undefined {
   return lines.map((line) => ofJMeter.exec(line)?.[1]).findLast((version) => version !== undefined)
 }
 
-async function requireJava(around: Surroundings): Promise<string> {
-  const { env } = around
+async function requireJava(ports: InstallPorts): Promise<string> {
+  const { env } = ports
   const java = env.JAVA_HOME ? resolve(env.JAVA_HOME, 'bin', 'java') : await findOnPath('java', env)
   const advice = 'install a JDK (17 is a good choice; in a workflow by actions/setup-java), or set JAVA_HOME'
   if (java === undefined)
     throw new ToolError(`JMeter needs Java, and there is no java on the path: ${advice}`)
   // macOS has a java that only tells people to install one.
-  const { code, lines } = await runToEnd({ file: java, args: ['-version'] }, around)
+  const { code, lines } = await runToEnd({ file: java, args: ['-version'] }, ports)
   if (code !== 0)
     throw new ToolError(`JMeter needs Java, and ${java} does not run (${lines[0] ?? 'no words'}): ${advice}`)
   return java
 }
 
 /** Complete or not at all: everything is made in a folder of its own, and the last step gives it its name. */
-async function installJMeter(home: string, java: string, around: Surroundings): Promise<void> {
-  const maven = await findOnPath('mvn', around.env)
+async function installJMeter(home: string, java: string, ports: InstallPorts): Promise<void> {
+  const maven = await findOnPath('mvn', ports.env)
   if (maven === undefined) {
     throw new ToolError(
       'there is no JMeter (JMETER_HOME, or jmeter on the path), and installing one needs Maven: install Maven or JMeter'
     )
   }
-  const folder = cacheFolder(around.env)
-  around.log(`Installing JMeter ${JMETER_VERSION} by Maven into ${home}, once; this may take some minutes`)
+  const folder = cacheFolder(ports.env)
+  ports.log(`Installing JMeter ${JMETER_VERSION} by Maven into ${home}, once; this may take some minutes`)
   await mkdir(folder, { recursive: true })
   await removeAbandoned(folder)
   const draft = await mkdtemp(join(folder, 'installing-'))
   try {
-    await fetchByMaven(maven, draft, around)
+    await fetchByMaven(maven, draft, ports)
     await arrange(draft)
     const installed = join(draft, 'home')
-    await askVersion(copyIn(installed, java, around.env), around)
+    await askVersion(copyIn(installed, java, ports.env), ports)
     await writeFile(join(installed, COMPLETE), `${JMETER_VERSION}\n`)
     await giveName(installed, home)
-    around.log(`JMeter ${JMETER_VERSION} is installed`)
+    ports.log(`JMeter ${JMETER_VERSION} is installed`)
   } finally {
     await rm(draft, { recursive: true, force: true })
   }
 }
 
-async function fetchByMaven(maven: string, draft: string, around: Surroundings): Promise<void> {
+async function fetchByMaven(maven: string, draft: string, ports: InstallPorts): Promise<void> {
   await writeFile(join(draft, 'pom.xml'), JMETER_POM)
   const startMs = performance.now()
   const errors: string[] = []
@@ -160,18 +160,18 @@ async function fetchByMaven(maven: string, draft: string, around: Surroundings):
   }
   const progress = setInterval(() => {
     const seconds = Math.round((performance.now() - startMs) / 1000)
-    around.log(`Installing JMeter: ${fetched} files fetched in ${seconds} s`)
-  }, around.progressEveryMs ?? PROGRESS_EVERY_MS)
+    ports.log(`Installing JMeter: ${fetched} files fetched in ${seconds} s`)
+  }, ports.progressEveryMs ?? PROGRESS_EVERY_MS)
   try {
-    const { code } = await around.processes.run(
+    const { code } = await ports.processes.run(
       {
         file: maven,
         args: ['-B', 'generate-resources'],
         cwd: draft,
-        env: mavenEnvironment(around.env),
+        env: mavenEnvironment(ports.env),
         onLine
       },
-      around.signal
+      ports.signal
     )
     if (code !== 0) {
       throw new ToolError(
@@ -223,18 +223,18 @@ async function removeAbandoned(folder: string): Promise<void> {
 
 async function runToEnd(
   command: { file: string; args: readonly string[] },
-  around: Surroundings
+  ports: InstallPorts
 ): Promise<{ code: number | null; lines: string[] }> {
   const lines: string[] = []
   try {
-    const { code } = await around.processes.run(
+    const { code } = await ports.processes.run(
       {
         ...command,
         cwd: process.cwd(),
-        env: toolEnvironment(around.env),
+        env: toolEnvironment(ports.env),
         onLine: (line) => lines.push(line)
       },
-      around.signal
+      ports.signal
     )
     return { code, lines }
   } catch (thrown) {

@@ -1,7 +1,7 @@
 import { mkdir, open, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, relative } from 'node:path'
 import type { Engine, NodeOrder, NodeOutcome } from '../engine.js'
-import { findJMeter, type JMeter, type Surroundings } from './install.js'
+import { findJMeter, type JMeter, type InstallPorts } from './install.js'
 import { readLogEntries, readTail } from './log.js'
 import { type LogFindings, LossFinder, type PlanPlace, readStops } from './losses.js'
 import { insertHostOverrides, readSubPaths } from './plan.js'
@@ -49,11 +49,11 @@ const DISK_FULL = /No space left on device|Unable to write to stream/
 const END_OF_RUN = /\.\.\. end of run\s*$/
 
 /** Runs plans with Apache JMeter, one process a node. */
-export function createJMeterEngine(around: Surroundings): Engine {
+export function createJMeterEngine(ports: InstallPorts): Engine {
   let found: Promise<JMeter> | undefined
   const find = (): Promise<JMeter> => {
     // A failure is not remembered: what was missing may have been installed in the meantime.
-    found ??= findJMeter(around).catch((thrown: unknown) => {
+    found ??= findJMeter(ports).catch((thrown: unknown) => {
       found = undefined
       throw thrown
     })
@@ -63,18 +63,18 @@ export function createJMeterEngine(around: Surroundings): Engine {
     tools: ['jmeter'],
     synthetic: false,
     prepare: async () => (await find()).version,
-    runNode: async (order, signal) => runJMeter(await find(), { order, signal, around })
+    runNode: async (order, signal) => runJMeter(await find(), { order, signal, ports })
   }
 }
 
 interface Work {
   readonly order: NodeOrder
   readonly signal: AbortSignal
-  readonly around: Surroundings
+  readonly ports: InstallPorts
 }
 
 async function runJMeter(jmeter: JMeter, work: Work): Promise<NodeOutcome> {
-  const { order, signal, around } = work
+  const { order, signal, ports } = work
   const files = new Set(await readdir(dirname(order.planFile)))
   const plans = await readPlans(order, files)
   const plan = await readFile(order.planFile, 'utf8')
@@ -92,7 +92,7 @@ async function runJMeter(jmeter: JMeter, work: Work): Promise<NodeOutcome> {
   ]
   if (exit.code === 0) {
     for (const note of found.notes.slice(0, SHOWN_NOTES))
-      around.log(redact(`${order.nodeName}: its log has: ${note}`))
+      ports.log(redact(`${order.nodeName}: its log has: ${note}`))
     losses.push(...(isEnded ? [] : missingEnd(found)), ...(await missingSamples(order, found)))
     // A loss tells why a group may have no samples.
     const doubts = losses.length > 0 ? [] : await findIdleGroups(work, plan)
@@ -106,24 +106,24 @@ async function runJMeter(jmeter: JMeter, work: Work): Promise<NodeOutcome> {
 /** Runs JMeter to its end, and keeps the last of what it says on the console. */
 async function runProcess(
   jmeter: JMeter,
-  { order, signal, around }: Work
+  { order, signal, ports }: Work
 ): Promise<{ exit: ToolExit; words: readonly string[]; isDiskFull: boolean; isEnded: boolean }> {
   const words: string[] = []
   const secrets = secretValues(order.properties)
   const said = { isDiskFull: false, isEnded: false }
-  const exit = await around.processes.run(
+  const exit = await ports.processes.run(
     {
       file: jmeter.file,
       args: [...jmeter.args, ...jmeterArguments(order)],
       cwd: dirname(order.planFile),
-      env: toolEnvironment(around.env),
+      env: toolEnvironment(ports.env),
       onLine: (line) => {
         if (line.includes(NOISE)) return
         said.isDiskFull ||= DISK_FULL.test(line)
         said.isEnded ||= END_OF_RUN.test(line)
         // A plan may print what it was given.
         const shown = redactLog(line, secrets)
-        around.log(`${order.nodeName}: ${shown}`)
+        ports.log(`${order.nodeName}: ${shown}`)
         words.push(shown)
         if (words.length > KEPT_LINES) words.shift()
       }

@@ -2,11 +2,11 @@ import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Gate } from '../../../src/gate/gate.js'
-import { Ledger } from '../../../src/gate/saved-state.js'
+import { SavedState } from '../../../src/gate/saved-state.js'
 import type { OutputName } from '../../../src/gate/publish/outputs.js'
 import type { Settings } from '../../../src/gate/settings/settings.js'
 import type { StepState } from '../../../src/gate/step-state.js'
-import type { ArtifactRequest, Log, Workbench } from '../../../src/gate/ports.js'
+import type { ArtifactRequest, Log, Ports } from '../../../src/gate/ports.js'
 import type { Annotation } from '../../../src/report/annotations.js'
 import { readAddress } from '../../../src/service/http/address.js'
 import { ServiceClient } from '../../../src/service/client.js'
@@ -39,7 +39,7 @@ export class LogBook implements Log {
 }
 
 /** A workbench that keeps what is done on it. `events` has everything in its order. */
-export interface TestBench extends Workbench {
+export interface TestPorts extends Ports {
   readonly log: LogBook
   readonly clock: ManualClock
   readonly cancellation: AbortController
@@ -52,9 +52,9 @@ export interface TestBench extends Workbench {
   readonly annotations: Annotation[]
 }
 
-export async function makeBench(changes: Partial<Workbench> = {}): Promise<TestBench> {
+export async function makePorts(changes: Partial<Ports> = {}): Promise<TestPorts> {
   const cancellation = new AbortController()
-  const bench = {
+  const ports = {
     log: new LogBook(),
     clock: new ManualClock(),
     cancellation,
@@ -68,28 +68,28 @@ export async function makeBench(changes: Partial<Workbench> = {}): Promise<TestB
     summaries: [] as string[],
     uploads: [] as ArtifactRequest[],
     annotations: [] as Annotation[],
-    mask: (secret: string) => void bench.masked.push(secret),
-    saveState: (state: StepState) => void bench.states.push(state),
+    mask: (secret: string) => void ports.masked.push(secret),
+    saveState: (state: StepState) => void ports.states.push(state),
     setOutput: (name: OutputName, value: string) => {
-      bench.outputs.set(name, value)
-      bench.events.push(`output ${name}`)
+      ports.outputs.set(name, value)
+      ports.events.push(`output ${name}`)
     },
     writeSummary: async (markdown: string) => {
-      bench.summaries.push(markdown)
-      bench.events.push('summary')
+      ports.summaries.push(markdown)
+      ports.events.push('summary')
     },
     annotate: (annotation: Annotation) => {
-      bench.annotations.push(annotation)
-      bench.events.push('annotation')
+      ports.annotations.push(annotation)
+      ports.events.push('annotation')
     },
     uploadArtifact: async (request: ArtifactRequest) => {
-      bench.uploads.push(request)
-      bench.events.push('artifact')
+      ports.uploads.push(request)
+      ports.events.push('artifact')
       return { id: '77', url: 'https://git.example/artifacts/77' }
     },
     startLocalService: () => Promise.reject(new Error('there is no embedded service here'))
   }
-  return Object.assign(bench, changes)
+  return Object.assign(ports, changes)
 }
 
 export function makeSettings(changes: Partial<Settings> & { thresholdLines?: string } = {}): Settings {
@@ -195,17 +195,17 @@ export function makeClient(url: string, clock: ManualClock): ServiceClient {
 }
 
 export interface TestGate extends Gate {
-  readonly bench: TestBench
+  readonly ports: TestPorts
 }
 
 /** A gate whose client speaks to the service at the address. */
 export async function makeGate(url: string, changes: Partial<Settings> = {}): Promise<TestGate> {
-  const bench = await makeBench()
+  const ports = await makePorts()
   return {
-    bench,
+    ports,
     settings: makeSettings(changes),
-    client: makeClient(url, bench.clock),
-    ledger: new Ledger(makeState({ address: `${url}/api` }), (state) => bench.saveState(state)),
+    client: makeClient(url, ports.clock),
+    saved: new SavedState(makeState({ address: `${url}/api` }), (state) => ports.saveState(state)),
     local: undefined
   }
 }
