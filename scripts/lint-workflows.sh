@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Checks the workflows with actionlint and zizmor, of fixed versions, kept in .cache/ from one time to the next.
+# Checks the workflows, and those in the documentation, with actionlint and zizmor, of fixed versions, kept in .cache/ from one time to the next.
 # They come through Go and Python; where these are missing, this is skipped with a notice, but in CI it fails.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -26,5 +26,8 @@ if [ ! -x "$zizmor" ]; then
 fi
 
 "$actionlint"
+examples=$PWD/.cache/doc-workflows
+node scripts/doc-examples.mjs --workflows "$examples"
+(cd "$examples" && "$actionlint")
 "$zizmor" --offline --quiet .github action.yml
 echo 'actionlint and zizmor: no findings.'

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
+import { readFileSync } from 'node:fs'
 import { renderCharts } from '../../../src/report/markdown/charts.js'
 import { makeSeries } from '../../support/data/make-series.js'
 import { diagramsIn, installMermaid, parseDiagrams } from '../../support/mermaid.js'
@@ -100,5 +101,12 @@ describeParsed(`Mermaid itself${isLeftOut ? ` (skipped: ${problem})` : ''}`, () 
       // Or it would take anything.
       expect(answers.at(-1)).toMatch(/^refused: Parse error/)
     }
+  }, 120_000)
+
+  test('takes the picture of the architecture', () => {
+    const diagrams = diagramsIn(readFileSync('docs/architecture.md', 'utf8'))
+    expect(diagrams).toHaveLength(1)
+    const answers = Object.values(parseDiagrams(diagrams)).flat()
+    expect(answers).toEqual(['flowchart-v2', 'flowchart-v2'])
   }, 120_000)
 })

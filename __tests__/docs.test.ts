@@ -1,0 +1,152 @@
+import { describe, expect, test } from '@jest/globals'
+import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync, readdirSync } from 'node:fs'
+import path from 'node:path'
+import type { SettingsSources } from '../src/gate/settings/inputs.js'
+import { readSettings } from '../src/gate/settings/settings.js'
+import { readArguments } from '../src/terminal/arguments.js'
+import { COMMANDS } from '../src/terminal/commands.js'
+import { parseThresholds } from '../src/thresholds/grammar/grammar.js'
+
+// What people copy from the documentation has to work. Links are checked by `npm run lint:links`, workflows as such by
+// `npm run lint:workflows`.
+
+interface Step {
+  readonly uses?: string
+  readonly with?: Readonly<Record<string, string | number | boolean>>
+}
+interface Example {
+  readonly file: string
+  readonly line: number
+  readonly language: string
+  readonly text: string
+  readonly kind?: string
+  readonly workflow?: { readonly jobs: Readonly<Record<string, { readonly steps: readonly Step[] }>> }
+}
+
+const ROOT = path.join(import.meta.dirname, '..')
+const PAGES = ['README.md', 'SECURITY.md', ...listPages()]
+const examples = JSON.parse(
+  execFileSync(process.execPath, [path.join(ROOT, 'scripts/doc-examples.mjs'), '--json'], {
+    encoding: 'utf8'
+  })
+) as Example[]
+const config = examples.find(({ kind }) => kind === 'config')?.text ?? ''
+
+function listPages(): string[] {
+  const names = readdirSync(path.join(ROOT, 'docs')).filter((name) => name.endsWith('.md'))
+  return names.map((name) => `docs/${name}`)
+}
+
+function readPage(file: string): string {
+  return readFileSync(path.join(ROOT, file), 'utf8')
+}
+
+/** What an expression gives in a workflow; any word will do. */
+function fillIn(value: string | number | boolean): string {
+  return String(value).replace(/\$\{\{.*?\}\}/g, 'abc123')
+}
+
+function sourcesOf(inputs: Readonly<Record<string, string | number | boolean>>): SettingsSources {
+  return {
+    read: (name) => fillIn(inputs[name] ?? '').trim(),
+    readConfig: (file) => Promise.resolve(file === '.github/loadgate.yml' ? config : readPage(file)),
+    resolveFiles: (lines) => Promise.resolve({ paths: [...lines], problems: [] }),
+    defaultName: 'octo/shop main 0123456',
+    platform: 'linux',
+    emptyBaseUrl: 'error'
+  }
+}
+
+describe('workflows', () => {
+  const steps = examples.flatMap(({ file, line, workflow }) =>
+    Object.values(workflow?.jobs ?? {})
+      .flatMap((job) => job.steps)
+      .filter(({ uses }) => uses?.startsWith('loadgate/loadgate@'))
+      .map((step) => [`${file}, line ${line}`, step.with ?? {}] as const)
+  )
+
+  test('there are some', () => {
+    expect(steps.length).toBeGreaterThan(8)
+    expect(config).not.toBe('')
+  })
+
+  test.each(steps)('%s: the action accepts the inputs', async (_, inputs) => {
+    const settings = await readSettings(sourcesOf(inputs))
+    expect(settings).toMatchObject({ target: expect.anything(), unused: expect.any(Array) })
+  })
+})
+
+describe('thresholds', () => {
+  const blocks = examples
+    .filter(({ language }) => language === 'thresholds')
+    .map(({ file, line, text }) => [`${file}, line ${line}`, text] as const)
+  const looksLikeOne = /^(?:warn: )?(?:apdex|[a-z_]+|p[\d.]+)(?:\{.*\})? (?:[<>]=?|==) \S+$/
+  const inline = PAGES.flatMap((file) =>
+    [...readPage(file).matchAll(/`([^`\n]+)`/g)]
+      .map(([, code]) => code ?? '')
+      .filter((code) => looksLikeOne.test(code))
+      .map((code) => [`${file}: ${code}`, code] as const)
+  )
+
+  test('there are some', () => {
+    expect(blocks).not.toEqual([])
+    expect(inline.length).toBeGreaterThan(5)
+  })
+
+  test.each([...blocks, ...inline])('%s', (_, text) => {
+    const { thresholds, problems } = parseThresholds(text)
+    expect(problems).toEqual([])
+    expect(thresholds).not.toEqual([])
+  })
+})
+
+describe('commands', () => {
+  const lines = examples
+    .filter(({ language }) => language === 'sh')
+    .flatMap(({ text }) => text.split('\n'))
+    .map((line) => line.replace(/\s+#.*$/, ''))
+    .filter((line) => line !== '')
+  const ofLoadgate = lines.filter((line) => line.startsWith('loadgate '))
+  const scripts = [...lines.join('\n').matchAll(/\bnpm (?:run )?(test|start|(?<=run )[\w:-]+)/g)].map(
+    ([, name]) => name
+  )
+
+  test.each(ofLoadgate)('%s', (line) => {
+    const words = [...line.matchAll(/'([^']*)'|(\S+)/g)]
+      .slice(1)
+      .map(([, quoted, plain]) => quoted ?? plain ?? '')
+    const command = COMMANDS.find(({ name }) => name === words.slice(0, name.split(' ').length).join(' '))
+    const args = words.slice(command?.name.split(' ').length)
+    expect(readArguments(args, command?.flags ?? []).flags).toHaveLength(
+      args.filter((word) => word.startsWith('--')).length
+    )
+    expect(command).toBeDefined()
+  })
+
+  test('every command of the command line is described', () => {
+    const page = readPage('docs/command-line.md')
+    const missing = COMMANDS.filter(({ name }) => !new RegExp(`\`${name}[ \`]`).test(page))
+    expect(missing.map(({ name }) => name)).toEqual([])
+  })
+
+  test('npm scripts exist', () => {
+    const { scripts: known } = JSON.parse(readPage('package.json')) as { scripts: Record<string, string> }
+    expect(scripts).toContain('start')
+    expect(Object.keys(known)).toEqual(expect.arrayContaining(scripts))
+    const named = readPage('CONTRIBUTING.md').matchAll(/`npm run ([\w:-]+)/g)
+    expect(Object.keys(known)).toEqual(expect.arrayContaining([...named].map(([, name]) => name)))
+  })
+
+  test('the front page has the command that runs the tests', () => {
+    expect(lines).toContain('npm ci && npm test')
+  })
+})
+
+test('pictures are there', () => {
+  const pictures = [...readPage('README.md').matchAll(/(?:src|srcset)="([^"]+)"/g)].map(
+    ([, file]) => file ?? ''
+  )
+  expect(pictures).toHaveLength(3)
+  expect(pictures.filter((file) => !existsSync(path.join(ROOT, file)))).toEqual([])
+})
