@@ -3,7 +3,7 @@ import type { ErrorCount } from '../../../src/results/figures/measurements.js'
 import type { Judgement } from '../../../src/thresholds/judge/judgement.js'
 import type { Threshold } from '../../../src/thresholds/grammar/threshold.js'
 
-export function makeThreshold(changes: Partial<Threshold> = {}): Threshold {
+function makeThreshold(changes: Partial<Threshold> = {}): Threshold {
   return {
     text: 'p95 < 800ms',
     line: 1,

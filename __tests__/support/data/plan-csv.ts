@@ -2,7 +2,7 @@ import { JMETER_COLUMNS, quoteField, type CsvStyle } from './sample-csv.js'
 import { makeRandom } from './seeded-random.js'
 
 /** A row of a CSV, with what only whoever made it up knows. */
-export interface PlanRow {
+interface PlanRow {
   readonly label: string
   readonly startMs: number
   readonly elapsedMs: number

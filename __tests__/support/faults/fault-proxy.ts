@@ -3,7 +3,7 @@ import type { IncomingMessage, OutgoingHttpHeaders, Server, ServerResponse } fro
 import type { AddressInfo, Socket } from 'node:net'
 import { buffer as readAll } from 'node:stream/consumers'
 
-export const OPERATIONS = [
+const OPERATIONS = [
   'create run',
   'create grid',
   'show run',
@@ -58,7 +58,7 @@ const ROUTES: readonly (readonly [Operation, string, RegExp])[] = [
   ['terminate grid', 'DELETE', /^\/grids\/[^/]+$/]
 ]
 
-export function operationOf(method: string, url: string): Operation | undefined {
+function operationOf(method: string, url: string): Operation | undefined {
   const path = url.replace(/^\/api(?=\/)/, '')
   return ROUTES.find(([, verb, pattern]) => verb === method && pattern.test(path))?.[0]
 }

@@ -29,7 +29,7 @@ export interface Story {
 const TOKENS = [20, 21, 22].map((length) => 'tk7Qx'.repeat(5).slice(0, length))
 
 /** Runs main and post of a story and checks everything; the token's length goes round. */
-export async function runStory(story: Story, index = 0): Promise<CaseResult> {
+async function runStory(story: Story, index = 0): Promise<CaseResult> {
   const startedMs = performance.now()
   const world = await FaultWorld.open(TOKENS[index % TOKENS.length] ?? '')
   let main: ChildProcess | undefined

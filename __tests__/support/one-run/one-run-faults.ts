@@ -12,7 +12,7 @@ const LATEST_EFFECT_MS = 10_000
 const SLOWEST_MS = 20_000
 
 /** One request on its way, in the hands of a fault. */
-export interface Exchange {
+interface Exchange {
   readonly caller: Caller
   readonly choice: Choice
   readonly patienceMs: number

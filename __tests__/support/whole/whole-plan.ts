@@ -62,7 +62,7 @@ export function upTo(random: Random, most: number): number {
   return Math.floor(random() * (most + 1))
 }
 
-export function shuffle<Item>(random: Random, list: readonly Item[]): Item[] {
+function shuffle<Item>(random: Random, list: readonly Item[]): Item[] {
   return list
     .map((item) => ({ item, at: random() }))
     .sort((a, b) => a.at - b.at)
