@@ -23,7 +23,7 @@ import type { OwnComment } from './comment-place.js'
 import { findPullRequest, readRepository } from './pull-request.js'
 import type { Octokit, PullRequest } from './pull-request.js'
 
-export class CommentError extends Error {
+class CommentError extends Error {
   override name = 'CommentError'
 }
 

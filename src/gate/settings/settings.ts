@@ -18,7 +18,7 @@ import {
 } from './setting-values.js'
 import { listUnused } from './unused-inputs.js'
 
-export const TOOLS = [
+const TOOLS = [
   'jmeter',
   'gatling',
   'java-selenium-chrome',

@@ -33,7 +33,7 @@ const ORIGINS: Readonly<Record<string, string>> = {
 
 const linkTo = (path: string): { href: string } => ({ href: `/api${path}` })
 
-export function timestamp(ms: number): string {
+function timestamp(ms: number): string {
   return new Date(ms).toISOString()
 }
 

@@ -15,7 +15,7 @@ export function nestParams(fields: Iterable<readonly [name: string, value: strin
   return params
 }
 
-export function emptyParams(): Params {
+function emptyParams(): Params {
   return Object.create(null) as Params
 }
 

@@ -9,7 +9,7 @@ import type { Store } from '../store/store.js'
 const MAX_WORDS = 1000
 
 /** The words that everything which shows made-up samples has to carry. */
-export const REHEARSAL_WORDS = 'rehearsal, synthetic samples'
+const REHEARSAL_WORDS = 'rehearsal, synthetic samples'
 
 /** A node of the run, and what its file holds. */
 export interface NodeFile extends NodeSamples {
