@@ -17,6 +17,12 @@ export default {
   },
   modulePathIgnorePatterns: ['<rootDir>/dist', '<rootDir>/build', '<rootDir>/bench'],
   testTimeout: 60_000,
+  // For `npm run coverage`. The entries count, though only the end-to-end tests run them; what is generated, and what runs in a
+  // browser, does not.
+  coverageProvider: 'babel',
+  collectCoverageFrom: ['src/**/*.ts', '!src/report/page/assets.ts', '!src/report/page/browser/**'],
+  coverageReporters: ['text-summary', 'json-summary'],
+  coverageThreshold: { global: { statements: 90, branches: 85, functions: 90, lines: 90 } },
   // Most end-to-end tests wait more than they work.
   maxWorkers: 3
 }
