@@ -65,7 +65,7 @@ function describeForm({ usage, flags }: HelpText['forms'][number]): string {
 }
 
 /** Lines of whole words; a word that is longer than a line has one of its own. */
-export function wrap(text: string, width: number): string[] {
+function wrap(text: string, width: number): string[] {
   const lines: string[] = []
   for (const word of text.split(' ')) {
     const last = lines.at(-1)
