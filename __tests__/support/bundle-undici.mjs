@@ -5,7 +5,7 @@ import { fixUndici } from '../../scripts/fix-undici.mjs'
 
 const [outfile, fixed] = process.argv.slice(2)
 await build({
-  entryPoints: ['src/service/undici.ts'],
+  entryPoints: ['src/service/http/undici.ts'],
   bundle: true,
   format: 'esm',
   platform: 'node',

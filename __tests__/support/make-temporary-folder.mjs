@@ -1,4 +1,4 @@
-import { mkdtempSync } from 'node:fs'
+import { chmodSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -9,6 +9,7 @@ import { join } from 'node:path'
 export default function makeTemporaryFolder() {
   const before = process.env.TMPDIR
   const folder = mkdtempSync(join(tmpdir(), 'loadgate-tests-'))
+  chmodSync(folder, 0o755) // tests as root become somebody else for a moment
   process.env.TMPDIR = folder
   globalThis.temporaryFolderOfTests = { folder, before }
 }
