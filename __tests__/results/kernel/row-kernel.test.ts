@@ -10,8 +10,8 @@ import { makeRandom } from '../../support/data/seeded-random.js'
 
 const HEADER = 'timeStamp,elapsed,label,success'
 
-function scan(bytes: Uint8Array, kernelFrom: number, step = Infinity) {
-  const scanner = new ByteScanner({ grid: 'g', region: 'r', kernelFrom })
+function scan(bytes: Uint8Array, kernelFrom: number, step = Infinity, countFromMs = -Infinity) {
+  const scanner = new ByteScanner({ grid: 'g', region: 'r', kernelFrom, countFromMs })
   for (let at = 0; at < bytes.length;) {
     at += scanner.fill((buffer, from, to) => {
       const piece = bytes.subarray(at, at + Math.min(to - from, step))
@@ -23,8 +23,8 @@ function scan(bytes: Uint8Array, kernelFrom: number, step = Infinity) {
 }
 
 /** The kernel may only ever be faster. */
-function expectSame(bytes: Uint8Array): void {
-  const [counted, plain] = [scan(bytes, 0), scan(bytes, Infinity)]
+function expectSame(bytes: Uint8Array, countFromMs?: number): void {
+  const [counted, plain] = [0, Infinity].map((from) => scan(bytes, from, Infinity, countFromMs))
   // Jest compares typed arrays number by number, which takes longer than all the rest.
   expect(isDeepStrictEqual(counted, plain) ? 'the same' : { counted, plain }).toBe('the same')
 }
@@ -32,6 +32,8 @@ function expectSame(bytes: Uint8Array): void {
 /** More than the first block of bytes: afterwards the kernel knows labels and times, and leaves no ordinary row. */
 const KNOWN = '1000,1,a,true\n1001,2,"b",false\n1002,3,"",true\n'.repeat(500)
 const encode = (text: string) => new TextEncoder().encode(text)
+
+const replaceAt = (text: string, at: number) => `${text.slice(0, Math.max(0, at))}y${text.slice(at + 1)}`
 
 describe('the kernel and the plain reading come to the same', () => {
   const styles: [string, Partial<CsvStyle>][] = [
@@ -174,6 +176,44 @@ describe('the kernel and the plain reading come to the same', () => {
     expectSame(encode(`${HEADER}\n${rows.join('')}${rows.join('')}`))
   })
 
+  test('labels of any length, and some that differ in one byte', () => {
+    const labels = Array.from({ length: 90 }, (_, length) => {
+      const label = 'x'.repeat(length)
+      return [label, ...[0, 7, 8, 15, 16, 31, 32, 33, 40, length - 1].map((at) => replaceAt(label, at))]
+    }).flat()
+    const rows = labels.map((label, i) => `1000,${i % 100},${label},true\n`).join('')
+    expectSame(encode(`${HEADER}\n${rows.repeat(4)}`))
+  })
+
+  test.each([
+    '1700000000000,5,a,200,OK,t 1-1,text,true,,1,1,5,5,,1,0,1',
+    '1700000000000,5,"a, b",500,"x,y",t 1-1,text,FALSE,"z\n""z""",1,1,5,,http://a,1,0,1\r',
+    '1,5,a,,,,,false,,,,,,,,,',
+    'x,5,a,200,OK,t 1-1,text,true,,1,1,5,5,,1,0,1',
+    '1,5x,a,200,OK,t 1-1,text,true,,1,1,5,5,,1,0,1',
+    '1,99999,a,200,OK,t 1-1,text,true,,1,1,5,5,,1,0,1',
+    '1,5,a,200,OK,t 1-1,text,yes,,1,1,5,5,,1,0,1',
+    '1,5,a,200,OK,t 1-1,text,true,,1,1,5,5x,,1,0,1',
+    '1,5,a,200,OK,t 1-1,text,true,,1,1,5,123456789,,1,0,1',
+    '1,5,a,200,OK,t 1-1,text,true,,1,1,5,5,,1,0',
+    '1,5,a,200,OK,t 1-1,text,true,,1,1,5,5,,1,0,1,2',
+    '1,5,a,200,"Number of samples in transaction : 1",t 1-1,text,true,,1,1,5,5,,1,0,1'
+  ])('the columns in the order of JMeter: %j', (row) => {
+    const known = '1700000000000,5,a,200,OK,t 1-1,text,true,,1,1,5,5,,1,0,1\n'.repeat(900)
+    expectSame(encode(`${JMETER_COLUMNS.join(',')}\n${known}${row}\n${known}${row}`))
+  })
+
+  test('counts that pass what sixteen bits hold', () => {
+    const many: [string, number][] = [
+      ['a', 65_535],
+      ['b', 65_536],
+      ['c', 65_537],
+      ['d', 140_000]
+    ]
+    const rows = many.map(([label, count]) => `1000,5,${label},true\n`.repeat(count))
+    expectSame(encode(`${HEADER}\n${rows.join('')}1000,6,a,true\n`))
+  })
+
   test('hundreds of mutations', () => {
     const random = makeRandom(77)
     const known = encode(makeSampleCsv(21, 120))
@@ -181,6 +221,48 @@ describe('the kernel and the plain reading come to the same', () => {
     const original = rows.subarray(0, rows.indexOf(10, 3000) + 1)
     for (let i = 0; i < 400; i++)
       expectSame(Buffer.concat([known, mutateBytes(original, random), rows.subarray(0, 500)]))
+  })
+})
+
+describe('rows that start before the lower bound of time are left out', () => {
+  const START_MS = 1_700_000_000_000
+  /** One every 10 ms for five minutes; every tenth fails. */
+  const rows = Array.from(
+    { length: 30_000 },
+    (_, i) => `${START_MS + i * 10},${i % 500},label ${i % 7},${i % 10 !== 0}\n`
+  )
+  const bytes = encode(`${HEADER}\n${rows.join('')}`)
+
+  test.each([
+    ['none of them', START_MS, 0],
+    ['one that starts a millisecond before it', START_MS + 1, 1],
+    ['all that start in the first minute', START_MS + 60_000, 6000],
+    ['all', START_MS + 86_400_000, 30_000]
+  ])('%s', (_, countFromMs, early) => {
+    for (const kernelFrom of [0, Infinity]) {
+      const { rows: read, earlyRows, parts, problemCount } = scan(bytes, kernelFrom, Infinity, countFromMs)
+      const part = parts[0]!
+      expect({ read, earlyRows, problemCount }).toEqual({ read: 30_000, earlyRows: early, problemCount: 0 })
+      expect(part.times.counts.reduce((sum, count) => sum + count, 0)).toBe(30_000 - early)
+      expect(part.line.samples.reduce((sum, count) => sum + count, 0)).toBe(30_000 - early)
+      expect(part.errors.counts.reduce((sum, { count }) => sum + count, 0)).toBe(3000 - Math.ceil(early / 10))
+      expect(part.startMs).toBe(early === 30_000 ? Infinity : START_MS + early * 10)
+    }
+  })
+
+  test('with the kernel and without, in any style, and with what cannot be read', () => {
+    const random = makeRandom(5)
+    for (const style of [{}, { columns: JMETER_COLUMNS.toReversed() }, { columns: ['elapsed', 'label'] }]) {
+      const csv = encode(makeSampleCsv(4, 900, style))
+      const middle = scan(csv, Infinity).parts[0]!
+      const countFromMs = (middle.startMs + middle.endMs) / 2
+      for (let i = 0; i < 20; i++) expectSame(i === 0 ? csv : mutateBytes(csv, random), countFromMs)
+    }
+  })
+
+  test('a label that has no other rows is not known', () => {
+    const { parts } = scan(encode(`${HEADER}\n1,1,early,true\n2000,1,late,true\n`), 0, Infinity, 1000)
+    expect(parts[0]!.labels).toEqual(['late'])
   })
 })
 

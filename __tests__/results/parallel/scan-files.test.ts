@@ -1,7 +1,9 @@
+import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { Worker } from 'node:worker_threads'
 import { transformFileSync } from '@swc/core'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { mergeScans } from '../../../src/results/figures/merge.js'
@@ -19,16 +21,17 @@ beforeAll(() => {
   const compiled = join(folder, 'compiled')
   mkdirSync(compiled)
   writeFileSync(join(compiled, 'package.json'), '{ "type": "module" }')
-  const sources = join(import.meta.dirname, '../../../src/results')
-  for (const name of readdirSync(sources, { recursive: true, encoding: 'utf8' }).filter((file) =>
-    file.endsWith('.ts')
-  )) {
-    mkdirSync(join(compiled, dirname(name)), { recursive: true })
+  const sources = join(import.meta.dirname, '../../src/results')
+  // The kernel itself is not compiled here; what it shares with the sources is.
+  const isSource = (file: string) => file.endsWith('.ts') && !/assembly.(?!layout)/.test(file)
+  for (const name of readdirSync(sources, { recursive: true, encoding: 'utf8' }).filter(isSource)) {
     const jsc = { target: 'es2022', parser: { syntax: 'typescript' } } as const
     const { code } = transformFileSync(join(sources, name), { jsc, module: { type: 'es6' }, swcrc: false })
-    writeFileSync(join(compiled, name.replace(/\.ts$/, '.js')), code)
+    const target = join(compiled, name.replace(/\.ts$/, '.js'))
+    mkdirSync(dirname(target), { recursive: true })
+    writeFileSync(target, code)
   }
-  workerUrl = pathToFileURL(join(compiled, 'parallel/scan-worker.js'))
+  workerUrl = pathToFileURL(join(compiled, 'scan-worker.js'))
 })
 
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -96,6 +99,32 @@ describe('threads', () => {
     const measured = await scanFiles([file], { threads: 2, workerUrl })
     expect(measured.labels).toEqual(['a'])
     expect(snapshot(measured)).toEqual(snapshot(mergeScans([scanText(text)])))
+  })
+
+  test('have a kernel of their own', async () => {
+    const rows = Array.from({ length: 20_000 }, (_, i) => `${1000 + i},${i % 50},a,true\n`)
+    const text = `timeStamp,elapsed,label,success\n${rows.join('')}`
+    const stretch = { ...put('large.csv', text), from: 0, to: Infinity }
+    const worker = new Worker(workerUrl)
+    try {
+      worker.postMessage(stretch)
+      const [scan] = (await once(worker, 'message')) as [unknown]
+      expect(scan).toEqual(await scanStretch(stretch))
+    } finally {
+      await worker.terminate()
+    }
+  })
+
+  test('leave out what starts too early, each in its own stretch', async () => {
+    const text = makeSampleCsv(45, 3000)
+    const { startMs = 0, endMs = 0 } = mergeScans([scanText(text)])
+    const file = { ...put('warm.csv', text), countFromMs: startMs + (endMs - startMs) * 0.6 }
+    const [one, two] = [
+      await scanFiles([file], { threads: 1, workerUrl }),
+      await scanFiles([file], { threads: 2, workerUrl })
+    ]
+    expect(one.startMs).toBeGreaterThanOrEqual(file.countFromMs)
+    expect(snapshot(two)).toEqual(snapshot(one))
   })
 
   test('that cannot be started are done without', async () => {

@@ -7,48 +7,111 @@ export interface Run {
   readonly index: number
 }
 
+/** Distinct values in ascending order with the number of samples up to each. */
+interface Sums {
+  size: number
+  values: Float64Array
+  upTo: Float64Array
+}
+
+/** The sums of few runs are quickly made again. They have one place between them, for those of ten thousand labels would fill the memory. */
+const FEW_RUNS = 8
+const shared: Sums = { size: 0, values: new Float64Array(1024), upTo: new Float64Array(1024) }
+/** Whose sums they are. */
+let sharedBy: readonly Run[] | undefined
+
 /** Below this, values are summed in a plain table; those above are few. */
 const TABLE_SIZE = 1 << 16
 const table = new Float64Array(TABLE_SIZE)
 const seen = new Uint32Array(TABLE_SIZE)
 
-/** Distinct values in ascending order with the number of samples up to each. */
+/** How the samples of some runs taken together are distributed. */
 export class Distribution {
-  readonly #values: Float64Array
-  readonly #upTo: Float64Array
+  readonly #runs: readonly Run[]
+  #own: Sums | undefined
 
-  private constructor(values: Float64Array, upTo: Float64Array) {
-    this.#values = values
-    this.#upTo = upTo
+  private constructor(runs: readonly Run[]) {
+    this.#runs = runs
   }
 
   static of(runs: readonly Run[]): Distribution {
-    const { values, counts } = sumRuns(runs)
-    let total = 0
-    for (let i = 0; i < counts.length; i++) counts[i] = total += counts[i]!
-    return new Distribution(values, counts)
+    return new Distribution(runs)
   }
 
   get total(): number {
-    return this.#upTo.at(-1) ?? 0
+    return totalOf(this.#sums)
   }
 
   /** How many samples are at most `value`. */
   countUpTo(value: number): number {
-    const after = firstIndex(this.#values.length, (index) => this.#values[index]! > value)
-    return after === 0 ? 0 : this.#upTo[after - 1]!
+    const { size, values, upTo } = this.#sums
+    const after = firstAbove(values, size, value)
+    return after === 0 ? 0 : upTo[after - 1]!
   }
 
   /** The smallest value that `percent` of the samples do not exceed (nearest rank). */
   percentile(percent: number): number | undefined {
-    if (this.total === 0) return undefined
-    // Products such as 99.9 * 1000 / 100 miss the whole number by a hair, and a rank would be skipped.
-    const rank = Math.max(1, Math.ceil(Number(((percent * this.total) / 100).toPrecision(13))))
-    return this.#values[firstIndex(this.#upTo.length - 1, (index) => this.#upTo[index]! >= rank)]
+    const sums = this.#sums
+    const { size, values, upTo } = sums
+    if (size === 0) return undefined
+    return values[Math.min(firstAbove(upTo, size, rankOf(percent, totalOf(sums)) - 1), size - 1)]
+  }
+
+  get #sums(): Sums {
+    if (this.#runs.length > FEW_RUNS) return (this.#own ??= sumUp(this.#runs, makeSums(0)))
+    if (sharedBy !== this.#runs) sumUp(this.#runs, shared)
+    sharedBy = this.#runs
+    return shared
   }
 }
 
-function sumRuns(runs: readonly Run[]): { values: Float64Array; counts: Float64Array } {
+function makeSums(room: number): Sums {
+  return { size: 0, values: new Float64Array(room), upTo: new Float64Array(room) }
+}
+
+function totalOf({ size, upTo }: Sums): number {
+  return size === 0 ? 0 : upTo[size - 1]!
+}
+
+/** Products such as 99.9 * 1000 / 100 miss the whole number by a hair, and a rank would be skipped. */
+function rankOf(percent: number, total: number): number {
+  const exact = (percent * total) / 100
+  const nearest = Math.round(exact)
+  return Math.max(1, Math.abs(exact - nearest) <= exact * 1e-13 ? nearest : Math.ceil(exact))
+}
+
+function sumUp(runs: readonly Run[], sums: Sums): Sums {
+  const [first, second] = runs
+  sums.size = 0
+  if (first !== undefined && second !== undefined && runs.length === 2) joinTwo(first, second, sums)
+  else sumMany(runs, sums)
+  let total = 0
+  for (let i = 0; i < sums.size; i++) sums.upTo[i] = total += sums.upTo[i]!
+  return sums
+}
+
+function makeRoom(sums: Sums, room: number): void {
+  if (sums.values.length < room) Object.assign(sums, makeSums(room))
+}
+
+/** Most labels have one run of samples that passed and one of samples that failed. */
+function joinTwo(a: Run, b: Run, sums: Sums): void {
+  let [i, j] = [a.runs.offsets[a.index]!, b.runs.offsets[b.index]!]
+  const [iEnd, jEnd] = [a.runs.offsets[a.index + 1]!, b.runs.offsets[b.index + 1]!]
+  makeRoom(sums, iEnd - i + jEnd - j)
+  const { values, upTo } = sums
+  let size = 0
+  while (i < iEnd || j < jEnd) {
+    const left = i < iEnd ? a.runs.values[i]! : Infinity
+    const right = j < jEnd ? b.runs.values[j]! : Infinity
+    values[size] = Math.min(left, right)
+    upTo[size] = (left <= right ? a.runs.counts[i++]! : 0) + (right <= left ? b.runs.counts[j++]! : 0)
+    size++
+  }
+  sums.size = size
+}
+
+function sumMany(runs: readonly Run[], sums: Sums): void {
   const large = new Map<number, number>()
   let size = 0
   for (const { runs: all, index } of runs) {
@@ -60,27 +123,27 @@ function sumRuns(runs: readonly Run[]): { values: Float64Array; counts: Float64A
       } else large.set(value, (large.get(value) ?? 0) + all.counts[i]!)
     }
   }
-  const values = new Float64Array(size + large.size)
-  const counts = new Float64Array(size + large.size)
+  makeRoom(sums, size + large.size)
+  const { values, upTo } = sums
   values.set(seen.subarray(0, size).sort())
   for (let i = 0; i < size; i++) {
-    counts[i] = table[values[i]!]!
+    upTo[i] = table[values[i]!]!
     table[values[i]!] = 0
   }
   for (const [value, count] of [...large].sort((a, b) => a[0] - b[0])) {
     values[size] = value
-    counts[size++] = count
+    upTo[size++] = count
   }
-  return { values, counts }
+  sums.size = size
 }
 
-/** The first index below `length` that `holds`, or `length`; what holds for one holds for all after it. */
-function firstIndex(length: number, holds: (index: number) => boolean): number {
+/** The first index below `size` of a list in ascending order whose number is above `limit`, or `size`. */
+function firstAbove(list: Float64Array, size: number, limit: number): number {
   let low = 0
-  let high = length
+  let high = size
   while (low < high) {
     const middle = (low + high) >>> 1
-    if (holds(middle)) high = middle
+    if (list[middle]! > limit) high = middle
     else low = middle + 1
   }
   return low

@@ -1,3 +1,5 @@
+/* eslint-disable @typescript-eslint/no-non-null-assertion -- every reason that is counted has a number */
+import { CountTable, type CountEntry } from './count-table.js'
 import { LabelTable } from './label-table.js'
 import type { PartErrors } from './scan-result.js'
 
@@ -12,11 +14,9 @@ export interface ErrorFields {
   hasEscapes: boolean
 }
 
-interface Entry {
-  readonly label: number
+interface Reason {
   readonly code: string
   readonly message: string
-  count: number
 }
 
 const MAX_LENGTH = 200
@@ -26,86 +26,96 @@ const MAX_PER_LABEL = 200
 const KEPT_PER_LABEL = 100
 const MAX_ENTRIES = 20_000
 const KEPT_ENTRIES = 10_000
-/** Texts that are known by their bytes. Codes and messages are numbered below it, so that both fit into one number with a label. */
+/** Texts that are known by their bytes. Codes and messages are numbered below it, so that both fit into one number. */
 const MAX_TEXTS = 8192
+/** Twice as many as there can be entries: then half of them are of no use any more. */
+const MAX_REASONS = 2 * MAX_ENTRIES
 
 /** Counts failed rows by label, response code and message. Where there are too many different ones, the rare ones are put together. */
 export class ErrorTable {
-  readonly #byLabel = new Map<number, Map<string, Entry>>()
+  #entries = new CountTable()
   readonly #rest = new Map<number, number>()
-  #size = 0
+  #reasons: Reason[] = []
+  /** Numbers of reasons by what is shown, and by the numbers of their texts. */
+  #byReason = new Map<string, number>()
+  #byTexts = new Map<number, number>()
   #texts = new LabelTable()
-  #known = new Map<number, Entry>()
 
   add(label: number, fields: ErrorFields): void {
     const { bytes, codeStart, codeEnd, messageStart, messageEnd } = fields
-    if (this.#texts.size > MAX_TEXTS - 2) this.#forget()
+    if (this.#texts.size > MAX_TEXTS - 2) this.#forgetTexts()
     const code = this.#texts.numberOf(bytes, codeStart, Math.min(codeEnd, codeStart + MAX_BYTES))
     const message = this.#texts.numberOf(bytes, messageStart, Math.min(messageEnd, messageStart + MAX_BYTES))
     // With doubled quotes or without, the same bytes mean different texts.
-    const key = ((label * MAX_TEXTS + code) * MAX_TEXTS + message) * 2 + Number(fields.hasEscapes)
-    const entry = this.#known.get(key) ?? this.#learn(key, label, fields)
-    entry.count++
+    const key = (code * MAX_TEXTS + message) * 2 + Number(fields.hasEscapes)
+    this.#count(label, this.#byTexts.get(key) ?? this.#learn(key, fields))
   }
 
   addText(label: number, code: string, message: string): void {
-    this.#entryOf(label, code, message).count++
+    this.#count(label, this.#numberOf(code, message))
   }
 
   toErrors(labels: readonly string[]): PartErrors {
     const nameOf = (label: number): string => labels[label] ?? ''
-    const entries = [...this.#byLabel.values()].flatMap((known) => [...known.values()])
-    return {
-      counts: entries.map(({ label, code, message, count }) => ({
-        label: nameOf(label),
-        code,
-        message,
-        count
-      })),
-      rest: [...this.#rest].map(([label, count]) => ({ label: nameOf(label), count }))
-    }
+    const counts = this.#entries.list().map(({ label, reason, count }) => {
+      const { code, message } = this.#reasons[reason]!
+      return { label: nameOf(label), code, message, count }
+    })
+    return { counts, rest: [...this.#rest].map(([label, count]) => ({ label: nameOf(label), count })) }
   }
 
-  #learn(key: number, label: number, fields: ErrorFields): Entry {
+  #learn(key: number, fields: ErrorFields): number {
     const texts = this.#texts
-    const entry = this.#entryOf(label, ...readError(fields))
+    const reason = this.#numberOf(...readError(fields))
     // To make room for it, the numbers may have been forgotten.
-    if (texts === this.#texts) this.#known.set(key, entry)
-    return entry
+    if (texts === this.#texts) this.#byTexts.set(key, reason)
+    return reason
   }
 
-  #entryOf(label: number, code: string, message: string): Entry {
+  #numberOf(code: string, message: string): number {
     const key = `${code}\n${message}`
-    const found = this.#byLabel.get(label)?.get(key)
-    if (found !== undefined) return found
-    this.#makeRoom(label)
-    const known = this.#byLabel.get(label) ?? new Map<string, Entry>()
-    const entry = { label, code, message, count: 0 }
-    this.#byLabel.set(label, known.set(key, entry))
-    this.#size++
-    return entry
+    const known = this.#byReason.get(key)
+    if (known !== undefined) return known
+    if (this.#reasons.length >= MAX_REASONS) this.#renumber()
+    this.#byReason.set(key, this.#reasons.length)
+    return this.#reasons.push({ code, message }) - 1
   }
 
-  #makeRoom(label: number): void {
-    const known = this.#byLabel.get(label)
-    if (known !== undefined && known.size >= MAX_PER_LABEL) this.#keepMostFrequent([known], KEPT_PER_LABEL)
-    if (this.#size >= MAX_ENTRIES) this.#keepMostFrequent([...this.#byLabel.values()], KEPT_ENTRIES)
-  }
-
-  #keepMostFrequent(tables: readonly Map<string, Entry>[], kept: number): void {
-    const all = tables.flatMap((table) => Array.from(table, ([key, entry]) => ({ table, key, entry })))
-    all.sort((a, b) => b.entry.count - a.entry.count)
-    for (const { table, key, entry } of all.slice(kept)) {
-      table.delete(key)
-      this.#size--
-      this.#rest.set(entry.label, (this.#rest.get(entry.label) ?? 0) + entry.count)
+  #count(label: number, reason: number): void {
+    const entry = this.#entries.find(label, reason)
+    if (entry >= 0) {
+      this.#entries.add(entry, 1)
+      return
     }
-    this.#forget()
+    if (this.#entries.sizeOf(label) >= MAX_PER_LABEL)
+      this.#keepMostFrequent(this.#entries.list(label), KEPT_PER_LABEL)
+    if (this.#entries.size >= MAX_ENTRIES) this.#keepMostFrequent(this.#entries.list(), KEPT_ENTRIES)
+    this.#entries.insert(label, reason, 1)
   }
 
-  #forget(): void {
+  #keepMostFrequent(entries: CountEntry[], kept: number): void {
+    for (const { entry, label, count } of entries.sort((a, b) => b.count - a.count).slice(kept)) {
+      this.#entries.drop(entry)
+      this.#rest.set(label, (this.#rest.get(label) ?? 0) + count)
+    }
+  }
+
+  /** Forgets the reasons of no use any more: all get new numbers. */
+  #renumber(): void {
+    const [entries, reasons] = [this.#entries.list(), this.#reasons]
+    this.#entries = new CountTable()
+    this.#reasons = []
+    this.#byReason = new Map()
+    this.#forgetTexts()
+    for (const { label, reason, count } of entries) {
+      const { code, message } = reasons[reason]!
+      this.#entries.insert(label, this.#numberOf(code, message), count)
+    }
+  }
+
+  #forgetTexts(): void {
     this.#texts = new LabelTable()
-    this.#known = new Map()
+    this.#byTexts = new Map()
   }
 }
 

@@ -137,7 +137,7 @@ export function valueOf(bucket: number, bits: number): number {
 /** The runs of both, each run with the counts of its namesake added. */
 export function joinRuns(a: CountedRuns, b: CountedRuns): CountedRuns {
   if (a.values.length === 0) return b
-  const size = a.values.length + b.values.length
+  const size = a.values.length + b.values.length - countShared(a, b)
   const [values, counts] = [new Uint32Array(size), new Uint32Array(size)]
   const offsets = new Uint32Array(a.offsets.length)
   let next = 0
@@ -153,5 +153,19 @@ export function joinRuns(a: CountedRuns, b: CountedRuns): CountedRuns {
     }
     offsets[run + 1] = next
   }
-  return { offsets, values: values.slice(0, next), counts: counts.slice(0, next) }
+  return { offsets, values, counts }
+}
+
+/** How many values are in a run of the one and in its namesake. */
+function countShared(a: CountedRuns, b: CountedRuns): number {
+  let shared = 0
+  for (let run = 0; run + 1 < a.offsets.length; run++) {
+    let j = b.offsets[run]!
+    const jEnd = b.offsets[run + 1]!
+    for (let i = a.offsets[run]!; i < a.offsets[run + 1]!; i++) {
+      while (j < jEnd && b.values[j]! < a.values[i]!) j++
+      if (j < jEnd && b.values[j] === a.values[i]) shared++
+    }
+  }
+  return shared
 }

@@ -65,6 +65,8 @@ export interface ScanResult {
   readonly shape: 'samples' | 'tidy' | 'unknown'
   readonly header: string
   readonly rows: number
+  /** How many of them were left out because they start too early. */
+  readonly earlyRows: number
   /** The first few, in the order of the rows. */
   readonly problems: readonly RowProblem[]
   readonly problemCount: number

@@ -19,6 +19,8 @@ const HISTORY_BYTES = 8 * 1024
 export interface ByteScannerOptions {
   readonly grid: string
   readonly region: string
+  /** Rows that start before it are read, and left out of all counts. */
+  readonly countFromMs?: number
   /** Given for a stretch from the middle of a CSV, which has no header of its own. */
   readonly header?: Uint8Array
   /** Rows that begin at or after this many bytes belong to the next stretch. */
@@ -100,6 +102,7 @@ export class ByteScanner {
       shape: reader === undefined ? 'unknown' : reader instanceof SampleReader ? 'samples' : 'tidy',
       header: showHeader(this.#header),
       rows: reader?.rows ?? 0,
+      earlyRows: samples?.earlyRows ?? 0,
       problems: [...doubts.map((text) => ({ row: 0, text })), ...this.#problems.kept],
       problemCount: this.#problems.count + doubts.length,
       parts: samples?.toParts() ?? [],
@@ -224,9 +227,10 @@ export class ByteScanner {
     if (layout.shape === 'samples' && layout.at.success < 0 && this.#options.header === undefined)
       this.#problems.add(0, 'it has no success column')
     const problems = this.#problems
+    const countFromMs = this.#options.countFromMs ?? -Infinity
     this.#reader =
       layout.shape === 'samples'
-        ? new SampleReader({ at: layout.at, columns, problems })
+        ? new SampleReader({ at: layout.at, columns, problems, countFromMs })
         : new TidyReader({ at: layout.at, columns, problems })
   }
 

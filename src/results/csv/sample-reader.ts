@@ -44,6 +44,7 @@ export class SampleReader {
   readonly #at: SampleColumns
   readonly #columns: number
   readonly #problems: RowProblems
+  readonly #countFromMs: number
   readonly #labels = new LabelTable()
   readonly #requests = new SampleTally()
   readonly #transactions = new TransactionTally()
@@ -57,17 +58,24 @@ export class SampleReader {
   #kernel: RowKernel | undefined
   /** Whether rows come here in their order; the kernel leaves only some. */
   #isFollowing = true
+  #earlyRows = 0
 
-  constructor(options: { at: SampleColumns; columns: number; problems: RowProblems }) {
+  constructor(options: { at: SampleColumns; columns: number; problems: RowProblems; countFromMs: number }) {
     this.#at = options.at
     this.#columns = options.columns
     this.#problems = options.problems
+    this.#countFromMs = options.countFromMs
     this.#threads = new ThreadTable(options.at)
   }
 
   /** Whether there was a transaction controller's row. */
   get hasTransactions(): boolean {
     return this.#transactions.isSeen
+  }
+
+  /** How many rows were left out because they start too early. */
+  get earlyRows(): number {
+    return this.#earlyRows + (this.#kernel?.early ?? 0)
   }
 
   /** Returns the number of the row's label if the row was counted under it. */
@@ -84,6 +92,10 @@ export class SampleReader {
     const message = readControllerMessage(row, this.#at)
     // A controller without samples took part in nothing and is no sample.
     if (message?.samples === 0) return undefined
+    if (this.#at.timeStamp >= 0 && this.#values.startMs < this.#countFromMs) {
+      this.#leaveOut(row, message)
+      return undefined
+    }
     const label = this.#at.label < 0 ? 0 : this.#labelOf(row, this.#at.label)
     if (label < 0)
       this.#problems.add(this.rows, `there are more than ${this.#labels.size} different labels before it`)
@@ -106,6 +118,7 @@ export class SampleReader {
   /** From now on most rows are counted by the kernel, and their figures are fetched from it. */
   useKernel(kernel: RowKernel): void {
     this.#kernel = kernel
+    if (this.#countFromMs > -Infinity) kernel.leaveOutBefore(this.#countFromMs)
     this.#isFollowing = false
     this.followTimes()
   }
@@ -160,6 +173,12 @@ export class SampleReader {
       (values.threads < 0 && at.allThreads >= 0 && row.starts[at.allThreads] !== row.ends[at.allThreads]) ||
       (at.sampleCount >= 0 && readNumber(row, at.sampleCount) !== 1)
     return !isBad
+  }
+
+  #leaveOut(row: Row, message: ControllerMessage | undefined): void {
+    this.#earlyRows++
+    // It may lie before a transaction that counts.
+    if (message === undefined && this.#isFollowing) this.#follow(row)
   }
 
   #takeRequest(row: Row, label: number): void {

@@ -12,8 +12,15 @@ export interface Scanner {
   end(): ScanResult
 }
 
+export interface ScannerOptions {
+  readonly grid: string
+  readonly region: string
+  /** Rows that start before it are left out. */
+  readonly countFromMs?: number
+}
+
 /** Makes a scanner for the CSV of one grid. */
-export function createScanner(options: { grid: string; region: string }): Scanner {
+export function createScanner(options: ScannerOptions): Scanner {
   const bytes = new ByteScanner(options)
   return {
     push(chunk) {

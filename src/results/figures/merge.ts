@@ -11,6 +11,9 @@ interface IndexedSource {
   readonly tidy: TidyIndex | undefined
 }
 
+/** The figures of a label are quickly made again, and those of ten thousand would take too much room. */
+const MAX_KEPT_LABELS = 1000
+
 /** Makes one population of the CSVs of all grids. */
 export function mergeScans(results: readonly ScanResult[]): Measurements {
   const sources = results.map((scan) => ({
@@ -19,7 +22,10 @@ export function mergeScans(results: readonly ScanResult[]): Measurements {
     tidy: scan.shape === 'tidy' ? new TidyIndex(scan) : undefined
   }))
   const span = spanOf(sources)
-  const cache = new Map<string, Figures | undefined>()
+  const cache = {
+    all: new Map<string, Figures | undefined>(),
+    labels: new Map<string, Figures | undefined>()
+  }
   return {
     sources: results.map(describe),
     startMs: span?.startMs,
@@ -30,8 +36,12 @@ export function mergeScans(results: readonly ScanResult[]): Measurements {
     series: span === undefined ? undefined : drawSeries(sources, span),
     figures({ label, region, grid }) {
       const key = JSON.stringify([label, region, grid])
-      if (!cache.has(key)) cache.set(key, sumScope(sources, { label, region, grid }, span))
-      return cache.get(key)
+      const known = label === undefined ? cache.all : cache.labels
+      if (!known.has(key)) {
+        if (cache.labels.size >= MAX_KEPT_LABELS) cache.labels.clear()
+        known.set(key, sumScope(sources, { label, region, grid }, span))
+      }
+      return known.get(key)
     },
     errors(scope) {
       const parts = chooseSources(sources, scope).flatMap(({ scan }) => scan.parts)
@@ -78,11 +88,11 @@ function makeFigures(samples: SampleSum, tidy: TidySum, span: Span | undefined):
     minMs: times?.minMs,
     maxMs: times?.maxMs,
     concurrency: samples.samples > 0 ? undefined : meanOf([...tidy.users.values()]),
-    percentileMs: (percent) => times?.all().percentile(percent),
+    percentileMs: (percent) => times?.all.percentile(percent),
     apdex(targetMs) {
       if (times === undefined) return undefined
-      const satisfied = times.passed().countUpTo(targetMs)
-      const tolerated = times.passed().countUpTo(4 * targetMs) - satisfied
+      const satisfied = times.passed.countUpTo(targetMs)
+      const tolerated = times.passed.countUpTo(4 * targetMs) - satisfied
       return (satisfied + tolerated / 2) / count
     }
   }

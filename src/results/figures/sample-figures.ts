@@ -13,9 +13,8 @@ export interface SampleTimes {
   readonly sumMs: number
   readonly minMs: number
   readonly maxMs: number
-  /** Made when they are asked for: few of ten thousand labels ever are. */
-  all(): Distribution
-  passed(): Distribution
+  readonly all: Distribution
+  readonly passed: Distribution
 }
 
 /** One label of one part. */
@@ -72,16 +71,8 @@ export function sumSamples(scope: readonly Place[]): SampleSum {
   const counts = { samples: countRuns(passed) + failures, failures }
   const { hasElapsed, ...figures } = sum
   if (!hasElapsed) return { ...counts, times: undefined }
-  const distributions = {
-    all: once(() => Distribution.of(passed.concat(failed))),
-    passed: once(() => Distribution.of(passed))
-  }
-  return { ...counts, times: { ...figures, ...distributions } }
-}
-
-function once<Value>(make: () => Value): () => Value {
-  let made: { value: Value } | undefined
-  return () => (made ??= { value: make() }).value
+  const all = Distribution.of(passed.concat(failed))
+  return { ...counts, times: { ...figures, all, passed: Distribution.of(passed) } }
 }
 
 function countRuns(runs: readonly Run[]): number {

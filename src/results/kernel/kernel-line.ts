@@ -1,5 +1,6 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- every index into a typed array is in range by construction */
-import { CONTROL, LINE_SLOT_BYTES, LINE_SLOTS, LINE_TIMES_BYTES, LINE_UNIT_MS } from './kernel-layout.js'
+import { LINE_SLOT_BYTES, LINE_SLOTS, LINE_TIMES_BYTES, LINE_UNIT_MS } from './assembly/layout.js'
+import type { KernelExports } from './kernel-module.js'
 import type { KernelMemory } from './kernel-memory.js'
 import type { TimeLine } from '../counts/time-line.js'
 
@@ -12,18 +13,19 @@ const MISSES_TO_MOVE = 256
 
 /** The part of the time line that the kernel counts in: a window that moves when too many rows miss it. */
 export class KernelLine {
+  readonly #exports: KernelExports
   readonly #memory: KernelMemory
   readonly #slots: number
   readonly #times: number
   #misses = MISSES_TO_MOVE
+  #fromMs = 0
   #bucketMs = LINE_UNIT_MS
 
-  constructor(memory: KernelMemory) {
+  constructor(exports: KernelExports, memory: KernelMemory) {
+    this.#exports = exports
     this.#memory = memory
-    this.#slots = memory.reserve(LINE_SLOTS * LINE_SLOT_BYTES)
-    this.#times = memory.reserve(LINE_SLOTS * LINE_TIMES_BYTES)
-    memory.ints[CONTROL.line / 4] = this.#slots
-    memory.ints[CONTROL.lineTimes / 4] = this.#times
+    this.#slots = exports.lineSlots()
+    this.#times = exports.lineTimes()
   }
 
   miss(): void {
@@ -38,15 +40,12 @@ export class KernelLine {
     this.#misses = 0
     const shift = Math.min(MAX_SHIFT, Math.log2(line.bucketMs / LINE_UNIT_MS))
     this.#bucketMs = LINE_UNIT_MS * 2 ** shift
-    const bucket = line.startMs / this.#bucketMs - SLOTS_BEFORE
-    this.#memory.ints[CONTROL.lineShift / 4] = shift
-    this.#memory.wide[CONTROL.lineFrom / 8] = BigInt(bucket * this.#bucketMs)
-    this.#memory.wide[CONTROL.lineMs / 8] = BigInt(LINE_SLOTS * this.#bucketMs)
+    this.#fromMs = line.startMs - SLOTS_BEFORE * this.#bucketMs
+    this.#exports.moveLine(BigInt(this.#fromMs), shift)
   }
 
   /** Hands over what was counted. */
   moveTo(line: TimeLine): void {
-    const fromMs = Number(this.#memory.wide[CONTROL.lineFrom / 8])
     const { ints } = this.#memory
     for (let slot = 0; slot < LINE_SLOTS; slot++) {
       const at = (this.#slots + slot * LINE_SLOT_BYTES) / 4
@@ -54,7 +53,7 @@ export class KernelLine {
       if (samples === 0) continue
       const timesAt = (this.#times + slot * LINE_TIMES_BYTES) / 4
       const times = ints.subarray(timesAt, timesAt + LINE_TIMES_BYTES / 4)
-      const atMs = fromMs + slot * this.#bucketMs
+      const atMs = this.#fromMs + slot * this.#bucketMs
       line.absorb({ atMs, samples, failures, threads, times })
       ints.fill(0, at, at + LINE_SLOT_BYTES / 4)
       times.fill(0)

@@ -1,42 +1,36 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- every index into a typed array is in range by construction */
-import { makeCountFunction } from './kernel-count.js'
-import { makeIndexFunction } from './kernel-index.js'
-import { KernelLabels } from './kernel-labels.js'
 import { KernelLine } from './kernel-line.js'
-import { KernelMemory, type GrowingMemory } from './kernel-memory.js'
-import { KernelPages } from './kernel-pages.js'
+import { KernelMemory } from './kernel-memory.js'
+import { readPages } from './kernel-pages.js'
+import { TRANSACTION_MESSAGE } from './kernel-layout.js'
 import {
-  CONTROL,
-  HEAP_AT,
-  INDEXED,
-  REASON,
-  RECORD,
+  INDEXED_ALL,
+  INDEXED_FULL,
+  REASON_FAILED,
+  REASON_LABEL,
+  REASON_LINE,
+  RECORD_CELL,
+  RECORD_END,
+  RECORD_INTS,
+  RECORD_LABEL_END,
+  RECORD_LABEL_HASH,
+  RECORD_LABEL_START,
+  RECORD_PLACE,
+  RECORD_REASON,
+  RECORD_START,
+  RECORD_TAKEN,
   RECORDS_AT,
   RECORDS_END,
-  WAITING_END
-} from './kernel-layout.js'
+  TIME_BITS
+} from './assembly/layout.js'
+import { startKernel, type KernelExports } from './kernel-module.js'
 import { findRowEnd } from '../csv/row-splitter.js'
-import { makeTallyFunction } from './kernel-tally.js'
-import { assemble } from './wasm-assembler.js'
 import type { CountedRuns } from '../counts/histogram.js'
 import type { SampleColumns } from '../csv/header.js'
 
-// Ordinary rows are read and counted by functions in WebAssembly that are made for the header at hand: they look at 64 bytes at once,
-// which JavaScript cannot. They know no problems: a row that they do not understand is left to the RowSplitter and the
-// SampleReader, which alone decide what a row means.
-
-declare const WebAssembly: {
-  validate(bytes: Uint8Array): boolean
-  readonly Module: new (bytes: Uint8Array) => object
-  readonly Instance: new (module: object) => { readonly exports: object }
-}
-
-interface Exports {
-  readonly index: (from: number, to: number) => number
-  readonly count: (limit: number, record: number, recordsEnd: number) => number
-  readonly tally: () => number
-  readonly memory: GrowingMemory
-}
+// Ordinary rows are read and counted by the kernel, which is written in AssemblyScript (./kernel/assembly): it looks at 64 bytes at once, which
+// JavaScript cannot. It knows no problems: a row that it does not understand is left to the RowSplitter and the SampleReader, which
+// alone decide what a row means.
 
 export interface KernelLayout {
   readonly delimiter: number
@@ -64,63 +58,64 @@ export interface FailedRow {
 
 const CR = 13
 const MAX_COLUMNS = 1024
-const FIRST_PAGES = Math.ceil(HEAP_AT / 65_536) + 1
-/** Beyond any time that a row can state. */
-const NEVER = 1n << 60n
-
-/** Modules by delimiter and columns: the CSVs of a run have one header between them. */
-const modules = new Map<string, object | undefined>()
 
 /** Counts rows of a sample CSV that lie in its own memory. */
 export class RowKernel {
   readonly line: KernelLine
-  readonly #exports: Exports
+  readonly #exports: KernelExports
   readonly #delimiter: number
   readonly #memory: KernelMemory
-  readonly #labels: KernelLabels
-  readonly #pages: KernelPages
   #address = 0
   #capacity = 0
-  #room = new Uint8Array(0)
+  #room: Uint8Array = new Uint8Array(0)
   readonly #failed: FailedRecord
-  #counted = 0
+  #taken = 0
 
-  private constructor(exports: Exports, { delimiter, columns }: KernelLayout) {
+  private constructor(exports: KernelExports, { delimiter, columns, at }: KernelLayout) {
     this.#exports = exports
     this.#delimiter = delimiter
     this.#memory = new KernelMemory(exports.memory)
     this.#failed = new FailedRecord(this.#memory, columns - 1)
-    this.#labels = new KernelLabels(this.#memory)
-    this.#pages = new KernelPages(this.#memory)
-    this.line = new KernelLine(this.#memory)
-    this.#memory.wide[CONTROL.spanStart / 8] = NEVER
-    this.#memory.wide[CONTROL.spanEnd / 8] = -NEVER
+    this.line = new KernelLine(exports, this.#memory)
+    exports.setDialect(delimiter, columns)
+    exports.setColumns(
+      at.timeStamp,
+      at.elapsed,
+      at.label,
+      at.responseMessage,
+      at.success,
+      at.allThreads,
+      at.sampleCount
+    )
+    const message = exports.setMessage(TRANSACTION_MESSAGE.length)
+    this.#memory.bytes.set(TRANSACTION_MESSAGE, message)
   }
 
   /** Undefined where WebAssembly with vectors is not to be had, or for a header beyond all measure. */
   static make(layout: KernelLayout): RowKernel | undefined {
-    const { delimiter, columns, at } = layout
-    if (columns > MAX_COLUMNS) return undefined
-    const key = JSON.stringify([delimiter, columns, at])
-    if (!modules.has(key)) {
-      const functions = [makeIndexFunction(delimiter), makeCountFunction(at, columns), makeTallyFunction()]
-      const bytes = assemble(functions, FIRST_PAGES)
-      modules.set(key, WebAssembly.validate(bytes) ? new WebAssembly.Module(bytes) : undefined)
-    }
-    const module = modules.get(key)
-    if (module === undefined) return undefined
-    const { exports } = new WebAssembly.Instance(module)
-    return new RowKernel(exports as Exports, layout)
+    if (layout.columns > MAX_COLUMNS) return undefined
+    const exports = startKernel()
+    return exports === undefined ? undefined : new RowKernel(exports, layout)
   }
 
   /** How many rows it has counted. */
   get counted(): number {
-    return this.#counted
+    return this.#taken - this.early
+  }
+
+  /** How many rows it has left out because they start too early. */
+  get early(): number {
+    return this.#exports.earlyRows() >>> 0
+  }
+
+  /** Rows that start before this are left out from now on. */
+  leaveOutBefore(startMs: number): void {
+    this.#exports.leaveOutBefore(BigInt(Math.ceil(startMs)))
   }
 
   /** Whether it has come to a row that may be a transaction's: it cannot go on from there. */
   get isStopped(): boolean {
-    return this.#memory.ints[CONTROL.stopped / 4] !== 0
+    return this.#exports.hasStopped() !== 0
   }
 
   /** Where the bytes are to be put. Any other call may make it lie elsewhere. */
@@ -133,7 +128,7 @@ export class RowKernel {
 
   /** Makes the room larger; the bytes in it are kept. */
   resize(capacity: number): void {
-    const address = this.#memory.reserve(capacity)
+    const address = this.#exports.reserve(capacity)
     this.#memory.bytes.copyWithin(address, this.#address, this.#address + this.#capacity)
     this.#address = address
     this.#capacity = capacity
@@ -146,12 +141,12 @@ export class RowKernel {
     const limit = Math.min(this.#address + span.limit, to)
     let start = this.#address + span.from
     while (start < limit) {
-      const state = this.#exports.index(start, to)
+      const state = this.#exports.findRows(start, to)
       const next = this.#count(limit, taker)
       const isProgress = next > start
       start = next
-      if (state === INDEXED.all || start >= limit || this.isStopped) break
-      if (state === INDEXED.full && isProgress) continue
+      if (state === INDEXED_ALL || start >= limit || this.isStopped) break
+      if (state === INDEXED_FULL && isProgress) continue
       // The row at hand is beyond the kernel.
       const end = findRowEnd(this.#memory.bytes, { start, to, delimiter: this.#delimiter })
       if (end < 0) break
@@ -161,54 +156,52 @@ export class RowKernel {
     return start - this.#address
   }
 
+  /** Counts the time of a row that others have taken, if it is not too long; says whether it was counted. */
+  countTime(cell: number, elapsedMs: number): boolean {
+    if (elapsedMs >>> TIME_BITS !== 0) return false
+    this.#exports.countTime(cell, elapsedMs)
+    return true
+  }
+
   /** The counts of cells 0 to `cells - 1`, one run each. */
   toRuns(cells: number): CountedRuns {
-    return this.#pages.toRuns(cells)
+    return readPages(this.#exports, this.#memory, cells)
   }
 
   /** First start and last end of the rows that were counted. */
   get span(): readonly [startMs: number, endMs: number] {
-    const { wide } = this.#memory
-    const [start, end] = [wide[CONTROL.spanStart / 8]!, wide[CONTROL.spanEnd / 8]!]
-    return start === NEVER ? [Infinity, -Infinity] : [Number(start), Number(end)]
+    const [start, end] = [this.#exports.firstStart(), this.#exports.lastEnd()]
+    return start > end ? [Infinity, -Infinity] : [Number(start), Number(end)]
   }
 
   #count(limit: number, taker: RowTaker): number {
     for (;;) {
-      this.#pages.makeRoom()
-      const end = this.#exports.count(limit, RECORDS_AT, RECORDS_END)
-      this.#exports.tally()
-      for (let at = RECORDS_AT / 4; at < end / 4; at += RECORD.size) this.#passOn(at, taker)
-      const { ints } = this.#memory
-      taker.skip(this.#countSince(ints[CONTROL.counted / 4]!))
-      const isFull = end === RECORDS_END || ints[CONTROL.waitingEnd / 4] === WAITING_END
-      if (!isFull) return ints[CONTROL.rowStart / 4]!
+      const end = this.#exports.countRows(limit)
+      for (let at = RECORDS_AT / 4; at < end / 4; at += RECORD_INTS) this.#passOn(at, taker)
+      taker.skip(this.#takenSince(this.#exports.takenRows()))
+      if (end < RECORDS_END) return this.#exports.nextRow()
     }
   }
 
   #passOn(at: number, taker: RowTaker): void {
     const { ints, bytes } = this.#memory
-    const [start, end] = [ints[at + RECORD.start]!, ints[at + RECORD.end]!]
-    const reason = ints[at + RECORD.reason]
-    const counted = ints[at + RECORD.counted]!
-    taker.skip(this.#countSince(counted))
-    if (reason === REASON.failed) {
-      taker.takeFailure(ints[at + RECORD.cell]! >> 1, this.#failed.at(at))
+    const [start, end] = [ints[at + RECORD_START]!, ints[at + RECORD_END]!]
+    const reason = ints[at + RECORD_REASON]
+    taker.skip(this.#takenSince(ints[at + RECORD_TAKEN]!))
+    if (reason === REASON_FAILED) {
+      taker.takeFailure(ints[at + RECORD_CELL]! >> 1, this.#failed.at(at))
       return
     }
     const label = taker.take(bytes, start, end)
-    if (reason === REASON.line) this.line.miss()
-    if (reason !== REASON.label || label === undefined) return
-    const field = {
-      ...{ start: ints[at + RECORD.labelStart]!, end: ints[at + RECORD.labelEnd]! },
-      hash: ints[at + RECORD.labelHash]!
-    }
-    this.#labels.learn(field, label)
+    if (reason === REASON_LINE) this.line.miss()
+    if (reason !== REASON_LABEL || label === undefined) return
+    const [labelStart, labelEnd] = [ints[at + RECORD_LABEL_START]!, ints[at + RECORD_LABEL_END]!]
+    this.#exports.learnLabel(labelStart, labelEnd, ints[at + RECORD_LABEL_HASH]!, label)
   }
 
-  #countSince(counted: number): number {
-    const rows = (counted - this.#counted) >>> 0
-    this.#counted = counted
+  #takenSince(taken: number): number {
+    const rows = (taken - this.#taken) >>> 0
+    this.#taken += rows
     return rows
   }
 }
@@ -235,14 +228,14 @@ class FailedRecord implements FailedRow {
 
   start(column: number): number {
     const { ints } = this.#memory
-    if (column === 0) return ints[this.#record + RECORD.start]!
-    return ints[ints[this.#record + RECORD.place]! / 4 + column - 1]! + 1
+    if (column === 0) return ints[this.#record + RECORD_START]!
+    return ints[ints[this.#record + RECORD_PLACE]! / 4 + column - 1]! + 1
   }
 
   end(column: number): number {
     const { ints, bytes } = this.#memory
-    if (column < this.#last) return ints[ints[this.#record + RECORD.place]! / 4 + column]!
-    const end = ints[this.#record + RECORD.end]!
+    if (column < this.#last) return ints[ints[this.#record + RECORD_PLACE]! / 4 + column]!
+    const end = ints[this.#record + RECORD_END]!
     return bytes[end - 1] === CR ? end - 1 : end
   }
 }

@@ -15,6 +15,8 @@ export interface ResultFile {
   readonly path: string
   readonly grid: string
   readonly region: string
+  /** Rows that start before it are left out. */
+  readonly countFromMs?: number
 }
 
 /**

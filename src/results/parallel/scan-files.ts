@@ -101,8 +101,7 @@ async function verifyStretches(
 ): Promise<ScanResult> {
   // A transaction's requests may lie in another stretch, so that such a file has to be read in one go.
   if (plan.length > 1 && plan.some((stretch) => scans.get(stretch)?.result.hasTransactions === true)) {
-    const [{ path, grid, region }] = plan
-    return (await scanStretch({ path, grid, region, from: 0, to: Infinity })).result
+    return (await scanStretch({ ...plan[0], to: Infinity })).result
   }
   const results: ScanResult[] = []
   let next = 0

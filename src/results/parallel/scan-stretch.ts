@@ -11,6 +11,8 @@ export interface Stretch {
   readonly region: string
   readonly from: number
   readonly to: number
+  /** Rows that start before it are left out. */
+  readonly countFromMs?: number
   /** The file's header line, for a stretch that does not begin with it. */
   readonly header?: Uint8Array
 }
@@ -26,14 +28,15 @@ const LARGE_BYTES = 1024 * 1024
 
 /** Scans a stretch of a file at rest. Now and then it lets others have their turn, which in a thread of its own costs nothing. */
 export async function scanStretch(stretch: Stretch): Promise<StretchScan> {
-  const { path, grid, region, from, to, header } = stretch
+  const { path, grid, region, from, to, header, countFromMs } = stretch
   const scanner = new ByteScanner({
     grid,
     region,
     limit: to - from,
     isLarge: to - from >= LARGE_BYTES,
     stopsAtTransaction: from > 0 || to < Infinity,
-    ...(header === undefined ? {} : { header })
+    ...(header === undefined ? {} : { header }),
+    ...(countFromMs === undefined ? {} : { countFromMs })
   })
   const file = openSync(path, 'r')
   try {
@@ -59,6 +62,7 @@ export function joinScans(scans: readonly [ScanResult, ...ScanResult[]]): ScanRe
   return {
     ...scans[0],
     rows: scans.reduce((sum, { rows }) => sum + rows, 0),
+    earlyRows: scans.reduce((sum, { earlyRows }) => sum + earlyRows, 0),
     problems: joinProblems(scans),
     problemCount: scans.reduce((sum, { problemCount }) => sum + problemCount, 0),
     parts: scans.flatMap(({ parts }) => parts),

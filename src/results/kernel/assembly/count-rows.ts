@@ -1,0 +1,286 @@
+import { AnyOrder, columnCount, isJmeterOrder, JmeterOrder } from './columns'
+import { Digits } from './digits'
+import { endOfLines } from './find-places'
+import { Labels } from './labels'
+import { Line } from './line'
+import { Pages, tally } from './pages'
+import { reserve } from './heap'
+import {
+  LINE_SLOTS,
+  LINES_AT,
+  MESSAGE_BYTES,
+  PLACES_AT,
+  REASON_FAILED,
+  REASON_LABEL,
+  REASON_LINE,
+  REASON_ROW,
+  RECORD_CELL,
+  RECORD_END,
+  RECORD_INTS,
+  RECORD_LABEL_END,
+  RECORD_LABEL_HASH,
+  RECORD_LABEL_START,
+  RECORD_PLACE,
+  RECORD_REASON,
+  RECORD_START,
+  RECORD_TAKEN,
+  RECORDS_AT,
+  RECORDS_END,
+  TIME_BITS,
+  WAITING_AT,
+  WAITING_END
+} from './layout'
+
+// The second pass: reads the columns that matter of every row and counts it. It changes nothing before it is sure of the whole row. A row
+// that it does not understand, or has no room for, it leaves to others as a record.
+
+const CR: u8 = 13
+const QUOTE: u8 = 34
+const ONE: u8 = 49
+const SMALL_LETTERS: u32 = 0x20202020
+const TRUE: u32 = 0x65757274
+const FALS: u32 = 0x736c6166
+const E: u8 = 101
+
+/** What became of a row, where it is none of the reasons to leave it. */
+const COUNTED: i32 = -1
+const STOPPED: i32 = -2
+const EARLY: i32 = -3
+
+let nextPlace: u32 = PLACES_AT
+let nextLine: u32 = LINES_AT
+let taken: u32 = 0
+let early: u32 = 0
+let isStopped = false
+let fromMs: i64 = i64.MIN_VALUE
+let spanStart: i64 = i64.MAX_VALUE
+let spanEnd: i64 = i64.MIN_VALUE
+let message: u32 = 0
+let messageBytes: u32 = 0
+/** Where the next row to wait for its page goes. */
+let waiting: u32 = WAITING_AT
+
+/** How many rows were taken in all, counted or left out. */
+export function takenRows(): u32 {
+  return taken
+}
+
+/** How many of them were left out, because they start too early. */
+export function earlyRows(): u32 {
+  return early
+}
+
+/** Whether a row came that may be a transaction's: it is not possible to go on from there. */
+export function hasStopped(): bool {
+  return isStopped
+}
+
+/** First start and last end of the rows that were counted. */
+export function firstStart(): i64 {
+  return spanStart
+}
+
+export function lastEnd(): i64 {
+  return spanEnd
+}
+
+/** Rows that start earlier are left out. */
+export function leaveOutBefore(startMs: i64): void {
+  fromMs = startMs
+}
+
+/** Where to write the words, at most MESSAGE_BYTES of them and at least eight, with which a transaction's message begins. */
+export function setMessage(length: u32): u32 {
+  message = reserve(MESSAGE_BYTES)
+  messageBytes = length
+  return message
+}
+
+/** Counts a time that others have read, in its page and nowhere else. */
+export function countTime(cell: u32, elapsed: u32): void {
+  Pages.wait(WAITING_AT, cell, elapsed)
+  tally(WAITING_AT + 8)
+}
+
+/** To be called when places were found anew. */
+export function startRows(): void {
+  nextPlace = PLACES_AT
+  nextLine = LINES_AT
+}
+
+/** Where the next row starts. */
+export function nextRow(): u32 {
+  return load<u32>(nextPlace - 4) + 1
+}
+
+/** Takes the rows that begin before the limit until there is no more room for records; returns where the records end. */
+export function countRows(limit: u32): u32 {
+  const end = isJmeterOrder() ? takeRows<JmeterOrder>(limit) : takeRows<AnyOrder>(limit)
+  tally(waiting)
+  waiting = WAITING_AT
+  return end
+}
+
+function takeRows<Order>(limit: u32): u32 {
+  const places = u32(columnCount() - 1) << 2
+  const linesEnd = endOfLines()
+  let place = nextPlace
+  let line = nextLine
+  let record: u32 = RECORDS_AT
+  while (line < linesEnd && record < u32(RECORDS_END)) {
+    if (load<u32>(place - 4) + 1 >= limit) break
+    if (waiting >= u32(WAITING_END)) {
+      tally(waiting)
+      waiting = WAITING_AT
+    }
+    const lineEnd = load<u32>(line)
+    const outcome = lineEnd - place == places ? takeRow<Order>(place, record) : REASON_ROW
+    if (outcome != COUNTED) {
+      if (outcome == STOPPED) {
+        isStopped = true
+        break
+      }
+      if (outcome != EARLY) {
+        writeRecord(record, place, lineEnd, outcome)
+        record += RECORD_INTS << 2
+      }
+    }
+    place = lineEnd + 4
+    line += 4
+  }
+  nextPlace = place
+  nextLine = line
+  return record
+}
+
+function takeRow<Order>(place: u32, record: u32): i32 {
+  const at = changetype<Order>(0)
+  let faults: u64 = 0
+  let startMs: i64 = 0
+  if (at.timeStamp >= 0) {
+    const start = Field.start(place, at.timeStamp)
+    const length = Field.end<Order>(place, at.timeStamp) - start
+    // Zero less one is the largest number there is.
+    if (length - 1 >= 15) return REASON_ROW
+    if (length > 8) {
+      const high = Digits.read(start, length - 8)
+      const low = Digits.read(start + length - 8, 8)
+      faults = Digits.faults(high) | Digits.faults(low)
+      startMs = i64(Digits.join(high)) * 100_000_000 + i64(Digits.join(low))
+    } else {
+      const digits = Digits.read(start, length)
+      faults = Digits.faults(digits)
+      startMs = i64(Digits.join(digits))
+    }
+  }
+  let elapsed: u32 = 0
+  if (at.elapsed >= 0) {
+    const start = Field.start(place, at.elapsed)
+    const length = Field.end<Order>(place, at.elapsed) - start
+    if (length - 1 >= 8) return REASON_ROW
+    const digits = Digits.read(start, length)
+    faults |= Digits.faults(digits)
+    elapsed = Digits.join(digits)
+  }
+  let threads: i32 = -1
+  if (at.allThreads >= 0) {
+    const start = Field.start(place, at.allThreads)
+    const length = Field.end<Order>(place, at.allThreads) - start
+    if (length != 0) {
+      if (length > 8) return REASON_ROW
+      const digits = Digits.read(start, length)
+      faults |= Digits.faults(digits)
+      threads = Digits.join(digits)
+    }
+  }
+  if (Digits.isFaulty(faults) || elapsed >> TIME_BITS != 0) return REASON_ROW
+  let failures: u32 = 0
+  if (at.success >= 0) {
+    const start = Field.start(place, at.success)
+    const length = Field.end<Order>(place, at.success) - start
+    const word = load<u32>(start) | SMALL_LETTERS
+    if (length != 4 || word != TRUE) {
+      if (length != 5 || word != FALS || (load<u8>(start, 4) | 0x20) != E) return REASON_ROW
+      failures = 1
+    }
+  }
+  if (at.sampleCount >= 0) {
+    const start = Field.start(place, at.sampleCount)
+    if (Field.end<Order>(place, at.sampleCount) - start != 1 || load<u8>(start) != ONE) return REASON_ROW
+  }
+  if (at.responseMessage >= 0) {
+    const start = Field.start(place, at.responseMessage)
+    const length = Field.end<Order>(place, at.responseMessage) - start
+    // From the first row that may be a transaction's on, rows have to be seen in the order of their threads.
+    if (length > messageBytes && isTransaction(start)) return STOPPED
+  }
+  if (at.timeStamp >= 0 && startMs < fromMs) {
+    taken++
+    early++
+    return EARLY
+  }
+  let cell = failures
+  if (at.label >= 0) {
+    const start = Field.start(place, at.label)
+    const end = Field.end<Order>(place, at.label)
+    const hash = Labels.hash(start, end - start)
+    const label = Labels.find(start, end - start, hash)
+    if (label == 0) {
+      store<u32>(record, start, RECORD_LABEL_START << 2)
+      store<u32>(record, end, RECORD_LABEL_END << 2)
+      store<u32>(record, hash, RECORD_LABEL_HASH << 2)
+      return REASON_LABEL
+    }
+    cell = ((label - 1) << 1) | failures
+  }
+  if (at.timeStamp >= 0) {
+    const endMs = startMs + i64(elapsed)
+    const slot = Line.slotOf(endMs)
+    if (slot == LINE_SLOTS) return REASON_LINE
+    // Nothing can go wrong any more.
+    if (startMs < spanStart) spanStart = startMs
+    if (endMs > spanEnd) spanEnd = endMs
+    Line.count(slot, failures, threads)
+    if (at.elapsed >= 0) Line.countTime(slot, elapsed)
+  }
+  taken++
+  Pages.wait(waiting, cell, elapsed)
+  waiting += 8
+  if (failures == 0) return COUNTED
+  store<u32>(record, place, RECORD_PLACE << 2)
+  store<u32>(record, cell, RECORD_CELL << 2)
+  return REASON_FAILED
+}
+
+function isTransaction(start: u32): bool {
+  if (load<u8>(start) == QUOTE) start++
+  // The last eight bytes overlap those before.
+  const last = messageBytes - 8
+  for (let at: u32 = 0; at < last; at += 8) {
+    if (load<u64>(start + at) != load<u64>(message + at)) return false
+  }
+  return load<u64>(start + last) == load<u64>(message + last)
+}
+
+function writeRecord(record: u32, place: u32, lineEnd: u32, reason: i32): void {
+  store<u32>(record, load<u32>(place - 4) + 1, RECORD_START << 2)
+  store<u32>(record, load<u32>(lineEnd), RECORD_END << 2)
+  store<u32>(record, reason, RECORD_REASON << 2)
+  store<u32>(record, taken, RECORD_TAKEN << 2)
+}
+
+/** A column begins behind the place that ends the one before, which may be the end of the row before. */
+class Field {
+  @inline
+  static start(place: u32, column: i32): u32 {
+    return load<u32>(place + ((column - 1) << 2)) + 1
+  }
+
+  @inline
+  static end<Order>(place: u32, column: i32): u32 {
+    const end = load<u32>(place + (column << 2))
+    if (column != changetype<Order>(0).last) return end
+    const isCr = end > Field.start(place, column) && load<u8>(end - 1) == CR
+    return end - u32(isCr)
+  }
+}

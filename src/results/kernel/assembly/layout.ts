@@ -1,0 +1,64 @@
+// What the kernel and the TypeScript around it agree on. Both compilers read this file, so it holds plain numbers only.
+
+/**
+ * A row that the kernel leaves to others, and why; or one that it counted, and that failed: of such a row `PLACE` is where the places of
+ * its columns begin. Ints; addresses count from the start of the memory.
+ */
+export const RECORD_START = 0
+export const RECORD_END = 1
+export const RECORD_REASON = 2
+export const RECORD_TAKEN = 3
+export const RECORD_LABEL_START = 4
+export const RECORD_LABEL_END = 5
+export const RECORD_LABEL_HASH = 6
+export const RECORD_PLACE = 4
+export const RECORD_CELL = 5
+export const RECORD_INTS = 8
+
+/** The row is none that the kernel understands. */
+export const REASON_ROW = 0
+/** The label is new. */
+export const REASON_LABEL = 1
+/** The time is outside the window of the time line. */
+export const REASON_LINE = 2
+/** The row was counted, and had failed. */
+export const REASON_FAILED = 3
+
+export const RECORDS_AT = 0x100
+/** Few, so that what was learnt from them is known for the next ones. */
+export const RECORDS_END = RECORDS_AT + 64 * RECORD_INTS * 4
+
+/** Rows that are still to be counted in pages: two ints each, the page's key and the place within the page. */
+export const WAITING_AT = 0x4000
+export const WAITING_ROWS = 1024
+export const WAITING_END = WAITING_AT + WAITING_ROWS * 8
+
+/** Addresses of all delimiters and line breaks that are not in quotes; and where among them the line breaks are. */
+export const PLACES_AT = 0x10000
+export const PLACES_END = PLACES_AT + 0x20000
+export const LINES_AT = PLACES_END + 0x1000
+export const LINES_END = LINES_AT + 0x10000
+/** From here on memory is shared out as it is needed. */
+export const HEAP_AT = LINES_END + 0x1000
+
+/** Why the search for places stopped: it saw all bytes, has no more room, or came to what is not for the kernel. */
+export const INDEXED_ALL = 0
+export const INDEXED_FULL = 1
+export const INDEXED_FAULT = 2
+
+/** Counts of times, sixteen neighbours a page. */
+export const PAGE_BITS = 4
+/** Times from here on are for others. Below it the counts of the report's figures are exact. */
+export const TIME_BITS = 16
+
+/** The time line's buckets, four ints each: samples, failures, most threads + 1, nothing. */
+export const LINE_SLOTS = 640
+export const LINE_SLOT_BYTES = 16
+export const LINE_UNIT_MS = 1000
+/** A chart needs no more than half a percent. */
+export const CHART_BITS = 9
+/** And in a place of their own, which is mostly never touched, counts of the times in each of the slots. */
+export const LINE_TIMES_BYTES = 4 * ((TIME_BITS - CHART_BITS + 2) << (CHART_BITS - 1))
+
+/** Room for the words by which a transaction's row is known. */
+export const MESSAGE_BYTES = 64

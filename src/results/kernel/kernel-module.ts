@@ -1,0 +1,65 @@
+import { KERNEL_BASE64 } from './kernel-bytes.js'
+
+declare const WebAssembly: {
+  validate(bytes: Uint8Array): boolean
+  readonly Module: new (bytes: Uint8Array) => object
+  readonly Instance: new (module: object) => { readonly exports: object }
+}
+
+export interface GrowingMemory {
+  readonly buffer: ArrayBuffer
+}
+
+/** What ./assembly/index.ts exports. Numbers that are addresses count from the start of the memory; any call may make the memory grow. */
+export interface KernelExports {
+  readonly memory: GrowingMemory
+  prepare(): void
+  reserve(bytes: number): number
+  setDialect(delimiter: number, columns: number): void
+  setColumns(
+    timeStamp: number,
+    elapsed: number,
+    label: number,
+    responseMessage: number,
+    success: number,
+    allThreads: number,
+    sampleCount: number
+  ): void
+  setMessage(length: number): number
+  leaveOutBefore(startMs: bigint): void
+  findRows(from: number, to: number): number
+  countRows(limit: number): number
+  countTime(cell: number, elapsed: number): void
+  nextRow(): number
+  hasStopped(): number
+  takenRows(): number
+  earlyRows(): number
+  firstStart(): bigint
+  lastEnd(): bigint
+  learnLabel(start: number, end: number, hash: number, label: number): void
+  lineSlots(): number
+  lineTimes(): number
+  moveLine(startMs: bigint, widening: number): void
+  countPages(): number
+  countValues(): number
+  wrapsStart(): number
+  wrapsStop(): number
+  sortPages(): number
+}
+
+/** Null where WebAssembly with vectors is not to be had. */
+let compiled: object | null | undefined
+
+/** A kernel with a memory of its own; undefined where WebAssembly with vectors is not to be had. */
+export function startKernel(): KernelExports | undefined {
+  compiled ??= compile()
+  if (compiled === null) return undefined
+  const exports = new WebAssembly.Instance(compiled).exports as KernelExports
+  exports.prepare()
+  return exports
+}
+
+function compile(): object | null {
+  const bytes = Buffer.from(KERNEL_BASE64, 'base64')
+  return WebAssembly.validate(bytes) ? new WebAssembly.Module(bytes) : null
+}
