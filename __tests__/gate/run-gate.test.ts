@@ -74,6 +74,7 @@ describe('a run that comes to its end', () => {
       'listRuns',
       'report',
       'result',
+      'resultSize',
       'showRun'
     ])
     expect(Object.fromEntries(ports.outputs)).toMatchObject({

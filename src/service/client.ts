@@ -171,6 +171,25 @@ export class ServiceClient {
     })
   }
 
+  /** How large a grid's CSV is by now, by its headers alone; undefined where they do not say. */
+  async resultSize(href: string, signal?: AbortSignal): Promise<number | undefined> {
+    const operation = 'looking at a result CSV'
+    const reply = await this.#http.download({
+      operation,
+      method: 'HEAD',
+      url: this.#link(operation, href),
+      patienceMs: CARE.result.patienceMs,
+      headers: { accept: 'text/csv, */*;q=0.1' },
+      before: undefined,
+      signal
+    })
+    reply.body.destroy()
+    const isPlain = (reply.header('content-encoding') ?? 'identity') === 'identity'
+    const isPage = /html|json/i.test(reply.header('content-type') ?? '')
+    const length = reply.header('content-length')
+    return reply.status === 200 && isPlain && !isPage && length !== undefined ? Number(length) : undefined
+  }
+
   async account(signal?: AbortSignal): Promise<Account> {
     const operation = 'reading the account'
     return this.#read({ operation, care: CARE.account, url: this.#url('account'), signal }, decodeAccount)

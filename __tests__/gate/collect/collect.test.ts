@@ -467,42 +467,26 @@ describe('what becomes known after the first look that shows the end', () => {
 
 describe('a CSV that grows after the run has finished', () => {
   const csv = (rows: number) => faults.answer(200, makeCsv(rows), { 'content-type': 'text/csv' })
-  /** What lies behind the first rows. */
-  const more = (from: number, to: number) => {
-    const [start, whole] = [makeCsv(from), makeCsv(to)]
-    const range = `bytes ${start.length}-${whole.length - 1}/${whole.length}`
-    return faults.answer(206, whole.slice(start.length), { 'content-range': range })
-  }
-  const none = (rows: number) =>
-    faults.answer(416, '', { 'content-range': `bytes */${makeCsv(rows).length}` })
 
   test('is downloaded again, until it does not', async () => {
-    service.meet('result', csv(4), more(4, 6), csv(6), more(6, 9), csv(9), none(9))
+    service.meet('result', csv(4), csv(6), csv(9))
+    service.meet('resultSize', csv(6), csv(9), csv(9))
     const { grids, measurements } = await gather({ grids: [makeGrid()] })
     expect(measurements?.figures({})?.samples).toBe(9)
     expect(await readFile(grids[0]?.path ?? '', 'utf8')).toBe(makeCsv(9))
-    expect(service.count('result')).toBe(6)
+    expect([service.count('result'), service.count('resultSize')]).toEqual([3, 3])
     expect(gate.ports.log.of('info')).toEqual([
       'The CSV of grid grid1 has grown since it was downloaded; downloading it again.'
     ])
   })
 
-  test('is seen at a service that knows no ranges by its length', async () => {
-    service.meet('result', csv(4))
-    const { measurements } = await gather({ grids: [makeGrid()] })
-    expect(measurements?.figures({})?.samples).toBe(10)
-    expect(service.downloads).toBe(2)
-  })
-
   test('without end is no whole result', async () => {
     let rows = 1
     const growing = Array.from({ length: 2000 }, () => (res: Parameters<typeof faults.none>[0]) => {
-      faults.answer(200, makeCsv(rows++), { 'content-type': 'text/csv' })(res, () => ({
-        status: 500,
-        body: ''
-      }))
+      csv(rows++)(res, () => ({ status: 500, body: '' }))
     })
     service.meet('result', ...growing)
+    service.meet('resultSize', ...growing)
     const { grids, measurements } = await gather({ grids: [makeGrid()] }, 120_000)
     expect(grids[0]).toMatchObject({ path: undefined, problem: expect.stringMatching(/time for collecting/) })
     expect(measurements).toBeUndefined()
@@ -511,26 +495,29 @@ describe('a CSV that grows after the run has finished', () => {
   })
 
   test('and cannot be had any more is no whole result', async () => {
-    service.meet('result', csv(4), more(4, 6), ...notReady)
+    service.meet('result', csv(4), ...notReady)
+    service.meet('resultSize', csv(6))
     const { grids } = await gather({ grids: [makeGrid()] }, 60_000)
     expect(grids[0]?.problem).toMatch(/^no whole CSV within the time for collecting/)
   })
 
-  test.each([401, 403, 404, 405, 416, 500, 302])(
+  test.each([401, 403, 404, 405, 500, 302])(
     'is not what %d says when it is asked about: one request, and no alarm',
     async (status) => {
-      service.meet('result', csv(4), ...Array.from({ length: 9 }, () => faults.answer(status)))
+      service.meet('result', csv(4))
+      service.meet('resultSize', ...Array.from({ length: 9 }, () => faults.answer(status)))
       const { grids, measurements } = await gather({ grids: [makeGrid()] })
       expect([grids[0]?.problem, measurements?.figures({})?.samples]).toEqual([undefined, 4])
-      expect(service.count('result')).toBe(2)
+      expect([service.count('result'), service.count('resultSize')]).toEqual([1, 1])
       expect(gate.ports.clock.elapsedMs).toBeLessThan(1_000)
     }
   )
 
   test('is not waited for where no answer comes', async () => {
-    service.meet('result', csv(4), faults.hold)
+    service.meet('result', csv(4))
+    service.meet('resultSize', faults.hold)
     const gathering = gather({ grids: [makeGrid()] })
-    await service.reached('result', 2)
+    await service.reached('resultSize')
     await gate.ports.clock.advance(10_000)
     expect((await gathering).measurements?.figures({})?.samples).toBe(4)
   })
@@ -539,7 +526,7 @@ describe('a CSV that grows after the run has finished', () => {
     await gather({ status: 'problem', grids: [makeGrid()] })
     gate = { ...gate, settings: { ...gate.settings, target: { kind: 'local' } } }
     await gather({ grids: [makeGrid()] })
-    expect([service.count('result'), service.downloads]).toEqual([2, 2])
+    expect([service.count('result'), service.count('resultSize')]).toEqual([2, 0])
   })
 })
 

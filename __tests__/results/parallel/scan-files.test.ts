@@ -21,7 +21,7 @@ beforeAll(() => {
   const compiled = join(folder, 'compiled')
   mkdirSync(compiled)
   writeFileSync(join(compiled, 'package.json'), '{ "type": "module" }')
-  const sources = join(import.meta.dirname, '../../src/results')
+  const sources = join(import.meta.dirname, '../../../src/results')
   // The kernel itself is not compiled here; what it shares with the sources is.
   const isSource = (file: string) => file.endsWith('.ts') && !/assembly.(?!layout)/.test(file)
   for (const name of readdirSync(sources, { recursive: true, encoding: 'utf8' }).filter(isSource)) {
@@ -31,7 +31,7 @@ beforeAll(() => {
     mkdirSync(dirname(target), { recursive: true })
     writeFileSync(target, code)
   }
-  workerUrl = pathToFileURL(join(compiled, 'scan-worker.js'))
+  workerUrl = pathToFileURL(join(compiled, 'parallel/scan-worker.js'))
 })
 
 afterAll(() => rmSync(folder, { recursive: true }))

@@ -105,7 +105,8 @@ test('of machines whose rows are mixed under the same names of threads, the figu
 })
 
 describe('CSVs that JMeter wrote, with every way of nesting transactions', () => {
-  const read = (name: string) => readFileSync(new URL(`../fixtures/jmeter/${name}`, import.meta.url), 'utf8')
+  const read = (name: string) =>
+    readFileSync(new URL(`../../fixtures/jmeter/${name}`, import.meta.url), 'utf8')
   // By the plan: parent samples that are in no other parent sample.
   const PARENTS = ['P', 'PO', 'NPi', 'PNo', 'PPo', 'XI', 'YO', 'ZO', 'HP', 'D2']
 

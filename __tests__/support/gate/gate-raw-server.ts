@@ -20,9 +20,9 @@ export const raw = {
       ),
   /** Nothing but the closed connection marks the end. */
   closed:
-    (body: string, headers: Record<string, string> = {}): RawAnswer =>
+    (body: string, headers: Record<string, string> = {}, status = '200 OK'): RawAnswer =>
     (socket) =>
-      socket.end(head('200 OK', headers) + body),
+      socket.end(head(status, headers) + body),
   /** In one chunk, or in chunks of `pieces` bytes. */
   chunked:
     (body: string, options: { isCut?: boolean; pieces?: number } = {}): RawAnswer =>

@@ -13,6 +13,7 @@ export type Operation =
   | 'repeatRun'
   | 'report'
   | 'result'
+  | 'resultSize'
 
 export interface Answer {
   readonly status: number
@@ -204,6 +205,7 @@ export class GateService {
       case 'listRuns':
         return this.#list(Number(new URL(url, 'http://x').searchParams.get('page') ?? 1))
       case 'result':
+      case 'resultSize':
         return this.#answerResult(url)
       case 'showRun':
       case 'stopRun':
@@ -334,7 +336,8 @@ function routeOf(method: string, url: string): { operation: Operation | 'unknown
     'GET runs : stop': 'stopRun',
     'GET runs : repeat': 'repeatRun',
     'GET runs : report': 'report',
-    'GET runs : result.csv': 'result'
+    'GET runs : result.csv': 'result',
+    'HEAD runs : result.csv': 'resultSize'
   }
   const key = [method, kind, ...(ids === '' ? [] : [':']), ...(action === '' ? [] : [action])].join(' ')
   return { operation: routes[key] ?? 'unknown', ids }

@@ -30,6 +30,8 @@ export interface FetchedGrid {
   readonly scan: ScanResult | undefined
   /** The same for CSVs of the same bytes. */
   readonly fingerprint: string | undefined
+  /** Where it came from. */
+  readonly href: string
 }
 
 /** Where a grid's CSV is to be found. */
@@ -129,9 +131,9 @@ export async function fetchGrid(ports: Ports, source: Source, options: Options):
   const sinceMs = ports.clock.now()
   try {
     for (let looks = 1; ; looks++) {
-      const bytes = await download(ports, { source, options, path, reading })
+      const { bytes, href } = await download(ports, { source, options, path, reading })
       const result = { ...grid, path, bytes, problem: undefined }
-      const fetched = { result, scan: reading.finish(), fingerprint: `${bytes} ${reading.checksum()}` }
+      const fetched = { result, scan: reading.finish(), fingerprint: `${bytes} ${reading.checksum()}`, href }
       if (fetched.scan.rows > 0 || ports.clock.now() - sinceMs >= options.emptyPatienceMs) return fetched
       const pauseMs = pauseBefore(Math.min(looks, LONGEST_PAUSE_ATTEMPT), undefined)
       await ports.clock.sleep(pauseMs, options.signal).catch(() => undefined)
@@ -140,16 +142,13 @@ export async function fetchGrid(ports: Ports, source: Source, options: Options):
   } catch (thrown) {
     const problem = messageOf(thrown)
     ports.log.warning(`The CSV of grid ${gridId} (${region}) could not be had: ${problem}`)
-    return withProblem(grid, problem)
+    return withProblem(source, problem)
   }
 }
 
-export function withProblem(
-  { gridId, region, nodeCount }: Pick<GridResult, 'gridId' | 'region' | 'nodeCount'>,
-  problem: string
-): FetchedGrid {
+export function withProblem({ gridId, region, nodeCount, href }: Source, problem: string): FetchedGrid {
   const result = { gridId, region, nodeCount, path: undefined, bytes: 0, problem }
-  return { result, scan: undefined, fingerprint: undefined }
+  return { result, scan: undefined, fingerprint: undefined, href }
 }
 
 interface Target {
@@ -159,13 +158,17 @@ interface Target {
   readonly reading: Reading
 }
 
-async function download({ client, clock, log }: Ports, target: Target): Promise<number> {
+async function download(
+  { client, clock, log }: Ports,
+  target: Target
+): Promise<{ readonly bytes: number; readonly href: string }> {
   const { source, options, path, reading } = target
   const { signal } = options
   let retries = 0
-  return downloadCsv({
+  let href = source.href
+  const bytes = await downloadCsv({
     open: async (range) => {
-      const href = retries === 0 ? source.href : await options.findAddress(source)
+      if (retries > 0) href = await options.findAddress(source)
       return client.openResult(href, { range, signal })
     },
     path,
@@ -178,6 +181,7 @@ async function download({ client, clock, log }: Ports, target: Target): Promise<
         log.info(`The CSV of grid ${source.gridId} is not there yet: ${reason}. Trying again.`)
     }
   })
+  return { bytes, href }
 }
 
 /** CSVs with rows that are the same byte by byte, in sentences: one of them is not the grid's own, and its samples would count twice. */

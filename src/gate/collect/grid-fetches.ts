@@ -53,15 +53,15 @@ export class GridFetches {
     const { client, ports } = this.#gate
     const { signal } = this.#place
     for (let growths = 0; ; growths++) {
-      const { result } = await this.#fetch(source)
+      const { result, href } = await this.#fetch(source)
       const { path, bytes, gridId } = result
       if (path === undefined) return
-      const isGrowing = await hasGrown(client, source.href, { bytes, clock: ports.clock, signal })
+      const isGrowing = await hasGrown(client, href, { bytes, clock: ports.clock, signal })
       if (!isGrowing && (growths === 0 || !signal.aborted)) return
       // What has a name of its own is whole.
       await rm(path, { force: true })
       if (signal.aborted) {
-        this.#fetches.set(nameOf(source), Promise.resolve(withProblem(result, STILL_GROWING)))
+        this.#fetches.set(nameOf(source), Promise.resolve(withProblem(source, STILL_GROWING)))
         return
       }
       if (growths === 0)
