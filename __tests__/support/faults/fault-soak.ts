@@ -75,10 +75,10 @@ async function startInProcess(dataDir: string): Promise<Service> {
     '--experimental-transform-types',
     '--no-warnings',
     '--import',
-    here('../local/typescript-hooks.mjs')
+    here('../typescript-hooks.mjs')
   ]
   const options = JSON.stringify({ dataDir, engine: 'rehearsal' })
-  const child = spawn(process.execPath, [...flags, here('../local/serve.mjs'), options], {
+  const child = spawn(process.execPath, [...flags, here('../../server/serve.mjs'), options], {
     stdio: ['ignore', 'pipe', 'inherit']
   })
   const address = await new Promise<{ url: string; token: string }>((resolve, reject) => {

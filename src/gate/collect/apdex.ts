@@ -4,12 +4,12 @@ export interface Apdex {
 }
 
 /**
- * Whether the service has told its apdex. Until then it may say nothing, or have something in its place ("N/A", "-", "pending",
- * "NaN [500]"); what begins with a number is an apdex of another form, which no waiting changes much.
+ * Whether the service has told its apdex. Until then it says nothing, or has something in its place ("N/A", "pending"), which may as well
+ * be an apdex of another form that no waiting changes.
  */
 export function stateOfApdex(text: string | null): 'there' | 'late' | 'odd' {
   if (typeof readApdex(text) !== 'string') return 'there'
-  return /^\s*["'{]?\s*[-+]?[.,]?\d/.test(text ?? '') ? 'odd' : 'late'
+  return (text ?? '').trim() === '' ? 'late' : 'odd'
 }
 
 /** Reads the service's apdex, `<score> [<ms>]`; or says why it cannot be used. */
