@@ -2,16 +2,49 @@ import js from '@eslint/js'
 import prettier from 'eslint-config-prettier'
 import tseslint from 'typescript-eslint'
 
-/** The walls of the house: who may import whom. Imports run downwards, never up or sideways into a face. */
+/** The walls of the house: which rooms a room may import. Imports run downwards, never up or sideways. */
 const MAY_IMPORT = {
-  gate: ['service', 'results', 'thresholds', 'report'],
+  gate: ['protocol', 'service', 'results', 'thresholds', 'report'],
   report: ['thresholds', 'results'],
   thresholds: ['results'],
   results: [],
-  service: [],
+  protocol: [],
+  service: ['protocol'],
   github: ['gate', 'report'],
-  server: ['results'],
-  terminal: ['gate', 'service', 'results', 'thresholds', 'report']
+  server: ['protocol', 'results'],
+  terminal: ['gate', 'protocol', 'service', 'results', 'thresholds', 'report']
+}
+/** The same for the rooms within a room. What lies at the root of a room is for all of them. */
+const MAY_IMPORT_WITHIN = {
+  gate: {
+    settings: [],
+    run: ['settings'],
+    collect: ['run', 'settings'],
+    verdict: ['collect', 'run', 'settings'],
+    publish: ['verdict', 'collect', 'settings'],
+    cleanup: ['collect', 'run']
+  },
+  results: {
+    csv: [],
+    counts: ['kernel/assembly'],
+    kernel: ['csv', 'counts'],
+    transactions: ['csv', 'counts'],
+    figures: ['counts'],
+    scan: ['csv', 'counts', 'kernel', 'transactions', 'figures'],
+    parallel: ['csv', 'counts', 'figures', 'scan']
+  },
+  report: { markdown: [], page: [] },
+  thresholds: { grammar: [], judge: ['grammar'] },
+  service: { http: [], documents: ['http'] },
+  server: {
+    nodes: [],
+    samples: [],
+    engines: ['nodes', 'samples'],
+    store: ['engines', 'nodes'],
+    runs: ['store', 'engines', 'samples'],
+    pages: ['runs', 'store', 'samples'],
+    api: ['pages', 'runs', 'store', 'engines']
+  }
 }
 const ROOMS = Object.keys(MAY_IMPORT)
 const OWNED_PACKAGES = [
@@ -20,16 +53,27 @@ const OWNED_PACKAGES = [
   { regex: '^(fastify|@fastify/)', owner: 'server' }
 ]
 const NO_IO = '^(node:)?(fs|fs/promises|net|http|http2|https|tls|dgram|dns|child_process|cluster)$'
-const DEEPEST_FOLDER = 4
+const DEEPEST_FOLDER = 3
 
-/** One rule per room and depth: as many steps up as the folder is deep lead out of the room. */
-const wallsOf = (room) =>
-  Array.from({ length: DEEPEST_FOLDER }, (_, depth) => ({
-    files: [`src/${[room, ...Array(depth).fill('*')].join('/')}/*.ts`],
-    rules: { 'no-restricted-imports': ['error', { patterns: forbidden(room, depth + 1) }] }
-  }))
+/** One rule per folder and depth: the number of steps up tells which folder an import leads to. */
+const wallsOf = (room) => [
+  ruleFor(`src/${room}/*.ts`, forbiddenRooms(room, 1)),
+  ...Object.keys(MAY_IMPORT_WITHIN[room] ?? { '*': [] }).flatMap((inner) =>
+    Array.from({ length: DEEPEST_FOLDER }, (_, deeper) =>
+      ruleFor(`src/${[room, inner, ...Array(deeper).fill('*')].join('/')}/*.ts`, [
+        ...forbiddenRooms(room, deeper + 2),
+        ...forbiddenWithin(room, inner, deeper + 1)
+      ])
+    )
+  )
+]
 
-const forbidden = (room, depth) => [
+const ruleFor = (files, patterns) => ({
+  files: [files],
+  rules: { 'no-restricted-imports': ['error', { patterns }] }
+})
+
+const forbiddenRooms = (room, depth) => [
   ...ROOMS.filter((other) => other !== room && !MAY_IMPORT[room].includes(other)).map((other) => ({
     regex: `^(\\.\\./){${depth}}${other}/`,
     message: `src/${room} may not import src/${other}: imports run downwards.`
@@ -44,6 +88,19 @@ const forbidden = (room, depth) => [
   })),
   ...(['thresholds', 'report'].includes(room) ? [{ regex: NO_IO, message: `src/${room} does no I/O.` }] : [])
 ]
+
+const forbiddenWithin = (room, inner, depth) => {
+  const allowed = MAY_IMPORT_WITHIN[room]?.[inner] ?? []
+  return Object.keys(MAY_IMPORT_WITHIN[room] ?? {})
+    .filter((other) => other !== inner && !allowed.includes(other))
+    .map((other) => {
+      const exceptions = allowed.filter((name) => name.startsWith(`${other}/`)).map((name) => `(?!${name}/)`)
+      return {
+        regex: `^(\\.\\./){${depth}}${exceptions.join('')}${other}/`,
+        message: `src/${room}/${inner} may not import src/${room}/${other}: see eslint.config.js.`
+      }
+    })
+}
 
 export default tseslint.config(
   {

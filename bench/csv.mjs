@@ -42,7 +42,7 @@ print()
 /** The sources as they are, so that no stale build is measured; in few files, as in the project's own bundles. */
 function compile() {
   const out = join(DATA_DIR, 'build')
-  const entries = ['parallel/scan-files', 'csv/scanner', 'figures/merge', 'parallel/scan-worker'].map(
+  const entries = ['parallel/scan-files', 'scan/scanner', 'figures/merge', 'parallel/scan-worker'].map(
     (name) => join(ROOT, `src/results/${name}.ts`)
   )
   rmSync(out, { recursive: true, force: true })

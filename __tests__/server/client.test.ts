@@ -5,7 +5,7 @@ import { readAddress } from '../../src/service/http/address.js'
 import { ServiceClient } from '../../src/service/client.js'
 import { systemClock } from '../../src/service/clock.js'
 import type { GridSpecification, RunRequest } from '../../src/service/documents/requests.js'
-import { vocabularyOf } from '../../src/service/documents/vocabulary.js'
+import { vocabularyOf } from '../../src/protocol/vocabulary.js'
 import { createFolders, createServices, PLAN } from './support.js'
 
 const services = createServices()

@@ -13,7 +13,7 @@ import {
   hadNoEffect
 } from '../../src/service/errors.js'
 import { CARE } from '../../src/service/retries.js'
-import { vocabularyOf } from '../../src/service/documents/vocabulary.js'
+import { vocabularyOf } from '../../src/protocol/vocabulary.js'
 import type { ManualClock } from '../support/make-clock.js'
 import { makeClock } from '../support/make-clock.js'
 import { makeAccount, makeGrid, makeNode, makeRun, makeRunList } from '../support/data/make-documents.js'

@@ -1,7 +1,7 @@
 import { readAddress } from '../service/http/address.js'
 import type { Address } from '../service/http/address.js'
 import type { ServiceClient } from '../service/client.js'
-import { vocabularyOf } from '../service/documents/vocabulary.js'
+import { vocabularyOf } from '../protocol/vocabulary.js'
 import type { Gate } from './gate.js'
 import { SavedState } from './saved-state.js'
 import { openClient as openClientFor } from './open-client.js'

@@ -1,7 +1,7 @@
 import type { Judgement } from '../thresholds/judge/judgement.js'
 import type { Outcome } from './outcome.js'
 import { cutToBytes } from './size.js'
-import { rehearsalMark } from './words.js'
+import { rehearsalMark } from './verdict-signs.js'
 
 export interface Annotation {
   readonly level: 'error' | 'warning'

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import multipart from '@fastify/multipart'
 import fastify, { type FastifyError, type FastifyInstance, type FastifyReply } from 'fastify'
 import { type Clock, systemClock } from './clock.js'
-import type { ServiceFacts } from './api/documents.js'
+import type { ServiceFacts } from './service-facts.js'
 import type { Engine } from './engines/engine.js'
 import { createJMeterEngine } from './engines/jmeter/jmeter.js'
 import { createRehearsalEngine } from './engines/rehearsal.js'
@@ -22,7 +22,7 @@ import { RunPages } from './pages/run-pages.js'
 import { Runs } from './runs/runs.js'
 import { Store } from './store/store.js'
 import { ToolRegistry } from './nodes/tool-registry.js'
-import { wordsOf } from './api/words.js'
+import { vocabularyOf } from '../protocol/vocabulary.js'
 
 export interface ServiceOptions {
   /** Where runs, grids and results are kept. */
@@ -96,7 +96,7 @@ export async function startService(options: ServiceOptions): Promise<EmbeddedSer
   const app = createApp()
   const port = (): number => (app.server.address() as AddressInfo).port
   const facts: ServiceFacts = {
-    words: wordsOf(options.serviceName),
+    words: vocabularyOf(options.serviceName),
     store,
     token: options.token ?? randomBytes(24).toString('base64url'),
     startedMs: clock.now(),

@@ -21,7 +21,7 @@ import type { GridSpecification, RunRequest } from './documents/requests.js'
 import { gridFields, runFields } from './documents/requests.js'
 import { CARE, withCare } from './retries.js'
 import type { Care } from './retries.js'
-import type { Vocabulary } from './documents/vocabulary.js'
+import type { Vocabulary } from '../protocol/vocabulary.js'
 
 export interface ClientOptions {
   readonly address: Address

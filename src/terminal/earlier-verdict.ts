@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { lostLoad, quoteLines } from '../gate/verdict/remote-errors.js'
+import { lostLoad, quoteLines } from '../gate/collect/remote-errors.js'
 
 /** What a verdict.json that lies beside CSVs, as in an artifact, says of them. */
 export interface EarlierVerdict {

@@ -3,7 +3,7 @@ import type { Collection } from '../../../src/gate/collect/collect.js'
 import { conclude } from '../../../src/gate/verdict/conclude.js'
 import type { Findings } from '../../../src/gate/findings.js'
 import { mergeScans } from '../../../src/results/figures/merge.js'
-import { createScanner } from '../../../src/results/csv/scanner.js'
+import { createScanner } from '../../../src/results/scan/scanner.js'
 import { makeGrid, makeRun, makeSettings, makeSpecification } from '../../support/gate/gate-ports.js'
 import { CSV_HEADER, makeCsv } from '../../support/gate/gate-service.js'
 

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { describe, expect, test } from '@jest/globals'
-import { ByteScanner } from '../../../src/results/csv/byte-scanner.js'
+import { ByteScanner } from '../../../src/results/scan/byte-scanner.js'
 import { readHeader, type Layout } from '../../../src/results/csv/header.js'
 import { RowKernel, type RowTaker } from '../../../src/results/kernel/row-kernel.js'
 import { TimeLine } from '../../../src/results/counts/time-line.js'

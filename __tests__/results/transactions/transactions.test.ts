@@ -16,7 +16,7 @@ import { makeRandom } from '../../support/data/seeded-random.js'
 import { mergeScans } from '../../../src/results/figures/merge.js'
 import { planStretches } from '../../../src/results/parallel/plan-stretches.js'
 import { scanFiles } from '../../../src/results/parallel/scan-files.js'
-import { createScanner } from '../../../src/results/csv/scanner.js'
+import { createScanner } from '../../../src/results/scan/scanner.js'
 import type { Measurements } from '../../../src/results/figures/measurements.js'
 
 function expectTruth(measured: Measurements, rows: PlanCsv['rows']): void {

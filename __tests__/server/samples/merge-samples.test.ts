@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from '@jest/globals'
 import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { mergeSamples, type NodeSamples } from '../../../src/server/samples/merge-samples.js'
-import { createScanner, mergeScans } from '../../../src/results/csv/scanner.js'
+import { createScanner, mergeScans } from '../../../src/results/scan/scanner.js'
 import { makeRandom } from '../../support/data/seeded-random.js'
 import { createFolders } from '../support.js'
 

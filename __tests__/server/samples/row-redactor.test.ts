@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { createScanner } from '../../../src/results/csv/scanner.js'
+import { createScanner } from '../../../src/results/scan/scanner.js'
 import { secretForms } from '../../../src/server/engines/redact-log.js'
 import { RowRedactor } from '../../../src/server/samples/row-redactor.js'
 import { makeRandom } from '../../support/data/seeded-random.js'

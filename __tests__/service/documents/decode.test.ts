@@ -11,7 +11,7 @@ import {
   parseReply
 } from '../../../src/service/documents/decode.js'
 import { MalformedReplyError } from '../../../src/service/errors.js'
-import { vocabularyOf } from '../../../src/service/documents/vocabulary.js'
+import { vocabularyOf } from '../../../src/protocol/vocabulary.js'
 import {
   makeAccount,
   makeGrid,

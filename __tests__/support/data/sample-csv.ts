@@ -1,4 +1,4 @@
-import { createScanner } from '../../../src/results/csv/scanner.js'
+import { createScanner } from '../../../src/results/scan/scanner.js'
 import { mergeScans } from '../../../src/results/figures/merge.js'
 import { makeRandom } from './seeded-random.js'
 import type { Measurements } from '../../../src/results/figures/measurements.js'

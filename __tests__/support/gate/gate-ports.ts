@@ -12,7 +12,7 @@ import { readAddress } from '../../../src/service/http/address.js'
 import { ServiceClient } from '../../../src/service/client.js'
 import type { Grid, Run } from '../../../src/service/documents/documents.js'
 import type { GridSpecification } from '../../../src/service/documents/requests.js'
-import { vocabularyOf } from '../../../src/service/documents/vocabulary.js'
+import { vocabularyOf } from '../../../src/protocol/vocabulary.js'
 import { parseThresholds } from '../../../src/thresholds/grammar/grammar.js'
 import { ManualClock } from './gate-clock.js'
 

@@ -1,6 +1,6 @@
 import { readAddress } from '../../service/http/address.js'
 import type { Clock } from '../../service/clock.js'
-import { vocabularyOf } from '../../service/documents/vocabulary.js'
+import { vocabularyOf } from '../../protocol/vocabulary.js'
 import { cleanUp } from './clean-up.js'
 import { startDeadline } from '../deadline.js'
 import { isLeftRunning } from './leave-run.js'

@@ -1,6 +1,6 @@
 import { cutHeader, readHeader } from '../../results/csv/header.js'
 import { describeErrorBody } from '../../service/http/error-body.js'
-import { shorten } from '../../thresholds/words.js'
+import { shorten } from '../../thresholds/quoting.js'
 
 /** What came is no CSV: the service has it not ready, or answers with an error page. */
 export class NotCsvError extends Error {

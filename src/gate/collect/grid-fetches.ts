@@ -5,7 +5,7 @@ import { fetchGrid, nameOf, sourcesOf, withProblem } from './fetch-results.js'
 import type { FetchedGrid, Source } from './fetch-results.js'
 import type { Gate } from '../gate.js'
 import { hasGrown } from './growth.js'
-import { showRun } from './late-values.js'
+import { showRun } from '../run/show-run.js'
 import { phaseOf } from '../run/run-status.js'
 
 const LONGEST_PAUSE_ATTEMPT = 6

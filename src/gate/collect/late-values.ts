@@ -1,12 +1,12 @@
 import type { ResultLink, Run } from '../../service/documents/documents.js'
-import { MalformedReplyError } from '../../service/errors.js'
 import { pauseBefore } from '../../service/retries.js'
 import { RETRY, retry } from '../../service/retry.js'
 import { stateOfApdex } from './apdex.js'
 import { gridIdOf } from './expected-grids.js'
 import type { Gate } from '../gate.js'
-import { joinRemoteErrors } from '../verdict/remote-errors.js'
+import { joinRemoteErrors } from './remote-errors.js'
 import { hasEnded, phaseOf } from '../run/run-status.js'
+import { showRun } from '../run/show-run.js'
 import { messageOf } from '../errors.js'
 
 /** What a run as it was last seen does not say yet. */
@@ -62,14 +62,6 @@ export async function lookOnceMore(
     log.debug(`Run ${seen.id} could not be looked at once more: ${messageOf(thrown)}`)
     return seen
   }
-}
-
-/** The run, and no other: a reply that was mixed up on its way is none. A grid that is listed twice is one. */
-export async function showRun(client: Gate['client'], id: string, signal: AbortSignal): Promise<Run> {
-  const run = await client.showRun(id, signal)
-  const grids = new Map(run.grids.map((grid) => [grid.id, grid]))
-  if (run.id === id) return { ...run, grids: [...grids.values()] }
-  throw new MalformedReplyError(`reading run ${id}`, `the reply is about another run, ${run.id}`)
 }
 
 /** What was said once stays said; a reply that is older than the end is none. */

@@ -1,7 +1,7 @@
 import type { ServiceClient } from '../../service/client.js'
 import type { Clock } from '../../service/clock.js'
 import type { Run } from '../../service/documents/documents.js'
-import { readRunList } from '../../service/documents/run-list.js'
+import { readRunList } from '../../service/run-list.js'
 import { RETRY, retry } from '../../service/retry.js'
 
 interface FindOptions {

@@ -1,35 +1,19 @@
+import {
+  INFRASTRUCTURES,
+  MAX_STOP_AFTER_MIN,
+  OPTIONAL_GRID_KEYS,
+  REQUIRED_GRID_KEYS
+} from '../../protocol/grid-keys.js'
+import type { RequiredGridKey } from '../../protocol/grid-keys.js'
 import { isId } from '../../service/documents/decode.js'
 import type { GridChoice, GridSpecification } from '../../service/documents/requests.js'
 import { parseChoice, parseInteger, parsePattern } from './setting-values.js'
 import type { Parsed } from './setting-values.js'
 import { readYaml } from './yaml-text.js'
 
-const REQUIRED_KEYS = [
-  'infrastructure',
-  'region',
-  'instance_quantity',
-  'instance_type',
-  'stop_after'
-] as const
-type RequiredKey = (typeof REQUIRED_KEYS)[number]
-
-const OPTIONAL_KEYS = [
-  'aws_platform',
-  'aws_tags',
-  'aws_availability_zone',
-  'aws_spot_price',
-  'credential_id',
-  'azure_tenant_id',
-  'aws_arn',
-  'aws_vpc_identifier',
-  'aws_vpc_subnet_public',
-  'aws_vpc_subnet_private',
-  'aws_vpc_security_groups'
-]
-
 export interface GridListRules {
   /** The embedded service has a default for every key. */
-  readonly defaults: Readonly<Partial<Record<RequiredKey, string>>>
+  readonly defaults: Readonly<Partial<Record<RequiredGridKey, string>>>
   /** A grid must live at least as long as its run. */
   readonly durationSeconds: number | undefined
 }
@@ -94,10 +78,10 @@ function readSpecification(
   note: Note
 ): GridSpecification | undefined {
   const keys: Record<string, string> = { ...rules.defaults, ...given }
-  const known = [...REQUIRED_KEYS, ...OPTIONAL_KEYS]
+  const known = [...REQUIRED_GRID_KEYS, ...OPTIONAL_GRID_KEYS]
   const unknown = Object.keys(keys).filter((key) => !known.includes(key))
   if (unknown.length > 0) note(`unknown key ${unknown.join(', ')}; accepted are uuid, ${known.join(', ')}`)
-  const missing = REQUIRED_KEYS.filter((key) => (keys[key] ?? '') === '')
+  const missing = REQUIRED_GRID_KEYS.filter((key) => (keys[key] ?? '') === '')
   if (missing.length > 0) note(`lacks ${missing.join(', ')}`)
 
   const take = <T>(key: string, parsed: Parsed<T>, fallback: T): T => {
@@ -111,7 +95,7 @@ function readSpecification(
     take('aws_spot_price', parsePattern(price, /^\d+(\.\d+)?$/, 'a decimal number'), '')
   const stopAfterMinutes = take(
     'stop_after',
-    parseInteger(keys.stop_after ?? '', { least: 1, most: 2880 }),
+    parseInteger(keys.stop_after ?? '', { least: 1, most: MAX_STOP_AFTER_MIN }),
     0
   )
   if (
@@ -123,15 +107,11 @@ function readSpecification(
       `stop_after of ${stopAfterMinutes} min is shorter than the duration of ${rules.durationSeconds} s: the grid would end before the run`
     )
   return {
-    infrastructure: take(
-      'infrastructure',
-      parseChoice(keys.infrastructure ?? '', ['demand', 'hosted']),
-      'demand'
-    ),
+    infrastructure: take('infrastructure', parseChoice(keys.infrastructure ?? '', INFRASTRUCTURES), 'demand'),
     region: keys.region ?? '',
     nodeCount: take('instance_quantity', parseInteger(keys.instance_quantity ?? '', { least: 1 }), 1),
     instanceType: keys.instance_type ?? '',
     stopAfterMinutes,
-    options: Object.fromEntries(Object.entries(keys).filter(([key]) => OPTIONAL_KEYS.includes(key)))
+    options: Object.fromEntries(Object.entries(keys).filter(([key]) => OPTIONAL_GRID_KEYS.includes(key)))
   }
 }

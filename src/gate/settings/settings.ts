@@ -1,3 +1,4 @@
+import { TOOLS } from '../../protocol/vocabulary.js'
 import { isId } from '../../service/documents/decode.js'
 import { readAddress } from '../../service/http/address.js'
 import type { Address } from '../../service/http/address.js'
@@ -17,14 +18,6 @@ import {
   parsePattern
 } from './setting-values.js'
 import { listUnused } from './unused-inputs.js'
-
-const TOOLS = [
-  'jmeter',
-  'gatling',
-  'java-selenium-chrome',
-  'java-selenium-firefox',
-  'service-chrome'
-] as const
 
 /** Where the run comes from. */
 export type Origin =

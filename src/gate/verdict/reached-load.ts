@@ -2,7 +2,7 @@ import type { Run } from '../../service/documents/documents.js'
 import { isReference } from '../../service/documents/requests.js'
 import type { Collection } from '../collect/collect.js'
 import { formatDuration } from '../settings/durations.js'
-import { listRemoteErrors } from './remote-errors.js'
+import { listRemoteErrors } from '../collect/remote-errors.js'
 import type { Settings } from '../settings/settings.js'
 
 interface Load {

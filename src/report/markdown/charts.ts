@@ -3,7 +3,7 @@ import { chartPoints } from './chart-points.js'
 import type { ChartPoints } from './chart-points.js'
 import { joinSections } from './markdown.js'
 import { REHEARSAL } from '../outcome.js'
-import { rehearsalMark } from '../words.js'
+import { rehearsalMark } from '../verdict-signs.js'
 
 interface Chart {
   readonly title: string

@@ -10,7 +10,7 @@ import { bytesOf } from '../size.js'
 import { linkLine, shortLink, thresholdTable } from './summary.js'
 import type { SummaryLinks } from './summary.js'
 import { listWarnings } from '../warnings.js'
-import { VERDICT_SIGNS, rehearsalMark } from '../words.js'
+import { VERDICT_SIGNS, rehearsalMark } from '../verdict-signs.js'
 
 export interface CommentLinks extends SummaryLinks {
   /** The workflow run, whose summary has all of it. */

@@ -2,7 +2,7 @@ import { formatValue } from '../../thresholds/format.js'
 import { safeLink } from '../escape.js'
 import { table } from './markdown.js'
 import type { Outcome, Verdict } from '../outcome.js'
-import { VERDICT_SIGNS } from '../words.js'
+import { VERDICT_SIGNS } from '../verdict-signs.js'
 
 /** What became of one commit. */
 export interface HistoryEntry {

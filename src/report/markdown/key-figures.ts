@@ -1,6 +1,6 @@
 import { formatValue } from '../../thresholds/format.js'
 import type { Outcome } from '../outcome.js'
-import { rehearsalMark } from '../words.js'
+import { rehearsalMark } from '../verdict-signs.js'
 
 /** The numbers that are asked for first, in one line; empty when there are none. */
 export function keyFigures({ apdex, measurements, rehearsal }: Outcome): string {

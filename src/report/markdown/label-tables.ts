@@ -2,7 +2,7 @@ import type { Figures, Measurements } from '../../results/figures/measurements.j
 import { formatValue } from '../../thresholds/format.js'
 import { foreign, joinSections, table } from './markdown.js'
 import type { Outcome } from '../outcome.js'
-import { rehearsalMark } from '../words.js'
+import { rehearsalMark } from '../verdict-signs.js'
 
 interface LabelFigures {
   readonly label: string

@@ -8,7 +8,7 @@ import { foreign, joinSections, table, warningBox } from './markdown.js'
 import type { Outcome } from '../outcome.js'
 import { bytesOf, cutToBytes, formatBytes } from '../size.js'
 import { listWarnings } from '../warnings.js'
-import { VERDICT_SIGNS, rehearsalMark } from '../words.js'
+import { VERDICT_SIGNS, rehearsalMark } from '../verdict-signs.js'
 
 export interface SummaryLinks {
   readonly artifactUrl: string | undefined

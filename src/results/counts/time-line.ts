@@ -1,6 +1,6 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- every index into a typed array is in range by construction */
 import { bucketOf, valueOf, type CountedRuns } from './histogram.js'
-import { CHART_BITS, LINE_UNIT_MS } from '../kernel/kernel-layout.js'
+import { CHART_BITS, LINE_UNIT_MS } from '../kernel/assembly/layout.js'
 import type { TimeLineScan } from './scan-result.js'
 
 /** Ten minutes by the second; a run that starts within a second touches one bucket more. */

@@ -2,7 +2,7 @@
 import { KernelLine } from './kernel-line.js'
 import { KernelMemory } from './kernel-memory.js'
 import { readPages } from './kernel-pages.js'
-import { TRANSACTION_MESSAGE } from './kernel-layout.js'
+import { TRANSACTION_MESSAGE } from '../csv/transaction-message.js'
 import {
   INDEXED_ALL,
   INDEXED_FULL,

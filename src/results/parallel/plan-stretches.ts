@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
-import { ByteScanner } from '../csv/byte-scanner.js'
+import { ByteScanner } from '../scan/byte-scanner.js'
 import { cutHeader, readHeader } from '../csv/header.js'
-import { TRANSACTION_MESSAGE } from '../kernel/kernel-layout.js'
+import { TRANSACTION_MESSAGE } from '../csv/transaction-message.js'
 import type { Stretch } from './scan-stretch.js'
 
 const LF = 10

@@ -1,7 +1,7 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 import { setImmediate } from 'node:timers/promises'
-import { ByteScanner } from '../csv/byte-scanner.js'
-import { joinProblems } from '../csv/row-problems.js'
+import { ByteScanner } from '../scan/byte-scanner.js'
+import { joinProblems } from '../scan/row-problems.js'
 import type { ScanResult } from '../counts/scan-result.js'
 
 /** The rows of a file that begin at or after `from` and before `to`. */

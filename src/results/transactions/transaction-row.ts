@@ -1,5 +1,5 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- every index into a typed array is in range by construction */
-import { TRANSACTION_MESSAGE } from '../kernel/kernel-layout.js'
+import { TRANSACTION_MESSAGE } from '../csv/transaction-message.js'
 import { readDigits } from '../csv/timestamp.js'
 import type { Row } from '../csv/row-splitter.js'
 import type { SampleColumns } from '../csv/header.js'

@@ -1,23 +1,10 @@
+import { PAGE_SIZE } from '../service-facts.js'
+import type { ServiceFacts } from '../service-facts.js'
 import { hostname } from 'node:os'
 import type { GridRecord, RunRecord } from '../store/records.js'
 import { hasEnded } from '../store/records.js'
-import type { Store } from '../store/store.js'
-import type { Words } from './words.js'
 
 export type Document = Record<string, unknown>
-
-/** What the documents need to know of the service that answers with them. */
-export interface ServiceFacts {
-  readonly words: Words
-  readonly store: Store
-  readonly token: string
-  readonly startedMs: number
-  /** `http://127.0.0.1:<port>`; known once the service listens. */
-  baseUrl(): string
-}
-
-/** Runs in one page of the list. */
-export const PAGE_SIZE = 50
 
 const ORIGINS: Readonly<Record<string, string>> = {
   'ap-southeast-2': 'Sydney',

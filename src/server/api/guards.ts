@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { RequestError } from '../errors.js'
-import { cannotFind } from './find-run.js'
+import { cannotFind } from '../find-run.js'
 import { admitToPage, isPageRequest } from '../pages/page-access.js'
-import { isSameSecret } from './secrets.js'
+import { isSameSecret } from '../secrets.js'
 
 export interface Guarded {
   readonly token: string

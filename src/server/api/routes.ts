@@ -4,7 +4,6 @@ import {
   accountDocument,
   briefRunDocument,
   createdRunDocument,
-  type ServiceFacts,
   type Document,
   gridDetailDocument,
   gridDocument,
@@ -12,13 +11,14 @@ import {
   runListDocument,
   userDocument
 } from './documents.js'
+import type { ServiceFacts } from '../service-facts.js'
 import type { Engine } from '../engines/engine.js'
 import { RequestError } from '../errors.js'
-import { cannotFind, findRun } from './find-run.js'
+import { cannotFind, findRun } from '../find-run.js'
 import type { Grids } from '../runs/grids.js'
 import { isPageRequest } from '../pages/page-access.js'
 import { addPageRoutes, sendPage } from '../pages/page-routes.js'
-import { readPageNumber } from './paging.js'
+import { readPageNumber } from '../paging.js'
 import { type GridRecord, hasEnded, type RunRecord } from '../store/records.js'
 import { discardUpload, readParams, readUpload } from './request-body.js'
 import type { RunPages } from '../pages/run-pages.js'

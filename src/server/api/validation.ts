@@ -1,28 +1,15 @@
+import { INFRASTRUCTURES, MAX_STOP_AFTER_MIN, OPTIONAL_GRID_TEXTS } from '../../protocol/grid-keys.js'
 import { checkApdexTarget } from '../runs/apdex.js'
 import { refuseAll, RequestError } from '../errors.js'
 import { isParams, type Param, type Params } from './nested-params.js'
 import { parseOverrideHosts } from '../engines/override-hosts.js'
 import { parseOverrideParameters } from '../engines/override-parameters.js'
-import type { GridSpec, RunRequest } from '../store/records.js'
-import type { Words } from './words.js'
+import type { GridSpec, GridWish, RunRequest } from '../store/records.js'
+import type { Vocabulary } from '../../protocol/vocabulary.js'
 
 /** A grid of a run: made for it, or one that exists. */
-export type GridWish = { readonly spec: GridSpec } | { readonly uuid: string }
-
 const MAX_NODES = 64
-const MAX_STOP_AFTER_MIN = 2880
 const NAME = /^[A-Za-z0-9][\w.-]{0,99}$/
-const OPTIONAL_TEXTS = [
-  'aws_tags',
-  'aws_availability_zone',
-  'credential_id',
-  'azure_tenant_id',
-  'aws_arn',
-  'aws_vpc_identifier',
-  'aws_vpc_subnet_public',
-  'aws_vpc_subnet_private',
-  'aws_vpc_security_groups'
-]
 
 /** Reads `grid[…]`; every problem is in the one error. */
 export function readGridSpec(params: Params): GridSpec {
@@ -38,7 +25,7 @@ export function readGridSpec(params: Params): GridSpec {
 /** Reads `run[…]` and its list of grids; every problem is in the one error. */
 export function readRunRequest(
   params: Params,
-  options: { words: Words; tools: readonly string[]; fileCount: number }
+  options: { words: Vocabulary; tools: readonly string[]; fileCount: number }
 ): { request: RunRequest; grids: GridWish[] } {
   const { words } = options
   const attributes = params[words.run]
@@ -71,7 +58,7 @@ export function readRunRequest(
   return { request, grids }
 }
 
-function readTool(reader: Reader, options: { words: Words; tools: readonly string[] }): string {
+function readTool(reader: Reader, options: { words: Vocabulary; tools: readonly string[] }): string {
   const tool = reader.required('tool')
   if (tool === '' || options.tools.includes(tool)) return tool
   const known = options.words.tools.includes(tool)
@@ -136,7 +123,7 @@ function checkGrid(attributes: Params, place: string, problems: string[]): GridS
     region: reader.identifier('region'),
     instanceQuantity: reader.requiredInteger('instance_quantity', { least: 1, most: MAX_NODES }),
     stopAfterMin: reader.requiredInteger('stop_after', { least: 1, most: MAX_STOP_AFTER_MIN }),
-    infrastructure: reader.oneOf('infrastructure', ['demand', 'hosted']),
+    infrastructure: reader.oneOf('infrastructure', INFRASTRUCTURES),
     instanceType: reader.identifier('instance_type')
   }
   if (reader.text('aws_platform') !== null) reader.oneOf('aws_platform', ['ec2_default_vpc', 'ec2_classic'])
@@ -144,7 +131,7 @@ function checkGrid(attributes: Params, place: string, problems: string[]): GridS
   if (price !== null && !/^\d+(\.\d+)?$/.test(price))
     reader.refuse('aws_spot_price', `a number, not "${price}"`)
   // They mean something in a cloud only; here they are checked to be texts and then left alone.
-  for (const key of OPTIONAL_TEXTS) reader.text(key)
+  for (const key of OPTIONAL_GRID_TEXTS) reader.text(key)
   return spec
 }
 

@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises'
 import type { Measurements } from '../../results/figures/measurements.js'
-import { createScanner, mergeScans, type Scanner } from '../../results/csv/scanner.js'
+import { createScanner, mergeScans, type Scanner } from '../../results/scan/scanner.js'
 import { RowCutter } from '../samples/row-cutter.js'
 import { RowRedactor } from '../samples/row-redactor.js'
 

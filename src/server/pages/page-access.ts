@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { RequestError } from '../errors.js'
-import { isSameSecret } from '../api/secrets.js'
+import { isSameSecret } from '../secrets.js'
 
 declare module 'fastify' {
   interface FastifyContextConfig {

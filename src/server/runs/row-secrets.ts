@@ -4,7 +4,7 @@ import { secretForms, secretValues } from '../engines/redact-log.js'
 import type { RunRecord } from '../store/records.js'
 import type { Store } from '../store/store.js'
 
-/** Words that are the value of many a secret-looking property, and stand in labels and messages for other reasons. */
+/** Vocabulary that are the value of many a secret-looking property, and stand in labels and messages for other reasons. */
 const COMMON_WORDS =
   /^(?:passwords?|passwd|secrets?|tokens?|api-?key|sessions?|cookies?|bearer|basic|digest|oauth2?|openid|default|enabled|disabled|required|optional|session-?id|authorization|localhost|anonymous|unknown|undefined)$/i
 

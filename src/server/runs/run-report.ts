@@ -1,5 +1,5 @@
 import type { Figures, Measurements } from '../../results/figures/measurements.js'
-import { createScanner, mergeScans, type ScanResult } from '../../results/csv/scanner.js'
+import { createScanner, mergeScans, type ScanResult } from '../../results/scan/scanner.js'
 import { apdexTargetMs, formatScore } from './apdex.js'
 import { mergeSamples, type NodeSamples } from '../samples/merge-samples.js'
 import { findRowSecrets } from './row-secrets.js'

@@ -11,12 +11,12 @@ import {
   type GridRecord,
   hasEnded,
   type RunRecord,
-  type RunRequest
+  type RunRequest,
+  type GridWish
 } from '../store/records.js'
 import { type NodeEnd, runOnGrids } from './run-on-grids.js'
 import { RunEndings } from './run-endings.js'
 import { createId, type Store } from '../store/store.js'
-import type { GridWish } from '../api/validation.js'
 
 interface Execution {
   readonly controller: AbortController

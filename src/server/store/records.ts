@@ -5,6 +5,9 @@ export type GridStatus = 'queued' | 'starting' | 'started' | 'stopped'
 export type RunStatus = 'queued' | 'running' | 'stopping' | 'finished' | 'problem'
 
 /** What a grid was asked to be. */
+/** A grid to be made, or one that exists. */
+export type GridWish = { readonly spec: GridSpec } | { readonly uuid: string }
+
 export interface GridSpec {
   readonly region: string
   readonly instanceQuantity: number

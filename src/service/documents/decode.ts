@@ -11,7 +11,7 @@ import type {
 } from './documents.js'
 import { describeErrorBody } from '../http/error-body.js'
 import { MalformedReplyError } from '../errors.js'
-import type { Vocabulary } from './vocabulary.js'
+import type { Vocabulary } from '../../protocol/vocabulary.js'
 
 /** Ids end up in outputs, paths and addresses, so only plain ones are let in. */
 const ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$/

@@ -1,5 +1,5 @@
 import type { Field } from '../http/multipart.js'
-import type { Vocabulary } from './vocabulary.js'
+import type { Vocabulary } from '../../protocol/vocabulary.js'
 
 /** A grid to be made. `options` holds the optional keys of the API, as they are called there. */
 export interface GridSpecification {

@@ -4,7 +4,7 @@ import { METRIC_SYNONYMS, METRIC_WORDS } from './metrics.js'
 import { suggestWord } from './nearest.js'
 import { readSelector } from './selector-grammar.js'
 import type { NamedMetric, Operator, Threshold } from './threshold.js'
-import { quote } from '../words.js'
+import { quote } from '../quoting.js'
 
 export type { Threshold } from './threshold.js'
 

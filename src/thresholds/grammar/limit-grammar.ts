@@ -2,7 +2,7 @@ import type { LineReader } from './line-reader.js'
 import { METRIC_RULES, UNIT_SYNONYMS } from './metrics.js'
 import { suggestWord } from './nearest.js'
 import type { Metric, NamedMetric, Threshold, Unit } from './threshold.js'
-import { quote } from '../words.js'
+import { quote } from '../quoting.js'
 
 type Limit = Pick<Threshold, 'value' | 'unit'>
 

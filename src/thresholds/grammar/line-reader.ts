@@ -1,4 +1,4 @@
-import { quote } from '../words.js'
+import { quote } from '../quoting.js'
 
 const SHOWN_WIDTH = 100
 /** A line with more wrong with it is not worth reading on. */

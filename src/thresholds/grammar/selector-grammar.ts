@@ -1,7 +1,7 @@
 import type { LineReader } from './line-reader.js'
 import { suggestWord } from './nearest.js'
 import { SELECTOR_KEYS, type Pattern, type Selector, type SelectorKey } from './threshold.js'
-import { quote, shorten } from '../words.js'
+import { quote, shorten } from '../quoting.js'
 
 const ACCEPTED_KEYS = 'label, region, grid'
 

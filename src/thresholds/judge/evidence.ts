@@ -1,7 +1,7 @@
 import type { Figures, Measurements, Source } from '../../results/figures/measurements.js'
 import { METRIC_RULES } from '../grammar/metrics.js'
 import type { Metric, Threshold } from '../grammar/threshold.js'
-import { shorten } from '../words.js'
+import { shorten } from '../quoting.js'
 
 const SHOWN_GAPS = 3
 const SHOWN_HEADER = 200

@@ -1,7 +1,7 @@
 import type { Figures, Measurements, Scope } from '../../results/figures/measurements.js'
 import type { Judgement } from './judgement.js'
 import type { Metric } from '../grammar/threshold.js'
-import { quote } from '../words.js'
+import { quote } from '../quoting.js'
 
 const TIMES: readonly Metric[] = ['mean', 'median', 'percentile', 'min', 'max']
 const FAILURES: readonly Metric[] = ['error_rate', 'failures', 'apdex']

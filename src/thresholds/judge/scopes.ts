@@ -2,7 +2,7 @@ import type { Figures, Measurements, Scope } from '../../results/figures/measure
 import { rankNearest } from '../grammar/nearest.js'
 import { matchesPattern } from '../grammar/pattern.js'
 import { SELECTOR_KEYS, type Selector, type SelectorKey } from '../grammar/threshold.js'
-import { quote } from '../words.js'
+import { quote } from '../quoting.js'
 
 const SUGGESTED_VALUES = 3
 

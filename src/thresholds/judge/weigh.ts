@@ -4,7 +4,7 @@ import type { Reading } from './evidence.js'
 import { formatActual, formatLimit, formatMargin } from '../format.js'
 import { leaveUndecided, type Judgement } from './judgement.js'
 import type { Threshold } from '../grammar/threshold.js'
-import { describeScope } from '../words.js'
+import { describeScope } from '../quoting.js'
 
 export interface ScopeReading {
   readonly scope: Scope

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { vocabularyOf } from '../../../src/service/documents/vocabulary.js'
+import { vocabularyOf } from '../../src/protocol/vocabulary.js'
 
 test.each([
   [

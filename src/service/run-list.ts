@@ -1,5 +1,5 @@
-import type { ServiceClient } from '../client.js'
-import type { Run } from './documents.js'
+import type { ServiceClient } from './client.js'
+import type { Run } from './documents/documents.js'
 
 export interface RunList {
   /** In the list's order, each once. */

@@ -1,5 +1,5 @@
 import type { RowProblem } from '../counts/scan-result.js'
-import type { Row } from './row-splitter.js'
+import type { Row } from '../csv/row-splitter.js'
 
 const KEPT = 5
 const QUOTED_LENGTH = 40

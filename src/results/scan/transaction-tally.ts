@@ -1,6 +1,10 @@
 import { CELLS_A_LABEL, type SamplePart } from '../counts/scan-result.js'
-import { SampleTally, type PartDescription } from '../counts/sample-tally.js'
-import { TransactionSorter, type SortedTransaction, type Transaction } from './transaction-sorter.js'
+import { SampleTally, type PartDescription } from './sample-tally.js'
+import {
+  TransactionSorter,
+  type SortedTransaction,
+  type Transaction
+} from '../transactions/transaction-sorter.js'
 
 const UNSORTED =
   'it has rows of transactions and of requests, and does not show which of the requests belong to them: save threadName, timeStamp in ms and elapsed (jmeter.save.saveservice.thread_name, timestamp_format=ms, time)'

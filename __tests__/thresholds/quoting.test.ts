@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { describeScope, quote, shorten } from '../../src/thresholds/words.js'
+import { describeScope, quote, shorten } from '../../src/thresholds/quoting.js'
 
 describe('shorten', () => {
   test.each([

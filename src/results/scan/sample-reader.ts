@@ -1,20 +1,20 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- every index into a typed array is in range by construction */
 import { readError, type ErrorFields } from '../counts/error-table.js'
 import { LabelTable } from '../counts/label-table.js'
-import { readDate, readDigits } from './timestamp.js'
+import { readDate, readDigits } from '../csv/timestamp.js'
 import { explainRow, quoteBytes, type RowProblems } from './row-problems.js'
 import {
   readControllerKind,
   readControllerMessage,
   type ControllerMessage
 } from '../transactions/transaction-row.js'
-import { SampleTally } from '../counts/sample-tally.js'
+import { SampleTally } from './sample-tally.js'
 import { CELLS_A_LABEL, type SamplePart } from '../counts/scan-result.js'
 import { ThreadTable } from '../transactions/thread-table.js'
-import { TransactionTally, type OtherRows } from '../transactions/transaction-tally.js'
-import type { Row } from './row-splitter.js'
+import { TransactionTally, type OtherRows } from './transaction-tally.js'
+import type { Row } from '../csv/row-splitter.js'
 import type { FailedRow, RowKernel } from '../kernel/row-kernel.js'
-import type { SampleColumns } from './header.js'
+import type { SampleColumns } from '../csv/header.js'
 
 const QUOTE = 34
 const SPACE = 32

@@ -1,8 +1,8 @@
 import { explainRow, quoteBytes, type RowProblems } from './row-problems.js'
-import { readDate } from './timestamp.js'
-import type { Row } from './row-splitter.js'
+import { readDate } from '../csv/timestamp.js'
+import type { Row } from '../csv/row-splitter.js'
 import type { TidyBucket } from '../counts/scan-result.js'
-import type { TidyColumns } from './header.js'
+import type { TidyColumns } from '../csv/header.js'
 
 type Figure = 'passed' | 'failed' | 'responseMs' | 'concurrency' | 'concurrentUsers'
 type Draft = { -readonly [Key in keyof Omit<TidyBucket, 'users'>]: TidyBucket[Key] } & Record<Figure, number>

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { describe, expect, test } from '@jest/globals'
-import { createScanner } from '../../../src/results/csv/scanner.js'
+import { createScanner } from '../../../src/results/scan/scanner.js'
 import { makeSampleCsv, measure, scanText } from '../../support/data/sample-csv.js'
 import { mutateBytes } from '../../support/data/mutate-bytes.js'
 import { makeRandom } from '../../support/data/seeded-random.js'

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { RequestError } from '../errors.js'
+import { RequestError } from './errors.js'
 
 /** Reads `?page=`; the first page unless it is given. */
 export function readPageNumber(request: FastifyRequest): number {

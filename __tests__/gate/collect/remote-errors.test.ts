@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { listRemoteErrors, lostLoad, quoteLines } from '../../../src/gate/verdict/remote-errors.js'
+import { listRemoteErrors, lostLoad, quoteLines } from '../../../src/gate/collect/remote-errors.js'
 
 describe('lines', () => {
   test.each<[string, string | undefined, string[]]>([

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
-import type { RunPage } from '../../../src/service/documents/documents.js'
-import { readRunList } from '../../../src/service/documents/run-list.js'
-import type { RunList } from '../../../src/service/documents/run-list.js'
-import { makeRun } from '../../support/gate/gate-ports.js'
+import type { RunPage } from '../../src/service/documents/documents.js'
+import { readRunList } from '../../src/service/run-list.js'
+import type { RunList } from '../../src/service/run-list.js'
+import { makeRun } from '../support/gate/gate-ports.js'
 
 type Page = Partial<RunPage> & { ids?: string[] }
 

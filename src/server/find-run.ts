@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
-import type { ServiceFacts } from './documents.js'
-import { RequestError } from '../errors.js'
-import type { RunRecord } from '../store/records.js'
+import type { ServiceFacts } from './service-facts.js'
+import { RequestError } from './errors.js'
+import type { RunRecord } from './store/records.js'
 
 /** The run that the address names. */
 export function findRun(request: FastifyRequest, facts: ServiceFacts): RunRecord {

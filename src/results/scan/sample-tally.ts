@@ -1,9 +1,9 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- every index into a typed array is in range by construction */
-import { ErrorTable } from './error-table.js'
-import { Histogram, joinRuns } from './histogram.js'
-import { TIME_BITS } from '../kernel/kernel-layout.js'
-import { CELLS_A_LABEL, type SamplePart } from './scan-result.js'
-import { TimeLine } from './time-line.js'
+import { ErrorTable } from '../counts/error-table.js'
+import { Histogram, joinRuns } from '../counts/histogram.js'
+import { TIME_BITS } from '../kernel/assembly/layout.js'
+import { CELLS_A_LABEL, type SamplePart } from '../counts/scan-result.js'
+import { TimeLine } from '../counts/time-line.js'
 import type { RowKernel } from '../kernel/row-kernel.js'
 
 const FIRST_CELLS = 64 * CELLS_A_LABEL

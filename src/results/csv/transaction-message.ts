@@ -1,4 +1,2 @@
-export { CHART_BITS, LINE_UNIT_MS, TIME_BITS } from './assembly/layout.js'
-
 /** What JMeter writes as the response message of a transaction controller's own row; the number of its samples follows. */
 export const TRANSACTION_MESSAGE = new TextEncoder().encode('Number of samples in transaction : ')

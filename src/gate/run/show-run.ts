@@ -1,0 +1,11 @@
+import type { ServiceClient } from '../../service/client.js'
+import type { Run } from '../../service/documents/documents.js'
+import { MalformedReplyError } from '../../service/errors.js'
+
+/** The run, and no other: a reply that was mixed up on its way is none. A grid that is listed twice is one. */
+export async function showRun(client: ServiceClient, id: string, signal: AbortSignal): Promise<Run> {
+  const run = await client.showRun(id, signal)
+  const grids = new Map(run.grids.map((grid) => [grid.id, grid]))
+  if (run.id === id) return { ...run, grids: [...grids.values()] }
+  throw new MalformedReplyError(`reading run ${id}`, `the reply is about another run, ${run.id}`)
+}

@@ -1,0 +1,40 @@
+/** The service's own word, where its identifiers contain one: in paths, parameters, fields and the media type. */
+export interface Vocabulary {
+  /** `run`, as in `run[tool]`. */
+  readonly run: string
+  /** `runs`, as in `/runs` and `_embedded.runs`. */
+  readonly runs: string
+  /** `run_files`, the upload's parameter and the name of the list in some replies. */
+  readonly files: string
+  /** The vendor part of the media type. */
+  readonly vendor: string
+  readonly mediaType: string
+  /** As the service spells them. */
+  readonly tools: readonly string[]
+  toolName(tool: string): string
+}
+
+/** Without a name the placeholders of the API document are used: `run`, and `service` in media type and tool. */
+export function vocabularyOf(serviceName?: string): Vocabulary {
+  const run = serviceName ?? 'run'
+  const vendor = serviceName ?? 'service'
+  const toolName = (tool: string): string => (tool === 'service-chrome' ? `${vendor}-chrome` : tool)
+  return {
+    run,
+    runs: `${run}s`,
+    files: `${run}_files`,
+    vendor,
+    mediaType: `application/vnd.${vendor}.v2+json`,
+    tools: TOOLS.map(toolName),
+    toolName
+  }
+}
+
+/** The tools of the API, as the API document and the settings spell them. */
+export const TOOLS = [
+  'jmeter',
+  'gatling',
+  'java-selenium-chrome',
+  'java-selenium-firefox',
+  'service-chrome'
+] as const

@@ -1,0 +1,15 @@
+import type { Vocabulary } from '../protocol/vocabulary.js'
+import type { Store } from './store/store.js'
+
+/** What the documents need to know of the service that answers with them. */
+export interface ServiceFacts {
+  readonly words: Vocabulary
+  readonly store: Store
+  readonly token: string
+  readonly startedMs: number
+  /** `http://127.0.0.1:<port>`; known once the service listens. */
+  baseUrl(): string
+}
+
+/** Runs in one page of the list. */
+export const PAGE_SIZE = 50
