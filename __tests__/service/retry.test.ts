@@ -26,24 +26,24 @@ async function borneMs(error: Error, policy: RetryPolicy, withinMs = 20 * 60_000
 
 describe('what is borne while results are collected', () => {
   test.each([
-    ...[302, 303, 307, 403, 404, 408, 409, 422, 423, 425, 429, 500, 502, 503].map((status) =>
-      refused(status)
-    ),
-    new RedirectError('asking', 'to a sign-in page'),
+    ...[404, 408, 409, 423, 425, 429, 500, 502, 503].map((status) => refused(status)),
     new MalformedReplyError('asking', 'a page'),
     away
   ])('as long as there is time: %s', async (error) => {
     expect(await borneMs(error, RETRY.collect)).toBe(20 * 60_000)
   })
 
-  test.each([refused(400), refused(405), refused(413)])('for a minute: %s', async (error) => {
+  test.each([
+    ...[302, 303, 307, 400, 403, 405, 407, 413, 422].map((status) => refused(status)),
+    new RedirectError('asking', 'to a sign-in page')
+  ])('for a minute: %s', async (error) => {
     const ms = await borneMs(error, RETRY.collect)
     expect(ms).toBeGreaterThanOrEqual(60_000)
     expect(ms).toBeLessThan(70_000)
   })
 
   test.each([
-    ...[401, 407, 410, 451].map((status) => refused(status)),
+    ...[401, 410, 451].map((status) => refused(status)),
     new CertificateError('asking', 'x'),
     new Error('x')
   ])('not at all: %s', async (error) => {
@@ -55,12 +55,18 @@ describe('what is borne while a run is watched', () => {
   test.each([
     ['an outage', away, 5 * 60_000],
     ['a refusal', refused(404), 60_000],
+    ["a firewall's or a proxy's page", refused(403), 60_000],
+    ['a refusal of a proxy', refused(407), 60_000],
     ['a refusal of the token', refused(401), 0]
   ])('%s', async (_, error, ms) => {
     const borne = await borneMs(error, RETRY.watchRun)
     expect(borne).toBeGreaterThanOrEqual(ms)
     expect(borne).toBeLessThanOrEqual(ms + 25_000)
   })
+})
+
+test.each([401, 403, 404, 407])('a run that was never seen before is refused at once: %s', async (status) => {
+  expect(await borneMs(refused(status), RETRY.showExistingRun)).toBe(0)
 })
 
 describe('retry', () => {

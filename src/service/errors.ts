@@ -74,23 +74,12 @@ export function isTransient(error: unknown): boolean {
   )
 }
 
-/**
- * Answers that say "not yet" of a result rather than "no", for the service has told of the run before: it is yet to be made, or something
- * stands in for the service for a while and asks for a sign-in.
- */
-const NOT_READY: readonly number[] = [403, 404, 409, 422, 423]
+/** Answers that say "not yet" of a result rather than "no", for the service has told of the run before: it is yet to be made. */
+const NOT_READY: readonly number[] = [404, 409, 423]
 
 /** Whether something the service has yet to make may well be there a little later. */
 export function isNotReady(error: unknown): boolean {
-  if (isTransient(error) || error instanceof RedirectError) return true
-  return error instanceof RefusedError && (error.status < 400 || NOT_READY.includes(error.status))
-}
-
-/** Answers that no waiting changes: what was asked for is gone, or may not be had by law. */
-const FOR_GOOD: readonly number[] = [410, 451]
-
-export function isRefusedForGood(error: unknown): boolean {
-  return error instanceof RefusedError && FOR_GOOD.includes(error.status)
+  return isTransient(error) || (error instanceof RefusedError && NOT_READY.includes(error.status))
 }
 
 /** Refusals that say no to the request itself, as the standards have them. */
@@ -119,6 +108,20 @@ const ABOUT_THE_TOKEN: readonly number[] = [401, 403, 407]
  */
 export function mayBeMomentary(error: unknown): boolean {
   return error instanceof RefusedError && !ABOUT_THE_TOKEN.includes(error.status)
+}
+
+/** The same where the token has worked before: then a firewall or a proxy may say 403 or 407 for a while, and only 401 is about it. */
+export function mayBeMomentaryForKnownToken(error: unknown): boolean {
+  return error instanceof RefusedError && error.status !== 401
+}
+
+/** Answers that no waiting changes: the token is not valid (any more), what was asked for is gone, or may not be had by law. */
+const FOR_GOOD: readonly number[] = [401, 410, 451]
+
+/** Whether a "no" to a request for a result may pass: a firewall (403) or a sign-in page may stand in for the service for a while. */
+export function mayBecomeResult(error: unknown): boolean {
+  if (error instanceof RedirectError) return true
+  return error instanceof RefusedError && !FOR_GOOD.includes(error.status)
 }
 
 function hintFor(status: number): string {

@@ -1,5 +1,11 @@
 import type { Clock } from './clock.js'
-import { isNotReady, isTransient, isRefusedForGood, mayBeMomentary } from './errors.js'
+import {
+  isNotReady,
+  isTransient,
+  mayBeMomentary,
+  mayBeMomentaryForKnownToken,
+  mayBecomeResult
+} from './errors.js'
 import { pauseBefore } from './retries.js'
 
 /** Which failures in a row are borne where the same thing may be asked again, and for how long. Any other failure ends it at once. */
@@ -23,21 +29,26 @@ function outage(transientMs: number, refusalMs = MINUTE_MS): RetryPolicy {
   return { isTransient, transientMs, isRefusal: mayBeMomentary, refusalMs }
 }
 
-/** Results are made after the run has ended: what says "not yet" is borne as long as the collection lasts. */
+/** The token has made the grid or the run, or has seen it: what refuses it now may be something in the service's place. */
+function outageWithKnownToken(transientMs: number): RetryPolicy {
+  return { ...outage(transientMs), isRefusal: mayBeMomentaryForKnownToken }
+}
+
+/** Results are made after the run has ended: what says "not yet" is borne as long as the collection lasts, a "no" for a minute. */
 const COLLECT: RetryPolicy = {
   isTransient: isNotReady,
   transientMs: Infinity,
-  isRefusal: (error) => mayBeMomentary(error) && !isRefusedForGood(error),
+  isRefusal: mayBecomeResult,
   refusalMs: MINUTE_MS
 }
 
 /** One policy for each operation, all for what may be done twice: nothing here is ever used to create or repeat. */
 export const RETRY = {
-  watchRun: outage(5 * MINUTE_MS),
+  watchRun: outageWithKnownToken(5 * MINUTE_MS),
   // An id that nobody knows is a wrong id: nothing was made a moment ago that could be late.
   showExistingRun: outage(5 * MINUTE_MS, 0),
   // Grids take minutes to start, in which the service may be away as well as later.
-  awaitGrid: outage(5 * MINUTE_MS),
+  awaitGrid: outageWithKnownToken(5 * MINUTE_MS),
   // A service that loses a reply is often away for a while.
   findRun: outage(2 * MINUTE_MS),
   // Hardly ever is there a twin: where the list cannot be read, nobody waits long for it.

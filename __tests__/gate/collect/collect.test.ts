@@ -278,17 +278,16 @@ describe('what cannot be had is told, not thrown', () => {
     }
   )
 
-  test.each([302, 403, 422])('a report that meets %d for ever: as long as there is time', async (status) => {
+  test.each([302, 403, 422])('a report that meets %d for ever: for a minute', async (status) => {
     service.meet(
       'report',
       ...Array.from({ length: 1000 }, () => faults.answer(status, { error: 'not for you' }))
     )
     const { reportProblem, grids } = await gather({ grids: [makeGrid()] })
-    expect(reportProblem).toMatch(
-      new RegExp(`^none came within the time for collecting; the last answer: .*${status}: not for you`)
-    )
+    expect(reportProblem).toMatch(new RegExp(`^reading the report of run run1: .*${status}: not for you`))
     expect(grids[0]?.problem).toBeUndefined()
-    expect(gate.ports.clock.elapsedMs).toBe(600_000)
+    expect(gate.ports.clock.elapsedMs).toBeGreaterThanOrEqual(60_000)
+    expect(gate.ports.clock.elapsedMs).toBeLessThan(70_000)
   })
 
   test.each([401, 410])('a report that meets %d is asked for once', async (status) => {
@@ -351,12 +350,14 @@ describe('what is there a little later', () => {
       expect((await gather({ apdex: null, grids: [makeGrid()] })).run.apdex).toBe('0.91 [500]')
     })
 
-    test('which the service refuses to tell: as long as there is time, and with its words', async () => {
+    test('which the service refuses to tell: for a minute, and with its words', async () => {
       service.meet('showRun', ...Array.from({ length: 1000 }, () => faults.answer(403, { error: 'no seat' })))
       const { run, doubts } = await gather({ apdex: null, grids: [makeGrid()] })
       expect(run.apdex).toBeNull()
       expect(doubts).toEqual([expect.stringMatching(/^The run could not be read again: .*403: no seat/)])
-      expect(gate.ports.clock.elapsedMs).toBeGreaterThanOrEqual(600_000)
+      expect(gate.ports.clock.elapsedMs).toBeGreaterThanOrEqual(60_000)
+      // The last look, once everything is home, bears it for a minute too.
+      expect(gate.ports.clock.elapsedMs).toBeLessThan(140_000)
     })
 
     test('for which the token is not good any more is not waited for', async () => {
@@ -616,7 +617,7 @@ describe('the grids of a repeated run', () => {
     const { gaps, grids, report } = await gather({ grids: [makeGrid()] })
     expect(gaps).toEqual([expect.stringMatching(/run old, which it repeats, could not be read: .*no seat/)])
     expect([report?.summary, grids[0]?.problem]).toEqual([service.summary, undefined])
-    expect(gate.ports.clock.elapsedMs).toBe(600_000)
+    expect(gate.ports.clock.elapsedMs).toBeLessThan(140_000)
   })
 
   test('that stay unknown are a gap', async () => {

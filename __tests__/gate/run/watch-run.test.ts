@@ -182,13 +182,34 @@ describe('failed looks', () => {
     expect(run.status).toBe('finished')
   })
 
-  test.each([401, 403])('%d is the end at once: it is about the token', async (status) => {
+  test('401 is the end at once: it is about the token', async () => {
+    const watching = watch((elapsedMs) => {
+      if (elapsedMs > 0) throw refused(401)
+      return { status: 'running' }
+    })
+    await expect(watching).rejects.toMatchObject({ status: 401 })
+    expect(looks).toHaveLength(2)
+  })
+
+  test.each([403, 407])(
+    "%d may be a firewall's or a proxy's: the token has worked before",
+    async (status) => {
+      const { run } = await watch((elapsedMs) => {
+        if (elapsedMs > 10_000 && elapsedMs < 50_000) throw refused(status)
+        return course(0, 120_000)(elapsedMs)
+      })
+      expect(run.status).toBe('finished')
+    }
+  )
+
+  test.each([403, 407])('%d that stays is the end after a minute', async (status) => {
     const watching = watch((elapsedMs) => {
       if (elapsedMs > 0) throw refused(status)
       return { status: 'running' }
     })
     await expect(watching).rejects.toMatchObject({ status })
-    expect(looks).toHaveLength(2)
+    expect(clock.elapsedMs).toBeGreaterThanOrEqual(60_000)
+    expect(clock.elapsedMs).toBeLessThan(80_000)
   })
 
   test('an error of our own is not taken for an outage', async () => {

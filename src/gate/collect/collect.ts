@@ -101,7 +101,7 @@ async function earlierRun({ client, ports, settings }: Gate, options: CollectOpt
   if (origin.kind !== 'repeat') return { run: first, gaps: [] }
   try {
     const look = () => showRun(client, origin.runId, signal)
-    const policy = isPatient ? RETRY.collect : { ...RETRY.collect, transientMs: 0 }
+    const policy = isPatient ? RETRY.collect : { ...RETRY.collect, transientMs: 0, refusalMs: 0 }
     return { run: await retry(look, policy, { clock: ports.clock, signal, overWith: asError }), gaps: [] }
   } catch (thrown) {
     return {
