@@ -12,18 +12,19 @@ const LONGER = makeCsv(30)
 
 let server: GateRawServer
 let client: ServiceClient
+let clock: ManualClock
 
 afterEach(async () => {
   await client.close()
   await server.close()
 })
 
-async function ask(answer: RawAnswer): Promise<boolean> {
-  server = await GateRawServer.start(answer)
-  const clock = new ManualClock()
+async function ask(answers: RawAnswer[], renew = (href: string) => Promise.resolve(href)): Promise<boolean> {
+  server = await GateRawServer.start(...answers)
+  clock = new ManualClock()
   client = makeClient(server.url, clock)
   const { signal } = new AbortController()
-  const place = { bytes: CSV.length, clock, signal }
+  const place = { bytes: CSV.length, clock, signal, renew }
   return clock.run(hasGrown(client, '/api/runs/r/result.csv?grid_id=g', place))
 }
 
@@ -33,7 +34,7 @@ const says = (length: number | undefined, headers: Record<string, string> = {}, 
   raw.closed('', { ...(length !== undefined && { 'content-length': String(length) }), ...headers }, status)
 
 test('growth: a CSV that is longer than before', async () => {
-  expect(await ask(says(LONGER.length))).toBe(true)
+  expect(await ask([says(LONGER.length)])).toBe(true)
   expect(server.requests).toEqual([expect.stringMatching(/^HEAD \/api\/runs\/r\/result\.csv\?grid_id=g /)])
 })
 
@@ -47,11 +48,38 @@ test.each<[string, RawAnswer]>([
   ['202', says(LONGER.length, {}, '202 Accepted')],
   ['404', says(LONGER.length, {}, '404 Not Found')],
   ['405', says(LONGER.length, {}, '405 Not Allowed')],
-  ['500', says(LONGER.length, {}, '500 Oops')],
   ['401', says(LONGER.length, {}, '401 No')],
-  ['a redirect to a sign-in page', says(undefined, { location: 'http://sign-in.example' }, '302 Found')],
-  ['a reset', raw.reset]
+  ['a redirect to a sign-in page', says(undefined, { location: 'http://sign-in.example' }, '302 Found')]
 ])('none: %s', async (_, answer) => {
-  expect(await ask(answer)).toBe(false)
+  expect(await ask([answer])).toBe(false)
   expect(server.requests).toHaveLength(1)
+})
+
+const passing: [string, RawAnswer][] = [
+  ['503', says(LONGER.length, {}, '503 Away')],
+  ['429', says(undefined, {}, '429 Slowly')],
+  ['500', says(LONGER.length, {}, '500 Oops')],
+  ['a reset', raw.reset]
+]
+
+test.each(passing)('%s at first is asked about again', async (_, answer) => {
+  expect(await ask([answer, says(LONGER.length)])).toBe(true)
+  expect(server.requests).toHaveLength(2)
+})
+
+test.each(passing)('none: %s for ever, within ten seconds', async (_, answer) => {
+  expect(await ask([answer])).toBe(false)
+  expect(server.requests.length).toBeGreaterThan(1)
+  expect(clock.elapsedMs).toBeLessThanOrEqual(10_000)
+})
+
+test('a link that has expired is renewed, once', async () => {
+  const renew = (href: string) => Promise.resolve(`${href}&again`)
+  const expired = says(undefined, {}, '403 Expired')
+  expect(await ask([expired, says(LONGER.length)], renew)).toBe(true)
+  expect(server.requests[1]).toMatch(/^HEAD \/api\/runs\/r\/result\.csv\?grid_id=g&again /)
+  await client.close()
+  await server.close()
+  expect(await ask([expired], renew)).toBe(false)
+  expect(server.requests).toHaveLength(2)
 })

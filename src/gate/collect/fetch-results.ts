@@ -168,7 +168,7 @@ async function download(
   let href = source.href
   const bytes = await downloadCsv({
     open: async (range) => {
-      if (retries > 0) href = await options.findAddress(source)
+      if (retries > 0) href = await options.findAddress({ ...source, href })
       return client.openResult(href, { range, signal })
     },
     path,

@@ -1,15 +1,19 @@
 import { rm } from 'node:fs/promises'
 import type { Run } from '../../service/documents/documents.js'
 import { pauseBefore } from '../../service/retries.js'
+import { startDeadline } from '../deadline.js'
 import { fetchGrid, nameOf, sourcesOf, withProblem } from './fetch-results.js'
 import type { FetchedGrid, Source } from './fetch-results.js'
 import type { Gate } from '../gate.js'
 import { hasGrown } from './growth.js'
 import { showRun } from '../run/show-run.js'
+import { renewHref } from './renew-href.js'
 import { phaseOf } from '../run/run-status.js'
 
 const LONGEST_PAUSE_ATTEMPT = 6
 const STILL_GROWING = 'it was still growing when the time for collecting was over'
+/** Nobody waits long for a newer address: the one that is known may do. */
+const LONGEST_LOOK_MS = 10_000
 /** A CSV of nothing but a header may be one that is being written. */
 const EMPTY_PATIENCE_MS = 30_000
 
@@ -56,7 +60,14 @@ export class GridFetches {
       const { result, href } = await this.#fetch(source)
       const { path, bytes, gridId } = result
       if (path === undefined) return
-      const isGrowing = await hasGrown(client, href, { bytes, clock: ports.clock, signal })
+      const isGrowing = await hasGrown(client, href, {
+        bytes,
+        clock: ports.clock,
+        signal,
+        // Only a link that the service has named can have expired.
+        renew: async (failed, within) =>
+          source.isLinked ? this.#findAddress({ ...source, href: failed }, within) : failed
+      })
       if (!isGrowing && (growths === 0 || !signal.aborted)) return
       // What has a name of its own is whole.
       await rm(path, { force: true })
@@ -85,18 +96,22 @@ export class GridFetches {
       emptyPatienceMs: isFinal ? 0 : EMPTY_PATIENCE_MS,
       // The embedded service has everything in place before it tells the end.
       isFinal: settings.target.kind === 'local',
-      findAddress: (unready) => this.#findAddress(unready)
+      findAddress: (failed) => this.#findAddress(failed)
     })
     this.#fetches.set(nameOf(source), fetch)
     return fetch
   }
 
-  /** A link may be named later than its grid, and the built address may be none. */
-  async #findAddress(unready: Source): Promise<string> {
-    const { client } = this.#gate
-    const { href, isLinked } = unready
-    if (isLinked) return href
-    const seen = await showRun(client, this.#latest.id, this.#place.signal).catch(() => this.#latest)
-    return sourcesIn(this.#gate, seen).find((source) => nameOf(source) === nameOf(unready))?.href ?? href
+  /** A link may be named later than its grid, the built address may be none, and a signed link expires: the newest one is taken. */
+  async #findAddress(source: Source, signal = this.#place.signal): Promise<string> {
+    const { client, ports } = this.#gate
+    const deadline = startDeadline(ports.clock, LONGEST_LOOK_MS, {
+      error: new Error('no answer'),
+      others: [signal]
+    })
+    const seen = await showRun(client, this.#latest.id, deadline.signal)
+      .catch(() => this.#latest)
+      .finally(() => deadline.release())
+    return renewHref(source, sourcesIn(this.#gate, seen))
   }
 }
