@@ -27,6 +27,26 @@ describe('what is missing', () => {
     ['a reference among specifications', [{ id: 'a' }, US], [listed('b'), listed('c')], ['grid a']],
     ['nothing, whatever the order', [US, { id: 'a' }], [listed('a'), listed('b')], []],
     ['regions with names of their own', [US, EU], [listed('a', 'Virginia'), listed('b', 'Ireland')], []],
+    ['regions in other letters', [US, EU], [listed('a', 'US-EAST-1'), listed('b', ' EU-West-1')], []],
+    ['one of two with a name of its own', [US, EU], [listed('a'), listed('b', 'Ireland')], []],
+    [
+      'one with a name of its own, and one too few',
+      [US, EU, { region: 'ap-south-1' }],
+      [listed('a'), listed('b', 'Ireland')],
+      ['a grid in eu-west-1', 'a grid in ap-south-1']
+    ],
+    [
+      'one with a name of its own, and one too many',
+      [US, EU],
+      [listed('a'), listed('b', 'Ireland'), listed('c')],
+      ['a grid in eu-west-1']
+    ],
+    [
+      'a reference, whatever stands in its place',
+      [US, { id: 'x' }],
+      [listed('a'), listed('b', 'Ireland')],
+      ['grid x']
+    ],
     ['so with one too few', [US, EU], [listed('a', 'Virginia')], ['a grid']],
     ['regions that are not told', [US, EU], [listed('a', 'unknown'), listed('b', 'unknown')], []],
     ['one that is not told', [US, EU], [listed('a'), listed('b', 'unknown')], []],
@@ -86,6 +106,14 @@ describe('grids with fewer nodes than requested', () => {
     ['beside others', [us(3)], [grid('a', 1), grid('b', 3)], []],
     ['beside a reference', [{ id: 'a' }, us(3)], [grid('a', 5), grid('b', 2)], [short('b', 2, 3)]],
     ['regions with names of their own', [us(3)], [grid('a', 2, 'Virginia')], [short('a', 2, 3)]],
+    [
+      'regions in other letters',
+      [us(1), eu(3)],
+      [grid('a', 1), grid('b', 2, 'EU-WEST-1')],
+      [short('b', 2, 3)]
+    ],
+    ['one of two renamed', [us(1), eu(3)], [grid('a', 1), grid('b', 2, 'Ireland')], [short('b', 2, 3)]],
+    ['one of two renamed, as many', [us(1), eu(3)], [grid('a', 1), grid('b', 3, 'Ireland')], []],
     ['references alone', [{ id: 'a' }], [grid('a', 1)], []]
   ])('%s', (_, requested, grids, sentences) => {
     expect(findSmaller(asked(...requested), grids)).toEqual(sentences)

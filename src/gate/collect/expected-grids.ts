@@ -44,13 +44,17 @@ export function findMissing(expected: readonly ExpectedGrid[], listed: readonly 
     if (at >= 0) left.splice(at, 1)
     return at >= 0
   }
-  // A service may call its regions otherwise than it takes them: then they are only counted.
-  const hasOwnNames = !listed.some(({ region }) => expected.some((grid) => grid.region === region))
-  const couldBe = ({ id, region }: ExpectedGrid, grid: ListedGrid): boolean =>
-    id === undefined ? region === undefined || hasOwnNames || grid.region === UNKNOWN_REGION : !grid.isNamed
-  return expected
+  const open = expected
     .filter(({ id }) => id === undefined || !take((grid) => grid.isNamed && grid.gridId === id))
-    .filter(({ id, region }) => id !== undefined || !take((grid) => grid.region === region))
+    .filter(({ id, region }) => id !== undefined || !take((grid) => isSameRegion(grid.region, region)))
+  // A service may call its regions, or some of them, otherwise than it takes them: then they are only counted.
+  const isExpected = ({ region }: ListedGrid): boolean =>
+    expected.some((grid) => isSameRegion(grid.region, region))
+  const hasOwnNames = !listed.some(isExpected)
+  const isCounted = hasOwnNames || (left.length === open.length && !left.some(isExpected))
+  const couldBe = ({ id, region }: ExpectedGrid, grid: ListedGrid): boolean =>
+    id === undefined ? region === undefined || isCounted || grid.region === UNKNOWN_REGION : !grid.isNamed
+  return open
     .filter((grid) => !take((one) => couldBe(grid, one)))
     .map(({ id, region }) => {
       if (id !== undefined) return `grid ${id}`
@@ -58,18 +62,31 @@ export function findMissing(expected: readonly ExpectedGrid[], listed: readonly 
     })
 }
 
-/** A grid that the service says has fewer nodes than were requested, in sentences. Grids are compared within their region, by size. */
+function isSameRegion(one: string | undefined, other: string | undefined): boolean {
+  return one !== undefined && one.trim().toLowerCase() === other?.trim().toLowerCase()
+}
+
+/**
+ * A grid that the service says has fewer nodes than were requested, in sentences. Grids are compared within their region, by size; those
+ * in regions that the service calls otherwise, with each other.
+ */
 export function findSmaller({ origin }: Settings, grids: Run['grids']): string[] {
   if (origin.kind !== 'files') return []
   const references = origin.grids.flatMap((grid) => (isReference(grid) ? [grid.id] : []))
   const own = grids.filter(({ id }) => !references.includes(id))
   const requested = origin.grids.flatMap((grid) => (isReference(grid) ? [] : [grid]))
-  const hasOwnNames = !own.some(({ region }) => requested.some((grid) => grid.region === region))
-  const regions = hasOwnNames ? [undefined] : [...new Set(requested.map(({ region }) => region))]
-  return regions.flatMap((region) => {
-    const isHere = (grid: { region: string }): boolean => region === undefined || grid.region === region
-    return compareSizes(requested.filter(isHere), own.filter(isHere))
-  })
+  const isIn = (others: readonly { region: string }[]) => (grid: { region: string }) =>
+    others.some(({ region }) => isSameRegion(region, grid.region))
+  const known = requested.filter(isIn(own))
+  const named = known.filter((grid, index) => known.findIndex((one) => isIn([grid])(one)) === index)
+  const renamed = compareSizes(
+    requested.filter((grid) => !known.includes(grid)),
+    own.filter((grid) => !isIn(requested)(grid))
+  )
+  return [
+    ...named.flatMap((grid) => compareSizes(requested.filter(isIn([grid])), own.filter(isIn([grid])))),
+    ...renamed
+  ]
 }
 
 /** Where there are more of one than of the other, those are left out that make the difference smaller. */
