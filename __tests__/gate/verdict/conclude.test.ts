@@ -367,6 +367,14 @@ describe('load that was requested and not reached', () => {
     expect(warningsOf(settings, { run: { ...run, threads: 5 }, collection })).toEqual([])
   })
 
+  test.each(['existing', 'repeat'] as const)('of a run that is %s: the inputs do not count', (kind) => {
+    const settings = { origin: { kind, runId: 'run1' }, threads: 500, durationSeconds: 600 }
+    const run = makeRun({ threads: 5, durationSeconds: 20, grids: [makeGrid({ nodeCount: 1 })] })
+    const grids = [makeGridResult({ nodeCount: 1 })]
+    const collection = makeCollection({ grids, spansMs: new Map([['g1', 20_000]]) })
+    expect(warningsOf(settings, { run, collection })).toEqual([])
+  })
+
   test('threads of a CSV that does not tell them are not guessed', () => {
     const measurements = measure('timeStamp,elapsed,label,success\n1700000000000,5,x,true\n')
     expect(warningsOf({ threads: 50 }, { collection: makeCollection({ measurements }) })).toEqual([])

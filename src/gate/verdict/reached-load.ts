@@ -56,7 +56,12 @@ function isLongEnough(spanMs: number, durationSeconds: number): boolean {
 }
 
 export function requestedSeconds({ settings, run }: Pick<Load, 'settings' | 'run'>): number | undefined {
-  return settings.durationSeconds ?? run.durationSeconds
+  return asInput(settings, settings.durationSeconds) ?? run.durationSeconds
+}
+
+/** A run that exists or is repeated is as it was made: the inputs do not change it. */
+function asInput({ origin }: Settings, value: number | undefined): number | undefined {
+  return origin.kind === 'files' ? value : undefined
 }
 
 function shortOfDuration(load: Load): string[] {
@@ -94,7 +99,7 @@ function shortOfThreads(load: Load): string[] {
 
 /** Threads are understood as per grid on demand, and per node where the grid is hosted. */
 function requestedThreads({ settings, run }: Load): number | undefined {
-  const threads = settings.threads ?? run.threads
+  const threads = asInput(settings, settings.threads) ?? run.threads
   const grids = requestedGrids(settings, run)
   if (threads === undefined || threads <= 0 || grids.length === 0) return undefined
   return grids.reduce((sum, { infrastructure, nodeCount }) => {
