@@ -136,7 +136,7 @@ export async function repeatRun({ client, args, tell, ports }: ApiCall): Promise
 export async function showReport({ client, args, tell, ports }: ApiCall): Promise<void> {
   const report = await client.report(oneId(args), ports.cancelled)
   const means = Object.entries(report.means).map(([name, value]) => `${name}: ${value}`)
-  tell(report, () => [report.summary, ...means].join('\n'))
+  tell(report, () => [report.summary ?? 'The report has no summary.', ...means].join('\n'))
 }
 
 export async function downloadResults({ client, args, tell, ports }: ApiCall): Promise<void> {

@@ -329,16 +329,38 @@ describe('what cannot be had is told, not thrown', () => {
     expect(service.count('report')).toBe(1)
   })
 
-  test.each([
-    ['never ready', notReady],
-    ['without a summary', Array.from({ length: 1000 }, () => faults.answer(200, { mean: 1 }))]
-  ])('a report %s: the CSVs are there all the same', async (_, next) => {
-    service.meet('report', ...next)
+  test('a report that is never ready: the CSVs are there all the same', async () => {
+    service.meet('report', ...notReady)
     const { report, reportProblem, grids } = await gather({ grids: [makeGrid()] }, 60_000)
     expect(report).toBeUndefined()
-    expect(reportProblem).toMatch(/404|summary/)
+    expect(reportProblem).toMatch(/404/)
     expect(grids[0]?.problem).toBeUndefined()
     expect(gate.ports.clock.elapsedMs).toBe(60_000)
+  })
+
+  test.each([null, undefined, 7, { text: 'all well' }, ['all well']])(
+    'a report whose summary stays %p is taken without it after a while, and told',
+    async (summary) => {
+      service.meet('report', ...Array.from({ length: 1000 }, () => faults.answer(200, { summary, mean: 1 })))
+      const { report, reportProblem, grids, doubts } = await gather({ grids: [makeGrid()] })
+      expect(report).toEqual({ summary: undefined, means: expect.anything(), rehearsal: false })
+      expect([reportProblem, grids[0]?.problem]).toEqual([undefined, undefined])
+      expect(doubts).toEqual([expect.stringMatching(/^The report of the run has no summary\./)])
+      expect(gate.ports.clock.elapsedMs).toBeGreaterThanOrEqual(10_000)
+      expect(gate.ports.clock.elapsedMs).toBeLessThan(30_000)
+    }
+  )
+
+  test('a summary that comes a little later is waited for', async () => {
+    service.meet('report', faults.answer(200, { summary: null }), faults.answer(200, { summary: null }))
+    const { report, doubts } = await gather({ grids: [makeGrid()] })
+    expect([report?.summary, doubts]).toEqual([service.summary, []])
+  })
+
+  test('a report without a summary, and none at all after it: the one that came counts', async () => {
+    service.meet('report', faults.answer(200, { summary: null }), ...notReady)
+    const { report, reportProblem, doubts } = await gather({ grids: [makeGrid()] }, 60_000)
+    expect([report?.summary, reportProblem, doubts?.length]).toEqual([undefined, undefined, 1])
   })
 })
 

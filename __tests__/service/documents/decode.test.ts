@@ -244,7 +244,7 @@ describe('a reply of the wrong shape names the place, what is wanted and what wa
       makeRunList({ _links: { next: { href: 7 } } }),
       '_links.next.href should be text, found 7'
     ],
-    ['a report without text', decodeReport, { mean: 3 }, 'summary should be text, found nothing']
+    ['a report that is a list', decodeReport, [], 'the reply should be an object, found a list']
   ])('%s', (_, decode, document, message) => {
     const part = replyOf(document)
     expect(() => decode(part)).toThrow(MalformedReplyError)

@@ -16,6 +16,7 @@ import { asError, lookAgain, lookOnceMore } from './late-values.js'
 import { showRun } from '../run/show-run.js'
 import type { Lack } from './late-values.js'
 import { pausesOf } from './pauses.js'
+import { readReport } from './read-report.js'
 import { phaseOf } from '../run/run-status.js'
 import { messageOf } from '../errors.js'
 
@@ -65,7 +66,7 @@ export async function collect(gate: Gate, run: Run, options: CollectOptions): Pr
     lackOf: (run) => lackIn(run, { gate, expected, isPatient }),
     onSeen: (run) => fetching.follow(run)
   })
-  const report = await reading
+  const { doubts: reportDoubts, ...report } = await reading
   await fetching.results(sourcesIn(gate, seen))
   const isFinal = settings.target.kind === 'local' || phaseOf(seen.status) !== 'ended well' || !isPatient
   if (!isFinal) await fetching.confirm(sourcesIn(gate, seen))
@@ -81,7 +82,7 @@ export async function collect(gate: Gate, run: Run, options: CollectOptions): Pr
     grids: grids.map(({ result }) => result),
     missingGrids: findMissing(expected, sources),
     gaps: [...earlier.gaps, ...findSmaller(settings, latest.grids)],
-    doubts: [...doubts, ...(settings.target.kind === 'local' ? [] : findTwins(grids))],
+    doubts: [...doubts, ...reportDoubts, ...(settings.target.kind === 'local' ? [] : findTwins(grids))],
     spansMs: spansOf(scans),
     pausesMs: pausesOf(scans),
     measurements: scans.length > 0 ? mergeScans(scans) : undefined
@@ -165,26 +166,4 @@ function spanOfBuckets(timesMs: readonly number[]): Span {
     BUCKET_MS
   )
   return { startMs: times[0] ?? 0, endMs: (times.at(-1) ?? 0) + 2 * widthMs }
-}
-
-async function readReport(
-  { client, ports: { clock, log } }: Gate,
-  runId: string,
-  signal: AbortSignal
-): Promise<Pick<Collection, 'report' | 'reportProblem'>> {
-  let retries = 0
-  try {
-    const report = await retry(() => client.report(runId, signal), RETRY.collect, {
-      clock,
-      signal,
-      onRetry: (thrown) => {
-        if (retries++ === 0) log.info(`The report is not ready (${messageOf(thrown)}); trying again.`)
-      },
-      overWith: (failure) =>
-        new Error(`none came within the time for collecting; the last answer: ${messageOf(failure)}`)
-    })
-    return { report, reportProblem: undefined }
-  } catch (thrown) {
-    return { report: undefined, reportProblem: messageOf(thrown) }
-  }
 }

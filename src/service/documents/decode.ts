@@ -306,7 +306,7 @@ export function decodeReport(reply: Part): Report {
     (entry): entry is [string, number] => typeof entry[1] === 'number'
   )
   return {
-    summary: reply.at('summary').text(),
+    summary: reply.at('summary').try((summary) => summary.text()),
     means: Object.fromEntries(numbers),
     rehearsal: reply.at('rehearsal').value === true
   }

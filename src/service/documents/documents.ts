@@ -56,7 +56,8 @@ export interface RunPage {
 }
 
 export interface Report {
-  readonly summary: string
+  /** Undefined where the service has put no text there, or not yet. */
+  readonly summary: string | undefined
   /** Figures seen beside the summary in the wild; shown, never judged. */
   readonly means: Readonly<Record<string, number>>
   /** True when the embedded service made synthetic samples in place of load. */
