@@ -4,6 +4,7 @@ import { mkdtemp, readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
+import { gzipSync } from 'node:zlib'
 import { downloadCsv } from '../../../src/gate/collect/download.js'
 import type { ServiceClient } from '../../../src/service/client.js'
 import type { Reply } from '../../../src/service/http/http.js'
@@ -509,10 +510,19 @@ describe('what is no CSV', () => {
     ],
     ['a CSV of something else', raw.whole('id,name\n1,x\n'), /^"id,name 1,x" came where a CSV was due$/],
     ['a stream without a line', raw.whole('x'.repeat(100_000)), /^"x{199}…" came where a CSV was due$/],
-    ['a body in another encoding', raw.whole('xx', { 'content-encoding': 'br' }), /the encoding br/]
+    ['a body in another encoding', raw.whole('xx', { 'content-encoding': 'br' }), /the encoding "br"/]
   ])('%s is not kept; a CSV that comes later is', async (_, answer, reason) => {
     await expectWhole(await download([answer, raw.whole(CSV)]))
     expect(retries).toEqual([expect.stringMatching(reason)])
+  })
+
+  test('another encoding for ever is the end after a minute, and is named', async () => {
+    const encoded = raw.whole('xx', { 'content-encoding': 'br' })
+    await expect(download([encoded])).rejects.toThrow(
+      /^the CSV came in the encoding "br", which was not asked for/
+    )
+    expect(clock.elapsedMs).toBeGreaterThanOrEqual(60_000)
+    expect(clock.elapsedMs).toBeLessThan(70_000)
   })
 
   test('JSON for ever ends with the time for collecting, and nothing is left under the name', async () => {
@@ -546,6 +556,50 @@ describe('what is no CSV', () => {
     const csv = `\uFEFF${CSV}`
     const bytes = await download([raw.whole(csv)])
     expect(bytes).toBe(Buffer.byteLength(csv))
+  })
+})
+
+describe('a CSV that comes compressed, though it was asked for as it is', () => {
+  const gzipped = (csv: string, { sent = Infinity, status = '200 OK', name = 'gzip' } = {}): RawAnswer => {
+    const bytes = gzipSync(csv)
+    const head = `HTTP/1.1 ${status}\r\ncontent-encoding: ${name}\r\netag: ${ETAG}\r\ncontent-length: ${bytes.length}\r\n\r\n`
+    return (socket) => {
+      socket.write(Buffer.concat([Buffer.from(head), bytes.subarray(0, sent)]), () =>
+        setTimeout(() => socket.end(), 150)
+      )
+    }
+  }
+
+  test.each(['gzip', 'x-gzip', 'GZIP'])('%s is decoded; two of one size make it whole', async (name) => {
+    await expectWhole(await download([gzipped(CSV, { name })]))
+    expect(server.requests).toHaveLength(2)
+  })
+
+  test('what breaks off is fetched from its start', async () => {
+    await expectWhole(await download([gzipped(CSV, { sent: 60 }), gzipped(CSV)]))
+    expect(retries[0]).toMatch(/^the CSV broke off after \d+ bytes/)
+    expect(server.headers('range').filter((range) => range !== undefined)).toEqual([])
+  })
+
+  test('the token is covered in it', async () => {
+    const row = `1760000100000,100,${TOKEN},200,OK,t-1,true,512,5\n`
+    await expectWhole(
+      await download([gzipped(CSV + row)]),
+      CSV + row.replace(TOKEN, '*'.repeat(TOKEN.length))
+    )
+  })
+
+  test('what says so and is not compressed is no CSV; the next one may be', async () => {
+    await expectWhole(await download([raw.whole(CSV, { 'content-encoding': 'gzip' }), raw.whole(CSV)]))
+  })
+
+  test('a compressed part is not joined to what is there', async () => {
+    const broken = raw.truncated(CSV, 700, { etag: ETAG })
+    const part = gzipped(CSV.slice(700), {
+      status: `206 Partial\r\ncontent-range: bytes 700-${CSV.length - 1}/${CSV.length}`
+    })
+    await expectWhole(await download([broken, part, raw.whole(CSV, { etag: ETAG })]))
+    expect(retries[1]).toMatch(/the encoding "gzip"/)
   })
 })
 

@@ -30,13 +30,19 @@ class IncompleteError extends Error {
   override name = 'IncompleteError'
 }
 
+/** Something between here and the service encodes what it hands on, and will hardly stop. */
+class EncodingError extends Error {
+  override name = 'EncodingError'
+}
+
 function policyOf({ isFinal = false }: DownloadOptions): RetryPolicy {
   return {
     ...RETRY.collect,
     isTransient: (thrown) =>
       thrown instanceof NotCsvError
         ? !isFinal
-        : thrown instanceof IncompleteError || RETRY.collect.isTransient(thrown)
+        : thrown instanceof IncompleteError || RETRY.collect.isTransient(thrown),
+    isRefusal: (thrown) => thrown instanceof EncodingError || RETRY.collect.isRefusal(thrown)
   }
 }
 
@@ -197,8 +203,7 @@ class Transfer {
 
   async #receive(reply: Reply, part: ContentRange | undefined): Promise<void> {
     const encoding = reply.header('content-encoding') ?? 'identity'
-    if (encoding !== 'identity')
-      throw new NotCsvError(`the CSV came in the encoding ${encoding}, which was not asked for`)
+    if (encoding !== 'identity') throw this.#refuseEncoding(encoding)
     const file = await keep(open(this.#part, this.#bytes === 0 ? 'w' : 'a'))
     try {
       await this.#write(reply, { file, toByte: part?.toByte ?? Infinity })
@@ -212,6 +217,13 @@ class Transfer {
     } finally {
       await file.close()
     }
+  }
+
+  #refuseEncoding(encoding: string): EncodingError {
+    this.#version = undefined
+    return new EncodingError(
+      `the CSV came in the encoding "${encoding}", which was not asked for (accept-encoding: identity) and cannot be read. Check what stands between this machine and the service`
+    )
   }
 
   async #write(reply: Reply, { file, toByte }: { file: FileHandle; toByte: number }): Promise<void> {

@@ -5,6 +5,8 @@ import { readContentRange } from './content-range.js'
 import { describeErrorBody } from './error-body.js'
 import { MalformedReplyError, RedirectError, RefusedError, ServiceError } from '../errors.js'
 import { CONNECT_TIMEOUT_MS, failureOf } from './failures.js'
+import { withoutGzip } from './gzip.js'
+import type { RawReply } from './gzip.js'
 import { Redactor } from './redact.js'
 import type { HeldBytes, PartPlace, ReplyBody } from './redact.js'
 import { Agent, EnvHttpProxyAgent } from './undici.js'
@@ -136,7 +138,8 @@ export class Http {
         idempotent: false,
         ...(call.signal && { signal: call.signal })
       })
-      return this.#receive(call, { status: statusCode, headers, body })
+      const reply = { status: statusCode, headers, body }
+      return this.#receive(call, call.method === 'HEAD' ? reply : withoutGzip(reply))
     } catch (thrown) {
       throw this.#failureOf(call, thrown)
     }
@@ -245,12 +248,6 @@ function placeOf(contentRange: string | undefined, { held, total }: PartsBefore 
   const range = readContentRange(contentRange)
   const end = range?.total ?? total ?? Infinity
   return { held, bytesToEnd: end - (range?.fromByte ?? 0) + (held?.length ?? 0) }
-}
-
-interface RawReply {
-  readonly status: number
-  readonly headers: Record<string, string | string[] | undefined>
-  readonly body: Readable
 }
 
 async function readText(call: Call, body: Readable): Promise<string> {
