@@ -45,6 +45,18 @@ function gate(changes: Changes = {}): Promise<Outcome> {
   return ports.clock.run(runGate(ports, settings))
 }
 
+test('a grid without an id beside the one requested: the end is seen, and its results are missed', async () => {
+  const document = (id?: string): Record<string, unknown> => ({
+    uuid: id,
+    region: 'us-east-1',
+    status: 'started'
+  })
+  service.nextDocument = { _embedded: { grids: [document('grid1'), document()] } }
+  const outcome = await gate()
+  expect(outcome.verdict).toBe('inconclusive')
+  expect(JSON.stringify(outcome)).toContain('_embedded.grids[1].uuid should be text, found nothing')
+})
+
 const MIXED: GridChoice[] = [makeSpecification(), { id: 'theirs' }]
 const EXISTING: Partial<Settings> = { origin: { kind: 'existing', runId: 'theirs' } }
 
@@ -437,6 +449,22 @@ describe('the timeout', () => {
     expect(ports.outputs.get('verdict')).toBe('timed-out')
     expect(ports.states.at(-1)).toMatchObject({ cleanupDue: false })
     expect(ports.clock.elapsedMs).toBeLessThan(70_000)
+  })
+
+  test('a grid without an id costs no time, and the run is stopped once', async () => {
+    service.nextDocument = { _embedded: { grids: [{ region: 'us-east-1', status: 'started' }] } }
+    expect((await gate({ timeoutMs: 60_000 })).verdict).toBe('timed-out')
+    expect(service.count('stopRun')).toBe(1)
+    expect(ports.clock.elapsedMs).toBeLessThan(85_000)
+  })
+
+  test('a service that makes no sense any more keeps the step for a minute or two, not for more', async () => {
+    const nonsense = faults.answer(200, { status: 'finished' })
+    service.meet('showRun', ...many(nonsense))
+    service.meet('stopRun', ...many(nonsense))
+    expect((await gate({ timeoutMs: 60_000 })).verdict).toBe('timed-out')
+    expect(ports.states.at(-1)).toMatchObject({ runId: 'run1', cleanupDue: true })
+    expect(ports.clock.elapsedMs).toBeLessThan(180_000)
   })
 
   test.each([404, 409, 422])(

@@ -1,5 +1,6 @@
 import type { Clock } from './clock.js'
 import {
+  MalformedReplyError,
   isNotReady,
   isTransient,
   mayBeMomentary,
@@ -34,6 +35,20 @@ function outageWithKnownToken(transientMs: number): RetryPolicy {
   return { ...outage(transientMs), isRefusal: mayBeMomentaryForKnownToken }
 }
 
+/**
+ * What costs money as long as it runs is ended however long the service is away. A service that answers, and never so that it can be
+ * understood, is no longer borne than one that says no.
+ */
+function ending(refusalMs: number): RetryPolicy {
+  const isMalformed = (error: unknown): boolean => error instanceof MalformedReplyError
+  return {
+    isTransient: (error) => isTransient(error) && !isMalformed(error),
+    transientMs: Infinity,
+    isRefusal: (error) => mayBeMomentary(error) || isMalformed(error),
+    refusalMs
+  }
+}
+
 /** Results are made after the run has ended: what says "not yet" is borne as long as the collection lasts, a "no" for a minute. */
 const COLLECT: RetryPolicy = {
   isTransient: isNotReady,
@@ -53,9 +68,9 @@ export const RETRY = {
   findRun: outage(2 * MINUTE_MS),
   // Hardly ever is there a twin: where the list cannot be read, nobody waits long for it.
   findTwins: outage(30 * SECOND_MS, 10 * SECOND_MS),
-  stopRun: outage(Infinity, 30 * SECOND_MS),
+  stopRun: ending(30 * SECOND_MS),
   // A 404 may come from an ingress, and a grid that is taken for gone goes on: it is asked for twice and more.
-  terminateGrid: outage(Infinity, 15 * SECOND_MS),
+  terminateGrid: ending(15 * SECOND_MS),
   collect: COLLECT,
   // Everything is home by then; the service may still be away for a moment.
   lastLook: { ...COLLECT, transientMs: MINUTE_MS }

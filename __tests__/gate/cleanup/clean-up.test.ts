@@ -257,6 +257,19 @@ describe('the grids that the step made', () => {
     expect(clock.elapsedMs).toBeLessThan(30_000)
   })
 
+  test('one whose termination is never answered so that it can be understood is warned about, soon', async () => {
+    addGrid('g1')
+    service.meet('terminateGrid', ...Array.from({ length: 50 }, () => faults.answer(200, { ok: true })))
+    expect(await clean({ madeGrids: ['g1'] })).toBe(false)
+    expect(clock.elapsedMs).toBeLessThan(60_000)
+  })
+
+  test('one that is seen ended has ended, in whatever form its termination was answered', async () => {
+    service.grids.set('g1', { id: 'g1', statuses: ['stopped'], fields: [], isTerminated: false })
+    service.meet('terminateGrid', ...Array.from({ length: 50 }, () => faults.answer(200, { ok: true })))
+    expect(await clean({ madeGrids: ['g1'] })).toBe(true)
+  })
+
   test('a termination that fails in passing is repeated', async () => {
     addGrid('g1')
     service.meet('terminateGrid', faults.answer(503), faults.dropAfter)

@@ -13,6 +13,12 @@ const listed = (gridId: string, region = 'us-east-1', isNamed = true): ListedGri
 const US = { region: 'us-east-1' }
 const EU = { region: 'eu-west-1' }
 
+test('a grid that has no id yet is one more that must show up', () => {
+  const settings = makeSettings({ origin: { kind: 'existing', runId: 'run1' } })
+  const first = makeRun({ grids: [makeGrid()], oddGrids: ['grids[1].uuid should be text, found nothing'] })
+  expect(expectedGrids(settings, first)).toEqual([US, {}])
+})
+
 describe('what is missing', () => {
   test.each<[string, ExpectedGrid[], ListedGrid[], string[]]>([
     ['nothing', [US, EU], [listed('a', 'eu-west-1'), listed('b')], []],

@@ -40,6 +40,32 @@ test('stop is repeated while the run goes on', async () => {
   expect(clock.elapsedMs).toBe(4_000)
 })
 
+test('a grid without an id hides neither the stop nor the end', async () => {
+  service.runs[0]!.document = { _embedded: { grids: [{ region: 'us-east-1', status: 'started' }] } }
+  expect((await end()).status).toBe('finished')
+  expect(service.order()).toEqual(['stopRun', 'showRun'])
+})
+
+test('a stop that was answered with the end is not repeated while looks make no sense', async () => {
+  service.meet('showRun', ...Array.from({ length: 5 }, () => faults.answer(200, { uuid: 'mine' })))
+  expect((await end()).status).toBe('finished')
+  expect(service.count('stopRun')).toBe(1)
+})
+
+test('the end of another run is not taken for the end', async () => {
+  service.meet('showRun', faults.answer(200, { uuid: 'theirs', status: 'finished' }))
+  expect((await end()).id).toBe('mine')
+})
+
+test('a service that never makes sense is given up after half a minute', async () => {
+  const nonsense = faults.answer(200, { status: 'finished' })
+  service.meet('stopRun', ...Array.from({ length: 100 }, () => nonsense))
+  service.meet('showRun', ...Array.from({ length: 100 }, () => nonsense))
+  await expect(end()).rejects.toThrow(/uuid should be text/)
+  expect(clock.elapsedMs).toBeGreaterThanOrEqual(30_000)
+  expect(clock.elapsedMs).toBeLessThan(60_000)
+})
+
 test('a stop that says finished while the run is seen running is repeated', async () => {
   service.meet('stopRun', faults.answer(200, { uuid: 'mine', status: 'finished' }))
   await end()

@@ -6,7 +6,7 @@ import type { ScanResult } from '../../results/counts/scan-result.js'
 import type { Report, Run } from '../../service/documents/documents.js'
 import { RETRY, retry } from '../../service/retry.js'
 import { stateOfApdex } from './apdex.js'
-import { expectedGrids, findMissing, findSmaller } from './expected-grids.js'
+import { expectedGrids, findMissing, findNameless, findSmaller } from './expected-grids.js'
 import type { ExpectedGrid } from './expected-grids.js'
 import { findTwins } from './fetch-results.js'
 import type { GridResult } from './fetch-results.js'
@@ -81,7 +81,7 @@ export async function collect(gate: Gate, run: Run, options: CollectOptions): Pr
     resultsDir,
     grids: grids.map(({ result }) => result),
     missingGrids: findMissing(expected, sources),
-    gaps: [...earlier.gaps, ...findSmaller(settings, latest.grids)],
+    gaps: [...earlier.gaps, ...findNameless(latest), ...findSmaller(settings, latest.grids)],
     doubts: [...doubts, ...reportDoubts, ...(settings.target.kind === 'local' ? [] : findTwins(grids))],
     spansMs: spansOf(scans),
     pausesMs: pausesOf(scans),
@@ -123,7 +123,8 @@ function lackIn(
   if (settings.target.kind === 'local' || phaseOf(run.status) !== 'ended well') return 'nothing'
   const sources = sourcesIn(gate, run)
   const needed = isPatient ? 'something needed' : 'something'
-  if (sources.length === 0 || findMissing(expected, sources).length > 0) return needed
+  const isOdd = run.oddGrids !== undefined
+  if (sources.length === 0 || isOdd || findMissing(expected, sources).length > 0) return needed
   const apdex = stateOfApdex(run.apdex)
   if (apdex === 'there') return 'nothing'
   const isNeeded = apdex === 'late' && settings.thresholds.some(({ metric }) => metric === 'apdex')

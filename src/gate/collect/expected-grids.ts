@@ -32,7 +32,15 @@ export function expectedGrids({ origin }: Settings, earlier: Run | undefined): E
     return origin.grids.map((grid) => (isReference(grid) ? { id: grid.id } : { region: grid.region }))
   // A list may name a grid twice.
   const regions = new Map((earlier?.grids ?? []).map(({ id, region }) => [id, region]))
-  return [...regions.values()].map((region) => (region === UNKNOWN_REGION ? {} : { region }))
+  const named = [...regions.values()].map((region) => (region === UNKNOWN_REGION ? {} : { region }))
+  return [...named, ...(earlier?.oddGrids ?? []).map(() => ({}))]
+}
+
+/** Grids of which nobody can tell the results, in sentences. */
+export function findNameless({ oddGrids = [] }: Run): string[] {
+  return oddGrids.map(
+    (what) => `The service lists a grid in a form in which its results cannot be found: ${what}.`
+  )
 }
 
 /** What was expected and is not listed, in words: `grid abc`, `a grid in eu-west-1`. Each listed grid stands for one that was expected. */

@@ -1,6 +1,6 @@
 import type { ServiceClient } from '../../service/client.js'
 import type { Clock } from '../../service/clock.js'
-import { RefusedError, isTransient } from '../../service/errors.js'
+import { MalformedReplyError, RefusedError, isTransient } from '../../service/errors.js'
 import { RETRY, retry } from '../../service/retry.js'
 import { gridPhaseOf } from './grid-status.js'
 
@@ -14,9 +14,10 @@ export async function endGrid(
     try {
       await client.terminateGrid(id, signal)
     } catch (thrown) {
-      // One that has ended already may refuse to be ended.
+      // One that has ended already may refuse to be ended; and the reply to its end may be in another form.
       const isRefused = thrown instanceof RefusedError && !isTransient(thrown)
-      if (!isRefused || !(await isSeenEnded(client, id, signal))) throw thrown
+      const isAnswered = isRefused || thrown instanceof MalformedReplyError
+      if (!isAnswered || !(await isSeenEnded(client, id, signal))) throw thrown
     }
   }
   try {

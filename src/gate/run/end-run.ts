@@ -1,7 +1,7 @@
 import type { ServiceClient } from '../../service/client.js'
 import type { Clock } from '../../service/clock.js'
 import type { Run } from '../../service/documents/documents.js'
-import { RefusedError } from '../../service/errors.js'
+import { MalformedReplyError, RefusedError } from '../../service/errors.js'
 import { Failures, RETRY } from '../../service/retry.js'
 import { hasEnded } from './run-status.js'
 
@@ -9,6 +9,8 @@ interface Ports {
   readonly client: ServiceClient
   readonly clock: Clock
   readonly signal: AbortSignal
+  /** Told of the stop's own reply. */
+  readonly onStopped: (run: Run) => void
 }
 
 const LOOK_EVERY_MS = 2_000
@@ -24,12 +26,21 @@ export async function endRun(
   const { clock, signal } = options
   const failures = new Failures(RETRY.stopRun, clock)
   let failure: unknown
+  const told = { hasEnded: false }
+  const onStopped = ({ status }: Run): void => {
+    told.hasEnded = hasEnded(status)
+  }
   for (;;) {
     try {
-      // Stopping is repeated, for it does no harm, until a look shows the end.
-      const run = await stopAndLook({ client, clock, signal }, id)
-      if (run !== undefined && hasEnded(run.status)) return run
-      failures.noteAnswer()
+      // Stopping is repeated, for it does no harm, until the service calls the run ended and a look shows it.
+      const run = told.hasEnded
+        ? await look({ client, signal }, id)
+        : await stopAndLook({ client, clock, signal, onStopped }, id)
+      if (run !== undefined) {
+        if (hasEnded(run.status)) return run
+        told.hasEnded = false
+        failures.noteAnswer()
+      }
     } catch (thrown) {
       if (signal.aborted) throw failure ?? thrown
       failures.bear(thrown)
@@ -51,16 +62,16 @@ async function stopAndLook(ports: Ports, id: string): Promise<Run | undefined> {
 }
 
 /** The word of the stop alone is not believed: a look tells, also after a refusal, for a run that has just ended refuses to be stopped. */
-async function stop({ client, signal }: Ports, id: string): Promise<Run> {
+async function stop({ client, signal, onStopped }: Ports, id: string): Promise<Run> {
   try {
-    await client.stopRun(id, signal)
+    onStopped(await client.stopRun(id, signal))
   } catch (thrown) {
-    if (!(thrown instanceof RefusedError)) throw thrown
-    const run = await client.showRun(id, signal).catch(() => undefined)
+    if (!(thrown instanceof RefusedError || thrown instanceof MalformedReplyError)) throw thrown
+    const run = await look({ client, signal }, id).catch(() => undefined)
     if (run !== undefined && hasEnded(run.status)) return run
     throw thrown
   }
-  return client.showRun(id, signal)
+  return look({ client, signal }, id)
 }
 
 /** Comes back when the end is seen, or when it is time to ask again. */
@@ -70,7 +81,14 @@ async function lookMeanwhile({ client, clock, signal }: Ports, id: string): Prom
   while (clock.now() < untilMs && !(run && hasEnded(run.status))) {
     await clock.sleep(LOOK_EVERY_MS, signal)
     // What a look fails with is for the stop itself to tell.
-    run = (await client.showRun(id, signal).catch(() => undefined)) ?? run
+    run = (await look({ client, signal }, id).catch(() => undefined)) ?? run
   }
   return run
+}
+
+/** The run, and no other: the end of another one tells nothing. */
+async function look({ client, signal }: Pick<Ports, 'client' | 'signal'>, id: string): Promise<Run> {
+  const run = await client.showRun(id, signal)
+  if (run.id === id) return run
+  throw new MalformedReplyError(`reading run ${id}`, `the reply is about another run, ${run.id}`)
 }

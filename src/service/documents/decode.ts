@@ -25,6 +25,15 @@ export function isId(text: string): boolean {
 /** Where an account's tokens lie, or would lie in a reply of another shape. */
 const SECRET_PATH = /(_token|users(\[\d+\])?)$/
 
+class OddPartError extends MalformedReplyError {
+  constructor(
+    operation: string,
+    readonly what: string
+  ) {
+    super(operation, `the reply is not as documented: ${what}`)
+  }
+}
+
 /** One reply, or a part of it, with the way to it for the error message. */
 class Part {
   constructor(
@@ -114,10 +123,10 @@ class Part {
     }
   }
 
-  odd(wanted: string): MalformedReplyError {
-    return new MalformedReplyError(
+  odd(wanted: string): OddPartError {
+    return new OddPartError(
       this.operation,
-      `the reply is not as documented: ${this.path || 'the reply'} should be ${wanted}, found ${this.found()}`
+      `${this.path || 'the reply'} should be ${wanted}, found ${this.found()}`
     )
   }
 
@@ -167,13 +176,9 @@ function decodeNode(node: Part): GridNode {
   return { address: textOf(node, 'ip'), state: textOf(node, 'state') }
 }
 
-/** A run to be judged: its status must be there, and every grid must have a name by which its results can be found. */
+/** A run to be watched: its status must be there. What is odd about its grids keeps nobody from seeing its end, or from stopping it. */
 export function decodeRun(reply: Part, words: Vocabulary): Run {
-  return {
-    ...decodeMadeRun(reply, words),
-    status: reply.at('status').status(),
-    grids: embeddedIn(reply).at('grids').list().map(decodeMadeGrid)
-  }
+  return { ...decodeMadeRun(reply, words), status: reply.at('status').status() }
 }
 
 /**
@@ -182,6 +187,7 @@ export function decodeRun(reply: Part, words: Vocabulary): Run {
  */
 export function decodeMadeRun(reply: Part, words: Vocabulary): Run {
   const embedded = embeddedIn(reply)
+  const { grids, oddGrids } = decodeGridsOf(embedded.at('grids'))
   return {
     id: reply.at('uuid').id(),
     status: statusOf(reply),
@@ -197,12 +203,31 @@ export function decodeMadeRun(reply: Part, words: Vocabulary): Run {
     remoteErrors: decodeRemoteErrors(reply.at('remote_errors')),
     startedMs: reply.at('started').try((part) => part.optionalTimestamp()),
     stoppedMs: reply.at('stopped').try((part) => part.optionalTimestamp()),
-    grids: entriesOf(embedded.at('grids')).flatMap((grid) => grid.try(decodeMadeGrid) ?? []),
+    grids,
+    ...(oddGrids.length > 0 && { oddGrids }),
     files: entriesOf(embedded.first('files', words.files)).flatMap(
       (file) => file.try((part) => part.at('name').text()) ?? []
     ),
     results: entriesOf(embedded.at('results')).map(decodeResult)
   }
+}
+
+/** A grid by which no results can be found is not hidden: whoever judges the run must know that it is there. */
+function decodeGridsOf(list: Part): { grids: Grid[]; oddGrids: string[] } {
+  const grids: Grid[] = []
+  const oddGrids: string[] = []
+  const read = (take: () => void): void => {
+    try {
+      take()
+    } catch (thrown) {
+      if (!(thrown instanceof OddPartError)) throw thrown
+      oddGrids.push(thrown.what)
+    }
+  }
+  read(() => {
+    for (const grid of list.list()) read(() => grids.push(decodeMadeGrid(grid)))
+  })
+  return { grids, oddGrids }
 }
 
 const UNKNOWN = 'unknown'

@@ -42,6 +42,8 @@ export interface Run {
   readonly startedMs: number | undefined
   readonly stoppedMs: number | undefined
   readonly grids: readonly Grid[]
+  /** What is odd about entries that should be grids and have no id, so that their results cannot be found. */
+  readonly oddGrids?: readonly string[]
   readonly files: readonly string[]
   readonly results: readonly ResultLink[]
 }
