@@ -37,6 +37,15 @@ test('finds by the marker alone, on every page, newest first', async () => {
   expect(clock.elapsedMs).toBe(0)
 })
 
+test.each([
+  ['in capitals', ['LOADGATE-1']],
+  ['joined by spaces', [`nightly ${MARKER} team-x`]],
+  ['joined by semicolons', [`a;${MARKER}`]]
+])('finds it where the service writes tags %s', async (_, tags) => {
+  service.addRun({ id: 'mine', tags })
+  expect(await find()).toEqual(['mine'])
+})
+
 test('is patient with a list that lags', async () => {
   const finding = find()
   await service.reached('listRuns', 3)

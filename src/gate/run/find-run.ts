@@ -20,7 +20,7 @@ const PATIENT_MS = [0, 1_000, 2_000, 4_000, 8_000]
 export const VERY_PATIENT_MS = [...PATIENT_MS, 15_000, 15_000]
 
 /** What a search without a find is told with: that nothing was found is no proof that nothing was made. */
-const MARKER = /loadgate-[0-9a-f]{8}-[0-9a-f]{4}-/
+const MARKER = /loadgate-[0-9a-f]{8}-[0-9a-f]{4}-/i
 
 export const MAY_BE_RUNNING = 'One may still be running: look for it at the service.'
 
@@ -29,11 +29,17 @@ export const MAY_BE_RUNNING = 'One may still be running: look for it at the serv
  * one that was asked for, or another gate's marker. Without tags it cannot be told; and a service may have tags of its own.
  */
 export function isForeign({ tags, name }: Run, marker: string, ownName?: string): boolean {
-  const texts = tags.map((tag) => tag.toLowerCase())
-  if (texts.length === 0 || texts.some((tag) => tag.includes(marker))) return false
+  if (tags.length === 0 || isMarked({ tags }, marker)) return false
   return (
-    texts.some((tag) => MARKER.test(tag)) || (ownName !== undefined && name !== undefined && name !== ownName)
+    tags.some((tag) => MARKER.test(tag)) || (ownName !== undefined && name !== undefined && name !== ownName)
   )
+}
+
+/** Whether the marker is among the tags, however the service joins or writes them. */
+function isMarked({ tags }: Pick<Run, 'tags'>, marker: string): boolean {
+  // The marker is letters, digits and hyphens.
+  const isWhole = new RegExp(`(?<![a-z0-9])${marker}(?![a-z0-9])`, 'i')
+  return tags.some((tag) => isWhole.test(tag))
 }
 
 /** The runs that carry the marker right now, newest first as the list has them. */
@@ -43,7 +49,7 @@ export async function listMarked(
   { signal, mostPages = MOST_PAGES }: { signal?: AbortSignal | undefined; mostPages?: number } = {}
 ): Promise<Run[]> {
   const { runs } = await readRunList(client, { signal, mostPages })
-  return runs.filter((run) => run.tags.includes(marker))
+  return runs.filter((run) => isMarked(run, marker))
 }
 
 /** Looks for the runs of a lost reply by their marker, newest first as the list has them. */
