@@ -58,6 +58,14 @@ test('a list that fails in passing before the repeat is read again, for without 
   expect(service.count('repeatRun')).toBe(1)
 })
 
+test('a run that nobody knows is told at once, with the words of the service, and nothing is sent', async () => {
+  service.runs.splice(0)
+  await expect(start()).rejects.toThrow(/reading run before: the service answered 404: Sorry.*Check the id/)
+  expect(gate.ports.clock.elapsedMs).toBe(0)
+  expect(service.order()).toEqual(['showRun'])
+  expect(gate.saved.state.cleanupDue).toBe(false)
+})
+
 test('gives a new run, which is noted', async () => {
   const { id } = await start()
   expect(id).toBe(service.runs[0]?.id)

@@ -1,7 +1,8 @@
 import type { ServiceClient } from '../../service/client.js'
 import type { Clock } from '../../service/clock.js'
 import type { Run } from '../../service/documents/documents.js'
-import { MalformedReplyError, hadNoEffect } from '../../service/errors.js'
+import { MalformedReplyError, RefusedError, hadNoEffect } from '../../service/errors.js'
+import type { RunList } from '../../service/run-list.js'
 import { readRunList } from '../../service/run-list.js'
 import { MAY_BE_RUNNING, MOST_HEAD_PAGES, findPatiently } from './find-run.js'
 import type { Gate } from '../gate.js'
@@ -48,26 +49,35 @@ function assertNew(run: Run, id: string, attempt: RepeatAttempt | undefined): vo
     )
 }
 
-/** What the list holds before the repeat; undefined where it cannot be read, which is no reason not to repeat. */
+/**
+ * What the list holds before the repeat; undefined where it cannot be read, which is no reason not to repeat. A run that nobody knows
+ * is one: nothing was sent yet, and a wrong id is told at once.
+ */
 async function lookBefore(
-  { client, ports }: Gate,
+  { client, ports: { clock } }: Gate,
   id: string,
   signal: AbortSignal
 ): Promise<RepeatAttempt | undefined> {
-  const look = async (): Promise<RepeatAttempt> => {
-    const { name, tool, threads, rampupSeconds, durationSeconds } = await client.showRun(id, signal)
-    const { runs } = await readRunList(client, { signal, mostPages: MOST_HEAD_PAGES })
-    return {
-      runId: id,
-      likeness: { name, tool, threads, rampupSeconds, durationSeconds },
-      knownIds: runs.map((run) => run.id),
-      askedMs: ports.clock.now()
-    }
-  }
+  const list = (): Promise<RunList> => readRunList(client, { signal, mostPages: MOST_HEAD_PAGES })
   try {
-    return await retry(look, RETRY.findRun, { clock: ports.clock, signal })
-  } catch {
+    const shown = await retry(() => client.showRun(id, signal), RETRY.showExistingRun, { clock, signal })
+    const { name, tool, threads, rampupSeconds, durationSeconds } = shown
+    const runs = await retry(list, RETRY.findRun, { clock, signal }).then(
+      (listed) => listed.runs,
+      () => undefined
+    )
     signal.throwIfAborted()
+    return (
+      runs && {
+        runId: id,
+        likeness: { name, tool, threads, rampupSeconds, durationSeconds },
+        knownIds: runs.map((run) => run.id),
+        askedMs: clock.now()
+      }
+    )
+  } catch (thrown) {
+    signal.throwIfAborted()
+    if (thrown instanceof RefusedError && thrown.status === 404) throw thrown
     return undefined
   }
 }
