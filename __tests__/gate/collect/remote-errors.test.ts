@@ -72,6 +72,38 @@ describe('lost load is not left out', () => {
   })
 })
 
+describe('lost load within a log', () => {
+  test.each([
+    ['what an exception came from', 'x.Error: stopped\n\tat a.B.c(B.java:1)\nCaused by: load lost: node 2'],
+    ['what was suppressed', 'x.Error: stopped\n\tSuppressed: load lost: node 2\n\tat a.B.c(B.java:1)']
+  ])('%s is not folded away', (_, text) => {
+    expect(lostLoad(listRemoteErrors(text))).toEqual([expect.stringContaining('node 2')])
+  })
+
+  test.each([
+    ['[us-east-1] load lost: node 2', '[us-east-1] node 2'],
+    ['ERROR load lost: node 2', 'ERROR node 2'],
+    ['WARN: load lost: node 2', 'WARN: node 2'],
+    [
+      '2026-01-05 12:00:00,123 [main] ERROR - load lost: node 2',
+      '2026-01-05 12:00:00,123 [main] ERROR - node 2'
+    ],
+    ['[a][b] Load lost: node 2', '[a][b] node 2']
+  ])('%s', (line, words) => expect(lostLoad([line])).toEqual([words]))
+
+  test.each(['no load lost: x', 'errors load lost: x', '[open load lost: x', 'ERROR in load lost: x'])(
+    'is not %s',
+    (line) => expect(lostLoad([line])).toEqual([])
+  )
+
+  test('is looked for in no time, whatever the line', () => {
+    const lines = ['1'.repeat(1e5), '[]'.repeat(5e4), 'error '.repeat(2e4), `${'1 '.repeat(5e4)}x`]
+    const sinceMs = performance.now()
+    expect(lostLoad(lines)).toEqual([])
+    expect(performance.now() - sinceMs).toBeLessThan(2_000)
+  })
+})
+
 test('lost load is known by its first words', () => {
   expect(lostLoad(['load lost: a', 'LOAD LOST:b', 'a load lost: c', 'load was lost'])).toEqual(['a', 'b'])
 })

@@ -5,8 +5,12 @@ const LONGEST_LINE = 500
 const LONGEST_QUOTE = 500
 /** Only an attack on the stack goes deeper. */
 const DEEPEST = 6
-/** What a service that knows it starts a line with when part of the load did not run. */
-const LOAD_LOST = /^\s*load lost:\s*/i
+/**
+ * What a service that knows it starts a line with when part of the load did not run. A log puts a time, a level or something in brackets
+ * before it, and Java what an exception came from.
+ */
+const LOAD_LOST =
+  /^\s*((?:\[[^\]]*\][\s:|-]*|(?:trace|debug|info|warn|warning|error|fatal|severe|caused by|suppressed)[\s:|-]+|\d[\dTZ:.,+/-]*\s+)*)load lost:\s*/i
 
 /** What the embedded service says of a run that was told to stop. */
 const STOPPED = /^\s*load lost:\s*stopped by a caller\b/i
@@ -30,7 +34,7 @@ export function joinRemoteErrors(earlier: string | undefined, later: string | un
 
 /** What the lines say of load that was lost; empty when they say nothing of it. */
 export function lostLoad(lines: readonly string[]): string[] {
-  return lines.filter((line) => LOAD_LOST.test(line)).map((line) => line.replace(LOAD_LOST, ''))
+  return lines.filter(isLoss).map((line) => line.replace(LOAD_LOST, '$1'))
 }
 
 /** The lines without the one that tells of a stop, where the gate itself has stopped the run: that is no news, and nobody else did it. */
@@ -40,7 +44,11 @@ export function withoutOwnStop(lines: readonly string[]): string[] {
 
 /** What decides the verdict, then the rest in its order. */
 export function worstFirst(lines: readonly string[]): string[] {
-  return [true, false].flatMap((isLoss) => lines.filter((line) => LOAD_LOST.test(line) === isLoss))
+  return [true, false].flatMap((isWanted) => lines.filter((line) => isLoss(line) === isWanted))
+}
+
+function isLoss(line: string): boolean {
+  return LOAD_LOST.test(line)
 }
 
 /** The first lines within a sentence. */
@@ -60,7 +68,7 @@ function parse(text: string): unknown {
 function linesOf(value: unknown, depth = 0): string[] {
   if (value === null || value === undefined || value === false || value === 0) return []
   if (depth > DEEPEST) return ['…']
-  if (typeof value === 'string') return foldStackTraces(value.split(/[\r\n\u0085\u2028\u2029]+/))
+  if (typeof value === 'string') return foldStackTraces(value.split(/[\r\n\u0085\u2028\u2029]+/), isLoss)
   if (Array.isArray(value)) return value.flatMap((inner) => linesOf(inner, depth + 1))
   if (typeof value === 'object')
     return Object.entries(value).flatMap(([key, inner]) =>
@@ -71,7 +79,7 @@ function linesOf(value: unknown, depth = 0): string[] {
 
 /** The words for lost load stay in front. */
 function nameLine(key: string, line: string): string {
-  return LOAD_LOST.test(line) ? `load lost: ${key}: ${line.replace(LOAD_LOST, '')}` : `${key}: ${line}`
+  return isLoss(line) ? `load lost: ${key}: ${line.replace(LOAD_LOST, '$1')}` : `${key}: ${line}`
 }
 
 function shortenLine(line: string): string {

@@ -3,11 +3,17 @@ const FRAME = /^\s*(?:at\s+\S+\s*\(.*\)?|\.\.\. \d+ (?:more|common frames omitte
 /** What an exception came from, which mostly says more than the exception itself. */
 const CAUSE = /^\s*(?:Caused by|Suppressed):/
 
-/** The lines of one text with each stack trace in the line that it belongs to: an error is one line, however deep it went. */
-export function foldStackTraces(lines: readonly string[]): string[] {
+/**
+ * The lines of one text with each stack trace in the line that it belongs to: an error is one line, however deep it went. What
+ * `staysAlone` is a line of its own wherever it stands.
+ */
+export function foldStackTraces(
+  lines: readonly string[],
+  staysAlone: (line: string) => boolean = () => false
+): string[] {
   const errors: { readonly words: string[]; frames: number }[] = []
   for (const line of lines) {
-    const last = errors.at(-1)
+    const last = staysAlone(line) ? undefined : errors.at(-1)
     if (last !== undefined && FRAME.test(line)) last.frames++
     else if (last !== undefined && CAUSE.test(line)) last.words.push(line.trim())
     else errors.push({ words: [line], frames: 0 })
