@@ -908,9 +908,15 @@ describe('a state that cannot be saved', () => {
     expect(running()).toEqual([])
   })
 
+  test('when a grid is about to be asked for: it is not', async () => {
+    fillDiskAfter(1)
+    expect((await gate({ grids: MIXED })).verdict).toBe('error')
+    expect(service.order()).toEqual([])
+  })
+
   test('when a grid was made: it is terminated all the same', async () => {
     service.grids.set('theirs', { id: 'theirs', statuses: ['started'], fields: [], isTerminated: false })
-    fillDiskAfter(1)
+    fillDiskAfter(2)
     expect((await gate({ grids: MIXED })).verdict).toBe('error')
     expect(service.runs).toEqual([])
     expect([...service.grids.values()].map(({ id, isTerminated }) => [id, isTerminated])).toEqual([

@@ -13,6 +13,8 @@ export interface StepState {
   readonly runId: string | undefined
   /** A repeat that was asked for: what is needed to know its run when the reply was lost. */
   readonly repeat?: RepeatAttempt | undefined
+  /** Grids that were asked for, as long as there is no reply: there is no list of grids in which they could be found. */
+  readonly askedGrids?: readonly AskedGrid[]
   /** Grids that the step made itself. */
   readonly madeGrids: readonly string[]
   /** Tool processes of the embedded service, by group. */
@@ -21,6 +23,14 @@ export interface StepState {
   readonly cleanupDue: boolean
   /** `stop-on-cancel: false`, as long as nothing but a cancelled job can have ended main: a kill cannot be told from one. */
   readonly leaveIfKilled?: boolean
+}
+
+/** What a person needs to find a grid at the service. */
+export interface AskedGrid {
+  readonly region: string
+  readonly nodes: number
+  readonly instanceType: string
+  readonly stopAfterMinutes: number
 }
 
 /** How to know the run that a repeat has made. */

@@ -52,6 +52,15 @@ describe('from the saved state alone', () => {
     expect(service.grids.get('g1')?.isTerminated).toBe(true)
   })
 
+  test('a grid that main was killed over while it was asked for is told, with what to do', async () => {
+    await clean({
+      askedGrids: [{ region: 'eu-west-1', nodes: 3, instanceType: 'm5.large', stopAfterMinutes: 45 }]
+    })
+    expect(log.of('warning')).toEqual([
+      'It is not known whether a grid was made: eu-west-1, 3 × m5.large. If it was, it ends by itself after 45 min (stop_after), or you end it at the service.'
+    ])
+  })
+
   test('the words of a service with a name of its own are used', async () => {
     await clean({ runId: 'mine', serviceName: 'acme' })
     expect(service.seen.every(({ path }) => path.startsWith('/api/acmes/mine'))).toBe(true)

@@ -74,6 +74,34 @@ describe('a mixed list', () => {
     await expect(settling).rejects.toBeInstanceOf(CancelledError)
   })
 
+  test('each is in the saved state before it is asked for, and no longer than until the reply', async () => {
+    service.meet('createGrid', faults.none, faults.hold)
+    const controller = new AbortController()
+    const settling = settle(mixed(), controller.signal)
+    await service.reached('createGrid', 2)
+    const states = gate.ports.states.map(({ askedGrids, madeGrids }) => [
+      madeGrids.length,
+      askedGrids?.map(({ region, nodes, stopAfterMinutes }) => [region, nodes, stopAfterMinutes])
+    ])
+    expect(states).toEqual([
+      [0, undefined],
+      [0, [['us-east-1', 2, 60]]],
+      [1, []],
+      [1, [['eu-west-1', 2, 60]]]
+    ])
+    expect(gate.ports.states[1]).toMatchObject({ cleanupDue: true })
+    controller.abort(new CancelledError('SIGINT'))
+    await expect(settling).rejects.toBeInstanceOf(CancelledError)
+    expect(gate.ports.log.of('warning')).toEqual([expect.stringContaining('eu-west-1, 2 × m4.large')])
+    expect(gate.saved.state).toMatchObject({ askedGrids: [], cleanupDue: true })
+  })
+
+  test('one that was refused leaves nothing to clean up', async () => {
+    service.meet('createGrid', faults.answer(422))
+    await expect(settle(mixed())).rejects.toMatchObject({ status: 422 })
+    expect(gate.saved.state).toMatchObject({ askedGrids: [], cleanupDue: false })
+  })
+
   test.each(['Started', 'STARTED', ' started '])(
     'one that is "%s" is waited for no longer',
     async (status) => {

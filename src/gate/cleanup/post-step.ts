@@ -4,6 +4,7 @@ import { vocabularyOf } from '../../protocol/vocabulary.js'
 import { cleanUp } from './clean-up.js'
 import { startDeadline } from '../deadline.js'
 import { isLeftRunning } from './leave-run.js'
+import { mayHaveBeenMade } from '../run/make-grids.js'
 import { openClient } from '../open-client.js'
 import type { ProcessGroup, StepState } from '../step-state.js'
 import { messageOf } from '../errors.js'
@@ -24,6 +25,7 @@ export async function cleanUpStep(state: StepState, ports: CleanUpPorts): Promis
   for (const group of state.processGroups) await endGroup(group, ports)
   if (!state.cleanupDue || state.address === '') return
   const { log, clock } = ports
+  for (const asked of state.askedGrids ?? []) log.warning(mayHaveBeenMade(asked))
   const deadline = startDeadline(clock, LONGEST_MS, { error: new Error('there was no time left') })
   const client = openClient(ports, {
     address: readAddress(state.address),

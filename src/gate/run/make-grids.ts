@@ -8,6 +8,7 @@ import { gridPhaseOf } from './grid-status.js'
 import { nextPollMs } from './poll-interval.js'
 import { RETRY, retry } from '../../service/retry.js'
 import { messageOf } from '../errors.js'
+import type { AskedGrid } from '../step-state.js'
 
 const LONGEST_LOOK_MS = 10_000
 
@@ -34,20 +35,29 @@ export async function settleGrids(
 
 async function makeGrid(gate: Gate, grid: GridSpecification, signal: AbortSignal): Promise<GridReference> {
   const { client, saved, ports } = gate
+  const { region, nodeCount: nodes, instanceType, stopAfterMinutes } = grid
+  const asked = { region, nodes, instanceType, stopAfterMinutes }
+  // A step that is killed before the reply knows no id: the post step can tell what was asked for, and no more.
+  saved.note({ askedGrids: [asked], cleanupDue: true })
   try {
     const { id } = await createSafely(gate, () => client.createGrid(grid, signal), signal)
-    saved.noteDone({ madeGrids: [...saved.state.madeGrids, id], cleanupDue: true })
+    saved.noteDone({ madeGrids: [...saved.state.madeGrids, id], askedGrids: [] })
     ports.log.info(`Grid ${id} is being made in ${grid.region} (${grid.nodeCount} × ${grid.instanceType})`)
     return { id }
   } catch (thrown) {
-    if (hadNoEffect(thrown)) throw thrown
     // Grids have no list and no tag: what became of this one cannot be looked up, and asking again might make a second.
-    ports.log.warning(
-      `It is not known whether a grid was made: ${grid.region}, ${grid.nodeCount} × ${grid.instanceType}. ` +
-        `If it was, it ends by itself after ${grid.stopAfterMinutes} min (stop_after), or you end it at the service. (${messageOf(thrown)})`
-    )
+    if (!hadNoEffect(thrown)) ports.log.warning(`${mayHaveBeenMade(asked)} (${messageOf(thrown)})`)
+    saved.noteDone({ askedGrids: [], cleanupDue: saved.state.madeGrids.length > 0 })
     throw thrown
   }
+}
+
+/** Of a grid whose reply was lost. */
+export function mayHaveBeenMade({ region, nodes, instanceType, stopAfterMinutes }: AskedGrid): string {
+  return (
+    `It is not known whether a grid was made: ${region}, ${nodes} × ${instanceType}. ` +
+    `If it was, it ends by itself after ${stopAfterMinutes} min (stop_after), or you end it at the service.`
+  )
 }
 
 async function awaitStart({ client, ports, settings }: Gate, id: string, signal: AbortSignal): Promise<void> {
