@@ -23,6 +23,8 @@ const FORMS: [string, (token: string) => string][] = [
   ['in an address', (token) => encodeURIComponent(token)],
   ['in an address, every sign of it', strictly],
   ['in an address, in capitals', (token) => strictly(token).replace(/%../g, (code) => code.toUpperCase())],
+  ['in hex', (token) => Buffer.from(token).toString('hex')],
+  ['in hex, in capitals', (token) => Buffer.from(token).toString('hex').toUpperCase()],
   ['in an address within an address', (token) => encodeURIComponent(strictly(token))],
   ['in a form', (token) => new URLSearchParams({ t: token }).toString().slice(2)],
   ['the header in an address', (token) => encodeURIComponent(base64(`${token}:`))],
@@ -162,6 +164,13 @@ test('no part of the token gets out when the bytes break off within it', async (
 })
 
 test.each([
+  ['every letter as in an address within an address', (token: string) => encodeURIComponent(percent(token))],
+  ['every letter as in an address', percent],
+  [
+    'every letter as in an address, in capitals',
+    (token: string) => percent(token).replace(/%../g, (code) => code.toUpperCase())
+  ],
+  ['some letters as in an address', (token: string) => token.replace(/[a-e]/g, percent)],
   [
     'letters escaped in JSON',
     (token: string) =>

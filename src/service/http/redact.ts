@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import { escapesOf, formsOf } from './written-forms.js'
+import { escapesOf, formsOf, hexOf } from './written-forms.js'
 
 /** A reply's bytes as they arrive, to be read once. */
 export interface ReplyBody extends AsyncIterable<Buffer> {
@@ -55,8 +55,8 @@ type Spelling = readonly (readonly string[])[]
 export class Redactor {
   readonly #text: RegExp | undefined
   readonly #bytes: RegExp | undefined
-  /** Of the bytes: one character of these each. */
-  readonly #spellings: readonly Spelling[]
+  /** Of the bytes, one character of these each: by the characters that they may begin with. */
+  readonly #byFirst: ReadonlyMap<string, readonly Spelling[]>
   /** Every form of a secret holds one of these as it is, so that bytes without them need no closer look. */
   readonly #clues: readonly Buffer[]
   readonly #longestBytes: number
@@ -64,11 +64,14 @@ export class Redactor {
   /** The others are what was sent along with requests. */
   constructor(token: string, others: readonly string[] = []) {
     const secrets = longestFirst([...secretsOf(token), ...others.flatMap(formsOfOther)])
-    this.#spellings = secrets.map((secret) => spell(secret, latin1Of))
-    this.#text = patternOf(secrets.map(spellForText))
-    this.#bytes = patternOf(this.#spellings)
-    this.#clues = secrets.map((secret) => Buffer.from(longestWord(secret)))
-    this.#longestBytes = Math.max(0, ...this.#spellings.map(longestLength))
+    const codes = longestFirst([token, ...others]).flatMap(hexOf)
+    const asTheyAre = codes.map((code) => Array.from(code, (character) => [character]))
+    const spellings = [...asTheyAre, ...secrets.map((secret) => spell(secret, latin1Of))]
+    this.#text = patternOf([...asTheyAre, ...secrets.map(spellForText)])
+    this.#bytes = patternOf(spellings)
+    this.#byFirst = byFirst(spellings)
+    this.#clues = [...new Set([...codes, ...secrets.map(longestWord)])].map((clue) => Buffer.from(clue))
+    this.#longestBytes = Math.max(0, ...spellings.map(longestLength))
   }
 
   text(text: string): string {
@@ -128,7 +131,8 @@ export class Redactor {
     for (let at = 0; at < tail.length; at++) {
       // A secret that is there whole may hold its own beginning once more.
       const isWithin = found.some(({ start, end }) => start < from + at && from + at < end)
-      if (!isWithin && this.#spellings.some((spelling) => isBegun(spelling, tail, at))) return from + at
+      const begun = this.#byFirst.get(tail.charAt(at)) ?? []
+      if (!isWithin && begun.some((spelling) => isBegun(spelling, tail, at))) return from + at
     }
     return bytes.length
   }
@@ -175,11 +179,19 @@ function spell(secret: string, literalOf: (character: string) => string): Spelli
   return Array.from(secret, (character) => formsOf(character, literalOf(character)))
 }
 
-/** A JSON writer may escape letters too. In bytes that would cost the quick look for what is there as it is. */
+/** A writer of JSON or of addresses may escape letters too. In bytes that would cost the quick look for what is there as it is. */
 function spellForText(secret: string): Spelling {
   return Array.from(secret, (character) => [
     ...new Set([...formsOf(character, character), ...escapesOf(character)])
   ])
+}
+
+function byFirst(spellings: readonly Spelling[]): Map<string, Spelling[]> {
+  const found = new Map<string, Spelling[]>()
+  for (const spelling of spellings)
+    for (const first of new Set(spelling[0]?.map((form) => form.charAt(0))))
+      found.set(first, [...(found.get(first) ?? []), spelling])
+  return found
 }
 
 function longestLength(spelling: Spelling): number {

@@ -15,9 +15,15 @@ const DEPTHS = [0, 1, 2]
 /** The ways in which an encoder may write any character at all, letters too. */
 export function escapesOf(character: string): readonly string[] {
   return [
+    ...DEPTHS.map((depth) => percentForm(character, depth)).flatMap(inBothCases),
     ...DEPTHS.map((depth) => unicodeForm(character, depth)).flatMap(inBothCases),
     ...entitiesOf(character)
   ]
+}
+
+/** The whole text in hex, with small and with capital digits. */
+export function hexOf(text: string): readonly string[] {
+  return inBothCases(Buffer.from(text).toString('hex'))
 }
 
 /** The ways in which JSON, addresses, CSV and HTML write one character; letters and digits are mostly written as they are. */
