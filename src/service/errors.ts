@@ -64,6 +64,14 @@ export class UploadError extends ServiceError {
   override name = 'UploadError'
 }
 
+/** What happened without a word of the service's, for where it is not known what it may echo; undefined for what is not of its making. */
+export function describeWithoutQuote(error: unknown): string | undefined {
+  if (error instanceof RefusedError)
+    return `${error.operation}: the service answered ${error.status}${hintFor(error.status)}`
+  if (error instanceof MalformedReplyError) return `${error.operation}: the reply is not as documented`
+  return undefined
+}
+
 /** Whether the same request may well succeed a little later. */
 export function isTransient(error: unknown): boolean {
   if (error instanceof UnreachableError) return true

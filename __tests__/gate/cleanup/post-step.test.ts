@@ -61,6 +61,25 @@ describe('from the saved state alone', () => {
     ])
   })
 
+  test.each([
+    ['refusal', 403, { error: 'password=hunter22 is wrong' }],
+    ['odd reply', 200, { uuid: 'mine', status: { password: 'hunter22' } }],
+    ['reply that is no JSON', 200, 'password=hunter22'],
+    ['odd id', 200, { uuid: 'password=hunter22' }]
+  ])('a %s is told without the words of the service, which may echo secrets', async (_, status, body) => {
+    service.addRun({ id: 'mine', statuses: ['running'] })
+    service.grids.set('g1', { id: 'g1', statuses: ['started'], fields: [], isTerminated: false })
+    for (const operation of ['showRun', 'stopRun', 'listRuns', 'showGrid', 'terminateGrid'] as const)
+      service.meet(operation, ...Array.from({ length: 200 }, () => faults.answer(status, body)))
+    await clean({ runId: 'mine', madeGrids: ['g1'] })
+    await clean({ marker: 'loadgate-1' })
+    expect(log.of('warning')).toHaveLength(3)
+    expect(log.lines.join('\n')).toMatch(
+      /Run mine may still be running: stopping run mine: the (service|reply)/
+    )
+    expect(log.lines.join('\n')).not.toContain('hunter22')
+  })
+
   test('the words of a service with a name of its own are used', async () => {
     await clean({ runId: 'mine', serviceName: 'acme' })
     expect(service.seen.every(({ path }) => path.startsWith('/api/acmes/mine'))).toBe(true)

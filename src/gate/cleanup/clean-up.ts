@@ -18,6 +18,8 @@ export interface CleanUpOptions {
   readonly signal: AbortSignal
   /** Nobody cleans up after this: what may show up a little later is waited for. */
   readonly isLast?: boolean
+  /** How a failure is told; with the words of the service, unless told otherwise. */
+  readonly describe?: (thrown: unknown) => string
 }
 
 /** Ends what the step started, as far as its state tells: the run, by id and by marker, and the grids it made. True when all of it has ended. */
@@ -96,8 +98,9 @@ async function findRunIds(
       options.log.warning(`It is not known whether ${sought} was started: none was found. ${MAY_BE_RUNNING}`)
     return runs?.filter((run) => !hasEnded(run.status)).map(({ id }) => id)
   } catch (thrown) {
+    const { describe = messageOf } = options
     options.log.warning(
-      `It could not be looked up whether ${sought} was started: ${messageOf(thrown)}. Look for it at the service.`
+      `It could not be looked up whether ${sought} was started: ${describe(thrown)}. Look for it at the service.`
     )
     return undefined
   }
@@ -119,7 +122,7 @@ async function findOwnRepeat(
 
 async function endAndTell(
   id: string,
-  { client, clock, log, signal }: CleanUpOptions,
+  { client, clock, log, signal, describe = messageOf }: CleanUpOptions,
   marker?: string
 ): Promise<boolean> {
   try {
@@ -134,14 +137,14 @@ async function endAndTell(
     log.info(`Run ${id} has ended (${status}).`)
     return true
   } catch (thrown) {
-    log.warning(`Run ${id} may still be running: ${messageOf(thrown)}. Stop it at the service.`)
+    log.warning(`Run ${id} may still be running: ${describe(thrown)}. Stop it at the service.`)
     return false
   }
 }
 
 async function terminateAndTell(
   id: string,
-  { client, clock, log, signal }: CleanUpOptions
+  { client, clock, log, signal, describe = messageOf }: CleanUpOptions
 ): Promise<boolean> {
   try {
     await endGrid(client, id, { clock, signal })
@@ -149,7 +152,7 @@ async function terminateAndTell(
     return true
   } catch (thrown) {
     log.warning(
-      `Grid ${id} may still be running: ${messageOf(thrown)}. It ends by its stop_after, or terminate it at the service.`
+      `Grid ${id} may still be running: ${describe(thrown)}. It ends by its stop_after, or terminate it at the service.`
     )
     return false
   }

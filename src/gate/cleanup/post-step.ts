@@ -1,6 +1,7 @@
 import { readAddress } from '../../service/http/address.js'
 import type { Clock } from '../../service/clock.js'
 import { vocabularyOf } from '../../protocol/vocabulary.js'
+import { describeWithoutQuote } from '../../service/errors.js'
 import { cleanUp } from './clean-up.js'
 import { startDeadline } from '../deadline.js'
 import { isLeftRunning } from './leave-run.js'
@@ -36,7 +37,9 @@ export async function cleanUpStep(state: StepState, ports: CleanUpPorts): Promis
   try {
     const options = { client, clock, log, signal: deadline.signal }
     if (await isLeftRunning(state, options)) return
-    await cleanUp(state, { ...options, isLast: true })
+    // The state holds no secret parameters, so that they could not be taken out of what the service says: it is not quoted.
+    const describe = (thrown: unknown): string => describeWithoutQuote(thrown) ?? messageOf(thrown)
+    await cleanUp(state, { ...options, isLast: true, describe })
   } finally {
     deadline.release()
     await client.close()
