@@ -47,7 +47,10 @@ async function runStep(ports: Ports): Promise<void> {
   const settings = await readSettings({
     read: step.readInput,
     readConfig: (path) => readFile(resolve(workspace, path), 'utf8'),
-    resolveFiles: (lines) => resolvePlanFiles(lines, { workspace, find: createFindFiles(workspace) }),
+    resolveFiles: async (lines) => {
+      const folder = await step.findWorkspace(process.env)
+      return resolvePlanFiles(lines, { workspace: folder, find: createFindFiles(folder) })
+    },
     defaultName: defaultName(ports.occasion),
     platform: process.platform,
     emptyBaseUrl: 'error'

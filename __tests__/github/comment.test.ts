@@ -267,6 +267,29 @@ describe('which pull request', () => {
     expect(places).toEqual([])
   })
 
+  test.each([
+    [
+      'a folder',
+      () => folder,
+      /^EISDIR: .*\(GITHUB_EVENT_PATH\) is a folder, not a file; do not set the variable/
+    ],
+    [
+      'not there',
+      () => join(folder, 'gone'),
+      /^ENOENT: .*gone \(GITHUB_EVENT_PATH\) is not there; look for a step/
+    ],
+    [
+      'no JSON',
+      () => join(folder, 'odd.json'),
+      /odd\.json \(GITHUB_EVENT_PATH\) holds no JSON; look for a step/
+    ]
+  ])('an event that is %s: what to do', async (_, path, words) => {
+    await writeFile(join(folder, 'odd.json'), '{"half')
+    env.GITHUB_EVENT_PATH = path()
+    await expect(comment()).rejects.toThrow(words)
+    expect(places).toEqual([])
+  })
+
   test('none without an event', async () => {
     delete env.GITHUB_EVENT_PATH
     await comment()

@@ -177,6 +177,29 @@ test('each step has a folder of its own', () => {
   expect(existsSync(first) && existsSync(second)).toBe(true)
 })
 
+describe('the workspace', () => {
+  test('is the folder that the runner names', async () => {
+    expect(await step.findWorkspace({ GITHUB_WORKSPACE: folder })).toBe(folder)
+    expect(await step.findWorkspace({})).toBe(process.cwd())
+  })
+
+  test.each([
+    ['is empty', () => '', /^GITHUB_WORKSPACE is empty, .*; run actions\/checkout before this step/],
+    [
+      'is not there',
+      () => join(folder, 'gone'),
+      /gone \(GITHUB_WORKSPACE\) is not there; run actions\/checkout/
+    ],
+    [
+      'is a file',
+      () => join(folder, 'GITHUB_STATE'),
+      /\(GITHUB_WORKSPACE\) is not a folder; run actions\/checkout/
+    ]
+  ])('that %s: what to do', async (_, path, words) => {
+    await expect(step.findWorkspace({ GITHUB_WORKSPACE: path() })).rejects.toThrow(words)
+  })
+})
+
 describe('a place of the runner that is not as it should be: what happened, and what to do', () => {
   const FILES = ['GITHUB_OUTPUT', 'GITHUB_STATE', 'GITHUB_STEP_SUMMARY'] as const
   const writers = {
@@ -197,7 +220,7 @@ describe('a place of the runner that is not as it should be: what happened, and 
     expect(written).toBe('')
   })
 
-  test.each(['GITHUB_OUTPUT', 'GITHUB_STATE'] as const)('%s is not there', async (name) => {
+  test.each(FILES)('%s is not there', async (name) => {
     rmSync(join(folder, name))
     await expect(writers[name]()).rejects.toThrow(
       new RegExp(`^ENOENT: .*\\(${name}\\) is not there; look for a step, .* that deletes it$`)

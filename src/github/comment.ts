@@ -20,7 +20,7 @@ import {
   writerOf
 } from './comment-place.js'
 import type { OwnComment } from './comment-place.js'
-import { findPullRequest, readRepository } from './pull-request.js'
+import { assertEventReadable, findPullRequest, readRepository } from './pull-request.js'
 import type { Octokit, PullRequest } from './pull-request.js'
 
 class CommentError extends Error {
@@ -111,6 +111,7 @@ async function openTask(ports: CommentPorts, gate: string, request: CommentReque
 }
 
 async function connect(env: NodeJS.ProcessEnv, { token, signal }: CommentRequest): Promise<Octokit> {
+  await assertEventReadable(env)
   const { getOctokit } = await import('@actions/github')
   const octokit = getOctokit(token, {
     log: SILENT,

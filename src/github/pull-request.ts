@@ -1,5 +1,6 @@
 import type { getOctokit } from '@actions/github'
 import { readFile } from 'node:fs/promises'
+import { RunnerFileError, explainFailure } from './runner-files.js'
 
 export type Octokit = ReturnType<typeof getOctokit>
 
@@ -32,13 +33,36 @@ async function ofEvent({
   GITHUB_REPOSITORY
 }: NodeJS.ProcessEnv): Promise<PullRequest | undefined> {
   if (GITHUB_EVENT_PATH === undefined || GITHUB_EVENT_PATH === '') return undefined
-  const event = JSON.parse(await readFile(GITHUB_EVENT_PATH, 'utf8')) as {
-    pull_request?: { number?: unknown; head?: Head } | null
-  } | null
+  const event = await readEvent(GITHUB_EVENT_PATH)
   const { number, head } = event?.pull_request ?? {}
   if (!Number.isSafeInteger(number) || typeof head?.sha !== 'string') return undefined
   // The repository is null when the fork has been deleted.
   return { number: Number(number), commit: head.sha, isFromFork: head.repo?.full_name !== GITHUB_REPOSITORY }
+}
+
+type Event = { readonly pull_request?: { readonly number?: unknown; readonly head?: Head } | null } | null
+
+/** What the workflow run was started by, as the runner wrote it down. */
+async function readEvent(path: string): Promise<Event> {
+  const name = 'GITHUB_EVENT_PATH'
+  const text = await readFile(path, 'utf8').catch((thrown: unknown) => {
+    throw explainFailure({ name, path }, thrown)
+  })
+  try {
+    return JSON.parse(text) as Event
+  } catch (cause) {
+    throw new RunnerFileError(
+      `${path} (${name}) holds no JSON; look for a step that writes to it, and do not set the variable in the workflow`,
+      { cause }
+    )
+  }
+}
+
+/** The toolkit reads the event as it is loaded, and fails with words that name neither the file nor what to do. */
+export async function assertEventReadable({
+  GITHUB_EVENT_PATH: path = ''
+}: NodeJS.ProcessEnv): Promise<void> {
+  if (path !== '') await readEvent(path)
 }
 
 async function ofBranch(octokit: Octokit, env: NodeJS.ProcessEnv): Promise<PullRequest | undefined> {

@@ -1,5 +1,6 @@
 import * as core from '@actions/core'
 import { mkdtempSync } from 'node:fs'
+import { stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { InputName } from '../gate/settings/inputs.js'
@@ -41,7 +42,12 @@ export async function writeSummary(markdown: string): Promise<void> {
   } catch (thrown) {
     // What is still in the toolkit's buffer would be written twice.
     core.summary.emptyBuffer()
-    throw explainFailure(place, thrown)
+    // The toolkit has the same words for a file that is not there and for one that may not be written.
+    const cause = await stat(place.path ?? '').then(
+      () => thrown,
+      (missing: unknown) => missing
+    )
+    throw explainFailure(place, cause)
   }
 }
 
@@ -65,6 +71,20 @@ export function readOccasion(env: NodeJS.ProcessEnv): Occasion {
     commit: GITHUB_SHA,
     url: isKnown ? `${GITHUB_SERVER_URL}/${GITHUB_REPOSITORY}/actions/runs/${GITHUB_RUN_ID}` : undefined
   }
+}
+
+/** Where the repository is checked out; files are looked for in it. */
+export async function findWorkspace(env: NodeJS.ProcessEnv): Promise<string> {
+  const path = env.GITHUB_WORKSPACE ?? process.cwd()
+  const advice = 'run actions/checkout before this step, and do not set the variable in the workflow'
+  if (path === '') throw new Error(`GITHUB_WORKSPACE is empty, so that no file can be found; ${advice}`)
+  const isFolder = await stat(path).then(
+    (found) => found.isDirectory(),
+    () => undefined
+  )
+  if (isFolder) return path
+  const words = isFolder === undefined ? 'is not there' : 'is not a folder'
+  throw new Error(`the workspace ${path} (GITHUB_WORKSPACE) ${words}; ${advice}`)
 }
 
 /** A folder of this step's own: the action may be used several times in a job. */
