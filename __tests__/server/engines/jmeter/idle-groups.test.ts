@@ -18,19 +18,24 @@ const idle = (threads: string, name = 'idle', loops = '1'): string =>
 const asKind = (kind: string, group: string): string =>
   group.replace('<ThreadGroup ', `<${kind} `).replace('</ThreadGroup>', `</${kind}>`)
 
-function idleIn(
+function groupsIn(
   plan: string,
   threads: readonly string[] = [],
   properties: Record<string, string> = {}
-): string[] {
+): IdleGroups {
   const groups = new IdleGroups(plan, new Map(Object.entries(properties)))
   for (const thread of ['good 1-1', 'good 1-2', ...threads]) groups.push(thread)
-  return groups.idle()
+  return groups
 }
+
+const idleIn = (...given: Parameters<typeof groupsIn>): string[] => groupsIn(...given).idle()
+
+const table = (name: string, value: string): string =>
+  `<Arguments testname="v" enabled="true"><collectionProp name="Arguments.arguments"><elementProp name="${name}" elementType="Argument"><stringProp name="Argument.name">${name}</stringProp><stringProp name="Argument.value">${value}</stringProp></elementProp></collectionProp></Arguments><hashTree/>`
 
 describe('a thread group without a sample', () => {
   test.each([
-    '${users}',
+    '${users}0',
     '2',
     '${__P(users,5)}',
     '${__P(users)}',
@@ -82,10 +87,10 @@ describe('a thread group without a sample', () => {
   })
 
   test('is no matter where a variable of the plan says 0', () => {
-    const table =
-      '<Arguments testname="v" enabled="true"><collectionProp name="Arguments.arguments"><elementProp name="n" elementType="Argument"><stringProp name="Argument.name">n</stringProp><stringProp name="Argument.value">${__P(users,0)}</stringProp></elementProp></collectionProp></Arguments><hashTree/>'
-    expect(idleIn(plans.makePlan(table, good, idle('${n}')))).toEqual([])
-    expect(idleIn(plans.makePlan(table, good, idle('${n}')), [], { users: '1' })).toHaveLength(1)
+    expect(idleIn(plans.makePlan(table('n', '${__P(users,0)}'), good, idle('${n}')))).toEqual([])
+    expect(
+      idleIn(plans.makePlan(table('n', '${__P(users,0)}'), good, idle('${n}')), [], { users: '1' })
+    ).toHaveLength(1)
   })
 
   test('is not told where one of another kind has its name: their threads cannot be told apart', () => {
@@ -97,6 +102,56 @@ describe('a thread group without a sample', () => {
     expect(idleIn(plans.makePlan(good, idle('1')), ['somebody else'])).toEqual([])
     expect(idleIn('<jmeterTestPlan><hashTree><ThreadGroup testname="x">')).toEqual([])
     expect(idleIn('no plan')).toEqual([])
+  })
+})
+
+describe('a thread group whose number of threads or loops is an undefined variable', () => {
+  const lost = (variable: string): string =>
+    `the thread group idle took no sample: the number of threads or loops is \${${variable}}, which nothing in the plan defines, so it counts as 0`
+  const dataSet = (names: string): string =>
+    `<CSVDataSet testname="d" enabled="true"><stringProp name="filename">d.csv</stringProp><stringProp name="variableNames">${names}</stringProp></CSVDataSet><hashTree/>`
+  const userParameters =
+    '<UserParameters testname="u" enabled="true"><collectionProp name="UserParameters.names"><stringProp name="1">users</stringProp></collectionProp></UserParameters><hashTree/>'
+
+  test.each([
+    ['threads', [idle('${users}')], 'users'],
+    ['loops', [idle('1', 'idle', '${users}')], 'users'],
+    ['a variable that stands for it', [table('n', '${users}'), idle('${n}')], 'users'],
+    ['others in a table', [table('user', '3'), idle('${users}')], 'users'],
+    ['others in a data set', [dataSet('user,users2'), idle('${users}')], 'users'],
+    [
+      'a script that reads it',
+      [plans.script('JSR223PreProcessor', 'x', { groovy: 'log.info("${users}")' }), idle('${users}')],
+      'users'
+    ]
+  ])('has lost its load: %s', (_, elements, variable) => {
+    const groups = groupsIn(plans.makePlan(good, ...elements))
+    expect([groups.lost(), groups.idle()]).toEqual([[lost(variable)], []])
+    expect(groups.mayBeIdle()).toBe(true)
+    expect(groupsIn(plans.makePlan(good, ...elements), ['idle 2-1']).mayBeIdle()).toBe(false)
+  })
+
+  test.each([
+    ['a data set', dataSet('name,users')],
+    ['a data set whose names are in its file', dataSet('')],
+    ['User Parameters', userParameters],
+    ['a script', plans.script('JSR223PreProcessor', 'x', { groovy: 'vars.put("users", "3")' })],
+    ['a function', plans.sample('${__Random(1,5,users)}')],
+    ['an included plan', plans.include('x.jmx')]
+  ])('may have got it from %s: a doubt', (_, element) => {
+    const groups = groupsIn(plans.makePlan(good, plans.group('good', [element]), idle('${users}')), [
+      'good 2-1'
+    ])
+    expect([groups.lost(), groups.idle()]).toEqual([[], [`the thread group idle ${WORDS}`]])
+  })
+
+  test('is told apart from others of its name', () => {
+    const plan = plans.makePlan(good, idle('1', 'twin'), idle('${users}', 'twin'), idle('2', 'twin'))
+    const groups = groupsIn(plan, ['twin 2-1'])
+    expect(groups.lost()).toEqual([
+      expect.stringMatching(/^1 of 3 thread groups called twin took no sample: /)
+    ])
+    expect(groups.idle()).toEqual([`1 of 3 thread groups called twin ${WORDS}`])
   })
 })
 

@@ -55,7 +55,7 @@ describeWithJMeter(`what real JMeter leaves out with exit code 0${jmeterNote}`, 
     lines.map((line) => line.replace(/ \(\d+ times\)$/, ''))
 
   test(
-    'thread groups that took no sample are told, and are no loss; those that have nothing to do are not',
+    'thread groups that took no sample are told; one of an undefined number of threads is a loss, those that have nothing to do are not told',
     async () => {
       const never = plans.sample('never')
       const plan = plans.makePlan(
@@ -77,7 +77,7 @@ describeWithJMeter(`what real JMeter leaves out with exit code 0${jmeterNote}`, 
       expect(linesOf(ended)).toEqual([
         `JMeter: 1 of 2 thread groups called twin ${words}`,
         `JMeter: the thread group never true ${words}`,
-        `JMeter: the thread group undefined ${words}`
+        'load lost: JMeter: the thread group undefined took no sample: the number of threads or loops is ${users}, which nothing in the plan defines, so it counts as 0'
       ])
     },
     RUN_MS

@@ -1,16 +1,23 @@
 import { decodeXml } from './plan.js'
 import { type PlanElement, readPlanTree } from './plan-tree.js'
+import { canBeSet } from './set-variables.js'
 
 /** What is known of the properties that a plan asks for. */
 export type Properties = ReadonlyMap<string, string>
 
-type ThreadGroup = Pick<PlanElement, 'name' | 'kind'>
+interface ThreadGroup extends Pick<PlanElement, 'name' | 'kind'> {
+  /** The variable that says how much the group does, where nothing defines it: JMeter takes it for 0. */
+  readonly undefinedVariable: string | undefined
+}
 
 /** JMeter's own kinds, each of which numbers its groups from 1. Plugins have ways of their own. */
 const PLAIN_KIND = /^(?:Setup|Post)?ThreadGroup$/
 /** A script that says so leaves no row. */
 const ROWLESS = /\bsetIgnore\b/
 const UNKNOWN = '${'
+const VARIABLE = /^\$\{([^(){}$]+)\}$/
+/** How often a thread group's requests are made. */
+const COUNTS = ['ThreadGroup.num_threads', 'LoopController.loops']
 
 /**
  * Finds thread groups that were to make requests and have no row. JMeter's log says nothing of them: an undefined variable as the number
@@ -28,7 +35,16 @@ export class IdleGroups {
 
   constructor(plan: string, properties: Properties) {
     const all = listGroups(plan)
-    this.#groups = all.filter((group) => isExpected(group, { properties, variables: readVariables(plan) }))
+    const known = { properties, variables: readVariables(plan) }
+    this.#groups = all
+      .filter((group) => isExpected(group, known))
+      .map((group) => ({
+        name: group.name,
+        kind: group.kind,
+        undefinedVariable: COUNTS.map((count) =>
+          findUndefined(group.properties.get(count) ?? '', { plan, known })
+        ).find((name) => name !== undefined)
+      }))
     this.#knownNames = all.map(({ name }) => name.split(UNKNOWN)[0] ?? '')
   }
 
@@ -39,34 +55,60 @@ export class IdleGroups {
     this.#hasStrangers ||= !this.#knownNames.some((name) => thread.startsWith(name))
     const [, name = '', number = ''] = /^(.*) (\d+)-\d+/s.exec(thread) ?? []
     this.#seen.set(name, (this.#seen.get(name) ?? new Set()).add(number))
-    return this.idle().length > 0
+    return this.mayBeIdle()
   }
 
-  /** The groups without a row, in sentences. */
+  mayBeIdle(): boolean {
+    return this.lost().length + this.idle().length > 0
+  }
+
+  /** The groups without a row that had no chance of one, in sentences. */
+  lost(): string[] {
+    return this.#missing().flatMap(({ name, of, undefinedVariables }) => {
+      const [variable] = undefinedVariables
+      return variable === undefined
+        ? []
+        : [
+            `${describe(name, undefinedVariables.length, of)} took no sample: the number of threads or loops is \${${variable}}, which nothing in the plan defines, so it counts as 0`
+          ]
+    })
+  }
+
+  /** The other groups without a row, in sentences. */
   idle(): string[] {
-    if (this.#hasStrangers) return []
-    const names = [...new Set(this.#groups.map(({ name }) => name))]
-    return names.flatMap((name) => {
-      const alike = this.#groups.filter((group) => group.name === name)
-      const missing = alike.length - this.#countSeen(alike)
+    return this.#missing().flatMap(({ name, of, count, undefinedVariables }) => {
+      const missing = count - undefinedVariables.length
       if (missing <= 0) return []
-      const who =
-        alike.length === 1
-          ? `the thread group ${name}`
-          : `${missing} of ${alike.length} thread groups called ${name}`
       return [
-        `${who} took no sample; does the number of threads evaluate to 0, or does a condition keep the requests from being made?`
+        `${describe(name, missing, of)} took no sample; does the number of threads evaluate to 0, or does a condition keep the requests from being made?`
       ]
     })
   }
 
+  /** By their name. */
+  #missing(): { name: string; of: number; count: number; undefinedVariables: string[] }[] {
+    if (this.#hasStrangers) return []
+    const names = [...new Set(this.#groups.map(({ name }) => name))]
+    return names.flatMap((name) => {
+      const alike = this.#groups.filter((group) => group.name === name)
+      const count = alike.length - this.#countSeen(alike)
+      if (count <= 0) return []
+      const undefinedVariables = alike.flatMap(({ undefinedVariable }) => undefinedVariable ?? [])
+      return [{ name, of: alike.length, count, undefinedVariables: undefinedVariables.slice(0, count) }]
+    })
+  }
+
   #countSeen(alike: readonly ThreadGroup[]): number {
-    const [{ name, kind } = { name: '', kind: '' }] = alike
+    const { name, kind } = alike[0] ?? { name: '', kind: '' }
     const isNumbered = PLAIN_KIND.test(kind) && alike.every((other) => other.kind === kind)
     if (isNumbered) return this.#seen.get(name)?.size ?? 0
     // Whose thread it was cannot be told.
     return [...this.#seenThreads].some((thread) => thread.startsWith(name)) ? alike.length : 0
   }
+}
+
+function describe(name: string, count: number, of: number): string {
+  return of === 1 ? `the thread group ${name}` : `${count} of ${of} thread groups called ${name}`
 }
 
 interface Known {
@@ -101,7 +143,7 @@ function makesRows({ kind, properties }: PlanElement): boolean {
 
 /** Someone has asked for no threads or no loops, in the plan or by a property: that is no mistake. */
 function isSwitchedOff(group: PlanElement, known: Known): boolean {
-  const settings = ['ThreadGroup.num_threads', 'LoopController.loops', 'TargetLevel']
+  const settings = [...COUNTS, 'TargetLevel']
   return settings.some((name) => /^0+$/.test(evaluate(group.properties.get(name) ?? '', known) ?? ''))
 }
 
@@ -111,8 +153,17 @@ function evaluate(text: string, known: Known, depth = 0): string | undefined {
   if (!word.includes(UNKNOWN)) return word
   const [, name, fallback = '1'] = /^\$\{__P\(\s*([^,()${}]+?)\s*(?:,([^(){}$]*))?\)\}$/.exec(word) ?? []
   if (name !== undefined) return known.properties.get(name) ?? fallback.trim()
-  const variable = known.variables.get(/^\$\{([^(){}$]+)\}$/.exec(word)?.[1] ?? '')
+  const variable = known.variables.get(VARIABLE.exec(word)?.[1] ?? '')
   return variable === undefined || depth > 5 ? undefined : evaluate(variable, known, depth + 1)
+}
+
+/** The variable that the text stands for in the end, where nothing gives it a value. */
+function findUndefined(text: string, place: { plan: string; known: Known }, depth = 0): string | undefined {
+  const name = VARIABLE.exec(text.trim())?.[1]
+  if (name === undefined || depth > 5) return undefined
+  const value = place.known.variables.get(name)
+  if (value !== undefined) return findUndefined(value, place, depth + 1)
+  return canBeSet(name, place.plan) ? undefined : name
 }
 
 /** The variables that the plan defines in its tables. */

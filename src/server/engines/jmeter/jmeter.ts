@@ -95,8 +95,9 @@ async function runJMeter(jmeter: JMeter, work: Work): Promise<NodeOutcome> {
       ports.log(redact(`${order.nodeName}: its log has: ${note}`))
     losses.push(...(isEnded ? [] : missingEnd(found)), ...(await missingSamples(order, found)))
     // A loss tells why a group may have no samples.
-    const doubts = losses.length > 0 ? [] : await findIdleGroups(work, plan)
-    return { problem: null, losses: losses.map(redact), doubts: doubts.map(redact) }
+    const idle = losses.length > 0 ? { losses: [], doubts: [] } : await findIdleGroups(work, plan)
+    losses.push(...idle.losses)
+    return { problem: null, losses: losses.map(redact), doubts: idle.doubts.map(redact) }
   }
   const how = exit.signal === null ? `exit code ${exit.code}` : `killed by ${exit.signal}`
   const log = await readTail(order.logFile, TAIL_BYTES)
@@ -159,11 +160,15 @@ async function missingSamples(order: NodeOrder, found: LogFindings): Promise<str
   return [`${order.nodeName} took no sample${found.losses.length > 0 ? '' : why}`]
 }
 
-async function findIdleGroups({ order, signal }: Work, plan: string): Promise<string[]> {
+async function findIdleGroups(
+  { order, signal }: Work,
+  plan: string
+): Promise<{ losses: string[]; doubts: string[] }> {
   const groups = new IdleGroups(plan, new Map(propertiesOf(order)))
-  if (groups.idle().length > 0)
-    await readThreadNames(order.samplesFile, (thread) => groups.push(thread), signal)
-  return signal.aborted ? [] : groups.idle().map((words) => `JMeter: ${words}`)
+  if (groups.mayBeIdle()) await readThreadNames(order.samplesFile, (thread) => groups.push(thread), signal)
+  if (signal.aborted) return { losses: [], doubts: [] }
+  const tell = (words: string): string => `JMeter: ${words}`
+  return { losses: groups.lost().map(tell), doubts: groups.idle().map(tell) }
 }
 
 async function hasSamples(samplesFile: string): Promise<boolean> {
