@@ -38,10 +38,13 @@ export function cutOffSpan(collection: Collection, durationSeconds: number): Spa
   )
 }
 
-/** Where requests are far apart, the end of the run falls between two of them: what is missing is no longer than the other pauses. */
+/**
+ * Where requests are far apart, the run begins and ends in a pause: a timer comes before the first request too, and JMeter ends a thread
+ * at once where its next pause would outlast the run. So what is missing is no longer than two of the other pauses.
+ */
 function endsInPause({ pausesMs }: Collection, { gridId, ms }: Span, durationSeconds: number): boolean {
   const pauseMs = pausesMs?.get(gridId) ?? 0
-  return pauseMs >= SLACK_MS && pauseMs >= durationSeconds * 1000 - ms - SLACK_MS
+  return pauseMs >= SLACK_MS && 2 * (pauseMs + SLACK_MS) >= durationSeconds * 1000 - ms
 }
 
 /** Whether the samples of every CSV say, by themselves, that the run took as long as it should. */
