@@ -93,7 +93,9 @@ async function runJMeter(jmeter: JMeter, work: Work): Promise<NodeOutcome> {
   if (exit.code === 0) {
     for (const note of found.notes.slice(0, SHOWN_NOTES))
       ports.log(redact(`${order.nodeName}: its log has: ${note}`))
-    losses.push(...(isEnded ? [] : missingEnd(found)), ...(await missingSamples(order, found)))
+    // A script can print the words too; the log of a full disk has no end.
+    const isWhole = isEnded && (isDiskFull || found.isEnded !== false)
+    losses.push(...(isWhole ? [] : missingEnd(found)), ...(await missingSamples(order, found)))
     // A loss tells why a group may have no samples.
     const idle = losses.length > 0 ? { losses: [], doubts: [] } : await findIdleGroups(work, plan)
     losses.push(...idle.losses)

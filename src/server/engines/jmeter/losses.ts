@@ -35,6 +35,8 @@ export interface LogFindings {
   readonly losses: readonly string[]
   /** Other errors, as the log has them: they belong to samples or listeners, and no load was lost by them. */
   readonly notes: readonly string[]
+  /** Whether the test came to its end, by JMeter's own words; undefined where the log leaves such words out. */
+  readonly isEnded: boolean | undefined
 }
 
 interface Rule {
@@ -176,10 +178,19 @@ const RULES: readonly Rule[] = [
   }
 ]
 
+/** JMeter's engine, of the test's start and of its end, which a script that ends JMeter leaves out. Both are of one level. */
+const STARTED = /\bStandardJMeterEngine: Running the test!/
+const ENDED = /\bStandardJMeterEngine: Notifying test listeners of end of test/
+
 const INFO_RULES = RULES.filter(({ isInfo }) => isInfo)
 
 /** What JMeter tells its user is in the log once more; an include that fails is told by its warning. */
 const TOLD_TWICE = /(?:JMeterUtils|IncludeController): /
+
+/** By JMeter itself, and not by a script of the plan. */
+function isOwn({ text }: LogEntry): boolean {
+  return OWN_LOGGER.test(text) && !SCRIPT_LOGGER.test(text)
+}
 
 function isError({ level }: LogEntry): boolean {
   return level === 'ERROR' || level === 'FATAL'
@@ -190,12 +201,15 @@ export class LossFinder {
   readonly #losses = new Map<string, number>()
   readonly #notes = new Map<string, number>()
   readonly #errorActions: ErrorActions
+  #isEnded: boolean | undefined
 
   constructor(private readonly place: PlanPlace) {
     this.#errorActions = new ErrorActions(place.stops ?? new Set())
   }
 
   push(entry: LogEntry): void {
+    if (STARTED.test(entry.text) && isOwn(entry)) this.#isEnded = false
+    if (ENDED.test(entry.text) && isOwn(entry)) this.#isEnded = true
     const loss = this.#lossIn(entry)
     if (loss !== undefined) add(this.#losses, `JMeter: ${loss}`)
     else if (isError(entry) && !TOLD_TWICE.test(entry.text)) add(this.#notes, noteOf(entry))
@@ -204,11 +218,11 @@ export class LossFinder {
   end(): LogFindings {
     // Where something else was left out, the groups may have been in it.
     if (this.#losses.size > 1) this.#losses.delete(`JMeter: ${NO_GROUP}`)
-    return { losses: tellAll(this.#losses), notes: tellAll(this.#notes) }
+    return { losses: tellAll(this.#losses), notes: tellAll(this.#notes), isEnded: this.#isEnded }
   }
 
   #lossIn(entry: LogEntry): string | undefined {
-    if (!OWN_LOGGER.test(entry.text) || SCRIPT_LOGGER.test(entry.text)) return undefined
+    if (!isOwn(entry)) return undefined
     const isInfo = !isError(entry) && entry.level !== 'WARN'
     const stopped = isInfo ? this.#errorActions.push(entry.text) : undefined
     if (stopped !== undefined) return stopped
