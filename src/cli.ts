@@ -10,6 +10,7 @@ import { createFindFiles } from './github/find-files.js'
 import type { EmbeddedService, ServiceOptions } from './server/server.js'
 import { runCommandLine } from './terminal/commands.js'
 import type { CommandPorts } from './terminal/commands.js'
+import { watchOutput } from './terminal/lost-output.js'
 import { plain, strikeOut } from './terminal/screen.js'
 
 // This file runs as dist/cli/index.js.
@@ -24,8 +25,9 @@ const writeOut = process.stdout.write.bind(process.stdout)
 const writeErr = process.stderr.write.bind(process.stderr)
 for (const stream of [process.stdout, process.stderr]) stream.write = () => true
 process.removeAllListeners('warning')
-// Whoever read this may have gone (`| head`); the work, and the end of its processes, go on.
-for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
+// Nobody is left to tell of an error of standard error.
+process.stderr.on('error', () => undefined)
+const output = watchOutput(process.stdout, (words) => tellError(new Error(words)))
 
 /** In a step of a workflow the runner reads both streams for commands, as it does for the action. */
 const guard = process.env.GITHUB_ACTIONS === 'true' ? await createGuard() : (text: string): string => text
@@ -163,4 +165,10 @@ try {
   process.exitCode = 2
 }
 // Sockets of libraries may still be open; everything is said.
-writeOut('', () => process.exit())
+writeOut('', () =>
+  // The error of a write comes just behind it.
+  setImmediate(() => {
+    if (output.isLost() && process.exitCode === 0) process.exitCode = 2
+    process.exit()
+  })
+)
