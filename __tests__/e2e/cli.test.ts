@@ -1,6 +1,16 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { spawn, spawnSync } from 'node:child_process'
-import { cpSync, existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  writeFileSync
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { runEndlessly, writeJMeter } from '../server/stand-in.js'
@@ -32,6 +42,37 @@ function start(args: readonly string[], env: Record<string, string> = {}): Comma
   started.push(command)
   return command
 }
+
+describe('report of a CSV', () => {
+  beforeEach(() =>
+    writeFileSync(join(folder, 'load.csv'), 'timeStamp,elapsed,label,success\n1760000000000,5,home,true\n')
+  )
+  const onLinux = process.platform === 'linux' ? test : test.skip
+
+  onLinux('whose answer cannot be written ends with 2, and says so', () => {
+    const full = openSync('/dev/full', 'w')
+    const { status, stderr } = spawnSync(NODE, [CLI, 'report', 'load.csv', '--json', '--output', 'out'], {
+      cwd: folder,
+      stdio: ['ignore', full, 'pipe'],
+      encoding: 'utf8'
+    })
+    closeSync(full)
+    expect(status).toBe(2)
+    expect(stderr).toMatch(/^loadgate: standard output could not be written, .*the disk is full \(ENOSPC/)
+  })
+
+  onLinux('into a folder that cannot be made ends at once', async () => {
+    const { code, err } = await run(['report', 'load.csv', '--output', '/proc/x'])
+    expect(code).toBe(2)
+    expect(err).toMatch(/^loadgate: the folder \/proc\/x could not be made: .*; give another folder$/m)
+  })
+
+  test('into a file says that it is no folder', async () => {
+    const { code, err } = await run(['report', 'load.csv', '--output', 'load.csv'])
+    expect(code).toBe(2)
+    expect(err).toContain('load.csv is a file, not a folder; give another folder, or remove the file')
+  })
+})
 
 describe('run --rehearse', () => {
   test('says what it is in the log, in verdict.json and in the report; nothing else is left', async () => {

@@ -1,5 +1,5 @@
-import { mkdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { makeFolder } from '../files/make-folder.js'
 import { readGridList } from '../gate/settings/grid-list.js'
 import { startDeadline } from '../gate/deadline.js'
 import { fetchResults } from '../gate/collect/fetch-results.js'
@@ -142,7 +142,7 @@ export async function showReport({ client, args, tell, ports }: ApiCall): Promis
 export async function downloadResults({ client, args, tell, ports }: ApiCall): Promise<void> {
   const run = await client.showRun(oneId(args), ports.cancelled)
   const folder = resolve(ports.workspace, args.text('output') || join('loadgate-results', run.id))
-  await mkdir(folder, { recursive: true })
+  makeFolder(folder)
   const { log } = createTerminalLog(ports.screen.err, undefined)
   const deadline = startDeadline(systemClock, takeTimeoutMs(args.text('timeout') || RESULTS_TIMEOUT), {
     error: new Error('the time for it is over; --timeout gives more'),

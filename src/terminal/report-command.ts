@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
-import { mkdir, stat, writeFile } from 'node:fs/promises'
+import { stat, writeFile } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
+import { makeFolder } from '../files/make-folder.js'
 import { describeInput } from '../gate/settings/input-table.js'
 import { decideVerdict, gapInMeasurements } from '../gate/verdict/decide-verdict.js'
 import { exitCodeOf } from '../gate/verdict/exit-code.js'
@@ -64,7 +65,7 @@ export async function runReportCommand(args: Arguments, { screen, workspace }: R
   const paths = await listResultFiles(args.words.map((word) => resolve(workspace, word)))
   const files = paths.map((path) => ({ path, ...nameSource(path, paths) }))
   const outcome = await judgeFiles(files, { thresholds, targetMs })
-  await mkdir(folder, { recursive: true })
+  makeFolder(folder)
   const document = `${JSON.stringify(verdictDocument(outcome), null, 2)}\n`
   await writeFile(join(folder, 'verdict.json'), document)
   await writeFile(join(folder, 'report.html'), renderPage(outcome))

@@ -1,5 +1,5 @@
-import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { makeFolder } from '../../files/make-folder.js'
 import { mergeScans } from '../../results/figures/merge.js'
 import type { Measurements } from '../../results/figures/measurements.js'
 import type { ScanResult } from '../../results/counts/scan-result.js'
@@ -56,7 +56,7 @@ export async function collect(gate: Gate, run: Run, options: CollectOptions): Pr
   const { ports, settings } = gate
   const { signal, isPatient = true } = options
   const resultsDir = join(ports.scratchDir, 'results')
-  await mkdir(resultsDir, { recursive: true })
+  makeFolder(resultsDir)
   const fetching = new GridFetches(gate, run, { resultsDir, signal })
   const reading = readReport(gate, run.id, signal)
   const earlier = await earlierRun(gate, options)

@@ -1,5 +1,6 @@
-import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { makeFolder } from '../../files/make-folder.js'
 import { annotate } from '../../report/annotations.js'
 import { describeLeg } from '../../report/leg.js'
 import type { Outcome } from '../../report/outcome.js'
@@ -83,7 +84,7 @@ async function writeFiles(
   const verdictPath = join(scratchDir, 'verdict.json')
   const pagePath = join(scratchDir, 'report.html')
   try {
-    await mkdir(scratchDir, { recursive: true })
+    makeFolder(scratchDir)
     await writeWhole(verdictPath, `${JSON.stringify(verdictDocument(outcome), null, 2)}\n`)
     await writeWhole(pagePath, renderPage(outcome))
     return [...csvs, verdictPath, pagePath]

@@ -4,7 +4,6 @@ import {
   closeSync,
   constants,
   fstatSync,
-  mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -16,6 +15,7 @@ import {
 } from 'node:fs'
 import { homedir, hostname } from 'node:os'
 import { isAbsolute, join } from 'node:path'
+import { makeFolder } from '../../files/make-folder.js'
 import { bootId, endLeftoverGroup, isSameProcess, type ProcessGroup, readStartTime } from './processes.js'
 
 /** A tool's process group, and the process that has to end it. */
@@ -113,7 +113,7 @@ export function stateFolder(env: NodeJS.ProcessEnv): string {
 
 /** The folder, if it is the user's alone: what is noted in it gets ended. */
 function claimFolder(dir: string): string | undefined {
-  mkdirSync(dir, { recursive: true, mode: 0o700 })
+  makeFolder(dir, { mode: 0o700 })
   const { uid, mode } = statSync(dir)
   if (uid !== process.getuid?.()) return undefined
   if ((mode & 0o077) !== 0) chmodSync(dir, 0o700)

@@ -1,5 +1,6 @@
-import { mkdir, open, readdir, writeFile } from 'node:fs/promises'
+import { open, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { makeFolder } from '../../files/make-folder.js'
 import { redactLog, secretValues } from '../engines/redact-log.js'
 import type { Store } from '../store/store.js'
 
@@ -25,7 +26,7 @@ export async function keepLogs(store: Store, request: LogRequest): Promise<strin
   if (run === undefined || names.length === 0) return []
   const secrets = [...request.secrets, ...secretValues(run.request.properties)]
   const maxBytes = Math.min(MAX_BYTES, Math.floor(MAX_BYTES_OF_ALL / names.length))
-  await mkdir(request.folder, { recursive: true })
+  makeFolder(request.folder)
   const kept: string[] = []
   for (const name of names.sort()) {
     const copy = join(request.folder, name)

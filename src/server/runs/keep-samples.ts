@@ -1,5 +1,6 @@
-import { mkdir, rename, stat, truncate } from 'node:fs/promises'
+import { rename, stat, truncate } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { makeFolder } from '../../files/make-folder.js'
 import { messageOf } from '../errors.js'
 import { redactSamples } from '../samples/redact-samples.js'
 import { findRowSecrets } from './row-secrets.js'
@@ -46,7 +47,7 @@ async function move(from: string, to: string, secrets: readonly string[]): Promi
   try {
     // A row that was cut may hold half a secret.
     if (secrets.length > 0) await truncate(from, await redactSamples(from, secrets))
-    await mkdir(dirname(to), { recursive: true })
+    makeFolder(dirname(to))
     await rename(from, to)
   } catch (thrown) {
     throw new Error(`${from} could not be moved to ${to} and stays where it is: ${messageOf(thrown)}`, {

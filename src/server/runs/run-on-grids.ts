@@ -1,6 +1,7 @@
 import { constants } from 'node:fs'
-import { copyFile, mkdir } from 'node:fs/promises'
+import { copyFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { makeFolder } from '../../files/make-folder.js'
 import type { Engine, NodeOutcome } from '../engines/engine.js'
 import { messageOf } from '../errors.js'
 import type { Grids } from './grids.js'
@@ -76,7 +77,7 @@ async function runNode(ports: Ports, work: NodeWork, signal: AbortSignal): Promi
     return { problem: null }
   }
   const { workDir, samplesFile, logFile } = ports.store.nodeFiles({ runId: run.id, gridId: grid.id, index })
-  await mkdir(dirname(logFile), { recursive: true })
+  makeFolder(dirname(logFile))
   await placeFiles(ports.store, run, workDir)
   if (signal.aborted) return { problem: null }
   const { rampupSec, durationSec, hosts, properties } = run.request
@@ -92,7 +93,7 @@ async function runNode(ports: Ports, work: NodeWork, signal: AbortSignal): Promi
  * must not see it. Where the file system can share blocks until then, the copies cost no space.
  */
 async function placeFiles(store: Store, run: RunRecord, workDir: string): Promise<void> {
-  await mkdir(workDir, { recursive: true })
+  makeFolder(workDir)
   for (const { name } of run.files) {
     await copyFile(store.uploadedFile(run.id, name), join(workDir, name), constants.COPYFILE_FICLONE)
   }

@@ -1,6 +1,7 @@
 import { constants } from 'node:fs'
 import { copyFile, mkdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { makeFolder } from '../../files/make-folder.js'
 import type { Clock } from '../clock.js'
 import type { Engine } from '../engines/engine.js'
 import { messageOf, RequestError } from '../errors.js'
@@ -130,7 +131,7 @@ export class Runs {
   private async inNewFolder(id: string, fill: () => Promise<void>): Promise<void> {
     const folder = this.ports.store.runDir(id)
     try {
-      await mkdir(folder, { recursive: true })
+      makeFolder(folder)
       await fill()
     } catch (thrown) {
       await rm(folder, { recursive: true, force: true })

@@ -1,5 +1,6 @@
-import { type FileHandle, mkdir, open, rename, rm, stat, truncate } from 'node:fs/promises'
+import { type FileHandle, open, rename, rm, stat, truncate } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { makeFolder } from '../../files/make-folder.js'
 import { redactSamples } from './redact-samples.js'
 import { RowCutter } from './row-cutter.js'
 import { SampleRows } from './sample-rows.js'
@@ -64,7 +65,7 @@ export async function mergeSamples(merge: Merge): Promise<NodeSamples[]> {
   const written = surveys.flatMap((found) => (found && found.wholeBytes > 0 ? [found] : []))
   const header = written[0]?.header ?? Buffer.alloc(0)
   const [first, ...others] = written.filter((found) => found.header.equals(header))
-  await mkdir(dirname(target), { recursive: true })
+  makeFolder(dirname(target))
   if (first && others.length === 0) await moveRows(first, target)
   else await writeRows(first ? [first, ...others] : [], { target, signal })
   return surveys.map((found) => {

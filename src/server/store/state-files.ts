@@ -1,5 +1,6 @@
-import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { makeFolder } from '../../files/make-folder.js'
 import type { Clock } from '../clock.js'
 import { messageOf } from '../errors.js'
 
@@ -70,7 +71,7 @@ export class StateFiles {
 export function writeWhole(file: string, content: object): void {
   const draft = `${file}.${process.pid}.new`
   try {
-    mkdirSync(dirname(file), { recursive: true })
+    makeFolder(dirname(file))
     writeFileSync(draft, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 })
     renameSync(draft, file)
   } catch (thrown) {

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { makeFolder } from '../../files/make-folder.js'
 import { isGridRecord, isProcessGroup, isRunRecord } from './check-records.js'
 import { type Clock, systemClock } from '../clock.js'
 import { messageOf } from '../errors.js'
@@ -40,7 +41,7 @@ export class Store {
   /** Reads the folder; it is in use from `claim` on. */
   static open(dataDir: string, log: (line: string) => void, clock: Clock = systemClock): Store {
     for (const name of ['runs', 'grids', 'processes', 'uploads']) {
-      mkdirSync(join(dataDir, name), { recursive: true, mode: 0o700 })
+      makeFolder(join(dataDir, name), { mode: 0o700 })
     }
     const store = new Store(dataDir, { log, clock })
     store.requireUnused()

@@ -2,6 +2,7 @@ import { constants } from 'node:fs'
 import { access, mkdir, mkdtemp, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { devNull, homedir } from 'node:os'
 import { delimiter, join, resolve } from 'node:path'
+import { makeFolder } from '../../../files/make-folder.js'
 import { messageOf, ToolError } from '../../errors.js'
 import { INSTALL_REVISION, JMETER_POM, JMETER_VERSION, REQUIRED_JARS } from './pom.js'
 import type { Processes } from '../../nodes/processes.js'
@@ -133,7 +134,7 @@ async function installJMeter(home: string, java: string, ports: InstallPorts): P
   }
   const folder = cacheFolder(ports.env)
   ports.log(`Installing JMeter ${JMETER_VERSION} by Maven into ${home}, once; this may take some minutes`)
-  await mkdir(folder, { recursive: true })
+  makeFolder(folder)
   await removeAbandoned(folder)
   const draft = await mkdtemp(join(folder, 'installing-'))
   try {
