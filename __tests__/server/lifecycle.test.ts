@@ -191,7 +191,7 @@ describe('a stop', () => {
     const reply = await get(service, `/runs/${id}/stop`)
     expect(reply.json).toMatchObject({ status: 'finished', remote_errors: STOPPED })
     const report = await get(service, `/runs/${id}/report`)
-    expect(report.json.summary).toContain('Load lost: stopped by a caller after 12 s. ')
+    expect(report.json.summary).toMatch(/^(?:Rehearsal[^.]*\. )?Stopped after 12 s\. /)
     expect(rowsOf(await get(service, `/runs/${id}/result.csv`))).toBeGreaterThan(0)
   })
 

@@ -7,6 +7,7 @@ import type { GridRecord, RunRecord, RunReport } from '../store/records.js'
 import type { Store } from '../store/store.js'
 
 const MAX_WORDS = 1000
+const STOPPED = /^load lost: stopped by a caller(?= (?:after|before) )/
 
 /** The words that everything which shows made-up samples has to carry. */
 const REHEARSAL_WORDS = 'rehearsal, synthetic samples'
@@ -89,11 +90,19 @@ export function describeResults(
 
 function describeFindings({ remoteErrors }: RunRecord, hasProblem: boolean): string[] {
   if (remoteErrors === null) return []
+  const found = shorten(joinFindings(remoteErrors.split('\n')))
   // A loss says so itself.
-  const text = hasProblem
-    ? `The run ended badly: ${shorten(remoteErrors)}`
-    : capitalise(shorten(remoteErrors))
+  const text = hasProblem ? `The run ended badly: ${found}` : capitalise(found)
   return [/[.!?…]$/.test(text) ? text : `${text}.`]
+}
+
+/** In one sentence. A stop is told as a fact: whoever reads this may have asked for it. */
+function joinFindings(lines: readonly string[]): string {
+  return lines
+    .map((line) => line.trim().replace(STOPPED, 'stopped'))
+    .filter((line) => line !== '')
+    .map((line, index, all) => (index + 1 === all.length || /[.:;,!?…]$/.test(line) ? line : `${line};`))
+    .join(' ')
 }
 
 /** Each node counts its own threads only, so the users of a run are the sum over its nodes. */
@@ -111,15 +120,21 @@ function sumUsers(nodes: readonly Measurements[]): Users | undefined {
 function describeFigures(run: RunRecord, results: Results, figures: Figures): string[] {
   const { grids, measurements, users } = results
   const regions = [...new Set(grids.map((grid) => grid.spec.region))].join(', ')
-  const minutes = ((measurements.endMs ?? 0) - (measurements.startMs ?? 0)) / 60_000
-  const peak = measurements.series && Math.max(...measurements.series.throughput)
+  const spanMs = (measurements.endMs ?? 0) - (measurements.startMs ?? 0)
+  // The mean is over the exact time, which may be shorter than the whole seconds of the series.
+  const peak = measurements.series && Math.max(figures.throughput ?? 0, ...measurements.series.throughput)
   const passed = figures.samples - figures.failures
   return [
-    `Up to ${count(users?.peak ?? run.request.threads ?? 0, 'user')} across ${count(grids.length, 'grid')} in ${regions} for ${count(minutes, 'minute', 1)}.`,
+    `Up to ${count(users?.peak ?? run.request.threads ?? 0, 'user')} across ${count(grids.length, 'grid')} in ${regions} for ${describeSpan(spanMs)}.`,
     `Response time: mean ${ms(figures.meanMs)}, median ${ms(figures.percentileMs(50))}, 90th percentile ${ms(figures.percentileMs(90))}, maximum ${ms(figures.maxMs)}.`,
     `Requests a minute: maximum ${number(aMinute(peak))}, mean ${number(aMinute(figures.throughput))}.`,
     `${count(passed, 'transaction')} passed with ${number(figures.failures)} failed.`
   ]
+}
+
+function describeSpan(spanMs: number): string {
+  if (spanMs < 1000) return 'less than a second'
+  return spanMs < 60_000 ? count(spanMs / 1000, 'second') : count(spanMs / 60_000, 'minute', 1)
 }
 
 function aMinute(perSecond: number | undefined): number | undefined {
