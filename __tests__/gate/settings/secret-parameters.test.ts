@@ -19,6 +19,24 @@ describe('parameters that are secret by their names', () => {
     expect(readSecretParameters(text)).toEqual(secretValues(parseOverrideParameters(text).properties))
   })
 
+  test.each([
+    ...['pin', 'card.pin', 'PIN_2', 'userPin', 'pinCode', 'otp', 'sms-otp', 'jwt', 'admin.jwt', 'myJwt'],
+    ...['bearer', 'api_bearer', 'salt', 'hash.salt', 'private', 'tls.private.pem']
+  ])('are known by a whole word: %s', (name) => {
+    const text = `-J${name}=s3cr3t-value`
+    expect(readSecretParameters(text)).toEqual(['s3cr3t-value'])
+    expect(secretValues(parseOverrideParameters(text).properties)).toEqual(['s3cr3t-value'])
+  })
+
+  test.each(['spinner', 'pinned', 'shopping', 'option', 'adopt', 'basalt', 'salted', 'privateer'])(
+    'are not known by a part of a word: %s',
+    (name) => {
+      const text = `-J${name}=s3cr3t-value`
+      expect(readSecretParameters(text)).toEqual([])
+      expect(secretValues(parseOverrideParameters(text).properties)).toEqual([])
+    }
+  )
+
   test('are taken out, each line of them', () => {
     expect(secretsOf('-Japi.token=s3cr3t-key -Jshop.key=first-line\nsecond-line')).toEqual([
       's3cr3t-key',

@@ -27,6 +27,7 @@ describe('a log without secrets', () => {
       text: 'INFO o.a.j.JMeter: Setting JMeter property: shop.password=hunter2',
       expected: 'INFO o.a.j.JMeter: Setting JMeter property: shop.password=***'
     },
+    { text: 'Setting JMeter property: userPin=1234', expected: 'Setting JMeter property: userPin=***' },
     { text: 'Setting System property: api.key=1', expected: 'Setting System property: api.key=***' },
     { text: 'Authorization: Bearer abc.def', expected: 'Authorization: ***' },
     { text: 'proxy-authorization: Digest x', expected: 'proxy-authorization: ***' },
@@ -41,6 +42,7 @@ describe('a log without secrets', () => {
 
   test.each([
     'INFO o.a.j.JMeter: Setting JMeter property: threads=5',
+    'INFO o.a.j.JMeter: Setting JMeter property: spinner=5',
     'ERROR o.a.j.t.JMeterThread: Test failed!\njava.lang.IllegalArgumentException: File users.csv must exist',
     'GET http://127.0.0.1:8080/search?q=tokens',
     'WARN o.a.j.p.h.c.CookieManager: no cookies'

@@ -2,7 +2,8 @@ import { isReference } from '../../service/documents/requests.js'
 import type { Settings } from './settings.js'
 
 /** As the embedded service has it. */
-const SECRET_NAME = /pass|pwd|secret|token|credential|key|auth|session|cookie|signature/i
+const SECRET_NAME =
+  /pass|pwd|secret|token|credential|key|auth|session|cookie|signature|(?<![a-z])(?:pin|otp|jwt|bearer|salt|private)(?![a-z])/i
 const PARAMETER = /^-[JD]([\w.-]+)=([^]*)$/
 /** Shorter ones occur in any text by chance. */
 const LEAST_LENGTH = 6
@@ -43,8 +44,13 @@ export function readSecretParameters(text: string): string[] {
   const entries = text.split(/[\s,]+(?=-[A-Za-z])/).map((entry) => entry.replace(/^[\s,]+|[\s,]+$/g, ''))
   return entries.flatMap((entry) => {
     const [, name, value] = PARAMETER.exec(entry) ?? []
-    return name !== undefined && value !== undefined && SECRET_NAME.test(name) ? [value] : []
+    return name !== undefined && value !== undefined && isSecretName(name) ? [value] : []
   })
+}
+
+/** `userPin` has the word `pin` in it, and `spinner` has not. */
+function isSecretName(name: string): boolean {
+  return SECRET_NAME.test(name.replace(/(?<=[a-z\d])(?=[A-Z])/g, '_'))
 }
 
 function plainTextsOf({ target, origin, thresholds, ...settings }: Settings): string[] {

@@ -1,17 +1,13 @@
 import type { PropertyOverride } from './override-parameters.js'
 
 const STRUCK = '***'
-const SECRET_NAME = /pass|pwd|secret|token|credential|key|auth|session|cookie|signature/i
+const SECRET_NAME =
+  /pass|pwd|secret|token|credential|key|auth|session|cookie|signature|(?<![a-z])(?:pin|otp|jwt|bearer|salt|private)(?![a-z])/i
 /** Shorter values, such as `true`, are in every log for other reasons; where they are set they are struck out too. */
 const LEAST_LENGTH = 6
 
 /** Secrets in the places where tools and plans log them, known or not. */
 const PLACES: readonly { pattern: RegExp; replacement: string }[] = [
-  // `Setting JMeter property: shop.password=…`
-  {
-    pattern: new RegExp(`( property: [^=\\n]{0,200}(?:${SECRET_NAME.source})[^=\\n]{0,200}=).*`, 'gi'),
-    replacement: `$1${STRUCK}`
-  },
   // Headers, as a sampler's request data has them.
   {
     pattern: /((?:authorization|cookie2?|x-api-key|x-auth-token|x-csrf-token)["']?\s*[:=]\s*).+/gi,
@@ -30,15 +26,26 @@ const PLACES: readonly { pattern: RegExp; replacement: string }[] = [
   }
 ]
 
+/** `Setting JMeter property: shop.password=…` */
+const PROPERTY = /( property: ([^=\n]{1,400})=).*/g
+
+/** `userPin` has the word `pin` in it, and `spinner` has not. */
+function isSecretName(name: string): boolean {
+  return SECRET_NAME.test(name.replace(/(?<=[a-z\d])(?=[A-Z])/g, '_'))
+}
+
 /** The values of properties whose names say that they are secret. */
 export function secretValues(properties: readonly PropertyOverride[]): string[] {
-  return properties.filter(({ name }) => SECRET_NAME.test(name)).map(({ value }) => value)
+  return properties.filter(({ name }) => isSecretName(name)).map(({ value }) => value)
 }
 
 /** A log without the secrets that are known, in any of their forms, and without what looks like one. */
 export function redactLog(text: string, secrets: readonly string[]): string {
   const struck = secretForms(secrets).reduce((rest, form) => rest.replaceAll(form, STRUCK), text)
-  return PLACES.reduce((rest, { pattern, replacement }) => rest.replace(pattern, replacement), struck)
+  const unset = struck.replace(PROPERTY, (whole, start: string, name: string) =>
+    isSecretName(name) ? `${start}${STRUCK}` : whole
+  )
+  return PLACES.reduce((rest, { pattern, replacement }) => rest.replace(pattern, replacement), unset)
 }
 
 /** Every way in which the secrets may be written, the longest first: a part must not be struck out before the whole is found. */
