@@ -207,6 +207,16 @@ describe('what a run must be', () => {
     }
   )
 
+  test.each([
+    ['threads', '99999999999', 'from 1 to 2147483647'],
+    ['duration', '0', 'from 1 to 2147483647'],
+    ['rampup', '2147483648', 'from 0 to 2147483647']
+  ])('%s of %s: both limits are told', async (key, value, range) => {
+    expect(await refuse([...runForm(), [`run[${key}]`, value]])).toContain(
+      `${key} must be a whole number ${range}, not "${value}"`
+    )
+  })
+
   test('everything that is wrong is told at once, and nothing is kept', async () => {
     const before = (await get(service, '/runs')).json.total
     const error = await refuse([
@@ -318,6 +328,22 @@ describe('an upload that is broken off', () => {
     socket.destroy()
     await until(() => readdirSync(uploads).length === 0)
     expect((await get(service, '/account')).status).toBe(200)
+  })
+
+  test('leaves nothing behind where the service closes at once', async () => {
+    const closing = await services.start()
+    const form = formOf(runForm({}, specFields(), 'x'.repeat(200_000)))
+    const { port } = new URL(closing.url)
+    const uploads = join(closing.dataDir, 'uploads')
+    const authorization = `Basic ${Buffer.from(`${closing.token}:`).toString('base64')}`
+    const head = `POST /runs HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nAuthorization: ${authorization}\r\nContent-Type: ${form.headers['content-type']!}\r\nContent-Length: ${Buffer.byteLength(form.body)}\r\n\r\n`
+    const socket = connect(Number(port), '127.0.0.1')
+    socket.write(head)
+    socket.write(Buffer.from(form.body).subarray(0, 100_000))
+    await until(() => readdirSync(uploads, { recursive: true }).length === 2)
+    socket.destroy()
+    await closing.close()
+    expect(readdirSync(uploads)).toEqual([])
   })
 })
 

@@ -160,6 +160,11 @@ export class Store {
   close(): void {
     this.files.close()
     this.files.forget(this.lockFile)
+    try {
+      this.discardUploads()
+    } catch {
+      // The next start tries again.
+    }
   }
 
   private get lockFile(): string {
@@ -192,7 +197,11 @@ export class Store {
       const run = this.readRecord(join(this.runDir(id), 'run.json'), isThisRun)
       if (run) this.addRun(run)
     }
-    // What a killed service was still receiving belongs to no run.
+    this.discardUploads()
+  }
+
+  /** What a service was still receiving at its end belongs to no run. */
+  private discardUploads(): void {
     const uploads = join(this.dataDir, 'uploads')
     for (const name of readdirSync(uploads)) rmSync(join(uploads, name), { recursive: true, force: true })
   }
