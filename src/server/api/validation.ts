@@ -181,10 +181,7 @@ class Reader {
     const { least, most = 2_147_483_647 } = range
     const value = /^\d{1,10}$/.test(text) ? Number(text) : NaN
     if (value >= least && value <= most) return value
-    this.refuse(
-      key,
-      `a whole number ${range.most === undefined ? `of at least ${least}` : `from ${least} to ${most}`}, not "${text}"`
-    )
+    this.refuse(key, `a whole number from ${least} to ${most}, not "${text}"`)
     return null
   }
 
