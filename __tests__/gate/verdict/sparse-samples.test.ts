@@ -31,7 +31,8 @@ function spanMs(samples: readonly Sample[]): number {
 function judge(
   durationSeconds: number,
   grids: readonly (readonly Sample[])[],
-  findings: Partial<Findings> = {}
+  findings: Partial<Findings> = {},
+  settings: Parameters<typeof makeSettings>[0] = {}
 ): Outcome {
   const scans = grids.map((samples, index) => scan(`g${index + 1}`, samples))
   const collection = {
@@ -47,7 +48,7 @@ function judge(
     pausesMs: pausesOf(scans),
     measurements: mergeScans(scans)
   }
-  return conclude(makeSettings({ durationSeconds }), { run: makeRun(), collection, ...findings })
+  return conclude(makeSettings({ durationSeconds, ...settings }), { run: makeRun(), collection, ...findings })
 }
 
 /** Each thread makes a request, waits for its next turn, and does not begin another one after the end. */
@@ -116,6 +117,24 @@ test('a plan that waits before each request is a healthy run: neither the first 
     }))
     expect([seed, judge(seconds, [waited]).verdict]).toEqual([seed, 'passed'])
   }
+})
+
+describe('a run of the embedded service, which tells of every stop', () => {
+  const waited = [12, 24, 36, 48].map((second) => ({ atMs: second * 1000, elapsedMs: 100 }))
+  const judgeLocal = (samples: readonly Sample[], stoppedMs: number): string =>
+    judge(60, [samples], { run: makeRun({ startedMs: 0, stoppedMs }) }, { target: { kind: 'local' } }).verdict
+
+  test('may end by itself as much as a pause before its time', () => {
+    expect(judgeLocal(waited, 49_000)).toBe('passed')
+    expect(judgeLocal(waited, 53_000)).toBe('passed')
+  })
+
+  test('does not end by itself earlier than that, nor where its requests are dense', () => {
+    const sooner = waited.map((sample) => ({ ...sample, atMs: sample.atMs - 10_000 }))
+    expect(judgeLocal(sooner, 46_000)).toBe('inconclusive')
+    expect(judgeLocal(waited.slice(0, 3), 37_000)).toBe('inconclusive')
+    expect(judgeLocal(dense(0, 50_000, quick), 50_000)).toBe('inconclusive')
+  })
 })
 
 test('a run of dense requests that was cut off is never green, whatever pauses it had', () => {

@@ -10,7 +10,13 @@ import { formatDuration } from '../settings/durations.js'
 import { hasEnded, phaseOf } from '../run/run-status.js'
 import { runUrl } from '../run/run-url.js'
 import { listRemoteErrors, lostLoad, quoteLines, withoutOwnStop } from '../collect/remote-errors.js'
-import { cutOffSpan, describeShortfall, hasEverySpan, requestedSeconds } from './reached-load.js'
+import {
+  cutOffSpan,
+  describeShortfall,
+  hasEverySpan,
+  mayEndBeforePause,
+  requestedSeconds
+} from './reached-load.js'
 import type { Settings } from '../settings/settings.js'
 import type { Findings } from '../findings.js'
 import { describeUnused } from '../settings/unused-inputs.js'
@@ -109,6 +115,10 @@ function badEndOf(
   // A run that was there before the watch began may have run for any time unseen.
   const tookMs = runTimeMs(run, settings.origin.kind === 'existing' ? undefined : watched)
   if (tookMs === undefined || tookMs >= seconds * 1000 * LEAST_SHARE) return undefined
+  // The embedded service tells of every stop, and of a tool that did not come to its end.
+  const isStopTold = settings.target.kind === 'local'
+  if (isStopTold && collection && mayEndBeforePause(collection, { tookMs, durationSeconds: seconds }))
+    return undefined
   return `The run ended after ${formatDuration(tookMs)} of the ${wanted} asked for: somebody or something stopped it.`
 }
 

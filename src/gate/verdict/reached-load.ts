@@ -47,6 +47,16 @@ function endsInPause({ pausesMs }: Collection, { gridId, ms }: Span, durationSec
   return pauseMs >= SLACK_MS && 2 * (pauseMs + SLACK_MS) >= durationSeconds * 1000 - ms
 }
 
+/** Whether a run that took this long may have ended by itself: its threads do not begin a pause that would outlast it. */
+export function mayEndBeforePause(
+  { spansMs, pausesMs }: Collection,
+  { tookMs, durationSeconds }: { tookMs: number; durationSeconds: number }
+): boolean {
+  const missingMs = durationSeconds * 1000 - tookMs
+  const isPaused = (pauseMs: number): boolean => pauseMs >= SLACK_MS && pauseMs + SLACK_MS >= missingMs
+  return spansMs.size > 0 && [...spansMs.keys()].every((grid) => isPaused(pausesMs?.get(grid) ?? 0))
+}
+
 /** Whether the samples of every CSV say, by themselves, that the run took as long as it should. */
 export function hasEverySpan({ measurements, spansMs }: Collection, durationSeconds: number): boolean {
   const isShown = (grid: string): boolean => isLongEnough(spansMs.get(grid) ?? -Infinity, durationSeconds)
