@@ -271,7 +271,7 @@ describe('serve', () => {
       const run = await second.ask<Run>('run', underWay!.id)
       expect(run).toMatchObject({
         status: 'problem',
-        remoteErrors: 'The service was closed while this run was under way.'
+        remoteErrors: 'The service was closed during this run.'
       })
       const csvs = await second.ask<{ path: string }[]>('results', underWay!.id, '--output', 'after')
       expect(csvs.map(({ path }) => readFileSync(path, 'utf8').split('\n').length > 2)).toEqual([true])
@@ -311,9 +311,7 @@ describe('serve', () => {
       [underWay!.id, 'problem'],
       [finished!.id, 'finished']
     ])
-    expect((await second.ask<Run>('run', underWay!.id)).remoteErrors).toContain(
-      'while this run was under way'
-    )
+    expect((await second.ask<Run>('run', underWay!.id)).remoteErrors).toContain('during this run')
     expect(await second.ask('report', finished!.id)).toEqual(report)
     const again = await second.ask<{ path: string }[]>('results', finished!.id, '--output', 'after')
     expect(again.map(({ path }) => readFileSync(path, 'utf8'))).toEqual(

@@ -161,13 +161,11 @@ describeInBrowser('the pages of the embedded service in a browser', () => {
     expect(page.url()).toBe(`${first.url}/runs/${id}`)
     await page.locator('.tile', { hasText: 'Throughput now' }).waitFor()
     await first.close()
-    await page.getByText('Connection lost, trying again…').waitFor()
+    await page.getByText('Connection lost, reconnecting…').waitFor()
     const { dataDir } = first
     await services.start({ ...WITH_PAGES, token: 'same', port: Number(new URL(first.url).port), dataDir })
     await page.locator('h1', { hasText: 'problem' }).waitFor()
-    expect(await page.locator('.reason').textContent()).toBe(
-      'The service was closed while this run was under way.'
-    )
+    expect(await page.locator('.reason').textContent()).toBe('The service was closed during this run.')
     await page.close()
   })
 

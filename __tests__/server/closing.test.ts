@@ -42,12 +42,12 @@ describe('a service that is closed', () => {
     const { service, id } = await startRun(nodes)
     await service.close()
     expect(service.lines).toContainEqual(
-      expect.stringContaining(`run ${id} is ended, since the service closes`)
+      expect.stringContaining(`ending run ${id} because the service is closing`)
     )
     const next = await services.start({ dataDir: service.dataDir })
     const run = await get(next, `/runs/${id}`)
     expect(run.json).toMatchObject({ status: 'problem', apdex: '1.0 [500]' })
-    expect(run.json.remote_errors).toBe('The service was closed while this run was under way.')
+    expect(run.json.remote_errors).toBe('The service was closed during this run.')
     expect((await get(next, `/runs/${id}/result.csv`)).text.match(/,endless,/g)).toHaveLength(Number(nodes))
     expect(existsSync(nodesOf(service, id))).toBe(false)
   })
@@ -65,7 +65,7 @@ describe('a service that is closed', () => {
       const run = await get(next, `/runs/${id}`)
       expect(run.json).toMatchObject({ status: 'problem', apdex: '1.0 [500]' })
       expect(run.json.remote_errors).toMatch(
-        /^The service was closed while this run was under way\.\nthe results could not be written: there was no time left/
+        /^The service was closed during this run\.\nthe results could not be written: there was no time left/
       )
       expect((await get(next, `/runs/${id}/result.csv`)).text.match(/,endless,/g)).toHaveLength(Number(nodes))
       expect(existsSync(nodesOf(service, id))).toBe(false)

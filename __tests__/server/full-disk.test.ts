@@ -84,7 +84,7 @@ describe('state that cannot be written', () => {
     for (const blocked of blocks) blocked.free()
     clock.advance(5000)
     expect(files.map((file) => readJson(file).status)).toEqual(['problem', 'stopped'])
-    expect(service.lines).toContain("the service's state is written again")
+    expect(service.lines).toContain("the service's state can be written again")
   })
 
   test('is written with the next change of anything, or at the end', async () => {
@@ -113,7 +113,7 @@ describe('state that cannot be written', () => {
     writeFileSync(join(dataDir, 'processes', `${pid}.json`), group)
     block(join(dataDir, 'service.json'))
     await expect(services.start({ dataDir })).rejects.toThrow(
-      /cannot be written to \(.*\); make room, or choose another folder/
+      /cannot be written to \(.*\); free up space, or choose another folder/
     )
     await until(() => child.signalCode !== null)
   })

@@ -47,7 +47,7 @@ const rowsOf = ({ text }: Reply): number => text.trimEnd().split('\n').length - 
 const refer = (...ids: string[]): FormPart[] => ids.map((id) => ['run[grids][][uuid]', id])
 
 describe('stop_after', () => {
-  test('a grid ends when its minutes are over, not before', async () => {
+  test('a grid ends when its minutes are up, not before', async () => {
     const clock = new ManualClock()
     const service = await services.start({ clock })
     const id = await startGrid(service, { stop_after: '3' })
@@ -72,7 +72,7 @@ describe('stop_after', () => {
     expect(run.json).toMatchObject({ status: 'problem', remote_errors: reason })
     expect(Date.parse(run.json.stopped) - Date.parse(run.json.started)).toBe(2 * MINUTE_MS)
     const report = await get(service, `/runs/${id}/report`)
-    expect(report.json.summary).toContain(`The run ended badly: ${reason}. `)
+    expect(report.json.summary).toContain(`The run failed: ${reason}. `)
     expect(report.json.mean_throughput).toBeGreaterThan(0)
     expect(rowsOf(await get(service, `/runs/${id}/result.csv?grid_id=${grid}`))).toBeGreaterThan(0)
   })

@@ -49,7 +49,7 @@ describe('a node with threads and without samples', () => {
     const { run, csv } = await runOnTwo([`if $first; then exit 0; fi`, writeSample('home')])
     expect(run.json.status).toBe('finished')
     expect(run.json.remote_errors).toMatch(
-      /^load lost: us-east-1 \w{6} node [12] took no sample, and its log does not say why$/
+      /^load lost: us-east-1 \w{6} node [12] recorded no samples, and its log does not say why$/
     )
     expect(csv).toMatch(/,home,/)
   })
@@ -67,14 +67,14 @@ describe('a node with threads and without samples', () => {
   })
 })
 
-describe('results that end within a row', () => {
+describe('results that end in the middle of a row', () => {
   const UNCLOSED = `printf '1700000000000,1,"never closed' >> "$samples"`
 
   test('are a loss where the tool ended by itself', async () => {
     const { run, csv } = await runOnTwo([writeSample('home'), `if $first; then ${UNCLOSED}; fi`])
     expect(run.json.status).toBe('finished')
     expect(run.json.remote_errors).toMatch(
-      /^load lost: the results of node [12] of 2 in us-east-1 end within a row$/
+      /^load lost: the results of node [12] of 2 in us-east-1 end in the middle of a row$/
     )
     expect(csv.match(/,home,/g)).toHaveLength(2)
   })
@@ -141,13 +141,15 @@ describe('what the tools say', () => {
   test('is said for all: without any sample no node is singled out', () => {
     const nodes = [node(0, { problem: null }), node(1, { problem: null })]
     expect(findLosses(nodes, [file(0, false), file(1, false)])).toEqual([])
-    expect(findLosses(nodes, [file(0, false), file(1, true)])).toEqual(['node 1 of 2 in r took no sample'])
+    expect(findLosses(nodes, [file(0, false), file(1, true)])).toEqual([
+      'node 1 of 2 in r recorded no samples'
+    ])
   })
 
   test('a row without an end is a loss even where the tool was ended', () => {
     const ended = node(0, { problem: 'killed' })
     expect(findLosses([ended], [{ ...file(0, true), restBytes: 9, isBroken: true }])).toEqual([
-      'the results of node 1 of 2 in r end within a row'
+      'the results of node 1 of 2 in r end in the middle of a row'
     ])
     expect(findLosses([ended], [{ ...file(0, true), restBytes: 9 }])).toEqual([])
   })

@@ -81,7 +81,7 @@ describe('a run ends badly', () => {
     expect(run.json.status).toBe('problem')
     expect(run.json.remote_errors).toBe('no such class')
     const report = await get(service, `/runs/${run.json.uuid}/report`)
-    expect(report.json.summary).toContain('The run ended badly: no such class')
+    expect(report.json.summary).toContain('The run failed: no such class')
     expect(run.json.apdex).toBeNull()
   })
 })
@@ -199,10 +199,10 @@ describe('what a run must be', () => {
   }
 
   test.each(['gatling', 'java-selenium-chrome', 'java-selenium-firefox', 'service-chrome'])(
-    '%s is not there on this machine',
+    '%s is not available on this machine',
     async (tool) => {
       expect(await refuse([...runForm(), ['run[tool]', tool]])).toContain(
-        `tool ${tool} is not there on this machine`
+        `tool ${tool} is not available on this machine`
       )
     }
   )
@@ -243,7 +243,7 @@ describe('what a run must be', () => {
     expect(readdirSync(join(service.dataDir, 'uploads'))).toEqual([])
   })
 
-  test('a reference and a specification in one form run into each other', async () => {
+  test('a reference and a specification in one form get merged', async () => {
     const error = await refuse(runForm({}, [['run[grids][][uuid]', 'abc'], ...specFields()]))
     expect(error).toContain('create the grids first')
   })
@@ -281,7 +281,7 @@ describe('what a run must be', () => {
   test.each(['..', '.', 'a/..'])('the file name %s is refused', async (fileName) => {
     expect(
       await refuse(runForm().map((part) => ('fileName' in part ? { ...part, fileName } : part)))
-    ).toMatch(/no usable file name|run_files is missing/)
+    ).toMatch(/not a usable file name|run_files is missing/)
   })
 
   test('two files of one name are refused', async () => {
@@ -522,7 +522,7 @@ describe("the service's own word", () => {
     ).toBe(406)
     expect((await get(acme, '/runs')).status).toBe(404)
     const chrome = await postForm(acme, '/acmes', [['acme[tool]', 'acme-chrome'], ...specFields({}, 'acme')])
-    expect(chrome.json.error).toContain('tool acme-chrome is not there on this machine')
+    expect(chrome.json.error).toContain('tool acme-chrome is not available on this machine')
   })
 })
 
@@ -532,7 +532,7 @@ describe('rehearsal', () => {
     expect(run.json.tool).toBe('jmeter-rehearsal')
     const report = await get(service, `/runs/${run.json.uuid}/report`)
     expect(report.json).toMatchObject({ rehearsal: true })
-    expect(report.json.summary).toMatch(/^Rehearsal, synthetic samples: this is no measurement\./)
+    expect(report.json.summary).toMatch(/^Rehearsal, synthetic samples: this is not a measurement\./)
   })
 
   test('lasts as long as it was asked to, in its own time', async () => {

@@ -1,7 +1,7 @@
-/** Time as the service sees it, so that tests can hold it in their hands. */
+/** The service's clock; tests replace it with a manual one. */
 export interface Clock {
   now(): number
-  /** Acts once after the time; the returned function calls it off. */
+  /** Calls back once after the delay; the returned function cancels it. */
   after(delayMs: number, act: () => void): () => void
 }
 

@@ -3,17 +3,17 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 
 export interface ShopOptions {
-  /** A slow shop breaks the thresholds of the example on purpose. */
+  /** A slow shop breaks the example's thresholds on purpose. */
   readonly slow: boolean
   readonly port?: number
-  /** Gets one line for every request that was answered. */
+  /** Called with one line per answered request. */
   readonly accessLog?: (line: string) => void
 }
 
 export interface Shop {
   readonly url: string
   readonly port: number
-  /** Requests answered so far: all of them, or those of one page (`home`, `search`, `product`, `checkout`). */
+  /** Requests answered so far: all, or those for one page (`home`, `search`, `product`, `checkout`). */
   served(page?: string): number
   close(): Promise<void>
 }
@@ -55,7 +55,7 @@ const PAGES: readonly Page[] = [
   }
 ]
 
-/** Starts a small web shop on loopback, for a load test to be pointed at; it needs nothing but Node. */
+/** Starts a small web shop on loopback as a target for load tests; it only needs Node. */
 export async function startShop(options: ShopOptions): Promise<Shop> {
   const served = new Map<string, number>()
   const server = createServer((request, response) => {
@@ -77,7 +77,7 @@ export async function startShop(options: ShopOptions): Promise<Shop> {
       page === undefined ? [...served.values()].reduce((sum, n) => sum + n, 0) : (served.get(page) ?? 0),
     close: async () => {
       server.close()
-      // Load generators keep their connections open; waiting for them would take for ever.
+      // Load generators keep their connections open; waiting for them would take forever.
       server.closeAllConnections()
       await once(server, 'close')
     }
@@ -100,7 +100,7 @@ function answer(exchange: {
     response.writeHead(page ? 200 : 404, { 'content-type': 'text/plain; charset=utf-8' })
     response.end(`${page?.text ?? 'No such page'}\n`)
   }
-  // The body is read to its end before the reply, as a shop that takes an order would.
+  // Read the whole body before replying, as a shop does for an order.
   request.resume()
   request.once('end', () => setTimeout(send, page ? (slow ? page.slowDelayMs : page.delayMs) : 0))
 }

@@ -1,4 +1,4 @@
-/** A request that is answered with a 4xx and an `error` that says what is wrong. */
+/** A request that gets a 4xx and an `error` that says what is wrong. */
 export class RequestError extends Error {
   constructor(
     readonly statusCode: number,
@@ -9,7 +9,7 @@ export class RequestError extends Error {
   }
 }
 
-/** The same, with every problem of the request, so that it is mended in one go. */
+/** The same with every problem of the request, so that it can be fixed in one go. */
 export function refuseAll(problems: readonly string[]): RequestError {
   return new RequestError(422, problems.join('; '))
 }
@@ -22,7 +22,7 @@ export class ToolError extends Error {
   }
 }
 
-/** Anything can be thrown; people get its words. */
+/** The message of anything that was thrown. */
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown)
 }

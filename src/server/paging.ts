@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { RequestError } from './errors.js'
 
-/** Reads `?page=`; the first page unless it is given. */
+/** Reads `?page=`; defaults to the first page. */
 export function readPageNumber(request: FastifyRequest): number {
   const { page } = request.query as { page?: unknown }
   if (page === undefined) return 1

@@ -27,21 +27,21 @@ import { vocabularyOf } from '../protocol/vocabulary.js'
 export interface ServiceOptions {
   /** Where runs, grids and results are kept. */
   readonly dataDir: string
-  /** 0, the default, takes any free port. */
+  /** The default, 0, takes any free port. */
   readonly port?: number
-  /** A random one unless given. */
+  /** Random unless given. */
   readonly token?: string
   readonly engine: 'jmeter' | 'rehearsal'
   /** Of the rehearsal's samples. */
   readonly seed?: number
-  /** Gets single lines, among them the tools' own: foreign text, to be defused by whoever shows it. */
+  /** Receives single lines, including the tools' output: untrusted, so whoever shows them must escape them. */
   readonly log: (line: string) => void
-  /** The service's own word, where its identifiers carry one. */
+  /** The service's own word (its brand), if its identifiers contain one. */
   readonly serviceName?: string
-  /** Told of every process group as it starts, so that it can be ended after a kill of this process. */
+  /** Called for every process group as it starts, so that it can be ended if this process is killed. */
   readonly onProcess?: (group: ProcessGroup) => void
   readonly maxUploadBytes?: number
-  /** Draws the web pages; without it there are none. Loaded when the first one is asked for. */
+  /** Renders the web pages; without it there are none. Loaded with the first request for one. */
   readonly pages?: () => Promise<PageArtist>
   readonly clock?: Clock
   readonly env?: NodeJS.ProcessEnv
@@ -51,15 +51,15 @@ export interface Service {
   /** `http://127.0.0.1:<port>` */
   readonly url: string
   readonly token: string
-  /** Stops the runs, ends all processes and closes. Results that cannot be made in time are made at the next start. */
+  /** Stops the runs, ends all processes and closes. Results that cannot be merged in time are merged at the next start. */
   close(options?: { withinMs?: number }): Promise<void>
 }
 
-/** A service in this process, whose folder can be looked after. */
+/** A service in this process, with access to its data folder. */
 export interface EmbeddedService extends Service {
-  /** Copies the tools' logs of a run, without secrets; answers the copies' paths. */
+  /** Copies a run's tool logs, redacted; returns the paths of the copies. */
   keepLogs(request: LogRequest): Promise<string[]>
-  /** Moves what was measured into a folder, as it is. Only after the service was closed. Answers the files' paths. */
+  /** Moves all results into a folder. Only after the service was closed. Returns the paths of the files. */
   keepSamples(folder: string): Promise<string[]>
 }
 
@@ -72,7 +72,7 @@ export async function startService(options: ServiceOptions): Promise<EmbeddedSer
   const clock = options.clock ?? systemClock
   const store = Store.open(options.dataDir, log, clock)
   const registry = ToolRegistry.open(options.env ?? process.env, log)
-  // First of all, for a folder that cannot be written to is no reason to leave a tool running.
+  // Before anything else: a folder that is not writable is no reason to leave a tool running.
   await endLeftovers(store, log)
   await registry.endOrphans()
   store.claim()
@@ -131,7 +131,7 @@ export async function startService(options: ServiceOptions): Promise<EmbeddedSer
   }
 }
 
-/** A message of several lines is several lines to whoever has to defuse them. */
+/** A multi-line message must be escaped line by line. */
 function oneLineAtATime(log: (line: string) => void): (text: string) => void {
   return (text) => {
     for (const line of text.split(/[\r\n]+/)) if (line !== '') log(line)
@@ -148,7 +148,7 @@ function createEngine(
     : createJMeterEngine({ env: options.env ?? process.env, processes, signal, log })
 }
 
-/** The tools of a service that was killed are still at work; nobody else would end them. */
+/** The tools of a killed service are still running; nothing else would end them. */
 async function endLeftovers(store: Store, log: (line: string) => void): Promise<void> {
   for (const group of store.leftoverProcesses()) {
     if (await endLeftoverGroup(group))
@@ -161,13 +161,13 @@ function createApp(): FastifyInstance {
   const app = fastify({
     forceCloseConnections: true,
     clientErrorHandler: answerUnreadable,
-    // A request without a host is refused in words, as one with a foreign host is.
+    // A request without a host gets the same JSON error as one with a foreign host.
     http: { requireHostHeader: false },
-    // An address that cannot be decoded never comes to a route.
+    // An address that cannot be decoded never reaches a route.
     frameworkErrors: (thrown, _request, reply) => {
       void (reply as FastifyReply).code(thrown.statusCode ?? 400).send({ error: thrown.message })
     },
-    // Links carry the prefix, the document's paths do not: both are answered.
+    // Links have the prefix, the API document's paths do not: both work.
     rewriteUrl: (request) => (request.url ?? '/').replace(/^\/api(?=\/)/, ''),
     routerOptions: { ignoreTrailingSlash: true }
   })
@@ -189,7 +189,7 @@ function createApp(): FastifyInstance {
   })
   app.setErrorHandler<FastifyError>((thrown, request, reply) => {
     const statusCode = thrown.statusCode ?? 500
-    // The rest of a refused upload is not read, so the connection cannot be used again.
+    // The rest of a rejected upload is not read, so the connection cannot be reused.
     if (statusCode >= 400) void reply.header('connection', 'close')
     if (!isPageRequest(request)) return reply.code(statusCode).send({ error: thrown.message })
     return reply.code(statusCode).headers(PAGE_HEADERS).type('text/plain; charset=utf-8').send(thrown.message)

@@ -187,7 +187,7 @@ describe('runs, field by field', () => {
     expect((await get(service, `/runs/${uuid}/report`)).json).toEqual({
       _links: { self: linkTo(`/api/runs/${uuid}/report`) },
       summary: expect.stringMatching(
-        /Up to 4 users across 1 grid in us-east-1 for .* (?:second|minute)s?\. Response time: mean .* ms, median .* ms, 90th percentile .* ms, maximum .* ms\. Requests a minute: maximum .*, mean .*\. .* transactions passed with .* failed\.$/
+        /Up to 4 users across 1 grid in us-east-1 for .* (?:second|minute)s?\. Response time: mean .* ms, median .* ms, 90th percentile .* ms, maximum .* ms\. Requests per minute: maximum .*, mean .*\. .* transactions passed with .* failed\.$/
       ),
       mean_response_time: NUMBER,
       mean_concurrency: NUMBER,

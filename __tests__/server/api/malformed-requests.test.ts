@@ -22,27 +22,27 @@ async function sendRaw(request: string): Promise<{ status: number; body: string 
 }
 
 test.each([
-  ['no HTTP', 'hello\r\n\r\n', 400, /method that is not known/],
-  ['another method', 'BREW /runs HTTP/1.1\r\nHost: x\r\n\r\n', 400, /method that is not known/],
+  ['no HTTP', 'hello\r\n\r\n', 400, /method is unknown/],
+  ['another method', 'BREW /runs HTTP/1.1\r\nHost: x\r\n\r\n', 400, /method is unknown/],
   [
     'a bad header',
     'GET /runs HTTP/1.1\r\nHost: x\r\nbad header\r\n\r\n',
     400,
-    /cannot be read as HTTP: .*header/i
+    /is not valid HTTP: .*header/i
   ],
   [
     'a large header',
     `GET /runs HTTP/1.1\r\nHost: x\r\nx: ${'y'.repeat(100_000)}\r\n\r\n`,
     431,
-    /larger than/
+    /headers are too large/
   ],
   [
     'two lengths',
     'POST /runs HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n',
     400,
-    /cannot be read as HTTP/
+    /is not valid HTTP/
   ],
-  ['another version', 'GET /runs HTTP/9.9\r\nHost: x\r\n\r\n', 400, /cannot be read as HTTP/],
+  ['another version', 'GET /runs HTTP/9.9\r\nHost: x\r\n\r\n', 400, /is not valid HTTP/],
   ['no host', 'GET /runs HTTP/1.1\r\nConnection: close\r\n\r\n', 403, /its own address/],
   [
     'an expectation',
@@ -50,7 +50,7 @@ test.each([
     417,
     /Expect/
   ],
-  ['a tunnel', 'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n', 400, /no proxy/],
+  ['a tunnel', 'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n', 400, /is not a proxy/],
   [
     'a method that no route has',
     'PUT /runs HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 0\r\n\r\n',

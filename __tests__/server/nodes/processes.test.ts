@@ -98,7 +98,7 @@ describe('after a SIGKILL of the service', () => {
     const lost = await get(service, `/runs/${underWay}`)
     expect(lost.json).toMatchObject({
       status: 'problem',
-      remote_errors: expect.stringContaining('under way')
+      remote_errors: expect.stringContaining('The service ended during this run.')
     })
     expect(lost.json._embedded.grids[0]!.status).toBe('stopped')
     expect((await get(service, `/runs/${underWay}/result.csv`)).text).toContain(',endless,')

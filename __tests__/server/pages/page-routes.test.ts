@@ -174,7 +174,7 @@ function readDocument(html: string): PageDocument {
   return JSON.parse(json ?? '') as PageDocument
 }
 
-describe('the page of a run that has ended', () => {
+describe('could not render could not render the page of a run that has ended', () => {
   test('is the whole report, without a verdict', async () => {
     const { text } = await browse(`/runs/${endedId}`)
     const shown = readDocument(text)
@@ -297,7 +297,7 @@ describe('the list of runs', () => {
     const ticket = await visit(shop)
     const list = async (): Promise<string> =>
       (await get(shop, '/', { token: null, headers: { ...HTML, cookie: ticket } })).text
-    expect(await list()).toContain('There are no runs yet.')
+    expect(await list()).toContain('No runs yet.')
     const first = await finishRun(shop, runForm({ name: 'first <b>', duration: '30' }))
     const second = await finishRun(shop, runForm({ duration: '90', threads: '1' }))
     const html = await list()
@@ -339,7 +339,7 @@ describe('the list of runs', () => {
     const moving = new ManualClock()
     const shop = await services.start({ ...WITH_PAGES, clock: moving })
     const listener = await listen(shop, '/events', await visit(shop))
-    expect(await listener.next()).toContain('There are no runs yet.')
+    expect(await listener.next()).toContain('No runs yet.')
     const id = await createRun(shop)
     await waitForStatus(shop, `/runs/${id}`, ['finished'])
     moving.advance(1000)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { createScanner } from '../../../src/results/csv/scanner.js'
+import { createScanner } from '../../../src/results/scan/scanner.js'
 import { mergeScans } from '../../../src/results/figures/merge.js'
 import { describeResults } from '../../../src/server/runs/run-report.js'
 import type { GridRecord, RunRecord } from '../../../src/server/store/records.js'
@@ -33,7 +33,7 @@ describe('the figures of a summary', () => {
     'the maximum is never below the mean',
     (timesMs) => {
       const [, maximum = '', mean = ''] =
-        /Requests a minute: maximum ([\d,]+), mean ([\d,]+)\./.exec(summaryOf(timesMs)) ?? []
+        /Requests per minute: maximum ([\d,]+), mean ([\d,]+)\./.exec(summaryOf(timesMs)) ?? []
       const numberOf = (text: string): number => Number(text.replaceAll(',', ''))
       expect(numberOf(mean)).toBeGreaterThan(0)
       expect(numberOf(maximum)).toBeGreaterThanOrEqual(numberOf(mean))
@@ -54,8 +54,8 @@ describe('the figures of a summary', () => {
 describe('the findings of a summary', () => {
   test.each([
     [
-      'no group is on\nload lost: node 1 took no sample',
-      'No group is on; load lost: node 1 took no sample. Up'
+      'no group is on\nload lost: node 1 recorded no samples',
+      'No group is on; load lost: node 1 recorded no samples. Up'
     ],
     ['is it so?\nload lost: node 1', 'Is it so? load lost: node 1. Up'],
     ['load lost: stopped by a caller after 13 s', 'Stopped after 13 s. Up'],
@@ -70,7 +70,7 @@ describe('the findings of a summary', () => {
 
   test('tell of a bad end', () => {
     expect(summaryOf([0, 10], 'no such class\nsecond line', true)).toMatch(
-      /^The run ended badly: no such class; second line\. Up/
+      /^The run failed: no such class; second line\. Up/
     )
   })
 })

@@ -64,7 +64,7 @@ describe('files of the data folder that are not what was written there', () => {
     const list = await get(service, '/runs')
     expect([list.json.total, list.json._embedded.runs.map(({ uuid }) => uuid)]).toEqual([1, [id]])
     expect(service.lines.filter((line) => line.includes(odd))).toEqual([
-      expect.stringMatching(/run\.json is not what this service writes there, and is left out$/)
+      expect.stringMatching(/run\.json was not written by this service, and is ignored$/)
     ])
     await service.close()
   })

@@ -33,7 +33,7 @@ export function gridDocument(grid: GridRecord, facts: ServiceFacts): Document {
   return { ...gridFields(grid), nodes: nodeDocuments(grid, facts) }
 }
 
-/** A grid as its own address shows it, with `resources` in the place of `nodes`. */
+/** A grid at its own address, with `resources` instead of `nodes`. */
 export function gridDetailDocument(grid: GridRecord, facts: ServiceFacts): Document {
   return { ...gridFields(grid), resources: nodeDocuments(grid, facts) }
 }
@@ -47,8 +47,8 @@ function gridFields(grid: GridRecord): Document {
     ...(grid.batchId === null ? {} : { batch_id: grid.batchId }),
     name: `${spec.region}-${grid.id}`,
     region: spec.region,
-    // Whatever the region says, the load comes from here.
-    origin: place === undefined ? 'This machine' : `This machine, in place of ${place}`,
+    // Whatever the region says, the load comes from this machine.
+    origin: place === undefined ? 'This machine' : `This machine, instead of ${place}`,
     instance_quantity: spec.instanceQuantity,
     instance_type: spec.instanceType,
     infrastructure: spec.infrastructure,
@@ -78,7 +78,7 @@ export function createdRunDocument(run: RunRecord, facts: ServiceFacts): Documen
   return { ...runFields(run, facts), batch_id: run.batchId, _embedded: embedGridsAndFiles(run, facts) }
 }
 
-/** A run as its own address shows it, with its results once there are any. */
+/** A run at its own address, with its results once there are any. */
 export function runDocument(run: RunRecord, facts: ServiceFacts): Document {
   const grids = hasEnded(run) ? facts.store.gridsOf(run) : []
   const results = grids.map((grid) => ({
@@ -93,7 +93,7 @@ export function runDocument(run: RunRecord, facts: ServiceFacts): Document {
   }
 }
 
-/** A run as the list, a stop and a repeat show it. */
+/** A run as shown by the list, a stop and a repeat. */
 export function briefRunDocument(run: RunRecord, facts: ServiceFacts): Document {
   const files = run.files.map(({ uuid, name }) => ({ uuid, name }))
   return { ...runFields(run, facts), _embedded: { [facts.words.files]: files } }
@@ -159,7 +159,7 @@ export function accountDocument(facts: ServiceFacts): Document {
     email: EMAIL,
     _embedded: {
       users: [userDocument(facts)],
-      // Hosted grids are on this machine too, so its name stands where a cloud account would.
+      // Hosted grids run on this machine too, so its name replaces that of a cloud account.
       credentials: [
         { id: 1, provider: 'local', description: 'This machine', arn: hostname(), access_key_id: null }
       ]

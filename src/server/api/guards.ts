@@ -11,7 +11,7 @@ export interface Guarded {
   port(): number
 }
 
-/** Lets a request in only from this machine's own callers: any page or process can reach a loopback server. */
+/** Accepts requests from this machine's own callers only: any page or process can reach a loopback server. */
 export function addGuards(app: FastifyInstance, guarded: Guarded): void {
   app.addHook('onRequest', async (request, reply) => {
     checkHost(request, guarded)
@@ -28,7 +28,7 @@ export function addGuards(app: FastifyInstance, guarded: Guarded): void {
           'the API token is missing or wrong: send it as the user name, with an empty password'
         )
       }
-      // Links carry a prefix, by which there are no pages.
+      // Links carry a prefix under which there are no pages.
       if (request.routeOptions.config.page === 'always') throw cannotFind()
     }
     checkVersion(request, guarded.vendor)
@@ -36,11 +36,11 @@ export function addGuards(app: FastifyInstance, guarded: Guarded): void {
   })
 }
 
-/** A foreign name that leads to this address is how a page gets around the browser's same-origin rule. */
+/** DNS rebinding: a foreign host name that resolves to this address gets a page around the browser's same-origin policy. */
 function checkHost(request: FastifyRequest, guarded: Guarded): void {
   const names = [`127.0.0.1:${guarded.port()}`, `localhost:${guarded.port()}`]
   if (!names.includes(request.headers.host ?? '')) {
-    throw new RequestError(403, 'this service answers to its own address only')
+    throw new RequestError(403, 'this service only accepts requests to its own address')
   }
 }
 
@@ -50,13 +50,13 @@ function checkOrigin(request: FastifyRequest, guarded: Guarded): void {
   if (origin !== undefined && !own.includes(origin)) throw foreignPage()
 }
 
-/** A browser that was once given the token would send it along with any picture of any page; it does say whose page that is. */
+/** A browser that once got the token would send it with requests from any page; it also says which site the page is from. */
 function checkSite(request: FastifyRequest): void {
   if (['cross-site', 'same-site'].includes(String(request.headers['sec-fetch-site']))) throw foreignPage()
 }
 
 function foreignPage(): RequestError {
-  return new RequestError(403, 'this service does not answer to the pages of other sites')
+  return new RequestError(403, 'this service does not accept requests from pages of other sites')
 }
 
 function hasToken(request: FastifyRequest, token: string): boolean {
@@ -64,13 +64,13 @@ function hasToken(request: FastifyRequest, token: string): boolean {
   return isSameSecret(Buffer.from(encoded, 'base64').toString('utf8'), `${token}:`)
 }
 
-/** v2 is the only version and the default; who asks for another one by name must not be given v2. */
+/** v2 is the only version and the default; a caller that asks for another version must not get v2. */
 function checkVersion(request: FastifyRequest, vendor: string): void {
   const ranges = (request.headers.accept ?? '').split(',').map((range) => (range.split(';')[0] ?? '').trim())
   const versioned = ranges.filter((range) => /^application\/vnd\..+\+json$/i.test(range))
   if (versioned.length === 0) return
   const offered = `application/vnd.${vendor}.v2+json`
   if (!versioned.some((range) => range.toLowerCase() === offered.toLowerCase())) {
-    throw new RequestError(406, `this service answers ${offered}, not ${versioned.join(', ')}`)
+    throw new RequestError(406, `this service supports ${offered}, not ${versioned.join(', ')}`)
   }
 }

@@ -6,9 +6,9 @@ interface Refusal {
   readonly error: string
 }
 
-/** What cannot even be read as a request never comes to a route, and is answered in the same form as any other mistake. */
+/** Requests that are not valid HTTP never reach a route; they get the same JSON error as any other mistake. */
 export function answerUnreadable(thrown: NodeJS.ErrnoException & { reason?: string }, socket: Duplex): void {
-  // Whoever sent this may also be gone before the answer is.
+  // The client may have disconnected already.
   socket.on('error', () => undefined)
   if (thrown.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()
@@ -32,27 +32,27 @@ export function answerUnreadable(thrown: NodeJS.ErrnoException & { reason?: stri
 function refusalOf({ code, message, reason }: NodeJS.ErrnoException & { reason?: string }): Refusal {
   switch (code ?? '') {
     case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return { status: 408, error: 'the request did not come in time' }
+      return { status: 408, error: 'the request timed out' }
     case 'HPE_HEADER_OVERFLOW':
-      return { status: 431, error: 'the headers are larger than what is accepted' }
+      return { status: 431, error: 'the headers are too large' }
     case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
-      return { status: 413, error: 'the extensions of a chunk are larger than what is accepted' }
+      return { status: 413, error: 'the chunk extensions are too large' }
     case 'HPE_INVALID_METHOD':
-      return { status: 400, error: 'the request has a method that is not known' }
+      return { status: 400, error: 'the request method is unknown' }
     default:
-      return { status: 400, error: `the request cannot be read as HTTP: ${reason ?? message}` }
+      return { status: 400, error: `the request is not valid HTTP: ${reason ?? message}` }
   }
 }
 
-/** Node answers these without words. */
+/** Node answers these without a body. */
 export function answerExpectations(server: Server): void {
   server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
-    const body = JSON.stringify({ error: 'the header Expect asks for what is not supported' })
+    const body = JSON.stringify({ error: 'the Expect header is not supported' })
     response
       .writeHead(417, { 'content-type': 'application/json; charset=utf-8', connection: 'close' })
       .end(body)
   })
   server.on('connect', (_request: IncomingMessage, socket: Duplex) => {
-    answerUnreadable({ name: 'Error', message: '', reason: 'this service is no proxy' }, socket)
+    answerUnreadable({ name: 'Error', message: '', reason: 'this service is not a proxy' }, socket)
   })
 }

@@ -1,14 +1,14 @@
 import { RequestError } from '../errors.js'
 
 export type Param = string | readonly Param[] | Params
-/** Parameters as a Rails application sees them; without a prototype, so that `__proto__` is a key like any other. */
+/** Parameters as a Rails application sees them; no prototype, so that `__proto__` is a key like any other. */
 export interface Params {
   [key: string]: Param | undefined
 }
 
 const MAX_DEPTH = 16
 
-/** Reads `a[b][]=…` fields, in the order in which they were sent, by Rack's rules. */
+/** Reads `a[b][]=…` fields in the order in which they were sent, by Rack's rules. */
 export function nestParams(fields: Iterable<readonly [name: string, value: string]>): Params {
   const params = emptyParams()
   for (const [name, value] of fields) place({ params, name, value, depth: 0 })
@@ -38,8 +38,8 @@ function place({ params, name, value, depth }: Placing): void {
 }
 
 /**
- * The rule that merges a reference and a specification sent one after the other: the list's last element takes the
- * key if it does not have it yet; otherwise a new element is started.
+ * Rack's rule, which merges a reference and a specification sent one after the other: the last element of the list
+ * gets the key if it does not have it yet; otherwise a new element starts.
  */
 function placeInList({ params, name, value, depth }: Placing, key: string): void {
   const list = listAt(params, key)
@@ -82,7 +82,7 @@ function mixedUse(key: string, wanted: string, found: Param): RequestError {
   return new RequestError(400, `the parameter ${key} is used as ${wanted}, but was ${was} before`)
 }
 
-/** Takes a JSON body for the same parameters: numbers and booleans become text, null is an absent key. */
+/** Converts a JSON body to the same parameters: numbers and booleans become strings, null means absent. */
 export function paramsFromJson(body: unknown): Params {
   const params = fromJson(body, 0)
   if (params === undefined || !isParams(params)) {

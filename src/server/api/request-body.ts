@@ -10,7 +10,7 @@ import { nestParams, paramsFromJson, type Params } from './nested-params.js'
 import type { FileRecord } from '../store/records.js'
 import { createId } from '../store/store.js'
 
-/** A form's fields as they came; the parser of its content type leaves them as the request's body. */
+/** A form's fields in order; the content type parser stores them as the request's body. */
 export class FormFields {
   constructor(readonly fields: readonly (readonly [string, string])[]) {}
 }
@@ -31,7 +31,7 @@ export async function readParams(request: FastifyRequest): Promise<Params> {
   return nestParams(fields)
 }
 
-/** Reads a request with files, which go to the folder as they arrive. The folder is removed when that fails. */
+/** Reads a request with files and streams them to the folder, which is removed on failure. */
 export async function readUpload(
   request: FastifyRequest,
   options: { fileField: string; uploadDir: string; maxBytes: number }
@@ -66,7 +66,7 @@ function paramsOf(body: unknown): Params {
   return paramsFromJson(body ?? {})
 }
 
-/** What cannot be read as a multipart form is the sender's mistake. */
+/** A body that is not a valid multipart form is the client's mistake. */
 async function* readParts(request: FastifyRequest): AsyncGenerator<Multipart> {
   try {
     yield* request.parts()
@@ -80,30 +80,31 @@ function refuseForm(thrown: unknown): RequestError {
   const words = messageOf(thrown)
   return statusCode === 413
     ? new RequestError(413, words)
-    : new RequestError(400, `the body cannot be read as a multipart form: ${words}`)
+    : new RequestError(400, `the body is not a valid multipart form: ${words}`)
 }
 
 function readField(part: Exclude<Multipart, MultipartFile>): readonly [string, string] {
-  // The parser's types promise a name; a sender may leave it out.
+  // The parser's types promise a name; a client may omit it.
   if (typeof (part.fieldname as unknown) !== 'string')
     throw new RequestError(400, 'a part of the multipart form has no name')
   if (part.valueTruncated || part.fieldnameTruncated) {
     throw new RequestError(413, `the field ${part.fieldname.slice(0, 100)} is too long`)
   }
-  // A field that calls itself JSON was parsed already.
+  // The parser has already parsed a field with a JSON content type.
   return [part.fieldname, typeof part.value === 'string' ? part.value : JSON.stringify(part.value)]
 }
 
-/** Rack ignores a part whose file name is empty: a form sends one for a file that was not chosen. */
+/** Rack ignores a part with an empty file name: a form sends one if no file was chosen. */
 function isWanted(part: MultipartFile, fileField: string): boolean {
   return (part.fieldname === fileField || part.fieldname === `${fileField}[]`) && part.filename !== ''
 }
 
-/** The base name alone, and only if it is one: the name becomes a path. */
+/** Only the base name, and only if it is valid: the name becomes a path. */
 function checkName(sent: string, files: readonly FileRecord[]): string {
   const name = sent.split(/[/\\]/).at(-1) ?? ''
   const isUsable = !['', '.', '..'].includes(name) && !/\p{Cc}/u.test(name) && Buffer.byteLength(name) <= 200
-  if (!isUsable) throw new RequestError(422, `${JSON.stringify(name.slice(0, 100))} is no usable file name`)
+  if (!isUsable)
+    throw new RequestError(422, `${JSON.stringify(name.slice(0, 100))} is not a usable file name`)
   if (files.some((file) => file.name === name))
     throw new RequestError(422, `there are two files named ${name}`)
   return name
@@ -122,7 +123,7 @@ async function save(
   })
   const file = createWriteStream(target.target, { flags: 'wx', mode: 0o600 })
   await pipeline(part.file, count, file).catch((thrown: unknown) => {
-    // A disk that fails is not the sender's mistake.
+    // A disk failure is not the client's mistake.
     const isOurs = thrown instanceof RequestError || (thrown as NodeJS.ErrnoException).syscall !== undefined
     throw isOurs ? thrown : refuseForm(thrown)
   })
@@ -130,5 +131,5 @@ async function save(
 }
 
 function tooLarge(maxBytes: number): RequestError {
-  return new RequestError(413, `the upload is larger than the ${maxBytes} bytes that are accepted`)
+  return new RequestError(413, `the upload is larger than the limit of ${maxBytes} bytes`)
 }

@@ -26,18 +26,18 @@ import type { Runs } from '../runs/runs.js'
 import { type Piece, sendPieces } from './send-file.js'
 import { readGridSpec, readRunRequest } from './validation.js'
 
-/** What the routes work with. */
+/** Dependencies of the routes. */
 export interface ServicePorts {
   readonly facts: ServiceFacts
   readonly grids: Grids
   readonly runs: Runs
   readonly engine: Engine
   readonly maxUploadBytes: number
-  /** Undefined where nobody looks. */
+  /** Undefined if there are no web pages. */
   readonly pages: RunPages | undefined
 }
 
-/** Every operation of the API; HEAD comes along with each GET that has no effect. */
+/** Every operation of the API; each GET without side effects also answers HEAD. */
 export function addRoutes(app: FastifyInstance, service: ServicePorts): void {
   addGridRoutes(app, service)
   addRunRoutes(app, service)
@@ -53,7 +53,7 @@ function addGridRoutes(app: FastifyInstance, { facts, grids }: ServicePorts): vo
     return reply.code(201).send(gridDocument(grids.create(spec), facts))
   })
   app.get('/grids/:id', (request) => gridDetailDocument(findGrid(request, facts), facts))
-  // The document's definition has the singular, its example the plural.
+  // The API document's definition has the singular, its example the plural.
   for (const path of ['/grids/:id', '/grid/:id']) {
     app.delete(path, async (request) => {
       const grid = findGrid(request, facts)
@@ -74,7 +74,7 @@ function addRunRoutes(app: FastifyInstance, service: ServicePorts): void {
       ? sendPage(reply, await pages.runPage(run))
       : runDocument(run, facts)
   })
-  // These two have effects, so a HEAD must not do what the GET does.
+  // These two have side effects, so HEAD must not do what GET does.
   app.get(`${path}/:id/stop`, { exposeHeadRoute: false }, async (request) => {
     const run = findRun(request, facts)
     await runs.stop(run)
@@ -147,7 +147,7 @@ function addResultRoutes(app: FastifyInstance, { facts, runs }: ServicePorts): v
   })
 }
 
-/** One grid's results, or those of all grids one after the other. */
+/** One grid's results, or those of all grids concatenated. */
 function selectGrids(request: FastifyRequest, run: RunRecord, facts: ServiceFacts): GridRecord[] {
   const { grid_id: gridId } = request.query as { grid_id?: unknown }
   const grids = facts.store.gridsOf(run)
@@ -157,7 +157,7 @@ function selectGrids(request: FastifyRequest, run: RunRecord, facts: ServiceFact
   return [grid]
 }
 
-/** All files have the same header; it is wanted once. */
+/** All files have the same header; send it once. */
 async function findResultPieces(files: readonly string[]): Promise<Piece[]> {
   const pieces: Piece[] = []
   for (const file of files) {
@@ -188,6 +188,6 @@ function findGrid(request: FastifyRequest, facts: ServiceFacts): GridRecord {
 function findEndedRun(request: FastifyRequest, facts: ServiceFacts): RunRecord {
   const run = findRun(request, facts)
   if (!hasEnded(run))
-    throw new RequestError(404, `run ${run.id} is ${run.status}: there is nothing to show before its end`)
+    throw new RequestError(404, `run ${run.id} is ${run.status}: there is nothing to show until it ends`)
   return run
 }

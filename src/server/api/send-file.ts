@@ -9,7 +9,7 @@ export interface Piece {
   readonly end: number
 }
 
-/** Streams pieces of files one after the other, or the range of them that was asked for, so that a download can go on. */
+/** Streams parts of files one after the other, or the requested range of them, so that a download can resume. */
 export function sendPieces(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -28,7 +28,7 @@ export function sendPieces(
       .code(416)
       .header('content-range', `bytes */${total}`)
       .header('content-type', 'application/json')
-    return reply.send({ error: `the range lies outside of the ${total} bytes` })
+    return reply.send({ error: `the range is outside the file's ${total} bytes` })
   }
   const { start, end } = range ?? { start: 0, end: total }
   if (range) void reply.code(206).header('content-range', `bytes ${start}-${end - 1}/${total}`)
@@ -70,7 +70,7 @@ interface Range {
   readonly end: number
 }
 
-/** One range is understood; anything else is answered in whole, as the standard allows. */
+/** Supports a single range; anything else gets the whole file, as the standard allows. */
 function readRange(
   request: FastifyRequest,
   whole: { total: number; etag: string }

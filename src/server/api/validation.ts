@@ -11,7 +11,7 @@ import type { Vocabulary } from '../../protocol/vocabulary.js'
 const MAX_NODES = 64
 const NAME = /^[A-Za-z0-9][\w.-]{0,99}$/
 
-/** Reads `grid[…]`; every problem is in the one error. */
+/** Reads `grid[…]`; the error lists every problem. */
 export function readGridSpec(params: Params): GridSpec {
   const attributes = params.grid
   if (!isParams(attributes))
@@ -22,7 +22,7 @@ export function readGridSpec(params: Params): GridSpec {
   return spec
 }
 
-/** Reads `run[…]` and its list of grids; every problem is in the one error. */
+/** Reads `run[…]` and its list of grids; the error lists every problem. */
 export function readRunRequest(
   params: Params,
   options: { words: Vocabulary; tools: readonly string[]; fileCount: number }
@@ -64,13 +64,13 @@ function readTool(reader: Reader, options: { words: Vocabulary; tools: readonly 
   const known = options.words.tools.includes(tool)
   reader.problems.push(
     known
-      ? `tool ${tool} is not there on this machine; this service runs ${options.tools.join(', ')}`
+      ? `tool ${tool} is not available on this machine; this service runs ${options.tools.join(', ')}`
       : `tool must be one of ${options.words.tools.join(', ')}, not "${tool}"`
   )
   return tool
 }
 
-/** The document names it `privacy_flag`, its examples send `privacy`. */
+/** The API document names it `privacy_flag`, its examples send `privacy`. */
 function readPrivacy(reader: Reader): 'public' | 'private' {
   const privacy = reader.text('privacy_flag') ?? reader.text('privacy') ?? 'private'
   if (privacy === 'public' || privacy === 'private') return privacy
@@ -106,12 +106,12 @@ function readGridWish(element: Param | undefined, place: string, problems: strin
   const { uuid, ...rest } = element
   if (uuid === undefined) return { spec: checkGrid(element, place, problems) }
   if (typeof uuid !== 'string' || uuid === '') {
-    problems.push(`${place}: uuid must be a text`)
+    problems.push(`${place}: uuid must be a string`)
     return []
   }
   if (Object.keys(rest).length > 0) {
     problems.push(
-      `${place} has a uuid and ${Object.keys(rest).join(', ')} too: references and specifications sent in one form run into each other; create the grids first and refer to all of them by uuid`
+      `${place} has a uuid and ${Object.keys(rest).join(', ')} too: references and specifications in one form get merged; create the grids first and refer to all of them by uuid`
     )
   }
   return { uuid }
@@ -135,7 +135,7 @@ function checkGrid(attributes: Params, place: string, problems: string[]): GridS
   return spec
 }
 
-/** Takes values out of a group of parameters and notes every problem. */
+/** Reads values from a group of parameters and collects every problem. */
 class Reader {
   constructor(
     readonly attributes: Params,
@@ -147,12 +147,12 @@ class Reader {
     this.problems.push(`${this.place}: ${key} must be ${wanted}`)
   }
 
-  /** An empty text is an absent one, as forms send it. */
+  /** Forms send an empty string for an absent value. */
   text(key: string): string | null {
     const value = this.attributes[key]
     if (value === undefined || value === '') return null
     if (typeof value === 'string') return value
-    this.refuse(key, 'a single text')
+    this.refuse(key, 'a single string')
     return null
   }
 

@@ -1,17 +1,17 @@
 import type { HostOverride } from './override-hosts.js'
 import type { PropertyOverride } from './override-parameters.js'
 
-/** What one node of a grid is to do. */
+/** The work of one node of a grid. */
 export interface NodeOrder {
-  /** The plan; its data files lie beside it, and the folder is the node's own. */
+  /** The plan; its data files are next to it, and the folder belongs to this node. */
   readonly planFile: string
   /** Where the samples go: CSV in JMeter's columns, with a header. */
   readonly samplesFile: string
   /** Where the tool's own log goes. */
   readonly logFile: string
-  /** Counts the nodes of the run, from 0. */
+  /** Index among the nodes of the run, from 0. */
   readonly ordinal: number
-  /** Tells the node's lines from those of others. */
+  /** Identifies the node's lines in the log. */
   readonly nodeName: string
   readonly threads: number | null
   readonly rampupSec: number | null
@@ -20,25 +20,25 @@ export interface NodeOrder {
   readonly properties: readonly PropertyOverride[]
 }
 
-/** How a node's work ended; `problem` holds the tool's own words when it could not run the plan. */
+/** How a node's work ended; `problem` is the tool's own error if it could not run the plan. */
 export interface NodeOutcome {
   readonly problem: string | null
-  /** Parts of the plan's load that were not made although the tool went on to its end, a sentence each. */
+  /** Parts of the plan's load that were not generated although the tool ran to the end, one sentence each. */
   readonly losses?: readonly string[]
-  /** What may be a mistake and may be meant, a sentence each. */
+  /** What may be a mistake or intended, one sentence each. */
   readonly doubts?: readonly string[]
-  /** The span of the samples, where it is not the time that the work took. */
+  /** The time span of the samples, if it differs from the duration of the work. */
   readonly span?: { readonly startMs: number; readonly endMs: number }
 }
 
-/** A load-test tool. A second one is a second file that implements this. */
+/** A load-test tool. To add another one, implement this in another file. */
 export interface Engine {
-  /** The tools it stands for, as in `run[tool]`. */
+  /** The tools it provides, as in `run[tool]`. */
   readonly tools: readonly string[]
-  /** Its samples are made up, and everything that shows them has to say so. */
+  /** Its samples are synthetic; everything that shows them must say so. */
   readonly synthetic: boolean
-  /** Finds or installs the tool and answers its version; called before every run, so it remembers. */
+  /** Finds or installs the tool and returns its version; called before every run, so it caches. */
   prepare(): Promise<string>
-  /** Runs the plan to its end, or until the signal is aborted; what was measured until then is kept. */
+  /** Runs the plan to its end or until the signal aborts; samples recorded until then are kept. */
   runNode(order: NodeOrder, signal: AbortSignal): Promise<NodeOutcome>
 }

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 
-/** A host name that is to lead to another address. */
+/** A host name and the address it should resolve to. */
 export interface HostOverride {
   readonly host: string
   readonly address: string
@@ -8,7 +8,7 @@ export interface HostOverride {
 
 const HOST_NAME = /^(?=.{1,253}$)[a-z0-9_]([a-z0-9_-]{0,62})(\.[a-z0-9_]([a-z0-9_-]{0,62}))*$/i
 
-/** Reads `example.com/10.0.0.1, other.example/10.0.0.2`; commas or spaces part the entries. */
+/** Reads `example.com/10.0.0.1, other.example/10.0.0.2`; entries are separated by commas or spaces. */
 export function parseOverrideHosts(text: string): { hosts: HostOverride[]; problems: string[] } {
   const hosts: HostOverride[] = []
   const problems: string[] = []

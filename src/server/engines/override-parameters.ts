@@ -1,4 +1,4 @@
-/** A property handed to the tool: `J` for the tool's own, `D` for Java's. */
+/** A property for the tool: `J` for the tool's own, `D` for Java's. */
 export interface PropertyOverride {
   readonly kind: 'J' | 'D'
   readonly name: string
@@ -8,8 +8,8 @@ export interface PropertyOverride {
 const OVERRIDE = /^-([JD])([\w.-]+)=([\s\S]*)$/
 
 /**
- * Reads `-Dparam=value, -Jparam=value`; commas or spaces part the entries, and a value may hold both.
- * Nothing but properties is taken: any other option could make the tool do something else than run the plan.
+ * Reads `-Dparam=value, -Jparam=value`; entries are separated by commas or spaces, and a value may contain both.
+ * Accepts properties only: any other option could make the tool do something other than run the plan.
  */
 export function parseOverrideParameters(text: string): {
   properties: PropertyOverride[]
@@ -29,13 +29,13 @@ export function parseOverrideParameters(text: string): {
   return { properties, problems }
 }
 
-/** A new entry starts where a comma or a space is followed by `-` and a letter; other ones belong to a value. */
+/** A new entry starts where a comma or a space is followed by `-` and a letter; otherwise it belongs to the value. */
 function splitEntries(text: string): string[] {
   const entries = text.split(/[\s,]+(?=-[A-Za-z])/).map((entry) => entry.replace(/^[\s,]+|[\s,]+$/g, ''))
   return entries.filter((entry) => entry !== '')
 }
 
-/** The value that counts: the last one given for the name. */
+/** The effective value: the last one given for the name. */
 export function propertyValue(properties: readonly PropertyOverride[], name: string): string | undefined {
   return properties.findLast((property) => property.name === name)?.value
 }

@@ -6,7 +6,7 @@ const SECRET_NAME =
 /** Shorter values, such as `true`, are in every log for other reasons; where they are set they are struck out too. */
 const LEAST_LENGTH = 6
 
-/** Secrets in the places where tools and plans log them, known or not. */
+/** Secrets where tools and plans usually log them, known or not. */
 const PLACES: readonly { pattern: RegExp; replacement: string }[] = [
   // Headers, as a sampler's request data has them.
   {
@@ -39,7 +39,7 @@ export function secretValues(properties: readonly PropertyOverride[]): string[] 
   return properties.filter(({ name }) => isSecretName(name)).map(({ value }) => value)
 }
 
-/** A log without the secrets that are known, in any of their forms, and without what looks like one. */
+/** Redacts the known secrets, in any form, and whatever looks like one. */
 export function redactLog(text: string, secrets: readonly string[]): string {
   const struck = secretForms(secrets).reduce((rest, form) => rest.replaceAll(form, STRUCK), text)
   const unset = struck.replace(PROPERTY, (whole, start: string, name: string) =>
@@ -48,7 +48,7 @@ export function redactLog(text: string, secrets: readonly string[]): string {
   return PLACES.reduce((rest, { pattern, replacement }) => rest.replace(pattern, replacement), unset)
 }
 
-/** Every way in which the secrets may be written, the longest first: a part must not be struck out before the whole is found. */
+/** Every form in which the secrets may be written, longest first: a part must not be redacted before the whole is found. */
 export function secretForms(secrets: readonly string[]): string[] {
   const forms = secrets
     .filter((secret) => secret.length >= LEAST_LENGTH)
@@ -84,7 +84,7 @@ function inHtml(secret: string, apostrophe: string): string {
   return secret.replace(/[&<>"']/g, (character) => entities[character] ?? character)
 }
 
-/** What base64 writes wherever the secret stands in a text, as behind a user's name: without the letters that depend on its neighbours. */
+/** The base64 of a secret anywhere in a text, as after a user name: without the characters that depend on its neighbours. */
 function base64Core(secret: string, bytesBefore: number): string {
   const bytes = Buffer.concat([Buffer.alloc(bytesBefore), Buffer.from(secret)])
   const letters = bytes.toString('base64').replace(/=+$/, '')

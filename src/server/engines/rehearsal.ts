@@ -18,9 +18,9 @@ const REAL_TIME_STEP_MS = 200
 const SIGMA = 0.5
 
 /**
- * Makes up samples in place of load, the same ones for the same seed and plan. By override parameters:
+ * Generates synthetic samples instead of load, the same ones for the same seed and plan. Override parameters:
  * `-Jrehearsal.mean=<ms>`, `-Jrehearsal.errors=<per cent>`, `-Jrehearsal.problem=<words>` (the plan fails to load),
- * and `-Jrehearsal.realtime=true`, with which it takes the time that it says.
+ * and `-Jrehearsal.realtime=true`, which makes it take as long as it says.
  */
 export function createRehearsalEngine(options: { seed: number; clock: Clock }): Engine {
   return {
@@ -40,12 +40,12 @@ async function rehearse(
   if (wordsOfFailure !== undefined) return { problem: wordsOfFailure }
   const isRealTime = propertyValue(order.properties, 'rehearsal.realtime') === 'true'
   const durationMs = (order.durationSec ?? DEFAULTS.durationSec) * 1000
-  // Without real time the run is over as soon as it starts, so it lies in the past.
+  // Unless in real time, the run is over as soon as it starts, so its samples lie in the past.
   const startMs = clock.now() - (isRealTime ? 0 : durationMs)
   const random = createRandom(`${seed} ${basename(order.planFile)} ${order.ordinal}`)
   const samples = makeSamples({ order, labels: await readLabels(order), startMs, durationMs, random })
   const out = createWriteStream(order.samplesFile)
-  // A disk may be full: the failure is told at the end, and nobody waits for a stream that has failed.
+  // The disk may be full: the failure is reported at the end, and nothing waits for a failed stream.
   out.on('error', () => undefined)
   out.write(HEADER)
   for (const { atMs, row } of samples) {
@@ -73,7 +73,7 @@ interface Script {
   readonly random: () => number
 }
 
-/** Users who take one label after the other, with a little time to think, in the order in which they are served. */
+/** Users who request one label after the other with a little think time, in the order of the responses. */
 function* makeSamples(script: Script): Generator<{ atMs: number; row: string }> {
   const { order, labels, startMs, durationMs, random } = script
   const threads = order.threads ?? DEFAULTS.threads
@@ -131,7 +131,7 @@ function wait(clock: Clock, signal: AbortSignal): Promise<void> {
   })
 }
 
-/** Numbers from 0 to 1 that depend on nothing but the text. */
+/** Numbers from 0 to 1 that depend only on the text. */
 function createRandom(text: string): () => number {
   let state = 2166136261
   for (const character of text) state = Math.imul(state ^ (character.codePointAt(0) ?? 0), 16777619)
@@ -143,7 +143,7 @@ function createRandom(text: string): () => number {
   }
 }
 
-/** A normally distributed number, from two evenly distributed ones. */
+/** A normally distributed number from two uniformly distributed ones. */
 function normal(random: () => number): number {
   return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random())
 }

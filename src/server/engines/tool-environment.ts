@@ -1,6 +1,6 @@
 import { delimiter, resolve } from 'node:path'
 
-/** What a tool may see of the environment: a plan can run any code, and a job's environment holds tokens. */
+/** The environment variables a tool gets: a plan can run any code, and a job's environment holds tokens. */
 const ALLOWED = new Set([
   'PATH',
   'HOME',
@@ -18,7 +18,7 @@ const ALLOWED = new Set([
   'SSL_CERT_DIR'
 ])
 
-/** Maven also needs the way to its repositories; it runs no plan. */
+/** Maven also needs access to its repositories; it runs no plan. */
 const ALLOWED_FOR_MAVEN = new Set([
   'MAVEN_OPTS',
   'MAVEN_ARGS',
@@ -36,7 +36,7 @@ export function toolEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return withAbsolutePaths(pick(env, (name) => ALLOWED.has(name) || name.startsWith('LC_')))
 }
 
-/** A tool runs in a folder of its own, where a path relative to the command's leads nowhere. */
+/** A tool runs in its own folder, where relative paths of the command would be wrong. */
 function withAbsolutePaths(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const homes = ['JAVA_HOME', 'JMETER_HOME'].flatMap((name) => {
     const path = env[name]

@@ -1,10 +1,10 @@
 import type { Readable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
 
-/** A tool that never ends its line must not fill the memory. */
+/** A tool that never ends its line must not fill up the memory. */
 const MAX_LINE_LENGTH = 8192
 
-/** Calls back for every line of a stream, split at CR and LF; empty lines are left out. */
+/** Calls back for every non-empty line of a stream, split at CR and LF. */
 export function splitLines(stream: Readable, onLine: (line: string) => void): void {
   const decoder = new StringDecoder('utf8')
   let rest = ''
@@ -19,6 +19,6 @@ export function splitLines(stream: Readable, onLine: (line: string) => void): vo
   }
   stream.on('data', (chunk: Buffer) => take(decoder.write(chunk)))
   stream.on('end', () => take(`${decoder.end()}\n`))
-  // A pipe that breaks has nothing more to say; the tool's exit tells the rest.
+  // A broken pipe has no more output; the tool's exit says the rest.
   stream.on('error', () => take('\n'))
 }

@@ -11,7 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { splitLines } from './lines.js'
 import { startWatchdog } from './watchdog.js'
 
-/** A process group that can be told from a later one with the same number. */
+/** A process group, distinguishable from a later one with the same id. */
 export interface ProcessGroup {
   readonly pid: number
   readonly startTime: string
@@ -35,7 +35,7 @@ const KILL_GRACE_MS = 2000
 const LAST_WORDS_MS = 1000
 const LOOK_EVERY_MS = 25
 
-/** Starts tools in process groups of their own, and knows those that are still there. */
+/** Starts tools in their own process groups and tracks those still running. */
 export class Processes {
   private readonly running = new Map<number, Promise<ToolExit>>()
 
@@ -43,7 +43,7 @@ export class Processes {
     private readonly tell: { onStart: (group: ProcessGroup) => void; onEnd: (pid: number) => void }
   ) {}
 
-  /** Runs a command without a shell to its end; on abort its whole group is ended, children of children too. */
+  /** Runs a command without a shell; on abort its whole group is ended, including grandchildren. */
   async run(command: ToolCommand, signal: AbortSignal): Promise<ToolExit> {
     signal.throwIfAborted()
     const watchdog = startWatchdog()
@@ -61,7 +61,7 @@ export class Processes {
     }
   }
 
-  /** Ends everything that is still running. */
+  /** Ends everything still running. */
   async endAll(): Promise<void> {
     await Promise.all([...this.running.keys()].map(endGroup))
     await Promise.allSettled([...this.running.values()])
@@ -79,9 +79,9 @@ export class Processes {
       this.tell.onStart({ pid, startTime: readStartTime(pid) ?? '' })
       return await ending.exit
     } finally {
-      // The tool itself is gone; what it left behind in its group must not go on.
+      // The tool has exited; anything left in its group must not keep running.
       await endGroup(pid)
-      // The last words are in the pipes. A descendant that left the group may hold them open for ever: not waited for.
+      // Wait for the last output in the pipes, but not forever: a descendant that left the group may hold them open.
       await Promise.race([close, sleep(LAST_WORDS_MS, undefined, { ref: false })])
       child.stdout?.destroy()
       child.stderr?.destroy()
@@ -98,7 +98,7 @@ function startTool({ file, args, cwd, env }: ToolCommand): ChildProcessByStdio<n
     env,
     detached: true,
     shell: false,
-    // Piped, never inherited: a tool's output is foreign text, and the runner reads commands from ours.
+    // Piped, never inherited: a tool's output is untrusted, and the runner reads commands from ours.
     stdio: ['ignore', 'pipe', 'pipe']
   })
 }
@@ -110,7 +110,7 @@ function awaitEvent(child: ChildProcess, event: 'exit' | 'close'): Promise<ToolE
   })
 }
 
-/** TERM, a little patience, then KILL, to the whole group. */
+/** TERM, a grace period, then KILL, to the whole group. */
 export async function endGroup(pid: number): Promise<void> {
   if (!isGroupAlive(pid)) return
   signalGroup(pid, 'SIGTERM')
@@ -119,21 +119,21 @@ export async function endGroup(pid: number): Promise<void> {
   await isGoneWithin(pid, KILL_GRACE_MS)
 }
 
-/** Ends a group that an earlier process left behind, once it is sure that it is the same. Answers whether it was. */
+/** Ends a group left behind by an earlier process, once it is certain to be the same. Returns whether it was. */
 export async function endLeftoverGroup(group: ProcessGroup): Promise<boolean> {
   if (!isSameGroup(group)) return false
   await endGroup(group.pid)
   return true
 }
 
-/** True when the process with this number is the one that was started at that time. */
+/** True if the process with this id is the one started at that time. */
 export function isSameProcess(group: ProcessGroup): boolean {
   return group.startTime !== '' && readStartTime(group.pid) === group.startTime
 }
 
 /**
- * A number is not given out again while a group carries it. So when the leader has gone, members whose session is
- * still the leader's are its own children: a tool's shell script may die before the java that it started.
+ * An id is not reused while a group has it. So if the leader has exited, members whose session is still the leader's are
+ * its own children: a tool's shell script may die before the java that it started.
  */
 function isSameGroup(group: ProcessGroup): boolean {
   if (group.pid <= 1 || group.startTime === '') return false
@@ -148,7 +148,7 @@ function signalGroup(pid: number, signal: 'SIGTERM' | 'SIGKILL'): void {
   try {
     process.kill(-pid, signal)
   } catch {
-    // It ended by itself in the meantime.
+    // It exited in the meantime.
   }
 }
 
@@ -167,7 +167,7 @@ function isGroupAlive(pid: number): boolean {
   } catch {
     return false
   }
-  // Where nobody reaps orphans (many containers), the dead stay in the list: they do not count.
+  // Where nobody reaps orphans (many containers), zombies stay in the list: they do not count.
   return process.platform === 'linux' ? groupMembers(pid).length > 0 : true
 }
 
@@ -188,7 +188,7 @@ function groupMembers(groupId: number): Member[] {
 function readProcStat(pid: number): (Member & { state: string; groupId: number }) | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'latin1')
-    // The second field is the program's name in brackets and may hold spaces and brackets itself.
+    // The second field is the program name in brackets and may itself contain spaces and brackets.
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
     return {
       state: fields[0] ?? '',
@@ -201,19 +201,19 @@ function readProcStat(pid: number): (Member & { state: string; groupId: number }
   }
 }
 
-/** Differs after every start of the machine; Linux only. */
+/** Changes with every boot; Linux only. */
 export function bootId(): string {
   return readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim()
 }
 
-/** When a process was started, in a form to be compared only; undefined when there is no such process. */
+/** A process's start time, for comparison only; undefined if there is no such process. */
 export function readStartTime(pid: number): string | undefined {
   if (process.platform === 'linux') {
     const stat = readProcStat(pid)
     return stat && stat.state !== 'Z' ? `${bootId()}/${stat.startTicks}` : undefined
   }
   try {
-    // Another process may compare it, so it must not depend on the language or the time zone of this one.
+    // Another process may compare it, so it must not depend on this one's language or time zone.
     const env = { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' }
     const stdio: StdioOptions = ['ignore', 'pipe', 'ignore']
     const args = ['-o', 'lstart=', '-p', String(pid)]

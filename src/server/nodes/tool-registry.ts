@@ -18,22 +18,22 @@ import { isAbsolute, join } from 'node:path'
 import { makeFolder } from '../../files/make-folder.js'
 import { bootId, endLeftoverGroup, isSameProcess, type ProcessGroup, readStartTime } from './processes.js'
 
-/** A tool's process group, and the process that has to end it. */
+/** A tool's process group, and the process responsible for ending it. */
 interface Note {
   readonly group: ProcessGroup
   readonly owner: ProcessGroup
-  /** Process numbers mean something in one place only; home folders are shared between machines and containers. */
+  /** Process ids are only valid in one place; home folders are shared between machines and containers. */
   readonly place: string
 }
 
 const MAX_NOTE_BYTES = 4096
-/** A draft as well, which a kill may have left. */
+/** Also matches a temporary file that a kill may have left. */
 const NOTE = /^\d+-[0-9a-f]{16}\.json(\.new)?$/
 const FORGOTTEN_AFTER_MS = 7 * 24 * 3600 * 1000
 
 /**
- * The user's tools that run now, one small file each, so that a later command finds what a killed one has left. It is a
- * second line behind the watchdog, and a help only: whatever is wrong with the folder, nothing is stopped by it.
+ * The user's running tools, one small file each, so that a later command finds what a killed one left behind. A second
+ * line of defence behind the watchdog, best effort only: a problem with the folder never stops anything.
  */
 export class ToolRegistry {
   private readonly files = new Map<number, string>()
@@ -54,7 +54,7 @@ export class ToolRegistry {
 
   note(group: ProcessGroup): void {
     const { dir, owner, place } = this
-    // An owner that cannot be told from another process would look as if it had gone.
+    // An owner that cannot be told apart from another process would look dead.
     if (dir === undefined || owner.startTime === '' || group.startTime === '') return
     const file = join(dir, `${group.pid}-${randomBytes(8).toString('hex')}.json`)
     attempt(() => {
@@ -71,7 +71,7 @@ export class ToolRegistry {
     attempt(() => rmSync(file, { force: true }))
   }
 
-  /** Ends the tools whose owners are gone. Those of owners that live, here or elsewhere, are left alone. */
+  /** Ends the tools whose owners have died. Those of live owners, here or elsewhere, are left alone. */
   async endOrphans(): Promise<void> {
     const { dir } = this
     if (dir === undefined) return
@@ -93,15 +93,15 @@ export class ToolRegistry {
         )
       rmSync(file, { force: true })
     } catch {
-      // Another command may be at it too, or the folder may be read-only; the next command looks again.
+      // Another command may be doing the same, or the folder may be read-only; the next command tries again.
     }
   }
 }
 
-/** Where programs of this user keep what must survive them and is of no use elsewhere. */
+/** Where programs of this user keep state that must outlive them and is only useful on this machine. */
 export function stateFolder(env: NodeJS.ProcessEnv): string {
   const { XDG_STATE_HOME, HOME } = env
-  // An empty variable is an unset one, and a relative path is to be ignored.
+  // By the XDG specification: an empty variable counts as unset, and a relative path is ignored.
   if (XDG_STATE_HOME !== undefined && isAbsolute(XDG_STATE_HOME)) return join(XDG_STATE_HOME, 'loadgate')
   const home = HOME !== undefined && isAbsolute(HOME) ? HOME : homedir()
   return join(
@@ -111,7 +111,7 @@ export function stateFolder(env: NodeJS.ProcessEnv): string {
   )
 }
 
-/** The folder, if it is the user's alone: what is noted in it gets ended. */
+/** The folder, if only this user can write to it: processes recorded in it get ended. */
 function claimFolder(dir: string): string | undefined {
   makeFolder(dir, { mode: 0o700 })
   const { uid, mode } = statSync(dir)
@@ -121,11 +121,11 @@ function claimFolder(dir: string): string | undefined {
 }
 
 function describePlace(): string {
-  // A container has the numbers of its own namespace, and the name of a machine may change.
+  // A container has its own pid namespace, and a host name may change.
   return attempt(() => `${bootId()} ${readlinkSync('/proc/self/ns/pid')}`) ?? hostname()
 }
 
-/** Anything can lie in the folder, a pipe that nobody writes to as well. */
+/** The folder may contain anything, even a pipe without a writer. */
 function readNote(file: string): Note | undefined {
   const handle = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW)
   try {

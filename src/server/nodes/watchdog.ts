@@ -1,20 +1,20 @@
 import { spawn } from 'node:child_process'
 import type { Socket } from 'node:net'
 
-/** Ends a tool's process group when this process dies without a chance to do so itself. */
+/** Ends a tool's process group if this process dies without doing so itself. */
 export interface Watchdog {
-  /** Watch over the group from now on. */
+  /** Start watching the group. */
   watch(groupId: number): void
-  /** The group has ended; nothing is left to watch over. */
+  /** The group has ended; stop watching. */
   dismiss(): void
 }
 
 /**
- * It reads from a pipe whose other end this process holds: first the group's number, then a word of dismissal. The
- * end of the pipe without that word means that this process is gone, however it died: TERM to the group, 3 s, KILL.
+ * It reads from a pipe held open by this process: first the group's id, then a word that dismisses it. If the pipe ends
+ * without that word, this process is gone, however it died: TERM to the group, 3 s, KILL.
  *
- * A number is not given out again while a group carries it, so a leader that has gone is no doubt; a leader with
- * another start time is: then the group has ended by itself and the number belongs to somebody else.
+ * An id is not reused while a group has it, so a leader that has exited is fine; a leader with another start time is
+ * not: then the group has ended and the id belongs to someone else.
  */
 const SCRIPT = `
 trap '' HUP INT QUIT TERM PIPE
@@ -44,7 +44,7 @@ done
 send KILL
 `
 
-/** Started before the tool, so that no moment is without it; in a session of its own, which no terminal's signal reaches. */
+/** Started before the tool, so that there is no gap; in its own session, which no terminal signal reaches. */
 export function startWatchdog(): Watchdog {
   const child = spawn('/bin/sh', ['-c', SCRIPT], {
     cwd: '/',
@@ -52,10 +52,10 @@ export function startWatchdog(): Watchdog {
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore']
   })
-  // Without one the tool still runs, and is still noted for the next command to find.
+  // Without it the tool still runs, and is still registered for the next command to find.
   child.on('error', () => undefined)
   child.stdin.on('error', () => undefined)
-  // It must not keep this process alive: the end of this process is what it waits for.
+  // It must not keep this process alive: it waits for this process to end.
   child.unref()
   const pipe = child.stdin as Socket
   pipe.unref()

@@ -2,10 +2,10 @@ import type { ServerResponse } from 'node:http'
 import type { FastifyReply } from 'fastify'
 import { PAGE_HEADERS } from './page-access.js'
 
-/** How soon a browser comes back after its connection was lost. */
+/** How soon a browser reconnects after losing its connection. */
 const RETRY_MS = 1000
 
-/** One browser that listens to server-sent events. */
+/** One browser listening to server-sent events. */
 export class EventStream {
   readonly #response: ServerResponse
 
@@ -20,7 +20,7 @@ export class EventStream {
     this.#response.once('close', act)
   }
 
-  /** Each event stands for itself, so who is slow to read them is spared those in between. */
+  /** Each event is complete, so a slow reader can skip those in between. */
   send(data: string): void {
     if (!this.#response.writableNeedDrain) this.#response.write(eventOf(data))
   }
@@ -35,7 +35,7 @@ export class EventStream {
   }
 }
 
-/** The lines of a stream end with CR, LF or both, and with nothing else: U+2028 is a character like any other. */
+/** Lines of a stream end with CR, LF or both only: U+2028 is an ordinary character. */
 function eventOf(data: string): string {
   const lines = data.split(/\r\n|\r|\n/)
   return `${lines.map((line) => `data: ${line}\n`).join('')}\n`

@@ -15,12 +15,12 @@ interface Source {
   hasRows: boolean
 }
 
-/** Reads the files that the nodes of a run write, as they grow: each byte once. */
+/** Reads the files that a run's nodes write as they grow, each byte once. */
 export class SampleFollower {
   readonly #sources: readonly Source[]
   #buffer: Buffer | undefined
 
-  /** The secrets, in every form, are shown to nobody. */
+  /** Secrets in every form, to be redacted. */
   constructor(
     files: readonly { file: string; grid: string; region: string }[],
     secrets: readonly string[] = []
@@ -35,7 +35,7 @@ export class SampleFollower {
     }))
   }
 
-  /** What the files say until now; undefined before the first of them says anything. */
+  /** The figures so far; undefined before there are any. */
   async look(): Promise<Measurements | undefined> {
     this.#buffer ??= Buffer.alloc(CHUNK_BYTES)
     for (const source of this.#sources) await readOn(source, this.#buffer)
@@ -45,7 +45,7 @@ export class SampleFollower {
 }
 
 async function readOn(source: Source, buffer: Buffer): Promise<void> {
-  // A node that has not started has no file yet, and when the run ends they all go.
+  // A node that has not started has no file yet, and the files disappear when the run ends.
   const handle = await open(source.file).catch(() => undefined)
   if (handle === undefined) return
   try {

@@ -5,12 +5,12 @@ import { isSameSecret } from '../secrets.js'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** A page of the service or part of one: by `always`, or by `html` for who asks for that. */
+    /** The service's pages or parts of them: `always`, or `html` only if the client asks for HTML. */
     page?: 'always' | 'html'
   }
 }
 
-/** What every reply to a browser carries: it is for nobody's cache, frame or guess but the page's own. */
+/** For every reply to a browser: no caching, no framing, no sniffing. */
 export const PAGE_HEADERS = {
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',
@@ -25,7 +25,7 @@ interface PagePorts {
   port(): number
 }
 
-/** The permalink and the API's short path are the same address; a browser asks for a page, and by `/api` nobody does. */
+/** The permalink and the API's short path are the same address; browsers ask for HTML, and never under `/api`. */
 export function isPageRequest(request: FastifyRequest): boolean {
   const { page } = request.routeOptions.config
   if (page === undefined || request.originalUrl.startsWith('/api/')) return false
@@ -33,8 +33,8 @@ export function isPageRequest(request: FastifyRequest): boolean {
 }
 
 /**
- * Lets a browser in by its cookie. It gets one for the token in the address of its first visit, and goes on to the same
- * address without it. The cookie is no token: it opens the pages, and nothing of the API.
+ * Lets a browser in by its cookie. It gets one for the token in the address of its first visit and is redirected to the
+ * same address without the token. The cookie is not a token: it opens the pages, but not the API.
  */
 export function admitToPage(request: FastifyRequest, reply: FastifyReply, ports: PagePorts): void {
   const { token } = request.query as { token?: unknown }
@@ -48,16 +48,16 @@ export function admitToPage(request: FastifyRequest, reply: FastifyReply, ports:
   if (token !== undefined || !isSameSecret(readCookie(request, cookieName(ports)), cookieValue(ports)))
     throw new RequestError(
       401,
-      'This page opens at the address that the service printed when it started, the one with the token.'
+      'Open this page at the address that the service printed when it started: the one with the token.'
     )
 }
 
-/** Cookies do not tell ports apart: without its number, two services would take each other's. */
+/** Cookies ignore ports: without the number, two services would use each other's. */
 function cookieName(ports: PagePorts): string {
   return `loadgate-${ports.port()}`
 }
 
-/** Made from the token, so that a service that starts again with the same one knows its visitors. */
+/** Derived from the token, so that a restarted service with the same token recognizes its visitors. */
 function cookieValue({ token }: PagePorts): string {
   return createHmac('sha256', token).update('page').digest('base64url')
 }

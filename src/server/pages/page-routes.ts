@@ -9,7 +9,7 @@ import { readPageNumber } from '../paging.js'
 import type { RunPages } from './run-pages.js'
 import type { Runs } from '../runs/runs.js'
 
-/** The list of runs, what feeds the pages that are open, and what their button does. A run's own page is at its permalink. */
+/** The list of runs, the events for open pages, and the stop button. A run's own page is at its permalink. */
 export function addPageRoutes(
   app: FastifyInstance,
   { facts, runs, pages }: { facts: ServiceFacts; runs: Runs; pages: RunPages }
@@ -26,16 +26,16 @@ export function addPageRoutes(
     pages.watchRun(findRun(request, facts), new EventStream(reply))
   })
   app.post(`${path}/stop`, { config }, async (request, reply) => {
-    // The guard has let no foreign page through; who does not say where it comes from is no page of ours.
+    // The guard has rejected foreign pages; a request without an origin is not from one of ours.
     if (request.headers.origin === undefined)
-      throw new RequestError(403, 'A run is stopped from its page; a program does it by the API.')
+      throw new RequestError(403, 'Stop a run from its page, or through the API.')
     await runs.stop(findRun(request, facts))
     return reply.code(204).headers(PAGE_HEADERS).send()
   })
   app.get('/favicon.ico', { config }, (_request, reply) => reply.code(204).send())
 }
 
-/** A page of the list that there is. */
+/** A page of the list that exists. */
 function readListPage(request: FastifyRequest, pages: RunPages): number {
   const page = readPageNumber(request)
   const { pageCount } = pages

@@ -23,7 +23,7 @@ export interface RunState {
   readonly problem: string | undefined
   readonly rehearsal: boolean
   readonly grids: readonly GridFacts[]
-  /** Until now, or of the whole run once it has ended. */
+  /** So far, or of the whole run once it has ended. */
   readonly measurements: Measurements | undefined
 }
 
@@ -35,7 +35,7 @@ export interface GridFacts {
   readonly problem: undefined
 }
 
-/** A run in the list of all. */
+/** A run in the list. */
 export interface RunLine {
   readonly path: string
   readonly id: string
@@ -52,13 +52,13 @@ export interface RunLine {
   readonly isLoadLost: boolean
 }
 
-/** One page of the list of all runs, and the ways to the others. */
+/** One page of the list of runs, with links to the others. */
 export interface RunListPage {
   readonly runs: readonly RunLine[]
-  /** The place of the first of them among all, from 1. */
+  /** The position of the first of them in the whole list, from 1. */
   readonly first: number
   readonly total: number
-  /** Absent where there are none. */
+  /** Absent if there are none. */
   readonly newestPath?: string
   readonly newerPath?: string
   readonly olderPath?: string
@@ -71,9 +71,9 @@ export interface RunPagePaths {
   readonly homePath: string
 }
 
-/** Who draws the pages. The entry hands it in: this room knows what a run is, not how it is shown to people. */
+/** Renders the pages. The entry provides it: this folder knows what a run is, not how to show it. */
 export interface PageArtist<Drawing extends object = object> {
-  /** What the page of a run is drawn from; as JSON it is also what an open page is fed with. */
+  /** The data of a run's page; as JSON it also updates an open page. */
   describeRun(run: RunState): Drawing
   renderRunPage(drawing: Drawing, paths: RunPagePaths): RenderedPage
   renderListPage(list: RunListPage, eventsPath: string): RenderedPage

@@ -21,7 +21,7 @@ import { findRowSecrets } from '../runs/row-secrets.js'
 import { hasEnded, type RunRecord } from '../store/records.js'
 import { type Sight, Watch } from './watch.js'
 
-/** Drawings of ended runs are kept, for their results may take seconds to read; a few, for they may be large. */
+/** Rendered pages of ended runs are cached, because their results may take seconds to read; only a few, because they may be large. */
 const KEPT_DRAWINGS = 8
 const HOME = '/'
 const LIST_EVENTS = '/events'
@@ -31,14 +31,14 @@ interface Ports {
   readonly clock: Clock
   readonly synthetic: boolean
   readonly log: (line: string) => void
-  /** Loaded when the first page is asked for. */
+  /** Loaded with the first request for a page. */
   readonly loadArtist: () => Promise<PageArtist>
 }
 
-/** The service's web pages: the list of runs, and each run's own, live as long as it goes on. */
+/** The service's web pages: the list of runs, and a page per run, live while it runs. */
 export class RunPages {
   readonly #runWatches = new Map<string, Watch>()
-  /** By the page of the list. */
+  /** By page of the list. */
   readonly #listWatches = new Map<number, Watch>()
   readonly #drawings = new Map<string, Promise<object>>()
 
@@ -59,7 +59,7 @@ export class RunPages {
     watch.add(stream)
   }
 
-  /** A run that goes on is shown without its figures, which come with the first event. */
+  /** A run in progress is shown without its figures; they come with the first event. */
   async runPage(run: RunRecord): Promise<RenderedPage> {
     const artist = await this.ports.loadArtist()
     const drawing = hasEnded(run)
@@ -86,7 +86,7 @@ export class RunPages {
 
   #createRunWatch(run: RunRecord): Watch {
     const { clock, facts } = this.ports
-    // Nobody may have been looking when they ended.
+    // They may have ended while nobody was watching.
     for (const id of this.#runWatches.keys()) {
       const other = facts.store.run(id)
       if (other && hasEnded(other)) this.#runWatches.delete(id)
@@ -224,7 +224,7 @@ export class RunPages {
   }
 
   #complain(what: string, thrown: unknown): void {
-    if (thrown !== undefined) this.ports.log(`the page of ${what} cannot be shown: ${messageOf(thrown)}`)
+    if (thrown !== undefined) this.ports.log(`could not render the page of ${what}: ${messageOf(thrown)}`)
   }
 }
 

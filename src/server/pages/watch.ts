@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.js'
 import type { EventStream } from './event-stream.js'
 
-/** What there is to see now, and whether anything can follow. */
+/** What to show now, and whether it can still change. */
 export interface Sight {
   readonly data: string
   readonly isLast: boolean
@@ -10,10 +10,10 @@ export interface Sight {
 const PACE_MS = 1000
 const SLOWEST_PACE_MS = 5000
 const BEAT_MS = 15_000
-/** Looking must not take more than this share of a processor from the load that is looked at. */
+/** Watching must not take more than this share of a processor from the load under test. */
 const MAX_SHARE = 0.03
 
-/** Shows the same thing to everybody who looks at it, as it changes. While nobody looks, it costs nothing. */
+/** Shows the same thing to all watchers as it changes. Without watchers, it costs nothing. */
 export class Watch {
   readonly #streams = new Set<EventStream>()
   #last: string | undefined
@@ -25,7 +25,7 @@ export class Watch {
     private readonly options: { clock: Clock; look: () => Promise<Sight>; onEnd: (thrown?: unknown) => void }
   ) {}
 
-  /** Somebody is looking. */
+  /** Adds a watcher. */
   get isWatched(): boolean {
     return this.#streams.size > 0
   }
@@ -40,14 +40,14 @@ export class Watch {
     if (this.#callOff === undefined && !this.#isLooking) void this.#look()
   }
 
-  /** Nobody sees anything any more. */
+  /** Ends all watching. */
   close(): void {
     this.#rest()
     for (const stream of this.#streams) stream.end()
     this.#streams.clear()
   }
 
-  /** Who comes next starts with a fresh look. */
+  /** The next watcher starts with fresh data. */
   #rest(): void {
     this.#callOff?.()
     this.#callOff = undefined

@@ -3,7 +3,7 @@ import { type PropertyOverride, propertyValue } from '../engines/override-parame
 const PROPERTY = 'jmeter.reportgenerator.apdex_satisfied_threshold'
 const DEFAULT_MS = 500
 
-/** The response time up to which a user is satisfied; undefined when the override is no whole number of ms. */
+/** The response time up to which a user is satisfied; undefined if the override is not a whole number of ms. */
 export function apdexTargetMs(properties: readonly PropertyOverride[]): number | undefined {
   const given = propertyValue(properties, PROPERTY)
   if (given === undefined) return DEFAULT_MS
@@ -16,7 +16,7 @@ export function checkApdexTarget(properties: readonly PropertyOverride[]): strin
   return [`override_parameters: ${PROPERTY} must be whole milliseconds, as in 500`]
 }
 
-/** Four places at most and never rounded up: 0.84996 must not pass for 0.85. */
+/** At most four decimals and never rounded up: 0.84996 must not pass for 0.85. */
 export function formatScore(score: number): string {
   const text = (Math.floor(score * 1e4 + 1e-6) / 1e4).toString()
   return text.includes('.') ? text : `${text}.0`

@@ -2,17 +2,17 @@ const MAX_LINES = 50
 const MAX_BYTES = 10_000
 const LOSS = 'load lost: '
 
-/** What is to be said of a run's end beside its results. */
+/** What to report about the end of a run besides its results. */
 export interface Findings {
-  /** Why the run did not come to its own end. */
+  /** Why the run did not run to completion. */
   readonly problems: readonly string[]
-  /** Load that was asked for and not made, although the run came to an end. */
+  /** Load that was requested but not generated, although the run completed. */
   readonly losses: readonly string[]
-  /** What may be a mistake and may be meant. */
+  /** What may be a mistake or intended. */
   readonly doubts?: readonly string[]
 }
 
-/** `remote_errors`: one line per problem, then one per loss and per doubt, so that each is told once; null when there is nothing to say. */
+/** `remote_errors`: one line per problem, loss and doubt, each once; null if there are none. */
 export function formatFindings({ problems, losses, doubts = [] }: Findings): string | null {
   const found = [
     ...problems.map(joinLines),
@@ -23,12 +23,12 @@ export function formatFindings({ problems, losses, doubts = [] }: Findings): str
   return lines.length === 0 ? null : fit(lines).join('\n')
 }
 
-/** Whether `remote_errors` tells of lost load. */
+/** Whether `remote_errors` reports lost load. */
 export function saysLoss(remoteErrors: string | null): boolean {
   return remoteErrors?.split('\n').some((line) => line.startsWith(LOSS)) ?? false
 }
 
-/** Whoever reads it has limits of their own; the first lines say the most. */
+/** Readers have their own limits; the first lines say the most. */
 function fit(lines: readonly string[]): string[] {
   const kept: string[] = []
   let roomBytes = MAX_BYTES
@@ -44,7 +44,7 @@ function fit(lines: readonly string[]): string[] {
 
 function cutToBytes(text: string, roomBytes: number): string {
   if (Buffer.byteLength(text) <= roomBytes) return text
-  // A character that was cut in two becomes the replacement character, and goes.
+  // A character cut in half becomes the replacement character; drop it.
   const cut = Buffer.from(text).subarray(0, Math.max(0, roomBytes)).toString('utf8')
   return cut.replace(/\uFFFD$/, '')
 }

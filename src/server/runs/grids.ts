@@ -7,10 +7,10 @@ import { createId, type Store } from '../store/store.js'
 
 const MS_A_MINUTE = 60_000
 
-/** Why a grid ends. A run that is still on it is told; one that has ended does not care. */
+/** Why a grid ends. A run still using it is told; one that has ended does not matter. */
 type GridEnd = 'deleted' | 'stop_after' | 'not started' | 'run ended'
 
-/** Grids and their life: `queued → starting → started → stopped`. A grid ends when its minutes are over. */
+/** Grids and their life cycle: `queued → starting → started → stopped`. A grid stops when its minutes are up. */
 export class Grids {
   private readonly ends = new Map<string, AbortController>()
   private readonly timers = new Map<string, () => void>()
@@ -20,19 +20,19 @@ export class Grids {
     private readonly parts: { store: Store; engine: Engine; clock: Clock; log: (line: string) => void }
   ) {}
 
-  /** Makes a grid of its own, which starts by itself. */
+  /** Creates a standalone grid, which starts by itself. */
   create(spec: GridSpec): GridRecord {
     const grid = this.record(spec, { batchId: null, status: 'queued' })
     setImmediate(() => void this.start(grid))
     return grid
   }
 
-  /** Makes a grid for a run; the run starts it and ends it. */
+  /** Creates a grid for a run, which starts and ends it. */
   createForRun(spec: GridSpec, batchId: string): GridRecord {
     return this.record(spec, { batchId, status: 'starting' })
   }
 
-  /** A grid has started when its nodes could run a plan: once the tool is there. */
+  /** A grid has started once its nodes could run a plan: when the tool is ready. */
   async start(grid: GridRecord): Promise<void> {
     if (grid.status === 'queued') this.move(grid, 'starting')
     try {
@@ -46,13 +46,13 @@ export class Grids {
     grid.startedMs = this.parts.clock.now()
     this.move(grid, 'started')
     const callOff = this.parts.clock.after(grid.spec.stopAfterMin * MS_A_MINUTE, () => {
-      this.parts.log(`grid ${grid.id} ends: its ${grid.spec.stopAfterMin} minutes are over`)
+      this.parts.log(`grid ${grid.id} stops: its ${grid.spec.stopAfterMin} minutes are up`)
       void this.terminate(grid, 'stop_after')
     })
     this.timers.set(grid.id, callOff)
   }
 
-  /** Ends a grid with all that runs on it; by a caller, unless it is said why. */
+  /** Ends a grid and everything running on it; `deleted` by a caller unless another reason is given. */
   async terminate(grid: GridRecord, end: GridEnd = 'deleted'): Promise<void> {
     this.timers.get(grid.id)?.()
     this.timers.delete(grid.id)
@@ -66,7 +66,7 @@ export class Grids {
     return this.endOf(grid).signal
   }
 
-  /** The grid's end waits for the work that is done on it. */
+  /** The grid's end waits for its work. */
   async follow<T>(grid: GridRecord, work: Promise<T>): Promise<T> {
     const all = this.work.get(grid.id) ?? new Set()
     this.work.set(grid.id, all.add(work))
@@ -77,7 +77,7 @@ export class Grids {
     }
   }
 
-  /** Stops the clocks of all grids; what runs on them is ended elsewhere. */
+  /** Cancels the timers of all grids; what runs on them is ended elsewhere. */
   close(): void {
     for (const callOff of this.timers.values()) callOff()
     for (const grid of this.parts.store.allGrids()) if (grid.status !== 'stopped') this.move(grid, 'stopped')

@@ -1,18 +1,18 @@
 const MS_PER_SECOND = 1000
 const MS_PER_MINUTE = 60_000
 
-/** Why work was ended before its own end. It travels as the reason of an aborted signal. */
+/** Why work was cut short; used as the reason of an aborted signal. */
 export class Interruption extends Error {
   override name = 'Interruption'
 
   constructor(
     private readonly words: {
-      /** What happened, as in `stopped by a caller`; a whole sentence is said as it is, without the time. */
+      /** What happened, as in `stopped by a caller`; a full sentence is used as it is, without the time. */
       readonly what: string
-      /** What follows the time, if anything. */
+      /** Added after the time, if anything. */
       readonly why?: string
       readonly atMs: number
-      /** Allowed by the API, so that the run counts as finished; the load that was not made is lost all the same. */
+      /** Allowed by the API, so that the run counts as finished; the load that was not generated is still lost. */
       readonly isAllowed?: boolean
     }
   ) {
@@ -23,7 +23,7 @@ export class Interruption extends Error {
     return this.words.isAllowed ?? false
   }
 
-  /** The same with the time that the run had taken by then. */
+  /** With how long the run had taken by then. */
   describe(startedMs: number | null): string {
     const { what, why, atMs } = this.words
     if (what.endsWith('.')) return what
@@ -32,7 +32,7 @@ export class Interruption extends Error {
   }
 }
 
-/** A time as people say it: `12 s`, `2 min 5 s`, `1 h 30 min`. */
+/** A human-readable duration: `12 s`, `2 min 5 s`, `1 h 30 min`. */
 export function formatElapsed(elapsedMs: number): string {
   const seconds = Math.max(0, Math.round(elapsedMs / MS_PER_SECOND))
   if (seconds < 60) return `${seconds} s`

@@ -6,19 +6,19 @@ import type { Store } from '../store/store.js'
 
 export interface LogRequest {
   readonly runId: string
-  /** Where the copies go. */
+  /** Where to put the copies. */
   readonly folder: string
-  /** What must not be in them, beside what is known here. */
+  /** Secrets to redact, besides those known here. */
   readonly secrets: readonly string[]
 }
 
 const MB = 1024 ** 2
 const MAX_BYTES = 5 * MB
 const MAX_BYTES_OF_ALL = 50 * MB
-/** The start of a log tells the settings and what could not be loaded, the rest is of the end. */
+/** The start of a log has the settings and what failed to load; the rest of the limit goes to its end. */
 const HEAD_SHARE = 0.2
 
-/** Copies the logs of a run's nodes for people to read: without secrets, and cut in the middle where they are long. */
+/** Copies the logs of a run's nodes for people to read: redacted, and cut in the middle if they are long. */
 export async function keepLogs(store: Store, request: LogRequest): Promise<string[]> {
   const run = store.run(request.runId)
   const logsDir = store.logsDir(request.runId)
@@ -36,7 +36,7 @@ export async function keepLogs(store: Store, request: LogRequest): Promise<strin
   return kept
 }
 
-/** Cut at line ends, so that no half of a secret is left. */
+/** Cut at line ends, so that no half of a secret remains. */
 async function readEnds(file: string, maxBytes: number): Promise<string> {
   const handle = await open(file)
   try {
@@ -50,7 +50,7 @@ async function readEnds(file: string, maxBytes: number): Promise<string> {
     const tailBytes = maxBytes - headBytes
     const head = await read(0, headBytes)
     const tail = await read(size - tailBytes, tailBytes)
-    const leftOut = `… ${size - maxBytes} bytes or a little more are left out here …\n`
+    const leftOut = `… ${size - maxBytes} bytes or slightly more omitted …\n`
     return `${head.slice(0, head.lastIndexOf('\n') + 1)}${leftOut}${tail.slice(tail.indexOf('\n') + 1)}`
   } finally {
     await handle.close()

@@ -8,9 +8,9 @@ import type { GridRecord } from '../store/records.js'
 import type { Store } from '../store/store.js'
 
 /**
- * Moves the results of all runs into a folder, or the samples of their nodes where no results were made of them.
- * Moving takes no room and hardly any time, whatever their size; the folder has to be on the same disk. Only where the run was given
- * secrets, samples that nobody has read yet have to be read first.
+ * Moves the results of all runs into a folder, or their nodes' samples if there are no results yet. Moving needs no
+ * space and hardly any time, whatever the size; the folder must be on the same disk. Only if the run has secrets must
+ * samples that were not read yet be read and redacted first.
  */
 export async function keepSamples(store: Store, folder: string): Promise<string[]> {
   const kept: string[] = []
@@ -22,7 +22,7 @@ export async function keepSamples(store: Store, folder: string): Promise<string[
         from: store.nodeFiles({ runId: run.id, gridId: grid.id, index }).samplesFile,
         name: `${nameOf(grid)}-node-${index + 1}`
       }))
-      // Nodes' files that are still there have not become a result.
+      // Node files that still exist were not merged into a result.
       for (const { from, name } of [...nodes, result]) {
         const to = join(folder, `${name}.csv`)
         if (await move(from, to, from === result.from ? [] : secrets)) kept.push(to)
@@ -37,7 +37,7 @@ function nameOf({ id, spec }: GridRecord): string {
   return `${region}-${id}`
 }
 
-/** An empty file is nothing that was measured. */
+/** An empty file has no samples. */
 async function move(from: string, to: string, secrets: readonly string[]): Promise<boolean> {
   const size = await stat(from).then(
     (found) => found.size,
@@ -45,12 +45,12 @@ async function move(from: string, to: string, secrets: readonly string[]): Promi
   )
   if (size === 0) return false
   try {
-    // A row that was cut may hold half a secret.
+    // A truncated row may contain half a secret.
     if (secrets.length > 0) await truncate(from, await redactSamples(from, secrets))
     makeFolder(dirname(to))
     await rename(from, to)
   } catch (thrown) {
-    throw new Error(`${from} could not be moved to ${to} and stays where it is: ${messageOf(thrown)}`, {
+    throw new Error(`could not move ${from} to ${to}, so it stays where it is: ${messageOf(thrown)}`, {
       cause: thrown
     })
   }

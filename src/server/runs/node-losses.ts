@@ -1,7 +1,7 @@
 import type { NodeEnd } from './run-on-grids.js'
 import type { NodeFile } from './run-report.js'
 
-/** The load that was asked for and not made, although the tools ended as if nothing had happened. */
+/** Load that was requested but not generated, although the tools exited as if all was well. */
 export function findLosses(nodes: readonly NodeEnd[], files: readonly NodeFile[]): string[] {
   const hasSamples = files.some(({ hasRows }) => hasRows)
   return nodes.flatMap((node) => {
@@ -10,19 +10,19 @@ export function findLosses(nodes: readonly NodeEnd[], files: readonly NodeFile[]
     const isExplained = node.isIdle || said.length > 0 || endedBadly(node)
     return [
       ...said,
-      ...(file && hasSamples && !file.hasRows && !isExplained ? [`${nameOf(node)} took no sample`] : []),
+      ...(file && hasSamples && !file.hasRows && !isExplained ? [`${nameOf(node)} recorded no samples`] : []),
       ...(file ? flawsOf(node, file) : [])
     ]
   })
 }
 
-/** A row may well be cut when its tool was ended; one without an end is never right. */
+/** The last row may be truncated if its tool was ended; a row that never ends is always an error. */
 function flawsOf(node: NodeEnd, file: NodeFile): string[] {
   const isCut = file.restBytes > 0 && (file.isBroken || !endedBadly(node))
   return [
-    ...(isCut ? [`the results of ${nameOf(node)} end within a row`] : []),
+    ...(isCut ? [`the results of ${nameOf(node)} end in the middle of a row`] : []),
     ...(file.hasOtherColumns
-      ? [`the results of ${nameOf(node)} have other columns than those of the other nodes, and are left out`]
+      ? [`the results of ${nameOf(node)} have different columns from the other nodes' and are left out`]
       : [])
   ]
 }

@@ -9,8 +9,8 @@ const COMMON_WORDS =
   /^(?:passwords?|passwd|secrets?|tokens?|api-?key|sessions?|cookies?|bearer|basic|digest|oauth2?|openid|default|enabled|disabled|required|optional|session-?id|authorization|localhost|anonymous|unknown|undefined)$/i
 
 /**
- * What must not stand in the samples of a run, in every form: the values of secret properties. A value that is part of a name in the
- * plan is shown to everybody already, and covering it would make figures that nobody finds.
+ * What must not appear in a run's samples, in every form: the values of secret properties. A value that is part of a
+ * name in the plan is public already, and redacting it would make its figures impossible to find.
  */
 export async function findRowSecrets(run: RunRecord, store: Store): Promise<string[]> {
   const values = secretValues(run.request.properties).filter((value) => !COMMON_WORDS.test(value))

@@ -18,35 +18,35 @@ interface Ports {
 /** How a run's work ended. */
 export interface RunEnd extends Findings {
   readonly nodes: readonly NodeEnd[]
-  /** Undefined when nobody was there to see it. */
+  /** Undefined if it ended unobserved. */
   readonly endedMs: number | undefined
 }
 
-/** From the samples of nodes to the results of a run and its last status. */
+/** Turns the nodes' samples into the run's results and sets its final status. */
 export class RunEndings {
   private readonly merges = new Map<string, Promise<void>>()
-  /** Aborted when there is no time left to make results. */
+  /** Aborted when there is no time left to merge results. */
   private readonly limit = new AbortController()
 
   constructor(private readonly ports: Ports) {}
 
   /**
-   * Everything is in its place before the status says that the run is over: who sees `finished` can have it all.
-   * Whatever fails on the way, the run gets its last status.
+   * Everything is in place before the status says that the run is over: whoever sees `finished` can download it all.
+   * Whatever fails on the way, the run gets its final status.
    */
   async conclude(run: RunRecord, end: RunEnd): Promise<void> {
     let status: RunRecord['status'] = 'problem'
     try {
       status = await this.makeResults(run, end)
     } catch (thrown) {
-      const problem = `the run's end could not be described: ${messageOf(thrown)}`
+      const problem = `the results could not be summarized: ${messageOf(thrown)}`
       run.remoteErrors = formatFindings({ ...end, problems: [...end.problems, problem] })
     }
     run.status = status
     this.ports.store.saveRun(run)
   }
 
-  /** Makes the results of a run whose end had no room or no time for them. */
+  /** Merges the results of a run that had no space or no time for it when it ended. */
   async settle(run: RunRecord): Promise<void> {
     if (!run.unmerged) return
     const merge = this.merges.get(run.id) ?? this.mergeAgain(run)
@@ -54,7 +54,7 @@ export class RunEndings {
     await merge.finally(() => this.merges.delete(run.id))
   }
 
-  /** Results that are not made within the time are left for the next start. Answers how to call it off. */
+  /** Results not merged in time are left for the next start. Returns a function that cancels the limit. */
   limitTo(withinMs: number): () => void {
     return this.ports.clock.after(withinMs, () =>
       this.limit.abort(new Error('there was no time left before the service closed'))
@@ -88,7 +88,7 @@ export class RunEndings {
     try {
       return await mergeResults(run, { store, signal: this.limit.signal })
     } catch (thrown) {
-      const problem = `the results could not be written: ${messageOf(thrown)}; the nodes' samples are kept, and become results as soon as that is possible`
+      const problem = `the results could not be written: ${messageOf(thrown)}; the nodes' samples are kept and merged as soon as possible`
       log(`run ${run.id}: ${problem}`)
       return { problem }
     }
@@ -101,12 +101,12 @@ export class RunEndings {
     await store
       .discardNodes(run.id)
       .catch((thrown: unknown) =>
-        log(`the nodes' folder of run ${run.id} cannot be removed: ${messageOf(thrown)}`)
+        log(`could not remove the nodes' folder of run ${run.id}: ${messageOf(thrown)}`)
       )
   }
 }
 
-/** By the nodes' own spans where they have some, else by the work, and where nobody saw its end by the last sample. */
+/** By the nodes' own time spans if they have any, else by the work, or by the last sample if the end was not observed. */
 function spanOf(
   run: RunRecord,
   { nodes, endedMs }: RunEnd,

@@ -30,14 +30,14 @@ interface NodeWork {
 export interface NodeEnd {
   readonly grid: GridRecord
   readonly index: number
-  /** No thread was left for it. */
+  /** There was no thread left for it. */
   readonly isIdle: boolean
   readonly outcome: NodeOutcome
-  /** Set when the work was ended before its own end. */
+  /** Set if the work was cut short. */
   readonly interruption: Interruption | undefined
 }
 
-/** Runs the plan on every node of every grid, each until its own end, the grid's or the run's. Comes back when all have ended. */
+/** Runs the plan on every node of every grid until the node, the grid or the run ends. Returns when all have ended. */
 export async function runOnGrids(
   ports: Ports,
   work: { run: RunRecord; grids: readonly GridRecord[]; signal: AbortSignal }
@@ -45,7 +45,7 @@ export async function runOnGrids(
   const { run, signal } = work
   const ofGrids = work.grids.map((grid, place) => {
     const before = work.grids.slice(0, place).reduce((sum, { spec }) => sum + spec.instanceQuantity, 0)
-    // The reason is that of the one which was aborted first.
+    // The reason is that of the first signal to abort.
     const either = AbortSignal.any([signal, ports.grids.endSignal(grid)])
     const nodes = shareThreads(grid.spec, run.request.threads).map((threads, index) =>
       endNode(ports, { run, grid, index, ordinal: before + index, threads }, either)
@@ -55,7 +55,7 @@ export async function runOnGrids(
   return (await Promise.all(ofGrids)).flat()
 }
 
-/** What is thrown is this node's problem; the others go on to their own end, and nothing is left running behind it. */
+/** An exception is this node's problem; the others continue, and nothing is left running. */
 async function endNode(ports: Ports, work: NodeWork, signal: AbortSignal): Promise<NodeEnd> {
   const { run, grid, index, threads } = work
   let outcome: NodeOutcome
@@ -63,7 +63,7 @@ async function endNode(ports: Ports, work: NodeWork, signal: AbortSignal): Promi
     outcome = await runNode(ports, work, signal)
   } catch (thrown) {
     outcome = { problem: thrown === signal.reason ? null : messageOf(thrown) }
-    if (outcome.problem !== null) ports.log(`run ${run.id} cannot go on: ${outcome.problem}`)
+    if (outcome.problem !== null) ports.log(`run ${run.id} cannot continue: ${outcome.problem}`)
   }
   const interruption = signal.aborted ? (signal.reason as Interruption) : undefined
   return { grid, index, isIdle: threads === 0, outcome, interruption }
@@ -73,7 +73,7 @@ async function runNode(ports: Ports, work: NodeWork, signal: AbortSignal): Promi
   const { run, grid, index, ordinal, threads } = work
   const nodeName = `${grid.spec.region} ${grid.id.slice(0, 6)} node ${index + 1}`
   if (threads === 0) {
-    ports.log(`${nodeName}: no thread is left for it, so it stays idle`)
+    ports.log(`${nodeName}: no threads left for it, so it stays idle`)
     return { problem: null }
   }
   const { workDir, samplesFile, logFile } = ports.store.nodeFiles({ runId: run.id, gridId: grid.id, index })
@@ -89,8 +89,8 @@ async function runNode(ports: Ports, work: NodeWork, signal: AbortSignal): Promi
 }
 
 /**
- * Each node has a folder and files of its own: a plan may write to its data, and the upload, other nodes and repeats
- * must not see it. Where the file system can share blocks until then, the copies cost no space.
+ * Each node has its own folder and files: a plan may write to its data, and the upload, other nodes and repeats must not
+ * see that. On file systems with copy-on-write the copies take no space until then.
  */
 async function placeFiles(store: Store, run: RunRecord, workDir: string): Promise<void> {
   makeFolder(workDir)

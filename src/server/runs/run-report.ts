@@ -9,16 +9,16 @@ import type { Store } from '../store/store.js'
 const MAX_WORDS = 1000
 const STOPPED = /^load lost: stopped by a caller(?= (?:after|before) )/
 
-/** The words that everything which shows made-up samples has to carry. */
+/** The label for everything that shows synthetic samples. */
 const REHEARSAL_WORDS = 'rehearsal, synthetic samples'
 
-/** A node of the run, and what its file holds. */
+/** A node of the run, and what its file contains. */
 export interface NodeFile extends NodeSamples {
   readonly grid: GridRecord
   readonly index: number
 }
 
-/** The run's results, as they lie in the data folder now. */
+/** The run's results as they are in the data folder now. */
 export interface Results {
   readonly grids: readonly GridRecord[]
   readonly nodes: readonly NodeFile[]
@@ -31,7 +31,7 @@ interface Users {
   readonly mean: number
 }
 
-/** Joins the nodes' samples into one CSV a grid, reading them on the way. */
+/** Merges the nodes' samples into one CSV per grid and reads them on the way. */
 export async function mergeResults(
   run: RunRecord,
   { store, signal }: { store: Store; signal: AbortSignal }
@@ -59,7 +59,7 @@ export async function mergeResults(
   return { grids, nodes, measurements: mergeScans(scans), users }
 }
 
-/** Says in figures and words what the results hold. */
+/** Summarizes the results in figures and words. */
 export function describeResults(
   run: RunRecord,
   results: Results,
@@ -70,9 +70,9 @@ export function describeResults(
   const targetMs = apdexTargetMs(run.request.properties)
   const score = targetMs === undefined ? undefined : figures?.apdex(targetMs)
   const sentences = [
-    ...(isSynthetic ? [`${capitalise(REHEARSAL_WORDS)}: this is no measurement.`] : []),
+    ...(isSynthetic ? [`${capitalise(REHEARSAL_WORDS)}: this is not a measurement.`] : []),
     ...describeFindings(run, hasProblem),
-    ...(figures ? describeFigures(run, results, figures) : ['No samples were taken.'])
+    ...(figures ? describeFigures(run, results, figures) : ['No samples were recorded.'])
   ]
   return {
     apdex: score === undefined ? null : `${formatScore(score)} [${targetMs ?? ''}]`,
@@ -92,7 +92,7 @@ function describeFindings({ remoteErrors }: RunRecord, hasProblem: boolean): str
   if (remoteErrors === null) return []
   const found = shorten(joinFindings(remoteErrors.split('\n')))
   // A loss says so itself.
-  const text = hasProblem ? `The run ended badly: ${found}` : capitalise(found)
+  const text = hasProblem ? `The run failed: ${found}` : capitalise(found)
   return [/[.!?…]$/.test(text) ? text : `${text}.`]
 }
 
@@ -127,7 +127,7 @@ function describeFigures(run: RunRecord, results: Results, figures: Figures): st
   return [
     `Up to ${count(users?.peak ?? run.request.threads ?? 0, 'user')} across ${count(grids.length, 'grid')} in ${regions} for ${describeSpan(spanMs)}.`,
     `Response time: mean ${ms(figures.meanMs)}, median ${ms(figures.percentileMs(50))}, 90th percentile ${ms(figures.percentileMs(90))}, maximum ${ms(figures.maxMs)}.`,
-    `Requests a minute: maximum ${number(aMinute(peak))}, mean ${number(aMinute(figures.throughput))}.`,
+    `Requests per minute: maximum ${number(aMinute(peak))}, mean ${number(aMinute(figures.throughput))}.`,
     `${count(passed, 'transaction')} passed with ${number(figures.failures)} failed.`
   ]
 }

@@ -32,10 +32,10 @@ interface Ports {
   readonly log: (line: string) => void
 }
 
-/** The runner kills ten seconds after its first signal; the tools need some of them to end. */
+/** The runner kills ten seconds after its first signal, and the tools need part of that to exit. */
 const CLOSE_WITHIN_MS = 4500
 
-/** Runs and their life: `queued → running → finished`, or `problem` when the plan was not run to its end. */
+/** Runs and their life cycle: `queued → running → finished`, or `problem` if the plan did not run to completion. */
 export class Runs {
   private readonly executions = new Map<string, Execution>()
   private readonly endings: RunEndings
@@ -45,7 +45,7 @@ export class Runs {
     this.endings = new RunEndings(ports)
   }
 
-  /** Takes over the uploaded files and starts the run. */
+  /** Takes ownership of the uploaded files and starts the run. */
   async create(wish: {
     request: RunRequest
     grids: readonly GridWish[]
@@ -58,7 +58,7 @@ export class Runs {
     return this.begin({ id, ...wish })
   }
 
-  /** The same plan, files and grids once more, as a new run. */
+  /** Repeats the same plan, files and grids as a new run. */
   async repeat(previous: RunRecord): Promise<RunRecord> {
     if (!hasEnded(previous)) throw new RequestError(422, `run ${previous.id} is still ${previous.status}`)
     const grids = this.ports.store
@@ -80,7 +80,7 @@ export class Runs {
     return this.begin({ id, request: previous.request, grids, files })
   }
 
-  /** Ends the run's processes and comes back when its results are there. */
+  /** Ends the run's processes and returns when its results are ready. */
   async stop(run: RunRecord): Promise<void> {
     const execution = this.executions.get(run.id)
     if (!execution) return
@@ -90,13 +90,13 @@ export class Runs {
     await execution.done
   }
 
-  /** What a service that was killed or closed left undone. */
+  /** Finishes what a killed or closed service left undone. */
   async adoptLeftovers(): Promise<void> {
     for (const run of this.ports.store.allRuns()) {
       if (run.unmerged) await this.settle(run).catch((thrown: unknown) => this.ports.log(messageOf(thrown)))
       if (hasEnded(run)) continue
       await this.endings.conclude(run, {
-        problems: ['The service ended while this run was under way.'],
+        problems: ['The service ended during this run.'],
         losses: [],
         nodes: [],
         endedMs: undefined
@@ -107,27 +107,27 @@ export class Runs {
     }
   }
 
-  /** Makes the results of a run whose end had no room or no time for them. */
+  /** Merges the results of a run that had no space or no time for it when it ended. */
   settle(run: RunRecord): Promise<void> {
     return this.endings.settle(run)
   }
 
-  /** Ends all runs, and comes back within the time; what cannot be merged by then is merged at the next start. */
+  /** Ends all runs within the time limit; what cannot be merged by then is merged at the next start. */
   async close(withinMs = CLOSE_WITHIN_MS): Promise<void> {
     const { clock, log } = this.ports
     this.isClosing = true
     const callOff = this.endings.limitTo(withinMs)
     const executions = [...this.executions]
     for (const [id, { controller }] of executions) {
-      log(`run ${id} is ended, since the service closes; what was measured until now is kept`)
-      const what = 'The service was closed while this run was under way.'
+      log(`ending run ${id} because the service is closing; its results so far are kept`)
+      const what = 'The service was closed during this run.'
       controller.abort(new Interruption({ what, atMs: clock.now() }))
     }
     await Promise.all(executions.map(([, { done }]) => done))
     callOff()
   }
 
-  /** Nothing is left of a folder that could not be filled. */
+  /** Removes a folder that could not be filled. */
   private async inNewFolder(id: string, fill: () => Promise<void>): Promise<void> {
     const folder = this.ports.store.runDir(id)
     try {
@@ -180,14 +180,14 @@ export class Runs {
     this.ports.store.saveRun(run)
     const controller = new AbortController()
     const done = this.execute(run, controller.signal)
-      .catch((thrown: unknown) => this.ports.log(`run ${run.id} cannot be kept: ${messageOf(thrown)}`))
+      .catch((thrown: unknown) => this.ports.log(`run ${run.id} could not be saved: ${messageOf(thrown)}`))
       .finally(() => this.executions.delete(run.id))
     this.executions.set(run.id, { controller, done })
     return run
   }
 
   private async execute(run: RunRecord, signal: AbortSignal): Promise<void> {
-    // The caller is answered `queued` before anything happens.
+    // The caller gets `queued` before anything happens.
     await new Promise((resolve) => setImmediate(resolve))
     const grids = this.ports.store.gridsOf(run)
     const findings = { problems: [] as string[], losses: [] as string[] }
@@ -201,7 +201,7 @@ export class Runs {
       }
     } catch (thrown) {
       findings.problems.push(messageOf(thrown))
-      this.ports.log(`run ${run.id} cannot go on: ${messageOf(thrown)}`)
+      this.ports.log(`run ${run.id} cannot continue: ${messageOf(thrown)}`)
     }
     for (const interruption of interruptionsOf(nodes, run.startedMs === null ? signal : undefined))
       findings[interruption.isAllowed ? 'losses' : 'problems'].push(interruption.describe(run.startedMs))
@@ -233,7 +233,7 @@ function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
 }
 
-/** Each reason once, and the run's own where no node was at work yet. */
+/** Each reason once, and the run's own if no node was working yet. */
 function interruptionsOf(nodes: readonly NodeEnd[], unstarted: AbortSignal | undefined): Interruption[] {
   const reasons = nodes.flatMap(({ interruption }) => interruption ?? [])
   if (unstarted?.aborted) reasons.push(unstarted.reason as Interruption)

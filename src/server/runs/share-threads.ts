@@ -1,7 +1,7 @@
 import type { GridSpec } from '../store/records.js'
 
 /**
- * The threads of each node: shared out over the nodes of an on-demand grid, given to each node of a hosted one.
+ * The threads of each node: divided among the nodes of an on-demand grid, the full number for each node of a hosted one.
  * Null leaves them to the plan.
  */
 export function shareThreads(spec: GridSpec, threads: number | null): (number | null)[] {

@@ -8,18 +8,18 @@ import { ThreadProfile } from './thread-profile.js'
 
 const CHUNK_BYTES = 1 << 20
 
-/** Gets the bytes of the whole rows of one node's file, header included. */
+/** Receives the complete rows of one node's file as bytes, including the header. */
 export type RowSink = (rows: Uint8Array) => void
 
-/** What a node's file holds. */
+/** What a node's file contains. */
 export interface NodeSamples {
   /** At least one row below the header. */
   readonly hasRows: boolean
-  /** Bytes behind the last whole row: a row that was cut, or one that a quote without an end has swallowed. */
+  /** Bytes after the last complete row: a truncated row, or one with an unclosed quote. */
   readonly restBytes: number
-  /** The rest is no cut row: it is longer than any row can be. */
+  /** The rest is not a truncated row: it is longer than any row can be. */
   readonly isBroken: boolean
-  /** The rows could not be joined with those of the other nodes, since the header is another one. */
+  /** The rows could not be merged with the other nodes' because the header differs. */
   readonly hasOtherColumns: boolean
 }
 
@@ -27,9 +27,9 @@ interface Merge {
   readonly files: readonly string[]
   readonly target: string
   readonly sinkOf: (index: number) => RowSink
-  /** What is covered in the files before anybody reads them, in every form. */
+  /** Secrets to redact in the files before anyone reads them, in every form. */
   readonly secrets?: readonly string[]
-  /** Ends the work where the time for it is over; the nodes' files are as they were then. */
+  /** Stops the work when time is up; the nodes' files stay as they were. */
   readonly signal?: AbortSignal
 }
 
@@ -37,7 +37,7 @@ interface Survey {
   readonly file: string
   readonly samples: NodeSamples
   readonly header: Buffer
-  /** Up to here the file consists of whole rows. */
+  /** Up to here the file consists of complete rows. */
   readonly wholeBytes: number
   readonly threads: ThreadProfile
 }
@@ -45,9 +45,9 @@ interface Survey {
 const NO_SAMPLES: NodeSamples = { hasRows: false, restBytes: 0, isBroken: false, hasOtherColumns: false }
 
 /**
- * Joins the nodes' files into one CSV with one header. A row that was cut when its tool was killed is left out. Each
- * file's bytes also go to its sink. The file of a grid's only node becomes the result by being moved, which takes no
- * room on a disk that may be full. With several nodes, `allThreads` becomes the number of the whole grid.
+ * Merges the nodes' files into one CSV with one header. A row truncated by killing its tool is left out. Each file's
+ * bytes also go to its sink. The file of a grid's only node is moved instead, which needs no space on a disk that may be
+ * full. With several nodes, `allThreads` becomes the number of the whole grid.
  */
 export async function mergeSamples(merge: Merge): Promise<NodeSamples[]> {
   const { files, target, sinkOf, secrets = [], signal } = merge
@@ -74,7 +74,7 @@ export async function mergeSamples(merge: Merge): Promise<NodeSamples[]> {
   })
 }
 
-/** A service that was killed between the merge and the note of it has left the result alone. */
+/** A service killed between merging and recording it leaves only the result. */
 async function readMerged({ files, target, sinkOf, signal }: Merge): Promise<NodeSamples[]> {
   const { samples } = await survey(target, { sink: sinkOf(0), signal, needsThreads: false })
   return files.map(() => ({ ...samples, restBytes: 0 }))
@@ -152,7 +152,7 @@ async function writeRows(
     }
     await rename(draft, target)
   } catch (thrown) {
-    // Half a result would only take the room that is missing.
+    // A partial result would only take up the space that is missing.
     await rm(draft, { force: true }).catch(() => undefined)
     throw thrown
   }
@@ -177,7 +177,7 @@ async function appendRows(
   }
 }
 
-/** The rows of a second come together, so what the other nodes had then is looked up once. */
+/** Rows of the same second are adjacent, so the other nodes' threads are looked up once per second. */
 function createAdder(others: readonly ThreadProfile[]): (endMs: number, threads: number) => number {
   let second = -1
   let sum = 0

@@ -5,8 +5,8 @@ import { RowRedactor } from './row-redactor.js'
 const CHUNK_BYTES = 1 << 20
 
 /**
- * Covers secrets in a node's file where they lie, which takes no room on a disk that may be full. Answers up to where the file
- * consists of whole rows: what lies behind is as it was.
+ * Redacts secrets in a node's file in place, which needs no space on a disk that may be full. Returns up to where the
+ * file consists of complete rows; what follows is unchanged.
  */
 export async function redactSamples(
   file: string,

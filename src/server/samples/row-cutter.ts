@@ -2,24 +2,24 @@ const NEWLINE = 0x0a
 const COMMA = 0x2c
 const QUOTE = 0x22
 
-/** A row that is longer is a quote that is never closed. The scanner gives up at the same size. */
+/** A longer row means an unclosed quote. The scanner gives up at the same size. */
 const MAX_ROW_BYTES = 16 * 1024 * 1024
 
 /**
- * Lets whole rows through. A line feed within quotes ends no row: messages may have several lines. A quote opens a
- * field only at its start; elsewhere it is a character like any other.
+ * Passes complete rows through. A line feed within quotes does not end a row: messages may have several lines. A quote
+ * only opens a field at its start; elsewhere it is an ordinary character.
  */
 export class RowCutter {
-  /** Pieces of a row that has not ended: joined once, when it ends. */
+  /** Pieces of an incomplete row, joined once it ends. */
   private rest: Buffer[] = []
   private heldBytes = 0
   private inQuotes = false
-  /** The last byte was a quote within quotes: the next byte tells whether it was doubled. */
+  /** The last byte was a quote within quotes: the next byte shows whether it was doubled. */
   private isUndecided = false
   private lastByte = NEWLINE
   private isStuck = false
 
-  /** Bytes after the end of the last whole row; they may be the start of a row that is still being written. */
+  /** Bytes after the last complete row; possibly the start of a row that is still being written. */
   get restBytes(): number {
     return this.heldBytes
   }
@@ -29,7 +29,7 @@ export class RowCutter {
     return this.isStuck
   }
 
-  /** Keeps nothing of the chunk itself; what it returns may lie in it. */
+  /** Keeps no reference to the chunk; the result may point into it. */
   push(chunk: Buffer): Buffer {
     if (chunk.length === 0) return chunk
     const end = this.isStuck ? 0 : this.findLastRowEnd(chunk)
@@ -52,7 +52,7 @@ export class RowCutter {
     else if (piece.length > 0) this.rest.push(Buffer.from(piece))
   }
 
-  /** Goes from quote to quote: they are rare, and the search between them is the machine's own. */
+  /** Jumps from quote to quote: they are rare, and the native search between them is fast. */
   private findLastRowEnd(chunk: Buffer): number {
     let end = 0
     let position = this.isUndecided ? this.decide(chunk) : 0
@@ -69,7 +69,7 @@ export class RowCutter {
     return end
   }
 
-  /** Answers where to go on after a quote. */
+  /** Returns where to continue after a quote. */
   private passQuote(chunk: Buffer, quote: number): number {
     if (!this.inQuotes) {
       const before = quote === 0 ? this.lastByte : chunk[quote - 1]

@@ -4,10 +4,10 @@ import { type Row, RowSplitter } from '../../results/csv/row-splitter.js'
 const COVER = '*'.charCodeAt(0)
 const ZERO = '0'.charCodeAt(0)
 const NINE = '9'.charCodeAt(0)
-/** What holds a row together. */
+/** The characters that structure a row. */
 const STRUCTURE = new Set(Buffer.from('",\r\n'))
 
-/** Columns that hold text, also where it looks like a number. */
+/** Columns that hold text, even if it looks like a number. */
 const TEXTS = [
   'label',
   'responseCode',
@@ -24,8 +24,8 @@ interface Stretch {
 }
 
 /**
- * Puts asterisks over secrets in the whole rows of one samples file, header first. No length changes, so that rows can be rewritten
- * where they lie; numbers and what holds a row together stay as they are.
+ * Masks secrets with asterisks in the complete rows of one samples file, header first. Lengths do not change, so rows
+ * can be rewritten in place; numbers and the structure of a row stay as they are.
  */
 export class RowRedactor {
   readonly #forms: readonly Buffer[]
@@ -36,11 +36,11 @@ export class RowRedactor {
 
   /** Takes the secrets in every form in which they may be written. */
   constructor(forms: readonly string[]) {
-    // A field with a quote is written with two, within quotes; one of the two would be the end of the field.
+    // In a quoted field a quote is doubled; masking one of the two would end the field.
     this.#forms = forms.map((form) => Buffer.from(form.replaceAll('"', '""')))
   }
 
-  /** Covers the secrets in the rows themselves; answers whether there were any. */
+  /** Masks the secrets in place; returns whether there were any. */
   cover(rows: Buffer): boolean {
     const start = this.#hasHeader ? 0 : this.#takeHeader(rows)
     const body = rows.subarray(start)
@@ -64,7 +64,7 @@ export class RowRedactor {
     return header.length
   }
 
-  /** In the order of their starts. */
+  /** Sorted by start. */
   #find(rows: Buffer): Stretch[] {
     const found = this.#forms.flatMap((form) => {
       const stretches: Stretch[] = []
@@ -76,7 +76,7 @@ export class RowRedactor {
   }
 
   #coverFields(rows: Buffer, found: readonly Stretch[], splitter: RowSplitter): void {
-    // The splitter wants a byte of room behind the rows.
+    // The splitter needs one byte of space after the rows.
     const buffer = Buffer.alloc(rows.length + 1)
     rows.copy(buffer)
     let next = 0
@@ -87,7 +87,7 @@ export class RowRedactor {
     })
   }
 
-  /** A secret of digits may stand in any number by chance. */
+  /** A secret of digits may occur in any number by chance. */
   #isText(row: Row, { start, end }: Stretch): boolean {
     for (let column = 0; column < row.columns; column++) {
       const from = row.starts[column] ?? 0

@@ -7,17 +7,17 @@ const ZERO = 48
 /** A whole number in plain digits has no more. */
 const MAX_DIGITS = 16
 
-/** What a row says of its threads. Reused for every row, so nobody may keep it. */
+/** The thread count of a row. Reused for every row, so do not keep it. */
 interface ThreadField {
-  /** When the sample ended: its node had this many threads then. */
+  /** When the sample ended, which is when its node had this many threads. */
   endMs: number
   threads: number
-  /** Where the number stands in the rows. */
+  /** The position of the number in the rows. */
   start: number
   end: number
 }
 
-/** Reads and rewrites the number of active threads in the whole rows of one samples file, header first. */
+/** Reads and rewrites the number of active threads in the complete rows of one samples file, header first. */
 export class SampleRows {
   readonly #field: ThreadField = { endMs: 0, threads: 0, start: 0, end: 0 }
   #at: { timeStamp: number; elapsed: number; allThreads: number } | undefined
@@ -26,7 +26,7 @@ export class SampleRows {
   #input = NOTHING
   #output = NOTHING
 
-  /** Takes the first rows and answers where those after the header begin. */
+  /** Takes the first rows and returns where those after the header begin. */
   takeHeader(rows: Buffer): number {
     const header = cutHeader(rows, true)
     if (header === undefined) return 0
@@ -39,10 +39,10 @@ export class SampleRows {
     return header.length
   }
 
-  /** Calls back for every row that says its threads. */
+  /** Calls back for every row with a thread count. */
   read(rows: Buffer, take: (field: Readonly<ThreadField>) => void): void {
     if (this.#splitter === undefined) return
-    // The splitter wants a byte of room behind the rows.
+    // The splitter needs one byte of space after the rows.
     if (this.#input.length <= rows.length) this.#input = Buffer.alloc(rows.length + 1)
     rows.copy(this.#input)
     const block = { buffer: this.#input, length: rows.length, limit: rows.length, isLast: false }
@@ -51,9 +51,9 @@ export class SampleRows {
     })
   }
 
-  /** The rows with other numbers of threads; valid until the next call. */
+  /** The rows with new thread counts; valid until the next call. */
   rewrite(rows: Buffer, threadsOf: (endMs: number, threads: number) => number): Buffer {
-    // A row is no shorter than its delimiters and its line break.
+    // A row is at least as long as its delimiters and its line break.
     const neededBytes = rows.length + Math.ceil(rows.length / this.#columns) * MAX_DIGITS
     if (this.#output.length < neededBytes) this.#output = Buffer.alloc(neededBytes)
     const output = this.#output
@@ -85,7 +85,7 @@ function readColumn(row: Row, column: number): number {
   return readDigits(row.buffer, row.starts[column] ?? 0, row.ends[column] ?? 0)
 }
 
-/** Answers the place behind the digits. */
+/** Returns the position after the digits. */
 function writeDigits(output: Buffer, at: number, value: number): number {
   let end = at + 1
   for (let rest = value; rest >= 10; rest = Math.floor(rest / 10)) end++

@@ -5,7 +5,7 @@ import { RowCutter } from './row-cutter.js'
 
 const CHUNK_BYTES = 1 << 18
 
-/** Hands over the thread's name of each row, until nobody wants more of them, the file ends, or there is no time left. */
+/** Passes on the thread name of each row until the callback has enough, the file ends or time is up. */
 export async function readThreadNames(
   file: string,
   take: (thread: string) => boolean,
@@ -31,7 +31,7 @@ function createReader(
   const { at, columns, delimiter } = layout
   const splitter = new RowSplitter(delimiter, columns)
   return (rows) => {
-    // The splitter wants a byte of room behind the rows.
+    // The splitter needs one byte of space after the rows.
     const buffer = Buffer.alloc(rows.length + 1)
     rows.copy(buffer)
     let isWanted = true

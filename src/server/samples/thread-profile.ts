@@ -1,8 +1,8 @@
-/** More than a day by the second. A file that holds more moments than this is seen more coarsely. */
+/** More than a day in seconds. A file with more distinct times is sampled more coarsely. */
 const MAX_BUCKETS = 100_000
 const FIRST_BUCKET_MS = 1000
 
-/** How many threads a node had at which time, by what its samples say: the most in each second. */
+/** How many threads a node had over time, by its samples: the maximum of each second. */
 export class ThreadProfile {
   #bucketMs = FIRST_BUCKET_MS
   #most = new Map<number, number>()

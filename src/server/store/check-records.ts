@@ -2,13 +2,13 @@ import { basename } from 'node:path'
 import type { ProcessGroup } from '../nodes/processes.js'
 import type { GridRecord, RunRecord } from './records.js'
 
-// Records were written by this program, perhaps by another version of it, and may have been changed by anybody since.
+// Records were written by this program, maybe by another version, and anyone may have changed them since.
 
 type Check = (value: unknown) => boolean
 
 const isText: Check = (value) => typeof value === 'string'
 const isNumber: Check = (value) => Number.isFinite(value)
-/** What a date can be made of. */
+/** Anything that makes a valid date. */
 const isTime: Check = (value) => Number.isFinite(value) && Math.abs(Number(value)) <= 8.64e15
 const isCount: Check = (value) => Number.isSafeInteger(value) && Number(value) >= 0
 const isBoolean: Check = (value) => typeof value === 'boolean'

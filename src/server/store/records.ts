@@ -16,18 +16,18 @@ export interface GridSpec {
   readonly stopAfterMin: number
 }
 
-/** A grid as it is kept in the data folder. */
+/** A grid as stored in the data folder. */
 export interface GridRecord {
   readonly id: string
   readonly spec: GridSpec
-  /** Of the run that the grid was created with; such a grid ends with its run. */
+  /** The run that the grid was created with; such a grid ends with its run. */
   readonly batchId: string | null
   readonly createdMs: number
   status: GridStatus
   startedMs: number | null
 }
 
-/** What a run was asked to do. */
+/** The requested run. */
 export interface RunRequest {
   readonly tool: string
   readonly name: string | null
@@ -48,20 +48,20 @@ export interface FileRecord {
   readonly name: string
 }
 
-/** The report in the form in which it is answered. */
+/** The report as the API returns it. */
 export interface RunReport {
   readonly summary: string
   readonly mean_response_time: number | null
   readonly mean_concurrency: number | null
-  /** Requests a minute. */
+  /** Requests per minute. */
   readonly mean_throughput: number | null
   /** Per cent. */
   readonly mean_error_rate: number | null
-  /** True when the samples are made up; such a report is no measurement. */
+  /** True if the samples are synthetic; such a report is not a measurement. */
   readonly rehearsal: boolean
 }
 
-/** A run as it is kept in the data folder. */
+/** A run as stored in the data folder. */
 export interface RunRecord {
   readonly id: string
   readonly batchId: string
@@ -74,14 +74,14 @@ export interface RunRecord {
   toolVersion: string | null
   status: RunStatus
   apdex: string | null
-  /** Null as long as they are not counted. */
+  /** Null until they have been counted. */
   samples: number | null
-  /** Why the run ended badly, in the tool's own words where it has any, and what load was lost. */
+  /** Why the run failed, in the tool's own words if it gave any, and what load was lost. */
   remoteErrors: string | null
   startedMs: number | null
   stoppedMs: number | null
   report: RunReport | null
-  /** Set while the nodes' samples still have to become the run's results: there was no room, or no time. */
+  /** Set while the nodes' samples still have to be merged: there was no space or no time. */
   unmerged?: boolean
 }
 

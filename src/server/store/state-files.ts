@@ -7,8 +7,8 @@ import { messageOf } from '../errors.js'
 const RETRY_MS = 5000
 
 /**
- * Writes what is kept in memory to JSON files, one per record. A write that fails, as on a full disk, is noted and
- * done later: with the next change, after a while, or at the end. It never keeps anything else from happening.
+ * Writes the state in memory to JSON files, one per record. A failed write, as on a full disk, is retried later: with
+ * the next change, after a while, or at the end. It never blocks anything else.
  */
 export class StateFiles {
   private readonly pending = new Map<string, object>()
@@ -17,7 +17,7 @@ export class StateFiles {
 
   constructor(private readonly parts: { clock: Clock; log: (line: string) => void }) {}
 
-  /** The record is written as it is when the write succeeds. */
+  /** Writes the record's state at the time the write succeeds. */
   save(file: string, record: object): void {
     this.pending.set(file, record)
     this.flush()
@@ -28,7 +28,7 @@ export class StateFiles {
     try {
       rmSync(file, { force: true })
     } catch (thrown) {
-      this.parts.log(`${file} cannot be removed: ${messageOf(thrown)}`)
+      this.parts.log(`could not remove ${file}: ${messageOf(thrown)}`)
     }
   }
 
@@ -55,19 +55,19 @@ export class StateFiles {
     this.callOff?.()
   }
 
-  /** Once when it begins, once when it is over: a full disk fails at every change. */
+  /** Logs once when writing starts to fail and once when it works again: a full disk fails at every change. */
   private tell(failure: unknown): void {
     const isFailing = this.pending.size > 0
     if (isFailing && !this.isFailing)
       this.parts.log(
-        `the service's state cannot be written (${messageOf(failure)}); it is kept in memory, and written as soon as that works again`
+        `the service's state cannot be written (${messageOf(failure)}); it stays in memory and is written as soon as possible`
       )
-    if (!isFailing && this.isFailing) this.parts.log("the service's state is written again")
+    if (!isFailing && this.isFailing) this.parts.log("the service's state can be written again")
     this.isFailing = isFailing
   }
 }
 
-/** Under another name first, so that a reader after a kill finds the old text or the new one, never half of it. */
+/** Under a temporary name first, so that a reader after a kill finds the old text or the new one, never half of it. */
 export function writeWhole(file: string, content: object): void {
   const draft = `${file}.${process.pid}.new`
   try {
@@ -84,6 +84,6 @@ function discard(draft: string): void {
   try {
     rmSync(draft, { force: true })
   } catch {
-    // What counts is why it could not be written.
+    // What matters is why it could not be written.
   }
 }

@@ -17,18 +17,18 @@ export interface NodeKey {
   readonly index: number
 }
 
-/** A new identifier, in an alphabet that is safe in paths and addresses. */
+/** A new identifier, in an alphabet that is safe in paths and URLs. */
 export function createId(): string {
   return randomBytes(12).toString('hex')
 }
 
-/** Runs and grids, in memory and as JSON files in a data folder. A change holds at once, whether it can be written or not. */
+/** Runs and grids, in memory and as JSON files in a data folder. A change takes effect at once, whether it can be written or not. */
 export class Store {
   private readonly runs = new Map<string, RunRecord>()
   private readonly grids = new Map<string, GridRecord>()
   private readonly files: StateFiles
   private highestSequence = 0
-  /** Undefined when a run has come in since it was last asked for. */
+  /** Undefined if a run was added since the last call. */
   private newestFirst: readonly RunRecord[] | undefined
 
   private constructor(
@@ -38,7 +38,7 @@ export class Store {
     this.files = new StateFiles(parts)
   }
 
-  /** Reads the folder; it is in use from `claim` on. */
+  /** Reads the folder; `claim` locks it. */
   static open(dataDir: string, log: (line: string) => void, clock: Clock = systemClock): Store {
     for (const name of ['runs', 'grids', 'processes', 'uploads']) {
       makeFolder(join(dataDir, name), { mode: 0o700 })
@@ -65,7 +65,7 @@ export class Store {
     return [...this.grids.values()]
   }
 
-  /** Newest first: who looks for a run that was just made finds it on the first page. */
+  /** Newest first: a run that was just created is on the first page. */
   allRuns(): readonly RunRecord[] {
     this.newestFirst ??= [...this.runs.values()].sort((a, b) => b.sequence - a.sequence)
     return this.newestFirst
@@ -93,12 +93,12 @@ export class Store {
     return join(this.runDir(runId), 'files', name)
   }
 
-  /** What the nodes of a run work in; it goes when the run has ended. */
+  /** The working folder of a run's nodes; removed when the run has ended. */
   nodesDir(runId: string): string {
     return join(this.runDir(runId), 'nodes')
   }
 
-  /** Moved away first: a kill in the middle of the removal must not leave some nodes' samples, as if they were all. */
+  /** Renamed first: a kill during the removal must not leave some of the nodes' samples as if they were all. */
   async discardNodes(runId: string): Promise<void> {
     const gone = `${this.nodesDir(runId)}.gone`
     await rename(this.nodesDir(runId), gone).catch(() => undefined)
@@ -114,7 +114,7 @@ export class Store {
     }
   }
 
-  /** The tools' own logs; they stay with the run. */
+  /** The tools' logs; they stay with the run. */
   logsDir(runId: string): string {
     return join(this.runDir(runId), 'logs')
   }
@@ -123,7 +123,7 @@ export class Store {
     return join(this.runDir(runId), 'results', `${gridId}.csv`)
   }
 
-  /** A fresh folder for the files of a request that is still being read. */
+  /** A new folder for the files of a request that is still being read. */
   createUploadDir(): string {
     const dir = join(this.dataDir, 'uploads', createId())
     mkdirSync(dir)
@@ -138,7 +138,7 @@ export class Store {
     this.files.forget(this.processFile(pid))
   }
 
-  /** The tools' processes that were noted and never seen to end. */
+  /** The tools' process groups that were recorded and never seen to end. */
   leftoverProcesses(): ProcessGroup[] {
     const dir = join(this.dataDir, 'processes')
     return jsonFiles(dir).flatMap((name) => this.readRecord(join(dir, name), isProcessGroup) ?? [])
@@ -151,7 +151,7 @@ export class Store {
       writeWhole(this.lockFile, owner)
     } catch (thrown) {
       throw new Error(
-        `the data folder ${this.dataDir} cannot be written to (${messageOf(thrown)}); make room, or choose another folder`,
+        `the data folder ${this.dataDir} cannot be written to (${messageOf(thrown)}); free up space, or choose another folder`,
         { cause: thrown }
       )
     }
@@ -185,7 +185,7 @@ export class Store {
   }
 
   private load(): void {
-    // Paths are made of the ids, so they have to be those of the files themselves.
+    // Paths are built from the ids, so the ids must match the file names.
     for (const name of jsonFiles(join(this.dataDir, 'grids'))) {
       const isThisGrid = (value: unknown): value is GridRecord =>
         isGridRecord(value) && `${value.id}.json` === name
@@ -212,15 +212,15 @@ export class Store {
     this.highestSequence = Math.max(this.highestSequence, run.sequence)
   }
 
-  /** What cannot be read, or is something else, must not keep the service from its start. */
+  /** A file that cannot be read, or is something else, must not keep the service from starting. */
   private readRecord<T>(file: string, isRecord: (value: unknown) => value is T): T | undefined {
     try {
       const value: unknown = JSON.parse(readFileSync(file, 'utf8'))
       if (isRecord(value)) return value
-      this.parts.log(`${file} is not what this service writes there, and is left out`)
+      this.parts.log(`${file} was not written by this service, and is ignored`)
     } catch (thrown) {
       const isMissing = (thrown as NodeJS.ErrnoException).code === 'ENOENT'
-      if (!isMissing) this.parts.log(`${file} cannot be read and is left out: ${messageOf(thrown)}`)
+      if (!isMissing) this.parts.log(`${file} cannot be read and is ignored: ${messageOf(thrown)}`)
     }
     return undefined
   }

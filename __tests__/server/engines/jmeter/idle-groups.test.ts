@@ -4,7 +4,7 @@ import { readPlanTree } from '../../../../src/server/engines/jmeter/plan-tree.js
 import * as plans from '../../../support/data/jmeter-plans.js'
 
 const WORDS =
-  'took no sample; does the number of threads evaluate to 0, or does a condition keep the requests from being made?'
+  'recorded no samples; does the number of threads evaluate to 0, or does a condition prevent its requests?'
 
 const good = plans.group('good', [plans.sample('fine')])
 
@@ -107,7 +107,7 @@ describe('a thread group without a sample', () => {
 
 describe('a thread group whose number of threads or loops is an undefined variable', () => {
   const lost = (variable: string): string =>
-    `the thread group idle took no sample: the number of threads or loops is \${${variable}}, which nothing in the plan defines, so it counts as 0`
+    `the thread group idle recorded no samples: the number of threads or loops is \${${variable}}, which nothing in the plan defines, so it counts as 0`
   const dataSet = (names: string): string =>
     `<CSVDataSet testname="d" enabled="true"><stringProp name="filename">d.csv</stringProp><stringProp name="variableNames">${names}</stringProp></CSVDataSet><hashTree/>`
   const userParameters =
@@ -149,7 +149,7 @@ describe('a thread group whose number of threads or loops is an undefined variab
     const plan = plans.makePlan(good, idle('1', 'twin'), idle('${users}', 'twin'), idle('2', 'twin'))
     const groups = groupsIn(plan, ['twin 2-1'])
     expect(groups.lost()).toEqual([
-      expect.stringMatching(/^1 of 3 thread groups called twin took no sample: /)
+      expect.stringMatching(/^1 of 3 thread groups called twin recorded no samples: /)
     ])
     expect(groups.idle()).toEqual([`1 of 3 thread groups called twin ${WORDS}`])
   })

@@ -149,18 +149,18 @@ describe('what is missing is named', () => {
     {
       name: 'no Java',
       prepare: () => undefined,
-      message: /needs Java, and there is no java on the path: install a JDK/
+      message: /needs Java, and there is no java on the PATH: install a JDK/
     },
     {
       name: 'a Java that only tells people to install one',
       prepare: () => writeScript(join(tools, 'java'), ['echo "No Java runtime present" >&2', 'exit 1']),
       message: /does not run \(No Java runtime present\): install a JDK/
     },
-    { name: 'no Maven', prepare: writeJava, message: /installing one needs Maven: install Maven or JMeter/ },
+    { name: 'no Maven', prepare: writeJava, message: /installing it needs Maven: install Maven or JMeter/ },
     {
       name: 'a jmeter that does not run',
       prepare: () => writeScript(join(tools, 'jmeter'), ['echo "java: not found"', 'exit 127']),
-      message: /--version did not tell a version: java: not found/
+      message: /--version did not print a version: java: not found/
     }
   ])('$name', async ({ prepare, message }) => {
     prepare()
@@ -196,7 +196,7 @@ describe('an installation', () => {
     expect(environment).toContain('https_proxy=http://proxy')
     expect(environment).not.toContain('secret')
     expect(lines).toEqual([
-      `Installing JMeter 5.6.3 by Maven into ${installed()}, once; this may take some minutes`,
+      `Installing JMeter 5.6.3 with Maven into ${installed()}, once; this may take a few minutes`,
       'JMeter 5.6.3 is installed'
     ])
   })
@@ -215,7 +215,7 @@ describe('an installation', () => {
     writeMaven(REQUIRED_JARS, ['/bin/sleep 0.5'])
     await find({}, 100)
     expect(
-      lines.filter((line) => /^Installing JMeter: \d+ files fetched in \d+ s$/.test(line)).length
+      lines.filter((line) => /^Installing JMeter: \d+ files downloaded in \d+ s$/.test(line)).length
     ).toBeGreaterThan(1)
   })
 
@@ -236,7 +236,7 @@ describe('an installation', () => {
       name: 'Maven is killed',
       jars: REQUIRED_JARS,
       script: ['kill -9 $$'],
-      message: /Maven could not fetch JMeter/
+      message: /Maven could not download JMeter/
     }
   ])('is complete or not at all: $name', async ({ jars, script, message }) => {
     writeJava()

@@ -76,7 +76,7 @@ describeWithJava(`real JMeter${hasJava ? '' : ' (skipped: there is no java on th
   }
 
   test(
-    'the page of a run shows what JMeter has written while it goes on',
+    'could not render could not render the page of a run shows what JMeter has written while it goes on',
     async () => {
       const watched = await services.start({ ...WITH_PAGES, engine: 'jmeter' })
       const cookie = await visit(watched)

@@ -219,10 +219,10 @@ describe('how JMeter ends', () => {
     const run = await finishRun(service)
     expect(run.json).toMatchObject({ status: 'finished', apdex: null })
     expect(run.json.remote_errors).toMatch(
-      /^load lost: us-east-1 \w{6} node 1 took no sample, and its log does not say why$/
+      /^load lost: us-east-1 \w{6} node 1 recorded no samples, and its log does not say why$/
     )
     expect((await get(service, `/runs/${run.json.uuid}/report`)).json).toMatchObject({
-      summary: expect.stringContaining('No samples were taken.'),
+      summary: expect.stringContaining('No samples were recorded.'),
       mean_response_time: null
     })
   })
@@ -236,7 +236,7 @@ describe('how JMeter ends', () => {
     const run = await finishRun(service, runForm({}, specFields({ instance_quantity: '2' })))
     expect(run.json.status).toBe('finished')
     expect(run.json.remote_errors).toMatch(
-      /^load lost: us-east-1 \w{6} node [12] took no sample; its log has: ERROR o\.a\.j\.e\.RegexExtractor: Error in pattern$/
+      /^load lost: us-east-1 \w{6} node [12] recorded no samples; its log says: ERROR o\.a\.j\.e\.RegexExtractor: Error in pattern$/
     )
   })
 
@@ -249,7 +249,7 @@ describe('how JMeter ends', () => {
     const run = await finishRun(service)
     expect(run.json).toMatchObject({ status: 'finished', remote_errors: null })
     expect(service.lines).toContainEqual(
-      expect.stringMatching(/its log has: ERROR o\.a\.j\.e\.RegexExtractor: Error in pattern \(2 times\)$/)
+      expect.stringMatching(/its log says: ERROR o\.a\.j\.e\.RegexExtractor: Error in pattern \(2 times\)$/)
     )
   })
 
@@ -259,7 +259,7 @@ describe('how JMeter ends', () => {
     expect(run.json).toMatchObject({
       status: 'finished',
       remote_errors:
-        'load lost: JMeter ended before the end of the test, with exit code 0; does a script of the plan end it?'
+        'load lost: JMeter exited before the end of the test, with exit code 0; does a script in the plan end it?'
     })
   })
 
@@ -287,7 +287,7 @@ describe('how JMeter ends', () => {
       HALT
     ])
     expect((await finishRun(service)).json.remote_errors).toMatch(
-      /^load lost: JMeter: could not start the plan \(it does not say why\)\nload lost: us-east-1 \w{6} node 1 took no sample$/
+      /^load lost: JMeter: could not start the plan \(no reason given\)\nload lost: us-east-1 \w{6} node 1 recorded no samples$/
     )
   })
 

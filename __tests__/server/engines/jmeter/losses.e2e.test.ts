@@ -55,7 +55,7 @@ describeWithJMeter(`what real JMeter leaves out with exit code 0${jmeterNote}`, 
     lines.map((line) => line.replace(/ \(\d+ times\)$/, ''))
 
   test(
-    'thread groups that took no sample are told; one of an undefined number of threads is a loss, those that have nothing to do are not told',
+    'thread groups that recorded no samples are told; one of an undefined number of threads is a loss, those that have nothing to do are not told',
     async () => {
       const never = plans.sample('never')
       const plan = plans.makePlan(
@@ -73,11 +73,11 @@ describeWithJMeter(`what real JMeter leaves out with exit code 0${jmeterNote}`, 
       const ended = await run(plan)
       expect(ended.json.status).toBe('finished')
       const words =
-        'took no sample; does the number of threads evaluate to 0, or does a condition keep the requests from being made?'
+        'recorded no samples; does the number of threads evaluate to 0, or does a condition prevent its requests?'
       expect(linesOf(ended)).toEqual([
         `JMeter: 1 of 2 thread groups called twin ${words}`,
         `JMeter: the thread group never true ${words}`,
-        'load lost: JMeter: the thread group undefined took no sample: the number of threads or loops is ${users}, which nothing in the plan defines, so it counts as 0'
+        'load lost: JMeter: the thread group undefined recorded no samples: the number of threads or loops is ${users}, which nothing in the plan defines, so it counts as 0'
       ])
     },
     RUN_MS
@@ -126,7 +126,7 @@ describeWithJMeter(`what real JMeter leaves out with exit code 0${jmeterNote}`, 
           missing('lines.txt'),
           missing('sampler.groovy'),
           missing('prepare.groovy'),
-          'load lost: JMeter: the plan uses com.example.Missing, which this JMeter does not have; install the plugin into a JMeter of your own and let JMETER_HOME point to it',
+          'load lost: JMeter: the plan uses com.example.Missing, which this JMeter does not have; install the plugin into your own JMeter and point JMETER_HOME to it',
           'load lost: JMeter: a thread of strict stopped after a failed sample, as the plan says',
           'load lost: JMeter: a thread ended with an error ("java.lang.StackOverflowError: deep")'
         ].sort()
@@ -137,15 +137,15 @@ describeWithJMeter(`what real JMeter leaves out with exit code 0${jmeterNote}`, 
   )
 
   test(
-    'a data file that stops all of the plan: each node says that it took no sample, and why',
+    'a data file that stops all of the plan: each node says that it recorded no samples, and why',
     async () => {
       const plan = plans.makePlan(plans.dataSet('users.csv'), good, plans.group('other', [plans.sample('x')]))
       const ended = await run(plan, {}, specFields({ instance_quantity: '2' }))
       expect(ended.json).toMatchObject({ status: 'finished', apdex: null })
       expect(linesOf(ended)).toEqual([
         'load lost: JMeter: could not read users.csv; is it listed under files? (4 times)',
-        expect.stringMatching(/^load lost: us-east-1 \w{6} node 1 took no sample$/),
-        expect.stringMatching(/^load lost: us-east-1 \w{6} node 2 took no sample$/)
+        expect.stringMatching(/^load lost: us-east-1 \w{6} node 1 recorded no samples$/),
+        expect.stringMatching(/^load lost: us-east-1 \w{6} node 2 recorded no samples$/)
       ])
     },
     RUN_MS
@@ -181,7 +181,7 @@ describeWithJMeter(`what real JMeter leaves out with exit code 0${jmeterNote}`, 
       )
       const ended = await run(plan, { 'login.jmx': plans.makeFragment(plans.sample('login')) })
       expect(withoutCounts(linesOf(ended))).toEqual([
-        'load lost: JMeter: could not read ../parts/login.jmx; login.jmx was uploaded, and files lie beside the plan without folders, so name it login.jmx in the plan'
+        'load lost: JMeter: could not read ../parts/login.jmx; login.jmx was uploaded next to the plan, without its folder: refer to it as login.jmx in the plan'
       ])
     },
     RUN_MS
@@ -218,7 +218,7 @@ describeWithJMeter(`what real JMeter leaves out with exit code 0${jmeterNote}`, 
         'refused failed': 4,
         'until the end of the file ok': 3
       })
-      const notes = service.lines.filter((line) => line.includes('its log has: '))
+      const notes = service.lines.filter((line) => line.includes('its log says: '))
       expect(notes.join('\n')).toMatch(/RegexExtractor: Error in pattern/)
     },
     RUN_MS
@@ -239,7 +239,7 @@ describeWithJMeter(`what real JMeter leaves out with exit code 0${jmeterNote}`, 
       const ended = await finishRun(small, runForm({}, specFields(), plan))
       expect(ended.json.status).toBe('finished')
       expect(ended.json.remote_errors).toMatch(
-        /^load lost: JMeter: ran out of memory \("java\.lang\.OutOfMemoryError: Java heap space"\); give it more, such as HEAP=-Xmx2g/
+        /^load lost: JMeter: ran out of memory \("java\.lang\.OutOfMemoryError: Java heap space"\); give it more, for example HEAP=-Xmx2g/
       )
     },
     RUN_MS

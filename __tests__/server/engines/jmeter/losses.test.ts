@@ -24,7 +24,7 @@ describe('load that was not made', () => {
     {
       name: 'a data file of the upload in a folder that is put together at run time',
       entry: ['ERROR o.a.j.x.Y: no', 'java.nio.file.NoSuchFileException: /data/nodes/g-1/data/users.csv'],
-      loss: 'could not read data/users.csv; users.csv was uploaded, and files lie beside the plan without folders, so name it users.csv in the plan'
+      loss: 'could not read data/users.csv; users.csv was uploaded next to the plan, without its folder: refer to it as users.csv in the plan'
     },
     {
       name: 'the same, where JMeter tells its name only',
@@ -32,7 +32,7 @@ describe('load that was not made', () => {
         'ERROR o.a.j.t.JMeterThread: Test failed!',
         'java.lang.IllegalArgumentException: File users.csv must exist and be readable'
       ],
-      loss: 'could not read users.csv; users.csv was uploaded, and files lie beside the plan without folders, so name it users.csv in the plan'
+      loss: 'could not read users.csv; users.csv was uploaded next to the plan, without its folder: refer to it as users.csv in the plan'
     },
     {
       name: 'a file elsewhere on the machine',
@@ -85,7 +85,7 @@ describe('load that was not made', () => {
     {
       name: 'a thread that ends without a word',
       entry: 'ERROR o.a.j.t.JMeterThread: Test failed!',
-      loss: 'a thread ended with an error (it does not say why)'
+      loss: 'a thread ended with an error (no reason given)'
     },
     {
       name: 'a thread that ends by an error of Java, on a newer Java',
@@ -98,7 +98,7 @@ describe('load that was not made', () => {
     {
       name: 'memory that ran out, wherever',
       entry: ['ERROR o.a.j.p.X: oh', 'java.lang.OutOfMemoryError: unable to create native thread'],
-      loss: 'ran out of memory ("java.lang.OutOfMemoryError: unable to create native thread"); give it more, such as HEAP=-Xmx2g'
+      loss: 'ran out of memory ("java.lang.OutOfMemoryError: unable to create native thread"); give it more, for example HEAP=-Xmx2g'
     },
     {
       name: 'a request without a row',
@@ -106,7 +106,7 @@ describe('load that was not made', () => {
         "ERROR o.a.j.t.JMeterThread: Error while processing sampler: 'home'.",
         'java.lang.NullPointerException: x'
       ],
-      loss: 'a request of home was not made, or not recorded ("x")'
+      loss: 'a request of home was not sent, or not recorded ("x")'
     },
     {
       name: 'a function that is called in a wrong way',
@@ -189,7 +189,7 @@ describe('load that was not made', () => {
     {
       name: 'no thread group',
       entry: 'INFO o.a.j.e.StandardJMeterEngine: No enabled thread groups found',
-      loss: 'the plan has no thread group that is switched on'
+      loss: 'the plan has no enabled thread group'
     },
     {
       name: 'an exception that stops the test',

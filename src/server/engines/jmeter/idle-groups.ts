@@ -2,7 +2,7 @@ import { decodeXml } from './plan.js'
 import { type PlanElement, readPlanTree } from './plan-tree.js'
 import { canBeSet } from './set-variables.js'
 
-/** What is known of the properties that a plan asks for. */
+/** What is known about the properties that a plan reads. */
 export type Properties = ReadonlyMap<string, string>
 
 interface ThreadGroup extends Pick<PlanElement, 'name' | 'kind'> {
@@ -10,9 +10,9 @@ interface ThreadGroup extends Pick<PlanElement, 'name' | 'kind'> {
   readonly undefinedVariable: string | undefined
 }
 
-/** JMeter's own kinds, each of which numbers its groups from 1. Plugins have ways of their own. */
+/** JMeter's own kinds, which number their groups from 1. Plugins differ. */
 const PLAIN_KIND = /^(?:Setup|Post)?ThreadGroup$/
-/** A script that says so leaves no row. */
+/** A script with this call suppresses the row. */
 const ROWLESS = /\bsetIgnore\b/
 const UNKNOWN = '${'
 const VARIABLE = /^\$\{([^(){}$]+)\}$/
@@ -20,17 +20,17 @@ const VARIABLE = /^\$\{([^(){}$]+)\}$/
 const COUNTS = ['ThreadGroup.num_threads', 'LoopController.loops']
 
 /**
- * Finds thread groups that were to make requests and have no row. JMeter's log says nothing of them: an undefined variable as the number
- * of threads counts as 0, and a condition that is never true is no error.
+ * Finds thread groups that should have sent requests but have no rows. JMeter's log does not mention them: an undefined
+ * variable as the number of threads counts as 0, and a condition that is never true is not an error.
  */
 export class IdleGroups {
   readonly #groups: readonly ThreadGroup[]
-  /** What the thread of any row begins with. */
+  /** The thread name of any row starts with one of these. */
   readonly #knownNames: readonly string[]
-  /** Threads are not named after their groups here, so they tell nothing of them. */
+  /** Threads are not named after their groups here, so their names say nothing about them. */
   #hasStrangers = false
   readonly #seenThreads = new Set<string>()
-  /** The numbers of the groups that have rows, by their name. */
+  /** The numbers of the groups that have rows, by group name. */
   readonly #seen = new Map<string, Set<string>>()
 
   constructor(plan: string, properties: Properties) {
@@ -48,7 +48,7 @@ export class IdleGroups {
     this.#knownNames = all.map(({ name }) => name.split(UNKNOWN)[0] ?? '')
   }
 
-  /** Takes the name of a row's thread, `users 1-3`; answers whether there is anything left to look for. */
+  /** Takes the thread name of a row, `users 1-3`; returns whether any group is still missing. */
   push(thread: string): boolean {
     if (this.#seenThreads.has(thread)) return true
     this.#seenThreads.add(thread)
@@ -69,7 +69,7 @@ export class IdleGroups {
       return variable === undefined
         ? []
         : [
-            `${describe(name, undefinedVariables.length, of)} took no sample: the number of threads or loops is \${${variable}}, which nothing in the plan defines, so it counts as 0`
+            `${describe(name, undefinedVariables.length, of)} recorded no samples: the number of threads or loops is \${${variable}}, which nothing in the plan defines, so it counts as 0`
           ]
     })
   }
@@ -80,7 +80,7 @@ export class IdleGroups {
       const missing = count - undefinedVariables.length
       if (missing <= 0) return []
       return [
-        `${describe(name, missing, of)} took no sample; does the number of threads evaluate to 0, or does a condition keep the requests from being made?`
+        `${describe(name, missing, of)} recorded no samples; does the number of threads evaluate to 0, or does a condition keep the requests from being made?`
       ]
     })
   }
@@ -102,7 +102,7 @@ export class IdleGroups {
     const { name, kind } = alike[0] ?? { name: '', kind: '' }
     const isNumbered = PLAIN_KIND.test(kind) && alike.every((other) => other.kind === kind)
     if (isNumbered) return this.#seen.get(name)?.size ?? 0
-    // Whose thread it was cannot be told.
+    // The group of this thread is ambiguous.
     return [...this.#seenThreads].some((thread) => thread.startsWith(name)) ? alike.length : 0
   }
 }
@@ -126,14 +126,14 @@ function isExpected(group: PlanElement, known: Known): boolean {
   return isNamed && listEnabled(group.children).some(makesRows) && !isSwitchedOff(group, known)
 }
 
-/** All elements that are switched on, together with everything above them. */
+/** All enabled elements, each with its ancestors. */
 function listEnabled(elements: readonly PlanElement[]): PlanElement[] {
   return elements
     .filter(({ isEnabled }) => isEnabled)
     .flatMap((element) => [element, ...listEnabled(element.children)])
 }
 
-/** What an include or a module brings is not known. */
+/** The content of an include or a module is unknown. */
 function makesRows({ kind, properties }: PlanElement): boolean {
   return (
     kind.includes('Sampler') &&
@@ -141,13 +141,13 @@ function makesRows({ kind, properties }: PlanElement): boolean {
   )
 }
 
-/** Someone has asked for no threads or no loops, in the plan or by a property: that is no mistake. */
+/** No threads or no loops, set in the plan or by a property: that is intended. */
 function isSwitchedOff(group: PlanElement, known: Known): boolean {
   const settings = [...COUNTS, 'TargetLevel']
   return settings.some((name) => /^0+$/.test(evaluate(group.properties.get(name) ?? '', known) ?? ''))
 }
 
-/** Plain numbers, properties, and variables that stand for them; anything else is not known. */
+/** Resolves plain numbers, properties, and variables that refer to them; anything else is unknown. */
 function evaluate(text: string, known: Known, depth = 0): string | undefined {
   const word = text.trim()
   if (!word.includes(UNKNOWN)) return word

@@ -8,22 +8,22 @@ import { INSTALL_REVISION, JMETER_POM, JMETER_VERSION, REQUIRED_JARS } from './p
 import type { Processes } from '../../nodes/processes.js'
 import { mavenEnvironment, toolEnvironment } from '../tool-environment.js'
 
-/** A JMeter that can be started: the command, and the arguments that come before all others. */
+/** A JMeter that can be started: the command and its leading arguments. */
 export interface JMeter {
   readonly file: string
   readonly args: readonly string[]
   readonly version: string
-  /** Where it was found, for people. */
+  /** Where it was found, for messages. */
   readonly origin: string
 }
 
-/** What finding and installing needs from its surroundings. */
+/** Dependencies of finding and installing JMeter. */
 export interface InstallPorts {
   readonly env: NodeJS.ProcessEnv
   readonly processes: Processes
   readonly log: (line: string) => void
   readonly signal: AbortSignal
-  /** How often an installation tells how far it is. */
+  /** How often an installation reports its progress. */
   readonly progressEveryMs?: number
 }
 
@@ -31,7 +31,7 @@ const COMPLETE = 'complete'
 const PROGRESS_EVERY_MS = 5000
 const ABANDONED_AFTER_MS = 24 * 3600 * 1000
 
-/** The same settings of the JVM as JMeter's own start script has. */
+/** The JVM options of JMeter's own start script. */
 const DEFAULT_HEAP = '-Xms1g -Xmx1g -XX:MaxMetaspaceSize=256m'
 const JVM_OPTIONS = [
   '-XX:+IgnoreUnrecognizedVMOptions',
@@ -44,10 +44,10 @@ const JVM_OPTIONS = [
   )
 ]
 
-/** Finds JMeter: `JMETER_HOME`, `jmeter` on the path, the cached copy, or else a copy installed now, once. */
+/** Finds JMeter: `JMETER_HOME`, `jmeter` on the PATH, the cached copy, or a copy installed now, once. */
 export async function findJMeter(ports: InstallPorts): Promise<JMeter> {
   const { env } = ports
-  // An empty variable is an unset one.
+  // An empty variable counts as unset.
   if (env.JMETER_HOME) return findInHome(resolve(env.JMETER_HOME), ports)
   const onPath = await findOnPath('jmeter', env)
   if (onPath !== undefined) return describeScript(onPath, ports)
@@ -57,7 +57,7 @@ export async function findJMeter(ports: InstallPorts): Promise<JMeter> {
   return copyIn(home, java, env)
 }
 
-/** Where the installed copy lies, to be kept by a cache: in the runner's tool cache, or the user's cache folder. */
+/** Where the installed copy is, for caching: the runner's tool cache, or the user's cache folder. */
 export function cacheFolder(env: NodeJS.ProcessEnv): string {
   if (env.RUNNER_TOOL_CACHE) return resolve(env.RUNNER_TOOL_CACHE, 'loadgate-jmeter')
   if (env.XDG_CACHE_HOME) return resolve(env.XDG_CACHE_HOME, 'loadgate-jmeter')
@@ -92,19 +92,19 @@ function copyIn(home: string, java: string, env: NodeJS.ProcessEnv): JMeter {
 }
 
 async function askVersion(jmeter: JMeter, ports: InstallPorts): Promise<string> {
-  // JMeter opens a log before it looks at anything else, in the working directory unless it is told where.
+  // JMeter opens a log first thing, in the working directory unless it gets a path.
   const args = [...jmeter.args, '--version', '-j', devNull]
   const { lines, code } = await runToEnd({ file: jmeter.file, args }, ports)
   const version = readVersion(lines)
   if (code === 0 && version !== undefined) return version
   throw new ToolError(
-    `${jmeter.origin} --version did not tell a version: ${lines.slice(-5).join(' ').slice(0, 500)}`
+    `${jmeter.origin} --version did not print a version: ${lines.slice(-5).join(' ').slice(0, 500)}`
   )
 }
 
 /**
- * JMeter shows its version at the end of a name drawn with lines and strokes. What the JVM says before, such as a
- * warning or the options it picked up, may have numbers in it too.
+ * JMeter prints its version at the end of its ASCII-art name. What the JVM prints before, such as a warning or the
+ * options it picked up, may contain numbers too.
  */
 export function readVersion(lines: readonly string[]): string | undefined {
   const ofJMeter = /^(?:[\s_/\\|<>()-]*|(?:Apache )?JMeter (?:version )?)(\d+\.\d+[\w.-]*)\s*$/i
@@ -114,22 +114,23 @@ export function readVersion(lines: readonly string[]): string | undefined {
 async function requireJava(ports: InstallPorts): Promise<string> {
   const { env } = ports
   const java = env.JAVA_HOME ? resolve(env.JAVA_HOME, 'bin', 'java') : await findOnPath('java', env)
-  const advice = 'install a JDK (17 is a good choice; in a workflow by actions/setup-java), or set JAVA_HOME'
+  const advice =
+    'install a JDK (17 is a good choice; in a workflow, use actions/setup-java), or set JAVA_HOME'
   if (java === undefined)
-    throw new ToolError(`JMeter needs Java, and there is no java on the path: ${advice}`)
-  // macOS has a java that only tells people to install one.
+    throw new ToolError(`JMeter needs Java, and there is no java on the PATH: ${advice}`)
+  // macOS has a java stub that only asks people to install one.
   const { code, lines } = await runToEnd({ file: java, args: ['-version'] }, ports)
   if (code !== 0)
-    throw new ToolError(`JMeter needs Java, and ${java} does not run (${lines[0] ?? 'no words'}): ${advice}`)
+    throw new ToolError(`JMeter needs Java, and ${java} does not run (${lines[0] ?? 'no output'}): ${advice}`)
   return java
 }
 
-/** Complete or not at all: everything is made in a folder of its own, and the last step gives it its name. */
+/** All or nothing: installs into a temporary folder and renames it as the last step. */
 async function installJMeter(home: string, java: string, ports: InstallPorts): Promise<void> {
   const maven = await findOnPath('mvn', ports.env)
   if (maven === undefined) {
     throw new ToolError(
-      'there is no JMeter (JMETER_HOME, or jmeter on the path), and installing one needs Maven: install Maven or JMeter'
+      'JMeter was not found (JMETER_HOME, or jmeter on the PATH), and installing it needs Maven: install Maven or JMeter'
     )
   }
   const folder = cacheFolder(ports.env)
@@ -161,7 +162,7 @@ async function fetchByMaven(maven: string, draft: string, ports: InstallPorts): 
   }
   const progress = setInterval(() => {
     const seconds = Math.round((performance.now() - startMs) / 1000)
-    ports.log(`Installing JMeter: ${fetched} files fetched in ${seconds} s`)
+    ports.log(`Installing JMeter: ${fetched} files downloaded in ${seconds} s`)
   }, ports.progressEveryMs ?? PROGRESS_EVERY_MS)
   try {
     const { code } = await ports.processes.run(
@@ -176,7 +177,7 @@ async function fetchByMaven(maven: string, draft: string, ports: InstallPorts): 
     )
     if (code !== 0) {
       throw new ToolError(
-        `Maven could not fetch JMeter: ${errors.slice(0, 5).join('\n') || `it ended with ${code}`}`
+        `Maven could not download JMeter: ${errors.slice(0, 5).join('\n') || `it exited with ${code}`}`
       )
     }
   } finally {
@@ -184,11 +185,11 @@ async function fetchByMaven(maven: string, draft: string, ports: InstallPorts): 
   }
 }
 
-/** Puts the jars where JMeter looks for them. */
+/** Moves the jars to where JMeter expects them. */
 async function arrange(draft: string): Promise<void> {
   const jars = await readdir(join(draft, 'jars'))
   const missing = REQUIRED_JARS.filter((jar) => !jars.includes(jar))
-  if (missing.length > 0) throw new ToolError(`Maven fetched JMeter without ${missing.join(', ')}`)
+  if (missing.length > 0) throw new ToolError(`Maven downloaded JMeter without ${missing.join(', ')}`)
   for (const dir of ['lib/ext', 'lib/junit']) await mkdir(join(draft, 'home', dir), { recursive: true })
   for (const jar of jars) {
     const place =
@@ -199,13 +200,13 @@ async function arrange(draft: string): Promise<void> {
   }
 }
 
-/** The first of two that install at once gives the name; the other one's work is as good and is thrown away. */
+/** Of two concurrent installations the first to rename wins; the other one's copy is discarded. */
 async function giveName(installed: string, home: string): Promise<void> {
   try {
     await rename(installed, home)
   } catch (thrown) {
     if (await exists(join(home, COMPLETE))) return
-    // Something that is no whole installation has the name, such as a cache that was restored in part.
+    // An incomplete installation has the name, such as a partly restored cache.
     await rename(home, `${installed}-replaced`)
     await rename(installed, home).catch(async () => {
       if (!(await exists(join(home, COMPLETE)))) throw thrown

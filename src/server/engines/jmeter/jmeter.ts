@@ -11,12 +11,12 @@ import { readThreadNames } from '../../samples/thread-names.js'
 import { redactLog, secretValues } from '../redact-log.js'
 import { toolEnvironment } from '../tool-environment.js'
 
-/** The columns of a JMeter results file, whatever its own properties say. */
+/** The columns of JMeter's results file, whatever its own properties say. */
 const SAVED_COLUMNS = [
   'timestamp_format=ms',
   'output_format=csv',
   'print_field_names=true',
-  // Rows are there to be looked at, and kept after a kill, as soon as they are taken. It costs a system call a sample.
+  // Flush every row, so that it can be read at once and survives a kill. This costs one system call per sample.
   'autoflush=true',
   'default_delimiter=,',
   ...[
@@ -29,30 +29,30 @@ const SAVED_COLUMNS = [
 
 const SETTINGS = [
   ...SAVED_COLUMNS,
-  // No port that anybody on this machine could send a "stop" to.
+  // No port to which anyone on this machine could send a "stop".
   '-Jjmeterengine.nongui.port=0',
-  // A plan's own threads must not keep JMeter alive after the test.
+  // Threads started by a plan must not keep JMeter alive after the test.
   '-Jjmeterengine.force.system.exit=true'
 ]
 
 const NOISE = 'StatusConsoleListener The use of package scanning'
 const KEPT_LINES = 80
 const MAX_WORDS = 4000
-/** Of the log's end, where the words of a failure to start are. */
+/** Of the end of the log, where a failure to start is reported. */
 const TAIL_BYTES = 1 << 18
 const SHOWN_NOTES = 3
 /** More than any header has. */
 const HEADER_BYTES = 1 << 16
-/** Of JMeter's logging, when the disk is full and the log can no longer tell. */
+/** Printed by JMeter's logging if the disk is full, when the log itself cannot say so. */
 const DISK_FULL = /No space left on device|Unable to write to stream/
-/** The last words of JMeter after a test, however it came to its end; a script may have put some before them. */
+/** JMeter's last line after a test, however it ended; a script may have printed something before it. */
 const END_OF_RUN = /\.\.\. end of run\s*$/
 
-/** Runs plans with Apache JMeter, one process a node. */
+/** Runs plans with Apache JMeter, one process per node. */
 export function createJMeterEngine(ports: InstallPorts): Engine {
   let found: Promise<JMeter> | undefined
   const find = (): Promise<JMeter> => {
-    // A failure is not remembered: what was missing may have been installed in the meantime.
+    // Do not cache a failure: what was missing may have been installed since.
     found ??= findJMeter(ports).catch((thrown: unknown) => {
       found = undefined
       throw thrown
@@ -83,7 +83,7 @@ async function runJMeter(jmeter: JMeter, work: Work): Promise<NodeOutcome> {
   const { exit, words, isDiskFull, isEnded } = await runProcess(jmeter, work)
   // Whoever stopped it knows that load is missing, and is waiting.
   if (signal.aborted) return { problem: null }
-  // The tool's words go into the report, which everybody may read.
+  // The tool's output goes into the report, which anyone may read.
   const redact = (text: string): string => redactLog(text, secretValues(order.properties))
   const found = await readFindings(work, { files, stops: new Set(plans.flatMap(readStops)) })
   const losses = [
@@ -92,7 +92,7 @@ async function runJMeter(jmeter: JMeter, work: Work): Promise<NodeOutcome> {
   ]
   if (exit.code === 0) {
     for (const note of found.notes.slice(0, SHOWN_NOTES))
-      ports.log(redact(`${order.nodeName}: its log has: ${note}`))
+      ports.log(redact(`${order.nodeName}: its log says: ${note}`))
     // A script can print the words too; the log of a full disk has no end.
     const isWhole = isEnded && (isDiskFull || found.isEnded !== false)
     losses.push(...(isWhole ? [] : missingEnd(found)), ...(await missingSamples(order, found)))
@@ -106,7 +106,7 @@ async function runJMeter(jmeter: JMeter, work: Work): Promise<NodeOutcome> {
   return { problem: redact(explain({ how, words, log, jmeter })), losses: losses.map(redact) }
 }
 
-/** Runs JMeter to its end, and keeps the last of what it says on the console. */
+/** Runs JMeter to its end and keeps the last lines of its console output. */
 async function runProcess(
   jmeter: JMeter,
   { order, signal, ports }: Work
@@ -124,7 +124,7 @@ async function runProcess(
         if (line.includes(NOISE)) return
         said.isDiskFull ||= DISK_FULL.test(line)
         said.isEnded ||= END_OF_RUN.test(line)
-        // A plan may print what it was given.
+        // A plan may print the secrets it received.
         const shown = redactLog(line, secrets)
         ports.log(`${order.nodeName}: ${shown}`)
         words.push(shown)
@@ -136,7 +136,7 @@ async function runProcess(
   return { exit, words, ...said }
 }
 
-/** JMeter's exit code says whether it ran, not whether it ran the whole plan; its log knows. */
+/** JMeter's exit code says whether it ran, not whether it ran the whole plan; its log does. */
 async function readFindings(
   { order, signal }: Work,
   plan: Pick<PlanPlace, 'files' | 'stops'>
@@ -147,19 +147,19 @@ async function readFindings(
   return finder.end()
 }
 
-/** A script can end JMeter at any time with any exit code. A plan that did not start has no end either. */
+/** A script can end JMeter at any time with any exit code. A plan that did not start has no end marker either. */
 function missingEnd({ losses }: LogFindings): string[] {
   return losses.some((loss) => loss.startsWith('JMeter: could not start the plan'))
     ? []
-    : ['JMeter ended before the end of the test, with exit code 0; does a script of the plan end it?']
+    : ['JMeter exited before the end of the test, with exit code 0; does a script in the plan end it?']
 }
 
-/** A node that had work to do and has nothing to show for it, with the reason unless a loss tells it. */
+/** A node that had work but recorded no samples, with the reason unless a loss explains it. */
 async function missingSamples(order: NodeOrder, found: LogFindings): Promise<string[]> {
   if (await hasSamples(order.samplesFile)) return []
   const [note] = found.notes
-  const why = note === undefined ? ', and its log does not say why' : `; its log has: ${note}`
-  return [`${order.nodeName} took no sample${found.losses.length > 0 ? '' : why}`]
+  const why = note === undefined ? ', and its log does not say why' : `; its log says: ${note}`
+  return [`${order.nodeName} recorded no samples${found.losses.length > 0 ? '' : why}`]
 }
 
 async function findIdleGroups(
@@ -185,13 +185,13 @@ async function hasSamples(samplesFile: string): Promise<boolean> {
   }
 }
 
-/** The texts of the plan and of those that it may include. */
+/** The text of the plan and of the files that it may include. */
 function readPlans({ planFile }: NodeOrder, files: ReadonlySet<string>): Promise<string[]> {
   const names = [...files].filter((name) => name === basename(planFile) || /\.jmx$/i.test(name))
   return Promise.all(names.map((name) => readFile(join(dirname(planFile), name), 'utf8')))
 }
 
-/** Files are uploaded side by side. A plan that looks for them in folders, as they lie in its repository, finds them. */
+/** Files are uploaded into one folder. Links let a plan find them in the folders they have in its repository. */
 async function linkIntoFolders(
   { planFile }: NodeOrder,
   files: ReadonlySet<string>,
@@ -201,21 +201,21 @@ async function linkIntoFolders(
   for (const path of plans.flatMap((plan) => readSubPaths(plan, files))) {
     const place = join(folder, path)
     const target = relative(dirname(place), join(folder, basename(path)))
-    // What cannot be made is told by JMeter, if the plan needs it.
+    // If the plan needs a link that cannot be created, JMeter reports it.
     await mkdir(dirname(place), { recursive: true })
       .then(() => symlink(target, place))
       .catch(() => undefined)
   }
 }
 
-/** The node's copy of the plan is its own. */
+/** Each node has its own copy of the plan. */
 async function overrideHosts(order: NodeOrder): Promise<void> {
   if (order.hosts.length === 0) return
   const plan = await readFile(order.planFile, 'latin1')
   await writeFile(order.planFile, insertHostOverrides(plan, order.hosts), 'latin1')
 }
 
-/** What the plan is given by name, in the order in which it is given: the last one wins. */
+/** The properties for the plan in order: the last one wins. */
 function propertiesOf(order: NodeOrder): [name: string, value: string][] {
   const given = order.properties.filter(({ kind }) => kind === 'J')
   return [...settingsOf(order), ...given.map(({ name, value }): [string, string] => [name, value])]
@@ -232,26 +232,26 @@ function jmeterArguments(order: NodeOrder): string[] {
     ...['-t', order.planFile, '-l', order.samplesFile, '-j', order.logFile],
     ...settingsOf(order).map(([name, value]) => `-J${name}=${value}`),
     ...order.properties.map(({ kind, name, value }) => `-${kind}${name}=${value}`),
-    // Last, for the last one wins: the results must be readable whatever a caller overrides.
+    // Last, because the last one wins: the results must be readable whatever a caller overrides.
     ...SETTINGS
   ]
 }
 
-/** JMeter's own words, without what is of use to its developers only, and what can be done about it. */
+/** JMeter's error message, without what only its developers need, and what to do about it. */
 export function explain(end: { how: string; words: readonly string[]; log: string; jmeter: JMeter }): string {
   const said = end.words.join('\n')
   const start = said.lastIndexOf('An error occurred:')
   const told = (start < 0 ? said : said.slice(start)).split(/\n\s*Detail:|\n---- Debugging/)[0]?.trim() ?? ''
-  // Some errors have no words but those of their cause, which only the log has.
+  // Some errors have no message except that of their cause, which only the log has.
   const cause = [...end.log.matchAll(/^Caused by: (.+)$/gm)].at(-1)?.[1]?.trim()
   const missing = /CannotResolveClassException: ([\w.$-]+)/.exec(`${said}\n${end.log}`)?.[1]
   const parts = [
     `JMeter ${end.jmeter.version} could not run the plan (${end.how}):`,
-    // What to do comes first: JMeter's own words may be many.
+    // What to do comes first: JMeter's message may be long.
     ...(missing === undefined
       ? []
       : [
-          `The plan uses ${missing}, which this JMeter (${end.jmeter.origin}) does not have. Install the plugin into a JMeter of your own and let JMETER_HOME point to it.`
+          `The plan uses ${missing}, which this JMeter (${end.jmeter.origin}) does not have. Install the plugin into your own JMeter and point JMETER_HOME to it.`
         ]),
     told.slice(0, MAX_WORDS),
     ...(cause === undefined || told.includes(cause.replace(/^[\w.]+\./, ''))

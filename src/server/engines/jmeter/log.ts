@@ -3,26 +3,26 @@ import { open } from 'node:fs/promises'
 import { finished } from 'node:stream/promises'
 import { splitLines } from '../../nodes/lines.js'
 
-/** An entry of JMeter's log, with the first and the last words of the exception that stands below it. */
+/** An entry of JMeter's log, with the first and the last message of the exception below it. */
 export interface LogEntry {
   readonly level: string
   /** Logger and message, as in `o.a.j.t.JMeterThread: Test failed!`. */
   readonly text: string
-  /** Empty where the entry has no exception. */
+  /** Empty if the entry has no exception. */
   readonly exception: string
-  /** What the exception was caused by in the end; empty where it does not say. */
+  /** The root cause of the exception; empty if there is none. */
   readonly rootCause: string
 }
 
 const CHUNK_BYTES = 1 << 18
 const MAX_TEXT = 1000
-/** Time, level, logger and message by default; other layouts have the level near the line's start too. */
+/** By default time, level, logger and message; other layouts have the level near the start of the line too. */
 const ENTRY = /^(?:[\d[].{0,80}?\b)?(FATAL|ERROR|WARN|INFO|DEBUG|TRACE)\b[\]\s:|-]*(.*)$/
-/** JMeter's own layout. */
+/** JMeter's default layout. */
 const TIME = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} /
 const CAUSED_BY = 'Caused by: '
 
-/** Reads a log of any size entry by entry, or as far as there is time: its start counts as much as its end. */
+/** Reads a log of any size entry by entry, as far as time allows: its start matters as much as its end. */
 export async function readLogEntries(
   file: string,
   onEntry: (entry: LogEntry) => void,
@@ -43,7 +43,7 @@ export async function readLogEntries(
 class EntryReader {
   #entry: { level: string; text: string; exception: string; rootCause: string } | undefined
 
-  /** Whether entries begin with a time, as the first one tells: then a message's further lines are none. */
+  /** Whether entries start with a time, judged by the first one: then a message's further lines are not entries. */
   #hasTimes: boolean | undefined
 
   constructor(private readonly onEntry: (entry: LogEntry) => void) {}
@@ -67,7 +67,7 @@ class EntryReader {
   }
 }
 
-/** The last bytes of a file, from a line's start on; nothing where there is no such file. */
+/** The last bytes of a file, from the start of a line; empty if there is no such file. */
 export async function readTail(file: string, maxBytes: number): Promise<string> {
   const handle = await open(file).catch((thrown: unknown) => {
     if ((thrown as NodeJS.ErrnoException).code === 'ENOENT') return undefined

@@ -1,94 +1,94 @@
 import { basename, isAbsolute, relative } from 'node:path'
 import type { LogEntry } from './log.js'
 
-/** Where the plan ran, to say which of its files are meant. */
+/** Where the plan ran, to identify its files. */
 export interface PlanPlace {
   /** The folder of the plan. */
   readonly folder: string
   /** The names of the files that were uploaded. */
   readonly files: ReadonlySet<string>
   readonly samplesFile: string
-  /** The words in JMeter's log for each end that a Result Status Action Handler of the plan asks for. */
+  /** JMeter's log text for each stop that a Result Status Action Handler of the plan can ask for. */
   readonly stops?: ReadonlySet<string>
 }
 
-/** What a Result Status Action Handler's number asks for; the other numbers go on in some way. */
+/** The actions of a Result Status Action Handler that stop something; the other numbers continue in some way. */
 const STOPS = new Map([
   ['1', 'Stop Thread'],
   ['2', 'Shutdown Test'],
   ['3', 'Stop Test Now']
 ])
 
-/** How the Result Status Action Handlers of a plan end a thread or the test after a failed sample. */
+/** Which stops of a thread or the test the plan's Result Status Action Handlers ask for after a failed sample. */
 export function readStops(plan: string): string[] {
   const handlers = plan.matchAll(/<ResultAction\b([^>]*)>([^]*?)<\/ResultAction>/g)
   return [...handlers].flatMap(([, attributes = '', content = '']) => {
     if (/\benabled="false"/.test(attributes)) return []
     const action = /name="OnError\.action">\s*([^<]*?)\s*</.exec(content)?.[1] ?? ''
-    // What a property or a variable will say is not known here.
+    // The value of a property or variable is unknown here.
     return [...STOPS].filter(([number]) => number === action || action.includes('${')).map(([, stop]) => stop)
   })
 }
 
 export interface LogFindings {
-  /** Load that was not made, a sentence each. */
+  /** Load that was not generated, one sentence each. */
   readonly losses: readonly string[]
-  /** Other errors, as the log has them: they belong to samples or listeners, and no load was lost by them. */
+  /** Other errors in the log: they concern samples or listeners, and no load was lost. */
   readonly notes: readonly string[]
   /** Whether the test came to its end, by JMeter's own words; undefined where the log leaves such words out. */
   readonly isEnded: boolean | undefined
 }
 
 interface Rule {
-  /** Looks at the entry's text, its exception and its root cause, a line each. */
+  /** Matched against the entry's text, its exception and its root cause, one per line. */
   readonly pattern: RegExp
-  /** True where JMeter tells it in passing. */
+  /** True if JMeter logs it as info. */
   readonly isInfo?: boolean
   tell(match: RegExpExecArray, entry: LogEntry, place: PlanPlace): string | undefined
 }
 
 const MAX_DISTINCT = 20
 const MAX_QUOTE = 300
-const NO_GROUP = 'the plan has no thread group that is switched on'
-const PLUGIN_ADVICE = 'install the plugin into a JMeter of your own and let JMETER_HOME point to it'
+const NO_GROUP = 'the plan has no enabled thread group'
+const PLUGIN_ADVICE = 'install the plugin into your own JMeter and point JMETER_HOME to it'
 
-/** Listeners make no load: whatever fails in them, the samples are the same. */
+/** Listeners generate no load: whatever fails in them, the samples are the same. */
 const LISTENER = /^(?:o\.a\.j|org\.apache\.jmeter)\.(?:r|v|reporters|visualizers)\.\S*:/
 
-/** Loggers of JMeter and of the common sets of plugins, in whole or shortened; some layouts have the thread first. */
+/** Loggers of JMeter and of the common plugin sets, full or abbreviated; some layouts have the thread first. */
 const OWN_LOGGER =
   /^(?:\[[^\]]*\]\s+)?(?:o\.a\.j|org\.apache\.(?:jmeter|jorphan)|k\.a\.j|kg\.apc|c\.b\.j|com\.blazemeter)\./
 
 /**
- * Loggers that a plan's scripts are given. What they say is the plan's affair: it may be about a file that can be
- * missing, or quote a server. A JSR223 script's logger has the class, which may be shortened, and then its own name.
+ * Loggers available to a plan's scripts. What they log is up to the plan: it may be about a file that may be missing, or
+ * quote a server. A JSR223 script's logger has the class, which may be abbreviated, and then its own name.
  */
 const SCRIPT_LOGGER =
   /^(?:\[[^\]]*\]\s+)?[\w.]+\.(?:(?:J|JSR223\w*)\.|(?:BeanShellTestElement|LogFunction2?|(?:Groovy|BeanShell|JavaScript|Jexl\d?Function)): (?!Error running (?:groovy|BSH) script$|Error processing Javascript: |An error occurred while evaluating ))/
 
 /**
- * What JMeter logs, as an error or in passing, when it leaves out part of the plan and still ends with exit code 0.
- * The first rule that matches tells. What is not here is no loss: errors of assertions, extractors, scripts and
- * requests are in the samples, where the thresholds judge them.
+ * What JMeter logs, as an error or as info, when it skips part of the plan and still exits with code 0. The first
+ * matching rule counts. Anything else is not a loss: errors of assertions, extractors, scripts and requests are in the
+ * samples, where the thresholds judge them.
  */
 const RULES: readonly Rule[] = [
-  // The heap is full: the thread dies, whatever it was about to do, and others may follow.
+  // Out of heap: the thread dies, whatever it was doing, and others may follow.
   {
     pattern: /^java\.lang\.OutOfMemoryError.*/m,
-    tell: ([words]) => `ran out of memory (${quote(words)}); give it more, such as HEAP=-Xmx2g`
+    tell: ([words]) => `ran out of memory (${quote(words)}); give it more, for example HEAP=-Xmx2g`
   },
-  // A data set stops its thread, and with it all its requests, before the first one.
+  // A data set that fails stops its thread, and all of its requests, before the first one.
   {
     pattern: /^(?:[\w.$]+(?:Exception|Error): )+File (.+?) must exist and be readable/m,
     tell: tellMissingFile
   },
-  // The functions FileToString, CSVRead and StringFromFile: requests go out without the data they were to have.
+  // The functions FileToString, CSVRead and StringFromFile: requests are sent without their data.
   { pattern: /FileToString: Could not read open: (.+)/, tell: tellMissingFile },
   {
     pattern: /\.(?:f|functions)\.\w+: .*NoSuchFileException: (.+)/,
     tell: tellMissingFile
   },
-  // What an include brings is left out; each look at it logs three entries, of which one is counted.
+  // The included part is skipped; each attempt logs three entries, of which one counts.
   {
     pattern: /IncludeController: Including file "(.+?)" failed .*, ([^,]+)$/m,
     tell: (match, entry, place) =>
@@ -96,25 +96,25 @@ const RULES: readonly Rule[] = [
         ? tellMissingFile(match, entry, place)
         : `could not include ${match[1] ?? ''} (${quote(reasonOf(entry) || match[2])})`
   },
-  // A script that is not there does not run: a sampler fails, a pre-processor leaves its request as it was.
+  // A missing script does not run: a sampler fails, a pre-processor leaves its request unchanged.
   { pattern: /Script file '(.+?)' is not a file/, tell: tellMissingFile },
   {
     pattern: /BeanShellInterpreter: Error invoking bsh method: source\s+(.+?) \(No such file/,
     tell: tellMissingFile
   },
-  // Any other file that a script or an element wanted to read. Only the exception's own words count: a message may
-  // quote what a server answered.
+  // Any other file that a script or an element wanted to read. Only the exception's own message counts: the entry may
+  // quote a server's response.
   {
     pattern:
       /^(?:[\w.$]+(?:Exception|Error): )*java\.(?:nio\.file\.NoSuchFile|io\.FileNotFound)Exception: (.+?)(?: \([A-Z][^()]*\))?$/m,
     tell: tellMissingFile
   },
-  // A data set that cannot be read for another reason, such as its encoding, hands out nothing.
+  // A data set that cannot be read for another reason, such as its encoding, supplies nothing.
   {
     pattern: /CSVDataSet: \S*Exception/,
     tell: (_match, entry) => `could not read a data set (${quote(entry.text.replace(/^\S+: /, ''))})`
   },
-  // A condition that is none counts as false, whatever it was to lead to; other requests go out without their data.
+  // An invalid condition counts as false, so its branch is skipped; other requests are sent without their data.
   {
     pattern: /^\S*\bIfController: (.*?): error while processing \[(.*?)\]?$/m,
     tell: ([, name = '', condition]) => `could not evaluate the condition of ${name} (${quote(condition)})`
@@ -133,18 +133,18 @@ const RULES: readonly Rule[] = [
       // Groovy numbers the scripts that it compiles.
       `could not evaluate an expression of __${words.includes('Groovy') ? 'groovy' : 'BeanShell'} (${quote(reasonOf(entry).replace(/\bScript\d+$/, 'Script'))})`
   },
-  // A class that the plan names and nobody has: its sampler does nothing but fail.
+  // A class that the plan names and JMeter lacks: its sampler only fails.
   {
     pattern: /Sampler: .*\n(?:.*\n)?java\.lang\.(?:ClassNotFoundException|NoClassDefFoundError): ([\w.$/]+)/,
     tell: ([, name = '']) =>
       `the plan uses ${name.replaceAll('/', '.')}, which this JMeter does not have; ${PLUGIN_ADVICE}`
   },
-  // A thread that ends by an error makes no more requests.
+  // A thread that ends with an error sends no more requests.
   {
     pattern: /JMeterThread: Test failed!/,
     tell: (_match, entry) => `a thread ended with an error (${quote(reasonOf(entry))})`
   },
-  // The same for errors that JMeter does not expect; threads that a plan started itself are no users.
+  // The same for errors that JMeter does not expect; threads started by the plan itself are not users.
   {
     pattern:
       /Uncaught exception in thread Thread\[(?:.* \d+-\d+|StandardJMeterEngine.*|.*ThreadStarter.*?),\d+,/,
@@ -154,9 +154,9 @@ const RULES: readonly Rule[] = [
   {
     pattern: /JMeterThread: Error while processing sampler(?:: '(.*)')?/,
     tell: ([, name], entry) =>
-      `a request of ${name ?? 'a sampler'} was not made, or not recorded (${quote(reasonOf(entry))})`
+      `a request of ${name ?? 'a sampler'} was not sent, or not recorded (${quote(reasonOf(entry))})`
   },
-  // Nothing or not everything of the plan is started.
+  // The plan was not started, or not completely.
   {
     pattern: /StandardJMeterEngine: (?:Error occurred compiling the tree|Unable to execute testStarted)/,
     tell: (_match, entry) => `could not start the plan (${quote(reasonOf(entry))})`
@@ -170,7 +170,7 @@ const RULES: readonly Rule[] = [
     isInfo: true,
     tell: () => NO_GROUP
   },
-  // An exception that asks for the end of the test; a plan's regular end has none.
+  // An exception that ends the test; a regular end has none.
   {
     pattern: /JMeterThread: Stopping Test(?: Now| with interruption of current samplers)?: (.+)/,
     isInfo: true,
@@ -184,7 +184,7 @@ const ENDED = /\bStandardJMeterEngine: Notifying test listeners of end of test/
 
 const INFO_RULES = RULES.filter(({ isInfo }) => isInfo)
 
-/** What JMeter tells its user is in the log once more; an include that fails is told by its warning. */
+/** Messages for JMeter's user are logged a second time; a failed include is reported by its warning. */
 const TOLD_TWICE = /(?:JMeterUtils|IncludeController): /
 
 /** By JMeter itself, and not by a script of the plan. */
@@ -196,7 +196,7 @@ function isError({ level }: LogEntry): boolean {
   return level === 'ERROR' || level === 'FATAL'
 }
 
-/** Goes through JMeter's log and keeps what tells of load that was not made. Equal sentences are one with a count. */
+/** Goes through JMeter's log and keeps what shows lost load. Equal sentences are counted. */
 export class LossFinder {
   readonly #losses = new Map<string, number>()
   readonly #notes = new Map<string, number>()
@@ -216,7 +216,7 @@ export class LossFinder {
   }
 
   end(): LogFindings {
-    // Where something else was left out, the groups may have been in it.
+    // If something else was skipped, the groups may have been part of it.
     if (this.#losses.size > 1) this.#losses.delete(`JMeter: ${NO_GROUP}`)
     return { losses: tellAll(this.#losses), notes: tellAll(this.#notes), isEnded: this.#isEnded }
   }
@@ -236,7 +236,7 @@ export class LossFinder {
   }
 }
 
-/** The one listener that counts is ours: JMeter never fails on a full disk, it only stops writing samples. */
+/** The only listener that matters is ours: on a full disk JMeter does not fail, it just stops writing samples. */
 function lossInListener({ text }: LogEntry, { samplesFile }: PlanPlace): string | undefined {
   return text.includes(`Problem detected during use of ${samplesFile}`)
     ? 'could not write all of its samples; is the disk full?'
@@ -244,8 +244,9 @@ function lossInListener({ text }: LogEntry, { samplesFile }: PlanPlace): string 
 }
 
 /**
- * "Action to be taken after a sampler error", of a thread group or of a Result Status Action Handler: the load that a thread or the test would have made after a failed
- * sample is not made. A script that asks for the same end without an error is the plan's own way to end.
+ * "Action to be taken after a sampler error", of a thread group or a Result Status Action Handler: the load that a
+ * thread or the test would have generated after a failed sample is lost. A script that stops the test without an error
+ * does so on purpose.
  */
 class ErrorActions {
   readonly #stoppingGroups = new Set<string>()
@@ -275,18 +276,18 @@ function tellMissingFile(
   _entry: LogEntry,
   place: PlanPlace
 ): string | undefined {
-  // Java calls a page that is not there a file too.
+  // Java reports a missing web page as a missing file too.
   if (path.includes('://')) return undefined
   const inFolder = isAbsolute(path) ? relative(place.folder, path) : path
   const name = inFolder.startsWith('..') ? path : inFolder
   const base = basename(name)
   if (place.files.has(base)) {
-    return `could not read ${name}; ${base} was uploaded, and files lie beside the plan without folders, so name it ${base} in the plan`
+    return `could not read ${name}; ${base} was uploaded next to the plan, without its folder: refer to it as ${base} in the plan`
   }
   return `could not read ${name}; is it listed under files?`
 }
 
-/** The innermost words are the ones that help. */
+/** The innermost message is the most useful one. */
 function reasonOf({ exception, rootCause }: LogEntry): string {
   return withoutClass(rootCause || exception)
 }
@@ -297,7 +298,7 @@ function withoutClass(words = ''): string {
 
 function quote(words = ''): string {
   const line = words.replace(/\s+/g, ' ').trim()
-  if (line === '') return 'it does not say why'
+  if (line === '') return 'no reason given'
   return `"${line.length > MAX_QUOTE ? `${line.slice(0, MAX_QUOTE)}…` : line}"`
 }
 

@@ -1,12 +1,12 @@
 import { decodeXml } from './plan.js'
 
-/** An element of a plan, with those below it. */
+/** An element of a plan, with its children. */
 export interface PlanElement {
-  /** `ThreadGroup`, `HTTPSamplerProxy`; those of plugins have their package in front. */
+  /** `ThreadGroup`, `HTTPSamplerProxy`; those of plugins include their package. */
   readonly kind: string
   readonly name: string
   readonly isEnabled: boolean
-  /** Its plain properties by name, as they are written; of several with one name the first. */
+  /** Its plain properties by name, as written; the first one if a name repeats. */
   readonly properties: ReadonlyMap<string, string>
   readonly children: readonly PlanElement[]
 }
@@ -18,17 +18,17 @@ interface OpenElement extends PlanElement {
 
 const TREE = 'hashTree'
 const PLAIN_PROPERTY = /^(?:string|int|long|bool)Prop$/
-/** Comments, sections of plain text, and tags, whose attributes may hold anything but their own quotes. */
+/** Comments, CDATA sections, and tags, whose attributes may contain anything but their own quotes. */
 const TOKEN = /<!--[^]*?-->|<!\[CDATA\[[^]*?\]\]>|<(\/?)([\w.:-]+)((?:[^<>"']|"[^"]*"|'[^']*')*?)(\/?)>/g
 
 /**
- * Reads the elements of a plan. JMeter writes each element and then, beside it, the tree of those below it. Undefined where the text
- * is no such plan: then nothing is known of it.
+ * Reads the elements of a plan. JMeter writes each element and then, next to it, the tree of its children. Undefined if
+ * the text is not such a plan.
  */
 export function readPlanTree(plan: string): PlanElement[] | undefined {
   const root: OpenElement = { kind: '', name: '', isEnabled: true, properties: new Map(), children: [] }
   const trees: OpenElement[] = [root]
-  /** The tags within the element at hand, from its own one on. */
+  /** The open tags within the current element, starting with its own. */
   const open: { tag: string; property: string | undefined; start: number }[] = []
   for (const token of plan.matchAll(TOKEN)) {
     const [text, slash, tag, attributes = '', selfClosing] = token

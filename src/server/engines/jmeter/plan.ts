@@ -2,15 +2,15 @@ import { posix } from 'node:path'
 import type { HostOverride } from '../override-hosts.js'
 
 /**
- * Puts JMeter's own DNS element into a plan, so that some names lead elsewhere and all others resolve as ever.
- * The text is a plan's bytes as latin1: what is inserted is ASCII, and the rest keeps its bytes in any such encoding.
+ * Inserts JMeter's own DNS element into a plan, so that some names resolve to other addresses.
+ * The text is the plan's bytes as latin1: the inserted text is ASCII, and the rest keeps its bytes in any such encoding.
  */
 export function insertHostOverrides(plan: string, hosts: readonly HostOverride[]): string {
   if (hosts.length === 0) return plan
-  // Another such element, nearer to a sampler, would win over ours.
+  // Another such element closer to a sampler would take precedence.
   const others = plan.replace(/(<DNSCacheManager\b[^>]*?\benabled=)"true"/g, '$1"false"')
   const place = /<\/TestPlan>\s*<hashTree(\s*\/)?>/.exec(others)
-  // Without a tree there are no samplers, and nothing to lead elsewhere.
+  // Without a tree there are no samplers, so there is nothing to redirect.
   if (!place || place[1] !== undefined) return plan
   const at = place.index + place[0].length
   return `${others.slice(0, at)}${dnsElement(hosts)}${others.slice(at)}`
@@ -32,7 +32,7 @@ function dnsElement(hosts: readonly HostOverride[]): string {
   )
 }
 
-/** The names of a plan's samplers, as far as they can be told from its text. */
+/** The names of a plan's samplers, as far as its text shows them. */
 export function readSamplerNames(plan: string): string[] {
   const elements = plan.matchAll(/<([\w.]*Sampler\w*)\b([^>]*)>/g)
   const names = [...elements].flatMap(([, , attributes = '']) => {
@@ -42,15 +42,15 @@ export function readSamplerNames(plan: string): string[] {
   return [...new Set(names)]
 }
 
-/** What a plan calls its elements; requests and threads are named after them. */
+/** The names of a plan's elements; requests and threads are named after them. */
 export function readElementNames(plan: string): string[] {
   const names = [...plan.matchAll(/\btestname="([^"]*)"/g)].map(([, name = '']) => decodeXml(name))
   return [...new Set(names)]
 }
 
 /**
- * The places below its own folder where a plan looks for files that lie beside it: `data/users.csv` for an uploaded
- * `users.csv`. Paths that are put together at run time cannot be told from the text.
+ * The paths below its own folder where a plan looks for files that were uploaded next to it: `data/users.csv` for an
+ * uploaded `users.csv`. Paths built at run time cannot be found in the text.
  */
 export function readSubPaths(plan: string, names: ReadonlySet<string>): string[] {
   const words = decodeXml(plan).split(/[\s"'<>(),;=${}|:*?]+/)

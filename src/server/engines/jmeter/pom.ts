@@ -1,4 +1,4 @@
-/** The JMeter that is installed when there is none; with the revision it names the folder of the cached copy. */
+/** The JMeter version to install if there is none; with the revision it names the folder of the cached copy. */
 export const JMETER_VERSION = '5.6.3'
 export const INSTALL_REVISION = 1
 
@@ -26,7 +26,7 @@ const MODULES = [
 /** Not a library: its `bin` holds the properties and templates that JMeter reads. */
 const CONFIG_MODULE = 'ApacheJMeter_config'
 
-/** The jars, by module, without which an installation is not whole. */
+/** The jars, by module, that an installation must have. */
 export const REQUIRED_JARS = MODULES.map((module) => `${module}-${JMETER_VERSION}.jar`)
 
 const dependencyOf = (module: string): string => `
@@ -37,8 +37,8 @@ const dependencyOf = (module: string): string => `
     </dependency>`
 
 /**
- * Brings the jars to `jars` and the configuration to `home/bin`. JMeter's own list of third-party versions is taken
- * over: left alone, Maven would choose other ones than the distribution has.
+ * Copies the jars to `jars` and the configuration to `home/bin`. Imports JMeter's own list of third-party versions:
+ * otherwise Maven would choose other versions than the distribution has.
  */
 export const JMETER_POM = `<?xml version="1.0" encoding="UTF-8"?>
 <project xmlns="http://maven.apache.org/POM/4.0.0">
