@@ -5,7 +5,7 @@ import type { Metric, Threshold, Unit } from './grammar/threshold.js'
 
 const MOST_DIGITS = 15
 
-/** Base units to what is shown; limits in seconds are shown in ms, as everything else that is a time. */
+/** Converts base units for display; limits in seconds are shown in ms, like all other times. */
 const SHOWN: Readonly<Record<Unit, { factor: number; suffix: string }>> = {
   ms: { factor: 1, suffix: ' ms' },
   s: { factor: 1, suffix: ' ms' },
@@ -15,20 +15,20 @@ const SHOWN: Readonly<Record<Unit, { factor: number; suffix: string }>> = {
   '': { factor: 1, suffix: '' }
 }
 
-/** A value in base units for people: `1,240 ms`, `2.5 %`, `55.3/s`, `0.85`. Beside a limit, use `formatActual`. */
+/** A value in base units, formatted: `1,240 ms`, `2.5 %`, `55.3/s`, `0.85`. Next to a limit, use `formatActual`. */
 export function formatValue(metric: Metric, value: number): string {
   const unit = METRIC_RULES[metric].units[0] ?? ''
   const shown = value * SHOWN[unit].factor
   return write(shown, readableDigits(metric, shown), unit)
 }
 
-/** The limit, exactly. */
+/** The exact limit. */
 export function formatLimit(threshold: Threshold): string {
   const shown = threshold.value * SHOWN[threshold.unit].factor
   return write(shown, exactDigits(shown), threshold.unit)
 }
 
-/** The actual value with as many digits as it takes to stay on its side of the limit; empty when there is none. */
+/** The actual value with as many digits as needed to stay on its side of the limit; empty if there is none. */
 export function formatActual({ threshold, actual }: Pick<Judgement, 'threshold' | 'actual'>): string {
   if (actual === undefined) return ''
   const { value: limit, unit, metric } = threshold
@@ -43,7 +43,7 @@ export function formatActual({ threshold, actual }: Pick<Judgement, 'threshold' 
   return write(shown, digits, unit)
 }
 
-/** How far from the limit, in words: `55 % over`, `12 % below the limit`; empty when there is no actual value. */
+/** The distance to the limit: `55 % over`, `12 % below the limit`; empty if there is no actual value. */
 export function formatMargin({ threshold, actual }: Pick<Judgement, 'threshold' | 'actual'>): string {
   if (actual === undefined) return ''
   const { value: limit, operator, unit, metric } = threshold
@@ -56,7 +56,7 @@ export function formatMargin({ threshold, actual }: Pick<Judgement, 'threshold' 
     limit === 0
       ? write(distance, readableDigits(metric, distance), unit)
       : formatPercent(Math.abs(difference) / limit)
-  if (operator === '==') return `${amount} ${difference > 0 ? 'above' : 'below'} the value asked for`
+  if (operator === '==') return `${amount} ${difference > 0 ? 'above' : 'below'} the required value`
   if (measureRoom(actual, threshold) < 0) return `${amount} ${difference > 0 ? 'over' : 'short'}`
   return `${amount} ${difference > 0 ? 'above' : 'below'} the limit`
 }
@@ -64,12 +64,12 @@ export function formatMargin({ threshold, actual }: Pick<Judgement, 'threshold' 
 function formatPercent(ratio: number): string {
   const percent = ratio * 100
   if (percent < 0.01) return 'less than 0.01 %'
-  // Nothing but 0 is 100 % below a limit.
+  // Only 0 is 100 % below a limit.
   if (percent > 99 && percent < 100) return write(Math.floor(percent * 100) / 100, 2, '%')
   return write(percent, percent >= 10 ? 0 : percent >= 1 ? 1 : 2, '%')
 }
 
-/** Digits after the point that people care for; a small value keeps two digits that are not zero. */
+/** A sensible number of decimals; a small value keeps two significant digits. */
 function readableDigits(metric: Metric, shown: number): number {
   const size = Math.abs(shown)
   if (size === 0 || !Number.isFinite(size)) return 0

@@ -2,7 +2,7 @@ import type { Scope } from '../results/figures/measurements.js'
 
 const SHOWN_LENGTH = 80
 
-/** Text of a plan or a service within a sentence: one line, of a bearable length. */
+/** Text from a plan or a service inside a sentence: one line of limited length. */
 export function shorten(text: string, length = SHOWN_LENGTH): string {
   const oneLine = text.replace(/[\p{Cc}\s]+/gu, ' ').trim()
   const characters = Array.from(oneLine)

@@ -28,7 +28,7 @@ const UNDECIDED = makeJudgement({
   verdict: 'inconclusive',
   actual: undefined,
   margin: undefined,
-  reason: 'apdex is not known: the service gave none'
+  reason: 'apdex is unknown: the service gave none'
 })
 
 /** Two grids, a slow label, one that fails, and a course with both. */

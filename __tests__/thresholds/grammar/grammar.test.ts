@@ -190,9 +190,9 @@ describe('bad lines', () => {
     ),
     [`p95 < ${'9'.repeat(400)}ms`, ['column 7: the number is too long; at most 20 characters']],
     ['p95 <= baseline + 10%', ['column 8: baselines are not supported yet; give a number, such as 800ms']],
-    ['p95 < 1s p99 < 2s', ['column 10: found "p99" after the threshold; one threshold a line']],
-    ['p95 < 800ms, p99 < 2s', ['column 12: found "," after the threshold; one threshold a line']],
-    ['apdex > 0.5 0.6', ['column 13: found "0.6" after the threshold; one threshold a line']]
+    ['p95 < 1s p99 < 2s', ['column 10: found "p99" after the threshold; one threshold per line']],
+    ['p95 < 800ms, p99 < 2s', ['column 12: found "," after the threshold; one threshold per line']],
+    ['apdex > 0.5 0.6', ['column 13: found "0.6" after the threshold; one threshold per line']]
   ])('%s', (line, expected) => {
     expect(problemsOf(line)).toEqual(expected)
   })

@@ -80,7 +80,7 @@ describe('reason and margin', () => {
     ['p95 < 800ms', 800, 'p95 is 800 ms, must be < 800 ms: exactly at the limit', 0],
     ['p95 <= 800ms', 800.4, 'p95 is 800.4 ms, must be <= 800 ms: 0.05 % over', -0.0005],
     ['min >= 100ms', 50, 'min is 50 ms, must be >= 100 ms: 50 % short', -0.5],
-    ['max == 100ms', 150, 'max is 150 ms, must be == 100 ms: 50 % above the value asked for', -0.5],
+    ['max == 100ms', 150, 'max is 150 ms, must be == 100 ms: 50 % above the required value', -0.5],
     ['p95 <= 0ms', 5, 'p95 is 5 ms, must be <= 0 ms: 5 ms over', undefined],
     ['failures <= 0', 5, 'failures is 0, must be <= 0: exactly at the limit', 0]
   ])('%s with %d ms', (line, elapsedMs, reason, margin) => {
@@ -108,29 +108,24 @@ describe('reason and margin', () => {
 
 describe('apdex', () => {
   test.each<[string, Partial<Evidence>, Judgement['verdict'], string]>([
-    [
-      'the service has none',
-      { apdex: undefined },
-      'inconclusive',
-      'apdex is not known: the service gave none'
-    ],
+    ['the service has none', { apdex: undefined }, 'inconclusive', 'apdex is unknown: the service gave none'],
     [
       'the reason is known',
       { apdex: undefined, apdexProblem: 'the apdex is "n/a"' },
       'inconclusive',
-      'apdex is not known: the apdex is "n/a"'
+      'apdex is unknown: the apdex is "n/a"'
     ],
     [
       'not a number',
       { apdex: { score: NaN, targetMs: 500 } },
       'inconclusive',
-      'apdex is not known: the service gave NaN, which no apdex can be'
+      'apdex is unknown: the service gave NaN, which is not a valid apdex'
     ],
     [
       'out of range',
       { apdex: { score: 85, targetMs: 500 } },
       'inconclusive',
-      'apdex is not known: the service gave 85, which no apdex can be'
+      'apdex is unknown: the service gave 85, which is not a valid apdex'
     ],
     [
       'no CSVs are needed',
@@ -148,7 +143,7 @@ describe('apdex', () => {
       'an apdex of no samples is not believed',
       { measurements: NO_SAMPLES },
       'inconclusive',
-      'apdex is not known: the service gave one, but there are no samples in the CSVs'
+      'apdex is unknown: the service gave one, but there are no samples in the CSVs'
     ],
     [
       'no target is needed',
@@ -184,7 +179,7 @@ describe('apdex', () => {
       verdict: 'inconclusive',
       actual: undefined,
       reason:
-        "apdex of checkout is not known: the target is not known: it is the number in brackets of the service's own apdex"
+        "apdex of checkout is unknown: the target is unknown: it is the number in brackets in the service's apdex"
     })
   })
 })
@@ -251,7 +246,7 @@ describe('selectors', () => {
       2,
       { grid: 'g1' },
       4,
-      'samples on grid g1 is 2, must be == 1: 100 % above the value asked for; broken in 1 of 4 scopes'
+      'samples on grid g1 is 2, must be == 1: 100 % above the required value; broken in 1 of 4 scopes'
     ],
     [
       'failures{label="*"} <= 0',
@@ -279,10 +274,7 @@ describe('selectors', () => {
       'no grid matches "G1"; the nearest of 4 are "g1", "g2", "g3"; no label matches "nope"; there is "pay", "checkout", "GET /cart"'
     ],
     ['p95{label=""} < 1s', 'no label matches ""; there is "pay", "checkout", "GET /cart"'],
-    [
-      'p95{label="pay", region="us-*"} < 10s',
-      'p95 is not known: there are no samples in any such combination'
-    ]
+    ['p95{label="pay", region="us-*"} < 10s', 'p95 is unknown: there are no samples in any such combination']
   ])('that match nothing: %s', (line, reason) => {
     expect(judgeSamples(line, samples)).toMatchObject({
       verdict: 'inconclusive',
@@ -305,7 +297,7 @@ describe('selectors', () => {
         regions: ['us-east-1', 'us-west-2', 'eu-west-1', 'sa-east-1']
       })
       expect(judgement).toMatchObject({ verdict: 'inconclusive', actual: undefined })
-      expect(judgement.reason).toMatch(/^p95 (on grid g5|in sa-east-1) is not known: there are no samples$/u)
+      expect(judgement.reason).toMatch(/^p95 (on grid g5|in sa-east-1) is unknown: there are no samples$/u)
     }
   )
   test('a label with line breaks stays one sentence', () => {
@@ -339,7 +331,7 @@ describe('numbers that are missing in some scopes', () => {
       actual: 1240,
       scope: { label: 'bad' },
       scopesChecked: 3,
-      reason: 'p95 of bad is 1,240 ms, must be < 800 ms: 55 % over; broken in 1 of 3 scopes, not known in 1'
+      reason: 'p95 of bad is 1,240 ms, must be < 800 ms: 55 % over; broken in 1 of 3 scopes, unknown in 1'
     })
   })
   test('without a broken one they leave it open', () => {
@@ -349,7 +341,7 @@ describe('numbers that are missing in some scopes', () => {
       margin: undefined,
       scope: { label: 'blank' },
       scopesChecked: 3,
-      reason: 'p95 of blank is not known: not available in this CSV'
+      reason: 'p95 of blank is unknown: not available in this CSV'
     })
   })
 })
@@ -361,7 +353,7 @@ describe('never a false pass', () => {
   test.each(EVERY_METRIC)('%s without samples', (line) => {
     const judgement = judge(line, makeEvidence({ measurements: NO_SAMPLES }))
     expect(judgement).toMatchObject({ verdict: 'inconclusive', actual: undefined, scopesChecked: 0 })
-    expect(judgement.reason).toMatch(/^\S+ is not known: there are no samples$/u)
+    expect(judgement.reason).toMatch(/^\S+ is unknown: there are no samples$/u)
   })
   test.each(EVERY_METRIC)('%s with figures that count no samples', (line) => {
     const measurements = makeMeasurements(makeSamples([1]), { changeFigures: { samples: 0 } })
@@ -375,12 +367,12 @@ describe('never a false pass', () => {
     expect(judge(line, evidence)).toMatchObject({
       verdict: 'inconclusive',
       actual: undefined,
-      reason: expect.stringMatching(/^\S+ is not known: the CSV of grid g1 never came$/u)
+      reason: expect.stringMatching(/^\S+ is unknown: the CSV of grid g1 never came$/u)
     })
   })
   test('without measurements and without a word why', () => {
     expect(judge('p95 < 1s', makeEvidence({ measurements: undefined })).reason).toBe(
-      'p95 is not known: there are no measurements'
+      'p95 is unknown: there are no measurements'
     )
   })
   test.each(
@@ -407,7 +399,7 @@ describe('never a false pass', () => {
   test('figures beyond what can be are not judged', () => {
     const changeFigures = { errorRate: 1.5 }
     expect(judgeSamples('error_rate > 1%', makeSamples([1]), { changeFigures }).reason).toBe(
-      'error_rate is not known: it came out as 1.5, which cannot be'
+      'error_rate is unknown: the result is 1.5, which is impossible'
     )
   })
   test.each(['p95 < 10s', 'median < 10s', 'min >= 0ms', 'max < 10s', 'apdex{label="*"} >= 0'])(
@@ -421,29 +413,29 @@ describe('never a false pass', () => {
       }
       const judgement = judgeSamples(line, makeSamples([1]), { changeFigures })
       expect(judgement.verdict).toBe('inconclusive')
-      expect(judgement.reason).toMatch(/ is not known: not available in this CSV$/u)
+      expect(judgement.reason).toMatch(/ is unknown: not available in this CSV$/u)
     }
   )
   test.each<[string, MeasurementChanges, string]>([
     [
       'a CSV that is not whole',
       { sources: [makeSource(), makeSource({ grid: 'g2', problems: ['row 17 is cut off', 'no end'] })] },
-      'p95 cannot be judged: the CSV of grid g2 (us-east-1) is not whole: row 17 is cut off, no end; in what was read, p95 is 1 ms, must be < 1,000 ms: 99.9 % below the limit'
+      'p95 cannot be judged: the CSV of grid g2 (us-east-1) is incomplete: row 17 is cut off, no end; in what could be read, p95 is 1 ms, must be < 1,000 ms: 99.9 % below the limit'
     ],
     [
       'a CSV of unknown shape',
       { sources: [makeSource({ shape: 'unknown', header: 'when,what\thow' })] },
-      'p95 cannot be judged: the CSV of grid g1 (us-east-1) has an unknown shape: its header is "when,what how"; in what was read, p95 is 1 ms, must be < 1,000 ms: 99.9 % below the limit'
+      'p95 cannot be judged: the CSV of grid g1 (us-east-1) has an unknown format: its header is "when,what how"; in what could be read, p95 is 1 ms, must be < 1,000 ms: 99.9 % below the limit'
     ],
     [
       'a CSV without a header',
       { sources: [makeSource({ shape: 'unknown', header: '', problems: ['empty'] })] },
-      'p95 cannot be judged: the CSV of grid g1 (us-east-1) has an unknown shape: it has no header, empty; in what was read, p95 is 1 ms, must be < 1,000 ms: 99.9 % below the limit'
+      'p95 cannot be judged: the CSV of grid g1 (us-east-1) has an unknown format: it has no header, empty; in what could be read, p95 is 1 ms, must be < 1,000 ms: 99.9 % below the limit'
     ],
     [
       'a grid that brought no rows',
       { sources: [makeSource(), makeSource({ grid: 'g2', rows: 0 })] },
-      'p95 cannot be judged: the CSV of grid g2 (us-east-1) has no rows; in what was read, p95 is 1 ms, must be < 1,000 ms: 99.9 % below the limit'
+      'p95 cannot be judged: the CSV of grid g2 (us-east-1) has no rows; in what could be read, p95 is 1 ms, must be < 1,000 ms: 99.9 % below the limit'
     ]
   ])('%s', (_, changes, reason) => {
     expect(judgeSamples('p95 < 1s', makeSamples([1]), changes)).toMatchObject({
@@ -467,7 +459,7 @@ describe('never a false pass', () => {
     expect(judge('samples > 1', evidence)).toMatchObject({
       verdict: 'inconclusive',
       reason: expect.stringMatching(
-        /^samples cannot be judged: one of two CSVs never came; in what was read, /u
+        /^samples cannot be judged: one of two CSVs never came; in what could be read, /u
       )
     })
   })
@@ -487,7 +479,7 @@ describe('times where more than half the samples failed', () => {
     const judgement = judgeSamples(line, makeCounted(10, 6), { errors: () => errors })
     expect(judgement).toMatchObject({ verdict: 'inconclusive', actual: undefined })
     expect(judgement.reason).toMatch(
-      / is 100 ms, but 6 of 10 samples failed, most often with "Non HTTP response code" "Connection refused", and times of failed requests are no measure$/
+      / is 100 ms, but 6 of 10 samples failed, most often with "Non HTTP response code" "Connection refused", so response times say little$/
     )
   })
 
@@ -497,7 +489,7 @@ describe('times where more than half the samples failed', () => {
 
   test('where errors are not counted, the reason does without', () => {
     expect(judgeSamples('p95 < 1s', makeCounted(10, 10)).reason).toBe(
-      'p95 is 100 ms, but 10 of 10 samples failed, and times of failed requests are no measure'
+      'p95 is 100 ms, but 10 of 10 samples failed, so response times say little'
     )
   })
 

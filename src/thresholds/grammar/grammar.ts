@@ -19,7 +19,7 @@ const OPERATOR_SYNONYMS = new Map<string, Operator>([
 ])
 const ACCEPTED_METRICS = `${METRIC_WORDS.join(', ')}, pNN such as p95 or p99.9`
 
-/** Reads one threshold a line. Every line that is neither blank nor a comment becomes a threshold or a problem. */
+/** Reads one threshold per line. Every line that is neither blank nor a comment becomes a threshold or a problem. */
 export function parseThresholds(text: string): { thresholds: Threshold[]; problems: string[] } {
   const thresholds: Threshold[] = []
   const problems: string[] = []
@@ -34,7 +34,7 @@ export function parseThresholds(text: string): { thresholds: Threshold[]; proble
   return { thresholds, problems }
 }
 
-/** Undefined when the reader has problems to tell of. */
+/** Undefined if the reader has recorded problems. */
 function readThreshold(reader: LineReader, line: number): Threshold | undefined {
   const level = readLevel(reader)
   reader.skipSpace()
@@ -45,7 +45,7 @@ function readThreshold(reader: LineReader, line: number): Threshold | undefined 
   const limit = readLimit(reader, metric)
   reader.skipSpace()
   if (!reader.isAtEnd) {
-    reader.giveUp(reader.at, `${reader.describeNext()} after the threshold; one threshold a line`)
+    reader.giveUp(reader.at, `${reader.describeNext()} after the threshold; one threshold per line`)
   }
   if (!metric || !operator || !limit) return undefined
   return { text: reader.textBetween(start).trim(), line, level, ...metric, selector, operator, ...limit }
@@ -94,7 +94,7 @@ function describeUnknownMetric(word: string): string {
 function describeBadPercentile(percent: string): string {
   const range = `a percentile is above 0 and at most 100, not ${percent}`
   if (Number(percent) === 0) return `${range}: did you mean "min"?`
-  // p999 and p9999 are what other tools call these.
+  // Other tools write p999 and p9999 for these.
   const meant = /^99\d+$/u.test(percent) ? `: did you mean "p99.${percent.slice(2)}"?` : ''
   return range + meant
 }

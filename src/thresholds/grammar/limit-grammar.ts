@@ -6,12 +6,12 @@ import { quote } from '../quoting.js'
 
 type Limit = Pick<Threshold, 'value' | 'unit'>
 
-/** Anything that somebody may have meant as a number, so that it is refused as a whole and not in part. */
+/** Anything that may be meant as a number, so that it is rejected as a whole and not in part. */
 const NUMBER_LIKE = /[+-]?(?:0x[\da-f]*|\.?\d(?:[.,_]?\d)*\.?(?:e[+-]?\d+)?)/iy
 const PLAIN_NUMBER = /^\d+(?:\.\d+)?$/u
 const MOST_CHARACTERS = 20
 
-/** Reads the right-hand side. Without a known metric it is read for its number only. */
+/** Reads the right-hand side. Without a known metric it only looks for a number. */
 export function readLimit(reader: LineReader, metric: NamedMetric | undefined): Limit | undefined {
   reader.skipSpace()
   const at = reader.at
@@ -39,7 +39,7 @@ export function readLimit(reader: LineReader, metric: NamedMetric | undefined): 
   return { value, unit }
 }
 
-/** The digits as written: conversions shift the decimal point in them, which no rounding can spoil. */
+/** The digits as written: conversions shift their decimal point, so there is no rounding. */
 function readNumber(reader: LineReader, metric: NamedMetric | undefined): string | undefined {
   const at = reader.at
   const word = reader.take(NUMBER_LIKE)

@@ -1,11 +1,11 @@
 import { quote } from '../quoting.js'
 
 const SHOWN_WIDTH = 100
-/** A line with more wrong with it is not worth reading on. */
+/** After this many problems the rest of a line is not worth reading. */
 const MOST_PROBLEMS = 10
 const CONTROL_CHARACTER = /[^\P{Cc}\t]/gu
 
-/** Walks along one line and collects what is wrong with it, each problem with its place. */
+/** Reads one line and collects its problems, each with its position. */
 export class LineReader {
   readonly problems: string[] = []
   at = 0
@@ -25,7 +25,7 @@ export class LineReader {
     return this.at >= this.#code.length
   }
 
-  /** What stands between two places, without the comment. */
+  /** The text between two positions, without the comment. */
   textBetween(start: number, end = this.#code.length): string {
     return this.#code.slice(start, end)
   }
@@ -34,19 +34,19 @@ export class LineReader {
     this.take(/\s*/y)
   }
 
-  /** Takes what the sticky pattern matches at this place. */
+  /** Consumes what the sticky pattern matches here. */
   take(pattern: RegExp): string | undefined {
     const text = this.#match(pattern)
     this.at += text?.length ?? 0
     return text
   }
 
-  /** Says whether the sticky pattern matches at this place, and stays there. */
+  /** Whether the sticky pattern matches here; consumes nothing. */
   sees(pattern: RegExp): boolean {
     return this.#match(pattern) !== undefined
   }
 
-  /** What stands here, in words for a message. */
+  /** What comes next, for a message. */
   describeNext(): string {
     const word = this.#match(/\S{1,30}/y)
     return word === undefined ? 'the line ends' : `found ${quote(word)}`
@@ -59,7 +59,7 @@ export class LineReader {
     if (this.problems.length === MOST_PROBLEMS) this.#loseWay()
   }
 
-  /** Records a problem after which the rest means nothing; what follows is no longer complained about. */
+  /** Records a problem that makes the rest meaningless; further problems are not reported. */
   giveUp(at: number, message: string): void {
     this.complain(at, message)
     this.#loseWay()
@@ -79,7 +79,7 @@ export class LineReader {
     const column = countCharacters(this.#line.slice(0, at)) + 1
     const cutAt = at > SHOWN_WIDTH / 2 && this.#line.length > SHOWN_WIDTH ? at - SHOWN_WIDTH / 2 : 0
     const shown = this.#line.slice(cutAt, cutAt + SHOWN_WIDTH).trimEnd()
-    // Tabs stay tabs, so that the caret stands under its character however wide they are shown.
+    // Tabs stay tabs, so that the caret is under its character whatever their width.
     const indent = this.#line.slice(cutAt, at).replace(/[^\t]/gu, ' ')
     return [
       `line ${this.#lineNumber}, column ${column}: ${message}`,
@@ -89,7 +89,7 @@ export class LineReader {
   }
 }
 
-/** Cuts from the first `#` that is not within quotes. */
+/** Cuts from the first `#` outside quotes. */
 function stripComment(line: string): string {
   let isQuoted = false
   for (let at = 0; at < line.length; at++) {

@@ -4,7 +4,7 @@ import type { Metric, Unit } from './threshold.js'
 export interface MetricRule {
   /** Accepted units, the base unit first; empty for plain numbers. */
   readonly units: readonly Exclude<Unit, ''>[]
-  /** The largest value it can have, in base units: a limit beyond it makes a gate that says nothing. */
+  /** Its largest possible value, in base units: a limit beyond it would check nothing. */
   readonly largest?: number
 }
 
@@ -25,13 +25,13 @@ export const METRIC_RULES: Readonly<Record<Metric, MetricRule>> = {
   concurrency: COUNT
 }
 
-/** Every metric that is written as a word; percentiles are written `pNN`. */
+/** Every metric written as a word; percentiles are written `pNN`. */
 export const METRIC_WORDS = Object.keys(METRIC_RULES).filter((name) => name !== 'percentile') as Exclude<
   Metric,
   'percentile'
 >[]
 
-/** Words of other tools for the same things; they are suggested, not accepted. */
+/** Other tools' names for the same metrics; suggested, not accepted. */
 export const METRIC_SYNONYMS: ReadonlyMap<string, string> = new Map([
   ['avg', 'mean'],
   ['average', 'mean'],

@@ -1,7 +1,7 @@
-/** Beyond this many characters two texts are compared by their beginnings: 10,000 long labels stay affordable. */
+/** Beyond this length only prefixes are compared: 10,000 long labels stay affordable. */
 const COMPARED_LENGTH = 64
 
-/** The candidate that a misspelt word was probably meant to be. */
+/** The candidate that a misspelt word probably means. */
 export function suggestWord(word: string, candidates: readonly string[]): string | undefined {
   if (word.length > COMPARED_LENGTH) return undefined
   let best: string | undefined
@@ -9,7 +9,7 @@ export function suggestWord(word: string, candidates: readonly string[]): string
   for (const candidate of candidates) {
     const distance = editDistance(word.toLowerCase(), candidate.toLowerCase())
     const longer = Math.max(word.length, candidate.length)
-    // A word that shares nothing with the candidate is no misspelling of it, however short both are.
+    // A word that has nothing in common with the candidate is not a misspelling of it, however short both are.
     const isClose = distance <= Math.max(1, Math.floor(longer / 3)) && distance < longer
     if (isClose && distance < bestDistance) {
       best = candidate
@@ -19,7 +19,7 @@ export function suggestWord(word: string, candidates: readonly string[]): string
   return best
 }
 
-/** The candidates most like a text, best first; one that contains the text comes before any other. */
+/** The candidates most similar to a text, best first; one that contains the text comes before any other. */
 export function rankNearest(text: string, candidates: readonly string[], count: number): string[] {
   const wanted = text.slice(0, COMPARED_LENGTH).toLowerCase()
   const ranked = candidates.map((candidate) => {
@@ -35,7 +35,7 @@ export function rankNearest(text: string, candidates: readonly string[], count: 
 /** Insertions, deletions, replacements and swaps of neighbours that turn one text into the other. */
 export function editDistance(from: string, to: string): number {
   const width = to.length + 1
-  // One flat table: it is asked 10,000 times over, and arrays within arrays made that take seconds.
+  // One flat table: with 10,000 calls, nested arrays took seconds.
   const costs = new Uint16Array((from.length + 1) * width)
   const costAt = (row: number, column: number): number => costs[row * width + column] ?? 0
   for (let column = 0; column < width; column++) costs[column] = column

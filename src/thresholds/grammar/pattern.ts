@@ -1,6 +1,6 @@
 import type { Pattern } from './threshold.js'
 
-/** Says whether a value fits a pattern, piece by piece: no regular expression, so no pattern can make it slow. */
+/** Whether a value matches a pattern, piece by piece: without regular expressions, so no pattern can be slow. */
 export function matchesPattern(pattern: Pattern, value: string): boolean {
   const { pieces } = pattern
   const first = pieces[0] ?? ''
@@ -10,7 +10,7 @@ export function matchesPattern(pattern: Pattern, value: string): boolean {
   const middleEnd = value.length - last.length
   if (middleEnd < first.length || !value.startsWith(first) || !value.endsWith(last)) return false
 
-  // The leftmost place for each piece leaves the most room for the next ones, so there is nothing to take back.
+  // The leftmost match of each piece leaves the most space for the next ones, so no backtracking is needed.
   let at = first.length
   for (const piece of pieces.slice(1, -1)) {
     const found = value.indexOf(piece, at)

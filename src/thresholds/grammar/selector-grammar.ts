@@ -5,7 +5,7 @@ import { quote, shorten } from '../quoting.js'
 
 const ACCEPTED_KEYS = 'label, region, grid'
 
-/** Reads `{key="value", …}`, or nothing where there is none. */
+/** Reads `{key="value", …}` if there is one. */
 export function readSelector(reader: LineReader): Selector {
   const selector: Partial<Record<SelectorKey, Pattern>> = {}
   reader.skipSpace()
@@ -27,7 +27,7 @@ function skipToPlace(reader: LineReader): number {
   return reader.at
 }
 
-/** Undefined for a key that is not known; the problem is recorded then. */
+/** Undefined for an unknown key; the problem is then recorded. */
 function readKey(reader: LineReader): SelectorKey | undefined {
   const at = reader.at
   const word = reader.take(/[^\s=,{}<>!~"]+/y)

@@ -6,24 +6,24 @@ import { shorten } from '../quoting.js'
 const SHOWN_GAPS = 3
 const SHOWN_HEADER = 200
 
-/** What there is to judge by, and in words why something is missing. */
+/** The data to judge by, and why something is missing. */
 export interface Evidence {
   readonly apdex: { readonly score: number; readonly targetMs: number | undefined } | undefined
   /** Why there is no apdex. */
   readonly apdexProblem?: string
   readonly measurements: Measurements | undefined
-  /** Why there are no measurements, or why they are not whole. */
+  /** Why there are no measurements, or why they are incomplete. */
   readonly measurementsProblem?: string
 }
 
-/** A number, or why there is none. A number that is in doubt can break a threshold, and cannot hold it. */
+/** A number, or why there is none. A doubtful number can break a threshold but not satisfy it. */
 export type Reading = { readonly actual: number; readonly doubt?: string } | { readonly missing: string }
 
-/** The service's own figure. It is not believed when the CSVs were read whole and hold no sample. */
+/** The service's own figure. It is not trusted if the CSVs were read completely and have no samples. */
 export function readServiceApdex({ apdex, apdexProblem, measurements }: Evidence): Reading {
   if (!apdex) return { missing: apdexProblem ?? 'the service gave none' }
   if (!isPossible('apdex', apdex.score))
-    return { missing: `the service gave ${apdex.score}, which no apdex can be` }
+    return { missing: `the service gave ${apdex.score}, which is not a valid apdex` }
   if (measurements && measurements.sources.length > 0 && !measurements.figures({})) {
     const isWhole = measurements.sources.every(
       (source) => source.problems.length === 0 && source.shape !== 'unknown'
@@ -33,7 +33,7 @@ export function readServiceApdex({ apdex, apdexProblem, measurements }: Evidence
   return { actual: apdex.score }
 }
 
-/** Why the measurements cannot carry a verdict; undefined when they are whole. */
+/** Why the measurements cannot support a verdict; undefined if they are complete. */
 export function describeGaps({ measurements, measurementsProblem }: Evidence): string | undefined {
   if (!measurements) return measurementsProblem ?? 'there are no measurements'
   const gaps = measurements.sources.flatMap((source) => describeSourceGap(source) ?? [])
@@ -47,24 +47,24 @@ function describeSourceGap({ grid, region, shape, header, rows, problems }: Sour
   const subject = `the CSV of grid ${shorten(grid)} (${shorten(region)})`
   if (shape === 'unknown') {
     const found = header === '' ? 'it has no header' : `its header is "${shorten(header, SHOWN_HEADER)}"`
-    return [`${subject} has an unknown shape: ${found}`, ...problems].join(', ')
+    return [`${subject} has an unknown format: ${found}`, ...problems].join(', ')
   }
-  if (problems.length > 0) return `${subject} is not whole: ${problems.join(', ')}`
-  // A grid that sent nothing did not take part in the load that the threshold is about.
+  if (problems.length > 0) return `${subject} is incomplete: ${problems.join(', ')}`
+  // A grid without rows did not take part in the load that the threshold is about.
   return rows === 0 ? `${subject} has no rows` : undefined
 }
 
-/** Reads a threshold's number off the figures of one scope. */
+/** Reads a threshold's number from the figures of one scope. */
 export function readFigure(threshold: Threshold, figures: Figures | undefined, evidence: Evidence): Reading {
   if (!figures || !(figures.samples > 0)) return { missing: 'there are no samples' }
   if (threshold.metric === 'apdex' && !isTarget(evidence.apdex?.targetMs)) {
-    return { missing: "the target is not known: it is the number in brackets of the service's own apdex" }
+    return { missing: "the target is unknown: it is the number in brackets in the service's apdex" }
   }
   const actual = pickFigure(threshold, figures, evidence)
   if (actual === undefined) return { missing: 'not available in this CSV' }
   return isPossible(threshold.metric, actual)
     ? { actual }
-    : { missing: `it came out as ${actual}, which cannot be` }
+    : { missing: `the result is ${actual}, which is impossible` }
 }
 
 function isPossible(metric: Metric, actual: number): boolean {

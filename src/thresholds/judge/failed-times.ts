@@ -10,7 +10,7 @@ export function isTime(metric: Metric): boolean {
   return TIMES.includes(metric)
 }
 
-/** Whether the gate fails for its failures already, so that nothing rests on times that say little. */
+/** Whether the gate already fails because of its failures, so that nothing depends on meaningless times. */
 export function failsForFailures(judgements: readonly Judgement[]): boolean {
   return judgements.some(
     ({ verdict, threshold }) =>
@@ -18,7 +18,7 @@ export function failsForFailures(judgements: readonly Judgement[]): boolean {
   )
 }
 
-/** Why the times of a scope say nothing good: failed requests are quick or slow for reasons of their own. Undefined when they do. */
+/** Why the times of a scope prove nothing: failed requests are fast or slow for other reasons. Undefined if they are fine. */
 export function doubtTimes(
   { samples, failures }: Figures,
   measurements: Measurements,
@@ -28,5 +28,5 @@ export function doubtTimes(
   const [first] = measurements.errors(scope)
   const words = first && [first.code, first.message].filter((text) => text.trim() !== '').map(quote)
   const most = words === undefined || words.length === 0 ? '' : `, most often with ${words.join(' ')}`
-  return `${failures} of ${samples} samples failed${most}, and times of failed requests are no measure`
+  return `${failures} of ${samples} samples failed${most}, so response times say little`
 }

@@ -10,8 +10,8 @@ export type { Evidence } from './evidence.js'
 export type { Judgement } from './judgement.js'
 
 /**
- * Judges every threshold. Times of scopes where more than half the samples failed do not count as held, unless the failures themselves
- * break a threshold.
+ * Judges every threshold. Times of scopes where more than half of the samples failed cannot satisfy a threshold, unless
+ * the failures themselves break one.
  */
 export function judgeThresholds(thresholds: readonly Threshold[], evidence: Evidence): Judgement[] {
   const trusting = thresholds.map((threshold) => judgeThreshold(threshold, evidence, true))
@@ -24,19 +24,18 @@ export function judgeThresholds(thresholds: readonly Threshold[], evidence: Evid
 }
 
 function judgeThreshold(threshold: Threshold, evidence: Evidence, isTrusting: boolean): Judgement {
-  // The grammar lets no such limit through; one that was made otherwise would hold by accident.
+  // The grammar rejects such a limit; one created otherwise would hold by accident.
   if (!Number.isFinite(threshold.value)) return leaveUndecided(threshold, 'the limit is not a number')
   if (threshold.metric === 'apdex' && Object.keys(threshold.selector).length === 0) {
     return weighReadings(threshold, [{ scope: {}, reading: readServiceApdex(evidence) }])
   }
   const gaps = describeGaps(evidence)
-  if (!evidence.measurements)
-    return leaveUndecided(threshold, `${threshold.name} is not known: ${gaps ?? ''}`)
+  if (!evidence.measurements) return leaveUndecided(threshold, `${threshold.name} is unknown: ${gaps ?? ''}`)
 
   const judgement = judgeMeasured(threshold, evidence.measurements, { evidence, isTrusting })
   if (gaps === undefined) return judgement
-  // Not even a breach is believed here: the rows that are missing may be the ones that would have undone it.
-  const reason = `${threshold.name} cannot be judged: ${gaps}; in what was read, ${judgement.reason}`
+  // Not even a breach is trusted here: the missing rows might reverse it.
+  const reason = `${threshold.name} cannot be judged: ${gaps}; in what could be read, ${judgement.reason}`
   return { ...leaveUndecided(threshold, reason), scopesChecked: judgement.scopesChecked }
 }
 
@@ -46,7 +45,7 @@ function judgeMeasured(
   { evidence, isTrusting }: { evidence: Evidence; isTrusting: boolean }
 ): Judgement {
   if (!measurements.figures({})) {
-    return leaveUndecided(threshold, `${threshold.name} is not known: there are no samples`)
+    return leaveUndecided(threshold, `${threshold.name} is unknown: there are no samples`)
   }
   const unmatched = describeUnmatched(threshold.selector, measurements)
   if (unmatched !== undefined) return leaveUndecided(threshold, unmatched)

@@ -1,6 +1,6 @@
 import type { Judgement } from './judgement.js'
 
-/** One verdict for all: a broken threshold outweighs an inconclusive one, and `warn:` lines never count. */
+/** The overall verdict: a broken threshold outweighs an inconclusive one, and `warn:` lines never count. */
 export function overallVerdict(judgements: readonly Judgement[]): Judgement['verdict'] {
   const verdicts = new Set(
     judgements.filter(({ threshold }) => threshold.level === 'fail').map(({ verdict }) => verdict)

@@ -6,7 +6,7 @@ import { quote } from '../quoting.js'
 
 const SUGGESTED_VALUES = 3
 
-/** A scope with its figures; undefined when it has no samples. */
+/** A scope with its figures; undefined if it has no samples. */
 export interface ScopeFigures {
   readonly scope: Scope
   readonly figures: Figures | undefined
@@ -17,7 +17,7 @@ interface Axis {
   readonly values: readonly string[]
 }
 
-/** Says which part of a selector matches nothing, and what comes near; undefined when each part matches. */
+/** Which part of a selector matches nothing, and similar values; undefined if each part matches. */
 export function describeUnmatched(selector: Selector, measurements: Measurements): string | undefined {
   const parts: string[] = []
   for (const key of SELECTOR_KEYS) {
@@ -36,9 +36,9 @@ function describeNearest(nearest: readonly string[], total: number): string {
 }
 
 /**
- * Yields every combination of the values that the selector's keys match, as far as it has samples. A region or grid
- * without any is yielded by itself: what brought nothing must not vanish from `{grid="*"}`. (A label is known by its
- * samples, so it has some.)
+ * Yields every combination of the values that match the selector's keys, if it has samples. A region or grid without any
+ * is yielded by itself: a grid that delivered nothing must not vanish from `{grid="*"}`. (A label only exists in samples,
+ * so it has some.)
  */
 export function* findScopes(selector: Selector, measurements: Measurements): Generator<ScopeFigures> {
   const axes = SELECTOR_KEYS.filter((key) => selector[key]).map((key) => ({
@@ -62,7 +62,7 @@ function* combine(outer: Scope, axes: readonly Axis[], measurements: Measurement
   for (const value of axis.values) {
     const scope = { ...outer, [axis.key]: value }
     const figures = measurements.figures(scope)
-    // Cut off early, so that 10,000 labels are not asked of a grid and a region that never meet.
+    // Pruned early, so that 10,000 labels are not looked up for a grid and a region that do not match.
     if (!figures) continue
     if (inner.length === 0) yield { scope, figures }
     else yield* combine(scope, inner, measurements)

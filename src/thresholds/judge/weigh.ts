@@ -16,11 +16,11 @@ interface Tally {
   broken: number
   missing: number
   worst: { readonly scope: Scope; readonly actual: number; readonly room: number } | undefined
-  /** What is said of the scope: that its number is not known, or what speaks against it. */
+  /** What to say about the scope: that its number is unknown, or why it is doubtful. */
   firstMissing: { readonly scope: Scope; readonly words: string } | undefined
 }
 
-/** A threshold must hold in every scope: one broken decides, then one without a number, and the worst is named. */
+/** A threshold must hold in every scope: a broken one decides, then one without a number, and the worst is named. */
 export function weighReadings(threshold: Threshold, readings: Iterable<ScopeReading>): Judgement {
   const tally = countReadings(threshold, readings)
   const { worst, firstMissing } = tally
@@ -39,10 +39,10 @@ export function weighReadings(threshold: Threshold, readings: Iterable<ScopeRead
   if (!firstMissing) {
     return leaveUndecided(
       threshold,
-      `${threshold.name} is not known: there are no samples in any such combination`
+      `${threshold.name} is unknown: there are no samples in any such combination`
     )
   }
-  const others = tally.missing > 1 ? `; so in ${tally.missing} of ${tally.checked} scopes` : ''
+  const others = tally.missing > 1 ? `; the same in ${tally.missing} of ${tally.checked} scopes` : ''
   return {
     ...leaveUndecided(
       threshold,
@@ -53,14 +53,14 @@ export function weighReadings(threshold: Threshold, readings: Iterable<ScopeRead
   }
 }
 
-/** Keeps the worst scope only: there may be a great many. */
+/** Keeps only the worst scope: there may be very many. */
 function countReadings(threshold: Threshold, readings: Iterable<ScopeReading>): Tally {
   const tally: Tally = { checked: 0, broken: 0, missing: 0, worst: undefined, firstMissing: undefined }
   for (const { scope, reading } of readings) {
     tally.checked++
     if ('missing' in reading) {
       tally.missing++
-      tally.firstMissing ??= { scope, words: `is not known: ${reading.missing}` }
+      tally.firstMissing ??= { scope, words: `is unknown: ${reading.missing}` }
       continue
     }
     const { actual, doubt } = reading
@@ -71,7 +71,7 @@ function countReadings(threshold: Threshold, readings: Iterable<ScopeReading>): 
     }
     const room = measureRoom(actual, threshold)
     if (!holds(actual, threshold)) tally.broken++
-    // In one threshold, what is broken always has less room than what holds.
+    // Within one threshold, a broken scope always has a smaller margin than one that holds.
     if (!tally.worst || room < tally.worst.room) tally.worst = { scope, actual, room }
   }
   return tally
@@ -90,7 +90,7 @@ function explainVerdict(
       : broken > 0
         ? `; broken in ${broken} of ${checked} scopes`
         : `; the closest of ${checked} scopes`
-  const unknown = missing > 0 ? `, not known in ${missing}` : ''
+  const unknown = missing > 0 ? `, unknown in ${missing}` : ''
   const limit = `must be ${threshold.operator} ${formatLimit(threshold)}`
   return `${subject} is ${formatActual(judged)}, ${limit}: ${formatMargin(judged)}${others}${unknown}`
 }
