@@ -151,7 +151,7 @@ describe('inconclusive, with and without thresholds', () => {
     [
       'a CSV of an unknown shape, also where the apdex alone is judged',
       { collection: makeCollection({ measurements: measure('a,b\n1,2\n') }) },
-      /^A CSV cannot be read: its header is not one of a known shape \(grid g1\)\.$/
+      /^A CSV cannot be read: its header is not recognized \(grid g1\)\.$/
     ],
     [
       'a grid that was requested and is not listed',

@@ -331,14 +331,14 @@ describe('tidy CSVs', () => {
     [
       'the same row again',
       old(0, 'failed', 'b', 0),
-      'row 3: it says again what another row says of the same time and label'
+      'row 3: it repeats another row with the same time and label'
     ],
     [
       'no time',
       'soon,passed,a,1,2556,16,1095,us-west-2,1',
       'row 3: Time is "soon", not epoch ms or a date, year first'
     ],
-    ['a row cut short', '15000,passed,a', 'row 3: the file ends within it: it has 3 of 9 columns']
+    ['a row cut short', '15000,passed,a', 'row 3: the file ends in the middle of it: it has 3 of 9 columns']
   ])('%s is a problem', (_, row, problem) => {
     const text = [older, old(0, 'passed', 'b', 1), old(0, 'failed', 'b', 0), row].join('\n')
     expect(measure(text).sources[0]?.problems).toEqual([problem])

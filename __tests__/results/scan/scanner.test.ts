@@ -71,7 +71,7 @@ describe('chunks', () => {
     const filler = new Uint8Array(1024 * 1024).fill(97)
     const chunks = [bytes, ...Array.from({ length: 20 }, () => filler)]
     const [source] = measure(Buffer.concat(chunks)).sources
-    expect(source?.problems).toEqual(['row 2: it is longer than 16 MiB, and nothing after it was read'])
+    expect(source?.problems).toEqual(['row 2: it is longer than 16 MiB, and the rest was not read'])
   })
 })
 
@@ -87,7 +87,7 @@ describe('shapes', () => {
     expect(measured.sources).toEqual([
       {
         ...{ grid: 'grid-1', region: 'region-1', shape: 'unknown', header, rows: 0 },
-        problems: ['its header is not one of a known shape']
+        problems: ['its header is not recognized']
       }
     ])
     expect(measured.figures({})).toBeUndefined()
@@ -124,8 +124,8 @@ describe('what cannot be read is a problem', () => {
   const good = '1000,1,a,true'
   test.each([
     ['an empty file', '', 'it is empty'],
-    ['a header and no rows', `${HEADER}\n`, 'it has a header and no rows'],
-    ['a header cut short of its line break', HEADER, 'it has a header and no rows'],
+    ['a header and no rows', `${HEADER}\n`, 'it has a header but no rows'],
+    ['a header cut short of its line break', HEADER, 'it has a header but no rows'],
     ['no success column', 'timeStamp,elapsed,label\n1000,1,a\n', 'it has no success column'],
     [
       'elapsed is no number',
@@ -142,7 +142,7 @@ describe('what cannot be read is a problem', () => {
     [
       'elapsed is beyond belief',
       `${HEADER}\n1000,99999999999,a,true\n`,
-      'row 1: elapsed is "99999999999", not a time that a sample can take'
+      'row 1: elapsed is "99999999999", not a plausible duration'
     ],
     [
       'timeStamp is no time',
@@ -160,7 +160,7 @@ describe('what cannot be read is a problem', () => {
     [
       'the last row cut',
       `${HEADER}\n${good}\n1000,1`,
-      'row 2: the file ends within it: it has 2 of 4 columns'
+      'row 2: the file ends in the middle of it: it has 2 of 4 columns'
     ],
     [
       'the last row cut in a word',
@@ -170,16 +170,16 @@ describe('what cannot be read is a problem', () => {
     [
       'a quote never closed',
       `${HEADER}\n${good}\n1000,1,"a,true\n${good}\n`,
-      'row 2: a quote is opened and never closed'
+      'row 2: a quote is never closed'
     ],
     ['text after a quote', `${HEADER}\n1000,1,"a"b,true\n`, 'row 1: text follows a closing quote'],
-    ['a NUL byte', `${HEADER}\n1000,1,a\0,true\n`, 'row 1: it holds a NUL byte'],
-    ['a NUL byte in quotes', `${HEADER}\n1000,1,"a\0",true\n`, 'row 1: it holds a NUL byte'],
-    ['a tail of NUL bytes', `${HEADER}\n${good}\n${'\0'.repeat(99)}`, 'row 2: it holds a NUL byte'],
+    ['a NUL byte', `${HEADER}\n1000,1,a\0,true\n`, 'row 1: it contains a NUL byte'],
+    ['a NUL byte in quotes', `${HEADER}\n1000,1,"a\0",true\n`, 'row 1: it contains a NUL byte'],
+    ['a tail of NUL bytes', `${HEADER}\n${good}\n${'\0'.repeat(99)}`, 'row 2: it contains a NUL byte'],
     [
       'a row for several samples',
       `${HEADER},SampleCount\n${good},12\n`,
-      'row 1: SampleCount is "12", not 1: a row must stand for one sample'
+      'row 1: SampleCount is "12", not 1: each row must be one sample'
     ],
     [
       'threads are no number',

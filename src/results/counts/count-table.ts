@@ -12,21 +12,21 @@ const LABEL = 0
 const REASON = 1
 const COUNT = 2
 const FIELDS = 3
-/** In place of the label of an entry that was dropped. */
+/** Replaces the label of a dropped entry. */
 const DROPPED = 0xffffffff
 
 /**
- * Counts by label and reason, as plain numbers: an object for each, of which ten thousand labels have twenty thousand, would have to be
- * looked at by every collection of garbage.
+ * Counts by label and reason, as plain numbers: ten thousand labels have twenty thousand entries, and as objects every
+ * garbage collection would have to visit them.
  */
 export class CountTable {
-  /** How many entries there are, and how many with those that were dropped. */
+  /** The number of entries, and with those that were dropped. */
   #size = 0
   #used = 0
   #entries = new Uint32Array(FIRST_ENTRIES * FIELDS)
   /** Entry + 1, by open addressing. */
   #slots = new Int32Array(FIRST_ENTRIES * 2)
-  /** How many entries a label has. */
+  /** The number of entries per label. */
   #sizes = new Uint32Array(FIRST_ENTRIES)
 
   get size(): number {
@@ -37,7 +37,7 @@ export class CountTable {
     return this.#sizes[label] ?? 0
   }
 
-  /** The number of the entry, -1 if there is none. */
+  /** The number of the entry, or -1. */
   find(label: number, reason: number): number {
     return this.#slots[this.#slotOf(label, reason)]! - 1
   }
@@ -46,7 +46,7 @@ export class CountTable {
     this.#entries[entry * FIELDS + COUNT]! += count
   }
 
-  /** To be called where there is no such entry. */
+  /** Only if there is no such entry. */
   insert(label: number, reason: number, count: number): void {
     if (this.#used * FIELDS === this.#entries.length) this.#makeRoom()
     if (label >= this.#sizes.length) this.#sizes = grown(this.#sizes, label + 1)
@@ -63,7 +63,7 @@ export class CountTable {
     this.#entries[entry * FIELDS + LABEL] = DROPPED
   }
 
-  /** Label by label, in the order in which they came; or those of one label. */
+  /** Label by label, in insertion order; or those of one label. */
   list(wanted?: number): CountEntry[] {
     const byLabel = new Map<number, CountEntry[]>()
     for (let entry = 0; entry < this.#used; entry++) {
@@ -77,7 +77,7 @@ export class CountTable {
     return [...byLabel.values()].flat()
   }
 
-  /** The entry's slot, or the empty one where it belongs. */
+  /** The entry's slot, or the empty one for it. */
   #slotOf(label: number, reason: number): number {
     const mask = this.#slots.length - 1
     const hash = Math.imul(label, 0x9e3779b1) + Math.imul(reason, 0x85ebca6b)
@@ -88,7 +88,7 @@ export class CountTable {
     }
   }
 
-  /** Leaves out what was dropped, if that is much, and else makes the table larger. */
+  /** Compacts the table if many entries were dropped, and otherwise enlarges it. */
   #makeRoom(): void {
     if (this.#size * 2 > this.#used) {
       this.#entries = grown(this.#entries, 0)
@@ -100,7 +100,7 @@ export class CountTable {
     for (let at = 0; at < used * FIELDS; at += FIELDS) {
       const [label, reason] = [this.#entries[at + LABEL]!, this.#entries[at + REASON]!]
       if (label === DROPPED) continue
-      // Nothing before `at` is needed any more, and no more than that is written.
+      // Nothing before `at` is needed any more, and writes stay below it.
       const slot = this.#slotOf(label, reason)
       this.#entries.copyWithin(this.#used * FIELDS, at, at + FIELDS)
       this.#slots[slot] = ++this.#used

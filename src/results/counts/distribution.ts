@@ -7,25 +7,25 @@ export interface Run {
   readonly index: number
 }
 
-/** Distinct values in ascending order with the number of samples up to each. */
+/** Distinct values in ascending order with the cumulative number of samples. */
 interface Sums {
   size: number
   values: Float64Array
   upTo: Float64Array
 }
 
-/** The sums of few runs are quickly made again. They have one place between them, for those of ten thousand labels would fill the memory. */
+/** Cumulative sums of a few runs are cheap to compute again. They share one cache slot, because those of ten thousand labels would fill up the memory. */
 const FEW_RUNS = 8
 const shared: Sums = { size: 0, values: new Float64Array(1024), upTo: new Float64Array(1024) }
-/** Whose sums they are. */
+/** Which distribution the sums belong to. */
 let sharedBy: readonly Run[] | undefined
 
-/** Below this, values are summed in a plain table; those above are few. */
+/** Below this, values are summed in a plain table; there are few above. */
 const TABLE_SIZE = 1 << 16
 const table = new Float64Array(TABLE_SIZE)
 const seen = new Uint32Array(TABLE_SIZE)
 
-/** How the samples of some runs taken together are distributed. */
+/** The distribution of the samples of several runs combined. */
 export class Distribution {
   readonly #runs: readonly Run[]
   #own: Sums | undefined
@@ -73,7 +73,7 @@ function totalOf({ size, upTo }: Sums): number {
   return size === 0 ? 0 : upTo[size - 1]!
 }
 
-/** Products such as 99.9 * 1000 / 100 miss the whole number by a hair, and a rank would be skipped. */
+/** Floating point: products such as 99.9 * 1000 / 100 are slightly off, and a rank would be skipped. */
 function rankOf(percent: number, total: number): number {
   const exact = (percent * total) / 100
   const nearest = Math.round(exact)
@@ -94,7 +94,7 @@ function makeRoom(sums: Sums, room: number): void {
   if (sums.values.length < room) Object.assign(sums, makeSums(room))
 }
 
-/** Most labels have one run of samples that passed and one of samples that failed. */
+/** Most labels have one run of passed and one of failed samples. */
 function joinTwo(a: Run, b: Run, sums: Sums): void {
   let [i, j] = [a.runs.offsets[a.index]!, b.runs.offsets[b.index]!]
   const [iEnd, jEnd] = [a.runs.offsets[a.index + 1]!, b.runs.offsets[b.index + 1]!]
@@ -137,7 +137,7 @@ function sumMany(runs: readonly Run[], sums: Sums): void {
   sums.size = size
 }
 
-/** The first index below `size` of a list in ascending order whose number is above `limit`, or `size`. */
+/** The first index below `size` of an ascending list whose number is above `limit`, or `size`. */
 function firstAbove(list: Float64Array, size: number, limit: number): number {
   let low = 0
   let high = size

@@ -3,7 +3,7 @@ import { CountTable, type CountEntry } from './count-table.js'
 import { LabelTable } from './label-table.js'
 import type { PartErrors } from './scan-result.js'
 
-/** The fields of a failed row that say why, the quotes around them aside. Reused for every row. */
+/** The fields of a failed row that say why, without their quotes. Reused for every row. */
 export interface ErrorFields {
   bytes: Uint8Array
   codeStart: number
@@ -20,23 +20,23 @@ interface Reason {
 }
 
 const MAX_LENGTH = 200
-/** Enough for as many characters, whatever they are. */
+/** Enough for this many characters, whatever they are. */
 const MAX_BYTES = MAX_LENGTH * 4
 const MAX_PER_LABEL = 200
 const KEPT_PER_LABEL = 100
 const MAX_ENTRIES = 20_000
 const KEPT_ENTRIES = 10_000
-/** Texts that are known by their bytes. Codes and messages are numbered below it, so that both fit into one number. */
+/** Texts known by their bytes. Codes and messages have numbers below it, so that both fit into one number. */
 const MAX_TEXTS = 8192
-/** Twice as many as there can be entries: then half of them are of no use any more. */
+/** Twice as many as there can be entries: then half of them are unused. */
 const MAX_REASONS = 2 * MAX_ENTRIES
 
-/** Counts failed rows by label, response code and message. Where there are too many different ones, the rare ones are put together. */
+/** Counts failed rows by label, response code and message. If there are too many different ones, the rare ones are combined. */
 export class ErrorTable {
   #entries = new CountTable()
   readonly #rest = new Map<number, number>()
   #reasons: Reason[] = []
-  /** Numbers of reasons by what is shown, and by the numbers of their texts. */
+  /** Numbers of reasons by displayed text, and by the numbers of their texts. */
   #byReason = new Map<string, number>()
   #byTexts = new Map<number, number>()
   #texts = new LabelTable()
@@ -46,7 +46,7 @@ export class ErrorTable {
     if (this.#texts.size > MAX_TEXTS - 2) this.#forgetTexts()
     const code = this.#texts.numberOf(bytes, codeStart, Math.min(codeEnd, codeStart + MAX_BYTES))
     const message = this.#texts.numberOf(bytes, messageStart, Math.min(messageEnd, messageStart + MAX_BYTES))
-    // With doubled quotes or without, the same bytes mean different texts.
+    // The same bytes mean different texts with and without doubled quotes.
     const key = (code * MAX_TEXTS + message) * 2 + Number(fields.hasEscapes)
     this.#count(label, this.#byTexts.get(key) ?? this.#learn(key, fields))
   }
@@ -67,7 +67,7 @@ export class ErrorTable {
   #learn(key: number, fields: ErrorFields): number {
     const texts = this.#texts
     const reason = this.#numberOf(...readError(fields))
-    // To make room for it, the numbers may have been forgotten.
+    // Making space for it may have reset the numbers.
     if (texts === this.#texts) this.#byTexts.set(key, reason)
     return reason
   }
@@ -100,7 +100,7 @@ export class ErrorTable {
     }
   }
 
-  /** Forgets the reasons of no use any more: all get new numbers. */
+  /** Drops unused reasons: all get new numbers. */
   #renumber(): void {
     const [entries, reasons] = [this.#entries.list(), this.#reasons]
     this.#entries = new CountTable()
@@ -121,7 +121,7 @@ export class ErrorTable {
 
 const decoder = new TextDecoder()
 
-/** Code and message as they are shown: on one line, and short. */
+/** Code and message for display: on one line, and short. */
 export function readError(fields: ErrorFields): [code: string, message: string] {
   const { bytes, codeStart, codeEnd, messageStart, messageEnd, hasEscapes } = fields
   const message = decode(bytes, messageStart, messageEnd)
@@ -138,6 +138,6 @@ function decode(bytes: Uint8Array, start: number, end: number): string {
 function shorten(text: string): string {
   const line = text.replace(/\s+/g, ' ').trim()
   if (line.length <= MAX_LENGTH) return line
-  // Not between the halves of a character.
+  // Not between the halves of a surrogate pair.
   return `${line.slice(0, MAX_LENGTH - 1).replace(/[\ud800-\udbff]$/, '')}…`
 }

@@ -1,6 +1,6 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- every index into a typed array is in range by construction */
 
-/** Values and how often each occurred, run after run: run `r` lies from `offsets[r]` to `offsets[r + 1]`, values ascending. */
+/** Values and their counts, run after run: run `r` is from `offsets[r]` to `offsets[r + 1]`, values ascending. */
 export interface CountedRuns {
   readonly offsets: Uint32Array
   readonly values: Uint32Array
@@ -16,17 +16,17 @@ const PAGES_A_CELL = 1 << 17
 
 /**
  * Counts whole numbers for any number of cells. Values below 2^bits are exact, larger ones keep their `bits` leading
- * bits, so that a bucket is never wider than 2^(1 - bits) of its value. Counts live in pages of eight neighbours that exist only
- * where something was counted: a cell with few samples stays small, which is what makes ten thousand labels bearable.
+ * bits, so that a bucket is never wider than 2^(1 - bits) of its value. Counts are in pages of eight neighbours that only
+ * exist if something was counted: a cell with few samples stays small, which makes ten thousand labels affordable.
  */
 export class Histogram {
   readonly #bits: number
-  /** Open addressing, four ints a slot: cell + 1, page number, page's place in the pool, unused. One slot never straddles a cache line. */
+  /** Open addressing, four ints per slot: cell + 1, page number, page's place in the pool, unused. A slot never straddles a cache line. */
   #slots = new Int32Array(SLOT_INTS * 1024)
   #mask = 1023
   #pages = 0
   #pool = new Uint16Array(PAGE_SIZE * 512)
-  /** What the 16-bit counts could not hold: pool index to the number of times the count wrapped. */
+  /** Overflow of the 16-bit counts: pool index to the number of times the count wrapped. */
   readonly #wraps = new Map<number, number>()
 
   constructor(bits: number) {
@@ -119,7 +119,7 @@ export class Histogram {
   }
 }
 
-/** Below 2^bits every value is its own bucket; above, `bits - 1` bits of buckets make one octave. */
+/** Below 2^bits every value has its own bucket; above, one octave has 2^(`bits` - 1) buckets. */
 export function bucketOf(value: number, bits: number): number {
   if (value >>> bits === 0) return value
   const shift = 32 - Math.clz32(value) - bits
@@ -134,7 +134,7 @@ export function valueOf(bucket: number, bits: number): number {
   return (bucket - (shift << half)) * 2 ** shift
 }
 
-/** The runs of both, each run with the counts of its namesake added. */
+/** Adds up both, run by run. */
 export function joinRuns(a: CountedRuns, b: CountedRuns): CountedRuns {
   if (a.values.length === 0) return b
   const size = a.values.length + b.values.length - countShared(a, b)
@@ -156,7 +156,7 @@ export function joinRuns(a: CountedRuns, b: CountedRuns): CountedRuns {
   return { offsets, values, counts }
 }
 
-/** How many values are in a run of the one and in its namesake. */
+/** How many distinct values a run has in both together. */
 function countShared(a: CountedRuns, b: CountedRuns): number {
   let shared = 0
   for (let run = 0; run + 1 < a.offsets.length; run++) {

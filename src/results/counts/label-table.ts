@@ -2,12 +2,12 @@
 
 const MAX_LABELS = 1 << 17
 
-/** Numbers labels by their bytes, without making a string of any of them before the end. */
+/** Numbers labels by their bytes; strings are only created at the end. */
 export class LabelTable {
   #slots = new Int32Array(1024)
   #mask = 1023
   #hashes = new Int32Array(512)
-  /** Label `n` lies in `bytes` from `starts[n]` to `starts[n + 1]`. */
+  /** Label `n` is in `bytes` from `starts[n]` to `starts[n + 1]`. */
   #starts = new Uint32Array(513)
   #bytes = new Uint8Array(16 * 1024)
   #size = 0
@@ -16,12 +16,12 @@ export class LabelTable {
     return this.#size
   }
 
-  /** The label's number, given at first sight; -1 when there are more labels than memory should be spent on. */
+  /** The label's number, assigned on first sight; -1 if there are more labels than memory should be spent on. */
   numberOf(buffer: Uint8Array, start: number, end: number): number {
     return this.numberOfHashed(buffer, start, end, hashOf(buffer, start, end))
   }
 
-  /** The same for whoever has computed the hash. */
+  /** The same with a hash that the caller has computed. */
   numberOfHashed(buffer: Uint8Array, start: number, end: number, hash: number): number {
     let slot = hash & this.#mask
     for (;;) {
@@ -39,7 +39,7 @@ export class LabelTable {
     )
   }
 
-  // Hashes collide; only the bytes say that two labels are one.
+  // Hashes collide; only the bytes show that two labels are the same.
   #equals(label: number, buffer: Uint8Array, start: number, end: number): boolean {
     let at = this.#starts[label]!
     if (this.#starts[label + 1]! - at !== end - start) return false
@@ -82,7 +82,7 @@ export class LabelTable {
   }
 }
 
-/** Four bytes to a multiplication, which is what a row's label costs at most. */
+/** Four bytes per multiplication, which is the most that a row's label costs. */
 function hashOf(buffer: Uint8Array, start: number, end: number): number {
   let hash = end - start
   let i = start

@@ -1,24 +1,24 @@
 import type { CountedRuns } from './histogram.js'
 
-/** A row that could not be read; rows are counted from 1, the header aside. Row 0 stands for the file as a whole. */
+/** A row that could not be read; rows are counted from 1, without the header. Row 0 is the file as a whole. */
 export interface RowProblem {
   readonly row: number
   readonly text: string
 }
 
-/** What happened over time, in buckets aligned to whole multiples of `bucketMs` since the epoch. */
+/** The time line, in buckets aligned to whole multiples of `bucketMs` since the epoch. */
 export interface TimeLineScan {
   readonly bucketMs: number
-  /** Numbers of the buckets that hold a sample, ascending: bucket `n` starts at `n * bucketMs`. */
+  /** Numbers of the buckets with samples, ascending: bucket `n` starts at `n * bucketMs`. */
   readonly buckets: Float64Array
   readonly samples: Float64Array
   readonly failures: Float64Array
-  /** The most threads seen in the bucket; -1 when no row said. */
+  /** The maximum number of threads in the bucket; -1 if no row has one. */
   readonly threads: Float64Array
   readonly times: CountedRuns
 }
 
-/** Failed rows by label, response code and message; `rest` holds those of a label that were too various to be kept apart. */
+/** Failed rows by label, response code and message; `rest` has those of a label that were too many to keep apart. */
 export interface PartErrors {
   readonly counts: readonly {
     readonly label: string
@@ -31,13 +31,13 @@ export interface PartErrors {
 
 /** Rows of a stretch of a CSV. Cells are numbered `label * 2 + outcome`: outcome 0 is a success, 1 a failure. */
 export interface SamplePart {
-  /** Whether the rows count in the overall figures, or only under their labels: those of transactions whose requests count. */
+  /** Whether the rows count in the overall figures, or only under their labels (transactions whose requests count). */
   readonly counts: boolean
   readonly labels: readonly string[]
   readonly hasLabels: boolean
   readonly hasElapsed: boolean
   readonly hasTimes: boolean
-  /** Infinity and -Infinity when no row has a time. */
+  /** Infinity and -Infinity if no row has a time. */
   readonly startMs: number
   readonly endMs: number
   readonly sums: Float64Array
@@ -48,7 +48,7 @@ export interface SamplePart {
   readonly errors: PartErrors
 }
 
-/** The counts of one label of a tidy CSV in one bucket; NaN where the CSV has no such row. */
+/** The counts of one label of a tidy CSV in one bucket; NaN if the CSV has no such row. */
 export interface TidyBucket {
   readonly atMs: number
   readonly label: string
@@ -58,7 +58,7 @@ export interface TidyBucket {
   readonly users: number
 }
 
-/** All that was learnt from one CSV; plain data, so that it can come from another thread. */
+/** Everything read from one CSV; plain data, so that it can come from another thread. */
 export interface ScanResult {
   readonly grid: string
   readonly region: string
@@ -67,13 +67,13 @@ export interface ScanResult {
   readonly rows: number
   /** How many of them were left out because they start too early. */
   readonly earlyRows: number
-  /** The first few, in the order of the rows. */
+  /** The first few, in row order. */
   readonly problems: readonly RowProblem[]
   readonly problemCount: number
-  /** One or more for each stretch that was scanned on its own. */
+  /** One or more per stretch that was scanned separately. */
   readonly parts: readonly SamplePart[]
   readonly buckets: readonly TidyBucket[]
-  /** Whether there are rows of transaction controllers, of which no stretch can be understood without the others. */
+  /** Whether there are rows of transaction controllers, which can only be interpreted with the whole file. */
   readonly hasTransactions: boolean
 }
 

@@ -3,7 +3,7 @@ import { bucketOf, valueOf, type CountedRuns } from './histogram.js'
 import { CHART_BITS, LINE_UNIT_MS } from '../kernel/assembly/layout.js'
 import type { TimeLineScan } from './scan-result.js'
 
-/** Ten minutes by the second; a run that starts within a second touches one bucket more. */
+/** Ten minutes in seconds; a run that starts within a second touches one more bucket. */
 export const MAX_BUCKETS = 601
 const FIRST_TIMES = 256
 const NO_TIMES = new Uint32Array(0)
@@ -14,29 +14,29 @@ export interface CountedBucket {
   readonly samples: number
   readonly failures: number
   readonly threads: number
-  /** How often a time of each of the chart's buckets occurred. */
+  /** Counts of the times, in the chart's buckets. */
   readonly times: Int32Array
 }
 
-/** Keeps a bounded number of buckets for a run of unknown length: when they do not suffice, they become twice as wide. */
+/** Keeps a bounded number of buckets for a run of unknown length: if there are too few, they become twice as wide. */
 export class TimeLine {
   #bucketMs = LINE_UNIT_MS
-  /** Number of the bucket that slot 0 stands for. */
+  /** Number of the bucket in slot 0. */
   #base = 0
   #span = 0
-  /** Slot to record + 1: records are numbered as they come, so that slots can be moved. */
+  /** Slot to record + 1: records are numbered as they are added, so that slots can move. */
   #slots = new Int32Array(MAX_BUCKETS)
   readonly #samples = new Float64Array(MAX_BUCKETS)
   readonly #failures = new Float64Array(MAX_BUCKETS)
   readonly #threads = new Float64Array(MAX_BUCKETS).fill(-1)
-  /** By record: how often a time of each bucket occurred, as far as the largest reaches. */
+  /** By record: counts of the times in each bucket, up to the largest. */
   readonly #times: Uint32Array[] = []
-  // Rows come roughly in order of time: nearly always the last bucket is the next one.
+  // Rows are roughly ordered by time: nearly always the next bucket is the same as the last one.
   #currentFromMs = 0
   #currentToMs = 0
   #current = 0
 
-  /** Counts a sample where it ended; `threads` is -1 and `elapsedMs` is -1 when the row does not say. */
+  /** Counts a sample where it ended; `threads` and `elapsedMs` are -1 if the row does not have them. */
   add(endMs: number, elapsedMs: number, isFailure: number, threads: number): void {
     if (endMs < this.#currentFromMs || endMs >= this.#currentToMs) this.#moveTo(endMs)
     const record = this.#current
@@ -52,7 +52,7 @@ export class TimeLine {
     return this.#bucketMs
   }
 
-  /** Where the first bucket begins; undefined when there is none. */
+  /** Where the first bucket begins; undefined if there is none. */
   get startMs(): number | undefined {
     return this.#span === 0 ? undefined : this.#base * this.#bucketMs
   }
@@ -122,7 +122,7 @@ export class TimeLine {
     this.#currentToMs = this.#currentFromMs + this.#bucketMs
   }
 
-  /** Makes the buckets so wide that `first` to `last`, counted in today's width, fit. */
+  /** Widens the buckets until `first` to `last`, counted in the current width, fit. */
   #widen(first: number, last: number): void {
     let factor = 2
     while (Math.floor(last / factor) - Math.floor(first / factor) >= MAX_BUCKETS) factor *= 2

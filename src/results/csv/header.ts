@@ -6,7 +6,7 @@ const UTF8_BOM = [0xef, 0xbb, 0xbf]
 const DELIMITERS = [',', ';', '\t', '|'] as const
 const MAX_COLUMNS = 4096
 
-/** Where a column lies; -1 when the CSV does not have it. */
+/** The index of a column; -1 if the CSV does not have it. */
 export interface SampleColumns {
   readonly timeStamp: number
   readonly elapsed: number
@@ -45,7 +45,7 @@ export type Layout =
   | (Dialect & { readonly shape: 'tidy'; readonly at: TidyColumns })
   | { readonly shape: 'unknown' }
 
-/** The first line without byte-order mark and line break, and where the rows begin; undefined while the line is not there whole. */
+/** The first line without byte-order mark and line break, and where the rows begin; undefined while the line is incomplete. */
 export function cutHeader(
   bytes: Uint8Array,
   isAll: boolean
@@ -58,7 +58,7 @@ export function cutHeader(
   return { line: bytes.slice(start, Math.max(start, end)), length: lineEnd < 0 ? bytes.length : lineEnd + 1 }
 }
 
-/** Recognises the shape by the names in the header line, whatever their order and delimiter. */
+/** Recognizes the format by the names in the header line, whatever their order and delimiter. */
 export function readHeader(line: Uint8Array): Layout {
   for (const delimiter of DELIMITERS) {
     const names = namesOf(line, delimiter.charCodeAt(0))

@@ -4,10 +4,10 @@ const LF = 10
 const CR = 13
 const QUOTE = 34
 
-/** What can be wrong with a row before anyone looks at its fields. */
+/** What can be wrong with a row before its fields are read. */
 export type RowFault = 'unclosed-quote' | 'text-after-quote' | 'nul-byte'
 
-/** One row of the buffer: where its fields lie. Reused for every row, so nobody may keep it. */
+/** The positions of one row's fields in the buffer. Reused for every row, so do not keep it. */
 export interface Row {
   buffer: Uint8Array
   /** From the first byte of the row to the line break. */
@@ -15,27 +15,27 @@ export interface Row {
   end: number
   /** The file ended where a line break should have been. */
   isUnended: boolean
-  /** As found, which may be more than there are starts and ends for. */
+  /** The actual number, which may exceed that of starts and ends. */
   columns: number
   readonly starts: Int32Array
   readonly ends: Int32Array
-  /** 1 where a field holds doubled quotes; `hasEscapes` when any does. */
+  /** 1 if a field contains doubled quotes; `hasEscapes` if any does. */
   readonly escapes: Uint8Array
   hasEscapes: boolean
   fault: RowFault | undefined
 }
 
 export interface Block {
-  /** One byte longer than what it holds, for a line break to stop at. */
+  /** One byte longer than its content, for a line break to stop at. */
   readonly buffer: Uint8Array
   readonly length: number
-  /** No row is begun at or after this place. */
+  /** No row is started at or after this position. */
   readonly limit: number
-  /** Nothing follows, so that a missing final line break is no reason to wait. */
+  /** Nothing follows, so do not wait for a missing final line break. */
   readonly isLast: boolean
 }
 
-/** Cuts blocks of bytes into rows of fields: first all bytes that mean something are located, then rows are made of their places. */
+/** Splits blocks of bytes into rows and fields: first it locates all significant bytes, then it builds rows from their positions. */
 export class RowSplitter {
   readonly #marks: Uint8Array
   readonly #delimiter: number
@@ -62,7 +62,7 @@ export class RowSplitter {
     }
   }
 
-  /** Hands every whole row to `take` and returns where the first one begins that is not whole or not to be begun. */
+  /** Passes every complete row to `take` and returns where the first one begins that is incomplete or beyond the limit. */
   split(block: Block, take: (row: Row) => void): number {
     const { buffer, length } = block
     let count = this.#locate(buffer, length)
@@ -86,7 +86,7 @@ export class RowSplitter {
     return start
   }
 
-  /** A quote that is never closed swallows all that follows; what it swallowed is one bad row. */
+  /** An unclosed quote swallows everything after it; all of that is one bad row. */
   #endUnclosed(block: Block, start: number, take: (row: Row) => void): number {
     const row = this.#row
     row.start = start
@@ -108,7 +108,7 @@ export class RowSplitter {
     return count
   }
 
-  /** Reads the row at `start`, whose first place has the index `next`; returns the index after it, or -1 when it is not whole. */
+  /** Reads the row at `start`, whose first position has the index `next`; returns the index after it, or -1 if it is incomplete. */
   #readRow(start: number, next: number, count: number): number {
     const row = this.#row
     const { buffer, starts, ends } = row
@@ -198,7 +198,7 @@ function isBlank(row: Row): boolean {
   return row.end === row.start || row.buffer[row.start] === CR
 }
 
-/** Where the row at `start` has its line break; -1 when that lies at or behind `to`. */
+/** The position of the line break of the row at `start`; -1 if it is at or after `to`. */
 export function findRowEnd(
   bytes: Uint8Array,
   { start, to, delimiter }: { start: number; to: number; delimiter: number }

@@ -2,12 +2,12 @@
 
 const ZERO = 48
 
-/** The whole number written from `start` to `end` in plain digits; -1 for anything else. */
+/** The whole number in plain digits from `start` to `end`; -1 for anything else. */
 export function readDigits(buffer: Uint8Array, start: number, end: number): number {
   const length = end - start
   if (length < 10) return readShortDigits(buffer, start, end)
   if (length > 15) return -1
-  // In two halves, each a small integer: one long multiplication in floating point would take twice as long.
+  // In two halves, each a small integer: one long floating-point multiplication would take twice as long.
   const high = readShortDigits(buffer, start, end - 6)
   const low = readShortDigits(buffer, end - 6, end)
   return high < 0 || low < 0 ? -1 : high * 1e6 + low
@@ -27,13 +27,13 @@ function readShortDigits(buffer: Uint8Array, start: number, end: number): number
 const DATE =
   /^(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?:[T ](\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?)? ?(Z|UTC|[+-]\d{2}:?\d{2})?$/
 
-/** Epoch ms of a date written year first, taken as UTC where it names no offset; undefined when it is none. */
+/** Epoch ms of a date written year first, in UTC unless it has an offset; undefined if it is not a date. */
 export function readDate(text: string): number | undefined {
   const found = DATE.exec(text)
   if (found === null) return undefined
   const [, year, month, day, hour = '0', minute = '0', second = '0', fraction = '', offset = 'Z'] = found
   const date = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)))
-  // Date.UTC turns the 31st of February into a day of March.
+  // Date.UTC turns 31 February into a day in March.
   if (date.getUTCMonth() !== Number(month) - 1 || date.getUTCDate() !== Number(day)) return undefined
   if (Number(hour) > 23 || Number(minute) > 59 || Number(second) > 60) return undefined
   const timeMs = Number(hour) * 3_600_000 + Number(minute) * 60_000 + Number(second) * 1000

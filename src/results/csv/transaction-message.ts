@@ -1,2 +1,2 @@
-/** What JMeter writes as the response message of a transaction controller's own row; the number of its samples follows. */
+/** JMeter's response message for a transaction controller's own row; the number of its samples follows. */
 export const TRANSACTION_MESSAGE = new TextEncoder().encode('Number of samples in transaction : ')

@@ -1,26 +1,26 @@
-/** Which samples a figure is about; an absent key stands for all of them. */
+/** Which samples a figure covers; an absent key means all of them. */
 export interface Scope {
   readonly label?: string
   readonly region?: string
   readonly grid?: string
 }
 
-/** The figures of one scope. `undefined` means that the CSVs do not hold what the figure needs; it is never a zero in disguise. */
+/** The figures of one scope. `undefined` means that the CSVs do not have the data for the figure; it never means zero. */
 export interface Figures {
   readonly samples: number
   readonly failures: number
   /** 0 to 1. */
   readonly errorRate: number | undefined
-  /** Samples a second over the span of the whole run, in every scope. */
+  /** Samples per second over the whole run, in every scope. */
   readonly throughput: number | undefined
   readonly meanMs: number | undefined
   readonly minMs: number | undefined
   readonly maxMs: number | undefined
-  /** Mean number of concurrent users; only the tidy CSVs have it. */
+  /** Mean number of concurrent users; only tidy CSVs have it. */
   readonly concurrency: number | undefined
   /** Nearest rank; `percent` is above 0 and at most 100. */
   percentileMs(percent: number): number | undefined
-  /** Satisfied up to the target, tolerated up to four times the target, failed samples frustrated. */
+  /** Satisfied up to the target, tolerating up to four times the target, failed samples frustrated. */
   apdex(targetMs: number): number | undefined
 }
 
@@ -29,10 +29,10 @@ export interface Source {
   readonly grid: string
   readonly region: string
   readonly shape: 'samples' | 'tidy' | 'unknown'
-  /** The header line as found, shortened; empty when there was none. */
+  /** The header line as found, shortened; empty if there was none. */
   readonly header: string
   readonly rows: number
-  /** Why this CSV cannot be taken as evidence, whole or in part; empty when all of it was read. */
+  /** Why this CSV is not evidence, completely or in part; empty if all of it was read. */
   readonly problems: readonly string[]
 }
 
@@ -51,16 +51,16 @@ export interface TimeSeries {
 
 /** How often samples failed for one reason. */
 export interface ErrorCount {
-  /** Undefined where the reasons of several labels are counted together. */
+  /** Undefined if several labels are counted together. */
   readonly label: string | undefined
-  /** The response code; empty where there was none. */
+  /** The response code; empty if there was none. */
   readonly code: string
-  /** What the assertion said, or else the response message; on one line and shortened. */
+  /** The assertion's message, or else the response message; on one line and shortened. */
   readonly message: string
   readonly count: number
 }
 
-/** All grids' CSVs as one population, to be asked for the figures of any scope. */
+/** All grids' CSVs as one population, with the figures of any scope. */
 export interface Measurements {
   readonly sources: readonly Source[]
   /** Epoch ms of the first start and of the last end. */
@@ -70,11 +70,11 @@ export interface Measurements {
   readonly regions: readonly string[]
   readonly grids: readonly string[]
   readonly series: TimeSeries | undefined
-  /** Undefined when no sample is in the scope. */
+  /** Undefined if the scope has no samples. */
   figures(scope: Scope): Figures | undefined
   /**
-   * Why samples of the scope failed, the most frequent reason first, at most 20 for each label, and the rest together as the last entry. The
-   * counts add up to the overall failures. Empty where the CSVs are tidy, which do not say.
+   * Why samples of the scope failed, the most frequent reason first, at most 20 per label, and the rest combined as the
+   * last entry. The counts add up to the overall failures. Empty for tidy CSVs, which do not say.
    */
   errors(scope: Scope): readonly ErrorCount[]
 }

@@ -11,10 +11,10 @@ interface IndexedSource {
   readonly tidy: TidyIndex | undefined
 }
 
-/** The figures of a label are quickly made again, and those of ten thousand would take too much room. */
+/** A label's figures are cheap to compute again, and those of ten thousand would take too much memory. */
 const MAX_KEPT_LABELS = 1000
 
-/** Makes one population of the CSVs of all grids. */
+/** Combines the CSVs of all grids into one population. */
 export function mergeScans(results: readonly ScanResult[]): Measurements {
   const sources = results.map((scan) => ({
     scan,
@@ -50,7 +50,7 @@ export function mergeScans(results: readonly ScanResult[]): Measurements {
   }
 }
 
-/** Undefined keys stand for all, as absent ones do. */
+/** Undefined keys mean all, like absent ones. */
 type AnyScope = { readonly [Key in keyof Scope]: Scope[Key] | undefined }
 
 function chooseSources(sources: readonly IndexedSource[], scope: AnyScope): IndexedSource[] {
@@ -75,7 +75,7 @@ function sumScope(
 function makeFigures(samples: SampleSum, tidy: TidySum, span: Span | undefined): Figures {
   const count = samples.samples + tidy.samples
   const failures = samples.failures + tidy.failures
-  // A share of the samples without its times leaves no room for a percentile of all.
+  // If some of the samples have no times, there is no percentile of all.
   const times = tidy.samples > 0 ? undefined : samples.times
   const sumMs = addKnown(samples.samples > 0 ? samples.times?.sumMs : 0, tidy.sumMs)
   const seconds = span === undefined ? 0 : (span.endMs - span.startMs) / 1000
@@ -106,7 +106,7 @@ function meanOf(values: readonly number[]): number | undefined {
   return values.length === 0 ? undefined : values.reduce((sum, value) => sum + value, 0) / values.length
 }
 
-/** From the first start to the last end; undefined when a CSV with rows does not say when they were. */
+/** From the first start to the last end; undefined if a CSV with rows has no times. */
 function spanOf(sources: readonly IndexedSource[]): Span | undefined {
   const spans = sources.flatMap(({ scan, tidy }): readonly Span[] =>
     tidy === undefined ? scan.parts : [tidy]
@@ -145,8 +145,8 @@ function listProblems({ shape, header, rows, problems, problemCount }: ScanResul
   if (problemCount > problems.length)
     texts.push(`${problemCount - problems.length} more rows could not be read`)
   if (texts.length > 0) return texts
-  if (shape === 'unknown') return [header === '' ? 'it is empty' : 'its header is not one of a known shape']
-  return rows === 0 ? ['it has a header and no rows'] : []
+  if (shape === 'unknown') return [header === '' ? 'it is empty' : 'its header is not recognized']
+  return rows === 0 ? ['it has a header but no rows'] : []
 }
 
 function listOf(names: readonly string[]): string[] {

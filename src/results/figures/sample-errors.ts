@@ -43,7 +43,7 @@ function addPart(byLabel: Map<string, LabelErrors>, { errors }: SamplePart, labe
 
 type Sortable = Omit<ErrorCount, 'label'> & { readonly label?: string | undefined }
 
-/** By count, and in a fixed order where the counts are equal. */
+/** By count, and in a fixed order if the counts are equal. */
 function compare(a: Sortable, b: Sortable): number {
   if (a.count !== b.count) return b.count - a.count
   const [textA, textB] = [a, b].map(({ label = '', code, message }) => [label, code, message].join('\n'))

@@ -2,7 +2,7 @@
 import { Distribution, type Run } from '../counts/distribution.js'
 import { CELLS_A_LABEL, type SamplePart, type ScanResult } from '../counts/scan-result.js'
 
-/** What sample CSVs say of a scope. Without an `elapsed` column in each of them there are counts and no times. */
+/** What sample CSVs say about a scope. Unless each has an `elapsed` column there are counts but no times. */
 export interface SampleSum {
   readonly samples: number
   readonly failures: number
@@ -23,7 +23,7 @@ export interface Place {
   readonly label: number
 }
 
-/** Finds what a sample CSV says of a label, or of all of them. */
+/** Finds what a sample CSV says about a label, or about all of them. */
 export class SampleIndex {
   /** What counts overall: each request once, as in the total of JMeter's dashboard, and transactions whose requests have no rows. */
   readonly #everything: readonly Place[]
@@ -50,7 +50,7 @@ export class SampleIndex {
   }
 }
 
-/** Adds up the places of one scope, from as many CSVs as there are. */
+/** Adds up one scope over all CSVs. */
 export function sumSamples(scope: readonly Place[]): SampleSum {
   const passed: Run[] = []
   const failed: Run[] = []

@@ -18,8 +18,8 @@ export interface Span {
 }
 
 /**
- * Draws the time lines of sample CSVs as one. A sample is counted where it ended. Threads are the most that were active in a bucket,
- * added over the grids; a list in `grids` holds the stretches of one grid.
+ * Combines the time lines of sample CSVs. A sample is counted where it ended. Threads are the maximum active in a bucket,
+ * summed over the grids; a list in `grids` has the stretches of one grid.
  */
 export function drawSamples(grids: readonly (readonly TimeLineScan[])[], span: Span): TimeSeries | undefined {
   const lines = grids.flat()
@@ -44,7 +44,7 @@ export function drawSamples(grids: readonly (readonly TimeLineScan[])[], span: S
   return toSeries(points, bucketMs)
 }
 
-/** Draws tidy CSVs: they have no percentiles, and their users stand for threads. */
+/** The series of tidy CSVs: they have no percentiles, and their users are shown as threads. */
 export function drawTidy(
   buckets: readonly TidyBucket[],
   bucketMs: number,

@@ -1,21 +1,21 @@
 import type { ScanResult, TidyBucket } from '../counts/scan-result.js'
 
-/** The labels under which a tidy CSV speaks of everything, in order of trust; its other labels add up to the same. */
+/** The labels under which a tidy CSV reports the total, preferred first; its other labels add up to the same. */
 const OVERALL = ['__all', '']
-/** How long a bucket lasts, unless the CSV shows shorter ones. */
+/** The duration of a bucket, unless the CSV has shorter ones. */
 const BUCKET_MS = 15_000
 
-/** What tidy CSVs say of a scope. */
+/** What tidy CSVs say about a scope. */
 export interface TidySum {
   readonly samples: number
   readonly failures: number
-  /** Response times weighted by the samples they stand for; undefined when a bucket with samples does not say. */
+  /** Response times weighted by their samples; undefined if a bucket with samples has none. */
   readonly sumMs: number | undefined
-  /** Users at each time that says, to be added to those of other grids. */
+  /** Users by time, to be added to those of other grids. */
   readonly users: ReadonlyMap<number, number>
 }
 
-/** Finds what a tidy CSV says of a label, or of all of them, bucket by bucket. */
+/** Finds what a tidy CSV says about a label, or about all of them, bucket by bucket. */
 export class TidyIndex {
   readonly bucketMs: number
   readonly startMs: number
@@ -45,7 +45,7 @@ export class TidyIndex {
   }
 }
 
-/** Adds up the buckets of one scope, from as many CSVs as there are. */
+/** Adds up the buckets of one scope over all CSVs. */
 export function sumTidy(buckets: readonly TidyBucket[]): TidySum {
   const users = new Map<number, number>()
   let [samples, failures, sumMs] = [0, 0, 0]
@@ -59,7 +59,7 @@ export function sumTidy(buckets: readonly TidyBucket[]): TidySum {
   return { samples, failures, sumMs: Number.isNaN(sumMs) ? undefined : sumMs, users }
 }
 
-/** Samples of a bucket, passed and failed: a row that is not there stands for none. */
+/** Samples of a bucket, passed and failed: a missing row means none. */
 export function samplesOf(bucket: TidyBucket): number {
   return orZero(bucket.passed) + orZero(bucket.failed)
 }
@@ -68,7 +68,7 @@ export function orZero(value: number): number {
   return Number.isNaN(value) ? 0 : value
 }
 
-/** One time's bucket for everything: figure by figure from the overall rows, or from the labels where there are none. */
+/** The total of one bucket: figure by figure from the overall rows, or from the labels if there are none. */
 function joinEverything(buckets: readonly TidyBucket[]): TidyBucket {
   const named = OVERALL.map((name) => joinBuckets(buckets.filter(({ label }) => label === name)))
   const labelled = joinBuckets(buckets.filter(({ label }) => !OVERALL.includes(label)))

@@ -4,14 +4,14 @@ import type { KernelExports } from './kernel-module.js'
 import type { KernelMemory } from './kernel-memory.js'
 import type { TimeLine } from '../counts/time-line.js'
 
-/** Room in front of the first row, for those that come late. The rest is a few more than a time line can have. */
+/** Space before the first row, for late ones. The rest is a few more than a time line can have. */
 const SLOTS_BEFORE = 8
-/** Wider buckets would not fit the kernel's numbers; finer ones than the time line's do no harm. */
+/** Wider buckets would not fit the kernel's numbers; narrower ones than the time line's are harmless. */
 const MAX_SHIFT = 12
-/** A row out of the ordinary is no reason to move; many are. */
+/** A single outlier is no reason to move; many are. */
 const MISSES_TO_MOVE = 256
 
-/** The part of the time line that the kernel counts in: a window that moves when too many rows miss it. */
+/** The part of the time line that the kernel counts in: a window that moves if too many rows miss it. */
 export class KernelLine {
   readonly #exports: KernelExports
   readonly #memory: KernelMemory
@@ -32,7 +32,7 @@ export class KernelLine {
     this.#misses++
   }
 
-  /** Goes to where the time line is, if it is worth while. */
+  /** Moves to where the time line is, if it is worthwhile. */
   follow(line: TimeLine): void {
     if (this.#misses < MISSES_TO_MOVE) return
     this.moveTo(line)
@@ -44,7 +44,7 @@ export class KernelLine {
     this.#exports.moveLine(BigInt(this.#fromMs), shift)
   }
 
-  /** Hands over what was counted. */
+  /** Transfers what was counted. */
   moveTo(line: TimeLine): void {
     const { ints } = this.#memory
     for (let slot = 0; slot < LINE_SLOTS; slot++) {

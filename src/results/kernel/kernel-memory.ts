@@ -1,6 +1,6 @@
 import type { GrowingMemory } from './kernel-module.js'
 
-/** Looks into the kernel's memory. Views are kept: a few for every block would be most of the garbage of a scan. */
+/** Reads the kernel's memory. Views are cached: a few per block would be most of the garbage of a scan. */
 export class KernelMemory {
   readonly #memory: GrowingMemory
   #bytes = new Uint8Array(0)
@@ -26,7 +26,7 @@ export class KernelMemory {
     return this.#ints
   }
 
-  /** When the memory grows, views of it become empty. */
+  /** When the memory grows, its views become empty. */
   #view(): void {
     this.#bytes = new Uint8Array(this.#memory.buffer)
     this.#shorts = new Uint16Array(this.#memory.buffer)

@@ -10,7 +10,7 @@ export interface GrowingMemory {
   readonly buffer: ArrayBuffer
 }
 
-/** What ./assembly/index.ts exports. Numbers that are addresses count from the start of the memory; any call may make the memory grow. */
+/** The exports of ./assembly/index.ts. Addresses count from the start of the memory; any call may make the memory grow. */
 export interface KernelExports {
   readonly memory: GrowingMemory
   prepare(): void
@@ -47,10 +47,10 @@ export interface KernelExports {
   sortPages(): number
 }
 
-/** Null where WebAssembly with vectors is not to be had. */
+/** Null if WebAssembly SIMD is not available. */
 let compiled: object | null | undefined
 
-/** A kernel with a memory of its own; undefined where WebAssembly with vectors is not to be had. */
+/** A kernel with its own memory; undefined if WebAssembly SIMD is not available. */
 export function startKernel(): KernelExports | undefined {
   compiled ??= compile()
   if (compiled === null) return undefined

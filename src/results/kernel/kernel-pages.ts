@@ -38,7 +38,7 @@ export function readPages(exports: KernelExports, memory: KernelMemory, cells: n
   return { offsets, values: values.slice(0, next), counts: counts.slice(0, next) }
 }
 
-/** How often counts have begun again at zero, by their places among the shorts. */
+/** How often counts have wrapped around, by their index among the shorts. */
 function readWraps(exports: KernelExports, memory: KernelMemory): Map<number, number> {
   const wraps = new Map<number, number>()
   for (const address of memory.ints.subarray(exports.wrapsStart() / 4, exports.wrapsStop() / 4)) {

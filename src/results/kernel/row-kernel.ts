@@ -28,8 +28,8 @@ import { findRowEnd } from '../csv/row-splitter.js'
 import type { CountedRuns } from '../counts/histogram.js'
 import type { SampleColumns } from '../csv/header.js'
 
-// Ordinary rows are read and counted by the kernel, which is written in AssemblyScript (./kernel/assembly): it looks at 64 bytes at once, which
-// JavaScript cannot. It knows no problems: a row that it does not understand is left to the RowSplitter and the SampleReader, which
+// The kernel, written in AssemblyScript (./kernel/assembly), reads and counts ordinary rows: it processes 64 bytes at once, which
+// JavaScript cannot. It reports no problems: a row that it does not understand is left to the RowSplitter and the SampleReader, which
 // alone decide what a row means.
 
 export interface KernelLayout {
@@ -38,20 +38,20 @@ export interface KernelLayout {
   readonly at: SampleColumns
 }
 
-/** Whoever takes the rows that the kernel leaves. */
+/** Takes the rows that the kernel leaves. */
 export interface RowTaker {
-  /** So many rows in front of the next one were counted. */
+  /** This many rows before the next one were counted. */
   skip(rows: number): void
-  /** Takes the row from `start` to its line break at `end`; returns the number of its label, if it has a number. */
+  /** Takes the row from `start` to its line break at `end`; returns the number of its label, if it has one. */
   take(bytes: Uint8Array, start: number, end: number): number | undefined
-  /** Takes note of a row that was counted, under the label of that number, and had failed. */
+  /** Takes a row that was counted under this label number, and had failed. */
   takeFailure(label: number, row: FailedRow): void
 }
 
-/** A row that was counted. Reused for every row, so nobody may keep it. */
+/** A row that was counted. Reused for every row, so do not keep it. */
 export interface FailedRow {
   readonly bytes: Uint8Array
-  /** Where the column lies in the bytes, its quotes included. */
+  /** The position of the column in the bytes, including its quotes. */
   start(column: number): number
   end(column: number): number
 }
@@ -59,7 +59,7 @@ export interface FailedRow {
 const CR = 13
 const MAX_COLUMNS = 1024
 
-/** Counts rows of a sample CSV that lie in its own memory. */
+/** Counts rows of a sample CSV in its own memory. */
 export class RowKernel {
   readonly line: KernelLine
   readonly #exports: KernelExports
@@ -91,7 +91,7 @@ export class RowKernel {
     this.#memory.bytes.set(TRANSACTION_MESSAGE, message)
   }
 
-  /** Undefined where WebAssembly with vectors is not to be had, or for a header beyond all measure. */
+  /** Undefined if WebAssembly SIMD is not available, or for an absurdly long header. */
   static make(layout: KernelLayout): RowKernel | undefined {
     if (layout.columns > MAX_COLUMNS) return undefined
     const exports = startKernel()
@@ -113,12 +113,12 @@ export class RowKernel {
     this.#exports.leaveOutBefore(BigInt(Math.ceil(startMs)))
   }
 
-  /** Whether it has come to a row that may be a transaction's: it cannot go on from there. */
+  /** Whether it has reached a row that may be a transaction's: it cannot continue from there. */
   get isStopped(): boolean {
     return this.#exports.hasStopped() !== 0
   }
 
-  /** Where the bytes are to be put. Any other call may make it lie elsewhere. */
+  /** Where to put the bytes. Any other call may move it. */
   get room(): Uint8Array {
     if (this.#room.length === 0) {
       this.#room = this.#memory.bytes.subarray(this.#address, this.#address + this.#capacity)
@@ -126,7 +126,7 @@ export class RowKernel {
     return this.#room
   }
 
-  /** Makes the room larger; the bytes in it are kept. */
+  /** Enlarges the buffer and keeps its bytes. */
   resize(capacity: number): void {
     const address = this.#exports.reserve(capacity)
     this.#memory.bytes.copyWithin(address, this.#address, this.#address + this.#capacity)
@@ -135,7 +135,7 @@ export class RowKernel {
     this.#room = new Uint8Array(0)
   }
 
-  /** Takes the whole rows of the first `length` bytes that begin in `from` to `limit`, and says where the next one begins. */
+  /** Reads the complete rows of the first `length` bytes that begin in `from` to `limit`, and returns where the next one begins. */
   takeRows(span: { from: number; length: number; limit: number }, taker: RowTaker): number {
     const to = this.#address + span.length
     const limit = Math.min(this.#address + span.limit, to)
@@ -147,7 +147,7 @@ export class RowKernel {
       start = next
       if (state === INDEXED_ALL || start >= limit || this.isStopped) break
       if (state === INDEXED_FULL && isProgress) continue
-      // The row at hand is beyond the kernel.
+      // The kernel cannot handle the current row.
       const end = findRowEnd(this.#memory.bytes, { start, to, delimiter: this.#delimiter })
       if (end < 0) break
       taker.take(this.#memory.bytes, start, end)
@@ -156,7 +156,7 @@ export class RowKernel {
     return start - this.#address
   }
 
-  /** Counts the time of a row that others have taken, if it is not too long; says whether it was counted. */
+  /** Counts the time of a row that others have read, if it is not too long; returns whether it was counted. */
   countTime(cell: number, elapsedMs: number): boolean {
     if (elapsedMs >>> TIME_BITS !== 0) return false
     this.#exports.countTime(cell, elapsedMs)
@@ -168,7 +168,7 @@ export class RowKernel {
     return readPages(this.#exports, this.#memory, cells)
   }
 
-  /** First start and last end of the rows that were counted. */
+  /** First start and last end of the counted rows. */
   get span(): readonly [startMs: number, endMs: number] {
     const [start, end] = [this.#exports.firstStart(), this.#exports.lastEnd()]
     return start > end ? [Infinity, -Infinity] : [Number(start), Number(end)]
@@ -206,7 +206,7 @@ export class RowKernel {
   }
 }
 
-/** Reads the places of a failed row's columns from its record. */
+/** Reads the positions of a failed row's columns from its record. */
 class FailedRecord implements FailedRow {
   readonly #memory: KernelMemory
   readonly #last: number

@@ -8,7 +8,7 @@ const LF = 10
 const HEADER_BYTES = 64 * 1024
 const WINDOW_BYTES = 64 * 1024
 const MAX_GUESSES = 200
-/** What the thread that is already there reads while the others start. */
+/** What the main thread reads while the others start. */
 const HEAD_START_BYTES = 24 * 1024 * 1024
 
 export interface ResultFile {
@@ -20,8 +20,8 @@ export interface ResultFile {
 }
 
 /**
- * Cuts a sample CSV into about `count` stretches of rows. Where a row begins in the middle of a file can only be guessed, for
- * a line break may lie within quotes: whoever scans the stretches has to see that each begins where the one before it ended.
+ * Splits a sample CSV into about `count` stretches of rows. Where a row begins in the middle of a file can only be guessed,
+ * because a line break may be within quotes: the caller must check that each stretch begins where the previous one ended.
  */
 export function planStretches(file: ResultFile, count: number): [Stretch, ...Stretch[]] {
   const handle = openSync(file.path, 'r')
@@ -31,7 +31,7 @@ export function planStretches(file: ResultFile, count: number): [Stretch, ...Str
     const beginning = read(handle, 0, HEADER_BYTES)
     const header = cutHeader(beginning, size <= HEADER_BYTES)
     if (header === undefined || readHeader(header.line).shape !== 'samples') return [whole]
-    // Most files with transactions have some from the start, and these are read in one go.
+    // Most files with transactions have some near the start, and must be read in one go.
     if (Buffer.from(beginning).includes(Buffer.from(TRANSACTION_MESSAGE))) return [whole]
     const starts = [0]
     const headStart = size > count * HEAD_START_BYTES ? HEAD_START_BYTES : 0
@@ -52,7 +52,7 @@ export function planStretches(file: ResultFile, count: number): [Stretch, ...Str
   }
 }
 
-/** The first line of the window that reads as a row without fault: a line within quotes hardly ever does. */
+/** The first line of the window that parses as a valid row: a line within quotes hardly ever does. */
 function guessRowStart(window: Uint8Array, header: Uint8Array): number | undefined {
   let start = window.indexOf(LF) + 1
   for (let guesses = 0; guesses < MAX_GUESSES && start > 0 && start < window.length; guesses++) {

@@ -10,16 +10,16 @@ import type { ScanResult } from '../counts/scan-result.js'
 /** Below this a thread takes longer to start than it saves. */
 const THREADS_FROM_BYTES = 64 * 1024 * 1024
 const MAX_THREADS = 4
-/** Beside this module when it is compiled, and beside its folder when it is bundled. */
+/** Next to this module when compiled, and next to its folder when bundled. */
 const WORKER_PLACES = ['./scan-worker.js', '../scan-worker/index.js']
 
 export interface ScanFilesOptions {
-  /** How many threads to scan in; 1 is this one alone. */
+  /** The number of threads; 1 is only this one. */
   readonly threads?: number
   readonly workerUrl?: URL
 }
 
-/** Scans CSVs at rest, in several threads where that is faster. The figures are the same either way. */
+/** Scans complete CSV files, in several threads if that is faster. The figures are the same either way. */
 export async function scanFiles(
   files: readonly ResultFile[],
   options: ScanFilesOptions = {}
@@ -42,7 +42,7 @@ function chooseThreads(files: readonly ResultFile[]): number {
   return bytes < THREADS_FROM_BYTES ? 1 : Math.min(availableParallelism(), MAX_THREADS)
 }
 
-/** Scans every stretch, each thread taking the next one when it is done with its last. */
+/** Scans every stretch; each thread takes the next one when it is done. */
 async function scanAll(
   stretches: readonly Stretch[],
   threads: number,
@@ -54,7 +54,7 @@ async function scanAll(
     for (const stretch of waiting) scans.set(stretch, await scan(stretch))
   }
   const helpers = workerUrl === undefined ? 0 : Math.min(threads, stretches.length) - 1
-  // This thread works too, and first: it need not be started.
+  // This thread works too, and first: it is already running.
   const crew = [work(scanStretch)]
   for (let i = 0; i < helpers && workerUrl !== undefined; i++) crew.push(withWorker(workerUrl, work))
   await Promise.all(crew)
@@ -65,14 +65,14 @@ async function withWorker(
   url: URL,
   work: (scan: (stretch: Stretch) => Promise<StretchScan>) => Promise<void>
 ): Promise<void> {
-  // Nothing that lives long is young here; without a limit the room for it grows with the file.
+  // Nothing long-lived is in the young generation here; without a limit it grows with the file.
   const worker = new Worker(url, { resourceLimits: { maxYoungGenerationSizeMb: 8 } })
   let isAlive = true
   try {
     await work(async (stretch) => {
       const scan = isAlive ? await askWorker(worker, stretch) : undefined
       isAlive = scan !== undefined
-      // Without its thread a stretch is scanned here; and if the file is to blame, this says so.
+      // If its thread failed, scan the stretch here; if the file is the problem, this reports it.
       return scan ?? scanStretch(stretch)
     })
   } finally {
@@ -80,10 +80,10 @@ async function withWorker(
   }
 }
 
-/** Undefined when the thread ended without an answer. */
+/** Undefined if the thread ended without an answer. */
 function askWorker(worker: Worker, stretch: Stretch): Promise<StretchScan | undefined> {
   return new Promise((resolve) => {
-    // Only our own listeners are taken away again: a worker has some of its own, without which it falls silent.
+    // Only remove our own listeners: a worker has its own, without which it stops responding.
     const settle = (scan: StretchScan | undefined) => {
       worker.off('message', settle).off('error', giveUp).off('exit', giveUp)
       resolve(scan)
@@ -94,12 +94,12 @@ function askWorker(worker: Worker, stretch: Stretch): Promise<StretchScan | unde
   })
 }
 
-/** Puts a file's stretches together, and reads anew those whose start was guessed wrong. */
+/** Joins a file's stretches, and reads those again whose start was guessed wrong. */
 async function verifyStretches(
   plan: readonly [Stretch, ...Stretch[]],
   scans: ReadonlyMap<Stretch, StretchScan>
 ): Promise<ScanResult> {
-  // A transaction's requests may lie in another stretch, so that such a file has to be read in one go.
+  // A transaction's requests may be in another stretch, so such a file must be read in one go.
   if (plan.length > 1 && plan.some((stretch) => scans.get(stretch)?.result.hasTransactions === true)) {
     return (await scanStretch({ ...plan[0], to: Infinity })).result
   }
@@ -114,6 +114,6 @@ async function verifyStretches(
     next = scan.next
   }
   const [first, ...others] = results
-  if (first === undefined) throw new Error('A file has no stretch to scan')
+  if (first === undefined) throw new Error('A file has nothing to scan')
   return joinScans([first, ...others])
 }

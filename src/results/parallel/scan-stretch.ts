@@ -19,14 +19,14 @@ export interface Stretch {
 
 export interface StretchScan {
   readonly result: ScanResult
-  /** Where the row after the last one begins: the only place at which the next stretch is right to start. */
+  /** Where the row after the last one begins: the only correct start of the next stretch. */
   readonly next: number
 }
 
 const READS_IN_ONE_GO = 32
 const LARGE_BYTES = 1024 * 1024
 
-/** Scans a stretch of a file at rest. Now and then it lets others have their turn, which in a thread of its own costs nothing. */
+/** Scans a stretch of a complete file. Yields to the event loop now and then, which costs nothing in a separate thread. */
 export async function scanStretch(stretch: Stretch): Promise<StretchScan> {
   const { path, grid, region, from, to, header, countFromMs } = stretch
   const scanner = new ByteScanner({
@@ -41,7 +41,7 @@ export async function scanStretch(stretch: Stretch): Promise<StretchScan> {
   const file = openSync(path, 'r')
   try {
     let position = from
-    // Made once: a view and a function for every read would be most of the garbage of a scan.
+    // Created once: a view and a function per read would be most of the garbage of a scan.
     const read = (buffer: Uint8Array, at: number, end: number) =>
       readSync(file, buffer, at, end - at, position)
     for (let reads = 1; !scanner.isDone; reads++) {
@@ -57,7 +57,7 @@ export async function scanStretch(stretch: Stretch): Promise<StretchScan> {
   return { result, next: scanner.isStopped ? Infinity : from + scanner.consumed }
 }
 
-/** Makes the scans of a file's stretches, in their order, the scan of the file. */
+/** Combines the scans of a file's stretches, in order, into the scan of the file. */
 export function joinScans(scans: readonly [ScanResult, ...ScanResult[]]): ScanResult {
   return {
     ...scans[0],

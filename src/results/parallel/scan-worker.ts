@@ -1,7 +1,7 @@
 import { parentPort } from 'node:worker_threads'
 import { scanStretch, type Stretch, type StretchScan } from './scan-stretch.js'
 
-/** The counts of many labels are large: they are handed over, not copied. */
+/** The counts of many labels are large: transfer them instead of copying. */
 function buffersOf({ result }: StretchScan): ArrayBuffer[] {
   const arrays = result.parts.flatMap(({ sums, minima, maxima, times, line }) => [
     ...[sums, minima, maxima, times.offsets, times.values, times.counts],
@@ -11,7 +11,7 @@ function buffersOf({ result }: StretchScan): ArrayBuffer[] {
   return [...new Set(arrays.map(({ buffer }) => buffer as ArrayBuffer))]
 }
 
-// A failure to read ends this thread; whoever waits for the answer then reads the stretch itself and sees why.
+// A read failure ends this thread; the caller then reads the stretch itself and sees why.
 parentPort?.on('message', (stretch: Stretch) => {
   void scanStretch(stretch).then((scan) => parentPort?.postMessage(scan, buffersOf(scan)))
 })

@@ -8,39 +8,39 @@ import type { ScanResult } from '../counts/scan-result.js'
 
 const CR = 13
 const FIRST_CAPACITY = 16 * 1024
-/** Large enough for reads and calls to cost nothing, small enough to stay in the processor's cache. */
+/** Large enough to make reads and calls cheap, small enough to stay in the processor's cache. */
 const GOOD_CAPACITY = 128 * 1024
-/** A row that is longer is a quote that is never closed, or no CSV; memory has to end somewhere. */
+/** A longer row means an unclosed quote, or not a CSV; memory must be limited. */
 const MAX_ROW_BYTES = 16 * 1024 * 1024
 const SHOWN_HEADER = 300
-/** So much of what the kernel has counted is kept, to be looked at again at the first transaction. */
+/** How much of what the kernel has counted is kept, to be read again at the first transaction. */
 const HISTORY_BYTES = 8 * 1024
 
 export interface ByteScannerOptions {
   readonly grid: string
   readonly region: string
-  /** Rows that start before it are read, and left out of all counts. */
+  /** Rows that start before it are read but not counted. */
   readonly countFromMs?: number
-  /** Given for a stretch from the middle of a CSV, which has no header of its own. */
+  /** For a stretch from the middle of a CSV, which has no header. */
   readonly header?: Uint8Array
   /** Rows that begin at or after this many bytes belong to the next stretch. */
   readonly limit?: number
-  /** How large the buffer has to become before rows are counted by the kernel. */
+  /** The size of the buffer from which on the kernel counts the rows. */
   readonly kernelFrom?: number
-  /** For a file that is known to be large: the buffer need not grow to its size. */
+  /** For a file that is known to be large: the buffer starts at its final size. */
   readonly isLarge?: boolean
-  /** For a stretch among others: transactions cannot be understood there, and what comes after the first need not be read. */
+  /** For one of several stretches: transactions cannot be interpreted there, so nothing after the first one needs to be read. */
   readonly stopsAtTransaction?: boolean
 }
 
-/** Turns the bytes of one CSV, or of a stretch of it, into counts. Whoever has bytes writes them where `fill` says. */
+/** Turns the bytes of one CSV, or of a stretch of it, into counts. The caller writes the bytes where `fill` says. */
 export class ByteScanner {
   readonly #options: ByteScannerOptions
   readonly #limit: number
   readonly #problems = new RowProblems()
   #buffer: Uint8Array
   #length = 0
-  /** So many bytes at the buffer's start are rows that have been taken. */
+  /** This many bytes at the start of the buffer are rows that were already read. */
   #history = 0
   #consumed = 0
   #isEnded = false
@@ -51,7 +51,7 @@ export class ByteScanner {
   #kernelFrom: number
   #splitter: RowSplitter | undefined
   #reader: SampleReader | TidyReader | undefined
-  /** Of the row that was taken last. */
+  /** Of the last row that was read. */
   #label: number | undefined
 
   constructor(options: ByteScannerOptions) {
@@ -62,22 +62,22 @@ export class ByteScanner {
     if (options.header !== undefined) this.#useHeader(options.header)
   }
 
-  /** More bytes would not be looked at. */
+  /** Further bytes would be ignored. */
   get isDone(): boolean {
     return this.#isStopped || this.#consumed >= this.#limit
   }
 
-  /** What follows is not worth reading: no known shape, or a row without end. */
+  /** The rest is not worth reading: unknown format, or a row without end. */
   get isStopped(): boolean {
     return this.#isStopped
   }
 
-  /** Where the first row begins that was not read, from the first byte on. */
+  /** Where the first unread row begins, counted from the first byte. */
   get consumed(): number {
     return this.#consumed
   }
 
-  /** Has the next bytes written from `from` to, at most, `to`, which is never empty; `write` returns how many there were. */
+  /** Has the next bytes written from `from` to at most `to`, which is never empty; `write` returns how many there were. */
   fill(write: (buffer: Uint8Array, from: number, to: number) => number): number {
     // One byte stays free for the line break that ends the last row.
     const to = this.#buffer.length - 1
@@ -87,7 +87,7 @@ export class ByteScanner {
     return count
   }
 
-  /** Says what was read; more bytes may follow if the last ones were a whole row. */
+  /** The result so far; more bytes may follow if the last ones were a complete row. */
   end(): ScanResult {
     this.#isEnded = true
     this.#drain()
@@ -122,7 +122,7 @@ export class ByteScanner {
     if (isFull || this.#buffer.length < GOOD_CAPACITY) this.#grow()
   }
 
-  /** Makes room behind the bytes that are still needed. */
+  /** Makes space after the bytes that are still needed. */
   #drop(used: number): void {
     const isRoomy = this.#length - used < this.#buffer.length / 2
     this.#history = this.#kernel === undefined || !isRoomy ? 0 : Math.min(used, HISTORY_BYTES)
@@ -132,7 +132,7 @@ export class ByteScanner {
 
   #takeRows(from: number): number {
     const used = this.#kernel === undefined ? from : this.#takeCounted(this.#kernel, from)
-    // The kernel stops at the first row that is not whole, which at the end of the file is the last one.
+    // The kernel stops at the first incomplete row, which at the end of the file is the last one.
     return this.#kernel === undefined || this.#isEnded ? this.#takeSplit(used) : used
   }
 
@@ -146,7 +146,7 @@ export class ByteScanner {
     return used
   }
 
-  /** Takes all rows from here on itself. The row before a transaction's is not far, if there is one of the same thread at all. */
+  /** Reads all rows itself from here on. The row before a transaction's is close, if there is one of the same thread at all. */
   #leaveKernel(used: number): void {
     this.#kernel = undefined
     const reader = this.#reader
@@ -187,7 +187,7 @@ export class ByteScanner {
   }
 
   readonly #take = (row: Row): void => {
-    // CSVs that were written one after the other into one file repeat their header.
+    // Concatenated CSVs repeat their header.
     if (this.#isHeader(row)) return
     if (!(this.#reader instanceof SampleReader)) {
       this.#reader?.take(row)
@@ -204,7 +204,7 @@ export class ByteScanner {
     return end - start === header.length && header.every((byte, i) => byte === buffer[start + i])
   }
 
-  /** Returns how many bytes the header takes; 0 as long as it is not there whole. */
+  /** Returns the length of the header in bytes; 0 while it is incomplete. */
   #takeHeader(): number {
     const header = cutHeader(this.#buffer.subarray(0, this.#length), this.#isEnded)
     if (header === undefined) return 0
@@ -223,7 +223,7 @@ export class ByteScanner {
     }
     this.#splitter = new RowSplitter(layout.delimiter, layout.columns)
     const { columns } = layout
-    // Without it a failure cannot be told from a success, and no figure that rests on the difference may pass.
+    // Without it a failure looks like a success, and no figure that depends on the difference may pass.
     if (layout.shape === 'samples' && layout.at.success < 0 && this.#options.header === undefined)
       this.#problems.add(0, 'it has no success column')
     const problems = this.#problems
@@ -236,7 +236,7 @@ export class ByteScanner {
 
   #grow(): void {
     if (this.#buffer.length >= MAX_ROW_BYTES) {
-      this.#stop(`it is longer than ${MAX_ROW_BYTES / 1024 / 1024} MiB, and nothing after it was read`)
+      this.#stop(`it is longer than ${MAX_ROW_BYTES / 1024 / 1024} MiB, and the rest was not read`)
       this.#length = 0
       return
     }
@@ -251,7 +251,7 @@ export class ByteScanner {
     this.#buffer = grown
   }
 
-  /** A kernel takes a moment to make, which only pays for a file of some size. */
+  /** Creating a kernel takes a moment, which only pays off for larger files. */
   #startKernel(): void {
     this.#kernelFrom = Infinity
     if (this.#layout?.shape !== 'samples') return

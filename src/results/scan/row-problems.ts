@@ -4,7 +4,7 @@ import type { Row } from '../csv/row-splitter.js'
 const KEPT = 5
 const QUOTED_LENGTH = 40
 
-/** Gathers what could not be read: the first few in words, the rest by number. */
+/** Collects what could not be read: the first few in words, the rest as a count. */
 export class RowProblems {
   readonly kept: RowProblem[] = []
   count = 0
@@ -15,13 +15,13 @@ export class RowProblems {
   }
 }
 
-/** Says why a row could not be taken apart into the header's columns. */
+/** Why a row could not be split into the header's columns. */
 export function explainRow(row: Row, columns: number): string {
-  if (row.fault === 'unclosed-quote') return 'a quote is opened and never closed'
+  if (row.fault === 'unclosed-quote') return 'a quote is never closed'
   if (row.fault === 'text-after-quote') return 'text follows a closing quote'
-  if (row.fault === 'nul-byte') return 'it holds a NUL byte'
+  if (row.fault === 'nul-byte') return 'it contains a NUL byte'
   const found = `it has ${row.columns} of ${columns} columns`
-  return row.isUnended && row.columns < columns ? `the file ends within it: ${found}` : found
+  return row.isUnended && row.columns < columns ? `the file ends in the middle of it: ${found}` : found
 }
 
 /** The bytes as text for a message: short, on one line, in quotes. */
@@ -31,7 +31,7 @@ export function quoteBytes(buffer: Uint8Array, start: number, end: number): stri
   return JSON.stringify(end > cut ? `${text}…` : text)
 }
 
-/** Keeps the problems of several stretches as if they had been read in one go. */
+/** Merges the problems of several stretches as if they had been read in one go. */
 export function joinProblems(
   stretches: readonly { rows: number; problems: readonly RowProblem[] }[]
 ): RowProblem[] {

@@ -30,7 +30,7 @@ const MAX_ELAPSED_MS = 0x7fffffff
 /** More than a label table has numbers. */
 const MAX_GROUPS = 1 << 18
 
-/** What a row says, as plain numbers; reused for every row. -1 stands for what it does not say. */
+/** A row as plain numbers; reused for every row. -1 means that it is missing. */
 interface Values {
   elapsedMs: number
   startMs: number
@@ -56,7 +56,7 @@ export class SampleReader {
   }
   #scratch = new Uint8Array(256)
   #kernel: RowKernel | undefined
-  /** Whether rows come here in their order; the kernel leaves only some. */
+  /** Whether all rows arrive here in order; the kernel leaves only some. */
   #isFollowing = true
   #earlyRows = 0
 
@@ -68,7 +68,7 @@ export class SampleReader {
     this.#threads = new ThreadTable(options.at)
   }
 
-  /** Whether there was a transaction controller's row. */
+  /** Whether there was a row of a transaction controller. */
   get hasTransactions(): boolean {
     return this.#transactions.isSeen
   }
@@ -78,7 +78,7 @@ export class SampleReader {
     return this.#earlyRows + (this.#kernel?.early ?? 0)
   }
 
-  /** Returns the number of the row's label if the row was counted under it. */
+  /** Returns the number of the row's label if the row was counted. */
   take(row: Row): number | undefined {
     this.rows++
     if (row.fault !== undefined || row.columns !== this.#columns) {
@@ -90,7 +90,7 @@ export class SampleReader {
       return undefined
     }
     const message = readControllerMessage(row, this.#at)
-    // A controller without samples took part in nothing and is no sample.
+    // A controller without samples did nothing and is not a sample.
     if (message?.samples === 0) return undefined
     if (this.#at.timeStamp >= 0 && this.#values.startMs < this.#countFromMs) {
       this.#leaveOut(row, message)
@@ -104,18 +104,18 @@ export class SampleReader {
     return label < 0 ? undefined : label
   }
 
-  /** Takes a failed row that the kernel has counted under the label of that number. */
+  /** Takes a failed row that the kernel has counted under this label number. */
   takeFailure(label: number, failed: FailedRow): void {
     this.#requests.errors.add(label, findCountedError(failed, this.#at, this.#error))
   }
 
-  /** Looks again at a row that the kernel has counted, for the sake of what comes after it. */
+  /** Reads a row again that the kernel has counted, as context for the rows after it. */
   recall(row: Row): void {
     if (row.fault !== undefined || row.columns !== this.#columns || !this.#read(row)) return
     this.#follow(row)
   }
 
-  /** From now on most rows are counted by the kernel, and their figures are fetched from it. */
+  /** From now on the kernel counts most rows, and their figures are fetched from it. */
   useKernel(kernel: RowKernel): void {
     this.#kernel = kernel
     if (this.#countFromMs > -Infinity) kernel.leaveOutBefore(this.#countFromMs)
@@ -123,13 +123,13 @@ export class SampleReader {
     this.followTimes()
   }
 
-  /** From now on all rows come here again. */
+  /** From now on all rows arrive here again. */
   leaveKernel(): void {
     this.#isFollowing = true
     this.#transactions.sorter.forgetRows()
   }
 
-  /** To be called now and then, so that the kernel counts where the time line has got to. */
+  /** Called now and then, so that the kernel's window follows the time line. */
   followTimes(): void {
     this.#kernel?.line.follow(this.#requests.line)
   }
@@ -147,7 +147,7 @@ export class SampleReader {
     return [requests, ...this.#transactions.toParts(description, this.#otherRows)]
   }
 
-  /** What is wrong with the rows taken together. */
+  /** Problems of the rows as a whole. */
   get doubts(): string[] {
     return this.#transactions.problems(this.#otherRows)
   }
@@ -157,7 +157,7 @@ export class SampleReader {
     return { hasRequests, hasNames: this.#threads.hasNames }
   }
 
-  /** Reads what every row has to say; false when it does not. */
+  /** Reads what every row must have; false if something is missing. */
   #read(row: Row): boolean {
     const at = this.#at
     const values = this.#values
@@ -177,7 +177,7 @@ export class SampleReader {
 
   #leaveOut(row: Row, message: ControllerMessage | undefined): void {
     this.#earlyRows++
-    // It may lie before a transaction that counts.
+    // It may precede a transaction that counts.
     if (message === undefined && this.#isFollowing) this.#follow(row)
   }
 
@@ -211,7 +211,7 @@ export class SampleReader {
     this.#transactions.sorter.addRequest(thread, startMs, startMs + elapsedMs, outcome)
   }
 
-  /** Times by the second are too coarse to tell what came first. */
+  /** Times in whole seconds are too coarse to show the order. */
   #canFollow({ buffer, starts, ends }: Row): boolean {
     const { timeStamp, elapsed } = this.#at
     if (timeStamp < 0 || elapsed < 0) return false
@@ -241,10 +241,10 @@ export class SampleReader {
     }
     if (at.timeStamp >= 0 && startMs < 0) say('timeStamp', at.timeStamp, 'epoch ms or a date, year first')
     else if (at.elapsed >= 0 && elapsedMs < 0) say('elapsed', at.elapsed, 'a whole number of ms')
-    else if (elapsedMs > MAX_ELAPSED_MS) say('elapsed', at.elapsed, 'a time that a sample can take')
+    else if (elapsedMs > MAX_ELAPSED_MS) say('elapsed', at.elapsed, 'a plausible duration')
     else if (outcome === NO_OUTCOME) say('success', at.success, 'true or false')
     else if (at.sampleCount >= 0 && readNumber(row, at.sampleCount) !== 1)
-      say('SampleCount', at.sampleCount, '1: a row must stand for one sample')
+      say('SampleCount', at.sampleCount, '1: each row must be one sample')
     else say('allThreads', at.allThreads, 'a whole number')
   }
 
@@ -274,7 +274,7 @@ function isWord(buffer: Uint8Array, start: number, word: Uint8Array): boolean {
   return true
 }
 
-/** Writes down where a failed row says why: in its failure message if that has words, or else in its response message. */
+/** Records where a failed row says why: in its failure message if that has text, or else in its response message. */
 function findError(row: Row, at: SampleColumns, fields: ErrorFields): ErrorFields {
   const { buffer, starts, ends } = row
   const column =
@@ -290,7 +290,7 @@ function findError(row: Row, at: SampleColumns, fields: ErrorFields): ErrorField
   return fields
 }
 
-/** The same for a row that was taken apart by the kernel, which leaves the quotes around fields. */
+/** The same for a row that the kernel has split, which leaves the quotes around fields. */
 function findCountedError(row: FailedRow, at: SampleColumns, fields: ErrorFields): ErrorFields {
   const { bytes } = row
   const column =
@@ -312,7 +312,7 @@ function quotesAround(row: FailedRow, column: number): number {
   return column >= 0 && row.bytes[row.start(column)] === QUOTE ? 1 : 0
 }
 
-/** Quotes are no words: those around an empty field are not, and a text of nothing else is none. */
+/** Quotes are not text: neither those around an empty field nor a message of nothing else. */
 function hasWords(bytes: Uint8Array, start: number, end: number): boolean {
   for (let i = start; i < end; i++) if (bytes[i]! > SPACE && bytes[i] !== QUOTE) return true
   return false
@@ -323,7 +323,7 @@ function hasQuotes(bytes: Uint8Array, start: number, end: number): boolean {
   return false
 }
 
-/** Writes the field to `target` with its doubled quotes made single; returns its length there. */
+/** Writes the field to `target` with doubled quotes unescaped; returns its length there. */
 function unescape(field: { buffer: Uint8Array; start: number; end: number }, target: Uint8Array): number {
   let length = 0
   for (let i = field.start; i < field.end; i++) {

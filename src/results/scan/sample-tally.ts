@@ -9,19 +9,19 @@ import type { RowKernel } from '../kernel/row-kernel.js'
 const FIRST_CELLS = 64 * CELLS_A_LABEL
 const NEVER = 0xffffffff
 
-/** What a part says of its CSV. */
+/** What a part says about its CSV. */
 export type PartDescription = Pick<SamplePart, 'counts' | 'labels' | 'hasLabels' | 'hasElapsed' | 'hasTimes'>
 
 /** Keeps counts of rows, never the rows. */
 export class SampleTally {
   readonly errors = new ErrorTable()
   readonly line = new TimeLine()
-  /** Below 65.5 s every millisecond has a bucket of its own; above, a bucket is at most 0.003 % wide. */
+  /** Below 65.5 s every millisecond has its own bucket; above, a bucket is at most 0.003 % wide. */
   #times = new Histogram(TIME_BITS)
   #sums = new Float64Array(FIRST_CELLS)
   #minima = new Uint32Array(FIRST_CELLS).fill(NEVER)
   #maxima = new Uint32Array(FIRST_CELLS)
-  /** First start and last end; in an array, for a field would make garbage with every number that is put into it. */
+  /** First start and last end; in an array, because assigning numbers to a field would create garbage each time. */
   readonly #span = new Float64Array([Infinity, -Infinity])
   #isEmpty = true
 
@@ -29,7 +29,7 @@ export class SampleTally {
     return this.#isEmpty
   }
 
-  // Four plain numbers, for an object a row is what this file avoids. A time is -1 when the row does not say.
+  // Four plain numbers, because one object per row is what this file avoids. A time is -1 if the row does not have it.
   add(cell: number, elapsedMs: number, startMs: number, threads: number): void {
     this.#isEmpty = false
     if (elapsedMs >= 0) this.#count(cell, elapsedMs)
@@ -41,7 +41,7 @@ export class SampleTally {
     this.line.add(endMs, elapsedMs, cell & 1, threads)
   }
 
-  /** Adds what the kernel has counted, which stays there: more rows may follow. */
+  /** Adds what the kernel has counted, without resetting it: more rows may follow. */
   toPart(description: PartDescription, kernel?: RowKernel): SamplePart {
     const cells = description.labels.length * CELLS_A_LABEL
     if (cells > this.#sums.length) this.#growCells(cells - 1)
@@ -80,7 +80,7 @@ export class SampleTally {
     return { sums, minima, maxima, times: joinRuns(own, runs) }
   }
 
-  /** Has the times counted where the kernel has counted nearly all of them: two tables of many labels would take too long to join. */
+  /** Moves the times to the kernel's table if it has nearly all of them: joining two tables of many labels would take too long. */
   #handOver(cells: number, kernel: RowKernel): void {
     const { offsets, values, counts } = this.#times.toRuns(cells)
     this.#times = new Histogram(TIME_BITS)

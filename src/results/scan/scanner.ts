@@ -4,11 +4,11 @@ import type { ScanResult } from '../counts/scan-result.js'
 export { mergeScans } from '../figures/merge.js'
 export type { ScanResult } from '../counts/scan-result.js'
 
-/** Scans a CSV while it arrives. A download that starts over needs a new one. */
+/** Scans a CSV while it is downloaded. A download that starts over needs a new one. */
 export interface Scanner {
-  /** Chunks may be cut anywhere; nothing of them is kept. */
+  /** Chunks may be split anywhere; nothing of them is kept. */
   push(chunk: Uint8Array): void
-  /** What was read until now. A file that still grows may go on from there, if what was pushed ended with a whole row. */
+  /** The result so far. A growing file may continue from there, if the last chunk ended with a complete row. */
   end(): ScanResult
 }
 
@@ -19,7 +19,7 @@ export interface ScannerOptions {
   readonly countFromMs?: number
 }
 
-/** Makes a scanner for the CSV of one grid. */
+/** Creates a scanner for the CSV of one grid. */
 export function createScanner(options: ScannerOptions): Scanner {
   const bytes = new ByteScanner(options)
   return {

@@ -7,7 +7,7 @@ import type { TidyColumns } from '../csv/header.js'
 type Figure = 'passed' | 'failed' | 'responseMs' | 'concurrency' | 'concurrentUsers'
 type Draft = { -readonly [Key in keyof Omit<TidyBucket, 'users'>]: TidyBucket[Key] } & Record<Figure, number>
 
-/** Measurements that figures are made of. The others are read past: their units are not known. */
+/** Measurements used for figures. The others are skipped: their units are unknown. */
 const FIGURES: ReadonlyMap<string, Figure> = new Map<string, Figure>([
   ['passed', 'passed'],
   ['failed', 'failed'],
@@ -18,7 +18,7 @@ const FIGURES: ReadonlyMap<string, Figure> = new Map<string, Figure>([
 const NUMBER = /^\d+(\.\d+)?([eE][+-]?\d{1,2})?$/
 const EPOCH_MS = /^\d{1,15}$/
 
-/** Reads the rows of a tidy CSV, one for each bucket, measurement and label, and joins them to one entry a bucket and label. */
+/** Reads the rows of a tidy CSV, one per bucket, measurement and label, and joins them to one entry per bucket and label. */
 export class TidyReader {
   rows = 0
   readonly #at: TidyColumns
@@ -64,7 +64,7 @@ export class TidyReader {
     const draft = this.#draftOf(row, atMs)
     if (Number.isNaN(value)) this.#complain(row, this.#at.value, 'Value', 'a number of 0 or more')
     else if (!Number.isNaN(draft[figure])) {
-      this.#problems.add(this.rows, 'it says again what another row says of the same time and label')
+      this.#problems.add(this.rows, 'it repeats another row with the same time and label')
     } else if ((figure === 'passed' || figure === 'failed') && !Number.isInteger(value)) {
       this.#complain(row, this.#at.value, 'Value', 'a whole number of samples')
     } else draft[figure] = value

@@ -7,23 +7,23 @@ import {
 } from '../transactions/transaction-sorter.js'
 
 const UNSORTED =
-  'it has rows of transactions and of requests, and does not show which of the requests belong to them: save threadName, timeStamp in ms and elapsed (jmeter.save.saveservice.thread_name, timestamp_format=ms, time)'
+  'it has rows of transactions and of requests, but does not show which requests belong to them: save threadName, timeStamp in ms and elapsed (jmeter.save.saveservice.thread_name, timestamp_format=ms, time)'
 const BLIND =
-  'may stand for requests that have rows of their own, or for requests that have none: save the idle time and the host name (jmeter.save.saveservice.idle_time, hostname)'
+  'may or may not include requests that have their own rows: save the idle time and the host name (jmeter.save.saveservice.idle_time, hostname)'
 
-/** What else there is in the CSV. */
+/** What else is in the CSV. */
 export interface OtherRows {
   readonly hasRequests: boolean
   /** Whether threads have names. */
   readonly hasNames: boolean
 }
 
-/** Counts the rows of transaction controllers, each kind by itself. */
+/** Counts the rows of transaction controllers, each kind separately. */
 export class TransactionTally {
   readonly sorter = new TransactionSorter((sorted) => this.#enter(this.#tallyOf(sorted), sorted))
   readonly #counting = new SampleTally()
   readonly #covered = new SampleTally()
-  /** Rows without what it takes to sort them. */
+  /** Rows that lack what is needed to sort them. */
   readonly #unsorted = new SampleTally()
   readonly #nameless = new SampleTally()
   #isSeen = false
@@ -33,7 +33,7 @@ export class TransactionTally {
     return this.#isSeen
   }
 
-  /** Takes a row of a thread; undefined where the CSV does not say in which thread it was, and when. */
+  /** Takes a row of a thread; undefined if the CSV does not say in which thread, or when. */
   add(thread: number | undefined, transaction: Transaction): void {
     this.#isSeen = true
     if (thread === undefined) this.#enter(this.#unsorted, { transaction, counts: true })
@@ -41,15 +41,15 @@ export class TransactionTally {
   }
 
   /**
-   * Takes a row whose thread has no name. JMeter writes such a row for a transaction within one that is a parent sample, and then the parent's,
-   * which stands for it.
+   * Takes a row whose thread has no name. JMeter writes such a row for a transaction within a parent sample, and then the parent's,
+   * which represents it.
    */
   addNameless(transaction: Transaction): void {
     this.#isSeen = true
     this.#enter(this.#nameless, { transaction, counts: true })
   }
 
-  /** Rows that cannot be sorted count when there is nothing else that could: then no request has a row. */
+  /** Rows that cannot be sorted count if nothing else could: then no request has a row. */
   toParts(description: Omit<PartDescription, 'counts'>, others: OtherRows): SamplePart[] {
     const [late, lateCovered] = [new SampleTally(), new SampleTally()]
     for (const sorted of this.sorter.sortOpen()) this.#enter(sorted.counts ? late : lateCovered, sorted)

@@ -1,19 +1,19 @@
 import { isWithin, JITTER_MS, type ThreadRows } from './thread-rows.js'
 import type { Transaction } from './transaction-sorter.js'
 
-// Where several machines have written their rows in between each other under the same names of threads, rows lie within a transaction by
-// chance. What is left:
-// - what the row of a controller says of its kind;
-// - a transaction with no row within it has none for its requests either;
-// - one of its own requests begins with it and one ends with it, nearly always, and there are as many as it says; by chance this is rare.
-//   How rare shows at other times: the same question is asked of spans of the same length that begin a little earlier.
+// If several machines with the same thread names have written interleaved rows, rows lie within a transaction by chance.
+// What remains:
+// - what the row of a controller says about its kind;
+// - a transaction with no row within it has no rows for its requests either;
+// - one of its own requests nearly always begins with it and one ends with it, and there are as many as it says; by chance this is rare.
+//   How rare shows at other times: the same is checked for spans of the same length that begin a little earlier.
 
-/** What is known of the transactions of one controller. */
+/** What is known about the transactions of one controller. */
 interface Finds {
-  /** How many rows say that it generates no parent samples, and that it does. */
+  /** How many rows say that it does not generate parent samples, and that it does. */
   plain: number
   parents: number
-  /** How many transactions were asked for the rows within them. */
+  /** How many transactions were checked for rows within them. */
   asked: number
   /** How many have a row that ends with them, one that begins with them unless they waited, and as many as they say. */
   framed: number
@@ -32,20 +32,20 @@ interface AskedSpan {
   begins: boolean
   ends: boolean
   isEmpty: boolean
-  /** How many samples the rows within it stand for, with those that took no time when it began or ended. */
+  /** How many samples the rows within it represent, including those of zero duration at its start or end. */
   samples: number
 }
 
 interface Question {
   readonly transaction: Transaction
-  /** The transaction's, and those that are asked for comparison. */
+  /** The transaction's, and those for comparison. */
   readonly spans: readonly AskedSpan[]
   rowsLeft: number
 }
 
 const ROWS_AFTER = 64
 const EARLIER_MS = [0, 17, 37]
-/** A shorter one begins and ends with any row next to it. */
+/** A shorter one begins and ends with any adjacent row. */
 const MIN_SPAN_MS = 10
 /** Between the ends of the transaction and those of its requests. */
 const EDGE_MS = 2
@@ -53,19 +53,19 @@ const EDGE_MS = 2
 const MIN_ASKED = 8
 const MIN_FRAMED = 24
 const MAX_CHANCE = 0.5
-/** One in so many may have no row that begins and ends with it though its requests have rows. */
+/** One in this many may have no row that begins and ends with it although its requests have rows. */
 const MISSES = 20
 const MIN_EMPTY_SHARE = 0.1
-/** Of the transactions that count, more than by chance may be touched by so many, and by so many standard deviations. */
+/** Of the transactions that count, this many more than by chance may be touched, and this many standard deviations. */
 const SPARE_SHARE = 0.02
 const DEVIATIONS = 3
 
-/** Tells for each controller whether the requests of its transactions have rows, among rows of several machines. */
+/** Decides for each controller whether the requests of its transactions have rows, among rows of several machines. */
 export class MixedRows {
   readonly #open = new Map<ThreadRows, Question[]>()
   readonly #finds = new Map<number, Finds>()
 
-  /** Takes a row that comes next in its thread. */
+  /** Takes the next row of its thread. */
   addRow(thread: ThreadRows, startMs: number, endMs: number, samples: number): void {
     const open = this.#open.get(thread)
     if (open === undefined) return
@@ -99,7 +99,7 @@ export class MixedRows {
     this.#open.set(thread, [...(this.#open.get(thread) ?? []), question])
   }
 
-  /** For each controller whether its transactions count; undefined where that does not show. */
+  /** For each controller whether its transactions count; undefined if that cannot be determined. */
   judge(): (controller: number) => boolean | undefined {
     const all = new Map([...this.#finds].map(([controller, one]) => [controller, { ...one }]))
     for (const questions of this.#open.values()) for (const one of questions) enter(all, one)
@@ -111,7 +111,7 @@ export class MixedRows {
 }
 
 function look({ transaction, spans }: Question, startMs: number, endMs: number, samples: number): void {
-  // A transaction around this one stands for more samples.
+  // A transaction around this one represents more samples.
   if (samples >= transaction.samples && samples > 0) return
   for (const span of spans) {
     if (startMs < span.startMs || endMs > span.endMs + JITTER_MS) continue

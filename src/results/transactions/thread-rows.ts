@@ -6,31 +6,31 @@ export interface Span {
   readonly endMs: number
 }
 
-/** Times are whole milliseconds, rounded down, and JMeter sets its clock anew every five seconds. */
+/** Times are whole milliseconds, rounded down, and JMeter adjusts its clock every five seconds. */
 export const JITTER_MS = 1
 const KEPT_ROWS = 64
 const ROW_FIELDS = 3
 
-/** The last rows of one thread, in the order of the CSV. */
+/** The last rows of one thread, in CSV order. */
 export class ThreadRows {
   /** Of the first row, and of the last one. */
   firstStartMs = NaN
   startMs = NaN
   endMs = NaN
-  /** Of the last row that is no part of another. */
+  /** Of the last row that is not part of another. */
   outerStartMs = NaN
   outerEndMs = NaN
-  /** How many rows in a row began in the millisecond of the last one, and failed. */
+  /** How many consecutive rows began in the same millisecond as the last one, and failed. */
   run = 0
   failedRun = 0
-  /** How many samples the last row stands for if it is a transaction that surely has no rows before it. */
+  /** How many samples the last row represents if it is a transaction that certainly has no rows before it. */
   loneSamples = 0
-  /** Whether a row ended before the one above it began, as where the rows of machines follow each other. */
+  /** Whether a row ended before the one above it began, as when rows of several machines are concatenated. */
   hasGoneBack = false
   readonly #kept = new Float64Array(KEPT_ROWS * ROW_FIELDS)
   #count = 0
 
-  /** Takes the next row. That of a request stands for no samples but itself. */
+  /** Takes the next row. A request only represents itself. */
   add(startMs: number, endMs: number, { samples, outcome }: { samples: number; outcome: number }): void {
     const isSameMs = this.startMs === startMs
     this.run = isSameMs ? this.run + 1 : 1
@@ -44,7 +44,7 @@ export class ThreadRows {
     this.#kept[at + 2] = samples
   }
 
-  /** Whether one of the last rows is like that. */
+  /** Whether the condition holds for one of the last rows. */
   some(isLike: (startMs: number, endMs: number, samples: number) => boolean): boolean {
     const end = Math.min(this.#count, KEPT_ROWS) * ROW_FIELDS
     const kept = this.#kept
@@ -54,13 +54,13 @@ export class ThreadRows {
   }
 }
 
-/** What comes right before or right after a span may touch it, but not begin before its end and end after its start. */
+/** A neighbour of a span may touch it, but not begin before its end and end after its start. */
 export function isWithin(span: Span, startMs: number, endMs: number): boolean {
   const isTouching = startMs >= span.startMs && startMs < span.endMs && endMs > span.startMs
   return isTouching && endMs <= span.endMs + JITTER_MS
 }
 
-/** Whether one of the two begins within the other and ends after it, by more than the jitter of clocks. */
+/** Whether one of the two begins within the other and ends after it, by more than clock jitter. */
 export function isCrossing(span: Span, startMs: number, endMs: number): boolean {
   if (startMs >= span.endMs - JITTER_MS || endMs <= span.startMs + JITTER_MS) return false
   const [beginsLaterMs, endsLaterMs] = [startMs - span.startMs, endMs - span.endMs]

@@ -4,7 +4,7 @@ import type { SampleColumns } from '../csv/header.js'
 
 const HYPHEN = 45
 
-/** Numbers the threads of a CSV by their names, and by their hosts where these are known. */
+/** Numbers the threads of a CSV by name, and by host if known. */
 export class ThreadTable {
   readonly #at: SampleColumns
   readonly #names = new LabelTable()
@@ -17,7 +17,7 @@ export class ThreadTable {
     this.#at = at
   }
 
-  /** Undefined where the CSV does not name threads, or more of them than can be told apart. */
+  /** Undefined if the CSV has no thread names, or too many of them. */
   numberOf(row: Row): number | undefined {
     if (this.#at.threadName < 0) return undefined
     const name = numberIn(this.#names, row, this.#at.threadName)
@@ -29,7 +29,7 @@ export class ThreadTable {
     return known
   }
 
-  /** The number of the thread group: JMeter's names of threads are those of their groups, a hyphen and a number. */
+  /** The number of the thread group: JMeter's thread names are the group's name, a hyphen and a number. */
   groupOf({ buffer, starts, ends }: Row): number {
     const { threadName } = this.#at
     const [start, end] = [starts[threadName] ?? 0, ends[threadName] ?? 0]
@@ -43,7 +43,7 @@ export class ThreadTable {
     return this.#hasNames
   }
 
-  /** Whether the row has an empty name where the CSV has names. */
+  /** Whether the row has an empty name although the CSV has names. */
   isNameless(row: Row): boolean {
     const { threadName } = this.#at
     return threadName >= 0 && row.starts[threadName] === row.ends[threadName]

@@ -8,7 +8,7 @@ const FAILING_MESSAGE = new TextEncoder().encode(', number of failing samples : 
 const NULL = new TextEncoder().encode('null')
 const ZERO = 48
 
-/** What the row of a transaction controller says of the samples it stands for. */
+/** What the row of a transaction controller says about its samples. */
 export interface ControllerMessage {
   readonly samples: number
   readonly failing: number
@@ -16,7 +16,7 @@ export interface ControllerMessage {
 
 /**
  * Reads the message by which JMeter marks the row of a transaction controller; undefined for the row of a request. Any server may
- * answer with such a message, so the other marks have to be there too where the columns are: no data type, and no URL.
+ * respond with such a message, so the other marks must be present too if the columns are: no data type, and no URL.
  */
 export function readControllerMessage(row: Row, at: SampleColumns): ControllerMessage | undefined {
   const column = at.responseMessage
@@ -31,12 +31,12 @@ export function readControllerMessage(row: Row, at: SampleColumns): ControllerMe
   return { samples, failing: hasFailing ? readNumber(row, column, rest + FAILING_MESSAGE.length) : 0 }
 }
 
-/** Of a controller, whether it generates parent samples. */
+/** Whether a controller generates parent samples. */
 export type ControllerKind = 'plain' | 'parent'
 
 /**
- * Reads of which kind the controller is; undefined where its row does not show it. JMeter gives a parent sample no latency, and the code of
- * a request that failed; without parent samples, it adds up latencies and gives a failure no code.
+ * Reads the kind of the controller; undefined if its row does not show it. JMeter gives a parent sample no latency, and the code of
+ * a failed request; without parent samples, it adds up latencies and gives a failure no code.
  */
 export function readControllerKind(
   row: Row,
@@ -56,7 +56,7 @@ function lengthOf({ starts, ends }: Row, column: number): number {
   return ends[column]! - starts[column]!
 }
 
-/** Whether the words stand `from` bytes after the field's start. */
+/** Whether the text is `from` bytes after the field's start. */
 function holds(row: Row, column: number, from: number, words: Uint8Array): boolean {
   const start = row.starts[column]! + from
   if (row.buffer[start] !== words[0] || lengthOf(row, column) < from + words.length) return false

@@ -4,27 +4,27 @@ import { isWithin, JITTER_MS, ThreadRows } from './thread-rows.js'
 import type { ControllerKind } from './transaction-row.js'
 import { TransactionVote, type Ballot, type Verdict } from './transaction-vote.js'
 
-// A transaction controller's row sums up requests. Where these have rows of their own they count, and the controller's row does not; where
-// they have none, it counts itself. Which of the two it is shows in the rows of the same thread, for a thread does one thing after the other:
-// - without "generate parent sample" JMeter writes the rows of the requests, then the controller's: the row before lies within its time;
-// - with it, and with `subresults`, JMeter writes the controller's row, then those of the requests: the row after lies within its time;
-// - with it, and without `subresults`, neither does.
+// A transaction controller's row sums up requests. If these have their own rows they count, and the controller's row does not; if
+// they have none, it counts itself. Which of the two shows in the rows of the same thread, because a thread does one thing after the other:
+// - without "generate parent sample" JMeter writes the rows of the requests, then the controller's: the row before is within its time;
+// - with it, and with `subresults`, JMeter writes the controller's row, then those of the requests: the row after is within its time;
+// - with it, and without `subresults`, neither is.
 
 /** The row of a transaction controller. */
 export interface Transaction {
   readonly label: number
-  /** The same number for all that have label and thread group in common, and so are likely to come from one controller. */
+  /** The same number for all with the same label and thread group, which probably come from one controller. */
   readonly controller: number
   /** 0 is a success, 1 a failure. */
   readonly outcome: number
   readonly startMs: number
   readonly elapsedMs: number
-  /** When it ended, idle times included; at the earliest, where the row does not say how long these were. */
+  /** When it ended, including idle times; the earliest possible end if the row does not say how long these were. */
   readonly endMs: number
   readonly isEndKnown: boolean
-  /** Of which kind its controller is, where its row shows that. */
+  /** The kind of its controller, if its row shows it. */
   readonly kind: ControllerKind | undefined
-  /** How many samples it stands for, and how many of them failed. */
+  /** How many samples it represents, and how many of them failed. */
   readonly samples: number
   readonly failing: number
   readonly threads: number
@@ -39,7 +39,7 @@ export interface SortedTransaction {
 
 interface OpenTransaction {
   readonly transaction: Transaction
-  /** Set where the row before neither shows nor excludes that it is one of its requests: whether the transaction counts then. */
+  /** Set if the row before neither proves nor excludes that it is one of its requests: whether the transaction counts then. */
   readonly guess: boolean | undefined
   /** Whether the guess is no better than chance. */
   readonly isBlind: boolean
@@ -53,10 +53,10 @@ interface LaterRow {
 
 type Relation = 'inside' | 'outside' | 'around' | 'unsure' | 'blind'
 
-/** No plan nests transactions deeper; a hostile file must not make every row look at all before it. */
+/** No plan nests transactions deeper; a hostile file must not make every row scan all rows before it. */
 const MAX_OPEN = 32
 
-/** Sorts transactions into those that count and those that do not, from the rows in the order of the CSV. */
+/** Sorts transactions into those that count and those that do not, from the rows in CSV order. */
 export class TransactionSorter {
   readonly #vote: TransactionVote
   readonly #order = new RowOrder()
@@ -99,17 +99,17 @@ export class TransactionSorter {
     thread.loneSamples = before === 'outside' ? samples : 0
   }
 
-  /** Forgets the rows of all threads: from here on the rows before are not those that came before. */
+  /** Forgets the rows of all threads: what follows is not adjacent to what came before. */
   forgetRows(): void {
     this.#threads.length = 0
   }
 
-  /** The transactions that wait for rows to come, as they have to be taken if none comes. */
+  /** The transactions waiting for further rows, as they are taken if none follow. */
   sortOpen(): SortedTransaction[] {
     return this.#vote.sortWaiting(this.#openBallots(), this.#verdict)
   }
 
-  /** How many transactions nobody can sort. */
+  /** How many transactions cannot be sorted. */
   get blind(): number {
     return this.#vote.countBlind(this.#openBallots(), this.#verdict)
   }
@@ -119,7 +119,7 @@ export class TransactionSorter {
     return this.#isMixed || isSplit ? this.#mixed.judge() : undefined
   }
 
-  /** Whether several machines with the same names of threads have written their rows in between each other. */
+  /** Whether several machines with the same thread names have written interleaved rows. */
   get #isMixed(): boolean {
     return this.#order.isMixed || this.#vote.isContradictory
   }
@@ -135,7 +135,7 @@ export class TransactionSorter {
     }))
   }
 
-  /** Lets open transactions of the thread see the row that comes after them. */
+  /** Shows open transactions of the thread the row that comes after them. */
   #look(thread: ThreadRows, row: LaterRow): void {
     const open = this.#open.get(thread)
     if (open === undefined) return
@@ -155,7 +155,7 @@ export class TransactionSorter {
     if (isInside) this.#followed++
     if (relation === 'outside' && guess === undefined) this.#alone++
     const isSure = isInside || (relation === 'outside' && guess === undefined)
-    // With `subresults` all transactions have rows of their own, without it those that have none before have none after.
+    // With `subresults` all transactions have their own rows; without it those that have none before have none after.
     const isFollowed = relation === 'unsure' && this.#followed > this.#alone
     const counts = !isInside && !isFollowed && (guess ?? true)
     this.#cast({
@@ -165,27 +165,27 @@ export class TransactionSorter {
   }
 }
 
-/** How the last row of the thread lies to the transaction's row that comes after it. */
+/** How the last row of the thread relates to the transaction's row after it. */
 function relateToLast(thread: ThreadRows, transaction: Transaction): Relation {
   const { startMs: lastStartMs, endMs: lastEndMs } = thread
   const { startMs, endMs, isEndKnown, samples } = transaction
   if (Number.isNaN(lastStartMs)) return 'outside'
-  // Another machine's rows begin here, with the same names of threads.
+  // Another machine's rows begin here, with the same thread names.
   if (isEndKnown && lastStartMs > endMs + JITTER_MS) return 'unsure'
-  // Its requests may be further up where the rows of machines follow each other in blocks.
+  // Its requests may be further up if rows of several machines follow each other in blocks.
   const isHidden = () => thread.hasGoneBack && thread.some((...row) => isWithin(transaction, row[0], row[1]))
-  // JMeter counts a transaction within another as one sample more than it has itself.
+  // JMeter counts a nested transaction as one sample more than it has itself.
   if (thread.loneSamples >= samples) return isHidden() ? 'unsure' : 'outside'
   // It ended before, or is around this one.
   const isApart = lastEndMs <= startMs + JITTER_MS || (isEndKnown && lastEndMs >= endMs)
   if (lastStartMs < startMs) return isApart && !isHidden() ? 'outside' : 'unsure'
   if (isEndKnown && lastEndMs > endMs + JITTER_MS) return 'unsure'
-  // It took no time and began when the transaction did: the first and only request, or the last one before.
+  // Zero duration, at the transaction's start: the first and only request, or the last one before.
   if (lastStartMs === startMs && lastEndMs === startMs) return 'unsure'
   return 'inside'
 }
 
-/** A transaction ends with its last request. One that is as short as that is judged by the number of requests before it. */
+/** A transaction ends with its last request. A very short one is judged by the number of requests before it. */
 function guessCounts(thread: ThreadRows, { startMs, endMs, samples, failing }: Transaction): boolean {
   const lastEndMs = thread.endMs
   if (lastEndMs < startMs || thread.startMs > endMs) return true
@@ -193,17 +193,17 @@ function guessCounts(thread: ThreadRows, { startMs, endMs, samples, failing }: T
   return thread.run < samples || thread.failedRun < failing
 }
 
-/** How the row after a transaction's row in the same thread lies to it. */
+/** How the row after a transaction's row in the same thread relates to it. */
 function relate({ startMs, endMs, isEndKnown }: Transaction, row: LaterRow): Relation {
   if (row.startMs < startMs) return 'outside'
-  // A transaction around this one, or the only one within it: the next row shows.
+  // A transaction around this one, or the only one within it: the next row decides.
   if (row.isTransaction && row.startMs === startMs && row.endMs >= endMs) return 'around'
   const endsInside = row.endMs <= endMs + JITTER_MS
   if (row.startMs < endMs) {
     if (endsInside || (!isEndKnown && row.startMs < endMs - JITTER_MS)) return 'inside'
     return isEndKnown ? 'outside' : 'blind'
   }
-  // One that took no time when the transaction ended: its only request, or what came next.
+  // Zero duration, at the transaction's end: its only request, or what came next.
   if (row.startMs === endMs && row.endMs === endMs) return 'unsure'
   // A request may have waited for a timer within the transaction, or after it.
   return isEndKnown || row.startMs <= endMs + JITTER_MS ? 'outside' : 'blind'

@@ -1,6 +1,6 @@
 import type { SortedTransaction, Transaction } from './transaction-sorter.js'
 
-/** A transaction that was sorted by the rows next to it. */
+/** A transaction that was sorted by its adjacent rows. */
 export interface Ballot extends SortedTransaction {
   /** Whether these rows leave no doubt; otherwise `counts` is a guess. */
   readonly isSure: boolean
@@ -10,34 +10,34 @@ export interface Ballot extends SortedTransaction {
   readonly isBlind: boolean
 }
 
-/** Whether the transactions of a controller count, where that does not show in the rows next to them; undefined where it does not show at all. */
+/** Whether the transactions of a controller count, if their adjacent rows do not show it; undefined if nothing shows it. */
 export type Verdict = (controller: number) => boolean | undefined
 type Judge = () => Verdict
 
 interface Votes {
   counting: number
   covered: number
-  /** Of those that are covered, the ones whose requests come after them. */
+  /** Of those whose requests have rows, the ones whose requests come after them. */
   followed: number
-  /** Those that are sorted for good, as what. */
+  /** Those that are sorted for good, by kind. */
   finalCounting: number
   finalCovered: number
   /** Not yet sorted: one of the first, one that differs from the others, or a guess. */
   waiting: Ballot[]
 }
 
-/** Before so many have voted, nothing is final. */
+/** Nothing is final before this many have voted. */
 const QUORUM = 32
-/** A guess follows the others where fewer than one in so many of them differ. */
+/** A guess follows the others if fewer than one in this many of them differ. */
 const MISTAKES = 10
-/** Fewer than one in so many, among many, are taken for mistakes though their rows leave no doubt. */
+/** Fewer than one in this many, among many, count as mistakes although their rows leave no doubt. */
 const SURE_MISTAKES = 50
 const MAX_WAITING_OF_ONE = 1024
 const MAX_WAITING = 50_000
 
 /**
  * Corrects single transactions by the others of the same controller: all of them are of one kind, and JMeter's clock, which it adjusts
- * every five seconds, may be off by more than what lies between two rows.
+ * every five seconds, may be off by more than the gap between two rows.
  */
 export class TransactionVote {
   readonly #onSorted: (sorted: SortedTransaction) => void
@@ -70,20 +70,20 @@ export class TransactionVote {
       for (const all of this.#byController.values()) this.#release(all, () => true, judge?.())
   }
 
-  /** Whether there is a controller whose transactions seem to be of both kinds, as where two of them share a label. */
+  /** Whether there is a controller whose transactions seem to be of both kinds, as when two of them share a label. */
   get isSplit(): boolean {
     return [...this.#byController.values()].some(({ counting, covered }) => areBoth(counting, covered))
   }
 
   /**
-   * Whether there is a controller whose transactions seem to have rows after them, and none at all: with `subresults` all parent samples
-   * have such rows, without it none has.
+   * Whether there is a controller some of whose transactions seem to have rows after them, and some none at all: with `subresults` all
+   * parent samples have such rows, without it none has.
    */
   get isContradictory(): boolean {
     return this.#isContradictory
   }
 
-  /** Those that wait and these others, as they have to be taken if no other comes. */
+  /** Those waiting and these others, as they are taken if no more follow. */
   sortWaiting(others: readonly Ballot[], verdict: Verdict | undefined): SortedTransaction[] {
     const waiting = [...this.#byController.values()].flatMap((votes) => votes.waiting)
     return [...waiting, ...others].map((ballot) =>
@@ -91,7 +91,7 @@ export class TransactionVote {
     )
   }
 
-  /** How many are sorted by chance, or were before the others showed that they had to be sorted differently. */
+  /** How many are sorted by chance, or were before the others showed that they belong elsewhere. */
   countBlind(others: readonly Ballot[], verdict: Verdict | undefined): number {
     let blind = verdict === undefined ? this.#blind : 0
     for (const [controller, votes] of this.#byController) {
@@ -129,18 +129,18 @@ export class TransactionVote {
   }
 }
 
-/** Whether there are more of each than mistakes would bring. */
+/** Whether there are more of each than mistakes would cause. */
 function areBoth(some: number, others: number): boolean {
   return Math.min(some, others) * SURE_MISTAKES > some + others
 }
 
-/** Undefined when the controller seems to be of both kinds, as two that share a label are. */
+/** Undefined if the controller seems to be of both kinds, as when two share a label. */
 function majorityOf({ counting, covered }: Votes): boolean | undefined {
   if (Math.min(counting, covered) * MISTAKES >= counting + covered) return undefined
   return counting > covered
 }
 
-/** What the others make of one; undefined where it is to be taken by itself. */
+/** What the others say about one; undefined if it must be judged by itself. */
 function overrule({ isSure, counts }: Ballot, votes: Votes): boolean | undefined {
   const majority = majorityOf(votes)
   if (!isSure || majority === counts) return majority
@@ -157,7 +157,7 @@ function resolve(ballot: Ballot, votes: Votes, verdict: Verdict | undefined): So
 function isBlind(ballot: Ballot, votes: Votes, verdict: Verdict | undefined): boolean {
   if (verdict !== undefined) return verdict(ballot.transaction.controller) === undefined
   if (ballot.isSure || majorityOf(votes) !== undefined) return false
-  // Of one that took no time no guess is good enough where others of the same label are of both kinds.
+  // For zero duration no guess is good enough if others with the same label are of both kinds.
   const isShort = ballot.transaction.elapsedMs === 0
   return ballot.isBlind || (isShort && votes.counting > 0 && votes.covered > 0)
 }

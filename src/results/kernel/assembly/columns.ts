@@ -1,5 +1,5 @@
-// Where the columns are that matter, -1 for those that a CSV does not have. The code that counts rows is made twice: for the order in which JMeter
-// writes its columns unless it is told otherwise, where these are numbers in the code, and for any other order.
+// The indexes of the columns that matter, -1 for those that a CSV does not have. The code that counts rows is compiled twice: for JMeter's
+// default column order, where these are constants in the code, and for any other order.
 
 let delimiter: i8 = 0
 let columns: i32 = 0
@@ -65,7 +65,7 @@ export class AnyOrder {
   get sampleCount(): i32 {
     return sampleCount
   }
-  /** Only the last column can have a carriage return at its end. */
+  /** Only the last column can end with a carriage return. */
   get last(): i32 {
     return columns - 1
   }

@@ -31,8 +31,8 @@ import {
   WAITING_END
 } from './layout'
 
-// The second pass: reads the columns that matter of every row and counts it. It changes nothing before it is sure of the whole row. A row
-// that it does not understand, or has no room for, it leaves to others as a record.
+// The second pass: reads the columns that matter of every row and counts it. It changes nothing before the whole row is valid. A row
+// that it does not understand, or has no space for, is left to the caller as a record.
 
 const CR: u8 = 13
 const QUOTE: u8 = 34
@@ -42,7 +42,7 @@ const TRUE: u32 = 0x65757274
 const FALS: u32 = 0x736c6166
 const E: u8 = 101
 
-/** What became of a row, where it is none of the reasons to leave it. */
+/** The result for a row, if it is none of the reasons to leave it. */
 const COUNTED: i32 = -1
 const STOPPED: i32 = -2
 const EARLY: i32 = -3
@@ -57,25 +57,25 @@ let spanStart: i64 = i64.MAX_VALUE
 let spanEnd: i64 = i64.MIN_VALUE
 let message: u32 = 0
 let messageBytes: u32 = 0
-/** Where the next row to wait for its page goes. */
+/** Where the next row waiting for its page goes. */
 let waiting: u32 = WAITING_AT
 
-/** How many rows were taken in all, counted or left out. */
+/** How many rows were read in total, counted or left out. */
 export function takenRows(): u32 {
   return taken
 }
 
-/** How many of them were left out, because they start too early. */
+/** How many of them were left out because they start too early. */
 export function earlyRows(): u32 {
   return early
 }
 
-/** Whether a row came that may be a transaction's: it is not possible to go on from there. */
+/** Whether there was a row that may be a transaction's: the kernel cannot continue from there. */
 export function hasStopped(): bool {
   return isStopped
 }
 
-/** First start and last end of the rows that were counted. */
+/** First start and last end of the counted rows. */
 export function firstStart(): i64 {
   return spanStart
 }
@@ -89,20 +89,20 @@ export function leaveOutBefore(startMs: i64): void {
   fromMs = startMs
 }
 
-/** Where to write the words, at most MESSAGE_BYTES of them and at least eight, with which a transaction's message begins. */
+/** Where to write the start of a transaction's message: at least eight and at most MESSAGE_BYTES bytes. */
 export function setMessage(length: u32): u32 {
   message = reserve(MESSAGE_BYTES)
   messageBytes = length
   return message
 }
 
-/** Counts a time that others have read, in its page and nowhere else. */
+/** Counts a time that the caller has read, in its page and nowhere else. */
 export function countTime(cell: u32, elapsed: u32): void {
   Pages.wait(WAITING_AT, cell, elapsed)
   tally(WAITING_AT + 8)
 }
 
-/** To be called when places were found anew. */
+/** Must be called after finding places again. */
 export function startRows(): void {
   nextPlace = PLACES_AT
   nextLine = LINES_AT
@@ -113,7 +113,7 @@ export function nextRow(): u32 {
   return load<u32>(nextPlace - 4) + 1
 }
 
-/** Takes the rows that begin before the limit until there is no more room for records; returns where the records end. */
+/** Reads the rows that begin before the limit until there is no more space for records; returns where the records end. */
 export function countRows(limit: u32): u32 {
   const end = isJmeterOrder() ? takeRows<JmeterOrder>(limit) : takeRows<AnyOrder>(limit)
   tally(waiting)
@@ -160,7 +160,7 @@ function takeRow<Order>(place: u32, record: u32): i32 {
   if (at.timeStamp >= 0) {
     const start = Field.start(place, at.timeStamp)
     const length = Field.end<Order>(place, at.timeStamp) - start
-    // Zero less one is the largest number there is.
+    // Zero minus one is the largest unsigned number.
     if (length - 1 >= 15) return REASON_ROW
     if (length > 8) {
       const high = Digits.read(start, length - 8)
@@ -211,7 +211,7 @@ function takeRow<Order>(place: u32, record: u32): i32 {
   if (at.responseMessage >= 0) {
     const start = Field.start(place, at.responseMessage)
     const length = Field.end<Order>(place, at.responseMessage) - start
-    // From the first row that may be a transaction's on, rows have to be seen in the order of their threads.
+    // From the first row that may be a transaction's, rows must be read in the order of their threads.
     if (length > messageBytes && isTransaction(start)) return STOPPED
   }
   if (at.timeStamp >= 0 && startMs < fromMs) {
@@ -237,7 +237,7 @@ function takeRow<Order>(place: u32, record: u32): i32 {
     const endMs = startMs + i64(elapsed)
     const slot = Line.slotOf(endMs)
     if (slot == LINE_SLOTS) return REASON_LINE
-    // Nothing can go wrong any more.
+    // Nothing can fail from here on.
     if (startMs < spanStart) spanStart = startMs
     if (endMs > spanEnd) spanEnd = endMs
     Line.count(slot, failures, threads)
@@ -269,7 +269,7 @@ function writeRecord(record: u32, place: u32, lineEnd: u32, reason: i32): void {
   store<u32>(record, taken, RECORD_TAKEN << 2)
 }
 
-/** A column begins behind the place that ends the one before, which may be the end of the row before. */
+/** A column begins after the place that ends the previous one, which may be the end of the previous row. */
 class Field {
   @inline
   static start(place: u32, column: i32): u32 {

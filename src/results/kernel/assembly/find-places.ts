@@ -8,12 +8,12 @@ import {
   PLACES_END
 } from './layout'
 
-// The first pass: 64 bytes at a time it finds the delimiters and line breaks that are not in quotes, and writes down where they are. So
-// the second pass knows of every column of a row where it is, without having looked at the columns before it.
+// The first pass: finds the unquoted delimiters and line breaks, 64 bytes at a time, and records where they are. So
+// the second pass knows where every column of a row is without reading the columns before it.
 
 const LF: i8 = 10
 const QUOTE: i8 = 34
-/** Of 64 bytes of a usual CSV about nine are delimiters: so many are written without asking whether there are as many. */
+/** About nine of 64 bytes of a typical CSV are delimiters: this many are written without checking how many there are. */
 const WRITTEN_BLINDLY = 12
 
 let linesEnd: u32 = LINES_AT
@@ -31,7 +31,7 @@ export function findPlaces(from: u32, to: u32, delimiter: i8): i32 {
   let wasClosed: u64 = 0
   let wasEnd: u64 = 1
   let state = INDEXED_ALL
-  // As if the row before had ended there: then every column begins behind a place.
+  // As if the previous row had ended there: then every column begins after a place.
   store<u32>(PLACES_AT - 4, from - 1)
   for (let base = from; base < to; base += 64) {
     if (place >= u32(PLACES_END) || line >= u32(LINES_END)) {
@@ -50,8 +50,8 @@ export function findPlaces(from: u32, to: u32, delimiter: i8): i32 {
     const around = ends | quotes
     let faults: u64 = 0
     if ((quotes | wasInside | wasClosed) != 0) {
-      // Every quote turns inside and outside over; the doubled quote within a field does so twice. That is right as long as a field is
-      // opened only at its start and closed only at its end: any other quote is a fault.
+      // Every quote toggles inside and outside; a doubled quote within a field does so twice. That is right as long as a field is
+      // only opened at its start and closed at its end: any other quote is a fault.
       const inner = Bits.spread(quotes) ^ wasInside
       const closing = quotes & ~inner
       const opensWithin = quotes & inner & ~((around << 1) | wasEnd)
@@ -66,7 +66,7 @@ export function findPlaces(from: u32, to: u32, delimiter: i8): i32 {
     const least = i8x16.min_u(i8x16.min_u(a, b), i8x16.min_u(c, d))
     if (!i8x16.all_true(least)) faults |= Bits.equal(a, b, c, d, 0) & valid
     if (faults != 0) {
-      // What comes after a fault is not to be relied on.
+      // What comes after a fault is unreliable.
       const before = Bits.belowLowest(faults)
       ends &= before
       breaks &= before
@@ -97,7 +97,7 @@ export function findPlaces(from: u32, to: u32, delimiter: i8): i32 {
 
 /** One bit for each of 64 bytes. */
 class Bits {
-  /** Which of the bytes are the given one. */
+  /** Which of the bytes equal the given one. */
   @inline
   static equal(a: v128, b: v128, c: v128, d: v128, byte: i8): u64 {
     const wanted = i8x16.splat(byte)
@@ -109,7 +109,7 @@ class Bits {
     )
   }
 
-  /** Each bit turns over all bits from itself on. */
+  /** Each bit toggles all bits from itself on. */
   @inline
   static spread(bits: u64): u64 {
     bits ^= bits << 1

@@ -1,17 +1,17 @@
 import { HEAP_AT } from './layout'
 
 const ALIGNMENT: u32 = 64
-/** Blocks of 64 bytes are read, the last of which may go beyond the end. */
+/** Reads are in blocks of 64 bytes, the last of which may go beyond the end. */
 const SLACK: u32 = 128
 const WASM_PAGE: u32 = 0x10000
-/** Addresses are read as signed ints by others. */
+/** The caller reads addresses as signed ints. */
 const MAX_ADDRESS: u64 = 0x7fff0000
 
 let next: u32 = HEAP_AT
 
 /**
- * The address of that many bytes, all zero. Nothing is given back: whatever outgrows its place gets one of twice the size. The memory itself
- * grows in large steps, for V8 takes each for an allocation of the whole and collects garbage; what is not touched takes no room.
+ * The address of that many zeroed bytes. Nothing is freed: whatever outgrows its space gets twice as much. The memory itself
+ * grows in large steps, because V8 counts each as an allocation of the whole and collects garbage; untouched memory costs nothing.
  */
 export function reserve(bytes: u32): u32 {
   const address = next

@@ -29,7 +29,7 @@ export function prepare(): void {
   prepareLine()
 }
 
-/** Finds the rows that lie from `from`, where one starts, to `to`; returns why it stopped, one of INDEXED. */
+/** Finds the rows from `from`, where one starts, to `to`; returns why it stopped, one of INDEXED. */
 export function findRows(from: u32, to: u32): i32 {
   startRows()
   return findPlaces(from, to, delimiterByte())

@@ -1,14 +1,14 @@
 import { reserve } from './heap'
 
-// Labels are known by the bytes that stand in the row, quotes and all: what these mean has been found out once by others. Open addressing by
+// Labels are known by their bytes in the row, including quotes: the caller has interpreted them once. Open addressing by
 // hash; each slot has the hash, the length, the address of the bytes and the label's number + 1.
 
 const SLOT_BYTES: u32 = 16
 const FIRST_SLOTS: u32 = 1024
 const FIRST_BYTES: u32 = 0x4000
-/** What is longer is never remembered, lest a hostile file fill the memory. */
+/** Longer labels are never stored, so that a hostile file cannot fill up the memory. */
 const MAX_LABEL_BYTES: u32 = 1024
-/** So much of a label is compared at once. The bytes of a known label are followed by zeros up to it. */
+/** How much of a label is compared at once. The stored bytes of a label are padded with zeros to a multiple of it. */
 const HEAD_BYTES: u32 = 32
 
 let slots: u32 = 0
@@ -23,10 +23,10 @@ export function prepareLabels(): void {
   bytesEnd = nextByte + FIRST_BYTES
 }
 
-/** From now on the field is taken for the label of that number. */
+/** From now on the field is known as the label with that number. */
 export function learnLabel(start: u32, end: u32, hash: u32, label: u32): void {
   const length = end - start
-  // One block of rows may tell of it several times.
+  // One block of rows may report it several times.
   if (length > MAX_LABEL_BYTES || Labels.find(start, length, hash) != 0) return
   const room = (max(length, HEAD_BYTES) + 15) & ~15
   if (nextByte + room > bytesEnd) {
@@ -62,7 +62,7 @@ function grow(): void {
 }
 
 export class Labels {
-  /** The first bytes of a field as two vectors, zeros behind its end, and whatever is beyond them eight by eight. */
+  /** The first bytes of a field as two vectors, padded with zeros, and the rest eight by eight. */
   @inline
   static hash(start: u32, length: u32): u32 {
     const low = Labels.low(start, length)
@@ -78,7 +78,7 @@ export class Labels {
     return u32(hash >> 32)
   }
 
-  /** The number of the label + 1; 0 when it is not known. */
+  /** The number of the label + 1; 0 if it is unknown. */
   @inline
   static find(start: u32, length: u32, hash: u32): u32 {
     const low = Labels.low(start, length)

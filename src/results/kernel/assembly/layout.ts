@@ -1,7 +1,7 @@
-// What the kernel and the TypeScript around it agree on. Both compilers read this file, so it holds plain numbers only.
+// The interface between the kernel and the TypeScript around it. Both compilers read this file, so it only has plain numbers.
 
 /**
- * A row that the kernel leaves to others, and why; or one that it counted, and that failed: of such a row `PLACE` is where the places of
+ * A row that the kernel leaves to the caller, and why; or one that it counted, and that failed: then `PLACE` is where the places of
  * its columns begin. Ints; addresses count from the start of the memory.
  */
 export const RECORD_START = 0
@@ -15,7 +15,7 @@ export const RECORD_PLACE = 4
 export const RECORD_CELL = 5
 export const RECORD_INTS = 8
 
-/** The row is none that the kernel understands. */
+/** The kernel does not understand the row. */
 export const REASON_ROW = 0
 /** The label is new. */
 export const REASON_LABEL = 1
@@ -25,40 +25,40 @@ export const REASON_LINE = 2
 export const REASON_FAILED = 3
 
 export const RECORDS_AT = 0x100
-/** Few, so that what was learnt from them is known for the next ones. */
+/** Few, so that what the caller learns from them is known for the next ones. */
 export const RECORDS_END = RECORDS_AT + 64 * RECORD_INTS * 4
 
-/** Rows that are still to be counted in pages: two ints each, the page's key and the place within the page. */
+/** Rows still to be counted in pages: two ints each, the page's key and the position within the page. */
 export const WAITING_AT = 0x4000
 export const WAITING_ROWS = 1024
 export const WAITING_END = WAITING_AT + WAITING_ROWS * 8
 
-/** Addresses of all delimiters and line breaks that are not in quotes; and where among them the line breaks are. */
+/** Addresses of all unquoted delimiters and line breaks; and where the line breaks are among them. */
 export const PLACES_AT = 0x10000
 export const PLACES_END = PLACES_AT + 0x20000
 export const LINES_AT = PLACES_END + 0x1000
 export const LINES_END = LINES_AT + 0x10000
-/** From here on memory is shared out as it is needed. */
+/** From here on memory is allocated as needed. */
 export const HEAP_AT = LINES_END + 0x1000
 
-/** Why the search for places stopped: it saw all bytes, has no more room, or came to what is not for the kernel. */
+/** Why the search for places stopped: it saw all bytes, has no more space, or found something that the kernel does not handle. */
 export const INDEXED_ALL = 0
 export const INDEXED_FULL = 1
 export const INDEXED_FAULT = 2
 
-/** Counts of times, sixteen neighbours a page. */
+/** Counts of times, sixteen neighbours per page. */
 export const PAGE_BITS = 4
-/** Times from here on are for others. Below it the counts of the report's figures are exact. */
+/** Times from here on are left to the caller. Below it the counts of the report's figures are exact. */
 export const TIME_BITS = 16
 
-/** The time line's buckets, four ints each: samples, failures, most threads + 1, nothing. */
+/** The time line's buckets, four ints each: samples, failures, maximum threads + 1, unused. */
 export const LINE_SLOTS = 640
 export const LINE_SLOT_BYTES = 16
 export const LINE_UNIT_MS = 1000
 /** A chart needs no more than half a percent. */
 export const CHART_BITS = 9
-/** And in a place of their own, which is mostly never touched, counts of the times in each of the slots. */
+/** In separate memory that is mostly never touched: counts of the times in each of the slots. */
 export const LINE_TIMES_BYTES = 4 * ((TIME_BITS - CHART_BITS + 2) << (CHART_BITS - 1))
 
-/** Room for the words by which a transaction's row is known. */
+/** Space for the text that identifies a transaction's row. */
 export const MESSAGE_BYTES = 64

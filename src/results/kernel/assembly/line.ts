@@ -1,7 +1,7 @@
 import { CHART_BITS, LINE_SLOT_BYTES, LINE_SLOTS, LINE_TIMES_BYTES, LINE_UNIT_MS } from './layout'
 import { reserve } from './heap'
 
-// The time line: a window of buckets, a second wide or twice as wide again and again. Rows that end outside are for others.
+// The time line: a window of buckets, one second wide times a power of two. Rows that end outside are left to the caller.
 
 let slots: u32 = 0
 let times: u32 = 0
@@ -30,14 +30,14 @@ export function moveLine(startMs: i64, widening: u32): void {
 }
 
 export class Line {
-  /** The bucket of a time; LINE_SLOTS where there is none. */
+  /** The bucket of a time; LINE_SLOTS if there is none. */
   @inline
   static slotOf(endMs: i64): u32 {
     const sinceMs = u64(endMs - fromMs)
     return sinceMs >= lengthMs ? LINE_SLOTS : (u32(sinceMs) >> shift) / LINE_UNIT_MS
   }
 
-  /** `threads` is -1 where the row does not say. */
+  /** `threads` is -1 if the row does not have it. */
   @inline
   static count(slot: u32, failures: u32, threads: i32): void {
     const at = slots + slot * LINE_SLOT_BYTES

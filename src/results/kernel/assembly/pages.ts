@@ -1,9 +1,9 @@
 import { PAGE_BITS, TIME_BITS, WAITING_AT, WAITING_ROWS } from './layout'
 import { reserve } from './heap'
 
-// Counts of times: pages of sixteen neighbours that exist only where something was counted. Slots of two ints say where, by open addressing:
-// cell and page in one number, + 1, and the page's address. A count has sixteen bits, which suffice for nearly all: where one begins again
-// at zero, its address is put on a list.
+// Counts of times: pages of sixteen neighbours that only exist if something was counted. Slots of two ints locate them, by open addressing:
+// cell and page in one number, + 1, and the page's address. A count has sixteen bits, which is enough for nearly all: if one wraps
+// around to zero, its address is added to a list.
 
 const PAGE_SIZE: u32 = 1 << PAGE_BITS
 const PAGE_BYTES: u32 = 2 << PAGE_BITS
@@ -19,7 +19,7 @@ let shift: u32 = 32 - FIRST_SLOT_BITS
 let pages: u32 = 0
 let freePage: u32 = 0
 let pagesEnd: u32 = 0
-/** How many counts are not zero, and as many more as have begun again. */
+/** How many counts are not zero, plus one for each wraparound. */
 let values: u32 = 0
 let wraps: u32 = 0
 let wrapsEnd: u32 = 0
@@ -36,12 +36,12 @@ export function countPages(): u32 {
   return pages
 }
 
-/** How many counts there are at most. */
+/** The maximum number of counts. */
 export function countValues(): u32 {
   return values
 }
 
-/** The list of counts that have begun again at zero, by address, each as often as it has. */
+/** The list of wraparounds: the address of the count, once per wraparound. */
 export function wrapsStart(): u32 {
   return wraps
 }
@@ -51,7 +51,7 @@ export function wrapsStop(): u32 {
 }
 
 export class Pages {
-  /** Where a time is counted can wait. */
+  /** Queues a time; counting it can wait. */
   @inline
   static wait(waiting: u32, cell: u32, elapsed: u32): void {
     store<u32>(waiting, ((cell << PAGES_PER_CELL_BITS) | (elapsed >> PAGE_BITS)) + 1)
@@ -60,7 +60,7 @@ export class Pages {
 }
 
 /**
- * The third pass: counts the rows that wait up to `end`, each in its page. With many labels the pages are spread over more memory than the
+ * The third pass: counts the queued rows up to `end`, each in its page. With many labels the pages are spread over more memory than the
  * caches hold. In a loop as short as this one the processor waits for several of them at once.
  */
 export function tally(end: u32): void {
@@ -94,7 +94,7 @@ export function tally(end: u32): void {
   }
 }
 
-/** Every row that waits may need a page of its own, and may be one too many for its count. */
+/** Every queued row may need its own page, and may make its count wrap around. */
 function makeRoom(): void {
   if (wrapsRoom - wrapsEnd < u32(WAITING_ROWS) * 4) growWraps()
   if (pagesEnd - freePage >= u32(WAITING_ROWS) * PAGE_BYTES) return
@@ -143,7 +143,7 @@ function growWraps(): void {
 let sorted: u32 = 0
 let sortedRoom: u32 = 0
 
-/** Writes down all pages in the order of their keys, two ints each, address and key; returns where the list begins. */
+/** Writes all pages in the order of their keys, two ints each, address and key; returns where the list begins. */
 export function sortPages(): u32 {
   const bytes = pages * SLOT_BYTES
   if (bytes * 2 > sortedRoom) {
@@ -153,7 +153,7 @@ export function sortPages(): u32 {
   let to = sorted
   const slotsEnd = slots + (SLOT_BYTES << (32 - shift))
   for (let slot = slots; slot < slotsEnd; slot += SLOT_BYTES) {
-    // The key comes to lie in the upper half of eight bytes.
+    // The key ends up in the upper half of eight bytes.
     if (load<u32>(slot) != 0) {
       store<u64>(to, rotl<u64>(load<u64>(slot), 32))
       to += SLOT_BYTES
@@ -166,10 +166,10 @@ export function sortPages(): u32 {
 }
 
 const DIGIT_BITS = 11
-/** Nothing waits while pages are sorted, so the room of what waits is free. */
+/** The queue is empty while pages are sorted, so its space is free. */
 const STARTS_AT = WAITING_AT
 
-/** Moves the list to `to`, sorted by eleven bits of each entry; what is equal in them stays in its order. */
+/** Moves the list to `to`, sorted by eleven bits of each entry; a stable sort. */
 function sortBy(bit: u64, from: u32, to: u32, bytes: u32): void {
   const digit: u64 = (1 << DIGIT_BITS) - 1
   memory.fill(STARTS_AT, 0, 4 << DIGIT_BITS)
