@@ -8,12 +8,12 @@ export interface Annotation {
   readonly message: string
 }
 
-/** The runner keeps 10 of a kind; the failing step's own message and "more" need room too. */
+/** The runner keeps 10 of each kind; the failing step's own message and "more" need space too. */
 const MOST_OF_A_KIND = 8
-/** Of 4,096, with room for the marks behind it. */
+/** The limit is 4,096; leaves space for what is appended. */
 const MOST_BYTES = 3_500
 
-/** One error for each broken threshold, one warning for each broken or undecided `warn:` line; none where the step's own message says all. `leg` tells the legs of a matrix apart. */
+/** One error per broken threshold, one warning per broken or undecided `warn:` line; none if the step's own message says it all. `leg` tells the legs of a matrix apart. */
 export function annotate({ verdict: overall, judgements, rehearsal }: Outcome, leg = ''): Annotation[] {
   const mark = (leg === '' ? '' : ` [${leg}]`) + rehearsalMark(rehearsal)
   if (!['passed', 'failed', 'inconclusive'].includes(overall)) return []

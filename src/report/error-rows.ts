@@ -1,17 +1,17 @@
 import type { ErrorCount, Measurements } from '../results/figures/measurements.js'
 
-/** One reason why samples failed, for people. */
+/** One reason why samples failed, for display. */
 export interface ErrorRow {
   readonly count: number
   /** Of all failed samples, 0 to 1. */
   readonly share: number
   readonly code: string
   readonly message: string
-  /** Empty where several labels are put together. */
+  /** Empty if several labels are combined. */
   readonly label: string
 }
 
-/** The most frequent errors; the rest, if there is one, as the last row. */
+/** The most frequent errors; the rest, if any, as the last row. */
 export function errorRows(measurements: Measurements | undefined, mostRows: number): ErrorRow[] {
   const errors = topErrors(measurements, mostRows)
   const failures = errors.reduce((sum, { count }) => sum + count, 0)
@@ -22,7 +22,7 @@ export function errorRows(measurements: Measurements | undefined, mostRows: numb
   }))
 }
 
-/** As many errors as asked for at most, and one more for all the others. */
+/** At most the given number of errors, plus one row for all the others. */
 export function topErrors(measurements: Measurements | undefined, most: number): readonly ErrorCount[] {
   const all = measurements?.errors({}) ?? []
   const named = all.filter(({ label }) => label !== undefined)

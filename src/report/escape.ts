@@ -1,16 +1,16 @@
 const MARKDOWN = /[&<>|[\]@#`*_~$\\]|:(?=\/\/)|(?<=www)\./gi
-/** What would begin a list, a rule or an underlined heading. */
+/** What would start a list, a rule or an underlined heading. */
 const BLOCK_START = /^[-+=]|(?<=^\d{1,9})[.)](?=\s|$)/
 /** A reference such as GH-26, up to its number. */
 const NUMBERED_REFERENCE = /\bGH(?:SA)?-(?=[0-9a-z])/gi
-/** What may be a commit, as a whole or its first digits. The ids of runs and grids are to be copied, so UUIDs stay as they are. */
+/** What may be a commit, full or abbreviated. Ids of runs and grids are meant to be copied, so UUIDs stay as they are. */
 const COMMIT_OR_UUID = /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|\b(?=\d*[a-f])[0-9a-f]{7,64}\b/gi
-/** Fewer than make a commit. */
+/** Fewer than a commit has. */
 const SIX_DIGITS = /.{6}(?=.)/g
-/** Mentions and references are looked for after entities have been resolved; only something in between keeps them apart. */
+/** GitHub looks for mentions and references after resolving entities; only a separator keeps them apart. */
 const ZERO_WIDTH_SPACE = '&#8203;'
 
-/** Text of the service or the plan, made harmless in Markdown and its tables: no markup, mention, reference, link or line break. */
+/** Text from the service or the plan, made harmless in Markdown and its tables: no markup, mention, reference, link or line break. */
 export function escapeMarkdown(text: string): string {
   return replaceControls(text)
     .trim()
@@ -26,7 +26,7 @@ export function escapeHtml(text: string): string {
   return text.replace(/[&<>"'`]/g, entityOf)
 }
 
-/** Only https leads out of a report; undefined for everything else. */
+/** A report only links to https; undefined for everything else. */
 export function safeLink(address: string | undefined): string | undefined {
   if (address === undefined || !URL.canParse(address)) return undefined
   const url = new URL(address)
@@ -42,7 +42,7 @@ function entityOf(character: string): string {
 }
 
 function replaceControls(text: string): string {
-  // Those that break lines, steer terminals, or turn the direction in which text is read.
+  // Those that break lines, control terminals, or change the text direction.
   // eslint-disable-next-line no-control-regex -- control characters are what is looked for
   return text.replace(/[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]+/g, ' ')
 }

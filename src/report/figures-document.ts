@@ -1,6 +1,6 @@
 import type { Figures, Measurements, Scope } from '../results/figures/measurements.js'
 
-/** One scope's figures as machines read them; null stands for what the CSVs do not hold. */
+/** One scope's figures, machine-readable; null for what the CSVs do not contain. */
 export interface FiguresDocument {
   readonly samples: number
   readonly failures: number
@@ -26,7 +26,7 @@ export interface MetricsDocument {
   readonly grids: readonly ScopedFigures[]
 }
 
-/** Labels with the most samples come first, so that a cut keeps what matters most. */
+/** Labels with the most samples come first, so that truncation keeps what matters most. */
 export function metricsDocument(
   measurements: Measurements | undefined,
   targetMs: number | undefined

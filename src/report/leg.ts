@@ -1,19 +1,19 @@
 const MOST_CHARACTERS = 100
 
-/** The leg of a matrix as the job's name shows it, `eu, 20`; empty without a matrix. */
+/** The leg of a matrix as in the job's name, `eu, 20`; empty without a matrix. */
 export function describeLeg(matrix: string): string {
   const words = leavesOf(readMatrix(matrix)).join(', ')
   const characters = Array.from(words)
   return characters.length > MOST_CHARACTERS ? `${characters.slice(0, MOST_CHARACTERS - 1).join('')}…` : words
 }
 
-/** The same text for the same leg, in whatever order its keys come. */
+/** The same text for the same leg, whatever the order of its keys. */
 export function identifyLeg(matrix: string): string {
   const leg = readMatrix(matrix)
   return leg === undefined ? '' : JSON.stringify(Object.entries(leg).sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
-/** Without a matrix the expression gives `null`; people may hand in anything. */
+/** Without a matrix the expression gives `null`; people may pass anything. */
 function readMatrix(matrix: string): object | undefined {
   try {
     const leg: unknown = JSON.parse(matrix)

@@ -6,7 +6,7 @@ export type Verdict =
 
 export interface RunFacts {
   readonly id: string
-  /** The run's web page; undefined where there is none that may be linked to. */
+  /** The run's web page; undefined if there is none that may be linked. */
   readonly url: string | undefined
   readonly name: string | undefined
   readonly status: string
@@ -21,31 +21,31 @@ export interface GridFacts {
   readonly gridId: string
   readonly region: string
   readonly nodeCount: number | undefined
-  /** Size of the CSV; undefined when there is none. */
+  /** Size of the CSV; undefined if there is none. */
   readonly bytes: number | undefined
   readonly problem: string | undefined
 }
 
-/** Everything that is known at the end, for those who read it: summary, page, annotations, machines. */
+/** Everything known at the end, for summary, page, annotations and machines. */
 export interface Outcome {
   readonly verdict: Verdict
-  /** One sentence: why. */
+  /** The reason, in one sentence. */
   readonly reason: string
   readonly run: RunFacts | undefined
   readonly apdex: { readonly score: number; readonly targetMs: number } | undefined
-  /** The service's own words on the run. */
+  /** The service's own summary of the run. */
   readonly summary: string | undefined
   readonly means: Readonly<Record<string, number>>
-  /** True when the samples are synthetic: then nothing here is a measurement. */
+  /** True if the samples are synthetic: then nothing here was measured. */
   readonly rehearsal: boolean
   readonly judgements: readonly Judgement[]
   readonly grids: readonly GridFacts[]
   readonly measurements: Measurements | undefined
-  /** What casts doubt on the figures without changing the verdict: load that was requested and not reached. */
+  /** What makes the figures doubtful without changing the verdict: load that was requested and not reached. */
   readonly warnings: readonly string[]
-  /** The service's own words on what went wrong, line by line. */
+  /** The service's own error messages, line by line. */
   readonly remoteErrors: readonly string[]
-  /** What people should know beside the verdict. */
+  /** What people should know besides the verdict. */
   readonly notes: readonly string[]
 }
 

@@ -4,7 +4,7 @@ export function bytesOf(text: string): number {
   return encoder.encode(text).length
 }
 
-/** The longest start of the text that fits, never half a character. */
+/** The longest prefix of the text that fits, never half a character. */
 export function cutToBytes(text: string, mostBytes: number): string {
   const bytes = encoder.encode(text)
   if (bytes.length <= mostBytes) return text

@@ -11,13 +11,13 @@ const MOST_TEXT = 100
 export interface TerminalLines {
   readonly headline: string
   readonly rows: readonly string[][]
-  /** How often, code, message and label. */
+  /** Count, code, message and label. */
   readonly errors: readonly string[][]
   readonly warnings: readonly string[]
   readonly words: readonly string[]
 }
 
-/** The outcome in a few lines for a terminal or a log; the caller takes care of control characters. */
+/** The outcome in a few lines for a terminal or a log; the caller handles control characters. */
 export function terminalLines(outcome: Outcome): TerminalLines {
   const { verdict, reason, rehearsal, judgements, summary, measurements } = outcome
   return {

@@ -9,7 +9,7 @@ import type { GridFacts, Outcome, RunFacts, Verdict } from './outcome.js'
 import { REHEARSAL } from './outcome.js'
 import { bytesOf, cutToBytes } from './size.js'
 
-/** Raised when a reader of the old form would misread the new one. */
+/** Raised when a reader of the old format would misread the new one. */
 const SCHEMA = 1
 /** A larger output breaks the environment of the next step. */
 const MOST_OUTPUT_BYTES = 64 * 1024
@@ -29,7 +29,7 @@ export interface ThresholdDocument {
   readonly reason: string
 }
 
-/** How often samples failed for one reason; the label is null for all other reasons together. */
+/** How often samples failed for one reason; the label is null for all other reasons combined. */
 export interface ErrorDocument extends Omit<ErrorCount, 'label'> {
   readonly label: string | null
 }
@@ -106,7 +106,7 @@ function thresholdDocument(judgement: Judgement): ThresholdDocument {
   }
 }
 
-/** The `metrics` output: all of it, or as many labels as fit. */
+/** The `metrics` output: everything, or as many labels as fit. */
 export function metricsOutput(measurements: Measurements | undefined, targetMs: number | undefined): string {
   const metrics = metricsDocument(measurements, targetMs)
   const whole = JSON.stringify(metrics)
@@ -117,7 +117,7 @@ export function metricsOutput(measurements: Measurements | undefined, targetMs: 
   return fitList(labels, (kept) => ({ ...base, labels: kept, truncated: true }))
 }
 
-/** The `thresholds` output: a list, or as much of it as fits, the broken ones first, within an object that says so. */
+/** The `thresholds` output: a list, or as much of it as fits, broken ones first, in an object that says so. */
 export function thresholdsOutput(judgements: readonly Judgement[]): string {
   const whole = JSON.stringify(judgements.map(thresholdDocument))
   if (bytesOf(whole) <= MOST_OUTPUT_BYTES) return whole
@@ -127,7 +127,7 @@ export function thresholdsOutput(judgements: readonly Judgement[]): string {
   }))
 }
 
-/** A label may be as long as a megabyte, and the threshold that it breaks must be in the list all the same. */
+/** A label may be a megabyte long, and the threshold that it breaks must still be in the list. */
 function shorten(document: ThresholdDocument): ThresholdDocument {
   const { text, actual_text, scope, reason } = document
   return {
@@ -147,7 +147,7 @@ function cutText(text: string): string {
   return kept === text ? text : `${kept}…`
 }
 
-/** The longest start of a list whose document fits, found by halving. */
+/** The longest prefix of a list whose document fits, by binary search. */
 function fitList<T>(list: readonly T[], documentOf: (kept: readonly T[]) => unknown): string {
   let fits = 0
   let tooMany = list.length + 1

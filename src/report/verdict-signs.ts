@@ -1,7 +1,7 @@
 import { REHEARSAL } from './outcome.js'
 import type { Verdict } from './outcome.js'
 
-/** How each verdict is shown; the sign never stands without the word. */
+/** The sign of each verdict; it never appears without the word. */
 export const VERDICT_SIGNS: Readonly<Record<Verdict, string>> = {
   passed: '✅',
   failed: '❌',
@@ -13,7 +13,7 @@ export const VERDICT_SIGNS: Readonly<Record<Verdict, string>> = {
   detached: '📤'
 }
 
-/** Behind the heading of everything that shows numbers. */
+/** Appended to the heading of everything that shows numbers. */
 export function rehearsalMark(rehearsal: boolean): string {
   return rehearsal ? ` (${REHEARSAL})` : ''
 }

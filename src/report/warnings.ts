@@ -1,9 +1,9 @@
 import type { Outcome } from './outcome.js'
 
-/** More than anybody reads; verdict.json has all of them. */
+/** More than anyone reads; verdict.json has all of them. */
 const MOST_SHOWN = 10
 
-/** What people are warned of beside the verdict: load that was not reached, and the service's own words on what went wrong. */
+/** Warnings besides the verdict: load that was not reached, and the service's own error messages. */
 export function listWarnings({
   warnings,
   remoteErrors

@@ -19,9 +19,9 @@ describe('the charts', () => {
       'Failed samples'
     ])
     expect(text).toContain(
-      'p95 is the upper line (orange), p50 the lower one (blue); a point for every 10 seconds.'
+      'p95 is the upper line (orange), p50 the lower one (blue); one point every 10 seconds.'
     )
-    expect(text).toContain('**Failures**: 18 failed samples (red); a point for every 10 seconds.')
+    expect(text).toContain('**Failures**: 18 failed samples (red); one point every 10 seconds.')
   })
 
   test('have as many values as points, p50 before p95', () => {
@@ -62,7 +62,7 @@ describe('the charts', () => {
 
   test('gaps are told', () => {
     const text = renderCharts(makeSeries({ points: 5, p95Ms: (index) => (index === 2 ? null : 100) }), false)
-    expect(text).toContain('Where no sample ended, the lines go straight on.')
+    expect(text).toContain('Gaps without samples are drawn as straight lines.')
     expect(renderCharts(whole, false)).not.toContain('straight on')
   })
 

@@ -56,7 +56,7 @@ describe('a run that goes on', () => {
   })
 
   test.each<[string, Partial<RunState>, string]>([
-    ['queued', { status: 'queued', startedMs: undefined }, 'The run waits for its grids.'],
+    ['queued', { status: 'queued', startedMs: undefined }, 'The run is waiting for its grids.'],
     ['running without samples', {}, 'The run has started; there are no samples yet.'],
     [
       'stopping',
@@ -94,7 +94,7 @@ describe('a run that is over', () => {
   })
 
   test.each<[string, Partial<RunState>, string]>([
-    ['without samples', ended, 'No samples were taken.'],
+    ['without samples', ended, 'No samples were recorded.'],
     ['badly', { ...ended, status: 'problem', problem: 'no such class' }, 'no such class']
   ])('says how it ended: %s', (_, given, reason) => {
     expect(describeRun(makeState(given)).reason).toBe(reason)

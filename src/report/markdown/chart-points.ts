@@ -1,18 +1,18 @@
 import type { TimeSeries } from '../../results/figures/measurements.js'
 
-/** A run's course in few points of equal width. */
+/** A run over time in a few points of equal width. */
 export interface ChartPoints {
   readonly widthMs: number
   /** Of the axis of time. */
   readonly unit: 'seconds' | 'minutes'
-  /** Where the last point lies on it. */
+  /** Where the last point is on it. */
   readonly end: number
   readonly throughput: readonly number[]
   readonly failures: readonly number[]
-  /** Undefined when no point has any. */
+  /** Undefined if no point has any. */
   readonly p50Ms: readonly number[] | undefined
   readonly p95Ms: readonly number[] | undefined
-  /** True when points without samples were given the values between their neighbours. */
+  /** True if points without samples were interpolated from their neighbours. */
   readonly hasGaps: boolean
 }
 
@@ -22,7 +22,7 @@ const SECOND = 1_000
 const MINUTE = 60 * SECOND
 const LONGEST_IN_SECONDS = 10 * MINUTE
 
-/** Few enough points to draw; undefined when there are less than two, which make no line. */
+/** Few enough points to draw; undefined if there are fewer than two, which make no line. */
 export function chartPoints(series: TimeSeries): ChartPoints | undefined {
   const { bucketMs, atMs } = series
   const inMinutes = atMs.length * bucketMs > LONGEST_IN_SECONDS
@@ -45,8 +45,8 @@ export function chartPoints(series: TimeSeries): ChartPoints | undefined {
 }
 
 /**
- * How many buckets make a point. Its width is a multiple of the grain, a number that has no rounding error in the axis'
- * unit: old versions of Mermaid add it up from point to point, and a sum above the axis' end loses the last point.
+ * How many buckets make a point. Its width is a multiple of the grain, which has no rounding error in the axis' unit: old
+ * versions of Mermaid add it up from point to point, and a sum beyond the axis' end loses the last point.
  */
 function chooseFactor(count: number, bucketMs: number, grainMs: number): number {
   const least = Math.max(1, Math.ceil(count / MOST_POINTS))
@@ -65,7 +65,7 @@ function sum(values: readonly number[], group: readonly number[]): number {
   return group.reduce((total, index) => total + finite(values[index]), 0)
 }
 
-/** Percentiles of parts do not give that of the whole; their mean by samples comes close and hides no stretch. */
+/** Percentiles of parts do not add up to that of the whole; their mean weighted by samples is close and hides nothing. */
 function weightedMean(
   values: readonly (number | null)[],
   weights: readonly number[],
@@ -77,7 +77,7 @@ function weightedMean(
   return known.reduce((total, index) => total + finite(values[index]) * finite(weights[index]), 0) / weight
 }
 
-/** A Mermaid line has no gaps: what is missing lies on the straight line between its neighbours. */
+/** A Mermaid line has no gaps: missing points are interpolated from their neighbours. */
 function joinGaps(values: readonly (number | undefined)[]): number[] | undefined {
   const known = values.flatMap((value, at) => (value === undefined ? [] : [{ at, value }]))
   const [first] = known

@@ -7,19 +7,19 @@ import { rehearsalMark } from '../verdict-signs.js'
 
 interface Chart {
   readonly title: string
-  /** What is to be seen, for a chart of Mermaid has no legend. */
+  /** A description of the chart, because Mermaid charts have no legend. */
   readonly words: string
   readonly lines: readonly { readonly colour: string; readonly values: readonly number[] }[]
 }
 
-/** Colours that stand out from a white page and from a dark one; Mermaid's own are hardly seen on white. */
+/** Colours that are visible on a light and on a dark page; Mermaid's own are hard to see on white. */
 const BLUE = '#2f81f7'
 const ORANGE = '#d9730d'
 const RED = '#e5534b'
-/** Mermaid's numbers know no exponents. */
+/** Mermaid does not parse exponents. */
 const LARGEST = 1e15
 
-/** The run's course: response time, throughput and failures, each a chart; empty when there is nothing to draw. */
+/** The run over time: response time, throughput and failures, one chart each; empty if there is nothing to draw. */
 export function renderCharts(series: TimeSeries | undefined, rehearsal: boolean): string {
   const points = series && chartPoints(series)
   if (points === undefined || points.throughput.every((value) => value === 0)) return ''
@@ -36,11 +36,11 @@ export function renderCharts(series: TimeSeries | undefined, rehearsal: boolean)
 function responseTime(points: ChartPoints): Chart[] {
   const { p50Ms, p95Ms, hasGaps } = points
   if (p50Ms === undefined || p95Ms === undefined) return []
-  const gaps = hasGaps ? ' Where no sample ended, the lines go straight on.' : ''
+  const gaps = hasGaps ? ' Gaps without samples are drawn as straight lines.' : ''
   return [
     {
       title: 'Response time in ms',
-      words: `**Response time**: p95 is the upper line (orange), p50 the lower one (blue); a point for every ${widthWords(points)}.${gaps}`,
+      words: `**Response time**: p95 is the upper line (orange), p50 the lower one (blue); one point every ${widthWords(points)}.${gaps}`,
       lines: [
         { colour: BLUE, values: p50Ms },
         { colour: ORANGE, values: p95Ms }
@@ -52,7 +52,7 @@ function responseTime(points: ChartPoints): Chart[] {
 function throughput(points: ChartPoints): Chart {
   return {
     title: 'Throughput in samples per second',
-    words: `**Throughput**: samples per second (blue); a point for every ${widthWords(points)}.`,
+    words: `**Throughput**: samples per second (blue); one point every ${widthWords(points)}.`,
     lines: [{ colour: BLUE, values: points.throughput }]
   }
 }
@@ -63,7 +63,7 @@ function failures(points: ChartPoints): Chart[] {
   return [
     {
       title: 'Failed samples',
-      words: `**Failures**: ${count.toLocaleString('en-US')} failed samples (red); a point for every ${widthWords(points)}.`,
+      words: `**Failures**: ${count.toLocaleString('en-US')} failed samples (red); one point every ${widthWords(points)}.`,
       lines: [{ colour: RED, values: points.failures }]
     }
   ]
@@ -75,7 +75,7 @@ function widthWords({ widthMs }: ChartPoints): string {
   return seconds % 60 === 0 && seconds > 60 ? `${seconds / 60} minutes` : `${seconds} seconds`
 }
 
-/** `xychart-beta` is understood by old and new versions; which one draws is not ours to choose. */
+/** Old and new versions understand `xychart-beta`; GitHub chooses which one draws. */
 function drawChart({ title, lines }: Chart, { unit, end }: ChartPoints, rehearsal: boolean): string {
   const rows = lines.map(({ values }) => values.map(writable))
   const look = {
@@ -88,7 +88,7 @@ function drawChart({ title, lines }: Chart, { unit, end }: ChartPoints, rehearsa
     'xychart-beta',
     `    title "${title}${rehearsal ? `, ${REHEARSAL}` : ''}"`,
     `    x-axis "${unit}" 0 --> ${end}`,
-    // An axis from 0 to 0 has no places on it.
+    // An axis from 0 to 0 has no scale.
     `    y-axis 0 --> ${Math.max(1, ...rows.flat())}`,
     ...rows.map((row) => `    line [${row.join(', ')}]`),
     '```'

@@ -1,24 +1,24 @@
-/** Which use of the action wrote a comment, and when. Digits and hexadecimal words only: nothing in it can end the marker. */
+/** Which use of the action wrote a comment, and when. Only digits and hexadecimal words: nothing in it can end the marker. */
 export interface CommentWriter {
   /** The workflow run's id and attempt: later ones are larger. */
   readonly run: number
   readonly attempt: number
   /** Random; tells the gates of one run apart. */
   readonly gate: string
-  /** Of the step within its job: the same from run to run. */
+  /** Identifies the step within its job: the same from run to run. */
   readonly step: string
-  /** Of the job within its run, or of what is tested: mostly the same from run to run. */
+  /** Identifies the job within its run, or what is tested: usually the same from run to run. */
   readonly place: string
-  /** The place is the job's, and no other job of the run has it. */
+  /** The place identifies the job; no other job of the run has it. */
   readonly isJob: boolean
-  /** Tells comments of one title apart; undefined where the comment does not say. */
+  /** Tells comments with the same title apart; undefined if the comment does not say. */
   readonly ordinal?: number | undefined
 }
 
 const WRITER =
   /^<!-- loadgate gate (\d{1,15}) (\d{1,9}) ([0-9a-f]{8,64}) ([0-9a-f]{8,64}) ([0-9a-f]{8,64})( job)?(?: (\d{1,4}))? -->/
 
-/** The first lines of a comment, which nobody sees. */
+/** The first lines of a comment, invisible when rendered. */
 export function writeMarker(key: string, writer: CommentWriter | undefined): string {
   if (writer === undefined) return markerOf(key)
   const { run, attempt, gate, step, place, isJob, ordinal } = writer
@@ -34,12 +34,12 @@ export function writeMarker(key: string, writer: CommentWriter | undefined): str
   return `${markerOf(key)}\n<!-- loadgate gate ${words.join(' ')} -->`
 }
 
-/** True for a comment of ours with this key: the marker is its very first line, where no foreign text ever stands. */
+/** True for our comment with this key: the marker is its very first line, which never contains foreign text. */
 export function isCommentOf(comment: string, key: string): boolean {
   return comment.startsWith(markerOf(key))
 }
 
-/** Undefined where the comment does not say: it is older than this marker, or somebody has edited it. */
+/** Undefined if the comment does not say: it predates this marker, or someone has edited it. */
 export function readWriter(comment: string): CommentWriter | undefined {
   const [, second = ''] = comment.split(/\r?\n/, 2)
   const [, run, attempt, gate, step, place, job, ordinal] = WRITER.exec(second) ?? []

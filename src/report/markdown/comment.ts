@@ -13,32 +13,32 @@ import { listWarnings } from '../warnings.js'
 import { VERDICT_SIGNS, rehearsalMark } from '../verdict-signs.js'
 
 export interface CommentLinks extends SummaryLinks {
-  /** The workflow run, whose summary has all of it. */
+  /** The workflow run, whose summary has everything. */
   readonly workflowUrl: string | undefined
 }
 
-/** Where the comment stands, and what stood there. */
+/** Where the comment is written, and what was there. */
 export interface CommentPlace {
   /** The same for every comment of the same workflow, job, leg and name; letters and digits. */
   readonly key: string
-  /** Undefined where the workflow run is not known. */
+  /** Undefined if the workflow run is unknown. */
   readonly writer?: CommentWriter | undefined
   /** What the key stands for, in words. */
   readonly title: string
   /** The head commit of the pull request. */
   readonly commit: string
   readonly repositoryUrl: string | undefined
-  /** The comment as it is now; undefined when there is none. */
+  /** The existing comment; undefined if there is none. */
   readonly previous: string | undefined
 }
 
-/** A comment of more than 65,536 characters is refused; there are never more characters than bytes. */
+/** GitHub rejects a comment of more than 65,536 characters; there are never more characters than bytes. */
 const MOST_BYTES = 60_000
 const MOST_TITLE_BYTES = 200
 const ROW_COUNTS = [20, 10, 5, 2, 1]
 const ERROR_COUNTS = [10, 3, 1]
 
-/** The pull request's comment: verdict, thresholds, errors and labels in folds, the last commits, links. */
+/** The pull request comment: verdict, thresholds, collapsed errors and labels, recent commits, links. */
 export function renderComment(outcome: Outcome, links: CommentLinks, place: CommentPlace): string {
   const history = extendHistory(readHistory(place.previous ?? ''), place.commit, outcome)
   const head = joinSections([
@@ -55,7 +55,7 @@ export function renderComment(outcome: Outcome, links: CommentLinks, place: Comm
       fold(`Errors${rehearsalMark(outcome.rehearsal)}`, renderErrorTable(outcome, rows))
     ),
     [fold('Slowest and most failing labels', renderLabelTables(outcome, '####'))],
-    [fold('The last commits', renderHistory(history, place.repositoryUrl))]
+    [fold('Recent commits', renderHistory(history, place.repositoryUrl))]
   ]
   return `${joinSections([head, ...fitParts(parts, MOST_BYTES - bytesOf(head) - bytesOf(foot)), foot])}\n`
 }
@@ -72,7 +72,7 @@ function evidence(outcome: Outcome, links: CommentLinks): string {
     .join(' · ')
 }
 
-/** Of each part the longest form that still fits; what does not fit at all is left out whole, lest markup breaks. */
+/** The longest form of each part that still fits; a part that does not fit at all is dropped, so that no markup breaks. */
 function fitParts(parts: readonly (readonly string[])[], mostBytes: number): string[] {
   const note = '_Cut to fit; the job summary has more._'
   let left = mostBytes - bytesOf(note) - parts.length * 4

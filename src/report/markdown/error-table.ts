@@ -6,7 +6,7 @@ import type { Outcome } from '../outcome.js'
 const MOST_LABEL_BYTES = 200
 const MOST_CODE_BYTES = 100
 
-/** Why samples failed, the most frequent reason first; empty when none did, or nobody says why. */
+/** Why samples failed, the most frequent reason first; empty if none failed or there are no reasons. */
 export function renderErrorTable({ measurements }: Outcome, mostRows: number): string {
   const rows = errorRows(measurements, mostRows)
   if (rows.length === 0) return ''

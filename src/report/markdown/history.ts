@@ -4,7 +4,7 @@ import { table } from './markdown.js'
 import type { Outcome, Verdict } from '../outcome.js'
 import { VERDICT_SIGNS } from '../verdict-signs.js'
 
-/** What became of one commit. */
+/** The outcome of one commit. */
 export interface HistoryEntry {
   readonly commit: string
   readonly verdict: Verdict
@@ -18,7 +18,7 @@ const START = '<!-- loadgate history '
 const END = ' -->'
 const COMMIT = /^[0-9a-f]{7,64}$/
 
-/** The history with this outcome in front; a commit that was judged again keeps its last verdict only. */
+/** The history with this outcome in front; a commit that was judged again only keeps its last verdict. */
 export function extendHistory(
   history: readonly HistoryEntry[],
   commit: string,
@@ -35,12 +35,12 @@ export function extendHistory(
   return [entry, ...history.filter((other) => other.commit !== commit)].slice(0, MOST_ENTRIES)
 }
 
-/** A line that nobody sees and `readHistory` reads. Nothing in an entry can end it. */
+/** An invisible line for `readHistory`. Nothing in an entry can end it. */
 export function writeHistory(history: readonly HistoryEntry[]): string {
   return START + JSON.stringify(history) + END
 }
 
-/** Anybody with write access can edit a comment: what is not an entry is dropped, and nothing else is taken over. */
+/** Anyone with write access can edit a comment: invalid entries are dropped, and nothing else is read. */
 export function readHistory(comment: string): HistoryEntry[] {
   const start = comment.indexOf(START)
   const end = comment.indexOf(END, start + START.length)
@@ -73,7 +73,7 @@ function isNumberUpTo(value: unknown, largest: number): value is number {
   return typeof value === 'number' && value >= 0 && value <= largest
 }
 
-/** The last verdicts by commit, newest first; empty while there is but one. */
+/** The last verdicts by commit, newest first; empty if there is only one. */
 export function renderHistory(history: readonly HistoryEntry[], repositoryUrl: string | undefined): string {
   if (history.length < 2) return ''
   const rows = history.map(({ commit, verdict, apdex, p95Ms, rehearsal }) => [

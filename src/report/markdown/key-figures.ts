@@ -2,7 +2,7 @@ import { formatValue } from '../../thresholds/format.js'
 import type { Outcome } from '../outcome.js'
 import { rehearsalMark } from '../verdict-signs.js'
 
-/** The numbers that are asked for first, in one line; empty when there are none. */
+/** The most important numbers in one line; empty if there are none. */
 export function keyFigures({ apdex, measurements, rehearsal }: Outcome): string {
   const all = measurements?.figures({})
   const p95Ms = all?.percentileMs(95)

@@ -7,16 +7,16 @@ import { rehearsalMark } from '../verdict-signs.js'
 interface LabelFigures {
   readonly label: string
   readonly figures: Figures
-  /** What it is called slow by; the tidy CSVs have no percentiles. */
+  /** The figure that labels are ranked by; the tidy CSVs have no percentiles. */
   readonly timeMs: number | undefined
 }
 
 const MOST_LABELS = 10
 const MOST_LABEL_BYTES = 200
-/** Where a figure is not known. */
+/** Shown for an unknown figure. */
 const NONE = '–'
 
-/** The slowest and the most failing labels, each ten at most, with the others counted. */
+/** The slowest and the most failing labels, at most ten each, with the number of others. */
 export function renderLabelTables({ measurements, rehearsal }: Outcome, headings: '###' | '####'): string {
   if (measurements === undefined) return ''
   const labels = labelFigures(measurements)
@@ -54,7 +54,7 @@ function topOf(labels: readonly LabelFigures[], heading: string): string {
   ])
 }
 
-/** An empty label is one, too. */
+/** An empty label counts too. */
 function nameOf(label: string): string {
   return foreign(label, MOST_LABEL_BYTES) || '(no name)'
 }

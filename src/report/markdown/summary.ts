@@ -12,19 +12,19 @@ import { VERDICT_SIGNS, rehearsalMark } from '../verdict-signs.js'
 
 export interface SummaryLinks {
   readonly artifactUrl: string | undefined
-  /** Where the files lie when there is no artifact. */
+  /** Where the files are if there is no artifact. */
   readonly artifactProblem: string | undefined
 }
 
-/** A summary of more than 1 MiB is dropped whole. */
+/** GitHub drops a summary of more than 1 MiB entirely. */
 const MOST_BYTES = 1_000_000
 const MOST_ROWS = 200
 const MOST_ERRORS = 20
 const MOST_TEXT_BYTES = 20_000
-/** A browser takes no longer address, and half of one leads nowhere. */
+/** Browsers accept no longer URL, and a truncated one is useless. */
 const MOST_LINK_BYTES = 2_048
 
-/** The job summary: verdict, thresholds, errors, charts, labels, grids, the service's words, links. All that is foreign is escaped, and the whole fits. */
+/** The job summary: verdict, thresholds, errors, charts, labels, grids, the service's summary, links. Untrusted text is escaped, and everything fits. */
 export function renderSummary(outcome: Outcome, links: SummaryLinks): string {
   const { notes, measurements, rehearsal } = outcome
   const sections = [
@@ -50,7 +50,7 @@ export function renderSummary(outcome: Outcome, links: SummaryLinks): string {
   ])}\n`
 }
 
-/** What became of the gate, and why. */
+/** The verdict and its reason. */
 function headline({ verdict, reason, rehearsal, run }: Outcome): string {
   const name = run?.name === undefined ? '' : ` · ${foreign(run.name)}`
   return `## ${VERDICT_SIGNS[verdict]} Load gate: ${verdict}${rehearsalMark(rehearsal)}${name}\n\n${foreign(reason)}`
@@ -107,7 +107,7 @@ function gridTable({ grids, measurements, rehearsal }: Outcome): string {
   ])
 }
 
-/** The way to the evidence. */
+/** Links to the evidence. */
 export function linkLine({ run }: Outcome, { artifactUrl, artifactProblem }: SummaryLinks): string {
   const runLink = shortLink(run?.url)
   const artifactLink = shortLink(artifactUrl)
@@ -121,7 +121,7 @@ export function linkLine({ run }: Outcome, { artifactUrl, artifactProblem }: Sum
   return parts.join(' · ')
 }
 
-/** Undefined, too, for an address that would take the place of all else. */
+/** Also undefined for a URL that would take up all the space. */
 export function shortLink(address: string | undefined): string | undefined {
   const link = safeLink(address)
   return link !== undefined && bytesOf(link) <= MOST_LINK_BYTES ? link : undefined

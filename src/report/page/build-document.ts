@@ -14,17 +14,17 @@ import { makeEdges, makeHistogram, makeSpark, makeZones } from './distribution.j
 import type { Headline, LabelRow, Limit, PageDocument, RunDocument, ThresholdRow, View } from './document.js'
 import { formatElapsed, formatTime } from './numbers.js'
 
-/** A browser shows this many rows with ease; those with the fewest samples are left out and counted. */
+/** A browser easily shows this many rows; those with the fewest samples are left out and counted. */
 const MOST_LABELS = 5_000
-/** Rows of all regions and grids together: the figures of each take time to make. */
+/** Rows of all regions and grids together: computing their figures takes time. */
 const MOST_PART_LABELS = 2_000
 const MOST_ERRORS = 20
 const TIME_METRICS: readonly Metric[] = ['mean', 'median', 'percentile', 'min', 'max']
 
-/** An outcome, or what is known of a run that nobody judges. */
+/** An outcome, or what is known about a run without a verdict. */
 export type Shown = Omit<Outcome, 'verdict' | 'means'> & { readonly verdict: Headline }
 
-/** Gathers what the page shows. */
+/** Collects what the page shows. */
 export function buildPageDocument(outcome: Shown): PageDocument {
   const { measurements, run, apdex } = outcome
   return {
@@ -52,7 +52,7 @@ function describeRun(run: RunFacts): RunDocument {
     ['Status', status],
     ['Tool', tool],
     ['Threads', threads?.toString()],
-    ['Duration asked for', durationSeconds === undefined ? undefined : formatElapsed(durationSeconds)],
+    ['Requested duration', durationSeconds === undefined ? undefined : formatElapsed(durationSeconds)],
     ['Started', startedMs === undefined ? undefined : formatTime(startedMs)],
     ['Stopped', stoppedMs === undefined ? undefined : formatTime(stoppedMs)]
   ]
@@ -130,12 +130,12 @@ function makeView(
   }
 }
 
-/** The whole width of all samples, so that pictures of different views can be compared. */
+/** The range of all samples, so that the charts of different views are comparable. */
 function rangeOf(all: Figures): [number, number] {
   return [all.minMs ?? 1, all.maxMs ?? 1]
 }
 
-/** Thresholds on times that speak of exactly this view. */
+/** Thresholds on times for exactly this view. */
 function limitsOf(judgements: readonly Judgement[], { kind, name }: Part): Limit[] {
   const aboutView = judgements.filter(({ threshold: { metric, selector } }) => {
     const keys = Object.keys(selector)
@@ -151,7 +151,7 @@ function limitsOf(judgements: readonly Judgement[], { kind, name }: Part): Limit
   })
 }
 
-/** Five digits are more than anyone sees, and a third of the bytes. An apdex is shown cut, so it stays as it is. */
+/** Five digits are more than anyone sees, and a third of the bytes. An apdex is displayed truncated, so it stays as it is. */
 function shorten(figures: FiguresDocument): FiguresDocument {
   const entries = Object.entries(figures).map(([name, value]: [string, number | null]) => {
     const isExact = value === null || Number.isInteger(value) || name === 'apdex'

@@ -5,7 +5,7 @@ const BINS = 72
 const SPARK_BINS = 24
 const SPARK_PERCENTILES = 40
 
-/** Edges in equal steps of a logarithm, at whole milliseconds, as the times are; the first lies below all samples. */
+/** Edges in equal steps on a logarithmic scale, at whole milliseconds like the times; the first is below all samples. */
 export function makeEdges(minMs: number, maxMs: number): number[] {
   const low = Math.max(1, Math.floor(minMs))
   const high = Math.max(low + 1, Math.ceil(maxMs))
@@ -13,16 +13,16 @@ export function makeEdges(minMs: number, maxMs: number): number[] {
   return [...new Set([minMs < 1 ? 0 : low - 1, ...steps])]
 }
 
-/** Undefined where the CSVs have no single response times. */
+/** Undefined if the CSVs have no individual response times. */
 export function makeHistogram(figures: Figures, edgesMs: readonly number[]): Histogram | undefined {
   if (figures.percentileMs(100) === undefined) return undefined
-  // Whatever is faster than the first edge belongs to the first bin.
+  // Anything faster than the first edge belongs to the first bin.
   const ranks = edgesMs.map((edgeMs, i) => (i === 0 ? 0 : countUpTo(figures, edgeMs)))
   const shares = ranks.slice(1).map((rank, i) => round((rank - (ranks[i] ?? 0)) / figures.samples))
   return { edgesMs, shares }
 }
 
-/** Undefined where the CSVs have no single response times. */
+/** Undefined if the CSVs have no individual response times. */
 export function makeZones(figures: Figures, targetMs: number): Zones | undefined {
   if (figures.percentileMs(100) === undefined) return undefined
   const satisfied = countUpTo(figures, targetMs)
@@ -37,8 +37,8 @@ export function makeZones(figures: Figures, targetMs: number): Zones | undefined
 }
 
 /**
- * How the times are spread, as a row of digits for a picture the size of a word: heights of the tallest in ninths. A few
- * percentiles will do, with their neighbours smoothed together; there may be thousands of labels.
+ * The distribution of the times as a string of digits for a sparkline: heights in ninths of the tallest. A few
+ * percentiles, smoothed, are enough; there may be thousands of labels.
  */
 export function makeSpark(figures: Figures, [minMs, maxMs]: readonly [number, number]): string {
   const lowMs = Math.max(1, minMs)
@@ -56,7 +56,7 @@ export function makeSpark(figures: Figures, [minMs, maxMs]: readonly [number, nu
   return heights.map((height) => Math.ceil((height / tallest) * 9)).join('')
 }
 
-/** Shares by width on the logarithmic axis: whole milliseconds make bins of unequal width among the short times. */
+/** Shares by width on the logarithmic axis: whole milliseconds make bins of unequal width among short times. */
 export function densities({ edgesMs, shares }: Histogram): number[] {
   return shares.map((share, i) => {
     const low = Math.max(0.5, edgesMs[i] ?? 0)
@@ -64,7 +64,7 @@ export function densities({ edgesMs, shares }: Histogram): number[] {
   })
 }
 
-/** How many samples took at most so long, by looking for the last rank whose value does. */
+/** How many samples took at most this long, by binary search for the last rank whose value did. */
 function countUpTo(figures: Figures, ms: number): number {
   let atMost = 0
   let above = figures.samples + 1

@@ -4,16 +4,16 @@ import type { ErrorRow } from '../error-rows.js'
 import type { JudgementRow } from '../judgement-rows.js'
 import type { GridFacts, Verdict } from '../outcome.js'
 
-/** Of a run that nobody judges, or not yet. */
+/** Of a run without a verdict, or not yet. */
 export type RunStatus = 'queued' | 'running' | 'stopping' | 'finished' | 'problem'
 
 export type Headline = Verdict | RunStatus
 
-/** All that the page shows, as the data block in it and as what a page that is open can be fed with again. */
+/** Everything the page shows, as its embedded data and as the updates of an open page. */
 export interface PageDocument {
   readonly headline: Headline
   readonly reason: string
-  /** The words that must stand beside synthetic samples; null for measurements. */
+  /** The label required for synthetic samples; null for measurements. */
   readonly rehearsal: string | null
   readonly warnings: readonly string[]
   readonly notes: readonly string[]
@@ -27,26 +27,26 @@ export interface PageDocument {
   /** Epoch ms of the first start. */
   readonly startMs: number | null
   readonly series: TimeSeries | null
-  /** The first is of all samples; then each region and each grid, where there are several. */
+  /** First all samples, then each region and each grid if there are several. */
   readonly views: readonly View[]
   readonly grids: readonly GridFacts[]
   readonly sources: readonly Source[]
-  /** Only while the run goes on. */
+  /** Only while the run is in progress. */
   readonly live?: Live
 }
 
-/** Where a run stands that goes on. */
+/** The progress of a run that has not ended. */
 export interface Live {
   readonly elapsedMs: number | null
-  /** Null when nobody knows how long it will take. */
+  /** Null if its duration is unknown. */
   readonly durationMs: number | null
   /** Null until there are samples. */
   readonly now: CurrentFigures | null
 }
 
-/** What the last seconds were like. */
+/** The figures of the last seconds. */
 export interface CurrentFigures {
-  /** Of throughput and failures. */
+  /** For throughput and failures. */
   readonly windowMs: number
   readonly throughput: number
   readonly failures: number
@@ -64,13 +64,13 @@ export interface RunDocument {
 }
 
 export interface ThresholdRow extends JudgementRow {
-  /** The actual value as a multiple of the limit; null where there is none. */
+  /** The actual value as a multiple of the limit; null if there is none. */
   readonly ratio: number | null
-  /** Whether the actual value has to stay below the limit or above it. */
+  /** Whether the actual value must stay below the limit or above it. */
   readonly side: 'below' | 'above' | 'at'
 }
 
-/** The samples of one scope from all sides. */
+/** All figures of one scope. */
 export interface View {
   readonly kind: 'all' | 'region' | 'grid'
   readonly name: string
@@ -79,17 +79,17 @@ export interface View {
   readonly zones: Zones | null
   readonly limits: readonly Limit[]
   readonly labels: readonly LabelRow[]
-  /** How many labels with fewer samples are not among them. */
+  /** How many labels with fewer samples are left out. */
   readonly labelsLeftOut: number
 }
 
-/** Bin `i` holds the share of samples above `edgesMs[i]` and up to `edgesMs[i + 1]`. */
+/** Bin `i` has the share of samples above `edgesMs[i]` and up to `edgesMs[i + 1]`. */
 export interface Histogram {
   readonly edgesMs: readonly number[]
   readonly shares: readonly number[]
 }
 
-/** Shares of the samples by their times, at the limits of the apdex. */
+/** Shares of the samples by response time, at the limits of the apdex. */
 export interface Zones {
   readonly targetMs: number
   readonly satisfied: number
@@ -107,6 +107,6 @@ export interface Limit {
 
 export interface LabelRow extends FiguresDocument {
   readonly label: string
-  /** Where the label's response times lie between the fastest and the slowest of all: heights from 0 to 9, a digit each. */
+  /** The label's distribution of response times between the fastest and the slowest of all: heights from 0 to 9, one digit each. */
   readonly spark: string
 }

@@ -1,10 +1,10 @@
-/** Making a formatter takes longer than using one a thousand times. */
+/** Creating a formatter takes longer than using one a thousand times. */
 const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 })
 const tenths = new Intl.NumberFormat('en-US', { maximumFractionDigits: 1 })
 const hundredths = new Intl.NumberFormat('en-US', { maximumFractionDigits: 2 })
 const NONE = '–'
 
-/** With as many digits as people care for: `1,240`, `55.3`, `2.75`. */
+/** With a sensible number of digits: `1,240`, `55.3`, `2.75`. */
 export function formatNumber(value: number | null): string {
   if (value === null) return NONE
   const size = Math.abs(value)
@@ -19,18 +19,18 @@ export function formatRate(value: number | null): string {
   return value === null ? NONE : `${formatNumber(value)}/s`
 }
 
-/** A share that is not nothing never reads as 0 %. */
+/** A share above zero is never shown as 0 %. */
 export function formatPercent(share: number | null): string {
   if (share === null) return NONE
   return share > 0 && share < 0.0001 ? '< 0.01 %' : `${formatNumber(share * 100)} %`
 }
 
-/** Cut, never rounded up: 0.8499 is not 0.85. */
+/** Truncated, never rounded up: 0.8499 is not 0.85. */
 export function formatApdex(score: number | null): string {
   return score === null ? NONE : (Math.floor(score * 1000 + 1e-9) / 1000).toString()
 }
 
-/** Time since the start: `0:05`, `12:30`, `1:02:03`; with a tenth where that is needed. */
+/** Time since the start: `0:05`, `12:30`, `1:02:03`; with tenths if needed. */
 export function formatElapsed(seconds: number): string {
   const total = Math.round(seconds * 10) / 10
   const hours = Math.floor(total / 3600)
@@ -40,7 +40,7 @@ export function formatElapsed(seconds: number): string {
   return hours > 0 ? `${hours}:${String(minutes).padStart(2, '0')}:${padded}` : `${minutes}:${padded}`
 }
 
-/** In UTC, as the run's other times are. */
+/** In UTC, like the run's other times. */
 export function formatTime(epochMs: number): string {
   return new Date(epochMs).toISOString().slice(0, 19).replace('T', ' ') + ' UTC'
 }

@@ -11,17 +11,17 @@ export function renderPage(outcome: Outcome): string {
   return renderPageDocument(buildPageDocument(outcome))
 }
 
-/** Where a page that is served finds what belongs to it, on its own origin. */
+/** The paths of a served page, on its own origin. */
 export interface PagePaths {
-  /** Each server-sent event holds a whole new document, which takes the place of the one before. */
+  /** Each server-sent event has a complete new document, which replaces the previous one. */
   readonly eventsPath?: string
-  /** A POST to it ends the run. */
+  /** A POST to it stops the run. */
   readonly stopPath?: string
   /** The list of all runs. */
   readonly homePath?: string
 }
 
-/** What the page may load and run: what is in it, and events from its own origin where it is served. */
+/** What the page may load and run: its own content, and events from its own origin if it is served. */
 export function pagePolicy({ eventsPath }: PagePaths, scriptHash = PAGE_SCRIPT_HASH): string {
   return [
     `default-src 'none'`,
@@ -33,7 +33,7 @@ export function pagePolicy({ eventsPath }: PagePaths, scriptHash = PAGE_SCRIPT_H
   ].join('; ')
 }
 
-/** The page of a document; with an `eventsPath` it stays open to what comes from there. */
+/** The page of a document; with an `eventsPath` it stays connected for updates. */
 export function renderPageDocument(page: PageDocument, paths: PagePaths = {}): string {
   const { eventsPath, stopPath, homePath } = paths
   const title = `Load gate: ${page.headline}${page.rehearsal === null ? '' : ` (${page.rehearsal})`}`
@@ -71,7 +71,7 @@ function wrapSection(id: string, content: string): string {
   return `<section id="${id}" class="card" aria-labelledby="${id}-title"${hidden}>${content}</section>`
 }
 
-/** Inside a script element `</script` and `<!--` would end it or change how it is read: no `<` is left. */
+/** Inside a script element `</script` and `<!--` would end it or change how it is parsed, so every `<` is escaped. */
 function escapeJson(page: PageDocument): string {
   return JSON.stringify(page).replaceAll('<', '\\u003c')
 }

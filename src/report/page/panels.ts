@@ -1,6 +1,6 @@
 import { escapeHtml } from '../escape.js'
 
-/** What the page's script fills: charts over time, the distribution, the table of labels. Hidden until it does. */
+/** What the page's script fills: charts over time, the distribution, the table of labels. Hidden until then. */
 export const PANELS = `<section id="time" class="card" aria-labelledby="time-title" hidden="">
 <div class="bar"><h2 id="time-title">Over time</h2><div class="tools" role="group" aria-label="Zoom">
 <button type="button" id="zoom-in">Zoom in</button><button type="button" id="zoom-out">Zoom out</button><button type="button" id="zoom-reset">Whole run</button></div></div>
@@ -23,7 +23,7 @@ export const PANELS = `<section id="time" class="card" aria-labelledby="time-tit
 </section>
 <noscript><p class="card">The charts and the table of labels need JavaScript; it is part of this file and loads nothing.</p></noscript>`
 
-/** How far a run is, and the way to end it; the page's script shows it while the run goes on. */
+/** The run's progress and the stop button; the page's script shows it while the run is in progress. */
 export function livePanel(stopPath: string | undefined): string {
   const path = stopPath === undefined ? 'hidden=""' : `data-path="${escapeHtml(stopPath)}"`
   return `<section id="live" class="card" aria-label="Progress" hidden="">

@@ -1,11 +1,11 @@
 import type { ThresholdRow } from './document.js'
 
 const GAUGE_WIDTH = 120
-/** Where the limit stands, as a share of the width; what lies beyond half again is cut. */
+/** Position of the limit as a share of the width; values beyond 1.5 times the limit are cut off. */
 const LIMIT_AT = 2 / 3
 const SPARK = { width: 96, height: 20 }
 
-/** Signs of a verdict; they repeat the word beside them, so they are not read out. */
+/** Icons of a verdict; they repeat the word next to them, so screen readers skip them. */
 export const VERDICT_PICTURES = {
   good: sign('<path d="M7 12.5l3.5 3.5L17 9"/>'),
   bad: sign('<path d="M8 8l8 8M16 8l-8 8"/>'),
@@ -25,7 +25,7 @@ export function gaugePicture({ ratio }: ThresholdRow, tone: string): string {
   return `<svg class="gauge ${tone}" viewBox="0 0 ${GAUGE_WIDTH} 16" width="${GAUGE_WIDTH}" height="16" aria-hidden="true"><rect class="track" y="5" width="${GAUGE_WIDTH}" height="6" rx="3"/><rect class="bar" y="5" width="${width}" height="6" rx="3"/><path class="limit" d="M${limit} 1v14"/></svg>`
 }
 
-/** The shape of a label's response times, from fast to slow. */
+/** A sparkline of a label's response times, from fast to slow. */
 export function sparkPicture(heights: string): string {
   if (heights === '') return ''
   const { width, height } = SPARK

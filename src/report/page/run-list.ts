@@ -22,16 +22,16 @@ export interface RunLine {
   /** 0 to 1. */
   readonly errorRate: number | undefined
   readonly rehearsal: boolean
-  /** What is to be said of its end. */
+  /** Remarks on its end. */
   readonly problem?: string | undefined
-  /** It came to an end, and part of the load that was asked for was not made. */
+  /** It ended, but part of the requested load was not generated. */
   readonly isLoadLost?: boolean
 }
 
-/** One page of the list, and the ways to the others. */
+/** One page of the list, with links to the others. */
 export interface RunListPage {
   readonly runs: readonly RunLine[]
-  /** The place of the first of them among all, from 1. */
+  /** The position of the first of them in the whole list, from 1. */
   readonly first: number
   readonly total: number
   readonly newestPath?: string
@@ -41,11 +41,11 @@ export interface RunListPage {
 }
 
 const TITLE = 'Load tests on this machine'
-/** The page of the run has all of it. */
+/** The run's page has all of it. */
 const MOST_TITLE_BYTES = 500
 const HEADINGS = ['Run', 'Status', 'Apdex', 'Duration', 'Samples', 'Errors', 'Created']
 
-/** The list of runs as a page that follows what comes from `eventsPath`: the list again, whenever it changes. */
+/** The list of runs as a page that updates from `eventsPath` whenever the list changes. */
 export function renderListPage(list: RunListPage, eventsPath: string): RenderedPage {
   const policy = pagePolicy({ eventsPath }, LIST_SCRIPT_HASH)
   const html = `<!doctype html>
@@ -72,14 +72,14 @@ export function renderListPage(list: RunListPage, eventsPath: string): RenderedP
   return { html, policy }
 }
 
-/** The list itself, in the order given. */
+/** The list itself, in the given order. */
 export function renderRunList(list: RunListPage): string {
   const { runs } = list
-  if (runs.length === 0) return '<p>There are no runs yet.</p>'
+  if (runs.length === 0) return '<p>No runs yet.</p>'
   return `${renderTable({ name: 'Runs', headings: HEADINGS, rows: runs.map(renderLine) })}${renderPages(list)}`
 }
 
-/** Nothing where one page holds them all. */
+/** Nothing if one page shows them all. */
 function renderPages({ runs, first, total, ...paths }: RunListPage): string {
   if (runs.length === total) return ''
   const link = (path: string | undefined, words: string, more = ''): string =>
@@ -107,7 +107,7 @@ function renderLine(run: RunLine): string {
   return `<tr><th scope="row">${link}${mark}</th>${cells.join('')}</tr>`
 }
 
-/** A run that lost load has ended like any other, and is not to be taken for one. */
+/** A run that lost load has finished like any other, but must not look like one. */
 function renderStatus({ status, problem, isLoadLost = false }: RunLine): string {
   const isDoubtful = status === 'finished' && isLoadLost
   const tone = status === 'problem' ? 'bad' : isDoubtful ? 'doubtful' : 'neutral'

@@ -5,14 +5,14 @@ import type { CurrentFigures, Live, PageDocument, RunStatus } from './document.j
 import { formatElapsed, formatNumber } from './numbers.js'
 import { type PagePaths, pagePolicy, renderPageDocument } from './page.js'
 
-/** A page and what its header has to say of it. */
+/** A page and its response header. */
 export interface RenderedPage {
   readonly html: string
   /** The Content-Security-Policy. */
   readonly policy: string
 }
 
-/** What a service knows of a run that it does not judge. */
+/** What a service knows about a run that has no verdict. */
 export interface RunState {
   readonly id: string
   readonly name: string | undefined
@@ -25,7 +25,7 @@ export interface RunState {
   readonly nowMs: number
   readonly apdexTargetMs: number | undefined
   readonly summary: string | undefined
-  /** Why it ended badly. */
+  /** Why it failed. */
   readonly problem: string | undefined
   readonly rehearsal: boolean
   readonly grids: readonly GridFacts[]
@@ -34,14 +34,14 @@ export interface RunState {
 
 const WINDOW_MS = 5_000
 
-/** The run's web page: the report without a verdict, live while the run goes on. */
+/** The run's web page: the report without a verdict, live while the run is in progress. */
 export function renderRunPage(page: PageDocument, paths: Required<PagePaths>): RenderedPage {
   const { homePath } = paths
   const used = page.live === undefined ? { homePath } : paths
   return { html: renderPageDocument(page, used), policy: pagePolicy(used) }
 }
 
-/** What the page shows of a run. */
+/** What a run's page shows. */
 export function describeRun(run: RunState): PageDocument {
   const isLive = run.status !== 'finished' && run.status !== 'problem'
   const targetMs = run.apdexTargetMs
@@ -57,7 +57,7 @@ export function describeRun(run: RunState): PageDocument {
     grids: run.grids,
     measurements: run.measurements,
     warnings: [],
-    // A bad end is explained by them; beside a good one they are a warning.
+    // They explain a failed run; on a successful one they are a warning.
     remoteErrors: run.status === 'finished' ? (run.problem?.split('\n') ?? []) : [],
     notes: []
   })
@@ -74,16 +74,16 @@ function explain(run: RunState): string {
   const count = `${formatNumber(samples)} ${samples === 1 ? 'sample' : 'samples'}`
   switch (run.status) {
     case 'queued':
-      return 'The run waits for its grids.'
+      return 'The run is waiting for its grids.'
     case 'running':
       return samples === 0 ? 'The run has started; there are no samples yet.' : `${count} so far.`
     case 'stopping':
       return `The run is being stopped; ${count} so far.`
     case 'problem':
-      return run.problem ?? 'The run ended badly.'
+      return run.problem ?? 'The run failed.'
     case 'finished':
       return samples === 0
-        ? 'No samples were taken.'
+        ? 'No samples were recorded.'
         : `${count} in ${formatElapsed(Math.round(lengthOf(run) / 1000))}.`
   }
 }
@@ -101,7 +101,7 @@ function describeProgress(run: RunState): Live {
   }
 }
 
-/** Without the last point, as long as there are others: its time is not over, so it would always look like a drop. */
+/** Without the last point, if there are others: it is incomplete, so it would always look like a drop. */
 function finishedPart(series: TimeSeries): TimeSeries {
   const { bucketMs, ...lists } = series
   if (lists.atMs.length < 2) return series

@@ -4,7 +4,7 @@ import type { CurrentFigures, Headline, PageDocument, ThresholdRow, View } from 
 import { formatApdex, formatMs, formatNumber, formatPercent, formatRate } from './numbers.js'
 import { gaugePicture, sparkPicture, VERDICT_PICTURES } from './pictures.js'
 
-/** What kind of news a word is; the colour never stands without the word. */
+/** The tone of a word; the colour never appears without the word. */
 export type Tone = 'good' | 'bad' | 'doubtful' | 'neutral'
 
 const HEADLINE_TONES: Readonly<Record<Headline, Tone>> = {
@@ -30,11 +30,11 @@ const ROW_TONES: Readonly<Record<string, Tone>> = {
   inconclusive: 'doubtful'
 }
 
-/** Verdict, reason and the figures that people ask for first. */
+/** Verdict, reason and the most important figures. */
 export function renderOverview(page: PageDocument): string {
   const { headline, reason, rehearsal, warnings, notes, run } = page
   const tone = HEADLINE_TONES[headline]
-  return `${rehearsal === null ? '' : `<p class="rehearsal"><strong>${escapeHtml(rehearsal)}</strong>: nothing on this page is a measurement</p>`}
+  return `${rehearsal === null ? '' : `<p class="rehearsal"><strong>${escapeHtml(rehearsal)}</strong>: nothing on this page was measured</p>`}
 <header class="headline ${tone}">
 <div class="verdict">${VERDICT_PICTURES[tone]}<div><p class="eyebrow">Load gate${run?.name == null ? '' : ` · ${escapeHtml(run.name)}`}</p><h1>${escapeHtml(headline)}</h1></div></div>
 <p class="reason">${escapeHtml(reason)}</p>
@@ -68,7 +68,7 @@ function renderTiles({ views, apdex, live }: PageDocument): string {
   return `<dl class="tiles">${items.join('')}</dl>`
 }
 
-/** What a run does now, beside what it has done so far. */
+/** The run's current figures, next to those so far. */
 function currentTiles(now: CurrentFigures, soFar: View['figures']): Tile[] {
   const window = `last ${formatNumber(now.windowMs / 1000)} s`
   return [
@@ -82,7 +82,7 @@ function currentTiles(now: CurrentFigures, soFar: View['figures']): Tile[] {
   ]
 }
 
-/** The thresholds, broken ones first; a run that nobody judges has none. */
+/** The thresholds, broken ones first; a run without a verdict has none. */
 export function renderThresholds({ thresholds, headline }: PageDocument): string {
   if (RUN_STATUSES.includes(headline)) return ''
   if (thresholds.length === 0)
@@ -126,7 +126,7 @@ function renderError({ count, share, code, message, label }: PageDocument['error
   return `<tr>${cells.join('')}</tr>`
 }
 
-/** Regions and grids beside each other. */
+/** Regions and grids side by side. */
 export function renderPlaces(page: PageDocument): string {
   const tables = [renderViews(page, 'region'), renderViews(page, 'grid'), renderGrids(page)]
   const shown = tables.filter((table) => table !== '')
@@ -164,7 +164,7 @@ function renderGrids({ grids, sources }: PageDocument): string {
       `<td class="number">${nodeCount ?? '–'}</td>`,
       `<td class="number">${bytes === undefined ? 'missing' : formatBytes(bytes)}</td>`,
       `<td class="number">${source === undefined ? '–' : formatNumber(source.rows)}</td>`,
-      `<td class="words">${problems.length === 0 ? 'read whole' : escapeHtml(problems.join('; '))}</td>`
+      `<td class="words">${problems.length === 0 ? 'complete' : escapeHtml(problems.join('; '))}</td>`
     ]
     return `<tr><th scope="row">${escapeHtml(gridId)}</th>${cells.join('')}</tr>`
   })
@@ -175,13 +175,13 @@ function renderGrids({ grids, sources }: PageDocument): string {
   })
 }
 
-/** What the service says of the run, and the way to it. */
+/** What the service says about the run, and a link to it. */
 export function renderRun({ run, summary }: PageDocument): string {
   if (run === null && summary === null) return ''
   const words =
     summary === null
       ? ''
-      : `<h3>The service’s own words</h3><blockquote>${escapeHtml(summary.trim())}</blockquote>`
+      : `<h3>What the service says</h3><blockquote>${escapeHtml(summary.trim())}</blockquote>`
   if (run === null) return `<h2 id="run-title">The run</h2>${words}`
   const id = escapeHtml(run.id)
   const link = run.url === null ? id : `<a href="${escapeHtml(run.url)}" rel="noreferrer">${id}</a>`
@@ -191,7 +191,7 @@ export function renderRun({ run, summary }: PageDocument): string {
   return `<h2 id="run-title">The run</h2><dl class="facts"><div><dt>Run</dt><dd>${link}</dd></div>${facts.join('')}</dl>${words}`
 }
 
-/** One label's row; the order of the cells is that of the columns. */
+/** One label's row; the cells are in the order of the columns. */
 export function renderLabel(row: View['labels'][number]): string {
   const cells = [
     formatNumber(row.samples),
@@ -215,7 +215,7 @@ export interface TableParts {
   readonly rows: readonly string[]
 }
 
-/** A table in a box that scrolls by itself, with the keyboard too, where the screen is narrow. */
+/** A table in its own scrollable box, also by keyboard, for narrow screens. */
 export function renderTable({ name, headings, rows }: TableParts): string {
   const head = headings.map((heading) => `<th scope="col">${heading}</th>`).join('')
   return `<div class="scroll" tabindex="0" role="group" aria-label="${name}"><table><thead><tr>${head}</tr></thead><tbody>${rows.join('\n')}</tbody></table></div>`

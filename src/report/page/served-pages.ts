@@ -1,3 +1,3 @@
-// What a service needs to show its runs to people.
+// What a service needs to show its runs.
 export { renderListPage, renderRunList } from './run-list.js'
 export { describeRun, renderRunPage } from './run-page.js'

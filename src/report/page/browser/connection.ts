@@ -1,11 +1,11 @@
 import { find } from './elements.js'
 
 /**
- * Stays open to the page's own service. Each event holds all there is to know, so nothing is lost with a connection; the
- * browser connects again by itself, and the reader is told in the meantime. `take` says whether that was the last event.
+ * Stays connected to the page's own service. Each event has the complete state, so a lost connection loses nothing; the
+ * browser reconnects by itself, and the reader is informed meanwhile. `take` returns whether that was the last event.
  *
- * A browser has six connections to one host, for all its tabs together, and each open one takes one of them away: a tab
- * that nobody sees has none, and a request of the page's own takes the place of its events.
+ * A browser allows six connections to one host, for all its tabs together, and each event stream occupies one: a hidden
+ * tab has none, and the page closes its own for the time of a request.
  */
 export class Connection {
   readonly #words = find('connection', HTMLElement)
@@ -22,7 +22,7 @@ export class Connection {
     this.#update()
   }
 
-  /** Makes room for a request; afterwards the first event catches up. */
+  /** Frees the connection for a request; the first event afterwards catches up. */
   async makeRoom<T>(request: () => Promise<T>): Promise<T> {
     this.#requests++
     this.#update()
@@ -46,7 +46,7 @@ export class Connection {
   #open(): EventSource {
     const source = new EventSource(this.path)
     source.addEventListener('message', ({ data }: MessageEvent<string>) => {
-      // Others have words there too, and theirs stay.
+      // Others show messages there too, and theirs stay.
       if (this.#isLost) this.#words.textContent = ''
       this.#isLost = false
       this.#isOver = this.take(data)
@@ -56,8 +56,8 @@ export class Connection {
       this.#isLost = true
       this.#words.textContent =
         source.readyState === EventSource.CLOSED
-          ? 'The service does not answer this page any more; load it again.'
-          : 'Connection lost, trying again…'
+          ? 'The service no longer answers this page; reload it.'
+          : 'Connection lost, reconnecting…'
     })
     return source
   }

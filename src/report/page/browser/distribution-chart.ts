@@ -22,7 +22,7 @@ const LOGARITHMIC: uPlot.Scale.Distr = 3
 /** The apdex tolerates up to this many times its target. */
 const TOLERATED = 4
 
-/** How the response times are spread, with the zones of the apdex, the percentiles and the thresholds. */
+/** The distribution of response times, with the zones of the apdex, the percentiles and the thresholds. */
 export class DistributionChart {
   readonly #box = find('distribution-chart', HTMLDivElement)
   readonly #refreshTable = fillWhenOpen(find('distribution-table', HTMLDetailsElement), () =>
@@ -71,7 +71,7 @@ export class DistributionChart {
   }
 }
 
-/** Steps: each edge holds the height of the bin that it starts. */
+/** Steps: each edge has the height of the bin that it starts. */
 function dataOf(histogram: Histogram): uPlot.AlignedData {
   return [histogram.edgesMs.map(onAxis), [...densities(histogram), 0]]
 }
@@ -121,7 +121,7 @@ function chartOptions(
   }
 }
 
-/** 1, 2 and 5 of each power of ten; fewer where they would be many. */
+/** 1, 2 and 5 of each power of ten; fewer if there would be too many. */
 function makeSplits(low: number, high: number): number[] {
   const decades = Math.log10(high / low)
   const digits = decades > 3 ? [1] : decades > 1.2 ? [1, 2, 5] : [1, 1.5, 2, 3, 4, 5, 7]
@@ -164,7 +164,7 @@ function drawZones(plot: uPlot, targetMs: number | undefined, palette: Palette):
   ctx.restore()
 }
 
-/** A line for each mark; their words stand in rows, so that near ones do not overlap. */
+/** One line per mark; their labels are staggered, so that close ones do not overlap. */
 function drawMarks(plot: uPlot, marks: readonly Mark[], palette: Palette): void {
   const { ctx, bbox } = plot
   const ratio = uPlot.pxRatio
@@ -208,7 +208,7 @@ function showZones(view: View | undefined): void {
 
 function describe({ figures, limits, name }: View): string {
   const lines = limits.map(({ text, verdict }) => `${text} (${verdict})`)
-  const drawn = lines.length === 0 ? '' : `; thresholds drawn in: ${lines.join(', ')}`
+  const drawn = lines.length === 0 ? '' : `; thresholds shown: ${lines.join(', ')}`
   return `Distribution of response times, ${name}: from ${formatMs(figures.min)} to ${formatMs(figures.max)}, median ${formatMs(figures.median)}, p95 ${formatMs(figures.p95)}, p99 ${formatMs(figures.p99)}${drawn}`
 }
 

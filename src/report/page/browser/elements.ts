@@ -1,11 +1,11 @@
-/** An element that the page's own markup is sure to have. */
+/** An element that the page's own markup always has. */
 export function find<Kind extends HTMLElement>(id: string, kind: new () => Kind): Kind {
   const element = document.getElementById(id)
   if (!(element instanceof kind)) throw new Error(`the page has no ${kind.name} #${id}`)
   return element
 }
 
-/** Makes an element with a class and text. */
+/** Creates an element with a class and text. */
 export function make<Name extends keyof HTMLElementTagNameMap>(
   name: Name,
   { className = '', text = '' } = {}
@@ -16,7 +16,7 @@ export function make<Name extends keyof HTMLElementTagNameMap>(
   return element
 }
 
-/** Fills a fold when it is opened, and again when its content is new while it is open. */
+/** Fills a collapsible part when it is opened, and again when its content changes while it is open. */
 export function fillWhenOpen(fold: HTMLDetailsElement, render: () => string): () => void {
   const content = make('div')
   fold.append(content)

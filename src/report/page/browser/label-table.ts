@@ -7,7 +7,7 @@ type Key = Exclude<keyof LabelRow, 'spark'>
 
 interface Column {
   readonly name: string
-  /** Undefined for a column that cannot be sorted by. */
+  /** Undefined for a column that cannot be sorted. */
   readonly key: Key | undefined
 }
 
@@ -29,7 +29,7 @@ const COLUMNS: readonly Column[] = [
 const ROWS_AT_FIRST = 100
 const collator = new Intl.Collator('en', { numeric: true })
 
-/** The labels, to be sorted and searched. */
+/** The labels, sortable and searchable. */
 export class LabelTable {
   readonly #table = find('label-table', HTMLTableElement)
   readonly #search = find('label-search', HTMLInputElement)
@@ -74,7 +74,7 @@ export class LabelTable {
     return row
   }
 
-  /** Names are first sorted from a to z, numbers from the largest. */
+  /** Names are sorted from a to z first, numbers from the largest. */
   #sortBy(key: Key): void {
     this.#isAscending = this.#sortedBy === key ? !this.#isAscending : key === 'label'
     this.#sortedBy = key
@@ -106,7 +106,7 @@ export class LabelTable {
   }
 }
 
-/** What has no number comes last, whichever way. */
+/** Rows without a number come last in both directions. */
 function compare(a: string | number | null, b: string | number | null, isAscending: boolean): number {
   if (a === null || b === null) return Number(a === null) - Number(b === null)
   const order =
@@ -120,5 +120,5 @@ function describeCount(count: { shown: number; found: number; all: number; label
     found === all ? `${formatNumber(all)} labels` : `${formatNumber(found)} of ${formatNumber(all)} labels`
   const cut = shown < found ? `, the first ${formatNumber(shown)} shown` : ''
   const rest = labelsLeftOut > 0 ? `; ${formatNumber(labelsLeftOut)} with fewer samples are left out` : ''
-  return `${matches}${cut}${rest}. Times in ms, rate in samples a second.`
+  return `${matches}${cut}${rest}. Times in ms, rate in samples per second.`
 }

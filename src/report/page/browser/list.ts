@@ -5,12 +5,12 @@ import { watchTheme } from './theme.js'
 watchTheme(() => undefined)
 const runs = find('runs', HTMLElement)
 new Connection(runs.dataset.events ?? '', (data) => {
-  // The service has written it, every text in it escaped.
+  // Rendered by the service, with all text escaped.
   keepPlace(() => (runs.innerHTML = JSON.parse(data) as string))
   return false
 })
 
-/** Where the reader is, by keyboard or scrolled aside, outlasts what is written anew. */
+/** Keeps the reader's focus and scroll position when the list is replaced. */
 function keepPlace(rewrite: () => void): void {
   const before = runs.querySelector('.scroll')?.scrollLeft ?? 0
   const focused = runs.contains(document.activeElement) ? document.activeElement : null

@@ -2,7 +2,7 @@ import type { Live, PageDocument } from '../document.js'
 import { formatElapsed } from '../numbers.js'
 import { find } from './elements.js'
 
-/** How far the run is, with a button to stop it. */
+/** The run's progress, with a button to stop it. */
 export class LivePanel {
   readonly #box = find('live', HTMLElement)
   readonly #words = find('progress-words', HTMLElement)

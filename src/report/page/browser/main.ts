@@ -18,7 +18,7 @@ const SECTIONS = {
 
 const GOES_ON: readonly Headline[] = ['queued', 'running', 'stopping']
 
-/** The open page: shows a document, and any newer one in its place. */
+/** The open page: shows a document, and replaces it with newer ones. */
 class Page {
   readonly #times = new TimeCharts()
   readonly #distribution = new DistributionChart()
@@ -64,7 +64,7 @@ function fillChoice(choice: HTMLSelectElement, views: readonly View[]): void {
   if (label !== null) label.hidden = views.length < 2
 }
 
-/** Sections that were written with the page are written again only for a newer document. */
+/** Sections rendered with the page are only rendered again for a newer document. */
 function rewriteSections(page: PageDocument): void {
   for (const [id, render] of Object.entries(SECTIONS)) {
     const section = find(id, HTMLElement)

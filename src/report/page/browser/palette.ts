@@ -8,7 +8,7 @@ const NAMES = [
 export type ColourName = (typeof NAMES)[number]
 export type Palette = Readonly<Record<ColourName, string>>
 
-/** The colours as they are now; an element resolves what depends on the theme. */
+/** The current colours; an element resolves those that depend on the theme. */
 export function readPalette(): Palette {
   const probe = document.createElement('span')
   document.body.append(probe)

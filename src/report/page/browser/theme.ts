@@ -3,7 +3,7 @@ import { find } from './elements.js'
 const dark = window.matchMedia('(prefers-color-scheme: dark)')
 const print = window.matchMedia('print')
 
-/** Follows the reader's system until the button is pressed; paper is always light. Calls `onChange` when colours differ. */
+/** Follows the system's theme until the button is pressed; printing is always light. Calls `onChange` when colours change. */
 export function watchTheme(onChange: () => void): void {
   const root = document.documentElement
   const button = find('theme', HTMLButtonElement)

@@ -29,14 +29,14 @@ interface Drawn {
 
 type Series = NonNullable<PageDocument['series']>
 
-/** Steps of a time axis that people count in, in seconds. */
+/** Natural steps of a time axis, in seconds. */
 const TIME_STEPS = [0.1, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 43200]
 const AXIS_WIDTH = 62
 const LEAST_POINTS = 4
 const WIDE = 640
 const GUTTER = 112
 
-/** The charts over time: one crosshair and one zoom for all of them. */
+/** The charts over time, with a common crosshair and zoom. */
 export class TimeCharts {
   readonly #box = find('time-charts', HTMLDivElement)
   readonly #slider = find('moment', HTMLInputElement)
@@ -62,7 +62,7 @@ export class TimeCharts {
     this.#refreshTable()
   }
 
-  /** Gives the charts newer values, if they stay the same charts: who drags or has hidden a line is not disturbed. */
+  /** Updates the values if the charts stay the same: dragging and hidden lines are not disturbed. */
   #refill(series: Series): boolean {
     const plans = planCharts(series, this.#page?.views[0]?.limits ?? [])
     const outline = (plan: ChartPlan): string => JSON.stringify([plan.title, plan.limits])
@@ -80,7 +80,7 @@ export class TimeCharts {
     return true
   }
 
-  /** Draws everything anew, in the colours of now; zoom and crosshair stay. */
+  /** Redraws everything in the current colours; zoom and crosshair stay. */
   redraw(): void {
     const { series } = this.#page ?? {}
     if (series == null) return
@@ -129,7 +129,7 @@ export class TimeCharts {
     })
   }
 
-  /** The pointer is over a chart: all else that tells a moment follows. */
+  /** The pointer is over a chart: everything else that shows a moment follows. */
   #follow(index: number | null | undefined): void {
     if (index == null || index === this.#moment) return
     this.#moment = index
@@ -164,7 +164,7 @@ export class TimeCharts {
     this.#slider.setAttribute('aria-valuetext', `${formatElapsed(at / 1000)}: ${readings.join(', ')}`)
   }
 
-  /** What is seen of the time axis, unless it is all of it. */
+  /** The visible part of the time axis, unless it is all of it. */
   #zoom(): { min: number; max: number } | undefined {
     const { min, max } = this.#drawn[0]?.plot.scales.x ?? {}
     const whole = this.#drawn[0]?.plot.data[0]
@@ -234,7 +234,7 @@ function planCharts(series: Series, limits: readonly Limit[]): ChartPlan[] {
       lines: [{ name: 'Active threads', colour: 'threads', values: series.activeThreads }]
     }
   ]
-  // What the CSVs do not hold gets no empty chart.
+  // What the CSVs do not contain gets no empty chart.
   return plans.filter(({ lines }) => lines.some(({ values }) => values.some((value) => value !== null)))
 }
 
@@ -292,18 +292,18 @@ function seriesOptions({ shape }: ChartPlan, stroke: string): uPlot.Series {
   return { ...base, width: 0, fill: stroke, ...(bars && { paths: bars({ size: [0.7, 24] }) }) }
 }
 
-/** Words of limits stand beside the charts, all of which are equally wide; a narrow screen has no room for them. */
+/** Limits are labelled beside the charts, which all have the same width; a narrow screen has no space for them. */
 function gutterOf(limits: readonly Limit[], width: number): number {
   return limits.length > 0 && width > WIDE ? GUTTER : 16
 }
 
-/** Room above the highest point, and for limits that are not far away. */
+/** Space above the highest point, and for limits that are close. */
 function topOf(max: number | null, limits: readonly Limit[]): number {
   const highest = Math.max(1, max ?? 0)
   return Math.max(highest, ...limits.map(({ ms }) => ms).filter((ms) => ms < highest * 2)) * 1.1
 }
 
-/** Limits as dashed lines across, their words beside them, moved up where two are near. */
+/** Limits as dashed lines with their labels beside them, moved up if two are close. */
 function drawLimits(plot: uPlot, { limits, lines }: ChartPlan, palette: Palette): void {
   const { ctx, bbox } = plot
   const ratio = uPlot.pxRatio
@@ -344,7 +344,7 @@ interface Writing {
   readonly palette: Palette
 }
 
-/** Words with a rim in the colour of the card, so that lines behind them do not make them hard to read. */
+/** Text with an outline in the colour of the card, so that lines behind it do not make it hard to read. */
 export function writeOnChart(ctx: CanvasRenderingContext2D, writing: Writing): void {
   const { text, x, y, align, colour, palette } = writing
   ctx.save()
@@ -359,7 +359,7 @@ export function writeOnChart(ctx: CanvasRenderingContext2D, writing: Writing): v
   ctx.restore()
 }
 
-/** Green where the limit holds, red where it does not. */
+/** Green if the limit holds, red if it does not. */
 export function limitColour({ verdict }: Limit, palette: Palette): string {
   return verdict === 'passed' ? palette.good : verdict === 'failed' ? palette.bad : palette.doubtful
 }
