@@ -127,7 +127,9 @@ describe('runs', () => {
   test('the report, which says what it is', async () => {
     const { code, out } = await type(['report', runId])
     expect(code).toBe(0)
-    expect(out).toMatch(/^Rehearsal, synthetic samples: this is no measurement\..*\nmean_response_time: \d/s)
+    expect(out).toMatch(
+      /^Rehearsal, synthetic samples: this is not a measurement\..*\nmean_response_time: \d/s
+    )
     const report = await typeForJson<{ rehearsal: boolean; summary: string }>('report', runId)
     expect(report.rehearsal).toBe(true)
     expect(report.summary).toContain('2 grids')
@@ -185,7 +187,7 @@ describe('a service that answers in its own way', () => {
     const ports = makeWorld({ token: other.token, workspace: folder })
     await runCommandLine(['runs', '--base-url', other.url, '--json'], ports)
     expect((JSON.parse(ports.screen.out.text) as { runs: Shown[] }).runs).toHaveLength(1_000)
-    expect(ports.screen.err.text).toContain('the list goes on')
+    expect(ports.screen.err.text).toContain('the list is longer')
   })
 
   test('a grid that was terminated without a word', async () => {
@@ -206,7 +208,7 @@ describe('a service that answers in its own way', () => {
     const { uuid } = other.addRun({ statuses: ['finished'] })
     const ports = makeWorld({ token: other.token, workspace: folder })
     const typed = runCommandLine(['results', uuid, '--base-url', other.url, '--timeout', '1s'], ports)
-    await expect(typed).rejects.toThrow('not every CSV could be had')
+    await expect(typed).rejects.toThrow('not every CSV could be downloaded')
     expect(ports.screen.out.text).toMatch(/us-east-1 +\d+ +missing: /)
   })
 })
@@ -258,7 +260,7 @@ describe('grids', () => {
     {
       what: 'a reference',
       grids: ['--grids', 'uuid: abc'],
-      words: 'takes one specification here, and no reference'
+      words: 'takes one specification here, not a reference'
     },
     { what: 'two', grids: ['--grids', `[${GRID}, ${GRID}]`], words: 'takes one specification here' },
     {

@@ -36,7 +36,7 @@ describe('reading', () => {
 
 describe('refusing', () => {
   test.each([
-    { args: ['--token', 'x'], words: /not taken from a flag.*set LOADGATE_TOKEN/ },
+    { args: ['--token', 'x'], words: /would show the token in every process list; set LOADGATE_TOKEN/ },
     { args: ['--token=x'], words: /set LOADGATE_TOKEN/ },
     { args: ['--github-token=x'], words: /set LOADGATE_TOKEN/ },
     { args: ['--fils', 'x'], words: /^there is no flag --fils here; did you mean --files\?$/ },

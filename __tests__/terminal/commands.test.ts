@@ -73,7 +73,7 @@ describe('help', () => {
 test('nothing at all is no success: a script may have lost its words', async () => {
   const { code, out, err } = await type()
   expect([code, out]).toEqual([2, ''])
-  expect(err).toMatch(/^loadgate: a performance gate\n[^]*\nloadgate: no command was given\.\n$/)
+  expect(err).toMatch(/^loadgate: a performance gate\n[^]*\nloadgate: no command given\.\n$/)
 })
 
 test('the version', async () => {
@@ -90,9 +90,9 @@ describe('mistakes', () => {
     { args: ['grid', 'frob'], words: 'there are grid create, grid show, grid terminate' },
     {
       args: ['run', 'plan.jmx'],
-      words: '"plan.jmx" is no id: letters, digits, - and _ are accepted; a plan is given by --files'
+      words: '"plan.jmx" is not an id: letters, digits, - and _ are accepted; pass a plan with --files'
     },
-    { args: ['stop', '../x'], words: '"../x" is no id' },
+    { args: ['stop', '../x'], words: '"../x" is not an id' },
     { args: ['stop'], words: '`loadgate stop` takes one id, found 0' },
     { args: ['report', 'a', 'b'], words: '`loadgate report` takes one id, found 2' },
     { args: ['runs', 'a'], words: '`loadgate runs` takes flags only, found "a"' },
@@ -103,7 +103,7 @@ describe('mistakes', () => {
     { args: ['--version', 'run'], words: 'unknown command "--version"' },
     { args: ['grid', '--frob', '--help'], words: 'there are grid create, grid show, grid terminate' },
     { args: ['run', '--name', '-h'], words: '--name needs a value' },
-    { args: ['run', '--', '-h'], words: '"-h" is no id' },
+    { args: ['run', '--', '-h'], words: '"-h" is not an id' },
     { args: ['runs', '--', '--help'], words: '`loadgate runs` takes flags only, found "--help"' },
     { args: ['run', '--timeout', '1m', '--timeout', '2m'], words: '--timeout is given 2 times' },
     { args: ['run', '--thresholds', ''], words: '--thresholds is empty' },
@@ -111,17 +111,17 @@ describe('mistakes', () => {
     {
       args: ['run', 'abc', '--thresholds', 'p95 < 1s'],
       words:
-        '--thresholds has no meaning for `loadgate run <id>`; `loadgate run --run-id <id> --thresholds …` judges a run'
+        '--thresholds does not apply to `loadgate run <id>`; `loadgate run --run-id <id> --thresholds …` judges a run'
     },
-    { args: ['run', 'abc', '--run-id', 'abc'], words: '--run-id has no meaning for `loadgate run <id>`' },
+    { args: ['run', 'abc', '--run-id', 'abc'], words: '--run-id does not apply to `loadgate run <id>`' },
     {
       args: ['report', 'abc', '--thresholds', 'p95 < 1s', '--output', 'x'],
       words:
-        '--thresholds, --output have no meaning for `loadgate report <id>`; `loadgate run --run-id <id> --thresholds …` judges'
+        '--thresholds, --output do not apply to `loadgate report <id>`; `loadgate run --run-id <id> --thresholds …` judges'
     },
     {
       args: ['report', 'a.csv', '--base-url', 'http://127.0.0.1:1'],
-      words: '--base-url has no meaning for `loadgate report <folder | CSV…>`; it reads the files at hand'
+      words: '--base-url does not apply to `loadgate report <folder | CSV…>`; it reads local files'
     },
     { args: ['run', '--token', 'x'], words: 'set LOADGATE_TOKEN' },
     { args: ['account', '--token=x'], words: 'set LOADGATE_TOKEN' }

@@ -54,7 +54,7 @@ test('without Java it is a rehearsal, and says so before and after', async () =>
   expect(await runCommandLine(['demo', '--slow'], demo)).toBe(0)
   expect(demo.events).toEqual(['slow shop', 'rehearsal', 'shop closed'])
   const { text } = demo.screen.out
-  expect(text).toContain('There is no Java here, so this is a rehearsal with synthetic samples.')
+  expect(text).toContain('Java was not found, so this is a rehearsal with synthetic samples.')
   expect(text).toMatch(/^PASSED \(rehearsal, synthetic samples\): /m)
   expect(text).not.toContain('The shop answered')
 })

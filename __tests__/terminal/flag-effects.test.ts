@@ -206,7 +206,7 @@ describe('every flag that has no effect in a form is refused there', () => {
     const words = form.replace('<id>', RUN).replace('<folder | CSV…>', 'load.csv').split(' ')
     const given = value === undefined ? [`--${flag}`] : [`--${flag}`, 'x']
     expect(await observe([...words, ...given])).toMatchObject({
-      end: expect.stringContaining(`--${flag} has no meaning for \`loadgate ${form}\``),
+      end: expect.stringContaining(`--${flag} does not apply to \`loadgate ${form}\``),
       seen: [],
       asked: []
     })

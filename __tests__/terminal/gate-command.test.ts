@@ -150,7 +150,7 @@ describe('a folder for the output', () => {
     const again = runGate(makeGateWorld(), '--files', 'plan.jmx', '--output', 'once')
     await expect(again).rejects.toThrow(
       new UsageError(
-        `${join(workspace, 'once')} holds results, service, report.html, verdict.json of an earlier run; give --output another folder, or remove what is there`
+        `${join(workspace, 'once')} contains results, service, report.html, verdict.json of an earlier run; give --output another folder, or remove what is there`
       )
     )
     expect(starts).toHaveLength(1)
@@ -160,7 +160,7 @@ describe('a folder for the output', () => {
   test.each(['results', 'logs', 'service'])('with nothing but %s is refused, too', async (name) => {
     mkdirSync(join(workspace, `with ${name}`, name), { recursive: true })
     await expect(runGate(makeGateWorld(), '--files', 'plan.jmx', '--output', `with ${name}`)).rejects.toThrow(
-      `holds ${name} of an earlier run`
+      `contains ${name} of an earlier run`
     )
     expect(starts).toEqual([])
   })
@@ -200,7 +200,7 @@ describe('what is shown', () => {
     )
     const { text } = ports.screen.out
     expect(text).toMatch(/^Run [0-9a-f]{24} \(queued\)$/m)
-    expect(text).toContain('Rehearsal, synthetic samples: this is no measurement.')
+    expect(text).toContain('Rehearsal, synthetic samples: this is not a measurement.')
     expect(text).toMatch(/^verdict +threshold +actual +margin$/m)
     expect(text).toMatch(/^passed +p95 < 9s +\d+ ms /m)
     expect(text).toMatch(/warn: mean < 1ms +\d+ ms /)
@@ -289,7 +289,7 @@ describe('settings', () => {
     {
       what: 'a rehearsal on a service',
       args: ['--files', 'plan.jmx', '--base-url', 'https://service.example', '--grids', '[abc]'],
-      words: '--rehearse goes with base-url local only',
+      words: '--rehearse only works with base-url local',
       token: 'x'
     },
     {

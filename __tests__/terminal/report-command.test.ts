@@ -119,9 +119,9 @@ describe('a report of CSVs at hand', () => {
       [
         'failed without a CSV',
         { verdict: 'failed', grids: [{ gridId: 'a' }, { gridId: 'b', problem: '404' }] },
-        'has no whole CSV of grid b: "404"'
+        'has no complete CSV of grid b: "404"'
       ],
-      ['broken off', '{"verdict": "pass', 'is no JSON']
+      ['broken off', '{"verdict": "pass', 'is not JSON']
     ])('that was %s: never green', async (_, verdict, words) => {
       const told = await judge(verdict)
       expect(told).toMatch(/^inconclusive: /)
@@ -244,7 +244,7 @@ describe('a report of CSVs at hand', () => {
 
     test.each([
       ['a result that is a link to nowhere', 'nowhere', /x\.csv cannot be read: there is no such file/],
-      ['a result that is a link to itself', 'x.csv', /x\.csv cannot be read: its links lead in a circle/]
+      ['a result that is a link to itself', 'x.csv', /x\.csv cannot be read: it is a circular link/]
     ])('refuses %s: it may be the one that fails', async (_, target, words) => {
       await symlink(target, join(workspace, 'artifact/x.csv'))
       const refusal = await type('artifact', '--output', 'out').catch((thrown: unknown) => thrown)
@@ -278,12 +278,12 @@ describe('a report of CSVs at hand', () => {
 
   test.each<[string, string[], RegExp]>([
     ['a file that is not there', ['missing.csv'], /missing\.csv cannot be read/],
-    ['an empty word', [''], /a word behind `loadgate report` is empty; is a variable not set\?/],
-    ['an empty word among others', ['.', ''], /a word behind `loadgate report` is empty/],
+    ['an empty word', [''], /an argument of `loadgate report` is empty; is a variable not set\?/],
+    ['an empty word among others', ['.', ''], /an argument of `loadgate report` is empty/],
     ['no word at all', [], /`loadgate report` takes the id of a run, a folder or CSVs, found nothing/],
     ['a folder without results', ['.'], /no \.csv and no \.jtl in/],
     ['a threshold that does not parse', ['.', '--thresholds', 'p95 < 1'], /p95/],
-    ['a target that is none', ['.', '--apdex-target', '0.5s'], /whole ms, found "0\.5s"/]
+    ['a target that is none', ['.', '--apdex-target', '0.5s'], /whole number of ms, found "0\.5s"/]
   ])('refuses %s', async (_, args, words) => {
     const refusal = await type(...args).catch((thrown: unknown) => thrown)
     expect(refusal).toBeInstanceOf(UsageError)

@@ -30,7 +30,7 @@ test('address and token are printed once, the log goes elsewhere, and a signal c
   const ports = makeServingWorld({ workspace: '/home/dev' })
   expect(await runCommandLine(['serve'], ports)).toBe(0)
   expect(ports.screen.out.text).toBe(
-    'Address: http://127.0.0.1:4711\nToken:   t0ken\nPage:    http://127.0.0.1:4711/?token=t0ken\nEnd it with Ctrl-C.\n'
+    'Address: http://127.0.0.1:4711\nToken:   t0ken\nPage:    http://127.0.0.1:4711/?token=t0ken\nStop it with Ctrl-C.\n'
   )
   expect(ports.screen.err.text).toBe('a line [2J\n')
   expect(ports.closed).toBe(1)

@@ -41,13 +41,13 @@ export const CONNECTION_FLAGS: readonly Flag[] = [
 ]
 
 export const GRID_FLAGS: readonly Flag[] = [
-  { name: 'grids', value: 'yaml', about: 'Specification of the grid: one element of the input `grids`.' }
+  { name: 'grids', value: 'yaml', about: 'Specification of the grid: one element of the `grids` input.' }
 ]
 
-/** A service that always has another page must not keep the command for ever. */
+/** A service that always has another page must not keep the command busy forever. */
 const MOST_PAGES = 1_000
 
-/** A CSV that is not there yet is waited for, one that never comes is not waited for without end. */
+/** Wait for a CSV that is not ready yet, but not forever. */
 const RESULTS_TIMEOUT = '10m'
 
 export const RESULTS_FLAGS: readonly Flag[] = [
@@ -59,7 +59,7 @@ interface ApiCall {
   readonly client: ServiceClient
   readonly args: Arguments
   readonly ports: ApiPorts
-  /** Prints JSON where it was asked for, else the words. */
+  /** Prints JSON if requested, else text. */
   readonly tell: (document: unknown, words: () => string) => void
 }
 
@@ -68,8 +68,7 @@ type ApiCommand = (call: ApiCall) => Promise<void>
 /** Opens a client, runs one operation with it, and closes it. */
 export async function runApiCommand(command: ApiCommand, args: Arguments, ports: ApiPorts): Promise<number> {
   const address = takeAddress(args.text('base-url'))
-  if (ports.token === '')
-    throw new UsageError('LOADGATE_TOKEN is not set; put the API token of the service into it')
+  if (ports.token === '') throw new UsageError("LOADGATE_TOKEN is not set; set it to the service's API token")
   const client = new ServiceClient({
     address,
     token: ports.token,
@@ -108,7 +107,7 @@ export async function listRuns({ client, tell, ports }: ApiCall): Promise<void> 
   })
   if (!isWhole)
     ports.screen.err.write(
-      `loadgate: the list goes on; these are the ${runs.length} runs of its first ${MOST_PAGES} pages\n`
+      `loadgate: the list is longer; these are the ${runs.length} runs of its first ${MOST_PAGES} pages\n`
     )
   tell({ total: total ?? runs.length, runs }, () =>
     table(
@@ -145,7 +144,7 @@ export async function downloadResults({ client, args, tell, ports }: ApiCall): P
   makeFolder(folder)
   const { log } = createTerminalLog(ports.screen.err, undefined)
   const deadline = startDeadline(systemClock, takeTimeoutMs(args.text('timeout') || RESULTS_TIMEOUT), {
-    error: new Error('the time for it is over; --timeout gives more'),
+    error: new Error('it timed out; --timeout allows more time'),
     others: [ports.cancelled]
   })
   const place = { resultsDir: folder, signal: deadline.signal }
@@ -163,7 +162,7 @@ export async function downloadResults({ client, args, tell, ports }: ApiCall): P
       ])
     )
   )
-  if (results.some(({ path }) => path === undefined)) throw new Error('not every CSV could be had')
+  if (results.some(({ path }) => path === undefined)) throw new Error('not every CSV could be downloaded')
 }
 
 function takeTimeoutMs(text: string): number {
@@ -185,7 +184,7 @@ export async function createGrid({ client, args, tell, ports }: ApiCall): Promis
   const [specification] = grids
   if (problems.length > 0) throw new UsageError(`--grids: ${problems.join('; ')}`)
   if (specification === undefined || isReference(specification) || grids.length > 1)
-    throw new UsageError('--grids takes one specification here, and no reference')
+    throw new UsageError('--grids takes one specification here, not a reference')
   const grid = await client.createGrid(specification, ports.cancelled)
   tell(grid, () => describeGrid(grid))
 }
@@ -203,7 +202,7 @@ export async function terminateGrid({ client, args, tell, ports }: ApiCall): Pro
   )
 }
 
-/** Users' tokens are never shown, as JSON neither. */
+/** Users' tokens are never shown, not even as JSON. */
 export async function showAccount({ client, tell, ports }: ApiCall): Promise<void> {
   const account = redact(await client.account(ports.cancelled))
   tell(account, () =>
@@ -238,7 +237,7 @@ function redact(account: Account): Account {
   return { ...account, users }
 }
 
-/** That there is one, and what it looks like, was checked with the command. */
+/** The command has already checked that there is a valid one. */
 function oneId({ words }: Arguments): string {
   return words[0] ?? ''
 }

@@ -11,12 +11,12 @@ const HELP = ['--help', '-h']
 
 export interface Flag {
   readonly name: string
-  /** What the value is, for the help; undefined for a flag that takes none. */
+  /** The value's name for the help; undefined for a flag without a value. */
   readonly value?: string
-  /** What joins the values of a flag that may be given several times; undefined for one that may not. */
+  /** The separator for the values of a repeatable flag; undefined for a flag that may only be given once. */
   readonly joint?: string
   readonly about: string
-  /** The heading that the help lists it under; none for a short list. */
+  /** The heading in the help; none for a short list. */
   readonly group?: string
 }
 
@@ -28,13 +28,11 @@ export interface Arguments {
   has(name: string): boolean
 }
 
-/** Reads the words and flags behind a command. */
+/** Reads the words and flags after a command. */
 export function readArguments(args: readonly string[], flags: readonly Flag[]): Arguments {
   const refused = args.find((arg) => /^--(token|github-token)(=|$)/.test(arg))
   if (refused !== undefined)
-    throw new UsageError(
-      'The token is not taken from a flag, which every process list would show; set LOADGATE_TOKEN.'
-    )
+    throw new UsageError('A flag would show the token in every process list; set LOADGATE_TOKEN instead.')
   const options = Object.fromEntries(
     flags.map(({ name, value }) => [
       name,
@@ -53,7 +51,7 @@ export function readArguments(args: readonly string[], flags: readonly Flag[]): 
   }
 }
 
-/** Whether help is asked for, where a flag may stand: not as the value of one, and not behind two dashes. */
+/** Whether help is requested where a flag may be: not as the value of one, and not after `--`. */
 export function asksForHelp(args: readonly string[], flags: readonly Flag[]): boolean {
   for (let at = 0; at < args.length; at++) {
     const arg = args[at] ?? ''
@@ -91,7 +89,7 @@ function checkValues({ name, joint }: Flag, values: boolean | string[] | undefin
     throw new UsageError(`--${name} is given ${values.length} times; give it once`)
 }
 
-/** A value may start with a dash, as JMeter's parameters do; parseArgs takes those only behind an equals sign. */
+/** A value may start with a dash, as JMeter's parameters do; parseArgs only accepts those after an equals sign. */
 function joinValues(args: readonly string[], flags: readonly Flag[]): string[] {
   const joined: string[] = []
   for (let at = 0; at < args.length; at++) {
@@ -117,7 +115,7 @@ function findFlag(arg: string, flags: readonly Flag[]): Flag {
   )
 }
 
-/** What is itself a flag of the command is no value: the value was forgotten. */
+/** A flag of the command is not a value: the value was forgotten. */
 function takeValue(flag: Flag, value: string | undefined, flags: readonly Flag[]): string {
   const usage = `--${flag.name} needs a value: --${flag.name} <${flag.value ?? ''}>`
   if (

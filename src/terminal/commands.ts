@@ -12,24 +12,24 @@ import type { ServePorts } from './serve-command.js'
 
 export type CommandPorts = DemoPorts & ServePorts & { readonly version: string }
 
-/** One use of a command: what is done depends on whether there are words behind it, and which. */
+/** One form of a command: what it does depends on the words after it. */
 export interface Form {
-  /** As typed, `run <id>` for one. */
+  /** As typed, for example `run <id>`. */
   readonly usage: string
   /** Those that have an effect here. */
   readonly flags: readonly Flag[]
-  /** What to type instead, when a flag is given that has none. */
+  /** What to type instead if a flag is given that has none. */
   readonly instead?: string
   run(args: Arguments, ports: CommandPorts): Promise<number>
 }
 
 interface CommandText {
-  /** As typed, `grid create` for one. */
+  /** As typed, for example `grid create`. */
   readonly name: string
   readonly operands: string
   readonly about: string
   readonly forms: readonly [Form, ...Form[]]
-  /** The form that the words ask for; the first one where it is not said. */
+  /** The form selected by the words; the first one by default. */
   formOf?(words: readonly string[], ports: CommandPorts): Form
 }
 
@@ -38,7 +38,7 @@ interface Command extends CommandText {
   readonly flags: readonly Flag[]
 }
 
-/** The one command that takes either. */
+/** The only command that takes either. */
 const REPORT_OPERANDS = '<id | folder | CSV…>'
 const JUDGE_A_RUN = '`loadgate run --run-id <id> --thresholds …` judges a run of the service'
 
@@ -68,7 +68,7 @@ const SHOW_REPORT: Form = { ...apiForm('report <id>', api.showReport), instead: 
 const REPORT_FILES: Form = {
   usage: 'report <folder | CSV…>',
   flags: [...REPORT_FLAGS, ...api.CONNECTION_FLAGS.filter(({ name }) => name === 'json')],
-  instead: 'it reads the files at hand and asks no service',
+  instead: 'it reads local files and contacts no service',
   run: runReportCommand
 }
 
@@ -92,12 +92,12 @@ const COMMAND_TEXTS: readonly CommandText[] = [
   {
     name: 'report',
     operands: REPORT_OPERANDS,
-    about: 'show the report of a run; with CSVs at hand: make the page and judge them',
+    about: 'show the report of a run; with local CSVs: create the page and judge them',
     forms: [SHOW_REPORT, REPORT_FILES],
     formOf: (words, ports) => (areFiles(words, ports) ? REPORT_FILES : SHOW_REPORT)
   },
   apiCommand('results', '<id>', 'download the CSVs of a run', api.downloadResults, api.RESULTS_FLAGS),
-  apiCommand('grid create', '', 'make a grid', api.createGrid, api.GRID_FLAGS),
+  apiCommand('grid create', '', 'create a grid', api.createGrid, api.GRID_FLAGS),
   apiCommand('grid show', '<id>', 'show a grid', api.showGrid),
   apiCommand('grid terminate', '<id>', 'terminate a grid', api.terminateGrid),
   apiCommand('account', '', 'show the account', api.showAccount),
@@ -116,7 +116,7 @@ export const COMMANDS: readonly Command[] = COMMAND_TEXTS.map((command) => {
   return { ...command, flags: flags.filter(isFirst) }
 })
 
-/** Runs what was typed and answers the exit code. */
+/** Runs what was typed and returns the exit code. */
 export async function runCommandLine(args: readonly string[], ports: CommandPorts): Promise<number> {
   const { out, err } = ports.screen
   const [first = ''] = args
@@ -125,8 +125,8 @@ export async function runCommandLine(args: readonly string[], ports: CommandPort
   const command = findCommand(rest)
   if (first === '--version' && args.length === 1) out.write(`${ports.version}\n`)
   else if (args.length === 0) {
-    // A script whose variable is not set must not pass for a gate that held.
-    err.write(`${renderOverview(COMMANDS)}\nloadgate: no command was given.\n`)
+    // A script whose variable is not set must not look like a passed gate.
+    err.write(`${renderOverview(COMMANDS)}\nloadgate: no command given.\n`)
     return 2
   } else if (command === undefined && isOverviewAsked(isHelp, rest)) out.write(renderOverview(COMMANDS))
   else if (command === undefined) throw new UsageError(unknownCommand(rest[0] ?? ''))
@@ -137,16 +137,16 @@ export async function runCommandLine(args: readonly string[], ports: CommandPort
 
 async function runCommand(command: Command, args: readonly string[], ports: CommandPorts): Promise<number> {
   const given = readArguments(args, command.flags)
-  // As a path it would be the working folder, with whatever lies there.
+  // As a path it would be the working directory, with whatever is there.
   if (given.words.includes(''))
-    throw new UsageError(`a word behind \`loadgate ${command.name}\` is empty; is a variable not set?`)
+    throw new UsageError(`an argument of \`loadgate ${command.name}\` is empty; is a variable not set?`)
   if (command.operands !== REPORT_OPERANDS || !areFiles(given.words, ports)) checkWords(command, given.words)
   const form = command.formOf?.(given.words, ports) ?? command.forms[0]
   checkFlags(form, given.flags)
   return form.run(given, ports)
 }
 
-/** `loadgate help`, and `loadgate grid --help`: the first word of some commands is none by itself. */
+/** `loadgate help`, and `loadgate grid --help`: the first word of some commands is not a command by itself. */
 function isOverviewAsked(isHelp: boolean, words: readonly string[]): boolean {
   const [first] = words
   if (first === undefined) return isHelp
@@ -154,13 +154,13 @@ function isOverviewAsked(isHelp: boolean, words: readonly string[]): boolean {
   return isFamily && (isHelp ? words.length === 1 : asksForHelp(words.slice(1, 2), []))
 }
 
-/** A threshold that is read by nobody would make a gate that always passes. */
+/** A threshold that nobody reads would make a gate that always passes. */
 function checkFlags({ usage, flags, instead }: Form, given: readonly string[]): void {
   const stray = given.filter((name) => !flags.some((flag) => flag.name === name)).map((name) => `--${name}`)
   if (stray.length === 0) return
-  const verb = stray.length === 1 ? 'has' : 'have'
+  const verb = stray.length === 1 ? 'does' : 'do'
   throw new UsageError(
-    `${stray.join(', ')} ${verb} no meaning for \`loadgate ${usage}\`${instead === undefined ? '' : `; ${instead}`}`
+    `${stray.join(', ')} ${verb} not apply to \`loadgate ${usage}\`${instead === undefined ? '' : `; ${instead}`}`
   )
 }
 
@@ -170,7 +170,7 @@ function unknownCommand(word: string): string {
   return `unknown command "${word}"; \`loadgate --help\` lists them`
 }
 
-/** A word too many is a mistake, and may be a plan that was meant for --files. */
+/** An extra word is a mistake, and may be a plan meant for --files. */
 function checkWords({ name, operands, flags }: Command, words: readonly string[]): void {
   const [id] = words
   if (operands === '' && id !== undefined)
@@ -180,8 +180,8 @@ function checkWords({ name, operands, flags }: Command, words: readonly string[]
   if (words.length > 1 || (operands.startsWith('<') && id === undefined))
     throw new UsageError(`\`loadgate ${name}\` takes one id, found ${words.length}`)
   if (id === undefined || isId(id)) return
-  const advice = flags.some((flag) => flag.name === 'files') ? '; a plan is given by --files' : ''
-  throw new UsageError(`"${id}" is no id: letters, digits, - and _ are accepted${advice}`)
+  const advice = flags.some((flag) => flag.name === 'files') ? '; pass a plan with --files' : ''
+  throw new UsageError(`"${id}" is not an id: letters, digits, - and _ are accepted${advice}`)
 }
 
 function findCommand(args: readonly string[]): Command | undefined {

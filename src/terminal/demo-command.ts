@@ -5,7 +5,7 @@ import { GATE_FLAGS, nameOutputFolder, runGateCommand } from './gate-command.js'
 import type { GateCommandPorts } from './gate-command.js'
 
 export interface DemoPorts extends GateCommandPorts {
-  /** Where the example lies. */
+  /** Where the example is. */
   readonly exampleDir: string
   startShop(slow: boolean): Promise<{ port: number; served(): number; close(): Promise<void> }>
   hasJava(): Promise<boolean>
@@ -13,7 +13,7 @@ export interface DemoPorts extends GateCommandPorts {
 
 export const DEMO_FLAGS: readonly Flag[] = [
   { name: 'slow', about: 'Make the shop slow, so that the gate fails.' },
-  { name: 'rehearse', about: 'Make synthetic samples instead of load.' }
+  { name: 'rehearse', about: 'Generate synthetic samples instead of load.' }
 ]
 
 /** `npm start`: a demo shop on loopback, and the gate of examples/shop on it. */
@@ -25,9 +25,9 @@ export async function runDemoCommand(args: Arguments, ports: DemoPorts): Promise
     const rehearse = args.has('rehearse') || !(await ports.hasJava())
     if (rehearse && !args.has('rehearse'))
       out.write(
-        'There is no Java here, so this is a rehearsal with synthetic samples. With Java 17 and Maven it is the real thing.\n'
+        'Java was not found, so this is a rehearsal with synthetic samples. Install Java 17 and Maven for a real load test.\n'
       )
-    // The example names its files from the clone's root, wherever this was typed; its results go where it was.
+    // The example's paths are relative to the clone's root, wherever this was typed; results go to the current directory.
     const root = resolve(ports.exampleDir, '../..')
     const gateArgs = [
       '--config',
@@ -38,7 +38,7 @@ export async function runDemoCommand(args: Arguments, ports: DemoPorts): Promise
       `-Jport=${shop.port}`,
       ...(rehearse ? ['--rehearse'] : [])
     ]
-    // A token that happens to be in the environment is for a service; the embedded one takes none.
+    // A token that happens to be in the environment is for another service; the embedded one needs none.
     const demoWorld = { ...ports, workspace: root, token: '' }
     const code = await runGateCommand(readArguments(gateArgs, GATE_FLAGS), demoWorld)
     if (!rehearse) out.write(`The shop answered ${shop.served()} requests.\n`)

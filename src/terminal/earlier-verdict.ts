@@ -2,20 +2,20 @@ import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { lostLoad, quoteLines } from '../gate/collect/remote-errors.js'
 
-/** What a verdict.json that lies beside CSVs, as in an artifact, says of them. */
+/** What a verdict.json next to CSVs, as in an artifact, says about them. */
 export interface EarlierVerdict {
-  /** Synthetic samples look like others. */
+  /** Synthetic samples look like real ones. */
   readonly rehearsal: boolean
-  /** Why the CSVs are not the whole evidence; undefined where nothing says so. */
+  /** Why the CSVs are not the complete evidence; undefined if nothing says so. */
   readonly gap: string | undefined
 }
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** Whatever there is of results, the run did not come to its end. */
+/** Whatever results there are, the run did not complete. */
 const CUT_SHORT: readonly unknown[] = ['cancelled', 'timed-out', 'error']
 
-/** In the CSVs' folders and in those above. CSVs of a run that was cut short look whole. */
+/** In the CSVs' folders and their parents. CSVs of a run that was cut short look complete. */
 export async function readEarlierVerdict(csvs: readonly string[]): Promise<EarlierVerdict> {
   const folders = new Set(csvs.flatMap((path) => [dirname(path), dirname(dirname(path))]))
   const told = await Promise.all([...folders].map((folder) => readVerdict(join(folder, 'verdict.json'))))
@@ -36,8 +36,11 @@ async function readVerdict(path: string): Promise<EarlierVerdict> {
       gap: gap === undefined ? undefined : `The run of these CSVs ${gap} (${path}).`
     }
   } catch {
-    // One that was being written when the disk was full, or when the run was killed.
-    return { rehearsal: false, gap: `What is beside the CSVs is no JSON, so their run is not known: ${path}` }
+    // It was being written when the disk was full or the run was killed.
+    return {
+      rehearsal: false,
+      gap: `The verdict.json next to the CSVs is not JSON, so nothing is known about their run: ${path}`
+    }
   }
 }
 
@@ -46,7 +49,7 @@ function gapIn(document: Fields): string | undefined {
   const said = typeof reason === 'string' && reason !== '' ? `: "${quoteLines([reason])}"` : ''
   if (CUT_SHORT.includes(verdict)) return `ended as ${String(verdict)}${said}`
   if (verdict === 'inconclusive' && !isOfThresholds(document)) return `was inconclusive${said}`
-  // A broken threshold is said first, and keeps quiet about what else was wrong.
+  // A broken threshold is reported first and hides what else was wrong.
   const errors = listOf(document.remote_errors).map(String)
   const lost = lostLoad(errors)
   if (lost.length > 0) return `lost part of its load: "${quoteLines(lost)}"`
@@ -57,11 +60,11 @@ function gapIn(document: Fields): string | undefined {
     .map(fieldsOf)
     .find(({ problem }) => typeof problem === 'string')
   if (missing !== undefined)
-    return `has no whole CSV of grid ${String(missing.gridId)}: "${quoteLines([String(missing.problem)])}"`
+    return `has no complete CSV of grid ${String(missing.gridId)}: "${quoteLines([String(missing.problem)])}"`
   return undefined
 }
 
-/** Other thresholds may well be decided by the same CSVs. What is missing in them is said before any threshold. */
+/** The same CSVs may well decide other thresholds. Missing data is reported before any threshold. */
 function isOfThresholds({ reason, thresholds }: Fields): boolean {
   return listOf(thresholds)
     .map(fieldsOf)

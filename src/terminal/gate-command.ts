@@ -24,7 +24,7 @@ import { errorTable, plain, table } from './screen.js'
 import type { Screen } from './screen.js'
 import { createTerminalLog } from './terminal-log.js'
 
-/** What the gate needs that only the entry can give. */
+/** Dependencies of the gate that only the entry can provide. */
 export interface GateCommandPorts {
   readonly screen: Screen
   readonly cancelled: AbortSignal
@@ -37,7 +37,7 @@ export interface GateCommandPorts {
   ): Promise<LocalService>
 }
 
-/** Inputs that have no meaning outside a workflow, or must not be on a command line. */
+/** Inputs that mean nothing outside a workflow, or must not be on a command line. */
 const NOT_FLAGS: readonly InputName[] = [
   'token',
   'github-token',
@@ -48,7 +48,7 @@ const NOT_FLAGS: readonly InputName[] = [
 ]
 const OUTPUT_FOLDER = 'loadgate-results'
 
-/** What may be given several times, and how its values are put together for the input. */
+/** Flags that can be repeated, and how their values are joined for the input. */
 const JOINTS: Readonly<Partial<Record<InputName, string>>> = {
   files: '\n',
   grids: '\n',
@@ -58,7 +58,7 @@ const JOINTS: Readonly<Partial<Record<InputName, string>>> = {
   'override-parameters': ', '
 }
 
-/** A person at a terminal need not say that the run is done here. */
+/** At a terminal, running on this machine is the default. */
 const ABOUT_BASE_URL =
   'Address of the load-test service (https), with or without `/api`; or `local`, the embedded service on this machine. The API token comes from LOADGATE_TOKEN. Default: `local`.'
 
@@ -73,7 +73,7 @@ const FLAGS: readonly (Flag & { readonly group: InputGroup })[] = [
   {
     name: 'rehearse',
     group: 'Where',
-    about: 'Make synthetic samples from a fixed seed instead of load; with `base-url` `local` only.'
+    about: 'Generate synthetic samples from a fixed seed instead of load; with `base-url` `local` only.'
   },
   {
     name: 'output',
@@ -84,7 +84,7 @@ const FLAGS: readonly (Flag & { readonly group: InputGroup })[] = [
   {
     name: 'json',
     group: 'Output',
-    about: 'Print verdict.json on standard output, and lines for people on standard error.'
+    about: 'Print verdict.json on standard output, and progress on standard error.'
   }
 ]
 
@@ -93,7 +93,7 @@ export const GATE_FLAGS: readonly Flag[] = INPUT_GROUPS.flatMap((group) =>
   FLAGS.filter((flag) => flag.group === group)
 )
 
-/** `loadgate run`: the gate, with settings from flags named as the inputs. Answers the exit code. */
+/** `loadgate run`: the gate, with settings from flags named after the inputs. Returns the exit code. */
 export async function runGateCommand(args: Arguments, ports: GateCommandPorts): Promise<number> {
   const isJson = args.has('json')
   const stream = isJson ? ports.screen.err : ports.screen.out
@@ -116,7 +116,7 @@ export async function runGateCommand(args: Arguments, ports: GateCommandPorts): 
     return exitCodeOf(verdict, 'breach')
   }
   if (args.has('rehearse') && settings.target.kind !== 'local')
-    throw new UsageError('--rehearse goes with base-url local only')
+    throw new UsageError('--rehearse only works with base-url local')
   checkEffect(args, settings)
   const scratchDir = resolve(ports.workspace, args.text('output') || nameOutputFolder())
   if (args.has('output')) await checkOutputFolder(scratchDir)
@@ -147,7 +147,7 @@ export async function runGateCommand(args: Arguments, ports: GateCommandPorts): 
   return exitCodeOf(outcome.verdict, settings.failOn)
 }
 
-/** What comes from a config file may serve several uses; a flag was typed for this one. */
+/** A config file may serve several purposes; a flag was typed for this one. */
 function checkEffect(args: Arguments, { unused, origin, wait }: Settings): void {
   const stray = unused.filter((name) => args.has(name)).map((name) => `--${name}`)
   if (stray.length === 0) return
@@ -174,7 +174,7 @@ function describeOutcome(outcome: Outcome, place: string): string {
   return ['', ...words.map(plain), '', ...tables, ...doubts, plain(headline), place, ''].join('\n')
 }
 
-/** What is really there: a full disk may have kept some of it from being written. */
+/** What really exists: a full disk may have prevented some of it. */
 async function describeFiles({ verdict }: Outcome, folder: string): Promise<string> {
   const list = (path: string): Promise<string[]> => readdir(path).catch(() => [])
   const [files, results, logs] = await Promise.all([
@@ -188,7 +188,7 @@ async function describeFiles({ verdict }: Outcome, folder: string): Promise<stri
     { name: csvs, isThere: results.some((name) => name.endsWith('.csv')) },
     { name: 'verdict.json', isThere: files.includes('verdict.json') }
   ]
-  // Kept after a bad end alone.
+  // Only kept if the run failed.
   const further = logs.length > 0 ? `\nThe tool's logs are in ${join(folder, 'logs')}` : ''
   if (parts.every(({ isThere }) => isThere))
     return `The report, ${csvs} and verdict.json are in ${folder}${further}`
@@ -198,7 +198,7 @@ async function describeFiles({ verdict }: Outcome, folder: string): Promise<stri
     : `In ${folder} there are only ${found.join(' and ')}${further}`
 }
 
-/** Two gates may start in the same second, and must not write over each other. */
+/** Two gates may start in the same second and must not overwrite each other. */
 export function nameOutputFolder(): string {
   const time = new Date().toISOString().slice(0, 19).replace(/:/g, '-')
   return join(OUTPUT_FOLDER, `${time}-${process.pid}`)

@@ -1,6 +1,6 @@
 import type { Flag } from './arguments.js'
 
-/** What the help says of a command. */
+/** What the help shows about a command. */
 export interface HelpText {
   readonly name: string
   readonly operands: string
@@ -28,7 +28,7 @@ Exit codes: 0 passed, 1 failed, 2 inconclusive, timed out or an error, 130 cance
 `
 }
 
-/** A command's flags, under their headings where they have some. */
+/** A command's flags, under their headings if they have any. */
 export function renderHelp({ name, operands, about, flags, forms }: HelpText): string {
   const width = Math.max(...flags.map((flag) => spell(flag).length))
   const groups = [...new Set(flags.map(({ group }) => group))]
@@ -64,7 +64,7 @@ function describeForm({ usage, flags }: HelpText['forms'][number]): string {
   return `\`loadgate ${usage}\` takes ${flags.map(({ name }) => `--${name}`).join(', ')}.`
 }
 
-/** Lines of whole words; a word that is longer than a line has one of its own. */
+/** Wraps text at words; a word longer than a line gets its own line. */
 function wrap(text: string, width: number): string[] {
   const lines: string[] = []
   for (const word of text.split(' ')) {

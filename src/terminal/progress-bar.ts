@@ -6,7 +6,7 @@ const REDRAW_MS = 200
 const CELLS = 24
 const CLEAR_LINE = '\r\u001b[2K'
 
-/** One line at the foot of the terminal that shows how far the run is; lines above it scroll by. */
+/** A progress line at the bottom of the terminal; lines above it scroll. */
 export class ProgressBar {
   readonly #stream: Stream
   readonly #now: () => number
@@ -41,14 +41,14 @@ export class ProgressBar {
   #draw(): void {
     if (this.#latest === undefined) return
     const elapsedMs = this.#latest.elapsedMs + this.#now() - this.#latest.atMs
-    // A line that wraps could not be taken back. Some terminals do not know their width and say 0.
+    // A line that wraps could not be erased. Some terminals do not know their width and report 0.
     const { columns = 0 } = this.#stream
     const line = drawBar({ ...this.#latest, elapsedMs }).slice(0, columns > 0 ? columns - 1 : undefined)
     this.#stream.write(CLEAR_LINE + line)
   }
 }
 
-/** Between two looks the time goes on; the bar never claims more than all of it. */
+/** Time passes between two polls; the bar never exceeds 100 %. */
 export function drawBar({ status, elapsedMs, durationMs }: Progress): string {
   const soFar = formatDuration(elapsedMs)
   if (durationMs === undefined) return `${status} · ${soFar}`

@@ -30,7 +30,7 @@ export interface ReportWorld {
   readonly workspace: string
 }
 
-/** What JMeter's own dashboard takes when it is told nothing else. */
+/** The default of JMeter's own dashboard. */
 const APDEX_TARGET_MS = 500
 const MOST_LABELS = 10
 /** As the artifact names its CSVs: region, then grid. */
@@ -51,12 +51,12 @@ export const REPORT_FLAGS: readonly Flag[] = [
   { name: 'output', value: 'folder', about: 'For CSVs. Folder for report.html and verdict.json.' }
 ]
 
-/** Whether the words name files rather than a run: what is no id, or is there. */
+/** Whether the words name files rather than a run: they are not an id, or they exist. */
 export function areFiles(words: readonly string[], { workspace }: ReportWorld): boolean {
   return words.some((word) => !isId(word) || existsSync(resolve(workspace, word)))
 }
 
-/** `loadgate report <folder or CSV…>`: page, verdict and a few lines from CSVs at hand, without any service. */
+/** `loadgate report <folder or CSV…>`: page, verdict and a summary from local CSVs, without a service. */
 export async function runReportCommand(args: Arguments, { screen, workspace }: ReportWorld): Promise<number> {
   const thresholds = readThresholds(args.text('thresholds'))
   const targetMs = readTarget(args.text('apdex-target'))
@@ -77,17 +77,18 @@ function readThresholds(text: string): Threshold[] {
   const { thresholds, problems } = parseThresholds(text)
   if (problems.length > 0) throw new UsageError(problems.join('\n'))
   if (text !== '' && thresholds.length === 0)
-    throw new UsageError('--thresholds holds comments only; give a threshold, or leave the flag out')
+    throw new UsageError('--thresholds contains only comments; give a threshold, or leave the flag out')
   return thresholds
 }
 
 function readTarget(text: string): number {
   if (text === '') return APDEX_TARGET_MS
-  if (!/^[1-9]\d{0,6}$/.test(text)) throw new UsageError(`--apdex-target takes whole ms, found "${text}"`)
+  if (!/^[1-9]\d{0,6}$/.test(text))
+    throw new UsageError(`--apdex-target takes a whole number of ms, found "${text}"`)
   return Number(text)
 }
 
-/** By the file's name; by its whole path where two have the same. */
+/** By the file's name, or its full path if two are the same. */
 function nameSource(path: string, all: readonly string[]): { grid: string; region: string } {
   const name = basename(path).replace(RESULT_FILE, '')
   const [, region, grid] = REGION_AND_GRID.exec(name) ?? []
@@ -104,7 +105,7 @@ async function judgeFiles(
   const apdex = score === undefined ? undefined : { score, targetMs }
   const judgements = judgeThresholds(thresholds, {
     apdex,
-    apdexProblem: 'the CSVs have no single response times',
+    apdexProblem: 'the CSVs have no individual response times',
     measurements
   })
   const earlier = await readEarlierVerdict(files.map(({ path }) => path))

@@ -6,9 +6,8 @@ import { UsageError } from './arguments.js'
 export const RESULT_FILE = /\.(csv|jtl)$/i
 
 /**
- * Files as they are named, and every CSV and JTL below a folder. What is not a regular file is refused where it was
- * named and skipped in a folder; a result that cannot be read is never skipped. A file that several ways lead to
- * counts once.
+ * The given files, and every CSV and JTL below a folder. Anything but a regular file is rejected if it was named and
+ * skipped in a folder; a result that cannot be read is never skipped. A file reachable by several paths counts once.
  */
 export async function listResultFiles(places: readonly string[]): Promise<string[]> {
   const found = new Map<string, string>()
@@ -30,7 +29,7 @@ export async function listResultFiles(places: readonly string[]): Promise<string
   return [...found.values()]
 }
 
-/** Links are followed, each folder once: one may lead back to a folder that it is in. */
+/** Links are followed, each folder once: a link may lead back to a parent folder. */
 async function listBelow(folder: string, seen: Set<string>): Promise<string[]> {
   const real = await realpath(folder)
   if (seen.has(real)) return []
@@ -39,7 +38,7 @@ async function listBelow(folder: string, seen: Set<string>): Promise<string[]> {
   for (const name of (await readdir(folder).catch(refuse(folder))).sort()) {
     const path = join(folder, name)
     const isResult = RESULT_FILE.test(name)
-    // A link to nowhere matters only if a result should be there.
+    // A broken link only matters if it should be a result.
     const facts = await stat(path).catch((thrown: unknown) => (isResult ? refuse(path)(thrown) : undefined))
     if (facts?.isDirectory()) files.push(...(await listBelow(path, seen)))
     else if (facts?.isFile() && isResult) files.push(path)
@@ -57,7 +56,7 @@ function refuse(path: string): (thrown: unknown) => never {
 const CAUSES: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such file',
   EACCES: 'permission denied',
-  ELOOP: 'its links lead in a circle'
+  ELOOP: 'it is a circular link'
 }
 
 function kindOf(facts: Stats): string {

@@ -1,4 +1,4 @@
-/** Where text goes. */
+/** An output stream. */
 export interface Stream {
   write(text: string): unknown
   readonly isTTY?: boolean
@@ -10,13 +10,13 @@ export interface Screen {
   readonly err: Stream
 }
 
-/** Foreign text must not move the cursor, recolour the screen, or pretend to be another line. */
+/** Untrusted text must not move the cursor, change colours, or look like another line. */
 export function plain(text: string): string {
   // eslint-disable-next-line no-control-regex -- control characters are what is looked for
   return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g, ' ')
 }
 
-/** There is no runner to hide secrets, so they are struck out before they are shown. */
+/** There is no runner to mask secrets, so they are redacted before they are shown. */
 export function strikeOut(text: string, secrets: readonly string[]): string {
   return secrets.reduce((struck, secret) => (secret === '' ? struck : struck.replaceAll(secret, '***')), text)
 }
@@ -35,7 +35,7 @@ export function table(headings: readonly string[], rows: readonly (readonly stri
     .join('\n')
 }
 
-/** Why samples failed, with a blank line after it; nothing when none did. */
+/** Why samples failed, followed by a blank line; nothing if none did. */
 export function errorTable(errors: readonly (readonly string[])[]): string[] {
   return errors.length === 0 ? [] : [table(['failed', 'code', 'message', 'label'], errors), '']
 }

@@ -26,9 +26,9 @@ export interface ServeOptions {
 const DATA_FOLDER = '.loadgate'
 
 export const SERVE_FLAGS: readonly Flag[] = [
-  { name: 'port', value: 'number', about: 'Port on 127.0.0.1. Default: any free one.' },
+  { name: 'port', value: 'number', about: 'Port on 127.0.0.1. Default: any free port.' },
   { name: 'data', value: 'folder', about: `Folder for runs, grids and results. Default: ${DATA_FOLDER}.` },
-  { name: 'rehearse', about: 'Make synthetic samples from a fixed seed instead of load.' },
+  { name: 'rehearse', about: 'Generate synthetic samples from a fixed seed instead of load.' },
   {
     name: 'service-name',
     value: 'word',
@@ -37,14 +37,14 @@ export const SERVE_FLAGS: readonly Flag[] = [
   { name: 'json', about: 'Print address, token and page as JSON.' }
 ]
 
-/** `loadgate serve`: the embedded service until a signal comes. Prints address, token and the page to look at once. */
+/** `loadgate serve`: the embedded service until a signal. Prints address, token and the page to open once. */
 export async function runServeCommand(args: Arguments, ports: ServePorts): Promise<number> {
   const port = args.text('port') || '0'
   if (!/^\d{1,5}$/.test(port) || Number(port) > 65535)
     throw new UsageError('--port takes a number from 0 to 65535')
   if (ports.platform === 'win32')
     throw new UsageError(
-      'the embedded service needs Linux or macOS; on Windows give the address of a service'
+      'the embedded service needs Linux or macOS; on Windows, give the address of a service'
     )
   const { out, err } = ports.screen
   const service = await ports.serve({
@@ -56,12 +56,12 @@ export async function runServeCommand(args: Arguments, ports: ServePorts): Promi
     log: (line) => err.write(`${plain(line)}\n`)
   })
   const { url, token } = service
-  // For a browser's first visit; it gets a cookie there and goes on without the token.
+  // For a browser's first visit; it gets a cookie there and continues without the token.
   const page = `${url}/?token=${encodeURIComponent(token)}`
   out.write(
     args.has('json')
       ? `${JSON.stringify({ url, token, page })}\n`
-      : `Address: ${url}\nToken:   ${token}\nPage:    ${page}\nEnd it with Ctrl-C.\n`
+      : `Address: ${url}\nToken:   ${token}\nPage:    ${page}\nStop it with Ctrl-C.\n`
   )
   if (!ports.cancelled.aborted)
     await new Promise((resolve) => ports.cancelled.addEventListener('abort', resolve, { once: true }))

@@ -6,16 +6,16 @@ import type { Stream } from './screen.js'
 export interface TerminalLog {
   readonly log: Log
   readonly mask: (secret: string) => void
-  /** Takes out what was masked, for text that goes elsewhere. */
+  /** Redacts what was masked, for text that goes elsewhere. */
   readonly strike: (text: string) => string
 }
 
-/** Lines on a terminal, above the bar if there is one. */
+/** Lines on a terminal, above the progress bar if there is one. */
 export function createTerminalLog(stream: Stream, bar: ProgressBar | undefined): TerminalLog {
   const secrets: string[] = []
   const strike = (text: string): string => strikeOut(text, secrets)
   const write = (prefix: string, text: string): void => {
-    // Further lines are set in, lest foreign ones pass for lines of this log.
+    // Further lines are indented, so that untrusted text cannot look like lines of this log.
     const lines = strike(plain(text)).replace(/\n/g, '\n  ')
     const put = (): unknown => stream.write(`${prefix}${lines}\n`)
     if (bar === undefined) put()
