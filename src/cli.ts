@@ -19,8 +19,8 @@ const token = process.env.LOADGATE_TOKEN ?? ''
 const { JAVA_HOME } = process.env
 const java = JAVA_HOME ? join(JAVA_HOME, 'bin', 'java') : 'java'
 
-// The toolkit, which finds the files, speaks to a runner on standard output. Here people and scripts read it. Other
-// libraries, and Node with its warnings, print what they like: nothing is shown but what this command says.
+// The toolkit, which finds files, talks to a runner on standard output, but here people and scripts read it. Other
+// libraries, and Node with its warnings, print what they like: only this command's own output is shown.
 const writeOut = process.stdout.write.bind(process.stdout)
 const writeErr = process.stderr.write.bind(process.stderr)
 for (const stream of [process.stdout, process.stderr]) stream.write = () => true
@@ -29,13 +29,13 @@ process.removeAllListeners('warning')
 process.stderr.on('error', () => undefined)
 const output = watchOutput(process.stdout, (words) => tellError(new Error(words)))
 
-/** In a step of a workflow the runner reads both streams for commands, as it does for the action. */
+/** In a workflow step the runner reads both streams for commands, as it does for the action. */
 const guard = process.env.GITHUB_ACTIONS === 'true' ? await createGuard() : (text: string): string => text
 
-/** Set while there may be tools of the embedded service: the second signal leaves no time for a regular end. */
+/** Set while tools of the embedded service may be running: the second signal leaves no time for a regular end. */
 let killTools = (): void => undefined
 
-/** There is no post step here: the command stops what it started, as after a signal, and then ends. */
+/** There is no post step here: the command stops what it started, as after a signal, and then exits. */
 const strayError = new AbortController()
 const LONGEST_STRAY_END_MS = 30_000
 catchStrayErrors((thrown) => {
@@ -93,7 +93,7 @@ const ports: CommandPorts = {
     })
     return {
       ...service,
-      // What is worth keeping was collected; the service's own copy would be a second one.
+      // What is worth keeping was collected; the service's data would be a second copy.
       close: async ({ keepSamplesIn, ...end } = {}) => {
         await service.close(end)
         if (keepSamplesIn !== undefined) await service.keepSamples(keepSamplesIn)
@@ -119,7 +119,7 @@ async function startService(options: ServiceOptions): Promise<EmbeddedService> {
   const groups: ProcessGroup[] = []
   killTools = () => {
     for (const { pid, startTime } of groups) {
-      // The first signal may have ended the group's leader alone; another process may have its number by now.
+      // The first signal may have ended only the group's leader; another process may have its id by now.
       if ((readStartTime(pid) ?? startTime) === startTime) killGroup(pid)
     }
   }
@@ -136,7 +136,7 @@ function killGroup(pid: number): void {
   try {
     process.kill(-pid, 'SIGKILL')
   } catch {
-    // It ended by itself.
+    // It has exited already.
   }
 }
 
@@ -144,7 +144,7 @@ function tellError(thrown: unknown): void {
   writeErr(guard(`loadgate: ${strikeOut(plain(messageOf(thrown)), [token])}\n`))
 }
 
-/** Whatever was typed: what a killed command has left loading a target is ended first. */
+/** Before any command: ends what a killed command left running against a target. */
 async function endOrphans(): Promise<void> {
   const { ToolRegistry } = await import('./server/nodes/tool-registry.js')
   await ToolRegistry.open(process.env, (line) => writeErr(guard(`${plain(line)}\n`))).endOrphans()
@@ -152,7 +152,7 @@ async function endOrphans(): Promise<void> {
 
 async function createGuard(): Promise<(text: string) => string> {
   const { defuse } = await import('./github/log.js')
-  // No line of JSON starts a command; within it, the old form is written in another way and means the same.
+  // No line of JSON starts a command; inside JSON the old command syntax is escaped and means the same.
   return (text) => (/^\s*[[{]/.test(text) ? text.replace(/##(?=\[)/g, '#\\u0023') : defuse(text))
 }
 

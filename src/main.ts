@@ -20,13 +20,13 @@ import { systemClock } from './service/clock.js'
 
 const workspace = process.env.GITHUB_WORKSPACE ?? process.cwd()
 const log = createLog()
-// Whoever read this may have gone; the run is stopped and its processes are ended all the same.
+// The reader may have gone; the run is still stopped and its processes are ended.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
 let outputsAreWritten = true
 takeOverOutput(log)
 catchStrayErrors((thrown) => {
   step.failStep(
-    `Load gate error: ${messageOf(thrown)}. The gate ended there; the post step stops what it left running.`
+    `Load gate error: ${messageOf(thrown)}. The gate stopped there; the post step stops what is still running.`
   )
   setOutput('verdict', 'error')
   process.exit(1)
@@ -40,7 +40,7 @@ try {
   step.failStep(messageOf(thrown))
   await publishEarly({ ...step, setOutput, log }, 'error', messageOf(thrown))
 }
-// Sockets of libraries may still be open; the verdict is out, and nothing is left to wait for.
+// Libraries may have open sockets; the verdict is written, and there is nothing to wait for.
 process.exit()
 
 async function runStep(ports: Ports): Promise<void> {
@@ -65,14 +65,14 @@ async function runStep(ports: Ports): Promise<void> {
   else log.info(`Load gate ${verdict}: ${reason}`)
 }
 
-/** Steps that read an output would go on without it, as if there were no verdict: not with a green step before them. */
+/** Steps that read an output would continue without it, as if there were no verdict, so this step must fail. */
 function setOutput(name: OutputName, value: string): void {
   try {
     step.setOutput(name, value)
   } catch (thrown) {
-    // Once: where one cannot be written the others cannot, and a step has room for ten annotations.
+    // Once: if one cannot be written the others cannot either, and a step can have ten annotations.
     if (outputsAreWritten)
-      step.failStep(`The output ${name}, and those after it, could not be written: ${messageOf(thrown)}`)
+      step.failStep(`Could not write the output ${name} and those after it: ${messageOf(thrown)}`)
     outputsAreWritten = false
   }
 }
@@ -108,7 +108,7 @@ function createPorts(cancelled: AbortSignal): Ports {
       })
       return {
         ...service,
-        // What is worth keeping was collected; the service's own copy would be a second one.
+        // What is worth keeping was collected; the service's data would be a second copy.
         close: async ({ keepSamplesIn, ...end } = {}) => {
           await service.close(end)
           if (keepSamplesIn !== undefined) await service.keepSamples(keepSamplesIn)
@@ -119,7 +119,7 @@ function createPorts(cancelled: AbortSignal): Ports {
   }
 }
 
-/** A verdict without a run; most steps never need it. */
+/** A verdict without a run; loaded late because most steps never need it. */
 async function publishEarly(...args: Parameters<typeof publishWithoutRun>): Promise<void> {
   const module = await import('./gate/publish/publish-without-run.js')
   await module.publishWithoutRun(...args)

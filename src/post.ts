@@ -8,7 +8,7 @@ import * as step from './github/step.js'
 import { systemClock } from './service/clock.js'
 
 const log = createLog()
-// Whoever read this may have gone; what is left is cleaned up all the same.
+// The reader may have gone; the clean-up still happens.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
 takeOverOutput(log)
 catchStrayErrors((thrown) => {
@@ -17,7 +17,7 @@ catchStrayErrors((thrown) => {
 })
 
 try {
-  // From the saved state alone: the inputs of a post step are not to be relied on.
+  // From the saved state alone: the inputs of a post step are unreliable.
   const state = step.loadState()
   if (state !== undefined) {
     maskToken(step, state.token)

@@ -217,7 +217,7 @@ describe('how long GitHub asks to wait', () => {
     stage.api.failOnce(/^PATCH /, answer(403, SECONDARY, headers()))
     const sleepsBefore = stage.clock.sleeps.length
     expect(await messageOf(stage.comment(SECOND))).toMatch(
-      /^403: You have exceeded a secondary rate limit\. .* This is a rate limit: GitHub asks to wait (59|60) s, a comment has 30 s\. Run the job again later, .* The comment there still shows the older verdict \(passed\)\. The job summary holds everything$/
+      /^403: You have exceeded a secondary rate limit\. .* This is a rate limit: GitHub asks to wait (59|60) s, and a comment may only take 30 s\. Run the job again later, .* The existing comment still shows the older verdict \(passed\)\. The job summary has everything$/
     )
     expect(stage.clock.sleeps).toHaveLength(sleepsBefore)
   })
@@ -236,7 +236,7 @@ describe('how long GitHub asks to wait', () => {
 
 describe('what is said when it cannot be written', () => {
   const OLDER =
-    'The comment there still shows the older verdict \\(passed\\)\\. The job summary holds everything$'
+    'The existing comment still shows the older verdict \\(passed\\)\\. The job summary has everything$'
 
   test.each([
     [
@@ -244,7 +244,7 @@ describe('what is said when it cannot be written', () => {
       'Bad Gateway',
       '^502: Bad Gateway\\. GitHub itself failed, \\d+ times; see githubstatus\\.com, and run the job again'
     ],
-    [429, 'slow down', '^429: slow down\\. This is a rate limit: .*github-token of its own'],
+    [429, 'slow down', '^429: slow down\\. This is a rate limit: .*its own github-token'],
     [401, 'Bad credentials', '^401: Bad credentials\\. The github-token is not valid'],
     [403, 'Resource not accessible by integration', 'Give the job "permissions: pull-requests: write"'],
     [
@@ -253,7 +253,7 @@ describe('what is said when it cannot be written', () => {
       '^403: Unable .* is locked\\. The conversation is locked: unlock it, or set "comment: off"'
     ],
     [403, 'Repository was archived so is read-only.', 'The repository is archived .*: set "comment: off"'],
-    [422, 'Validation Failed', '^422: Validation Failed\\. The comment there']
+    [422, 'Validation Failed', '^422: Validation Failed\\. The existing comment']
   ])('%i %s: advice by cause, and what the pull request shows', async (status, message, words) => {
     await stage.comment(FIRST)
     stage.api.refuse(/comments/, status, message, /PATCH|POST/)
@@ -267,14 +267,14 @@ describe('what is said when it cannot be written', () => {
     await stage.comment(FIRST)
     stage.api.faults.push(reset)
     expect(await messageOf(stage.comment(SECOND))).toMatch(
-      /\. GitHub could not be reached\. A comment of an earlier run, if there is one, still shows its older verdict\./
+      /\. GitHub could not be reached\. If there is a comment from an earlier run, it still shows the older verdict\./
     )
   })
 
   test('nothing is said of an older verdict where there is none', async () => {
     stage.api.refuse(/comments/, 403, 'Resource not accessible by integration', /POST/)
     expect(await messageOf(stage.comment(FIRST))).toMatch(
-      /pull-requests: write"\. The job summary holds everything$/
+      /pull-requests: write"\. The job summary has everything$/
     )
   })
 

@@ -163,7 +163,7 @@ describe('runs that overtake each other', () => {
     await stage.comment({ verdict: 'passed', run: 100 })
     expect(stage.headlines()).toEqual([FAILED])
     expect(stage.log.lines.at(-1)).toBe(
-      'info: The comment on pull request #7 is of a newer workflow run: it stays as it is.'
+      'info: The comment on pull request #7 is from a newer workflow run: left unchanged.'
     )
   })
 
@@ -252,7 +252,7 @@ describe('what cannot be removed', () => {
     await stage.comment({ verdict: 'failed', run: 101 })
     expect(stage.headlines()).toHaveLength(3)
     expect(stage.log.of('info')).toContainEqual(
-      expect.stringMatching(/^An older comment could not be removed: Bad Gateway/)
+      expect.stringMatching(/^Could not remove an older comment: Bad Gateway/)
     )
     await stage.comment({ verdict: 'failed', run: 101 })
     expect(stage.headlines()).toHaveLength(2)
@@ -278,6 +278,6 @@ test('an older run that is slow to create removes its comment again', async () =
   await stage.comment({ verdict: 'inconclusive', run: 100 })
   expect(stage.headlines().join()).not.toMatch(/inconclusive/)
   expect(stage.log.lines).toContain(
-    'info: A newer workflow run has commented on pull request #7: its comment stays.'
+    'info: A newer workflow run has commented on pull request #7: left unchanged.'
   )
 })

@@ -248,7 +248,7 @@ describe('which pull request', () => {
     await giveBranch(event, ref)
     await comment()
     expect(places).toEqual([])
-    expect(log.lines).toEqual(['info: This workflow run belongs to no open pull request: no comment.'])
+    expect(log.lines).toEqual(['info: This workflow run has no open pull request: no comment.'])
   })
 
   test('none when a server ignores the filter and gives those of others', async () => {
@@ -307,7 +307,7 @@ describe('a refusal', () => {
     api.refuse(/comments/, status, message, /POST/)
     await expect(comment()).rejects.toThrow(
       new RegExp(
-        `^${status}: ${message}.* Give the job "permissions: pull-requests: write"\\. The job summary holds`
+        `^${status}: ${message}.* Give the job "permissions: pull-requests: write"\\. The job summary has`
       )
     )
   })
@@ -318,7 +318,7 @@ describe('a refusal', () => {
   ])('on a pull request from %s names that', async (_name, head) => {
     await givePullRequest(head)
     api.refuse(/comments/, 403, REFUSED)
-    await expect(comment()).rejects.toThrow(/A pull request from a fork has a token that can only read/)
+    await expect(comment()).rejects.toThrow(/A pull request from a fork gets a read-only token/)
   })
 
   test('of a token that is not valid says so', async () => {
@@ -337,7 +337,7 @@ describe('a refusal', () => {
     const error = await comment().catch((thrown: unknown) => thrown as Error)
     expect(error).toMatchObject({
       name: 'CommentError',
-      message: expect.stringMatching(/^422: x{300}\. .* The job summary holds everything$/)
+      message: expect.stringMatching(/^422: x{300}\. .* The job summary has everything$/)
     })
   })
 })

@@ -8,24 +8,24 @@ const failure = (code: string): Error =>
 test.each([
   [
     'EACCES',
-    /^EACCES: \/runner\/state \(GITHUB_STATE\) cannot be written by this user; give the runner's user/
+    /^EACCES: \/runner\/state \(GITHUB_STATE\) is not writable by this user; give the runner's user/
   ],
-  ['EPERM', /cannot be written by this user/],
-  ['EROFS', /can only be read; mount it/],
-  ['ENOSPC', /^ENOSPC: .* has no room left on its disk; make room/],
-  ['EDQUOT', /make room/]
+  ['EPERM', /is not writable by this user/],
+  ['EROFS', /is on a read-only file system; mount it/],
+  ['ENOSPC', /^ENOSPC: .* is on a full disk; free up space/],
+  ['EDQUOT', /free up space/]
 ])('%s', (code, words) => expect(explainFailure(PLACE, failure(code)).message).toMatch(words))
 
 test.each([
   [
     'the toolkit’s words for a missing file',
     new Error('Missing file at path: /runner/state'),
-    /is not there/
+    /does not exist/
   ],
   [
     'and for one it may not use',
     new Error("Unable to access summary file: '/x'."),
-    /cannot be written by this/
+    /is not writable by this/
   ],
   ['anything else is told as it is', new Error('odd'), /^odd \(GITHUB_STATE\)$/],
   ['what is no error too', 'odd', /^odd \(GITHUB_STATE\)$/]

@@ -223,7 +223,7 @@ describe('a place of the runner that is not as it should be: what happened, and 
   test.each(FILES)('%s is not there', async (name) => {
     rmSync(join(folder, name))
     await expect(writers[name]()).rejects.toThrow(
-      new RegExp(`^ENOENT: .*\\(${name}\\) is not there; look for a step, .* that deletes it$`)
+      new RegExp(`^ENOENT: .*\\(${name}\\) does not exist; check for a step, .* that deletes it$`)
     )
   })
 
@@ -249,7 +249,7 @@ describe('a place of the runner that is not as it should be: what happened, and 
     [
       'is not there',
       () => join(folder, 'gone'),
-      /ENOENT: .*gone \(RUNNER_TEMP\) is not there; look for a step/
+      /ENOENT: .*gone \(RUNNER_TEMP\) does not exist; check for a step/
     ],
     [
       'is a file',
@@ -259,7 +259,7 @@ describe('a place of the runner that is not as it should be: what happened, and 
   ])('RUNNER_TEMP %s', (_name, path, words) => {
     const make = (): string => step.makeScratchDir({ RUNNER_TEMP: path() })
     expect(make).toThrow(words)
-    expect(make).toThrow(/^The step could not make a folder for its results, nothing was started: /)
+    expect(make).toThrow(/^Could not create a folder for the results; nothing was started: /)
   })
 
   test('RUNNER_TEMP is empty: the system’s own folder, not the one the step runs in', () => {

@@ -8,7 +8,7 @@ export function createUploader(occasion: Occasion): (request: ArtifactRequest) =
     const { id } = await new DefaultArtifactClient().uploadArtifact(name, [...files], folder, {
       ...(retentionDays !== undefined && { retentionDays })
     })
-    if (id === undefined) throw new Error('the artifact service gave no id')
+    if (id === undefined) throw new Error('the artifact service returned no id')
     return { id: String(id), url: occasion.url === undefined ? undefined : `${occasion.url}/artifacts/${id}` }
   }
 }

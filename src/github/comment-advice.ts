@@ -1,6 +1,6 @@
 import type { Failure, FailureKind } from './comment-failure.js'
 
-/** What is known of the comment that stands there. */
+/** What is known about the existing comment. */
 export type Standing = { readonly verdict: string | undefined } | 'none' | 'unknown'
 
 export interface CommentTrouble {
@@ -8,7 +8,7 @@ export interface CommentTrouble {
   readonly failures: number
   readonly isFromFork: boolean
   readonly standing: Standing
-  /** How long the comment had. */
+  /** The time limit for the comment. */
   readonly longestMs: number
 }
 
@@ -16,14 +16,14 @@ const CURES: Readonly<Partial<Record<FailureKind, string>>> = {
   network: 'GitHub could not be reached.',
   token: 'The github-token is not valid.',
   locked: 'The conversation is locked: unlock it, or set "comment: off".',
-  archived: 'The repository is archived and can only be read: set "comment: off".'
+  archived: 'The repository is archived and read-only: set "comment: off".'
 }
 
-/** What GitHub said, what to do about it, and what the pull request shows in the meantime. */
+/** What GitHub said, what to do about it, and what the pull request shows meanwhile. */
 export function explainTrouble(trouble: CommentTrouble): string {
   const { failure, standing } = trouble
   const words = failure.status === undefined ? failure.words : `${failure.status}: ${failure.words}`
-  return [endSentence(words), cureOf(trouble), describeStanding(standing), 'The job summary holds everything']
+  return [endSentence(words), cureOf(trouble), describeStanding(standing), 'The job summary has everything']
     .filter((part) => part !== '')
     .join(' ')
 }
@@ -31,9 +31,12 @@ export function explainTrouble(trouble: CommentTrouble): string {
 function cureOf({ failure, failures, isFromFork, longestMs }: CommentTrouble): string {
   const { kind, waitMs } = failure
   if (kind === 'rate-limit') {
-    const wait = waitMs === undefined ? '' : ` GitHub asks to wait ${Math.ceil(waitMs / 1000)} s,`
-    const time = ` a comment has ${Math.round(longestMs / 1000)} s.`
-    return `This is a rate limit:${wait || ' of the calls with this token;'}${time} Run the job again later, or give it a github-token of its own.`
+    const why =
+      waitMs === undefined
+        ? 'too many calls with this token'
+        : `GitHub asks to wait ${Math.ceil(waitMs / 1000)} s`
+    const limit = `a comment may only take ${Math.round(longestMs / 1000)} s`
+    return `This is a rate limit: ${why}, and ${limit}. Run the job again later, or give it its own github-token.`
   }
   if (kind === 'server' || kind === 'odd-reply') {
     const times = failures > 1 ? `, ${failures} times` : ''
@@ -41,17 +44,17 @@ function cureOf({ failure, failures, isFromFork, longestMs }: CommentTrouble): s
   }
   if (kind !== 'refused') return CURES[kind] ?? ''
   if (isFromFork)
-    return 'A pull request from a fork has a token that can only read, even where the job has "permissions: pull-requests: write".'
+    return 'A pull request from a fork gets a read-only token, even if the job has "permissions: pull-requests: write".'
   return 'Give the job "permissions: pull-requests: write".'
 }
 
-/** Nobody must take an older verdict for this one. */
+/** An older verdict must not be mistaken for this one. */
 function describeStanding(standing: Standing): string {
   if (standing === 'none') return ''
   if (standing === 'unknown')
-    return 'A comment of an earlier run, if there is one, still shows its older verdict.'
+    return 'If there is a comment from an earlier run, it still shows the older verdict.'
   const { verdict } = standing
-  return `The comment there still shows the older verdict${verdict === undefined ? '' : ` (${verdict})`}.`
+  return `The existing comment still shows the older verdict${verdict === undefined ? '' : ` (${verdict})`}.`
 }
 
 function endSentence(words: string): string {

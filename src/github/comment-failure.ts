@@ -2,29 +2,29 @@ import type { Ports } from '../gate/ports.js'
 
 type Clock = Ports['clock']
 
-/** Why GitHub did not take the comment. */
+/** Why GitHub rejected the comment. */
 export type FailureKind =
   'rate-limit' | 'server' | 'network' | 'odd-reply' | 'token' | 'locked' | 'archived' | 'refused' | 'other'
 
 export interface Failure {
   readonly kind: FailureKind
-  /** Undefined where no answer came. */
+  /** Undefined if there was no response. */
   readonly status: number | undefined
   readonly words: string
   /** How long GitHub asks to wait. */
   readonly waitMs: number | undefined
 }
 
-/** A reply that says "fine" and is not what was asked for: a page of a proxy, or half a document. */
+/** A successful status with the wrong content: a proxy's page, or a truncated document. */
 export class OddReplyError extends Error {
   override name = 'OddReplyError'
 }
 
-/** Trying again can help. */
+/** Whether a retry can help. */
 const PASSING: readonly FailureKind[] = ['rate-limit', 'server', 'network', 'odd-reply']
 const RATE_LIMIT_WORDS = /rate limit|abuse detection|too many requests/i
 const FIRST_PAUSE_MS = 1000
-/** GitHub asks for patience after a rate limit, also where it names no time. */
+/** GitHub asks clients to wait after a rate limit, even if it gives no time. */
 const FIRST_RATE_LIMIT_PAUSE_MS = 5000
 const LONGEST_PAUSE_MS = 10_000
 const MOST_QUOTED = 300
@@ -36,7 +36,7 @@ export interface RetryOptions {
   readonly onFailure: (failure: Failure) => void
 }
 
-/** Tries again what fails in passing, as long as there is time for it. What is tried must look first what is there. */
+/** Retries transient failures while there is time. Each attempt must check first what is already there. */
 export async function retryWithin<T>(attempt: () => Promise<T>, options: RetryOptions): Promise<T> {
   const { clock, signal, untilMs, onFailure } = options
   for (let failures = 1; ; failures++) {
@@ -46,7 +46,7 @@ export async function retryWithin<T>(attempt: () => Promise<T>, options: RetryOp
       if (signal.aborted) throw thrown
       const failure = describeFailure(thrown, clock.now())
       onFailure(failure)
-      // A server that asks for no pause at all is not hammered for it.
+      // A server that asks for no wait at all is still not hammered.
       const pauseMs = Math.max(failure.waitMs ?? pauseAfter(failures, failure.kind), FIRST_PAUSE_MS)
       if (!PASSING.includes(failure.kind) || clock.now() + pauseMs >= untilMs) throw thrown
       await clock.sleep(pauseMs, signal)
@@ -73,14 +73,14 @@ export function describeFailure(thrown: unknown, nowMs: number): Failure {
   if (thrown instanceof OddReplyError)
     return { ...without, kind: RATE_LIMIT_WORDS.test(words) ? 'rate-limit' : 'odd-reply' }
   if (typeof status !== 'number') return { ...without, kind: 'other' }
-  // Octokit gives a connection that broke the status 500, and no response.
+  // Octokit reports a broken connection as status 500 without a response.
   if (response === undefined) return { ...without, kind: 'network' }
   const headers = response.headers ?? {}
   const kind = kindOf(status, headers, words)
   return { kind, status, words, waitMs: PASSING.includes(kind) ? readWait(headers, nowMs) : undefined }
 }
 
-/** Rate limits come as 429, or as 403 with a header or words that say so. */
+/** Rate limits come as 429, or as 403 with a header or message that says so. */
 function kindOf(status: number, headers: Headers, words: string): FailureKind {
   const isExhausted = headers['retry-after'] !== undefined || headers['x-ratelimit-remaining'] === '0'
   if (status === 429 || (status === 403 && (isExhausted || RATE_LIMIT_WORDS.test(words)))) return 'rate-limit'
@@ -91,7 +91,7 @@ function kindOf(status: number, headers: Headers, words: string): FailureKind {
   return status === 403 || status === 404 ? 'refused' : 'other'
 }
 
-/** `Retry-After` in seconds or as a date; else the time at which the limit is lifted. */
+/** `Retry-After` in seconds or as a date; else the time at which the limit resets. */
 function readWait(headers: Headers, nowMs: number): number | undefined {
   const after = String(headers['retry-after'] ?? '')
   if (/^\d{1,9}$/.test(after)) return Number(after) * 1000

@@ -3,22 +3,22 @@ import type { CommentRequest } from '../gate/ports.js'
 import type { CommentWriter } from '../report/markdown/comment-marker.js'
 import { describeLeg, identifyLeg } from '../report/leg.js'
 
-/** A comment that carries our key and was written by our login. */
+/** A comment with our key, written by our login. */
 export interface OwnComment {
   readonly id: number
   readonly body: string
-  /** Undefined where it does not say. */
+  /** Undefined if it does not say. */
   readonly writer: CommentWriter | undefined
 }
 
 export type Choice =
-  /** The older one is removed once the new one stands. */
+  /** The older one is removed after the new one is written. */
   | { readonly kind: 'create'; readonly replaces: OwnComment | undefined }
   | { readonly kind: 'update'; readonly comment: OwnComment }
-  /** A newer run has spoken already. */
+  /** A newer run has commented already. */
   | { readonly kind: 'leave'; readonly comment: OwnComment }
 
-/** One key for each workflow, job, leg of a matrix, and name that was given. */
+/** One key per workflow, job, matrix leg and given name. */
 export function keyOf(env: NodeJS.ProcessEnv, { matrix, name }: CommentRequest): string {
   // The file's path without the ref: several workflows may have the same name.
   const workflow = env.GITHUB_WORKFLOW_REF?.split('@')[0] ?? env.GITHUB_WORKFLOW ?? ''
@@ -35,8 +35,8 @@ export function titleOf(
 }
 
 /**
- * Who writes. A reusable workflow that is called twice, and two steps of a job, have one key: they are told apart by the
- * step, and by the job's place in the run where the runner gives it, else by what is tested. Undefined without a run.
+ * Who writes. A reusable workflow that is called twice, and two steps of a job, have the same key: they are told apart by
+ * the step, and by the job's position in the run if the runner provides it, else by what is tested. Undefined without a run.
  */
 export function writerOf(
   env: NodeJS.ProcessEnv,
@@ -50,7 +50,7 @@ export function writerOf(
     ACTIONS_ORCHESTRATION_ID = ''
   } = env
   if (!/^\d{1,15}$/.test(GITHUB_RUN_ID)) return undefined
-  // It starts with an id of the run, which is another one each time.
+  // It starts with an id of the run, which differs each time.
   const [, job] = /^[^.]*\.(.+)$/s.exec(ACTIONS_ORCHESTRATION_ID) ?? []
   return {
     run: Number(GITHUB_RUN_ID),
@@ -63,10 +63,10 @@ export function writerOf(
 }
 
 /**
- * Where this gate writes. GitHub keeps whatever is written last, however late it arrives, so a gate only ever writes to a
- * comment that no other gate of its run can take for its own: the one it made itself, the one of its job, or the only one
- * where there was one gate. Anything else that is older is replaced: a new comment first, then the removal of the old one,
- * which harms nobody if it comes twice.
+ * Where this gate writes. GitHub keeps whatever is written last, however late it arrives, so a gate only writes to a
+ * comment that no other gate of its run can mistake for its own: the one it created, the one of its job, or the only one
+ * if there was one gate. Any other older comment is replaced: first a new comment is created, then the old one removed,
+ * which is harmless if it happens twice.
  */
 export function choosePlace(comments: readonly OwnComment[], us: CommentWriter | undefined): Choice {
   const [first] = comments
@@ -89,8 +89,8 @@ export function choosePlace(comments: readonly OwnComment[], us: CommentWriter |
 }
 
 /**
- * The older comments that those of our run stand for, now that they are written: each for one, the one at its own place
- * if there is any. A job's comment is only removed by the same job, which may be about to write to it.
+ * The older comments that those of our run replace, now that they are written: one each, preferably the one at the same
+ * place. A job's comment is only removed by the same job, which may be about to write to it.
  */
 export function listSuperseded(comments: readonly OwnComment[], us: CommentWriter): OwnComment[] {
   const older = olderOnes(comments, us)
@@ -106,7 +106,7 @@ export function listSuperseded(comments: readonly OwnComment[], us: CommentWrite
   return older.filter((comment) => !left.has(comment))
 }
 
-/** What the comment is numbered by: as the one it comes after, or the first number that no other has. */
+/** The comment's number: that of the one it replaces, or the first unused one. */
 export function chooseOrdinal(comments: readonly OwnComment[], previous: OwnComment | undefined): number {
   const numberOf = (comment: OwnComment): number => comment.writer?.ordinal ?? comments.indexOf(comment) + 1
   const taken = comments.filter((comment) => comment !== previous).map(numberOf)
@@ -116,7 +116,7 @@ export function chooseOrdinal(comments: readonly OwnComment[], previous: OwnComm
   return ordinal
 }
 
-/** Where every gate of the run before left a comment, one comment means one gate, and the same one is updated in place. */
+/** If every gate of the previous run left a comment, one comment means one gate, and the same one is updated in place. */
 function isAlone(comments: readonly OwnComment[], us: CommentWriter): boolean {
   return !comments.some(({ writer }) => writer?.step === us.step && compareAge(writer, us) === 0)
 }
@@ -128,7 +128,7 @@ export function isOvertaken(comments: readonly OwnComment[], us: CommentWriter):
   )
 }
 
-/** Further comments of our job from earlier runs: nobody else updates or removes them. */
+/** Further comments of our job from earlier runs: only our job updates or removes them. */
 export function listDoubles(
   comments: readonly OwnComment[],
   us: CommentWriter | undefined,
@@ -138,7 +138,7 @@ export function listDoubles(
   return olderOnes(comments, us).filter((comment) => comment !== kept && isAtOurPlace(comment, us))
 }
 
-/** Left behind by a run whose comment was followed by one of a later run. */
+/** Left behind by a run whose comment was superseded by that of a later run. */
 function isOutdated({ writer: one }: OwnComment, older: readonly OwnComment[]): boolean {
   if (one === undefined) return false
   return older.some(({ writer: other }) => other?.place === one.place && other.run > one.run)
@@ -154,7 +154,7 @@ function couldBeOurs({ writer }: OwnComment, us: CommentWriter): boolean {
   return writer.place === us.place || !writer.isJob
 }
 
-/** What does not say of which run it is was written before comments said so. */
+/** A comment that names no run was written before comments did so. */
 function isOlder({ writer }: OwnComment, us: CommentWriter): boolean {
   return writer === undefined || compareAge(writer, us) < 0
 }

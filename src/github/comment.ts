@@ -27,14 +27,14 @@ class CommentError extends Error {
   override name = 'CommentError'
 }
 
-/** Who the job's own token speaks as. */
+/** The login of the job's own token. */
 const JOB_LOGIN = 'github-actions[bot]'
-/** GraphQL's words for what a token may not do. */
+/** GraphQL's message for a missing permission. */
 const REFUSALS = ['FORBIDDEN', 'INSUFFICIENT_SCOPES', 'NOT_FOUND', 'UNAUTHORIZED']
-/** After it a list mostly shows what was written, and a slower run has mostly written, if it writes. */
+/** After this delay a list usually shows what was written, and a slower run has usually written if it ever will. */
 const SETTLING_MS = 1500
 const ignore = (): void => undefined
-/** Octokit would print what a server says about its API, and the runner reads what is printed. */
+/** Octokit would print a server's notices about its API, and the runner reads what is printed. */
 const SILENT = { debug: ignore, info: ignore, warn: ignore, error: ignore }
 
 interface CommentPorts {
@@ -43,13 +43,13 @@ interface CommentPorts {
   readonly clock: Ports['clock']
 }
 
-/** What was found out so far; a further attempt goes on from it. */
+/** What is known so far; a retry continues from it. */
 interface Task extends CommentPorts {
   readonly octokit: Octokit
   readonly request: CommentRequest
   readonly key: string
   readonly us: CommentWriter | undefined
-  /** Comments that were deleted under our hands. */
+  /** Comments that were deleted meanwhile. */
   readonly gone: Set<number>
   attempts: number
   login: string | undefined
@@ -57,7 +57,7 @@ interface Task extends CommentPorts {
   standing: Standing
 }
 
-/** Keeps one comment on the pull request: found again by marker and author, and updated in place where it surely is ours. */
+/** Keeps one comment on the pull request: found by marker and author, and updated in place if it is certainly ours. */
 export function createCommenter(
   env: NodeJS.ProcessEnv,
   log: Log,
@@ -89,7 +89,7 @@ export function createCommenter(
   }
 }
 
-/** Where nothing failed before, the time was over or the job was cancelled. */
+/** If nothing failed before, the time ran out or the job was cancelled. */
 function describeEnd({ aborted, reason }: AbortSignal, thrown: unknown): Failure {
   const words = messageOf(aborted ? reason : thrown)
   return { kind: 'other', status: undefined, words, waitMs: undefined }
@@ -117,31 +117,30 @@ async function connect(env: NodeJS.ProcessEnv, { token, signal }: CommentRequest
     log: SILENT,
     ...(env.GITHUB_API_URL && { baseUrl: env.GITHUB_API_URL })
   })
-  // Handed to single calls, it would not reach the further pages of a list.
+  // Passed to single calls, it would not reach the further pages of a list.
   octokit.hook.before('request', (options) => {
     options.request = { ...options.request, signal }
   })
-  // What is no JSON, or half of it, arrives as text with a status that says "fine": a page of a proxy, for one.
+  // Invalid or truncated JSON arrives as text with a successful status: a proxy's page, for example.
   octokit.hook.after('request', ({ status, data }) => {
-    if (status !== 204 && typeof data === 'string')
-      throw new OddReplyError('what GitHub answered is not JSON')
+    if (status !== 204 && typeof data === 'string') throw new OddReplyError("GitHub's reply is not JSON")
   })
   return octokit
 }
 
-/** One attempt, from the start: after a reply that was lost, what it wrote is found and not written a second time. */
+/** One attempt, from the start: after a lost reply, what was written is found and not written again. */
 async function keepComment(task: Task): Promise<void> {
   const { octokit, env, log, us } = task
   task.attempts++
   const pull = (task.pull ??= await findPullRequest(octokit, env))
   if (pull === undefined) {
-    log.info('This workflow run belongs to no open pull request: no comment.')
+    log.info('This workflow run has no open pull request: no comment.')
     return
   }
   const comments = await listOwnComments(task, pull)
   const choice = choosePlace(comments, us)
   if (choice.kind === 'leave') {
-    log.info(`The comment on pull request #${pull.number} is of a newer workflow run: it stays as it is.`)
+    log.info(`The comment on pull request #${pull.number} is from a newer workflow run: left unchanged.`)
     return
   }
   if (choice.kind === 'create') {
@@ -173,8 +172,8 @@ async function createComment(
 }
 
 /**
- * What the new comment takes the place of, as far as it is seen now: others have written too. An earlier attempt may have
- * written one that the list did not show yet, which would be left behind for ever.
+ * What the new comment replaces, as far as it is visible now: others have written too. An earlier attempt may have
+ * written one that the list did not show yet, which would otherwise be left behind forever.
  */
 async function removeOthers(task: Task, pull: PullRequest, us: CommentWriter): Promise<void> {
   const { log, clock, request } = task
@@ -183,25 +182,25 @@ async function removeOthers(task: Task, pull: PullRequest, us: CommentWriter): P
     const comments = await listOwnComments(task, pull)
     const ours = comments.filter(({ writer }) => writer?.gate === us.gate)
     if (isOvertaken(comments, us)) {
-      log.info(`A newer workflow run has commented on pull request #${pull.number}: its comment stays.`)
+      log.info(`A newer workflow run has commented on pull request #${pull.number}: left unchanged.`)
       await removeComments(task, ours)
     } else await removeComments(task, [...ours.slice(1), ...listSuperseded(comments, us)])
   } catch (thrown) {
-    log.debug(`Whether there are older comments could not be found out: ${messageOf(thrown)}`)
+    log.debug(`Could not look for older comments: ${messageOf(thrown)}`)
   }
 }
 
-/** Best effort: what stays is found and removed by the next run. */
+/** Best effort: what remains is found and removed by the next run. */
 async function removeComments({ octokit, env, log }: Task, comments: readonly OwnComment[]): Promise<void> {
   for (const { id } of comments)
     try {
       await octokit.rest.issues.deleteComment({ ...readRepository(env), comment_id: id })
     } catch (thrown) {
-      if (statusOf(thrown) !== 404) log.info(`An older comment could not be removed: ${messageOf(thrown)}`)
+      if (statusOf(thrown) !== 404) log.info(`Could not remove an older comment: ${messageOf(thrown)}`)
     }
 }
 
-/** False when it was deleted, or when another gate has written there: then another place is to be looked for. */
+/** False if it was deleted or another gate has written there: then look for another place. */
 async function updateComment(
   task: Task,
   pull: PullRequest,
@@ -222,9 +221,9 @@ async function updateComment(
       return true
     }
     const writer = await readWriterLater(task, comment.id)
-    // A slower run has written after us, or what GitHub shows lags behind: it is the same to write once more.
+    // A slower run has written after us, or GitHub's data is stale: in both cases write once more.
     if (writer !== undefined && compareAge(writer, us) < 0) await write()
-    // Never the same job; where two jobs look the same after all, neither verdict is lost.
+    // Never the same job; if two jobs look the same after all, neither verdict is lost.
     if (writer !== undefined && writer.gate !== us.gate && compareAge(writer, us) === 0) return false
   } catch (thrown) {
     if (statusOf(thrown) !== 404) throw thrown
@@ -235,7 +234,7 @@ async function updateComment(
   return true
 }
 
-/** Who has written what stands there a little later; undefined where that cannot be found out. */
+/** Who wrote the comment as it is a little later; undefined if that cannot be read. */
 async function readWriterLater(
   { octokit, env, clock, request }: Task,
   id: number
@@ -246,7 +245,7 @@ async function readWriterLater(
     return readWriter(data.body ?? '')
   } catch (thrown) {
     if (statusOf(thrown) === 404) throw thrown
-    return undefined // It is written; that it stays cannot be made sure.
+    return undefined // It is written; whether it stays cannot be verified.
   }
 }
 
@@ -275,7 +274,7 @@ interface ListedComment {
   readonly user?: { readonly login?: unknown; readonly type?: unknown } | null
 }
 
-/** A marker alone proves nothing: anybody can write one. */
+/** A marker alone proves nothing: anyone can write one. */
 async function listOwnComments(task: Task, pull: PullRequest): Promise<OwnComment[]> {
   const { octokit, key, us, gone } = task
   const login = (task.login ??= await readLogin(octokit))
@@ -285,7 +284,7 @@ async function listOwnComments(task: Task, pull: PullRequest): Promise<OwnCommen
   const seen = new Set<unknown>()
   for await (const { data } of pages) {
     const entries = readList(data).filter(({ id }) => !seen.has(id))
-    // A list whose next page leads back to itself has no end.
+    // A list whose next page is the page itself would never end.
     if (entries.length === 0) break
     for (const { id, body, user } of entries) {
       seen.add(id)
@@ -299,15 +298,14 @@ async function listOwnComments(task: Task, pull: PullRequest): Promise<OwnCommen
   return found
 }
 
-/** What is no list has no comments of ours in it, and would make a second one. */
+/** A reply that is not a list would look like no comment and lead to a second one. */
 function readList(data: unknown): ListedComment[] {
-  if (!Array.isArray(data))
-    throw new OddReplyError('GitHub answered with something else than a list of comments')
+  if (!Array.isArray(data)) throw new OddReplyError("GitHub's reply is not a list of comments")
   return data.filter((entry) => typeof entry === 'object' && entry !== null) as ListedComment[]
 }
 
 function isBy(login: string, user: ListedComment['user']): boolean {
-  // GraphQL leaves out the ending of an app's login that REST has.
+  // GraphQL omits the suffix of an app's login that REST has.
   return user?.login === login || (user?.type === 'Bot' && user.login === `${login}[bot]`)
 }
 
@@ -321,10 +319,10 @@ async function readLogin(octokit: Octokit): Promise<string> {
     if (!(thrown instanceof Error && thrown.name === 'GraphqlResponseError')) throw thrown
     throw new OddReplyError(thrown.message, { cause: thrown })
   }
-  throw new OddReplyError('GitHub did not say who the github-token speaks as')
+  throw new OddReplyError('GitHub did not say whose github-token this is')
 }
 
-/** The token may not ask; a limit of its rate is no such answer. */
+/** The token is not allowed to ask; a rate limit is a different answer. */
 function isRefusal(thrown: unknown): boolean {
   const { errors } = (thrown ?? {}) as { errors?: unknown }
   if (Array.isArray(errors))

@@ -1,7 +1,7 @@
 import { isAbsolute, join } from 'node:path'
 import type { FindFiles } from '../gate/settings/plan-files.js'
 
-/** Globbing as workflows know it. Links are followed: where they lead is checked by the caller. */
+/** Globbing as in workflows. Links are followed: the caller checks where they lead. */
 export function createFindFiles(workspace: string): FindFiles {
   return async (pattern, excluded) => {
     const { create } = await import('@actions/glob')

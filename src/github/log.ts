@@ -2,8 +2,8 @@ import * as core from '@actions/core'
 import type { Log } from '../gate/ports.js'
 
 /**
- * The runner takes `::command` at the start of a line and `##[command]` anywhere in it for its own. Text that comes from a
- * service, a plan or a tool must not be able to speak to it.
+ * The runner interprets `::command` at the start of a line and `##[command]` anywhere in it. Text from a service, a plan
+ * or a tool must not be able to send it commands.
  */
 export function defuse(text: string): string {
   return text
@@ -14,12 +14,12 @@ export function defuse(text: string): string {
 
 let isOwn = false
 
-/** Whether what is written just now is written in the step's own name. */
+/** Whether the current output is the step's own. */
 export function isSpeaking(): boolean {
   return isOwn
 }
 
-/** Does what writes to the runner in the step's own name. */
+/** Runs code whose output to the runner is the step's own. */
 export function speak<T>(say: () => T): T {
   const before = isOwn
   isOwn = true
@@ -30,7 +30,7 @@ export function speak<T>(say: () => T): T {
   }
 }
 
-/** The step's log. Annotations go through the toolkit's own escaping. */
+/** The step's log. Annotations use the toolkit's escaping. */
 export function createLog(): Log {
   return {
     info: (line) => speak(() => core.info(defuse(line))),

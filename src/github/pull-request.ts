@@ -16,11 +16,11 @@ interface Head {
   readonly repo?: { readonly full_name?: unknown } | null
 }
 
-/** Events of a branch, which say nothing of a pull request. */
+/** Branch events, which carry no pull request. */
 const BRANCH_EVENTS = ['push', 'workflow_dispatch']
 const BRANCH = /^refs\/heads\/(.+)$/
 
-/** The pull request that the workflow run is about: of its event, or the open one of its branch; undefined when there is none. */
+/** The pull request of the workflow run: from its event, or the open one of its branch; undefined if there is none. */
 export async function findPullRequest(
   octokit: Octokit,
   env: NodeJS.ProcessEnv
@@ -36,7 +36,7 @@ async function ofEvent({
   const event = await readEvent(GITHUB_EVENT_PATH)
   const { number, head } = event?.pull_request ?? {}
   if (!Number.isSafeInteger(number) || typeof head?.sha !== 'string') return undefined
-  // The repository is null when the fork has been deleted.
+  // The repository is null if the fork has been deleted.
   return { number: Number(number), commit: head.sha, isFromFork: head.repo?.full_name !== GITHUB_REPOSITORY }
 }
 
@@ -77,7 +77,7 @@ async function ofBranch(octokit: Octokit, env: NodeJS.ProcessEnv): Promise<PullR
     state: 'open',
     per_page: 100
   })
-  // A server that does not know the filter gives all: what is not of this branch is none of ours.
+  // A server that does not know the filter returns all: ignore those of other branches.
   const ours = data.filter(
     ({ head }) => head.ref === branch && (head.repo as Head['repo'])?.full_name === GITHUB_REPOSITORY
   )

@@ -1,38 +1,38 @@
 import { messageOf } from '../gate/errors.js'
 
-/** A place that the runner names in a variable. */
+/** A path that the runner provides in a variable. */
 export interface RunnerPlace {
   readonly name: string
   readonly path: string | undefined
 }
 
-const NO_RIGHT = "cannot be written by this user; give the runner's user the right to write there"
-const NO_ROOM = "has no room left on its disk; make room on the runner's disk"
+const NO_RIGHT = "is not writable by this user; give the runner's user write access"
+const NO_ROOM = "is on a full disk; free up space on the runner's disk"
 
-/** What is wrong with the place by the system's code, and what to do about it. */
+/** What is wrong with the path by error code, and what to do about it. */
 const CAUSES: Readonly<Record<string, string>> = {
-  ENOENT: 'is not there; look for a step, or a clean-up of the runner, that deletes it',
+  ENOENT: 'does not exist; check for a step, or a clean-up of the runner, that deletes it',
   EISDIR: 'is a folder, not a file; do not set the variable in the workflow',
   ENOTDIR: 'is not a folder; do not set the variable in the workflow',
   EACCES: NO_RIGHT,
   EPERM: NO_RIGHT,
-  EROFS: 'is on a file system that can only be read; mount it so that it can be written',
+  EROFS: 'is on a read-only file system; mount it read-write',
   ENOSPC: NO_ROOM,
   EDQUOT: NO_ROOM
 }
 
-/** The toolkit's own words for some of them, which have no code. */
+/** The toolkit's own messages for some of them, which have no code. */
 const TOOLKIT_WORDS: readonly [words: RegExp, code: string][] = [
   [/^Missing file at path/, 'ENOENT'],
   [/^Unable to access summary file/, 'EACCES']
 ]
 
-/** An error of the runner's files that says what happened and what to do. */
+/** A failure with the runner's files that says what happened and what to do. */
 export class RunnerFileError extends Error {
   override name = 'RunnerFileError'
 }
 
-/** Without the variable the toolkit would print the value as a command, which runners no longer take. */
+/** Without the variable the toolkit would print the value as a command, which runners no longer accept. */
 export function assertSet({ name, path }: RunnerPlace): void {
   if (path !== undefined && path !== '') return
   throw new RunnerFileError(

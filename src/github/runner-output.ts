@@ -7,12 +7,12 @@ type Level = 'debug' | 'notice' | 'warning' | 'error'
 const COMMAND = /^::(debug|notice|warning|error|add-mask)(?: [^\r\n]*?)?::([^\r\n]*)\r?\n?$/
 
 /**
- * The runner reads both streams for commands, and libraries print by themselves: what a server said, a debug line, a
- * deprecation. From here on whatever the step did not write itself goes through its log.
+ * The runner reads both streams for commands, and libraries print on their own: a server's message, a debug line, a
+ * deprecation. From here on anything that the step did not write itself goes through its log.
  */
 export function takeOverOutput(log: Log): void {
   for (const stream of [process.stdout, process.stderr]) takeOver(stream, log)
-  // The listener that is there is Node's own, which prints.
+  // The existing listener is Node's own, which prints.
   process.removeAllListeners('warning')
   process.on('warning', ({ name, message }) => log.debug(`${name}: ${message}`))
 }
@@ -31,7 +31,7 @@ function takeOver(stream: NodeJS.WriteStream, log: Log): void {
 
 function relay(text: string, log: Log): void {
   const [, name, value = ''] = COMMAND.exec(text) ?? []
-  // The artifact client masks signatures of its own.
+  // The artifact client masks its own signatures.
   if (name === 'add-mask') speak(() => process.stdout.write(text.endsWith('\n') ? text : `${text}\n`))
   else if (name !== undefined) log[name as Level](unescapeData(value))
   else if (text.trim() !== '') log.info(text.trimEnd())

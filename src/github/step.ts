@@ -25,7 +25,7 @@ export function mask(secret: string): void {
   if (secret !== '') speak(() => core.setSecret(secret))
 }
 
-/** Later saves of the same name win, so the last thing that happened is what post finds. */
+/** Later saves of the same name win, so post finds the latest state. */
 export function saveState(state: StepState): void {
   writeTo('GITHUB_STATE', () => core.saveState(STATE, encodeState(state)))
 }
@@ -55,7 +55,7 @@ export function failStep(message: string): void {
   speak(() => core.setFailed(defuse(message)))
 }
 
-/** What this workflow run is about. */
+/** What this workflow run is for. */
 export function readOccasion(env: NodeJS.ProcessEnv): Occasion {
   const {
     GITHUB_REPOSITORY = '',
@@ -77,19 +77,19 @@ export function readOccasion(env: NodeJS.ProcessEnv): Occasion {
 export async function findWorkspace(env: NodeJS.ProcessEnv): Promise<string> {
   const path = env.GITHUB_WORKSPACE ?? process.cwd()
   const advice = 'run actions/checkout before this step, and do not set the variable in the workflow'
-  if (path === '') throw new Error(`GITHUB_WORKSPACE is empty, so that no file can be found; ${advice}`)
+  if (path === '') throw new Error(`GITHUB_WORKSPACE is empty, so no files can be found; ${advice}`)
   const isFolder = await stat(path).then(
     (found) => found.isDirectory(),
     () => undefined
   )
   if (isFolder) return path
-  const words = isFolder === undefined ? 'is not there' : 'is not a folder'
+  const words = isFolder === undefined ? 'does not exist' : 'is not a folder'
   throw new Error(`the workspace ${path} (GITHUB_WORKSPACE) ${words}; ${advice}`)
 }
 
-/** A folder of this step's own: the action may be used several times in a job. */
+/** This step's own folder: the action may be used several times in a job. */
 export function makeScratchDir(env: NodeJS.ProcessEnv): string {
-  // An empty variable is an unset one: it must not become the folder that the step happens to run in.
+  // An empty variable counts as unset: it must not become the current working directory.
   const isNamed = env.RUNNER_TEMP !== undefined && env.RUNNER_TEMP !== ''
   const path = isNamed ? String(env.RUNNER_TEMP) : tmpdir()
   try {
@@ -97,7 +97,7 @@ export function makeScratchDir(env: NodeJS.ProcessEnv): string {
   } catch (thrown) {
     const name = isNamed ? 'RUNNER_TEMP' : 'TMPDIR'
     const { message } = explainFailure({ name, path }, thrown)
-    throw new Error(`The step could not make a folder for its results, nothing was started: ${message}`, {
+    throw new Error(`Could not create a folder for the results; nothing was started: ${message}`, {
       cause: thrown
     })
   }
