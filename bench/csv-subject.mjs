@@ -1,5 +1,5 @@
-// One way of making per-label figures of a CSV, in a process of its own: node bench/csv-subject.mjs <subject> <file>
-// Prints the figures and what they took as JSON.
+// One way to compute per-label figures from a CSV, in its own process: node bench/csv-subject.mjs <subject> <file>
+// Prints the figures and their cost as JSON.
 import { createReadStream } from 'node:fs'
 
 export const PERCENTS = [50, 90, 95, 99, 99.9]
@@ -11,7 +11,7 @@ const SUBJECTS = {
     return readMeasurements(await scanFiles([{ path, grid: 'g', region: 'r' }]))
   },
 
-  /** As while downloading: one thread, chunks as they come. */
+  /** As while downloading: one thread, chunks as they arrive. */
   async 'loadgate-stream'(path) {
     const { createScanner } = await import(new URL('scanner.js', BUILD))
     const { mergeScans } = await import(new URL('merge.js', BUILD))
@@ -46,7 +46,7 @@ const SUBJECTS = {
   }
 }
 
-/** With the types given, which spares DuckDB the guessing. */
+/** With explicit types, which saves DuckDB the guessing. */
 function duckdbQuery(path) {
   const texts = [
     'label',
@@ -81,7 +81,7 @@ function readMeasurements(measured) {
   })
 }
 
-/** What one would write around a parser: a list of times for each label, sorted at the end. */
+/** The usual code around a parser: a list of times per label, sorted at the end. */
 function makeTally() {
   const labels = new Map()
   return {

@@ -1,7 +1,7 @@
-// From a JMeter CSV to per-label figures: this project and its peers, each in a process of its own, in one run. The time is that of the
-// whole process. The figures have to be those of DuckDB.
+// From a JMeter CSV to per-label figures: this project and its peers, each in its own process, in one run. The time is that of the
+// whole process. The figures must equal DuckDB's.
 //   node bench/csv.mjs [--rows 3500000] [--labels 40] [--rounds 5] [--quick]
-//   --rows 35000000 makes the file 4 GB, --labels 10000 is for many labels, --quick leaves the slow peers out
+//   --rows 35000000 makes the file 4 GB, --labels 10000 tests many labels, --quick skips the slow peers
 import { spawnSync } from 'node:child_process'
 import { existsSync, renameSync, rmSync } from 'node:fs'
 import { availableParallelism, loadavg } from 'node:os'
@@ -32,14 +32,14 @@ const { values: options } = parseArgs({
 compile()
 const file = prepareFile(Number(options.rows), Number(options.labels))
 const runs = new Map([...FAST, ...SLOW].map((name) => [name, []]))
-// In turns, so that a busy machine is as unfair to one as to the others.
+// In turns, so that other load on the machine affects all of them equally.
 for (let round = 0; round < Number(options.rounds); round++) {
   for (const name of FAST) runs.get(name).push(runSubject(name))
 }
 if (!options.quick) for (const name of SLOW) runs.get(name).push(runSubject(name))
 print()
 
-/** The sources as they are, so that no stale build is measured; in few files, as in the project's own bundles. */
+/** Bundles the current sources, so that no stale build is measured; in few files, like the project's own bundles. */
 function compile() {
   const out = join(DATA_DIR, 'build')
   const entries = ['parallel/scan-files', 'scan/scanner', 'figures/merge', 'parallel/scan-worker'].map(
@@ -64,7 +64,7 @@ function compile() {
     ],
     { stdio: ['ignore', 'ignore', 'inherit'] }
   )
-  if (status !== 0) throw new Error('src/results cannot be bundled')
+  if (status !== 0) throw new Error('could not bundle src/results')
 }
 
 function prepareFile(rows, labels) {
@@ -88,16 +88,16 @@ function runSubject(name) {
   return { wallMs, ...JSON.parse(stdout) }
 }
 
-/** The best of the rounds: whatever else the machine does only ever adds to a time. */
+/** The best of the rounds: other load on the machine only ever adds to a time. */
 function print() {
   const bestOf = (name, key) => Math.min(...runs.get(name).map((run) => run[key]))
   const truth = normalise(runs.get('duckdb')[0].figures)
   const load = loadavg()[0].toFixed(1)
   console.log(`## CSV to figures: ${options.rows} rows, ${options.labels} labels\n`)
   console.log(
-    `Best of ${options.rounds} rounds, of papaparse and csv-parse one; ${availableParallelism()} cores, load average ${load}, Node ${process.version}.\n`
+    `Best of ${options.rounds} rounds, one for papaparse and csv-parse; ${availableParallelism()} cores, load average ${load}, Node ${process.version}.\n`
   )
-  console.log("| | time | times DuckDB's speed | CPU | DuckDB's CPU to it | peak memory | figures |")
+  console.log("| | time | times DuckDB's speed | CPU | DuckDB's CPU relative to it | peak memory | figures |")
   console.log('|---|--:|--:|--:|--:|--:|---|')
   for (const [name, done] of runs) {
     if (done.length === 0) continue
@@ -116,7 +116,7 @@ function print() {
   }
 }
 
-/** Sorted by label; means to nine digits, since a sum of floats depends on its order. */
+/** Sorted by label; means to nine digits, because a sum of floats depends on its order. */
 function normalise(figures) {
   const rows = figures.map((row) => [
     ...[row.label, row.samples, row.failures, Number(row.meanMs).toPrecision(9)],

@@ -1,6 +1,6 @@
-// What the embedded service costs: the example plan's samples per second through `loadgate run` beside the same plan by
-// JMeter alone, in turns; and the service's own memory while it serves a big CSV. The copy of JMeter is the one that
-// loadgate uses. Memory is read from /proc, so that half needs Linux.
+// The cost of the embedded service: the example plan's samples per second through `loadgate run` compared with the same plan in
+// JMeter alone, in turns; and the service's memory while it serves a big CSV. Both use loadgate's copy of JMeter.
+// Memory is read from /proc, so that half needs Linux.
 import { spawn } from 'node:child_process'
 import { createReadStream, existsSync, readdirSync, readFileSync } from 'node:fs'
 import { cp, mkdtemp, readdir, rm, truncate } from 'node:fs/promises'
@@ -31,13 +31,13 @@ try {
   await rm(folder, { recursive: true, force: true })
 }
 
-/** The two take turns, and the first of each pair alternates: a machine that grows busy is fair to both. */
+/** The two take turns, and the first of each pair alternates: changing load on the machine affects both equally. */
 async function measureThroughput() {
   const shop = await startShop()
   const rates = { alone: [], embedded: [] }
   const subjects = { alone: runAlone, embedded: runEmbedded }
   try {
-    await runEmbedded(shop.port, 'warm-up') // installs JMeter where there is none
+    await runEmbedded(shop.port, 'warm-up') // installs JMeter if there is none
     for (let round = 0; round < ROUNDS; round++) {
       const order = round % 2 === 0 ? ['alone', 'embedded'] : ['embedded', 'alone']
       for (const name of order) rates[name].push(await subjects[name](shop.port, `${name}-${round}`))
@@ -50,19 +50,19 @@ async function measureThroughput() {
 
 function printThroughput({ alone, embedded }) {
   const ratios = embedded.map((rate, round) => rate / alone[round])
-  console.log(`Samples a second of examples/shop, ${DURATION_S} s a run, ${ROUNDS} rounds in turns.\n`)
+  console.log(`Samples per second of examples/shop, ${DURATION_S} s per run, ${ROUNDS} rounds in turns.\n`)
   console.log('| | median | lowest | highest |\n|---|---:|---:|---:|')
   console.log(`| JMeter alone | ${describe(alone, 1)} |`)
   console.log(`| \`loadgate run\` | ${describe(embedded, 1)} |`)
-  console.log(`| ratio of the two in a round | ${describe(ratios, 3)} |`)
+  console.log(`| ratio of the two per round | ${describe(ratios, 3)} |`)
   console.log(`\nGoal: a ratio of at least ${GOAL_RATIO}: ${judge(alone, ratios)}.\n`)
 }
 
-/** Where JMeter alone is not as fast as itself a moment ago, other work on the machine is what is measured. */
+/** If JMeter alone varies between rounds, the measurement shows other load on the machine. */
 function judge(alone, ratios) {
   const spread = Math.max(...alone) / Math.min(...alone)
   if (spread > MOST_SPREAD)
-    return `not to be told, for JMeter alone varied by a factor of ${spread.toFixed(2)}; measure on a quiet machine`
+    return `unclear, because JMeter alone varied by a factor of ${spread.toFixed(2)}; measure on a quiet machine`
   if (median(ratios) >= GOAL_RATIO) return 'met'
   process.exitCode = 1
   return 'missed'
@@ -73,7 +73,7 @@ function describe(numbers, digits) {
   return shown.map((number) => number.toFixed(digits)).join(' | ')
 }
 
-/** A shop in a process of its own, so that neither subject shares one with it. */
+/** A shop in its own process, so that neither subject shares one with it. */
 async function startShop() {
   const source = `
     const http = require('node:http')
@@ -95,7 +95,7 @@ async function runEmbedded(port, name) {
     env: process.env
   })
   const { code, text } = await ended
-  if (code !== 0) throw new Error(`loadgate run ended with ${code}:\n${text}`)
+  if (code !== 0) throw new Error(`loadgate run exited with ${code}:\n${text}`)
   const results = path.join(output, 'results')
   return rateOf(path.join(results, (await readdir(results))[0]))
 }
@@ -110,11 +110,11 @@ async function runAlone(port, name) {
     stdio: 'ignore'
   })
   const code = await new Promise((resolve, reject) => child.once('error', reject).once('close', resolve))
-  if (code !== 0) throw new Error(`JMeter alone ended with ${code}`)
+  if (code !== 0) throw new Error(`JMeter alone exited with ${code}`)
   return rateOf(csv)
 }
 
-/** No time to think: what is measured is how fast the samples can go. */
+/** No think time: this measures how fast samples can go. */
 function parametersOf(port) {
   return `-Jport=${port} -Jthink=0`
 }
@@ -136,7 +136,7 @@ function completeCopy(copies) {
   return name
 }
 
-/** Samples over the span from the first start to the last end. */
+/** Samples over the time from the first start to the last end. */
 async function rateOf(csv) {
   let count = 0
   let first = Infinity
@@ -178,7 +178,7 @@ async function serve(dataDir, env) {
   throw new Error('the service did not start')
 }
 
-/** A finished run whose CSV is then made big: sparse, for what it holds does not matter to whoever serves it. */
+/** A finished run whose CSV is then enlarged: sparse, because its content does not matter for serving it. */
 async function makeBigResult(dataDir, url, env) {
   const grids =
     '[{ region: r, instance_quantity: 1, instance_type: t, infrastructure: demand, stop_after: 9 }]'

@@ -21,14 +21,14 @@ function makeRandom(seed) {
   }
 }
 
-/** Every seventh label has a comma and so is quoted; every eleventh has quotes of its own. */
+/** Every seventh label has a comma and so is quoted; every eleventh contains quotes. */
 function makeLabel(index) {
   if (index % 7 === 3) return `"cart, step ${index}"`
   if (index % 11 === 5) return `"open ""item"" ${index}"`
   return `GET /api/p/${index}`
 }
 
-/** Long-tailed times, a base of its own for each label. */
+/** Long-tailed times, with a different base per label. */
 function makeElapsed(random, label) {
   const normal = Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random())
   return Math.min(30_000, Math.round((20 + (label % 17) * 12) * Math.exp(0.6 * normal)))
@@ -51,7 +51,7 @@ function makeRow(random, labels, row) {
   return `${startMs},${elapsed},${labels[label]},500,Server Error,Thread Group 1-${thread},text,false,${message},${end}`
 }
 
-/** Writes the file unless it is there with the size that `rows` makes likely. */
+/** Writes the file unless it exists with about the expected size. */
 export function generate({ rows, labels, seed, out }) {
   mkdirSync(dirname(out), { recursive: true })
   const random = makeRandom(seed)

@@ -1,4 +1,4 @@
-// Runs the benches named as arguments, or all of them: node bench/run.mjs [csv] [startup] [upload]
+// Runs the benchmarks named as arguments, or all of them: node bench/run.mjs [csv] [startup] [upload]
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 

@@ -1,15 +1,15 @@
-// Process start to first API request of the committed main, beside what no step can go below (a bare node, and a node that
-// sends one request by node:http) and beside other actions. They take turns, so that a busy machine is as unfair to one as to the
-// others. Other actions are given as the paths of their bundles, separated by commas:
+// Process start to first API request of the committed main, compared with the lower bound for any step (a bare node, and a node that
+// sends one request with node:http) and with other actions. They take turns, so that other load on the machine affects all of them
+// equally. Other actions are given as the paths of their bundles, separated by commas:
 //   LOADGATE_BENCH_PEERS=../enterprise-action/dist/index.js,../run-k6-action/dist/index.js npm run bench -- startup
-// They end on a missing input, before any request, so their time is that to their end.
+// They exit on a missing input, before any request, so their time is that until exit.
 import { createServer } from 'node:http'
 import path from 'node:path'
 import { MAIN, makeWorkspace, startNode, stepEnvironment } from './step.mjs'
 
 const ROUNDS = Number(process.env.LOADGATE_BENCH_ROUNDS ?? 41)
 const PEERS = (process.env.LOADGATE_BENCH_PEERS ?? '').split(',').filter(Boolean)
-/** The quickest of three actions that were measured once, to a bare node in the same run: 129 ms to 31 ms. */
+/** The fastest of three actions in an earlier measurement, relative to a bare node in the same run: 129 ms to 31 ms. */
 const RECORDED_PEER_RATIO = 129 / 31
 
 let arrived
@@ -40,7 +40,7 @@ server.close()
 await workspace.remove()
 print()
 
-/** Nobody answers the request: the process is ended as soon as it has sent it. */
+/** Nothing answers the request: the process is ended as soon as it has sent it. */
 async function measure({ name, args, until }) {
   const request = new Promise((resolve) => (arrived = resolve))
   const start = performance.now()
@@ -73,10 +73,10 @@ function print() {
   }
   const peers = subjects.filter(({ isPeer }) => isPeer).map(ratioOf)
   const goal = peers.length > 0 ? Math.min(...peers) : RECORDED_PEER_RATIO
-  const source = peers.length > 0 ? 'in this run' : 'as once recorded, for none was given'
+  const source = peers.length > 0 ? 'in this run' : 'from an earlier measurement, as none was given'
   const verdict = ratioOf(subjects.at(-1)) <= goal ? 'met' : 'missed'
   console.log(
-    `\nGoal: at most the ratio of the quickest other action, ${goal.toFixed(2)} ${source}: ${verdict}.\n`
+    `\nGoal: at most the ratio of the fastest other action, ${goal.toFixed(2)} ${source}: ${verdict}.\n`
   )
 }
 

@@ -1,4 +1,4 @@
-// A step of a workflow as the runner starts it: inputs and files in the environment, the committed bundle as a process.
+// A workflow step as the runner starts it: inputs and files in the environment, the committed bundle as a process.
 import { spawn } from 'node:child_process'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -27,7 +27,7 @@ export async function makeWorkspace() {
   return { folder, workspace, remove: () => rm(folder, { recursive: true, force: true }) }
 }
 
-/** The environment of a step that creates a run from files, and of nothing else: a developer's variables stay out. */
+/** The environment of a step that creates a run from files, and nothing else: a developer's variables stay out. */
 export function stepEnvironment({ folder, workspace }, inputs) {
   const given = { grids: GRIDS, thresholds: 'apdex >= 0.85', token: 'bench-token', ...inputs }
   const names = Object.entries(given).map(([name, value]) => [`INPUT_${name.toUpperCase()}`, value])
@@ -52,7 +52,7 @@ export function stepEnvironment({ folder, workspace }, inputs) {
   }
 }
 
-/** Starts Node with these arguments; `ended` resolves with what it wrote, and its exit code. */
+/** Starts Node with these arguments; `ended` resolves with its output and exit code. */
 export function startNode(args, { cwd, env } = {}) {
   const child = spawn(process.execPath, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
   let text = ''

@@ -1,4 +1,4 @@
-// Peak memory of the committed main while it uploads a big data file, beside a bare node and beside the obvious way to
+// Peak memory of the committed main while it uploads a big data file, compared with a bare node and with the obvious way to
 // upload (fetch with FormData and openAsBlob). Memory is the kernel's own high-water mark, so this needs Linux.
 import { readFileSync } from 'node:fs'
 import { truncate, writeFile } from 'node:fs/promises'
@@ -23,7 +23,7 @@ if (process.platform !== 'linux') {
   try {
     const data = path.join(workspace.workspace, 'data.csv')
     await writeFile(data, '')
-    await truncate(data, FILE_MB * MB) // sparse: nothing of it is on the disk
+    await truncate(data, FILE_MB * MB) // sparse: takes no disk space
     print([
       { name: 'bare node', ...(await measureBare()) },
       { name: 'loadgate, `dist/main`', ...(await measureUpload([MAIN], workspace)) },
@@ -45,7 +45,7 @@ async function measureBare() {
   return { peakMb }
 }
 
-/** The server reads the body to its end, looks at the sender's memory, and refuses: that ends the step. */
+/** The server reads the whole body, checks the sender's memory, and rejects the request: that ends the step. */
 async function measureUpload(args, workspace) {
   let result
   let subject
@@ -65,7 +65,7 @@ async function measureUpload(args, workspace) {
   subject = startNode(args, { cwd: workspace.workspace, env: stepEnvironment(workspace, inputs) })
   const { text } = await subject.ended
   server.close()
-  if (!result) throw new Error(`The upload did not arrive whole:\n${text}`)
+  if (!result) throw new Error(`The upload did not arrive completely:\n${text}`)
   return result
 }
 

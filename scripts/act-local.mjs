@@ -1,5 +1,5 @@
-// Runs examples/workflows/local-gate.yml with act, on this machine and without Docker: once with a shop that is quick
-// enough for the gate, once with one that is not. Go installs act, of a fixed version, into .cache/ at the first time.
+// Runs examples/workflows/local-gate.yml with act, on this machine and without Docker: once with a shop that is fast
+// enough for the gate, once with one that is not. The first time, Go installs a pinned version of act into .cache/.
 import '../__tests__/support/typescript-hooks.mjs'
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -16,25 +16,25 @@ const CASES = [
 ]
 
 if (!existsSync(ACT)) {
-  console.log(`Installing act ${ACT_VERSION}; this takes some minutes.`)
+  console.log(`Installing act ${ACT_VERSION}; this takes a few minutes.`)
   const env = { ...process.env, GOBIN: path.dirname(ACT) }
   const code = await run('go', ['install', `github.com/nektos/act@${ACT_VERSION}`], env)
-  if (code !== 0) throw new Error('act could not be installed; it takes Go')
+  if (code !== 0) throw new Error('could not install act; it needs Go')
 }
 
 const failures = []
 for (const { verdict, delayMs, succeeds } of CASES) {
-  console.log(`\n=== a shop that takes ${delayMs} ms: the gate must have ${verdict}`)
+  console.log(`\n=== a shop that takes ${delayMs} ms: the gate must end as ${verdict}`)
   const { code, found } = await runWorkflow(delayMs)
   if ((code === 0) !== succeeds || found !== verdict)
-    failures.push(`wanted ${verdict}, found ${found ?? 'no verdict.json'} and exit code ${code}`)
+    failures.push(`expected ${verdict}, found ${found ?? 'no verdict.json'} and exit code ${code}`)
 }
-console.log(failures.length === 0 ? '\nBoth ended as they must.' : `\n${failures.join('\n')}`)
+console.log(failures.length === 0 ? '\nBoth ended as expected.' : `\n${failures.join('\n')}`)
 process.exitCode = failures.length === 0 ? 0 : 1
 
-/** Answers act's exit code, and the verdict in the artifact that the step uploaded. */
+/** Returns act's exit code, and the verdict in the artifact that the step uploaded. */
 async function runWorkflow(delayMs) {
-  // act's own artifact server does not take what the current client sends.
+  // act's own artifact server does not accept what the current client sends.
   const { ArtifactService } = await import('../__tests__/support/step/artifact-service.ts')
   const artifacts = await new ArtifactService().start()
   const variables = { SHOP_DELAY_MS: delayMs, SHOP_PORT: await findPort() }
@@ -49,7 +49,7 @@ async function runWorkflow(delayMs) {
     ...Object.entries(variables).flatMap(([name, value]) => ['--var', `${name}=${value}`]),
     ...Object.entries(artifacts.env).flatMap(([name, value]) => ['--env', `${name}=${value}`])
   ]
-  // The action's steps take `node` from the path; a runner has Node 24.
+  // The action's steps take `node` from the PATH; a runner has Node 24.
   const env = {
     ...process.env,
     PATH: `${path.dirname(process.execPath)}${path.delimiter}${process.env.PATH}`

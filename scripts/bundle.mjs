@@ -1,13 +1,13 @@
-// How dist/ is made: esbuild bundles the entries, src/ and the packages it uses alike. What several entries use is shared, and what is
-// imported dynamically (artifact client, octokit, embedded service) is a file of its own in dist/chunks, read when it is needed.
+// How dist/ is built: esbuild bundles the entries, both src/ and the packages it uses. Code used by several entries is shared, and what is
+// imported dynamically (artifact client, octokit, embedded service) becomes a separate file in dist/chunks, loaded when needed.
 //
-// There are three things beside plain bundling, each with its reason: LATE and leaveOutUnusedToolkit below, and fix-undici.mjs.
+// Three things go beyond plain bundling, each with its reason: LATE and leaveOutUnusedToolkit below, and fix-undici.mjs.
 //
-// undici is version 7, since 8 does not run on Node 20, and `overrides` in package.json forces @actions/http-client, which asks for 6,
-// onto the same one: so there is one copy in the bundles, and the fix holds for all that is sent. http-client uses ProxyAgent
-// alone, which is the same in both.
+// undici is version 7, because 8 does not run on Node 20, and `overrides` in package.json forces @actions/http-client, which asks for 6,
+// onto the same one: so there is one copy in the bundles, and the fix applies to all requests. http-client only uses ProxyAgent,
+// which is the same in both.
 //
-// Same sources, same bytes, wherever the clone lies: `npm run check-dist` depends on it.
+// The same sources give the same bytes, wherever the clone is: `npm run check-dist` depends on it.
 import { build } from 'esbuild'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -16,7 +16,7 @@ import { describeLicenses } from './licenses.mjs'
 
 export const ROOT = path.dirname(path.dirname(fileURLToPath(import.meta.url)))
 
-/** What a process or a thread is started with: dist/<name>/index.js is bundled from this file. */
+/** The entries of processes and threads: dist/<name>/index.js is bundled from this file. */
 const ENTRIES = {
   main: 'src/main.ts',
   post: 'src/post.ts',
@@ -24,7 +24,7 @@ const ENTRIES = {
   'scan-worker': 'src/results/parallel/scan-worker.ts'
 }
 
-/** What is heavy and not always needed. No entry may load it at its start: the build fails when one does. */
+/** Heavy and not always needed. No entry may load it at start-up: the build fails if one does. */
 const LATE = [
   'undici/index.js',
   '@actions/artifact',
@@ -32,14 +32,14 @@ const LATE = [
   '@actions/http-client',
   'fastify'
 ].map((part) => `node_modules/${part}`)
-/** A step needs it when the run has ended, and has time to load it while the run goes on. */
+/** Needed when the run has ended; a step has time to load it while the run is in progress. */
 const LATE_IN_STEPS = { main: ['src/results'], post: ['src/results'] }
 
-/** Packages are partly CommonJS, which an ES module has no `require` for. */
+/** Some packages are CommonJS, and an ES module has no `require` for them. */
 const BANNER =
   "import { createRequire as createRequireOfBundle } from 'node:module'\nconst require = createRequireOfBundle(import.meta.url)"
 
-/** Builds everything that belongs into dist/, as a map from path to bytes. */
+/** Builds everything in dist/, as a map from path to bytes. */
 export async function bundle() {
   const { outputFiles, metafile } = await build({
     absWorkingDir: ROOT,
@@ -52,7 +52,7 @@ export async function bundle() {
     platform: 'node',
     target: 'node20.18',
     banner: { js: BANNER },
-    // Names stay as they are: a stack trace in a log can be read.
+    // Keep names, so that stack traces in logs are readable.
     minifyWhitespace: true,
     minifySyntax: true,
     legalComments: 'none', // licenses.txt has them
@@ -71,8 +71,8 @@ export async function bundle() {
 }
 
 /**
- * @actions/core imports an HTTP client for OIDC tokens and a way to run commands, neither of which is used here; it does not say that
- * importing its modules has no effect, so a bundler has to keep them. It has none. This buys a fifth of the time to the first request.
+ * @actions/core imports an HTTP client for OIDC tokens and a way to run commands, neither of which is used here; it does not declare
+ * its modules free of side effects, so a bundler has to keep them. They are. This saves a fifth of the time to the first request.
  */
 const leaveOutUnusedToolkit = {
   name: 'leave-out-unused-toolkit',
@@ -98,7 +98,7 @@ function checkLate({ outputs }) {
     const inputs = [...loaded].flatMap((file) => Object.keys(outputs[file].inputs))
     const late = [...LATE, ...(LATE_IN_STEPS[name] ?? [])]
     const early = inputs.find((input) => late.some((part) => `${input}/`.includes(`${part}/`)))
-    if (early) throw new Error(`${name} loads ${early} at its start: import it dynamically`)
+    if (early) throw new Error(`${name} loads ${early} at start-up: import it dynamically`)
   }
 }
 

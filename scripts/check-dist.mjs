@@ -1,4 +1,4 @@
-// Fails when dist/ is not what the sources build to: a bundle that nobody can rebuild is one that nobody can trust.
+// Fails if dist/ differs from a fresh build: a bundle that nobody can rebuild is one that nobody can trust.
 import path from 'node:path'
 import { bundle, ROOT } from './bundle.mjs'
 import { compareFiles, readFolder } from './folder.mjs'
@@ -8,7 +8,7 @@ for (const [kind, names] of Object.entries(problems)) {
   for (const name of names) console.error(`${kind}: dist/${name}`)
 }
 if (Object.values(problems).flat().length > 0) {
-  console.error('dist/ is not what a fresh build gives: run `npm run build` and commit the result.')
+  console.error('dist/ differs from a fresh build: run `npm run build` and commit the result.')
   process.exitCode = 1
 } else {
   console.log('dist/ equals a fresh build.')

@@ -1,7 +1,7 @@
-// The examples of README.md and docs/: every fenced block with a language.
+// The examples in README.md and docs/: every fenced block with a language.
 //   --json               prints them, for the test that reads them as loadgate would
-//   --workflows <folder> writes those that are workflows, or parts of one, as whole workflows beside action.yml, for
-//                        actionlint, which then checks the inputs of loadgate's own steps too
+//   --workflows <folder> writes those that are workflows, or parts of one, as complete workflows next to action.yml, for
+//                        actionlint, which then also checks the inputs of loadgate's own steps
 import { copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -34,7 +34,7 @@ function blocksOf(file, markdown) {
   })
 }
 
-/** What the block is by its keys, and for a part of a workflow the whole that it could stand in. */
+/** The kind of block, judged by its keys, and for part of a workflow a complete one around it. */
 function readYaml(text) {
   const value = parse(text)
   const job = { 'runs-on': 'ubuntu-latest' }
@@ -52,7 +52,7 @@ async function writeWorkflows(folder) {
   const target = path.join(folder, '.github/workflows')
   await rm(folder, { recursive: true, force: true })
   await mkdir(target, { recursive: true })
-  await mkdir(path.join(folder, '.git')) // by which actionlint knows where local actions are
+  await mkdir(path.join(folder, '.git')) // tells actionlint where local actions are
   await copyFile(path.join(ROOT, 'action.yml'), path.join(folder, 'action.yml'))
   await mkdir(path.join(folder, 'dist/main'), { recursive: true })
   await mkdir(path.join(folder, 'dist/post'), { recursive: true })
@@ -63,7 +63,7 @@ async function writeWorkflows(folder) {
   }
 }
 
-/** An action of this repository is one whose inputs actionlint can read. */
+/** actionlint can read the inputs of an action in this repository. */
 function asLocal(workflow) {
   const jobs = Object.entries(workflow.jobs).map(([name, job]) => [
     name,

@@ -1,12 +1,12 @@
-// Every fault of the matrix, every kill, and the soak, against the bundles in dist/: prints a table, fails when one promise is broken.
+// Every fault of the matrix, every kill, and the soak test, against the bundles in dist/: prints a table, fails if any promise is broken.
 //
-//   npm run faults                       all of it, some minutes
+//   npm run faults                       everything, a few minutes
 //   npm run faults -- --seed 7           in another order
-//   npm run faults -- --only "stop, 503" cases whose name holds these words
+//   npm run faults -- --only "stop, 503" cases whose name contains this text
 //   npm run faults -- --parallel 4       how many at once
-//   npm run faults -- --soak-only        100 gates in a row and 20 at once, nothing else
-//   npm run faults -- --whole 1000       how many seeds of spoilt replies (0: none); with --only seed, nothing else
-//   npm run faults -- --one-run-only     1,000 seeds of the model of one run, nothing else; --seed and --seeds choose which
+//   npm run faults -- --soak-only        only 100 gates in a row and 20 at once
+//   npm run faults -- --whole 1000       how many seeds of corrupted replies (0: none); only these with --only seed
+//   npm run faults -- --one-run-only     only 1,000 seeds of the model of one run; --seed and --seeds choose which
 import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -25,7 +25,7 @@ const { values } = parseArgs({
   }
 })
 
-// A build in the middle of the run would change what is tested: the bundles are taken as they are now.
+// A build during the run would change what is tested, so use a copy of the current bundles.
 const stage = mkdtempSync(path.join(tmpdir(), 'loadgate-faults-'))
 cpSync('dist', path.join(stage, 'dist'), { recursive: true })
 process.chdir(stage)
@@ -53,7 +53,7 @@ const report = ({ name, verdict, problems, tookMs, log }) => {
   if (problems.length > 0) console.error(log.replace(/^/gm, '          | '))
 }
 const results = await runAll(stories, { parallel: Number(values.parallel), onResult: report })
-// One after the other: their clock moves when nothing else in the process does.
+// One after the other: their clock advances when the rest of the process is idle.
 for (let seed = 1; seed <= seeds; seed++) {
   const result = await runSeed(seed)
   report(result)
@@ -78,7 +78,7 @@ if (!values['no-soak'] && !values['one-run-only']) {
 rmSync(stage, { recursive: true, force: true })
 process.exit(isBroken ? 1 : 0)
 
-/** The stories of one run, in which everything is a model but the gate itself: one after the other, since they hold the clock. */
+/** Scenarios of one run, where everything but the gate itself is a model: one after the other, because they control the clock. */
 async function tellAllOfOneRun(first, count) {
   const { tellStory } = await import('../__tests__/support/one-run/one-run-story.ts')
   const told = []
@@ -91,7 +91,7 @@ async function tellAllOfOneRun(first, count) {
   return told
 }
 
-/** A row for each kind of thing that was struck, and one for all. */
+/** A row per kind of fault target, and a total. */
 function tableOf(all) {
   const groups = Object.entries(Object.groupBy(all, ({ group }) => group)).sort()
   const rows = [...groups, ['all', all]].map(([name, some]) => {

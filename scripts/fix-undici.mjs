@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 
 // undici 7 asserts that no connection ends while its reply is read slowly, and the assertion ends the process (nodejs/undici#5360).
-// undici 8 first lets the reader have what was received (#5389, #5474), but does not run on Node 20. This is the same in undici 7: to be
-// deleted with the move to 8. __tests__/scripts/fix-undici.test.ts fails without it, and tells when undici no longer needs it.
+// undici 8 first gives the reader what was received (#5389, #5474), but does not run on Node 20. This does the same in undici 7: delete
+// it when moving to 8. __tests__/scripts/fix-undici.test.ts fails without it, and shows when undici no longer needs it.
 const ASSERTION =
   /(finish \(\) \{\s+assert\(currentParser === null\)\s+assert\(this\.ptr != null\)\s+)assert\(!this\.paused\)/g
 const FIX = `$1if (this.paused) {
@@ -12,7 +12,7 @@ const FIX = `$1if (this.paused) {
       this.paused = false
     }`
 
-/** A plugin of esbuild. A fix that no longer fits is to be looked at, not to be lost: the build fails. */
+/** An esbuild plugin. If the fix no longer matches, the build fails, so that it is reviewed rather than lost. */
 export const fixUndici = {
   name: 'fix-undici',
   setup({ onLoad, onEnd }) {
@@ -24,7 +24,7 @@ export const fixUndici = {
     })
     onEnd(() => {
       if (fixes !== 1)
-        throw new Error(`undici has changed: scripts/fix-undici.mjs fits ${fixes} places instead of one`)
+        throw new Error(`undici has changed: scripts/fix-undici.mjs matches ${fixes} places instead of one`)
     })
   }
 }

@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 
-/** Reads a folder, subfolders included, into a map from relative path (with `/`) to bytes. */
+/** Reads a folder, including subfolders, into a map from relative path (with `/`) to bytes. */
 export async function readFolder(folder) {
   const files = new Map()
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch((error) => {
@@ -15,7 +15,7 @@ export async function readFolder(folder) {
   return files
 }
 
-/** Lists, sorted, how a folder's files differ from what they should be. */
+/** Lists, sorted, how a folder's files differ from the expected ones. */
 export function compareFiles(actual, wanted) {
   const missing = [...wanted.keys()].filter((name) => !actual.has(name))
   const extra = [...actual.keys()].filter((name) => !wanted.has(name))
@@ -25,7 +25,7 @@ export function compareFiles(actual, wanted) {
   return { missing: missing.sort(), extra: extra.sort(), different: different.sort() }
 }
 
-/** Makes a folder hold exactly these files; those that are right already are not touched, so that a build is never seen half done. */
+/** Makes a folder contain exactly these files; unchanged ones are not touched, so that nobody sees a half-finished build. */
 export async function syncFolder(folder, wanted) {
   const { missing, extra, different } = compareFiles(await readFolder(folder), wanted)
   for (const name of [...missing, ...different]) {

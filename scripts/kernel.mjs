@@ -1,6 +1,6 @@
 // Compiles src/results/kernel/assembly into the file that the sources load: node scripts/kernel.mjs
-//   --check writes nothing, and fails when the committed file is not what the sources give
-//   --debug keeps the names of functions, for a profiler
+//   --check writes nothing, and fails if the committed file differs from a fresh build
+//   --debug keeps function names, for a profiler
 import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
@@ -9,7 +9,7 @@ import asc from 'assemblyscript/asc'
 const ROOT = path.join(import.meta.dirname, '..')
 const ENTRY = 'src/results/kernel/assembly/index.ts'
 const COMMITTED = 'src/results/kernel/kernel-bytes.ts'
-/** As many as lie in front of the heap, and one. */
+/** The pages before the heap, plus one. */
 const FIRST_PAGES = '5'
 
 const { values: options } = parseArgs({
@@ -20,11 +20,11 @@ const fresh = await compile()
 const target = path.join(ROOT, COMMITTED)
 if (!options.check) {
   writeFileSync(target, fresh)
-  console.log(`${COMMITTED} is written.`)
+  console.log(`Wrote ${COMMITTED}.`)
 } else if (readFileSync(target, 'utf8') === fresh) {
   console.log(`${COMMITTED} equals a fresh build.`)
 } else {
-  console.error(`${COMMITTED} is not what a fresh build gives: run \`npm run kernel\` and commit the result.`)
+  console.error(`${COMMITTED} differs from a fresh build: run \`npm run kernel\` and commit the result.`)
   process.exitCode = 1
 }
 
@@ -44,7 +44,7 @@ async function compile() {
       listFiles: () => []
     }
   )
-  if (error !== null) throw new Error(`The kernel cannot be compiled:\n${stderr.toString()}`)
+  if (error !== null) throw new Error(`Could not compile the kernel:\n${stderr.toString()}`)
   return [
     '// Made from the files in ./assembly by `npm run kernel`; not to be edited.',
     `export const KERNEL_BASE64 =\n  '${Buffer.from(bytes).toString('base64')}'`,
@@ -56,7 +56,7 @@ function readIfThere(file) {
   try {
     return readFileSync(file, 'utf8')
   } catch {
-    // The compiler asks for names that need not exist.
+    // The compiler also asks for files that need not exist.
     return null
   }
 }

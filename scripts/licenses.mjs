@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 
-/** The name, license and license text of every package that is in a bundle, sorted by name, from esbuild's metafile. */
+/** Name, license and license text of every bundled package, sorted by name, from esbuild's metafile. */
 export async function describeLicenses(root, { outputs }) {
   const inputs = Object.values(outputs).flatMap((output) => Object.keys(output.inputs))
   const folders = new Set(inputs.map(packageFolderOf).filter(Boolean))
@@ -10,7 +10,7 @@ export async function describeLicenses(root, { outputs }) {
     key: `${name}@${version}`,
     text: [`${name} ${version}`, license, text].filter(Boolean).join('\n')
   }))
-  // A package that lies in several folders is listed once.
+  // List a package once even if it is in several folders.
   const unique = new Map(
     texts.sort((one, other) => (one.key < other.key ? -1 : 1)).map((one) => [one.key, one.text])
   )

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Checks the workflows, and those in the documentation, with actionlint and zizmor, of fixed versions, kept in .cache/ from one time to the next.
-# They come through Go and Python; where these are missing, this is skipped with a notice, but in CI it fails.
+# Checks the workflows, and those in the documentation, with pinned versions of actionlint and zizmor, cached in .cache/.
+# Go and Python install them; without these the check is skipped with a notice, but fails in CI.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

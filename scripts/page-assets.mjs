@@ -1,5 +1,5 @@
-// Bundles src/report/page/browser/ (the report page's script and style, uPlot with them) into src/report/page/assets.ts, which goes wherever
-// the sources go. With --check it only fails when that file is not what the browser part and the pinned libraries give.
+// Bundles src/report/page/browser/ (the report page's script and style, with uPlot) into src/report/page/assets.ts, which is part of
+// the sources. With --check it only fails if that file differs from what the browser part and the pinned libraries give.
 import { build } from 'esbuild'
 import { createHash } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
@@ -11,7 +11,7 @@ const ROOT = path.dirname(path.dirname(fileURLToPath(import.meta.url)))
 const BROWSER = 'src/report/page/browser'
 const ASSETS = path.join(ROOT, 'src/report/page/assets.ts')
 
-/** Inside an element, these would end it or change how it is read. */
+/** Inside an element, these would end it or change how it is parsed. */
 const UNSAFE = /<\/(script|style)|<!--/i
 
 const license = (await readFile(path.join(ROOT, 'node_modules/uplot/LICENSE'), 'utf8')).trim()
@@ -20,7 +20,7 @@ const listScript = await bundle(`${BROWSER}/list.ts`)
 const style = await bundle(`${BROWSER}/page.css`)
 for (const text of [script, listScript, style]) {
   if (UNSAFE.test(text))
-    throw new Error(`the page's assets hold ${UNSAFE.exec(text)[0]}: they cannot be embedded`)
+    throw new Error(`the page's assets contain ${UNSAFE.exec(text)[0]}: they cannot be embedded`)
 }
 
 const source = `// Written by \`node scripts/page-assets.mjs\` from src/report/page/browser/; do not edit.
@@ -36,7 +36,7 @@ const before = await readFile(ASSETS, 'utf8').catch(() => '')
 
 if (process.argv.includes('--check') && after !== before) {
   console.error(
-    'src/report/page/assets.ts is not what src/report/page/browser/ gives: run `node scripts/page-assets.mjs` and commit the result.'
+    'src/report/page/assets.ts is out of date with src/report/page/browser/: run `node scripts/page-assets.mjs` and commit the result.'
   )
   process.exitCode = 1
 } else if (after !== before) {
@@ -59,7 +59,7 @@ async function bundle(entry) {
   return outputFiles[0].text.trim()
 }
 
-/** As a Content-Security-Policy names what may run. */
+/** The hash as a Content-Security-Policy needs it. */
 function hash(text) {
   return `sha256-${createHash('sha256').update(text).digest('base64')}`
 }

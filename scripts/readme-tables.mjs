@@ -1,5 +1,5 @@
-// Writes the README's tables of inputs and outputs from action.yml; with --check it only fails when they differ.
-// --root <folder> takes another folder than the project's.
+// Writes the README's tables of inputs and outputs from action.yml; with --check it only fails if they differ.
+// --root <folder> uses another folder than the project's.
 import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -25,14 +25,14 @@ after = fill(after, 'outputs', table(['Output', 'Meaning'], Object.entries(actio
 
 if (values.check && after !== before) {
   console.error(
-    'The tables of README.md are not those of action.yml: run `npm run docs` and commit the result.'
+    'The tables in README.md are out of date with action.yml: run `npm run docs` and commit the result.'
   )
   process.exitCode = 1
 } else if (after !== before) {
   await writeFile(readmePath, after)
 }
 
-/** A description says its default in words, at its end; the table gives it a column. */
+/** A description ends with its default; the table has a column for it. */
 function inputRow([name, { description }]) {
   const [, meaning, words] = /^(.*?)(?:\s*Default: (.+)\.)?$/s.exec(description.trim())
   return [`\`${name}\``, meaning, words ?? '–']
@@ -48,7 +48,7 @@ function table(head, rows) {
   return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')
 }
 
-/** Prettier is told to leave the tables alone: it would pad every row to the longest. */
+/** Prettier must leave the tables alone: it would pad every row to the longest. */
 function fill(readme, name, text) {
   const start = `<!-- ${name}: written by \`npm run docs\` -->\n<!-- prettier-ignore-start -->\n`
   const end = `<!-- prettier-ignore-end -->\n<!-- /${name} -->\n`

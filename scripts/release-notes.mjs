@@ -1,5 +1,5 @@
 // Prints what CHANGELOG.md says about the version of a tag, and fails unless tag, package.json and changelog agree.
-// --root <folder> takes another folder than the project's.
+// --root <folder> uses another folder than the project's.
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -24,7 +24,7 @@ if (problems.length > 0) {
   console.log(notes)
 }
 
-/** A version's section ends where the next one starts, or where the link definitions at the foot do. */
+/** A version's section ends where the next one starts, or at the link definitions at the end. */
 function notesOf(version, changelog) {
   const lines = changelog.split('\n')
   const head = `## [${version}] - `

@@ -1,5 +1,5 @@
-// Makes the README's pictures of the report page, docs/report-light.png and docs/report-dark.png, from a rehearsal: the
-// samples are synthetic and the same each time, the times of day are those of now. Needs dist/ (`npm run build`) and chromium.
+// Creates the README's pictures of the report page, docs/report-light.png and docs/report-dark.png, from a rehearsal: the
+// samples are synthetic and always the same, the times of day are the current ones. Needs dist/ (`npm run build`) and chromium.
 import { execFile } from 'node:child_process'
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -1,5 +1,5 @@
-// Makes the README's picture of the job summary, docs/summary.png: dist/main judges a rehearsal of the embedded service, and its summary is
-// shown as GitHub does it, with tables, folds and Mermaid. Needs dist/, chromium, and Mermaid in .cache (`npm test -- charts` installs it).
+// Creates the README's picture of the job summary, docs/summary.png: dist/main judges a rehearsal of the embedded service, and its summary
+// is rendered as on GitHub, with tables, collapsed parts and Mermaid. Needs dist/, chromium, and Mermaid in .cache (`npm test -- charts` installs it).
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
@@ -51,7 +51,7 @@ try {
   await rm(folder, { recursive: true })
 }
 
-/** Runs a step, and answers its summary. */
+/** Runs a step and returns its summary. */
 async function judge({ url, token }) {
   const files = Object.fromEntries(
     ['OUTPUT', 'STATE', 'STEP_SUMMARY'].map((name) => [`GITHUB_${name}`, path.join(folder, name)])
@@ -78,7 +78,7 @@ async function judge({ url, token }) {
     stdio: 'ignore'
   })
   await once(step, 'exit')
-  // Where the files lie on this machine is nobody's business.
+  // Do not show this machine's paths.
   return (await readFile(files.GITHUB_STEP_SUMMARY, 'utf8')).replaceAll(folder, '…')
 }
 
