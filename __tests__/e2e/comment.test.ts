@@ -209,7 +209,7 @@ describe('a comment that is refused', () => {
     expect(result.outputs.verdict).toBe('passed')
     expect(commandsIn(result.log).filter((command) => command === 'warning')).toHaveLength(1)
     expect(result.log).toContain(words)
-    expect(result.log).toContain('The job summary holds everything')
+    expect(result.log).toContain('The job summary has everything')
     expect(result.summary).toContain('## ✅ Load gate: passed')
   })
 

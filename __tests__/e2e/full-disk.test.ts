@@ -43,7 +43,7 @@ describe(`the runner's files on a full disk${note}`, () => {
       const { code, log, summary } = await stage.step.main()
       expect(code).toBe(1)
       expect(errorsIn(log)).toContainEqual(
-        expect.stringMatching(/The output run-id, and those after it, could not be written: ENOSPC/)
+        expect.stringMatching(/Could not write the output run-id and those after it: ENOSPC/)
       )
       expect(errorsIn(log).filter((line) => line.includes('could not be written'))).toHaveLength(1)
       expect(log).toMatch(words)
