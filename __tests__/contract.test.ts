@@ -85,7 +85,7 @@ describe('action.yml', () => {
     })
   })
 
-  test.each(INPUT_NAMES)('describes %s in the words of the table', (name) => {
+  test.each(INPUT_NAMES)('describes %s as the table does', (name) => {
     expect(action.inputs[name]?.description).toBe(describeInput(name))
   })
 
@@ -93,7 +93,7 @@ describe('action.yml', () => {
     expect(Object.keys(action.inputs).filter((name) => action.inputs[name]?.required)).toEqual([])
   })
 
-  test.each(INPUTS)('says of %s in words what holds without it', (name) => {
+  test.each(INPUTS)('says what the default of %s is', (name) => {
     expect(action.inputs[name]?.description).toMatch(/Default: .+\.$|Required/)
   })
 

@@ -311,7 +311,9 @@ describe('serve', () => {
       [underWay!.id, 'problem'],
       [finished!.id, 'finished']
     ])
-    expect((await second.ask<Run>('run', underWay!.id)).remoteErrors).toContain('during this run')
+    expect((await second.ask<Run>('run', underWay!.id)).remoteErrors).toContain(
+      'The service ended during this run.'
+    )
     expect(await second.ask('report', finished!.id)).toEqual(report)
     const again = await second.ask<{ path: string }[]>('results', finished!.id, '--output', 'after')
     expect(again.map(({ path }) => readFileSync(path, 'utf8'))).toEqual(
@@ -371,7 +373,7 @@ test('the demo of a fresh clone with nothing installed, without Java: a rehearsa
   const cli = join(folder, 'dist/cli/index.js')
   const { code, out, err } = await runCommand(['demo'], { cwd: folder, cli, env: { PATH: folder } })
   expect([code, err]).toEqual([0, ''])
-  expect(out).toContain('There is no Java here, so this is a rehearsal with synthetic samples.')
+  expect(out).toContain('Java was not found, so this is a rehearsal with synthetic samples.')
   expect(out).toMatch(/^PASSED \(rehearsal, synthetic samples\): /m)
 })
 

@@ -59,7 +59,7 @@ describe.each(PASSING)('%s, once', (_name, fault) => {
   })
 })
 
-describe('a reply that is no list of comments would make a second one', () => {
+describe('a reply that is not a list of comments must not lead to a second one', () => {
   test.each([
     ['a page', NOT_JSON],
     ['half a document', HALF],
@@ -96,7 +96,7 @@ describe('a reply that is no list of comments would make a second one', () => {
     expect(stage.headlines()).toEqual([FAILED])
   })
 
-  test('a list without an end is left', async () => {
+  test('a list without an end is abandoned', async () => {
     await stage.comment(FIRST)
     stage.api.faults.push(({ method, path }, response) => {
       if (method === 'GET' && path.endsWith('/comments'))
@@ -129,8 +129,8 @@ describe('odd entries of the list do not break the search', () => {
   })
 })
 
-describe('a reply that is lost', () => {
-  test('to a creation: it is found, and no second comment is made', async () => {
+describe('a lost reply', () => {
+  test('to a creation: it is found, and no second comment is created', async () => {
     stage.api.failOnce(/^POST .*comments$/, stage.api.loseReply)
     await stage.comment(SECOND)
     expect(stage.headlines()).toEqual([FAILED])
@@ -145,7 +145,7 @@ describe('a reply that is lost', () => {
     expect(stage.headlines()).toEqual([FAILED])
   })
 
-  test('to the creation of one that takes the place of an older one: the older one goes all the same', async () => {
+  test('to the creation of one that replaces an older one: the older one is still removed', async () => {
     await stage.comment({ verdict: 'passed' })
     stage.api.failOnce(/^POST .*comments$/, stage.api.loseReply)
     await stage.comment({ verdict: 'failed', run: 101 })
@@ -161,7 +161,7 @@ describe('a reply that is lost', () => {
 })
 
 describe('a comment that was deleted', () => {
-  test('between looking and writing is created anew', async () => {
+  test('between reading and writing is created again', async () => {
     await stage.comment(FIRST)
     stage.api.failOnce(/^PATCH /, () => {
       stage.api.of(PULL).splice(0)
@@ -171,7 +171,7 @@ describe('a comment that was deleted', () => {
     expect(stage.headlines()).toEqual([FAILED])
   })
 
-  test('right after writing is created anew', async () => {
+  test('right after writing is created again', async () => {
     await stage.comment(FIRST)
     stage.api.failOnce(/^GET .*comments\/\d+$/, () => {
       stage.api.of(PULL).splice(0)
@@ -195,7 +195,7 @@ describe('how long GitHub asks to wait', () => {
   test.each([
     ['seconds', () => '7'],
     ['a date', () => new Date(Math.ceil(stage.clock.now() / 1000) * 1000 + 7000).toUTCString()]
-  ])('is waited, in %s', async (_name, header) => {
+  ])('is respected, in %s', async (_name, header) => {
     stage.api.failOnce(/^POST .*comments$/, answer(429, 'slow down', { 'retry-after': header() }))
     await stage.comment(FIRST)
     expect(stage.headlines()).toEqual([PASSED])
@@ -212,7 +212,7 @@ describe('how long GitHub asks to wait', () => {
         'x-ratelimit-reset': String(Math.floor(stage.clock.now() / 1000) + 60)
       })
     ]
-  ])('more than is left, %s: given up at once, and said', async (_name, headers) => {
+  ])('more than is left, %s: given up at once, with a message', async (_name, headers) => {
     await stage.comment(FIRST)
     stage.api.failOnce(/^PATCH /, answer(403, SECONDARY, headers()))
     const sleepsBefore = stage.clock.sleeps.length
@@ -222,7 +222,7 @@ describe('how long GitHub asks to wait', () => {
     expect(stage.clock.sleeps).toHaveLength(sleepsBefore)
   })
 
-  test('no time at all is not taken for a wish to be hammered', async () => {
+  test('no wait at all is still not hammered', async () => {
     stage.api.refuse(/comments$/, 429, 'slow down')
     stage.api.faults.unshift((_call, response) => {
       response.setHeader('retry-after', '0')
@@ -263,7 +263,7 @@ describe('what is said when it cannot be written', () => {
     expect(stage.headlines()).toEqual([PASSED])
   })
 
-  test('a network that stays away', async () => {
+  test('a network that stays down', async () => {
     await stage.comment(FIRST)
     stage.api.faults.push(reset)
     expect(await messageOf(stage.comment(SECOND))).toMatch(
@@ -271,7 +271,7 @@ describe('what is said when it cannot be written', () => {
     )
   })
 
-  test('nothing is said of an older verdict where there is none', async () => {
+  test('does not mention an older verdict if there is none', async () => {
     stage.api.refuse(/comments/, 403, 'Resource not accessible by integration', /POST/)
     expect(await messageOf(stage.comment(FIRST))).toMatch(
       /pull-requests: write"\. The job summary has everything$/

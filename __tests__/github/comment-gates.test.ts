@@ -21,7 +21,7 @@ describe('a gate on its own', () => {
     expect(stage.headlines()).toEqual([PASSED])
   })
 
-  test('a comment from before gates were told apart is taken over', async () => {
+  test('a comment from before gates were told apart is reused', async () => {
     await stage.comment({ verdict: 'passed' })
     const [comment] = stage.api.of(PULL)
     comment!.body = comment!.body.replace(/<!-- loadgate gate .*-->\n/, '')
@@ -30,7 +30,7 @@ describe('a gate on its own', () => {
     expect(stage.headlines()).toEqual([FAILED])
   })
 
-  test('a marker that somebody has edited is as none', async () => {
+  test('a marker that someone has edited is ignored', async () => {
     await stage.comment({ verdict: 'passed' })
     const [comment] = stage.api.of(PULL)
     comment!.body = comment!.body.replace(/<!-- loadgate gate .*-->/, '<!-- loadgate gate 1 2 x -->')
@@ -39,7 +39,7 @@ describe('a gate on its own', () => {
   })
 })
 
-test('the only comment is updated in place, also where the runner does not tell the job', async () => {
+test('the only comment is updated in place, also if the runner does not name the job', async () => {
   await stage.comment({ verdict: 'passed', subject: 'a' })
   const [before] = stage.api.of(PULL)
   await stage.comment({ verdict: 'failed', subject: 'b', run: 101 })
@@ -122,7 +122,7 @@ describe('gates that write at the same time', () => {
     }
   }
 
-  test('where nothing stands: a comment each', async () => {
+  test('without an existing comment: one comment each', async () => {
     meetAt(/^POST .*comments$/, 2)
     await Promise.all([stage.comment({ verdict: 'failed' }), stage.comment({ verdict: 'passed' })])
     expect(
@@ -167,7 +167,7 @@ describe('runs that overtake each other', () => {
     )
   })
 
-  test('an older attempt neither', async () => {
+  test('nor does an older attempt', async () => {
     await stage.comment({ verdict: 'failed', attempt: 2 })
     await stage.comment({ verdict: 'passed', attempt: 1 })
     expect(stage.headlines()).toEqual([FAILED])
@@ -185,7 +185,7 @@ describe('a gate whose job is known by its place in the run', () => {
     })
   }
 
-  test('updates its comment: nobody is told twice, and it stays where it is', async () => {
+  test('updates its comment in place', async () => {
     await stage.comment({ verdict: 'failed', ...ours })
     await stage.comment({ verdict: 'passed', run: 101, ...ours })
     expect(stage.headlines()).toEqual([PASSED])
@@ -224,7 +224,7 @@ describe('a gate whose job is known by its place in the run', () => {
     expect(stage.headlines()).toEqual([PASSED])
   })
 
-  test('a read that lags behind the write is no other gate', async () => {
+  test('a read that lags behind the write is not another gate', async () => {
     await stage.comment({ verdict: 'passed', ...ours })
     serve(stage.api.of(PULL)[0]!.body)
     await stage.comment({ verdict: 'failed', run: 101, ...ours })
@@ -245,7 +245,7 @@ describe('a gate whose job is known by its place in the run', () => {
 })
 
 describe('what cannot be removed', () => {
-  test('costs nothing but the older comment, is said, and goes with the next run', async () => {
+  test('is reported, and removed by the next run', async () => {
     await stage.comment({ verdict: 'passed' })
     await stage.comment({ verdict: 'passed' })
     stage.api.failOnce(/^DELETE /, answer(502, 'Bad Gateway'))
@@ -258,7 +258,7 @@ describe('what cannot be removed', () => {
     expect(stage.headlines()).toHaveLength(2)
   })
 
-  test('and what has gone already is no failure', async () => {
+  test('and what is already gone is not a failure', async () => {
     await stage.comment({ verdict: 'passed' })
     await stage.comment({ verdict: 'passed' })
     stage.api.failOnce(/^DELETE /, answer(404, 'Not Found'))

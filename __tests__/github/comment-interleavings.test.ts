@@ -52,7 +52,7 @@ async function speak(seed: number, kind: Kind, count: number): Promise<void> {
 }
 
 describe.each(KINDS)('%s', (_name, kind) => {
-  test.each([2, 3])('%i gates in any order: no verdict is lost, no comment is left over', async (count) => {
+  test.each([2, 3])('%i gates in any order: no verdict is lost, no extra comment remains', async (count) => {
     for (let seed = 0; seed < SEEDS; seed++) {
       stage.api.of(PULL).splice(0)
       await speak(seed, kind, count)

@@ -87,7 +87,7 @@ describe('one comment', () => {
     expect(api.calls.map(({ authorization }) => authorization)).toEqual(api.calls.map(() => 'token ghs_x'))
   })
 
-  test('is told its place: key, title, head commit, repository, and what stood there', async () => {
+  test('gets its context: key, title, head commit, repository, and the existing comment', async () => {
     await comment({ matrix: '{"region":"eu"}', name: 'checkout' })
     const written = api.of(7)[0]?.body
     await comment({ matrix: '{"region":"eu"}', name: 'checkout' })
@@ -113,7 +113,7 @@ describe('one comment', () => {
     expect(api.made('GET', /comments$/)).toHaveLength(6)
   })
 
-  test('is kept on a server of one’s own', async () => {
+  test('works on a GitHub Enterprise server', async () => {
     env.GITHUB_API_URL = `${api.url}/api/v3`
     await comment()
     await comment()
@@ -163,7 +163,7 @@ describe('a marker alone proves nothing', () => {
     expect(api.of(7)).toHaveLength(2)
   })
 
-  test("the token's own login is asked for", async () => {
+  test("the token's own login is requested", async () => {
     api.login = 'release-robot'
     await comment()
     await comment()
@@ -326,13 +326,13 @@ describe('a refusal', () => {
     await expect(comment()).rejects.toThrow(/^401: Bad credentials.* The github-token is not valid\./)
   })
 
-  test('to list the pull requests of a branch is told the same way', async () => {
+  test('to list the pull requests of a branch is reported the same way', async () => {
     await giveBranch('push')
     api.refuse(/pulls/, 403, REFUSED)
     await expect(comment()).rejects.toThrow(/pull-requests: write/)
   })
 
-  test('of another kind is told in the server’s words, shortened', async () => {
+  test('of another kind quotes the server’s message, shortened', async () => {
     api.refuse(/comments/, 422, 'x'.repeat(5000))
     const error = await comment().catch((thrown: unknown) => thrown as Error)
     expect(error).toMatchObject({

@@ -34,8 +34,8 @@ test('the oracle takes them for commands', () => {
   expect(missed).toEqual(['\ufeff::warning::by a mark', 'fine\u2028::error::after a line separator'])
 })
 
-describe('defused text', () => {
-  test.each(HOSTILE.map((text) => [JSON.stringify(text), text]))('%s is no command', (_, text) => {
+describe('escaped text', () => {
+  test.each(HOSTILE.map((text) => [JSON.stringify(text), text]))('%s is not a command', (_, text) => {
     const defused = defuse(text)
     expect(readCommands(defused)).toEqual([])
     expect(defused).not.toMatch(/##\[|^\s*::/m)
@@ -60,7 +60,7 @@ describe('defused text', () => {
     (text) => expect(defuse(text)).toBe(text)
   )
 
-  test('stays the same when defused again', () => {
+  test('stays the same when escaped again', () => {
     for (const text of HOSTILE) expect(defuse(defuse(text))).toBe(defuse(text))
   })
 })

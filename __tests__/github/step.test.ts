@@ -116,12 +116,12 @@ test('an input is read by its name, trimmed', () => {
 })
 
 describe('a mask', () => {
-  test('is told to the runner, and cannot be cut short', () => {
+  test('reaches the runner, and cannot be cut short', () => {
     step.mask('a%0Ab\nc')
     expect(written.trimEnd()).toBe('::add-mask::a%250Ab%0Ac')
   })
 
-  test('of nothing is none: it would hide everything', () => {
+  test('of nothing is skipped: it would hide everything', () => {
     step.mask('')
     expect(written).toBe('')
   })
@@ -169,7 +169,7 @@ describe('the occasion', () => {
   })
 })
 
-test('each step has a folder of its own', () => {
+test('each step has its own folder', () => {
   const first = step.makeScratchDir({ RUNNER_TEMP: folder })
   const second = step.makeScratchDir({ RUNNER_TEMP: folder })
   expect([dirname(first), dirname(second)]).toEqual([folder, folder])
@@ -188,7 +188,7 @@ describe('the workspace', () => {
     [
       'is not there',
       () => join(folder, 'gone'),
-      /gone \(GITHUB_WORKSPACE\) is not there; run actions\/checkout/
+      /gone \(GITHUB_WORKSPACE\) does not exist; run actions\/checkout/
     ],
     [
       'is a file',

@@ -9,7 +9,7 @@ import { makeMeasurements, makeSamples } from '../thresholds/make-evidence.js'
 const warned = (reason: string): ReturnType<typeof makeBroken> =>
   makeBroken({ threshold: { level: 'warn' }, reason })
 
-test('an error for what breaks the gate, a warning for what only warns, nothing for what holds', () => {
+test('an error for what fails the gate, a warning for what only warns, nothing for what holds', () => {
   const judgements = [
     makeJudgement(),
     makeBroken({ reason: 'broken' }),
@@ -64,7 +64,7 @@ test('the leg of a matrix is named in each, and in what is left out', () => {
   ])
 })
 
-test('a broken threshold is told in the words of its judgement', () => {
+test('a broken threshold quotes its judgement', () => {
   const { thresholds } = parseThresholds('p95{label="checkout"} < 800ms')
   const judgements = judgeThresholds(thresholds, {
     apdex: undefined,

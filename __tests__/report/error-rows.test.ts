@@ -6,7 +6,7 @@ import type { ErrorCount } from '../../src/results/figures/measurements.js'
 const measured = (errors: readonly ErrorCount[]) => makeMeasurements([], { errors: () => errors })
 const REST = { label: undefined, code: '', message: 'other errors' }
 
-describe('errors for people', () => {
+describe('error rows', () => {
   const errors = [
     { label: 'pay', code: '500', message: 'Server Error', count: 6 },
     { label: '', code: '', message: '', count: 3 },
@@ -21,7 +21,7 @@ describe('errors for people', () => {
     ])
   })
 
-  test('are as many as asked for, and the rest together', () => {
+  test('are at most the requested number, and the rest combined', () => {
     expect(topErrors(measured(errors), 1)).toEqual([errors[0], { ...REST, count: 6 }])
     expect(topErrors(measured(errors), 2)).toEqual(errors)
     expect(topErrors(measured(errors.slice(0, 2)), 1)).toEqual([errors[0], { ...REST, count: 3 }])

@@ -14,7 +14,7 @@ test.each([
   expect(describeLeg(matrix)).toBe(words)
 })
 
-test('the same leg is told by the same text, whatever the order of its keys', () => {
+test('the same leg gives the same text, whatever the order of its keys', () => {
   expect(identifyLeg('{"a":1,"b":"x"}')).toBe(identifyLeg('{ "b": "x", "a": 1 }'))
 })
 

@@ -30,7 +30,7 @@ describe('cutting to a number of bytes', () => {
 
   test.each([0, -1])('to %i leaves nothing', (most) => expect(cutToBytes('abc', most)).toBe(''))
 
-  test('half a pair does no harm', () => {
+  test('half a surrogate pair is harmless', () => {
     expect(bytesOf(cutToBytes('\ud83d'.repeat(10), 8))).toBeLessThanOrEqual(8)
   })
 })

@@ -101,7 +101,7 @@ describe('verdict.json', () => {
     expect(problemsOf(documentOf(outcome))).toEqual([])
   })
 
-  test('the schema notices what is not so', () => {
+  test('the schema rejects what does not match', () => {
     const document = documentOf(makeOutcome({ measurements: MEASURED })) as Record<string, unknown>
     expect(problemsOf({ ...document, verdict: 'green' })).not.toEqual([])
     expect(problemsOf({ ...document, apdex: '0.93' })).not.toEqual([])

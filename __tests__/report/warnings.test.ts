@@ -46,7 +46,7 @@ test.each(SHOWN.slice(0, 2))('the %s lets no markup through', (_, render) => {
   expect(render(makeOutcome({ remoteErrors: [HOSTILE] }))).not.toMatch(/<img|@org|\]\(javascript/)
 })
 
-test('a comment with as much as the service can say is one that GitHub takes', () => {
+test("a comment with the longest messages of the service still fits GitHub's limit", () => {
   const long = Array.from({ length: 51 }, (_, line) => `${line} ${'<'.repeat(495)}`)
   expect(renderComment(makeOutcome({ remoteErrors: long }), LINKS, PLACE).length).toBeLessThan(65_536)
 })

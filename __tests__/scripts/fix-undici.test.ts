@@ -20,7 +20,7 @@ describe('a reply whose connection ends while it is not being read', () => {
     return { code: status, out: stdout.trim(), err: stderr }
   }
 
-  test('comes whole with the fix that the bundles have', () => {
+  test('arrives completely with the fix that the bundles have', () => {
     expect(readSlowly('fixed')).toEqual({ code: 0, out: '10000', err: '' })
   })
 

@@ -41,7 +41,7 @@ describe('what check-dist compares', () => {
     })
   })
 
-  test('a folder that is not there has no files', async () => {
+  test('a missing folder has no files', async () => {
     expect(await readFolder(path.join(folder, 'none'))).toEqual(new Map())
   })
 })

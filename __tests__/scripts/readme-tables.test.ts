@@ -59,7 +59,7 @@ describe('readme-tables', () => {
     expect(readme()).toBe(once)
   })
 
-  test('--check passes on fresh tables, and fails on stale ones without mending them', () => {
+  test('--check passes on fresh tables, and fails on stale ones without fixing them', () => {
     run()
     expect(run('--check').status).toBe(0)
     writeFileSync(path.join(root, 'action.yml'), ACTION.replace('As measured', 'As guessed'))

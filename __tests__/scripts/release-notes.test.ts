@@ -50,7 +50,7 @@ describe('release-notes', () => {
     })
   })
 
-  test('stops before the links at the foot', () => {
+  test('stops before the links at the end', () => {
     writeFileSync(
       path.join(root, 'CHANGELOG.md'),
       '## [1.0.0] - 2026-01-01\n\n- First.\n\n[1.0.0]: https://example.com\n'

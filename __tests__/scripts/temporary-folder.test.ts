@@ -37,6 +37,6 @@ test.each([
   expect(readdirSync(temp)).toEqual([])
 })
 
-test('the tests use a folder of their own', () => {
+test('the tests use their own folder', () => {
   expect(tmpdir()).toMatch(/loadgate-tests-\w+$/)
 })

@@ -131,7 +131,7 @@ describe.each([{ serviceName: undefined }, { serviceName: 'acme' }])(
       expect([first.runs.length + second.runs.length, second.next]).toEqual([first.total, undefined])
     })
 
-    test('a refusal tells all that is wrong', async () => {
+    test('a rejection lists every problem', async () => {
       const wrong = { ...GRID, stopAfterMinutes: 9999, region: '../x' }
       await expect(client.createGrid(wrong)).rejects.toThrow(/region must be .*stop_after must be/)
       const overrideParameters = '-l /etc/passwd'

@@ -72,7 +72,7 @@ describe('a service that is closed', () => {
     }
   )
 
-  test('says of a run that a caller had stopped before what the caller did', async () => {
+  test('reports that a caller had stopped the run before', async () => {
     const { service, id } = await startRun()
     const stop = get(service, `/runs/${id}/stop`).catch(() => undefined)
     await until(() => readStatus(service, id) !== 'running')
@@ -103,7 +103,7 @@ describe('a service that was killed', () => {
     return { service, id, csv, grid: run.json._embedded.grids[0]!.uuid }
   }
 
-  test('between the merge and the note of it loses nothing', async () => {
+  test('between merging and recording it loses nothing', async () => {
     const { service, id, csv } = await rewind()
     const next = await services.start({ dataDir: service.dataDir })
     const run = await get(next, `/runs/${id}`)
@@ -131,7 +131,7 @@ describe('a service that was killed', () => {
 })
 
 describe('keeping samples', () => {
-  test('moves the results, or the nodes’ own files where there are none', async () => {
+  test('moves the results, or the nodes’ files if there are none', async () => {
     const pidFile = join(folders.create(), 'pids')
     const home = writeJMeter(folders.create(), runEndlessly(`${pidFile}-$$`))
     const env = { PATH: process.env.PATH, JMETER_HOME: home }

@@ -26,7 +26,7 @@ describe('the demo shop', () => {
     expect(lines).toHaveLength(6)
   })
 
-  test('a slow one takes its time', async () => {
+  test('a slow one responds slowly', async () => {
     const took = async (shop: Shop): Promise<number> => {
       const startMs = performance.now()
       await (await fetch(`${shop.url}/products/teapot`)).text()

@@ -53,7 +53,7 @@ test.each(['1', '2'])('a secret that %s node(s) echo is in no results and on no 
   expect(page.text).not.toContain(SECRET)
 })
 
-test('a secret is covered on the live page, and in samples that are kept as they are', async () => {
+test('a secret is redacted on the live page, and in samples that are moved as they are', async () => {
   const pidFile = join(folders.create(), 'pids')
   const service = await start([echo, ...runEndlessly(pidFile)])
   const id = await createRun(service, withSecret())

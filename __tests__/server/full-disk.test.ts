@@ -62,7 +62,7 @@ function block(file: string): { free(): void } {
 }
 
 describe('state that cannot be written', () => {
-  test('changes all the same when stop_after is reached, and is written when that works again', async () => {
+  test('still changes when stop_after is reached, and is written when that works again', async () => {
     const pidFile = join(folders.create(), 'pids')
     const { service, clock } = await startTool(runEndlessly(pidFile))
     const id = await createRun(service, runForm({}, specFields({ stop_after: '2' })))
@@ -157,7 +157,7 @@ describe('results that cannot be written', () => {
     return { service, id, grid }
   }
 
-  testOnLinux('are written when they are asked for and there is room', async () => {
+  testOnLinux('are written when they are requested and there is space', async () => {
     const { service, id, grid } = await finishWithoutRoom()
     const results = join(service.dataDir, 'runs', id, 'results')
     symlinkSync('/dev/full', join(results, `${grid}.csv.part`))
@@ -258,7 +258,7 @@ describeOnDisk(`a disk that is really full${note}`, () => {
     expect(readJson(dataDir, 'runs', id, 'run.json').status).toBe('problem')
   })
 
-  test('when a run is created: it is refused in words, and nothing is left of it', async () => {
+  test('when a run is created: it is rejected with a message, and nothing is left of it', async () => {
     const { service } = await startTool([writeSample('home')], dataDir)
     disk.fill()
     const reply = await postForm(service, '/runs', runForm())

@@ -217,7 +217,7 @@ describe('a stop', () => {
 })
 
 describe('closing', () => {
-  test('a run under way is a problem afterwards, and the folder can be opened again', async () => {
+  test('a run in progress is a problem afterwards, and the folder can be opened again', async () => {
     const service = await services.start()
     const id = await createRun(service, runForm(REAL_TIME))
     await waitForStatus(service, `/runs/${id}`, ['running'])

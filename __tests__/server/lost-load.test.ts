@@ -45,7 +45,7 @@ async function runOnTwo(
 }
 
 describe('a node with threads and without samples', () => {
-  test('is a loss of load, although its tool ended well', async () => {
+  test('is a loss of load, although its tool exited normally', async () => {
     const { run, csv } = await runOnTwo([`if $first; then exit 0; fi`, writeSample('home')])
     expect(run.json.status).toBe('finished')
     expect(run.json.remote_errors).toMatch(
@@ -79,7 +79,7 @@ describe('results that end in the middle of a row', () => {
     expect(csv.match(/,home,/g)).toHaveLength(2)
   })
 
-  test('are as they must be where it was ended', async () => {
+  test('are fine if it was ended', async () => {
     const pidFile = join(folders.create(), 'pids')
     const home = writeJMeter(folders.create(), [writeSample('home'), UNCLOSED, ...runEndlessly(pidFile)])
     const service = await services.start({

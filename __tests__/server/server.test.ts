@@ -72,8 +72,8 @@ describe("the document's own flow, as a script sends it", () => {
   })
 })
 
-describe('a run ends badly', () => {
-  test("the status is problem and the tool's words are there", async () => {
+describe('a run that fails', () => {
+  test("the status is problem, with the tool's message", async () => {
     const run = await finishRun(
       service,
       runForm({ override_parameters: '-Jrehearsal.problem=no such class' })
@@ -86,7 +86,7 @@ describe('a run ends badly', () => {
   })
 })
 
-describe('who may come in', () => {
+describe('access', () => {
   const knock = async (headers: Record<string, string>, token?: string | null): Promise<number> =>
     (await get(service, '/account', { headers, ...(token === undefined ? {} : { token }) })).status
 
@@ -105,7 +105,7 @@ describe('who may come in', () => {
     expect(await knock(headers as Record<string, string>, token)).toBe(status)
   })
 
-  test('its own page and localhost come in', async () => {
+  test('its own page and localhost are accepted', async () => {
     const { host, port } = new URL(service.url)
     expect(await knock({ origin: `http://${host}` })).toBe(200)
     expect(await knock({ host: `localhost:${port}` })).toBe(200)
@@ -116,7 +116,7 @@ describe('who may come in', () => {
     expect(await knock({ authorization })).toBe(401)
   })
 
-  test('an unknown path is guarded too, and a 401 says how to come in', async () => {
+  test('an unknown path is guarded too, and a 401 says how to authenticate', async () => {
     expect((await get(service, '/nowhere', { token: null })).status).toBe(401)
     const refused = await get(service, '/account', { token: null })
     expect(refused.headers['www-authenticate']).toMatch(/^Basic /)
@@ -290,7 +290,7 @@ describe('what a run must be', () => {
     )
   })
 
-  test('a body that is no JSON is refused', async () => {
+  test('a body that is not JSON is refused', async () => {
     const reply = await send(service, 'POST', '/runs', {
       headers: { 'content-type': 'application/json' },
       body: '{'
@@ -314,8 +314,8 @@ describe('the size of an upload', () => {
   })
 })
 
-describe('an upload that is broken off', () => {
-  test('leaves nothing behind, and the service goes on', async () => {
+describe('an upload that breaks off', () => {
+  test('leaves nothing behind, and the service keeps running', async () => {
     const form = formOf(runForm({}, specFields(), 'x'.repeat(200_000)))
     const { port } = new URL(service.url)
     const uploads = join(service.dataDir, 'uploads')
@@ -348,7 +348,7 @@ describe('an upload that is broken off', () => {
 })
 
 describe('paging', () => {
-  test('50 a page, newest first, with links', async () => {
+  test('50 per page, newest first, with links', async () => {
     const many = await services.start()
     for (let n = 1; n <= 51; n++) await createRun(many, runForm({ name: `run ${n}`, duration: '1' }))
     const first = await get(many, '/runs')
@@ -415,7 +415,7 @@ describe('result.csv', () => {
     { range: 'bytes=100-', from: 100, to: undefined },
     { range: 'bytes=-7', from: -7, to: undefined },
     { range: 'bytes=50-99999999', from: 50, to: undefined }
-  ])('goes on with $range', async ({ range, from, to }) => {
+  ])('resumes with $range', async ({ range, from, to }) => {
     const reply = await get(service, path, { headers: { range } })
     expect(reply.status).toBe(206)
     expect(reply.text).toBe(whole.slice(from, to))
@@ -428,7 +428,7 @@ describe('result.csv', () => {
     expect([reply.status, reply.headers['content-range']]).toEqual([416, `bytes */${whole.length}`])
   })
 
-  test('a range of another version is answered in whole', async () => {
+  test('a range of another version gets the whole file', async () => {
     const { etag } = (await get(service, path)).headers
     const headers = { range: 'bytes=5-' }
     expect((await get(service, path, { headers: { ...headers, 'if-range': '"other"' } })).text).toBe(whole)
@@ -454,7 +454,7 @@ describe('result.csv', () => {
     expect(reply.text).toBe(all.slice(middle, middle + 40))
   })
 
-  test('what is not there is a JSON error', async () => {
+  test('a missing result is a JSON error', async () => {
     const reply = await get(service, path.replace(/grid_id=.*/, 'grid_id=other'))
     expect([reply.status, reply.headers['content-type']]).toEqual([404, 'application/json; charset=utf-8'])
     expect(reply.json.error).toContain('has no grid "other"')
@@ -505,7 +505,7 @@ describe('the permalink', () => {
 })
 
 describe("the service's own word", () => {
-  test('stands in paths, parameters, fields, media type and tool', async () => {
+  test('is in paths, parameters, fields, media type and tool', async () => {
     const acme = await services.start({ serviceName: 'acme' })
     const reply = await postForm(acme, '/acmes', [
       ['acme[tool]', 'jmeter'],
@@ -527,7 +527,7 @@ describe("the service's own word", () => {
 })
 
 describe('rehearsal', () => {
-  test('says what it is, in words and in a mark', async () => {
+  test('says what it is, in text and in a flag', async () => {
     const run = await finishRun(service)
     expect(run.json.tool).toBe('jmeter-rehearsal')
     const report = await get(service, `/runs/${run.json.uuid}/report`)
@@ -535,7 +535,7 @@ describe('rehearsal', () => {
     expect(report.json.summary).toMatch(/^Rehearsal, synthetic samples: this is not a measurement\./)
   })
 
-  test('lasts as long as it was asked to, in its own time', async () => {
+  test('lasts as long as requested, in simulated time', async () => {
     const run = await finishRun(service, runForm({ duration: '300' }))
     expect(Date.parse(run.json.stopped) - Date.parse(run.json.started)).toBe(300_000)
   })

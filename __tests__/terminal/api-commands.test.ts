@@ -156,7 +156,7 @@ describe('a service that answers in its own way', () => {
     ['leads to itself', (page: number) => Math.min(page + 1, 2)],
     ['leads back', (page: number) => (page % 3) + 1],
     ['leads on and brings nothing new', (page: number) => page + 1]
-  ])('a list whose next link %s comes to its end, with every run once', async (_, nextOf) => {
+  ])('a list whose next link %s ends, with every run once', async (_, nextOf) => {
     let asked = 0
     other.faults.push(({ path }, response) => {
       asked++
@@ -175,7 +175,7 @@ describe('a service that answers in its own way', () => {
     expect(asked).toBeLessThanOrEqual(4)
   })
 
-  test('a list that always brings something new is cut, and that is said', async () => {
+  test('a list that never ends is cut, with a message', async () => {
     other.faults.push(({ path }, response) => {
       const page = Number(new URL(path, 'http://x').searchParams.get('page') ?? 1)
       json(response, 200, {
@@ -190,7 +190,7 @@ describe('a service that answers in its own way', () => {
     expect(ports.screen.err.text).toContain('the list is longer')
   })
 
-  test('a grid that was terminated without a word', async () => {
+  test('a grid that was terminated without a reply', async () => {
     other.faults.push((seen, response) => {
       if (seen.method !== 'DELETE') return false
       response.writeHead(204).end()
@@ -203,7 +203,7 @@ describe('a service that answers in its own way', () => {
     expect(JSON.parse(out)).toEqual({ id: uuid, status: 'stopped' })
   })
 
-  test('a CSV that cannot be had is told, and an error', async () => {
+  test('a CSV that cannot be downloaded is an error', async () => {
     other.csv = () => '{"error":"gone"}'
     const { uuid } = other.addRun({ statuses: ['finished'] })
     const ports = makeWorld({ token: other.token, workspace: folder })
@@ -315,13 +315,13 @@ async function askServiceOf(document: unknown, args: string[]): Promise<{ out: s
   }
 }
 
-test('a service that repeats the token does not make it known', async () => {
+test('a service that repeats the token does not leak it', async () => {
   const { out, outAsJson } = await askServiceOf(makeRun({ name: `for ${TOKEN}` }), ['run', 'run1'])
   expect(out).toMatch(/\nname +for \*\*\*\n/)
   expect(outAsJson).toContain('"name": "for ***"')
 })
 
-describe('what goes wrong is told', () => {
+describe('failures are reported', () => {
   test.each([
     { what: 'no token', args: ['runs'], around: { token: '' }, words: 'LOADGATE_TOKEN is not set' },
     { what: 'an empty address', args: ['runs'], around: { url: '' }, words: '--base-url is empty' },

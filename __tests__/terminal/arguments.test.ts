@@ -23,7 +23,7 @@ describe('reading', () => {
     expect(read(...args).text('files')).toBe(files)
   })
 
-  test('words stay words, among flags and behind two dashes', () => {
+  test('words stay words, among flags and after two dashes', () => {
     const args = read('one', '--json', 'two', '--files', '-n', '--', '--json')
     expect(args.words).toEqual(['one', 'two', '--json'])
     expect([args.has('json'), args.text('files')]).toEqual([true, '-n'])
@@ -68,7 +68,7 @@ describe('refusing', () => {
   })
 })
 
-describe('help is asked for where a flag may stand', () => {
+describe('help is recognized where a flag may be', () => {
   test.each([
     { args: ['-h'], asks: true },
     { args: ['--help'], asks: true },

@@ -59,7 +59,7 @@ describe('help', () => {
     expect(without.map(({ name }) => name)).toEqual(['demo'])
   })
 
-  test('the flags of the gate are the inputs, but for those that need a workflow or hold a token', () => {
+  test('the flags of the gate are the inputs, except those that need a workflow or contain a token', () => {
     const names = COMMANDS.find(({ name }) => name === 'run')!.flags.map(({ name }) => name)
     expect(INPUT_NAMES.filter((name) => !names.includes(name))).toEqual([
       ...['token', 'artifact-name', 'retention-days', 'comment', 'github-token', 'matrix']
@@ -70,7 +70,7 @@ describe('help', () => {
   })
 })
 
-test('nothing at all is no success: a script may have lost its words', async () => {
+test("no arguments at all is an error: a script's variable may be empty", async () => {
   const { code, out, err } = await type()
   expect([code, out]).toEqual([2, ''])
   expect(err).toMatch(/^loadgate: a performance gate\n[^]*\nloadgate: no command given\.\n$/)

@@ -123,7 +123,7 @@ describe('exit codes', () => {
     expect(JSON.parse(scripted.screen.out.text)).toMatchObject({ verdict: 'skipped' })
   })
 
-  test('a service that does not start: 2, with its words', async () => {
+  test('a service that does not start: 2, with its message', async () => {
     const ports = makeGateWorld({ startLocalService: () => Promise.reject(new Error('no room')) })
     expect(await runGate(ports, '--files', 'plan.jmx')).toBe(2)
     expect(ports.screen.out.text).toMatch(/^ERROR: no room$/m)
@@ -144,7 +144,7 @@ describe('exit codes', () => {
 })
 
 describe('a folder for the output', () => {
-  test('that holds an earlier run is refused before anything is started, and stays as it is', async () => {
+  test('with an earlier run is refused before anything is started, and stays as it is', async () => {
     await runGate(makeGateWorld(), '--files', 'plan.jmx', '--output', 'once')
     const before = readdirSync(join(workspace, 'once', 'results'))
     const again = runGate(makeGateWorld(), '--files', 'plan.jmx', '--output', 'once')
@@ -187,7 +187,7 @@ describe('what is shown', () => {
     )
   })
 
-  test('for people: lines, the table of thresholds, the verdict, and where the files are', async () => {
+  test('as text: lines, the table of thresholds, the verdict, and where the files are', async () => {
     const ports = makeGateWorld()
     await runGate(
       ports,
@@ -215,7 +215,7 @@ describe('what is shown', () => {
     expect(text).not.toContain('\u001b')
   })
 
-  test('for people: why samples failed', async () => {
+  test('as text: why samples failed', async () => {
     const ports = makeGateWorld()
     await runGate(ports, '--config', 'gate.yml', '--override-parameters', '-Jrehearsal.errors=50')
     expect(ports.screen.out.text).toMatch(
@@ -223,7 +223,7 @@ describe('what is shown', () => {
     )
   })
 
-  test('for scripts: JSON alone on standard output, the same as in verdict.json; the lines beside it', async () => {
+  test('for scripts: only JSON on standard output, the same as in verdict.json; the rest on standard error', async () => {
     const ports = makeGateWorld()
     await runGate(ports, '--config', 'gate.yml', '--json', '--output', 'json')
     const verdict = JSON.parse(ports.screen.out.text) as Verdict

@@ -34,7 +34,7 @@ describe('a bar on a terminal', () => {
     jest.useRealTimers()
   })
 
-  test('goes on between two looks at the run', () => {
+  test('advances between two polls of the run', () => {
     bar.show({ status: 'running', elapsedMs: 2000, durationMs: undefined })
     expect(lastLine()).toBe('running · 2 s')
     nowMs = 3000
@@ -42,7 +42,7 @@ describe('a bar on a terminal', () => {
     expect(lastLine()).toBe('running · 5 s')
   })
 
-  test('is taken away at the end, and stays away', () => {
+  test('is erased at the end, and stays away', () => {
     bar.show({ status: 'running', elapsedMs: 2000, durationMs: undefined })
     bar.end()
     expect(lastLine()).toBe('')
@@ -52,13 +52,13 @@ describe('a bar on a terminal', () => {
     expect(page.text).toBe(text)
   })
 
-  test('is never wider than the terminal, for a line that wraps cannot be taken back', () => {
+  test('is never wider than the terminal, because a line that wraps cannot be erased', () => {
     page.columns = 20
     bar.show({ status: 'running', elapsedMs: 2000, durationMs: 60_000 })
     expect(lastLine()).toHaveLength(19)
   })
 
-  test('is drawn whole on a terminal that does not know its width', () => {
+  test('is drawn completely on a terminal that does not know its width', () => {
     page.columns = 0
     bar.show({ status: 'running', elapsedMs: 2000, durationMs: undefined })
     expect(lastLine()).toBe('running · 2 s')

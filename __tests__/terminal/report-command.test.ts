@@ -36,7 +36,7 @@ async function readVerdict(folder = 'out'): Promise<Record<string, unknown>> {
   >
 }
 
-describe('a report of CSVs at hand', () => {
+describe('a report of local CSVs', () => {
   test('of one JTL: page, verdict and a table of labels', async () => {
     await writeFile(join(workspace, 'load.jtl'), makeJtl())
     const { code, out } = await type('load.jtl', '--output', 'out')
@@ -48,7 +48,7 @@ describe('a report of CSVs at hand', () => {
     expect(await readVerdict()).toMatchObject({ verdict: 'passed', apdex: 1, 'apdex-target': 500 })
   })
 
-  test('says why samples failed, without letting them steer the terminal', async () => {
+  test('says why samples failed, without letting them control the terminal', async () => {
     const header = 'timeStamp,elapsed,label,responseCode,responseMessage,success,failureMessage'
     const rows = Array.from({ length: 9 }, (_, i) => [
       `${1000 + i},5,pay,503,Service Unavailable,false,`,
@@ -129,7 +129,7 @@ describe('a report of CSVs at hand', () => {
       expect(told).toContain(join(workspace, 'artifact/verdict.json'))
     })
 
-    test('that was cancelled: a broken threshold is broken all the same', async () => {
+    test('that was cancelled: a broken threshold is still broken', async () => {
       expect(await judge({ verdict: 'cancelled', reason: 'SIGINT came.' }, 'p95 < 1ms')).toMatch(/^failed: /)
     })
 
@@ -137,7 +137,7 @@ describe('a report of CSVs at hand', () => {
       ['passed', { verdict: 'passed', remote_errors: ['a warning'], grids: [{ gridId: 'a' }] }],
       ['failed', { verdict: 'failed', reason: '1 threshold is broken: p95' }],
       ['inconclusive for a threshold only', byThreshold]
-    ])('that was %s: the CSVs are whole, and judged anew', async (_, verdict) => {
+    ])('that was %s: the CSVs are complete, and judged again', async (_, verdict) => {
       expect(await judge(verdict)).toMatch(/^passed: /)
     })
   })
@@ -204,7 +204,7 @@ describe('a report of CSVs at hand', () => {
     expect(JSON.parse(out)).toEqual(await readVerdict())
   })
 
-  describe('of a folder with what is not a result', () => {
+  describe('of a folder with other files', () => {
     beforeEach(async () => {
       await mkdir(join(workspace, 'artifact/results'), { recursive: true })
       await writeFile(join(workspace, 'artifact/results/us-east-1-abc.csv'), makeJtl())
@@ -223,20 +223,20 @@ describe('a report of CSVs at hand', () => {
       server.close()
     })
 
-    test('what lies in a folder that is called like a result counts', async () => {
+    test('files in a folder that is named like a result count', async () => {
       await mkdir(join(workspace, 'artifact/x.csv'))
       await writeFile(join(workspace, 'artifact/x.csv/eu-west-1-d.csv'), makeJtl())
       expect(await countSamples()).toBe(200)
     })
 
-    test('links that lead in a circle, and links to nowhere that are no results, do no harm', async () => {
+    test('circular links, and broken links that are not results, do no harm', async () => {
       await symlink('..', join(workspace, 'artifact/results/back'))
       await symlink('self', join(workspace, 'artifact/self'))
       await symlink('nowhere', join(workspace, 'artifact/dangling'))
       expect(await countSamples()).toBe(100)
     })
 
-    test('a file that several ways lead to counts once', async () => {
+    test('a file reachable by several paths counts once', async () => {
       await symlink('results', join(workspace, 'artifact/again'))
       await symlink('us-east-1-abc.csv', join(workspace, 'artifact/results/other-name.csv'))
       expect(await countSamples()).toBe(100)
@@ -262,7 +262,7 @@ describe('a report of CSVs at hand', () => {
     )
   })
 
-  test('may be made again, and never takes the place of the verdict of a run', async () => {
+  test('may be created again, and never replaces the verdict of a run', async () => {
     await writeFile(join(workspace, 'load.csv'), makeJtl())
     await type('load.csv', '--output', 'out', '--thresholds', 'p95 < 1ms')
     expect((await type('load.csv', '--output', 'out')).code).toBe(0)

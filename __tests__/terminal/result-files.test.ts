@@ -24,7 +24,7 @@ async function asOrdinaryUser<T>(act: () => Promise<T>): Promise<T> {
   }
 }
 
-describe('what may not be read is said, and not skipped', () => {
+describe('what cannot be read is reported, and not skipped', () => {
   test.each([
     { name: 'a file that was named', place: 'x.csv', words: 'x.csv cannot be read: permission denied' },
     { name: 'a file in a folder', place: '.', words: 'x.csv cannot be read: permission denied' }
@@ -44,6 +44,6 @@ describe('what may not be read is said, and not skipped', () => {
   })
 })
 
-test('a device is none', async () => {
+test('a device is not a result', async () => {
   await expect(listResultFiles(['/dev/null'])).rejects.toThrow('/dev/null is a device, not a file')
 })

@@ -15,7 +15,7 @@ describe('plain', () => {
   })
 })
 
-test('secrets are struck out wherever they stand; an empty one strikes nothing', () => {
+test('secrets are redacted wherever they occur; an empty one redacts nothing', () => {
   expect(strikeOut('a s3cret, s3cret and b', ['s3cret', '', 'b'])).toBe('a ***, *** and ***')
 })
 

@@ -14,7 +14,7 @@ test('each level has its mark, and debugging is silent', () => {
   expect(page.lines).toEqual(['one', 'note: two', 'warning: three', 'error: four'])
 })
 
-test('secrets are struck out from the moment they are masked', () => {
+test('secrets are redacted from the moment they are masked', () => {
   const page = new Page()
   const { log, mask, strike } = createTerminalLog(page, undefined)
   mask('')
@@ -24,7 +24,7 @@ test('secrets are struck out from the moment they are masked', () => {
   expect(strike('"s3cret"')).toBe('"***"')
 })
 
-test('foreign text cannot steer the terminal, nor pass for a line of the log', () => {
+test('untrusted text cannot control the terminal, nor look like a line of the log', () => {
   const page = new Page()
   createTerminalLog(page, undefined).log.info('bad\u001b[2J\rerror: a\nerror: b')
   expect(page.text).toBe('bad [2J error: a\n  error: b\n')

@@ -60,7 +60,7 @@ describe('the charts', () => {
     expect(responseTime).toContain('y-axis 0 --> 1\n')
   })
 
-  test('gaps are told', () => {
+  test('gaps are mentioned', () => {
     const text = renderCharts(makeSeries({ points: 5, p95Ms: (index) => (index === 2 ? null : 100) }), false)
     expect(text).toContain('Gaps without samples are drawn as straight lines.')
     expect(renderCharts(whole, false)).not.toContain('straight on')

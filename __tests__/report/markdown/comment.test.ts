@@ -194,7 +194,7 @@ describe('the comment fits', () => {
     expect(text).toMatch(/\bRun \w+/)
   })
 
-  test('what had to go is told', () => {
+  test('what was left out is mentioned', () => {
     const judgements = Array.from({ length: 50 }, () => makeBroken({ reason: '@'.repeat(5000) }))
     const text = renderComment(makeOutcome({ judgements }), LINKS, makePlace())
     expect(text).toContain('_Cut to fit; the job summary has more._')

@@ -42,7 +42,7 @@ describe('extending it', () => {
     expect(history.map((entry) => entry.commit)).toEqual([9, 8, 7, 6, 5, 4].map(commit))
   })
 
-  test('leaves out what is not known', () => {
+  test('leaves out what is unknown', () => {
     const [entry] = extendHistory([], commit(1), makeOutcome({ apdex: undefined }))
     expect(entry).toMatchObject({ apdex: null, p95Ms: null })
   })
@@ -73,7 +73,7 @@ describe('reading it back', () => {
     expect(readHistory(body)).toEqual([])
   })
 
-  test('drops numbers that are none, and everything that does not belong to an entry', () => {
+  test('drops invalid numbers, and everything that does not belong to an entry', () => {
     const found = { ...makeEntry(), apdex: '<b>', p95Ms: -1, rehearsal: 'yes', more: '<script>' }
     expect(readHistory(raw(JSON.stringify([found])))).toEqual([makeEntry({ apdex: null, p95Ms: null })])
   })

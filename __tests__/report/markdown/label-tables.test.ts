@@ -69,7 +69,7 @@ describe('the most failing labels', () => {
     expect(text).toContain('| most | 100 | 3 | 3 % | 100 ms | 100 ms | 100 ms |')
   })
 
-  test('are not spoken of when nothing failed', () => {
+  test('are not mentioned if nothing failed', () => {
     expect(render(makeSamples([10]))).not.toContain('failing')
   })
 })
@@ -86,7 +86,7 @@ test('without measurements there is nothing', () => {
   expect(renderLabelTables(makeOutcome(), '###')).toBe('')
 })
 
-test('of a rehearsal say so, under headings of the size asked for', () => {
+test('of a rehearsal say so, under headings of the requested level', () => {
   const measurements = makeMeasurements(makeCounted(2, 1))
   const text = renderLabelTables(makeOutcome({ measurements, rehearsal: true }), '####')
   expect(text.split('\n').filter((line) => line.startsWith('#'))).toEqual([

@@ -153,14 +153,14 @@ describe('of a rehearsal', () => {
   })
 })
 
-test('the numbers that are asked for first stand in one line', () => {
+test('the key figures are in one line', () => {
   const text = renderSummary(makeOutcome({ measurements: MEASURED }), LINKS)
   expect(text.split('\n')).toContain(
     'apdex **0.93** (T 500 ms) · p95 **1,240 ms** · errors **14.3 %** · throughput **1.4/s** · 14 samples'
   )
 })
 
-test('without samples there is nothing of charts and labels', () => {
+test('without samples there are no charts or labels', () => {
   const text = renderSummary(makeOutcome({ measurements: makeMeasurements([]) }), LINKS)
   expect(text).not.toMatch(/mermaid|Over time|labels/)
 })

@@ -52,7 +52,7 @@ describe('the document of the page', () => {
     expect(views[3]!.labels.slice(300).every(({ samples }) => samples === 1)).toBe(true)
   })
 
-  test('says how far from its limit a threshold is, where that can be said', () => {
+  test('says how far from its limit a threshold is, if known', () => {
     const { thresholds } = buildPageDocument(
       makeOutcome({
         judgements: [

@@ -36,7 +36,7 @@ describe('a histogram', () => {
     expect(edges.every((edge, i) => Number.isInteger(edge) && (i === 0 || edge > edges[i - 1]!))).toBe(true)
   })
 
-  test('is not there without single times', () => {
+  test('does not exist without individual times', () => {
     const tidy = measure(
       'Time,Measurement,Label,Account,Run,Project,Grid,Region,Value\n1493022120000,passed,__all,1,2,3,4,r,10\n'
     ).figures({})!

@@ -36,8 +36,8 @@ function makeState(given: Partial<RunState> = {}): RunState {
   }
 }
 
-describe('a run that goes on', () => {
-  test('says what the last seconds were like, without the one that is not over', () => {
+describe('a run in progress', () => {
+  test('shows the last seconds, without the incomplete one', () => {
     const document = describeRun(makeState({ measurements: measureSeconds(8) }))
     expect(document.live).toEqual({
       elapsedMs: 8_250,
@@ -83,7 +83,7 @@ describe('a run that goes on', () => {
 describe('a run that is over', () => {
   const ended = { status: 'finished', stoppedMs: START_MS + 9_600 } as const
 
-  test('is all there is to see, and nothing is fetched', () => {
+  test('is complete, and nothing is fetched', () => {
     const document = describeRun(makeState({ ...ended, measurements: measureSeconds(8) }))
     expect(document.live).toBeUndefined()
     expect(document.series?.atMs).toHaveLength(9)

@@ -26,7 +26,7 @@ describe('labels', () => {
     expect(table.numberOfHashed(b, 0, 3, 42)).toBe(1)
   })
 
-  test('beyond all measure are a problem, and memory stays in bounds', () => {
+  test('too many labels are a problem, and memory stays bounded', () => {
     const rows = Array.from({ length: 131_073 }, (_, i) => `1000,1,${i},true`)
     const measured = measure(['timeStamp,elapsed,label,success', ...rows].join('\n'))
     expect(measured.sources[0]?.problems).toEqual([

@@ -124,7 +124,7 @@ describe('sample CSVs against a naive reading', () => {
     expect(Math.max(...errors)).toBeLessThan(0.001)
   })
 
-  test('what a CSV does not hold is undefined', () => {
+  test('what a CSV does not contain is undefined', () => {
     const untimed = measure('elapsed,success\n5,true\n7,false\n')
     expect(untimed.figures({})).toMatchObject({ samples: 2, failures: 1, meanMs: 6, throughput: undefined })
     expect([untimed.startMs, untimed.series, untimed.labels]).toEqual([undefined, undefined, []])
@@ -169,7 +169,7 @@ describe('rows of transaction controllers', () => {
     `1000,90,${label},200,"Number of samples in transaction : ${inside}, number of failing samples : 0",true`
   const header = 'timeStamp,elapsed,label,responseCode,responseMessage,success'
 
-  test('have figures of their own and are no part of the overall ones', () => {
+  test('have their own figures and are not part of the overall ones', () => {
     const measured = measure(
       [header, '1000,40,a,200,OK,true', '1050,50,b,200,OK,true', transaction('tx', 2)].join('\n')
     )

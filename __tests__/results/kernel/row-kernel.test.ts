@@ -35,7 +35,7 @@ const encode = (text: string) => new TextEncoder().encode(text)
 
 const replaceAt = (text: string, at: number) => `${text.slice(0, Math.max(0, at))}y${text.slice(at + 1)}`
 
-describe('the kernel and the plain reading come to the same', () => {
+describe('the kernel and plain reading give the same result', () => {
   const styles: [string, Partial<CsvStyle>][] = [
     ['as JMeter writes it', {}],
     ['CRLF', { lineBreak: '\r\n' }],
@@ -168,7 +168,7 @@ describe('the kernel and the plain reading come to the same', () => {
     expectSame(encode(`${HEADER}\n${KNOWN}${rows.join('')}${rows.toReversed().join('')}`))
   })
 
-  test('more labels than the kernel has room for at first', () => {
+  test('more labels than the kernel has space for at first', () => {
     const rows = Array.from(
       { length: 9000 },
       (_, i) => `${1000 + i},${i % 3000},${'x'.repeat(i % 7)}${i % 3000},true\n`
@@ -260,7 +260,7 @@ describe('rows that start before the lower bound of time are left out', () => {
     }
   })
 
-  test('a label that has no other rows is not known', () => {
+  test('a label that has no other rows is unknown', () => {
     const { parts } = scan(encode(`${HEADER}\n1,1,early,true\n2000,1,late,true\n`), 0, Infinity, 1000)
     expect(parts[0]!.labels).toEqual(['late'])
   })
@@ -275,7 +275,7 @@ describe('the kernel itself', () => {
   type SampleLayout = Extract<Layout, { shape: 'samples' }>
   const layout = readHeader(encode(`${HEADER},responseMessage`)) as SampleLayout
 
-  test('is to be had here, and decodes ordinary rows, quoted ones too, without help', () => {
+  test('is available here, and decodes ordinary rows, quoted ones too, by itself', () => {
     const kernel = RowKernel.make(layout)!
     const rows = [
       '1700000000123,456,plain,true,OK',
@@ -315,7 +315,7 @@ describe('the kernel itself', () => {
     expect(kernel.span).toEqual([1_700_000_000_123, 1_700_000_000_579])
   })
 
-  test('is not made for a header beyond all measure', () => {
+  test('is not created for an absurdly long header', () => {
     expect(RowKernel.make({ ...layout, columns: 5000 })).toBeUndefined()
   })
 })

@@ -91,7 +91,7 @@ describe('threads', () => {
     expect(snapshot(await scanFiles(files, { threads, workerUrl }))).toEqual(snapshot(whole))
   })
 
-  test('guess a start within quotes, see it, and read that stretch anew', async () => {
+  test('guess a start within quotes, notice it, and read that stretch again', async () => {
     const text = makeTrickyCsv(300)
     const file = put('tricky.csv', text)
     const [, second] = planStretches(file, 2)
@@ -101,7 +101,7 @@ describe('threads', () => {
     expect(snapshot(measured)).toEqual(snapshot(mergeScans([scanText(text)])))
   })
 
-  test('have a kernel of their own', async () => {
+  test('have their own kernel', async () => {
     const rows = Array.from({ length: 20_000 }, (_, i) => `${1000 + i},${i % 50},a,true\n`)
     const text = `timeStamp,elapsed,label,success\n${rows.join('')}`
     const stretch = { ...put('large.csv', text), from: 0, to: Infinity }
@@ -127,7 +127,7 @@ describe('threads', () => {
     expect(snapshot(two)).toEqual(snapshot(one))
   })
 
-  test('that cannot be started are done without', async () => {
+  test('that cannot be started are not needed', async () => {
     const text = makeSampleCsv(44, 3000)
     const broken = pathToFileURL(put('broken.js', 'throw new Error("no")').path)
     const measured = await scanFiles([put('alone.csv', text)], { threads: 2, workerUrl: broken })
@@ -144,7 +144,7 @@ describe('threads', () => {
     expect(planStretches(files[0]!, 2)).toHaveLength(1)
   })
 
-  test('a file that is not there is an error', async () => {
+  test('a missing file is an error', async () => {
     const files = [{ path: join(folder, 'nowhere.csv'), grid: 'g', region: 'r' }]
     await expect(scanFiles(files)).rejects.toThrow(/nowhere\.csv/)
   })

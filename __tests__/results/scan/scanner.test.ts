@@ -43,7 +43,7 @@ describe('chunks', () => {
       expect(scanText(bytes, step)).toEqual(whole)
   })
 
-  test('may go on after a look in between, where a row ends', () => {
+  test('may continue after an intermediate result, where a row ends', () => {
     const rows = Array.from(
       { length: 9000 },
       (_, i) => `${1000 + i * 7},${i % 900},page ${i % 30},${i % 11 > 0}\n`
@@ -66,7 +66,7 @@ describe('chunks', () => {
     expect(measure(text).sources[0]?.problems).toEqual([])
   })
 
-  test('a row without end is given up, and said to be', () => {
+  test('a row without end is given up and reported', () => {
     const bytes = new TextEncoder().encode(`${HEADER}\n1000,1,a,true\n1000,1,"a`)
     const filler = new Uint8Array(1024 * 1024).fill(97)
     const chunks = [bytes, ...Array.from({ length: 20 }, () => filler)]
@@ -98,12 +98,12 @@ describe('shapes', () => {
     expect(scanText('x'.repeat(5000)).header).toHaveLength(301)
   })
 
-  test('a header that comes again between the rows is no row', () => {
+  test('a repeated header is not a row', () => {
     const measured = measure(`${HEADER}\n1000,1,a,true\n${HEADER}\r\n1000,2,a,true\n`)
     expect(measured.sources).toMatchObject([{ rows: 2, problems: [] }])
   })
 
-  test('blank lines are no rows', () => {
+  test('blank lines are not rows', () => {
     expect(measure(`${HEADER}\n\n1000,1,a,true\r\n\r\n\n`).sources).toMatchObject([{ rows: 1, problems: [] }])
   })
 
@@ -210,7 +210,7 @@ describe('mutated bytes', () => {
     'Time,Measurement,Label,Value\n0,passed,"a",1\n0,failed,"a",0\n'
   ]
 
-  test('never crash it, and no file passes as read that was not read to its end', () => {
+  test('never crash it, and no file counts as read that was not read completely', () => {
     const random = makeRandom(2024)
     const originals = seeds.map((text) => new TextEncoder().encode(text))
     const wrong: string[] = []

@@ -40,7 +40,7 @@ test('what several machines wrote is right where their hosts are known', () => {
 
 const mixed = [2, 3, 4].map((machines) => answersOf({ machines, hasHosts: false })).flat()
 
-test('what several machines wrote under the same names of threads is right, or a problem', () => {
+test('what several machines wrote under the same thread names is right, or a problem', () => {
   expect(mixed.filter((one) => one.answer === 'wrong')).toEqual([])
 })
 

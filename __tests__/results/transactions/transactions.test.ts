@@ -91,7 +91,7 @@ describe('each sample counts once, whatever was saved', () => {
   })
 })
 
-test('of machines whose rows are mixed under the same names of threads, the figures are right or the CSV is a problem', () => {
+test('of machines whose rows are interleaved under the same thread names, the figures are right or the CSV is a problem', () => {
   const answers = Array.from({ length: 60 }, (_, seed) => {
     const options = { hasSubResults: seed % 2 === 0, nodes: 2 + (seed % 2), isMixed: true, loops: 40 }
     const { text, rows } = makePlanCsv(seed, options)
@@ -289,7 +289,7 @@ describe('a transaction', () => {
   })
 })
 
-describe('transactions that cannot be told from their requests are a problem', () => {
+describe('transactions that cannot be told apart from their requests are a problem', () => {
   const rows = [request(1000, 40, 'a'), transaction(1000, 40, 'tx'), request(1040, 40, 'b')]
   const without = (column: string, lines: readonly string[]) => {
     const at = JMETER_COLUMNS.indexOf(column)

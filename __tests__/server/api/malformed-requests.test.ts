@@ -57,7 +57,7 @@ test.each([
     403,
     /its own address/
   ]
-])('%s is answered as any other mistake, in JSON with an error', async (_, request, status, words) => {
+])('%s gets a JSON error like any other mistake', async (_, request, status, words) => {
   const reply = await sendRaw(request)
   expect(reply.status).toBe(status)
   const document = JSON.parse(reply.body.replace(/^[0-9a-f]+\r\n|\r\n0\r\n\r\n$/g, '')) as { error: string }

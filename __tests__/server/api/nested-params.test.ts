@@ -94,7 +94,7 @@ describe('JSON bodies', () => {
     })
   })
 
-  test.each([[[]], ['text'], [3], [null]])('%j is no group of parameters', (body) => {
+  test.each([[[]], ['text'], [3], [null]])('%j is not a group of parameters', (body) => {
     expect(() => paramsFromJson(body)).toThrow('must be an object')
   })
 })

@@ -37,7 +37,7 @@ const field = (head: string, value: string): string =>
 
 const uploads = (): string[] => readdirSync(join(service.dataDir, 'uploads'))
 
-describe('a form that is none', () => {
+describe('an invalid form', () => {
   test.each([
     { name: 'no boundary', type: 'multipart/form-data', body: FILE },
     { name: 'an empty boundary', type: 'multipart/form-data; boundary=', body: FILE },
@@ -55,7 +55,7 @@ describe('a form that is none', () => {
       type: FORM,
       body: field('; name="run[tool]"\r\nContent-Type: application/json', '{')
     }
-  ])('$name: 400, in words, and nothing is kept', async ({ type, body }) => {
+  ])('$name: 400 with a message, and nothing is kept', async ({ type, body }) => {
     for (const path of ['/runs', '/grids']) {
       const reply = await send(service, 'POST', path, { headers: { 'content-type': type }, body })
       expect([reply.status, reply.json.error]).toEqual([400, expect.stringMatching(/multipart form/)])
@@ -69,7 +69,7 @@ describe('a form that is none', () => {
     expect([reply.status, reply.json.error]).toEqual([422, expect.stringContaining('not "{"toString":1}"')])
   })
 
-  test('an address that cannot be decoded is told in the same form as everything else', async () => {
+  test('an address that cannot be decoded gets the same JSON error', async () => {
     const reply = await get(service, '/runs/%ff')
     expect([reply.status, reply.json]).toEqual([400, { error: "'/runs/%ff' is not a valid url component" }])
   })
@@ -155,7 +155,7 @@ describe('whatever comes', () => {
     ...[`${'a['.repeat(900)}=1`, 'grid[stop_after]=1&'.repeat(300), '\ufeff{}', Buffer.from([0xff, 0xfe, 0])]
   ]
 
-  test('no answer is a 5xx, nothing is left of uploads, and the service goes on', async () => {
+  test('no answer is a 5xx, no upload is left behind, and the service keeps running', async () => {
     const random = makeRandom(20_261)
     const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)]!
     const ended = (await finishRun(service)).json

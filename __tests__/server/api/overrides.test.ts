@@ -25,7 +25,7 @@ describe('override parameters', () => {
     '-Gremote=1',
     '-Ja=1 -e',
     '-J=1'
-  ])('%s holds something that is no property', (text) => {
+  ])('%s contains something that is not a property', (text) => {
     expect(parseOverrideParameters(text).problems).toHaveLength(1)
   })
 

@@ -68,7 +68,7 @@ describe('a tool and what it started', () => {
 })
 
 describe('after a SIGKILL of the service', () => {
-  test('a restart ends its tools, and the run that was under way is a problem with its results', async () => {
+  test('a restart ends its tools, and the run in progress is a problem with its results', async () => {
     const dataDir = folders.create()
     const pidFile = join(folders.create(), 'pids')
     const home = writeJMeter(folders.create(), [
@@ -148,7 +148,7 @@ describe('a group that was left behind', () => {
 })
 
 describe('lines of a tool', () => {
-  test('come one by one, split at CR and LF, the last words too', async () => {
+  test('come one by one, split at CR and LF, including the last one', async () => {
     const dir = folders.create()
     const file = writeScript(join(dir, 'tool'), [
       `printf 'one\\r\\ntwo\\rthr'; sleep 0.1; printf 'ee\\n\\n::error::x' >&2`
@@ -163,7 +163,7 @@ describe('lines of a tool', () => {
     expect(lines.sort()).toEqual(['::error::x', 'ee', 'one', 'thr', 'two'])
   })
 
-  test('a tool that is not there is an error', async () => {
+  test('a missing tool is an error', async () => {
     const processes = new Processes({ onStart: () => undefined, onEnd: () => undefined })
     const command = { file: '/nowhere/tool', args: [], cwd: '/', env: {}, onLine: () => undefined }
     await expect(processes.run(command, new AbortController().signal)).rejects.toThrow('ENOENT')

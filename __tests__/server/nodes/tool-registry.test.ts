@@ -93,7 +93,7 @@ describe('the next service, with another data folder', () => {
   })
 })
 
-describe('a folder that is not as it should be', () => {
+describe('a broken folder', () => {
   const runOneTool = async (): Promise<void> => {
     const home = writeJMeter(folders.create(), [writeSample('home')])
     const service = await services.start({ engine: 'jmeter', env: { ...process.env, JMETER_HOME: home } })
@@ -144,7 +144,7 @@ describe('a folder that is not as it should be', () => {
     expect(statSync(registryDir()).mode & 0o777).toBe(0o700)
   })
 
-  test('what nobody will ever ask for again goes after a week', async () => {
+  test('stale records are removed after a week', async () => {
     mkdirSync(registryDir(), { recursive: true })
     const [old, young] = ['1', '2'].map((n) => join(registryDir(), `${n}-0123456789abcdef.json`))
     for (const file of [old!, young!]) writeFileSync(file, '{"place":"elsewhere"}')

@@ -99,7 +99,7 @@ describe('when its owner is killed', () => {
 })
 
 describe('when the tool ends', () => {
-  test('the watchdog goes with it, and keeps nobody waiting', async () => {
+  test('the watchdog exits with it, and blocks nothing', async () => {
     const owner = await startOwner([`sleep 0 & ${NOTE_PIDS}`, 'sleep 0.3'])
     const code = await new Promise((resolve) => owner.child.once('exit', resolve))
     expect(code).toBe(0)

@@ -40,7 +40,7 @@ describe('files that grow', () => {
     expect(both?.grids).toEqual(['g'])
   })
 
-  test('may be of any size before anybody looks', async () => {
+  test('may be of any size before anyone watches', async () => {
     const file = join(folders.create(), 'node.csv')
     const rows = Array.from({ length: 100_000 }, (_, i) => `${1_000_000 + i},${i % 500},home,true,2\n`)
     appendFileSync(file, HEADER + rows.join(''))

@@ -82,7 +82,7 @@ describe('the first visit', () => {
 })
 
 describe('the cookie', () => {
-  test('opens the list and a run, which nobody may keep, frame or take for something else', async () => {
+  test('opens the list and a run, without caching, framing or sniffing', async () => {
     for (const path of ['/', `/runs/${endedId}`, `/runs/${runningId}`]) {
       const page = await browse(path)
       expect(page.status).toBe(200)
@@ -174,7 +174,7 @@ function readDocument(html: string): PageDocument {
   return JSON.parse(json ?? '') as PageDocument
 }
 
-describe('could not render could not render the page of a run that has ended', () => {
+describe('the page of a run that has ended', () => {
   test('is the whole report, without a verdict', async () => {
     const { text } = await browse(`/runs/${endedId}`)
     const shown = readDocument(text)
@@ -203,21 +203,21 @@ describe('could not render could not render the page of a run that has ended', (
     expect(text).not.toContain('<script>alert')
   })
 
-  test('says why, when it ended badly', async () => {
+  test('says why it failed', async () => {
     const words = '-Jrehearsal.problem=no such class'
     const run = await finishRun(service, runForm({ override_parameters: words }))
     const { text } = await browse(`/runs/${run.json.uuid}`)
     expect(readDocument(text)).toMatchObject({ headline: 'problem', reason: 'no such class' })
   })
 
-  test('is not there for a run that is not', async () => {
+  test('does not exist for an unknown run', async () => {
     expect((await browse('/runs/nobody')).status).toBe(404)
     expect((await browse('/runs/nobody/events')).status).toBe(404)
   })
 })
 
-describe('a run that goes on', () => {
-  test('is followed by events: all there is to know in each, at once and again after a reconnect', async () => {
+describe('a run in progress', () => {
+  test('sends events: the complete state in each, at once and again after a reconnect', async () => {
     const moving = new ManualClock()
     const live = await services.start({ ...WITH_PAGES, clock: moving })
     const ticket = await visit(live)
@@ -315,7 +315,7 @@ describe('the list of runs', () => {
     expect(html).not.toMatch(/passed|failed/)
   })
 
-  test('tells a run that lost load from one that has all of it', async () => {
+  test('distinguishes a run that lost load from a complete one', async () => {
     const shop = await services.start({ ...WITH_PAGES, clock: new ManualClock() })
     const ticket = await visit(shop)
     await finishRun(shop, runForm())
@@ -335,7 +335,7 @@ describe('the list of runs', () => {
     ])
   })
 
-  test('is fed with every change', async () => {
+  test('is updated with every change', async () => {
     const moving = new ManualClock()
     const shop = await services.start({ ...WITH_PAGES, clock: moving })
     const listener = await listen(shop, '/events', await visit(shop))
@@ -437,7 +437,7 @@ describe('a thousand runs', () => {
       shown: '951 to 1,000',
       to: ['Newest: /', '← Newer: /?page=19']
     }
-  ])('are shown fifty a page: $path', async ({ path, newest, oldest, shown, to }) => {
+  ])('are shown fifty per page: $path', async ({ path, newest, oldest, shown, to }) => {
     const { text, status } = await look(path)
     expect(status).toBe(200)
     expect(text.length).toBeLessThan(100_000)
@@ -457,7 +457,7 @@ describe('a thousand runs', () => {
     ['/?page=1&page=2', 400],
     ['/events?page=21', 404],
     ['/events?page=-1', 400]
-  ])('%s is refused in words', async (path, status) => {
+  ])('%s is rejected with a message', async (path, status) => {
     const reply = await look(path)
     expect([reply.status, reply.text]).toEqual([status, expect.stringMatching(/page/)])
   })

@@ -39,7 +39,7 @@ function makeWatch(look: (count: number) => Sight | Error) {
 }
 
 describe('a watch', () => {
-  test('looks once a second, for all who watch together, and not while nobody does', async () => {
+  test('polls once per second for all watchers together, and not without any', async () => {
     const { watch, looks, pass } = makeWatch((count) => ({ data: String(count), isLast: false }))
     await pass(10_000)
     expect(looks.count).toBe(0)
@@ -64,7 +64,7 @@ describe('a watch', () => {
     expect(three.heard).toEqual(['4'])
   })
 
-  test('says nothing new when there is nothing, but shows that it is there', async () => {
+  test('sends nothing if nothing changed, except a keep-alive', async () => {
     const { watch, pass } = makeWatch(() => ({ data: 'same', isLast: false }))
     const { heard, stream } = makeStream()
     watch.add(stream)
@@ -75,7 +75,7 @@ describe('a watch', () => {
     expect(heard).toEqual(['same', ':'])
   })
 
-  test('ends with the last sight', async () => {
+  test('ends with the last state', async () => {
     const { watch, ends, looks, pass } = makeWatch((count) => ({ data: String(count), isLast: count === 2 }))
     const { heard, stream } = makeStream()
     watch.add(stream)
@@ -87,7 +87,7 @@ describe('a watch', () => {
     expect(ends).toEqual([undefined])
   })
 
-  test('ends when looking fails, and the browser comes back by itself', async () => {
+  test('ends when polling fails, and the browser reconnects by itself', async () => {
     const broken = new Error('no disk')
     const { watch, ends, pass } = makeWatch((count) => (count === 2 ? broken : { data: 'x', isLast: false }))
     const { heard, stream } = makeStream()

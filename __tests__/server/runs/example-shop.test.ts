@@ -10,12 +10,12 @@ const inRepository = (path: string): string => fileURLToPath(new URL(`../../../$
 const config = readConfigFile(readFileSync(inRepository('examples/shop/loadgate.yml'), 'utf8'), INPUT_NAMES)
 
 describe('the example of the shop', () => {
-  test('its config file holds inputs and nothing else', () => {
+  test('its config file contains only inputs', () => {
     expect(config.problems).toEqual([])
     expect(config.values.get('base-url')).toBe('local')
   })
 
-  test('its files are there', () => {
+  test('its files exist', () => {
     const files = config.values.get('files')?.split('\n') ?? []
     expect(files).toHaveLength(2)
     expect(files.map((file) => existsSync(inRepository(file)))).toEqual([true, true])

@@ -29,7 +29,7 @@ async function runWithLog(
 }
 
 describe('the logs of a run', () => {
-  test('are copied, one a node, without secrets', async () => {
+  test('are copied, one per node, without secrets', async () => {
     const { service, runId } = await runWithLog(
       [
         'Setting JMeter property: shop.password=correct-horse',
@@ -73,7 +73,7 @@ describe('the logs of a run', () => {
     )
   })
 
-  test('of no such run are none, and no folder is made', async () => {
+  test('of an unknown run are none, and no folder is created', async () => {
     const service = await services.start()
     const folder = join(folders.create(), 'logs')
     expect(await service.keepLogs({ runId: '../..', folder, secrets: [] })).toEqual([])

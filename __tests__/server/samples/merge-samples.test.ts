@@ -66,7 +66,7 @@ describe('merging the samples of nodes', () => {
   })
 })
 
-describe('what is left over', () => {
+describe('what remains', () => {
   test.each([
     { name: 'nothing', file: 'h\n1\n', found: { hasRows: true, restBytes: 0, isBroken: false } },
     { name: 'a cut row', file: 'h\n1\n2,cu', found: { hasRows: true, restBytes: 4, isBroken: false } },
@@ -103,7 +103,7 @@ describe('a merge', () => {
   const ignore = () => () => undefined
 
   const testOnLinux = process.platform === 'linux' ? test : test.skip
-  testOnLinux('that has no room leaves the nodes’ files, and works once there is room', async () => {
+  testOnLinux('without space leaves the nodes’ files, and works once there is space', async () => {
     const { dir, files, target } = prepare()
     symlinkSync('/dev/full', `${target}.part`)
     await expect(mergeSamples({ files, target, sinkOf: ignore })).rejects.toThrow('ENOSPC')
@@ -128,7 +128,7 @@ describe('a merge', () => {
     expect([readFileSync(target, 'utf8'), seen]).toEqual(['h\n1\n2\n', ['h\n1\n2\n']])
   })
 
-  test('moves the file of an only node, which takes no room', async () => {
+  test('moves the file of a single node, which takes no space', async () => {
     const { files, target } = prepare()
     await mergeSamples({ files: files.slice(0, 1), target, sinkOf: ignore })
     expect([existsSync(files[0]!), readFileSync(target, 'utf8')]).toEqual([false, 'h\n1\n'])
@@ -175,7 +175,7 @@ describe('active threads of several nodes', () => {
     { name: 'an empty number', header: HEADER, row: '1000,2,a,true,,9\n' },
     { name: 'no number', header: HEADER, row: '1000,2,a,true,x,9\n' },
     { name: 'a row of another width', header: HEADER, row: '1000,2,a,true,3\n' }
-  ])('cannot be told where there is $name: nothing is changed', async ({ header, row }) => {
+  ])('are unknown with $name: nothing is changed', async ({ header, row }) => {
     expect((await merge(header + row, header + row)).merged).toBe(header + row + row)
   })
 

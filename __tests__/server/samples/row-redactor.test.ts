@@ -41,7 +41,7 @@ describe('a secret in a row', () => {
     ['as the password of a user', { message: `Basic ${basic('al')}` }],
     ['as the password of another user', { message: `Basic ${basic('ada')}` }],
     ['as the password of a third one', { message: `Basic ${basic('adam')}` }]
-  ])('%s is covered, and the row stays as long as it was', (_, fields) => {
+  ])('%s is redacted, and the row keeps its length', (_, fields) => {
     const rows = row(fields)
     const covered = cover([ODD], rows)
     expect(covered).toMatch(/\*{6}/)
@@ -53,7 +53,7 @@ describe('a secret in a row', () => {
     expect(scanner.end()).toMatchObject({ rows: 2 })
   })
 
-  test('of digits is covered in texts, and no number is touched', () => {
+  test('of digits is redacted in texts, and no number is changed', () => {
     expect(cover(['123456'], row({ elapsed: '123456', message: 'code 123456' }))).toBe(
       row({ elapsed: '123456', message: 'code ******' })
     )
@@ -64,7 +64,7 @@ describe('a secret in a row', () => {
     expect(cover(['true', '1', 'abcde', ''], rows)).toBe(rows)
   })
 
-  test('in a column of variables is covered', () => {
+  test('in a column of variables is redacted', () => {
     const header = `${JTL_HEADER},"key","count"`
     const rows = row({}).replace('\n', ',"s3cr3t-key","123456"\n')
     expect(cover(['s3cr3t-key', '123456'], rows, header)).toBe(rows.replace('s3cr3t-key', '**********'))
@@ -73,11 +73,11 @@ describe('a secret in a row', () => {
   test.each([
     ['too few columns', '1700,12,s3cr3t-key\n', '1700,12,**********\n'],
     ['text after a quote', '1700,"a"s3cr3t-key,b\n', '1700,"a"**********,b\n']
-  ])('in a row with %s is covered', (_, rows, expected) => {
+  ])('in a row with %s is redacted', (_, rows, expected) => {
     expect(cover(['s3cr3t-key'], rows)).toBe(expected)
   })
 
-  test('in a file of unknown columns is covered', () => {
+  test('in a file of unknown columns is redacted', () => {
     expect(cover(['s3cr3t-key'], 'a,s3cr3t-key\n', 'x,y')).toBe('a,**********\n')
   })
 

@@ -27,7 +27,7 @@ describe('the threads of a node over time', () => {
     expect(profile.at(2000)).toBe(1)
   })
 
-  test('take bounded room for times of any kind', () => {
+  test('take bounded memory for times of any kind', () => {
     const profile = new ThreadProfile()
     for (let i = 0; i < 150_000; i++) profile.add(i * 3000, 3)
     expect(profile.at(0)).toBe(3)

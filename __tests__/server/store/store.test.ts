@@ -29,7 +29,7 @@ async function makeFolder(): Promise<{
   return { dataDir, id, run: read('runs', id, 'run.json'), grid: read('grids', gridFile!) }
 }
 
-describe('files of the data folder that are not what was written there', () => {
+describe('files of the data folder that the service did not write', () => {
   let made: ReturnType<typeof makeFolder> | undefined
   const folder = (): ReturnType<typeof makeFolder> => (made ??= makeFolder())
 
@@ -55,7 +55,7 @@ describe('files of the data folder that are not what was written there', () => {
     { name: 'a sequence of another type', change: (run) => ({ ...run, sequence: '1' }) },
     { name: 'a time that is none', change: (run) => ({ ...run, startedMs: 1e300 }) },
     { name: 'a report of another shape', change: (run) => ({ ...run, report: { summary: 1 } }) }
-  ])('a run.json with $name is left out, and the rest is served', async ({ change }) => {
+  ])('a run.json with $name is ignored, and the rest is served', async ({ change }) => {
     const { dataDir, id, run } = await folder()
     const odd = createId()
     mkdirSync(join(dataDir, 'runs', odd), { recursive: true })
@@ -80,7 +80,7 @@ describe('files of the data folder that are not what was written there', () => {
     },
     { name: "another grid's id", change: (grid) => ({ ...grid, id: 'abc' }) },
     { name: 'an unknown status', change: (grid) => ({ ...grid, status: 7 }) }
-  ])('a grid with $name is left out', async ({ change }) => {
+  ])('a grid with $name is ignored', async ({ change }) => {
     const { dataDir, grid } = await folder()
     const odd = createId()
     writeFileSync(join(dataDir, 'grids', `${odd}.json`), JSON.stringify(change({ ...grid, id: odd })))
@@ -91,7 +91,7 @@ describe('files of the data folder that are not what was written there', () => {
   })
 
   test.each(['[]', '{}', 'null', '{"pid":1,"startTime":"x"}', '{"pid":"2","startTime":"x"}', '{'])(
-    'a process %s is left out, and nothing is ended',
+    'a process %s is ignored, and nothing is ended',
     async (text) => {
       const { dataDir } = await folder()
       for (const file of [join(dataDir, 'processes', '77.json'), join(dataDir, 'service.json')])
@@ -103,7 +103,7 @@ describe('files of the data folder that are not what was written there', () => {
     }
   )
 
-  test('folders and files in the wrong places are left out', async () => {
+  test('folders and files in the wrong places are ignored', async () => {
     const { dataDir, id } = await folder()
     mkdirSync(join(dataDir, 'grids', 'folder.json'), { recursive: true })
     mkdirSync(join(dataDir, 'runs', 'empty'), { recursive: true })

@@ -93,7 +93,7 @@ describe('what is around a threshold', () => {
       [7, 'warn', 'mean<1s']
     ])
   })
-  test.each(['', '\n\n', ' # p95 < 1s', '\r\n'])('%j holds no threshold and no problem', (text) => {
+  test.each(['', '\n\n', ' # p95 < 1s', '\r\n'])('%j has no threshold and no problem', (text) => {
     expect(parseThresholds(text)).toEqual({ thresholds: [], problems: [] })
   })
   test('space is free between the parts', () => {
@@ -257,7 +257,7 @@ describe('the message', () => {
     expect(parseThresholds(`p95{${'label="a",'.repeat(500)}grid="x"} < 1s`).problems).toHaveLength(10)
     expect(parseThresholds(`p95 < 5${'x'.repeat(5000)}`).problems[0]!.length).toBeLessThan(300)
   })
-  test('holds no control characters', () => {
+  test('has no control characters', () => {
     expect(parseThresholds('p95\u001b[31m < 1s\u0007').problems.join('')).not.toMatch(/[^\P{Cc}\n]/u)
   })
 })

@@ -25,7 +25,7 @@ describe('holds', () => {
     ['a rate in minutes', 'throughput >= 100/min', 5 / 3],
     ['a mean of means', 'mean <= 300ms', (0.1 + 0.2) * 1000],
     ['nothing at all', 'failures == 0', 0]
-  ])('%s is equal but for the noise of arithmetic', (_, line, value) => {
+  ])('%s is equal except for rounding noise', (_, line, value) => {
     expect(holds(value, parse(line))).toBe(true)
   })
   test.each([

@@ -334,7 +334,7 @@ describe('numbers that are missing in some scopes', () => {
       reason: 'p95 of bad is 1,240 ms, must be < 800 ms: 55 % over; broken in 1 of 3 scopes, unknown in 1'
     })
   })
-  test('without a broken one they leave it open', () => {
+  test('without a broken one they make it inconclusive', () => {
     expect(judge('p95{label="*"} < 800ms', makeEvidence({ measurements: makeMixed(700) }))).toMatchObject({
       verdict: 'inconclusive',
       actual: undefined,
@@ -370,7 +370,7 @@ describe('never a false pass', () => {
       reason: expect.stringMatching(/^\S+ is unknown: the CSV of grid g1 never came$/u)
     })
   })
-  test('without measurements and without a word why', () => {
+  test('without measurements and without a reason', () => {
     expect(judge('p95 < 1s', makeEvidence({ measurements: undefined })).reason).toBe(
       'p95 is unknown: there are no measurements'
     )
@@ -396,7 +396,7 @@ describe('never a false pass', () => {
     const judgement = judgeSamples(line, makeSamples([1]), { changeFigures: withSamples })
     expect(judgement).toMatchObject({ verdict: 'inconclusive', actual: undefined, margin: undefined })
   })
-  test('figures beyond what can be are not judged', () => {
+  test('impossible figures are not judged', () => {
     const changeFigures = { errorRate: 1.5 }
     expect(judgeSamples('error_rate > 1%', makeSamples([1]), { changeFigures }).reason).toBe(
       'error_rate is unknown: the result is 1.5, which is impossible'
@@ -444,7 +444,7 @@ describe('never a false pass', () => {
       reason
     })
   })
-  test('a breach in a part of the samples is no breach yet', () => {
+  test('a breach in part of the samples is not a breach yet', () => {
     const sources = [makeSource({ problems: ['cut off'] })]
     expect(judgeSamples('p95 < 1s', makeSamples([5000]), { sources }).verdict).toBe('inconclusive')
   })
@@ -454,7 +454,7 @@ describe('never a false pass', () => {
       /grid c .*; and 2 more; in what/u
     )
   })
-  test('a problem told beside the measurements counts too', () => {
+  test('a problem reported besides the measurements counts too', () => {
     const evidence = makeEvidence({ measurementsProblem: 'one of two CSVs never came' })
     expect(judge('samples > 1', evidence)).toMatchObject({
       verdict: 'inconclusive',

@@ -49,7 +49,7 @@ test('a grid without samples is found by itself, once', () => {
   expect(found).toHaveLength(4)
 })
 
-test('labels are not asked for where grid and region never meet', () => {
+test('labels are not looked up if grid and region do not match', () => {
   const measurements = makeMeasurements(SAMPLES)
   const asked: Scope[] = []
   const watched = {

@@ -41,12 +41,12 @@ describe('a thread group without a sample', () => {
     '${__P(users)}',
     '${__property(users,,0)}',
     '${__groovy(0)}'
-  ])('is told where its number of threads is %s', (threads) => {
+  ])('is reported if its number of threads is %s', (threads) => {
     expect(idleIn(plans.makePlan(good, idle(threads)))).toEqual([`the thread group idle ${WORDS}`])
     expect(idleIn(plans.makePlan(good, idle(threads)), ['idle 2-1'])).toEqual([])
   })
 
-  test('of a plugin is told, and found by the start of its threads’ names', () => {
+  test('of a plugin is reported, and found by the start of its thread names', () => {
     const plan = plans.makePlan(good, asKind('com.blazemeter.ConcurrencyThreadGroup', idle('1')))
     expect(idleIn(plan)).toEqual([`the thread group idle ${WORDS}`])
     expect(idleIn(plan, ['idle-ThreadStarter 2-1'])).toEqual([])
@@ -82,7 +82,7 @@ describe('a thread group without a sample', () => {
       'has a script that leaves no row',
       inside(plans.script('JSR223Sampler', 'x', { groovy: 'SampleResult.setIgnore()' }))
     ]
-  ])('is no matter where it %s', (_, group) => {
+  ])('does not matter if it %s', (_, group) => {
     expect(idleIn(plans.makePlan(good, group), [], { off: '0' })).toEqual([])
   })
 
@@ -93,12 +93,12 @@ describe('a thread group without a sample', () => {
     ).toHaveLength(1)
   })
 
-  test('is not told where one of another kind has its name: their threads cannot be told apart', () => {
+  test('is not reported if one of another kind has its name: their threads cannot be told apart', () => {
     const setUp = asKind('SetupThreadGroup', idle('1', 'twin'))
     expect(idleIn(plans.makePlan(good, setUp, idle('1', 'twin')), ['twin 1-1'])).toEqual([])
   })
 
-  test('is not told where threads are not named after groups, nor of a plan that cannot be read', () => {
+  test('is not reported if threads are not named after groups, nor for a plan that cannot be parsed', () => {
     expect(idleIn(plans.makePlan(good, idle('1')), ['somebody else'])).toEqual([])
     expect(idleIn('<jmeterTestPlan><hashTree><ThreadGroup testname="x">')).toEqual([])
     expect(idleIn('no plan')).toEqual([])

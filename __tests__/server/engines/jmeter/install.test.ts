@@ -76,14 +76,14 @@ describe('where JMeter is found', () => {
     })
   })
 
-  test('then jmeter on the path', async () => {
+  test('then jmeter on the PATH', async () => {
     writeScript(join(tools, 'jmeter'), ['echo 1.2.3'])
     mkdirSync(installed(), { recursive: true })
     writeFileSync(join(installed(), 'complete'), '')
     expect(await find({ JMETER_HOME: '' })).toMatchObject({ file: join(tools, 'jmeter'), version: '1.2.3' })
   })
 
-  test('being asked for its version it leaves no log in the working directory, as JMeter does unless told otherwise', async () => {
+  test('printing its version leaves no log in the working directory, as JMeter does by default', async () => {
     writeScript(join(tools, 'jmeter'), [
       'log=jmeter.log; [ "$2" != -j ] || log=$3',
       'echo started > "$log"; echo 1.2.3'
@@ -210,7 +210,7 @@ describe('an installation', () => {
     expect(lines).toEqual([])
   })
 
-  test('is never a silent wait', async () => {
+  test('reports its progress', async () => {
     writeJava()
     writeMaven(REQUIRED_JARS, ['/bin/sleep 0.5'])
     await find({}, 100)
@@ -247,7 +247,7 @@ describe('an installation', () => {
     expect(await find()).toMatchObject({ origin: installed() })
   })
 
-  test('what was left half-done is not taken for a good one', async () => {
+  test('an incomplete installation is not used', async () => {
     writeJava()
     writeMaven()
     mkdirSync(join(installed(), 'lib'), { recursive: true })

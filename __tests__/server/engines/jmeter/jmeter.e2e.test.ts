@@ -76,7 +76,7 @@ describeWithJava(`real JMeter${hasJava ? '' : ' (skipped: there is no java on th
   }
 
   test(
-    'could not render could not render the page of a run shows what JMeter has written while it goes on',
+    'the page of a run shows what JMeter has written while it goes on',
     async () => {
       const watched = await services.start({ ...WITH_PAGES, engine: 'jmeter' })
       const cookie = await visit(watched)
@@ -139,7 +139,7 @@ describeWithJava(`real JMeter${hasJava ? '' : ' (skipped: there is no java on th
   )
 
   test(
-    'a plan that cannot be loaded: problem, in the words of JMeter',
+    "a plan that cannot be loaded: problem, with JMeter's message",
     async () => {
       const run = await finishRun(service, formOf({}, specFields(), '<jmeterTestPlan><oops'))
       expect(run.json.status).toBe('problem')
@@ -150,7 +150,7 @@ describeWithJava(`real JMeter${hasJava ? '' : ' (skipped: there is no java on th
   )
 
   test(
-    'a file that is no plan: problem, with the cause',
+    'a file that is not a plan: problem, with the cause',
     async () => {
       const run = await finishRun(service, formOf({}, specFields(), 'hello'))
       expect(run.json.remote_errors).toContain('only whitespace content allowed before start tag')
@@ -159,7 +159,7 @@ describeWithJava(`real JMeter${hasJava ? '' : ' (skipped: there is no java on th
   )
 
   test(
-    'a plugin that is not there is named, with what to do',
+    'a missing plugin is named, with what to do',
     async () => {
       const name = 'kg.apc.jmeter.threads.SteppingThreadGroup'
       const plan = PLAN.replace('<ThreadGroup ', `<${name} `).replace('</ThreadGroup>', `</${name}>`)
@@ -209,7 +209,7 @@ describeWithJava(`real JMeter${hasJava ? '' : ' (skipped: there is no java on th
   )
 
   test(
-    'hosts lead elsewhere, and other names still resolve',
+    'overridden hosts resolve elsewhere, and other names still resolve',
     async () => {
       const domain = '<stringProp name="HTTPSampler.domain">localhost</stringProp>'
       const path = '<stringProp name="HTTPSampler.path">/search</stringProp>'

@@ -305,7 +305,7 @@ describe('how JMeter ends', () => {
     )
   })
 
-  test('on a full disk: JMeter goes on without writing samples, and one line tells', async () => {
+  test('on a full disk: JMeter continues without writing samples, and one line says so', async () => {
     const service = await startStandIn([
       writeSample('home'),
       logLine('WARN o.a.j.r.ResultCollector: Problem detected during use of $samples')
@@ -315,7 +315,7 @@ describe('how JMeter ends', () => {
     )
   })
 
-  test('on a full disk that takes no log either: the console tells', async () => {
+  test('on a full disk that takes no log either: the console says so', async () => {
     const service = await startStandIn([
       writeSample('home'),
       'echo "main ERROR Unable to write to stream jmeter.log for appender jmeter-log"'
@@ -325,7 +325,7 @@ describe('how JMeter ends', () => {
     )
   })
 
-  test('badly on one of two nodes: problem, with its words and what the other one measured', async () => {
+  test("with an error on one of two nodes: problem, with its message and the other one's samples", async () => {
     const dir = folders.create()
     const home = writeJMeter(folders.create(), [
       writeSample('home'),
@@ -357,7 +357,7 @@ describe('how JMeter ends', () => {
       lines: ['echo "An error occurred: no luck with correct-horse"; exit 1'],
       words: 'JMeter 9.8.7 could not run the plan (exit code 1): An error occurred: no luck with ***'
     }
-  ])('with a secret in its words when it $name: they are told without it', async ({ lines, words }) => {
+  ])('with a secret in its message when it $name: the secret is redacted', async ({ lines, words }) => {
     const service = await startStandIn(lines)
     const form = runForm({ override_parameters: '-Jshop.password=correct-horse' })
     expect((await finishRun(service, form)).json.remote_errors).toBe(words)
@@ -380,10 +380,10 @@ describe('how JMeter ends', () => {
   })
 })
 
-describe('the words of a failure', () => {
+describe('the message of a failure', () => {
   const jmeter = { file: 'j', args: [], version: '5.6.3', origin: '/opt/jmeter' }
 
-  test('the cause comes from the log where JMeter does not tell it', () => {
+  test('the cause comes from the log if JMeter does not print it', () => {
     const words = [
       'Error in NonGUIDriver com.thoughtworks.xstream.io.StreamException: ',
       'An error occurred: Error in NonGUIDriver '
@@ -471,7 +471,7 @@ describe('while JMeter is being looked for', () => {
     expect((await send(service, 'DELETE', `/grids/${uuid}`)).json.status).toBe('stopped')
   })
 
-  test('a grid whose tool cannot be had is stopped, and the log says why', async () => {
+  test('a grid whose tool is not available is stopped, and the log says why', async () => {
     const env = { PATH: process.env.PATH, JMETER_HOME: folders.create() }
     const service = await services.start({ engine: 'jmeter', env })
     const parts = SPEC.map(([key, value]): FormPart => [`grid[${key}]`, value])

@@ -61,7 +61,7 @@ describe('the entries of a log', () => {
     expect((await entriesOf(text)).map(({ level }) => level)).toEqual(['INFO', 'WARN', 'INFO'])
   })
 
-  test('of a file that is not there are none', async () => {
+  test('of a missing file are none', async () => {
     await readLogEntries(join(folders.create(), 'none'), () => expect('an entry').toBe('none'))
   })
 })
@@ -116,7 +116,7 @@ describe('the tail', () => {
     expect(await readTail(writeLog('first\nsecond\nthird\n'), 10)).toBe('third\n')
   })
 
-  test('of a file that is not there is empty', async () => {
+  test('of a missing file is empty', async () => {
     expect(await readTail(join(folders.create(), 'none'), 10)).toBe('')
   })
 })

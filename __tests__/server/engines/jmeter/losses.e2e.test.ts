@@ -84,7 +84,7 @@ describeWithJMeter(`what real JMeter leaves out with exit code 0${jmeterNote}`, 
   )
 
   test(
-    'files, includes, scripts, functions and classes that are not there are losses, each with what to do',
+    'missing files, includes, scripts, functions and classes are losses, each with what to do',
     async () => {
       const plan = plans.makePlan(
         good,
@@ -188,7 +188,7 @@ describeWithJMeter(`what real JMeter leaves out with exit code 0${jmeterNote}`, 
   )
 
   test(
-    'errors of samples and listeners are no losses, nor is an end that the plan wants',
+    'errors of samples and listeners are not losses, nor is an end that the plan asks for',
     async () => {
       const plan = plans.makePlan(
         good,
@@ -246,7 +246,7 @@ describeWithJMeter(`what real JMeter leaves out with exit code 0${jmeterNote}`, 
   )
 
   test(
-    'a module that leads nowhere: the plan cannot be run, in the words of JMeter',
+    "a module that leads nowhere: the plan cannot be run, with JMeter's message",
     async () => {
       const ended = await run(
         plans.makePlan(good, plans.group('bad', [plans.sample('x'), plans.missingModule()]))

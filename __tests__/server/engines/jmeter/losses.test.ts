@@ -19,7 +19,7 @@ function findIn(...entries: readonly (string | readonly [string, string, string?
   return finder.end()
 }
 
-describe('load that was not made', () => {
+describe('load that was not generated', () => {
   test.each<{ name: string; entry: string | readonly [string, string, string?]; loss: string }>([
     {
       name: 'a data file of the upload in a folder that is put together at run time',
@@ -207,7 +207,7 @@ describe('load that was not made', () => {
   })
 })
 
-describe('the end that a plan wants after a failed sample', () => {
+describe('the stop that a plan asks for after a failed sample', () => {
   const start = (group: string, action: string): string[] => [
     `INFO o.a.j.e.StandardJMeterEngine: Starting 2 threads for group ${group}.`,
     `INFO o.a.j.e.StandardJMeterEngine: ${action}`
@@ -243,7 +243,7 @@ describe('the end that a plan wants after a failed sample', () => {
   })
 })
 
-describe('the end that a Result Status Action Handler wants after a failed sample', () => {
+describe('the stop that a Result Status Action Handler asks for after a failed sample', () => {
   const handler = (action: string, enabled = 'true'): string =>
     `<ResultAction guiclass="ResultActionGui" testname="stop" enabled="${enabled}">\n  <intProp name="OnError.action">${action}</intProp>\n</ResultAction>`
 
@@ -375,7 +375,7 @@ describe('no loss', () => {
   })
 })
 
-test('a plan without thread groups is not told where another loss tells why', () => {
+test('a plan without thread groups is not reported if another loss explains it', () => {
   const none = 'INFO o.a.j.e.StandardJMeterEngine: No enabled thread groups found'
   const include = [
     'WARN o.a.j.c.IncludeController: Including file "groups.jmx" failed for Include Controller "inc", unexpected error',
@@ -386,7 +386,7 @@ test('a plan without thread groups is not told where another loss tells why', ()
   ])
 })
 
-test('equal sentences are one with a count', () => {
+test('equal sentences are combined with a count', () => {
   const entry = ['ERROR o.a.j.t.JMeterThread: Test failed!', 'a.BException: x'] as const
   expect(findIn(entry, entry, entry).losses).toEqual(['JMeter: a thread ended with an error ("x") (3 times)'])
 })
