@@ -200,7 +200,7 @@ describe('a comment that is refused', () => {
     [
       'the pull request comes from a fork',
       'mallory/shop',
-      'A pull request from a fork has a token that can only read'
+      'A pull request from a fork gets a read-only token'
     ]
   ])('because %s is one warning; the verdict stands', async (_name, fullName, words) => {
     api.refuse(/./, 403, 'Resource not accessible by integration')

@@ -108,7 +108,7 @@ describe('two steps of one job', () => {
 })
 
 describe('gates that write at the same time', () => {
-  /** Calls of this kind wait until so many of them have come: what each does next is not seen by the others before. */
+  /** Blocks calls of this kind until this many have arrived: none sees what the others do next. */
   function meetAt(kind: RegExp, count: number): void {
     const before = stage.api.pause
     let come = 0

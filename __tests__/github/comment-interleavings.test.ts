@@ -7,8 +7,8 @@ import { answer } from '../support/step/github-api.js'
 import { Interleaving } from '../support/step/interleaving.js'
 
 /**
- * Gates with one key, whose calls reach GitHub in any order and as late as can be: after all have ended, every verdict of
- * the run stands in a comment, and the comments of the runs before have not piled up.
+ * Gates with the same key, whose calls reach GitHub in any order and as late as possible: after all have ended, every
+ * verdict of the run is in a comment, and the comments of earlier runs have not piled up.
  */
 const stage = setCommentStage()
 
@@ -29,7 +29,7 @@ const KINDS: [name: string, kind: Kind][] = [
   ]
 ]
 
-/** The verdicts that stand in comments of this run. */
+/** The verdicts in comments of this run. */
 function verdictsOf(run: number): string[] {
   return stage.api
     .of(PULL)

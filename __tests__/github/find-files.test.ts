@@ -7,7 +7,7 @@ import { createFindFiles } from '../../src/github/find-files.js'
 let root: string
 
 beforeEach(async () => {
-  // The toolkit tells the debug log where it looks.
+  // The toolkit writes where it looks to the debug log.
   jest.spyOn(process.stdout, 'write').mockReturnValue(true)
   root = await realpath(await mkdtemp(join(tmpdir(), 'find-')))
 })
@@ -84,7 +84,7 @@ describe('a workspace whose own name looks like a pattern', () => {
     'ünï'
   ])('%s', async (name) => {
     const workspace = await makeWorkspace(name, FILES)
-    // Would be found in its place, were the name taken for a pattern.
+    // Would be found instead if the name were used as a pattern.
     await makeWorkspace('abc', FILES)
     await makeWorkspace('whatx', FILES)
     await makeWorkspace('star', FILES)

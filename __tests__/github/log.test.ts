@@ -30,7 +30,7 @@ const HOSTILE = [
 
 test('the oracle takes them for commands', () => {
   const missed = HOSTILE.filter((text) => readCommands(text).length === 0)
-  // The runner itself ignores these two; they are defused all the same.
+  // The runner itself ignores these two; they are escaped anyway.
   expect(missed).toEqual(['\ufeff::warning::by a mark', 'fine\u2028::error::after a line separator'])
 })
 
@@ -39,7 +39,7 @@ describe('escaped text', () => {
     const defused = defuse(text)
     expect(readCommands(defused)).toEqual([])
     expect(defused).not.toMatch(/##\[|^\s*::/m)
-    // Nothing but spaces comes and goes.
+    // Only spaces are added and removed.
     expect(defused.replace(/\s/g, '')).toBe(text.replace(/[\s\u0085]/g, ''))
   })
 

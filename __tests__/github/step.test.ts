@@ -74,7 +74,7 @@ describe('the state of the step', () => {
     step.saveState(makeState({ token: 'a\nstep<<EOF\nb' }))
     const saved = readCommandFile('GITHUB_STATE')
     expect(saved.map(([name]) => name)).toEqual(['step', 'step'])
-    // The runner hands the last value of a name on.
+    // The runner passes on the last value of a name.
     process.env.STATE_step = saved.at(-1)![1]
     expect(step.loadState()).toEqual(makeState({ token: 'a\nstep<<EOF\nb' }))
   })
@@ -205,7 +205,7 @@ describe('a place of the runner that is not as it should be: what happened, and 
   const writers = {
     GITHUB_OUTPUT: () => Promise.resolve().then(() => step.setOutput('verdict', 'passed')),
     GITHUB_STATE: () => Promise.resolve().then(() => step.saveState(makeState())),
-    // The toolkit keeps the path that it has found, so that only a fresh one shows what a first write does.
+    // The toolkit caches the path, so only a fresh instance shows what a first write does.
     GITHUB_STEP_SUMMARY: () => {
       Reflect.deleteProperty(core.summary, '_filePath')
       return step.writeSummary('## One')

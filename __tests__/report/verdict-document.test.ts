@@ -36,7 +36,7 @@ const MEASURED = makeMeasurements(
   }
 )
 
-/** Every scope has figures; labels as many as asked for. */
+/** Every scope has figures; as many labels as requested. */
 function makeMany(changes: Partial<Pick<Measurements, 'labels' | 'regions' | 'grids'>>): Measurements {
   const figures = makeFigures(makeSamples([100, 200]))
   return { ...makeMeasurements([]), figures: () => figures, ...changes }

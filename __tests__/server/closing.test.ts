@@ -22,7 +22,7 @@ afterEach(async () => {
 
 type Started = Awaited<ReturnType<typeof services.start>>
 
-/** A run under way, of which one sample was taken on each node. */
+/** A run in progress with one sample recorded on each node. */
 async function startRun(nodes = '1'): Promise<{ service: Started; id: string }> {
   const pidFile = join(folders.create(), 'pids')
   const home = writeJMeter(folders.create(), runEndlessly(`${pidFile}-$$`))
@@ -56,7 +56,7 @@ describe('a service that is closed', () => {
     'with no time left leaves the samples of %s nodes for the next start',
     async (nodes) => {
       const { service, id } = await startRun(nodes)
-      // Over before the tools have ended.
+      // It times out before the tools have ended.
       await service.close({ withinMs: 0 })
       expect(readdirSync(nodesOf(service, id)).filter((name) => name.endsWith('.csv'))).toHaveLength(
         Number(nodes)
@@ -87,7 +87,7 @@ describe('a service that is closed', () => {
 })
 
 describe('a service that was killed', () => {
-  /** What a kill leaves of a run that had come to its end. */
+  /** What a kill leaves of a run that had ended. */
   async function rewind(): Promise<{ service: Started; id: string; csv: string; grid: string }> {
     const service = await services.start()
     const run = await finishRun(service)

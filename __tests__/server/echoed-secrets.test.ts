@@ -44,7 +44,7 @@ test.each(['1', '2'])('a secret that %s node(s) echo is in no results and on no 
   const { text } = await get(service, `/runs/${run.json.uuid}/result.csv`)
   expect(text.match(/,no \*{10},.*,http:\/\/h\/\?k=\*{10},/g)).toHaveLength(Number(nodes))
   expect(text).not.toContain(SECRET)
-  // A word of the plan and a common one are no secrets.
+  // A word from the plan and a common one are not secrets.
   expect(text).toContain(',check & out,')
   expect(text).toContain(',lost password,')
   const cookie = await visit(service)

@@ -54,7 +54,7 @@ async function readPids(pidFile: string): Promise<number[]> {
   return readFileSync(pidFile, 'utf8').trim().split(' ').map(Number)
 }
 
-/** A folder in the place of the draft: the file cannot be written, whoever tries. */
+/** A folder instead of the temporary file: the file cannot be written, not even by root. */
 function block(file: string): { free(): void } {
   const draft = `${file}.${process.pid}.new`
   mkdirSync(join(draft, 'in the way'), { recursive: true })
@@ -235,7 +235,7 @@ describeOnDisk(`a disk that is really full${note}`, () => {
     expect(run.json.remote_errors).toContain('was cut off after 1 min')
     expect(pids.map(isAlive)).toEqual([false, false])
     expect(service.lines.filter((line) => line.startsWith(CANNOT_WRITE))).not.toEqual([])
-    // What was measured has moved to its place, which takes no room.
+    // The results have been moved, which takes no space.
     expect((await get(service, `/runs/${id}/result.csv`)).text).toContain(',endless,')
     disk.free()
     clock.advance(5000)

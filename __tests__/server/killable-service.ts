@@ -20,7 +20,7 @@ export interface KillableService extends Service {
   kill(): Promise<void>
 }
 
-/** Services in processes of their own, which can be killed without a chance to tidy up. */
+/** Services in their own processes, which can be killed without a chance to clean up. */
 export function createKillable(): {
   start(dataDir: string, home: string): Promise<KillableService>
   killAll(): void

@@ -24,7 +24,7 @@ afterAll(async () => {
   folders.remove()
 })
 
-/** Runs a stand-in on two nodes; `lines` may ask `$first`, which is true on one of them only. */
+/** Runs a stand-in on two nodes; `lines` may test `$first`, which is true on only one of them. */
 async function runOnTwo(
   lines: readonly string[],
   fields: Record<string, string> = {},

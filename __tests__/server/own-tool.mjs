@@ -1,4 +1,4 @@
-// Runs a tool as its owner, to be killed: the file comes as the argument, what is to be known goes out as JSON lines.
+// Runs a tool as its owner, to be killed: the file is the argument, the output is JSON lines.
 import { Processes } from '../../src/server/nodes/processes.ts'
 
 const say = (told) => process.stdout.write(`${JSON.stringify(told)}\n`)

@@ -1,4 +1,4 @@
-// A service in a process of its own, to be killed: options come as JSON, the address and the token go out as JSON.
+// A service in its own process, to be killed: options come as JSON, the address and the token go out as JSON.
 import { startService } from '../../src/server/server.ts'
 
 const options = JSON.parse(process.argv[2])

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 export const JTL_HEADER =
   'timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,failureMessage,bytes,sentBytes,grpThreads,allThreads,URL,Latency,IdleTime,Connect'
 
-/** Writes an executable script and answers its path. */
+/** Writes an executable script and returns its path. */
 export function writeScript(path: string, lines: readonly string[]): string {
   mkdirSync(join(path, '..'), { recursive: true })
   writeFileSync(path, ['#!/bin/sh', ...lines, ''].join('\n'))
@@ -12,7 +12,7 @@ export function writeScript(path: string, lines: readonly string[]): string {
   return path
 }
 
-/** The shell commands of a stand-in that ends at once, without the words that JMeter has for the end of a test. */
+/** The shell commands of a stand-in that exits at once, without JMeter's message for the end of a test. */
 export const HALT = 'trap - EXIT; exit 0'
 
 /** A stand-in for JMeter in a folder that `JMETER_HOME` can point to; `lines` run with the samples file as `$samples` and the tool's log as `$log`. */
@@ -37,7 +37,7 @@ export function writeJMeter(home: string, lines: readonly string[]): string {
 export const writeSample = (label: string): string =>
   `echo "$(date +%s)000,12,${label},200,OK,t 1-1,text,true,,1,1,1,1,null,12,0,1" >> "$samples"`
 
-/** A tool that starts a child, notes both process ids and goes on until it is ended. A deaf child ignores TERM. */
+/** A tool that starts a child, writes both process ids and runs until it is ended. A deaf child ignores TERM. */
 export const runEndlessly = (pidFile: string, child: 'deaf' | 'obedient' = 'obedient'): string[] => [
   `(${child === 'deaf' ? "trap '' TERM; " : ''}while :; do sleep 0.1; done) &`,
   // First, so that there is a sample once the ids can be read.

@@ -19,7 +19,7 @@ export const PLAN = `<?xml version="1.0" encoding="UTF-8"?>
 </hashTree></hashTree></hashTree></jmeterTestPlan>
 `
 
-/** The fields that tests look at, in documents of any kind. */
+/** The fields that tests read, in documents of any kind. */
 export interface Doc {
   readonly uuid: string
   readonly batch_id: string
@@ -44,7 +44,7 @@ export interface Doc {
   >
 }
 
-/** Where a service is, be it in this process or in another one. */
+/** The address of a service, in this process or in another one. */
 export type Address = Pick<Service, 'url' | 'token'>
 
 export interface Reply {
@@ -58,7 +58,7 @@ export interface Call {
   readonly headers?: Record<string, string>
   readonly body?: string | Buffer
   readonly token?: string | null
-  /** Leaves the length of the body untold. */
+  /** Does not send the length of the body. */
   readonly isChunked?: boolean
 }
 
@@ -75,7 +75,7 @@ export function createFolders(): { create(): string; remove(): void } {
   }
 }
 
-/** Starts services that are closed, and their folders removed, by one call. */
+/** Starts services; one call closes them and removes their folders. */
 export function createServices(): {
   start(options?: Partial<ServiceOptions>): Promise<EmbeddedService & { lines: string[]; dataDir: string }>
   closeAll(): Promise<void>
@@ -102,7 +102,7 @@ export function createServices(): {
   }
 }
 
-/** A request as it goes over the wire, with any header a test likes. */
+/** A request as it goes over the wire, with arbitrary headers. */
 export function send(service: Address, method: string, path: string, call: Call = {}): Promise<Reply> {
   const { port } = new URL(service.url)
   const token = call.token === undefined ? service.token : call.token
@@ -143,7 +143,7 @@ function lengthOf(body: string | Buffer | undefined): Record<string, string> {
   return body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }
 }
 
-/** What is no JSON has no fields. */
+/** A body that is not JSON has no fields. */
 function parseDocument(text: string): Doc {
   try {
     return JSON.parse(text) as Doc
@@ -209,14 +209,14 @@ export function runForm(
   ]
 }
 
-/** Creates a run by a form and answers its id. */
+/** Creates a run with a form and returns its id. */
 export async function createRun(service: Address, parts: readonly FormPart[] = runForm()): Promise<string> {
   const reply = await postForm(service, '/runs', parts)
   if (reply.status !== 201) throw new Error(`no run was created: ${reply.status} ${reply.text}`)
   return reply.json.uuid
 }
 
-/** Looks until something holds that no reply tells. */
+/** Polls for something that no reply shows. */
 export async function until(holds: () => boolean): Promise<void> {
   for (let tries = 0; !holds(); tries++) {
     if (tries > 1500) throw new Error('it never came to pass')
@@ -224,7 +224,7 @@ export async function until(holds: () => boolean): Promise<void> {
   }
 }
 
-/** Looks until a document of the path has one of the statuses. */
+/** Polls until the document at the path has one of the statuses. */
 export async function waitForStatus(
   service: Address,
   path: string,
@@ -245,7 +245,7 @@ export async function finishRun(service: Address, parts: readonly FormPart[] = r
   return waitForStatus(service, `/runs/${id}`, ['finished', 'problem'])
 }
 
-/** A clock whose hands are moved by the test. */
+/** A manual clock. */
 export class ManualClock implements Clock {
   private readonly timers = new Map<number, { atMs: number; act: () => void }>()
   private count = 0

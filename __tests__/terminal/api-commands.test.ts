@@ -37,7 +37,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 
-/** By the client itself: no command of the API's makes a run, the gate does. */
+/** With the client itself: no API command creates a run, the gate does. */
 async function makeFinishedRun(): Promise<string> {
   const plan = join(folder, 'plan.jmx')
   writeFileSync(plan, '<HTTPSamplerProxy testname="home" enabled="true">')

@@ -7,7 +7,7 @@ import { COMMANDS, runCommandLine } from '../../src/terminal/commands.js'
 import { FakeService, sampleCsv } from '../support/fake-service.js'
 import { makeWorld } from './make-world.js'
 
-/** A flag that is taken and does nothing ends green without evidence: each must change what the command does or says. */
+/** A flag that is accepted and does nothing passes without evidence: each must change what the command does or prints. */
 
 const GRID =
   '{ region: us-east-1, instance_quantity: 2, instance_type: m5.large, infrastructure: demand, stop_after: 60 }'
@@ -19,7 +19,7 @@ afterEach(async () => {
   for (const end of ends.splice(0)) await end()
 })
 
-/** Everything that can be seen of a command, without what differs from time to time. */
+/** Everything visible of a command, without what differs from time to time. */
 async function observe(args: readonly string[]): Promise<unknown> {
   const service = await new FakeService().start()
   service.statuses = ['finished']
@@ -139,7 +139,7 @@ const ROWS: readonly Row[] = [
   row('run', ['run', ...CONNECT, '--output', 'out'], ['--run-id', RUN]),
   row('run', ['run', ...CONNECT, '--output', 'out'], ['--repeat', RUN]),
   row('run', REMOTE, ['--wait', 'false']),
-  // What these three do takes a while, or a signal: that they are read is shown by a value that is refused.
+  // What these three do takes a while, or a signal: a rejected value shows that they are read.
   row('run', REMOTE, ['--timeout', 'soon']),
   row('run', REMOTE, ['--poll-interval', 'often']),
   row('run', REMOTE, ['--stop-on-cancel', 'perhaps']),

@@ -24,7 +24,7 @@ export interface TestWorld extends CommandPorts {
 
 const absent = (): Promise<never> => Promise.reject(new Error('there is none here'))
 
-/** Ports with nothing in it: what a test needs, it gives. */
+/** Empty ports: each test provides what it needs. */
 export function makeWorld(changes: Partial<CommandPorts> = {}): TestWorld {
   const cancellation = new AbortController()
   return {

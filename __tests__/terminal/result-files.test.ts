@@ -13,7 +13,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true }))
 
-/** Nothing is forbidden to root, so root is somebody else for a moment. */
+/** Root may read everything, so run as another user for a moment. */
 async function asOrdinaryUser<T>(act: () => Promise<T>): Promise<T> {
   const isRoot = process.geteuid?.() === 0
   if (isRoot) process.seteuid?.(NOBODY)

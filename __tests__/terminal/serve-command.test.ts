@@ -5,7 +5,7 @@ import type { ServeOptions } from '../../src/terminal/serve-command.js'
 import { makeWorld } from './make-world.js'
 import type { TestWorld } from './make-world.js'
 
-/** A service that is open until a signal comes, at once unless told otherwise. */
+/** A service that is open until a signal, which comes at once by default. */
 function makeServingWorld(
   changes: Partial<TestWorld> = {}
 ): TestWorld & { asked: ServeOptions[]; closed: number } {

@@ -42,7 +42,7 @@ export function makeSource(changes: Partial<Source> = {}): Source {
 }
 
 export interface MeasurementChanges extends Partial<Omit<Measurements, 'figures'>> {
-  /** Put in place of every scope's own figures. */
+  /** Overrides every scope's own figures. */
   readonly changeFigures?: Partial<Figures>
   readonly spanSeconds?: number
 }

@@ -74,7 +74,7 @@ describe('the charts', () => {
 })
 
 const problem = installMermaid()
-// A machine without a network may leave it out; a build that is to be trusted may not.
+// A machine without a network may skip it; CI may not.
 const isLeftOut = problem !== undefined && process.env.CI === undefined
 const describeParsed = isLeftOut ? describe.skip : describe
 
@@ -98,7 +98,7 @@ describeParsed(`Mermaid itself${isLeftOut ? ` (skipped: ${problem})` : ''}`, () 
     expect(Object.keys(said)).toEqual(['mermaid-11.4', 'mermaid'])
     for (const answers of Object.values(said)) {
       expect(answers.slice(0, -1)).toEqual(diagrams.map(() => 'xychart'))
-      // Or it would take anything.
+      // Otherwise it would accept anything.
       expect(answers.at(-1)).toMatch(/^refused: Parse error/)
     }
   }, 120_000)

@@ -84,7 +84,7 @@ describe('the comment as it is kept on file', () => {
   test.each(GOLDENS)('%s', async (name, outcome, links, place) => {
     const path = new URL(`../../fixtures/comment/${name}.md`, import.meta.url)
     const text = renderComment(outcome, links, place)
-    // `UPDATE_GOLDENS=1 npm test -- comment` writes them anew; read the difference before it is committed.
+    // `UPDATE_GOLDENS=1 npm test -- comment` rewrites them; review the difference before committing it.
     if (process.env.UPDATE_GOLDENS === '1') {
       await mkdir(new URL('.', path), { recursive: true })
       await writeFile(path, text)

@@ -31,7 +31,7 @@ const UNDECIDED = makeJudgement({
   reason: 'apdex is unknown: the service gave none'
 })
 
-/** Two grids, a slow label, one that fails, and a course with both. */
+/** Two grids, a slow label, a failing one, and a time line with both. */
 const MEASURED = makeMeasurements(
   [
     ...makeSamples([100, 200, 300, 1240], { label: 'checkout', grid: 'grid1' }),
@@ -108,7 +108,7 @@ describe('the summary as it is kept on file', () => {
   test.each(GOLDENS)('%s', async (name, outcome, links) => {
     const path = new URL(`../../fixtures/summary/${name}.md`, import.meta.url)
     const text = renderSummary(outcome, links)
-    // `UPDATE_GOLDENS=1 npm test -- summary` writes them anew; read the difference before it is committed.
+    // `UPDATE_GOLDENS=1 npm test -- summary` rewrites them; review the difference before committing it.
     if (process.env.UPDATE_GOLDENS === '1') await writeFile(path, text)
     expect(text).toBe(await readFile(path, 'utf8'))
   })

@@ -45,7 +45,7 @@ describe('the document of the page', () => {
     const { views } = buildPageDocument(makePageOutcome(load))
     expect(views[0]!.labels).toHaveLength(1_200)
     expect(views[0]!.labelsLeftOut).toBe(0)
-    // 1,500 rows a grid: the first 300 labels have two of them.
+    // 1,500 rows per grid: the first 300 labels have two of them.
     expect(views[3]!.labels).toHaveLength(500)
     expect(views[3]!.labelsLeftOut).toBe(700)
     expect(views[3]!.labels.slice(0, 300).every(({ samples }) => samples === 2)).toBe(true)

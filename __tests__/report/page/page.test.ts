@@ -43,14 +43,14 @@ interface Element {
 
 interface ReadPage {
   readonly elements: readonly Element[]
-  /** What stands between the tags, scripts and styles left out. */
+  /** The text between the tags, without scripts and styles. */
   readonly text: string
   readonly styles: readonly string[]
   readonly scripts: readonly string[]
   readonly data: PageDocument
 }
 
-/** Reads a page as strictly as its writer should write it: every tag closed in its turn, every attribute quoted. */
+/** Parses a page strictly: every tag closed in order, every attribute quoted. */
 function readPage(page: string): ReadPage {
   expect(page.startsWith('<!doctype html>\n')).toBe(true)
   const contentOf = (pattern: RegExp): string[] =>

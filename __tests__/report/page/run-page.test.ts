@@ -6,7 +6,7 @@ import { measure } from '../../support/data/sample-csv.js'
 const START_MS = 1_700_000_000_000
 const PATHS = { eventsPath: '/runs/r/events', stopPath: '/runs/r/stop', homePath: '/' }
 
-/** Ten samples a second of 100 ms, one of them failed, for so many seconds; the last one has only begun. */
+/** Ten samples per second of 100 ms, one of them failed, for this many seconds; the last one has only begun. */
 function measureSeconds(seconds: number) {
   const rows = Array.from({ length: seconds * 10 + 1 }, (_, i) => {
     const atMs = START_MS + i * 100

@@ -199,7 +199,7 @@ describe('a CSV that JMeter wrote, against its own dashboard', () => {
     { sampleCount: number; errorCount: number; meanResTime: number; minResTime: number; maxResTime: number }
   >
   const measured = measure(read('samples.csv'))
-  // JMeter lists an empty transaction with no samples; here it is no label.
+  // JMeter lists an empty transaction with no samples; here it is not a label.
   const rows = Object.entries(statistics).filter(([, row]) => row.sampleCount > 0)
 
   test.each(rows)('%s', (label, row) => {

@@ -22,7 +22,7 @@ function scan(bytes: Uint8Array, kernelFrom: number, step = Infinity, countFromM
   return scanner.end()
 }
 
-/** The kernel may only ever be faster. */
+/** The kernel may only differ in speed. */
 function expectSame(bytes: Uint8Array, countFromMs?: number): void {
   const [counted, plain] = [0, Infinity].map((from) => scan(bytes, from, Infinity, countFromMs))
   // Jest compares typed arrays number by number, which takes longer than all the rest.

@@ -42,7 +42,7 @@ function put(name: string, text: string | Uint8Array, grid = 'g', region = 'r') 
   return { path, grid, region }
 }
 
-/** Rows whose message holds lines that look like rows themselves: what a guess gets wrong. */
+/** Rows whose message contains lines that look like rows themselves, so that guesses are wrong. */
 function makeTrickyCsv(rows: number): string {
   const fake = '1700000000000,99999,trap,true,\n'.repeat(40)
   const lines = Array.from({ length: rows }, (_, i) => `${1_700_000_000_000 + i},${i},a,false,"${fake}"\n`)

@@ -406,7 +406,7 @@ describe('transactions in a large CSV', () => {
       scanner.push(new TextEncoder().encode(line))
       return row > 9000 && row < 9010 ? [mergeScans([scanner.end()]).figures({})?.samples] : []
     })
-    // A request, its transaction, one that counts: it does so as long as no request of its own shows up.
+    // A request, its transaction, and one that counts, as long as none of its own requests shows up.
     expect(counts).toEqual([9001, 9001, 9002, 9003, 9003, 9004, 9005, 9005, 9006])
     expectAll(mergeScans([scanner.end()]))
   })

@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => services.closeAll())
 
-/** Sends bytes as they are and answers what comes back. */
+/** Sends raw bytes and returns the response. */
 async function sendRaw(request: string): Promise<{ status: number; body: string }> {
   const socket = connect(Number(new URL(service.url).port), '127.0.0.1')
   socket.write(request)

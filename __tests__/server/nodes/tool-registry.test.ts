@@ -41,7 +41,7 @@ function isAlive(pid: number): boolean {
   return readStartTime(pid) !== undefined
 }
 
-/** A service that has a tool at work, and the tool's process ids. */
+/** A service with a running tool, and the tool's process ids. */
 async function startTool(): Promise<KillableService> {
   const pidFile = join(folders.create(), 'pids')
   const home = writeJMeter(folders.create(), runEndlessly(pidFile, 'deaf'))

@@ -39,7 +39,7 @@ interface Owner {
   kill(signal: NodeJS.Signals): Promise<void>
 }
 
-/** A process of its own that runs a tool; the tool notes its process ids in the file that it is given. */
+/** A separate process that runs a tool; the tool writes its process ids to the given file. */
 async function startOwner(tool: readonly string[]): Promise<Owner> {
   const dir = folders.create()
   const pidFile = join(dir, 'pids')
@@ -109,7 +109,7 @@ describe('when the tool ends', () => {
 })
 
 describe('a watchdog whose owner ends', () => {
-  /** Somebody's group that is not to be touched. */
+  /** Another process group, which must not be touched. */
   function startStranger(): number {
     const stranger = spawn('sleep', ['600'], { detached: true, stdio: 'ignore' })
     started.push(stranger)

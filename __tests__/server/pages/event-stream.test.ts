@@ -8,7 +8,7 @@ import { parseEvents } from '../../support/parse-events.js'
 let server: Server | undefined
 afterEach(() => void server?.close())
 
-/** What a browser hears when these are sent. */
+/** What a browser receives when these are sent. */
 async function hear(sent: readonly string[]): Promise<string[]> {
   server = createServer((_request, raw) => {
     const stream = new EventStream({ raw, hijack: () => undefined } as unknown as FastifyReply)

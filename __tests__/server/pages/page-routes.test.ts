@@ -236,7 +236,7 @@ describe('a run in progress', () => {
     expect(first.response.headers['cache-control']).toBe('no-store')
     expect(await first.next()).toMatchObject({ headline: 'running', live: { elapsedMs: 0 } })
     expect(first.text()).toMatch(/^retry: 1000\n\ndata: \{/)
-    // The rehearsal writes what is due when its own time has moved; a look a second then finds it.
+    // The rehearsal writes its samples when its own clock has advanced; the next poll finds them.
     const step = setInterval(() => moving.advance(1000), 30)
     const later = await nextWhere(
       first,

@@ -11,7 +11,7 @@ export const WITH_PAGES: Pick<ServiceOptions, 'pages'> = {
 
 export const HTML = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
 
-/** Visits the address that the service prints, as a browser does, and answers the cookie it got. */
+/** Visits the address that the service prints, as a browser does, and returns the cookie it got. */
 export async function visit(service: Service): Promise<string> {
   const reply = await get(service, `/?token=${service.token}`, { token: null, headers: HTML })
   const [cookie] = reply.headers['set-cookie'] ?? []
@@ -22,9 +22,9 @@ export async function visit(service: Service): Promise<string> {
 
 export interface Listener {
   readonly response: IncomingMessage
-  /** All that came, as it came. */
+  /** Everything received, unchanged. */
   text(): string
-  /** The data of the next event, which is waited for; undefined when the stream has ended. */
+  /** Waits for the data of the next event; undefined if the stream has ended. */
   next(): Promise<unknown>
   close(): void
 }
@@ -69,7 +69,7 @@ function createListener(response: IncomingMessage): Listener {
   }
 }
 
-/** The next document of a run's page for which something holds. */
+/** The next document of a run's page that meets a condition. */
 export async function nextWhere(
   listener: Listener,
   holds: (document: PageDocument) => boolean

@@ -3,7 +3,7 @@ import type { EventStream } from '../../../src/server/pages/event-stream.js'
 import { type Sight, Watch } from '../../../src/server/pages/watch.js'
 import { ManualClock } from '../support.js'
 
-/** A browser that keeps what it hears. */
+/** A browser that records what it receives. */
 function makeStream(): { heard: string[]; stream: EventStream; leave: () => void } {
   const heard: string[] = []
   let leave = (): void => undefined
@@ -52,7 +52,7 @@ describe('a watch', () => {
     await settle()
     await pass(5000)
     expect(one.heard).toEqual(['1', '2', '3'])
-    // Who comes later is told at once what the others know.
+    // A later watcher immediately gets what the others know.
     expect(two.heard).toEqual(['2', '3'])
     one.leave()
     two.leave()

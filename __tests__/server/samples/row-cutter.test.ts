@@ -9,7 +9,7 @@ function cut(text: string, size: number): { rows: string; cutter: RowCutter } {
   for (let at = 0; at < bytes.length; at += size) {
     const piece = Buffer.from(bytes.subarray(at, at + size))
     rows.push(cutter.push(piece).toString())
-    // A reader uses its buffer again: nothing of it may be kept.
+    // A reader reuses its buffer: nothing of it may be kept.
     piece.fill(0)
   }
   return { rows: rows.join(''), cutter }
@@ -37,7 +37,7 @@ describe('a quote without an end', () => {
   test('is given up at a size that no row has, and what follows is counted, not kept', () => {
     const cutter = new RowCutter()
     expect(cutter.push(Buffer.from('h\n1,"')).toString()).toBe('h\n')
-    // Far more than a test has time for where each piece is joined to all that came before it.
+    // Would take far too long if each piece were joined to everything before it.
     const piece = Buffer.alloc(64 * 1024, 'a,b\n')
     const before = process.memoryUsage().arrayBuffers
     for (let i = 0; i < 3200; i++) expect(cutter.push(piece)).toHaveLength(0)

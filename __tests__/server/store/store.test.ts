@@ -12,7 +12,7 @@ afterAll(async () => {
   folders.remove()
 })
 
-/** A data folder with one finished run, and what its files hold. */
+/** A data folder with one finished run, and the content of its files. */
 async function makeFolder(): Promise<{
   dataDir: string
   id: string
@@ -125,7 +125,7 @@ describe('many runs', () => {
     const next = { ...run, id: createId(), sequence: store.nextSequence() } as RunRecord
     store.saveRun(next)
     expect(store.allRuns().map(({ sequence }) => sequence)).toEqual([2, 1])
-    // A change of a run that is known is no reason to sort again.
+    // Changing a known run is no reason to sort again.
     const listed = store.allRuns()
     next.status = 'problem'
     store.saveRun(next)

@@ -302,7 +302,7 @@ describe('random text', () => {
   const ODD = [' ', ' ', ' ', '\t', '\u00A0', '🚀', '\u0000', 'é', '\uD800', 'baseline', ':', '.']
   const ALL = [...PARTS, ...MARKS, ...ODD]
 
-  /** The grammar once more, as one expression: what it does not match must not become a threshold. */
+  /** The grammar again, as one expression: what it does not match must not become a threshold. */
   const NAME =
     '(?:apdex|error_rate|throughput|mean|median|p\\d+(?:\\.\\d+)?|min|max|samples|failures|concurrency)'
   const PAIR = '(?:label|region|grid)\\s*=\\s*"(?:[^"\\\\]|\\\\["\\\\*])*"'
@@ -333,7 +333,7 @@ describe('random text', () => {
     expect(
       parsed.filter(({ thresholds }) => !(thresholds[0]!.value >= 0 && thresholds[0]!.value < Infinity))
     ).toEqual([])
-    // Else the checks above would have had nothing to look at.
+    // Otherwise the checks above would have checked nothing.
     expect(parsed.length).toBeGreaterThan(500)
   })
 

@@ -24,7 +24,7 @@ beforeEach(() => {
   lines = []
 })
 
-/** Looks for JMeter on a path that has what the stand-ins need, and the stand-ins. */
+/** Looks for JMeter on a PATH that has what the stand-ins need, and the stand-ins. */
 function find(env: NodeJS.ProcessEnv = {}, progressEveryMs = 60_000): Promise<JMeter> {
   return findJMeter({
     env: { PATH: tools, RUNNER_TOOL_CACHE: cache, ...env },
@@ -37,7 +37,7 @@ function find(env: NodeJS.ProcessEnv = {}, progressEveryMs = 60_000): Promise<JM
 
 const writeJava = (): string => writeScript(join(tools, 'java'), ['echo "JMeter 5.6.3"'])
 
-/** A Maven that fetches what it is told to, in the shell's own words: nothing else is on its path. */
+/** A Maven that "downloads" what it is told to, with shell builtins only: nothing else is on its PATH. */
 function writeMaven(jars: readonly string[] = REQUIRED_JARS, lines: readonly string[] = []): void {
   const fetch = jars.map((jar) => `: > jars/${jar}; echo "Downloaded from somewhere: ${jar}"`)
   writeScript(join(tools, 'mvn'), [

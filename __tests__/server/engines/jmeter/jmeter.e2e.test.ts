@@ -131,7 +131,7 @@ describeWithJava(`real JMeter${hasJava ? '' : ' (skipped: there is no java on th
       const [first, second] = [await readRows(run, 0), await readRows(run, 1)]
       expect(first.length + second.length).toBe(shop.served())
       expect([...first, ...second].filter((row) => row.label === 'label')).toEqual([])
-      // Three users shared out over two nodes here, three on each of two nodes there.
+      // Three users divided among two nodes here, three on each of two nodes there.
       const report = await get(service, `/runs/${run.json.uuid}/report`)
       expect(report.json.summary).toContain('Up to 9 users across 2 grids in us-east-1, eu-west-1')
     },

@@ -119,7 +119,7 @@ describe('what JMeter is given', () => {
     ]
     const run = await finishRun(service, form)
     const csv = (await get(service, `/runs/${run.json.uuid}/result.csv`)).text
-    // The file in the folder is the one beside the plan, which the tool has written to.
+    // The file in the folder is the one next to the plan, which the tool has written to.
     expect(csv.split('\n')[1]).toBe('1,1,ada ada ,200,OK,t 1-1,text,true,,1,1,1,1,null,1,0,1')
   })
 
@@ -174,7 +174,7 @@ describe('what JMeter is given', () => {
       .trimEnd()
       .split('\n')
       .map((line) => line.split('=')[0])
-    // The shell of the stand-in adds the last few by itself.
+    // The stand-in's shell adds the last few by itself.
     const own = ['_', 'SHLVL', 'OLDPWD', 'PWD']
     expect(names.filter((name) => !own.includes(name!)).sort()).toEqual([
       'HOME',
@@ -446,7 +446,7 @@ describe('the names of samplers', () => {
 })
 
 describe('while JMeter is being looked for', () => {
-  /** A stand-in that takes its time to tell its version, as an installation does. */
+  /** A stand-in that is slow to print its version, like an installation. */
   const startSlow = async (): Promise<Awaited<ReturnType<typeof services.start>>> => {
     const home = folders.create()
     writeScript(join(home, 'bin', 'jmeter'), ['sleep 600'])

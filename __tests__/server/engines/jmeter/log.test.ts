@@ -66,7 +66,7 @@ describe('the entries of a log', () => {
   })
 })
 
-/** What reading takes at most beyond what was there before, in MB. */
+/** The maximum additional memory for reading, in MB. */
 async function peakMb(read: () => Promise<unknown>): Promise<number> {
   const memoryMb = (): number => process.memoryUsage().rss / 1024 ** 2
   const before = memoryMb()

@@ -24,7 +24,7 @@ describeWithJMeter(`what real JMeter leaves out with exit code 0${jmeterNote}`, 
 
   beforeAll(async () => {
     service = await services.start({ engine: 'jmeter' })
-    // Installs JMeter where there is none.
+    // Installs JMeter if there is none.
     await finishRun(service, runForm({}, specFields(), plans.makePlan(good)))
   }, INSTALL_MS)
   afterAll(() => services.closeAll())
@@ -50,7 +50,7 @@ describeWithJMeter(`what real JMeter leaves out with exit code 0${jmeterNote}`, 
 
   const linesOf = ({ json }: Reply): string[] => (json.remote_errors ?? '').split('\n').sort()
 
-  /** How often JMeter looks for a file is its own affair. */
+  /** How often JMeter looks for a file is up to JMeter. */
   const withoutCounts = (lines: readonly string[]): string[] =>
     lines.map((line) => line.replace(/ \(\d+ times\)$/, ''))
 
