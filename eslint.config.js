@@ -12,7 +12,7 @@ const MAY_IMPORT = {
   files: [],
   service: ['protocol'],
   github: ['gate', 'report'],
-  server: ['files', 'protocol', 'results'],
+  server: ['files', 'protocol', 'report', 'results'],
   terminal: ['files', 'gate', 'protocol', 'service', 'results', 'thresholds', 'report']
 }
 /** The same for the rooms within a room. What lies at the root of a room is for all of them. */

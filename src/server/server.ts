@@ -14,7 +14,7 @@ import { answerExpectations, answerUnreadable } from './api/malformed-requests.j
 import { keepLogs, type LogRequest } from './runs/keep-logs.js'
 import { keepSamples } from './runs/keep-samples.js'
 import { isPageRequest, PAGE_HEADERS } from './pages/page-access.js'
-import type { PageArtist } from './pages/pages.js'
+import type { Pages } from './pages/pages.js'
 import { endLeftoverGroup, Processes, type ProcessGroup } from './nodes/processes.js'
 import { FormFields } from './api/request-body.js'
 import { addRoutes } from './api/routes.js'
@@ -42,7 +42,7 @@ export interface ServiceOptions {
   readonly onProcess?: (group: ProcessGroup) => void
   readonly maxUploadBytes?: number
   /** Renders the web pages; without it there are none. Loaded with the first request for one. */
-  readonly pages?: () => Promise<PageArtist>
+  readonly pages?: () => Promise<Pages>
   readonly clock?: Clock
   readonly env?: NodeJS.ProcessEnv
 }
@@ -102,8 +102,8 @@ export async function startService(options: ServiceOptions): Promise<EmbeddedSer
     startedMs: clock.now(),
     baseUrl: () => `http://127.0.0.1:${port()}`
   }
-  const loadArtist = options.pages
-  const pages = loadArtist && new RunPages({ facts, clock, synthetic: engine.synthetic, log, loadArtist })
+  const loadPages = options.pages
+  const pages = loadPages && new RunPages({ facts, clock, synthetic: engine.synthetic, log, loadPages })
   addGuards(app, { token: facts.token, vendor: facts.words.vendor, port })
   addRoutes(app, {
     facts,

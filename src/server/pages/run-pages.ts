@@ -8,15 +8,11 @@ import { messageOf } from '../errors.js'
 import type { EventStream } from './event-stream.js'
 import { saysLoss } from '../runs/findings.js'
 import { SampleFollower } from './follow-samples.js'
-import type {
-  GridFacts,
-  PageArtist,
-  RenderedPage,
-  RunLine,
-  RunListPage,
-  RunPagePaths,
-  RunState
-} from './pages.js'
+import type { GridFacts } from '../../report/outcome.js'
+import type { PageDocument } from '../../report/page/document.js'
+import type { PagePaths } from '../../report/page/page.js'
+import type { RenderedPage, RunLine, RunListPage, RunState } from '../../report/page/served-pages.js'
+import type { Pages } from './pages.js'
 import { findRowSecrets } from '../runs/row-secrets.js'
 import { hasEnded, type RunRecord } from '../store/records.js'
 import { type Sight, Watch } from './watch.js'
@@ -32,7 +28,7 @@ interface Ports {
   readonly synthetic: boolean
   readonly log: (line: string) => void
   /** Loaded with the first request for a page. */
-  readonly loadArtist: () => Promise<PageArtist>
+  readonly loadPages: () => Promise<Pages>
 }
 
 /** The service's web pages: the list of runs, and a page per run, live while it runs. */
@@ -40,7 +36,7 @@ export class RunPages {
   readonly #runWatches = new Map<string, Watch>()
   /** By page of the list. */
   readonly #listWatches = new Map<number, Watch>()
-  readonly #drawings = new Map<string, Promise<object>>()
+  readonly #drawings = new Map<string, Promise<PageDocument>>()
 
   constructor(private readonly ports: Ports) {}
 
@@ -50,7 +46,7 @@ export class RunPages {
   }
 
   async listPage(page: number): Promise<RenderedPage> {
-    return (await this.ports.loadArtist()).renderListPage(this.#listOf(page), pathOfPage(LIST_EVENTS, page))
+    return (await this.ports.loadPages()).renderListPage(this.#listOf(page), pathOfPage(LIST_EVENTS, page))
   }
 
   watchList(page: number, stream: EventStream): void {
@@ -61,11 +57,11 @@ export class RunPages {
 
   /** A run in progress is shown without its figures; they come with the first event. */
   async runPage(run: RunRecord): Promise<RenderedPage> {
-    const artist = await this.ports.loadArtist()
+    const pages = await this.ports.loadPages()
     const drawing = hasEnded(run)
       ? await this.#drawEnded(run)
-      : artist.describeRun(await this.#stateOf(run, undefined))
-    return artist.renderRunPage(drawing, this.#pathsOf(run))
+      : pages.describeRun(await this.#stateOf(run, undefined))
+    return pages.renderRunPage(drawing, this.#pathsOf(run))
   }
 
   watchRun(run: RunRecord, stream: EventStream): void {
@@ -102,18 +98,18 @@ export class RunPages {
   }
 
   async #lookAtRun(run: RunRecord, follower: Promise<SampleFollower>): Promise<Sight> {
-    const artist = await this.ports.loadArtist()
+    const pages = await this.ports.loadPages()
     if (hasEnded(run)) return { data: JSON.stringify(await this.#drawEnded(run)), isLast: true }
     const state = await this.#stateOf(run, await (await follower).look())
-    return { data: JSON.stringify(artist.describeRun(state)), isLast: false }
+    return { data: JSON.stringify(pages.describeRun(state)), isLast: false }
   }
 
   async #lookAtList(page: number): Promise<Sight> {
-    const artist = await this.ports.loadArtist()
-    return { data: JSON.stringify(artist.renderRunList(this.#listOf(page))), isLast: false }
+    const pages = await this.ports.loadPages()
+    return { data: JSON.stringify(pages.renderRunList(this.#listOf(page))), isLast: false }
   }
 
-  #drawEnded(run: RunRecord): Promise<object> {
+  #drawEnded(run: RunRecord): Promise<PageDocument> {
     const known = this.#drawings.get(run.id)
     if (known) return known
     const drawing = this.#readEnded(run).catch((thrown: unknown) => {
@@ -126,7 +122,7 @@ export class RunPages {
     return drawing
   }
 
-  async #readEnded(run: RunRecord): Promise<object> {
+  async #readEnded(run: RunRecord): Promise<PageDocument> {
     const { store } = this.ports.facts
     const files = []
     for (const { id, spec } of store.gridsOf(run)) {
@@ -134,7 +130,7 @@ export class RunPages {
       if ((await sizeOf(path)) !== undefined) files.push({ path, grid: id, region: spec.region })
     }
     const measurements = files.length === 0 ? undefined : await scanFiles(files)
-    return (await this.ports.loadArtist()).describeRun(await this.#stateOf(run, measurements))
+    return (await this.ports.loadPages()).describeRun(await this.#stateOf(run, measurements))
   }
 
   async #stateOf(run: RunRecord, measurements: Measurements | undefined): Promise<RunState> {
@@ -218,7 +214,7 @@ export class RunPages {
     return `/${this.ports.facts.words.runs}/${run.id}`
   }
 
-  #pathsOf(run: RunRecord): RunPagePaths {
+  #pathsOf(run: RunRecord): Required<PagePaths> {
     const path = this.#pathOf(run)
     return { eventsPath: `${path}/events`, stopPath: `${path}/stop`, homePath: HOME }
   }
