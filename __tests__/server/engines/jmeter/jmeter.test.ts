@@ -264,7 +264,7 @@ describe('how JMeter ends', () => {
   })
 
   const LOST =
-    'load lost: JMeter ended before the end of the test, with exit code 0; does a script of the plan end it?'
+    'load lost: JMeter exited before the end of the test, with exit code 0; does a script in the plan end it?'
   const ENGINE = 'o.a.j.e.StandardJMeterEngine:'
   const END = 'Notifying test listeners of end of test'
   test.each([

@@ -134,7 +134,7 @@ async function installJMeter(home: string, java: string, ports: InstallPorts): P
     )
   }
   const folder = cacheFolder(ports.env)
-  ports.log(`Installing JMeter ${JMETER_VERSION} by Maven into ${home}, once; this may take some minutes`)
+  ports.log(`Installing JMeter ${JMETER_VERSION} with Maven into ${home}, once; this may take a few minutes`)
   makeFolder(folder)
   await removeAbandoned(folder)
   const draft = await mkdtemp(join(folder, 'installing-'))
