@@ -80,7 +80,7 @@ export class IdleGroups {
       const missing = count - undefinedVariables.length
       if (missing <= 0) return []
       return [
-        `${describe(name, missing, of)} recorded no samples; does the number of threads evaluate to 0, or does a condition prevent its requests??`
+        `${describe(name, missing, of)} recorded no samples; does the number of threads evaluate to 0, or does a condition prevent its requests?`
       ]
     })
   }
