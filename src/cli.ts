@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { rm } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { listenForSignals } from './gate/cancellation.js'
 import type { ProcessGroup } from './gate/step-state.js'
@@ -91,15 +90,7 @@ const ports: CommandPorts = {
       onProcess: onProcessGroup,
       ...(serviceName !== undefined && { serviceName })
     })
-    return {
-      ...service,
-      // What is worth keeping was collected; the service's data would be a second copy.
-      close: async ({ keepSamplesIn, ...end } = {}) => {
-        await service.close(end)
-        if (keepSamplesIn !== undefined) await service.keepSamples(keepSamplesIn)
-        await rm(dataDir, { recursive: true, force: true })
-      }
-    }
+    return (await import('./server/discard-on-close.js')).discardOnClose(service, dataDir)
   },
   serve: ({ dataDir, port, token, rehearse, serviceName, log }) =>
     startService({

@@ -1,4 +1,4 @@
-import { readFile, rm } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { listenForSignals } from './gate/cancellation.js'
 import { failsStep, failureMessage } from './gate/verdict/exit-code.js'
@@ -106,15 +106,7 @@ function createPorts(cancelled: AbortSignal): Ports {
         onProcess: onProcessGroup,
         ...(serviceName !== undefined && { serviceName })
       })
-      return {
-        ...service,
-        // What is worth keeping was collected; the service's data would be a second copy.
-        close: async ({ keepSamplesIn, ...end } = {}) => {
-          await service.close(end)
-          if (keepSamplesIn !== undefined) await service.keepSamples(keepSamplesIn)
-          await rm(dataDir, { recursive: true, force: true })
-        }
-      }
+      return (await import('./server/discard-on-close.js')).discardOnClose(service, dataDir)
     }
   }
 }
