@@ -64,13 +64,13 @@ describe('report of a CSV', () => {
   onLinux('into a folder that cannot be made ends at once', async () => {
     const { code, err } = await run(['report', 'load.csv', '--output', '/proc/x'])
     expect(code).toBe(2)
-    expect(err).toMatch(/^loadgate: the folder \/proc\/x could not be made: .*; give another folder$/m)
+    expect(err).toMatch(/^loadgate: the folder \/proc\/x could not be created: .*; choose another folder$/m)
   })
 
   test('into a file says that it is no folder', async () => {
     const { code, err } = await run(['report', 'load.csv', '--output', 'load.csv'])
     expect(code).toBe(2)
-    expect(err).toContain('load.csv is a file, not a folder; give another folder, or remove the file')
+    expect(err).toContain('load.csv is a file, not a folder; choose another folder, or remove the file')
   })
 })
 

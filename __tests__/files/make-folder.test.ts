@@ -34,7 +34,7 @@ describe('a folder that cannot be made is told with its path and what to do', ()
   const onLinux = process.platform === 'linux' ? test : test.skip
   onLinux.each(['/proc/x', '/proc/x/y/z'])('where the system lets nothing be made: %s', (path) => {
     expect(() => makeFolder(path)).toThrow(
-      /^the folder \/proc\/x\S* could not be made: ENOENT: .*; give another folder$/
+      /^the folder \/proc\/x\S* could not be created: ENOENT: .*; choose another folder$/
     )
   })
 
@@ -42,13 +42,13 @@ describe('a folder that cannot be made is told with its path and what to do', ()
     writeFileSync(join(place, 'file'), '')
     const file = join(place, 'file')
     expect(() => makeFolder(join(place, name))).toThrow(
-      `the folder ${join(place, name)} could not be made: ${file} is a file, not a folder; give another folder, or remove the file`
+      `the folder ${join(place, name)} could not be created: ${file} is a file, not a folder; choose another folder, or remove the file`
     )
   })
 
   test('where a link leads nowhere', () => {
     symlinkSync('nowhere', join(place, 'link'))
-    expect(() => makeFolder(join(place, 'link'))).toThrow(/^the folder .*link could not be made: EEXIST/)
+    expect(() => makeFolder(join(place, 'link'))).toThrow(/^the folder .*link could not be created: EEXIST/)
   })
 
   test('with the system’s own error', () => {

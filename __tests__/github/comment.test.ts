@@ -276,12 +276,12 @@ describe('which pull request', () => {
     [
       'not there',
       () => join(folder, 'gone'),
-      /^ENOENT: .*gone \(GITHUB_EVENT_PATH\) is not there; look for a step/
+      /^ENOENT: .*gone \(GITHUB_EVENT_PATH\) does not exist; check for a step/
     ],
     [
       'no JSON',
       () => join(folder, 'odd.json'),
-      /odd\.json \(GITHUB_EVENT_PATH\) holds no JSON; look for a step/
+      /odd\.json \(GITHUB_EVENT_PATH\) is not valid JSON; check for a step/
     ]
   ])('an event that is %s: what to do', async (_, path, words) => {
     await writeFile(join(folder, 'odd.json'), '{"half')
@@ -346,8 +346,8 @@ test('what takes too long ends with the signal', async () => {
   const ending = new AbortController()
   api.faults.push(({ path }) => {
     if (!path.endsWith('/comments')) return false
-    ending.abort(new Error('GitHub took too long to answer'))
+    ending.abort(new Error('GitHub took too long to respond'))
     return true
   })
-  await expect(comment({ signal: ending.signal })).rejects.toThrow('GitHub took too long to answer')
+  await expect(comment({ signal: ending.signal })).rejects.toThrow('GitHub took too long to respond')
 })

@@ -24,7 +24,7 @@ test('a full disk is told once, with what to do', async () => {
   expect(output.isLost()).toBe(true)
   expect(told).toEqual([
     expect.stringMatching(
-      /^standard output could not be written, so part of it is missing: the disk is full \(ENOSPC.*\); make room, or send it elsewhere, and call again$/
+      /^could not write to standard output, so part of it is missing: the disk is full \(ENOSPC.*\); free up space or redirect the output, then run the command again$/
     )
   ])
 })

@@ -1,7 +1,7 @@
 import { mkdirSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 
-/** Why a folder could not be made, with what to do; `code` is the system's. */
+/** Says why a folder could not be created and what to do; `code` is the system's error code. */
 export class FolderError extends Error {
   override name = 'FolderError'
   readonly code: string
@@ -13,8 +13,8 @@ export class FolderError extends Error {
 }
 
 /**
- * Makes a folder and those above it, unless they are there. Parent by parent: Node's own way asks again for ever where a system, as in
- * `/proc`, answers "not there" below a folder that is there.
+ * Creates a folder and its parents if they do not exist. One by one: Node's recursive mkdir loops forever if the system, as in `/proc`,
+ * returns ENOENT below a folder that exists.
  */
 export function makeFolder(path: string, options: { mode?: number } = {}): void {
   const folder = resolve(path)
@@ -25,7 +25,7 @@ export function makeFolder(path: string, options: { mode?: number } = {}): void 
   }
 }
 
-/** The folder and those above it that are not there, from the top on. */
+/** The folder and its parents that do not exist, topmost first. */
 function listMissing(folder: string): string[] {
   const parent = dirname(folder)
   if (isFolder(folder)) return []
@@ -36,7 +36,7 @@ function makeOne(folder: string, options: { mode?: number }): void {
   try {
     mkdirSync(folder, options)
   } catch (thrown) {
-    // Somebody else was quicker.
+    // Another process may have created it first.
     if (!isFolder(folder)) throw thrown
   }
 }
@@ -46,19 +46,22 @@ function isFolder(path: string): boolean {
 }
 
 function explain(folder: string, error: NodeJS.ErrnoException): FolderError {
-  const words = `the folder ${folder} could not be made`
+  const words = `the folder ${folder} could not be created`
   if (error.code === 'ENOSPC')
-    return new FolderError(`${words}: the disk is full (${error.message}); make room and try again`, error)
+    return new FolderError(
+      `${words}: the disk is full (${error.message}); free up space and try again`,
+      error
+    )
   const file = findFile(folder)
   if (file !== undefined)
     return new FolderError(
-      `${words}: ${file} is a file, not a folder; give another folder, or remove the file`,
+      `${words}: ${file} is a file, not a folder; choose another folder, or remove the file`,
       error
     )
-  return new FolderError(`${words}: ${error.message}; give another folder`, error)
+  return new FolderError(`${words}: ${error.message}; choose another folder`, error)
 }
 
-/** What is in the way: the path itself, or one above it. */
+/** The file in the way: the path itself, or one of its parents. */
 function findFile(path: string): string | undefined {
   const found = statIfAllowed(path)
   if (found !== undefined) return found.isDirectory() ? undefined : path

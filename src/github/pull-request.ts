@@ -42,7 +42,7 @@ async function ofEvent({
 
 type Event = { readonly pull_request?: { readonly number?: unknown; readonly head?: Head } | null } | null
 
-/** What the workflow run was started by, as the runner wrote it down. */
+/** The event that started the workflow run, from the file that the runner wrote. */
 async function readEvent(path: string): Promise<Event> {
   const name = 'GITHUB_EVENT_PATH'
   const text = await readFile(path, 'utf8').catch((thrown: unknown) => {
@@ -52,13 +52,13 @@ async function readEvent(path: string): Promise<Event> {
     return JSON.parse(text) as Event
   } catch (cause) {
     throw new RunnerFileError(
-      `${path} (${name}) holds no JSON; look for a step that writes to it, and do not set the variable in the workflow`,
+      `${path} (${name}) is not valid JSON; check for a step that writes to it, and do not set the variable in the workflow`,
       { cause }
     )
   }
 }
 
-/** The toolkit reads the event as it is loaded, and fails with words that name neither the file nor what to do. */
+/** The toolkit reads the event when it is loaded, and its error names neither the file nor what to do. */
 export async function assertEventReadable({
   GITHUB_EVENT_PATH: path = ''
 }: NodeJS.ProcessEnv): Promise<void> {

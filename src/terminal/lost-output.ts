@@ -1,13 +1,13 @@
 import type { Writable } from 'node:stream'
 
 export interface OutputWatch {
-  /** Whether something that was written is not there. */
+  /** Whether any output was lost. */
   isLost(): boolean
 }
 
 /**
- * Keeps the errors of standard output from ending the command: the work, and the end of its processes, go on. Whoever read it may have
- * gone (`| head`), which is no failure; with any other error, such as that of a full disk, the answer is not where it should be.
+ * Keeps errors on standard output from ending the command, so that it finishes its work and stops its processes. A closed pipe
+ * (`| head`) is not a failure; after any other error, such as a full disk, output is missing.
  */
 export function watchOutput(stream: Pick<Writable, 'on'>, tell: (words: string) => void): OutputWatch {
   let isLost = false
@@ -16,7 +16,7 @@ export function watchOutput(stream: Pick<Writable, 'on'>, tell: (words: string) 
     isLost = true
     const why = error.code === 'ENOSPC' ? `the disk is full (${error.message})` : error.message
     tell(
-      `standard output could not be written, so part of it is missing: ${why}; make room, or send it elsewhere, and call again`
+      `could not write to standard output, so part of it is missing: ${why}; free up space or redirect the output, then run the command again`
     )
   })
   return { isLost: () => isLost }
