@@ -143,7 +143,7 @@ describe('on a pull request', () => {
   test('no token is said once', async () => {
     const result = await push({ commit: '1'.repeat(40), inputs: { 'github-token': '' } })
     expect(result.outputs.verdict).toBe('passed')
-    expect(result.log.match(/There is no github-token/g)).toHaveLength(1)
+    expect(result.log.match(/No github-token, so no comment/g)).toHaveLength(1)
     expect(api.calls).toEqual([])
   })
 })

@@ -121,7 +121,11 @@ describe('a gate from files', () => {
       () => (stage.service.statuses = ['running', 'problem']),
       'ended as "problem"'
     ],
-    ['no sample', () => (stage.service.csv = () => `${sampleCsv().split('\n')[0] ?? ''}\n`), 'not one sample']
+    [
+      'no sample',
+      () => (stage.service.csv = () => `${sampleCsv().split('\n')[0] ?? ''}\n`),
+      'contain no samples'
+    ]
   ])('is inconclusive with %s', async (_name, arrange, message) => {
     // What may still come is waited for as long as the timeout.
     stage.step.inputs.timeout = '8s'

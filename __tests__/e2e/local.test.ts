@@ -209,7 +209,7 @@ describe('after a kill of main', () => {
   })
 })
 
-describe('what has no meaning on this runner is an error', () => {
+describe('what cannot be used on this runner is an error', () => {
   test('and all of it is told at once, before anything is started', async () => {
     const pidFile = join(step.folder, 'pids')
     step.env.JMETER_HOME = writeJMeter(join(step.folder, 'jmeter'), runEndlessly(pidFile))
@@ -218,9 +218,9 @@ describe('what has no meaning on this runner is an error', () => {
     expect([result.code, result.outputs.verdict]).toEqual([1, 'error'])
     for (const words of [
       'token: base-url: local takes no token; remove one of the two',
-      'run-id: has no meaning with base-url: local',
-      'repeat: has no meaning with base-url: local',
-      'wait: false has no meaning with base-url: local'
+      'run-id: cannot be used with base-url: local',
+      'repeat: cannot be used with base-url: local',
+      'wait: cannot be false with base-url: local'
     ])
       expect(result.log).toContain(words)
     expect(existsSync(pidFile)).toBe(false)

@@ -182,7 +182,7 @@ describe('an error that nothing waits for fails the step, through the log', () =
     Object.assign(stage.step.env, injectFault('throw Object.create(null)'))
     const { code, log } = await stage.step.main()
     expect(code).toBe(1)
-    expect(log).toContain('::error::Load gate error: something without words was thrown')
+    expect(log).toContain('::error::Load gate error: an error without a message was thrown')
   })
 
   test('on the command line, which ends its tools and exits with 2', async () => {

@@ -128,7 +128,7 @@ describe('load that was lost', () => {
     const result = await stage.step.main()
 
     expect(result.outputs.verdict).toBe('passed')
-    expect(result.log).toContain('::warning::The service reports an error of the run: node 2 was late')
+    expect(result.log).toContain('::warning::The service reports an error for the run: node 2 was late')
     expect(result.log).not.toMatch(/^::error::/m)
     expect(result.summary).toContain('The service says: node 2 was late')
     expect(verdictOf(result)).toMatchObject({ remote_errors: ['node 2 was late', '::error::boo'] })

@@ -10,7 +10,7 @@ test.each([
   [
     'what has no text',
     Object.create(null) as unknown,
-    { kind: 'error', message: 'something without words was thrown' }
+    { kind: 'error', message: 'an error without a message was thrown' }
   ]
 ])('%s', (_, thrown, failure) => {
   expect(failureOf(thrown)).toEqual(failure)

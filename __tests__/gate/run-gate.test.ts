@@ -162,7 +162,7 @@ describe('a run that comes to its end', () => {
     const outcome = await gate()
     expect(outcome.verdict).toBe('inconclusive')
     expect(outcome.reason).toMatch(
-      /^The CSV of grid g\d could not be had whole: .*JSON came where a CSV was due/
+      /^The CSV of grid g\d could not be downloaded completely: .*JSON came where a CSV was due/
     )
     expect(await readdir(join(ports.scratchDir, 'results'))).toContainEqual(expect.stringMatching(/\.csv$/))
     expect(ports.clock.elapsedMs).toBeGreaterThan(590_000)
@@ -171,7 +171,7 @@ describe('a run that comes to its end', () => {
 
   test('collecting takes no longer than the timeout', async () => {
     service.meet('report', ...many(faults.answer(404)))
-    expect((await gate({ timeoutMs: 100_000 })).reason).toMatch(/^The report could not be had/)
+    expect((await gate({ timeoutMs: 100_000 })).reason).toMatch(/^The report could not be downloaded/)
     expect(ports.clock.elapsedMs).toBeLessThan(130_000)
   })
 })
@@ -319,7 +319,7 @@ describe('an apdex that comes late', () => {
     nextLooks(none, faults.answer(200, { uuid: 'run1', status: 'problem', remote_errors: ['out of memory'] }))
     expect(await gate()).toMatchObject({
       verdict: 'inconclusive',
-      reason: 'The run ended as "problem", not as "finished". It says: out of memory'
+      reason: 'The run ended as "problem", not "finished". The service says: out of memory'
     })
   })
 })
@@ -338,7 +338,7 @@ describe('what the service says went wrong', () => {
     const outcome = await gate()
     expect(outcome).toMatchObject({ verdict: 'passed', remoteErrors: lines })
     expect(ports.log.of('warning')).toEqual(
-      lines.map((line) => `The service reports an error of the run: ${line}`)
+      lines.map((line) => `The service reports an error for the run: ${line}`)
     )
     const read = (name: string): Promise<string> => readFile(join(ports.scratchDir, name), 'utf8')
     expect(JSON.parse(await read('verdict.json'))).toMatchObject({ remote_errors: lines })
@@ -356,11 +356,11 @@ describe('what the service says went wrong', () => {
     await gate()
     const said = ports.log.of('warning').filter((line) => line.startsWith('The service reports'))
     expect(said).toEqual([
-      'The service reports an error of the run: load lost: node 2',
-      'The service reports an error of the run: java.lang.Error: a (30 lines of stack trace left out)',
-      'The service reports an error of the run: b',
-      'The service reports an error of the run: c',
-      'The service reports 2 more errors of the run; verdict.json has all of them.'
+      'The service reports an error for the run: load lost: node 2',
+      'The service reports an error for the run: java.lang.Error: a (30 lines of stack trace left out)',
+      'The service reports an error for the run: b',
+      'The service reports an error for the run: c',
+      'The service reports 2 more errors for the run; verdict.json lists them all.'
     ])
   })
 
@@ -678,7 +678,9 @@ describe('wait: false', () => {
   test('leaves the grids that were made to the run, and says so', async () => {
     await gate({ wait: false, grids: MIXED })
     expect(service.count('terminateGrid')).toBe(0)
-    expect(ports.log.of('info')).toContain('The grids made1 are left to the run; their stop_after ends them.')
+    expect(ports.log.of('info')).toContain(
+      'The grids made1 keep running with the run; their stop_after ends them.'
+    )
   })
 })
 
@@ -1019,7 +1021,9 @@ test('inputs without an effect are one warning in the log, and a note in the sum
   await gate({ ...EXISTING, unused: ['grids', 'threads'] })
   const warnings = ports.log.of('warning').filter((line) => line.includes('threads'))
   expect(warnings).toEqual([
-    'run-id judges a run that exists and is left as it is, so these inputs do not change it: grids, threads. Remove what is not meant for this step.'
+    'Ignored inputs: grids, threads (run-id judges an existing run as it is). Remove them from this step.'
   ])
-  expect(ports.summaries.join()).toContain('these inputs do not change it: grids, threads.')
+  expect(ports.summaries.join()).toContain(
+    '> Ignored inputs: grids, threads (run-id judges an existing run as it is).'
+  )
 })

@@ -32,7 +32,7 @@ describe('a disk that is full', () => {
     const { saved, fill } = makeLedger()
     fill()
     expect(() => saved.note({ marker: 'm' })).toThrow(
-      /^The state of the step could not be saved: ENOSPC: .* would not know what to stop, so the gate does not go on\./
+      /^The state of the step could not be saved: ENOSPC: .* would not know what to stop, so the gate stops here\./
     )
     expect(saved.state).toEqual(makeState())
   })

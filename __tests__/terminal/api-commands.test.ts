@@ -266,7 +266,7 @@ describe('grids', () => {
     {
       what: 'half a specification',
       grids: ['--grids', '{ region: us-east-1 }'],
-      words: 'lacks infrastructure, instance_quantity'
+      words: 'missing infrastructure, instance_quantity'
     }
   ])('create refuses $what', async ({ grids, words }) => {
     await expect(type(['grid', 'create', ...grids])).rejects.toThrow(words)
@@ -354,7 +354,7 @@ describe('failures are reported', () => {
       what: 'a time-out that is none',
       args: ['results', 'RUN', '--timeout', 'soon'],
       around: {},
-      words: '--timeout: "soon" is not accepted; give'
+      words: '--timeout: "soon" is invalid; expected'
     }
   ])('$what', async ({ args, around, words }) => {
     const typed = args.map((arg) => arg.replace('RUN', runId))

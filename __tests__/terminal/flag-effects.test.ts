@@ -234,7 +234,9 @@ describe('flags that have no effect together', () => {
 test('what a config file sets without an effect is a warning, since the file may serve other uses', async () => {
   expect(await observe([...REMOTE, '--wait', 'false', '--config', 'gate.yml'])).toMatchObject({
     end: 0,
-    out: expect.stringMatching(/^warning: wait: false leaves the run .*have no effect then: thresholds\./m)
+    out: expect.stringMatching(
+      /^warning: Ignored inputs: thresholds \(wait: false does not wait for the run\)\./m
+    )
   })
 })
 

@@ -117,7 +117,7 @@ describe('exit codes', () => {
   test('skipped, as a config file for forks says: 0', async () => {
     const ports = makeGateWorld()
     expect(await runCommandLine(['run', '--config', 'fork.yml'], ports)).toBe(0)
-    expect(ports.screen.out.text).toMatch(/^SKIPPED: there is no token here/)
+    expect(ports.screen.out.text).toMatch(/^SKIPPED: no token was given/)
     const scripted = makeGateWorld()
     await runCommandLine(['run', '--config', 'fork.yml', '--json'], scripted)
     expect(JSON.parse(scripted.screen.out.text)).toMatchObject({ verdict: 'skipped' })
@@ -301,17 +301,17 @@ describe('settings', () => {
     {
       what: 'a run id with local',
       args: ['--run-id', 'abc'],
-      words: 'run-id: has no meaning with base-url: local'
+      words: 'run-id: cannot be used with base-url: local'
     },
     {
       what: 'a repetition with local',
       args: ['--repeat', 'abc'],
-      words: 'repeat: has no meaning with base-url: local'
+      words: 'repeat: cannot be used with base-url: local'
     },
     {
       what: 'not waiting with local',
       args: ['--files', 'plan.jmx', '--wait', 'false'],
-      words: 'wait: false has no meaning'
+      words: 'wait: cannot be false'
     }
   ])('$what is refused before anything is started', async ({ args, words, token = '' }) => {
     const ports = makeGateWorld({ token })

@@ -1,4 +1,4 @@
-/** The story after the run's end, as one piece to load. */
+/** Everything needed after the end of the run, as one module to load lazily. */
 export { collect } from './collect/collect.js'
 export { conclude } from './verdict/conclude.js'
 export { closeGate } from './cleanup/close-gate.js'

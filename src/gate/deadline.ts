@@ -2,11 +2,11 @@ import type { Clock } from '../service/clock.js'
 
 export interface Deadline {
   readonly signal: AbortSignal
-  /** Lets go of the timer. */
+  /** Clears the timer. */
   release(): void
 }
 
-/** A signal that is aborted when the time is over, or when one of the others is. */
+/** Returns a signal that is aborted when the time has passed, or when one of the others is aborted. */
 export function startDeadline(
   clock: Clock,
   ms: number,

@@ -1,9 +1,9 @@
-/** The deadline for everything up to the run's end has passed. */
+/** The deadline for everything up to the end of the run has passed. */
 export class DeadlineError extends Error {
   override name = 'DeadlineError'
 }
 
-/** The job was cancelled: a signal came. */
+/** The job was cancelled by a signal. */
 export class CancelledError extends Error {
   override name = 'CancelledError'
   constructor(readonly signal: string) {
@@ -11,7 +11,7 @@ export class CancelledError extends Error {
   }
 }
 
-/** What kept the story from its end. */
+/** Why the gate could not continue. */
 export interface Failure {
   readonly kind: 'timed-out' | 'cancelled' | 'error'
   readonly message: string
@@ -23,11 +23,11 @@ export function failureOf(thrown: unknown): Failure {
   return { kind: 'error', message: messageOf(thrown) }
 }
 
-/** Anything can be thrown, also what has no text: telling of it must not throw again. */
+/** Anything can be thrown, even a value that cannot be converted to text: reporting it must not throw again. */
 export function messageOf(thrown: unknown): string {
   try {
     return thrown instanceof Error ? thrown.message : String(thrown)
   } catch {
-    return 'something without words was thrown'
+    return 'an error without a message was thrown'
   }
 }

@@ -14,21 +14,21 @@ import { watchRun } from './run/watch-run.js'
 import { formatDuration } from './settings/durations.js'
 import type { Settings } from './settings/settings.js'
 
-/** What is needed once the run has ended is loaded while it runs: the run is started sooner without it. */
+/** What is needed after the end of the run is loaded while it runs, so that the run starts sooner. */
 export const loadAfterRun = () => import('./after-run.js')
 
 const MINUTE = 60_000
 const LONGEST_COLLECTION_MS = 10 * MINUTE
-/** A run that ended badly may never have results; nobody waits ten minutes for them. */
+/** A run that failed may never have results, so ten minutes would be too long to wait. */
 const LONGEST_COLLECTION_AFTER_BAD_END_MS = MINUTE
-/** The embedded service has everything in place before it tells the end. */
+/** The embedded service has all results ready before it reports the end. */
 const LONGEST_LOCAL_COLLECTION_AFTER_BAD_END_MS = 3_000
-const STOP_ON_TROUBLE_MS = 3 * MINUTE
+const LONGEST_STOP_MS = 3 * MINUTE
 
-/** A run of which something is known. */
+/** Findings that include the run. */
 type Followed = Findings & { readonly run: Run }
 
-/** Start → watch → collect. Each step answers what it found, with what was found before it, and with its failure if there was one. */
+/** Start → watch → collect. Each step returns what is known so far, and its failure if there was one. */
 export async function followRun(gate: Gate): Promise<Findings> {
   const { ports, settings } = gate
   const beganMs = ports.clock.now()
@@ -55,7 +55,7 @@ async function start(gate: Gate, signal: AbortSignal): Promise<Findings> {
   let run: Run | undefined
   try {
     run = await startRun(gate, signal)
-    tellRun(gate, run)
+    announceRun(gate, run)
     void loadAfterRun()
     return gate.settings.wait ? { run } : leaveRunning(gate, run)
   } catch (thrown) {
@@ -63,8 +63,8 @@ async function start(gate: Gate, signal: AbortSignal): Promise<Findings> {
   }
 }
 
-/** At once: a person who waits wants to look at the run itself. */
-function tellRun({ ports, settings }: Gate, run: Run): void {
+/** Reported at once, so that people can open the run while it is in progress. */
+function announceRun({ ports, settings }: Gate, run: Run): void {
   const url = runUrl(settings, run) ?? ''
   ports.setOutput('run-id', run.id)
   ports.setOutput('run-url', url)
@@ -75,7 +75,7 @@ function leaveRunning({ ports, saved }: Gate, run: Run): Findings {
   saved.note({ cleanupDue: false })
   const { madeGrids } = saved.state
   if (madeGrids.length > 0)
-    ports.log.info(`The grids ${madeGrids.join(', ')} are left to the run; their stop_after ends them.`)
+    ports.log.info(`The grids ${madeGrids.join(', ')} keep running with the run; their stop_after ends them.`)
   return { run, isDetached: true }
 }
 
@@ -94,7 +94,7 @@ async function watch(
       durationSeconds: settings.durationSeconds,
       onProgress: (progress) => ports.onProgress?.(progress)
     })
-    // A run whose creation took long, or was looked for, may have run before the watch began.
+    // If creating the run took long, or it had to be looked up, it may have been running before the watch started.
     return { run: watched.run, watched: { ...watched, sinceMs: beganMs } }
   } catch (thrown) {
     return { run, failure: failureOf(thrown) }
@@ -109,7 +109,7 @@ async function collectResults(
   const { ports, settings } = gate
   const longestMs = longestCollectionMs(settings, findings.run)
   const deadline = startDeadline(ports.clock, Math.min(settings.timeoutMs, longestMs), {
-    error: new DeadlineError('The time for collecting the results is over.'),
+    error: new DeadlineError('Collecting the results timed out.'),
     others: [ports.cancelled]
   })
   try {
@@ -131,7 +131,7 @@ function longestCollectionMs({ target }: Settings, { status }: Run): number {
     : LONGEST_COLLECTION_AFTER_BAD_END_MS
 }
 
-/** The run is stopped, unless it is somebody else's, and what it has brought so far is collected. It has timed out all the same. */
+/** Stops the run, unless the gate did not start it, and collects the results so far. The verdict is still a timeout. */
 async function collectAfterTimeout(gate: Gate, run: Run, failure: Failure): Promise<Findings> {
   const { ports, settings } = gate
   if (settings.origin.kind === 'existing') return { run, failure }
@@ -146,14 +146,14 @@ async function collectAfterTimeout(gate: Gate, run: Run, failure: Failure): Prom
 
 async function stopRun({ ports, client, saved, settings }: Gate, run: Run): Promise<Followed> {
   const { clock, cancelled, log } = ports
-  const deadline = startDeadline(clock, STOP_ON_TROUBLE_MS, {
-    error: new Error('the run did not end in time after it was told to stop'),
+  const deadline = startDeadline(clock, LONGEST_STOP_MS, {
+    error: new Error('the run did not end in time after the stop request'),
     others: [cancelled]
   })
-  // What has run out of its time is stopped, whatever stop-on-cancel says.
+  // A run that timed out is stopped, regardless of stop-on-cancel.
   saved.noteDone({ leaveIfKilled: false })
   try {
-    log.warning(`The timeout of ${formatDuration(settings.timeoutMs)} is over: stopping run ${run.id}.`)
+    log.warning(`The timeout of ${formatDuration(settings.timeoutMs)} has passed: stopping run ${run.id}.`)
     return { run: await endRun(client, run.id, { clock, signal: deadline.signal }) }
   } catch (thrown) {
     return { run, failure: failureOf(thrown) }

@@ -11,7 +11,7 @@ import type { Settings } from './settings/settings.js'
 import type { StepState } from './step-state.js'
 import type { Ports } from './ports.js'
 
-/** A client for the service, the embedded one started where the run is done here, and the step's state begun. */
+/** Starts the embedded service if the run is local, opens a client, and saves the step's initial state. */
 export async function openGate(ports: Ports, settings: Settings): Promise<Gate> {
   const { target, serviceName } = settings
   const saved = new SavedState(
@@ -31,7 +31,7 @@ export async function openGate(ports: Ports, settings: Settings): Promise<Gate> 
   return { ports, settings, saved, local, client: openClient(readAddress(local.url), local.token) }
 
   function openClient(address: Address, token: string): ServiceClient {
-    // The embedded service takes them out itself, and knows what else they stand for in the plan.
+    // The embedded service redacts them itself, including what they become in the plan.
     const secrets = target.kind === 'remote' ? secretParameters(settings) : []
     const words = vocabularyOf(serviceName)
     return openClientFor(ports, { address, token, secrets, words, clock: ports.clock })

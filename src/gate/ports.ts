@@ -5,7 +5,7 @@ import type { Clock } from '../service/clock.js'
 import type { OutputName } from './publish/outputs.js'
 import type { ProcessGroup, StepState } from './step-state.js'
 
-/** Where lines for people go. Implementations defuse text that the project did not write. */
+/** Log lines for people. Implementations escape text that comes from elsewhere. */
 export interface Log {
   info(line: string): void
   notice(line: string): void
@@ -14,12 +14,12 @@ export interface Log {
   debug(line: string): void
 }
 
-/** What the run is done for; goes into its name and the report. */
+/** What triggered the run; used in its name and the report. */
 export interface Occasion {
   readonly repository: string
   readonly ref: string
   readonly commit: string
-  /** The address of the workflow run, if there is one. */
+  /** The URL of the workflow run, if there is one. */
   readonly url: string | undefined
 }
 
@@ -39,22 +39,22 @@ export interface CommentRequest {
   readonly token: string
   /** The job's matrix as JSON. */
   readonly matrix: string
-  /** The run's name, if it was given by people. */
+  /** The run's name, if it was set explicitly. */
   readonly name: string | undefined
-  /** What is tested, in any words: tells gates apart that have everything else in common. */
+  /** What is tested, as any text: distinguishes gates that have everything else in common. */
   readonly subject?: string
   readonly signal: AbortSignal
-  /** When the time is over, by the clock. */
+  /** The deadline, by the clock. */
   readonly untilMs: number
-  /** The text for the place that was found. */
+  /** Renders the text for the comment that was found. */
   render(place: CommentPlace): string
 }
 
-/** The embedded service, as the story needs it. */
+/** The embedded service, as the gate uses it. */
 export interface LocalService {
   readonly url: string
   readonly token: string
-  /** Copies the logs of a run's tools into the folder, without secrets; answers the copies' paths. */
+  /** Copies the logs of a run's tools into the folder, without secrets; returns the paths of the copies. */
   keepLogs?(request: {
     readonly runId: string
     readonly folder: string
@@ -63,51 +63,51 @@ export interface LocalService {
   close(end?: LocalServiceEnd): Promise<void>
 }
 
-/** How the embedded service is to be closed, where there is little time. */
+/** How to close the embedded service if there is little time. */
 export interface LocalServiceEnd {
   readonly withinMs?: number
-  /** A folder for the samples that nobody has collected. */
+  /** A folder for samples that were not collected. */
   readonly keepSamplesIn?: string
 }
 
 export interface LocalServiceRequest {
   readonly serviceName: string | undefined
-  /** Told of each process group the service starts, so that it can be ended after this process has gone. */
+  /** Called for each process group the service starts, so that it can be ended after this process is gone. */
   readonly onProcessGroup: (group: ProcessGroup) => void
 }
 
-/** How far a run is, as of the last look. */
+/** The progress of a run, as of the last poll. */
 export interface Progress {
   readonly status: string
-  /** Since it began to run; since the watch began where it has not. */
+  /** Since it started running; since the watch started if it has not. */
   readonly elapsedMs: number
-  /** Undefined while it does not run, or when nobody knows. */
+  /** Undefined while it is not running, or if unknown. */
   readonly durationMs: number | undefined
 }
 
-/** The tools on the table: everything the story needs of the world it runs in. */
+/** Everything the gate needs from its environment. */
 export interface Ports {
   readonly log: Log
   readonly clock: Clock
   /** Aborted when the job is cancelled. */
   readonly cancelled: AbortSignal
   readonly occasion: Occasion
-  /** A folder of this step's own, which outlives it within the job. */
+  /** A folder for this step only, which is kept until the end of the job. */
   readonly scratchDir: string
-  /** Hides a secret in everything that is logged from here on. */
+  /** Masks a secret in everything logged from now on. */
   mask(secret: string): void
   saveState(state: StepState): void
   setOutput(name: OutputName, value: string): void
   writeSummary(markdown: string): Promise<void>
-  /** Marks what is broken where the job is looked at; a terminal shows it in its table. */
+  /** Annotates the job with what is broken; a terminal shows it in its table. */
   annotate(annotation: Annotation): void
-  /** Undefined where there is nowhere to upload to. */
+  /** Undefined if artifacts cannot be uploaded. */
   readonly uploadArtifact: ((request: ArtifactRequest) => Promise<Artifact>) | undefined
-  /** Keeps one comment on the pull request, where the story is told to one. */
+  /** Keeps one comment on the pull request, if there can be one. */
   comment?(request: CommentRequest): Promise<void>
-  /** Told after each look at the run, where somebody watches. */
+  /** Called after each poll of the run, if progress is shown. */
   onProgress?(progress: Progress): void
   startLocalService(request: LocalServiceRequest): Promise<LocalService>
-  /** Another way to the service than connections of its own. */
+  /** Replaces the default client, which opens its own connections. */
   openClient?(options: ClientOptions): ServiceClient
 }

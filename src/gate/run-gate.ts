@@ -10,7 +10,7 @@ import type { Ports } from './ports.js'
 import type { Settings } from './settings/settings.js'
 import { describeUnused } from './settings/unused-inputs.js'
 
-/** The story: start → watch → collect → judge → publish, and nothing left running. */
+/** The whole gate: start → watch → collect → judge → publish, and nothing left running. */
 export async function runGate(ports: Ports, settings: Settings): Promise<Outcome> {
   const unused = describeUnused(settings)
   if (unused !== undefined) ports.log.warning(unused)
@@ -27,7 +27,7 @@ export async function runGate(ports: Ports, settings: Settings): Promise<Outcome
   return outcome
 }
 
-/** Everything there is to know of the run, once nothing of it is left running. */
+/** Follows the run to its end, cleans up, and returns everything known about it. */
 async function findOut(gate: Gate): Promise<Findings> {
   const found = await followRun(gate)
   const findings = { ...found, endedMs: gate.ports.clock.now() }

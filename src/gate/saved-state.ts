@@ -1,7 +1,7 @@
 import type { StepState } from './step-state.js'
 import { messageOf } from './errors.js'
 
-/** Keeps the step's saved state in step with what has happened; every change is saved at once. */
+/** The saved state of the step; every change is saved at once. */
 export class SavedState {
   #state: StepState
   readonly #save: (state: StepState) => void
@@ -22,7 +22,7 @@ export class SavedState {
     return this.#state
   }
 
-  /** For what is about to be done. Throws when it cannot be saved: what the post step would not know of is not started. */
+  /** For what is about to happen. Throws if it cannot be saved: nothing is started that the post step would not know about. */
   note(change: Partial<StepState>): void {
     const next = { ...this.#state, ...change }
     try {
@@ -30,21 +30,21 @@ export class SavedState {
     } catch (thrown) {
       throw new Error(
         `The state of the step could not be saved: ${messageOf(thrown)}. Without it the post step would not know what to ` +
-          'stop, so the gate does not go on.',
+          'stop, so the gate stops here.',
         { cause: thrown }
       )
     }
     this.#state = next
   }
 
-  /** For what has happened already, which no full disk undoes: this process knows it, the post step may not. */
+  /** For what has already happened. If it cannot be saved, this process still knows it; the post step may not. */
   noteDone(change: Partial<StepState>): void {
     this.#state = { ...this.#state, ...change }
     try {
       this.#save(this.#state)
     } catch (thrown) {
       this.#warn(
-        `The state of the step could not be saved: ${messageOf(thrown)}. If this step is killed now, look at the service ` +
+        `The state of the step could not be saved: ${messageOf(thrown)}. If this step is killed now, check the service ` +
           'for what it left running.'
       )
     }

@@ -1,31 +1,31 @@
 import type { Run } from '../service/documents/documents.js'
 
-/** What the post step needs to clean up after main, whatever became of it. The one place where the token is kept. */
+/** What the post step needs to clean up after main, however main ended. The only place where the token is saved. */
 export interface StepState {
-  /** Empty for the embedded service, which has gone with the step. */
+  /** Empty for the embedded service, which ended with the step. */
   readonly address: string
   readonly token: string
   readonly serviceName: string | undefined
-  /** Sent as a tag with the run, so that it can be found when the reply to its creation was lost. */
+  /** Sent as a tag of the run, so that the run can be found if the reply to its creation is lost. */
   readonly marker: string | undefined
-  /** When the run was asked for, by this machine's clock. */
+  /** When the run was requested, by this machine's clock. */
   readonly askedMs?: number
   readonly runId: string | undefined
-  /** A repeat that was asked for: what is needed to know its run when the reply was lost. */
+  /** A repeat that was requested: what identifies its run if the reply is lost. */
   readonly repeat?: RepeatAttempt | undefined
-  /** Grids that were asked for, as long as there is no reply: there is no list of grids in which they could be found. */
+  /** Grids that were requested and have no reply yet: the service has no list of grids to look them up in. */
   readonly askedGrids?: readonly AskedGrid[]
-  /** Grids that the step made itself. */
+  /** Grids that the step created. */
   readonly madeGrids: readonly string[]
   /** Tool processes of the embedded service, by group. */
   readonly processGroups: readonly ProcessGroup[]
-  /** False once nothing is left to stop, or what is left is left on purpose. */
+  /** False once nothing is left to stop, or the rest is left running on purpose. */
   readonly cleanupDue: boolean
-  /** `stop-on-cancel: false`, as long as nothing but a cancelled job can have ended main: a kill cannot be told from one. */
+  /** `stop-on-cancel: false`, while only a cancelled job can have ended main: a kill looks the same. */
   readonly leaveIfKilled?: boolean
 }
 
-/** What a person needs to find a grid at the service. */
+/** What a person needs to find a grid on the service. */
 export interface AskedGrid {
   readonly region: string
   readonly nodes: number
@@ -33,18 +33,18 @@ export interface AskedGrid {
   readonly stopAfterMinutes: number
 }
 
-/** How to know the run that a repeat has made. */
+/** How to identify the run that a repeat created. */
 export interface RepeatAttempt {
   readonly runId: string
   readonly likeness: Partial<Pick<Run, 'name' | 'tool' | 'threads' | 'rampupSeconds' | 'durationSeconds'>>
-  /** What the list held before. */
+  /** The runs listed before the request. */
   readonly knownIds: readonly string[]
   readonly askedMs: number
 }
 
 export interface ProcessGroup {
   readonly pid: number
-  /** When the group's leader started, as the system tells it: a pid alone may have been given to somebody else. */
+  /** When the group's leader started, as the system reports it: a pid alone may have been reused. */
   readonly startTime: string
 }
 
@@ -52,7 +52,7 @@ export function encodeState(state: StepState): string {
   return JSON.stringify(state)
 }
 
-/** Undefined when there is none, or none that can be understood. */
+/** Undefined if there is none, or it cannot be parsed. */
 export function decodeState(text: string): StepState | undefined {
   if (text === '') return undefined
   try {

@@ -1,4 +1,4 @@
-/** Told of errors that nothing was waiting for; Node would print their stacks, with whatever text is in them. */
+/** Handles errors that nothing else catches; Node would print their stack traces, with whatever text they contain. */
 export function catchStrayErrors(end: (thrown: unknown) => void): void {
   process.on('uncaughtException', end)
   process.on('unhandledRejection', end)

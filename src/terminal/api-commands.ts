@@ -167,7 +167,7 @@ export async function downloadResults({ client, args, tell, ports }: ApiCall): P
 
 function takeTimeoutMs(text: string): number {
   const parsed = parseDurationSeconds(text, 1)
-  if (!parsed.ok) throw new UsageError(`--timeout: "${text}" is not accepted; give ${parsed.accepted}`)
+  if (!parsed.ok) throw new UsageError(`--timeout: "${text}" is invalid; expected ${parsed.accepted}`)
   return parsed.value * 1000
 }
 

@@ -59,7 +59,7 @@ test.each([
     'there is no token',
     { githubToken: '' },
     'passed',
-    ['There is no github-token: no comment on the pull request.']
+    ['No github-token, so no comment on the pull request.']
   ],
   ['the job was cancelled', {}, 'cancelled', []],
   ['the run was left to itself', {}, 'detached', []]
@@ -96,7 +96,7 @@ test('a server that does not answer is given up after half a minute', async () =
   await comment()
   expect(ports.clock.elapsedMs).toBe(30_000)
   expect(ports.log.of('warning')).toEqual([
-    'The comment on the pull request could not be written: GitHub took too long to answer'
+    'The comment on the pull request could not be written: GitHub took too long to respond'
   ])
 })
 

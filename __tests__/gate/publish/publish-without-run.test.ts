@@ -4,9 +4,9 @@ import { makePorts } from '../../support/gate/gate-ports.js'
 
 test('a verdict without a run has an output and a summary', async () => {
   const ports = await makePorts()
-  await publishWithoutRun(ports, 'skipped', 'there is no token here')
+  await publishWithoutRun(ports, 'skipped', 'no token was given')
   expect(Object.fromEntries(ports.outputs)).toEqual({ verdict: 'skipped' })
-  expect(ports.summaries).toEqual([expect.stringContaining('there is no token here')])
+  expect(ports.summaries).toEqual([expect.stringContaining('no token was given')])
   expect(ports.summaries[0]).toContain('skipped')
 })
 

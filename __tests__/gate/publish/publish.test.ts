@@ -153,11 +153,11 @@ describe('an upload that fails', () => {
     expect(ports.log.of('warning')).toEqual([])
   })
 
-  test('in the end is a warning that says where the files lie; the verdict stands', async () => {
+  test('in the end is a warning that says where the files are; the verdict stands', async () => {
     Object.assign(ports, { uploadArtifact: failingUpload('a', 'b', 'c', 'd') })
     await make()
     expect(ports.uploads).toHaveLength(3)
-    const warning = `The artifact loadgate-run1 could not be uploaded (c); the files lie in ${ports.scratchDir} on the runner.`
+    const warning = `The artifact loadgate-run1 could not be uploaded (c); the files are in ${ports.scratchDir} on the runner.`
     expect(ports.log.of('warning')).toContain(warning)
     expect(ports.outputs.get('verdict')).toBe('failed')
     expect(ports.outputs.has('artifact-id')).toBe(false)
@@ -217,7 +217,7 @@ describe('an upload that is never answered', () => {
   test('is given up after a while, and the verdict is told', async () => {
     Object.assign(ports, { uploadArtifact: hang })
     await make()
-    expect(ports.log.of('warning').join()).toContain('could not be uploaded (no answer within 15 minutes)')
+    expect(ports.log.of('warning').join()).toContain('could not be uploaded (no response within 15 minutes)')
     expect(ports.outputs.get('verdict')).toBeDefined()
   })
 

@@ -42,7 +42,7 @@ describe('readConfigFile', () => {
     expect(read(`${key}: x`)).toEqual({
       values: {},
       grids: undefined,
-      problems: [`the key ${key} is not taken from a file; give it in the workflow`]
+      problems: [`${key} cannot be set in a file; set it in the workflow`]
     })
   })
 
@@ -55,7 +55,7 @@ describe('readConfigFile', () => {
   })
 
   test.each([
-    ['a key that is no input', 'Threads: 1', 'unknown key Threads; accepted are the names of the inputs'],
+    ['a key that is no input', 'Threads: 1', 'unknown key Threads; keys must be names of inputs'],
     ['a map where text is due', 'name: {a: b}', 'name must be a plain value'],
     ['a list', '- a', 'must be a map whose keys are the inputs'],
     ['plain text', 'hello', 'must be a map whose keys are the inputs']

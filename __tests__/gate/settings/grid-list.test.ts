@@ -94,9 +94,9 @@ describe('what is wrong with a list', () => {
     [
       'a path for an id',
       '["../../x"]',
-      `element 1: "../../x" is no grid's uuid; letters, digits, - and _ are accepted`
+      `element 1: "../../x" is not a grid's uuid; use only letters, digits, - and _`
     ],
-    ['an empty id', '- uuid: ""', `element 1: "" is no grid's uuid; letters, digits, - and _ are accepted`]
+    ['an empty id', '- uuid: ""', `element 1: "" is not a grid's uuid; use only letters, digits, - and _`]
   ])('%s', (_, text, problem) => {
     expect(readGridList(text, REMOTE).problems).toEqual([problem])
   })
@@ -117,8 +117,8 @@ describe('what is wrong with a list', () => {
   test('every bad element is told by its number', () => {
     const { problems } = readGridList(['ok', { ...ELEMENT, stop_after: '0' }, '!'], REMOTE)
     expect(problems).toEqual([
-      'element 2: stop_after: "0" is not accepted; give a whole number from 1 to 2880',
-      `element 3: "!" is no grid's uuid; letters, digits, - and _ are accepted`
+      'element 2: stop_after: "0" is invalid; expected a whole number from 1 to 2880',
+      `element 3: "!" is not a grid's uuid; use only letters, digits, - and _`
     ])
   })
 })
@@ -127,13 +127,13 @@ describe('what is wrong with a specification', () => {
   test.each(['infrastructure', 'region', 'instance_quantity', 'instance_type', 'stop_after'])(
     'it lacks %s',
     (key) => {
-      expect(problemsOf({ [key]: '' })).toEqual([`element 1: lacks ${key}`])
+      expect(problemsOf({ [key]: '' })).toEqual([`element 1: missing ${key}`])
     }
   )
 
   test('it lacks several', () => {
     expect(readGridList([{ region: 'r' }], REMOTE).problems).toEqual([
-      'element 1: lacks infrastructure, instance_quantity, instance_type, stop_after'
+      'element 1: missing infrastructure, instance_quantity, instance_type, stop_after'
     ])
   })
 
@@ -143,11 +143,11 @@ describe('what is wrong with a specification', () => {
     ['stop_after', '1h', 'a whole number from 1 to 2880'],
     ['instance_quantity', '0', 'a whole number, at least 1'],
     ['instance_quantity', 'two', 'a whole number, at least 1'],
-    ['infrastructure', 'shared', 'demand, hosted'],
+    ['infrastructure', 'shared', 'one of demand, hosted'],
     ['aws_spot_price', 'cheap', 'a decimal number']
   ])('%s of %s', (key, value, accepted) => {
     expect(problemsOf({ [key]: value })).toEqual([
-      `element 1: ${key}: "${value}" is not accepted; give ${accepted}`
+      `element 1: ${key}: "${value}" is invalid; expected ${accepted}`
     ])
   })
 
@@ -157,7 +157,7 @@ describe('what is wrong with a specification', () => {
 
   test('an unknown key', () => {
     const [problem] = problemsOf({ regions: 'x' })
-    expect(problem).toMatch(/^element 1: unknown key regions; accepted are uuid, infrastructure, region, /)
+    expect(problem).toMatch(/^element 1: unknown key regions; known keys are uuid, infrastructure, region, /)
   })
 
   test('a key that is not plain', () => {

@@ -117,7 +117,7 @@ describe('what is an error', () => {
   test('two files of the same base name', async () => {
     await put('plan.jmx', 'a/users.csv', 'b/users.csv')
     expect((await resolveLines('plan.jmx', '**/*.csv')).problems).toEqual([
-      'two files of the same base name users.csv: a/users.csv, b/users.csv; the service keeps names without folders'
+      'two files have the same base name users.csv: a/users.csv, b/users.csv; the service ignores folders'
     ])
   })
 
@@ -142,7 +142,7 @@ describe('what must never leave', () => {
     await symlink('/etc/passwd', join(workspace, 'link.csv'))
     expect(await resolveLines('plan.jmx', line)).toEqual({
       paths: ['plan.jmx'],
-      problems: [`"${line}" leads outside the workspace`]
+      problems: [`"${line}" is outside the workspace`]
     })
   })
 
@@ -150,20 +150,18 @@ describe('what must never leave', () => {
     await symlink(outside, join(workspace, 'data'))
     expect(await resolveLines('plan.jmx', 'data/*.csv')).toEqual({
       paths: ['plan.jmx'],
-      problems: ['"data/*.csv" leads outside the workspace']
+      problems: ['"data/*.csv" is outside the workspace']
     })
   })
 
   test('.. and absolute paths', async () => {
     const up = join('..', relative(dirname(workspace), join(outside, 'secret.csv')))
-    expect((await resolveLines('plan.jmx', up)).problems).toEqual([`"${up}" leads outside the workspace`])
-    expect((await resolveLines('/etc/passwd')).problems).toEqual([
-      '"/etc/passwd" leads outside the workspace'
-    ])
+    expect((await resolveLines('plan.jmx', up)).problems).toEqual([`"${up}" is outside the workspace`])
+    expect((await resolveLines('/etc/passwd')).problems).toEqual(['"/etc/passwd" is outside the workspace'])
     const wild = join('..', relative(dirname(workspace), outside), '*.csv')
     expect(await resolveLines('plan.jmx', wild)).toEqual({
       paths: ['plan.jmx'],
-      problems: [`"${wild}" leads outside the workspace`]
+      problems: [`"${wild}" is outside the workspace`]
     })
   })
 
@@ -171,7 +169,7 @@ describe('what must never leave', () => {
     await mkdir(`${workspace}-other`)
     await writeFile(`${workspace}-other/x.csv`, '')
     const { problems } = await resolveLines('plan.jmx', `${workspace}-other/x.csv`)
-    expect(problems).toEqual([expect.stringContaining('leads outside the workspace')])
+    expect(problems).toEqual([expect.stringContaining('is outside the workspace')])
   })
 
   test('a link that leads nowhere', async () => {
@@ -207,7 +205,7 @@ describe('hidden files are taken only when they are named', () => {
 
   test('a pattern that matches hidden files only says so', async () => {
     expect((await resolveLines('plan.jmx', 'data/*ecret')).problems).toEqual([
-      '"data/*ecret" matches hidden files only; name a hidden file to send it'
+      '"data/*ecret" matches only hidden files; name a hidden file explicitly to send it'
     ])
   })
 
@@ -227,7 +225,7 @@ describe('hidden files are taken only when they are named', () => {
     await symlink(join(workspace, '.git/config'), join(workspace, 'users.csv'))
     expect(await resolveLines('plan.jmx', '*.csv')).toEqual({
       paths: ['plan.jmx'],
-      problems: ['"*.csv" leads to the hidden file .git/config; name it to send it']
+      problems: ['"*.csv" points to the hidden file .git/config; name it explicitly to send it']
     })
   })
 })

@@ -74,7 +74,7 @@ describe('parseBoolean takes what the toolkit takes', () => {
 
 test('parseChoice lists the choices', () => {
   expect(parseChoice('b', ['a', 'b'])).toEqual({ ok: true, value: 'b' })
-  expect(parseChoice('B', ['a', 'b'])).toEqual({ ok: false, accepted: 'a, b' })
+  expect(parseChoice('B', ['a', 'b'])).toEqual({ ok: false, accepted: 'one of a, b' })
 })
 
 test('parsePattern says in words what it wants', () => {

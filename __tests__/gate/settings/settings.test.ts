@@ -191,74 +191,74 @@ describe('a bad input names itself, what was given and what is accepted', () => 
     [
       'an unknown tool',
       { ...REMOTE, tool: 'locust' },
-      'tool: "locust" is not accepted; give jmeter, gatling, java-selenium-chrome, java-selenium-firefox, service-chrome'
+      'tool: "locust" is invalid; expected one of jmeter, gatling, java-selenium-chrome, java-selenium-firefox, service-chrome'
     ],
     [
       'threads of -1',
       { ...REMOTE, threads: '-1' },
-      'threads: "-1" is not accepted; give a whole number, at least 1'
+      'threads: "-1" is invalid; expected a whole number, at least 1'
     ],
     [
       'threads of ten',
       { ...REMOTE, threads: 'ten' },
-      'threads: "ten" is not accepted; give a whole number, at least 1'
+      'threads: "ten" is invalid; expected a whole number, at least 1'
     ],
     [
       'a ramp-up in words',
       { ...REMOTE, rampup: 'slow' },
-      'rampup: "slow" is not accepted; give a duration of at least 0 s, in whole seconds or as 90s, 5m, 2h, 1h30m'
+      'rampup: "slow" is invalid; expected a duration of at least 0 s, in whole seconds or as 90s, 5m, 2h, 1h30m'
     ],
     [
       'a duration of 0',
       { ...REMOTE, duration: '0' },
-      'duration: "0" is not accepted; give a duration of at least 1 s, in whole seconds or as 90s, 5m, 2h, 1h30m'
+      'duration: "0" is invalid; expected a duration of at least 1 s, in whole seconds or as 90s, 5m, 2h, 1h30m'
     ],
     [
       'a timeout of 0',
       { ...REMOTE, timeout: '0s' },
-      'timeout: "0s" is not accepted; give a duration of at least 1 s, in whole seconds or as 90s, 5m, 2h, 1h30m'
+      'timeout: "0s" is invalid; expected a duration of at least 1 s, in whole seconds or as 90s, 5m, 2h, 1h30m'
     ],
     [
       'a poll-interval in ms',
       { ...REMOTE, 'poll-interval': '500ms' },
-      'poll-interval: "500ms" is not accepted; give a duration of at least 1 s, in whole seconds or as 90s, 5m, 2h, 1h30m'
+      'poll-interval: "500ms" is invalid; expected a duration of at least 1 s, in whole seconds or as 90s, 5m, 2h, 1h30m'
     ],
     [
       'a privacy of its own',
       { ...REMOTE, privacy: 'secret' },
-      'privacy: "secret" is not accepted; give public, private'
+      'privacy: "secret" is invalid; expected one of public, private'
     ],
-    ['wait: yes', { ...REMOTE, wait: 'yes' }, 'wait: "yes" is not accepted; give true or false'],
+    ['wait: yes', { ...REMOTE, wait: 'yes' }, 'wait: "yes" is invalid; expected true or false'],
     [
       'stop-on-cancel: 1',
       { ...REMOTE, 'stop-on-cancel': '1' },
-      'stop-on-cancel: "1" is not accepted; give true or false'
+      'stop-on-cancel: "1" is invalid; expected true or false'
     ],
     [
       'fail-on: warn',
       { ...REMOTE, 'fail-on': 'warn' },
-      'fail-on: "warn" is not accepted; give breach, never'
+      'fail-on: "warn" is invalid; expected one of breach, never'
     ],
     [
       'on-missing-token: pass',
       { ...REMOTE, 'on-missing-token': 'pass' },
-      'on-missing-token: "pass" is not accepted; give fail, skip'
+      'on-missing-token: "pass" is invalid; expected one of fail, skip'
     ],
-    ['comment: on', { ...REMOTE, comment: 'on' }, 'comment: "on" is not accepted; give auto, off'],
+    ['comment: on', { ...REMOTE, comment: 'on' }, 'comment: "on" is invalid; expected one of auto, off'],
     [
       'retention-days of 0',
       { ...REMOTE, 'retention-days': '0' },
-      'retention-days: "0" is not accepted; give a whole number from 1 to 400'
+      'retention-days: "0" is invalid; expected a whole number from 1 to 400'
     ],
     [
       'an artifact name that is refused later',
       { ...REMOTE, 'artifact-name': 'a/b' },
-      'artifact-name: "a/b" is not accepted; give at most 200 characters without " : < > | * ? \\ / and line breaks'
+      'artifact-name: "a/b" is invalid; expected at most 200 characters without " : < > | * ? \\ / or line breaks'
     ],
     [
       'a service name of capitals',
       { ...REMOTE, 'service-name': 'Acme!' },
-      'service-name: "Acme!" is not accepted; give a word of small letters, digits, - and _'
+      'service-name: "Acme!" is invalid; expected a word of lowercase letters, digits, - and _'
     ],
     [
       'a base-url with a password and a token in it',
@@ -288,7 +288,7 @@ describe('a bad input names itself, what was given and what is accepted', () => 
     [
       'an empty token',
       { ...REMOTE, token: '' },
-      'token: is empty; give the API token, best from a secret. Pull requests from forks get no secrets: on-missing-token: skip passes them over'
+      'token: is empty; set it to the API token, from a secret. Pull requests from forks get no secrets: set on-missing-token: skip to skip the gate there'
     ],
     [
       'a token with local',
@@ -298,52 +298,52 @@ describe('a bad input names itself, what was given and what is accepted', () => 
     [
       'run-id with local',
       { 'base-url': 'local', 'run-id': 'r1' },
-      'run-id: has no meaning with base-url: local, whose runs end with the step'
+      'run-id: cannot be used with base-url: local, whose runs end with the step'
     ],
     [
       'repeat with local',
       { 'base-url': 'local', repeat: 'r1' },
-      'repeat: has no meaning with base-url: local, whose runs end with the step'
+      'repeat: cannot be used with base-url: local, whose runs end with the step'
     ],
     [
       'wait: false with local',
       { ...LOCAL, wait: 'false' },
-      'wait: false has no meaning with base-url: local, whose service ends with the step'
+      'wait: cannot be false with base-url: local, whose service ends with the step'
     ],
     [
       'both run-id and files',
       { ...REMOTE, 'run-id': 'r1' },
-      'files: cannot go together with run-id, which takes an existing run; remove one of the two'
+      'files: cannot be combined with run-id, which uses an existing run; remove one of the two'
     ],
     [
       'both repeat and files',
       { ...REMOTE, repeat: 'r1' },
-      'files: cannot go together with repeat, which takes an existing run; remove one of the two'
+      'files: cannot be combined with repeat, which uses an existing run; remove one of the two'
     ],
     [
       'both run-id and repeat',
       { ...REMOTE, files: '', 'run-id': 'r1', repeat: 'r2' },
-      'repeat: cannot go together with run-id; give one of the two'
+      'repeat: cannot be combined with run-id; set only one of the two'
     ],
     [
       'run-id that is not waited for',
       { ...REMOTE, files: '', 'run-id': 'r1', wait: 'false' },
-      'wait: false has no meaning with run-id, which waits for a run and judges it'
+      'wait: cannot be false with run-id, which waits for a run and judges it'
     ],
     [
       'a run-id that would leave its path',
       { ...REMOTE, files: '', 'run-id': '../../x' },
-      'run-id: "../../x" is not accepted; give a run\'s id: letters, digits, - and _'
+      'run-id: "../../x" is invalid; expected a run\'s id: letters, digits, - and _'
     ],
     [
       'a repeat of two lines',
       { ...REMOTE, files: '', repeat: 'a\nb<<EOF' },
-      'repeat: "a\nb<<EOF" is not accepted; give a run\'s id: letters, digits, - and _'
+      'repeat: "a\nb<<EOF" is invalid; expected a run\'s id: letters, digits, - and _'
     ],
     [
       'no files',
       { ...REMOTE, files: '' },
-      'files: is empty; give the path of the plan, and its data files in further lines'
+      'files: is empty; give the path of the plan, then its data files, one per line'
     ],
     [
       'an exclusion first',
@@ -364,7 +364,7 @@ describe('a bad input names itself, what was given and what is accepted', () => 
     [
       'thresholds that are all commented out',
       '# p95 < 1s\n\n  # apdex > 0',
-      /^thresholds: holds comments only; give/
+      /^thresholds: contains only comments; add/
     ],
     ['a threshold without its unit', 'error_rate < 1', /^thresholds: .*1%/s]
   ])('%s', async (_, thresholds, problem) => {
@@ -375,7 +375,7 @@ describe('a bad input names itself, what was given and what is accepted', () => 
   test('grids say which element', async () => {
     const problems = await problemsOf({ ...REMOTE, grids: '- uuid: ok\n- {region: r}' })
     expect(problems).toEqual([
-      'grids: element 2: lacks infrastructure, instance_quantity, instance_type, stop_after'
+      'grids: element 2: missing infrastructure, instance_quantity, instance_type, stop_after'
     ])
   })
 
@@ -403,7 +403,7 @@ describe('a bad input names itself, what was given and what is accepted', () => 
 
   test.each(['a b', 'a\tb', 'a:b'])('a token that no header can carry is not quoted: %p', async (token) => {
     const problems = await problemsOf({ ...REMOTE, token })
-    expect(problems).toEqual(['token: must not hold white space or a colon'])
+    expect(problems).toEqual(['token: must not contain whitespace or a colon'])
   })
 })
 
@@ -428,12 +428,12 @@ describe('all problems are told at once', () => {
   test('in one message, one a line', async () => {
     const problems = await problemsOf(given)
     const { message } = new SettingsError(problems)
-    expect(message.split('\n')[0]).toBe(`${problems.length} inputs are wrong, nothing was sent:`)
+    expect(message.split('\n')[0]).toBe(`${problems.length} invalid inputs, nothing was sent:`)
     for (const problem of problems) expect(message).toContain(`\n- ${problem}`)
   })
 
   test('a single one stands in the first line', () => {
-    expect(new SettingsError(['tool: bad']).message).toBe('An input is wrong, nothing was sent: tool: bad')
+    expect(new SettingsError(['tool: bad']).message).toBe('Invalid input, nothing was sent: tool: bad')
   })
 
   test('an unparsed value never becomes a default', async () => {
@@ -450,7 +450,7 @@ describe('a missing token', () => {
       const skipped = await readSettings(
         makeSources({ ...REMOTE, 'base-url': url, token: '', 'on-missing-token': 'skip' })
       )
-      expect((skipped as Skip).skip).toContain('there is no token here')
+      expect((skipped as Skip).skip).toContain('no token was given')
     }
   })
 
@@ -554,10 +554,10 @@ grids:
       { configText: 'token: x\ncolour: red\nproject: [a]' }
     )
     expect(problems).toEqual([
-      'config: gate.yml: the key token is not taken from a file; give it in the workflow',
-      'config: gate.yml: unknown key colour; accepted are the names of the inputs',
+      'config: gate.yml: token cannot be set in a file; set it in the workflow',
+      'config: gate.yml: unknown key colour; keys must be names of inputs',
       'config: gate.yml: project must be a plain value',
-      'threads: "-1" is not accepted; give a whole number, at least 1'
+      'threads: "-1" is invalid; expected a whole number, at least 1'
     ])
   })
 

@@ -5,32 +5,32 @@ import { makeSettings } from '../../support/gate/gate-ports.js'
 const FILES = makeSettings().origin
 const EXISTING = { kind: 'existing', runId: 'r1' } as const
 const REPEAT = { kind: 'repeat', runId: 'r1' } as const
-const REMOVE = 'Remove what is not meant for this step.'
+const REMOVE = 'Remove them from this step.'
 
 test.each([
   {
     name: 'run-id',
     situation: { origin: EXISTING, wait: true },
     unused: ['threads', 'stop-on-cancel'],
-    words: `run-id judges a run that exists and is left as it is, so these inputs do not change it: threads, stop-on-cancel. ${REMOVE}`
+    words: `Ignored inputs: threads, stop-on-cancel (run-id judges an existing run as it is). ${REMOVE}`
   },
   {
     name: 'repeat',
     situation: { origin: REPEAT, wait: true },
     unused: ['grids'],
-    words: `repeat starts a run again as it was, so these inputs do not change it: grids. ${REMOVE}`
+    words: `Ignored inputs: grids (repeat starts a run again unchanged). ${REMOVE}`
   },
   {
     name: 'wait: false',
     situation: { origin: FILES, wait: false },
     unused: ['thresholds', 'fail-on'],
-    words: `wait: false leaves the run once it is started, so these inputs have no effect then: thresholds, fail-on. ${REMOVE}`
+    words: `Ignored inputs: thresholds, fail-on (wait: false does not wait for the run). ${REMOVE}`
   },
   {
     name: 'two reasons',
     situation: { origin: REPEAT, wait: false },
     unused: ['tool', 'thresholds'],
-    words: `repeat starts a run again as it was, so these inputs do not change it: tool. wait: false leaves the run once it is started, so these inputs have no effect then: thresholds. ${REMOVE}`
+    words: `Ignored inputs: tool (repeat starts a run again unchanged); thresholds (wait: false does not wait for the run). ${REMOVE}`
   },
   { name: 'nothing', situation: { origin: FILES, wait: true }, unused: [], words: undefined }
 ])('$name: the inputs and the reason are named', ({ situation, unused, words }) => {

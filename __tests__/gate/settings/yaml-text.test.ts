@@ -87,7 +87,7 @@ describe('a key of a config file that was left empty', () => {
     ['name', 'name: " "']
   ])('%s is not dropped silently: %j', (key, text) => {
     expect(readConfigFile(text, INPUT_NAMES).problems).toEqual([
-      `${key} has no value; give one, or remove the key`
+      `${key} has no value; set one, or remove the key`
     ])
   })
 

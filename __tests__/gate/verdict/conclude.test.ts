@@ -124,17 +124,17 @@ describe('failed', () => {
 
 describe('inconclusive, with and without thresholds', () => {
   const cases: [string, Findings, RegExp][] = [
-    ['stopped', { run: makeRun({ status: 'stopped' }) }, /^The run ended as "stopped", not as "finished"\.$/],
+    ['stopped', { run: makeRun({ status: 'stopped' }) }, /^The run ended as "stopped", not "finished"\.$/],
     [
       'a problem, with the words of the service',
       { run: makeRun({ status: 'problem', remoteErrors: 'out of memory' }) },
-      /^The run ended as "problem", not as "finished"\. It says: out of memory$/
+      /^The run ended as "problem", not "finished"\. The service says: out of memory$/
     ],
     ['an unknown status', { run: makeRun({ status: 'odd' }) }, /^The run ended as "odd"/],
     [
       'a missing report',
       { collection: makeCollection({ report: undefined, reportProblem: 'the service answered 404' }) },
-      /^The report could not be had: the service answered 404$/
+      /^The report could not be downloaded: the service answered 404$/
     ],
     [
       'a missing CSV',
@@ -146,7 +146,7 @@ describe('inconclusive, with and without thresholds', () => {
           ]
         })
       },
-      /^The CSV of grid g2 could not be had whole: it broke off$/
+      /^The CSV of grid g2 could not be downloaded completely: it broke off$/
     ],
     [
       'a CSV of an unknown shape, also where the apdex alone is judged',
@@ -156,12 +156,12 @@ describe('inconclusive, with and without thresholds', () => {
     [
       'a grid that was requested and is not listed',
       { collection: makeCollection({ missingGrids: ['a grid in eu-west-1'] }) },
-      /^Not every grid that was requested has results: a grid in eu-west-1 is missing in what the service lists \(1 found\)\.$/
+      /^Not every requested grid has results: a grid in eu-west-1 is missing from the service's list \(1 found\)\.$/
     ],
     [
       'several of them',
       { collection: makeCollection({ missingGrids: ['grid abc', 'a grid', 'a grid'] }) },
-      /: grid abc and 2 more are missing in what the service lists \(1 found\)\.$/
+      /: grid abc and 2 more are missing from the service's list \(1 found\)\.$/
     ],
     [
       'another gap in the results',
@@ -180,17 +180,17 @@ describe('inconclusive, with and without thresholds', () => {
     [
       'no grid at all',
       { collection: makeCollection({ grids: [], measurements: undefined }) },
-      /^The service names no grid of the run/
+      /^The service lists no grids for the run/
     ],
     [
       'no sample',
       { collection: makeCollection({ measurements: measure(`${CSV_HEADER}\n`) }) },
-      /(not one sample|no rows)/
+      /(contain no samples|no rows)/
     ],
     [
       'a CSV whose last row is cut',
       { collection: makeCollection({ measurements: measure(makeCsv().slice(0, -20)) }) },
-      /^A CSV cannot be read whole: \S.*\(grid g1\)\.$/
+      /^A CSV cannot be read completely: \S.*\(grid g1\)\.$/
     ],
     [
       'one of two CSVs that holds nothing',
@@ -297,7 +297,7 @@ describe('what the service says went wrong', () => {
     const remoteErrors = Array.from({ length: 99 }, (_, line) => `line ${line} of a long story`).join('\n')
     const { reason } = conclude(APDEX, makeFindings({ run: makeRun({ status: 'problem', remoteErrors }) }))
     expect(reason).toMatch(
-      /^The run ended as "problem", not as "finished"\. It says: line 0 of a long story; line 1 .*…$/
+      /^The run ended as "problem", not "finished"\. The service says: line 0 of a long story; line 1 .*…$/
     )
     expect(reason.length).toBeLessThan(600)
   })
@@ -351,7 +351,7 @@ describe('load that was requested and not reached', () => {
     const grids = [makeGridResult({ nodeCount: 1 })]
     const enough = makeCollection({ grids, measurements: measure(makeCsv(50)) })
     expect(warningsOf(settings, { collection: enough })).toEqual([
-      'The load reached 5 threads of the 50 threads requested. So many were active at the same time; that is as it should be where threads end before the last ones start, as in one short pass with a ramp-up. Otherwise check that the plan takes its threads from the settings (in JMeter: ${__P(threads,1)}), and that every node took part.'
+      'The load reached 5 threads of the 50 threads requested. That many were active at the same time, which is normal where threads end before the last ones start, as in one short pass with a ramp-up. Otherwise check that the plan takes its threads from the settings (in JMeter: ${__P(threads,1)}), and that every node took part.'
     ])
     const tooFew = makeCollection({ grids, measurements: measure(makeCsv(44)) })
     expect(warningsOf(settings, { collection: tooFew })).toEqual([
@@ -421,7 +421,7 @@ describe('samples over less than 90 % of the duration', () => {
     expect(conclude({ ...APDEX, durationSeconds: 60 }, spans(60_000, 20_000))).toMatchObject({
       verdict: 'inconclusive',
       reason:
-        'The samples of grid g2 span 20 s of the 60 s asked for: somebody or something stopped the run, or the plan does not take its duration from the settings.'
+        'The samples of grid g2 span 20 s of the 60 s requested: the run was stopped early, or the plan does not take its duration from the settings.'
     })
   })
 
@@ -464,7 +464,7 @@ describe('a run that ended before 90 % of its duration, where not each sample ha
   test('says how long it took, also without thresholds', () => {
     const outcome = conclude({ ...NONE, durationSeconds: 600 }, makeFindings({ run: makeRun(ran(125)) }))
     expect(outcome.reason).toBe(
-      'The run ended after 2 min 5 s of the 10 min asked for: somebody or something stopped it.'
+      'The run ended after 2 min 5 s of the 10 min requested: it was stopped early.'
     )
   })
 
@@ -517,7 +517,7 @@ describe('failure and leaving come before everything', () => {
     const run = makeRun({ status: 'running', apdex: '0.99 [500]' })
     const { judgements } = conclude(APDEX, { run, failure: { kind: 'timed-out', message: 'late' } })
     expect(judgements).toMatchObject([
-      { verdict: 'inconclusive', reason: expect.stringContaining('the run did not come to its end') }
+      { verdict: 'inconclusive', reason: expect.stringContaining('the run did not finish') }
     ])
   })
 
@@ -525,7 +525,7 @@ describe('failure and leaving come before everything', () => {
     const run = makeRun({ status: 'queued', apdex: null })
     expect(conclude(APDEX, { run, isDetached: true })).toMatchObject({
       verdict: 'detached',
-      reason: 'The run was started and is left to itself (wait: false).',
+      reason: 'The run was started and left running (wait: false).',
       judgements: []
     })
   })
@@ -568,7 +568,7 @@ test('what was found goes on to those who read it', () => {
     ],
     warnings: [],
     remoteErrors: [],
-    notes: [expect.stringContaining('these inputs do not change it: threads.')]
+    notes: [expect.stringContaining('Ignored inputs: threads (repeat ')]
   })
   expect(outcome.measurements).toBe(collection.measurements)
 })

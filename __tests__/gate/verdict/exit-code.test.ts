@@ -27,8 +27,8 @@ describe('the step and the exit code of the command line', () => {
 
 describe('the message of a failing step', () => {
   test.each([
-    ['failed', /^Load gate failed: why\. Look at the report/],
-    ['inconclusive', /^Load gate inconclusive: why\. .*fail-on: never/],
+    ['failed', /^Load gate failed: why\. See the report/],
+    ['inconclusive', /^Load gate inconclusive: why\. Inconclusive never passes\. .*fail-on: never/],
     ['timed-out', /^Load gate timed-out: why\. Raise timeout/],
     ['error', /^Load gate error: why\.$/]
   ] as const)('%s says why and what to do', (verdict, message) => {

@@ -59,7 +59,7 @@ const GOLDENS: [string, Outcome, SummaryLinks][] = [
       judgements: [makeJudgement(), WARNED, UNDECIDED, makeBroken()],
       measurements: MEASURED,
       grids: [makeGridFacts(), makeGridFacts({ gridId: 'grid2', region: 'eu-west-1', nodeCount: 1 })],
-      notes: ['Given but without meaning here: retention-days.']
+      notes: ['Ignored inputs: retention-days.']
     }),
     LINKS
   ],
@@ -67,7 +67,7 @@ const GOLDENS: [string, Outcome, SummaryLinks][] = [
     'inconclusive',
     makeOutcome({
       verdict: 'inconclusive',
-      reason: 'The CSV of grid grid1 could not be had whole: it broke off',
+      reason: 'The CSV of grid grid1 could not be downloaded completely: it broke off',
       apdex: undefined,
       summary: undefined,
       judgements: [UNDECIDED],

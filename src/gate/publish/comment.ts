@@ -10,7 +10,7 @@ import type { Ports } from '../ports.js'
 
 const LONGEST_COMMENT_MS = 30_000
 
-/** Tells the pull request. Of a run that was called off or left alone there is nothing to tell: the last verdict stays. */
+/** Comments on the pull request. A cancelled or detached run has no verdict to report, so the last comment stays. */
 export async function commentOnPullRequest(
   ports: Ports,
   { settings, outcome, links }: { settings: Settings; outcome: Outcome; links: SummaryLinks }
@@ -19,12 +19,12 @@ export async function commentOnPullRequest(
   if (ports.comment === undefined || comment === 'off') return
   if (['cancelled', 'detached'].includes(outcome.verdict)) return
   if (githubToken === '') {
-    ports.log.info('There is no github-token: no comment on the pull request.')
+    ports.log.info('No github-token, so no comment on the pull request.')
     return
   }
   const untilMs = ports.clock.now() + LONGEST_COMMENT_MS
   const deadline = startDeadline(ports.clock, LONGEST_COMMENT_MS, {
-    error: new Error('GitHub took too long to answer'),
+    error: new Error('GitHub took too long to respond'),
     others: [ports.cancelled]
   })
   try {
@@ -44,7 +44,7 @@ export async function commentOnPullRequest(
   }
 }
 
-/** Plan, service and what is demanded of them. A run's own id would be another one each time. */
+/** Plan, service and thresholds. Not the run id, which differs each time. */
 function subjectOf({
   target,
   tool,

@@ -3,7 +3,7 @@ import { renderSummary } from '../../report/markdown/summary.js'
 import { messageOf } from '../errors.js'
 import type { Ports } from '../ports.js'
 
-/** Makes a verdict known that was reached before there was a run: skipped, or inputs that are wrong. */
+/** Publishes a verdict reached before there was a run: skipped, or invalid inputs. */
 export async function publishWithoutRun(
   ports: Pick<Ports, 'setOutput' | 'writeSummary' | 'log'>,
   verdict: Verdict,

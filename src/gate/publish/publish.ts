@@ -26,10 +26,10 @@ const MOST_LOGGED_ERRORS = 4
 const MOST_OUTPUT_BYTES = 64 * 1024
 const UPLOAD_ATTEMPTS = 3
 const UPLOAD_PAUSE_MS = 3_000
-/** The client itself waits for three quarters of an hour for a server that accepts and never answers. */
+/** The client itself waits 45 minutes for a server that accepts the request and never responds. */
 const LONGEST_UPLOAD_MS = 15 * 60_000
 
-/** Makes the outcome known: files, artifact, outputs, summary, annotations, comment. Nothing that fails here changes the verdict. */
+/** Publishes the outcome: files, artifact, outputs, summary, annotations, comment. A failure here never changes the verdict. */
 export async function publish(
   ports: Ports,
   options: {
@@ -56,25 +56,25 @@ export async function publish(
   await commentOnPullRequest(ports, { settings, outcome, links })
 }
 
-/** Without a run there is nothing to keep; of a cancelled step nobody waits for it, and a run that goes on has nothing yet. */
+/** Without a run there is nothing to upload, a cancelled step has no time for it, and a detached run has no results yet. */
 function isWorthUploading({ run, verdict }: Outcome): boolean {
   return run !== undefined && verdict !== 'cancelled' && verdict !== 'detached'
 }
 
-/** The runner keeps ten warnings of a step: one for each of the worst errors, and one that says how many more there are. */
+/** The runner keeps ten warnings per step: one for each of the worst errors, and one with the number of the others. */
 function logged({ warnings, remoteErrors }: Outcome): string[] {
   const shown = worstFirst(remoteErrors).slice(0, MOST_LOGGED_ERRORS)
   const more = remoteErrors.length - shown.length
   return [
     ...warnings,
-    ...shown.map((line) => `The service reports an error of the run: ${line}`),
+    ...shown.map((line) => `The service reports an error for the run: ${line}`),
     ...(more === 0
       ? []
-      : [`The service reports ${more} more errors of the run; verdict.json has all of them.`])
+      : [`The service reports ${more} more errors for the run; verdict.json lists them all.`])
   ]
 }
 
-/** `verdict.json` and `report.html` beside the CSVs; a disk that is full costs the files, not the verdict. */
+/** Writes `verdict.json` and `report.html` next to the CSVs; a full disk loses the files, not the verdict. */
 async function writeFiles(
   { scratchDir, log }: Ports,
   outcome: Outcome,
@@ -85,8 +85,8 @@ async function writeFiles(
   const pagePath = join(scratchDir, 'report.html')
   try {
     makeFolder(scratchDir)
-    await writeWhole(verdictPath, `${JSON.stringify(verdictDocument(outcome), null, 2)}\n`)
-    await writeWhole(pagePath, renderPage(outcome))
+    await writeCompletely(verdictPath, `${JSON.stringify(verdictDocument(outcome), null, 2)}\n`)
+    await writeCompletely(pagePath, renderPage(outcome))
     return [...csvs, verdictPath, pagePath]
   } catch (thrown) {
     log.warning(`verdict.json and report.html could not be written: ${messageOf(thrown)}`)
@@ -94,8 +94,8 @@ async function writeFiles(
   }
 }
 
-/** Half a file would be taken for a whole one. */
-async function writeWhole(path: string, text: string): Promise<void> {
+/** Removes a partial file, which would be taken for a complete one. */
+async function writeCompletely(path: string, text: string): Promise<void> {
   try {
     await writeFile(path, text)
   } catch (thrown) {
@@ -111,11 +111,11 @@ async function upload(
   if (uploadArtifact === undefined)
     return {
       artifact: undefined,
-      problem: `There is nowhere to upload an artifact to; the files lie in ${scratchDir}.`
+      problem: `Artifacts cannot be uploaded here; the files are in ${scratchDir}.`
     }
   const name = settings.artifactName ?? `loadgate-${outcome.run?.id ?? ''}`
   const deadline = startDeadline(clock, LONGEST_UPLOAD_MS, {
-    error: new Error(`no answer within ${LONGEST_UPLOAD_MS / 60_000} minutes`),
+    error: new Error(`no response within ${LONGEST_UPLOAD_MS / 60_000} minutes`),
     others: [cancelled]
   })
   let failure = ''
@@ -127,14 +127,14 @@ async function upload(
       return { artifact, problem: undefined }
     } catch (thrown) {
       failure = messageOf(thrown)
-      // Names are used once, and some servers have no such service: trying again cannot help.
+      // A name can be used only once, and some servers have no artifact service: a retry cannot help.
       if (/conflict|already exists|GHES/i.test(failure)) break
       if (attempt < UPLOAD_ATTEMPTS)
         await clock.sleep(UPLOAD_PAUSE_MS * attempt, deadline.signal).catch(() => undefined)
     }
   }
   deadline.release()
-  const problem = `The artifact ${name} could not be uploaded (${failure}); the files lie in ${scratchDir} on the runner.`
+  const problem = `The artifact ${name} could not be uploaded (${failure}); the files are in ${scratchDir} on the runner.`
   log.warning(problem)
   return { artifact: undefined, problem }
 }
@@ -161,7 +161,7 @@ function setOutputs(
   }
 }
 
-/** The client takes no signal: it is left behind, and ends with the process. */
+/** The client does not accept a signal: it is abandoned, and ends with the process. */
 function within<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const giveUp = (): void => reject(reasonOf(signal))

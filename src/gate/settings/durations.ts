@@ -1,4 +1,4 @@
-/** `90 s`, `12 min`, `1 h 5 min`: for people to read. */
+/** For people to read: `90 s`, `12 min`, `1 h 5 min`. */
 export function formatDuration(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000))
   if (seconds < 120) return `${seconds} s`

@@ -14,7 +14,7 @@ import { readYaml } from './yaml-text.js'
 export interface GridListRules {
   /** The embedded service has a default for every key. */
   readonly defaults: Readonly<Partial<Record<RequiredGridKey, string>>>
-  /** A grid must live at least as long as its run. */
+  /** A grid must not stop before its run ends. */
   readonly durationSeconds: number | undefined
 }
 
@@ -23,7 +23,7 @@ export interface GridList {
   readonly problems: string[]
 }
 
-/** Reads the `grids` setting: YAML or JSON text, or the value a config file already holds. */
+/** Reads the `grids` setting: YAML or JSON text, or the value parsed from a config file. */
 export function readGridList(given: unknown, rules: GridListRules): GridList {
   const problems: string[] = []
   const list = typeof given === 'string' ? parseText(given, problems) : given
@@ -68,7 +68,7 @@ function readElement(element: unknown, rules: GridListRules, note: Note): GridCh
 
 function readReference(id: string, note: Note): GridChoice | undefined {
   if (isId(id)) return { id }
-  note(`"${id}" is no grid's uuid; letters, digits, - and _ are accepted`)
+  note(`"${id}" is not a grid's uuid; use only letters, digits, - and _`)
   return undefined
 }
 
@@ -80,14 +80,13 @@ function readSpecification(
   const keys: Record<string, string> = { ...rules.defaults, ...given }
   const known = [...REQUIRED_GRID_KEYS, ...OPTIONAL_GRID_KEYS]
   const unknown = Object.keys(keys).filter((key) => !known.includes(key))
-  if (unknown.length > 0) note(`unknown key ${unknown.join(', ')}; accepted are uuid, ${known.join(', ')}`)
+  if (unknown.length > 0) note(`unknown key ${unknown.join(', ')}; known keys are uuid, ${known.join(', ')}`)
   const missing = REQUIRED_GRID_KEYS.filter((key) => (keys[key] ?? '') === '')
-  if (missing.length > 0) note(`lacks ${missing.join(', ')}`)
+  if (missing.length > 0) note(`missing ${missing.join(', ')}`)
 
   const take = <T>(key: string, parsed: Parsed<T>, fallback: T): T => {
     if (parsed.ok) return parsed.value
-    if ((keys[key] ?? '') !== '')
-      note(`${key}: "${keys[key] ?? ''}" is not accepted; give ${parsed.accepted}`)
+    if ((keys[key] ?? '') !== '') note(`${key}: "${keys[key] ?? ''}" is invalid; expected ${parsed.accepted}`)
     return fallback
   }
   const price = keys.aws_spot_price

@@ -8,14 +8,14 @@ export type InputGroup = (typeof INPUT_GROUPS)[number]
 
 export interface InputText {
   readonly group: InputGroup
-  /** What kind of value it takes, for the help. */
+  /** The kind of value, for the help. */
   readonly value: string
   readonly about: string
-  /** What holds without a value, where that is not a value of the table of defaults. Empty where there is nothing to say. */
+  /** What applies without a value, if that is not in the table of defaults. Empty if there is nothing to say. */
   readonly otherwise?: string
 }
 
-/** What each input means: the descriptions of action.yml, the table of the README and the help of the command line. */
+/** What each input means: used for action.yml, the table in the README and the help of the command line. */
 export const INPUT_TABLE: Readonly<Record<InputName, InputText>> = {
   config: {
     group: 'What to run',
@@ -150,7 +150,7 @@ export const INPUT_TABLE: Readonly<Record<InputName, InputText>> = {
     group: 'How long',
     value: 'duration',
     about:
-      'Longest time between two looks at the run. It starts at one second, grows as the run goes on, and shrinks when the end is near.'
+      'Longest interval between two polls of the run. It starts at one second, grows as the run goes on, and shrinks when the end is near.'
   },
   'stop-on-cancel': {
     group: 'How long',
@@ -207,7 +207,7 @@ export const INPUT_TABLE: Readonly<Record<InputName, InputText>> = {
   }
 }
 
-/** The whole text, with what holds where nothing is given. */
+/** The full description, including the default. */
 export function describeInput(name: InputName): string {
   const { about } = INPUT_TABLE[name]
   const words = defaultWords(name)

@@ -39,7 +39,7 @@ export const INPUT_NAMES = [
 
 export type InputName = (typeof INPUT_NAMES)[number]
 
-/** The one table of defaults; an input that is not in it has none. */
+/** The only table of defaults; an input that is not listed has none. */
 export const DEFAULTS: Readonly<Partial<Record<InputName, string>>> = {
   tool: 'jmeter',
   privacy: 'private',
@@ -52,9 +52,9 @@ export const DEFAULTS: Readonly<Partial<Record<InputName, string>>> = {
   comment: 'auto'
 }
 
-/** What reading the settings needs of the world. */
+/** What reading the settings depends on. */
 export interface SettingsSources {
-  /** An input as given, trimmed; empty when it was not. */
+  /** The trimmed value of an input; empty if it was not given. */
   read(name: InputName): string
   readConfig(path: string): Promise<string>
   resolveFiles(lines: readonly string[]): Promise<PlanFiles>
@@ -64,7 +64,7 @@ export interface SettingsSources {
   readonly emptyBaseUrl: 'error' | 'local'
 }
 
-/** Inputs over the config file over the defaults, with the problems found so far. */
+/** Inputs override the config file, which overrides the defaults; also collects the problems found so far. */
 export class Inputs {
   readonly problems: string[] = []
 
@@ -112,13 +112,13 @@ export class Inputs {
     return this.sources.read('grids') || (this.configGrids ?? '')
   }
 
-  /** Undefined when the input is empty, or when it is wrong: then the problem is noted. */
+  /** Undefined if the input is empty or invalid; an invalid one is added to the problems. */
   take<T>(name: InputName, parse: (text: string) => Parsed<T>): T | undefined {
     const text = this.text(name)
     if (text === '') return undefined
     const parsed = parse(text)
     if (parsed.ok) return parsed.value
-    this.complain(name, `"${text}" is not accepted; give ${parsed.accepted}`)
+    this.complain(name, `"${text}" is invalid; expected ${parsed.accepted}`)
     return undefined
   }
 

@@ -1,7 +1,7 @@
 import { basicAuthorization } from '../../service/http/http.js'
 import type { Ports } from '../ports.js'
 
-/** The runner masks what it is told; the header's value is the token in another dress. */
+/** The runner masks exact values only, so the encoded form in the Authorization header is masked as well. */
 export function maskToken(ports: Pick<Ports, 'mask'>, token: string): void {
   if (token === '') return
   ports.mask(token)

@@ -1,7 +1,7 @@
 import { lstat, realpath, stat } from 'node:fs/promises'
 import { basename, isAbsolute, relative, resolve, sep } from 'node:path'
 
-/** Finds what one pattern matches, as absolute paths; `excluded` are patterns too. */
+/** Returns the absolute paths that match a pattern; `excluded` are patterns too. */
 export type FindFiles = (pattern: string, excluded: readonly string[]) => Promise<string[]>
 
 export interface PlanFiles {
@@ -10,7 +10,7 @@ export interface PlanFiles {
   readonly problems: string[]
 }
 
-/** Resolves the lines of `files`: inside the workspace, regular files only, hidden ones only when they are named. */
+/** Resolves the lines of `files`: only regular files inside the workspace, hidden ones only if named explicitly. */
 export async function resolvePlanFiles(
   lines: readonly string[],
   options: { workspace: string; find: FindFiles }
@@ -37,7 +37,7 @@ export async function resolvePlanFiles(
   return { paths, problems: [...problems, ...sameNames(paths, options.workspace)] }
 }
 
-/** A line that is a file's own name is taken as it stands, whatever characters it has. */
+/** A line that is the exact path of a file is used literally, even if it contains glob characters. */
 async function matchesOf(
   line: string,
   excluded: readonly string[],
@@ -53,7 +53,7 @@ async function matchesOf(
   return found.sort()
 }
 
-/** A hidden segment is named by a segment of the line that has the dot too: itself, or a pattern such as `.e*`. */
+/** A hidden segment must be matched by a segment of the line that also starts with a dot: its name, or a pattern such as `.e*`. */
 function isNamedIfHidden(path: string, line: string): boolean {
   const names = line.split(/[\\/]/).filter((name) => /^\.[^.]/.test(name))
   return path
@@ -62,7 +62,7 @@ function isNamedIfHidden(path: string, line: string): boolean {
     .every((segment) => names.some((name) => name === segment || isPatternFor(segment, name)))
 }
 
-/** The whole path is known to match; here the part of a pattern before its first sign is enough to tell. */
+/** The full path is known to match, so comparing the part of the pattern before its first wildcard is enough. */
 function isPatternFor(segment: string, name: string): boolean {
   const [start = ''] = name.split(/[*?[]/)
   return start !== name && segment.startsWith(start)
@@ -72,9 +72,10 @@ async function problemWith(path: string, line: string, root: string): Promise<st
   try {
     const real = await realpath(path)
     const way = relative(root, real)
-    if (way.startsWith('..') || isAbsolute(way)) return `"${line}" leads outside the workspace`
-    // A link does not lend a hidden file another name: `.git/config` may hold the job's token.
-    if (!isNamedIfHidden(way, line)) return `"${line}" leads to the hidden file ${way}; name it to send it`
+    if (way.startsWith('..') || isAbsolute(way)) return `"${line}" is outside the workspace`
+    // A symbolic link does not make a hidden file visible: `.git/config` may contain the job's token.
+    if (!isNamedIfHidden(way, line))
+      return `"${line}" points to the hidden file ${way}; name it explicitly to send it`
     if (!(await stat(real)).isFile()) return `"${line}" is not a regular file`
     return undefined
   } catch (thrown) {
@@ -82,7 +83,7 @@ async function problemWith(path: string, line: string, root: string): Promise<st
   }
 }
 
-/** The service drops folders from names, so two files of one name would be one there. */
+/** The service drops folders from names, so two files with the same name would collide there. */
 function sameNames(paths: readonly string[], workspace: string): string[] {
   const byName = new Map<string, string[]>()
   for (const path of paths)
@@ -91,13 +92,13 @@ function sameNames(paths: readonly string[], workspace: string): string[] {
     .filter(([, same]) => same.length > 1)
     .map(
       ([name, same]) =>
-        `two files of the same base name ${name}: ${list(same)}; the service keeps names without folders`
+        `two files have the same base name ${name}: ${list(same)}; the service ignores folders`
     )
 }
 
 function emptyMatch(line: string, hidden: number): string {
   return hidden > 0
-    ? `"${line}" matches hidden files only; name a hidden file to send it`
+    ? `"${line}" matches only hidden files; name a hidden file explicitly to send it`
     : `"${line}" matches no file in the workspace`
 }
 

@@ -1,17 +1,17 @@
 import { isReference } from '../../service/documents/requests.js'
 import type { Settings } from './settings.js'
 
-/** As the embedded service has it. */
+/** The same pattern as in the embedded service. */
 const SECRET_NAME =
   /pass|pwd|secret|token|credential|key|auth|session|cookie|signature|(?<![a-z])(?:pin|otp|jwt|bearer|salt|private)(?![a-z])/i
 const PARAMETER = /^-[JD]([\w.-]+)=([^]*)$/
 /** Shorter ones occur in any text by chance. */
 const LEAST_LENGTH = 6
-/** A pattern for more would be very large; the parts of a longer value are taken out one by one. */
+/** A longer pattern would be very large; a longer value is redacted in parts. */
 const LONGEST_PART = 500
-/** Replies are numbers and times for the most part: one of them that was struck out would be one figure less. */
+/** Replies are mostly numbers and times: redacting one would lose a figure. */
 const NUMBER = /^[\d\s.,:+TZ-]+$/
-/** Words that make up the replies and CSVs of the API, and common values that are no secret. */
+/** Words of the API's replies and CSVs, and common values that are not secret. */
 const PLAIN_WORDS = [
   'batch_id created updated started stopped queued starting running stopping finished problem unknown message error errors remote_errors',
   'infrastructure instance_type instance_quantity stop_after region origin public private privacy demand hosted status summary permalink',
@@ -24,13 +24,13 @@ const PLAIN_WORDS = [
 ].join(' ')
 
 /**
- * The values of override parameters whose names say that they are secret. A service that echoes them would have them in CSVs and
- * reports. What also stands in a setting that is no secret is none either, and may be needed to find labels, grids and addresses.
+ * The values of override parameters whose names suggest a secret. A service that echoes them would put them into CSVs and reports.
+ * A value that also appears in a public setting is not secret, and may be needed to match labels, grids and addresses.
  */
 export function secretParameters(settings: Settings): string[] {
   const values = readSecretParameters(settings.overrideParameters ?? '')
     .flatMap((value) => value.split(/[\r\n]+/))
-    // A field of a CSV may begin or end there.
+    // These may begin or end a field of a CSV.
     .map((line) => line.replace(/^[\s"',;]+|[\s"',;]+$/g, ''))
   const shown = plainTextsOf(settings)
   return values
@@ -39,7 +39,7 @@ export function secretParameters(settings: Settings): string[] {
     .filter((part) => part.length >= LEAST_LENGTH)
 }
 
-/** Commas or spaces part the entries, and a value may hold both. */
+/** Entries are separated by commas or spaces, and a value may contain both. */
 export function readSecretParameters(text: string): string[] {
   const entries = text.split(/[\s,]+(?=-[A-Za-z])/).map((entry) => entry.replace(/^[\s,]+|[\s,]+$/g, ''))
   return entries.flatMap((entry) => {
@@ -48,7 +48,7 @@ export function readSecretParameters(text: string): string[] {
   })
 }
 
-/** `userPin` has the word `pin` in it, and `spinner` has not. */
+/** `userPin` contains the word `pin`, `spinner` does not. */
 function isSecretName(name: string): boolean {
   return SECRET_NAME.test(name.replace(/(?<=[a-z\d])(?=[A-Z])/g, '_'))
 }

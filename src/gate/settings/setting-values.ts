@@ -1,4 +1,4 @@
-/** The value, or what would have been accepted. */
+/** The value, or a description of what is accepted. */
 export type Parsed<T> =
   { readonly ok: true; readonly value: T } | { readonly ok: false; readonly accepted: string }
 
@@ -16,7 +16,7 @@ export function parseInteger(
   )
 }
 
-/** The spellings the toolkit takes. */
+/** The spellings that the toolkit accepts. */
 export function parseBoolean(text: string): Parsed<boolean> {
   if (/^(true|True|TRUE)$/.test(text)) return accept(true)
   if (/^(false|False|FALSE)$/.test(text)) return accept(false)
@@ -37,7 +37,7 @@ export function parseDurationSeconds(text: string, least: number): Parsed<number
 
 export function parseChoice<const T extends string>(text: string, choices: readonly T[]): Parsed<T> {
   const found = choices.find((choice) => choice === text)
-  return found === undefined ? refuse(choices.join(', ')) : accept(found)
+  return found === undefined ? refuse(`one of ${choices.join(', ')}`) : accept(found)
 }
 
 export function parsePattern(text: string, pattern: RegExp, accepted: string): Parsed<string> {

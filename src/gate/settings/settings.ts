@@ -54,11 +54,11 @@ export interface Settings {
   readonly comment: 'auto' | 'off'
   readonly githubToken: string
   readonly matrix: string
-  /** Inputs that were given and have no effect together with the others. */
+  /** Inputs that were given and have no effect in combination with the others. */
   readonly unused: readonly string[]
 }
 
-/** There is no token, and the workflow says that this is to be taken calmly. */
+/** There is no token, and the workflow says to skip the gate then. */
 export interface Skip {
   readonly skip: string
 }
@@ -68,8 +68,8 @@ export class SettingsError extends Error {
   constructor(readonly problems: readonly string[]) {
     super(
       problems.length === 1
-        ? `An input is wrong, nothing was sent: ${problems[0] ?? ''}`
-        : `${problems.length} inputs are wrong, nothing was sent:\n${problems.map((problem) => `- ${problem}`).join('\n')}`
+        ? `Invalid input, nothing was sent: ${problems[0] ?? ''}`
+        : `${problems.length} invalid inputs, nothing was sent:\n${problems.map((problem) => `- ${problem}`).join('\n')}`
     )
   }
 }
@@ -77,7 +77,7 @@ export class SettingsError extends Error {
 const ARTIFACT_NAME = /^[^":<>|*?\r\n\\/]{1,200}$/
 const SERVICE_NAME = /^[a-z][a-z0-9_-]{0,63}$/
 
-/** Collects every problem, so that a workflow is mended in one push. */
+/** Collects every problem, so that a workflow can be fixed in one push. */
 export async function readSettings(sources: SettingsSources): Promise<Settings | Skip> {
   const inputs = await Inputs.open(sources)
   const settings = await readAll(inputs, sources)
@@ -100,7 +100,7 @@ async function readAll(inputs: Inputs, sources: SettingsSources): Promise<Settin
   })
   const settings = {
     serviceName: inputs.take('service-name', (text) =>
-      parsePattern(text, SERVICE_NAME, 'a word of small letters, digits, - and _')
+      parsePattern(text, SERVICE_NAME, 'a word of lowercase letters, digits, - and _')
     ),
     tool: inputs.take('tool', (text) => parseChoice(text, TOOLS)) ?? 'jmeter',
     name: inputs.text('name') || sources.defaultName,
@@ -114,7 +114,7 @@ async function readAll(inputs: Inputs, sources: SettingsSources): Promise<Settin
     privacy: inputs.take('privacy', (text) => parseChoice(text, ['public', 'private'])) ?? 'private',
     threads: inputs.take('threads', (text) => parseInteger(text, { least: 1 })),
     rampupSeconds: inputs.take('rampup', (text) => parseDurationSeconds(text, 0)),
-    // An existing or repeated run has a duration of its own.
+    // An existing or repeated run keeps its own duration.
     durationSeconds: origin.kind === 'files' ? durationSeconds : undefined,
     overrideHosts: inputs.optional('override-hosts'),
     overrideParameters: inputs.optional('override-parameters'),
@@ -125,7 +125,7 @@ async function readAll(inputs: Inputs, sources: SettingsSources): Promise<Settin
     stopOnCancel: inputs.take('stop-on-cancel', parseBoolean) ?? true,
     failOn: inputs.take('fail-on', (text) => parseChoice(text, ['breach', 'never'])) ?? 'breach',
     artifactName: inputs.take('artifact-name', (text) =>
-      parsePattern(text, ARTIFACT_NAME, 'at most 200 characters without " : < > | * ? \\ / and line breaks')
+      parsePattern(text, ARTIFACT_NAME, 'at most 200 characters without " : < > | * ? \\ / or line breaks')
     ),
     retentionDays: inputs.take('retention-days', (text) => parseInteger(text, { least: 1, most: 400 })),
     comment: inputs.take('comment', (text) => parseChoice(text, ['auto', 'off'])) ?? 'auto',
@@ -135,17 +135,17 @@ async function readAll(inputs: Inputs, sources: SettingsSources): Promise<Settin
   }
   if (isSkipped)
     return {
-      skip: 'there is no token here (a pull request from a fork gets no secrets), and on-missing-token is skip'
+      skip: 'no token was given (pull requests from forks get no secrets), and on-missing-token is skip'
     }
   return { ...settings, origin, target: target ?? { kind: 'local' } }
 }
 
-/** Repository, ref and short commit: enough to find the run again at the service. */
+/** Repository, ref and short commit: enough to find the run on the service. */
 export function defaultName({ repository, ref, commit }: Occasion): string {
   return [repository, ref, commit.slice(0, 7)].filter((part) => part !== '').join(' ') || 'loadgate'
 }
 
-/** A password or a token in an address is quoted nowhere. */
+/** Messages never quote a password or token from an address. */
 function withoutSecrets(address: string): string {
   return address.replace(/\/\/[^/]*@/, '//***@').replace(/[?#].*$/s, '?***')
 }
@@ -177,14 +177,14 @@ function readTarget(inputs: Inputs, isLocal: boolean, platform: string): Target 
   if (token === '')
     inputs.complain(
       'token',
-      'is empty; give the API token, best from a secret. Pull requests from forks get no secrets: on-missing-token: skip passes them over'
+      'is empty; set it to the API token, from a secret. Pull requests from forks get no secrets: set on-missing-token: skip to skip the gate there'
     )
-  else if (/[\s:]/.test(token)) inputs.complain('token', 'must not hold white space or a colon')
+  else if (/[\s:]/.test(token)) inputs.complain('token', 'must not contain whitespace or a colon')
   return address && { kind: 'remote', address, token }
 }
 
 interface OriginRules {
-  /** Where variables are as empty as the token, only what was given can be wrong. */
+  /** Without a token other variables may be empty too, so only inputs that were given are checked. */
   readonly isSkipped: boolean
   readonly isLocal: boolean
   readonly wait: boolean
@@ -201,17 +201,17 @@ async function readOrigin(inputs: Inputs, sources: SettingsSources, rules: Origi
     .map((line) => line.trim())
     .filter((line) => line !== '')
   if (rules.isLocal && !rules.wait)
-    inputs.complain('wait', 'false has no meaning with base-url: local, whose service ends with the step')
+    inputs.complain('wait', 'cannot be false with base-url: local, whose service ends with the step')
   if (runId !== undefined && repeat !== undefined)
-    inputs.complain('repeat', 'cannot go together with run-id; give one of the two')
+    inputs.complain('repeat', 'cannot be combined with run-id; set only one of the two')
   if (runId !== undefined && !rules.wait)
-    inputs.complain('wait', 'false has no meaning with run-id, which waits for a run and judges it')
+    inputs.complain('wait', 'cannot be false with run-id, which waits for a run and judges it')
   const given = runId === undefined ? 'repeat' : 'run-id'
   if (runId !== undefined || repeat !== undefined) {
     if (lines.length > 0)
       inputs.complain(
         'files',
-        `cannot go together with ${given}, which takes an existing run; remove one of the two`
+        `cannot be combined with ${given}, which uses an existing run; remove one of the two`
       )
     return runId === undefined ? { kind: 'repeat', runId: repeat ?? '' } : { kind: 'existing', runId }
   }
@@ -226,7 +226,7 @@ async function resolveLines(lines: readonly string[], sources: SettingsSources):
   if (first === undefined)
     return {
       paths: [],
-      problems: ['is empty; give the path of the plan, and its data files in further lines']
+      problems: ['is empty; give the path of the plan, then its data files, one per line']
     }
   if (first.startsWith('!'))
     return { paths: [], problems: [`the first line must be the plan, found "${first}"`] }
@@ -238,8 +238,8 @@ function readRunId(inputs: Inputs, name: 'run-id' | 'repeat', isLocal: boolean):
     isId(text) ? { ok: true, value: text } : { ok: false, accepted: "a run's id: letters, digits, - and _" }
   )
   if (inputs.text(name) !== '' && isLocal)
-    inputs.complain(name, 'has no meaning with base-url: local, whose runs end with the step')
-  // One that is wrong was still given: the workflow lacks a better id, not files and grids.
+    inputs.complain(name, 'cannot be used with base-url: local, whose runs end with the step')
+  // An invalid id was still given: what is wrong is the id, not missing files and grids.
   return inputs.isGiven(name) ? (id ?? '') : undefined
 }
 
@@ -274,11 +274,11 @@ function readGrids(
 function readThresholds(inputs: Inputs): readonly Threshold[] {
   const { thresholds, problems } = parseThresholds(inputs.text('thresholds'))
   for (const problem of problems) inputs.complain('thresholds', problem)
-  // Lines that are all commented out would make a gate that always passes.
+  // A gate whose lines are all commented out would always pass.
   if (inputs.isGiven('thresholds') && thresholds.length + problems.length === 0)
     inputs.complain(
       'thresholds',
-      'holds comments only; give a threshold, or remove it for a report without a gate'
+      'contains only comments; add a threshold, or remove the input for a report without a gate'
     )
   return thresholds
 }

@@ -1,7 +1,7 @@
 import type { InputName } from './inputs.js'
 import type { Settings } from './settings.js'
 
-/** Inputs that describe the run to be made from files. */
+/** Inputs that describe a run created from files. */
 const FOR_NEW_RUNS: readonly InputName[] = [
   'grids',
   'name',
@@ -16,7 +16,7 @@ const FOR_NEW_RUNS: readonly InputName[] = [
   'override-parameters',
   'tool'
 ]
-/** Inputs for what happens once the run is started. */
+/** Inputs for what happens after the run has started. */
 const FOR_WAITING: readonly InputName[] = [
   'thresholds',
   'poll-interval',
@@ -29,12 +29,12 @@ const FOR_WAITING: readonly InputName[] = [
 
 type Situation = Pick<Settings, 'origin' | 'wait'>
 
-/** Inputs that were given and have no effect together with the others. */
+/** Inputs that were given and have no effect in combination with the others. */
 export function listUnused(isGiven: (name: InputName) => boolean, situation: Situation): InputName[] {
   return [...inputsForRun(situation), ...inputsForWaiting(situation)].filter(isGiven)
 }
 
-/** One sentence for each reason, with the inputs it concerns; undefined where everything has its effect. */
+/** The ignored inputs with the reason for each group; undefined if there are none. */
 export function describeUnused({
   unused,
   ...situation
@@ -43,26 +43,22 @@ export function describeUnused({
   const named = (names: readonly string[]): string => unused.filter((name) => names.includes(name)).join(', ')
   const forRun = named(inputsForRun(situation))
   const forWaiting = named(inputsForWaiting(situation))
-  const sentences = [
-    ...(forRun === ''
-      ? []
-      : [
-          origin.kind === 'existing'
-            ? `run-id judges a run that exists and is left as it is, so these inputs do not change it: ${forRun}.`
-            : `repeat starts a run again as it was, so these inputs do not change it: ${forRun}.`
-        ]),
-    ...(forWaiting === ''
-      ? []
-      : [
-          `wait: false leaves the run once it is started, so these inputs have no effect then: ${forWaiting}.`
-        ])
+  const reasonForRun =
+    origin.kind === 'existing'
+      ? 'run-id judges an existing run as it is'
+      : 'repeat starts a run again unchanged'
+  const ignored = [
+    ...(forRun === '' ? [] : [`${forRun} (${reasonForRun})`]),
+    ...(forWaiting === '' ? [] : [`${forWaiting} (wait: false does not wait for the run)`])
   ]
-  return sentences.length === 0 ? undefined : `${sentences.join(' ')} Remove what is not meant for this step.`
+  return ignored.length === 0
+    ? undefined
+    : `Ignored inputs: ${ignored.join('; ')}. Remove them from this step.`
 }
 
 function inputsForRun({ origin }: Situation): readonly InputName[] {
   if (origin.kind === 'files') return []
-  // What exists already is stopped by nobody here.
+  // The gate never stops a run that it did not start.
   return origin.kind === 'existing' ? [...FOR_NEW_RUNS, 'stop-on-cancel'] : FOR_NEW_RUNS
 }
 

@@ -1,26 +1,26 @@
 import { parseDocument } from 'yaml'
 
 export interface YamlText {
-  /** Undefined when there are problems. */
+  /** Undefined if there are problems. */
   readonly value: unknown
   readonly problems: readonly string[]
 }
 
 /**
- * Reads YAML with the failsafe schema, so that an id such as 00123 or 123e45 stays what it was.
- * The library's `parse` prints warnings by itself, and the runner reads what is printed. Here they are problems like its
- * errors: an unresolved tag or an unknown directive means that the text says something which would be ignored.
+ * Reads YAML with the failsafe schema, so that an id such as 00123 or 123e45 stays unchanged.
+ * The library's `parse` prints warnings, and the runner interprets what is printed. Here warnings are problems like
+ * errors: an unresolved tag or an unknown directive means that part of the text would be ignored.
  */
 export function readYaml(text: string): YamlText {
   try {
     // 'silent' would also drop the error about a second document.
     const document = parseDocument(text, { schema: 'failsafe', logLevel: 'error' })
-    // What follows a first error mostly follows from it.
+    // Later errors are mostly caused by the first.
     const found = document.errors.length > 0 ? document.errors.slice(0, 1) : document.warnings
     const problems = found.map(({ message }) => firstLine(message))
     return problems.length > 0 ? { value: undefined, problems } : { value: document.toJS(), problems }
   } catch (thrown) {
-    // Too many aliases, for one.
+    // For example, too many aliases.
     return {
       value: undefined,
       problems: [firstLine(thrown instanceof Error ? thrown.message : String(thrown))]
@@ -28,7 +28,7 @@ export function readYaml(text: string): YamlText {
   }
 }
 
-/** The rest shows the place in the text, over several lines. */
+/** The other lines show the position in the text. */
 function firstLine(message: string): string {
   return (message.split('\n')[0] ?? '').replace(/:$/, '')
 }

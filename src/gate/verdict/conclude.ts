@@ -22,10 +22,10 @@ import type { Findings } from '../findings.js'
 import { describeUnused } from '../settings/unused-inputs.js'
 import type { Watched } from '../run/watch-run.js'
 
-/** A run that ended before this share of its duration, by the service's times, was stopped by somebody. */
+/** A run that ended before this share of its duration, by the service's times, was stopped early. */
 const LEAST_SHARE = 0.9
 
-/** From what was found to a verdict. Without whole evidence it is never `passed`. */
+/** Turns the findings into a verdict. Without complete evidence it is never `passed`. */
 export function conclude(settings: Settings, findings: Findings): Outcome {
   const { run, collection } = findings
   const apdex = readApdex(run?.apdex ?? null)
@@ -50,7 +50,7 @@ export function conclude(settings: Settings, findings: Findings): Outcome {
   }
 }
 
-/** Of a run that did not come to its own end, nobody expects the whole load. */
+/** A run that was cut short is not expected to reach the full load. */
 function shortfallOf(settings: Settings, { run, collection, failure }: Findings): string[] {
   const isWhole = failure === undefined && run !== undefined && phaseOf(run.status) === 'ended well'
   return isWhole && collection !== undefined ? describeShortfall({ settings, run, collection }) : []
@@ -71,7 +71,7 @@ function judge(
   const hasRunEnded = run !== undefined && hasEnded(run.status)
   return judgeThresholds(settings.thresholds, {
     apdex: typeof apdex === 'string' || !hasRunEnded ? undefined : apdex,
-    apdexProblem: hasRunEnded && typeof apdex === 'string' ? apdex : 'the run did not come to its end',
+    apdexProblem: hasRunEnded && typeof apdex === 'string' ? apdex : 'the run did not finish',
     measurements: collection?.measurements,
     ...(collection?.measurements === undefined || missing.length > 0
       ? { measurementsProblem: missing.join('; ') || 'there are no result CSVs' }
@@ -90,7 +90,7 @@ function decide(findings: Findings, assessment: Assessment): Decision {
   const { run, failure, isDetached, collection } = findings
   if (failure !== undefined) return { verdict: failure.kind, reason: failure.message }
   if (isDetached)
-    return { verdict: 'detached', reason: 'The run was started and is left to itself (wait: false).' }
+    return { verdict: 'detached', reason: 'The run was started and left running (wait: false).' }
   const badEnd = run && badEndOf(findings, assessment)
   if (badEnd !== undefined) return { verdict: 'inconclusive', reason: badEnd }
   return decideVerdict(assessment.judgements, gapIn(collection) ?? lossOf(assessment))
@@ -102,27 +102,27 @@ function badEndOf(
 ): string | undefined {
   if (run === undefined) return undefined
   if (phaseOf(run.status) !== 'ended well') {
-    const words = remoteErrors.length === 0 ? '' : ` It says: ${quoteLines(remoteErrors)}`
-    return `The run ended as "${run.status}", not as "finished".${words}`
+    const words = remoteErrors.length === 0 ? '' : ` The service says: ${quoteLines(remoteErrors)}`
+    return `The run ended as "${run.status}", not "finished".${words}`
   }
   const seconds = requestedSeconds({ settings, run })
   if (seconds === undefined) return undefined
   const wanted = formatDuration(seconds * 1000)
   const span = collection && cutOffSpan(collection, seconds)
   if (span !== undefined)
-    return `The samples of grid ${span.gridId} span ${formatDuration(span.ms)} of the ${wanted} asked for: somebody or something stopped the run, or the plan does not take its duration from the settings.`
+    return `The samples of grid ${span.gridId} span ${formatDuration(span.ms)} of the ${wanted} requested: the run was stopped early, or the plan does not take its duration from the settings.`
   if (collection !== undefined && hasEverySpan(collection, seconds)) return undefined
-  // A run that was there before the watch began may have run for any time unseen.
+  // An existing run may have been running for any time before the gate started watching.
   const tookMs = runTimeMs(run, settings.origin.kind === 'existing' ? undefined : watched)
   if (tookMs === undefined || tookMs >= seconds * 1000 * LEAST_SHARE) return undefined
-  // The embedded service tells of every stop, and of a tool that did not come to its end.
-  const isStopTold = settings.target.kind === 'local'
-  if (isStopTold && collection && mayEndBeforePause(collection, { tookMs, durationSeconds: seconds }))
+  // The embedded service reports every stop, and every tool that did not finish.
+  const reportsStops = settings.target.kind === 'local'
+  if (reportsStops && collection && mayEndBeforePause(collection, { tookMs, durationSeconds: seconds }))
     return undefined
-  return `The run ended after ${formatDuration(tookMs)} of the ${wanted} asked for: somebody or something stopped it.`
+  return `The run ended after ${formatDuration(tookMs)} of the ${wanted} requested: it was stopped early.`
 }
 
-/** A service that lost load may say so; where it just says that something went wrong, load that was not reached says the rest. */
+/** A service may report lost load explicitly; any other error counts as lost load if the requested load was not reached. */
 function lossOf({ remoteErrors, warnings }: Assessment): string | undefined {
   const lost = lostLoad(remoteErrors)
   if (lost.length > 0) return `Part of the load was lost: ${quoteLines(lost)}`
@@ -131,26 +131,27 @@ function lossOf({ remoteErrors, warnings }: Assessment): string | undefined {
   return `${shortfall} The service says: ${quoteLines(remoteErrors)}`
 }
 
-/** By the service's own times; else by what was seen, which is never less than the run really took. */
+/** By the service's times if it has them; otherwise by the time watched, which is never less than the real run time. */
 function runTimeMs(run: Run, watched: Watched | undefined): number | undefined {
   if (run.startedMs !== undefined && run.stoppedMs !== undefined) return run.stoppedMs - run.startedMs
   return watched === undefined ? undefined : watched.seenEndedMs - watched.sinceMs
 }
 
-/** What is missing in the evidence, whatever the thresholds are. */
+/** What is missing from the evidence, regardless of the thresholds. */
 function gapIn(collection: Collection | undefined): string | undefined {
   if (collection === undefined) return 'Nothing was collected from the run.'
   const { report, reportProblem, grids, measurements } = collection
-  if (report === undefined) return `The report could not be had: ${reportProblem ?? 'no reason was given'}`
-  if (grids.length === 0) return 'The service names no grid of the run, so there are no results to judge.'
+  if (report === undefined)
+    return `The report could not be downloaded: ${reportProblem ?? 'no reason was given'}`
+  if (grids.length === 0) return 'The service lists no grids for the run, so there are no results to judge.'
   const [first, ...others] = collection.missingGrids
   if (first !== undefined) {
     const missing = others.length === 0 ? `${first} is` : `${first} and ${others.length} more are`
-    return `Not every grid that was requested has results: ${missing} missing in what the service lists (${grids.length} found).`
+    return `Not every requested grid has results: ${missing} missing from the service's list (${grids.length} found).`
   }
   const missing = grids.find(({ problem }) => problem !== undefined)
   if (missing !== undefined)
-    return `The CSV of grid ${missing.gridId} could not be had whole: ${missing.problem ?? ''}`
+    return `The CSV of grid ${missing.gridId} could not be downloaded completely: ${missing.problem ?? ''}`
   return collection.gaps?.[0] ?? gapInMeasurements(measurements)
 }
 

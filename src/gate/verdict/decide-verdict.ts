@@ -8,7 +8,7 @@ export interface Decision {
   readonly reason: string
 }
 
-/** What judgements come to together. A gap in the evidence leaves nothing but `failed` or `inconclusive`. */
+/** Combines the judgements. With a gap in the evidence the verdict can only be `failed` or `inconclusive`. */
 export function decideVerdict(judgements: readonly Judgement[], gap: string | undefined): Decision {
   const overall = overallVerdict(judgements)
   const decisive = judgements.filter(
@@ -18,10 +18,10 @@ export function decideVerdict(judgements: readonly Judgement[], gap: string | un
   if (gap !== undefined) return { verdict: 'inconclusive', reason: gap }
   if (overall === 'inconclusive')
     return { verdict: 'inconclusive', reason: countAndFirst(decisive, 'inconclusive') }
-  return { verdict: 'passed', reason: praise(judgements) }
+  return { verdict: 'passed', reason: describePass(judgements) }
 }
 
-/** What is missing in the CSVs, whatever the thresholds are. */
+/** What is missing from the CSVs, regardless of the thresholds. */
 export function gapInMeasurements(measurements: Measurements | undefined): string | undefined {
   const sources = measurements?.sources ?? []
   const unknown = sources.find(({ shape }) => shape === 'unknown')
@@ -29,8 +29,8 @@ export function gapInMeasurements(measurements: Measurements | undefined): strin
     return `A CSV cannot be read: ${unknown.problems[0] ?? ''} (grid ${unknown.grid}).`
   const broken = sources.find(({ problems }) => problems.length > 0)
   const detail = broken === undefined ? '' : `: ${broken.problems[0] ?? ''} (grid ${broken.grid})`
-  if (measurements?.figures({}) === undefined) return `There is not one sample in the results${detail}.`
-  if (broken !== undefined) return `A CSV cannot be read whole${detail}.`
+  if (measurements?.figures({}) === undefined) return `The results contain no samples${detail}.`
+  if (broken !== undefined) return `A CSV cannot be read completely${detail}.`
   return undefined
 }
 
@@ -41,7 +41,7 @@ function countAndFirst(judgements: readonly Judgement[], word: string): string {
   return `${count}: ${first?.reason ?? ''}`
 }
 
-function praise(judgements: readonly Judgement[]): string {
+function describePass(judgements: readonly Judgement[]): string {
   const firm = judgements.filter(({ threshold }) => threshold.level === 'fail')
   const warned = judgements.filter(
     ({ threshold, verdict }) => threshold.level === 'warn' && verdict !== 'passed'

@@ -1,7 +1,7 @@
 import type { Verdict } from '../../report/outcome.js'
 import type { Settings } from '../settings/settings.js'
 
-/** Whether the step fails. `fail-on: never` forgives what the thresholds say, never a run that could not be judged in time or at all. */
+/** Whether the step fails. `fail-on: never` covers `failed` and `inconclusive` only, not a timeout, an error or a cancelled run. */
 export function failsStep(verdict: Verdict, failOn: Settings['failOn']): boolean {
   switch (verdict) {
     case 'passed':
@@ -26,13 +26,12 @@ export function exitCodeOf(verdict: Verdict, failOn: Settings['failOn']): number
 }
 
 const ADVICE: Readonly<Partial<Record<Verdict, string>>> = {
-  failed: 'Look at the report in the artifact; loosen a threshold only if the new figure is meant to be.',
-  inconclusive:
-    'This is never green: mend what is missing and run again, or set fail-on: never to be told only.',
+  failed: 'See the report in the artifact. Relax a threshold only if the new figure is intended.',
+  inconclusive: 'Inconclusive never passes. Fix what is missing, or set `fail-on: never` to report only.',
   'timed-out': 'Raise timeout if the run needs longer.'
 }
 
-/** The message of a failing step: which verdict, why, and what to do. */
+/** The message of a failing step: the verdict, why, and what to do. */
 export function failureMessage(verdict: Verdict, reason: string): string {
   const advice = ADVICE[verdict]
   if (advice === undefined) return `Load gate ${verdict}: ${reason}`

@@ -11,12 +11,12 @@ interface Load {
   readonly collection: Collection
 }
 
-/** A run that falls short of this share of what was requested is not the run that was requested. */
+/** Below this share of the requested load, a run does not count as the run that was requested. */
 const LEAST_SHARE = 0.9
-/** Between the run's start and its first sample, and between its last sample and its end. */
+/** Allowed between the run's start and its first sample, and between its last sample and its end. */
 const SLACK_MS = 2_000
 
-/** Where the load that the samples show falls short of what was requested, in words with both numbers. */
+/** Describes where the load in the samples falls short of the requested load, with both numbers. */
 export function describeShortfall(load: Load): string[] {
   return [...shortOfThreads(load), ...shortOfDuration(load)]
 }
@@ -26,12 +26,12 @@ export interface Span {
   readonly ms: number
 }
 
-/** Of the grids that say, from the shortest on. */
+/** For the grids whose span is known, shortest first. */
 function spansFromShortest({ spansMs }: Collection): Span[] {
   return [...spansMs].map(([gridId, ms]) => ({ gridId, ms })).sort((one, other) => one.ms - other.ms)
 }
 
-/** The grid with the shortest samples of those that end too early for the duration, and not just within a pause of the plan's own. */
+/** The shortest span among the grids whose samples end too early for the duration, unless they just end in a pause of the plan. */
 export function cutOffSpan(collection: Collection, durationSeconds: number): Span | undefined {
   return spansFromShortest(collection).find(
     (span) => !isLongEnough(span.ms, durationSeconds) && !endsInPause(collection, span, durationSeconds)
@@ -39,15 +39,15 @@ export function cutOffSpan(collection: Collection, durationSeconds: number): Spa
 }
 
 /**
- * Where requests are far apart, the run begins and ends in a pause: a timer comes before the first request too, and JMeter ends a thread
- * at once where its next pause would outlast the run. So what is missing is no longer than two of the other pauses.
+ * If requests are far apart, the run starts and ends in a pause: a timer also delays the first request, and JMeter ends a thread at
+ * once if its next pause would outlast the run. So at most two such pauses are missing.
  */
 function endsInPause({ pausesMs }: Collection, { gridId, ms }: Span, durationSeconds: number): boolean {
   const pauseMs = pausesMs?.get(gridId) ?? 0
   return pauseMs >= SLACK_MS && 2 * (pauseMs + SLACK_MS) >= durationSeconds * 1000 - ms
 }
 
-/** Whether a run that took this long may have ended by itself: its threads do not begin a pause that would outlast it. */
+/** Whether a run that took this long may have ended normally: its threads do not start a pause that would outlast the run. */
 export function mayEndBeforePause(
   { spansMs, pausesMs }: Collection,
   { tookMs, durationSeconds }: { tookMs: number; durationSeconds: number }
@@ -57,13 +57,13 @@ export function mayEndBeforePause(
   return spansMs.size > 0 && [...spansMs.keys()].every((grid) => isPaused(pausesMs?.get(grid) ?? 0))
 }
 
-/** Whether the samples of every CSV say, by themselves, that the run took as long as it should. */
+/** Whether the samples of every CSV alone show that the run lasted long enough. */
 export function hasEverySpan({ measurements, spansMs }: Collection, durationSeconds: number): boolean {
   const isShown = (grid: string): boolean => isLongEnough(spansMs.get(grid) ?? -Infinity, durationSeconds)
   return measurements?.sources.every(({ grid }) => isShown(grid)) ?? false
 }
 
-/** Whether samples over this time stand for a run of the duration. */
+/** Whether samples over this span are enough for a run of this duration. */
 function isLongEnough(spanMs: number, durationSeconds: number): boolean {
   return spanMs + SLACK_MS >= durationSeconds * 1000 * LEAST_SHARE
 }
@@ -72,7 +72,7 @@ export function requestedSeconds({ settings, run }: Pick<Load, 'settings' | 'run
   return asInput(settings, settings.durationSeconds) ?? run.durationSeconds
 }
 
-/** A run that exists or is repeated is as it was made: the inputs do not change it. */
+/** The inputs do not change an existing or repeated run. */
 function asInput({ origin }: Settings, value: number | undefined): number | undefined {
   return origin.kind === 'files' ? value : undefined
 }
@@ -93,24 +93,24 @@ function shortOfThreads(load: Load): string[] {
   const requested = requestedThreads(load)
   const reached = mostThreads(load.collection)
   if (requested === undefined || reached === undefined) return []
-  // Another service's CSV may hold each node's own count, of which the scanner keeps the largest.
-  // Where the service says that something went wrong, nobody knows how many nodes took part.
+  // The CSV of a remote service may contain a count per node, of which the scanner keeps the largest.
+  // If the service reports errors, the number of nodes that took part is unknown.
   const isOneCount = load.settings.target.kind === 'local' || hasErrors(load.run)
   const factor = isOneCount ? 1 : mostNodes(load)
   if (reached * factor >= requested * LEAST_SHARE) return []
   const reachedOf = `The load reached ${count(reached)} of the ${count(requested)} requested. `
   const check =
     'heck that the plan takes its threads from the settings (in JMeter: ${__P(threads,1)}), and that every node took part.'
-  // CSVs hold how many threads were active at a time, not how many there were: with fewer samples than threads some never were.
+  // CSVs contain the number of threads active at a time, not in total: with fewer samples than threads, some never show up.
   const samples = load.collection.measurements?.figures({})?.samples ?? 0
   if (samples < requested * LEAST_SHARE) return [`${reachedOf}C${check}`]
   return [
-    `${reachedOf}So many were active at the same time; that is as it should be where threads end before the last ones start, ` +
+    `${reachedOf}That many were active at the same time, which is normal where threads end before the last ones start, ` +
       `as in one short pass with a ramp-up. Otherwise c${check}`
   ]
 }
 
-/** Threads are understood as per grid on demand, and per node where the grid is hosted. */
+/** `threads` is per grid for on-demand grids, and per node for hosted ones. */
 function requestedThreads({ settings, run }: Load): number | undefined {
   const threads = asInput(settings, settings.threads) ?? run.threads
   const grids = requestedGrids(settings, run)
@@ -143,7 +143,7 @@ function hasErrors({ remoteErrors }: Run): boolean {
   return listRemoteErrors(remoteErrors).length > 0
 }
 
-/** Of tidy CSVs the mean users of the busiest bucket. Where both shapes are there, the series has no peak of all. */
+/** For tidy CSVs, the mean users of the busiest bucket. With both shapes, the series has no overall peak. */
 function mostThreads({ measurements }: Collection): number | undefined {
   const shapes = new Set(measurements?.sources.map(({ shape }) => shape))
   if (measurements === undefined || shapes.size > 1 || shapes.has('unknown')) return undefined
