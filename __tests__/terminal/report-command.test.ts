@@ -43,7 +43,7 @@ describe('a report of local CSVs', () => {
     expect(code).toBe(0)
     expect(out).toMatch(/^all samples +100 +0 % +\S+\/s +50.5 ms +50 ms +95 ms +99 ms +100 ms$/m)
     expect(out).toMatch(/^cart +50 /m)
-    expect(out).toContain('PASSED: No thresholds were given: this is a report only.')
+    expect(out).toContain('PASSED: No thresholds were given, so this is only a report.')
     expect(await readFile(join(workspace, 'out/report.html'), 'utf8')).toContain('Load gate: passed')
     expect(await readVerdict()).toMatchObject({ verdict: 'passed', apdex: 1, 'apdex-target': 500 })
   })

@@ -69,7 +69,7 @@ describe('passed', () => {
   test.each([
     ['one threshold', 'apdex >= 0.85', 'The threshold holds.'],
     ['all thresholds', 'apdex >= 0.85\np95 < 1s\nerror_rate < 1%', 'All 3 thresholds hold.'],
-    ['no thresholds', '', 'No thresholds were given: this is a report only.']
+    ['no thresholds', '', 'No thresholds were given, so this is only a report.']
   ])('%s', (_, thresholdLines, reason) => {
     expect(conclude(makeSettings({ thresholdLines }), makeFindings())).toMatchObject({
       verdict: 'passed',
@@ -81,7 +81,7 @@ describe('passed', () => {
     [
       'a broken',
       'warn: apdex >= 0.99',
-      /^No thresholds were given: this is a report only\. There is a warning: apdex is 0\.93/
+      /^No thresholds were given, so this is only a report\. There is a warning: apdex is 0\.93/
     ],
     [
       'an inconclusive',

@@ -48,7 +48,7 @@ function describePass(judgements: readonly Judgement[]): string {
   )
   const held =
     firm.length === 0
-      ? 'No thresholds were given: this is a report only.'
+      ? 'No thresholds were given, so this is only a report.'
       : firm.length === 1
         ? 'The threshold holds.'
         : `All ${firm.length} thresholds hold.`
