@@ -147,7 +147,7 @@ describe('a gate from files', () => {
     const result = await stage.step.main()
 
     expect(result.outputs.verdict).toBe('inconclusive')
-    expect(result.log).toMatch(/The samples of grid \w+ span 7 min 13 s of the 10 min asked for/)
+    expect(result.log).toMatch(/The samples of grid \w+ span 7 min 13 s of the 10 min requested/)
   })
 
   test('judges the other metrics from the samples', async () => {

@@ -55,7 +55,7 @@ describe('hostile YAML reaches the log as an input problem, and the runner not a
     const { code, log } = await stage.step.main()
     expect(code).toBe(1)
     expect(foreignCommands(log)).toEqual([])
-    expect(log).toMatch(/^::error::.* wrong, nothing was sent:.* grids: /m)
+    expect(log).toMatch(/^::error::.*[Ii]nvalid inputs?, nothing was sent:.* grids: /m)
     expect(log).not.toMatch(/Warning:|^\(node/m)
     expect(stage.service.seen).toEqual([])
   })
@@ -86,7 +86,7 @@ describe('hostile YAML reaches the log as an input problem, and the runner not a
       { cwd: stage.step.workspace, env: { LOADGATE_TOKEN: 'x', LOG_STREAM: '1', LOG_TOKENS: '1' } }
     )
     expect([code, out]).toEqual([2, ''])
-    expect(err).toMatch(/^loadgate: .* wrong, nothing was sent:\s.*grids: /)
+    expect(err).toMatch(/^loadgate: .*[Ii]nvalid inputs?, nothing was sent:\s.*grids: /)
     expect(foreignCommands(err)).toEqual([])
   })
 })
