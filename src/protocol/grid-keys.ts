@@ -1,4 +1,4 @@
-/** What a grid's specification must have. */
+/** The required keys of a grid's specification. */
 export const REQUIRED_GRID_KEYS = [
   'infrastructure',
   'region',
@@ -14,7 +14,7 @@ export const INFRASTRUCTURES = ['demand', 'hosted'] as const
 /** `stop_after` in minutes. */
 export const MAX_STOP_AFTER_MIN = 2880
 
-/** What it may have, as plain text; they mean something in a cloud only. */
+/** The optional keys with a text value; they only matter in a cloud. */
 export const OPTIONAL_GRID_TEXTS = [
   'aws_tags',
   'aws_availability_zone',
@@ -27,7 +27,7 @@ export const OPTIONAL_GRID_TEXTS = [
   'aws_vpc_security_groups'
 ] as const
 
-/** Everything it may have. */
+/** All optional keys. */
 export const OPTIONAL_GRID_KEYS: readonly string[] = [
   'aws_platform',
   'aws_spot_price',

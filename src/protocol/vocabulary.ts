@@ -1,4 +1,4 @@
-/** The service's own word, where its identifiers contain one: in paths, parameters, fields and the media type. */
+/** The service's name where its identifiers contain it: in paths, parameters, fields and the media type. */
 export interface Vocabulary {
   /** `run`, as in `run[tool]`. */
   readonly run: string

@@ -26,7 +26,7 @@ import type { Vocabulary } from '../protocol/vocabulary.js'
 export interface ClientOptions {
   readonly address: Address
   readonly token: string
-  /** What else must not be in anything that the service says. */
+  /** What else must be redacted from the service's replies. */
   readonly secrets?: readonly string[]
   readonly words: Vocabulary
   readonly clock: Clock
@@ -42,14 +42,14 @@ interface Op {
   readonly signal?: AbortSignal | undefined
 }
 
-/** Which part of a CSV to send: all of it, or what lies behind the bytes already had. */
+/** The part of a CSV to request: what follows the bytes already downloaded. */
 export interface ResultRange extends PartsBefore {
   readonly fromByte: number
-  /** Of the reply whose bytes are already had: another version is sent from its start. */
+  /** The ETag of the bytes already downloaded: another version is sent from the start. */
   readonly version: string | undefined
 }
 
-/** The API from the caller's side: one method an operation. */
+/** The client of the API: one method per operation. */
 export class ServiceClient {
   readonly #address: Address
   readonly #words: Vocabulary
@@ -78,7 +78,7 @@ export class ServiceClient {
     return this.#read({ operation, care: CARE.showGrid, url: this.#url('grids', id), signal }, decodeGrid)
   }
 
-  /** Undefined when the service answers 204 with nothing, as its general rule for DELETE says. */
+  /** Undefined if the service answers 204 without a body, its general rule for DELETE. */
   async terminateGrid(id: string, signal?: AbortSignal): Promise<Grid | undefined> {
     const operation = `terminating grid ${id}`
     const url = this.#url('grids', id)
@@ -125,7 +125,7 @@ export class ServiceClient {
     )
   }
 
-  /** One page of the list: the first one, or the one a page's `next` link leads to. */
+  /** One page of the list: the first one, or the one that a page's `next` link points to. */
   async listRuns(page?: string, signal?: AbortSignal): Promise<RunPage> {
     const operation = 'listing the runs'
     const url = page === undefined ? this.#url(this.#words.runs) : this.#link(operation, page)
@@ -142,12 +142,12 @@ export class ServiceClient {
     )
   }
 
-  /** The address of a grid's CSV where the run's reply gave no link to it. */
+  /** The link to a grid's CSV if the run's reply has none. */
   resultHref(runId: string, gridId: string): string {
     return `/api/${this.#words.runs}/${runId}/result.csv?grid_id=${gridId}`
   }
 
-  /** Opens a grid's CSV; the bytes are the caller's to read and to verify. */
+  /** Opens a grid's CSV; the caller reads and verifies the bytes. */
   async openResult(
     href: string,
     options: { range?: ResultRange | undefined; signal?: AbortSignal } = {}
@@ -171,9 +171,9 @@ export class ServiceClient {
     })
   }
 
-  /** How large a grid's CSV is by now, by its headers alone; undefined where they do not say. */
+  /** The current size of a grid's CSV, from its headers alone; undefined if they do not say. */
   async resultSize(href: string, signal?: AbortSignal): Promise<number | undefined> {
-    const operation = 'looking at a result CSV'
+    const operation = 'checking the size of a result CSV'
     const reply = await this.#http.download({
       operation,
       method: 'HEAD',
@@ -195,9 +195,9 @@ export class ServiceClient {
     return this.#read({ operation, care: CARE.account, url: this.#url('account'), signal }, decodeAccount)
   }
 
-  /** HEAD on any resource: whether it is there, and its headers, without its body. */
+  /** HEAD on any resource: whether it exists, and its headers, without its body. */
   async head(link: string, signal?: AbortSignal): Promise<Pick<Reply, 'status' | 'header'>> {
-    const operation = `looking at ${link}`
+    const operation = `checking ${link}`
     const url = this.#link(operation, link)
     return this.#ask({ operation, care: CARE.head, method: 'HEAD', url, signal }, (reply) => {
       reply.body.resume()
@@ -213,7 +213,7 @@ export class ServiceClient {
     return this.#ask(op, async (reply) => decode(parseReply(op.operation, await reply.text())))
   }
 
-  /** A reply counts once it is taken in whole: what breaks off or makes no sense is asked for again, where that is allowed. */
+  /** A reply counts once it is read completely: one that breaks off or makes no sense is retried, if that is allowed. */
   async #ask<T>(op: Op, take: (reply: Reply) => Promise<T>): Promise<T> {
     return withCare(op.care, this.#clock, {
       signal: op.signal,
@@ -225,7 +225,7 @@ export class ServiceClient {
     try {
       return withoutRedacted(resolveLink(this.#address, href))
     } catch (cause) {
-      throw new MalformedReplyError(operation, 'the link to it is no address', { cause })
+      throw new MalformedReplyError(operation, 'the link is not a valid URL', { cause })
     }
   }
 
@@ -234,7 +234,7 @@ export class ServiceClient {
   }
 }
 
-/** A link that carried the token is followed without it: the request has it in its header. */
+/** A link that contained the token is followed without it: the request has it in its header. */
 function withoutRedacted(url: URL): URL {
   for (const [name, value] of [...url.searchParams])
     if (value.includes(REDACTED)) url.searchParams.delete(name, value)

@@ -1,11 +1,11 @@
-/** Time as the story sees it, so that tests can hold it in their hands. */
+/** An injectable clock, so that tests can control time. */
 export interface Clock {
   now(): number
   /** Resolves after the time, or rejects with the signal's reason as soon as it is aborted. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>
 }
 
-/** Node's timers take no more, and fire at once beyond it. */
+/** The maximum for Node's timers; beyond it they fire at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 
 export const systemClock: Clock = {
@@ -32,7 +32,7 @@ function startTimer(ms: number, signal: AbortSignal | undefined): Promise<void> 
   })
 }
 
-/** The error an aborted signal carries; anything can be a reason, only errors are thrown. */
+/** The error an aborted signal carries; a reason can be anything, but only errors are thrown. */
 export function reasonOf(signal: AbortSignal | undefined): Error {
   const reason: unknown = signal?.reason
   return reason instanceof Error ? reason : new Error('aborted', { cause: reason })

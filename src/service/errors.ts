@@ -1,4 +1,4 @@
-/** What every failing operation has in common: which one it was. */
+/** A failed operation, and which one it was. */
 export class ServiceError extends Error {
   override name = 'ServiceError'
   constructor(
@@ -10,7 +10,7 @@ export class ServiceError extends Error {
   }
 }
 
-/** The service answered, and not with success. */
+/** The service answered with an error. */
 export class RefusedError extends ServiceError {
   override name = 'RefusedError'
   readonly status: number
@@ -33,10 +33,10 @@ interface Refusal {
   readonly retryAfterMs: number | undefined
 }
 
-/** No answer came: refused connection, reset, time-out. */
+/** No answer: connection refused, reset, timeout. */
 export class UnreachableError extends ServiceError {
   override name = 'UnreachableError'
-  /** True when no connection was made, so that the request cannot have had an effect. */
+  /** True if there was no connection, so the request cannot have had an effect. */
   readonly neverSent: boolean
   constructor(operation: string, message: string, options: ErrorOptions & { neverSent: boolean }) {
     super(operation, message, options)
@@ -44,27 +44,27 @@ export class UnreachableError extends ServiceError {
   }
 }
 
-/** The service's certificate is not trusted; asking again changes nothing, and nothing was sent. */
+/** The service's certificate is not trusted; a retry does not help, and nothing was sent. */
 export class CertificateError extends ServiceError {
   override name = 'CertificateError'
 }
 
-/** The service answered with success, and with something that is no such reply. */
+/** The service reported success, but the reply is not valid. */
 export class MalformedReplyError extends ServiceError {
   override name = 'MalformedReplyError'
 }
 
-/** A download led to where it is not followed, as to a sign-in page without https. */
+/** A download was redirected to somewhere that is not followed, such as a sign-in page without https. */
 export class RedirectError extends ServiceError {
   override name = 'RedirectError'
 }
 
-/** The file to be sent is not what it was when its size was taken. */
+/** A file to upload has changed since its size was read. */
 export class UploadError extends ServiceError {
   override name = 'UploadError'
 }
 
-/** What happened without a word of the service's, for where it is not known what it may echo; undefined for what is not of its making. */
+/** What happened, without quoting the service, for when its messages may echo secrets; undefined for errors that quote nothing. */
 export function describeWithoutQuote(error: unknown): string | undefined {
   if (error instanceof RefusedError)
     return `${error.operation}: the service answered ${error.status}${hintFor(error.status)}`
@@ -82,24 +82,24 @@ export function isTransient(error: unknown): boolean {
   )
 }
 
-/** Answers that say "not yet" of a result rather than "no", for the service has told of the run before: it is yet to be made. */
+/** For a result these mean "not yet" rather than "no": the service knows the run, so the result is yet to be generated. */
 const NOT_READY: readonly number[] = [404, 409, 423]
 
-/** Whether something the service has yet to make may well be there a little later. */
+/** Whether a result that is not ready may be ready a little later. */
 export function isNotReady(error: unknown): boolean {
   return isTransient(error) || (error instanceof RefusedError && NOT_READY.includes(error.status))
 }
 
-/** Refusals that say no to the request itself, as the standards have them. */
+/** Statuses that, by the standards, refuse the request itself. */
 const SAYS_NO: ReadonlySet<number> = new Set([
   400, 401, 402, 403, 404, 405, 406, 407, 409, 410, 411, 412, 413, 414, 415, 416, 417, 421, 422, 423, 424,
   425, 426, 428, 429, 431, 451
 ])
 
 /**
- * Whether a creating request can have had no effect, so that sending it again makes no second one: it was never sent, or the service
- * said no. Everything else leaves a doubt: a redirect or an odd success may follow a creation that worked; 408, 5xx and what only
- * proxies say (499, 460) may stand for a request that was handed on.
+ * Whether a create request certainly had no effect, so that a retry cannot create a second run or grid: it was never sent, or the service
+ * refused it. Everything else is uncertain: a redirect or an odd success may follow a creation that worked; 408, 5xx and what only
+ * proxies send (499, 460) may hide a request that was forwarded.
  */
 export function hadNoEffect(error: unknown): boolean {
   if (error instanceof UploadError || error instanceof CertificateError) return true
@@ -107,26 +107,26 @@ export function hadNoEffect(error: unknown): boolean {
   return error instanceof RefusedError && SAYS_NO.has(error.status)
 }
 
-/** Answers about the token rather than about what was asked for. */
+/** Statuses about the token rather than the request. */
 const ABOUT_THE_TOKEN: readonly number[] = [401, 403, 407]
 
 /**
- * Whether a refusal may come from something that stands in for the service for a while, as an ingress does in the middle of a
- * deployment (404, or a redirect to a page), or be a matter of moments.
+ * Whether a refusal may be temporary, or come from something in front of the service, such as an ingress during a deployment (404, or a
+ * redirect to a page).
  */
 export function mayBeMomentary(error: unknown): boolean {
   return error instanceof RefusedError && !ABOUT_THE_TOKEN.includes(error.status)
 }
 
-/** The same where the token has worked before: then a firewall or a proxy may say 403 or 407 for a while, and only 401 is about it. */
+/** The same if the token has worked before: a firewall or a proxy may answer 403 or 407 for a while, and only 401 is about the token. */
 export function mayBeMomentaryForKnownToken(error: unknown): boolean {
   return error instanceof RefusedError && error.status !== 401
 }
 
-/** Answers that no waiting changes: the token is not valid (any more), what was asked for is gone, or may not be had by law. */
+/** Statuses that waiting does not change: the token is invalid or expired, the resource is gone, or blocked for legal reasons. */
 const FOR_GOOD: readonly number[] = [401, 410, 451]
 
-/** Whether a "no" to a request for a result may pass: a firewall (403) or a sign-in page may stand in for the service for a while. */
+/** Whether a refused request for a result may succeed later: a firewall (403) or a sign-in page may answer for the service for a while. */
 export function mayBecomeResult(error: unknown): boolean {
   if (error instanceof RedirectError) return true
   return error instanceof RefusedError && !FOR_GOOD.includes(error.status)
@@ -137,11 +137,11 @@ function hintFor(status: number): string {
     case 401:
       return '. Check the token: it may be wrong, expired, or missing in this workflow'
     case 403:
-      return '. The token is known but may not do this'
+      return '. The token is valid but not allowed to do this'
     case 404:
       return '. Check the id and base-url'
     case 429:
-      return '. The service limits the rate of requests'
+      return '. The service is rate limiting requests'
     default:
       return ''
   }

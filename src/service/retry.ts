@@ -9,12 +9,12 @@ import {
 } from './errors.js'
 import { pauseBefore } from './retries.js'
 
-/** Which failures in a row are borne where the same thing may be asked again, and for how long. Any other failure ends it at once. */
+/** Which consecutive failures of a repeatable operation are retried, and for how long. Any other failure ends it at once. */
 export interface RetryPolicy {
-  /** What passes by itself: an outage, or something that is yet to be made. */
+  /** What passes by itself: an outage, or something that is not ready yet. */
   readonly isTransient: (error: unknown) => boolean
   readonly transientMs: number
-  /** A "no" that may come from something else in the service's place for a while. */
+  /** A refusal that may temporarily come from something in front of the service. */
   readonly isRefusal: (error: unknown) => boolean
   readonly refusalMs: number
 }
@@ -23,21 +23,21 @@ const SECOND_MS = 1000
 const MINUTE_MS = 60 * SECOND_MS
 
 /**
- * An outage is borne for minutes; a refusal for a minute, for it may come from an ingress in the middle of a deployment, and a run that
- * was really deleted must not be waited for much longer; a refusal of the token, or an error of our own, not at all.
+ * Retry an outage for minutes; a refusal for a minute, since it may come from an ingress during a deployment, but a run that was really
+ * deleted is not worth a longer wait; a rejected token, or a bug of ours, not at all.
  */
 function outage(transientMs: number, refusalMs = MINUTE_MS): RetryPolicy {
   return { isTransient, transientMs, isRefusal: mayBeMomentary, refusalMs }
 }
 
-/** The token has made the grid or the run, or has seen it: what refuses it now may be something in the service's place. */
+/** The token has created or read the grid or run before: a refusal now may come from something in front of the service. */
 function outageWithKnownToken(transientMs: number): RetryPolicy {
   return { ...outage(transientMs), isRefusal: mayBeMomentaryForKnownToken }
 }
 
 /**
- * What costs money as long as it runs is ended however long the service is away. A service that answers, and never so that it can be
- * understood, is no longer borne than one that says no.
+ * What costs money while it runs is ended however long the service is down. A service whose replies never make sense is retried no longer
+ * than one that refuses.
  */
 function ending(refusalMs: number): RetryPolicy {
   const isMalformed = (error: unknown): boolean => error instanceof MalformedReplyError
@@ -49,7 +49,7 @@ function ending(refusalMs: number): RetryPolicy {
   }
 }
 
-/** Results are made after the run has ended: what says "not yet" is borne as long as the collection lasts, a "no" for a minute. */
+/** Results are generated after the run has ended: retry "not yet" for the whole collection time, a refusal for a minute. */
 const COLLECT: RetryPolicy = {
   isTransient: isNotReady,
   transientMs: Infinity,
@@ -57,30 +57,30 @@ const COLLECT: RetryPolicy = {
   refusalMs: MINUTE_MS
 }
 
-/** One policy for each operation, all for what may be done twice: nothing here is ever used to create or repeat. */
+/** One policy per operation, only for what may be done twice: never used to create or repeat a run or grid. */
 export const RETRY = {
   watchRun: outageWithKnownToken(5 * MINUTE_MS),
-  // An id that nobody knows is a wrong id: nothing was made a moment ago that could be late.
+  // An unknown id is a wrong id: nothing was just created that could be late.
   showExistingRun: outage(5 * MINUTE_MS, 0),
-  // Grids take minutes to start, in which the service may be away as well as later.
+  // Grids take minutes to start, and the service may be down meanwhile.
   awaitGrid: outageWithKnownToken(5 * MINUTE_MS),
-  // A service that loses a reply is often away for a while.
+  // A service that loses a reply is often down for a while.
   findRun: outage(2 * MINUTE_MS),
-  // Hardly ever is there a twin: where the list cannot be read, nobody waits long for it.
+  // Duplicates are rare: if the list cannot be read, do not wait long for it.
   findTwins: outage(30 * SECOND_MS, 10 * SECOND_MS),
   stopRun: ending(30 * SECOND_MS),
-  // A 404 may come from an ingress, and a grid that is taken for gone goes on: it is asked for twice and more.
+  // A 404 may come from an ingress, and a grid wrongly considered gone keeps running: ask more than once.
   terminateGrid: ending(15 * SECOND_MS),
   collect: COLLECT,
-  // Everything is home by then; the service may still be away for a moment.
+  // Everything is downloaded by then; the service may still be down for a moment.
   lastLook: { ...COLLECT, transientMs: MINUTE_MS }
 } as const satisfies Record<string, RetryPolicy>
 
 const LONGEST_PAUSE_ATTEMPT = 6
-/** A refusal is asked about more often than an outage, for it is not borne for long. */
+/** A refusal is retried more often than an outage, since it is retried for a shorter time. */
 const LONGEST_PAUSE_ATTEMPT_AFTER_REFUSAL = 4
 
-/** Failures in a row, and how much longer they are borne. */
+/** Consecutive failures, and how much longer to retry. */
 export class Failures {
   readonly #policy: RetryPolicy
   readonly #clock: Clock
@@ -104,7 +104,7 @@ export class Failures {
     this.#refusedSinceMs = undefined
   }
 
-  /** The wait before the next attempt; throws the error where it is not to be borne any longer. */
+  /** Returns the wait before the next attempt; throws the error if there is to be none. */
   bear(error: unknown): number {
     const { transientMs, refusalMs } = this.#policy
     const nowMs = this.#clock.now()
@@ -123,15 +123,15 @@ export class Failures {
 export interface RetryOptions {
   readonly clock: Clock
   readonly signal: AbortSignal | undefined
-  /** Told of each failure that is borne. */
+  /** Called for each failure that is retried. */
   readonly onRetry?: (error: unknown) => void
-  /** What is thrown when the signal ends it, made of the last failure before; else the signal's own reason. */
+  /** Creates the error to throw when the signal ends it, from the last failure; without it, the signal's reason is thrown. */
   readonly overWith?: (failure: unknown) => Error
 }
 
 /**
- * Tries again what may well succeed a little later, until the policy or the signal ends it. An attempt that gets further, and is not done
- * yet, says so by `noteProgress`.
+ * Retries what may succeed a little later, until the policy or the signal ends it. An attempt that makes progress without being done
+ * reports it with `noteProgress`.
  */
 export async function retry<T>(
   attempt: (noteProgress: () => void) => Promise<T>,

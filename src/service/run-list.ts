@@ -2,16 +2,16 @@ import type { ServiceClient } from './client.js'
 import type { Run } from './documents/documents.js'
 
 export interface RunList {
-  /** In the list's order, each once. */
+  /** In the order of the list, each once. */
   readonly runs: readonly Run[]
   readonly total: number | undefined
-  /** False when there were more pages than were asked for. */
+  /** False if there were more pages than requested. */
   readonly isWhole: boolean
 }
 
 /**
- * Reads the list page by page. Pages shift while they are read, so that a run may come twice; links may lead back, or on without end:
- * the reading ends when a page brings nothing new, when its link was followed before, or after the most pages.
+ * Reads the list page by page. Pages shift while they are read, so a run may appear twice; links may lead back, or on without end:
+ * reading stops when a page has nothing new, when its link was followed before, or after the maximum number of pages.
  */
 export async function readRunList(
   client: Pick<ServiceClient, 'listRuns'>,

@@ -263,7 +263,7 @@ describe('a bad input names itself, what was given and what is accepted', () => 
     [
       'a base-url with a password and a token in it',
       { ...REMOTE, 'base-url': 'https://me:hunter2@service.example/?token=hunter2' },
-      'base-url: "https://***@service.example/?***" must not hold a user name or password; the token goes into `token`'
+      'base-url: "https://***@service.example/?***" must not contain a user name or password; pass the token as `token`'
     ],
     [
       'an empty base-url',
@@ -278,7 +278,7 @@ describe('a bad input names itself, what was given and what is accepted', () => 
     [
       'no address at all',
       { ...REMOTE, 'base-url': 'service' },
-      'base-url: "service" is not an address; give one such as https://service.example, or local'
+      'base-url: "service" is not a URL; use one such as https://service.example, or local'
     ],
     [
       'another protocol',

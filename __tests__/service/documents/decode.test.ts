@@ -404,7 +404,7 @@ describe('success without JSON says what came', () => {
   test.each([
     ['nothing', ' ', 'an empty body'],
     ['a page', '<html><title>Sign in</title>', 'an HTML page titled "Sign in"'],
-    ['text', 'OK', 'without JSON: OK']
+    ['text', 'OK', 'but sent no JSON: OK']
   ])('%s', (_, body, found) => {
     expect(() => parseReply('reading run r', body)).toThrow(found)
     expect(() => parseReply('reading run r', body)).toThrow(MalformedReplyError)

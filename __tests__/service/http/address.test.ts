@@ -25,10 +25,10 @@ describe('the base URL', () => {
     ['all interfaces', 'http://0.0.0.0:80', /token in the clear/],
     ['another scheme', 'ftp://service.example', /must start with https/],
     ['a file', 'file:///etc/passwd', /must start with https/],
-    ['no address', 'service.example', /not an address.*https:\/\/service\.example/],
-    ['nothing', '', /not an address/],
-    ['a user name', 'https://me@service.example', /must not hold a user name or password.*`token`/],
-    ['a password', 'https://:secret@service.example', /must not hold a user name or password/],
+    ['no URL', 'service.example', /not a URL.*https:\/\/service\.example/],
+    ['nothing', '', /not a URL/],
+    ['a user name', 'https://me@service.example', /must not contain a user name or password.*`token`/],
+    ['a password', 'https://:secret@service.example', /must not contain a user name or password/],
     ['a query', 'https://service.example?x=1', /query or a fragment/],
     ['a fragment', 'https://service.example#x', /query or a fragment/]
   ])('refuses %s', (_, given, message) => {

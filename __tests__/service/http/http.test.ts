@@ -97,10 +97,10 @@ describe('what every request carries', () => {
 describe('a refusal', () => {
   test.each([
     [401, /Check the token/],
-    [403, /may not do this/],
+    [403, /not allowed to do this/],
     [404, /Check the id and base-url/],
     [422, /^asking: the service answered 422: tool is odd \(request req-1\)$/],
-    [429, /limits the rate/],
+    [429, /rate limiting requests/],
     [500, /^asking: the service answered 500: tool is odd/]
   ])('%i says what was attempted, what came back and what to do', async (status, message) => {
     const { text } = await askOnce((reply) => {
@@ -193,14 +193,14 @@ describe('no answer', () => {
   test('within the time: said so', async () => {
     const { text } = await askOnce(() => undefined, { patienceMs: 100 })
     await expect(text).rejects.toThrow(UnreachableError)
-    await expect(text).rejects.toThrow(/^asking: 127\.0\.0\.1:\d+ gave no answer within/)
+    await expect(text).rejects.toThrow(/^asking: 127\.0\.0\.1:\d+ did not answer within/)
     await expect(text).rejects.toMatchObject({ neverSent: false })
   })
 
   test('to its end: said so', async () => {
     const { text } = await askOnce((reply) => reply.writeHead(200).write('{"half":'), { patienceMs: 100 })
     await expect(text).rejects.toThrow(UnreachableError)
-    await expect(text).rejects.toThrow(/the answer of 127\.0\.0\.1:\d+ stalled for/)
+    await expect(text).rejects.toThrow(/the response from 127\.0\.0\.1:\d+ stalled for/)
   })
 
   test('but a reset', async () => {
@@ -444,7 +444,7 @@ describe('redirects', () => {
     test.each([
       ['plain http', 'http://10.0.0.1/x.csv', /refused a redirect to http:\/\/10\.0\.0\.1: only https/],
       ['another scheme', 'file:///etc/passwd', /refused a redirect/],
-      ['no address', 'https://[', /a redirect to no address/]
+      ['an invalid URL', 'https://[', /a redirect to an invalid URL/]
     ])('to %s are refused', async (_, location, message) => {
       steps = { '/1': location }
       await expect(download('/1')).rejects.toThrow(ServiceError)

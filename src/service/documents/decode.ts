@@ -13,7 +13,7 @@ import { describeErrorBody } from '../http/error-body.js'
 import { MalformedReplyError } from '../errors.js'
 import type { Vocabulary } from '../../protocol/vocabulary.js'
 
-/** Ids end up in outputs, paths and addresses, so only plain ones are let in. */
+/** Ids end up in outputs, paths and URLs, so only plain ones are accepted. */
 const ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$/
 
 const LONGEST_STATUS = 100
@@ -22,7 +22,7 @@ export function isId(text: string): boolean {
   return ID.test(text)
 }
 
-/** Where an account's tokens lie, or would lie in a reply of another shape. */
+/** Where an account's tokens are, or would be in a reply with another structure. */
 const SECRET_PATH = /(_token|users(\[\d+\])?)$/
 
 class OddPartError extends MalformedReplyError {
@@ -34,7 +34,7 @@ class OddPartError extends MalformedReplyError {
   }
 }
 
-/** One reply, or a part of it, with the way to it for the error message. */
+/** A reply, or a part of it, with its path for the error message. */
 class Part {
   constructor(
     readonly operation: string,
@@ -47,7 +47,7 @@ class Part {
     return new Part(this.operation, this.path === '' ? key : `${this.path}.${key}`, value)
   }
 
-  /** The first of several keys that is there. */
+  /** The first of several keys that exists. */
   first(...keys: string[]): Part {
     const found = keys.find((key) => this.object()[key] !== undefined)
     return this.at(found ?? keys[0] ?? '')
@@ -80,7 +80,7 @@ class Part {
     throw this.odd('text')
   }
 
-  /** A state is a word or a few: it stands in logs, outputs and reports, and must not fill them. */
+  /** A status is a few words: it appears in logs, outputs and reports, and must not fill them. */
   status(): string {
     const text = this.text()
     if (text.length > LONGEST_STATUS) throw this.odd('a short text')
@@ -91,7 +91,7 @@ class Part {
     return this.missing ? undefined : this.text()
   }
 
-  /** A whole number; text that holds one is taken too, for forms turn numbers into text. */
+  /** An integer; text that contains one is accepted too, since forms turn numbers into text. */
   optionalInteger(): number | undefined {
     if (this.missing || this.value === '') return undefined
     const number =
@@ -114,7 +114,7 @@ class Part {
     return text
   }
 
-  /** Read leniently: nothing where it is not what it should be, for it is not needed. */
+  /** Reads an optional value leniently: undefined if it is invalid. */
   try<T>(read: (part: Part) => T): T | undefined {
     try {
       return read(this)
@@ -130,7 +130,7 @@ class Part {
     )
   }
 
-  /** Only short plain values are quoted: an account's objects hold tokens. */
+  /** Only short plain values are quoted: an account's objects contain tokens. */
   private found(): string {
     if (this.value === undefined) return 'nothing'
     if (Array.isArray(this.value)) return 'a list'
@@ -139,24 +139,24 @@ class Part {
   }
 }
 
-/** Parses a reply's body, or says what came in its place. */
+/** Parses a reply's body, or says what was sent instead. */
 export function parseReply(operation: string, body: string): Part {
   try {
-    // Some servers begin with a byte order mark, which is no JSON.
+    // Some servers start with a byte order mark, which is not JSON.
     return new Part(operation, '', JSON.parse(body.replace(/^\uFEFF/, '')))
   } catch {
     const found = body.trim() === '' ? 'an empty body' : describeErrorBody(redactTokens(body), '')
-    // Without its cause: the parser's own message quotes the body, token or not.
-    throw new MalformedReplyError(operation, `the service answered with success but without JSON: ${found}`)
+    // Without the cause: the parser's message quotes the body, which may contain a token.
+    throw new MalformedReplyError(operation, `the service reported success but sent no JSON: ${found}`)
   }
 }
 
-/** What is needed of a grid is its id and its status. */
+/** A grid must have an id and a status. */
 export function decodeGrid(reply: Part): Grid {
   return { ...decodeMadeGrid(reply), status: reply.at('status').status() }
 }
 
-/** A grid as it is made, or as a run names it: whatever else is odd about it, its id is what it is ended by. */
+/** A grid in the reply to its creation, or in a run: whatever else is odd about it, its id is enough to terminate it. */
 export function decodeMadeGrid(reply: Part): Grid {
   return {
     id: reply.at('uuid').id(),
@@ -176,14 +176,14 @@ function decodeNode(node: Part): GridNode {
   return { address: textOf(node, 'ip'), state: textOf(node, 'state') }
 }
 
-/** A run to be watched: its status must be there. What is odd about its grids keeps nobody from seeing its end, or from stopping it. */
+/** A run to watch: it must have a status. Odd grids must not prevent seeing its end, or stopping it. */
 export function decodeRun(reply: Part, words: Vocabulary): Run {
   return { ...decodeMadeRun(reply, words), status: reply.at('status').status() }
 }
 
 /**
- * A run as it is made, or as a list names it: whatever else is odd about it, its id is what it is found and stopped by. A list holds
- * other people's runs too, and none of them may hide the one that is looked for.
+ * A run in the reply to its creation, or in a list: whatever else is odd about it, its id is enough to find and stop it. A list contains
+ * other users' runs too, and none of them may hide the wanted one.
  */
 export function decodeMadeRun(reply: Part, words: Vocabulary): Run {
   const embedded = embeddedIn(reply)
@@ -212,7 +212,7 @@ export function decodeMadeRun(reply: Part, words: Vocabulary): Run {
   }
 }
 
-/** A grid by which no results can be found is not hidden: whoever judges the run must know that it is there. */
+/** A grid whose results cannot be found is not hidden: the verdict must take it into account. */
 function decodeGridsOf(list: Part): { grids: Grid[]; oddGrids: string[] } {
   const grids: Grid[] = []
   const oddGrids: string[] = []
@@ -244,7 +244,7 @@ function numberOf(reply: Part, key: string): number | undefined {
   return reply.at(key).try((part) => part.optionalInteger())
 }
 
-/** Whole seconds, also where somebody counts in fractions of them. */
+/** Whole seconds, also if the service sends fractions. */
 function secondsOf(reply: Part, key: string): number | undefined {
   const { value } = reply.at(key)
   const seconds = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
@@ -271,7 +271,7 @@ function decodeTags(tags: Part): string[] {
   )
 }
 
-/** An apdex of another type is kept as the text it would be: the judge finds it odd and says so. */
+/** An apdex of another type is kept as text: whoever judges it reports it as odd. */
 function decodeApdex(apdex: Part): string | null {
   if (apdex.missing) return null
   return textFor(apdex.value)
@@ -283,7 +283,7 @@ function decodeRemoteErrors(errors: Part): string | undefined {
   return text === '' || text === '[]' || text === '{}' ? undefined : text
 }
 
-/** Nobody explains anything in lists within lists; only an attack on the stack goes deeper. */
+/** No real message is nested this deeply; only an attack on the stack is. */
 const DEEPEST = 6
 
 /** A text as it is, anything else as JSON. */
@@ -298,13 +298,13 @@ function withinDepth(value: unknown, depth: number): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, withinDepth(inner, depth - 1)]))
 }
 
-/** A result without a link is kept: it is part of the evidence, and its absence must show. */
+/** A result without a link is kept: it is part of the evidence, and the missing link must show. */
 function decodeResult(result: Part): ResultLink {
   const given = result.try((part) => part.object()) ? result : new Part(result.operation, result.path, {})
   return { name: textOf(given, 'name'), region: textOf(given, 'region'), href: textOf(given, 'href') ?? '' }
 }
 
-/** Entries without an id are left out, for nothing can be done with them. */
+/** Entries without an id are left out, since nothing can be done with them. */
 export function decodeRunPage(reply: Part, words: Vocabulary): RunPage {
   const entries = reply.at('_embedded').at(words.runs).list()
   const runs = entries.flatMap((entry) => entry.try((part) => decodeMadeRun(part, words)) ?? [])
@@ -321,7 +321,7 @@ function embeddedLinks(reply: Part): Part {
   return Array.isArray(links.value) ? new Part(reply.operation, '_links', {}) : links.optionalObject()
 }
 
-/** An object with `href`, or the address by itself. Anything else is an error: pages that are not read may hold what is looked for. */
+/** An object with `href`, or just the URL. Anything else is an error: unread pages may contain the wanted run. */
 function decodeLink(link: Part): string | undefined {
   return typeof link.value === 'string' ? link.value : link.optionalObject().at('href').optionalText()
 }
@@ -366,7 +366,7 @@ function decodeCredential(credential: Part): Credential {
   }
 }
 
-/** Half a reply is no JSON, and may still hold somebody's token. */
+/** Half a reply is not JSON, but may still contain a token. */
 function redactTokens(body: string): string {
   return body.replace(/("[^"]*_token"\s*:\s*)("[^"]*"?|[^\s,}]+)/g, '$1"***"')
 }

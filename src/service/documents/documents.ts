@@ -1,4 +1,4 @@
-/** The service's resources as the rest of the project sees them; the names are ours, the meanings the document's. */
+/** The service's resources as the rest of the project sees them; the names are ours, the meanings those of the API document. */
 export interface GridNode {
   readonly address: string | undefined
   readonly state: string | undefined
@@ -20,14 +20,14 @@ export interface Grid {
 export interface ResultLink {
   readonly name: string | undefined
   readonly region: string | undefined
-  /** Empty where the service gave none. */
+  /** Empty if the service gave none. */
   readonly href: string
 }
 
 export interface Run {
   readonly id: string
   readonly status: string
-  /** As sent; null when there is none. What it says is read where it is judged. */
+  /** As sent; null if there is none. It is parsed where it is judged. */
   readonly apdex: string | null
   readonly tool: string | undefined
   readonly name: string | undefined
@@ -42,7 +42,7 @@ export interface Run {
   readonly startedMs: number | undefined
   readonly stoppedMs: number | undefined
   readonly grids: readonly Grid[]
-  /** What is odd about entries that should be grids and have no id, so that their results cannot be found. */
+  /** What is wrong with grid entries that have no id, so that their results cannot be found. */
   readonly oddGrids?: readonly string[]
   readonly files: readonly string[]
   readonly results: readonly ResultLink[]
@@ -58,11 +58,11 @@ export interface RunPage {
 }
 
 export interface Report {
-  /** Undefined where the service has put no text there, or not yet. */
+  /** Undefined if the service has no text there, or not yet. */
   readonly summary: string | undefined
-  /** Figures seen beside the summary in the wild; shown, never judged. */
+  /** Figures that real services send with the summary; shown, never judged. */
   readonly means: Readonly<Record<string, number>>
-  /** True when the embedded service made synthetic samples in place of load. */
+  /** True if the embedded service generated synthetic samples instead of load. */
   readonly rehearsal: boolean
 }
 

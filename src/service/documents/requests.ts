@@ -1,7 +1,7 @@
 import type { Field } from '../http/multipart.js'
 import type { Vocabulary } from '../../protocol/vocabulary.js'
 
-/** A grid to be made. `options` holds the optional keys of the API, as they are called there. */
+/** A grid to create. `options` contains the optional keys under their names in the API. */
 export interface GridSpecification {
   readonly infrastructure: string
   readonly region: string
@@ -25,7 +25,7 @@ export interface RunRequest {
   readonly tool: string
   /** The plan first, then its data files. */
   readonly files: readonly string[]
-  /** All of one kind: the body cannot carry references and specifications side by side. */
+  /** All of one kind: the body cannot contain both references and specifications. */
   readonly grids: readonly GridChoice[]
   readonly name: string
   readonly notes?: string | undefined
@@ -67,7 +67,7 @@ export function runFields(run: RunRequest, words: Vocabulary): Field[] {
   ]
 }
 
-/** Element by element, each starting with the same key: the reader starts a new element where a key comes again. */
+/** Element by element, each starting with the same key: the parser starts a new element when a key repeats. */
 function gridElement(grid: GridChoice, words: Vocabulary): Field[] {
   const entries = isReference(grid) ? [['uuid', grid.id] as const] : gridEntries(grid)
   return entries.map(([key, value]) => ({ name: `${words.run}[grids][][${key}]`, value }))

@@ -1,6 +1,6 @@
-/** Where the service lives: the API's root and the way from its links to addresses. */
+/** The service's address: the API's root, and what is needed to resolve its links. */
 export interface Address {
-  /** Ends with `/api`, without a slash behind it. */
+  /** Ends with `/api`, without a trailing slash. */
   readonly api: string
   readonly origin: string
 }
@@ -22,7 +22,7 @@ export function readAddress(text: string): Address {
   try {
     url = new URL(text)
   } catch (cause) {
-    throw new Error('is not an address; give one such as https://service.example, or local', { cause })
+    throw new Error('is not a URL; use one such as https://service.example, or local', { cause })
   }
   if (url.protocol !== 'https:' && url.protocol !== 'http:') throw new Error('must start with https://')
   if (!isConfidential(url))
@@ -30,13 +30,13 @@ export function readAddress(text: string): Address {
       'must start with https:// (plain http would send the token in the clear; only loopback may use it)'
     )
   if (url.username !== '' || url.password !== '')
-    throw new Error('must not hold a user name or password; the token goes into `token`')
+    throw new Error('must not contain a user name or password; pass the token as `token`')
   if (url.search !== '' || url.hash !== '') throw new Error('must not have a query or a fragment')
   const path = url.pathname.replace(/\/+$/, '')
   return { api: url.origin + (path.endsWith('/api') ? path : `${path}/api`), origin: url.origin }
 }
 
-/** Turns a link of a reply (`/api/…`, with or without the prefix the API lies below, or absolute) into an address. */
+/** Resolves a link of a reply (`/api/…`, with or without the prefix of the API's root, or absolute). */
 export function resolveLink(address: Address, href: string): URL {
   if (/^[a-z][a-z0-9+.-]*:/i.test(href)) return new URL(href)
   if (href.startsWith('//')) return new URL(href, address.origin)

@@ -1,14 +1,14 @@
-/** Which bytes a part holds, and of how many; both ends are counted in. */
+/** Which bytes a part contains, and of how many; both ends are inclusive. */
 export interface ContentRange {
   readonly fromByte: number
   readonly toByte: number
-  /** Undefined where the service does not say. */
+  /** Undefined if the service does not say. */
   readonly total: number | undefined
 }
 
 const CONTENT_RANGE = /^bytes (\d+)-(\d+)\/(\d+|\*)$/
 
-/** Reads the header of a `206`; undefined for one that makes no sense. */
+/** Reads the header of a `206`; undefined if it makes no sense. */
 export function readContentRange(text: string | undefined): ContentRange | undefined {
   const [, from, to, size] = CONTENT_RANGE.exec(text?.trim() ?? '') ?? []
   const [fromByte, toByte] = [Number(from), Number(to)]

@@ -1,5 +1,5 @@
 const LONGEST_DETAIL = 600
-/** Nobody explains an error in lists within lists; only an attack on the stack goes deeper. */
+/** No real error is nested this deeply; only an attack on the stack is. */
 const DEEPEST = 8
 
 /** Turns an error body in any of the forms seen (`error`, `errors`, `message`; text, list or object; HTML; nothing) into one readable line. */

@@ -7,8 +7,8 @@ import { errors } from './undici.js'
 export const CONNECT_TIMEOUT_MS = 30_000
 
 /**
- * The errors that came from connecting (name resolution, TCP, TLS, a proxy's tunnel), before the request's first byte has left. Codes do
- * not tell: a host can become unreachable, and TLS can fail, long after the request was sent.
+ * The errors from connecting (name resolution, TCP, TLS, a proxy's tunnel), before the first byte of the request was sent. Error codes
+ * do not show this: a host can become unreachable, and TLS can fail, long after the request was sent.
  */
 const fromConnecting = new WeakSet()
 subscribe('undici:client:connectError', (message) => {
@@ -18,7 +18,7 @@ subscribe('undici:client:connectError', (message) => {
 
 const NOT_TRUSTED = /^(CERT_\w+|UNABLE_TO_\w+|DEPTH_ZERO_\w+|SELF_SIGNED_\w+|ERR_TLS_\w+)$/
 
-/** What became of a call that had no reply, in words, and whether it can have had an effect. */
+/** Describes a call that got no reply, and whether it can have had an effect. */
 export function failureOf(call: Call, thrown: unknown, redact: (text: string) => string): Error {
   if (call.signal?.aborted) return reasonOf(call.signal)
   if (thrown instanceof ServiceError) return thrown
@@ -28,7 +28,7 @@ export function failureOf(call: Call, thrown: unknown, redact: (text: string) =>
     return new CertificateError(
       call.operation,
       redact(
-        `the certificate of ${call.url.host} is not trusted: ${message} (${code}). If an authority of your own has signed it, name its certificate in NODE_EXTRA_CA_CERTS`
+        `the certificate of ${call.url.host} is not trusted: ${message} (${code}). If your own CA signed it, set NODE_EXTRA_CA_CERTS to that CA's certificate`
       ),
       { cause: thrown }
     )
@@ -42,15 +42,15 @@ function describeFailure(call: Call, code: string, message: string): string {
   const seconds = Math.round(call.patienceMs / 1000)
   switch (code) {
     case new errors.HeadersTimeoutError().code:
-      return `${call.url.host} gave no answer within ${seconds} s`
+      return `${call.url.host} did not answer within ${seconds} s`
     case new errors.BodyTimeoutError().code:
-      return `the answer of ${call.url.host} stalled for ${seconds} s`
+      return `the response from ${call.url.host} stalled for ${seconds} s`
     case new errors.ConnectTimeoutError().code:
       return `no connection to ${call.url.host} within ${CONNECT_TIMEOUT_MS / 1000} s`
     case 'ECONNREFUSED':
       return `${call.url.host} refused the connection. Check base-url`
     case 'ENOTFOUND':
-      return `the host ${call.url.hostname} is not known. Check base-url`
+      return `unknown host ${call.url.hostname}. Check base-url`
     default:
       return `the connection to ${call.url.host} failed: ${message}${code && !message.includes(code) ? ` (${code})` : ''}`
   }

@@ -8,12 +8,12 @@ export interface RawReply {
   readonly body: Readable
 }
 
-/** What is said of the encoded bytes: it does not hold for what is read, and a part of it could not be joined to another. */
+/** Headers about the encoded bytes: they do not apply to the decoded ones, and parts of those could not be joined. */
 const OF_ENCODED_BYTES: readonly string[] = ['content-encoding', 'content-length', 'etag']
 
 /**
- * A proxy may compress what was asked for as it is. Its bytes are decoded as they arrive, before anything is looked for in them; what
- * breaks off is an error, for gzip ends with its length and checksum. A part of something compressed is left as it is.
+ * A proxy may compress a response that was requested uncompressed. It is decoded as it arrives, before anything searches it; a truncated
+ * one is an error, since gzip ends with its length and checksum. A part of a compressed response is left as it is.
  */
 export function withoutGzip(reply: RawReply): RawReply {
   const encoding = String(reply.headers['content-encoding'] ?? '')
@@ -23,7 +23,7 @@ export function withoutGzip(reply: RawReply): RawReply {
   const headers = Object.fromEntries(
     Object.entries(reply.headers).filter(([name]) => !OF_ENCODED_BYTES.includes(name))
   )
-  // Errors of either reach the reader of the decoded bytes, and its leaving ends both.
+  // Errors of either stream reach the reader of the decoded bytes, and both are closed when it stops reading.
   const body = pipeline(reply.body, createGunzip(), () => undefined)
   return { ...reply, headers, body }
 }

@@ -11,7 +11,7 @@ import { Redactor } from './redact.js'
 import type { HeldBytes, PartPlace, ReplyBody } from './redact.js'
 import { Agent, EnvHttpProxyAgent } from './undici.js'
 
-/** A body that can be made anew for each attempt, with its length known before the first byte. */
+/** A body that can be created anew for each attempt, with its length known before the first byte. */
 export interface Upload {
   readonly contentType: string
   readonly length: number
@@ -19,35 +19,35 @@ export interface Upload {
 }
 
 export interface Call {
-  /** What is being attempted, in words: "creating the run". */
+  /** What is being attempted: "creating the run". */
   readonly operation: string
   readonly method: 'GET' | 'HEAD' | 'POST' | 'DELETE'
   readonly url: URL
   readonly upload?: Upload
-  /** How long the service may take to begin its answer, and between two pieces of it. */
+  /** How long the service may take to start its response, and between two chunks of it. */
   readonly patienceMs: number
   readonly headers?: Readonly<Record<string, string>>
   readonly signal?: AbortSignal | undefined
-  /** Of the parts that came before the one that is asked for. */
+  /** About the parts before the requested one. */
   readonly before?: PartsBefore | undefined
 }
 
 export interface PartsBefore {
   readonly held?: HeldBytes | undefined
-  /** How large the whole is, where they have told. */
+  /** The total size, if they have stated it. */
   readonly total?: number | undefined
 }
 
-/** What came back. Nothing of it holds the token any more. */
+/** The reply, with the token redacted everywhere. */
 export interface Reply {
   readonly status: number
   header(name: string): string | undefined
-  /** The whole body, for replies of modest size. */
+  /** The complete body, for replies of modest size. */
   text(): Promise<string>
   readonly body: ReplyBody
 }
 
-/** A reply with what is needed to go where it leads, and is shown to nobody. */
+/** A reply with its unredacted redirect target and body, which are never shown. */
 interface Received extends Reply {
   readonly location: string | undefined
   readonly raw: Readable
@@ -57,28 +57,28 @@ const LARGEST_JSON_BYTES = 32 * 1024 * 1024
 const MOST_ERROR_BYTES = 256 * 1024
 const MOST_REDIRECTS = 5
 /**
- * Bytes that may wait for a slow reader. Once it is reached undici 7 pauses its parser, and when the other side closes the connection
- * just then, an assertion ends the whole process (nodejs/undici#5360).
+ * Bytes buffered for a slow reader. At this limit undici 7 pauses its parser, and if the other side then closes the connection, an
+ * assertion crashes the process (nodejs/undici#5360).
  */
 const MOST_WAITING_BYTES = 64 * 1024 * 1024
 
 export interface HttpOptions {
   readonly token: string
-  /** What else must not be in anything that the service says. */
+  /** What else must be redacted from the service's replies. */
   readonly secrets?: readonly string[] | undefined
   readonly mediaType: string
   readonly origin: string
-  /** In place of connections of its own. */
+  /** Used instead of its own connections. */
   readonly dispatcher?: Dispatcher | undefined
 }
 
-/** The one place that speaks HTTP: credentials, time-outs, redirects, proxies, and errors with words. */
+/** The one place that speaks HTTP: credentials, timeouts, redirects, proxies, and readable errors. */
 export class Http {
   readonly #redactor: Redactor
   readonly #authorization: string
   readonly #accept: string
   readonly #origin: string
-  // A connection each: a kept-alive socket that the other side has closed would look like a lost reply.
+  // One connection per request: a kept-alive socket that the other side has closed would look like a lost reply.
   readonly #direct = new Agent({ pipelining: 0, connect: { timeout: CONNECT_TIMEOUT_MS } })
   #proxied: Dispatcher | undefined
   readonly #given: Dispatcher | undefined
@@ -98,7 +98,7 @@ export class Http {
     return reply
   }
 
-  /** Opens a download. Redirects are followed, a few of them, over https only, with credentials kept at home. */
+  /** Opens a download. Follows a few redirects, over https only, without sending the credentials to other hosts. */
   async download(call: Call): Promise<Reply> {
     let { url } = call
     for (let hops = 0; hops <= MOST_REDIRECTS; hops++) {
@@ -122,7 +122,7 @@ export class Http {
     if (!this.#mayReach(call.url))
       throw new ServiceError(
         call.operation,
-        `refused to send to ${call.url.origin}: only https (or loopback) is used`
+        `refused to send to ${call.url.origin}: only https (or loopback) is allowed`
       )
     try {
       const { statusCode, headers, body } = await this.#dispatcherFor(call.url).request({
@@ -134,7 +134,7 @@ export class Http {
         headersTimeout: call.patienceMs,
         bodyTimeout: call.patienceMs,
         highWaterMark: MOST_WAITING_BYTES,
-        // Some GETs of this API have effects; none is ever sent twice behind our back.
+        // Some GETs of this API have effects; none may be resent automatically.
         idempotent: false,
         ...(call.signal && { signal: call.signal })
       })
@@ -145,9 +145,9 @@ export class Http {
     }
   }
 
-  /** The one place where what the service says comes in, and where the token is taken out of it. */
+  /** The one place where replies come in, and where the token is redacted. */
   #receive(call: Call, { status, headers, body: raw }: RawReply): Received {
-    // A body that fails after its last reader has gone must not bring the process down.
+    // A body that fails after its last reader is gone must not crash the process.
     raw.on('error', () => undefined)
     const redactor = this.#redactor
     let body: ReplyBody | undefined
@@ -179,7 +179,7 @@ export class Http {
     const location = reply.header('location')
     const detail =
       reply.status < 400 && location !== undefined
-        ? `a redirect to ${location}, which is not followed here; set base-url to the service's own address`
+        ? `a redirect to ${location}, which is not followed; set base-url to the service's own address`
         : describeErrorBody(
             this.#redactor.text(await readStart(reply.raw)),
             reply.header('content-type') ?? ''
@@ -192,24 +192,24 @@ export class Http {
     })
   }
 
-  /** Errors quote what the other side has said, and addresses that it led to. */
+  /** Errors quote the other side's messages and redirect targets. */
   #failureOf(call: Call, thrown: unknown): Error {
     return failureOf(call, thrown, (text) => this.#redactor.text(text))
   }
 
   #redirected(operation: string, from: URL, location: string): URL {
     if (!URL.canParse(location, from.href))
-      throw new RedirectError(operation, 'refused a redirect to no address')
+      throw new RedirectError(operation, 'refused a redirect to an invalid URL')
     const to = new URL(location, from)
     if (!isConfidential(to))
       throw new RedirectError(
         operation,
-        `refused a redirect to ${this.#redactor.text(to.origin)}: only https is followed. Where it is a sign-in page, check base-url and the token`
+        `refused a redirect to ${this.#redactor.text(to.origin)}: only https is followed. If it is a sign-in page, check base-url and the token`
       )
     return to
   }
 
-  /** What lies on this machine is reached only when the service does too: a reply must not lead into the runner itself. */
+  /** Loopback is allowed only if the service is there too: a reply must not redirect into the runner itself. */
   #mayReach(url: URL): boolean {
     return isConfidential(url) && (!isLoopback(url) || isLoopback(new URL(this.#origin)))
   }
@@ -243,7 +243,7 @@ export function basicAuthorization(token: string): string {
   return `Basic ${Buffer.from(`${token}:`).toString('base64')}`
 }
 
-/** A part may end anywhere, also within a secret; only what reaches the end of the whole has nothing behind it. */
+/** A part may end anywhere, even within a secret; only the last part has nothing after it. */
 function placeOf(contentRange: string | undefined, { held, total }: PartsBefore = {}): PartPlace {
   const range = readContentRange(contentRange)
   const end = range?.total ?? total ?? Infinity
@@ -262,7 +262,7 @@ async function readText(call: Call, body: Readable): Promise<string> {
   return Buffer.concat(chunks).toString('utf8')
 }
 
-/** As much of an error's body as anybody would read; what breaks off is taken as far as it came. */
+/** As much of an error's body as anyone would read; of a truncated one, what arrived. */
 async function readStart(body: Readable): Promise<string> {
   const chunks: Buffer[] = []
   let bytes = 0

@@ -20,7 +20,7 @@ interface SizedFile extends FileField {
 
 const CRLF = '\r\n'
 
-/** A multipart body that streams its files from disk, its length known beforehand; memory use does not grow with the files. */
+/** A multipart body that streams its files from disk, with a known length; memory use does not grow with the files. */
 export async function multipartOf(
   operation: string,
   fields: readonly Field[],
@@ -67,7 +67,7 @@ function escapeName(name: string): string {
   return name.replace(/\r/g, '%0D').replace(/\n/g, '%0A').replace(/"/g, '%22')
 }
 
-/** The length is already promised, so a file that has changed meanwhile is an error, not a shorter body. */
+/** The length is already announced, so a file that has changed meanwhile is an error, not a shorter body. */
 async function* readExactly(operation: string, file: SizedFile): AsyncGenerator<Uint8Array> {
   let left = file.bytes
   const handle = await openFile(file.path).catch(unreadable(operation, file))
@@ -77,11 +77,11 @@ async function* readExactly(operation: string, file: SizedFile): AsyncGenerator<
     yield chunk
   }
   if (left !== 0)
-    throw new UploadError(operation, `${basename(file.path)} changed its size while it was being sent`)
+    throw new UploadError(operation, `${basename(file.path)} changed size while it was being uploaded`)
 }
 
 function unreadable(operation: string, { path }: FileField): (cause: unknown) => never {
   return (cause) => {
-    throw new UploadError(operation, `${basename(path)} cannot be read (any more)`, { cause })
+    throw new UploadError(operation, `${basename(path)} could not be read`, { cause })
   }
 }

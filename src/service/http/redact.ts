@@ -3,15 +3,15 @@ import { escapesOf, formsOf, hexOf } from './written-forms.js'
 
 /** A reply's bytes as they arrive, to be read once. */
 export interface ReplyBody extends AsyncIterable<Buffer> {
-  /** What has not come yet is not wanted. */
+  /** Discards what has not arrived yet. */
   destroy(): unknown
-  /** Reads to the end without looking. */
+  /** Reads to the end and discards it. */
   resume(): unknown
-  /** Once a part has come to its end: its last bytes, where they may begin a secret that goes on in the next part. */
+  /** After the end of a part: its last bytes, if they may begin a secret that continues in the next part. */
   readonly held?: HeldBytes | undefined
 }
 
-/** Bytes that are shown to nobody before it is known what follows them. */
+/** Bytes that are not passed on until what follows them is known. */
 export class HeldBytes {
   readonly #bytes: Buffer
 
@@ -29,39 +29,39 @@ export class HeldBytes {
   }
 }
 
-/** Where the bytes stand in what they are a part of. */
+/** The position of a part within the whole. */
 export interface PartPlace {
-  /** What was held back of the part before. */
+  /** What was held back from the previous part. */
   readonly held?: HeldBytes | undefined
-  /** From the first byte, held ones counted in, to the end of the whole. */
+  /** From the first byte, including held ones, to the end of the whole. */
   readonly bytesToEnd: number
 }
 
 const WHOLE: PartPlace = { bytesToEnd: 0 }
 
-/** What stands where a secret stood in a text. */
+/** Replaces a secret in a text. */
 export const REDACTED = '***'
 
-/** Shorter ones occur in any text by chance: striking them out would destroy the text and protect nothing. */
+/** Shorter ones occur in any text by chance: redacting them would destroy the text and protect nothing. */
 const LEAST_SECRET = 6
 
 /** A secret, character by character, each in the forms in which it may be written. */
 type Spelling = readonly (readonly string[])[]
 
 /**
- * Takes the token and other secrets out of what the service says: as it is, as the value of the Basic header, and in the forms in which JSON, addresses,
- * CSV and HTML write them. Masks cover logs only, and what a service echoes goes into files, outputs and the artifact too.
+ * Redacts the token and other secrets in the service's replies: as they are, as the value of the Basic header, and as written in JSON,
+ * URLs, CSV and HTML. GitHub's masks cover logs only, and what a service echoes goes into files, outputs and the artifact too.
  */
 export class Redactor {
   readonly #text: RegExp | undefined
   readonly #bytes: RegExp | undefined
-  /** Of the bytes, one character of these each: by the characters that they may begin with. */
+  /** For the bytes, one character per byte: the spellings by the characters that they may begin with. */
   readonly #byFirst: ReadonlyMap<string, readonly Spelling[]>
-  /** Every form of a secret holds one of these as it is, so that bytes without them need no closer look. */
+  /** Every form of a secret contains one of these unchanged, so bytes without them need no further check. */
   readonly #clues: readonly Buffer[]
   readonly #longestBytes: number
 
-  /** The others are what was sent along with requests. */
+  /** `others`: secrets that were sent in requests. */
   constructor(token: string, others: readonly string[] = []) {
     const secrets = longestFirst([...secretsOf(token), ...others.flatMap(formsOfOther)])
     const codes = longestFirst([token, ...others]).flatMap(hexOf)
@@ -78,7 +78,7 @@ export class Redactor {
     return this.#text === undefined ? text : text.replace(this.#text, REDACTED)
   }
 
-  /** The same bytes with asterisks over the secrets: lengths stay, so that ranges and promised lengths still hold. */
+  /** The same bytes with asterisks over the secrets: lengths stay the same, so ranges and announced lengths remain valid. */
   stream(source: Readable, place = WHOLE): ReplyBody {
     if (this.#bytes === undefined) return source
     let left: HeldBytes | undefined
@@ -86,7 +86,7 @@ export class Redactor {
     const hold = (bytes: Buffer): void => {
       left = new HeldBytes(bytes)
     }
-    // No stream of its own: one that is destroyed when the connection breaks would lose the bytes that it has in hand.
+    // Not a separate stream: one that is destroyed when the connection breaks would lose the bytes it has buffered.
     return {
       [Symbol.asyncIterator]: () => this.#redactChunks(chunks(), { ...place, hold }),
       get held() {
@@ -124,12 +124,12 @@ export class Redactor {
     }))
   }
 
-  /** Where a secret begins that may go on in the next bytes, and is held back until they are here; else the end. */
+  /** The start of a secret that may continue in the next bytes, and is held back until they arrive; else the end. */
   #openSecretIn(bytes: Buffer, found: readonly Stretch[]): number {
     const from = Math.max(0, bytes.length - this.#longestBytes)
     const tail = bytes.toString('latin1', from)
     for (let at = 0; at < tail.length; at++) {
-      // A secret that is there whole may hold its own beginning once more.
+      // A complete secret may contain its own beginning again.
       const isWithin = found.some(({ start, end }) => start < from + at && from + at < end)
       const begun = this.#byFirst.get(tail.charAt(at)) ?? []
       if (!isWithin && begun.some((spelling) => isBegun(spelling, tail, at))) return from + at
@@ -151,24 +151,24 @@ function cover(bytes: Buffer, stretches: readonly Stretch[]): Buffer {
   return covered
 }
 
-/** The token; the value of the Basic header, for which it stands before a colon; and the token in base64 by itself. */
+/** The token; the value of the Basic header, where a colon follows it; and the token alone in base64. */
 function secretsOf(token: string): string[] {
   const base64 = [`${token}:`, token].map((text) => Buffer.from(text).toString('base64').replace(/=+$/, ''))
   return token === '' ? [] : [token, ...base64]
 }
 
-/** A secret as it is, and in base64 wherever it stands there, such as behind a user's name. */
+/** A secret as it is, and in base64 at any position, such as after a user name. */
 function formsOfOther(secret: string): string[] {
   const cores = [0, 1, 2].map((bytesBefore) => {
     const bytes = Buffer.concat([Buffer.alloc(bytesBefore), Buffer.from(secret)])
     const letters = bytes.toString('base64').replace(/=+$/, '')
-    // Without the letters that depend on what stands beside it.
+    // Without the characters that depend on the neighboring bytes.
     return letters.slice(bytesBefore === 0 ? 0 : bytesBefore + 1, bytes.length % 3 === 0 ? undefined : -1)
   })
   return secret.length < LEAST_SECRET ? [] : [secret, ...cores]
 }
 
-/** Of two that begin alike the whole one is to be found. */
+/** If one secret is the start of another, the longer one must match. */
 function longestFirst(secrets: readonly string[]): string[] {
   return [...new Set(secrets)]
     .filter((secret) => secret.length >= LEAST_SECRET)
@@ -179,7 +179,7 @@ function spell(secret: string, literalOf: (character: string) => string): Spelli
   return Array.from(secret, (character) => formsOf(character, literalOf(character)))
 }
 
-/** A writer of JSON or of addresses may escape letters too. In bytes that would cost the quick look for what is there as it is. */
+/** JSON and URL encoders may escape letters too. For bytes this is left out: it would rule out the quick search for clues. */
 function spellForText(secret: string): Spelling {
   return Array.from(secret, (character) => [
     ...new Set([...formsOf(character, character), ...escapesOf(character)])
@@ -198,7 +198,7 @@ function longestLength(spelling: Spelling): number {
   return spelling.reduce((sum, forms) => sum + Math.max(...forms.map(({ length }) => length)), 0)
 }
 
-/** UTF-8 bytes, a character each. */
+/** UTF-8 bytes, one character per byte. */
 function latin1Of(text: string): string {
   return Buffer.from(text).toString('latin1')
 }
@@ -206,7 +206,7 @@ function latin1Of(text: string): string {
 function patternOf(spellings: readonly Spelling[]): RegExp | undefined {
   if (spellings.length === 0) return undefined
   const secrets = spellings.map((spelling) => spelling.map(alternativesOf).join(''))
-  // Padding that stays behind would tell where the header's value was.
+  // Leftover padding would show where the header's value was.
   return new RegExp(`(?:${secrets.join('|')})${alternativesOf(formsOf('=', '='))}{0,2}`, 'g')
 }
 
@@ -218,7 +218,7 @@ function escapeUnit(unit: string): string {
   return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
 }
 
-/** Whether the text ends within this secret, begun at this place. */
+/** Whether the text ends within this secret, starting at this position. */
 function isBegun(spelling: Spelling, text: string, at: number, index = 0): boolean {
   const forms = spelling[index]
   if (forms === undefined) return false

@@ -1,4 +1,4 @@
-// undici describes its index alone: these are the types of its parts by their paths.
+// undici only has types for its index: these are the types for its internal paths.
 declare module 'undici/lib/api/index.js' {
   import type { Dispatcher } from 'undici'
   const api: Pick<Dispatcher, 'request' | 'stream' | 'pipeline' | 'upgrade' | 'connect'>

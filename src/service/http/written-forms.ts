@@ -5,14 +5,14 @@ const NAMED_ENTITIES: Readonly<Record<string, string>> = {
   '"': '&quot;',
   "'": '&apos;'
 }
-/** base64 for addresses has other letters for two of the plain one's; forms write a space so. */
+/** URL-safe base64 replaces two characters; forms write a space as a plus. */
 const IN_ADDRESSES: Readonly<Record<string, string>> = { '+': '-', '/': '_', ' ': '+' }
-/** What JSON writes with a backslash before it. */
+/** What JSON writes with a backslash. */
 const ESCAPED_IN_JSON = ['"', '\\', '/', "'"]
-/** As it is, within an address, and within an address that is within an address. */
+/** Encoded once, twice or three times, as in a URL within a URL. */
 const DEPTHS = [0, 1, 2]
 
-/** The ways in which an encoder may write any character at all, letters too. */
+/** The ways in which an encoder may escape any character, even letters. */
 export function escapesOf(character: string): readonly string[] {
   return [
     ...DEPTHS.map((depth) => percentForm(character, depth)).flatMap(inBothCases),
@@ -21,12 +21,12 @@ export function escapesOf(character: string): readonly string[] {
   ]
 }
 
-/** The whole text in hex, with small and with capital digits. */
+/** The whole text in hex, in lower and in upper case. */
 export function hexOf(text: string): readonly string[] {
   return inBothCases(Buffer.from(text).toString('hex'))
 }
 
-/** The ways in which JSON, addresses, CSV and HTML write one character; letters and digits are mostly written as they are. */
+/** The ways in which JSON, URLs, CSV and HTML write one character; letters and digits are usually written as they are. */
 export function formsOf(character: string, literal: string): readonly string[] {
   if (/^[A-Za-z0-9]$/.test(character)) return [character]
   const forms = [
@@ -70,7 +70,7 @@ function hex(value: number, digits: number): string {
   return value.toString(16).padStart(digits, '0')
 }
 
-/** The digits; what stands before them stays as it is. */
+/** Changes the case of the hex digits only. */
 function inBothCases(form: string): string[] {
   return [form, form.replace(/[0-9a-f]+/g, (digits) => digits.toUpperCase())]
 }
