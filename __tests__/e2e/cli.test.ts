@@ -192,7 +192,7 @@ describe('a signal in the middle', () => {
       expect(JSON.parse(readFileSync(join(folder, 'out', 'verdict.json'), 'utf8'))).toMatchObject({
         verdict: 'cancelled',
         metrics: { overall: { samples: 1 } },
-        notes: [`Partial results: results/${csv!} hold what was measured until the cancellation.`]
+        notes: [`Partial results, measured before the cancellation: results/${csv!}.`]
       })
     }
   )

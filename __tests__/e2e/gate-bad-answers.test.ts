@@ -63,7 +63,7 @@ describe('a service that answers badly', () => {
 
     expect(result.code).toBe(1)
     expect(result.log).toContain('the service answered 502: an HTML page titled "Bad Gateway"')
-    expect(result.log).toContain('One may still be running: look for it at the service')
+    expect(result.log).toContain('One may still be running: check the service')
     expect(stage.service.calls('POST', /runs/)).toHaveLength(1)
   }, 60_000)
 
@@ -114,7 +114,7 @@ describe('a service that answers badly', () => {
 
     expect(result.code).toBe(1)
     expect(result.outputs.verdict).toBe('inconclusive')
-    expect(result.log).toContain('JSON came where a CSV was due: no results yet')
+    expect(result.log).toContain('expected CSV, got JSON: no results yet')
     expect(
       [...stage.artifactOf(result).keys()].filter((name) => name.startsWith('results/us-east-1'))
     ).toHaveLength(1)
@@ -149,7 +149,7 @@ describe('a service that answers badly', () => {
     expect(result.summary).toContain('could not be uploaded')
   }, 60_000)
 
-  test('a status that is not known is watched on, with one notice', async () => {
+  test('an unknown status: still waiting, with one notice', async () => {
     stage.service.statuses = ['reticulating', 'reticulating', 'finished']
 
     const result = await stage.step.main()

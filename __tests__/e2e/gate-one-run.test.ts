@@ -64,9 +64,9 @@ describe('one run, ours', () => {
     let log = ''
     main.stdout?.on('data', (chunk: Buffer) => {
       log += chunk.toString()
-      if (log.includes('nothing was made, trying again')) main.kill('SIGKILL')
+      if (log.includes('nothing was created, retrying')) main.kill('SIGKILL')
     })
-    expect((await ended).log).toMatch(/refused the connection.*nothing was made, trying again/)
+    expect((await ended).log).toMatch(/refused the connection.*nothing was created, retrying/)
   })
 
   test('a list that names our run twice, beside odd runs of others, does not make the gate stop it', async () => {

@@ -203,7 +203,7 @@ describe('after a kill of main', () => {
     expect(pids.map(isAlive)).toEqual([true, true])
     const post = await step.post()
     expect([post.code, pids.map(isAlive)]).toEqual([0, [false, false]])
-    expect(post.log).toMatch(/The tool's processes \(group \d+\) were ended\./)
+    expect(post.log).toMatch(/The tool's processes \(group \d+\) were stopped\./)
     // Once more, it finds nothing to do.
     expect((await step.post()).log).toBe('')
   })

@@ -162,7 +162,7 @@ describe('a run that comes to its end', () => {
     const outcome = await gate()
     expect(outcome.verdict).toBe('inconclusive')
     expect(outcome.reason).toMatch(
-      /^The CSV of grid g\d could not be downloaded completely: .*JSON came where a CSV was due/
+      /^The CSV of grid g\d could not be downloaded completely: .*expected CSV, got JSON/
     )
     expect(await readdir(join(ports.scratchDir, 'results'))).toContainEqual(expect.stringMatching(/\.csv$/))
     expect(ports.clock.elapsedMs).toBeGreaterThan(590_000)
@@ -419,7 +419,7 @@ describe('a run that was made twice by something in between', () => {
     expect(twin!.statuses).toEqual(['finished'])
     expect(running()).toEqual(['theirs'])
     expect(ports.log.of('warning')).toEqual([
-      `Run ${twin!.id} carries the same tag as run ${judged!.id}: it was made twice, and both made load.`
+      `Run ${twin!.id} has the same tag as run ${judged!.id}: the run was created twice, and both generated load.`
     ])
   })
 
@@ -610,7 +610,7 @@ describe('a cancelled job', () => {
     expect(service.count('terminateGrid')).toBe(0)
     expect(ports.states.at(-1)).toMatchObject({ cleanupDue: false })
     expect(ports.log.of('info').join('\n')).toContain(
-      'stop-on-cancel is false: the run is left running, and the stop_after of its grids ends them.'
+      'stop-on-cancel is false: the run is left running, and its grids end after their stop_after.'
     )
   })
 
@@ -800,7 +800,7 @@ describe('errors', () => {
   test.each<[string, Fault, RegExp]>([
     ['a wrong token', faults.answer(401), /^creating the run: the service answered 401: .*Check the token/],
     ['a refused body', faults.answer(422, { errors: ['tool is odd'] }), /422: tool is odd/],
-    ['a lost reply', faults.dropBefore, /One may still be running: look for it at the service/],
+    ['a lost reply', faults.dropBefore, /One may still be running: check the service/],
     ['an HTML page', faults.answer(503, '<html><title>Down</title></html>'), /an HTML page titled "Down"/]
   ])('%s: one clear message, and the evidence so far', async (_, fault, reason) => {
     service.meet('createRun', fault)
@@ -821,7 +821,7 @@ describe('errors', () => {
       lost = () => void commit()
       res.destroy()
     })
-    expect((await gate()).reason).toMatch(/One may still be running: look for it at the service/)
+    expect((await gate()).reason).toMatch(/One may still be running: check the service/)
     const state = ports.states.at(-1)!
     expect(state).toMatchObject({ cleanupDue: true, marker: expect.stringMatching(/^loadgate-/) })
     lost()

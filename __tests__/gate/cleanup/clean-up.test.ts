@@ -71,7 +71,7 @@ describe('the run', () => {
     })
     await expect(clean({ runId: 'theirs', marker: MARKER })).resolves.toBe(true)
     expect(['mine', 'theirs'].map(statusOf)).toEqual(['finished', 'running'])
-    expect(log.of('warning')).toContainEqual(expect.stringContaining('Run theirs does not carry the tag'))
+    expect(log.of('warning')).toContainEqual(expect.stringContaining('Run theirs does not have the tag'))
   })
 
   test('is stopped once, though the list names it on two pages, beside odd entries', async () => {
@@ -146,7 +146,7 @@ describe('the run', () => {
     service.meet('stopRun', faults.answer(401))
     expect(await clean({ runId: 'mine' })).toBe(false)
     expect(log.of('warning')).toEqual([
-      expect.stringMatching(/^Run mine may still be running: .*401.*Stop it at the service\.$/)
+      expect.stringMatching(/^Run mine may still be running: .*401.*Stop it manually\.$/)
     ])
   })
 
@@ -155,7 +155,7 @@ describe('the run', () => {
     expect(await clean({ marker: MARKER })).toBe(false)
     expect(log.of('warning')).toEqual([
       expect.stringMatching(
-        /^It could not be looked up whether a run with the tag loadgate-1 was started: .*Look for it at the service\.$/
+        /^Could not check whether a run with the tag loadgate-1 was started: .*Check the service\.$/
       )
     ])
   })
@@ -184,7 +184,7 @@ describe('a repeat whose reply was lost', () => {
     expect(await clean({ repeat })).toBe(false)
     expect(service.count('stopRun')).toBe(0)
     expect(log.of('warning')).toEqual([
-      expect.stringMatching(/^Several new runs are like before \(two, one\), .*None is stopped/)
+      expect.stringMatching(/^Several new runs look like before \(two, one\), .*None was stopped/)
     ])
   })
 
@@ -193,7 +193,7 @@ describe('a repeat whose reply was lost', () => {
     expect(await clean({ repeat })).toBe(true)
     expect(service.count('stopRun')).toBe(0)
     expect(log.of('warning')).toEqual([
-      'It is not known whether a repeat of run before was started: none was found. One may still be running: look for it at the service.'
+      'It is unclear whether a repeat of run before was started: none was found. One may still be running: check the service.'
     ])
   })
 

@@ -57,7 +57,7 @@ describe('from the saved state alone', () => {
       askedGrids: [{ region: 'eu-west-1', nodes: 3, instanceType: 'm5.large', stopAfterMinutes: 45 }]
     })
     expect(log.of('warning')).toEqual([
-      'It is not known whether a grid was made: eu-west-1, 3 × m5.large. If it was, it ends by itself after 45 min (stop_after), or you end it at the service.'
+      'A grid may have been created: eu-west-1, 3 × m5.large. If so, it ends by itself after 45 min (stop_after), or terminate it manually.'
     ])
   })
 
@@ -99,7 +99,7 @@ describe('from the saved state alone', () => {
 
 describe('stop-on-cancel: false, after a kill', () => {
   const leaveIfKilled = true
-  const LEFT = 'stop-on-cancel is false: the run is left running, and the stop_after of its grids ends them.'
+  const LEFT = 'stop-on-cancel is false: the run is left running, and its grids end after their stop_after.'
   const grids = (): boolean[] => [...service.grids.values()].map(({ isTerminated }) => isTerminated)
 
   beforeEach(() => {
@@ -168,7 +168,7 @@ describe('it comes to its end', () => {
     await clock.advance(4 * 60_000)
     await cleaning
     expect(log.of('warning')).toEqual([
-      'Run mine may still be running: there was no time left. Stop it at the service.'
+      'Run mine may still be running: there was no time left. Stop it manually.'
     ])
   })
 
@@ -198,8 +198,8 @@ describe('process groups', () => {
     await clean({ processGroups: groups, cleanupDue: false, address: '' })
     expect(ended).toEqual([11, 12])
     expect(log.of('info')).toEqual([
-      "The tool's processes (group 11) were ended.",
-      "The tool's processes (group 12) were ended."
+      "The tool's processes (group 11) were stopped.",
+      "The tool's processes (group 12) were stopped."
     ])
   })
 

@@ -119,7 +119,7 @@ describe('a mixed list', () => {
     async (status) => {
       service.nextGridStatuses = ['queued', status]
       await expect(settle(mixed())).rejects.toThrow(
-        /^Grid made\d ended as " ?(stopped|invoiced)" before the run could use it$/i
+        /^Grid made\d ended with status " ?(stopped|invoiced)" before the run could use it$/i
       )
       expect(gate.saved.state.madeGrids).toEqual(['made1', 'made2'])
     }
@@ -188,7 +188,7 @@ describe('a lost reply to POST /grids', () => {
     expect(service.order()).toEqual(['createGrid'])
     expect(gate.ports.log.of('warning')).toEqual([
       expect.stringMatching(
-        /^It is not known whether a grid was made: us-east-1, 2 × m4\.large\. If it was, it ends by itself after 60 min \(stop_after\)/
+        /^A grid may have been created: us-east-1, 2 × m4\.large\. If so, it ends by itself after 60 min \(stop_after\)/
       )
     ])
   })

@@ -94,14 +94,14 @@ describe('when the reply is lost', () => {
     ['a reset after it was done', faults.dropAfter],
     ['a redirect after it was done', redirectAfter],
     ['an old run out of a cache', cachedAfter]
-  ])('%s: the one new run that is like it is taken up', async (_, fault) => {
+  ])('%s: the gate continues with the one new run that is like it', async (_, fault) => {
     service.meet('repeatRun', fault)
     const { id } = await start()
     expect(id).toBe(service.runs[0]?.id)
     expect(service.runs).toHaveLength(3)
     expect(service.count('repeatRun')).toBe(1)
     expect(gate.saved.state).toMatchObject({ runId: id, cleanupDue: true })
-    expect(gate.ports.log.of('info')).toContain(`Run ${id} is new and like before; it is taken up.`)
+    expect(gate.ports.log.of('info')).toContain(`Found new run ${id} like before; continuing with it.`)
   })
 
   test.each([
@@ -111,7 +111,7 @@ describe('when the reply is lost', () => {
   ])('%s: an error says that nothing was found, and it is never sent twice', async (_, fault) => {
     service.meet('repeatRun', fault)
     await expect(start()).rejects.toThrow(
-      /^repeating run before: .*No new run like before was found\. One may still be running: look for it at the service\.$/
+      /^repeating run before: .*No new run like before was found\. One may still be running: check the service\.$/
     )
     expect(service.count('repeatRun')).toBe(1)
     expect(gate.saved.state).toMatchObject({ runId: undefined, cleanupDue: true })
@@ -161,7 +161,7 @@ describe('when the reply is lost', () => {
       res.destroy()
     })
     await expect(start()).rejects.toThrow(
-      /Several new runs are like before \(\w+, stranger\).*none is touched/
+      /Several new runs look like before \(\w+, stranger\).*none was touched/
     )
     expect(service.count('stopRun')).toBe(0)
   })
@@ -169,7 +169,7 @@ describe('when the reply is lost', () => {
   test('and the list could not be read before, the error says so', async () => {
     service.meet('listRuns', faults.answer(403))
     service.meet('repeatRun', faults.dropAfter)
-    await expect(start()).rejects.toThrow('the list could not be read before')
+    await expect(start()).rejects.toThrow('the list of runs could not be read beforehand')
     expect(service.count('repeatRun')).toBe(1)
     expect(service.count('listRuns')).toBe(1)
   })

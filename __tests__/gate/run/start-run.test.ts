@@ -109,7 +109,7 @@ describe('when the reply is lost', () => {
         res.end('<html>')
       }
     ]
-  ])('%s, the run is found and taken up; there is exactly one', async (_, fault) => {
+  ])('%s, the run is found and the gate continues with it; there is exactly one', async (_, fault) => {
     service.addRun({ id: 'foreign', tags: ['loadgate-00000000-0000-0000-0000-000000000000'] })
     service.meet('createRun', fault)
     const { id } = await start()
@@ -120,7 +120,7 @@ describe('when the reply is lost', () => {
     expect(gate.ports.log.of('warning')).toEqual([
       expect.stringContaining('Looking for the run by its tag loadgate-')
     ])
-    expect(gate.ports.log.of('info')).toContain(`Run ${id} was made; it is taken up.`)
+    expect(gate.ports.log.of('info')).toContain(`Found run ${id}; continuing with it.`)
   })
 
   test('the creation is not sent again behind a redirect that made nothing, which is not followed', async () => {
@@ -185,7 +185,7 @@ describe('when the reply is lost', () => {
   test('before the run was made, the error says that nothing was found, and it is not sent again', async () => {
     service.meet('createRun', faults.dropBefore)
     await expect(start()).rejects.toThrow(
-      /^creating the run: .*No run with the tag loadgate-\S+ was found\. One may still be running: look for it at the service\.$/
+      /^creating the run: .*No run with the tag loadgate-\S+ was found\. One may still be running: check the service\.$/
     )
     expect(service.count('createRun')).toBe(1)
     expect(service.runs).toEqual([])
@@ -196,7 +196,7 @@ describe('when the reply is lost', () => {
   test('and cannot be looked up, the error says so', async () => {
     service.meet('createRun', faults.dropAfter)
     service.meet('listRuns', faults.answer(403))
-    await expect(start()).rejects.toThrow(/it could not be looked up whether the run was made: .*403/)
+    await expect(start()).rejects.toThrow(/could not check whether the run was created: .*403/)
     expect(gate.saved.state).toMatchObject({ cleanupDue: true, runId: undefined })
     expect(gate.saved.state.marker).toBeDefined()
   })
@@ -261,7 +261,7 @@ describe("when the reply names somebody else's run", () => {
     expect(service.count('createRun')).toBe(1)
     expect(service.count('stopRun')).toBe(0)
     expect(gate.ports.log.of('warning')).toEqual([
-      expect.stringMatching(/answered with run foreign, which does not carry the tag loadgate-/)
+      expect.stringMatching(/answered with run foreign, which does not have the tag loadgate-/)
     ])
   })
 
@@ -341,7 +341,7 @@ describe('what certainly made nothing', () => {
       'refused the connection'
     )
     expect(
-      failing.ports.log.of('info').filter((line) => line.includes('nothing was made, trying again'))
+      failing.ports.log.of('info').filter((line) => line.includes('nothing was created, retrying'))
     ).toHaveLength(4)
     expect(failing.ports.log.of('warning')).toEqual([])
     await failing.client.close()

@@ -129,7 +129,7 @@ describe('the lines', () => {
     expect(running.at(-1)).toMatch(/^Run run1 is running for (8|9) min( \d+ s)? of 10 min$/)
   })
 
-  test('an unknown status is watched on, with one notice each', async () => {
+  test('an unknown status: still waiting, with one notice each', async () => {
     const { run } = await watch((elapsedMs) => ({
       status:
         elapsedMs < 60_000
@@ -142,8 +142,8 @@ describe('the lines', () => {
     }))
     expect(run.status).toBe('finished')
     expect(log.of('notice')).toEqual([
-      'The run has the status "warming", which is not known here; it is watched on.',
-      'The run has the status "cooling", which is not known here; it is watched on.'
+      'Unknown status "warming"; still waiting.',
+      'Unknown status "cooling"; still waiting.'
     ])
   })
 })
@@ -160,8 +160,8 @@ describe('failed looks', () => {
       return course(0, 300_000)(elapsedMs)
     })
     expect(run.status).toBe('finished')
-    expect(log.of('info').filter((line) => line.includes('could not be asked'))).toHaveLength(1)
-    expect(log.of('info')).toContain('The service answers again.')
+    expect(log.of('info').filter((line) => line.includes('Could not read the run'))).toHaveLength(1)
+    expect(log.of('info')).toContain('The service is responding again.')
   })
 
   test('a service that stays away ends the watch with its last word, after more than 2 minutes and less than 10', async () => {
@@ -236,7 +236,7 @@ describe('failed looks', () => {
         return course(0, 300_000)(elapsedMs)
       })
       expect(run.status).toBe('finished')
-      expect(log.of('info')).toContain('The service answers again.')
+      expect(log.of('info')).toContain('The service is responding again.')
     }
   )
 

@@ -16,15 +16,15 @@ export interface CleanUpOptions {
   readonly clock: Clock
   readonly log: Log
   readonly signal: AbortSignal
-  /** Nobody cleans up after this: what may show up a little later is waited for. */
+  /** No cleanup follows this one: wait for what may show up a little later. */
   readonly isLast?: boolean
-  /** How a failure is told; with the words of the service, unless told otherwise. */
+  /** Describes a failure; by default with the service's message. */
   readonly describe?: (thrown: unknown) => string
 }
 
-/** Ends what the step started, as far as its state tells: the run, by id and by marker, and the grids it made. True when all of it has ended. */
+/** Ends what the step started, according to its state: the run, by id and by marker, and the grids it created. True when all of it has ended. */
 export async function cleanUp(state: StepState, options: CleanUpOptions): Promise<boolean> {
-  // Side by side: looking for the run takes a while when the list lags, and there may be seconds only.
+  // In parallel: looking for the run takes a while when the list lags, and there may be only seconds.
   const ended = await Promise.all([
     endRuns(state, options),
     ...state.madeGrids.map((id) => terminateAndTell(id, options))
@@ -44,12 +44,12 @@ async function endRuns(state: StepState, options: CleanUpOptions): Promise<boole
   return (ids.length === 0 || (await endLateTwins(state, options))) && ended.every((isEnded) => isEnded)
 }
 
-/** A twin is in the list by then, if there is one. */
+/** A duplicate is in the list by then, if there is one. */
 const LISTED_WITHIN_MS = 10_000
 
 /**
- * Something between here and the service may have sent the creation twice: what carries the marker is the step's own. False where
- * one may be left; that the list could not be read is no reason to warn.
+ * A proxy may have sent the create request twice: every run with the marker belongs to this step. False if one may be left; an
+ * unreadable list is not worth a warning.
  */
 export async function endTwins(
   { runId, marker }: Pick<StepState, 'runId' | 'marker'>,
@@ -63,12 +63,14 @@ export async function endTwins(
   const twins = marked.filter(({ id, status }) => id !== runId && !hasEnded(status))
   if (runId !== undefined)
     for (const { id } of twins)
-      log.warning(`Run ${id} carries the same tag as run ${runId}: it was made twice, and both made load.`)
+      log.warning(
+        `Run ${id} has the same tag as run ${runId}: the run was created twice, and both generated load.`
+      )
   const ended = await Promise.all(twins.map(({ id }) => endAndTell(id, options)))
   return ended.every((isEnded) => isEnded)
 }
 
-/** As above, and again when the list has had its time: by the last one who cleans up, to whom it is left. */
+/** As above, and once more when the list is up to date; only the last cleanup waits for that. */
 async function endLateTwins(state: StepState, options: CleanUpOptions): Promise<boolean> {
   const { clock, signal } = options
   const isDone = await endTwins(state, options)
@@ -81,7 +83,7 @@ async function endLateTwins(state: StepState, options: CleanUpOptions): Promise<
   )
 }
 
-/** Undefined when it could not be found out. */
+/** Undefined if this could not be determined. */
 async function findRunIds(
   { marker, repeat }: StepState,
   options: CleanUpOptions
@@ -95,18 +97,18 @@ async function findRunIds(
         ? await findOwnRepeat(repeat, options)
         : await findMarkedRuns(options.client, marker, { ...options, pausesMs: VERY_PATIENT_MS })
     if (runs?.length === 0)
-      options.log.warning(`It is not known whether ${sought} was started: none was found. ${MAY_BE_RUNNING}`)
+      options.log.warning(`It is unclear whether ${sought} was started: none was found. ${MAY_BE_RUNNING}`)
     return runs?.filter((run) => !hasEnded(run.status)).map(({ id }) => id)
   } catch (thrown) {
     const { describe = messageOf } = options
     options.log.warning(
-      `It could not be looked up whether ${sought} was started: ${describe(thrown)}. Look for it at the service.`
+      `Could not check whether ${sought} was started: ${describe(thrown)}. Check the service.`
     )
     return undefined
   }
 }
 
-/** A repeat carries no marker: where several runs may be it, somebody else's might be stopped. */
+/** A repeat has no marker: if several runs match, stopping one might stop someone else's. */
 async function findOwnRepeat(
   attempt: RepeatAttempt | undefined,
   { client, clock, log, signal }: CleanUpOptions
@@ -115,7 +117,7 @@ async function findOwnRepeat(
   const found = await findRepeats(client, attempt, { clock, signal, pausesMs: VERY_PATIENT_MS })
   if (found.length <= 1) return found
   log.warning(
-    `Several new runs are like ${attempt.runId} (${idsOf(found)}), and it cannot be told which one is this step's. None is stopped; look at them at the service.`
+    `Several new runs look like ${attempt.runId} (${idsOf(found)}), and it is unclear which one belongs to this step. None was stopped; check the service.`
   )
   return undefined
 }
@@ -129,7 +131,7 @@ async function endAndTell(
     const run = await client.showRun(id, signal).catch(() => undefined)
     if (run !== undefined && hasEnded(run.status)) return true
     if (run !== undefined && marker !== undefined && isForeign(run, marker)) {
-      log.warning(`Run ${id} does not carry the tag ${marker}: it is somebody else's, and is not stopped.`)
+      log.warning(`Run ${id} does not have the tag ${marker}: it belongs to someone else and is not stopped.`)
       return true
     }
     log.info(`Stopping run ${id}.`)
@@ -137,7 +139,7 @@ async function endAndTell(
     log.info(`Run ${id} has ended (${status}).`)
     return true
   } catch (thrown) {
-    log.warning(`Run ${id} may still be running: ${describe(thrown)}. Stop it at the service.`)
+    log.warning(`Run ${id} may still be running: ${describe(thrown)}. Stop it manually.`)
     return false
   }
 }
@@ -152,7 +154,7 @@ async function terminateAndTell(
     return true
   } catch (thrown) {
     log.warning(
-      `Grid ${id} may still be running: ${describe(thrown)}. It ends by its stop_after, or terminate it at the service.`
+      `Grid ${id} may still be running: ${describe(thrown)}. It ends after its stop_after, or terminate it manually.`
     )
     return false
   }

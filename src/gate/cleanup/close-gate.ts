@@ -7,11 +7,11 @@ import type { Gate } from '../gate.js'
 
 export interface Kept {
   readonly logs: readonly string[]
-  /** What people should know of the files that were kept. */
+  /** Notes for the user about the saved files. */
   readonly notes: readonly string[]
 }
 
-/** Keeps what would go with the embedded service, and lets go of it. What cannot be closed must not cost the verdict. */
+/** Saves what would be lost with the embedded service, then closes it. A failure to close must not change the verdict. */
 export async function closeGate(gate: Gate, findings: Findings, outcome: Outcome): Promise<Kept> {
   const { client, local, ports } = gate
   const logs = await keepLogs(gate, outcome)
@@ -19,7 +19,7 @@ export async function closeGate(gate: Gate, findings: Findings, outcome: Outcome
     await client.close()
     await local?.close(howToClose(gate, findings))
   } catch (thrown) {
-    ports.log.warning(`The service's end could not be awaited: ${messageOf(thrown)}`)
+    ports.log.warning(`The service did not shut down cleanly: ${messageOf(thrown)}`)
   }
   return { logs, notes: await describePartial(gate, findings) }
 }

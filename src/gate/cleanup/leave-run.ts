@@ -6,11 +6,11 @@ import { hasEnded } from '../run/run-status.js'
 import type { StepState } from '../step-state.js'
 
 export const LEFT_RUNNING =
-  'stop-on-cancel is false: the run is left running, and the stop_after of its grids ends them.'
+  'stop-on-cancel is false: the run is left running, and its grids end after their stop_after.'
 
 /**
- * After a kill: whether what the step started is left to itself, which the log is told. A killed main cannot say whether the job was
- * cancelled; it counts as that. Grids for which no run was asked for, or whose run has ended, are not left.
+ * After a kill: whether what the step started is left running, which is logged. A killed main step cannot say whether the job was
+ * cancelled, so it counts as cancelled. Grids for which no run was requested, or whose run has ended, are not left running.
  */
 export async function isLeftRunning(state: StepState, options: CleanUpOptions): Promise<boolean> {
   if (!state.leaveIfKilled || !wasAskedFor(state)) return false
@@ -19,12 +19,12 @@ export async function isLeftRunning(state: StepState, options: CleanUpOptions): 
   return true
 }
 
-/** Whether a run was asked for, known or not. */
+/** Whether a run was requested, even if its id is unknown. */
 export function wasAskedFor({ runId, marker, repeat }: StepState): boolean {
   return runId !== undefined || marker !== undefined || repeat !== undefined
 }
 
-/** True when it is certain that nothing runs on the grids any more. */
+/** True when it is certain that nothing runs on the grids anymore. */
 async function hasNoRun({ runId, marker }: StepState, options: CleanUpOptions): Promise<boolean> {
   const { client, clock, signal } = options
   const show = async (id: string): Promise<Run[]> => [await client.showRun(id, signal)]

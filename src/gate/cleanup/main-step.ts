@@ -7,34 +7,34 @@ import type { Gate } from '../gate.js'
 import { LEFT_RUNNING, wasAskedFor } from './leave-run.js'
 import { hasEnded } from '../run/run-status.js'
 
-/** The runner sends SIGTERM 7.5 s after SIGINT: what is to be stopped must be stopped by then. */
+/** The runner sends SIGTERM 7.5 s after SIGINT: everything must be stopped by then. */
 const STOP_ON_CANCEL_MS = 5_000
 const STOP_ON_TROUBLE_MS = 3 * 60_000
 
-/** Ends what is left of the step's own; what is left on purpose is told. */
+/** Ends what the step has left running; what it leaves running on purpose is logged. */
 export async function cleanUpRun(gate: Gate, findings: Findings): Promise<Findings> {
   const { ports, client, saved } = gate
   const { state } = saved
   if (!state.cleanupDue) return findings
-  // The embedded service ends with the step, and with it whatever it has begun: there is nothing to look for.
+  // The embedded service ends with the step, and so does everything it has started: there is nothing to look for.
   if (gate.local !== undefined && findings.run === undefined) {
     saved.noteDone({ cleanupDue: false })
     return findings
   }
   const isCancelled = findings.failure?.kind === 'cancelled'
-  // Grids that were made for a run which was never asked for are not left to it.
+  // Grids created for a run that was never requested are not left running.
   const isRunning = findings.run === undefined ? wasAskedFor(state) : !hasEnded(findings.run.status)
   if (isCancelled && isRunning && state.leaveIfKilled) {
     ports.log.info(LEFT_RUNNING)
     saved.noteDone({ cleanupDue: false })
     return findings
   }
-  // From here on it is not a cancelled job that leaves something running.
+  // From here on nothing is left running on purpose.
   saved.noteDone({ leaveIfKilled: false })
   const deadline = startDeadline(ports.clock, isCancelled ? STOP_ON_CANCEL_MS : STOP_ON_TROUBLE_MS, {
     error: new Error('there was no time left')
   })
-  // After a lost reply the run was looked for already; a list that lags even more is the post step's to look at.
+  // After a lost reply the search for the run is already done; if the list lags even more, the post step checks it.
   const wasLookedFor = findings.run === undefined && findings.failure?.kind === 'error'
   const grids = { ...state, runId: undefined, marker: undefined, repeat: undefined }
   const left = !isRunning || wasLookedFor ? grids : state
@@ -42,13 +42,13 @@ export async function cleanUpRun(gate: Gate, findings: Findings): Promise<Findin
   const options = { client, clock, log, signal: deadline.signal }
   const isClean = await Promise.all([cleanUp(left, options), isRunning || endTwinsOf(gate, options)])
   deadline.release()
-  // Whatever could not be ended here is the post step's to end.
+  // The post step ends whatever could not be ended here.
   if (isClean.every((each) => each) && !(wasLookedFor && wasAskedFor(state)))
     saved.noteDone({ cleanupDue: false })
   return isRunning && !wasLookedFor ? { ...findings, isStoppedHere: true } : findings
 }
 
-/** The run has ended; one that was made beside it may not have. The embedded service has nothing in between that could make one. */
+/** The run has ended; a duplicate may not have. With the embedded service there is no proxy that could cause one. */
 async function endTwinsOf({ saved, local }: Gate, options: CleanUpOptions): Promise<boolean> {
   const { state } = saved
   if (local !== undefined || state.runId === undefined) return true

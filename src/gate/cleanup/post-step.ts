@@ -14,14 +14,14 @@ import type { Log, Ports } from '../ports.js'
 export interface CleanUpPorts extends Pick<Ports, 'openClient'> {
   readonly log: Log
   readonly clock: Clock
-  /** True when the group was there and was ended. */
+  /** True if the group existed and was stopped. */
   endProcessGroup(group: ProcessGroup): Promise<boolean>
 }
 
-/** The post step has no time limit of its own to count on. */
+/** The post step has no time limit to rely on. */
 const LONGEST_MS = 4 * 60_000
 
-/** What the post step does: ends whatever main left behind, from the saved state alone. Doing it twice does no harm. */
+/** What the post step does: ends whatever the main step left behind, from the saved state alone. Running it twice does no harm. */
 export async function cleanUpStep(state: StepState, ports: CleanUpPorts): Promise<void> {
   for (const group of state.processGroups) await endGroup(group, ports)
   if (!state.cleanupDue || state.address === '') return
@@ -37,7 +37,7 @@ export async function cleanUpStep(state: StepState, ports: CleanUpPorts): Promis
   try {
     const options = { client, clock, log, signal: deadline.signal }
     if (await isLeftRunning(state, options)) return
-    // The state holds no secret parameters, so that they could not be taken out of what the service says: it is not quoted.
+    // The state contains no secret parameters, so they could not be redacted from the service's messages: do not quote them.
     const describe = (thrown: unknown): string => describeWithoutQuote(thrown) ?? messageOf(thrown)
     await cleanUp(state, { ...options, isLast: true, describe })
   } finally {
@@ -49,7 +49,7 @@ export async function cleanUpStep(state: StepState, ports: CleanUpPorts): Promis
 async function endGroup(group: ProcessGroup, ports: CleanUpPorts): Promise<void> {
   try {
     if (await ports.endProcessGroup(group))
-      ports.log.info(`The tool's processes (group ${group.pid}) were ended.`)
+      ports.log.info(`The tool's processes (group ${group.pid}) were stopped.`)
   } catch (thrown) {
     ports.log.warning(`The tool's processes (group ${group.pid}) may still be running: ${messageOf(thrown)}`)
   }

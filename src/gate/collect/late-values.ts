@@ -9,14 +9,14 @@ import { hasEnded, phaseOf } from '../run/run-status.js'
 import { showRun } from '../run/show-run.js'
 import { messageOf } from '../errors.js'
 
-/** What a run as it was last seen does not say yet. */
+/** What is still missing in a run as last seen. */
 export type Lack = 'nothing' | 'something' | 'something needed'
 
-/** How long a value is waited for that no threshold needs. */
+/** How long to wait for a value that no threshold needs. */
 const OPTIONAL_PATIENCE_MS = 10_000
 const LONGEST_PAUSE_ATTEMPT = 6
 
-/** Looks at a run that has ended until it lacks nothing, for values arrive late; what is needed is waited for until the signal is aborted. */
+/** Polls a run that has ended until nothing is missing, since values arrive late; waits for required ones until the signal is aborted. */
 export async function lookAgain(
   { client, ports: { clock, log } }: Gate,
   first: Run,
@@ -29,7 +29,7 @@ export async function lookAgain(
     const lack = lackOf(run)
     const leftMs = lack === 'something' ? sinceMs + OPTIONAL_PATIENCE_MS - clock.now() : Infinity
     if (lack === 'nothing' || leftMs <= 0) return { seen: run, doubts: [] }
-    if (looks === 1) log.debug(`Run ${run.id} has ended and does not say everything yet; looking again.`)
+    if (looks === 1) log.debug(`Run ${run.id} has ended but some values are missing; checking again.`)
     try {
       await clock.sleep(pauseBefore(Math.min(looks, LONGEST_PAUSE_ATTEMPT), undefined), signal)
       const look = () => showRun(client, first.id, signal)
@@ -44,12 +44,12 @@ export async function lookAgain(
   }
 }
 
-/** The service's own words, rather than that the time is over. */
+/** The service's error, rather than the timeout. */
 export function asError(failure: unknown): Error {
   return failure instanceof Error ? failure : new Error(messageOf(failure), { cause: failure })
 }
 
-/** What the service learns of a run after it has called it finished: a last look, once everything else is home. */
+/** Reads the run one last time, after everything else is downloaded: the service may add to a run after reporting it as finished. */
 export async function lookOnceMore(
   { client, ports: { clock, log } }: Gate,
   seen: Run,
@@ -59,18 +59,18 @@ export async function lookOnceMore(
     const look = () => showRun(client, seen.id, signal)
     return joinLooks(seen, await retry(look, RETRY.lastLook, { clock, signal }))
   } catch (thrown) {
-    log.debug(`Run ${seen.id} could not be looked at once more: ${messageOf(thrown)}`)
+    log.debug(`Run ${seen.id} could not be read once more: ${messageOf(thrown)}`)
     return seen
   }
 }
 
-/** What was said once stays said; a reply that is older than the end is none. */
+/** Nothing reported once gets lost; a reply from before the end is ignored. */
 function joinLooks(seen: Run, next: Run): Run {
   if (!hasEnded(next.status)) return seen
   return {
     ...next,
-    // Of two ends the worse one is the true one.
-    status: phaseOf(seen.status) === 'ended badly' ? seen.status : next.status,
+    // Of two final statuses the worse one counts.
+    status: phaseOf(seen.status) === 'ended abnormally' ? seen.status : next.status,
     apdex:
       stateOfApdex(seen.apdex) === 'there' && stateOfApdex(next.apdex) !== 'there'
         ? seen.apdex
@@ -84,8 +84,8 @@ function joinLooks(seen: Run, next: Run): Run {
 }
 
 /**
- * Of each grid the links of the look that has more of them, or else of the later one: addresses may be signed anew for each look, and
- * one CSV must not count twice. What was there before stays where it was.
+ * For each grid, the links of the reply that has more of them, or else of the later one: links may be signed anew for each reply, and
+ * one CSV must not count twice. Known links keep their position.
  */
 function joinLinks(seen: readonly ResultLink[], next: readonly ResultLink[]): ResultLink[] {
   const grids = new Set([...seen, ...next].map(({ href }) => gridIdOf(href)))

@@ -3,10 +3,10 @@ import { pauseBefore } from '../../service/retries.js'
 import type { Gate } from '../gate.js'
 import { messageOf } from '../errors.js'
 
-/** Only a request that cannot have had an effect is sent again, and not for ever. */
+/** Only a request that cannot have had an effect is retried, and not forever. */
 const MOST_ATTEMPTS = 5
 
-/** Sends a creating request; it is sent again only where it is certain that nothing was made: no connection, or 429. */
+/** Sends a request that creates something; it is retried only if nothing can have been created: no connection, or 429. */
 export async function createSafely<T>(
   { ports }: Gate,
   create: () => Promise<T>,
@@ -17,7 +17,7 @@ export async function createSafely<T>(
       return await create()
     } catch (thrown) {
       if (signal.aborted || attempt >= MOST_ATTEMPTS || !isWorthAnother(thrown)) throw thrown
-      ports.log.info(`${messageOf(thrown)}; nothing was made, trying again.`)
+      ports.log.info(`${messageOf(thrown)}; nothing was created, retrying.`)
       await ports.clock.sleep(pauseBefore(attempt + 1, thrown), signal)
     }
   }

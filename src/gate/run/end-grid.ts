@@ -4,7 +4,7 @@ import { MalformedReplyError, RefusedError, isTransient } from '../../service/er
 import { RETRY, retry } from '../../service/retry.js'
 import { gridPhaseOf } from './grid-status.js'
 
-/** Terminates a grid; throws when it cannot be made sure that it has ended. */
+/** Terminates a grid; throws if it cannot confirm that the grid has ended. */
 export async function endGrid(
   client: ServiceClient,
   id: string,
@@ -14,7 +14,7 @@ export async function endGrid(
     try {
       await client.terminateGrid(id, signal)
     } catch (thrown) {
-      // One that has ended already may refuse to be ended; and the reply to its end may be in another form.
+      // A grid that has already ended may refuse to be terminated, and the reply may have another format.
       const isRefused = thrown instanceof RefusedError && !isTransient(thrown)
       const isAnswered = isRefused || thrown instanceof MalformedReplyError
       if (!isAnswered || !(await isSeenEnded(client, id, signal))) throw thrown

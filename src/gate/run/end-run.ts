@@ -9,15 +9,15 @@ interface Ports {
   readonly client: ServiceClient
   readonly clock: Clock
   readonly signal: AbortSignal
-  /** Told of the stop's own reply. */
+  /** Called with the reply to the stop request. */
   readonly onStopped: (run: Run) => void
 }
 
 const LOOK_EVERY_MS = 2_000
-/** Stopping may take minutes to be answered; a request that got lost is not waited for that long. */
+/** The service may take minutes to answer a stop; do not wait that long for a request that got lost. */
 const STOP_AGAIN_MS = 20_000
 
-/** Stops a run and looks until it has ended; throws when it cannot be made sure. */
+/** Stops a run and polls until it has ended; throws if it cannot confirm that. */
 export async function endRun(
   client: ServiceClient,
   id: string,
@@ -32,7 +32,7 @@ export async function endRun(
   }
   for (;;) {
     try {
-      // Stopping is repeated, for it does no harm, until the service calls the run ended and a look shows it.
+      // Stopping twice does no harm: repeat it until the service reports the end and a separate read confirms it.
       const run = told.hasEnded
         ? await look({ client, signal }, id)
         : await stopAndLook({ client, clock, signal, onStopped }, id)
@@ -50,7 +50,7 @@ export async function endRun(
   }
 }
 
-/** The run as the stop's answer or a look beside it shows it, whichever comes first. */
+/** The run as shown by the reply to the stop or by polling in parallel, whichever comes first. */
 async function stopAndLook(ports: Ports, id: string): Promise<Run | undefined> {
   const round = new AbortController()
   const either = { ...ports, signal: AbortSignal.any([ports.signal, round.signal]) }
@@ -61,7 +61,7 @@ async function stopAndLook(ports: Ports, id: string): Promise<Run | undefined> {
   }
 }
 
-/** The word of the stop alone is not believed: a look tells, also after a refusal, for a run that has just ended refuses to be stopped. */
+/** The reply to the stop alone is not trusted: read the run, also after a refusal, since a run that has just ended refuses to be stopped. */
 async function stop({ client, signal, onStopped }: Ports, id: string): Promise<Run> {
   try {
     onStopped(await client.stopRun(id, signal))
@@ -74,19 +74,19 @@ async function stop({ client, signal, onStopped }: Ports, id: string): Promise<R
   return look({ client, signal }, id)
 }
 
-/** Comes back when the end is seen, or when it is time to ask again. */
+/** Returns when the run has ended, or when it is time to send the stop again. */
 async function lookMeanwhile({ client, clock, signal }: Ports, id: string): Promise<Run | undefined> {
   const untilMs = clock.now() + STOP_AGAIN_MS
   let run: Run | undefined
   while (clock.now() < untilMs && !(run && hasEnded(run.status))) {
     await clock.sleep(LOOK_EVERY_MS, signal)
-    // What a look fails with is for the stop itself to tell.
+    // Errors are left to the stop request to report.
     run = (await look({ client, signal }, id).catch(() => undefined)) ?? run
   }
   return run
 }
 
-/** The run, and no other: the end of another one tells nothing. */
+/** Makes sure the reply is about this run: the end of another run means nothing. */
 async function look({ client, signal }: Pick<Ports, 'client' | 'signal'>, id: string): Promise<Run> {
   const run = await client.showRun(id, signal)
   if (run.id === id) return run

@@ -7,26 +7,27 @@ import { RETRY, retry } from '../../service/retry.js'
 interface FindOptions {
   readonly clock: Clock
   readonly signal?: AbortSignal
-  /** Looked again after each of these. */
+  /** The pause before each search. */
   readonly pausesMs?: readonly number[]
 }
 
 const MOST_PAGES = 200
-/** New runs stand at the head of the list; where a service has them elsewhere, none is found and none is touched. */
+/** New runs are at the top of the list; if a service lists them elsewhere, none is found and none is touched. */
 export const MOST_HEAD_PAGES = 3
 /** The list may lag behind. */
 const PATIENT_MS = [0, 1_000, 2_000, 4_000, 8_000]
-/** A creation takes its time, and may come to its end after the one who asked for it has gone. */
+/** Creating a run takes time, and may complete after the client has disconnected. */
 export const VERY_PATIENT_MS = [...PATIENT_MS, 15_000, 15_000]
 
-/** What a search without a find is told with: that nothing was found is no proof that nothing was made. */
+/** The tag of any gate. */
 const MARKER = /loadgate-[0-9a-f]{8}-[0-9a-f]{4}-/i
 
-export const MAY_BE_RUNNING = 'One may still be running: look for it at the service.'
+/** Added when a search finds nothing: that does not prove that nothing was created. */
+export const MAY_BE_RUNNING = 'One may still be running: check the service.'
 
 /**
- * Whether the run tells its tags, the marker is not among them, however the service joins or writes them, and it has another name than the
- * one that was asked for, or another gate's marker. Without tags it cannot be told; and a service may have tags of its own.
+ * Whether the run has tags but not the marker, however the service joins or writes them, and has a name other than the requested one, or
+ * another gate's marker. Without tags there is no way to tell; and a service may add its own tags.
  */
 export function isForeign({ tags, name }: Run, marker: string, ownName?: string): boolean {
   if (tags.length === 0 || isMarked({ tags }, marker)) return false
@@ -42,7 +43,7 @@ function isMarked({ tags }: Pick<Run, 'tags'>, marker: string): boolean {
   return tags.some((tag) => isWhole.test(tag))
 }
 
-/** The runs that carry the marker right now, newest first as the list has them. */
+/** The runs that have the marker right now, in the order of the list, newest first. */
 export async function listMarked(
   client: ServiceClient,
   marker: string,
@@ -52,7 +53,7 @@ export async function listMarked(
   return runs.filter((run) => isMarked(run, marker))
 }
 
-/** Looks for the runs of a lost reply by their marker, newest first as the list has them. */
+/** Looks for the runs of a lost reply by their marker, in the order of the list, newest first. */
 export async function findMarkedRuns(
   client: ServiceClient,
   marker: string,
@@ -61,7 +62,7 @@ export async function findMarkedRuns(
   return findPatiently(() => listMarked(client, marker, options), options)
 }
 
-/** Looks again and again: the list may lag, and the service may be away. */
+/** Searches several times: the list may lag, and the service may be down. */
 export async function findPatiently(
   look: () => Promise<Run[]>,
   { clock, signal, pausesMs = PATIENT_MS }: FindOptions

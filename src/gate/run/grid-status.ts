@@ -1,9 +1,9 @@
-/** How a grid's status is to be taken. Statuses that are not known may come up at any time. */
+/** What a grid's status means. Unknown statuses may appear at any time. */
 export type GridPhase = 'usable' | 'ended' | 'waiting'
 
 const PHASES: ReadonlyMap<string, GridPhase> = new Map([
   ['started', 'usable'],
-  // These cost nothing any more.
+  // These no longer cost anything.
   ['stopped', 'ended'],
   ['invoiced', 'ended']
 ])

@@ -13,8 +13,8 @@ import type { AskedGrid } from '../step-state.js'
 const LONGEST_LOOK_MS = 10_000
 
 /**
- * A run's body can carry references or specifications, not both: a mixed list becomes grids first, and references only after that.
- * The grids are noted in the saved state as they are made, so that they are terminated whatever happens next.
+ * A run's body can contain references or specifications, not both: for a mixed list, the specified grids are created first, so that only
+ * references remain. Each created grid is noted in the saved state, so that it is terminated whatever happens next.
  */
 export async function settleGrids(
   gate: Gate,
@@ -37,26 +37,26 @@ async function makeGrid(gate: Gate, grid: GridSpecification, signal: AbortSignal
   const { client, saved, ports } = gate
   const { region, nodeCount: nodes, instanceType, stopAfterMinutes } = grid
   const asked = { region, nodes, instanceType, stopAfterMinutes }
-  // A step that is killed before the reply knows no id: the post step can tell what was asked for, and no more.
+  // A step that is killed before the reply has no id: the post step can only report what was requested.
   saved.note({ askedGrids: [asked], cleanupDue: true })
   try {
     const { id } = await createSafely(gate, () => client.createGrid(grid, signal), signal)
     saved.noteDone({ madeGrids: [...saved.state.madeGrids, id], askedGrids: [] })
-    ports.log.info(`Grid ${id} is being made in ${grid.region} (${grid.nodeCount} × ${grid.instanceType})`)
+    ports.log.info(`Creating grid ${id} in ${grid.region} (${grid.nodeCount} × ${grid.instanceType})`)
     return { id }
   } catch (thrown) {
-    // Grids have no list and no tag: what became of this one cannot be looked up, and asking again might make a second.
+    // Grids have no list and no tags: there is no way to check on this one, and a retry might create a second.
     if (!hadNoEffect(thrown)) ports.log.warning(`${mayHaveBeenMade(asked)} (${messageOf(thrown)})`)
     saved.noteDone({ askedGrids: [], cleanupDue: saved.state.madeGrids.length > 0 })
     throw thrown
   }
 }
 
-/** Of a grid whose reply was lost. */
+/** The warning about a grid whose reply was lost. */
 export function mayHaveBeenMade({ region, nodes, instanceType, stopAfterMinutes }: AskedGrid): string {
   return (
-    `It is not known whether a grid was made: ${region}, ${nodes} × ${instanceType}. ` +
-    `If it was, it ends by itself after ${stopAfterMinutes} min (stop_after), or you end it at the service.`
+    `A grid may have been created: ${region}, ${nodes} × ${instanceType}. ` +
+    `If so, it ends by itself after ${stopAfterMinutes} min (stop_after), or terminate it manually.`
   )
 }
 
@@ -70,7 +70,7 @@ async function awaitStart({ client, ports, settings }: Gate, id: string, signal:
     status = grid.status
     if (gridPhaseOf(status) === 'usable') return
     if (gridPhaseOf(status) === 'ended')
-      throw new Error(`Grid ${id} ended as "${status}" before the run could use it`)
+      throw new Error(`Grid ${id} ended with status "${status}" before the run could use it`)
     const longestMs = Math.min(settings.pollIntervalMs, LONGEST_LOOK_MS)
     const pauseMs = nextPollMs({ elapsedMs: ports.clock.now() - sinceMs, untilEndMs: undefined, longestMs })
     await ports.clock.sleep(pauseMs, signal)

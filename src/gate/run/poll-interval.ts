@@ -1,21 +1,21 @@
 export interface PollTimes {
-  /** Since the watch began. */
+  /** Since polling started. */
   readonly elapsedMs: number
-  /** Until the run is expected to end; negative when it is overdue, undefined when nobody knows. */
+  /** Until the run is expected to end; negative when it is overdue, undefined when unknown. */
   readonly untilEndMs: number | undefined
   readonly longestMs: number
 }
 
 const FIRST_MS = 1_000
 const NEAR_END_MS = 2_800
-/** The share of the time so far that may pass before the next look. */
+/** The next wait, as a share of the time elapsed so far. */
 const GROWTH = 1 / 4
-/** An overdue run is looked at less and less often again. */
+/** The same for an overdue run, by the time since its expected end. */
 const OVERDUE_GROWTH = 1 / 24
 
 /**
- * How long to wait before the next look: often at first, then less, up to the longest; and so that the expected end is not overslept.
- * The jitter only ever shortens a wait, so that many jobs do not look in step and none looks later than promised.
+ * How long to wait before the next poll: short at first, then longer, up to the maximum, without sleeping past the expected end.
+ * The jitter only shortens a wait, so that many jobs do not poll in step and none polls later than promised.
  */
 export function nextPollMs(
   { elapsedMs, untilEndMs, longestMs }: PollTimes,

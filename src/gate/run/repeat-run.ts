@@ -10,14 +10,14 @@ import { RETRY, retry } from '../../service/retry.js'
 import type { RepeatAttempt } from '../step-state.js'
 import { messageOf } from '../errors.js'
 
-/** Between this machine's clock and the service's. */
+/** Allowed difference between this machine's clock and the service's. */
 const CLOCKS_DIFFER_MS = 5 * 60_000
 
 /**
- * Repeats a run; the request is never sent twice. A repeat takes no tag, so after a lost reply it is known by what it must be: a run
- * that was not in the list before, is like the repeated one in name (a number may follow it), tool, threads, ramp-up and duration, and did not start before it
- * was asked for. One such run is taken up. It could be somebody else's only if they repeated the very same run within these seconds and
- * ours was never made; of two it cannot be told which is whose, so neither is touched.
+ * Repeats a run; the request is never sent twice. A repeat cannot be tagged, so after a lost reply it is identified by what it must be: a
+ * run that was not in the list before, matches the repeated one in name (a number may follow it), tool, threads, ramp-up and duration, and
+ * did not start before the request. If there is one such run, the gate continues with it. It could be someone else's only if they
+ * repeated the very same run within these seconds and ours was never created; if there are two, neither is touched.
  */
 export async function repeatRun(gate: Gate, id: string, signal: AbortSignal): Promise<Run> {
   const { client, saved, ports } = gate
@@ -31,27 +31,25 @@ export async function repeatRun(gate: Gate, id: string, signal: AbortSignal): Pr
   } catch (thrown) {
     if (hadNoEffect(thrown)) saved.noteDone({ repeat: undefined, cleanupDue: false })
     if (hadNoEffect(thrown) || signal.aborted) throw thrown
-    ports.log.warning(
-      `${messageOf(thrown)}. It is not sent again; looking for the run that it may have made.`
-    )
+    ports.log.warning(`${messageOf(thrown)}. Not retrying; looking for the run it may have created.`)
     const run = await adoptRun(gate, attempt, { signal, cause: thrown })
     saved.noteDone({ runId: run.id, cleanupDue: true })
     return run
   }
 }
 
-/** A repeat is a GET, and something in between may answer it from a cache: a run that was there before is not the new one. */
+/** A repeat is a GET, and a proxy may answer it from a cache: a run that already existed is not the new one. */
 function assertNew(run: Run, id: string, attempt: RepeatAttempt | undefined): void {
   if (run.id === id || attempt?.knownIds.includes(run.id))
     throw new MalformedReplyError(
       `repeating run ${id}`,
-      `the service answered with run ${run.id}, which was there before`
+      `the service answered with run ${run.id}, which already existed`
     )
 }
 
 /**
- * What the list holds before the repeat; undefined where it cannot be read, which is no reason not to repeat. A run that nobody knows
- * is one: nothing was sent yet, and a wrong id is told at once.
+ * What the list contains before the repeat; undefined if it cannot be read, which does not prevent the repeat. An unknown run does:
+ * nothing was sent yet, and a wrong id is reported at once.
  */
 async function lookBefore(
   { client, ports: { clock } }: Gate,
@@ -89,7 +87,7 @@ async function adoptRun(
 ): Promise<Run> {
   if (attempt === undefined)
     throw new Error(
-      `${messageOf(cause)}. The run may have been repeated; the list could not be read before, so the new run cannot be told from others. Look for it at the service.`,
+      `${messageOf(cause)}. The run may have been repeated, but the list of runs could not be read beforehand, so the new run cannot be identified. Check the service.`,
       { cause }
     )
   const found = await findRepeats(client, attempt, { clock: ports.clock, signal })
@@ -100,14 +98,14 @@ async function adoptRun(
     })
   if (found.length > 1)
     throw new Error(
-      `${messageOf(cause)}. Several new runs are like ${attempt.runId} (${idsOf(found)}), and it cannot be told which one is this step's; none is touched.`,
+      `${messageOf(cause)}. Several new runs look like ${attempt.runId} (${idsOf(found)}), and it is unclear which one belongs to this step; none was touched.`,
       { cause }
     )
-  ports.log.info(`Run ${only.id} is new and like ${attempt.runId}; it is taken up.`)
+  ports.log.info(`Found new run ${only.id} like ${attempt.runId}; continuing with it.`)
   return only
 }
 
-/** The runs that a lost repeat may have made. Only when there is one may it be taken for ours. */
+/** The runs that a lost repeat may have created. Only a single one may be considered ours. */
 export async function findRepeats(
   client: ServiceClient,
   { likeness, knownIds, askedMs }: RepeatAttempt,
@@ -146,7 +144,7 @@ function isSameName(name: string | undefined, original: string | undefined): boo
   return name.startsWith(original) && !/^\p{L}/u.test(name.slice(original.length))
 }
 
-/** One of them may carry a version behind its name. */
+/** One of them may have a version after its name. */
 function isSameTool(one: string, other: string): boolean {
   return one === other || one.startsWith(`${other}-`) || other.startsWith(`${one}-`)
 }

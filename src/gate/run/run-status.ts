@@ -1,5 +1,5 @@
-/** How a run's status is to be taken. Statuses that are not known may come up at any time. */
-export type Phase = 'waiting' | 'running' | 'ended well' | 'ended badly' | 'unknown'
+/** What a run's status means. Unknown statuses may appear at any time. */
+export type Phase = 'waiting' | 'running' | 'ended well' | 'ended abnormally' | 'unknown'
 
 const PHASES: ReadonlyMap<string, Phase> = new Map([
   ['queued', 'waiting'],
@@ -8,15 +8,15 @@ const PHASES: ReadonlyMap<string, Phase> = new Map([
   ['running', 'running'],
   ['stopping', 'running'],
   ['finished', 'ended well'],
-  ['stopped', 'ended badly'],
-  ['problem', 'ended badly'],
-  // Not documented, and not to be misunderstood: nobody waits for the end of what says that it has failed.
-  ['failed', 'ended badly'],
-  ['error', 'ended badly'],
-  ['errored', 'ended badly'],
-  ['aborted', 'ended badly'],
-  ['cancelled', 'ended badly'],
-  ['canceled', 'ended badly']
+  ['stopped', 'ended abnormally'],
+  ['problem', 'ended abnormally'],
+  // Not documented, but unambiguous: there is no point in waiting for a run that says it has failed.
+  ['failed', 'ended abnormally'],
+  ['error', 'ended abnormally'],
+  ['errored', 'ended abnormally'],
+  ['aborted', 'ended abnormally'],
+  ['cancelled', 'ended abnormally'],
+  ['canceled', 'ended abnormally']
 ])
 
 export function phaseOf(status: string): Phase {

@@ -2,7 +2,7 @@ import type { ServiceClient } from '../../service/client.js'
 import type { Run } from '../../service/documents/documents.js'
 import { MalformedReplyError } from '../../service/errors.js'
 
-/** The run, and no other: a reply that was mixed up on its way is none. A grid that is listed twice is one. */
+/** Reads the run; a reply about another run is an error. A grid that is listed twice counts once. */
 export async function showRun(client: ServiceClient, id: string, signal: AbortSignal): Promise<Run> {
   const run = await client.showRun(id, signal)
   const grids = new Map(run.grids.map((grid) => [grid.id, grid]))

@@ -12,7 +12,7 @@ import { repeatRun } from './repeat-run.js'
 import type { Origin } from '../settings/settings.js'
 import { messageOf } from '../errors.js'
 
-/** The run to watch: made from files, repeated, or one that is there already. */
+/** The run to watch: created from files, repeated, or an existing one. */
 export async function startRun(gate: Gate, signal: AbortSignal): Promise<Run> {
   const { origin } = gate.settings
   switch (origin.kind) {
@@ -35,7 +35,7 @@ async function createRun(
 ): Promise<Run> {
   const { settings, saved, ports } = gate
   const grids = await settleGrids(gate, origin.grids, signal)
-  // Workflow, run, job and step are the same in all legs of a matrix, so the marker is random.
+  // Workflow, run, job and step are the same in all jobs of a matrix, so the marker is random.
   const marker = `loadgate-${randomUUID()}`
   saved.note({ marker, askedMs: ports.clock.now(), cleanupDue: true })
   const request: RunRequest = { ...settings, files: origin.paths, grids, tags: [...settings.tags, marker] }
@@ -61,13 +61,13 @@ async function createOrFind(
   }
 }
 
-/** A reply may have been mixed up on its way: a run that carries tags and not the marker is somebody else's. */
+/** Replies can get mixed up in transit: a run that has tags but not the marker belongs to someone else. */
 async function assertOwn(
   { client, saved, settings }: Gate,
   run: Run,
   { marker, signal }: { marker: string; signal: AbortSignal }
 ): Promise<void> {
-  // A run that tells no tags is believed, and noted before it is looked at: by its marker it may never be found.
+  // A run without tags is trusted, and noted before it is read: it might never be found by its marker.
   if (run.tags.length === 0) saved.noteDone({ runId: run.id })
   const seen = run.tags.length === 0 ? await showRun(client, run.id, signal).catch(() => undefined) : run
   signal.throwIfAborted()
@@ -75,16 +75,16 @@ async function assertOwn(
   saved.noteDone({ runId: undefined })
   throw new MalformedReplyError(
     'creating the run',
-    `the service answered with run ${run.id}, which does not carry the tag ${marker} and is somebody else's`
+    `the service answered with run ${run.id}, which does not have the tag ${marker} and belongs to someone else`
   )
 }
 
-/** Nothing was made, so there is no run to look for; grids may be there. */
+/** Nothing was created, so there is no run to look for; there may be grids. */
 function forgetMarker({ saved }: Gate): void {
   saved.noteDone({ marker: undefined, cleanupDue: saved.state.madeGrids.length > 0 })
 }
 
-/** The reply was lost: one run with the marker is ours, none may be one that the list does not show yet, of several the oldest is kept. */
+/** The reply was lost: a single run with the marker is ours; of several the oldest is kept; if there is none, the list may not show it yet. */
 async function reconcile(
   { client, ports }: Gate,
   { marker, signal }: { marker: string; signal: AbortSignal },
@@ -95,7 +95,7 @@ async function reconcile(
     (thrown: unknown) => {
       signal.throwIfAborted()
       throw new Error(
-        `${messageOf(cause)}; and it could not be looked up whether the run was made: ${messageOf(thrown)}`,
+        `${messageOf(cause)}; could not check whether the run was created: ${messageOf(thrown)}`,
         { cause }
       )
     }
@@ -106,12 +106,12 @@ async function reconcile(
       cause
     })
   for (const extra of found.slice(0, -1)) {
-    ports.log.warning(`Run ${extra.id} carries the same tag; it is stopped.`)
+    ports.log.warning(`Run ${extra.id} has the same tag; stopping it.`)
     await client.stopRun(extra.id, signal).catch((thrown: unknown) => {
       signal.throwIfAborted()
-      ports.log.warning(`Run ${extra.id} may still be running: ${messageOf(thrown)}. Stop it at the service.`)
+      ports.log.warning(`Run ${extra.id} may still be running: ${messageOf(thrown)}. Stop it manually.`)
     })
   }
-  ports.log.info(`Run ${oldest.id} was made; it is taken up.`)
+  ports.log.info(`Found run ${oldest.id}; continuing with it.`)
   return oldest
 }

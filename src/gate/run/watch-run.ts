@@ -13,14 +13,14 @@ export interface WatchOptions {
   /** Aborted by the deadline or a cancelled job. */
   readonly signal: AbortSignal
   readonly longestMs: number
-  /** What was asked for; the run's own figure is used where this is not known. */
+  /** As requested; if undefined, the run's own figure is used. */
   readonly durationSeconds: number | undefined
   readonly onProgress?: (progress: Progress) => void
 }
 
 export interface Watched {
   readonly run: Run
-  /** From the start of the watch to the look that saw the end, by this machine's clock. */
+  /** From the start of the watch to the poll that saw the end, by this machine's clock. */
   readonly sinceMs: number
   readonly seenEndedMs: number
 }
@@ -28,8 +28,8 @@ export interface Watched {
 const LINE_EVERY_MS = 60_000
 
 /**
- * Looks at the run until it has ended; throws when the signal is aborted or the service stays away. The service has named the run
- * before, so that a 404 may be a matter of moments: a run that is too new to be known everywhere, or a deployment.
+ * Polls the run until it has ended; throws when the signal is aborted or the service stays down. The service has returned the run
+ * before, so a 404 may be temporary: a run too new to be known everywhere, or a deployment.
  */
 export async function watchRun(options: WatchOptions): Promise<Watched> {
   const watch = new Watch(options)
@@ -46,11 +46,11 @@ class Watch {
   readonly #unknownStatuses = new Set<string>()
   #lastLineMs = -Infinity
   readonly #failures: Failures
-  /** After a failed look. */
+  /** After a failed poll. */
   #failurePauseMs: number | undefined
   #run: Run | undefined
   #seenRunningMs: number | undefined
-  /** The last look before that: the run started in between. */
+  /** The last poll before that: the run started in between. */
   #seenWaitingMs: number | undefined
 
   constructor(options: WatchOptions) {
@@ -89,7 +89,7 @@ class Watch {
   #note(run: Run): void {
     const { log, clock } = this.#options
     const nowMs = clock.now()
-    if (this.#failures.isFailing) log.info(`The service answers again.`)
+    if (this.#failures.isFailing) log.info(`The service is responding again.`)
     this.#failures.noteAnswer()
     this.#failurePauseMs = undefined
     const changed = run.status !== this.#run?.status
@@ -99,7 +99,7 @@ class Watch {
     else if (this.#seenRunningMs === undefined) this.#seenWaitingMs = nowMs
     if (phase === 'unknown' && !this.#unknownStatuses.has(run.status)) {
       this.#unknownStatuses.add(run.status)
-      log.notice(`The run has the status "${run.status}", which is not known here; it is watched on.`)
+      log.notice(`Unknown status "${run.status}"; still waiting.`)
     }
     const progress = this.#progress(run, nowMs)
     this.#options.onProgress?.(progress)
@@ -124,14 +124,14 @@ class Watch {
   #tolerate(error: unknown): void {
     const isFirst = !this.#failures.isFailing
     this.#failurePauseMs = this.#failures.bear(error)
-    if (isFirst) this.#options.log.info(`The service could not be asked (${String(error)}); trying again.`)
+    if (isFirst) this.#options.log.info(`Could not read the run (${String(error)}); retrying.`)
   }
 
   #durationSeconds(): number | undefined {
     return this.#options.durationSeconds ?? this.#run?.durationSeconds
   }
 
-  /** By this machine's clock, rather too early than too late; the service's own start is only believed where it fits what was seen. */
+  /** By this machine's clock, too early rather than too late; the service's start time is only used if it fits what was seen. */
   #expectedEndMs(): number | undefined {
     const seconds = this.#durationSeconds()
     if (seconds === undefined || this.#seenRunningMs === undefined) return undefined
