@@ -59,13 +59,9 @@ describe('a CSV that comes in shorter parts than were asked for', () => {
 
 describe('what is no CSV', () => {
   const CASES: [string, string, RegExp][] = [
-    ['a sentence', 'results are being prepared', /"results are being prepared" came where a CSV was due/],
-    ['a blank line', '\n', /a blank line came where a CSV was due/],
-    [
-      'half a header',
-      'timeStamp,elapsed,label,respo',
-      /the header of the CSV is not complete: "timeStamp,elapsed/
-    ],
+    ['a sentence', 'results are being prepared', /expected CSV, got "results are being prepared"/],
+    ['a blank line', '\n', /expected CSV, got a blank line/],
+    ['half a header', 'timeStamp,elapsed,label,respo', /the CSV header is incomplete: "timeStamp,elapsed/],
     ['a page', '<html><title>Hold on</title></html>', /an HTML page titled "Hold on"/]
   ]
   const THRESHOLDS = ['apdex >= 0.85', '']

@@ -48,7 +48,7 @@ describe('what is said of the CSVs', () => {
     mkdirSync(join(scratchDir, 'results'))
     for (const name of ['b.csv', 'a.csv', 'c.csv.part']) writeFileSync(join(scratchDir, 'results', name), '')
     expect(await describePartial(makeGate(), CANCELLED)).toEqual([
-      'Partial results: results/a.csv, results/b.csv hold what was measured until the cancellation. There was no time to read them.'
+      'Partial results, measured before the cancellation: results/a.csv, results/b.csv. There was no time to read them.'
     ])
   })
 

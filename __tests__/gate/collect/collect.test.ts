@@ -273,14 +273,14 @@ describe('what cannot be had is told, not thrown', () => {
     expect(lost).toMatchObject({ path: undefined, bytes: 0, problem: expect.stringContaining('401') })
     expect(measurements?.sources).toHaveLength(1)
     expect(gate.ports.log.of('warning')).toEqual([
-      expect.stringMatching(/^The CSV of grid \w+ \(us-east-1\) could not be had: .*401/)
+      expect.stringMatching(/^The CSV of grid \w+ \(us-east-1\) could not be downloaded: .*401/)
     ])
   })
 
   test('a CSV that is never ready: as long as there is time, and no longer', async () => {
     service.meet('result', ...notReady)
     const { grids } = await gather({ grids: [makeGrid({ id: 'a1' })] }, 600_000)
-    expect(grids[0]?.problem).toMatch(/^no whole CSV within the time for collecting; the last answer: .*404/)
+    expect(grids[0]?.problem).toMatch(/^no complete CSV within the collection time; the last answer: .*404/)
     expect(gate.ports.clock.elapsedMs).toBe(600_000)
     expect(gate.ports.log.of('info')).toHaveLength(1)
     expect(existsSync(join(gate.ports.scratchDir, 'results', 'us-east-1-a1.csv'))).toBe(false)
@@ -542,7 +542,7 @@ describe('a CSV that grows after the run has finished', () => {
     service.meet('result', ...growing)
     service.meet('resultSize', ...growing)
     const { grids, measurements } = await gather({ grids: [makeGrid()] }, 120_000)
-    expect(grids[0]).toMatchObject({ path: undefined, problem: expect.stringMatching(/time for collecting/) })
+    expect(grids[0]).toMatchObject({ path: undefined, problem: expect.stringMatching(/collection time/) })
     expect(measurements).toBeUndefined()
     expect(await readdir(join(gate.ports.scratchDir, 'results'))).not.toContain('us-east-1-grid1.csv')
     expect(gate.ports.clock.elapsedMs).toBeLessThan(130_000)
@@ -552,7 +552,7 @@ describe('a CSV that grows after the run has finished', () => {
     service.meet('result', csv(4), ...notReady)
     service.meet('resultSize', csv(6))
     const { grids } = await gather({ grids: [makeGrid()] }, 60_000)
-    expect(grids[0]?.problem).toMatch(/^no whole CSV within the time for collecting/)
+    expect(grids[0]?.problem).toMatch(/^no complete CSV within the collection time/)
   })
 
   test.each([401, 403, 404, 405, 302])(
@@ -677,7 +677,9 @@ describe('the grids of a repeated run', () => {
   test('that stay unknown keep nothing else from coming home', async () => {
     service.meet('showRun', ...Array.from({ length: 1000 }, () => faults.answer(403, { error: 'no seat' })))
     const { gaps, grids, report } = await gather({ grids: [makeGrid()] })
-    expect(gaps).toEqual([expect.stringMatching(/run old, which it repeats, could not be read: .*no seat/)])
+    expect(gaps).toEqual([
+      expect.stringMatching(/run old, which this run repeats, could not be read: .*no seat/)
+    ])
     expect([report?.summary, grids[0]?.problem]).toEqual([service.summary, undefined])
     expect(gate.ports.clock.elapsedMs).toBeLessThan(140_000)
   })
@@ -685,9 +687,7 @@ describe('the grids of a repeated run', () => {
   test('that stay unknown are a gap', async () => {
     service.meet('showRun', ...Array.from({ length: 1000 }, () => faults.answer(500)))
     const { gaps, grids } = await gather({ grids: [makeGrid()] })
-    expect(gaps).toEqual([
-      expect.stringMatching(/^Which grids the run must have is not known: run old, .*500/)
-    ])
+    expect(gaps).toEqual([expect.stringMatching(/^The expected grids are unknown: run old, .*500/)])
     expect(grids[0]?.problem).toBeUndefined()
   })
 })

@@ -118,7 +118,7 @@ describe('an answer that breaks off', () => {
     expect(existsSync(path)).toBe(false)
     controller.abort(new Error('over'))
     await expect(downloading).rejects.toThrow(
-      /^no whole CSV within the time for collecting; the last answer: the CSV broke off/
+      /^no complete CSV within the collection time; the last answer: the download broke off/
     )
     expect(existsSync(path)).toBe(false)
   })
@@ -347,7 +347,7 @@ describe('parts of a CSV that holds the token', () => {
     const headers = { etag: ETAG, 'content-range': `bytes 0-${first}/${TOLD.length}` }
     const answers = [raw.whole(body, headers, '206 Partial Content'), raw.whole(TOLD)]
     await expectWhole(await download(answers), COVERED)
-    expect(retries).toEqual(['the service sent more of the CSV than it says'])
+    expect(retries).toEqual(['the service sent more of the CSV than it announced'])
   })
 })
 
@@ -386,7 +386,9 @@ describe('a part that does not fit means starting over', () => {
     void clock.sleep(60_000).then(() => controller.abort(new Error('over')))
     const empty = partOf(700, CSV.length, { body: '' })
     const answers = Array.from({ length: 40 }, (_, turn) => (turn % 2 === 0 ? first : empty))
-    await expect(download(answers, controller.signal)).rejects.toThrow('no whole CSV within the time')
+    await expect(download(answers, controller.signal)).rejects.toThrow(
+      'no complete CSV within the collection time'
+    )
     expect(server.requests.length).toBeLessThan(20)
     expect(existsSync(path)).toBe(false)
   })
@@ -407,7 +409,7 @@ describe('a part that nobody asked for', () => {
     const controller = new AbortController()
     void clock.sleep(60_000).then(() => controller.abort(new Error('over')))
     await expect(download([partOf(0, 800)], controller.signal)).rejects.toThrow(
-      'no whole CSV within the time'
+      'no complete CSV within the collection time'
     )
     expect(server.requests.length).toBeLessThan(30)
   })
@@ -428,7 +430,7 @@ describe('a size that changes from one answer to the next', () => {
     )
     expect(server.requests).toHaveLength(4)
     expect(retries[1]).toBe(
-      `the CSV had ${CSV.length} bytes before and has ${HALF.length} now; it is fetched again to compare`
+      `the CSV had ${CSV.length} bytes before and has ${HALF.length} now; downloading it again to compare`
     )
   })
 
@@ -446,7 +448,7 @@ describe('an answer that only the closed connection ends', () => {
   test('is fetched again, and taken when both are of one size', async () => {
     await expectWhole(await download([raw.closed(CSV)]))
     expect(server.requests).toHaveLength(2)
-    expect(retries).toEqual(['the CSV came without its length; it is fetched again to compare'])
+    expect(retries).toEqual(['the CSV came without a length; downloading it again to compare'])
   })
 
   test('closed early, it is not believed', async () => {
@@ -471,45 +473,41 @@ describe('what is no CSV', () => {
     [
       'JSON',
       raw.whole('{"error":"Sorry, we cannot find that resource."}', { 'content-type': 'application/json' }),
-      /JSON came where a CSV was due: Sorry, we cannot find/
+      /expected CSV, got JSON: Sorry, we cannot find/
     ],
-    [
-      'JSON that calls itself CSV',
-      raw.whole('{"error":"not ready"}'),
-      /JSON came where a CSV was due: not ready/
-    ],
-    ['a JSON list', raw.whole('["not ready"]'), /JSON came where a CSV was due/],
+    ['JSON that calls itself CSV', raw.whole('{"error":"not ready"}'), /expected CSV, got JSON: not ready/],
+    ['a JSON list', raw.whole('["not ready"]'), /expected CSV, got JSON/],
     [
       'an HTML page',
       raw.whole('<html><title>Down</title></html>', { 'content-type': 'text/html' }),
-      /a page came where a CSV was due: an HTML page titled "Down"/
+      /expected CSV, got a page: an HTML page titled "Down"/
     ],
     [
       'an HTML page that calls itself CSV',
       raw.whole('\n  <!doctype html><h1>Oops</h1>'),
-      /a page came where a CSV was due/
+      /expected CSV, got a page/
     ],
     ['an empty body', raw.whole(''), /the CSV is empty/],
     [
       'a sentence',
       raw.whole('results are being prepared'),
-      /^"results are being prepared" came where a CSV was due$/
+      /^expected CSV, got "results are being prepared"$/
     ],
     [
       'sentences with commas and line breaks',
       raw.whole('Sorry, not yet,\nplease wait\n'),
-      /^"Sorry, not yet, please wait" came where a CSV was due$/
+      /^expected CSV, got "Sorry, not yet, please wait"$/
     ],
-    ['a blank line', raw.whole('\n'), /^a blank line came where a CSV was due$/],
-    ['white space', raw.whole(' \r\n\r\n'), /^a blank line came where a CSV was due$/],
-    ['half a header', raw.whole('timeSta'), /^the header of the CSV is not complete: "timeSta"$/],
+    ['a blank line', raw.whole('\n'), /^expected CSV, got a blank line$/],
+    ['white space', raw.whole(' \r\n\r\n'), /^expected CSV, got a blank line$/],
+    ['half a header', raw.whole('timeSta'), /^the CSV header is incomplete: "timeSta"$/],
     [
       'a header that could be known, cut',
       raw.whole('timeStamp,elapsed,label,respon'),
-      /^the header of the CSV is not complete: "timeStamp,elapsed,label,respon"$/
+      /^the CSV header is incomplete: "timeStamp,elapsed,label,respon"$/
     ],
-    ['a CSV of something else', raw.whole('id,name\n1,x\n'), /^"id,name 1,x" came where a CSV was due$/],
-    ['a stream without a line', raw.whole('x'.repeat(100_000)), /^"x{199}…" came where a CSV was due$/],
+    ['a CSV of something else', raw.whole('id,name\n1,x\n'), /^expected CSV, got "id,name 1,x"$/],
+    ['a stream without a line', raw.whole('x'.repeat(100_000)), /^expected CSV, got "x{199}…"$/],
     ['a body in another encoding', raw.whole('xx', { 'content-encoding': 'br' }), /the encoding "br"/]
   ])('%s is not kept; a CSV that comes later is', async (_, answer, reason) => {
     await expectWhole(await download([answer, raw.whole(CSV)]))
@@ -519,7 +517,7 @@ describe('what is no CSV', () => {
   test('another encoding for ever is the end after a minute, and is named', async () => {
     const encoded = raw.whole('xx', { 'content-encoding': 'br' })
     await expect(download([encoded])).rejects.toThrow(
-      /^the CSV came in the encoding "br", which was not asked for/
+      /^the CSV came with the encoding "br", which was not requested/
     )
     expect(clock.elapsedMs).toBeGreaterThanOrEqual(60_000)
     expect(clock.elapsedMs).toBeLessThan(70_000)
@@ -530,7 +528,7 @@ describe('what is no CSV', () => {
     void clock.sleep(60_000).then(() => controller.abort(new Error('over')))
     const downloading = download([raw.whole('{"error":"gone"}')], controller.signal)
     await expect(downloading).rejects.toThrow(
-      /no whole CSV within the time for collecting; the last answer: JSON came .*gone/
+      /no complete CSV within the collection time; the last answer: expected CSV, got JSON.*gone/
     )
     expect(existsSync(path)).toBe(false)
     expect(server.requests.length).toBeLessThan(20)
@@ -544,7 +542,7 @@ describe('what is no CSV', () => {
   test('a sentence that comes in pieces is quoted whole', async () => {
     const sentence = 'results are being prepared, please wait'
     await expectWhole(await download([raw.chunked(sentence, { pieces: 5 }), raw.whole(CSV)]))
-    expect(retries).toEqual([`"${sentence}" came where a CSV was due`])
+    expect(retries).toEqual([`expected CSV, got "${sentence}"`])
   })
 
   test('a header that breaks off and goes on in another part is seen whole', async () => {
@@ -577,7 +575,7 @@ describe('a CSV that comes compressed, though it was asked for as it is', () => 
 
   test('what breaks off is fetched from its start', async () => {
     await expectWhole(await download([gzipped(CSV, { sent: 60 }), gzipped(CSV)]))
-    expect(retries[0]).toMatch(/^the CSV broke off after \d+ bytes/)
+    expect(retries[0]).toMatch(/^the download broke off after \d+ bytes/)
     expect(server.headers('range').filter((range) => range !== undefined)).toEqual([])
   })
 
@@ -670,7 +668,7 @@ describe('refusals', () => {
 test('a disk that takes nothing is an error at once, not a service that is late', async () => {
   path = join(path, 'no-such-folder', 'grid.csv')
   await expect(download([raw.whole(CSV), raw.whole(CSV)])).rejects.toThrow(
-    /could not be written on this machine: .*ENO.*Make room on its disk/
+    /could not be written on this machine: .*ENO.*Free up disk space/
   )
   expect(server.requests).toHaveLength(1)
   expect(retries).toEqual([])
@@ -692,7 +690,7 @@ test('a body that is shorter than its length is not believed, whatever carried i
   const { signal } = new AbortController()
   const onRetry = (reason: string): number => retries.push(reason)
   await expectWhole(await clock.run(downloadCsv({ open, path, clock, signal, tap, onRetry })))
-  expect(retries).toEqual([`the CSV broke off: 700 of ${CSV.length} bytes came`])
+  expect(retries).toEqual([`the download broke off: got 700 of ${CSV.length} bytes`])
 })
 
 test('a deadline in the middle of a stalled answer ends it', async () => {
@@ -704,14 +702,12 @@ test('a deadline in the middle of a stalled answer ends it', async () => {
   const downloading = download([stalled], controller.signal)
   for (; tapped === '';) await new Promise(setImmediate)
   controller.abort(new Error('over'))
-  await expect(downloading).rejects.toThrow('no whole CSV within the time for collecting')
+  await expect(downloading).rejects.toThrow('no complete CSV within the collection time')
 })
 
 describe('a CSV that cannot be had leaves nothing behind', () => {
   test.each(['', 'results are being prepared\n'])('%j, where nothing can follow: at once', async (answer) => {
-    await expect(download([raw.whole(answer)], undefined, true)).rejects.toThrow(
-      /empty|came where a CSV was due/
-    )
+    await expect(download([raw.whole(answer)], undefined, true)).rejects.toThrow(/empty|expected CSV, got/)
     expect(server.requests).toHaveLength(1)
     expect(clock.elapsedMs).toBe(0)
     expect(existsSync(`${path}.part`)).toBe(false)
@@ -722,7 +718,7 @@ describe('a CSV that cannot be had leaves nothing behind', () => {
     void clock.sleep(60_000).then(() => over.abort())
     await expect(
       download([raw.truncated(CSV, 300), raw.whole('', {}, '503 Service Unavailable')], over.signal)
-    ).rejects.toThrow('no whole CSV within the time for collecting')
+    ).rejects.toThrow('no complete CSV within the collection time')
     expect(existsSync(`${path}.part`)).toBe(false)
   })
 })

@@ -58,7 +58,7 @@ describe('the logs are kept', () => {
     const folder = join(gate.ports.scratchDir, 'logs')
     expect(requests).toEqual([{ runId: 'run1', folder, secrets: ['local-token', 'github-token'] }])
     expect(logs).toEqual([join(folder, 'node.log')])
-    expect(gate.ports.log.of('info')).toEqual([`The tool's logs are kept in ${folder}.`])
+    expect(gate.ports.log.of('info')).toEqual([`The tool's logs are saved in ${folder}.`])
   })
 })
 
@@ -72,6 +72,6 @@ test('logs that cannot be copied cost a warning', async () => {
   const failing = { ...gate.local!, keepLogs: () => Promise.reject(new Error('ENOSPC')) }
   const findings: Findings = { run: makeRun({ status: 'problem' }) }
   const logs = await keepLogs({ ...gate, local: failing }, conclude(gate.settings, findings))
-  expect(gate.ports.log.of('warning')).toEqual(["The tool's logs could not be kept: ENOSPC"])
+  expect(gate.ports.log.of('warning')).toEqual(["The tool's logs could not be saved: ENOSPC"])
   expect(logs).toEqual([])
 })

@@ -4,15 +4,15 @@ export interface Apdex {
 }
 
 /**
- * Whether the service has told its apdex. Until then it says nothing, or has something in its place ("N/A", "pending"), which may as well
- * be an apdex of another form that no waiting changes.
+ * Whether the service has reported its apdex. Until then the field is empty or has a placeholder ("N/A", "pending"), which may just as
+ * well be an apdex in another format that waiting does not change.
  */
 export function stateOfApdex(text: string | null): 'there' | 'late' | 'odd' {
   if (typeof readApdex(text) !== 'string') return 'there'
   return (text ?? '').trim() === '' ? 'late' : 'odd'
 }
 
-/** `<score> [<ms>]`, also with a decimal comma, without the zero before the point, and with a unit or decimals behind the target. */
+/** `<score> [<ms>]`, also with a decimal comma, without the leading zero, and with a unit or decimals after the target. */
 const APDEX = /^\s*(\d+(?:[.,]\d+)?|[.,]\d+)\s*\[\s*(\d+)(?:[.,]0{1,2})?\s*(?:ms)?\s*\]\s*$/i
 
 /** Reads the service's apdex, `<score> [<ms>]`; or says why it cannot be used. */

@@ -8,11 +8,11 @@ import type { LocalServiceEnd } from '../ports.js'
 
 /** The runner sends its second signal, which ends the process at once, 7.5 s after the first one. */
 const CANCEL_LIMIT_MS = 5_000
-/** What the embedded service needs to note its state once its tools have ended. */
+/** What the embedded service needs to save its state once its tools have ended. */
 const LEAST_CLOSE_MS = 500
 const RESULTS = 'results'
 
-/** After a cancel, what the embedded service has measured until then is read and reported where there is time. */
+/** After a cancellation, what the embedded service has measured so far is read and reported, if there is time. */
 export async function collectPartial(gate: Gate, findings: Findings): Promise<Findings> {
   const { ports, client } = gate
   const { run } = findings
@@ -32,7 +32,7 @@ export async function collectPartial(gate: Gate, findings: Findings): Promise<Fi
   }
 }
 
-/** How the embedded service is to be closed: in what time a cancel leaves, keeping the samples that nobody has read. */
+/** How to close the embedded service: in the time left after a cancellation, saving the samples that were not read. */
 export function howToClose(gate: Gate, findings: Findings): LocalServiceEnd {
   if (!isCutOff(gate, findings)) return {}
   return {
@@ -41,7 +41,7 @@ export function howToClose(gate: Gate, findings: Findings): LocalServiceEnd {
   }
 }
 
-/** Says what the CSVs of a cancelled run are. */
+/** Describes the CSVs of a cancelled run. */
 export async function describePartial(gate: Gate, findings: Findings): Promise<string[]> {
   if (!isCutOff(gate, findings)) return []
   const names = await readdir(join(gate.ports.scratchDir, RESULTS)).catch(() => [])
@@ -49,11 +49,11 @@ export async function describePartial(gate: Gate, findings: Findings): Promise<s
   if (csvs.length === 0) return []
   const unread = isComplete(findings) ? '' : ' There was no time to read them.'
   return [
-    `Partial results: ${csvs.map((name) => `${RESULTS}/${name}`).join(', ')} hold what was measured until the cancellation.${unread}`
+    `Partial results, measured before the cancellation: ${csvs.map((name) => `${RESULTS}/${name}`).join(', ')}.${unread}`
   ]
 }
 
-/** A service elsewhere keeps what it has. */
+/** A remote service keeps its results. */
 function isCutOff({ local }: Gate, { failure }: Findings): boolean {
   return local !== undefined && failure?.kind === 'cancelled'
 }

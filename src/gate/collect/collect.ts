@@ -21,19 +21,19 @@ import { phaseOf } from '../run/run-status.js'
 import { messageOf } from '../errors.js'
 
 export interface Collection {
-  /** As it was last seen. */
+  /** As last seen. */
   readonly run: Run
   readonly report: Report | undefined
   readonly reportProblem: string | undefined
   readonly resultsDir: string
   readonly grids: readonly GridResult[]
-  /** Grids that were requested and have no results, in words. */
+  /** Descriptions of the grids that were requested and have no results. */
   readonly missingGrids: readonly string[]
-  /** What else keeps the results from being whole evidence, in sentences. */
+  /** What else makes the results incomplete evidence, in sentences. */
   readonly gaps?: readonly string[]
-  /** What is hardly right, and no proof that something is missing. */
+  /** What looks wrong without proving that something is missing. */
   readonly doubts?: readonly string[]
-  /** From the first start to the last end of each grid's samples, by its id, where the CSV says; of tidy CSVs with a bucket of slack. */
+  /** From the first start to the last end of each grid's samples, by its id, if the CSV has times; for tidy CSVs with a bucket of slack. */
   readonly spansMs: ReadonlyMap<string, number>
   /** The typical pauses between each grid's samples, by its id; 0 where they are dense. */
   readonly pausesMs?: ReadonlyMap<string, number>
@@ -42,7 +42,7 @@ export interface Collection {
 
 export interface CollectOptions {
   readonly signal: AbortSignal
-  /** The run when it was first looked at. */
+  /** The run when it was first read. */
   readonly first?: Run | undefined
   /** False when the verdict does not depend on what is collected. */
   readonly isPatient?: boolean
@@ -51,7 +51,7 @@ export interface CollectOptions {
 /** How long a bucket of a tidy CSV lasts, unless it shows shorter ones. */
 const BUCKET_MS = 15_000
 
-/** Brings the report and every grid's CSV home, side by side, reading the CSVs as they arrive. What cannot be had is told, not thrown. */
+/** Downloads the report and every grid's CSV in parallel, reading the CSVs as they arrive. Failures are returned, not thrown. */
 export async function collect(gate: Gate, run: Run, options: CollectOptions): Promise<Collection> {
   const { ports, settings } = gate
   const { signal, isPatient = true } = options
@@ -91,11 +91,11 @@ export async function collect(gate: Gate, run: Run, options: CollectOptions): Pr
 
 interface Earlier {
   readonly run: Run | undefined
-  /** Why nobody can say which grids there must be. */
+  /** Why the expected grids are unknown. */
   readonly gaps: readonly string[]
 }
 
-/** Where nothing was requested here, an earlier look tells which grids there must be. */
+/** If nothing was requested here, an earlier reading of the run shows which grids to expect. */
 async function earlierRun({ client, ports, settings }: Gate, options: CollectOptions): Promise<Earlier> {
   const { signal, first, isPatient = true } = options
   const { origin } = settings
@@ -108,13 +108,13 @@ async function earlierRun({ client, ports, settings }: Gate, options: CollectOpt
     return {
       run: undefined,
       gaps: [
-        `Which grids the run must have is not known: run ${origin.runId}, which it repeats, could not be read: ${messageOf(thrown)}`
+        `The expected grids are unknown: run ${origin.runId}, which this run repeats, could not be read: ${messageOf(thrown)}`
       ]
     }
   }
 }
 
-/** The embedded service has everything in place before it tells the end, and what ended badly may never have it. */
+/** The embedded service has everything in place before it reports the end, and a run that ended abnormally may never have it. */
 function lackIn(
   run: Run,
   { gate, expected, isPatient }: { gate: Gate; expected: readonly ExpectedGrid[]; isPatient: boolean }
@@ -136,7 +136,7 @@ interface Span {
   readonly endMs: number
 }
 
-/** By grid: several CSVs of one grid are one. */
+/** By grid: several CSVs of one grid count as one. */
 function spansOf(scans: readonly ScanResult[]): Map<string, number> {
   const grids = [...new Set(scans.map(({ grid }) => grid))]
   return new Map(
@@ -159,7 +159,7 @@ function spanOf({ shape, rows, parts, buckets }: ScanResult): Span | undefined {
   return startMs <= endMs ? { startMs, endMs } : undefined
 }
 
-/** The samples lie anywhere within the buckets, and the first and the last one may be left out: one more counts as slack. */
+/** The samples are anywhere within the buckets, and the first and the last bucket may be missing: add one as slack. */
 function spanOfBuckets(timesMs: readonly number[]): Span {
   const times = [...new Set(timesMs)].sort((one, other) => one - other)
   const widthMs = times.reduce(

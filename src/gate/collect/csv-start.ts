@@ -2,7 +2,7 @@ import { cutHeader, readHeader } from '../../results/csv/header.js'
 import { describeErrorBody } from '../../service/http/error-body.js'
 import { shorten } from '../../thresholds/quoting.js'
 
-/** What came is no CSV: the service has it not ready, or answers with an error page. */
+/** The response is not a CSV: it is not ready, or the service sent an error page. */
 export class NotCsvError extends Error {
   override name = 'NotCsvError'
 }
@@ -12,7 +12,7 @@ const LONGEST_HEADER = 64 * 1024
 const QUOTED_BYTES = 2048
 const QUOTED_LENGTH = 200
 
-/** Looks at the first line of what arrives, however it is cut into chunks: only a header that the scanner knows makes it a CSV. */
+/** Checks the first line of the response, however it is split into chunks: only a header that the scanner knows makes it a CSV. */
 export class CsvStart {
   #held = Buffer.alloc(0)
   #state: 'pending' | 'known' | 'unknown' = 'pending'
@@ -25,11 +25,11 @@ export class CsvStart {
     if (this.#state === 'known') return
     this.#held = Buffer.concat([this.#held, chunk])
     if (this.#state === 'pending') this.#state = this.#read()
-    // An error page is quoted by its first lines, not by its first chunk.
+    // Quote the first lines of an error page, not its first chunk.
     if (this.#state === 'unknown' && this.#held.length >= QUOTED_BYTES) throw this.#refusal()
   }
 
-  /** Nothing follows: a first line without an end is a header that was cut. */
+  /** Nothing follows: a first line without a line break is a truncated header. */
   end(): void {
     if (this.#state !== 'known') throw this.#refusal()
   }
@@ -46,16 +46,15 @@ export class CsvStart {
       .toString('utf8')
       .replace(/^\uFEFF/, '')
       .trim()
-    if (/^[{[]/.test(text))
-      return new NotCsvError(`JSON came where a CSV was due: ${describeErrorBody(text, '')}`)
+    if (/^[{[]/.test(text)) return new NotCsvError(`expected CSV, got JSON: ${describeErrorBody(text, '')}`)
     if (text.startsWith('<'))
-      return new NotCsvError(`a page came where a CSV was due: ${describeErrorBody(text, 'text/html')}`)
-    if (text === '') return new NotCsvError('a blank line came where a CSV was due')
+      return new NotCsvError(`expected CSV, got a page: ${describeErrorBody(text, 'text/html')}`)
+    if (text === '') return new NotCsvError('expected CSV, got a blank line')
     const quoted = `"${shorten(text, QUOTED_LENGTH)}"`
     return new NotCsvError(
       this.#state === 'pending' && isStartOfHeader(text)
-        ? `the header of the CSV is not complete: ${quoted}`
-        : `${quoted} came where a CSV was due`
+        ? `the CSV header is incomplete: ${quoted}`
+        : `expected CSV, got ${quoted}`
     )
   }
 }

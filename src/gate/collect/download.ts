@@ -16,21 +16,21 @@ export interface DownloadOptions {
   readonly open: (range: ResultRange | undefined) => Promise<Reply>
   readonly path: string
   readonly clock: Clock
-  /** Aborted when the time for collecting is over. */
+  /** Aborted when the time for collecting has run out. */
   readonly signal: AbortSignal
-  /** The service has everything in place: what is no CSV now never will be one. */
+  /** The service has everything in place: what is not a CSV now never will be. */
   readonly isFinal?: boolean
-  /** Sees the bytes as they arrive; `restart` when they begin anew. */
+  /** Receives the bytes as they arrive; `restart` when the download starts over. */
   readonly tap: { restart(): void; push(chunk: Uint8Array): void }
   readonly onRetry: (reason: string) => void
 }
 
-/** The bytes came to an end that cannot be trusted. */
+/** The download ended, but the end cannot be trusted. */
 class IncompleteError extends Error {
   override name = 'IncompleteError'
 }
 
-/** Something between here and the service encodes what it hands on, and will hardly stop. */
+/** A proxy encodes the response, and is unlikely to stop doing so. */
 class EncodingError extends Error {
   override name = 'EncodingError'
 }
@@ -46,12 +46,12 @@ function policyOf({ isFinal = false }: DownloadOptions): RetryPolicy {
   }
 }
 
-/** Brings a CSV to disk, whole: into `.part`, verified, then renamed. Tries until the signal is aborted. Returns its size. */
+/** Downloads a complete CSV: into `.part`, verified, then renamed. Retries until the signal is aborted. Returns its size. */
 export async function downloadCsv(options: DownloadOptions): Promise<number> {
   try {
     return await transferCsv(options)
   } catch (thrown) {
-    // Half a CSV is no result, and only takes room.
+    // Half a CSV is not a result, and only takes up space.
     await rm(partOf(options), { force: true }).catch(() => undefined)
     throw thrown
   }
@@ -69,7 +69,7 @@ async function transferCsv(options: DownloadOptions): Promise<number> {
     for (;;) {
       signal.throwIfAborted()
       if (await transfer.advance()) return transfer.finish()
-      // A part brings it further, unless it is the same start again and again.
+      // A part is progress, unless it is the same start again and again.
       if (transfer.bytes > furthest) noteProgress()
       furthest = Math.max(furthest, transfer.bytes)
     }
@@ -79,12 +79,12 @@ async function transferCsv(options: DownloadOptions): Promise<number> {
 }
 
 function lastFailure(failure: unknown): Error {
-  return new Error(`no whole CSV within the time for collecting; the last answer: ${messageOf(failure)}`, {
+  return new Error(`no complete CSV within the collection time; the last answer: ${messageOf(failure)}`, {
     cause: failure
   })
 }
 
-/** The bytes came and could not be kept. The service is not late, so waiting for it would not help. */
+/** The bytes arrived but could not be written. The service is not late, so waiting for it would not help. */
 class DiskError extends Error {
   override name = 'DiskError'
 }
@@ -92,26 +92,26 @@ class DiskError extends Error {
 async function keep<T>(work: Promise<T>): Promise<T> {
   return work.catch((thrown: unknown) => {
     throw new DiskError(
-      `the CSV could not be written on this machine: ${messageOf(thrown)}. Make room on its disk`,
+      `the CSV could not be written on this machine: ${messageOf(thrown)}. Free up disk space`,
       { cause: thrown }
     )
   })
 }
 
-/** One CSV on its way: what is there of it, and how large it will be. */
+/** One CSV download: how much of it has arrived, and how large it will be. */
 class Transfer {
   readonly #options: DownloadOptions
   readonly #part: string
   #start = new CsvStart()
   #bytes = 0
-  /** What came behind them, and is not shown before the next part tells whether it begins a secret. */
+  /** The bytes after them, held back until the next part shows whether they begin a secret. */
   #held: HeldBytes | undefined
   #version: string | undefined
-  /** The version has changed since the last reply: so may the size. */
+  /** The version has changed since the last reply, so the size may have too. */
   #isOtherVersion = false
-  /** The size that replies so far have told or shown. */
+  /** The size that the replies so far have stated or shown. */
   #total: number | undefined
-  /** Of all answers that came to an end: one that is shorter was cut. */
+  /** The largest of all finished responses: a shorter one was truncated. */
   #largest = 0
 
   constructor(options: DownloadOptions) {
@@ -128,7 +128,7 @@ class Transfer {
     return this.#bytes + (this.#held?.length ?? 0)
   }
 
-  /** Asks for what is missing. True when nothing is any more; false when a part came, and the next one is to be asked for. */
+  /** Requests what is missing. True when the CSV is complete; false when a part arrived and the next one must be requested. */
   async advance(): Promise<boolean> {
     const range =
       this.#position > 0 && this.#version !== undefined
@@ -136,9 +136,9 @@ class Transfer {
         : undefined
     const reply = await this.#ask(range)
     try {
-      // Any other success, such as 202, speaks of a CSV that is still being made.
+      // Any other success, such as 202, means that the CSV is still being generated.
       if (reply.status !== 200 && reply.status !== 206)
-        throw this.#startOver(`the service answered ${reply.status} in place of the CSV`)
+        throw this.#startOver(`the service answered ${reply.status} instead of the CSV`)
       const part = reply.status === 206 ? this.#checkPart(reply, range?.fromByte ?? 0) : undefined
       if (part === undefined || part.fromByte === 0) this.#restart(reply)
       this.#held = undefined
@@ -146,7 +146,7 @@ class Transfer {
       this.#held = reply.body.held
       return part === undefined ? this.#verifyWhole(reply) : this.#verifyPart(part)
     } catch (thrown) {
-      // What is no CSV has no rest that could be asked for.
+      // What is not a CSV cannot be resumed.
       if (thrown instanceof NotCsvError) this.#version = undefined
       throw thrown
     } finally {
@@ -163,16 +163,16 @@ class Transfer {
   async #ask(range: ResultRange | undefined): Promise<Reply> {
     return this.#options.open(range).catch((thrown: unknown) => {
       if (range !== undefined && thrown instanceof RefusedError && thrown.status === 416)
-        throw this.#startOver('the service has no rest of the CSV to send')
+        throw this.#startOver('the service cannot send the rest of the CSV')
       throw thrown
     })
   }
 
-  /** A part must begin where it was asked to, and be one of the CSV whose start is already there. */
+  /** A part must begin at the requested byte, and belong to the CSV whose start is already here. */
   #checkPart(reply: Reply, fromByte: number): ContentRange & { total: number } {
     const part = readContentRange(reply.header('content-range'))
     if (part?.fromByte !== fromByte)
-      throw this.#startOver('the service sent another part of the CSV than was asked for')
+      throw this.#startOver('the service sent a different part of the CSV than requested')
     const known = fromByte === 0 ? undefined : this.#total
     const total = part.total ?? known
     if (total === undefined) throw this.#startOver('the service does not say how large the CSV is')
@@ -182,7 +182,7 @@ class Transfer {
     }
     const version = versionOf(reply)
     if (fromByte > 0 && version !== undefined && version !== this.#version)
-      throw this.#startOver('the CSV changed while it was downloaded')
+      throw this.#startOver('the CSV changed during the download')
     this.#total = total
     return { ...part, total }
   }
@@ -211,7 +211,7 @@ class Transfer {
       if (thrown instanceof NotCsvError || thrown instanceof IncompleteError || thrown instanceof DiskError)
         throw thrown
       if (part === undefined) this.#expect(reply)
-      throw new IncompleteError(`the CSV broke off after ${this.#bytes} bytes: ${messageOf(thrown)}`, {
+      throw new IncompleteError(`the download broke off after ${this.#bytes} bytes: ${messageOf(thrown)}`, {
         cause: thrown
       })
     } finally {
@@ -222,14 +222,14 @@ class Transfer {
   #refuseEncoding(encoding: string): EncodingError {
     this.#version = undefined
     return new EncodingError(
-      `the CSV came in the encoding "${encoding}", which was not asked for (accept-encoding: identity) and cannot be read. Check what stands between this machine and the service`
+      `the CSV came with the encoding "${encoding}", which was not requested (accept-encoding: identity) and cannot be read. Check for a proxy between this machine and the service`
     )
   }
 
   async #write(reply: Reply, { file, toByte }: { file: FileHandle; toByte: number }): Promise<void> {
     for await (const chunk of reply.body) {
       if (this.#bytes + chunk.length > toByte + 1)
-        throw this.#startOver('the service sent more of the CSV than it says')
+        throw this.#startOver('the service sent more of the CSV than it announced')
       this.#start.push(chunk)
       await keep(file.writeFile(chunk))
       this.#options.tap.push(chunk)
@@ -237,14 +237,15 @@ class Transfer {
     }
   }
 
-  /** A whole CSV that broke off has told how large it will be; an error page has not. */
+  /** The reply with a CSV that broke off states its full size; one with an error page does not. */
   #expect(reply: Reply): void {
     const length = reply.header('content-length')
     if (length !== undefined && this.#start.isKnown) this.#total = Number(length)
   }
 
   #verifyPart({ fromByte, toByte, total }: ContentRange & { total: number }): boolean {
-    if (this.#position > toByte + 1) throw this.#startOver('the service sent more of the CSV than it says')
+    if (this.#position > toByte + 1)
+      throw this.#startOver('the service sent more of the CSV than it announced')
     if (this.#position === fromByte)
       throw this.#startOver('the service sent no bytes of the part it announced')
     if (this.#bytes === total) {
@@ -252,7 +253,7 @@ class Transfer {
       return true
     }
     if (this.#version === undefined)
-      throw this.#startOver(`only ${this.#bytes} of ${total} bytes of the CSV came`)
+      throw this.#startOver(`got only ${this.#bytes} of ${total} bytes of the CSV`)
     return false
   }
 
@@ -261,7 +262,7 @@ class Transfer {
     if (this.#bytes === 0) throw new NotCsvError('the CSV is empty')
     if (length !== undefined && Number(length) !== this.#bytes) {
       this.#expect(reply)
-      throw new IncompleteError(`the CSV broke off: ${this.#bytes} of ${length} bytes came`)
+      throw new IncompleteError(`the download broke off: got ${this.#bytes} of ${length} bytes`)
     }
     this.#start.end()
     const before = this.#total
@@ -275,16 +276,16 @@ class Transfer {
         : isSame && this.#bytes === this.#largest
     )
       return true
-    // Nothing but the closed connection marks such an end, and a connection can close early: it takes two of one size to believe it.
+    // Only the closed connection marks such an end, and a connection can close early: trust it only if two downloads have the same size.
     throw this.#startOver(
       isFramed
-        ? `the CSV had ${before ?? 0} bytes before and has ${this.#bytes} now; it is fetched again to compare`
-        : 'the CSV came without its length; it is fetched again to compare'
+        ? `the CSV had ${before ?? 0} bytes before and has ${this.#bytes} now; downloading it again to compare`
+        : 'the CSV came without a length; downloading it again to compare'
     )
   }
 }
 
-/** A weak version does not promise the same bytes. */
+/** A weak ETag does not guarantee the same bytes. */
 function versionOf(reply: Reply): string | undefined {
   const version = reply.header('etag')
   return version?.startsWith('"') ? version : undefined

@@ -2,7 +2,7 @@ import type { Run } from '../../service/documents/documents.js'
 import { isReference } from '../../service/documents/requests.js'
 import type { Settings } from '../settings/settings.js'
 
-/** A grid that must show up with results: a known one, one in a region, or just one more. */
+/** A grid that must have results: a known one, one in a region, or just one more. */
 export interface ExpectedGrid {
   readonly id?: string
   readonly region?: string
@@ -12,7 +12,7 @@ export interface ExpectedGrid {
 export interface ListedGrid {
   readonly gridId: string
   readonly region: string
-  /** False for results of which it is not said which grid they are of. */
+  /** False if the results do not say which grid they belong to. */
   readonly isNamed: boolean
 }
 
@@ -24,8 +24,8 @@ export function gridIdOf(href: string): string | undefined {
 }
 
 /**
- * What was requested. Of a run that was not made here, `earlier` tells: the run that was repeated, or the run itself when it was first
- * looked at. Its grids may have got other ids since, so they count by their regions.
+ * What was requested. For a run that was not created here, `earlier` shows it: the run that was repeated, or the run itself when it was
+ * first read. Its grids may have new ids since then, so they are matched by region.
  */
 export function expectedGrids({ origin }: Settings, earlier: Run | undefined): ExpectedGrid[] {
   if (origin.kind === 'files')
@@ -36,14 +36,12 @@ export function expectedGrids({ origin }: Settings, earlier: Run | undefined): E
   return [...named, ...(earlier?.oddGrids ?? []).map(() => ({}))]
 }
 
-/** Grids of which nobody can tell the results, in sentences. */
+/** Grids whose results cannot be found, in sentences. */
 export function findNameless({ oddGrids = [] }: Run): string[] {
-  return oddGrids.map(
-    (what) => `The service lists a grid in a form in which its results cannot be found: ${what}.`
-  )
+  return oddGrids.map((what) => `The service lists a grid whose results cannot be found: ${what}.`)
 }
 
-/** What was expected and is not listed, in words: `grid abc`, `a grid in eu-west-1`. Each listed grid stands for one that was expected. */
+/** What was expected and is not listed: `grid abc`, `a grid in eu-west-1`. Each listed grid matches one expected grid. */
 export function findMissing(expected: readonly ExpectedGrid[], listed: readonly ListedGrid[]): string[] {
   // A grid with several CSVs is one grid.
   const left = [...new Map(listed.map((grid) => [grid.gridId, grid])).values()]
@@ -55,7 +53,7 @@ export function findMissing(expected: readonly ExpectedGrid[], listed: readonly 
   const open = expected
     .filter(({ id }) => id === undefined || !take((grid) => grid.isNamed && grid.gridId === id))
     .filter(({ id, region }) => id !== undefined || !take((grid) => isSameRegion(grid.region, region)))
-  // A service may call its regions, or some of them, otherwise than it takes them: then they are only counted.
+  // A service may list regions under other names than it accepts: then they are only counted.
   const isExpected = ({ region }: ListedGrid): boolean =>
     expected.some((grid) => isSameRegion(grid.region, region))
   const hasOwnNames = !listed.some(isExpected)
@@ -75,8 +73,8 @@ function isSameRegion(one: string | undefined, other: string | undefined): boole
 }
 
 /**
- * A grid that the service says has fewer nodes than were requested, in sentences. Grids are compared within their region, by size; those
- * in regions that the service calls otherwise, with each other.
+ * Grids that, according to the service, have fewer nodes than requested, in sentences. Grids are compared within their region, by size;
+ * those in regions with other names, with each other.
  */
 export function findSmaller({ origin }: Settings, grids: Run['grids']): string[] {
   if (origin.kind !== 'files') return []
@@ -97,7 +95,7 @@ export function findSmaller({ origin }: Settings, grids: Run['grids']): string[]
   ]
 }
 
-/** Where there are more of one than of the other, those are left out that make the difference smaller. */
+/** If the numbers of grids differ, the smallest listed and the largest requested ones are left out, so as not to report too much. */
 function compareSizes(requested: readonly { nodeCount: number }[], grids: Run['grids']): string[] {
   const stated = grids
     .flatMap(({ id, nodeCount }) => (nodeCount === undefined || nodeCount <= 0 ? [] : [{ id, nodeCount }]))

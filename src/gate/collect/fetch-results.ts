@@ -18,29 +18,29 @@ export interface GridResult {
   readonly gridId: string
   readonly region: string
   readonly nodeCount: number | undefined
-  /** Undefined when the CSV could not be had whole. */
+  /** Undefined if the CSV could not be downloaded completely. */
   readonly path: string | undefined
   readonly bytes: number
   readonly problem: string | undefined
 }
 
-/** A CSV as it lies on disk, and what was read in it while it arrived. */
+/** A CSV on disk, and what was read from it while it arrived. */
 export interface FetchedGrid {
   readonly result: GridResult
   readonly scan: ScanResult | undefined
-  /** The same for CSVs of the same bytes. */
+  /** The same for CSVs with the same bytes. */
   readonly fingerprint: string | undefined
   /** Where it came from. */
   readonly href: string
 }
 
-/** Where a grid's CSV is to be found. */
+/** Where to find a grid's CSV. */
 export interface Source extends ListedGrid {
   readonly nodeCount: number | undefined
   readonly href: string
-  /** Which of the grid's CSVs it is, from 1: a service may keep one for each node. */
+  /** Which of the grid's CSVs it is, from 1: a service may have one per node. */
   readonly part: number
-  /** Whether the service named the address; it is built by the document's rule where it did not. */
+  /** Whether the service provided the link; otherwise it is built as the API document describes. */
   readonly isLinked: boolean
 }
 
@@ -53,17 +53,17 @@ interface Ports {
 interface Options {
   readonly resultsDir: string
   readonly signal: AbortSignal
-  /** How long a CSV without rows may still be one that is being written. */
+  /** How long a CSV without rows may still be in the process of being written. */
   readonly emptyPatienceMs: number
-  /** What is no CSV now never will be one. */
+  /** What is not a CSV now never will be. */
   readonly isFinal?: boolean
-  /** The address as it is known by now. */
+  /** The current link. */
   readonly findAddress: (source: Source) => Promise<string>
 }
 
 const LONGEST_PAUSE_ATTEMPT = 6
 
-/** Brings every grid's CSV to disk, side by side, as the run lists them. What cannot be had is told, not thrown. */
+/** Downloads every grid's CSV in parallel, as the run lists them. Failures are returned, not thrown. */
 export async function fetchResults(
   ports: Ports,
   run: Run,
@@ -77,7 +77,7 @@ export async function fetchResults(
   )
 }
 
-/** Every CSV of every grid of the run, each once; the links of the reply are followed where there are any. Not every grid that was requested may be listed yet. */
+/** Every CSV of every grid of the run, each once, from the reply's links if there are any. Some requested grids may not be listed yet. */
 export function sourcesOf(client: ServiceClient, run: Run, requestedGrids = 1): Source[] {
   const fromGrids = run.grids.flatMap((grid): Source[] => {
     const links = linksOf(run, grid.id).concat(requestedGrids > 1 ? [] : onlyLinkOf(run))
@@ -94,7 +94,7 @@ export function sourcesOf(client: ServiceClient, run: Run, requestedGrids = 1): 
   })
   const fromLinks = run.results.flatMap(({ href, region = UNKNOWN_REGION }, index): Source[] => {
     const gridId = gridIdOf(href)
-    // A link that names no grid counts only where no grid is named elsewhere: it is then all there is.
+    // A link that names no grid counts only if no grid is named elsewhere: then it is all there is.
     if (gridId === undefined && run.grids.length > 0) return []
     const part = gridId === undefined ? 1 : linksOf(run, gridId).indexOf(href) + 1
     const link = { region, nodeCount: undefined, href, part, isLinked: true }
@@ -106,7 +106,7 @@ export function sourcesOf(client: ServiceClient, run: Run, requestedGrids = 1): 
   return [...sources.values()]
 }
 
-/** The name of one CSV of a grid, which stays the same while its address may change. No id has a dot. */
+/** The name of one CSV of a grid; it stays the same even if the link changes. No id contains a dot. */
 export function nameOf({ gridId, part }: Pick<Source, 'gridId' | 'part'>): string {
   return part === 1 ? gridId : `${gridId}.${part}`
 }
@@ -115,14 +115,14 @@ function linksOf({ results }: Run, gridId: string): string[] {
   return [...new Set(results.map(({ href }) => href).filter((href) => gridIdOf(href) === gridId))]
 }
 
-/** One grid and one link, which does not say, or not so that it can be read, which grid it is of: there is only one it can belong to. */
+/** One grid, and one link that does not readably say which grid it is for: it can only belong to that grid. */
 function onlyLinkOf({ grids, results }: Run): string[] {
   const [href = '', ...others] = new Set(results.map((link) => link.href))
   const isOnly = grids.length === 1 && others.length === 0 && href !== ''
   return isOnly && gridIdOf(href) === undefined ? [href] : []
 }
 
-/** Brings one grid's CSV to disk. What cannot be had is told, not thrown. */
+/** Downloads one grid's CSV. Failures are returned, not thrown. */
 export async function fetchGrid(ports: Ports, source: Source, options: Options): Promise<FetchedGrid> {
   const { gridId, region, nodeCount } = source
   const grid = { gridId, region, nodeCount }
@@ -141,7 +141,7 @@ export async function fetchGrid(ports: Ports, source: Source, options: Options):
     }
   } catch (thrown) {
     const problem = messageOf(thrown)
-    ports.log.warning(`The CSV of grid ${gridId} (${region}) could not be had: ${problem}`)
+    ports.log.warning(`The CSV of grid ${gridId} (${region}) could not be downloaded: ${problem}`)
     return withProblem(source, problem)
   }
 }
@@ -177,14 +177,13 @@ async function download(
     isFinal: options.isFinal ?? false,
     tap: reading,
     onRetry: (reason) => {
-      if (retries++ === 0)
-        log.info(`The CSV of grid ${source.gridId} is not there yet: ${reason}. Trying again.`)
+      if (retries++ === 0) log.info(`The CSV of grid ${source.gridId} is not ready yet: ${reason}. Retrying.`)
     }
   })
   return { bytes, href }
 }
 
-/** CSVs with rows that are the same byte by byte, in sentences: one of them is not the grid's own, and its samples would count twice. */
+/** CSVs with rows that are identical byte for byte, in sentences: one of them belongs to another grid, and its samples would count twice. */
 export function findTwins(fetched: readonly FetchedGrid[]): string[] {
   const withRows = fetched.filter(({ scan }) => scan !== undefined && scan.rows > 0)
   return withRows.flatMap(({ result, fingerprint }, index) => {

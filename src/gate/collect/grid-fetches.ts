@@ -11,18 +11,18 @@ import { renewHref } from './renew-href.js'
 import { phaseOf } from '../run/run-status.js'
 
 const LONGEST_PAUSE_ATTEMPT = 6
-const STILL_GROWING = 'it was still growing when the time for collecting was over'
-/** Nobody waits long for a newer address: the one that is known may do. */
+const STILL_GROWING = 'it was still growing when the collection time ran out'
+/** Do not wait long for a newer link: the known one may still work. */
 const LONGEST_LOOK_MS = 10_000
-/** A CSV of nothing but a header may be one that is being written. */
+/** A CSV with only a header may still be in the process of being written. */
 const EMPTY_PATIENCE_MS = 30_000
 
-/** Where the CSVs of the run's grids are to be found, as far as it lists them. */
+/** Where to find the CSVs of the grids that the run lists. */
 export function sourcesIn({ client, settings: { origin } }: Gate, run: Run): Source[] {
   return sourcesOf(client, run, origin.kind === 'files' ? origin.grids.length : 1)
 }
 
-/** The CSVs on their way, each begun as soon as its grid is known. */
+/** The CSV downloads, each started as soon as its grid is known. */
 export class GridFetches {
   readonly #gate: Gate
   readonly #place: { readonly resultsDir: string; readonly signal: AbortSignal }
@@ -46,7 +46,7 @@ export class GridFetches {
     return Promise.all(sources.map((source) => this.#fetch(source)))
   }
 
-  /** A service may call a run finished while its CSVs still grow: each is asked about once more, and fetched anew where it has. */
+  /** A service may report a run as finished while its CSVs still grow: each is checked once more, and downloaded again if it has grown. */
   async confirm(sources: readonly Source[]): Promise<void> {
     const open = sources.filter((source) => !this.#confirmed.has(nameOf(source)))
     for (const source of open) this.#confirmed.add(nameOf(source))
@@ -64,12 +64,12 @@ export class GridFetches {
         bytes,
         clock: ports.clock,
         signal,
-        // Only a link that the service has named can have expired.
+        // Only a link that the service provided can have expired.
         renew: async (failed, within) =>
           source.isLinked ? this.#findAddress({ ...source, href: failed }, within) : failed
       })
       if (!isGrowing && (growths === 0 || !signal.aborted)) return
-      // What has a name of its own is whole.
+      // A file with its final name must be complete.
       await rm(path, { force: true })
       if (signal.aborted) {
         this.#fetches.set(nameOf(source), Promise.resolve(withProblem(source, STILL_GROWING)))
@@ -81,7 +81,7 @@ export class GridFetches {
         await ports.clock
           .sleep(pauseBefore(Math.min(growths, LONGEST_PAUSE_ATTEMPT), undefined), signal)
           .catch(() => undefined)
-      // From its start: nothing promises that what was there before is still the same.
+      // From the start: nothing guarantees that the earlier bytes are unchanged.
       this.#fetches.delete(nameOf(source))
     }
   }
@@ -94,7 +94,7 @@ export class GridFetches {
     const fetch = fetchGrid({ client, clock: ports.clock, log: ports.log }, source, {
       ...this.#place,
       emptyPatienceMs: isFinal ? 0 : EMPTY_PATIENCE_MS,
-      // The embedded service has everything in place before it tells the end.
+      // The embedded service has everything in place before it reports the end.
       isFinal: settings.target.kind === 'local',
       findAddress: (failed) => this.#findAddress(failed)
     })
@@ -102,7 +102,7 @@ export class GridFetches {
     return fetch
   }
 
-  /** A link may be named later than its grid, the built address may be none, and a signed link expires: the newest one is taken. */
+  /** A link may appear later than its grid, a built link may be wrong, and a signed link expires: use the newest one. */
   async #findAddress(source: Source, signal = this.#place.signal): Promise<string> {
     const { client, ports } = this.#gate
     const deadline = startDeadline(ports.clock, LONGEST_LOOK_MS, {

@@ -5,9 +5,9 @@ import { retry } from '../../service/retry.js'
 import type { RetryPolicy } from '../../service/retry.js'
 import { startDeadline } from '../deadline.js'
 
-/** Nearly every service answers "no": nobody waits long for it. */
+/** The answer is almost always "no", so do not wait long for it. */
 const LONGEST_CHECK_MS = 10_000
-/** One answer that never comes leaves time for another request. */
+/** Leaves time for another request if one gets no answer. */
 const LONGEST_ANSWER_MS = 5_000
 
 const RETRY_WITHIN_CHECK: RetryPolicy = {
@@ -18,17 +18,17 @@ const RETRY_WITHIN_CHECK: RetryPolicy = {
 }
 
 export interface GrowthCheck {
-  /** As many as were downloaded. */
+  /** The number of bytes downloaded. */
   readonly bytes: number
   readonly clock: Clock
   readonly signal: AbortSignal
-  /** The newest address of the same CSV: a signed link may have expired. */
+  /** Returns the newest link to the same CSV: a signed link may have expired. */
   readonly renew: (href: string, signal: AbortSignal) => Promise<string>
 }
 
 /**
- * Whether there is more of a CSV by now than the bytes that were downloaded, by HEAD requests: one, and a few more where it fails in
- * passing. What cannot be read as growth is none: a service need not say how large a CSV is.
+ * Whether a CSV is now larger than what was downloaded, by a HEAD request, with a few retries after transient errors. Anything that
+ * does not show growth counts as none: a service need not say how large a CSV is.
  */
 export async function hasGrown(client: ServiceClient, href: string, check: GrowthCheck): Promise<boolean> {
   const { bytes, clock, signal } = check
@@ -59,7 +59,7 @@ async function sizeOf(
   href: string,
   { clock, signal }: Pick<GrowthCheck, 'clock' | 'signal'>
 ): Promise<number | undefined> {
-  const error = new UnreachableError('looking at a result CSV', 'no answer came', { neverSent: false })
+  const error = new UnreachableError('checking the size of a result CSV', 'no answer', { neverSent: false })
   const deadline = startDeadline(clock, LONGEST_ANSWER_MS, { error, others: [signal] })
   try {
     return await client.resultSize(href, deadline.signal)

@@ -1,6 +1,6 @@
 import type { SamplePart, ScanResult } from '../../results/counts/scan-result.js'
 
-/** Pauses that together take up less of the time are no mark of the plan. */
+/** Pauses that take up a smaller share of the time are not typical of the plan. */
 const LEAST_SHARE = 2 / 3
 
 interface Stretch {
@@ -9,8 +9,8 @@ interface Stretch {
 }
 
 /**
- * How long the pauses typically are in which no request of a grid was under way, by its id: pauses at least as long take up most of the
- * time. 0 where the requests are dense, however long one pause among them was; never more than the pauses really took.
+ * The typical length of the pauses in which a grid had no request in progress, by its id: pauses at least this long take up most of the
+ * time. 0 if the requests are dense, however long a single pause was; never longer than the actual pauses.
  */
 export function pausesOf(scans: readonly ScanResult[]): Map<string, number> {
   const grids = [...new Set(scans.map(({ grid }) => grid))]
@@ -34,7 +34,7 @@ function typicalPauseMs(parts: readonly SamplePart[]): number {
   const wholeMs = untilMs - (busy[0]?.fromMs ?? 0)
   let paused = 0
   for (const pauseMs of pauses.sort((one, other) => other - one)) {
-    // A request fills its bucket here, and hardly ever in truth.
+    // A request counts for its whole bucket here, which it hardly ever fills.
     paused += pauseMs + bucketMs
     if (paused >= wholeMs * LEAST_SHARE) return pauseMs
   }

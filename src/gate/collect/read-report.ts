@@ -11,12 +11,12 @@ export interface ReadReport {
   readonly doubts: readonly string[]
 }
 
-/** No threshold needs the summary: a report without one is not waited for any longer. */
+/** No threshold needs the summary: do not wait for it any longer. */
 const SUMMARY_PATIENCE_MS = 10_000
 const NO_SUMMARY =
-  'The report of the run has no summary. The verdict does not depend on it: it comes from the CSVs.'
+  'The report of the run has no summary. The verdict does not depend on it: it is based on the CSVs.'
 
-/** Asks for the report until it is there; one without a summary is taken after a while. What cannot be had is told, not thrown. */
+/** Requests the report until it is ready; one without a summary is accepted after a while. Failures are returned, not thrown. */
 export async function readReport(
   { client, ports: { clock, log } }: Gate,
   runId: string,
@@ -35,10 +35,10 @@ export async function readReport(
     clock,
     signal,
     onRetry: (thrown) => {
-      if (retries++ === 0) log.info(`The report is not ready (${messageOf(thrown)}); trying again.`)
+      if (retries++ === 0) log.info(`The report is not ready (${messageOf(thrown)}); retrying.`)
     },
     overWith: (failure) =>
-      new Error(`none came within the time for collecting; the last answer: ${messageOf(failure)}`)
+      new Error(`not available within the collection time; the last answer: ${messageOf(failure)}`)
   }).catch((thrown: unknown) => bare?.report ?? messageOf(thrown))
   if (typeof found === 'string') return { report: undefined, reportProblem: found, doubts: [] }
   const doubts = found.summary === undefined ? [NO_SUMMARY] : []

@@ -6,43 +6,43 @@ const LONGEST_QUOTE = 500
 /** Only an attack on the stack goes deeper. */
 const DEEPEST = 6
 /**
- * What a service that knows it starts a line with when part of the load did not run. A log puts a time, a level or something in brackets
- * before it, and Java what an exception came from.
+ * The start of a line with which a service reports that part of the load did not run. A log may put a time, a level or something in
+ * brackets before it, and Java a "Caused by".
  */
 const LOAD_LOST =
   /^\s*((?:\[[^\]]*\][\s:|-]*|(?:trace|debug|info|warn|warning|error|fatal|severe|caused by|suppressed)[\s:|-]+|\d[\dTZ:.,+/-]*\s+)*)load lost:\s*/i
 
-/** What the embedded service says of a run that was told to stop. */
+/** What the embedded service says about a run that was stopped. */
 const STOPPED = /^\s*load lost:\s*stopped by a caller\b/i
 
-/** The service's words on what went wrong, line by line, whatever form they came in: text, a list, an object, each possibly as JSON. */
+/** The service's errors, line by line, whatever their format: text, a list, an object, each possibly as JSON. */
 export function listRemoteErrors(text: string | undefined): string[] {
   const lines = linesOf(text === undefined ? '' : parse(text)).map(shortenLine)
   const known = [...new Set(lines.filter((line) => line !== ''))]
   if (known.length <= MOST_LINES) return known
-  // What decides the verdict is not among the lines that are left out.
+  // Lines that decide the verdict are never left out.
   return worstFirst(known)
     .slice(0, MOST_LINES)
     .concat(`and ${known.length - MOST_LINES} more lines`)
 }
 
-/** What was said at one time and at another, as one text. */
+/** The errors of two replies as one text. */
 export function joinRemoteErrors(earlier: string | undefined, later: string | undefined): string | undefined {
   if (earlier === undefined || later === undefined || earlier === later) return later ?? earlier
   return JSON.stringify([parse(earlier), parse(later)])
 }
 
-/** What the lines say of load that was lost; empty when they say nothing of it. */
+/** What the lines say about lost load; empty if they say nothing about it. */
 export function lostLoad(lines: readonly string[]): string[] {
   return lines.filter(isLoss).map((line) => line.replace(LOAD_LOST, '$1'))
 }
 
-/** The lines without the one that tells of a stop, where the gate itself has stopped the run: that is no news, and nobody else did it. */
+/** The lines without the one about a stop, for when the gate itself has stopped the run. */
 export function withoutOwnStop(lines: readonly string[]): string[] {
   return lines.filter((line) => !STOPPED.test(line))
 }
 
-/** What decides the verdict, then the rest in its order. */
+/** The lines that decide the verdict, then the rest in order. */
 export function worstFirst(lines: readonly string[]): string[] {
   return [true, false].flatMap((isWanted) => lines.filter((line) => isLoss(line) === isWanted))
 }
@@ -77,7 +77,7 @@ function linesOf(value: unknown, depth = 0): string[] {
   return [JSON.stringify(value)]
 }
 
-/** The words for lost load stay in front. */
+/** `load lost:` stays at the start. */
 function nameLine(key: string, line: string): string {
   return isLoss(line) ? `load lost: ${key}: ${line.replace(LOAD_LOST, '$1')}` : `${key}: ${line}`
 }

@@ -1,8 +1,8 @@
 import type { Source } from './fetch-results.js'
 
 /**
- * The address of the same CSV as the service names it now. Links may be signed anew for each look, and be listed in another order: of
- * the grid's links the one that has most in common with the known one is the same CSV, or else the one at the same place.
+ * The current link to the same CSV. Links may be signed anew for each reply and listed in another order: the grid's link that has most
+ * in common with the known one is the same CSV, or else the one at the same position.
  */
 export function renewHref(known: Source, listed: readonly Source[]): string {
   const own = listed.filter(
@@ -17,7 +17,7 @@ export function renewHref(known: Source, listed: readonly Source[]): string {
   return candidates.find((source) => likeness(source) === best)?.href ?? known.href
 }
 
-/** The path and each parameter: all but the signature stays the same. */
+/** The path and each parameter: everything but the signature stays the same. */
 function piecesOf(href: string): string[] {
   return href.split(/[?&]/)
 }

@@ -1,11 +1,11 @@
-/** A place in the code, and what Java leaves out since it was printed before. */
+/** A stack frame, or Java's note about frames left out. */
 const FRAME = /^\s*(?:at\s+\S+\s*\(.*\)?|\.\.\. \d+ (?:more|common frames omitted))\s*$/
-/** What an exception came from, which mostly says more than the exception itself. */
+/** The cause of an exception, which usually says more than the exception itself. */
 const CAUSE = /^\s*(?:Caused by|Suppressed):/
 
 /**
- * The lines of one text with each stack trace in the line that it belongs to: an error is one line, however deep it went. What
- * `staysAlone` is a line of its own wherever it stands.
+ * The lines of one text with each stack trace folded into the line it belongs to: an error is one line, however deep its trace. A line
+ * for which `staysAlone` is true always stays separate.
  */
 export function foldStackTraces(
   lines: readonly string[],
