@@ -1,6 +1,7 @@
 import type { Clock } from './clock.js'
 import {
   MalformedReplyError,
+  RefusedError,
   isNotReady,
   isTransient,
   mayBeMomentary,
@@ -57,6 +58,10 @@ const COLLECT: RetryPolicy = {
   refusalMs: MINUTE_MS
 }
 
+function isUnknown(error: unknown): boolean {
+  return error instanceof RefusedError && error.status === 404
+}
+
 /** One policy per operation, only for what may be done twice: never used to create or repeat a run or grid. */
 export const RETRY = {
   watchRun: outageWithKnownToken(5 * MINUTE_MS),
@@ -66,6 +71,11 @@ export const RETRY = {
   awaitGrid: outageWithKnownToken(5 * MINUTE_MS),
   // A service that loses a reply is often down for a while.
   findRun: outage(2 * MINUTE_MS),
+  // Without it a lost reply to the repeat could not be matched; but an unknown id is a wrong id.
+  showRepeatedRun: {
+    ...outage(2 * MINUTE_MS),
+    isRefusal: (error) => mayBeMomentary(error) && !isUnknown(error)
+  },
   // Duplicates are rare: if the list cannot be read, do not wait long for it.
   findTwins: outage(30 * SECOND_MS, 10 * SECOND_MS),
   stopRun: ending(30 * SECOND_MS),

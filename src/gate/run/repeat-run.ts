@@ -58,7 +58,7 @@ async function lookBefore(
 ): Promise<RepeatAttempt | undefined> {
   const list = (): Promise<RunList> => readRunList(client, { signal, mostPages: MOST_HEAD_PAGES })
   try {
-    const shown = await retry(() => client.showRun(id, signal), RETRY.showExistingRun, { clock, signal })
+    const shown = await retry(() => client.showRun(id, signal), RETRY.showRepeatedRun, { clock, signal })
     const { name, tool, threads, rampupSeconds, durationSeconds } = shown
     const runs = await retry(list, RETRY.findRun, { clock, signal }).then(
       (listed) => listed.runs,
