@@ -97,13 +97,17 @@ export function makePlan(seed: number): TruePlan {
   return {
     origin: pick(random, ['specifications', 'specifications', 'references', 'existing']),
     grids,
-    // A thread may have got no row: the load was reached all the same, unless the run says otherwise.
-    threads: Math.min(...grids.map(({ rows }) => new Set(rows.map(({ thread }) => thread)).size)),
+    threads: Math.min(...grids.map(threadsSeenIn)),
     durationSeconds: random() < 0.7 ? spanSeconds : undefined,
     startMs: START_MS,
     spanSeconds,
     remoteErrors: pick(random, [null, null, null, null, null, null, 'a node was slow', 'load lost: node 2'])
   }
+}
+
+/** As many threads as every reader of the CSV sees: some may have no row, or none together with the others. */
+function threadsSeenIn({ shape, rows }: TrueGrid): number {
+  return shape === 'tidy' ? 1 : new Set(rows.map(({ thread }) => thread)).size
 }
 
 interface Load {
