@@ -3,19 +3,17 @@ import type { IncomingMessage, OutgoingHttpHeaders, Server, ServerResponse } fro
 import type { AddressInfo, Socket } from 'node:net'
 import { buffer as readAll } from 'node:stream/consumers'
 
-const OPERATIONS = [
-  'create run',
-  'create grid',
-  'show run',
-  'show grid',
-  'stop',
-  'repeat',
-  'list',
-  'report',
-  'result',
-  'terminate grid'
-] as const
-export type Operation = (typeof OPERATIONS)[number]
+export type Operation =
+  | 'create run'
+  | 'create grid'
+  | 'show run'
+  | 'show grid'
+  | 'stop'
+  | 'repeat'
+  | 'list'
+  | 'report'
+  | 'result'
+  | 'terminate grid'
 
 export interface Answer {
   readonly status: number
