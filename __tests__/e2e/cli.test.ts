@@ -58,7 +58,7 @@ describe('report of a CSV', () => {
     })
     closeSync(full)
     expect(status).toBe(2)
-    expect(stderr).toMatch(/^loadgate: standard output could not be written, .*the disk is full \(ENOSPC/)
+    expect(stderr).toMatch(/^loadgate: could not write to standard output, .*the disk is full \(ENOSPC/)
   })
 
   onLinux('into a folder that cannot be made ends at once', async () => {

@@ -106,7 +106,7 @@ describe('load that was lost', () => {
     const result = await stage.step.main()
 
     expect(result.outputs.verdict).toBe('inconclusive')
-    expect(result.log).toContain('a grid in eu-west-1 is missing in what the service lists (1 found)')
+    expect(result.log).toContain("a grid in eu-west-1 is missing from the service's list (1 found)")
   })
 
   test('lines that say so make it inconclusive', async () => {
