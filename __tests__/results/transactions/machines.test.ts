@@ -3,7 +3,7 @@ import { makeMachinesCsv, type MachinesCsv } from '../../support/data/machines-c
 import { measure } from '../../support/data/sample-csv.js'
 
 /** LOADGATE_SEED=17 takes one. */
-const SEEDS = 80
+const SEEDS = 48
 const LOOPS = 8
 const only = process.env.LOADGATE_SEED
 const seeds = only === undefined ? Array.from({ length: SEEDS }, (_, i) => i + 1) : [Number(only)]
