@@ -44,6 +44,14 @@ export function pauseBefore(attempt: number, error: unknown, random: () => numbe
   return Math.round(pause * (0.75 + random() / 2))
 }
 
+/** Where something is asked for again for minutes, the pauses stop growing here. */
+export const LONGEST_PAUSE_ATTEMPT = 6
+
+/** The wait before the next look at something that is not ready yet. */
+export function pauseBetweenLooks(looks: number): number {
+  return pauseBefore(Math.min(looks, LONGEST_PAUSE_ATTEMPT), undefined)
+}
+
 /** Retries an attempt after transient failures, as often as the operation allows. */
 export async function withCare<T>(
   care: Care,

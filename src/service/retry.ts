@@ -8,7 +8,7 @@ import {
   mayBeMomentaryForKnownToken,
   mayBecomeResult
 } from './errors.js'
-import { pauseBefore } from './retries.js'
+import { LONGEST_PAUSE_ATTEMPT, pauseBefore } from './retries.js'
 
 /** Which consecutive failures of a repeatable operation are retried, and for how long. Any other failure ends it at once. */
 export interface RetryPolicy {
@@ -86,7 +86,6 @@ export const RETRY = {
   lastLook: { ...COLLECT, transientMs: MINUTE_MS }
 } as const satisfies Record<string, RetryPolicy>
 
-const LONGEST_PAUSE_ATTEMPT = 6
 /** A refusal is retried more often than an outage, since it is retried for a shorter time. */
 const LONGEST_PAUSE_ATTEMPT_AFTER_REFUSAL = 4
 

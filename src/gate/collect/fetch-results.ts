@@ -1,12 +1,13 @@
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
+import { regionName } from '../../files/region-name.js'
 import type { ScanResult } from '../../results/counts/scan-result.js'
 import { createScanner } from '../../results/scan/scanner.js'
 import type { Scanner } from '../../results/scan/scanner.js'
 import type { ServiceClient } from '../../service/client.js'
 import type { Clock } from '../../service/clock.js'
 import type { Run } from '../../service/documents/documents.js'
-import { pauseBefore } from '../../service/retries.js'
+import { pauseBetweenLooks } from '../../service/retries.js'
 import { downloadCsv } from './download.js'
 import { UNKNOWN_REGION, gridIdOf } from './expected-grids.js'
 import type { ListedGrid } from './expected-grids.js'
@@ -60,8 +61,6 @@ interface Options {
   /** The current link. */
   readonly findAddress: (source: Source) => Promise<string>
 }
-
-const LONGEST_PAUSE_ATTEMPT = 6
 
 /** Downloads every grid's CSV in parallel, as the run lists them. Failures are returned, not thrown. */
 export async function fetchResults(
@@ -126,7 +125,7 @@ function onlyLinkOf({ grids, results }: Run): string[] {
 export async function fetchGrid(ports: Ports, source: Source, options: Options): Promise<FetchedGrid> {
   const { gridId, region, nodeCount } = source
   const grid = { gridId, region, nodeCount }
-  const path = join(options.resultsDir, `${plainName(region)}-${nameOf(source)}.csv`)
+  const path = join(options.resultsDir, `${regionName(region)}-${nameOf(source)}.csv`)
   const reading = startReading(gridId, region)
   const sinceMs = ports.clock.now()
   try {
@@ -135,7 +134,7 @@ export async function fetchGrid(ports: Ports, source: Source, options: Options):
       const result = { ...grid, path, bytes, problem: undefined }
       const fetched = { result, scan: reading.finish(), fingerprint: `${bytes} ${reading.checksum()}`, href }
       if (fetched.scan.rows > 0 || ports.clock.now() - sinceMs >= options.emptyPatienceMs) return fetched
-      const pauseMs = pauseBefore(Math.min(looks, LONGEST_PAUSE_ATTEMPT), undefined)
+      const pauseMs = pauseBetweenLooks(looks)
       await ports.clock.sleep(pauseMs, options.signal).catch(() => undefined)
       if (options.signal.aborted) return fetched
     }
@@ -195,11 +194,6 @@ export function findTwins(fetched: readonly FetchedGrid[]): string[] {
         : `The service sent the same CSV for grid ${twin.gridId} and grid ${result.gridId}: it cannot be the results of both.`
     ]
   })
-}
-
-/** Regions come from the service and become file names. */
-function plainName(region: string): string {
-  return region.replace(/[^A-Za-z0-9_-]+/g, '_').slice(0, 60) || 'unknown'
 }
 
 interface Reading {

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises'
 import type { Run } from '../../service/documents/documents.js'
-import { pauseBefore } from '../../service/retries.js'
+import { pauseBetweenLooks } from '../../service/retries.js'
 import { startDeadline } from '../deadline.js'
 import { fetchGrid, nameOf, sourcesOf, withProblem } from './fetch-results.js'
 import type { FetchedGrid, Source } from './fetch-results.js'
@@ -10,7 +10,6 @@ import { showRun } from '../run/show-run.js'
 import { renewHref } from './renew-href.js'
 import { phaseOf } from '../run/run-status.js'
 
-const LONGEST_PAUSE_ATTEMPT = 6
 const STILL_GROWING = 'it was still growing when the collection time ran out'
 /** Do not wait long for a newer link: the known one may still work. */
 const LONGEST_LOOK_MS = 10_000
@@ -77,10 +76,7 @@ export class GridFetches {
       }
       if (growths === 0)
         ports.log.info(`The CSV of grid ${gridId} has grown since it was downloaded; downloading it again.`)
-      else
-        await ports.clock
-          .sleep(pauseBefore(Math.min(growths, LONGEST_PAUSE_ATTEMPT), undefined), signal)
-          .catch(() => undefined)
+      else await ports.clock.sleep(pauseBetweenLooks(growths), signal).catch(() => undefined)
       // From the start: nothing guarantees that the earlier bytes are unchanged.
       this.#fetches.delete(nameOf(source))
     }

@@ -1,5 +1,5 @@
 import type { ResultLink, Run } from '../../service/documents/documents.js'
-import { pauseBefore } from '../../service/retries.js'
+import { pauseBetweenLooks } from '../../service/retries.js'
 import { RETRY, retry } from '../../service/retry.js'
 import { stateOfApdex } from './apdex.js'
 import { gridIdOf } from './expected-grids.js'
@@ -14,7 +14,6 @@ export type Lack = 'nothing' | 'something' | 'something needed'
 
 /** How long to wait for a value that no threshold needs. */
 const OPTIONAL_PATIENCE_MS = 10_000
-const LONGEST_PAUSE_ATTEMPT = 6
 
 /** Polls a run that has ended until nothing is missing, since values arrive late; waits for required ones until the signal is aborted. */
 export async function lookAgain(
@@ -31,7 +30,7 @@ export async function lookAgain(
     if (lack === 'nothing' || leftMs <= 0) return { seen: run, doubts: [] }
     if (looks === 1) log.debug(`Run ${run.id} has ended but some values are missing; checking again.`)
     try {
-      await clock.sleep(pauseBefore(Math.min(looks, LONGEST_PAUSE_ATTEMPT), undefined), signal)
+      await clock.sleep(pauseBetweenLooks(looks), signal)
       const look = () => showRun(client, first.id, signal)
       const policy =
         lack === 'something' ? { ...RETRY.collect, transientMs: leftMs, refusalMs: leftMs } : RETRY.collect

@@ -1,6 +1,7 @@
 import { rename, stat, truncate } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { makeFolder } from '../../files/make-folder.js'
+import { regionName } from '../../files/region-name.js'
 import { messageOf } from '../errors.js'
 import { redactSamples } from '../samples/redact-samples.js'
 import { findRowSecrets } from './row-secrets.js'
@@ -33,7 +34,7 @@ export async function keepSamples(store: Store, folder: string): Promise<string[
 }
 
 function nameOf({ id, spec }: GridRecord): string {
-  const region = spec.region.replace(/[^A-Za-z0-9_-]+/g, '_').slice(0, 60) || 'unknown'
+  const region = regionName(spec.region)
   return `${region}-${id}`
 }
 
