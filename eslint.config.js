@@ -42,7 +42,7 @@ const MAY_IMPORT_WITHIN = {
     samples: [],
     engines: ['nodes', 'samples'],
     store: ['engines', 'nodes'],
-    runs: ['store', 'engines', 'samples'],
+    runs: ['store', 'engines', 'nodes', 'samples'],
     pages: ['runs', 'store', 'samples'],
     api: ['pages', 'runs', 'store', 'engines']
   }

@@ -85,7 +85,7 @@ const ports: CommandPorts = {
   startLocalService: async ({ dataDir, rehearse, serviceName, onProcessGroup, log }) => {
     const service = await startService({
       dataDir,
-      engine: rehearse ? 'rehearsal' : 'jmeter',
+      engine: rehearse ? 'rehearsal' : 'real',
       log,
       onProcess: onProcessGroup,
       ...(serviceName !== undefined && { serviceName })
@@ -96,7 +96,7 @@ const ports: CommandPorts = {
     startService({
       dataDir,
       port,
-      engine: rehearse ? 'rehearsal' : 'jmeter',
+      engine: rehearse ? 'rehearsal' : 'real',
       log,
       pages: () => import('./report/page/served-pages.js'),
       ...(token !== undefined && { token }),

@@ -101,7 +101,7 @@ function createPorts(cancelled: AbortSignal): Ports {
       const dataDir = join(scratchDir, 'service')
       const service = await startService({
         dataDir,
-        engine: 'jmeter',
+        engine: 'real',
         log: (line) => log.info(line),
         onProcess: onProcessGroup,
         ...(serviceName !== undefined && { serviceName })

@@ -27,7 +27,7 @@ async function startRun(nodes = '1'): Promise<{ service: Started; id: string }> 
   const pidFile = join(folders.create(), 'pids')
   const home = writeJMeter(folders.create(), runEndlessly(`${pidFile}-$$`))
   const env = { PATH: process.env.PATH, JMETER_HOME: home }
-  const service = await services.start({ engine: 'jmeter', env })
+  const service = await services.start({ engine: 'real', env })
   const id = await createRun(service, runForm({}, specFields({ instance_quantity: nodes })))
   await until(
     () => readdirSync(join(pidFile, '..')).filter((name) => /^pids-\d+$/.test(name)).length === Number(nodes)
@@ -135,7 +135,7 @@ describe('keeping samples', () => {
     const pidFile = join(folders.create(), 'pids')
     const home = writeJMeter(folders.create(), runEndlessly(`${pidFile}-$$`))
     const env = { PATH: process.env.PATH, JMETER_HOME: home }
-    const service = await services.start({ engine: 'jmeter', env })
+    const service = await services.start({ engine: 'real', env })
     const stopped = await createRun(service)
     await until(() => readdirSync(join(pidFile, '..')).length === 1)
     await get(service, `/runs/${stopped}/stop`)

@@ -35,7 +35,7 @@ const withSecret = (fields: Record<string, string> = {}, nodes = '1') =>
 async function start(lines: readonly string[]) {
   const home = writeJMeter(folders.create(), lines)
   const env = { PATH: process.env.PATH, JMETER_HOME: home }
-  return services.start({ engine: 'jmeter', env, ...WITH_PAGES })
+  return services.start({ engine: 'real', env, ...WITH_PAGES })
 }
 
 test.each(['1', '2'])('a secret that %s node(s) echo is in no results and on no page', async (nodes) => {

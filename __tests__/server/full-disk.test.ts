@@ -43,7 +43,7 @@ async function startTool(
   const clock = new ManualClock()
   const home = writeJMeter(folders.create(), lines)
   const env = { PATH: process.env.PATH, JMETER_HOME: home }
-  return { clock, service: await services.start({ engine: 'jmeter', env, clock, dataDir }) }
+  return { clock, service: await services.start({ engine: 'real', env, clock, dataDir }) }
 }
 
 const readJson = (...path: string[]): Record<string, unknown> =>
@@ -189,11 +189,18 @@ describe('samples that cannot be written', () => {
     const planFile = join(folders.create(), 'plan.jmx')
     writeFileSync(planFile, PLAN)
     const order = {
-      ...{ planFile, samplesFile: '/dev/full', logFile: '', ordinal: 0, nodeName: 'node', hosts: [] },
+      ...{ planFile, samplesFile: '/dev/full', logFile: '', nodeName: 'node', hosts: [] },
       ...{ threads: 50, rampupSec: null, durationSec: 600 },
+      node: { run: () => Promise.reject(new Error('a rehearsal starts no process')) },
+      place: { region: 'local', gridIndex: 0, nodeIndex: 0, ordinal: 0 },
       properties: [{ kind: 'J' as const, name: 'rehearsal.realtime', value }]
     }
-    const node = createRehearsalEngine({ seed: 1, clock }).runNode(order, new AbortController().signal)
+    const { signal } = new AbortController()
+    const plan = await createRehearsalEngine({ seed: 1, clock }).prepare({
+      ...order,
+      ...{ tool: 'jmeter', fileNames: ['plan.jmx'], uploadDir: '', buildDir: '', signal }
+    })
+    const node = plan.runNode(order, signal)
     const advance = setInterval(() => clock.advance(1000), 5)
     await expect(node)
       .rejects.toThrow('ENOSPC')

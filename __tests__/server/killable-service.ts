@@ -28,7 +28,7 @@ export function createKillable(): {
   const children: ChildProcess[] = []
   return {
     start: async (dataDir, home) => {
-      const options = JSON.stringify({ dataDir, engine: 'jmeter' })
+      const options = JSON.stringify({ dataDir, engine: 'real' })
       const child = spawn(process.execPath, [...FLAGS, here('./serve.mjs'), options], {
         env: { ...process.env, JMETER_HOME: home },
         stdio: ['ignore', 'pipe', 'inherit']

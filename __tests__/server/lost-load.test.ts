@@ -36,7 +36,7 @@ async function runOnTwo(
     ...lines
   ])
   const service = await services.start({
-    engine: 'jmeter',
+    engine: 'real',
     env: { PATH: process.env.PATH, JMETER_HOME: home }
   })
   const run = await finishRun(service, runForm(fields, specFields({ instance_quantity: nodes })))
@@ -83,7 +83,7 @@ describe('results that end in the middle of a row', () => {
     const pidFile = join(folders.create(), 'pids')
     const home = writeJMeter(folders.create(), [writeSample('home'), UNCLOSED, ...runEndlessly(pidFile)])
     const service = await services.start({
-      engine: 'jmeter',
+      engine: 'real',
       env: { PATH: process.env.PATH, JMETER_HOME: home }
     })
     const id = await createRun(service)

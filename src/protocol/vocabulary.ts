@@ -12,6 +12,8 @@ export interface Vocabulary {
   /** As the service spells them. */
   readonly tools: readonly string[]
   toolName(tool: string): string
+  /** The API document's word for one of the service's; undefined if it has no such tool. */
+  toolOf(name: string): string | undefined
 }
 
 /** Without a name the placeholders of the API document are used: `run`, and `service` in media type and tool. */
@@ -26,7 +28,8 @@ export function vocabularyOf(serviceName?: string): Vocabulary {
     vendor,
     mediaType: `application/vnd.${vendor}.v2+json`,
     tools: TOOLS.map(toolName),
-    toolName
+    toolName,
+    toolOf: (name) => TOOLS.find((tool) => tool === name || toolName(tool) === name)
   }
 }
 

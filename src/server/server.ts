@@ -4,7 +4,7 @@ import multipart from '@fastify/multipart'
 import fastify, { type FastifyError, type FastifyInstance, type FastifyReply } from 'fastify'
 import { type Clock, systemClock } from './clock.js'
 import type { ServiceFacts } from './service-facts.js'
-import type { Engine } from './engines/engine.js'
+import { Engines } from './engines/engines.js'
 import { createJMeterEngine } from './engines/jmeter/jmeter.js'
 import { createRehearsalEngine } from './engines/rehearsal.js'
 import { messageOf, RequestError } from './errors.js'
@@ -31,7 +31,8 @@ export interface ServiceOptions {
   readonly port?: number
   /** Random unless given. */
   readonly token?: string
-  readonly engine: 'jmeter' | 'rehearsal'
+  /** Real tools, or a rehearsal with synthetic samples. */
+  readonly engine: 'real' | 'rehearsal'
   /** Of the rehearsal's samples. */
   readonly seed?: number
   /** Receives single lines, including the tools' output: untrusted, so whoever shows them must escape them. */
@@ -88,9 +89,9 @@ export async function startService(options: ServiceOptions): Promise<EmbeddedSer
       store.forgetProcess(pid)
     }
   })
-  const engine = createEngine(options, { clock, log, processes, signal: closing.signal })
-  const grids = new Grids({ store, engine, clock, log })
-  const runs = new Runs({ store, grids, engine, clock, log })
+  const engines = createEngines(options, { clock, log, processes, signal: closing.signal })
+  const grids = new Grids({ store, clock, log })
+  const runs = new Runs({ store, grids, engines, node: processes, clock, log })
   await runs.adoptLeftovers()
 
   const app = createApp()
@@ -103,13 +104,13 @@ export async function startService(options: ServiceOptions): Promise<EmbeddedSer
     baseUrl: () => `http://127.0.0.1:${port()}`
   }
   const loadPages = options.pages
-  const pages = loadPages && new RunPages({ facts, clock, synthetic: engine.synthetic, log, loadPages })
+  const pages = loadPages && new RunPages({ facts, clock, synthetic: engines.synthetic, log, loadPages })
   addGuards(app, { token: facts.token, vendor: facts.words.vendor, port })
   addRoutes(app, {
     facts,
     grids,
     runs,
-    engine,
+    engines,
     pages,
     maxUploadBytes: options.maxUploadBytes ?? DEFAULT_MAX_UPLOAD_BYTES
   })
@@ -138,14 +139,15 @@ function oneLineAtATime(log: (line: string) => void): (text: string) => void {
   }
 }
 
-function createEngine(
+function createEngines(
   options: ServiceOptions,
   parts: { clock: Clock; log: (line: string) => void; processes: Processes; signal: AbortSignal }
-): Engine {
+): Engines {
   const { clock, log, processes, signal } = parts
-  return options.engine === 'rehearsal'
-    ? createRehearsalEngine({ seed: options.seed ?? 1, clock })
-    : createJMeterEngine({ env: options.env ?? process.env, processes, signal, log })
+  if (options.engine === 'rehearsal')
+    return new Engines([createRehearsalEngine({ seed: options.seed ?? 1, clock })])
+  const ports = { env: options.env ?? process.env, processes, signal, log }
+  return new Engines([createJMeterEngine(ports)])
 }
 
 /** The tools of a killed service are still running; nothing else would end them. */

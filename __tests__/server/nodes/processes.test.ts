@@ -33,7 +33,7 @@ describe('a tool and what it started', () => {
   test('stopping the run leaves nothing behind, and keeps what was measured', async () => {
     const pidFile = join(folders.create(), 'pids')
     const home = writeJMeter(folders.create(), runEndlessly(pidFile, 'deaf'))
-    const service = await services.start({ engine: 'jmeter', env: { ...process.env, JMETER_HOME: home } })
+    const service = await services.start({ engine: 'real', env: { ...process.env, JMETER_HOME: home } })
     const id = await createRun(service)
     const pids = await readPids(pidFile)
     expect(pids.map(isAlive)).toEqual([true, true])
@@ -46,7 +46,7 @@ describe('a tool and what it started', () => {
   test('closing the service leaves nothing behind', async () => {
     const pidFile = join(folders.create(), 'pids')
     const home = writeJMeter(folders.create(), runEndlessly(pidFile))
-    const service = await services.start({ engine: 'jmeter', env: { ...process.env, JMETER_HOME: home } })
+    const service = await services.start({ engine: 'real', env: { ...process.env, JMETER_HOME: home } })
     await createRun(service)
     const pids = await readPids(pidFile)
     await service.close()
@@ -60,7 +60,7 @@ describe('a tool and what it started', () => {
       `sleep 600 & echo "$$ $!" > "${pidFile}"`,
       'exit 0'
     ])
-    const service = await services.start({ engine: 'jmeter', env: { ...process.env, JMETER_HOME: home } })
+    const service = await services.start({ engine: 'real', env: { ...process.env, JMETER_HOME: home } })
     const id = await createRun(service)
     await waitForStatus(service, `/runs/${id}`, ['finished'])
     expect((await readPids(pidFile)).map(isAlive)).toEqual([false, false])

@@ -96,7 +96,7 @@ describe('the next service, with another data folder', () => {
 describe('a broken folder', () => {
   const runOneTool = async (): Promise<void> => {
     const home = writeJMeter(folders.create(), [writeSample('home')])
-    const service = await services.start({ engine: 'jmeter', env: { ...process.env, JMETER_HOME: home } })
+    const service = await services.start({ engine: 'real', env: { ...process.env, JMETER_HOME: home } })
     expect((await finishRun(service)).json.status).toBe('finished')
   }
 

@@ -21,7 +21,7 @@ async function runWithLog(
     ...lines.map((line) => `echo "${line}" >> "$log"`)
   ])
   const service = await services.start({
-    engine: 'jmeter',
+    engine: 'real',
     env: { PATH: process.env.PATH, JMETER_HOME: home }
   })
   const run = await finishRun(service, runForm(parameters, specFields({ instance_quantity: '2' })))

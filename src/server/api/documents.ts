@@ -1,5 +1,4 @@
-import { PAGE_SIZE } from '../service-facts.js'
-import type { ServiceFacts } from '../service-facts.js'
+import { describeTool, PAGE_SIZE, type ServiceFacts } from '../service-facts.js'
 import { hostname } from 'node:os'
 import type { GridRecord, RunRecord } from '../store/records.js'
 import { hasEnded } from '../store/records.js'
@@ -116,7 +115,7 @@ function runFields(run: RunRecord, facts: ServiceFacts): Document {
     _links: { self: linkTo(`/${facts.words.runs}/${run.id}`) },
     uuid: run.id,
     apdex: run.apdex,
-    tool: run.toolVersion === null ? request.tool : `${request.tool}-${run.toolVersion}`,
+    tool: describeTool(run, facts),
     name: request.name,
     notes: request.notes,
     threads: request.threads,

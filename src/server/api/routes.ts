@@ -12,7 +12,7 @@ import {
   userDocument
 } from './documents.js'
 import type { ServiceFacts } from '../service-facts.js'
-import type { Engine } from '../engines/engine.js'
+import type { Engines } from '../engines/engines.js'
 import { RequestError } from '../errors.js'
 import { cannotFind, findRun } from '../find-run.js'
 import type { Grids } from '../runs/grids.js'
@@ -31,7 +31,7 @@ export interface ServicePorts {
   readonly facts: ServiceFacts
   readonly grids: Grids
   readonly runs: Runs
-  readonly engine: Engine
+  readonly engines: Engines
   readonly maxUploadBytes: number
   /** Undefined if there are no web pages. */
   readonly pages: RunPages | undefined
@@ -93,14 +93,14 @@ function addRunRoutes(app: FastifyInstance, service: ServicePorts): void {
 
 async function createRun(
   request: FastifyRequest,
-  { facts, runs, engine, maxUploadBytes }: ServicePorts
+  { facts, runs, engines, maxUploadBytes }: ServicePorts
 ): Promise<Document> {
   const { words, store } = facts
   const uploadDir = store.createUploadDir()
   try {
     const upload = await readUpload(request, { fileField: words.files, uploadDir, maxBytes: maxUploadBytes })
     const { files } = upload
-    const wish = readRunRequest(upload.params, { words, tools: engine.tools, fileCount: files.length })
+    const wish = readRunRequest(upload.params, { words, engines, fileNames: files.map(({ name }) => name) })
     return createdRunDocument(await runs.create({ ...wish, files, uploadDir }), facts)
   } catch (thrown) {
     await discardUpload(uploadDir)

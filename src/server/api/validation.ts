@@ -2,6 +2,7 @@ import { INFRASTRUCTURES, MAX_STOP_AFTER_MIN, OPTIONAL_GRID_TEXTS } from '../../
 import { checkApdexTarget } from '../runs/apdex.js'
 import { refuseAll, RequestError } from '../errors.js'
 import { isParams, type Param, type Params } from './nested-params.js'
+import type { Engines } from '../engines/engines.js'
 import { parseOverrideHosts } from '../engines/override-hosts.js'
 import { parseOverrideParameters } from '../engines/override-parameters.js'
 import type { GridSpec, GridWish, RunRequest } from '../store/records.js'
@@ -25,7 +26,7 @@ export function readGridSpec(params: Params): GridSpec {
 /** Reads `run[…]` and its list of grids; the error lists every problem. */
 export function readRunRequest(
   params: Params,
-  options: { words: Vocabulary; tools: readonly string[]; fileCount: number }
+  options: { words: Vocabulary; engines: Engines; fileNames: readonly string[] }
 ): { request: RunRequest; grids: GridWish[] } {
   const { words } = options
   const attributes = params[words.run]
@@ -52,22 +53,27 @@ export function readRunRequest(
     ...overrides.problems,
     ...checkApdexTarget(overrides.properties)
   ]
-  if (options.fileCount === 0) problems.push(`${words.files} is missing: send the plan as ${words.files}[]`)
+  if (options.fileNames.length === 0)
+    problems.push(`${words.files} is missing: send the plan as ${words.files}[]`)
+  else if (options.engines.tools.includes(tool))
+    problems.push(...options.engines.of(tool).refuse({ ...request, fileNames: options.fileNames }))
   const grids = readGridWishes(reader.attributes.grids, `${words.run}[grids]`, problems)
   if (problems.length > 0) throw refuseAll(problems)
   return { request, grids }
 }
 
-function readTool(reader: Reader, options: { words: Vocabulary; tools: readonly string[] }): string {
-  const tool = reader.required('tool')
-  if (tool === '' || options.tools.includes(tool)) return tool
-  const known = options.words.tools.includes(tool)
+/** In the API document's own word, whatever the service calls it. */
+function readTool(reader: Reader, { words, engines }: { words: Vocabulary; engines: Engines }): string {
+  const given = reader.required('tool')
+  const tool = words.toolOf(given)
+  if (given === '' || (tool !== undefined && engines.tools.includes(tool))) return tool ?? ''
+  const available = engines.tools.map((name) => words.toolName(name)).join(', ')
   reader.problems.push(
-    known
-      ? `tool ${tool} is not available on this machine; this service runs ${options.tools.join(', ')}`
-      : `tool must be one of ${options.words.tools.join(', ')}, not "${tool}"`
+    tool === undefined
+      ? `tool must be one of ${words.tools.join(', ')}, not "${given}"`
+      : `tool ${given} is not available on this machine; this service runs ${available}`
   )
-  return tool
+  return given
 }
 
 /** The API document names it `privacy_flag`, its examples send `privacy`. */

@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import { finished } from 'node:stream/promises'
 import type { Clock } from '../clock.js'
 import type { Engine, NodeOrder, NodeOutcome } from './engine.js'
+import { TOOLS } from '../../protocol/vocabulary.js'
 import { readSamplerNames } from './jmeter/plan.js'
 import { propertyValue } from './override-parameters.js'
 
@@ -24,10 +25,14 @@ const SIGMA = 0.5
  */
 export function createRehearsalEngine(options: { seed: number; clock: Clock }): Engine {
   return {
-    tools: ['jmeter'],
+    tools: TOOLS,
     synthetic: true,
-    prepare: () => Promise.resolve('rehearsal'),
-    runNode: async (order, signal) => rehearse(order, signal, options)
+    refuse: () => [],
+    prepare: () =>
+      Promise.resolve({
+        version: 'rehearsal',
+        runNode: (order, signal) => rehearse(order, signal, options)
+      })
   }
 }
 
@@ -42,7 +47,7 @@ async function rehearse(
   const durationMs = (order.durationSec ?? DEFAULTS.durationSec) * 1000
   // Unless in real time, the run is over as soon as it starts, so its samples lie in the past.
   const startMs = clock.now() - (isRealTime ? 0 : durationMs)
-  const random = createRandom(`${seed} ${basename(order.planFile)} ${order.ordinal}`)
+  const random = createRandom(`${seed} ${basename(order.planFile)} ${order.place.ordinal}`)
   const samples = makeSamples({ order, labels: await readLabels(order), startMs, durationMs, random })
   const out = createWriteStream(order.samplesFile)
   // The disk may be full: the failure is reported at the end, and nothing waits for a failed stream.

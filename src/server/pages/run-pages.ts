@@ -3,7 +3,7 @@ import type { Measurements } from '../../results/figures/measurements.js'
 import { scanFiles } from '../../results/parallel/scan-files.js'
 import { apdexTargetMs } from '../runs/apdex.js'
 import type { Clock } from '../clock.js'
-import { type ServiceFacts, PAGE_SIZE } from '../service-facts.js'
+import { describeTool, type ServiceFacts, PAGE_SIZE } from '../service-facts.js'
 import { messageOf } from '../errors.js'
 import type { EventStream } from './event-stream.js'
 import { saysLoss } from '../runs/findings.js'
@@ -139,7 +139,7 @@ export class RunPages {
       id: run.id,
       name: request.name ?? undefined,
       status: run.status,
-      tool: run.toolVersion === null ? request.tool : `${request.tool}-${run.toolVersion}`,
+      tool: describeTool(run, this.ports.facts),
       threads: request.threads ?? undefined,
       durationSeconds: request.durationSec ?? undefined,
       startedMs: run.startedMs ?? undefined,

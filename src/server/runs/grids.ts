@@ -1,6 +1,4 @@
 import type { Clock } from '../clock.js'
-import type { Engine } from '../engines/engine.js'
-import { messageOf } from '../errors.js'
 import { formatMinutes, Interruption } from './interruption.js'
 import type { GridRecord, GridSpec } from '../store/records.js'
 import { createId, type Store } from '../store/store.js'
@@ -8,7 +6,7 @@ import { createId, type Store } from '../store/store.js'
 const MS_A_MINUTE = 60_000
 
 /** Why a grid ends. A run still using it is told; one that has ended does not matter. */
-type GridEnd = 'deleted' | 'stop_after' | 'not started' | 'run ended'
+type GridEnd = 'deleted' | 'stop_after' | 'run ended'
 
 /** Grids and their life cycle: `queued → starting → started → stopped`. A grid stops when its minutes are up. */
 export class Grids {
@@ -16,14 +14,12 @@ export class Grids {
   private readonly timers = new Map<string, () => void>()
   private readonly work = new Map<string, Set<Promise<unknown>>>()
 
-  constructor(
-    private readonly parts: { store: Store; engine: Engine; clock: Clock; log: (line: string) => void }
-  ) {}
+  constructor(private readonly parts: { store: Store; clock: Clock; log: (line: string) => void }) {}
 
   /** Creates a standalone grid, which starts by itself. */
   create(spec: GridSpec): GridRecord {
     const grid = this.record(spec, { batchId: null, status: 'queued' })
-    setImmediate(() => void this.start(grid))
+    setImmediate(() => this.start(grid))
     return grid
   }
 
@@ -32,17 +28,10 @@ export class Grids {
     return this.record(spec, { batchId, status: 'starting' })
   }
 
-  /** A grid has started once its nodes could run a plan: when the tool is ready. */
-  async start(grid: GridRecord): Promise<void> {
-    if (grid.status === 'queued') this.move(grid, 'starting')
-    try {
-      await this.parts.engine.prepare()
-    } catch (thrown) {
-      this.parts.log(`grid ${grid.id} could not start: ${messageOf(thrown)}`)
-      await this.terminate(grid, 'not started')
-      return
-    }
+  /** Its minutes begin. A run's own grids start when its tool is ready; a standalone grid does not know its tools yet. */
+  start(grid: GridRecord): void {
     if (grid.status === 'stopped') return
+    if (grid.status === 'queued') this.move(grid, 'starting')
     grid.startedMs = this.parts.clock.now()
     this.move(grid, 'started')
     const callOff = this.parts.clock.after(grid.spec.stopAfterMin * MS_A_MINUTE, () => {
@@ -89,7 +78,7 @@ export class Grids {
       const why = `by its stop_after of ${formatMinutes(spec.stopAfterMin)}`
       return new Interruption({ what: `grid ${id} was cut off`, why, atMs })
     }
-    const what = { deleted: 'was deleted', 'not started': 'could not start', 'run ended': 'ended' }[end]
+    const what = { deleted: 'was deleted', 'run ended': 'ended' }[end]
     return new Interruption({ what: `grid ${id} ${what}`, atMs })
   }
 

@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.js'
-import type { Engine } from '../engines/engine.js'
+import type { Engines } from '../engines/engines.js'
 import { messageOf, RequestError } from '../errors.js'
 import { type Findings, formatFindings } from './findings.js'
 import { findLosses } from './node-losses.js'
@@ -10,7 +10,7 @@ import type { Store } from '../store/store.js'
 
 interface Ports {
   readonly store: Store
-  readonly engine: Engine
+  readonly engines: Engines
   readonly clock: Clock
   readonly log: (line: string) => void
 }
@@ -95,8 +95,8 @@ export class RunEndings {
   }
 
   private async keep(run: RunRecord, results: Results, hasProblem: boolean): Promise<void> {
-    const { store, engine, log } = this.ports
-    Object.assign(run, describeResults(run, results, { isSynthetic: engine.synthetic, hasProblem }))
+    const { store, engines, log } = this.ports
+    Object.assign(run, describeResults(run, results, { isSynthetic: engines.synthetic, hasProblem }))
     delete run.unmerged
     await store
       .discardNodes(run.id)

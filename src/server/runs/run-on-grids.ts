@@ -2,8 +2,9 @@ import { constants } from 'node:fs'
 import { copyFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { makeFolder } from '../../files/make-folder.js'
-import type { Engine, NodeOutcome } from '../engines/engine.js'
+import type { NodeOutcome, PreparedPlan } from '../engines/engine.js'
 import { messageOf } from '../errors.js'
+import type { LoadNode } from '../nodes/load-node.js'
 import type { Grids } from './grids.js'
 import type { Interruption } from './interruption.js'
 import type { GridRecord, RunRecord } from '../store/records.js'
@@ -13,13 +14,16 @@ import type { Store } from '../store/store.js'
 interface Ports {
   readonly store: Store
   readonly grids: Grids
-  readonly engine: Engine
+  readonly node: LoadNode
   readonly log: (line: string) => void
 }
 
 interface NodeWork {
   readonly run: RunRecord
+  readonly plan: PreparedPlan
   readonly grid: GridRecord
+  /** Among the grids of the run. */
+  readonly gridIndex: number
   readonly index: number
   /** Among all nodes of the run. */
   readonly ordinal: number
@@ -40,15 +44,15 @@ export interface NodeEnd {
 /** Runs the plan on every node of every grid until the node, the grid or the run ends. Returns when all have ended. */
 export async function runOnGrids(
   ports: Ports,
-  work: { run: RunRecord; grids: readonly GridRecord[]; signal: AbortSignal }
+  work: { run: RunRecord; plan: PreparedPlan; grids: readonly GridRecord[]; signal: AbortSignal }
 ): Promise<NodeEnd[]> {
-  const { run, signal } = work
-  const ofGrids = work.grids.map((grid, place) => {
-    const before = work.grids.slice(0, place).reduce((sum, { spec }) => sum + spec.instanceQuantity, 0)
+  const { run, plan, signal } = work
+  const ofGrids = work.grids.map((grid, gridIndex) => {
+    const before = work.grids.slice(0, gridIndex).reduce((sum, { spec }) => sum + spec.instanceQuantity, 0)
     // The reason is that of the first signal to abort.
     const either = AbortSignal.any([signal, ports.grids.endSignal(grid)])
     const nodes = shareThreads(grid.spec, run.request.threads).map((threads, index) =>
-      endNode(ports, { run, grid, index, ordinal: before + index, threads }, either)
+      endNode(ports, { run, plan, grid, gridIndex, index, ordinal: before + index, threads }, either)
     )
     return ports.grids.follow(grid, Promise.all(nodes))
   })
@@ -70,7 +74,7 @@ async function endNode(ports: Ports, work: NodeWork, signal: AbortSignal): Promi
 }
 
 async function runNode(ports: Ports, work: NodeWork, signal: AbortSignal): Promise<NodeOutcome> {
-  const { run, grid, index, ordinal, threads } = work
+  const { run, grid, index, threads } = work
   const nodeName = `${grid.spec.region} ${grid.id.slice(0, 6)} node ${index + 1}`
   if (threads === 0) {
     ports.log(`${nodeName}: no threads left for it, so it stays idle`)
@@ -82,8 +86,13 @@ async function runNode(ports: Ports, work: NodeWork, signal: AbortSignal): Promi
   if (signal.aborted) return { problem: null }
   const { rampupSec, durationSec, hosts, properties } = run.request
   const planFile = join(workDir, run.files[0]?.name ?? '')
-  return ports.engine.runNode(
-    { planFile, samplesFile, logFile, ordinal, nodeName, threads, rampupSec, durationSec, hosts, properties },
+  return work.plan.runNode(
+    {
+      node: ports.node,
+      place: { region: grid.spec.region, gridIndex: work.gridIndex, nodeIndex: index, ordinal: work.ordinal },
+      ...{ planFile, samplesFile, logFile, nodeName },
+      ...{ threads, rampupSec, durationSec, hosts, properties }
+    },
     signal
   )
 }

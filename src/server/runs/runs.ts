@@ -1,15 +1,15 @@
 import { constants } from 'node:fs'
 import { copyFile, mkdir, rename, rm } from 'node:fs/promises'
-import { join } from 'node:path'
 import { makeFolder } from '../../files/make-folder.js'
 import type { Clock } from '../clock.js'
-import type { Engine } from '../engines/engine.js'
+import type { PreparedPlan } from '../engines/engine.js'
+import type { Engines } from '../engines/engines.js'
 import { messageOf, RequestError } from '../errors.js'
+import type { LoadNode } from '../nodes/load-node.js'
 import type { Grids } from './grids.js'
 import { Interruption } from './interruption.js'
 import {
   type FileRecord,
-  type GridRecord,
   hasEnded,
   type RunRecord,
   type RunRequest,
@@ -27,7 +27,8 @@ interface Execution {
 interface Ports {
   readonly store: Store
   readonly grids: Grids
-  readonly engine: Engine
+  readonly engines: Engines
+  readonly node: LoadNode
   readonly clock: Clock
   readonly log: (line: string) => void
 }
@@ -54,7 +55,7 @@ export class Runs {
   }): Promise<RunRecord> {
     this.requireStarted(wish.grids)
     const id = createId()
-    await this.inNewFolder(id, () => rename(wish.uploadDir, join(this.ports.store.runDir(id), 'files')))
+    await this.inNewFolder(id, () => rename(wish.uploadDir, this.ports.store.uploadDir(id)))
     return this.begin({ id, ...wish })
   }
 
@@ -68,7 +69,7 @@ export class Runs {
     const id = createId()
     const { store } = this.ports
     await this.inNewFolder(id, async () => {
-      await mkdir(join(store.runDir(id), 'files'))
+      await mkdir(store.uploadDir(id))
       for (const { name } of previous.files)
         await copyFile(
           store.uploadedFile(previous.id, name),
@@ -193,11 +194,13 @@ export class Runs {
     const findings = { problems: [] as string[], losses: [] as string[] }
     let nodes: NodeEnd[] = []
     try {
-      await this.startGrids(run, grids, signal)
-      if (!signal.aborted) {
+      const plan = await this.prepare(run, signal)
+      if (plan !== undefined) {
+        run.toolVersion = plan.version
+        for (const grid of grids) if (grid.status === 'starting') this.ports.grids.start(grid)
         run.startedMs = this.ports.clock.now()
         this.move(run, 'running')
-        nodes = await runOnGrids(this.ports, { run, grids, signal })
+        nodes = await runOnGrids(this.ports, { run, plan, grids, signal })
       }
     } catch (thrown) {
       findings.problems.push(messageOf(thrown))
@@ -211,15 +214,18 @@ export class Runs {
     await this.endings.conclude(run, { ...findings, nodes, endedMs })
   }
 
-  private async startGrids(run: RunRecord, grids: readonly GridRecord[], signal: AbortSignal): Promise<void> {
-    const ready = this.ports.engine.prepare().then(async (version) => {
-      run.toolVersion = version
-      await Promise.all(
-        grids.filter((grid) => grid.status === 'starting').map((grid) => this.ports.grids.start(grid))
-      )
+  /** Installs the tool and compiles the plan; undefined if the run was stopped meanwhile, which does not wait for it. */
+  private async prepare(run: RunRecord, signal: AbortSignal): Promise<PreparedPlan | undefined> {
+    const { store, engines } = this.ports
+    const plan = engines.of(run.request.tool).prepare({
+      ...run.request,
+      fileNames: run.files.map(({ name }) => name),
+      uploadDir: store.uploadDir(run.id),
+      buildDir: store.buildDir(run.id),
+      signal
     })
-    // A stop does not wait for an installation.
-    await Promise.race([ready, aborted(signal)])
+    const ready = await Promise.race([plan, aborted(signal)])
+    return signal.aborted ? undefined : (ready ?? undefined)
   }
 
   private move(run: RunRecord, status: RunRecord['status']): void {

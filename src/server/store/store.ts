@@ -89,8 +89,18 @@ export class Store {
     return join(this.dataDir, 'runs', runId)
   }
 
+  /** Where a run's uploaded files are. */
+  uploadDir(runId: string): string {
+    return join(this.runDir(runId), 'files')
+  }
+
+  /** For what a run's plan is compiled to. */
+  buildDir(runId: string): string {
+    return join(this.runDir(runId), 'build')
+  }
+
   uploadedFile(runId: string, name: string): string {
-    return join(this.runDir(runId), 'files', name)
+    return join(this.uploadDir(runId), name)
   }
 
   /** The working folder of a run's nodes; removed when the run has ended. */

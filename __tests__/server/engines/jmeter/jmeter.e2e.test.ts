@@ -34,7 +34,7 @@ describeWithJava(`real JMeter${hasJava ? '' : ' (skipped: there is no java on th
   let shop: Shop
 
   beforeAll(async () => {
-    service = await services.start({ engine: 'jmeter' })
+    service = await services.start({ engine: 'real' })
     // A grid has started once JMeter is there, which takes minutes the first time.
     const parts = SPEC.map(([key, value]): FormPart => [`grid[${key}]`, value])
     const { uuid } = (await postForm(service, '/grids', parts)).json
@@ -78,7 +78,7 @@ describeWithJava(`real JMeter${hasJava ? '' : ' (skipped: there is no java on th
   test(
     'the page of a run shows what JMeter has written while it goes on',
     async () => {
-      const watched = await services.start({ ...WITH_PAGES, engine: 'jmeter' })
+      const watched = await services.start({ ...WITH_PAGES, engine: 'real' })
       const cookie = await visit(watched)
       const fields = { ...atShop(), threads: '8', duration: '60' }
       const id = await createRun(watched, formOf(fields, specFields({ instance_quantity: '2' })))

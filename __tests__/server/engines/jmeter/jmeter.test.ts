@@ -49,7 +49,7 @@ async function runStandIn(
     'echo "summary = 1"; echo "WARN StatusConsoleListener The use of package scanning to locate plugins is deprecated"'
   ])
   const service = await services.start({
-    engine: 'jmeter',
+    engine: 'real',
     env: { PATH: process.env.PATH, ...env, JMETER_HOME: home }
   })
   const run = await finishRun(service, form)
@@ -59,7 +59,7 @@ async function runStandIn(
 /** A service whose tool is a stand-in that runs these lines. */
 function startStandIn(lines: readonly string[]): ReturnType<typeof services.start> {
   const home = writeJMeter(folders.create(), lines)
-  return services.start({ engine: 'jmeter', env: { PATH: process.env.PATH, JMETER_HOME: home } })
+  return services.start({ engine: 'real', env: { PATH: process.env.PATH, JMETER_HOME: home } })
 }
 
 /** A shell command that writes one line into the tool's own log. */
@@ -196,7 +196,7 @@ describe('what JMeter is given', () => {
         .map((path) => relative(process.cwd(), path))
         .join(':')
     )
-    const service = await services.start({ engine: 'jmeter', env: { PATH, JMETER_HOME, JAVA_HOME } })
+    const service = await services.start({ engine: 'real', env: { PATH, JMETER_HOME, JAVA_HOME } })
     expect((await finishRun(service)).json).toMatchObject({ status: 'finished', tool: 'jmeter-9.8.7' })
     const lines = readFileSync(join(dir, 'environment'), 'utf8').split('\n')
     expect(lines).toEqual(
@@ -332,7 +332,7 @@ describe('how JMeter ends', () => {
       `if mkdir '${dir}/first' 2>/dev/null; then echo "An error occurred: out of luck"; exit 3; fi`
     ])
     const service = await services.start({
-      engine: 'jmeter',
+      engine: 'real',
       env: { PATH: process.env.PATH, JMETER_HOME: home }
     })
     const run = await finishRun(service, runForm({}, specFields({ instance_quantity: '2' })))
@@ -372,7 +372,7 @@ describe('how JMeter ends', () => {
 
   test('it cannot be found: problem, with what to do', async () => {
     const env = { PATH: process.env.PATH, JMETER_HOME: folders.create() }
-    const service = await services.start({ engine: 'jmeter', env })
+    const service = await services.start({ engine: 'real', env })
     const run = await finishRun(service)
     expect(run.json.status).toBe('problem')
     expect(run.json.remote_errors).toContain('there is no bin/jmeter in it')
@@ -450,7 +450,7 @@ describe('while JMeter is being looked for', () => {
   const startSlow = async (): Promise<Awaited<ReturnType<typeof services.start>>> => {
     const home = folders.create()
     writeScript(join(home, 'bin', 'jmeter'), ['sleep 600'])
-    return services.start({ engine: 'jmeter', env: { PATH: process.env.PATH, JMETER_HOME: home } })
+    return services.start({ engine: 'real', env: { PATH: process.env.PATH, JMETER_HOME: home } })
   }
 
   test('a run can be stopped, and the service closed', async () => {
@@ -473,7 +473,7 @@ describe('while JMeter is being looked for', () => {
 
   test('a grid whose tool is not available is stopped, and the log says why', async () => {
     const env = { PATH: process.env.PATH, JMETER_HOME: folders.create() }
-    const service = await services.start({ engine: 'jmeter', env })
+    const service = await services.start({ engine: 'real', env })
     const parts = SPEC.map(([key, value]): FormPart => [`grid[${key}]`, value])
     const { uuid } = (await postForm(service, '/grids', parts)).json
     await waitForStatus(service, `/grids/${uuid}`, ['stopped'])

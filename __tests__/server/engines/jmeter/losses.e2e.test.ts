@@ -23,7 +23,7 @@ describeWithJMeter(`what real JMeter leaves out with exit code 0${jmeterNote}`, 
   const good = plans.group('good', [plans.sample('fine')])
 
   beforeAll(async () => {
-    service = await services.start({ engine: 'jmeter' })
+    service = await services.start({ engine: 'real' })
     // Installs JMeter if there is none.
     await finishRun(service, runForm({}, specFields(), plans.makePlan(good)))
   }, INSTALL_MS)
@@ -228,7 +228,7 @@ describeWithJMeter(`what real JMeter leaves out with exit code 0${jmeterNote}`, 
     'memory that runs out',
     async () => {
       const small = await services.start({
-        engine: 'jmeter',
+        engine: 'real',
         env: { ...process.env, HEAP: '-Xms96m -Xmx96m' }
       })
       const hoard = 'def all = []; while (true) all.add(new byte[20000000])'
@@ -285,7 +285,7 @@ describeWithJMeter(`what real JMeter leaves out with exit code 0${jmeterNote}`, 
   test(
     'a slow plan is seen while it runs, and a stop keeps whole rows',
     async () => {
-      const watched = await services.start({ ...WITH_PAGES, engine: 'jmeter' })
+      const watched = await services.start({ ...WITH_PAGES, engine: 'real' })
       const cookie = await visit(watched)
       // Far less than JMeter's own buffer holds, and then nothing for a long time.
       const samples = [plans.sample('quick'), plans.sample('endless', [], 600_000)]

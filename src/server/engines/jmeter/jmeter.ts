@@ -62,8 +62,12 @@ export function createJMeterEngine(ports: InstallPorts): Engine {
   return {
     tools: ['jmeter'],
     synthetic: false,
-    prepare: async () => (await find()).version,
-    runNode: async (order, signal) => runJMeter(await find(), { order, signal, ports })
+    refuse: () => [],
+    prepare: async () => {
+      const jmeter = await find()
+      const { version } = jmeter
+      return { version, runNode: (order, signal) => runJMeter(jmeter, { order, signal, ports }) }
+    }
   }
 }
 
@@ -114,7 +118,7 @@ async function runProcess(
   const words: string[] = []
   const secrets = secretValues(order.properties)
   const said = { isDiskFull: false, isEnded: false }
-  const exit = await ports.processes.run(
+  const exit = await order.node.run(
     {
       file: jmeter.file,
       args: [...jmeter.args, ...jmeterArguments(order)],
