@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { describe, expect, test } from '@jest/globals'
 import { createScanner } from '../../../src/results/scan/scanner.js'
-import { makeSampleCsv, measure, scanText } from '../../support/data/sample-csv.js'
+import { makeSampleCsv, measure, scanText, snapshot } from '../../support/data/sample-csv.js'
 import { mutateBytes } from '../../support/data/mutate-bytes.js'
 import { makeRandom } from '../../support/data/seeded-random.js'
 
@@ -252,4 +252,25 @@ describe('mutated bytes', () => {
     }
     return rows
   }
+})
+
+describe('rows that are part of a step', () => {
+  const header = 'timeStamp,elapsed,label,success,allThreads,partOf'
+  const step = (i: number): string => `${1000 + i * 10},${100 + (i % 7)},home,${i % 5 > 0},2,\n`
+  const part = (i: number): string => `${1000 + i * 10},${9000 + i},home [load],true,2,home\n`
+
+  // A large file would be read by the kernel, which does not know the column.
+  test.each([3, 20_000])('count for their own label and nothing else: %s steps', (steps) => {
+    const rows = Array.from({ length: steps }, (_, i) => step(i) + part(i)).join('')
+    const alone = measure(`${header}\n${Array.from({ length: steps }, (_, i) => step(i)).join('')}`)
+    const both = measure(`${header}\n${rows}`)
+    const shown = snapshot(both)
+    const expected = snapshot(alone)
+    const [overall, home, , ofGrid] = shown.figures
+    expect([overall, home, ofGrid]).toEqual(expected.figures)
+    expect(shown.series).toEqual(expected.series)
+    const ofParts = both.figures({ label: 'home [load]' })
+    expect(ofParts).toMatchObject({ samples: steps, failures: 0, minMs: 9000, maxMs: 9000 + steps - 1 })
+    expect(both.labels).toEqual(['home', 'home [load]'])
+  })
 })

@@ -23,6 +23,8 @@ export interface SampleColumns {
   readonly sampleCount: number
   readonly hostname: number
   readonly latency: number
+  /** The step whose time a row is part of, as the load time of its page is; such a row counts for its own label only. */
+  readonly partOf: number
 }
 
 export interface TidyColumns {
@@ -89,7 +91,8 @@ export function readHeader(line: Uint8Array): Layout {
       idleTime: find('idletime'),
       sampleCount: find('samplecount'),
       hostname: find('hostname'),
-      latency: find('latency')
+      latency: find('latency'),
+      partOf: find('partof')
     }
     if (isSamples(samples)) return { ...dialect, shape: 'samples', at: samples }
   }

@@ -255,6 +255,8 @@ export class ByteScanner {
   #startKernel(): void {
     this.#kernelFrom = Infinity
     if (this.#layout?.shape !== 'samples') return
+    // It does not look at the column, and such files are small: they come from browsers.
+    if (this.#layout.at.partOf >= 0) return
     if (this.#reader instanceof SampleReader && this.#reader.hasTransactions) return
     const kernel = RowKernel.make(this.#layout)
     if (kernel === undefined) return

@@ -8,7 +8,7 @@ import {
   readControllerMessage,
   type ControllerMessage
 } from '../transactions/transaction-row.js'
-import { SampleTally } from './sample-tally.js'
+import { type PartDescription, SampleTally } from './sample-tally.js'
 import { CELLS_A_LABEL, type SamplePart } from '../counts/scan-result.js'
 import { ThreadTable } from '../transactions/thread-table.js'
 import { TransactionTally, type OtherRows } from './transaction-tally.js'
@@ -48,6 +48,8 @@ export class SampleReader {
   readonly #labels = new LabelTable()
   readonly #requests = new SampleTally()
   readonly #transactions = new TransactionTally()
+  /** Rows that are part of another one. */
+  readonly #parts = new SampleTally()
   readonly #threads: ThreadTable
   readonly #values: Values = { elapsedMs: -1, startMs: -1, outcome: 0, threads: -1 }
   readonly #error: ErrorFields = {
@@ -99,7 +101,8 @@ export class SampleReader {
     const label = this.#at.label < 0 ? 0 : this.#labelOf(row, this.#at.label)
     if (label < 0)
       this.#problems.add(this.rows, `there are more than ${this.#labels.size} different labels before it`)
-    if (message === undefined) this.#takeRequest(row, Math.max(0, label))
+    if (this.#isPart(row)) this.#takePart(row, Math.max(0, label))
+    else if (message === undefined) this.#takeRequest(row, Math.max(0, label))
     else this.#takeTransaction(row, Math.max(0, label), message)
     return label < 0 ? undefined : label
   }
@@ -144,7 +147,8 @@ export class SampleReader {
       hasTimes: at.timeStamp >= 0
     }
     const requests = this.#requests.toPart({ ...description, counts: true }, this.#kernel)
-    return [requests, ...this.#transactions.toParts(description, this.#otherRows)]
+    const transactions = this.#transactions.toParts(description, this.#otherRows)
+    return [requests, ...transactions, ...this.#partsOfSteps(description)]
   }
 
   /** Problems of the rows as a whole. */
@@ -179,6 +183,24 @@ export class SampleReader {
     this.#earlyRows++
     // It may precede a transaction that counts.
     if (message === undefined && this.#isFollowing) this.#follow(row)
+  }
+
+  /** The run lasts as long as its steps. */
+  #partsOfSteps(description: Omit<PartDescription, 'counts'>): SamplePart[] {
+    if (this.#parts.isEmpty) return []
+    const part = this.#parts.toPart({ ...description, counts: false })
+    return [{ ...part, startMs: Infinity, endMs: -Infinity }]
+  }
+
+  #isPart({ starts, ends }: Row): boolean {
+    const { partOf } = this.#at
+    return partOf >= 0 && starts[partOf] !== ends[partOf]
+  }
+
+  #takePart(row: Row, label: number): void {
+    const { elapsedMs, startMs, outcome, threads } = this.#values
+    this.#parts.add(label * CELLS_A_LABEL + outcome, elapsedMs, startMs, threads)
+    if (outcome === 1) this.#parts.errors.add(label, findError(row, this.#at, this.#error))
   }
 
   #takeRequest(row: Row, label: number): void {
