@@ -346,6 +346,13 @@ describe('load that was requested and not reached', () => {
     ).toHaveLength(count)
   })
 
+  test.each([
+    ['gatling', ' (in Gatling: Integer.getInteger("threads", 1)), and'],
+    ['service-chrome', 'from the settings, and']
+  ])('%s: what to check is said in the language of the plan', (tool, words) => {
+    expect(warningsOf({ tool, threads: 50, ...specification() })).toEqual([expect.stringContaining(words)])
+  })
+
   test('threads that were not active at once may have had their turn one after the other, where there are samples enough', () => {
     const settings = { threads: 50, ...specification() }
     const grids = [makeGridResult({ nodeCount: 1 })]

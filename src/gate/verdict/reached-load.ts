@@ -99,8 +99,7 @@ function shortOfThreads(load: Load): string[] {
   const factor = isOneCount ? 1 : mostNodes(load)
   if (reached * factor >= requested * LEAST_SHARE) return []
   const reachedOf = `The load reached ${count(reached)} of the ${count(requested)} requested. `
-  const check =
-    'heck that the plan takes its threads from the settings (in JMeter: ${__P(threads,1)}), and that every node took part.'
+  const check = `heck that the plan takes its threads from the settings${howToTake(load)}, and that every node took part.`
   // CSVs contain the number of threads active at a time, not in total: with fewer samples than threads, some never show up.
   const samples = load.collection.measurements?.figures({})?.samples ?? 0
   if (samples < requested * LEAST_SHARE) return [`${reachedOf}C${check}`]
@@ -108,6 +107,14 @@ function shortOfThreads(load: Load): string[] {
     `${reachedOf}That many were active at the same time, which is normal where threads end before the last ones start, ` +
       `as in one short pass with a ramp-up. Otherwise c${check}`
   ]
+}
+
+/** In the language of the plan. */
+function howToTake({ settings, run }: Load): string {
+  const tool = settings.origin.kind === 'files' ? settings.tool : (run.tool ?? '')
+  if (tool.startsWith('jmeter')) return ' (in JMeter: ${__P(threads,1)})'
+  if (tool.startsWith('gatling')) return ' (in Gatling: Integer.getInteger("threads", 1))'
+  return ''
 }
 
 /** `threads` is per grid for on-demand grids, and per node for hosted ones. */
