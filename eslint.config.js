@@ -136,6 +136,7 @@ export default tseslint.config(
         process: 'readonly',
         console: 'readonly',
         performance: 'readonly',
+        AbortController: 'readonly',
         Buffer: 'readonly',
         URL: 'readonly'
       }

@@ -18,19 +18,13 @@ const ALLOWED = new Set([
   'SSL_CERT_DIR'
 ])
 
+const PROXIES = ['http_proxy', 'https_proxy', 'no_proxy', 'HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY']
+
 /** Maven also needs access to its repositories; it runs no plan. */
-const ALLOWED_FOR_MAVEN = new Set([
-  'MAVEN_OPTS',
-  'MAVEN_ARGS',
-  'M2_HOME',
-  'JAVA_TOOL_OPTIONS',
-  'http_proxy',
-  'https_proxy',
-  'no_proxy',
-  'HTTP_PROXY',
-  'HTTPS_PROXY',
-  'NO_PROXY'
-])
+const ALLOWED_FOR_MAVEN = new Set(['MAVEN_OPTS', 'MAVEN_ARGS', 'M2_HOME', 'JAVA_TOOL_OPTIONS', ...PROXIES])
+
+/** So does npm; its settings may refer to a token by one of these names. It runs no script of a package. */
+const ALLOWED_FOR_NPM = new Set([...PROXIES, 'NODE_EXTRA_CA_CERTS', 'NODE_AUTH_TOKEN', 'NPM_TOKEN'])
 
 export function toolEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return withAbsolutePaths(pick(env, (name) => ALLOWED.has(name) || name.startsWith('LC_')))
@@ -49,6 +43,11 @@ function withAbsolutePaths(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
 
 export function mavenEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return { ...toolEnvironment(env), ...pick(env, (name) => ALLOWED_FOR_MAVEN.has(name)) }
+}
+
+export function npmEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const allows = (name: string): boolean => ALLOWED_FOR_NPM.has(name) || /^npm_config_/i.test(name)
+  return { ...toolEnvironment(env), ...pick(env, allows) }
 }
 
 function pick(env: NodeJS.ProcessEnv, allows: (name: string) => boolean): NodeJS.ProcessEnv {

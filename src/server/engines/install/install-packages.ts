@@ -1,0 +1,101 @@
+import { copyFile, readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { ToolError } from '../../errors.js'
+import { npmEnvironment } from '../tool-environment.js'
+import { cacheFolder } from './cache-folder.js'
+import { TOOLS_CACHE } from './install-jars.js'
+import { installOnce } from './install-once.js'
+import type { InstallPorts } from './install-ports.js'
+import { fingerprint } from './jar-list.js'
+import { findOnPath } from './on-path.js'
+import { packageFile } from './package-file.js'
+import { reportProgress } from './progress.js'
+import { runToEnd } from './run-to-end.js'
+
+/** npm packages that are installed together; the paths are within this package. */
+export interface PackageLock {
+  readonly name: string
+  readonly packageJson: string
+  /** With an integrity hash for every package. */
+  readonly packageLock: string
+}
+
+interface LockedPackage {
+  readonly optional?: boolean
+  readonly os?: readonly string[]
+  readonly cpu?: readonly string[]
+}
+
+const SHOWN_LINES = 5
+
+/** Returns a folder with a `node_modules` as locked, which is installed if it is not there yet. No script of a package runs. */
+export async function installPackages(lock: PackageLock, ports: InstallPorts): Promise<string> {
+  const { name: what } = lock
+  const text = await readFile(packageFile(lock.packageLock), 'utf8')
+  // The platform too: some packages are binaries, and a cache may be shared.
+  const key = fingerprint([text, process.platform, process.arch])
+  return installOnce(
+    {
+      what,
+      cache: cacheFolder(TOOLS_CACHE, ports.env),
+      name: `${what}-${key}`,
+      install: async ({ home }) => {
+        const npm = await requireNpm(ports, what)
+        ports.log(`Installing ${what} with npm, once`)
+        await copyFile(packageFile(lock.packageJson), join(home, 'package.json'))
+        await copyFile(packageFile(lock.packageLock), join(home, 'package-lock.json'))
+        await runNpm(npm, { what, home }, ports)
+        await checkPackages(what, home, text)
+        ports.log(`${what} is installed`)
+      }
+    },
+    ports
+  )
+}
+
+async function requireNpm(ports: Pick<InstallPorts, 'env'>, what: string): Promise<string> {
+  const npm = await findOnPath('npm', ports.env)
+  if (npm !== undefined) return npm
+  throw new ToolError(
+    `${what} is not installed, and installing it needs npm, but there is no npm on the PATH: install Node with npm (actions/setup-node in a workflow)`
+  )
+}
+
+async function runNpm(
+  npm: string,
+  { what, home }: { what: string; home: string },
+  ports: InstallPorts
+): Promise<void> {
+  const stopProgress = reportProgress(ports, (seconds) => `Installing ${what}: npm has run for ${seconds} s`)
+  const args = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--omit=dev', '--include=optional']
+  const { code, lines } = await runToEnd(
+    { file: npm, args, cwd: home, env: npmEnvironment(ports.env) },
+    ports
+  ).finally(stopProgress)
+  ports.signal.throwIfAborted()
+  if (code === 0) return
+  const errors = lines.filter((line) => /^npm (error|ERR!)/.test(line))
+  const why = (errors.length > 0 ? errors.slice(0, SHOWN_LINES) : lines.slice(-SHOWN_LINES)).join('\n')
+  throw new ToolError(
+    `npm could not install ${what}: it exited with ${code}: ${why}. Check the network, and the registry and proxy in npm's settings`
+  )
+}
+
+/** npm takes an optional package that it could not download for one that is not needed; here those of this platform are. */
+async function checkPackages(what: string, home: string, lockText: string): Promise<void> {
+  const { packages } = JSON.parse(lockText) as { packages: Record<string, LockedPackage> }
+  const needed = Object.entries(packages).filter(([path, locked]) => path !== '' && isForThisPlatform(locked))
+  for (const [path] of needed) {
+    const found = await stat(join(home, path, 'package.json')).catch(() => undefined)
+    if (found === undefined)
+      throw new ToolError(
+        `npm installed ${what} without ${path.replace(/^node_modules\//, '')}: does npm's registry have it?`
+      )
+  }
+}
+
+function isForThisPlatform({ optional, os, cpu }: LockedPackage): boolean {
+  // Without a platform an optional package is one that may be missing anywhere.
+  if (optional === true && os === undefined && cpu === undefined) return false
+  return (os?.includes(process.platform) ?? true) && (cpu?.includes(process.arch) ?? true)
+}

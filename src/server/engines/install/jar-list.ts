@@ -1,0 +1,37 @@
+import { createHash } from 'node:crypto'
+
+/** Jars that belong together: a tool with everything it needs. */
+export interface JarList {
+  /** With the version, such as `gatling-3.15.1`. */
+  readonly name: string
+  /** `group:artifact:version sha256`, or `group:artifact:extension:classifier:version sha256`. */
+  readonly jars: readonly string[]
+}
+
+export interface Jar {
+  /** As Maven reads them. */
+  readonly coordinates: string
+  readonly sha256: string
+  readonly fileName: string
+  /** Where it lies in a Maven repository. */
+  readonly repositoryFolder: string
+}
+
+export function readJar(line: string): Jar {
+  const [coordinates = '', sha256 = ''] = line.split(' ')
+  const [group = '', artifact = '', ...rest] = coordinates.split(':')
+  const version = rest.at(-1) ?? ''
+  const [extension = 'jar', classifier] = rest.slice(0, -1)
+  const suffix = classifier === undefined ? '' : `-${classifier}`
+  return {
+    coordinates,
+    sha256,
+    fileName: `${artifact}-${version}${suffix}.${extension}`,
+    repositoryFolder: [...group.split('.'), artifact, version].join('/')
+  }
+}
+
+/** Changes with any jar of the list, so that a folder named by it never holds another list's jars. */
+export function fingerprint(lines: readonly string[]): string {
+  return createHash('sha256').update(lines.join('\n')).digest('hex').slice(0, 12)
+}
