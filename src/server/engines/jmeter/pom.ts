@@ -1,6 +1,6 @@
 /** The JMeter version to install if there is none; with the revision it names the folder of the cached copy. */
 export const JMETER_VERSION = '5.6.3'
-export const INSTALL_REVISION = 1
+export const INSTALL_REVISION = 2
 
 /** Every module of the real distribution. */
 const MODULES = [
@@ -24,10 +24,7 @@ const MODULES = [
 ]
 
 /** Not a library: its `bin` holds the properties and templates that JMeter reads. */
-const CONFIG_MODULE = 'ApacheJMeter_config'
-
-/** The jars, by module, that an installation must have. */
-export const REQUIRED_JARS = MODULES.map((module) => `${module}-${JMETER_VERSION}.jar`)
+export const CONFIG_MODULE = 'ApacheJMeter_config'
 
 const dependencyOf = (module: string): string => `
     <dependency>
@@ -37,7 +34,7 @@ const dependencyOf = (module: string): string => `
     </dependency>`
 
 /**
- * Copies the jars to `jars` and the configuration to `home/bin`. Imports JMeter's own list of third-party versions:
+ * Copies the jars to `loadgate.jars` and the configuration to `bin` in `loadgate.home`. Imports JMeter's own list of third-party versions:
  * otherwise Maven would choose other versions than the distribution has.
  */
 export const JMETER_POM = `<?xml version="1.0" encoding="UTF-8"?>
@@ -74,7 +71,7 @@ export const JMETER_POM = `<?xml version="1.0" encoding="UTF-8"?>
             <configuration>
               <includeScope>runtime</includeScope>
               <excludeArtifactIds>${CONFIG_MODULE}</excludeArtifactIds>
-              <outputDirectory>\${project.basedir}/jars</outputDirectory>
+              <outputDirectory>\${loadgate.jars}</outputDirectory>
             </configuration>
           </execution>
           <execution>
@@ -84,7 +81,7 @@ export const JMETER_POM = `<?xml version="1.0" encoding="UTF-8"?>
             <configuration>
               <includeArtifactIds>${CONFIG_MODULE}</includeArtifactIds>
               <includes>bin/**</includes>
-              <outputDirectory>\${project.basedir}/home</outputDirectory>
+              <outputDirectory>\${loadgate.home}</outputDirectory>
               <markersDirectory>\${project.basedir}/markers</markersDirectory>
             </configuration>
           </execution>
