@@ -82,11 +82,12 @@ const ports: CommandPorts = {
   findFiles: createFindFiles,
   hasJava: () => new Promise((done) => execFile(java, ['-version'], (error) => done(error === null))),
   startShop: async (slow) => (await import('./server/demo-shop.js')).startShop({ slow }),
-  startLocalService: async ({ dataDir, rehearse, serviceName, onProcessGroup, log }) => {
+  startLocalService: async ({ dataDir, rehearse, serviceName, onProcessGroup, log, progress }) => {
     const service = await startService({
       dataDir,
       engine: rehearse ? 'rehearsal' : 'real',
       log,
+      progress,
       onProcess: onProcessGroup,
       ...(serviceName !== undefined && { serviceName })
     })

@@ -52,6 +52,25 @@ describe('a bar on a terminal', () => {
     expect(page.text).toBe(text)
   })
 
+  test('gives its place to a note, and takes it back', () => {
+    bar.note('Installing: 1 of 3')
+    expect(lastLine()).toBe('Installing: 1 of 3')
+    bar.show({ status: 'queued', elapsedMs: 2000, durationMs: undefined })
+    bar.note('Installing: 2 of 3')
+    jest.advanceTimersByTime(200)
+    expect(lastLine()).toBe('Installing: 2 of 3')
+    bar.above(() => page.write('a line\n'))
+    expect(page.text).toMatch(/\r\u001b\[2Ka line\n\r\u001b\[2KInstalling: 2 of 3$/)
+    bar.note(undefined)
+    expect(lastLine()).toBe('queued · 2 s')
+  })
+
+  test('leaves nothing of a note that ends before there is a bar', () => {
+    bar.note('Installing: 1 of 3')
+    bar.note(undefined)
+    expect(lastLine()).toBe('')
+  })
+
   test('is never wider than the terminal, because a line that wraps cannot be erased', () => {
     page.columns = 20
     bar.show({ status: 'running', elapsedMs: 2000, durationMs: 60_000 })

@@ -37,6 +37,8 @@ export interface ServiceOptions {
   readonly seed?: number
   /** Receives single lines, including the tools' output: untrusted, so whoever shows them must escape them. */
   readonly log: (line: string) => void
+  /** Shows how far an installation is, on a terminal: a line in place of the one before, or none. Untrusted as well. */
+  readonly progress?: ((line: string | undefined) => void) | undefined
   /** The service's own word (its brand), if its identifiers contain one. */
   readonly serviceName?: string
   /** Called for every process group as it starts, so that it can be ended if this process is killed. */
@@ -146,7 +148,7 @@ function createEngines(
   const { clock, log, processes, signal } = parts
   if (options.engine === 'rehearsal')
     return new Engines([createRehearsalEngine({ seed: options.seed ?? 1, clock })])
-  const ports = { env: options.env ?? process.env, processes, signal, log }
+  const ports = { env: options.env ?? process.env, processes, signal, log, progress: options.progress }
   return new Engines([createJMeterEngine(ports)])
 }
 

@@ -33,7 +33,13 @@ export interface GateCommandPorts {
   readonly platform: string
   findFiles(workspace: string): FindFiles
   startLocalService(
-    request: LocalServiceRequest & { dataDir: string; rehearse: boolean; log: (line: string) => void }
+    request: LocalServiceRequest & {
+      dataDir: string
+      rehearse: boolean
+      log: (line: string) => void
+      /** Shows a line in place of the one before, on a terminal. */
+      progress: ((line: string | undefined) => void) | undefined
+    }
   ): Promise<LocalService>
 }
 
@@ -138,7 +144,8 @@ export async function runGateCommand(args: Arguments, ports: GateCommandPorts): 
         ...request,
         dataDir: join(scratchDir, 'service'),
         rehearse: args.has('rehearse'),
-        log: (line) => log.info(line)
+        log: (line) => log.info(line),
+        progress: bar && ((line) => bar.note(line === undefined ? undefined : strike(plain(line))))
       })
   }
   const outcome = await runGate(gatePorts, settings).finally(() => bar?.end())

@@ -12,6 +12,7 @@ export class ProgressBar {
   readonly #now: () => number
   #timer: NodeJS.Timeout | undefined
   #latest: (Progress & { readonly atMs: number }) | undefined
+  #note: string | undefined
 
   constructor(stream: Stream, now: () => number = Date.now) {
     this.#stream = stream
@@ -24,9 +25,16 @@ export class ProgressBar {
     this.#draw()
   }
 
+  /** Shows a line in place of the bar, until it is called without one. */
+  note(line: string | undefined): void {
+    if (this.#note !== undefined && line === undefined) this.#stream.write(CLEAR_LINE)
+    this.#note = line
+    this.#draw()
+  }
+
   /** Writes something above the bar. */
   above(write: () => void): void {
-    if (this.#latest !== undefined) this.#stream.write(CLEAR_LINE)
+    if (this.#isShown()) this.#stream.write(CLEAR_LINE)
     write()
     this.#draw()
   }
@@ -34,17 +42,27 @@ export class ProgressBar {
   end(): void {
     clearInterval(this.#timer)
     this.#timer = undefined
-    if (this.#latest !== undefined) this.#stream.write(CLEAR_LINE)
+    if (this.#isShown()) this.#stream.write(CLEAR_LINE)
     this.#latest = undefined
+    this.#note = undefined
+  }
+
+  #isShown(): boolean {
+    return this.#latest !== undefined || this.#note !== undefined
   }
 
   #draw(): void {
-    if (this.#latest === undefined) return
-    const elapsedMs = this.#latest.elapsedMs + this.#now() - this.#latest.atMs
+    const text = this.#note ?? this.#describe()
+    if (text === undefined) return
     // A line that wraps could not be erased. Some terminals do not know their width and report 0.
     const { columns = 0 } = this.#stream
-    const line = drawBar({ ...this.#latest, elapsedMs }).slice(0, columns > 0 ? columns - 1 : undefined)
-    this.#stream.write(CLEAR_LINE + line)
+    this.#stream.write(CLEAR_LINE + text.slice(0, columns > 0 ? columns - 1 : undefined))
+  }
+
+  #describe(): string | undefined {
+    if (this.#latest === undefined) return undefined
+    const elapsedMs = this.#latest.elapsedMs + this.#now() - this.#latest.atMs
+    return drawBar({ ...this.#latest, elapsedMs })
   }
 }
 

@@ -20,7 +20,6 @@ export function installJars(list: JarList, ports: InstallPorts): Promise<string>
         const maven = await requireMaven(ports, what)
         ports.log(`Installing ${what} with Maven, once`)
         await fetchJars({ what, list, to: home, work, maven }, ports)
-        ports.log(`${what} is installed`)
       }
     },
     ports

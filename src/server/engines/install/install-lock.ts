@@ -44,6 +44,8 @@ async function tryCreate(file: string): Promise<boolean> {
     return true
   } catch (thrown) {
     if ((thrown as NodeJS.ErrnoException).code === 'EEXIST') return false
+    // On a full disk it is there, without an owner.
+    await rm(file, { force: true })
     throw thrown
   }
 }

@@ -46,7 +46,7 @@ export async function installOnce(installation: Installation, ports: InstallPort
     return home
   } catch (thrown) {
     if (ports.signal.aborted) throw thrown
-    throw explain(thrown, installation)
+    throw explain(thrown, installation, ports)
   }
 }
 
@@ -88,13 +88,12 @@ async function removeAbandoned(cache: string): Promise<void> {
   }
 }
 
-function explain(thrown: unknown, { what, cache }: Installation): unknown {
+function explain(thrown: unknown, { what, cache }: Installation, { env }: InstallPorts): unknown {
   if (thrown instanceof ToolError) return thrown
-  const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined
   const advice =
-    code === 'ENOSPC'
+    (thrown as NodeJS.ErrnoException | undefined)?.code === 'ENOSPC'
       ? 'the disk is full: free up space'
-      : 'set XDG_CACHE_HOME to a folder in which this user may write'
+      : `set ${env.RUNNER_TOOL_CACHE ? 'RUNNER_TOOL_CACHE' : 'XDG_CACHE_HOME'} to a folder in which this user may write`
   return new ToolError(`${what} could not be installed into ${cache}: ${messageOf(thrown)}; ${advice}`, {
     cause: thrown
   })

@@ -46,7 +46,6 @@ export async function installPackages(lock: PackageLock, ports: InstallPorts): P
         await copyFile(packageFile(lock.packageLock), join(home, 'package-lock.json'))
         await runNpm(npm, { what, home }, ports)
         await checkPackages(what, home, text)
-        ports.log(`${what} is installed`)
       }
     },
     ports

@@ -6,6 +6,8 @@ export interface InstallPorts {
   readonly processes: Processes
   readonly log: (line: string) => void
   readonly signal: AbortSignal
+  /** Shows a line in place of the one before, if there is a terminal; without a line, nothing. */
+  readonly progress?: ((line: string | undefined) => void) | undefined
   /** How often an installation reports its progress. */
   readonly progressEveryMs?: number
 }

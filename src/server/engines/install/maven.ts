@@ -107,7 +107,10 @@ async function judge({ code, lines, outcome, what }: MavenEnd): Promise<void> {
       `Maven could not download ${what}: ${details.slice(0, SHOWN_LINES).join('; ')}${more}. Check the network and the proxies and mirrors in Maven's settings`
     )
   }
-  if (kind === 'failed') throw new ToolError(`Maven could not store ${what}: ${details.join('; ')}`)
+  if (kind === 'failed')
+    throw new ToolError(
+      `Maven could not store ${what}: ${details.join('; ')}; free up space, and see that this user may write there`
+    )
   const errors = lines.filter((line) => line.startsWith('[ERROR]')).slice(0, SHOWN_LINES)
   const why = errors.join('\n') || lines.slice(-SHOWN_LINES).join('\n')
   throw new ExtensionError(`Maven could not download ${what}: it exited with ${code}: ${why}`)

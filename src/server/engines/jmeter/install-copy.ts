@@ -33,7 +33,6 @@ export function installCopy(request: CopyRequest, ports: InstallPorts): Promise<
     ports.log(`Installing ${WHAT} with Maven into ${join(cache, name)}, once`)
     await fetchAll(maven, { draft, list: request.list }, ports)
     await request.tryOut(draft.home)
-    ports.log(`${WHAT} is installed`)
   }
   return installOnce({ what: WHAT, cache, name, install }, ports)
 }
