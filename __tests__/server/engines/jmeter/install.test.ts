@@ -1,56 +1,79 @@
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
-import {
-  cacheFolder,
-  findJMeter,
-  type JMeter,
-  readVersion
-} from '../../../../src/server/engines/jmeter/install.js'
-import { JMETER_POM, REQUIRED_JARS } from '../../../../src/server/engines/jmeter/pom.js'
+import { cacheFolder } from '../../../../src/server/engines/install/cache-folder.js'
+import { type JarList, readJar } from '../../../../src/server/engines/install/jar-list.js'
+import { findJMeter, type JMeter, readVersion } from '../../../../src/server/engines/jmeter/install.js'
+import { JMETER_JARS } from '../../../../src/server/engines/jmeter/jmeter-jars.js'
+import { JMETER_POM } from '../../../../src/server/engines/jmeter/pom.js'
 import { Processes } from '../../../../src/server/nodes/processes.js'
 import { createFolders } from '../../support.js'
 import { writeJMeter, writeScript } from '../../stand-in.js'
+import { callsOf, publish, writeMaven } from '../install/stand-in-maven.js'
+
+const script = new URL('../../../../scripts/zip.mjs', import.meta.url).href
+const { makeZip } = (await import(script)) as { makeZip: (files: Map<string, Buffer>) => Buffer }
 
 const folders = createFolders()
 afterAll(() => folders.remove())
 
 let tools: string
+let remote: string
 let cache: string
+let list: JarList
 let lines: string[]
 beforeEach(() => {
   tools = folders.create()
+  remote = folders.create()
   cache = folders.create()
+  list = servesAll()
   lines = []
 })
 
 /** Looks for JMeter on a PATH that has what the stand-ins need, and the stand-ins. */
 function find(env: NodeJS.ProcessEnv = {}, progressEveryMs = 60_000): Promise<JMeter> {
-  return findJMeter({
-    env: { PATH: tools, RUNNER_TOOL_CACHE: cache, ...env },
-    processes: new Processes({ onStart: () => undefined, onEnd: () => undefined }),
-    log: (line) => lines.push(line),
-    signal: new AbortController().signal,
-    progressEveryMs
-  })
+  return findJMeter(
+    {
+      env: { PATH: tools, RUNNER_TOOL_CACHE: cache, ...env },
+      processes: new Processes({ onStart: () => undefined, onEnd: () => undefined }),
+      log: (line) => lines.push(line),
+      signal: new AbortController().signal,
+      progressEveryMs
+    },
+    list
+  )
 }
 
 const writeJava = (): string => writeScript(join(tools, 'java'), ['echo "JMeter 5.6.3"'])
 
-/** A Maven that "downloads" what it is told to, with shell builtins only: nothing else is on its PATH. */
-function writeMaven(jars: readonly string[] = REQUIRED_JARS, lines: readonly string[] = []): void {
-  const fetch = jars.map((jar) => `: > jars/${jar}; echo "Downloaded from somewhere: ${jar}"`)
-  writeScript(join(tools, 'mvn'), [
-    `/bin/mkdir -p jars home/bin '${tools}/notes'`,
-    `/bin/cp pom.xml '${tools}/notes/pom.xml'; /usr/bin/env > '${tools}/notes/environment'`,
-    ...lines,
-    ...fetch,
-    ': > home/bin/jmeter.properties',
-    ': > jars/httpclient-4.5.14.jar'
+/** The jars of the distribution, each with its coordinates as content. */
+const MODULES = JMETER_JARS.jars
+  .map((line) => readJar(line).coordinates)
+  .filter((coordinates) => coordinates.startsWith('org.apache.jmeter:'))
+const coordinates = [...MODULES, 'org.apache.httpcomponents:httpclient:4.5.14']
+const config = makeZip(
+  new Map([
+    ['META-INF/MANIFEST.MF', Buffer.from('')],
+    ['bin/jmeter.properties', Buffer.from('a=b')],
+    ['bin/templates/one.jmx', Buffer.from('<plan/>')]
   ])
-}
+)
+const contentOf = (each: string): string | Buffer => (each.includes('_config:') ? config : each)
 
-const installed = (): string => join(cache, 'loadgate-jmeter', '5.6.3-r1')
+const servesAll = (): JarList =>
+  publish(remote, 'jmeter-5.6.3', Object.fromEntries(coordinates.map((each) => [each, contentOf(each)])))
+
+/** A Maven without our extension, which "downloads" the dependencies of the project. */
+const asBuild = (lines: readonly string[] = []): readonly string[] => [
+  'if [ -n "$list" ]; then echo "[ERROR] no such extension"; echo "[ERROR] more"; exit 1; fi',
+  `/bin/cp pom.xml '${tools}/pom.xml'`,
+  ...lines,
+  `for jar in '${remote}'/*.jar; do /bin/cp "$jar" "$jars"; echo "Downloaded from somewhere: $jar"; done`,
+  '/bin/rm "$jars"/ApacheJMeter_config-*; /bin/mkdir -p "$home/bin"; : > "$home/bin/jmeter.properties"',
+  'exit 0'
+]
+
+const installed = (): string => join(cache, 'loadgate-jmeter', '5.6.3-r2')
 
 describe('where JMeter is found', () => {
   test('JMETER_HOME comes first', async () => {
@@ -110,11 +133,11 @@ describe('where JMeter is found', () => {
     },
     { env: { XDG_CACHE_HOME: '/xdg', HOME: '/home/u' }, folder: '/xdg/loadgate-jmeter' }
   ])('the copy lies in $folder', ({ env, folder }) => {
-    expect(cacheFolder(env)).toBe(folder)
+    expect(cacheFolder('loadgate-jmeter', env)).toBe(folder)
   })
 
   test("without either it lies in the user's cache folder", () => {
-    expect(cacheFolder({ HOME: '/home/u' })).toMatch(
+    expect(cacheFolder('loadgate-jmeter', { HOME: '/home/u' })).toMatch(
       /^\/home\/u\/(\.cache|Library\/Caches)\/loadgate-jmeter$/
     )
   })
@@ -177,33 +200,42 @@ describe('what is missing is named', () => {
   })
 })
 
+/** Everything in its place, with the bytes that were served. */
+function expectWhole(): void {
+  const home = installed()
+  expect(readdirSync(join(home, 'lib')).sort()).toEqual([
+    'ext',
+    'httpclient-4.5.14.jar',
+    'jorphan-5.6.3.jar',
+    'junit'
+  ])
+  // All modules but JMeter's start, its library and its configuration.
+  expect(readdirSync(join(home, 'lib', 'ext'))).toHaveLength(MODULES.length - 3)
+  expect(readFileSync(join(home, 'bin', 'ApacheJMeter.jar'), 'utf8')).toBe(
+    'org.apache.jmeter:ApacheJMeter:5.6.3'
+  )
+  expect(existsSync(join(home, 'bin', 'jmeter.properties'))).toBe(true)
+  expect(readdirSync(join(cache, 'loadgate-jmeter'))).toEqual(['5.6.3-r2'])
+}
+
 describe('an installation', () => {
   test('puts everything in its place and says so', async () => {
     writeJava()
-    writeMaven()
+    writeMaven(tools, remote)
     const jmeter = await find({ GITHUB_TOKEN: 'secret', https_proxy: 'http://proxy' })
     expect(jmeter.args.at(-1)).toBe(join(installed(), 'bin', 'ApacheJMeter.jar'))
-    expect(readdirSync(join(installed(), 'lib')).sort()).toEqual([
-      'ext',
-      'httpclient-4.5.14.jar',
-      'jorphan-5.6.3.jar',
-      'junit'
-    ])
-    expect(readdirSync(join(installed(), 'lib', 'ext'))).toHaveLength(REQUIRED_JARS.length - 2)
-    expect(readdirSync(join(installed(), 'bin')).sort()).toEqual(['ApacheJMeter.jar', 'jmeter.properties'])
-    expect(readFileSync(join(tools, 'notes', 'pom.xml'), 'utf8')).toBe(JMETER_POM)
-    const environment = readFileSync(join(tools, 'notes', 'environment'), 'utf8')
+    expectWhole()
+    expect(readFileSync(join(installed(), 'bin', 'jmeter.properties'), 'utf8')).toBe('a=b')
+    expect(readFileSync(join(installed(), 'bin', 'templates', 'one.jmx'), 'utf8')).toBe('<plan/>')
+    const environment = readFileSync(join(tools, 'environment'), 'utf8')
     expect(environment).toContain('https_proxy=http://proxy')
     expect(environment).not.toContain('secret')
-    expect(lines).toEqual([
-      `Installing JMeter 5.6.3 with Maven into ${installed()}, once; this may take a few minutes`,
-      'JMeter 5.6.3 is installed'
-    ])
+    expect(lines).toEqual([`Installing JMeter 5.6.3 with Maven into ${installed()}, once`])
   })
 
   test('is done once', async () => {
     writeJava()
-    writeMaven()
+    writeMaven(tools, remote)
     await find()
     lines = []
     await find()
@@ -212,60 +244,102 @@ describe('an installation', () => {
 
   test('reports its progress', async () => {
     writeJava()
-    writeMaven(REQUIRED_JARS, ['/bin/sleep 0.5'])
+    writeMaven(tools, remote, { first: ['/bin/sleep 0.5'] })
     await find({}, 100)
     expect(
-      lines.filter((line) => /^Installing JMeter: \d+ files downloaded in \d+ s$/.test(line)).length
+      lines.filter((line) => /^Installing JMeter 5.6.3: \d+ of \d+ files downloaded in \d+ s$/.test(line))
+        .length
     ).toBeGreaterThan(1)
   })
 
   test.each([
     {
-      name: 'Maven fails',
-      jars: [],
-      script: ['echo "[ERROR] Could not resolve"', 'exit 1'],
-      message: /Could not resolve/
+      name: 'a jar is not in any repository',
+      script: { first: ['echo missing > "$outcome"; echo "Could not find it" >> "$outcome"; exit 1'] },
+      message: /Maven could not download JMeter 5.6.3: Could not find it/
     },
     {
       name: 'a module is missing',
-      jars: REQUIRED_JARS.slice(1),
-      script: [],
-      message: /without ApacheJMeter-5.6.3.jar/
+      script: { each: ['[ "$artifact" != ApacheJMeter ] || continue'] },
+      message: /ApacheJMeter-5.6.3.jar is missing/
+    },
+    {
+      name: 'a module has other bytes',
+      script: { afterEach: ['[ "$artifact" != jorphan ] || echo garbage > "$to/$name"'] },
+      message: /jorphan-5.6.3.jar has the SHA-256 [0-9a-f]{64} instead of [0-9a-f]{64}/
     },
     {
       name: 'Maven is killed',
-      jars: REQUIRED_JARS,
-      script: ['kill -9 $$'],
+      script: { first: ['kill -9 $$'] },
       message: /Maven could not download JMeter/
+    },
+    {
+      name: 'Maven fails either way',
+      script: { first: ['echo "[ERROR] Could not resolve"', 'exit 1'] },
+      message: /Could not resolve/
+    },
+    {
+      name: 'the build brings something else',
+      script: { first: ['[ -n "$jars" ] || exit 1', 'echo garbage > "$jars/jorphan-5.6.3.jar"; exit 0'] },
+      message: /was not installed, because ApacheJMeter-5.6.3.jar is missing.*\d+ more are missing or wrong/
+    },
+    {
+      name: 'what was installed does not run',
+      script: {},
+      java: ['if [ "$1" = -version ]; then exit 0; fi; echo "cannot run"; exit 1'],
+      message: /did not print a version: cannot run/
     }
-  ])('is complete or not at all: $name', async ({ jars, script, message }) => {
-    writeJava()
-    writeMaven(jars, script)
+  ])('is complete or not at all: $name', async ({ script, java, message }) => {
+    writeScript(join(tools, 'java'), java ?? ['echo "JMeter 5.6.3"'])
+    writeMaven(tools, remote, script)
     await expect(find()).rejects.toThrow(message)
     expect(readdirSync(join(cache, 'loadgate-jmeter'))).toEqual([])
-    writeMaven()
+    writeJava()
+    writeMaven(tools, remote)
     expect(await find()).toMatchObject({ origin: installed() })
+    expectWhole()
   })
 
-  test('an incomplete installation is not used', async () => {
+  test.each(['5.6.3-r1', '5.6.3-r2'])('an incomplete or older one in %s is not used', async (name) => {
     writeJava()
-    writeMaven()
-    mkdirSync(join(installed(), 'lib'), { recursive: true })
-    writeFileSync(join(installed(), 'lib', 'rubbish.jar'), '')
+    writeMaven(tools, remote)
+    const old = join(cache, 'loadgate-jmeter', name)
+    mkdirSync(join(old, 'lib'), { recursive: true })
+    writeFileSync(join(old, 'lib', 'rubbish.jar'), '')
     await find()
     expect(existsSync(join(installed(), 'lib', 'rubbish.jar'))).toBe(false)
     expect(existsSync(join(installed(), 'complete'))).toBe(true)
   })
 
-  test('two at once do not harm each other: the first that is ready stays', async () => {
+  test('two at once share one', async () => {
     writeJava()
-    writeMaven(REQUIRED_JARS, [`if /bin/mkdir '${tools}/slow' 2>/dev/null; then /bin/sleep 0.6; fi`])
-    const both = [find(), find()]
-    const first = await Promise.race(both)
-    const { ino } = statSync(installed())
-    expect(await Promise.all(both)).toEqual([first, first])
-    expect(statSync(installed()).ino).toBe(ino)
-    expect(readdirSync(join(cache, 'loadgate-jmeter'))).toEqual(['5.6.3-r1'])
-    expect(readdirSync(join(installed(), 'lib', 'ext'))).toHaveLength(REQUIRED_JARS.length - 2)
+    writeMaven(tools, remote, { first: ['/bin/sleep 0.5'] })
+    const [one, other] = await Promise.all([find(), find()])
+    expect(one).toEqual(other)
+    expect(callsOf(tools)).toHaveLength(1)
+    expectWhole()
+  })
+})
+
+describe('a Maven that cannot run the extension', () => {
+  test('installs JMeter as a build, which is told in one line', async () => {
+    writeJava()
+    writeMaven(tools, remote, { first: asBuild() })
+    expect(await find()).toMatchObject({ origin: installed() })
+    expectWhole()
+    expect(readFileSync(join(tools, 'pom.xml'), 'utf8')).toBe(JMETER_POM)
+    expect(lines).toEqual([
+      `Installing JMeter 5.6.3 with Maven into ${installed()}, once`,
+      'Maven could not download JMeter 5.6.3: it exited with 1: [ERROR] no such extension; trying again as a build, which may take a few minutes'
+    ])
+  })
+
+  test('reports the progress of the build', async () => {
+    writeJava()
+    writeMaven(tools, remote, { first: asBuild(['/bin/sleep 0.5']) })
+    await find({}, 100)
+    expect(
+      lines.filter((line) => /^Installing JMeter: \d+ files downloaded in \d+ s$/.test(line)).length
+    ).toBeGreaterThan(1)
   })
 })

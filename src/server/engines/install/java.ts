@@ -31,7 +31,7 @@ export async function requireJava(ports: InstallPorts, what: string): Promise<st
 export async function requireJdk(ports: InstallPorts, what: string): Promise<Jdk> {
   const { env } = ports
   const java = await requireJava(ports, what)
-  const javac = env.JAVA_HOME ? resolve(env.JAVA_HOME, 'bin', 'javac') : await findJavac(java, env)
+  const javac = await findJavac(java, env)
   const needs = `${what} needs a JDK to compile the plan`
   if (javac === undefined)
     throw new ToolError(`${needs}, and next to ${java} there is no javac (a JRE only?): ${ADVICE}`)
@@ -42,7 +42,8 @@ export async function requireJdk(ports: InstallPorts, what: string): Promise<Jdk
 /** Preferably of the same installation: what a newer compiler makes does not run on an older Java. */
 async function findJavac(java: string, env: NodeJS.ProcessEnv): Promise<string | undefined> {
   const dir = await realpath(java).then(dirname, () => dirname(java))
-  return (await findOnPath('javac', { PATH: dir })) ?? (await findOnPath('javac', env))
+  const beside = await findOnPath('javac', { PATH: dir })
+  return beside ?? (env.JAVA_HOME ? undefined : findOnPath('javac', env))
 }
 
 /** macOS has stubs of both that only ask people to install one. */
