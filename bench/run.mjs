@@ -1,8 +1,8 @@
-// Runs the benchmarks named as arguments, or all of them: node bench/run.mjs [csv] [startup] [upload]
+// Runs the benchmarks named as arguments, or all of them: node bench/run.mjs [csv] [startup] [upload] [embedded] [install]
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 
-const ALL = ['csv', 'startup', 'upload', 'embedded']
+const ALL = ['csv', 'startup', 'upload', 'embedded', 'install']
 const names = process.argv.length > 2 ? process.argv.slice(2) : ALL
 const unknown = names.filter((name) => !ALL.includes(name))
 if (unknown.length > 0) throw new Error(`No such bench: ${unknown.join(', ')}; there are ${ALL.join(', ')}`)

@@ -1,0 +1,37 @@
+// One installation of JMeter's jars from an empty local repository, as a process of its own: node … install-subject.mjs <way> <folder>
+// Prints the seconds it took and the hash of every jar, as JSON. `npm run bench -- install` starts it.
+import { createHash } from 'node:crypto'
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { fetchJars } from '../src/server/engines/install/fetch-jars.ts'
+import { findOnPath } from '../src/server/engines/install/on-path.ts'
+import { fetchByPom } from '../src/server/engines/jmeter/fetch-by-pom.ts'
+import { JMETER_JARS } from '../src/server/engines/jmeter/jmeter-jars.ts'
+import { Processes } from '../src/server/nodes/processes.ts'
+
+const [way, folder] = process.argv.slice(2)
+const [jars, home, work] = ['jars', 'home', 'work'].map((name) => path.join(folder, name))
+for (const each of [jars, home, work]) mkdirSync(each)
+
+const localRepository = `-Dmaven.repo.local=${path.join(folder, 'repository')}`
+const ports = {
+  env: { ...process.env, MAVEN_OPTS: `${process.env.MAVEN_OPTS ?? ''} ${localRepository}` },
+  processes: new Processes({ onStart: () => {}, onEnd: () => {} }),
+  log: (line) => console.error(line),
+  signal: new AbortController().signal
+}
+const maven = await findOnPath('mvn', process.env)
+const ways = {
+  list: () => fetchJars({ what: 'JMeter', list: JMETER_JARS, to: jars, work, maven }, ports),
+  build: () => fetchByPom({ maven, jars, home, work }, ports)
+}
+const startMs = performance.now()
+await ways[way]()
+const seconds = (performance.now() - startMs) / 1000
+
+const hashes = readdirSync(jars).map((name) => [name, hashOf(path.join(jars, name))])
+console.log(JSON.stringify({ seconds, hashes: Object.fromEntries(hashes) }))
+
+function hashOf(file) {
+  return createHash('sha256').update(readFileSync(file)).digest('hex')
+}
