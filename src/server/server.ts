@@ -21,6 +21,7 @@ import { addRoutes } from './api/routes.js'
 import { RunPages } from './pages/run-pages.js'
 import { Runs } from './runs/runs.js'
 import { Store } from './store/store.js'
+import { readLoad } from './nodes/load-sample.js'
 import { ToolRegistry } from './nodes/tool-registry.js'
 import { vocabularyOf } from '../protocol/vocabulary.js'
 
@@ -47,6 +48,8 @@ export interface ServiceOptions {
   /** Renders the web pages; without it there are none. Loaded with the first request for one. */
   readonly pages?: () => Promise<Pages>
   readonly clock?: Clock
+  /** Measures this machine while tools run. */
+  readonly readLoad?: typeof readLoad
   readonly env?: NodeJS.ProcessEnv
 }
 
@@ -93,7 +96,10 @@ export async function startService(options: ServiceOptions): Promise<EmbeddedSer
   })
   const engines = createEngines(options, { clock, log, processes, signal: closing.signal })
   const grids = new Grids({ store, clock, log })
-  const runs = new Runs({ store, grids, engines, node: processes, clock, log })
+  const runs = new Runs({
+    ...{ store, grids, engines, node: processes, clock, log },
+    readLoad: options.readLoad ?? readLoad
+  })
   await runs.adoptLeftovers()
 
   const app = createApp()

@@ -1,15 +1,4 @@
-import type { PropertyOverride } from './override-parameters.js'
-
-/** Where a node is in its run; indices count from 0. */
-export interface NodePlace {
-  readonly region: string
-  /** Of the grid among the grids of the run. */
-  readonly gridIndex: number
-  /** Of the node in its grid. */
-  readonly nodeIndex: number
-  /** Of the node among all nodes of the run. */
-  readonly ordinal: number
-}
+import type { NodeOrder, NodePlace } from './engine.js'
 
 /** What identifies a run, as far as it is known. */
 export interface RunIdentity {
@@ -45,12 +34,7 @@ function numberOr1(id: string | null | undefined): string {
 }
 
 /** The part of an order that becomes parameters. */
-export interface PlanSettings {
-  readonly threads: number | null
-  readonly rampupSec: number | null
-  readonly durationSec: number | null
-  readonly properties: readonly PropertyOverride[]
-}
+export type PlanSettings = Pick<NodeOrder, 'threads' | 'rampupSec' | 'durationSec' | 'properties'>
 
 /** What a plan is given by name: the run's settings, then the overrides, `-D` and `-J` alike; the last one wins. */
 export function planParameters(settings: PlanSettings): Map<string, string> {

@@ -5,10 +5,11 @@ import {
   spawn,
   type StdioOptions
 } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import type { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { splitLines } from './lines.js'
+import { type ProcStat, readAllProcStats, readProcStat } from './proc-stat.js'
 import { startWatchdog } from './watchdog.js'
 
 /** A process group, distinguishable from a later one with the same id. */
@@ -23,6 +24,8 @@ export interface ToolCommand {
   readonly cwd: string
   readonly env: NodeJS.ProcessEnv
   readonly onLine: (line: string) => void
+  /** Called with the id of its process group, where it has one on this machine. */
+  readonly onStart?: (groupId: number) => void
 }
 
 export interface ToolExit {
@@ -53,6 +56,7 @@ export class Processes {
       const exit = awaitEvent(child, 'exit')
       if (child.pid === undefined) return await exit
       watchdog.watch(child.pid)
+      command.onStart?.(child.pid)
       const done = this.follow(child, child.pid, { exit, signal })
       this.running.set(child.pid, done)
       return await done
@@ -171,34 +175,9 @@ function isGroupAlive(pid: number): boolean {
   return process.platform === 'linux' ? groupMembers(pid).length > 0 : true
 }
 
-interface Member {
-  readonly session: number
-  readonly startTicks: number
-}
-
-function groupMembers(groupId: number): Member[] {
+function groupMembers(groupId: number): ProcStat[] {
   if (process.platform !== 'linux') return []
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .map((name) => readProcStat(Number(name)))
-    .filter((stat) => stat?.groupId === groupId && !'ZX'.includes(stat.state))
-    .filter((stat) => stat !== undefined)
-}
-
-function readProcStat(pid: number): (Member & { state: string; groupId: number }) | undefined {
-  try {
-    const text = readFileSync(`/proc/${pid}/stat`, 'latin1')
-    // The second field is the program name in brackets and may itself contain spaces and brackets.
-    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
-    return {
-      state: fields[0] ?? '',
-      groupId: Number(fields[2]),
-      session: Number(fields[3]),
-      startTicks: Number(fields[19])
-    }
-  } catch {
-    return undefined
-  }
+  return readAllProcStats().filter((stat) => stat.groupId === groupId && !'ZX'.includes(stat.state))
 }
 
 /** Changes with every boot; Linux only. */

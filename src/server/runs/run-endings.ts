@@ -67,7 +67,7 @@ export class RunEndings {
     const said = end.nodes.flatMap(({ outcome }) => outcome.problem ?? [])
     const problems = [...end.problems, ...said, ...(isMerged ? [] : [results.problem])]
     const losses = [...end.losses, ...findLosses(end.nodes, isMerged ? results.nodes : [])]
-    const doubts = end.nodes.flatMap(({ outcome }) => outcome.doubts ?? [])
+    const doubts = [...end.nodes.flatMap(({ outcome }) => outcome.doubts ?? []), ...(end.doubts ?? [])]
     const hasProblem = problems.length > 0
     run.remoteErrors = formatFindings({ problems, losses, doubts })
     Object.assign(run, spanOf(run, end, isMerged ? results : undefined))

@@ -6,6 +6,8 @@ import type { PreparedPlan } from '../engines/engine.js'
 import type { Engines } from '../engines/engines.js'
 import { messageOf, RequestError } from '../errors.js'
 import type { LoadNode } from '../nodes/load-node.js'
+import { LoadRecorder } from '../nodes/load-recorder.js'
+import type { readLoad } from '../nodes/load-sample.js'
 import type { Grids } from './grids.js'
 import { Interruption } from './interruption.js'
 import {
@@ -29,6 +31,7 @@ interface Ports {
   readonly grids: Grids
   readonly engines: Engines
   readonly node: LoadNode
+  readonly readLoad: typeof readLoad
   readonly clock: Clock
   readonly log: (line: string) => void
 }
@@ -191,6 +194,7 @@ export class Runs {
     // The caller gets `queued` before anything happens.
     await new Promise((resolve) => setImmediate(resolve))
     const grids = this.ports.store.gridsOf(run)
+    const load = new LoadRecorder(this.ports)
     const findings = { problems: [] as string[], losses: [] as string[] }
     let nodes: NodeEnd[] = []
     try {
@@ -200,7 +204,8 @@ export class Runs {
         for (const grid of grids) if (grid.status === 'starting') this.ports.grids.start(grid)
         run.startedMs = this.ports.clock.now()
         this.move(run, 'running')
-        nodes = await runOnGrids(this.ports, { run, plan, grids, signal })
+        const node = load.watch(this.ports.node)
+        nodes = await runOnGrids({ ...this.ports, node }, { run, plan, grids, signal })
       }
     } catch (thrown) {
       findings.problems.push(messageOf(thrown))
@@ -211,7 +216,7 @@ export class Runs {
     const endedMs = this.ports.clock.now()
     const own = grids.filter((grid) => grid.batchId === run.batchId)
     await Promise.all(own.map((grid) => this.ports.grids.terminate(grid, 'run ended')))
-    await this.endings.conclude(run, { ...findings, nodes, endedMs })
+    await this.endings.conclude(run, { ...findings, doubts: load.judge(), nodes, endedMs })
   }
 
   /** Installs the tool and compiles the plan; undefined if the run was stopped meanwhile, which does not wait for it. */

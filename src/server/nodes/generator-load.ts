@@ -1,0 +1,161 @@
+import { type LoadSample, TICK_MS } from './load-sample.js'
+
+/** A shorter run is mostly the tool's start, which is always busy. */
+const LEAST_MS = 10_000
+/** A shortage of CPU counts if it lasted for most of the run; one of memory does harm sooner. */
+const MOST_OF_THE_RUN = 0.5
+const PART_OF_THE_RUN = 0.2
+/** From here on there is nothing left for a thread that becomes ready. */
+const FULL = 0.95
+/** A generator that uses less of a busy machine is hardly held up: the kernel prefers processes that sleep a lot. */
+const LEAST_SHARE = 0.25
+/** Where processes seldom wait, the machine has just enough cores. */
+const LEAST_WAITING = 0.1
+const THROTTLED = 0.5
+const LITTLE_MEMORY = 0.03
+const SOME_MEMORY = 0.15
+/** A megabyte per second. */
+const SWAPPED_PAGES_PER_SECOND = 256
+const GB = 1024 ** 3
+
+/** Between two samples. */
+interface Stretch {
+  readonly ms: number
+  readonly cores: number
+  /** Of the cores, what the generator used, from 0 to 1. */
+  readonly share: number
+  readonly busy: number
+  readonly stolen: number
+  /** Undefined where the kernel does not say. */
+  readonly waiting: number | undefined
+  readonly throttled: number
+  readonly available: number
+  readonly totalBytes: number
+  readonly generatorBytes: number
+  readonly swappedPagesPerSecond: number
+}
+
+/**
+ * What the machine lacked for the load generator, one sentence each; empty if its response times are about the target.
+ * The samples are of one run, in order.
+ */
+export function judgeGeneratorLoad(samples: readonly LoadSample[]): string[] {
+  const stretches = samples.slice(1).map((sample, index) => compare(samples[index] ?? sample, sample))
+  const isLongEnough = timeOf(stretches) >= LEAST_MS
+  return [
+    ...(isLongEnough ? [...judgeCpu(stretches), ...judgeMemory(stretches)] : []),
+    ...judgeKills(samples)
+  ]
+}
+
+function compare(from: LoadSample, to: LoadSample): Stretch {
+  const ms = Math.max(1, to.atMs - from.atMs)
+  const grown = (count: (sample: LoadSample) => number | undefined): number =>
+    Math.max(0, (count(to) ?? 0) - (count(from) ?? 0))
+  const machineTicks = Math.max(
+    1,
+    grown(({ machine }) => machine.totalTicks)
+  )
+  const periods = grown(({ throttling }) => throttling?.periods)
+  return {
+    ms,
+    cores: to.cores,
+    share: Math.min(1, (grown((sample) => sample.generatorTicks) * TICK_MS) / (ms * to.cores)),
+    busy: grown(({ machine }) => machine.busyTicks) / machineTicks,
+    stolen: grown(({ machine }) => machine.stolenTicks) / machineTicks,
+    waiting: to.waitingMs === undefined ? undefined : grown(({ waitingMs }) => waitingMs) / ms,
+    throttled: periods === 0 ? 0 : grown(({ throttling }) => throttling?.throttledPeriods) / periods,
+    available: to.memory.availableBytes / to.memory.totalBytes,
+    totalBytes: to.memory.totalBytes,
+    generatorBytes: to.generatorBytes,
+    swappedPagesPerSecond: (grown(({ swappedPages }) => swappedPages) * 1000) / ms
+  }
+}
+
+function judgeCpu(all: readonly Stretch[]): string[] {
+  const short = all.flatMap((stretch) => shortageIn(stretch) ?? [])
+  const part = timeOf(short.map(({ stretch }) => stretch)) / timeOf(all)
+  if (part < MOST_OF_THE_RUN) return []
+  const kinds = [tellOwn, tellShared, tellThrottled].map((tell) => ({
+    tell,
+    stretches: short.filter((shortage) => shortage.tell === tell).map(({ stretch }) => stretch)
+  }))
+  // One sentence, about what it was for the longest time.
+  const [longest] = kinds.sort((one, other) => timeOf(other.stretches) - timeOf(one.stretches))
+  const words = longest?.tell(longest.stretches, `${percent(part)} of the run`) ?? ''
+  return [`The load generator was short of CPU: ${words}`]
+}
+
+function shortageIn(stretch: Stretch): { stretch: Stretch; tell: typeof tellOwn } | undefined {
+  if (stretch.throttled >= THROTTLED) return { stretch, tell: tellThrottled }
+  if (stretch.share >= FULL) return { stretch, tell: tellOwn }
+  return isCrowded(stretch) ? { stretch, tell: tellShared } : undefined
+}
+
+function isCrowded({ busy, share, waiting }: Stretch): boolean {
+  return busy >= FULL && share >= LEAST_SHARE && (waiting === undefined || waiting >= LEAST_WAITING)
+}
+
+function tellOwn(stretches: readonly Stretch[], time: string): string {
+  const used = `it used ${percent(mean(stretches, ({ share }) => share))} of ${coresOf(stretches)} for ${time}.`
+  return `${used} Its response times include waiting for the generator's own CPU; reduce threads, or spread the load over more machines.`
+}
+
+function tellShared(stretches: readonly Stretch[], time: string): string {
+  const share = percent(mean(stretches, (stretch) => stretch.share))
+  const stolen = mean(stretches, (stretch) => stretch.stolen)
+  const others =
+    stolen >= LEAST_WAITING
+      ? `${percent(stolen)} with other virtual machines`
+      : 'the rest with other programs, such as a target on the same machine'
+  return `its machine was ${percent(mean(stretches, ({ busy }) => busy))} busy for ${time}, ${share} of ${coresOf(stretches)} with the load generator itself and ${others}. Its response times include waiting for a free CPU; reduce threads, or run the load generator on a machine of its own.`
+}
+
+function tellThrottled(stretches: readonly Stretch[], time: string): string {
+  return `its container may use ${coresOf(stretches)} and was held back at that limit for ${time}. Its response times include waiting for the generator's own CPU; reduce threads, or raise the limit.`
+}
+
+function judgeMemory(all: readonly Stretch[]): string[] {
+  const isSwapping = (stretch: Stretch): boolean =>
+    stretch.swappedPagesPerSecond >= SWAPPED_PAGES_PER_SECOND && stretch.available < SOME_MEMORY
+  const short = all.filter((stretch) => stretch.available < LITTLE_MEMORY || isSwapping(stretch))
+  const part = timeOf(short) / timeOf(all)
+  if (part < PART_OF_THE_RUN) return []
+  const swapping = short.some(isSwapping) ? ', with swapping' : ''
+  const total = gigabytes(Math.max(...short.map(({ totalBytes }) => totalBytes)))
+  const own = gigabytes(Math.max(...short.map(({ generatorBytes }) => generatorBytes)))
+  return [
+    `The load generator was short of memory: ${percent(mean(short, ({ available }) => available))} of ${total} was available for ${percent(part)} of the run${swapping}; it used up to ${own} itself. Its response times include waiting for memory; reduce threads, or use a machine with more.`
+  ]
+}
+
+function judgeKills(samples: readonly LoadSample[]): string[] {
+  const kills = (samples.at(-1)?.oomKills ?? 0) - (samples[0]?.oomKills ?? 0)
+  if (!(kills > 0)) return []
+  const processes = kills === 1 ? 'a process' : `${kills} processes`
+  return [
+    `The load generator's machine was out of memory: the kernel killed ${processes} during the run. Reduce threads, or use a machine with more memory.`
+  ]
+}
+
+function timeOf(stretches: readonly Stretch[]): number {
+  return stretches.reduce((sum, { ms }) => sum + ms, 0)
+}
+
+/** Weighted by time. */
+function mean(stretches: readonly Stretch[], value: (stretch: Stretch) => number): number {
+  return stretches.reduce((sum, stretch) => sum + value(stretch) * stretch.ms, 0) / timeOf(stretches)
+}
+
+function coresOf(stretches: readonly Stretch[]): string {
+  const cores = Math.max(...stretches.map((stretch) => stretch.cores))
+  return cores === 1 ? '1 core' : `${Number(cores.toFixed(1))} cores`
+}
+
+function percent(part: number): string {
+  return `${Math.round(part * 100)} %`
+}
+
+function gigabytes(bytes: number): string {
+  return `${(bytes / GB).toFixed(1)} GB`
+}

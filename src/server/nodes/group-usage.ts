@@ -1,0 +1,55 @@
+import { join } from 'node:path'
+import { read } from './cgroup.js'
+import { type ProcStat, readAllProcStats } from './proc-stat.js'
+
+/** What a tool's processes use. */
+export interface GroupUsage {
+  /** Counts up, over those that have ended too. */
+  readonly cpuTicks: number
+  /** Without what they share with others, such as libraries. */
+  readonly memoryBytes: number
+}
+
+const PAGE_BYTES = 4096
+
+/**
+ * The usage of each group: its processes, those in its session, and what they have started. A browser leaves the group
+ * of its driver, and still belongs to the tool.
+ */
+export function readGroupUsage(groupIds: readonly number[], fileSystem = '/'): Map<number, GroupUsage> {
+  const all = readAllProcStats(fileSystem)
+  const childrenOf = new Map<number, ProcStat[]>()
+  for (const stat of all) childrenOf.set(stat.parent, [...(childrenOf.get(stat.parent) ?? []), stat])
+  return new Map(
+    groupIds.map((groupId) => {
+      const own = all.filter((stat) => stat.groupId === groupId || stat.session === groupId)
+      const members = withDescendants(own, childrenOf)
+      return [groupId, sumUp(members, fileSystem)]
+    })
+  )
+}
+
+function withDescendants(
+  own: readonly ProcStat[],
+  childrenOf: ReadonlyMap<number, readonly ProcStat[]>
+): ProcStat[] {
+  const found = new Map(own.map((stat) => [stat.pid, stat]))
+  // The map grows while it is walked through, and each process is in it once.
+  for (const pid of found.keys())
+    for (const child of childrenOf.get(pid) ?? []) if (!found.has(child.pid)) found.set(child.pid, child)
+  return [...found.values()]
+}
+
+function sumUp(members: readonly ProcStat[], fileSystem: string): GroupUsage {
+  return {
+    cpuTicks: members.reduce((sum, { cpuTicks }) => sum + cpuTicks, 0),
+    memoryBytes: members.reduce((sum, { pid }) => sum + ownBytes(pid, fileSystem), 0)
+  }
+}
+
+function ownBytes(pid: number, fileSystem: string): number {
+  const [, resident, shared] = read(join(fileSystem, `proc/${pid}/statm`))
+    .split(' ')
+    .map(Number)
+  return Math.max(0, (resident ?? 0) - (shared ?? 0)) * PAGE_BYTES
+}
