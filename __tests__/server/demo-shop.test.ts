@@ -26,6 +26,60 @@ describe('the demo shop', () => {
     expect(lines).toHaveLength(6)
   })
 
+  test('what browsers request on their own does not count', async () => {
+    const shop = await open(false)
+    for (const path of [
+      '/favicon.ico',
+      '/apple-touch-icon.png',
+      '/.well-known/appspecific/x.json',
+      '/robots.txt'
+    ])
+      expect((await fetch(shop.url + path)).status).toBe(404)
+    expect(shop.served()).toBe(0)
+    await fetch(`${shop.url}/favicon`)
+    expect(shop.served()).toBe(1)
+  })
+
+  test('a search finds products, and shows what was typed as text', async () => {
+    const shop = await open(false)
+    const search = async (term: string): Promise<string> =>
+      (await fetch(`${shop.url}/search?q=${encodeURIComponent(term)}`)).text()
+    expect(await search('Board game')).toContain('<h1>2 things found</h1>')
+    expect(await search('furniture oak')).toContain('<h1>1 thing found</h1>')
+    expect(await search('')).toContain('<h1>12 things found</h1>')
+    const hostile = await search('<script>alert("1")</script>')
+    expect(hostile).toContain('<h1>0 things found</h1>')
+    expect(hostile).not.toContain('<script')
+  })
+
+  test('every page is complete in itself', async () => {
+    const shop = await open(false)
+    const order = { method: 'POST', body: 'user=ada' }
+    const replies = [
+      await fetch(shop.url),
+      await fetch(`${shop.url}/search?q=tea`),
+      await fetch(`${shop.url}/products/teapot`),
+      await fetch(`${shop.url}/products/something-else`),
+      await fetch(`${shop.url}/checkout`, order)
+    ]
+    for (const reply of replies) {
+      const html = await reply.text()
+      expect(html).toMatch(/^<!doctype html>/)
+      expect(html).not.toMatch(/\ssrc=|url\(|@import|<script|<link(?! rel="icon" href="data:,">)/)
+      expect(reply.headers.get('cache-control')).toBe('no-store')
+    }
+  })
+
+  test.each(['//host/', '/..%2f', '/%', '/search/', '/products/', '/products/a/b'])(
+    '%s is no page',
+    async (path) => {
+      const shop = await open(false)
+      const { status } = await fetch(shop.url + path)
+      expect(status).toBe(404)
+      expect(shop.served('not found')).toBe(1)
+    }
+  )
+
   test('a slow one responds slowly', async () => {
     const took = async (shop: Shop): Promise<number> => {
       const startMs = performance.now()

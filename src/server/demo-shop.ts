@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
+import { renderHome, renderNotFound, renderProduct, renderSearch, renderThanks } from './demo-shop-pages.js'
 
 export interface ShopOptions {
   /** A slow shop breaks the example's thresholds on purpose. */
@@ -24,18 +25,18 @@ interface Page {
   readonly path: RegExp
   readonly delayMs: number
   readonly slowDelayMs: number
-  readonly text: string
+  readonly render: (url: URL) => string
 }
 
 const PAGES: readonly Page[] = [
-  { name: 'home', method: 'GET', path: /^\/$/, delayMs: 3, slowDelayMs: 250, text: 'Welcome to the shop' },
+  { name: 'home', method: 'GET', path: /^\/$/, delayMs: 3, slowDelayMs: 250, render: renderHome },
   {
     name: 'search',
     method: 'GET',
     path: /^\/search$/,
     delayMs: 8,
     slowDelayMs: 600,
-    text: '12 things found'
+    render: (url) => renderSearch(url.searchParams.get('q') ?? '')
   },
   {
     name: 'product',
@@ -43,7 +44,7 @@ const PAGES: readonly Page[] = [
     path: /^\/products\/[\w-]+$/,
     delayMs: 5,
     slowDelayMs: 400,
-    text: 'A thing'
+    render: (url) => renderProduct(url.pathname.split('/').at(-1) ?? '')
   },
   {
     name: 'checkout',
@@ -51,19 +52,24 @@ const PAGES: readonly Page[] = [
     path: /^\/checkout$/,
     delayMs: 12,
     slowDelayMs: 1200,
-    text: 'Thank you'
+    render: renderThanks
   }
 ]
+
+/** Browsers request these on their own: they are nobody's load. */
+const UNASKED = /^\/(?:favicon\.ico|apple-touch-icon[\w-]*\.png|robots\.txt|\.well-known\/.*)$/
 
 /** Starts a small web shop on loopback as a target for load tests; it only needs Node. */
 export async function startShop(options: ShopOptions): Promise<Shop> {
   const served = new Map<string, number>()
   const server = createServer((request, response) => {
-    const page = findPage(request)
-    answer({ request, response, page, slow: options.slow })
+    const url = readUrl(request)
+    const isUnasked = UNASKED.test(url.pathname)
+    const page = PAGES.find(({ method, path }) => method === request.method && path.test(url.pathname))
+    answer({ request, response, url, page, slow: options.slow })
     response.once('finish', () => {
       const name = page?.name ?? 'not found'
-      served.set(name, (served.get(name) ?? 0) + 1)
+      if (!isUnasked) served.set(name, (served.get(name) ?? 0) + 1)
       options.accessLog?.(`${request.method ?? '-'} ${request.url ?? '-'} ${response.statusCode} ${name}`)
     })
   })
@@ -84,21 +90,25 @@ export async function startShop(options: ShopOptions): Promise<Shop> {
   }
 }
 
-function findPage(request: IncomingMessage): Page | undefined {
-  const path = (request.url ?? '/').split('?')[0] ?? '/'
-  return PAGES.find((page) => page.method === request.method && page.path.test(path))
+/** A load generator may request anything; what is not an address is no page. */
+function readUrl({ url = '/' }: IncomingMessage): URL {
+  const address = `http://shop${url}`
+  return new URL(URL.canParse(address) ? address : 'http://shop/not-an-address')
 }
 
 function answer(exchange: {
   request: IncomingMessage
   response: ServerResponse
+  url: URL
   page: Page | undefined
   slow: boolean
 }): void {
-  const { request, response, page, slow } = exchange
+  const { request, response, url, page, slow } = exchange
   const send = (): void => {
-    response.writeHead(page ? 200 : 404, { 'content-type': 'text/plain; charset=utf-8' })
-    response.end(`${page?.text ?? 'No such page'}\n`)
+    // Never from a browser's cache: what a user visits is what the shop counts.
+    const headers = { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store' }
+    response.writeHead(page ? 200 : 404, headers)
+    response.end(page ? page.render(url) : renderNotFound())
   }
   // Read the whole body before replying, as a shop does for an order.
   request.resume()
