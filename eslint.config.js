@@ -114,6 +114,8 @@ export default tseslint.config(
       'bench/data/',
       // AssemblyScript, which its own compiler checks.
       'src/results/kernel/assembly/',
+      // Plans for tools, written as their users write them.
+      'examples/',
       '.cache/'
     ]
   },

@@ -78,7 +78,7 @@ const ports: CommandPorts = {
   get version() {
     return (JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }).version
   },
-  exampleDir: join(root, 'examples/shop'),
+  examplesDir: join(root, 'examples'),
   findFiles: createFindFiles,
   hasJava: () => new Promise((done) => execFile(java, ['-version'], (error) => done(error === null))),
   startShop: async (slow) => (await import('./server/demo-shop.js')).startShop({ slow }),

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import type { RunRecord } from '../../src/server/store/records.js'
 import { startService } from '../../src/server/server.js'
 import { runCommandLine } from '../../src/terminal/commands.js'
 import { makeWorld } from './make-world.js'
@@ -21,7 +22,7 @@ function makeDemo(changes: Partial<TestWorld> = {}): Demo {
   const events: string[] = []
   const ports = makeWorld({
     workspace,
-    exampleDir: resolve('examples/shop'),
+    examplesDir: resolve('examples'),
     findFiles: (root) => (pattern) => Promise.resolve([resolve(root, pattern)]),
     startShop: (slow) => {
       events.push(slow ? 'slow shop' : 'shop')
@@ -59,8 +60,54 @@ test('without Java it is a rehearsal, and says so before and after', async () =>
   expect(text).not.toContain('The shop answered')
 })
 
+test.each([
+  { tool: 'jmeter', plan: 'plan.jmx' },
+  { tool: 'gatling', plan: 'ShopSimulation.java' },
+  { tool: 'java-selenium-chrome', plan: 'ShopTest.java' },
+  { tool: 'java-selenium-firefox', plan: 'ShopTest.java' },
+  { tool: 'service-chrome', plan: 'shop.ts' }
+])('--tool $tool runs its example', async ({ tool, plan }) => {
+  const forms: string[] = []
+  const demo = makeDemo({
+    startLocalService: async ({ dataDir, log }) => {
+      const service = await startService({ dataDir, engine: 'rehearsal', log })
+      const close = async (): Promise<void> => {
+        forms.push(...readRuns(dataDir))
+        await service.close()
+      }
+      return { ...service, close }
+    }
+  })
+  await runCommandLine(['demo', '--tool', tool], demo)
+  expect(forms).toEqual([`${tool} ${plan} port=8123`])
+})
+
+test('a browser’s tool needs no Java', async () => {
+  const demo = makeDemo({ hasJava: () => Promise.reject(new Error('not asked')) })
+  await runCommandLine(['demo', '--tool', 'service-chrome'], demo)
+  expect(demo.events).toEqual(['shop', 'jmeter', 'shop closed'])
+})
+
+test('an unknown tool is refused before anything starts', async () => {
+  const demo = makeDemo()
+  await expect(runCommandLine(['demo', '--tool', 'k6'], demo)).rejects.toThrow(
+    '--tool: "k6" is not one of jmeter, gatling, java-selenium-chrome, java-selenium-firefox, service-chrome.'
+  )
+  expect(demo.events).toEqual([])
+})
+
+/** The tool, plan and parameters of the service's runs. */
+function readRuns(dataDir: string): string[] {
+  return readdirSync(join(dataDir, 'runs')).map((id) => {
+    const text = readFileSync(join(dataDir, 'runs', id, 'run.json'), 'utf8')
+    const { request, files } = JSON.parse(text) as RunRecord
+    const parameters = request.properties.map(({ name, value }) => `${name}=${value}`)
+    return [request.tool, files[0]?.name, ...parameters].join(' ')
+  })
+}
+
 test('the shop is closed when the gate cannot begin', async () => {
-  const demo = makeDemo({ exampleDir: join(workspace, 'no', 'examples') })
+  const demo = makeDemo({ examplesDir: join(workspace, 'no', 'examples') })
   await expect(runCommandLine(['demo'], demo)).rejects.toThrow('cannot be read')
   expect(demo.events).toEqual(['shop', 'shop closed'])
 })

@@ -41,7 +41,7 @@ async function observe(args: readonly string[]): Promise<unknown> {
   const ports = makeWorld({
     workspace,
     token: args.includes('NO-TOKEN') || !args.includes(URL_HERE) ? '' : service.token,
-    exampleDir: resolve('examples/shop'),
+    examplesDir: resolve('examples'),
     findFiles: (root) => (pattern) => Promise.resolve([resolve(root, pattern)]),
     startLocalService: ({ rehearse, serviceName, dataDir }) => refuse({ rehearse, serviceName, dataDir }),
     serve: (options) => {
@@ -174,6 +174,7 @@ const ROWS: readonly Row[] = [
   row('serve', ['serve'], ['--rehearse']),
   row('serve', ['serve'], ['--service-name', 'acme']),
   row('serve', ['serve'], ['--json']),
+  row('demo', ['demo'], ['--tool', 'service-chrome']),
   row('demo', ['demo'], ['--slow']),
   row('demo', ['demo'], ['--rehearse'])
 ]

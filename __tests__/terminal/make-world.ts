@@ -33,7 +33,7 @@ export function makeWorld(changes: Partial<CommandPorts> = {}): TestWorld {
     token: '',
     platform: 'linux',
     version: '1.2.3',
-    exampleDir: '/nowhere/examples/shop',
+    examplesDir: '/nowhere/examples',
     findFiles: () => () => Promise.resolve([]),
     hasJava: () => Promise.resolve(true),
     startShop: absent,

@@ -1,37 +1,59 @@
 import { join, relative, resolve } from 'node:path'
+import { TOOLS } from '../protocol/vocabulary.js'
 import type { Arguments, Flag } from './arguments.js'
-import { readArguments } from './arguments.js'
+import { readArguments, UsageError } from './arguments.js'
 import { GATE_FLAGS, nameOutputFolder, runGateCommand } from './gate-command.js'
 import type { GateCommandPorts } from './gate-command.js'
 
 export interface DemoPorts extends GateCommandPorts {
-  /** Where the example is. */
-  readonly exampleDir: string
+  /** Where the examples are, one folder each. */
+  readonly examplesDir: string
   startShop(slow: boolean): Promise<{ port: number; served(): number; close(): Promise<void> }>
   hasJava(): Promise<boolean>
 }
 
+type Tool = (typeof TOOLS)[number]
+
+/** The example for each tool, and what to install if there is no Java for it. */
+const DEMOS: Readonly<Record<Tool, { example: string; java?: string }>> = {
+  jmeter: { example: 'shop', java: 'Java 17 and Maven' },
+  gatling: { example: 'gatling', java: 'a JDK (17 or later) and Maven' },
+  'java-selenium-chrome': { example: 'selenium', java: 'a JDK (17 or later) and Maven' },
+  'java-selenium-firefox': { example: 'selenium', java: 'a JDK (17 or later) and Maven' },
+  'service-chrome': { example: 'service-chrome' }
+}
+
 export const DEMO_FLAGS: readonly Flag[] = [
+  {
+    name: 'tool',
+    value: 'tool',
+    about: `The tool that makes the load: ${TOOLS.join(', ')}. Default: jmeter.`
+  },
   { name: 'slow', about: 'Make the shop slow, so that the gate fails.' },
   { name: 'rehearse', about: 'Generate synthetic samples instead of load.' }
 ]
 
-/** `npm start`: a demo shop on loopback, and the gate of examples/shop on it. */
+/** `npm start`: a demo shop on loopback, and the gate of the tool's example on it. */
 export async function runDemoCommand(args: Arguments, ports: DemoPorts): Promise<number> {
   const { out } = ports.screen
+  const tool = readTool(args)
   const shop = await ports.startShop(args.has('slow'))
   try {
     out.write(`A ${args.has('slow') ? 'slow ' : ''}demo shop is open on 127.0.0.1:${shop.port}.\n`)
-    const rehearse = args.has('rehearse') || !(await ports.hasJava())
-    if (rehearse && !args.has('rehearse'))
+    const { example, java } = DEMOS[tool]
+    const lacksJava = java !== undefined && !args.has('rehearse') && !(await ports.hasJava())
+    if (lacksJava)
       out.write(
-        'Java was not found, so this is a rehearsal with synthetic samples. Install Java 17 and Maven for a real load test.\n'
+        `Java was not found, so this is a rehearsal with synthetic samples. Install ${java} for a real load test.\n`
       )
+    const rehearse = args.has('rehearse') || lacksJava
     // The example's paths are relative to the clone's root, wherever this was typed; results go to the current directory.
-    const root = resolve(ports.exampleDir, '../..')
+    const root = resolve(ports.examplesDir, '..')
     const gateArgs = [
       '--config',
-      relative(root, join(ports.exampleDir, 'loadgate.yml')),
+      relative(root, join(ports.examplesDir, example, 'loadgate.yml')),
+      '--tool',
+      tool,
       '--output',
       resolve(ports.workspace, nameOutputFolder()),
       '--override-parameters',
@@ -46,4 +68,11 @@ export async function runDemoCommand(args: Arguments, ports: DemoPorts): Promise
   } finally {
     await shop.close()
   }
+}
+
+function readTool(args: Arguments): Tool {
+  const given = args.has('tool') ? args.text('tool') : 'jmeter'
+  const tool = TOOLS.find((name) => name === given)
+  if (tool === undefined) throw new UsageError(`--tool: "${given}" is not one of ${TOOLS.join(', ')}.`)
+  return tool
 }
