@@ -53,6 +53,18 @@ test.each(['1', '2'])('a secret that %s node(s) echo is in no results and on no 
   expect(page.text).not.toContain(SECRET)
 })
 
+test('a secret of an uploaded environment file is in no results and in no log', async () => {
+  const service = await start([echo, `echo "read ${SECRET}" >> "$log"`])
+  const content = `# for the plan\nPLAIN=visible\nAPI_TOKEN="${SECRET}"\n`
+  const files = [{ name: 'run_files[]', fileName: 'environment', content }]
+  const run = await finishRun(service, [...runForm(), ...files])
+  const { text } = await get(service, `/runs/${run.json.uuid}/result.csv`)
+  expect(text).toMatch(/,no \*{10},/)
+  expect(text).not.toContain(SECRET)
+  const [log] = await service.keepLogs({ runId: run.json.uuid, folder: folders.create(), secrets: [] })
+  expect(readFileSync(log!, 'utf8')).toBe('read ***\n')
+})
+
 test('a secret is redacted on the live page, and in samples that are moved as they are', async () => {
   const pidFile = join(folders.create(), 'pids')
   const service = await start([echo, ...runEndlessly(pidFile)])

@@ -34,8 +34,8 @@ function isSecretName(name: string): boolean {
   return SECRET_NAME.test(name.replace(/(?<=[a-z\d])(?=[A-Z])/g, '_'))
 }
 
-/** The values of properties whose names say that they are secret. */
-export function secretValues(properties: readonly PropertyOverride[]): string[] {
+/** The values of properties or variables whose names say that they are secret. */
+export function secretValues(properties: readonly Pick<PropertyOverride, 'name' | 'value'>[]): string[] {
   return properties.filter(({ name }) => isSecretName(name)).map(({ value }) => value)
 }
 

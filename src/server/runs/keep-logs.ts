@@ -1,7 +1,8 @@
 import { open, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { makeFolder } from '../../files/make-folder.js'
-import { redactLog, secretValues } from '../engines/redact-log.js'
+import { redactLog } from '../engines/redact-log.js'
+import { readRunSecrets } from './run-secrets.js'
 import type { Store } from '../store/store.js'
 
 export interface LogRequest {
@@ -24,7 +25,7 @@ export async function keepLogs(store: Store, request: LogRequest): Promise<strin
   const logsDir = store.logsDir(request.runId)
   const names = run === undefined ? [] : await readdir(logsDir).catch(() => [])
   if (run === undefined || names.length === 0) return []
-  const secrets = [...request.secrets, ...secretValues(run.request.properties)]
+  const secrets = [...request.secrets, ...(await readRunSecrets(run, store))]
   const maxBytes = Math.min(MAX_BYTES, Math.floor(MAX_BYTES_OF_ALL / names.length))
   makeFolder(request.folder)
   const kept: string[] = []

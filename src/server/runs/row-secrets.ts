@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { readElementNames } from '../engines/jmeter/plan.js'
-import { secretForms, secretValues } from '../engines/redact-log.js'
+import { secretForms } from '../engines/redact-log.js'
+import { readRunSecrets } from './run-secrets.js'
 import type { RunRecord } from '../store/records.js'
 import type { Store } from '../store/store.js'
 
@@ -9,11 +10,12 @@ const COMMON_WORDS =
   /^(?:passwords?|passwd|secrets?|tokens?|api-?key|sessions?|cookies?|bearer|basic|digest|oauth2?|openid|default|enabled|disabled|required|optional|session-?id|authorization|localhost|anonymous|unknown|undefined)$/i
 
 /**
- * What must not appear in a run's samples, in every form: the values of secret properties. A value that is part of a
+ * What must not appear in a run's samples, in every form: the values of secret properties and variables. A value that is part of a
  * name in the plan is public already, and redacting it would make its figures impossible to find.
  */
 export async function findRowSecrets(run: RunRecord, store: Store): Promise<string[]> {
-  const values = secretValues(run.request.properties).filter((value) => !COMMON_WORDS.test(value))
+  const given = await readRunSecrets(run, store)
+  const values = given.filter((value) => !COMMON_WORDS.test(value))
   if (values.length === 0) return []
   const names = await readNames(run, store)
   return secretForms(values.filter((value) => !names.some((name) => name.includes(value))))
