@@ -176,15 +176,18 @@ describe('what JMeter is given', () => {
       .map((line) => line.split('=')[0])
     // The stand-in's shell adds the last few by itself.
     const own = ['_', 'SHLVL', 'OLDPWD', 'PWD']
-    expect(names.filter((name) => !own.includes(name!)).sort()).toEqual([
-      'HOME',
-      'JMETER_HOME',
-      'JVM_ARGS',
-      'LC_ALL',
-      'PATH',
-      'TZ'
-    ])
+    const given = names.filter((name) => !own.includes(name!) && !name!.startsWith('FLOOD_'))
+    expect(given.sort()).toEqual(['HOME', 'JMETER_HOME', 'JVM_ARGS', 'LC_ALL', 'PATH', 'TZ'])
     expect(notes('environment')).not.toContain('secret')
+  })
+
+  test('where it runs', async () => {
+    const dir = folders.create()
+    const service = await startStandIn([`env | grep ^FLOOD_ | sort > '${dir}/'$$`, writeSample('home')])
+    await finishRun(service, runForm({}, specFields({ instance_quantity: '2', region: 'oslo' })))
+    const nodes = readdirSync(dir).map((name) => readFileSync(join(dir, name), 'utf8'))
+    expect(nodes.map((text) => /^FLOOD_NODE_INDEX=(.*)$/m.exec(text)?.[1]).sort()).toEqual(['0', '1'])
+    expect(nodes.filter((text) => text.includes('FLOOD_GRID_REGION=oslo\n'))).toHaveLength(2)
   })
 
   test('paths that lead to the same place from its own folder', async () => {

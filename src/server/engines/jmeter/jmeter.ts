@@ -9,6 +9,7 @@ import { insertHostOverrides, readSubPaths } from './plan.js'
 import { IdleGroups } from './idle-groups.js'
 import type { ToolExit } from '../../nodes/processes.js'
 import { readThreadNames } from '../../samples/thread-names.js'
+import { placeVariables } from '../plan-environment.js'
 import { redactLog, secretValues } from '../redact-log.js'
 import { toolEnvironment } from '../tool-environment.js'
 
@@ -124,7 +125,7 @@ async function runProcess(
       file: jmeter.file,
       args: [...jmeter.args, ...jmeterArguments(order)],
       cwd: dirname(order.planFile),
-      env: toolEnvironment(ports.env),
+      env: { ...toolEnvironment(ports.env), ...placeVariables(order.place) },
       onLine: (line) => {
         if (line.includes(NOISE)) return
         said.isDiskFull ||= DISK_FULL.test(line)
