@@ -1,7 +1,9 @@
 export default {
   testEnvironment: 'node',
   roots: ['<rootDir>/__tests__'],
-  testMatch: ['**/*.test.ts'],
+  // With real Gatling, Selenium and browsers: `npm run test:tools` (jest.tools.config.js). A pattern here rather than
+  // testPathIgnorePatterns, which the command line replaces.
+  testMatch: ['**/*.test.ts', '!**/__tests__/tools/**'],
   globalSetup: '<rootDir>/__tests__/support/make-temporary-folder.mjs',
   globalTeardown: '<rootDir>/__tests__/support/remove-temporary-folder.mjs',
   // In the temporary folder of the system by default.
