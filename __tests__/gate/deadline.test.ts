@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { startDeadline } from '../../src/gate/deadline.js'
-import { ManualClock } from '../support/gate/gate-clock.js'
+import { ManualClock } from '../support/manual-clock.js'
 
 const error = new Error('too late')
 
@@ -33,7 +33,7 @@ test('once released, it never comes and holds no timer', async () => {
   const clock = new ManualClock()
   const deadline = startDeadline(clock, 1000, { error })
   deadline.release()
-  expect(clock.sleeperCount).toBe(0)
+  expect(clock.pendingCount).toBe(0)
   await clock.advance(5000)
   expect(deadline.signal.aborted).toBe(false)
 })

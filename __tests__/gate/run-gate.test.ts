@@ -100,7 +100,7 @@ describe('a run that comes to its end', () => {
     expect(await readdir(ports.scratchDir)).toEqual(['report.html', 'results', 'verdict.json'])
     expect(ports.uploads[0]?.name).toBe('loadgate-run1')
     expect(ports.states.at(-1)).toMatchObject({ runId: 'run1', cleanupDue: false })
-    expect(ports.clock.sleeperCount).toBe(0)
+    expect(ports.clock.pendingCount).toBe(0)
   })
 
   test('fails', async () => {

@@ -7,8 +7,7 @@ import { createCommenter } from '../../src/github/comment.js'
 import type { CommentPlace } from '../../src/report/markdown/comment.js'
 import { LogBook } from '../support/gate/gate-ports.js'
 import { GitHubApi } from '../support/step/github-api.js'
-import { makeClock } from '../support/make-clock.js'
-import type { ManualClock } from '../support/make-clock.js'
+import { JumpingClock } from '../support/manual-clock.js'
 
 const HEAD = '1'.repeat(40)
 const MERGE = '9'.repeat(40)
@@ -18,10 +17,10 @@ let log: LogBook
 let folder: string
 let env: NodeJS.ProcessEnv
 let places: CommentPlace[]
-let clock: ManualClock
+let clock: JumpingClock
 
 beforeEach(async () => {
-  clock = makeClock()
+  clock = new JumpingClock()
   api = await new GitHubApi().start()
   log = new LogBook()
   places = []

@@ -12,7 +12,6 @@ import {
   createServices,
   type FormPart,
   get,
-  ManualClock,
   PLAN,
   postForm,
   runForm,
@@ -22,6 +21,7 @@ import {
   until,
   waitForStatus
 } from './support.js'
+import { ManualClock } from '../support/manual-clock.js'
 
 type Started = Awaited<ReturnType<ReturnType<typeof createServices>['start']>>
 
@@ -73,7 +73,7 @@ describe('state that cannot be written', () => {
       join(service.dataDir, 'grids', `${grid}.json`)
     ]
     const blocks = files.map(block)
-    clock.advance(2 * MINUTE_MS)
+    await clock.advance(2 * MINUTE_MS)
     const run = await waitForStatus(service, `/runs/${id}`, ['problem'])
     expect(run.json.remote_errors).toContain('was cut off after 2 min')
     expect((await get(service, `/grids/${grid}`)).json.status).toBe('stopped')
@@ -82,7 +82,7 @@ describe('state that cannot be written', () => {
     // Once, however many changes there were.
     expect(service.lines.filter((line) => line.startsWith(CANNOT_WRITE))).toHaveLength(1)
     for (const blocked of blocks) blocked.free()
-    clock.advance(5000)
+    await clock.advance(5000)
     expect(files.map((file) => readJson(file).status)).toEqual(['problem', 'stopped'])
     expect(service.lines).toContain("the service's state can be written again")
   })
@@ -201,7 +201,7 @@ describe('samples that cannot be written', () => {
       ...{ tool: 'jmeter', fileNames: ['plan.jmx'], uploadDir: '', buildDir: '', signal }
     })
     const node = plan.runNode(order, signal)
-    const advance = setInterval(() => clock.advance(1000), 5)
+    const advance = setInterval(() => void clock.advance(1000), 5)
     await expect(node)
       .rejects.toThrow('ENOSPC')
       .finally(() => clearInterval(advance))
@@ -236,7 +236,7 @@ describeOnDisk(`a disk that is really full${note}`, () => {
     const id = await createRun(service, runForm({}, specFields({ stop_after: '1' })))
     const pids = await readPids(pidFile)
     disk.fill()
-    clock.advance(MINUTE_MS)
+    await clock.advance(MINUTE_MS)
     const run = await waitForStatus(service, `/runs/${id}`, ['finished', 'problem'])
     expect(run.json.status).toBe('problem')
     expect(run.json.remote_errors).toContain('was cut off after 1 min')
@@ -245,7 +245,7 @@ describeOnDisk(`a disk that is really full${note}`, () => {
     // The results have been moved, which takes no space.
     expect((await get(service, `/runs/${id}/result.csv`)).text).toContain(',endless,')
     disk.free()
-    clock.advance(5000)
+    await clock.advance(5000)
     expect(readJson(dataDir, 'runs', id, 'run.json').status).toBe('problem')
   })
 

@@ -9,7 +9,6 @@ import {
   finishRun,
   type FormPart,
   get,
-  ManualClock,
   postForm,
   type Reply,
   runForm,
@@ -19,6 +18,7 @@ import {
   until,
   waitForStatus
 } from './support.js'
+import { ManualClock } from '../support/manual-clock.js'
 
 const services = createServices()
 afterEach(() => services.closeAll())
@@ -51,9 +51,9 @@ describe('stop_after', () => {
     const clock = new ManualClock()
     const service = await services.start({ clock })
     const id = await startGrid(service, { stop_after: '3' })
-    clock.advance(3 * MINUTE_MS - 1)
+    await clock.advance(3 * MINUTE_MS - 1)
     expect(await statusOf(service, `/grids/${id}`)).toBe('started')
-    clock.advance(1)
+    await clock.advance(1)
     expect(await statusOf(service, `/grids/${id}`)).toBe('stopped')
   })
 
@@ -62,10 +62,10 @@ describe('stop_after', () => {
     const service = await services.start({ clock })
     const id = await createRun(service, runForm(REAL_TIME, specFields({ stop_after: '2' })))
     await hasBegun(service, id)
-    clock.advance(MINUTE_MS)
+    await clock.advance(MINUTE_MS)
     await new Promise((resolve) => setTimeout(resolve, 50))
     expect(await statusOf(service, `/runs/${id}`)).toBe('running')
-    clock.advance(MINUTE_MS)
+    await clock.advance(MINUTE_MS)
     const run = await waitForStatus(service, `/runs/${id}`, ['finished', 'problem'])
     const grid = run.json._embedded.grids[0]!.uuid
     const reason = `grid ${grid} was cut off after 2 min by its stop_after of 2 min`
@@ -81,10 +81,10 @@ describe('stop_after', () => {
     const clock = new ManualClock()
     const service = await services.start({ clock })
     const grid = await startGrid(service, { stop_after: '1' })
-    clock.advance(48_000)
+    await clock.advance(48_000)
     const id = await createRun(service, runForm(REAL_TIME, refer(grid)))
     await hasBegun(service, id)
-    clock.advance(12_000)
+    await clock.advance(12_000)
     const run = await waitForStatus(service, `/runs/${id}`, ['finished', 'problem'])
     expect(run.json).toMatchObject({
       status: 'problem',
@@ -101,9 +101,9 @@ describe('stop_after', () => {
     ]
     const id = await createRun(service, runForm({ ...REAL_TIME, duration: '120' }, grids))
     await hasBegun(service, id, 2)
-    clock.advance(MINUTE_MS)
+    await clock.advance(MINUTE_MS)
     expect(await statusOf(service, `/runs/${id}`)).toBe('running')
-    clock.advance(MINUTE_MS)
+    await clock.advance(MINUTE_MS)
     const run = await waitForStatus(service, `/runs/${id}`, ['finished', 'problem'])
     expect(run.json.status).toBe('problem')
     expect(run.json.remote_errors).toMatch(/^grid \w+ was cut off after 1 min by its stop_after of 1 min$/)
@@ -116,7 +116,7 @@ describe('stop_after', () => {
     const service = await services.start({ clock })
     const id = await startGrid(service)
     await send(service, 'DELETE', `/grids/${id}`)
-    clock.advance(60 * MINUTE_MS)
+    await clock.advance(60 * MINUTE_MS)
     expect(service.lines).toEqual([])
   })
 })
@@ -152,7 +152,7 @@ describe('grids of a run', () => {
     const grid = await startGrid(service)
     const id = await createRun(service, runForm(REAL_TIME, refer(grid)))
     await hasBegun(service, id)
-    clock.advance(5000)
+    await clock.advance(5000)
     expect((await send(service, 'DELETE', `/grids/${grid}`)).json.status).toBe('stopped')
     const run = await waitForStatus(service, `/runs/${id}`, ['finished', 'problem'])
     expect(run.json).toMatchObject({
@@ -182,7 +182,7 @@ describe('a stop', () => {
     const service = await services.start({ clock, ...WITH_PAGES })
     const id = await createRun(service, runForm(REAL_TIME))
     await hasBegun(service, id)
-    clock.advance(12_000)
+    await clock.advance(12_000)
     return { service, id }
   }
 

@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Clock } from '../../src/server/clock.js'
 import {
   type EmbeddedService,
   type Service,
@@ -243,31 +242,4 @@ export async function waitForStatus(
 export async function finishRun(service: Address, parts: readonly FormPart[] = runForm()): Promise<Reply> {
   const id = await createRun(service, parts)
   return waitForStatus(service, `/runs/${id}`, ['finished', 'problem'])
-}
-
-/** A manual clock. */
-export class ManualClock implements Clock {
-  private readonly timers = new Map<number, { atMs: number; act: () => void }>()
-  private count = 0
-
-  constructor(private nowMs = Date.UTC(2026, 0, 1)) {}
-
-  now(): number {
-    return this.nowMs
-  }
-
-  after(delayMs: number, act: () => void): () => void {
-    const id = ++this.count
-    this.timers.set(id, { atMs: this.nowMs + delayMs, act })
-    return () => this.timers.delete(id)
-  }
-
-  advance(ms: number): void {
-    this.nowMs += ms
-    for (const [id, timer] of [...this.timers]) {
-      if (timer.atMs > this.nowMs) continue
-      this.timers.delete(id)
-      timer.act()
-    }
-  }
 }

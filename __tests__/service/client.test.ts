@@ -14,8 +14,7 @@ import {
 } from '../../src/service/errors.js'
 import { CARE } from '../../src/service/retries.js'
 import { vocabularyOf } from '../../src/protocol/vocabulary.js'
-import type { ManualClock } from '../support/make-clock.js'
-import { makeClock } from '../support/make-clock.js'
+import { JumpingClock } from '../support/manual-clock.js'
 import { makeAccount, makeGrid, makeNode, makeRun, makeRunList } from '../support/data/make-documents.js'
 import { makeGridSpecification, makeRunRequest } from '../support/data/make-run-request.js'
 import { readMultipart, readRackList } from '../support/raw-multipart.js'
@@ -23,11 +22,11 @@ import type { Answer, TestServer } from '../support/raw-server.js'
 import { closeServers, reset, sendJson, startServer, startSocketServer } from '../support/raw-server.js'
 
 let folder: string
-let clock: ManualClock
+let clock: JumpingClock
 const clients: ServiceClient[] = []
 
 beforeEach(async () => {
-  clock = makeClock()
+  clock = new JumpingClock()
   folder = await mkdtemp(join(tmpdir(), 'client-'))
 })
 afterEach(async () => {

@@ -8,7 +8,7 @@ import {
   hadNoEffect
 } from '../../src/service/errors.js'
 import { CARE, pauseBefore, withCare } from '../../src/service/retries.js'
-import { makeClock } from '../support/make-clock.js'
+import { JumpingClock } from '../support/manual-clock.js'
 
 const refused = (status: number, retryAfterMs?: number): RefusedError =>
   new RefusedError('asking', { status, detail: 'x', requestId: undefined, retryAfterMs })
@@ -87,7 +87,7 @@ describe('an operation with care', () => {
   const care = { attempts: 3, patienceMs: 1000 }
 
   test('is repeated until it succeeds', async () => {
-    const clock = makeClock()
+    const clock = new JumpingClock()
     const failures = [refused(503, 4000), unreachable()]
     const attempt = async (): Promise<string> => {
       const failure = failures.shift()
@@ -99,7 +99,7 @@ describe('an operation with care', () => {
   })
 
   test('gives up after the attempts it has, with the last failure', async () => {
-    const clock = makeClock()
+    const clock = new JumpingClock()
     let attempts = 0
     const attempt = async (): Promise<never> => {
       throw refused(500 + attempts++)
@@ -114,12 +114,12 @@ describe('an operation with care', () => {
       attempts++
       throw refused(401)
     }
-    await expect(withCare(care, makeClock(), { attempt })).rejects.toMatchObject({ status: 401 })
+    await expect(withCare(care, new JumpingClock(), { attempt })).rejects.toMatchObject({ status: 401 })
     expect(attempts).toBe(1)
   })
 
   test('is not repeated after it was called off', async () => {
-    const clock = makeClock()
+    const clock = new JumpingClock()
     const stop = new AbortController()
     const attempt = async (): Promise<never> => {
       stop.abort(new Error('enough'))

@@ -9,7 +9,7 @@ import {
 } from '../../src/service/errors.js'
 import { RETRY, retry } from '../../src/service/retry.js'
 import type { RetryPolicy } from '../../src/service/retry.js'
-import { ManualClock } from '../support/gate/gate-clock.js'
+import { ManualClock } from '../support/manual-clock.js'
 
 const refused = (status: number, retryAfterMs?: number): RefusedError =>
   new RefusedError('asking', { status, detail: 'so', requestId: undefined, retryAfterMs })

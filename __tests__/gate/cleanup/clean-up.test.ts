@@ -3,7 +3,7 @@ import { cleanUp } from '../../../src/gate/cleanup/clean-up.js'
 import type { StepState } from '../../../src/gate/step-state.js'
 import type { ServiceClient } from '../../../src/service/client.js'
 import { LogBook, makeClient, makeState } from '../../support/gate/gate-ports.js'
-import { ManualClock } from '../../support/gate/gate-clock.js'
+import { ManualClock } from '../../support/manual-clock.js'
 import { GateService, faults } from '../../support/gate/gate-service.js'
 
 const MARKER = 'loadgate-1'

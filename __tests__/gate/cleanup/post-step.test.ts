@@ -3,7 +3,7 @@ import { cleanUpStep } from '../../../src/gate/cleanup/post-step.js'
 import type { CleanUpPorts } from '../../../src/gate/cleanup/post-step.js'
 import type { StepState } from '../../../src/gate/step-state.js'
 import { LogBook, makeState } from '../../support/gate/gate-ports.js'
-import { ManualClock } from '../../support/gate/gate-clock.js'
+import { ManualClock } from '../../support/manual-clock.js'
 import { GateService, faults } from '../../support/gate/gate-service.js'
 
 let service: GateService
@@ -184,7 +184,7 @@ describe('it comes to its end', () => {
   test('no timer is left', async () => {
     service.addRun({ id: 'mine', statuses: ['running'] })
     await clean({ runId: 'mine' })
-    expect(clock.sleeperCount).toBe(0)
+    expect(clock.pendingCount).toBe(0)
   })
 })
 

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { Findings } from '../../../src/gate/findings.js'
 import type { Gate } from '../../../src/gate/gate.js'
 import { describePartial, howToClose } from '../../../src/gate/collect/collect-partial.js'
-import { makeClock } from '../../support/make-clock.js'
+import { JumpingClock } from '../../support/manual-clock.js'
 
 let scratchDir: string
 beforeEach(() => {
@@ -17,7 +17,7 @@ const CANCELLED: Findings = { failure: { kind: 'cancelled', message: 'cancelled 
 const TIMED_OUT: Findings = { failure: { kind: 'timed-out', message: 'too long' } }
 const local = { url: '', token: '', close: () => Promise.resolve() }
 const makeGate = (parts: Partial<Gate> = {}): Gate =>
-  ({ ports: { clock: makeClock(), scratchDir }, local, ...parts }) as Gate
+  ({ ports: { clock: new JumpingClock(), scratchDir }, local, ...parts }) as Gate
 
 describe('how the embedded service is closed after a cancellation', () => {
   test.each([

@@ -3,7 +3,7 @@ import { endRun } from '../../../src/gate/run/end-run.js'
 import type { ServiceClient } from '../../../src/service/client.js'
 import type { Run } from '../../../src/service/documents/documents.js'
 import { makeClient } from '../../support/gate/gate-ports.js'
-import { ManualClock } from '../../support/gate/gate-clock.js'
+import { ManualClock } from '../../support/manual-clock.js'
 import { GateService, faults } from '../../support/gate/gate-service.js'
 
 let service: GateService
@@ -143,7 +143,7 @@ test('the end is seen although the stop is never answered', async () => {
   await clock.advance(2_000)
   expect((await ending).status).toBe('finished')
   expect(service.order()).toEqual(['stopRun', 'showRun'])
-  expect(clock.sleeperCount).toBe(0)
+  expect(clock.pendingCount).toBe(0)
 })
 
 test('a stop that got lost is sent again while the first is still waited for', async () => {

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import { findMarkedRuns } from '../../../src/gate/run/find-run.js'
 import type { ServiceClient } from '../../../src/service/client.js'
 import { makeClient } from '../../support/gate/gate-ports.js'
-import { ManualClock } from '../../support/gate/gate-clock.js'
+import { ManualClock } from '../../support/manual-clock.js'
 import { GateService, faults } from '../../support/gate/gate-service.js'
 
 const MARKER = 'loadgate-1'

@@ -5,7 +5,7 @@ import type { WatchOptions, Watched } from '../../../src/gate/run/watch-run.js'
 import type { Run } from '../../../src/service/documents/documents.js'
 import { MalformedReplyError, RefusedError, UnreachableError } from '../../../src/service/errors.js'
 import { LogBook, makeRun } from '../../support/gate/gate-ports.js'
-import { ManualClock } from '../../support/gate/gate-clock.js'
+import { ManualClock } from '../../support/manual-clock.js'
 
 let clock: ManualClock
 let log: LogBook
@@ -300,7 +300,7 @@ describe('what ends the watch from outside', () => {
       { signal: controller.signal }
     )
     await expect(watching).rejects.toBe(reason)
-    expect(clock.sleeperCount).toBe(0)
+    expect(clock.pendingCount).toBe(0)
   })
 
   test('while a look is under way: the reason counts, not the broken request', async () => {

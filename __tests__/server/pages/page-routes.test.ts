@@ -10,12 +10,12 @@ import {
   createServices,
   finishRun,
   get,
-  ManualClock,
   runForm,
   send,
   specFields,
   waitForStatus
 } from '../support.js'
+import { ManualClock } from '../../support/manual-clock.js'
 
 const REAL_TIME = { duration: '60', override_parameters: '-Jrehearsal.realtime=true' }
 
@@ -237,7 +237,7 @@ describe('a run in progress', () => {
     expect(await first.next()).toMatchObject({ headline: 'running', live: { elapsedMs: 0 } })
     expect(first.text()).toMatch(/^retry: 1000\n\ndata: \{/)
     // The rehearsal writes its samples when its own clock has advanced; the next poll finds them.
-    const step = setInterval(() => moving.advance(1000), 30)
+    const step = setInterval(() => void moving.advance(1000), 30)
     const later = await nextWhere(
       first,
       ({ live: state }) => (state?.now?.throughput ?? 0) > 0 && state!.elapsedMs! > 5000
@@ -342,7 +342,7 @@ describe('the list of runs', () => {
     expect(await listener.next()).toContain('No runs yet.')
     const id = await createRun(shop)
     await waitForStatus(shop, `/runs/${id}`, ['finished'])
-    moving.advance(1000)
+    await moving.advance(1000)
     expect(await listener.next()).toContain(`href="/runs/${id}"`)
     listener.close()
   })
@@ -469,7 +469,7 @@ describe('a thousand runs', () => {
     const before = String(await listener.next())
     expect([before.length < 50_000, names(before)[0], names(before).length]).toEqual([true, 'run 900', 50])
     await createRun(shop)
-    moving.advance(1000)
+    await moving.advance(1000)
     const after = String(await listener.next())
     expect([names(after)[0], names(after).length]).toEqual(['run 901', 50])
     listener.close()

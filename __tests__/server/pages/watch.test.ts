@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import type { EventStream } from '../../../src/server/pages/event-stream.js'
 import { type Sight, Watch } from '../../../src/server/pages/watch.js'
-import { ManualClock } from '../support.js'
+import { ManualClock } from '../../support/manual-clock.js'
 
 /** A browser that records what it receives. */
 function makeStream(): { heard: string[]; stream: EventStream; leave: () => void } {
@@ -32,7 +32,7 @@ function makeWatch(look: (count: number) => Sight | Error) {
     onEnd: (thrown) => ends.push(thrown)
   })
   const pass = async (ms: number): Promise<void> => {
-    clock.advance(ms)
+    await clock.advance(ms)
     await settle()
   }
   return { watch, looks, ends, pass }
@@ -46,11 +46,11 @@ describe('a watch', () => {
     const one = makeStream()
     watch.add(one.stream)
     await settle()
-    await pass(5000)
+    await pass(1000)
     const two = makeStream()
     watch.add(two.stream)
     await settle()
-    await pass(5000)
+    await pass(1000)
     expect(one.heard).toEqual(['1', '2', '3'])
     // A later watcher immediately gets what the others know.
     expect(two.heard).toEqual(['2', '3'])

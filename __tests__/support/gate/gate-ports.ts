@@ -14,7 +14,7 @@ import type { Grid, Run } from '../../../src/service/documents/documents.js'
 import type { GridSpecification } from '../../../src/service/documents/requests.js'
 import { vocabularyOf } from '../../../src/protocol/vocabulary.js'
 import { parseThresholds } from '../../../src/thresholds/grammar/grammar.js'
-import { ManualClock } from './gate-clock.js'
+import { ManualClock } from '../manual-clock.js'
 
 export const TOKEN = 'a-token-of-22-letters!'
 

@@ -1,5 +1,5 @@
 import { Dispatcher } from 'undici'
-import type { ManualClock } from '../gate/gate-clock.js'
+import type { ManualClock } from '../manual-clock.js'
 import { Caller } from './one-run-caller.js'
 import type { Handler, Life } from './one-run-caller.js'
 import { FAULTS, MOST_FAULTS } from './one-run-faults.js'

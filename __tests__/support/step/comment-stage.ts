@@ -8,8 +8,7 @@ import { renderComment } from '../../../src/report/markdown/comment.js'
 import type { Verdict } from '../../../src/report/outcome.js'
 import { LogBook } from '../gate/gate-ports.js'
 import { GitHubApi } from './github-api.js'
-import { makeClock } from '../make-clock.js'
-import type { ManualClock } from '../make-clock.js'
+import { JumpingClock } from '../manual-clock.js'
 import { makeOutcome } from '../data/make-outcome.js'
 
 export const PULL = 7
@@ -31,7 +30,7 @@ export interface GateOnPull {
 export interface CommentStage {
   api: GitHubApi
   log: LogBook
-  clock: ManualClock
+  clock: JumpingClock
   comment(gate: GateOnPull): Promise<void>
   /** The headline of every comment on the pull request, in their order. */
   headlines(): string[]
@@ -77,7 +76,7 @@ export function setCommentStage(): CommentStage {
     folder = await mkdtemp(join(tmpdir(), 'comment-stage-'))
     stage.api = await new GitHubApi().start()
     stage.log = new LogBook()
-    stage.clock = makeClock(Date.now())
+    stage.clock = new JumpingClock(Date.now())
   })
   afterEach(async () => {
     await stage.api.stop()

@@ -1,0 +1,126 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Clock as ServerClock } from '../../src/server/clock.js'
+import { reasonOf } from '../../src/service/clock.js'
+import type { Clock } from '../../src/service/clock.js'
+
+interface Timer {
+  readonly atMs: number
+  act(): void
+}
+
+const QUIET_TURNS = 10
+/** Work in flight that time must not overtake: sockets and files. */
+const WORK = /^(TCP|FSReq|CloseReq|FileHandle|GetAddrInfo)/i
+
+/** The clock of all tests, for gate and server. It only moves when it is told to, or while `run` is waiting and nothing else is going on. */
+export class ManualClock implements Clock, ServerClock {
+  readonly #timers = new Set<Timer>()
+  readonly #startMs: number
+  #nowMs: number
+  /** Every sleep that was asked for, in order. */
+  readonly sleeps: number[] = []
+
+  constructor(startMs = Date.UTC(2026, 0, 5, 12)) {
+    this.#startMs = startMs
+    this.#nowMs = startMs
+  }
+
+  now(): number {
+    return this.#nowMs
+  }
+
+  get elapsedMs(): number {
+    return this.#nowMs - this.#startMs
+  }
+
+  /** How many timers and sleeps have not ended yet. */
+  get pendingCount(): number {
+    return this.#timers.size
+  }
+
+  after(delayMs: number, act: () => void): () => void {
+    const timer = { atMs: this.#nowMs + Math.max(0, delayMs), act }
+    this.#timers.add(timer)
+    return () => this.#timers.delete(timer)
+  }
+
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    this.sleeps.push(ms)
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted) {
+        reject(reasonOf(signal))
+        return
+      }
+      const abort = (): void => {
+        cancel()
+        reject(reasonOf(signal))
+      }
+      const cancel = this.after(ms, () => {
+        signal?.removeEventListener('abort', abort)
+        resolve()
+      })
+      signal?.addEventListener('abort', abort, { once: true })
+    })
+  }
+
+  /** Lets this much time pass; timers fire in their order, and what they start gets its turn before the next one. */
+  async advance(ms: number): Promise<void> {
+    const untilMs = this.#nowMs + ms
+    await settle()
+    for (let next = this.#next(); next !== undefined && next.atMs <= untilMs; next = this.#next()) {
+      this.#fire(next)
+      await settle()
+    }
+    this.moveTo(untilMs)
+  }
+
+  /** Moves from timer to timer until the work is done; no time passes while a socket or a file is busy. */
+  async run<T>(work: Promise<T>): Promise<T> {
+    const running = new Set([work])
+    const end = (): boolean => running.delete(work)
+    work.then(end, end)
+    for (let quiet = 0; running.size > 0;) {
+      await nextTurn()
+      quiet = isBusy() ? 0 : quiet + 1
+      const next = this.#next()
+      if (quiet < QUIET_TURNS || next === undefined) continue
+      this.#fire(next)
+      quiet = 0
+    }
+    return work
+  }
+
+  protected moveTo(ms: number): void {
+    this.#nowMs = Math.max(this.#nowMs, ms)
+  }
+
+  #next(): Timer | undefined {
+    return [...this.#timers].reduce<Timer | undefined>(
+      (first, timer) => (first === undefined || timer.atMs < first.atMs ? timer : first),
+      undefined
+    )
+  }
+
+  #fire(timer: Timer): void {
+    this.#timers.delete(timer)
+    this.moveTo(timer.atMs)
+    timer.act()
+  }
+}
+
+/** Jumps over every sleep at once: for code that sleeps in one place at a time. */
+export class JumpingClock extends ManualClock {
+  override async sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    signal?.throwIfAborted()
+    this.sleeps.push(ms)
+    this.moveTo(this.now() + ms)
+  }
+}
+
+function isBusy(): boolean {
+  return process.getActiveResourcesInfo().some((name) => WORK.test(name) && name !== 'TCPServerWrap')
+}
+
+async function settle(): Promise<void> {
+  for (let turn = 0; turn < QUIET_TURNS; turn++) await nextTurn()
+}
