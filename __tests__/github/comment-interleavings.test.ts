@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { readWriter } from '../../src/report/markdown/comment-marker.js'
 import { makeRandom } from '../support/data/seeded-random.js'
+import { slice } from '../support/slice.js'
 import { PULL, setCommentStage } from '../support/step/comment-stage.js'
 import type { GateOnPull } from '../support/step/comment-stage.js'
 import { answer } from '../support/step/github-api.js'
@@ -12,7 +13,7 @@ import { Interleaving } from '../support/step/interleaving.js'
  */
 const stage = setCommentStage()
 
-const SEEDS = Number(process.env.LOADGATE_COMMENT_SEEDS ?? 6)
+const SEEDS = slice(3, 6)
 const RUNS = 4
 const VERDICTS = ['failed', 'inconclusive', 'passed'] as const
 

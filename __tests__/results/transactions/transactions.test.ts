@@ -13,6 +13,7 @@ import {
   type CsvStyle
 } from '../../support/data/sample-csv.js'
 import { makeRandom } from '../../support/data/seeded-random.js'
+import { slice } from '../../support/slice.js'
 import { mergeScans } from '../../../src/results/figures/merge.js'
 import { planStretches } from '../../../src/results/parallel/plan-stretches.js'
 import { scanFiles } from '../../../src/results/parallel/scan-files.js'
@@ -82,7 +83,7 @@ describe('each sample counts once, whatever was saved', () => {
   ]
 
   test.each(variants)('random plans %s', (_, variant) => {
-    for (let seed = 1; seed <= 100; seed++) {
+    for (let seed = 1; seed <= slice(30, 100); seed++) {
       const style = dialects[seed % dialects.length]!
       const { text, rows } = makePlanCsv(seed, { ...variant, style })
       const step = 1 + ((seed * 97) % 5000)
@@ -92,7 +93,7 @@ describe('each sample counts once, whatever was saved', () => {
 })
 
 test('of machines whose rows are interleaved under the same thread names, the figures are right or the CSV is a problem', () => {
-  const answers = Array.from({ length: 60 }, (_, seed) => {
+  const answers = Array.from({ length: slice(20, 60) }, (_, seed) => {
     const options = { hasSubResults: seed % 2 === 0, nodes: 2 + (seed % 2), isMixed: true, loops: 40 }
     const { text, rows } = makePlanCsv(seed, options)
     const measured = measure(text)
@@ -101,7 +102,7 @@ test('of machines whose rows are interleaved under the same thread names, the fi
     return isProblem ? 'problem' : measured.figures({})?.samples === counted ? 'right' : `wrong: ${seed}`
   })
   expect(new Set(answers)).toEqual(new Set(['right', 'problem']))
-  expect(answers.filter((answer) => answer === 'right').length).toBeGreaterThan(40)
+  expect(answers.filter((answer) => answer === 'right').length).toBeGreaterThan((answers.length * 2) / 3)
 })
 
 describe('CSVs that JMeter wrote, with every way of nesting transactions', () => {
