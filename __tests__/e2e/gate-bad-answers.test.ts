@@ -1,12 +1,12 @@
-import { describe, expect, test } from '@jest/globals'
+import { describe, expect } from '@jest/globals'
 import { json } from '../support/fake-service.js'
-import { GRID, setStage } from '../support/gate/gate-stage.js'
+import { GRID, testOnStage } from '../support/gate/gate-stage.js'
+import type { Stage } from '../support/gate/gate-stage.js'
 import { commandsIn } from '../support/step/runner-commands.js'
-
-const stage = setStage()
 
 describe('a service that answers badly', () => {
   const refuse = (
+    stage: Stage,
     method: string,
     path: RegExp,
     answer: (response: Parameters<typeof json>[0]) => void
@@ -18,7 +18,7 @@ describe('a service that answers badly', () => {
     })
   }
 
-  test('a wrong token is one clear message', async () => {
+  testOnStage('a wrong token is one clear message', async (stage) => {
     stage.step.inputs.token = 'wrong'
 
     const result = await stage.step.main()
@@ -31,7 +31,7 @@ describe('a service that answers badly', () => {
     expect(result.log.split('::error::')).toHaveLength(2)
   })
 
-  test('a missing run is one clear message', async () => {
+  testOnStage('a missing run is one clear message', async (stage) => {
     stage.step.inputs = { 'base-url': stage.service.url, token: stage.service.token, 'run-id': 'nowhere' }
 
     const result = await stage.step.main()
@@ -42,8 +42,8 @@ describe('a service that answers badly', () => {
     )
   })
 
-  test('a refused body is told in the service’s words', async () => {
-    refuse('POST', /runs/, (response) =>
+  testOnStage('a refused body is told in the service’s words', async (stage) => {
+    refuse(stage, 'POST', /runs/, (response) =>
       json(response, 422, { errors: { name: ["can't be blank"], tool: ['is odd'] } })
     )
 
@@ -54,20 +54,26 @@ describe('a service that answers badly', () => {
     expect(stage.service.calls('POST', /runs/)).toHaveLength(1)
   })
 
-  test('an error page after nothing was made is an error that says so', async () => {
-    refuse('POST', /runs/, (response) =>
-      response.writeHead(502, { 'content-type': 'text/html' }).end('<html><title>Bad Gateway</title></html>')
-    )
+  testOnStage(
+    'an error page after nothing was made is an error that says so',
+    async (stage) => {
+      refuse(stage, 'POST', /runs/, (response) =>
+        response
+          .writeHead(502, { 'content-type': 'text/html' })
+          .end('<html><title>Bad Gateway</title></html>')
+      )
 
-    const result = await stage.step.main()
+      const result = await stage.step.main()
 
-    expect(result.code).toBe(1)
-    expect(result.log).toContain('the service answered 502: an HTML page titled "Bad Gateway"')
-    expect(result.log).toContain('One may still be running: check the service')
-    expect(stage.service.calls('POST', /runs/)).toHaveLength(1)
-  }, 60_000)
+      expect(result.code).toBe(1)
+      expect(result.log).toContain('the service answered 502: an HTML page titled "Bad Gateway"')
+      expect(result.log).toContain('One may still be running: check the service')
+      expect(stage.service.calls('POST', /runs/)).toHaveLength(1)
+    },
+    60_000
+  )
 
-  test('a reply that is lost after the run was made leads to that very run', async () => {
+  testOnStage('a reply that is lost after the run was made leads to that very run', async (stage) => {
     let isFirst = true
     stage.service.faults.push((seen, _response, socket) => {
       if (seen.method !== 'POST' || !isFirst) return false
@@ -85,7 +91,7 @@ describe('a service that answers badly', () => {
     expect(result.outputs['run-id']).toBe(stage.service.runList[0]!.uuid)
   })
 
-  test('polls that fail in passing do not fail the gate', async () => {
+  testOnStage('polls that fail in passing do not fail the gate', async (stage) => {
     let failures = 3
     stage.service.faults.push((seen, response, socket) => {
       if (seen.method !== 'GET' || !/runs\/[^/]+$/.test(seen.path) || failures-- <= 0) return false
@@ -100,31 +106,34 @@ describe('a service that answers badly', () => {
     expect(result.outputs.verdict).toBe('passed')
   })
 
-  test('JSON where the CSV was due is inconclusive, and the rest of the evidence is kept', async () => {
-    stage.step.inputs.timeout = '4s'
-    stage.step.inputs.grids = `${GRID}\n${GRID.replace('us-east-1', 'eu-west-1')}`
-    stage.service.faults.push((seen, response) => {
-      const gridId = /grid_id=(.*)$/.exec(seen.path)?.[1]
-      if (gridId === undefined || stage.service.grids.get(gridId)?.region !== 'eu-west-1') return false
-      json(response, 200, { error: 'no results yet' })
-      return true
-    })
+  testOnStage(
+    'JSON where the CSV was due is inconclusive, and the rest of the evidence is kept',
+    async (stage) => {
+      stage.step.inputs.timeout = '8s'
+      stage.step.inputs.grids = `${GRID}\n${GRID.replace('us-east-1', 'eu-west-1')}`
+      stage.service.faults.push((seen, response) => {
+        const gridId = /grid_id=(.*)$/.exec(seen.path)?.[1]
+        if (gridId === undefined || stage.service.grids.get(gridId)?.region !== 'eu-west-1') return false
+        json(response, 200, { error: 'no results yet' })
+        return true
+      })
 
-    const result = await stage.step.main()
+      const result = await stage.step.main()
 
-    expect(result.code).toBe(1)
-    expect(result.outputs.verdict).toBe('inconclusive')
-    expect(result.log).toContain('expected CSV, got JSON: no results yet')
-    expect(
-      [...stage.artifactOf(result).keys()].filter((name) => name.startsWith('results/us-east-1'))
-    ).toHaveLength(1)
-    expect([...stage.artifactOf(result).keys()]).toContain('verdict.json')
-    expect(result.summary).toContain('missing')
-  })
+      expect(result.code).toBe(1)
+      expect(result.outputs.verdict).toBe('inconclusive')
+      expect(result.log).toContain('expected CSV, got JSON: no results yet')
+      expect(
+        [...stage.artifactOf(result).keys()].filter((name) => name.startsWith('results/us-east-1'))
+      ).toHaveLength(1)
+      expect([...stage.artifactOf(result).keys()]).toContain('verdict.json')
+      expect(result.summary).toContain('missing')
+    }
+  )
 
-  test('results that become ready are waited for', async () => {
+  testOnStage('results that become ready are waited for', async (stage) => {
     let early = 2
-    refuse('GET', /never/, () => undefined)
+    refuse(stage, 'GET', /never/, () => undefined)
     stage.service.faults.push((seen, response) => {
       if (!/report$|result\.csv/.test(seen.path) || early-- <= 0) return false
       json(response, 404, { error: 'not yet' })
@@ -137,19 +146,23 @@ describe('a service that answers badly', () => {
     expect(result.outputs.verdict).toBe('passed')
   })
 
-  test('an artifact that cannot be uploaded leaves the verdict', async () => {
-    stage.artifacts.failWith = 400
+  testOnStage(
+    'an artifact that cannot be uploaded leaves the verdict',
+    async (stage) => {
+      stage.artifacts.failWith = 400
 
-    const result = await stage.step.main()
+      const result = await stage.step.main()
 
-    expect(result.code).toBe(0)
-    expect(result.outputs.verdict).toBe('passed')
-    expect(result.outputs['artifact-id']).toBeUndefined()
-    expect(result.log).toMatch(/::warning::The artifact .* could not be uploaded/)
-    expect(result.summary).toContain('could not be uploaded')
-  }, 60_000)
+      expect(result.code).toBe(0)
+      expect(result.outputs.verdict).toBe('passed')
+      expect(result.outputs['artifact-id']).toBeUndefined()
+      expect(result.log).toMatch(/::warning::The artifact .* could not be uploaded/)
+      expect(result.summary).toContain('could not be uploaded')
+    },
+    60_000
+  )
 
-  test('an unknown status: still waiting, with one notice', async () => {
+  testOnStage('an unknown status: still waiting, with one notice', async (stage) => {
     stage.service.statuses = ['reticulating', 'reticulating', 'finished']
 
     const result = await stage.step.main()
@@ -158,13 +171,19 @@ describe('a service that answers badly', () => {
     expect(commandsIn(result.log).filter((command) => command === 'notice')).toHaveLength(1)
   })
 
-  test('a run’s id that is no id never reaches a path or an output', async () => {
-    refuse('POST', /runs/, (response) => json(response, 201, { uuid: 'a\nb<<EOF', status: 'queued' }))
+  testOnStage(
+    'a run’s id that is no id never reaches a path or an output',
+    async (stage) => {
+      refuse(stage, 'POST', /runs/, (response) =>
+        json(response, 201, { uuid: 'a\nb<<EOF', status: 'queued' })
+      )
 
-    const result = await stage.step.main()
+      const result = await stage.step.main()
 
-    expect(result.code).toBe(1)
-    expect(result.outputs['run-id']).toBeUndefined()
-    expect(result.log).toContain('should be an id')
-  }, 60_000)
+      expect(result.code).toBe(1)
+      expect(result.outputs['run-id']).toBeUndefined()
+      expect(result.log).toContain('should be an id')
+    },
+    60_000
+  )
 })

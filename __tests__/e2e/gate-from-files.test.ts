@@ -1,12 +1,11 @@
 import { describe, expect, test } from '@jest/globals'
 import { sampleCsv } from '../support/fake-service.js'
-import { GRID, setStage } from '../support/gate/gate-stage.js'
+import { GRID, onStage, testOnStage } from '../support/gate/gate-stage.js'
+import type { Stage } from '../support/gate/gate-stage.js'
 import { commandsIn } from '../support/step/runner-commands.js'
 
-const stage = setStage()
-
 describe('a gate from files', () => {
-  test('passes, with outputs, summary, artifact and the requests of the document', async () => {
+  testOnStage('passes, with outputs, summary, artifact and the requests of the document', async (stage) => {
     stage.step.write('users.csv', 'name\nada\n')
     stage.step.inputs.files = 'plan.jmx\nusers.csv'
     stage.step.inputs.threads = '5'
@@ -78,7 +77,7 @@ describe('a gate from files', () => {
     expect(files.get('report.html')!.toString()).toContain('Load gate: passed')
   })
 
-  test('fails when the apdex falls short, and the evidence is there all the same', async () => {
+  testOnStage('fails when the apdex falls short, and the evidence is there all the same', async (stage) => {
     stage.service.apdex = '0.7 [500]'
 
     const result = await stage.step.main()
@@ -93,7 +92,7 @@ describe('a gate from files', () => {
     expect(stage.artifactOf(result).size).toBe(3)
   })
 
-  test('passes with fail-on: never, and says that it failed', async () => {
+  testOnStage('passes with fail-on: never, and says that it failed', async (stage) => {
     stage.service.apdex = '0.7 [500]'
     stage.step.inputs['fail-on'] = 'never'
 
@@ -103,7 +102,7 @@ describe('a gate from files', () => {
     expect(result.outputs.verdict).toBe('failed')
   })
 
-  test('warns only', async () => {
+  testOnStage('warns only', async (stage) => {
     stage.step.inputs.thresholds = 'warn: apdex >= 0.99 # ambitious'
 
     const result = await stage.step.main()
@@ -113,34 +112,37 @@ describe('a gate from files', () => {
     expect(result.log).toMatch(/::warning::apdex is 0\.95, must be >= 0\.99/)
   })
 
-  test.each([
-    ['no apdex', () => (stage.service.apdex = null), 'the service gave no apdex'],
-    ['an odd apdex', () => (stage.service.apdex = 'n/a [x]'), 'not of the form'],
+  const CASES: [string, (stage: Stage) => void, string][] = [
+    ['no apdex', ({ service }) => (service.apdex = null), 'the service gave no apdex'],
+    ['an odd apdex', ({ service }) => (service.apdex = 'n/a [x]'), 'not of the form'],
     [
       'a run that ends as problem',
-      () => (stage.service.statuses = ['running', 'problem']),
+      ({ service }) => (service.statuses = ['running', 'problem']),
       'ended as "problem"'
     ],
     [
       'no sample',
-      () => (stage.service.csv = () => `${sampleCsv().split('\n')[0] ?? ''}\n`),
+      ({ service }) => (service.csv = () => `${sampleCsv().split('\n')[0] ?? ''}\n`),
       'contain no samples'
     ]
-  ])('is inconclusive with %s', async (_name, arrange, message) => {
-    // What may still come is waited for as long as the timeout.
-    stage.step.inputs.timeout = '8s'
-    stage.service.statuses = ['finished']
-    arrange()
+  ]
+  test.concurrent.each(CASES)('is inconclusive with %s', (_name, arrange, message) =>
+    onStage(async (stage) => {
+      // What may still come is waited for as long as the timeout.
+      stage.step.inputs.timeout = '8s'
+      stage.service.statuses = ['finished']
+      arrange(stage)
 
-    const result = await stage.step.main()
+      const result = await stage.step.main()
 
-    expect(result.code).toBe(1)
-    expect(result.outputs.verdict).toBe('inconclusive')
-    expect(result.log).toContain('::error::Load gate inconclusive')
-    expect(result.log).toContain(message)
-  })
+      expect(result.code).toBe(1)
+      expect(result.outputs.verdict).toBe('inconclusive')
+      expect(result.log).toContain('::error::Load gate inconclusive')
+      expect(result.log).toContain(message)
+    })()
+  )
 
-  test('is inconclusive when the run ended well before its duration', async () => {
+  testOnStage('is inconclusive when the run ended well before its duration', async (stage) => {
     stage.step.inputs.duration = '10m'
     stage.service.csv = () => sampleCsv({ seconds: 480 })
 
@@ -150,7 +152,7 @@ describe('a gate from files', () => {
     expect(result.log).toMatch(/The samples of grid \w+ span 7 min 13 s of the 10 min requested/)
   })
 
-  test('judges the other metrics from the samples', async () => {
+  testOnStage('judges the other metrics from the samples', async (stage) => {
     stage.step.inputs.thresholds = 'p90 <= 900ms\nerror_rate < 1%\nmax{label="checkout"} < 1s'
 
     const result = await stage.step.main()
@@ -163,7 +165,7 @@ describe('a gate from files', () => {
     ])
   })
 
-  test('collects every grid of two', async () => {
+  testOnStage('collects every grid of two', async (stage) => {
     stage.step.inputs.grids = `${GRID}\n${GRID.replace('us-east-1', 'eu-west-1')}`
 
     const result = await stage.step.main()
@@ -176,25 +178,28 @@ describe('a gate from files', () => {
     expect(JSON.parse(result.outputs.metrics!)).toMatchObject({ overall: { samples: 20 } })
   })
 
-  test('turns a mixed list into grids first, refers to all, and terminates only its own', async () => {
-    const theirs = stage.service.addGrid()
-    stage.step.inputs.grids = `- ${theirs.uuid}\n${GRID}`
+  testOnStage(
+    'turns a mixed list into grids first, refers to all, and terminates only its own',
+    async (stage) => {
+      const theirs = stage.service.addGrid()
+      stage.step.inputs.grids = `- ${theirs.uuid}\n${GRID}`
 
-    const result = await stage.step.main()
+      const result = await stage.step.main()
 
-    expect(result.code).toBe(0)
-    expect(stage.service.calls('POST', /\/grids$/)).toHaveLength(1)
-    const [created] = stage.service.calls('POST', /\/runs$/)
-    const { grids } = created!.params.run as { grids: { uuid: string }[] }
-    expect(grids).toHaveLength(2)
-    expect(grids[0]).toEqual({ uuid: theirs.uuid })
-    expect(stage.service.calls('DELETE', /grids/).map((seen) => seen.path)).toEqual([
-      `/api/grids/${grids[1]!.uuid}`
-    ])
-    expect(theirs.status).toBe('started')
-  })
+      expect(result.code).toBe(0)
+      expect(stage.service.calls('POST', /\/grids$/)).toHaveLength(1)
+      const [created] = stage.service.calls('POST', /\/runs$/)
+      const { grids } = created!.params.run as { grids: { uuid: string }[] }
+      expect(grids).toHaveLength(2)
+      expect(grids[0]).toEqual({ uuid: theirs.uuid })
+      expect(stage.service.calls('DELETE', /grids/).map((seen) => seen.path)).toEqual([
+        `/api/grids/${grids[1]!.uuid}`
+      ])
+      expect(theirs.status).toBe('started')
+    }
+  )
 
-  test('speaks the service’s own word', async () => {
+  testOnStage('speaks the service’s own word', async (stage) => {
     stage.service.word = 'acme'
     stage.step.inputs['service-name'] = 'acme'
     stage.step.inputs.tool = 'service-chrome'

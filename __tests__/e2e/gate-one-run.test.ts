@@ -3,12 +3,11 @@ import type { ServerResponse } from 'node:http'
 import { resolve } from 'node:path'
 import { json, sampleCsv } from '../support/fake-service.js'
 import type { Fault } from '../support/fake-service.js'
-import { setStage } from '../support/gate/gate-stage.js'
-
-const stage = setStage()
+import { onStage, testOnStage } from '../support/gate/gate-stage.js'
+import type { Stage } from '../support/gate/gate-stage.js'
 
 /** Answers the creation itself, once; the run is made. */
-function answerCreation(answer: (response: ServerResponse) => void): void {
+function answerCreation(stage: Stage, answer: (response: ServerResponse) => void): void {
   let isDone = false
   stage.service.faults.push((seen, response) => {
     if (isDone || seen.method !== 'POST') return false
@@ -30,25 +29,27 @@ function changing(path: RegExp, change: (document: Record<string, unknown>) => u
   }
 }
 
-function statuses(): (string | undefined)[] {
+function statuses(stage: Stage): (string | undefined)[] {
   return stage.service.runList.map((run) => run.statuses.at(-1))
 }
 
 describe('one run, ours', () => {
-  test.each([
+  test.concurrent.each([
     ['302', (response: ServerResponse) => response.writeHead(302, { location: '/sign_in' }).end()],
     ['303', (response: ServerResponse) => response.writeHead(303, { location: '/api/runs/x' }).end()],
     ['204', (response: ServerResponse) => response.writeHead(204).end()]
-  ])('%s after the creation: the run is found by its tag, and there is no second one', async (_, answer) => {
-    answerCreation(answer)
-    const result = await stage.step.main()
-    expect(result.outputs).toMatchObject({ verdict: 'passed', 'run-id': stage.service.runList[0]!.uuid })
-    expect(stage.service.runs.size).toBe(1)
-    expect(result.log).toContain('Looking for the run by its tag')
-  })
+  ])('%s after the creation: the run is found by its tag, and there is no second one', (_, answer) =>
+    onStage(async (stage) => {
+      answerCreation(stage, answer)
+      const result = await stage.step.main()
+      expect(result.outputs).toMatchObject({ verdict: 'passed', 'run-id': stage.service.runList[0]!.uuid })
+      expect(stage.service.runs.size).toBe(1)
+      expect(result.log).toContain('Looking for the run by its tag')
+    })()
+  )
 
-  test('a host that becomes unreachable while its answer is read: no second run', async () => {
-    answerCreation((response) => response.writeProcessing())
+  testOnStage('a host that becomes unreachable while its answer is read: no second run', async (stage) => {
+    answerCreation(stage, (response) => response.writeProcessing())
     stage.step.env.NODE_OPTIONS = `--require ${resolve('__tests__/support/unreachable-while-reading.cjs')}`
     const result = await stage.step.main()
     expect(result.log).toContain('EHOSTUNREACH')
@@ -57,7 +58,7 @@ describe('one run, ours', () => {
     expect(stage.service.calls('POST', /runs/)).toHaveLength(1)
   })
 
-  test('a connection that was never made is tried again', async () => {
+  testOnStage('a connection that was never made is tried again', async (stage) => {
     await stage.service.stop()
     const main = stage.step.start('main')
     const ended = stage.step.result(main)
@@ -69,24 +70,27 @@ describe('one run, ours', () => {
     expect((await ended).log).toMatch(/refused the connection.*nothing was created, retrying/)
   })
 
-  test('a list that names our run twice, beside odd runs of others, does not make the gate stop it', async () => {
-    stage.service.addRun({ uuid: 'theirs', statuses: ['running'] })
-    stage.service.statuses = ['running', 'running', 'finished']
-    answerCreation((response) => void response.destroy())
-    stage.service.faults.push(
-      changing(/\/api\/runs$/, (document) => {
-        const { runs = [] } = (document._embedded ?? {}) as { runs?: Record<string, unknown>[] }
-        const odd = { ...runs.at(-1), duration: 0.5, _embedded: { run_files: [{}] } }
-        return { ...document, _embedded: { runs: [null, odd, ...runs, ...runs] } }
-      })
-    )
-    const result = await stage.step.main()
-    expect(result.outputs.verdict).toBe('passed')
-    expect(stage.service.calls('GET', /stop/)).toEqual([])
-    expect(statuses()).toEqual(['running', 'finished'])
-  })
+  testOnStage(
+    'a list that names our run twice, beside odd runs of others, does not make the gate stop it',
+    async (stage) => {
+      stage.service.addRun({ uuid: 'theirs', statuses: ['running'] })
+      stage.service.statuses = ['running', 'running', 'finished']
+      answerCreation(stage, (response) => void response.destroy())
+      stage.service.faults.push(
+        changing(/\/api\/runs$/, (document) => {
+          const { runs = [] } = (document._embedded ?? {}) as { runs?: Record<string, unknown>[] }
+          const odd = { ...runs.at(-1), duration: 0.5, _embedded: { run_files: [{}] } }
+          return { ...document, _embedded: { runs: [null, odd, ...runs, ...runs] } }
+        })
+      )
+      const result = await stage.step.main()
+      expect(result.outputs.verdict).toBe('passed')
+      expect(stage.service.calls('GET', /stop/)).toEqual([])
+      expect(statuses(stage)).toEqual(['running', 'finished'])
+    }
+  )
 
-  test('a single 404 in the middle of the watch ends neither the gate nor the run', async () => {
+  testOnStage('a single 404 in the middle of the watch ends neither the gate nor the run', async (stage) => {
     stage.service.statuses = ['queued', 'running', 'running', 'finished']
     let looks = 0
     stage.service.faults.push((seen, response) => {
@@ -99,68 +103,72 @@ describe('one run, ours', () => {
     expect(stage.service.calls('GET', /stop/)).toEqual([])
   })
 
-  test('a stop that is refused since the run has just ended: what it brought is in the artifact', async () => {
-    stage.service.statuses = ['running']
-    stage.step.inputs.timeout = '2s'
-    stage.service.faults.push((seen, response) => {
-      if (!seen.path.endsWith('/stop')) return false
-      for (const run of stage.service.runList) run.statuses = ['finished']
-      json(response, 422, { error: 'The run has ended.' })
-      return true
-    })
-    const result = await stage.step.main()
-    expect(result.outputs.verdict).toBe('timed-out')
-    expect([...stage.artifactOf(result).keys()]).toContainEqual(expect.stringMatching(/^results\/.*\.csv$/))
-  })
+  testOnStage(
+    'a stop that is refused since the run has just ended: what it brought is in the artifact',
+    async (stage) => {
+      stage.service.statuses = ['running']
+      stage.step.inputs.timeout = '2s'
+      stage.service.faults.push((seen, response) => {
+        if (!seen.path.endsWith('/stop')) return false
+        for (const run of stage.service.runList) run.statuses = ['finished']
+        json(response, 422, { error: 'The run has ended.' })
+        return true
+      })
+      const result = await stage.step.main()
+      expect(result.outputs.verdict).toBe('timed-out')
+      expect([...stage.artifactOf(result).keys()]).toContainEqual(expect.stringMatching(/^results\/.*\.csv$/))
+    }
+  )
 })
 
 describe('a service that repeats the token in its successes', () => {
-  test.each([20, 21, 22])(
+  test.concurrent.each([20, 21, 22])(
     'a token of %d characters is in no file, output, summary or artifact',
-    async (length) => {
-      const { service, step } = stage
-      service.token = 'k7+/="Qz'.repeat(5).slice(0, length)
-      step.inputs.token = service.token
-      const basic = Buffer.from(`${service.token}:`).toString('base64')
-      const said = [
-        service.token,
-        `Basic ${basic}`,
-        encodeURIComponent(service.token),
-        encodeURIComponent(basic)
-      ]
-      service.summary = `debug: ${said.join(' ')}`
-      service.csv = () => sampleCsv({ label: `"${said.join(' ').replaceAll('"', '""')}"` })
-      service.faults.push(
-        changing(/\/api\/runs(\/\w+)?$/, (document) => ({
-          ...document,
-          name: said[0],
-          notes: said[1],
-          remote_errors: [said.join(' ')],
-          permalink: `https://service.example/runs/x?t=${encodeURIComponent(service.token)}`,
-          tool: `jmeter ${said[1]!}`
-        }))
-      )
-      const result = await step.main()
+    (length) =>
+      onStage(async (stage) => {
+        const { service, step } = stage
+        service.token = 'k7+/="Qz'.repeat(5).slice(0, length)
+        step.inputs.token = service.token
+        const basic = Buffer.from(`${service.token}:`).toString('base64')
+        const said = [
+          service.token,
+          `Basic ${basic}`,
+          encodeURIComponent(service.token),
+          encodeURIComponent(basic)
+        ]
+        service.summary = `debug: ${said.join(' ')}`
+        service.csv = () => sampleCsv({ label: `"${said.join(' ').replaceAll('"', '""')}"` })
+        service.faults.push(
+          changing(/\/api\/runs(\/\w+)?$/, (document) => ({
+            ...document,
+            name: said[0],
+            notes: said[1],
+            remote_errors: [said.join(' ')],
+            permalink: `https://service.example/runs/x?t=${encodeURIComponent(service.token)}`,
+            tool: `jmeter ${said[1]!}`
+          }))
+        )
+        const result = await step.main()
 
-      expect(result.outputs['run-id']).toBe(service.runList[0]!.uuid)
-      expect(result.outputs['run-url']).toBe('https://service.example/runs/x?t=***')
-      const artifact = stage.artifactOf(result)
-      expect([...artifact.keys()]).toContain('verdict.json')
-      const secrets = [...said, basic.replace(/=+$/, ''), JSON.stringify(service.token).slice(1, -1)]
-      const written = [
-        step.everythingWritten(),
-        ...[...artifact.values()].map((bytes) => bytes.toString('latin1'))
-      ]
-      for (const text of written) expect(secrets.filter((secret) => text.includes(secret))).toEqual([])
-      // It is there, and it is covered.
-      expect(written.join()).toContain('debug: ***')
-    }
+        expect(result.outputs['run-id']).toBe(service.runList[0]!.uuid)
+        expect(result.outputs['run-url']).toBe('https://service.example/runs/x?t=***')
+        const artifact = stage.artifactOf(result)
+        expect([...artifact.keys()]).toContain('verdict.json')
+        const secrets = [...said, basic.replace(/=+$/, ''), JSON.stringify(service.token).slice(1, -1)]
+        const written = [
+          step.everythingWritten(),
+          ...[...artifact.values()].map((bytes) => bytes.toString('latin1'))
+        ]
+        for (const text of written) expect(secrets.filter((secret) => text.includes(secret))).toEqual([])
+        // It is there, and it is covered.
+        expect(written.join()).toContain('debug: ***')
+      })()
   )
 
-  test('a page with the token in place of a CSV', async () => {
+  testOnStage('a page with the token in place of a CSV', async (stage) => {
     const { service, step } = stage
     service.csv = () => `<html><title>debug ${service.token}</title></html>`
-    step.inputs.timeout = '3s'
+    step.inputs.timeout = '6s'
     const result = await step.main()
     expect(result.outputs.verdict).toBe('inconclusive')
     expect(step.everythingWritten()).not.toContain(service.token)

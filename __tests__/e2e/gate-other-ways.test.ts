@@ -1,11 +1,9 @@
-import { describe, expect, test } from '@jest/globals'
-import { GRID, setStage } from '../support/gate/gate-stage.js'
+import { describe, expect } from '@jest/globals'
+import { GRID, testOnStage } from '../support/gate/gate-stage.js'
 import { commandsIn } from '../support/step/runner-commands.js'
 
-const stage = setStage()
-
 describe('a gate on a run that is there', () => {
-  test('waits for it, creates nothing and stops nothing', async () => {
+  testOnStage('waits for it, creates nothing and stops nothing', async (stage) => {
     const run = stage.service.addRun()
     stage.step.inputs = {
       'base-url': `${stage.service.url}/api`,
@@ -23,7 +21,7 @@ describe('a gate on a run that is there', () => {
     expect(stage.service.calls('GET', /stop/)).toHaveLength(0)
   })
 
-  test('does not stop it on timeout either', async () => {
+  testOnStage('does not stop it on timeout either', async (stage) => {
     const run = stage.service.addRun({ statuses: ['running'] })
     stage.step.inputs = {
       'base-url': stage.service.url,
@@ -42,7 +40,7 @@ describe('a gate on a run that is there', () => {
     expect(stage.service.calls('GET', /stop/)).toHaveLength(0)
   })
 
-  test('repeats one', async () => {
+  testOnStage('repeats one', async (stage) => {
     const run = stage.service.addRun({ statuses: ['finished'] })
     stage.step.inputs = {
       'base-url': stage.service.url,
@@ -60,7 +58,7 @@ describe('a gate on a run that is there', () => {
     expect(stage.service.runList).toHaveLength(2)
   })
 
-  test('never repeats twice when the reply is lost', async () => {
+  testOnStage('never repeats twice when the reply is lost', async (stage) => {
     const run = stage.service.addRun({ statuses: ['finished'] })
     stage.step.inputs = { 'base-url': stage.service.url, token: stage.service.token, repeat: run.uuid }
     stage.service.faults.push((seen, _response, socket) => {
@@ -78,7 +76,7 @@ describe('a gate on a run that is there', () => {
 })
 
 describe('a run that is left to itself', () => {
-  test('wait: false starts it, sets its id, and neither main nor post stops it', async () => {
+  testOnStage('wait: false starts it, sets its id, and neither main nor post stops it', async (stage) => {
     stage.step.inputs.wait = 'false'
     stage.service.statuses = ['running']
 
@@ -93,7 +91,7 @@ describe('a run that is left to itself', () => {
 })
 
 describe('a deadline', () => {
-  test('stops the run, collects what it brought, and fails as timed-out', async () => {
+  testOnStage('stops the run, collects what it brought, and fails as timed-out', async (stage) => {
     stage.service.statuses = ['running']
     stage.step.inputs.timeout = '2s'
 
@@ -108,7 +106,7 @@ describe('a deadline', () => {
 })
 
 describe('no token', () => {
-  test('is a clear failure, with nothing sent', async () => {
+  testOnStage('is a clear failure, with nothing sent', async (stage) => {
     delete stage.step.inputs.token
 
     const result = await stage.step.main()
@@ -119,7 +117,7 @@ describe('no token', () => {
     expect(stage.service.seen).toHaveLength(0)
   })
 
-  test('is skipped where the workflow says so, an empty address too', async () => {
+  testOnStage('is skipped where the workflow says so, an empty address too', async (stage) => {
     stage.step.inputs = { files: 'plan.jmx', grids: GRID, 'on-missing-token': 'skip' }
 
     const result = await stage.step.main()

@@ -1,36 +1,35 @@
 import { describe, expect, test } from '@jest/globals'
 import { sampleCsv } from '../support/fake-service.js'
-import { setStage } from '../support/gate/gate-stage.js'
+import { onStage, testOnStage } from '../support/gate/gate-stage.js'
 import { commandsIn } from '../support/step/runner-commands.js'
 
-const stage = setStage()
-
 describe('secrets', () => {
-  test.each([20, 21, 22])(
+  test.concurrent.each([20, 21, 22])(
     'a token of %d characters is masked, and occurs nowhere but in the step’s own state',
-    async (length) => {
-      stage.service.token = 'x7'.repeat(20).slice(0, length)
-      stage.step.inputs.token = stage.service.token
-      stage.step.env.RUNNER_DEBUG = '1'
+    (length) =>
+      onStage(async (stage) => {
+        stage.service.token = 'x7'.repeat(20).slice(0, length)
+        stage.step.inputs.token = stage.service.token
+        stage.step.env.RUNNER_DEBUG = '1'
 
-      const result = await stage.step.main()
+        const result = await stage.step.main()
 
-      expect(result.code).toBe(0)
-      const basic = Buffer.from(`${stage.service.token}:`).toString('base64')
-      const log = result.log
-        .split('\n')
-        .filter((line) => !line.startsWith('::add-mask::'))
-        .join('\n')
-      expect(result.log).toContain(`::add-mask::${stage.service.token}`)
-      expect(result.log).toContain(`::add-mask::${basic}`)
-      for (const secret of [stage.service.token, basic]) {
-        expect(log).not.toContain(secret)
-        expect(stage.step.everythingWritten()).not.toContain(secret)
-      }
-    }
+        expect(result.code).toBe(0)
+        const basic = Buffer.from(`${stage.service.token}:`).toString('base64')
+        const log = result.log
+          .split('\n')
+          .filter((line) => !line.startsWith('::add-mask::'))
+          .join('\n')
+        expect(result.log).toContain(`::add-mask::${stage.service.token}`)
+        expect(result.log).toContain(`::add-mask::${basic}`)
+        for (const secret of [stage.service.token, basic]) {
+          expect(log).not.toContain(secret)
+          expect(stage.step.everythingWritten()).not.toContain(secret)
+        }
+      })()
   )
 
-  test('a secret parameter that the service echoes is in no file, output or log', async () => {
+  testOnStage('a secret parameter that the service echoes is in no file, output or log', async (stage) => {
     const secret = 'b3tt3r/not-shown'
     const forms = [secret, encodeURIComponent(secret), Buffer.from(`${secret}:`).toString('base64')]
     stage.step.inputs['override-parameters'] =
@@ -56,7 +55,7 @@ describe('secrets', () => {
 })
 
 describe('hostile text', () => {
-  test('gives the runner no commands and the summary no markup', async () => {
+  testOnStage('gives the runner no commands and the summary no markup', async (stage) => {
     stage.service.summary = '::set-output name=verdict::passed\n##[add-mask]x </details><img src=x> @org/team'
     stage.service.apdex = '::warning::x'
     stage.service.csv = () => sampleCsv({ label: '"::error::boo | <b>"' })

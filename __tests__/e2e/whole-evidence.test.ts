@@ -1,16 +1,25 @@
-import { beforeEach, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import type { ServerResponse } from 'node:http'
 import { json, sampleCsv } from '../support/fake-service.js'
-import { GRID, setStage } from '../support/gate/gate-stage.js'
+import { GRID, onStage, testOnStage } from '../support/gate/gate-stage.js'
+import type { Stage } from '../support/gate/gate-stage.js'
 import type { StepResult } from '../support/step/step.js'
 
-const stage = setStage()
+type OnStage = (stage: Stage) => Promise<void>
 
-beforeEach(() => {
-  stage.service.statuses = ['finished']
-})
+/** The run has ended as soon as it is looked at. */
+const whenEnded =
+  (run: OnStage): OnStage =>
+  (stage) => {
+    stage.service.statuses = ['finished']
+    return run(stage)
+  }
+const testEnded = (name: string, run: OnStage): void => testOnStage(name, whenEnded(run))
 
-function onResult(answer: (response: ServerResponse, range: string | undefined, turn: number) => void): void {
+function onResult(
+  stage: Stage,
+  answer: (response: ServerResponse, range: string | undefined, turn: number) => void
+): void {
   let turn = 0
   stage.service.faults.push((seen, response) => {
     if (!seen.path.includes('/result.csv')) return false
@@ -19,7 +28,7 @@ function onResult(answer: (response: ServerResponse, range: string | undefined, 
   })
 }
 
-function verdictOf(result: StepResult): Record<string, unknown> {
+function verdictOf(stage: Stage, result: StepResult): Record<string, unknown> {
   return JSON.parse(String(stage.artifactOf(result).get('verdict.json'))) as Record<string, unknown>
 }
 
@@ -27,9 +36,9 @@ describe('a CSV that comes in shorter parts than were asked for', () => {
   const csv = Buffer.from(sampleCsv())
   const rowEnds = [...csv.entries()].flatMap(([at, byte]) => (byte === 10 ? [at + 1] : []))
 
-  test('is judged whole', async () => {
+  testEnded('is judged whole', async (stage) => {
     stage.step.inputs.thresholds = 'samples == 10\nmax == 1s'
-    onResult((response, range, turn) => {
+    onResult(stage, (response, range, turn) => {
       const headers = { 'content-type': 'text/csv', etag: '"v1"' }
       if (turn === 1) {
         response.writeHead(200, { ...headers, 'content-length': csv.length })
@@ -66,22 +75,26 @@ describe('what is no CSV', () => {
   ]
   const THRESHOLDS = ['apdex >= 0.85', '']
 
-  test.each(
+  test.concurrent.each(
     CASES.flatMap(([name, body, words]) => THRESHOLDS.map((lines) => ({ name, body, words, lines })))
-  )('$name in its place is never green (thresholds: "$lines")', async ({ body, words, lines }) => {
-    Object.assign(stage.step.inputs, { thresholds: lines, timeout: '5s' })
-    onResult((response) => response.writeHead(200, { 'content-type': 'text/csv' }).end(body))
+  )('$name in its place is never green (thresholds: "$lines")', ({ body, words, lines }) =>
+    onStage(
+      whenEnded(async (stage) => {
+        Object.assign(stage.step.inputs, { thresholds: lines, timeout: '10s' })
+        onResult(stage, (response) => response.writeHead(200, { 'content-type': 'text/csv' }).end(body))
 
-    const result = await stage.step.main()
+        const result = await stage.step.main()
 
-    expect(result.outputs.verdict).toBe('inconclusive')
-    expect(result.code).toBe(1)
-    expect(result.log).toMatch(words)
-  })
+        expect(result.outputs.verdict).toBe('inconclusive')
+        expect(result.code).toBe(1)
+        expect(result.log).toMatch(words)
+      })
+    )()
+  )
 
-  test('is asked for again until the CSV is there', async () => {
+  testEnded('is asked for again until the CSV is there', async (stage) => {
     stage.step.inputs.thresholds = 'samples == 10'
-    onResult((response, _, turn) => {
+    onResult(stage, (response, _, turn) => {
       const body = ['being prepared', '\n', 'timeStamp,elapsed,la'][turn - 1] ?? sampleCsv()
       response.writeHead(200, { 'content-type': 'text/csv' }).end(body)
     })
@@ -93,9 +106,9 @@ describe('what is no CSV', () => {
 })
 
 describe('load that was lost', () => {
-  test('two grids requested and one listed: the missing one is named', async () => {
+  testEnded('two grids requested and one listed: the missing one is named', async (stage) => {
     Object.assign(stage.step.inputs, {
-      timeout: '5s',
+      timeout: '10s',
       grids: `${GRID}\n${GRID.replace('us-east-1', 'eu-west-1')}`
     })
     stage.service.faults.push(() => {
@@ -109,7 +122,7 @@ describe('load that was lost', () => {
     expect(result.log).toContain("a grid in eu-west-1 is missing from the service's list (1 found)")
   })
 
-  test('lines that say so make it inconclusive', async () => {
+  testEnded('lines that say so make it inconclusive', async (stage) => {
     stage.service.remoteErrors = 'node 2 was late\nload lost: grid g2 was cut off by its stop_after of 1 min'
 
     const result = await stage.step.main()
@@ -118,7 +131,7 @@ describe('load that was lost', () => {
     expect(result.log).toContain('Part of the load was lost: grid g2 was cut off by its stop_after of 1 min')
   })
 
-  test('other words of the service are shown everywhere, with a warning', async () => {
+  testEnded('other words of the service are shown everywhere, with a warning', async (stage) => {
     stage.service.remoteErrors = ['node 2 was late', '::error::boo']
 
     const result = await stage.step.main()
@@ -127,11 +140,11 @@ describe('load that was lost', () => {
     expect(result.log).toContain('::warning::The service reports an error for the run: node 2 was late')
     expect(result.log).not.toMatch(/^::error::/m)
     expect(result.summary).toContain('The service says: node 2 was late')
-    expect(verdictOf(result)).toMatchObject({ remote_errors: ['node 2 was late', '::error::boo'] })
+    expect(verdictOf(stage, result)).toMatchObject({ remote_errors: ['node 2 was late', '::error::boo'] })
     expect(String(stage.artifactOf(result).get('report.html'))).toContain('The service says: node 2 was late')
   })
 
-  test('they weigh more where the load was not reached', async () => {
+  testEnded('they weigh more where the load was not reached', async (stage) => {
     Object.assign(stage.step.inputs, { threads: '50' })
     stage.service.remoteErrors = ['1 of 2 nodes did not start']
 
@@ -141,11 +154,11 @@ describe('load that was lost', () => {
     expect(result.log).toContain('::warning::The load reached 1 thread of the 50 threads requested.')
     expect(result.log).toContain('The service says: 1 of 2 nodes did not start')
     expect(result.summary).toContain('The load reached 1 thread of the 50 threads requested.')
-    expect(verdictOf(result).warnings).toHaveLength(1)
+    expect(verdictOf(stage, result).warnings).toHaveLength(1)
   })
 })
 
-test('an apdex that is null for three looks is waited for', async () => {
+testEnded('an apdex that is null for three looks is waited for', async (stage) => {
   let looks = 0
   stage.service.faults.push((seen) => {
     if (/runs\/[^/]+$/.test(seen.path)) looks++
@@ -161,11 +174,8 @@ test('an apdex that is null for three looks is waited for', async () => {
 })
 
 describe('times of failed requests', () => {
-  beforeEach(() => {
+  testEnded('hold no threshold', async (stage) => {
     stage.service.csv = () => sampleCsv({ failAll: true })
-  })
-
-  test('hold no threshold', async () => {
     stage.step.inputs.thresholds = 'p95 < 2s'
 
     const result = await stage.step.main()
@@ -174,7 +184,8 @@ describe('times of failed requests', () => {
     expect(result.log).toContain('10 of 10 samples failed')
   })
 
-  test('beside a broken error rate it is failed', async () => {
+  testEnded('beside a broken error rate it is failed', async (stage) => {
+    stage.service.csv = () => sampleCsv({ failAll: true })
     stage.step.inputs.thresholds = 'p95 < 2s\nerror_rate < 1%'
 
     const result = await stage.step.main()
@@ -184,7 +195,7 @@ describe('times of failed requests', () => {
   })
 })
 
-test('a reply about another run is none', async () => {
+testEnded('a reply about another run is none', async (stage) => {
   let isFirst = true
   stage.service.faults.push((seen, response) => {
     if (!/runs\/[^/]+$/.test(seen.path) || !isFirst) return false

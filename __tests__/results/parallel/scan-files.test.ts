@@ -12,6 +12,7 @@ import { planStretches } from '../../../src/results/parallel/plan-stretches.js'
 import { scanFiles } from '../../../src/results/parallel/scan-files.js'
 import { joinScans, scanStretch } from '../../../src/results/parallel/scan-stretch.js'
 import { makeSampleCsv, scanText, snapshot } from '../../support/data/sample-csv.js'
+import { slice } from '../../support/slice.js'
 
 let folder: string
 let workerUrl: URL
@@ -65,7 +66,7 @@ describe('stretches', () => {
     const header = new TextEncoder().encode(text.replace(/^\uFEFF/, '').split(/\r?\n/)[0])
     const size = Buffer.byteLength(text)
     const wrongAt: number[] = []
-    for (let at = 1; at <= size; at++) {
+    for (let at = 1; at <= size; at += size < 200 ? 1 : slice(3, 1)) {
       const first = await scanStretch({ ...file, from: 0, to: at })
       const second = await scanStretch({ ...file, from: first.next, to: Infinity, header })
       expect(first.next).toBeGreaterThanOrEqual(at)

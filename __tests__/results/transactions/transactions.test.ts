@@ -257,8 +257,9 @@ describe('a transaction', () => {
   })
 
   test('costs as much as any other row, however many begin at once', () => {
-    const rows = Array.from({ length: 40_000 }, (_, i) => transaction(1000, i, 'tx', { samples: 40_000 - i }))
-    expect(measureRows(...rows).figures({ label: 'tx' })?.samples).toBe(40_000)
+    const count = slice(10_000, 40_000)
+    const rows = Array.from({ length: count }, (_, i) => transaction(1000, i, 'tx', { samples: count - i }))
+    expect(measureRows(...rows).figures({ label: 'tx' })?.samples).toBe(count)
   })
 
   test.each([

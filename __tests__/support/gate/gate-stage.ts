@@ -1,4 +1,4 @@
-import { afterEach, beforeEach } from '@jest/globals'
+import { afterEach, beforeEach, test } from '@jest/globals'
 import { ArtifactService } from '../step/artifact-service.js'
 import { FakeService } from '../fake-service.js'
 import { Step } from '../step/step.js'
@@ -16,28 +16,49 @@ export interface Stage {
 
 /** A service, an artifact store and a step that would pass, fresh for each test of the file. */
 export function setStage(): Stage {
-  const stage = {
-    artifactOf: (result: StepResult) =>
-      stage.artifacts.artifacts.get(`loadgate-${result.outputs['run-id'] ?? ''}`) ?? new Map<string, Buffer>()
-  } as Stage
-  beforeEach(async () => {
-    stage.service = await new FakeService().start()
-    stage.artifacts = await new ArtifactService().start()
-    stage.step = new Step()
-    stage.step.env = { ...stage.artifacts.env }
-    stage.step.inputs = {
-      'base-url': stage.service.url,
-      token: stage.service.token,
-      files: 'plan.jmx',
-      grids: GRID,
-      thresholds: 'apdex >= 0.85',
-      'poll-interval': '1s'
-    }
-  })
-  afterEach(async () => {
-    await stage.service.stop()
-    await stage.artifacts.stop()
-    stage.step.remove()
-  })
+  const stage = {} as Stage
+  beforeEach(async () => void Object.assign(stage, await openStage()))
+  afterEach(() => closeStage(stage))
   return stage
+}
+
+/** A test with a stage of its own. They run at the same time, for the bundles wait more than they work. */
+export function testOnStage(name: string, run: (stage: Stage) => Promise<void>, timeoutMs?: number): void {
+  test.concurrent(name, onStage(run), timeoutMs)
+}
+
+/** The same for `test.concurrent.each`. */
+export function onStage(run: (stage: Stage) => Promise<void>): () => Promise<void> {
+  return async () => {
+    const stage = await openStage()
+    try {
+      await run(stage)
+    } finally {
+      await closeStage(stage)
+    }
+  }
+}
+
+async function openStage(): Promise<Stage> {
+  const service = await new FakeService().start()
+  const artifacts = await new ArtifactService().start()
+  const step = new Step()
+  step.env = { ...artifacts.env }
+  step.inputs = {
+    'base-url': service.url,
+    token: service.token,
+    files: 'plan.jmx',
+    grids: GRID,
+    thresholds: 'apdex >= 0.85',
+    'poll-interval': '1s'
+  }
+  const artifactOf = ({ outputs }: StepResult): Map<string, Buffer> =>
+    artifacts.artifacts.get(`loadgate-${outputs['run-id'] ?? ''}`) ?? new Map<string, Buffer>()
+  return { service, artifacts, step, artifactOf }
+}
+
+async function closeStage({ service, artifacts, step }: Stage): Promise<void> {
+  await service.stop()
+  await artifacts.stop()
+  step.remove()
 }
