@@ -32,17 +32,17 @@ process.chdir(stage)
 
 const { makeMatrix } = await import('../__tests__/support/faults/fault-matrix.ts')
 const { makeKills } = await import('../__tests__/support/faults/fault-kills.ts')
-const { runAll, storyOf } = await import('../__tests__/support/faults/fault-run.ts')
+const { runAll, scenarioOf } = await import('../__tests__/support/faults/fault-run.ts')
 const { soak } = await import('../__tests__/support/faults/fault-soak.ts')
 const { runSeed } = await import('../__tests__/support/whole/whole-or-not.ts')
 
 const seed = Number(values.seed)
-const stories = [...makeMatrix(seed).map(storyOf), ...makeKills(seed)].filter(
+const scenarios = [...makeMatrix(seed).map(scenarioOf), ...makeKills(seed)].filter(
   ({ name }) => name.includes(values.only) && !values['soak-only'] && !values['one-run-only']
 )
 const seeds =
   values['soak-only'] || values['one-run-only'] || !'seed'.startsWith(values.only) ? 0 : Number(values.whole)
-const total = stories.length + seeds
+const total = scenarios.length + seeds
 let done = 0
 const report = ({ name, verdict, problems, tookMs, log }) => {
   const mark = problems.length === 0 ? 'ok  ' : 'FAIL'
@@ -52,7 +52,7 @@ const report = ({ name, verdict, problems, tookMs, log }) => {
   for (const problem of problems) console.error(`          ${problem}`)
   if (problems.length > 0) console.error(log.replace(/^/gm, '          | '))
 }
-const results = await runAll(stories, { parallel: Number(values.parallel), onResult: report })
+const results = await runAll(scenarios, { parallel: Number(values.parallel), onResult: report })
 // One after the other: their clock advances when the rest of the process is idle.
 for (let seed = 1; seed <= seeds; seed++) {
   const result = await runSeed(seed)
@@ -64,9 +64,9 @@ if (results.length > 0) console.log(`\nSeed ${seed}, Node ${process.version}\n\n
 let isBroken = results.some(({ problems }) => problems.length > 0)
 
 if (values.only === '' && !values['soak-only']) {
-  const told = await tellAllOfOneRun(seed, Number(values.seeds))
-  console.log(`\nOne run, seeds ${seed} to ${seed + told.length - 1}\n\n${tableOf(told)}`)
-  isBroken ||= told.some(({ problems }) => problems.length > 0)
+  const ran = await runAllOfOneRun(seed, Number(values.seeds))
+  console.log(`\nOne run, seeds ${seed} to ${seed + ran.length - 1}\n\n${tableOf(ran)}`)
+  isBroken ||= ran.some(({ problems }) => problems.length > 0)
 }
 
 if (!values['no-soak'] && !values['one-run-only']) {
@@ -79,16 +79,16 @@ rmSync(stage, { recursive: true, force: true })
 process.exit(isBroken ? 1 : 0)
 
 /** Scenarios of one run, where everything but the gate itself is a model: one after the other, because they control the clock. */
-async function tellAllOfOneRun(first, count) {
-  const { tellStory } = await import('../__tests__/support/one-run/one-run-story.ts')
-  const told = []
+async function runAllOfOneRun(first, count) {
+  const { runScenario } = await import('../__tests__/support/one-run/one-run-scenario.ts')
+  const ran = []
   for (let each = first; each < first + count; each++) {
-    const { flow, verdict, problems, log } = await tellStory(each)
-    told.push({ group: `one run: ${flow}`, verdict, problems })
+    const { flow, verdict, problems, log } = await runScenario(each)
+    ran.push({ group: `one run: ${flow}`, verdict, problems })
     for (const problem of problems) console.error(`one run, seed ${each} (LOADGATE_SEED=${each}): ${problem}`)
     if (problems.length > 0) console.error(log.replace(/^/gm, '          | '))
   }
-  return told
+  return ran
 }
 
 /** A row per kind of fault target, and a total. */

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
 import { makeKills } from '../support/faults/fault-kills.js'
 import { makeMatrix } from '../support/faults/fault-matrix.js'
-import { runAll, storyOf } from '../support/faults/fault-run.js'
-import type { Story } from '../support/faults/fault-run.js'
+import { runAll, scenarioOf } from '../support/faults/fault-run.js'
+import type { Scenario } from '../support/faults/fault-run.js'
 
 /** What `npm run faults` does in full, in a selection that takes seconds: each promise once, where it is hardest to keep. */
 const SELECTION = [
@@ -33,25 +33,25 @@ const SELECTION = [
   'SIGKILL while publishing, when the artifact is begun'
 ]
 
-const stories = [...makeMatrix(1).map(storyOf), ...makeKills(1)]
+const scenarios = [...makeMatrix(1).map(scenarioOf), ...makeKills(1)]
 
-function select(names: readonly string[]): Story[] {
+function select(names: readonly string[]): Scenario[] {
   return names.map((name) => {
-    const story = stories.find((each) => each.name === name)
-    if (story === undefined) throw new Error(`there is no case "${name}"`)
-    return story
+    const scenario = scenarios.find((each) => each.name === name)
+    if (scenario === undefined) throw new Error(`there is no case "${name}"`)
+    return scenario
   })
 }
 
 describe('the matrix', () => {
   test('has its 200 cases and more, each of them once', () => {
-    const names = stories.map(({ name }) => name)
+    const names = scenarios.map(({ name }) => name)
     expect(makeMatrix(1).length).toBeGreaterThanOrEqual(200)
     expect(new Set(names).size).toBe(names.length)
   })
 
   test('is the same for the same seed, and in another order for another one', () => {
-    const order = (seed: number): string[] => makeMatrix(seed).map((each) => storyOf(each).name)
+    const order = (seed: number): string[] => makeMatrix(seed).map((each) => scenarioOf(each).name)
     expect(order(7)).toEqual(order(7))
     expect(order(8)).not.toEqual(order(7))
     expect(order(8).sort()).toEqual(order(7).sort())

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals'
-import { tellStory } from '../support/one-run/one-run-story.js'
+import { runScenario } from '../support/one-run/one-run-scenario.js'
 import { slice } from '../support/slice.js'
 
-/** All of them are in `npm run faults`. LOADGATE_SEED=123 tells one story by itself. */
+/** All of them are in `npm run faults`. LOADGATE_SEED=123 runs one by itself. */
 const SEEDS =
   process.env.LOADGATE_SEED === undefined
     ? Array.from({ length: slice(60, 150) }, (_, index) => index + 1)
@@ -12,7 +12,7 @@ test('whatever becomes of requests and replies: one run, never left running, and
   const broken: unknown[] = []
   const verdicts = new Set<string>()
   for (const seed of SEEDS) {
-    const { problems, verdict, log } = await tellStory(seed)
+    const { problems, verdict, log } = await runScenario(seed)
     verdicts.add(verdict)
     if (problems.length > 0) broken.push({ seed, problems, log })
   }
@@ -20,6 +20,6 @@ test('whatever becomes of requests and replies: one run, never left running, and
   expect(verdicts.size).toBeGreaterThanOrEqual(Math.min(SEEDS.length, 5))
 }, 120_000)
 
-test('a story is the same for the same seed', async () => {
-  for (const seed of [3, 42, 77]) expect(await tellStory(seed)).toEqual(await tellStory(seed))
+test('a scenario is the same for the same seed', async () => {
+  for (const seed of [3, 42, 77]) expect(await runScenario(seed)).toEqual(await runScenario(seed))
 })

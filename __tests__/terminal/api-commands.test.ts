@@ -14,7 +14,7 @@ import { runCommandLine } from '../../src/terminal/commands.js'
 import { FakeService, json } from '../support/fake-service.js'
 import { makeAccount, makeRun, makeUser } from '../support/data/make-documents.js'
 import { makeGridSpecification } from '../support/data/make-run-request.js'
-import { makeWorld } from './make-world.js'
+import { makeCommandPorts } from './command-ports.js'
 
 const TOKEN = 'the-token-of-this-test'
 const folder = mkdtempSync(join(tmpdir(), 'loadgate-terminal-'))
@@ -75,7 +75,7 @@ async function type(
   args: readonly string[],
   { token = TOKEN, url = service.url, workspace = folder } = {}
 ): Promise<Typed> {
-  const ports = makeWorld({ token, workspace })
+  const ports = makeCommandPorts({ token, workspace })
   const code = await runCommandLine([...args, '--base-url', url], ports)
   return { code, out: ports.screen.out.text }
 }
@@ -184,7 +184,7 @@ describe('a service that answers in its own way', () => {
       })
       return true
     })
-    const ports = makeWorld({ token: other.token, workspace: folder })
+    const ports = makeCommandPorts({ token: other.token, workspace: folder })
     await runCommandLine(['runs', '--base-url', other.url, '--json'], ports)
     expect((JSON.parse(ports.screen.out.text) as { runs: Shown[] }).runs).toHaveLength(1_000)
     expect(ports.screen.err.text).toContain('the list is longer')
@@ -206,7 +206,7 @@ describe('a service that answers in its own way', () => {
   test('a CSV that cannot be downloaded is an error', async () => {
     other.csv = () => '{"error":"gone"}'
     const { uuid } = other.addRun({ statuses: ['finished'] })
-    const ports = makeWorld({ token: other.token, workspace: folder })
+    const ports = makeCommandPorts({ token: other.token, workspace: folder })
     const typed = runCommandLine(['results', uuid, '--base-url', other.url, '--timeout', '1s'], ports)
     await expect(typed).rejects.toThrow('not every CSV could be downloaded')
     expect(ports.screen.out.text).toMatch(/us-east-1 +\d+ +missing: /)

@@ -3,10 +3,10 @@ import { INPUT_GROUPS } from '../../src/gate/settings/input-table.js'
 import { INPUT_NAMES } from '../../src/gate/settings/inputs.js'
 import { UsageError } from '../../src/terminal/arguments.js'
 import { COMMANDS, runCommandLine } from '../../src/terminal/commands.js'
-import { makeWorld } from './make-world.js'
+import { makeCommandPorts } from './command-ports.js'
 
 async function type(...args: string[]): Promise<{ code: number; out: string; err: string }> {
-  const ports = makeWorld()
+  const ports = makeCommandPorts()
   const code = await runCommandLine(args, ports)
   return { code, out: ports.screen.out.text, err: ports.screen.err.text }
 }

@@ -5,8 +5,8 @@ import { join, resolve } from 'node:path'
 import type { RunRecord } from '../../src/server/store/records.js'
 import { startService } from '../../src/server/server.js'
 import { runCommandLine } from '../../src/terminal/commands.js'
-import { makeWorld } from './make-world.js'
-import type { TestWorld } from './make-world.js'
+import { makeCommandPorts } from './command-ports.js'
+import type { TestCommandPorts } from './command-ports.js'
 
 let workspace: string
 beforeAll(() => {
@@ -14,13 +14,13 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(workspace, { recursive: true }))
 
-interface Demo extends TestWorld {
+interface Demo extends TestCommandPorts {
   readonly events: string[]
 }
 
-function makeDemo(changes: Partial<TestWorld> = {}): Demo {
+function makeDemo(changes: Partial<TestCommandPorts> = {}): Demo {
   const events: string[] = []
-  const ports = makeWorld({
+  const ports = makeCommandPorts({
     workspace,
     examplesDir: resolve('examples'),
     findFiles: (root) => (pattern) => Promise.resolve([resolve(root, pattern)]),

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path'
 import { messageOf } from '../../src/gate/errors.js'
 import { COMMANDS, runCommandLine } from '../../src/terminal/commands.js'
 import { FakeService, sampleCsv } from '../support/fake-service.js'
-import { makeWorld } from './make-world.js'
+import { makeCommandPorts } from './command-ports.js'
 
 /** A flag that is accepted and does nothing passes without evidence: each must change what the command does or prints. */
 
@@ -38,7 +38,7 @@ async function observe(args: readonly string[]): Promise<unknown> {
     asked.push(what)
     return Promise.reject(new Error('not here'))
   }
-  const ports = makeWorld({
+  const ports = makeCommandPorts({
     workspace,
     token: args.includes('NO-TOKEN') || !args.includes(URL_HERE) ? '' : service.token,
     examplesDir: resolve('examples'),

@@ -6,8 +6,8 @@ import { CancelledError } from '../../src/gate/errors.js'
 import { startService } from '../../src/server/server.js'
 import { UsageError } from '../../src/terminal/arguments.js'
 import { runCommandLine } from '../../src/terminal/commands.js'
-import { makeWorld } from './make-world.js'
-import type { TestWorld } from './make-world.js'
+import { makeCommandPorts } from './command-ports.js'
+import type { TestCommandPorts } from './command-ports.js'
 
 interface Verdict {
   readonly verdict: string
@@ -36,8 +36,8 @@ beforeEach(() => {
 })
 
 /** Ports whose embedded service always rehearses: the tool does not matter here. */
-function makeGateWorld(changes: Partial<TestWorld> = {}): TestWorld {
-  return makeWorld({
+function makeGatePorts(changes: Partial<TestCommandPorts> = {}): TestCommandPorts {
+  return makeCommandPorts({
     workspace,
     findFiles: () => (pattern) => Promise.resolve([pattern]),
     startLocalService: async (request) => {
@@ -59,7 +59,7 @@ function makeGateWorld(changes: Partial<TestWorld> = {}): TestWorld {
   })
 }
 
-const runGate = (ports: TestWorld, ...args: string[]): Promise<number> =>
+const runGate = (ports: TestCommandPorts, ...args: string[]): Promise<number> =>
   runCommandLine(['run', '--rehearse', ...args], ports)
 
 describe('exit codes', () => {
@@ -92,7 +92,7 @@ describe('exit codes', () => {
       headline: 'TIMED-OUT'
     }
   ])('$what: $code', async ({ args, code, headline }) => {
-    const ports = makeGateWorld()
+    const ports = makeGatePorts()
     expect(await runGate(ports, '--files', 'plan.jmx', ...args)).toBe(code)
     expect(ports.screen.out.text).toMatch(
       new RegExp(`^${headline}( \\(rehearsal, synthetic samples\\))?: `, 'm')
@@ -101,7 +101,7 @@ describe('exit codes', () => {
   })
 
   test('cancelled: 130, and the run is stopped', async () => {
-    const ports = makeGateWorld()
+    const ports = makeGatePorts()
     const stopping = runGate(
       ports,
       ...['--files', 'plan.jmx', '--duration', '60s', '--override-parameters', '-Jrehearsal.realtime=true']
@@ -115,22 +115,22 @@ describe('exit codes', () => {
   })
 
   test('skipped, as a config file for forks says: 0', async () => {
-    const ports = makeGateWorld()
+    const ports = makeGatePorts()
     expect(await runCommandLine(['run', '--config', 'fork.yml'], ports)).toBe(0)
     expect(ports.screen.out.text).toMatch(/^SKIPPED: no token was given/)
-    const scripted = makeGateWorld()
+    const scripted = makeGatePorts()
     await runCommandLine(['run', '--config', 'fork.yml', '--json'], scripted)
     expect(JSON.parse(scripted.screen.out.text)).toMatchObject({ verdict: 'skipped' })
   })
 
   test('a service that does not start: 2, with its message', async () => {
-    const ports = makeGateWorld({ startLocalService: () => Promise.reject(new Error('no room')) })
+    const ports = makeGatePorts({ startLocalService: () => Promise.reject(new Error('no room')) })
     expect(await runGate(ports, '--files', 'plan.jmx')).toBe(2)
     expect(ports.screen.out.text).toMatch(/^ERROR: no room$/m)
   })
 
   test('only files that are there are named', async () => {
-    const ports = makeGateWorld({ startLocalService: () => Promise.reject(new Error('no room')) })
+    const ports = makeGatePorts({ startLocalService: () => Promise.reject(new Error('no room')) })
     await runGate(ports, '--files', 'plan.jmx', '--output', 'out')
     expect(ports.screen.out.text).toContain(
       `In ${join(workspace, 'out')} there are only the report and verdict.json\n`
@@ -145,9 +145,9 @@ describe('exit codes', () => {
 
 describe('a folder for the output', () => {
   test('with an earlier run is refused before anything is started, and stays as it is', async () => {
-    await runGate(makeGateWorld(), '--files', 'plan.jmx', '--output', 'once')
+    await runGate(makeGatePorts(), '--files', 'plan.jmx', '--output', 'once')
     const before = readdirSync(join(workspace, 'once', 'results'))
-    const again = runGate(makeGateWorld(), '--files', 'plan.jmx', '--output', 'once')
+    const again = runGate(makeGatePorts(), '--files', 'plan.jmx', '--output', 'once')
     await expect(again).rejects.toThrow(
       new UsageError(
         `${join(workspace, 'once')} contains results, service, report.html, verdict.json of an earlier run; give --output another folder, or remove what is there`
@@ -159,7 +159,7 @@ describe('a folder for the output', () => {
 
   test.each(['results', 'logs', 'service'])('with nothing but %s is refused, too', async (name) => {
     mkdirSync(join(workspace, `with ${name}`, name), { recursive: true })
-    await expect(runGate(makeGateWorld(), '--files', 'plan.jmx', '--output', `with ${name}`)).rejects.toThrow(
+    await expect(runGate(makeGatePorts(), '--files', 'plan.jmx', '--output', `with ${name}`)).rejects.toThrow(
       `contains ${name} of an earlier run`
     )
     expect(starts).toEqual([])
@@ -168,13 +168,13 @@ describe('a folder for the output', () => {
   test('may be there already, with other things in it', async () => {
     mkdirSync(join(workspace, 'used'))
     writeFileSync(join(workspace, 'used', 'notes.txt'), 'mine')
-    expect(await runGate(makeGateWorld(), '--files', 'plan.jmx', '--output', 'used')).toBe(0)
+    expect(await runGate(makeGatePorts(), '--files', 'plan.jmx', '--output', 'used')).toBe(0)
   })
 })
 
 describe('what is shown', () => {
   test('the logs of the tool, where they were kept', async () => {
-    const ports = makeGateWorld({
+    const ports = makeGatePorts({
       startLocalService: async (request) => {
         mkdirSync(join(request.dataDir, '../logs'), { recursive: true })
         writeFileSync(join(request.dataDir, '../logs/jmeter.log'), 'ERROR')
@@ -188,7 +188,7 @@ describe('what is shown', () => {
   })
 
   test('as text: lines, the table of thresholds, the verdict, and where the files are', async () => {
-    const ports = makeGateWorld()
+    const ports = makeGatePorts()
     await runGate(
       ports,
       '--config',
@@ -216,7 +216,7 @@ describe('what is shown', () => {
   })
 
   test('as text: why samples failed', async () => {
-    const ports = makeGateWorld()
+    const ports = makeGatePorts()
     await runGate(ports, '--config', 'gate.yml', '--override-parameters', '-Jrehearsal.errors=50')
     expect(ports.screen.out.text).toMatch(
       /^failed +code +message +label\n[\d,]+ +500 +Internal Server Error +home$/m
@@ -224,7 +224,7 @@ describe('what is shown', () => {
   })
 
   test('for scripts: only JSON on standard output, the same as in verdict.json; the rest on standard error', async () => {
-    const ports = makeGateWorld()
+    const ports = makeGatePorts()
     await runGate(ports, '--config', 'gate.yml', '--json', '--output', 'json')
     const verdict = JSON.parse(ports.screen.out.text) as Verdict
     expect(verdict).toMatchObject({
@@ -237,7 +237,7 @@ describe('what is shown', () => {
   })
 
   test('on a terminal: a bar, which is gone at the end', async () => {
-    const ports = makeGateWorld()
+    const ports = makeGatePorts()
     ports.screen.out.isTTY = true
     await runGate(
       ports,
@@ -250,8 +250,8 @@ describe('what is shown', () => {
 
   test('the token of the embedded service is nowhere', async () => {
     let token = ''
-    const ports = makeGateWorld()
-    const leaky: TestWorld = {
+    const ports = makeGatePorts()
+    const leaky: TestCommandPorts = {
       ...ports,
       startLocalService: async (request) => {
         const service = await ports.startLocalService(request)
@@ -268,14 +268,14 @@ describe('what is shown', () => {
 
 describe('settings', () => {
   test('the service is embedded unless an address is given, with the word and the folder of this run', async () => {
-    await runGate(makeGateWorld(), '--files', 'plan.jmx', '--service-name', 'acme', '--output', 'there')
+    await runGate(makeGatePorts(), '--files', 'plan.jmx', '--service-name', 'acme', '--output', 'there')
     expect(starts).toEqual([
       { dataDir: join(workspace, 'there', 'service'), rehearse: true, serviceName: 'acme' }
     ])
   })
 
   test('without --rehearse it is the real thing', async () => {
-    await runCommandLine(['run', '--files', 'plan.jmx'], makeGateWorld())
+    await runCommandLine(['run', '--files', 'plan.jmx'], makeGatePorts())
     expect(starts).toMatchObject([{ rehearse: false }])
   })
 
@@ -314,14 +314,14 @@ describe('settings', () => {
       words: 'wait: cannot be false'
     }
   ])('$what is refused before anything is started', async ({ args, words, token = '' }) => {
-    const ports = makeGateWorld({ token })
+    const ports = makeGatePorts({ token })
     await expect(runGate(ports, ...args)).rejects.toThrow(words)
     expect(starts).toEqual([])
     expect(existsSync(join(workspace, 'service'))).toBe(false)
   })
 
   test('Windows', async () => {
-    const refused = runGate(makeGateWorld({ platform: 'win32' }), '--files', 'plan.jmx')
+    const refused = runGate(makeGatePorts({ platform: 'win32' }), '--files', 'plan.jmx')
     await expect(refused).rejects.toThrow('local needs Linux or macOS')
   })
 })

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals'
 import { ProgressBar, drawBar } from '../../src/terminal/progress-bar.js'
-import { Page } from './make-world.js'
+import { Page } from './command-ports.js'
 
 describe('drawing', () => {
   test.each([

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { UsageError } from '../../src/terminal/arguments.js'
 import { runCommandLine } from '../../src/terminal/commands.js'
-import { makeWorld } from './make-world.js'
+import { makeCommandPorts } from './command-ports.js'
 
 let workspace: string
 
@@ -24,7 +24,7 @@ function makeJtl(failures = 0): string {
 }
 
 async function type(...args: string[]): Promise<{ code: number; out: string }> {
-  const ports = makeWorld({ workspace })
+  const ports = makeCommandPorts({ workspace })
   const code = await runCommandLine(['report', ...args], ports)
   return { code, out: ports.screen.out.text }
 }

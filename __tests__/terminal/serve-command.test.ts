@@ -2,15 +2,15 @@ import { describe, expect, test } from '@jest/globals'
 import { resolve } from 'node:path'
 import { runCommandLine } from '../../src/terminal/commands.js'
 import type { ServeOptions } from '../../src/terminal/serve-command.js'
-import { makeWorld } from './make-world.js'
-import type { TestWorld } from './make-world.js'
+import { makeCommandPorts } from './command-ports.js'
+import type { TestCommandPorts } from './command-ports.js'
 
 /** A service that is open until a signal, which comes at once by default. */
-function makeServingWorld(
-  changes: Partial<TestWorld> = {}
-): TestWorld & { asked: ServeOptions[]; closed: number } {
+function makeServingPorts(
+  changes: Partial<TestCommandPorts> = {}
+): TestCommandPorts & { asked: ServeOptions[]; closed: number } {
   const asked: ServeOptions[] = []
-  const ports = makeWorld({
+  const ports = makeCommandPorts({
     serve: (options) => {
       asked.push(options)
       options.log('a line\u001b[2J')
@@ -27,7 +27,7 @@ function makeServingWorld(
 }
 
 test('address and token are printed once, the log goes elsewhere, and a signal closes it', async () => {
-  const ports = makeServingWorld({ workspace: '/home/dev' })
+  const ports = makeServingPorts({ workspace: '/home/dev' })
   expect(await runCommandLine(['serve'], ports)).toBe(0)
   expect(ports.screen.out.text).toBe(
     'Address: http://127.0.0.1:4711\nToken:   t0ken\nPage:    http://127.0.0.1:4711/?token=t0ken\nStop it with Ctrl-C.\n'
@@ -40,7 +40,7 @@ test('address and token are printed once, the log goes elsewhere, and a signal c
 })
 
 test('--json for scripts, and every flag arrives', async () => {
-  const ports = makeServingWorld({ workspace: '/home/dev', token: 'mine' })
+  const ports = makeServingPorts({ workspace: '/home/dev', token: 'mine' })
   const flags = ['--port', '8080', '--data', 'here', '--rehearse', '--service-name', 'acme']
   await runCommandLine(['serve', '--json', ...flags], ports)
   expect(JSON.parse(ports.screen.out.text)).toEqual({
@@ -55,7 +55,7 @@ test('--json for scripts, and every flag arrives', async () => {
 
 describe('refusing', () => {
   test.each(['99999', '80a', '-1', '1.5'])('port %s', async (port) => {
-    const ports = makeServingWorld()
+    const ports = makeServingPorts()
     await expect(runCommandLine(['serve', '--port', port], ports)).rejects.toThrow(
       '--port takes a number from 0 to 65535'
     )
@@ -63,7 +63,7 @@ describe('refusing', () => {
   })
 
   test('Windows', async () => {
-    const ports = makeServingWorld({ platform: 'win32' })
+    const ports = makeServingPorts({ platform: 'win32' })
     await expect(runCommandLine(['serve'], ports)).rejects.toThrow('needs Linux or macOS')
     expect(ports.asked).toEqual([])
   })

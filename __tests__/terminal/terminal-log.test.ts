@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { ProgressBar } from '../../src/terminal/progress-bar.js'
 import { createTerminalLog } from '../../src/terminal/terminal-log.js'
-import { Page } from './make-world.js'
+import { Page } from './command-ports.js'
 
 test('each level has its mark, and debugging is silent', () => {
   const page = new Page()

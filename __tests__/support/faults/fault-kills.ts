@@ -5,8 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { FLOWS } from './fault-matrix.js'
 import type { Flow } from './fault-matrix.js'
 import type { Exchange, Operation } from './fault-proxy.js'
-import type { Story } from './fault-run.js'
-import type { FaultWorld } from './fault-world.js'
+import type { Scenario } from './fault-run.js'
+import type { FaultTestbed } from './fault-testbed.js'
 import { makeRandom } from '../data/seeded-random.js'
 
 type Main = () => ChildProcess
@@ -59,7 +59,7 @@ const CALLS: readonly (readonly [Operation, number, Flow, readonly Stage[]])[] =
 const AT_THE_END: readonly Operation[] = ['report', 'result', 'terminate grid', 'repeat']
 
 /** Main is killed at each step of the flow, at moments by chance, and by the runner's own sequence; then post runs. */
-export function makeKills(seed: number): Story[] {
+export function makeKills(seed: number): Scenario[] {
   return [
     ...CALLS.flatMap(([operation, index, flow, stages]) =>
       stages.map((stage) => killAtCall({ operation, index, flow, stage }))
@@ -71,64 +71,64 @@ export function makeKills(seed: number): Story[] {
   ]
 }
 
-function killAtCall(call: { operation: Operation; index: number; flow: Flow; stage: Stage }): Story {
+function killAtCall(call: { operation: Operation; index: number; flow: Flow; stage: Stage }): Scenario {
   const { operation, index, flow, stage } = call
   const isLostGrid = operation === 'create grid' && stage !== 'before it is done'
   return {
     name: `SIGKILL at ${operation} ${index + 1} ${stage} (${flow})`,
     group: 'SIGKILL of main, by step',
     leave: { lostGrids: isLostGrid ? 1 : 0 },
-    arrange: async (world, main) => {
-      await FLOWS[flow](world)
+    arrange: async (testbed, main) => {
+      await FLOWS[flow](testbed)
       // What is not about a run that has ended is about one that would go on if nobody ended it.
-      if (!AT_THE_END.includes(operation)) world.runInRealTime(60)
-      if (operation === 'stop') world.step.inputs.timeout = '3s'
-      world.proxy.strikes.push({
+      if (!AT_THE_END.includes(operation)) testbed.runInRealTime(60)
+      if (operation === 'stop') testbed.step.inputs.timeout = '3s'
+      testbed.proxy.strikes.push({
         operation,
         moment: (each) => each.index === index,
         fault: STAGES[stage](() => main().kill('SIGKILL'))
       })
     },
-    judge: (_world, { main }) => (main.signal === 'SIGKILL' ? [] : ['main was not killed'])
+    judge: (_testbed, { main }) => (main.signal === 'SIGKILL' ? [] : ['main was not killed'])
   }
 }
 
 /** The state is written, and nothing was sent: the very moment before the POST. */
-function killWhenMarked(): Story {
+function killWhenMarked(): Scenario {
   return {
     name: 'SIGKILL as soon as the marker is saved',
     group: 'SIGKILL of main, by step',
     leave: {},
-    arrange: (world, main) => {
-      world.runInRealTime(60)
-      const state = join(world.step.folder, 'state')
+    arrange: (testbed, main) => {
+      testbed.runInRealTime(60)
+      const state = join(testbed.step.folder, 'state')
       killWhen(main, () => readFileSync(state, 'utf8').includes('"marker":"loadgate-'))
       return Promise.resolve()
     },
-    judge: (_world, { main }) => (main.signal === 'SIGKILL' ? [] : ['main was not killed'])
+    judge: (_testbed, { main }) => (main.signal === 'SIGKILL' ? [] : ['main was not killed'])
   }
 }
 
-const PUBLISHING: Readonly<Record<string, (world: FaultWorld) => boolean>> = {
+const PUBLISHING: Readonly<Record<string, (testbed: FaultTestbed) => boolean>> = {
   'when the artifact is begun': ({ artifacts }) => artifacts.attempts > 0,
   'when the artifact is there': ({ artifacts }) => artifacts.artifacts.size > 0,
   'when verdict.json is written': ({ step }) => step.everythingWritten().includes('"verdict": "passed"')
 }
 
-function killWhilePublishing(moment: string): Story {
+function killWhilePublishing(moment: string): Scenario {
   return {
     name: `SIGKILL while publishing, ${moment}`,
     group: 'SIGKILL of main, by step',
     leave: {},
-    arrange: (world, main) => {
-      killWhen(main, () => PUBLISHING[moment]?.(world) ?? false)
+    arrange: (testbed, main) => {
+      killWhen(main, () => PUBLISHING[moment]?.(testbed) ?? false)
       return Promise.resolve()
     },
     judge: () => []
   }
 }
 
-function killsByChance(random: () => number, count: number): Story[] {
+function killsByChance(random: () => number, count: number): Scenario[] {
   return Array.from({ length: count }, (_, index) => {
     const afterMs = Math.round(random() * 3_000)
     const flow: Flow = index % 3 === 0 ? 'grids' : 'watch'
@@ -137,9 +137,9 @@ function killsByChance(random: () => number, count: number): Story[] {
       group: 'SIGKILL of main, by chance',
       // A grid whose creation was under way cannot be looked up.
       leave: { lostGrids: flow === 'grids' ? 1 : 0 },
-      arrange: async (world, main) => {
-        await FLOWS[flow](world)
-        world.runInRealTime(60)
+      arrange: async (testbed, main) => {
+        await FLOWS[flow](testbed)
+        testbed.runInRealTime(60)
         setTimeout(() => main().kill('SIGKILL'), afterMs)
       },
       judge: () => []
@@ -172,7 +172,7 @@ interface Cancellation {
   readonly flow?: Flow
 }
 
-function runnerSequences(): Story[] {
+function runnerSequences(): Scenario[] {
   const watching = { operation: 'show run', index: 1, stage: 'after the reply' } as const
   const creating = { operation: 'create run', index: 0 } as const
   const cancellations: Cancellation[] = [
@@ -196,21 +196,21 @@ function runnerSequences(): Story[] {
     },
     { name: 'with stop-on-cancel: false', at: watching, isLeft: true, inputs: { 'stop-on-cancel': 'false' } }
   ]
-  return cancellations.map(cancellationStory)
+  return cancellations.map(cancellationScenario)
 }
 
-function cancellationStory(cancellation: Cancellation): Story {
+function cancellationScenario(cancellation: Cancellation): Scenario {
   const { name, at, stopTakesMs = 0, isLeft = false, inputs = {}, flow = 'watch' } = cancellation
   let signalledMs = 0
   return {
     name: `The runner cancels ${name}`,
     group: 'The runner’s own SIGINT, SIGTERM, SIGKILL',
     leave: { mayRun: isLeft },
-    arrange: async (world, main) => {
-      await FLOWS[flow](world)
-      world.runInRealTime(60)
-      Object.assign(world.step.inputs, inputs)
-      world.proxy.strikes.push(
+    arrange: async (testbed, main) => {
+      await FLOWS[flow](testbed)
+      testbed.runInRealTime(60)
+      Object.assign(testbed.step.inputs, inputs)
+      testbed.proxy.strikes.push(
         {
           operation: at.operation,
           moment: ({ index }) => index === at.index,
@@ -229,8 +229,8 @@ function cancellationStory(cancellation: Cancellation): Story {
         }
       )
     },
-    judge: (world, { main }) => {
-      const stop = world.proxy.seen.find(({ operation }) => operation === 'stop')
+    judge: (testbed, { main }) => {
+      const stop = testbed.proxy.seen.find(({ operation }) => operation === 'stop')
       const isLate = stop !== undefined && stop.atMs - signalledMs > 5_000
       const problems: (string | false)[] = [
         isLeft && stop !== undefined && 'stop was sent',
@@ -243,7 +243,7 @@ function cancellationStory(cancellation: Cancellation): Story {
   }
 }
 
-/** Looks every millisecond from now on; the story may end before. */
+/** Looks every millisecond from now on; the scenario may end before. */
 function killWhen(main: Main, holds: () => boolean): void {
   const timer = setInterval(() => {
     try {

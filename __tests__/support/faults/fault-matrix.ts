@@ -2,8 +2,8 @@ import { FAULTS, MOMENTS, comesBefore, nudge } from './fault-kinds.js'
 import type { FaultName, MomentName } from './fault-kinds.js'
 import type { Leave } from './fault-check.js'
 import type { Operation } from './fault-proxy.js'
-import { OTHER_SPEC, SPEC } from './fault-world.js'
-import type { FaultWorld } from './fault-world.js'
+import { OTHER_SPEC, SPEC } from './fault-testbed.js'
+import type { FaultTestbed } from './fault-testbed.js'
 import { makeRandom } from '../data/seeded-random.js'
 
 /** The ways through the action, each of which calls some of the operations. */
@@ -90,20 +90,20 @@ function leaveOf({ operation, fault }: Key): Leave {
   return { lostGrids: operation === 'create grid' && !comesBefore(fault) ? 1 : 0 }
 }
 
-/** Sets the world up for a case, up to the step's start. */
+/** Prepares the testbed for a case, up to the step's start. */
 export async function arrange(
-  world: FaultWorld,
+  testbed: FaultTestbed,
   { operation, fault, moment, flow }: FaultCase
 ): Promise<void> {
-  await FLOWS[flow](world)
-  const { inputs } = world.step
+  await FLOWS[flow](testbed)
+  const { inputs } = testbed.step
   // Whoever waits for an answer that never comes is freed by the deadline; who may give up by itself is let to.
   if (isStall(fault))
     inputs.timeout = ['create run', 'create grid', 'repeat'].includes(operation) ? '5s' : '150s'
   if (flow === 'timeout') inputs.timeout = '3s'
   if (moment === 'every call') inputs.timeout = '6s'
   if (moment === 'every call for 125 s') inputs.timeout = '5m'
-  const { strikes } = world.proxy
+  const { strikes } = testbed.proxy
   if (moment === 'later call' && ['create run', 'list', 'report', 'stop'].includes(operation))
     strikes.push({
       operation,
@@ -114,7 +114,7 @@ export async function arrange(
 }
 
 /** How each of the ways is taken. */
-export const FLOWS: Readonly<Record<Flow, (world: FaultWorld) => Promise<void> | void>> = {
+export const FLOWS: Readonly<Record<Flow, (testbed: FaultTestbed) => Promise<void> | void>> = {
   gate: () => undefined,
   adoption: ({ proxy }) => {
     proxy.strikes.push({
@@ -123,20 +123,20 @@ export const FLOWS: Readonly<Record<Flow, (world: FaultWorld) => Promise<void> |
       fault: FAULTS['dropped after']
     })
   },
-  grids: async (world) => {
-    world.step.inputs.grids = `- ${await world.addOthersGrid()}\n${SPEC}\n${OTHER_SPEC}`
+  grids: async (testbed) => {
+    testbed.step.inputs.grids = `- ${await testbed.addOthersGrid()}\n${SPEC}\n${OTHER_SPEC}`
   },
-  watch: (world) => world.runInRealTime(4),
-  timeout: (world) => world.runInRealTime(60),
-  cancel: (world) => world.runInRealTime(60),
-  repeat: async (world) => {
-    repeatRun(world, await world.addOthersRun({ name: 'nightly', duration: '10', threads: '2' }))
+  watch: (testbed) => testbed.runInRealTime(4),
+  timeout: (testbed) => testbed.runInRealTime(60),
+  cancel: (testbed) => testbed.runInRealTime(60),
+  repeat: async (testbed) => {
+    repeatRun(testbed, await testbed.addOthersRun({ name: 'nightly', duration: '10', threads: '2' }))
   },
-  'long repeat': async (world) =>
-    repeatRun(world, await world.addStoppedRun({ name: 'nightly', duration: '60' }))
+  'long repeat': async (testbed) =>
+    repeatRun(testbed, await testbed.addStoppedRun({ name: 'nightly', duration: '60' }))
 }
 
-function repeatRun({ step }: FaultWorld, repeat: string): void {
+function repeatRun({ step }: FaultTestbed, repeat: string): void {
   const { 'base-url': url = '', token = '', thresholds = '', timeout = '' } = step.inputs
   step.inputs = { 'base-url': url, token, thresholds, timeout, 'poll-interval': '1s', repeat }
 }

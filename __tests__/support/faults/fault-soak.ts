@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { SPEC } from './fault-world.js'
+import { SPEC } from './fault-testbed.js'
 import { Step } from '../step/step.js'
 
 export interface Soak {

@@ -38,7 +38,7 @@ export class LogBook implements Log {
   }
 }
 
-/** A workbench that keeps what is done on it. `events` has everything in its order. */
+/** Ports that record what is done through them. `events` has everything in its order. */
 export interface TestPorts extends Ports {
   readonly log: LogBook
   readonly clock: ManualClock

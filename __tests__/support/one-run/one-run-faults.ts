@@ -102,7 +102,7 @@ const TWICE = {
   }
 } satisfies Record<string, Fault>
 
-/** A repeat carries no tag: of two that something in between has made, none could be told for the step's own. */
+/** A repeat carries no tag: of two that something in between has made, none could be recognised as the step's own. */
 export const FAULTS: Readonly<Record<Operation, Readonly<Record<string, Fault>>>> = {
   create: { ...HARMLESS, ...DOUBTFUL, ...INGRESS, ...TWICE },
   repeat: { ...HARMLESS, ...DOUBTFUL },

@@ -21,7 +21,7 @@ import { makeRandom } from '../data/seeded-random.js'
 const FLOWS = ['watch', 'watch', 'cancel', 'timeout', 'kill', 'kill', 'kill'] as const
 type Flow = (typeof FLOWS)[number]
 
-export interface StoryResult {
+export interface ScenarioResult {
   readonly flow: Flow
   readonly verdict: string
   readonly problems: readonly string[]
@@ -29,20 +29,20 @@ export interface StoryResult {
 }
 
 /** One seed: main with its faults, to its end or to its death; post with what main has saved; and what must hold after that. */
-export async function tellStory(seed: number): Promise<StoryResult> {
+export async function runScenario(seed: number): Promise<ScenarioResult> {
   const folder = await mkdtemp(join(tmpdir(), 'loadgate-one-run-'))
   const { random } = Math
-  // The jitter of pauses belongs to the story, which must be the same when it is told again.
+  // The jitter of pauses belongs to the scenario, which must be the same when it runs again.
   Math.random = makeRandom(seed)
   try {
-    return await new Story(seed, folder).tell()
+    return await new Scenario(seed, folder).run()
   } finally {
     Math.random = random
     await rm(folder, { recursive: true, force: true })
   }
 }
 
-class Story {
+class Scenario {
   readonly #choice: Choice
   readonly #clock = new ManualClock()
   readonly #flow: Flow
@@ -70,7 +70,7 @@ class Story {
     this.#network = new ModelNetwork(this.#service, this.#clock, this.#choice, this.#isCalm)
   }
 
-  async tell(): Promise<StoryResult> {
+  async run(): Promise<ScenarioResult> {
     const verdict = await this.#main()
     const beganMs = this.#clock.elapsedMs
     await this.#post()

@@ -17,7 +17,7 @@ export class Page implements Stream {
   }
 }
 
-export interface TestWorld extends CommandPorts {
+export interface TestCommandPorts extends CommandPorts {
   readonly screen: { readonly out: Page; readonly err: Page }
   readonly cancellation: AbortController
 }
@@ -25,7 +25,7 @@ export interface TestWorld extends CommandPorts {
 const absent = (): Promise<never> => Promise.reject(new Error('there is none here'))
 
 /** Empty ports: each test provides what it needs. */
-export function makeWorld(changes: Partial<CommandPorts> = {}): TestWorld {
+export function makeCommandPorts(changes: Partial<CommandPorts> = {}): TestCommandPorts {
   const cancellation = new AbortController()
   return {
     cancelled: cancellation.signal,

@@ -21,7 +21,7 @@ export const SPEC =
 export const OTHER_SPEC = SPEC.replace('us-east-1', 'eu-west-1')
 
 /** Everything a gate meets: a service with other people's things on it, a proxy in between, an artifact store and a runner's files. */
-export class FaultWorld {
+export class FaultTestbed {
   readonly step = new Step()
   readonly #folder: string
   /** What was there before the step: other people's. */
@@ -36,13 +36,13 @@ export class FaultWorld {
     this.#folder = folder
   }
 
-  static async open(token: string): Promise<FaultWorld> {
+  static async open(token: string): Promise<FaultTestbed> {
     const folder = await mkdtemp(join(tmpdir(), 'loadgate-fault-'))
     const service = await startService({ dataDir: folder, engine: 'rehearsal', token, log: () => undefined })
     const proxy = await FaultProxy.start(service.url)
-    const world = new FaultWorld(service, proxy, await new ArtifactService().start(), folder)
-    world.step.env = { ...world.artifacts.env }
-    world.step.inputs = {
+    const testbed = new FaultTestbed(service, proxy, await new ArtifactService().start(), folder)
+    testbed.step.env = { ...testbed.artifacts.env }
+    testbed.step.inputs = {
       'base-url': proxy.url,
       token,
       files: 'plan.jmx',
@@ -54,12 +54,12 @@ export class FaultWorld {
       'poll-interval': '1s',
       timeout: '60s'
     }
-    await world.addOthersRun({
+    await testbed.addOthersRun({
       tag_list: FOREIGN_TAG,
       duration: '600',
       override_parameters: `${CALM} ${REALTIME}`
     })
-    return world
+    return testbed
   }
 
   /** The run takes the time that it says. */
