@@ -12,7 +12,7 @@ import {
   UploadError,
   hadNoEffect
 } from '../../src/service/errors.js'
-import { CARE } from '../../src/service/retries.js'
+import { OPERATIONS } from '../../src/service/operations.js'
 import { vocabularyOf } from '../../src/protocol/vocabulary.js'
 import { JumpingClock } from '../support/manual-clock.js'
 import { makeAccount, makeGrid, makeNode, makeRun, makeRunList } from '../support/data/make-documents.js'
@@ -227,13 +227,18 @@ describe('a result CSV', () => {
 
 describe('what is sent again', () => {
   const reads: [string, number, (client: ServiceClient) => Promise<unknown>, unknown][] = [
-    ['showing a grid', CARE.showGrid.attempts, (client) => client.showGrid('grid1'), makeGrid()],
-    ['showing a run', CARE.showRun.attempts, (client) => client.showRun('run1'), makeRun()],
-    ['listing', CARE.listRuns.attempts, (client) => client.listRuns(), makeRunList()],
-    ['the account', CARE.account.attempts, (client) => client.account(), makeAccount()],
-    ['stopping', CARE.stopRun.attempts, (client) => client.stopRun('run1'), makeRun()],
-    ['terminating', CARE.terminateGrid.attempts, (client) => client.terminateGrid('grid1'), makeGrid()],
-    ['HEAD', CARE.head.attempts, (client) => client.head('/api/runs/run1'), {}]
+    ['showing a grid', OPERATIONS.showGrid.retry.attempts, (client) => client.showGrid('grid1'), makeGrid()],
+    ['showing a run', OPERATIONS.showRun.retry.attempts, (client) => client.showRun('run1'), makeRun()],
+    ['listing', OPERATIONS.listRuns.retry.attempts, (client) => client.listRuns(), makeRunList()],
+    ['the account', OPERATIONS.account.retry.attempts, (client) => client.account(), makeAccount()],
+    ['stopping', OPERATIONS.stopRun.retry.attempts, (client) => client.stopRun('run1'), makeRun()],
+    [
+      'terminating',
+      OPERATIONS.terminateGrid.retry.attempts,
+      (client) => client.terminateGrid('grid1'),
+      makeGrid()
+    ],
+    ['HEAD', OPERATIONS.head.retry.attempts, (client) => client.head('/api/runs/run1'), {}]
   ]
 
   describe.each(reads)('%s', (_, attempts, ask, document) => {

@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import {
   CertificateError,
   MalformedReplyError,
@@ -40,4 +40,30 @@ test.each<[string, unknown, { passing: boolean; nothing: boolean }]>([
 ])('%s: whether it may pass, and whether it certainly made nothing', (_, error, { passing, nothing }) => {
   expect(isTransient(error)).toBe(passing)
   expect(hadNoEffect(error)).toBe(nothing)
+})
+
+describe('what passes by itself', () => {
+  test.each([
+    ['no answer', unreachable(false), true],
+    ['an answer of the wrong shape', new MalformedReplyError('asking', 'x'), true],
+    ['a changed file', new UploadError('asking', 'x'), false],
+    ['something else', new Error('x'), false],
+    ...[408, 425, 429, 500, 502, 503, 504].map((status) => [String(status), refused(status), true] as const),
+    ...[301, 400, 401, 403, 404, 409, 422].map((status) => [String(status), refused(status), false] as const)
+  ])('%s: %#', (_, error, passing) => expect(isTransient(error)).toBe(passing))
+})
+
+describe('what certainly made nothing', () => {
+  test.each([
+    ['no connection', unreachable(true), true],
+    ['a connection that was lost', unreachable(false), false],
+    ['a changed file', new UploadError('asking', 'x'), true],
+    ['an answer of the wrong shape', new MalformedReplyError('asking', 'x'), false],
+    ['anything else', new Error('x'), false],
+    ...[401, 404, 422, 429].map((status) => [String(status), refused(status), true] as const),
+    // A server that gave up waiting, a gateway, and what redirects may have passed the request on.
+    ...[301, 302, 303, 307, 308, 408, 500, 502, 503, 504].map(
+      (status) => [String(status), refused(status), false] as const
+    )
+  ])('%s', (_, error, nothing) => expect(hadNoEffect(error)).toBe(nothing))
 })

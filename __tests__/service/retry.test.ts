@@ -7,7 +7,7 @@ import {
   RefusedError,
   UnreachableError
 } from '../../src/service/errors.js'
-import { RETRY, retry } from '../../src/service/retry.js'
+import { RETRY, retry, upTo } from '../../src/service/retry.js'
 import type { RetryPolicy } from '../../src/service/retry.js'
 import { ManualClock } from '../support/manual-clock.js'
 
@@ -114,5 +114,85 @@ describe('retry', () => {
     }
     expect(await clock.run(retry(attempt, RETRY.watchRun, { clock, signal: undefined }))).toBe(201)
     expect(Math.max(...clock.sleeps)).toBeLessThan(1_000)
+  })
+})
+
+describe('a limited number of attempts', () => {
+  test('is retried until one succeeds', async () => {
+    const clock = new ManualClock()
+    const failures = [refused(503, 4000), away]
+    const attempt = async (): Promise<string> => {
+      const failure = failures.shift()
+      if (failure) throw failure
+      return 'done'
+    }
+    expect(await clock.run(retry(attempt, upTo(3), { clock, signal: undefined }))).toBe('done')
+    expect(clock.sleeps).toEqual([4000, expect.any(Number)])
+  })
+
+  test('ends with the last failure', async () => {
+    const clock = new ManualClock()
+    let attempts = 0
+    const attempt = async (): Promise<never> => {
+      throw refused(500 + attempts++)
+    }
+    const trying = retry(attempt, upTo(3), { clock, signal: undefined })
+    await expect(clock.run(trying)).rejects.toMatchObject({ status: 502 })
+    expect([attempts, clock.sleeps.length]).toEqual([3, 2])
+  })
+
+  test.each([401, 404, 422])('is not used up where a retry cannot help: %i', async (status) => {
+    let attempts = 0
+    const attempt = async (): Promise<never> => {
+      attempts++
+      throw refused(status)
+    }
+    const trying = retry(attempt, upTo(3), { clock: new ManualClock(), signal: undefined })
+    await expect(trying).rejects.toMatchObject({ status })
+    expect(attempts).toBe(1)
+  })
+
+  test('ends when it is cancelled', async () => {
+    const clock = new ManualClock()
+    const stop = new AbortController()
+    const attempt = async (): Promise<never> => {
+      stop.abort(new Error('enough'))
+      throw away
+    }
+    await expect(retry(attempt, upTo(3), { clock, signal: stop.signal })).rejects.toThrow()
+    expect(clock.sleeps).toEqual([])
+  })
+
+  test('waits as the policy says, where it has a pause of its own', async () => {
+    const clock = new ManualClock()
+    const attempt = (): Promise<never> => Promise.reject(away)
+    const policy = { ...upTo(4), pauseMs: (failures: number) => 1000 * failures }
+    await expect(clock.run(retry(attempt, policy, { clock, signal: undefined }))).rejects.toBe(away)
+    expect(clock.sleeps).toEqual([1000, 2000, 3000])
+  })
+})
+
+describe('creating something', () => {
+  const neverSent = new UnreachableError('creating', 'refused', { neverSent: true })
+
+  test.each<[string, Error, number]>([
+    ['without a connection', neverSent, 5],
+    ['after a rate limit', refused(429), 5],
+    ['after a lost connection', away, 1],
+    ['after a certificate that is not trusted', new CertificateError('creating', 'x'), 1],
+    ...[404, 408, 422, 500, 503].map((status): [string, Error, number] => [
+      `after ${status}`,
+      refused(status),
+      1
+    ])
+  ])('%s is sent as often as is safe', async (_, error, times) => {
+    const clock = new ManualClock()
+    let attempts = 0
+    const attempt = (): Promise<never> => {
+      attempts++
+      return Promise.reject(error)
+    }
+    await expect(clock.run(retry(attempt, RETRY.create, { clock, signal: undefined }))).rejects.toBe(error)
+    expect(attempts).toBe(times)
   })
 })

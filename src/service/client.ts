@@ -19,8 +19,9 @@ import { multipartOf } from './http/multipart.js'
 import { REDACTED } from './http/redact.js'
 import type { GridSpecification, RunRequest } from './documents/requests.js'
 import { gridFields, runFields } from './documents/requests.js'
-import { CARE, withCare } from './retries.js'
-import type { Care } from './retries.js'
+import { OPERATIONS } from './operations.js'
+import type { Sending } from './operations.js'
+import { retry } from './retry.js'
 import type { Vocabulary } from '../protocol/vocabulary.js'
 
 export interface ClientOptions {
@@ -35,7 +36,7 @@ export interface ClientOptions {
 
 interface Op {
   readonly operation: string
-  readonly care: Care
+  readonly sending: Sending
   readonly method?: Call['method']
   readonly url: URL
   readonly upload?: Call['upload']
@@ -68,14 +69,17 @@ export class ServiceClient {
     const upload = await multipartOf(operation, gridFields(grid), [])
     const url = this.#url('grids')
     return this.#read(
-      { operation, care: CARE.createGrid, method: 'POST', url, upload, signal },
+      { operation, sending: OPERATIONS.createGrid, method: 'POST', url, upload, signal },
       decodeMadeGrid
     )
   }
 
   async showGrid(id: string, signal?: AbortSignal): Promise<Grid> {
     const operation = `reading grid ${id}`
-    return this.#read({ operation, care: CARE.showGrid, url: this.#url('grids', id), signal }, decodeGrid)
+    return this.#read(
+      { operation, sending: OPERATIONS.showGrid, url: this.#url('grids', id), signal },
+      decodeGrid
+    )
   }
 
   /** Undefined if the service answers 204 without a body, its general rule for DELETE. */
@@ -83,7 +87,7 @@ export class ServiceClient {
     const operation = `terminating grid ${id}`
     const url = this.#url('grids', id)
     return this.#ask(
-      { operation, care: CARE.terminateGrid, method: 'DELETE', url, signal },
+      { operation, sending: OPERATIONS.terminateGrid, method: 'DELETE', url, signal },
       async (reply) => {
         const body = await reply.text()
         return body.trim() === '' ? undefined : decodeGrid(parseReply(operation, body))
@@ -96,15 +100,16 @@ export class ServiceClient {
     const files = run.files.map((path) => ({ name: `${this.#words.files}[]`, path }))
     const upload = await multipartOf(operation, runFields(run, this.#words), files)
     const url = this.#url(this.#words.runs)
-    return this.#read({ operation, care: CARE.createRun, method: 'POST', url, upload, signal }, (reply) =>
-      decodeMadeRun(reply, this.#words)
+    return this.#read(
+      { operation, sending: OPERATIONS.createRun, method: 'POST', url, upload, signal },
+      (reply) => decodeMadeRun(reply, this.#words)
     )
   }
 
   async showRun(id: string, signal?: AbortSignal): Promise<Run> {
     const operation = `reading run ${id}`
     return this.#read(
-      { operation, care: CARE.showRun, url: this.#url(this.#words.runs, id), signal },
+      { operation, sending: OPERATIONS.showRun, url: this.#url(this.#words.runs, id), signal },
       (reply) => decodeRun(reply, this.#words)
     )
   }
@@ -112,7 +117,7 @@ export class ServiceClient {
   async stopRun(id: string, signal?: AbortSignal): Promise<Run> {
     const operation = `stopping run ${id}`
     return this.#read(
-      { operation, care: CARE.stopRun, url: this.#url(this.#words.runs, id, 'stop'), signal },
+      { operation, sending: OPERATIONS.stopRun, url: this.#url(this.#words.runs, id, 'stop'), signal },
       (reply) => decodeRun(reply, this.#words)
     )
   }
@@ -120,7 +125,7 @@ export class ServiceClient {
   async repeatRun(id: string, signal?: AbortSignal): Promise<Run> {
     const operation = `repeating run ${id}`
     return this.#read(
-      { operation, care: CARE.repeatRun, url: this.#url(this.#words.runs, id, 'repeat'), signal },
+      { operation, sending: OPERATIONS.repeatRun, url: this.#url(this.#words.runs, id, 'repeat'), signal },
       (reply) => decodeMadeRun(reply, this.#words)
     )
   }
@@ -129,7 +134,7 @@ export class ServiceClient {
   async listRuns(page?: string, signal?: AbortSignal): Promise<RunPage> {
     const operation = 'listing the runs'
     const url = page === undefined ? this.#url(this.#words.runs) : this.#link(operation, page)
-    return this.#read({ operation, care: CARE.listRuns, url, signal }, (reply) =>
+    return this.#read({ operation, sending: OPERATIONS.listRuns, url, signal }, (reply) =>
       decodeRunPage(reply, this.#words)
     )
   }
@@ -137,7 +142,7 @@ export class ServiceClient {
   async report(id: string, signal?: AbortSignal): Promise<Report> {
     const operation = `reading the report of run ${id}`
     return this.#read(
-      { operation, care: CARE.report, url: this.#url(this.#words.runs, id, 'report'), signal },
+      { operation, sending: OPERATIONS.report, url: this.#url(this.#words.runs, id, 'report'), signal },
       decodeReport
     )
   }
@@ -158,7 +163,7 @@ export class ServiceClient {
       operation,
       method: 'GET',
       url: this.#link(operation, href),
-      patienceMs: CARE.result.patienceMs,
+      responseTimeoutMs: OPERATIONS.result.responseTimeoutMs,
       headers: {
         accept: 'text/csv, */*;q=0.1',
         ...(range && {
@@ -178,7 +183,7 @@ export class ServiceClient {
       operation,
       method: 'HEAD',
       url: this.#link(operation, href),
-      patienceMs: CARE.result.patienceMs,
+      responseTimeoutMs: OPERATIONS.result.responseTimeoutMs,
       headers: { accept: 'text/csv, */*;q=0.1' },
       before: undefined,
       signal
@@ -192,14 +197,17 @@ export class ServiceClient {
 
   async account(signal?: AbortSignal): Promise<Account> {
     const operation = 'reading the account'
-    return this.#read({ operation, care: CARE.account, url: this.#url('account'), signal }, decodeAccount)
+    return this.#read(
+      { operation, sending: OPERATIONS.account, url: this.#url('account'), signal },
+      decodeAccount
+    )
   }
 
   /** HEAD on any resource: whether it exists, and its headers, without its body. */
   async head(link: string, signal?: AbortSignal): Promise<Pick<Reply, 'status' | 'header'>> {
     const operation = `checking ${link}`
     const url = this.#link(operation, link)
-    return this.#ask({ operation, care: CARE.head, method: 'HEAD', url, signal }, (reply) => {
+    return this.#ask({ operation, sending: OPERATIONS.head, method: 'HEAD', url, signal }, (reply) => {
       reply.body.resume()
       return Promise.resolve(reply)
     })
@@ -215,10 +223,8 @@ export class ServiceClient {
 
   /** A reply counts once it is read completely: one that breaks off or makes no sense is retried, if that is allowed. */
   async #ask<T>(op: Op, take: (reply: Reply) => Promise<T>): Promise<T> {
-    return withCare(op.care, this.#clock, {
-      signal: op.signal,
-      attempt: async () => take(await this.#http.call(callOf(op)))
-    })
+    const attempt = async (): Promise<T> => take(await this.#http.call(callOf(op)))
+    return retry(attempt, op.sending.retry, { clock: this.#clock, signal: op.signal })
   }
 
   #link(operation: string, href: string): URL {
@@ -241,6 +247,7 @@ function withoutRedacted(url: URL): URL {
   return url
 }
 
-function callOf({ operation, method = 'GET', url, care, upload, signal }: Op): Call {
-  return { operation, method, url, patienceMs: care.patienceMs, signal, ...(upload && { upload }) }
+function callOf({ operation, method = 'GET', url, sending, upload, signal }: Op): Call {
+  const { responseTimeoutMs } = sending
+  return { operation, method, url, responseTimeoutMs, signal, ...(upload && { upload }) }
 }

@@ -1,17 +1,23 @@
 import type { Clock } from './clock.js'
 import {
+  CertificateError,
   MalformedReplyError,
   RefusedError,
+  hadNoEffect,
   isNotReady,
   isTransient,
   mayBeMomentary,
   mayBeMomentaryForKnownToken,
   mayBecomeResult
 } from './errors.js'
-import { LONGEST_PAUSE_ATTEMPT, pauseBefore } from './retries.js'
+import { LONGEST_PAUSE_ATTEMPT, pauseBefore } from './retry-pause.js'
 
-/** Which consecutive failures of a repeatable operation are retried, and for how long. Any other failure ends it at once. */
+/** Which consecutive failures of an operation are retried, how often, and for how long. Any other failure ends it at once. */
 export interface RetryPolicy {
+  /** Including the first one; without it, only time limits them. */
+  readonly attempts?: number
+  /** The wait after that many failures in a row; without it, what the service asks for, else doubling. */
+  readonly pauseMs?: (failures: number, error: unknown) => number
   /** What passes by itself: an outage, or something that is not ready yet. */
   readonly isTransient: (error: unknown) => boolean
   readonly transientMs: number
@@ -29,6 +35,11 @@ const MINUTE_MS = 60 * SECOND_MS
  */
 function outage(transientMs: number, refusalMs = MINUTE_MS): RetryPolicy {
   return { isTransient, transientMs, isRefusal: mayBeMomentary, refusalMs }
+}
+
+/** For a single request: a few attempts in quick succession, after an outage only. */
+export function upTo(attempts: number): RetryPolicy & { readonly attempts: number } {
+  return { ...outage(Infinity, 0), attempts }
 }
 
 /** The token has created or read the grid or run before: a refusal now may come from something in front of the service. */
@@ -62,8 +73,22 @@ function isUnknown(error: unknown): boolean {
   return error instanceof RefusedError && error.status === 404
 }
 
-/** One policy per operation, only for what may be done twice: never used to create or repeat a run or grid. */
+/** There was no connection, or the service is rate limiting: the same request may work later, and cannot create anything twice. */
+function mayCreateNow(error: unknown): boolean {
+  const isFinal = error instanceof RefusedError ? error.status !== 429 : error instanceof CertificateError
+  return hadNoEffect(error) && !isFinal
+}
+
+/** One policy per operation. All but `create` are only for what may be done twice: never for creating or repeating a run or grid. */
 export const RETRY = {
+  create: {
+    attempts: 5,
+    pauseMs: (failures, error) => pauseBefore(failures + 1, error),
+    isTransient: mayCreateNow,
+    transientMs: Infinity,
+    isRefusal: () => false,
+    refusalMs: 0
+  },
   watchRun: outageWithKnownToken(5 * MINUTE_MS),
   // An unknown id is a wrong id: nothing was just created that could be late.
   showExistingRun: outage(5 * MINUTE_MS, 0),
@@ -115,12 +140,14 @@ export class Failures {
 
   /** Returns the wait before the next attempt; throws the error if there is to be none. */
   bear(error: unknown): number {
-    const { transientMs, refusalMs } = this.#policy
+    const { attempts = Infinity, transientMs, refusalMs, pauseMs } = this.#policy
     const nowMs = this.#clock.now()
     this.#count++
+    if (this.#count >= attempts) throw error
     this.#sinceMs ??= nowMs
     if (this.#policy.isTransient(error)) {
       if (nowMs - this.#sinceMs > transientMs) throw error
+      if (pauseMs !== undefined) return pauseMs(this.#count, error)
       return pauseBefore(Math.min(this.#count, LONGEST_PAUSE_ATTEMPT), error)
     }
     this.#refusedSinceMs ??= nowMs

@@ -28,7 +28,7 @@ function makeHttp(origin: string, token = TOKEN): Http {
 }
 
 function makeCall(url: string, changes: Partial<Call> = {}): Call {
-  return { operation: 'asking', method: 'GET', url: new URL(url), patienceMs: 5000, ...changes }
+  return { operation: 'asking', method: 'GET', url: new URL(url), responseTimeoutMs: 5000, ...changes }
 }
 
 /** Asks a server of its own once, and returns both. */
@@ -191,14 +191,16 @@ describe('Retry-After', () => {
 
 describe('no answer', () => {
   test('within the time: said so', async () => {
-    const { text } = await askOnce(() => undefined, { patienceMs: 100 })
+    const { text } = await askOnce(() => undefined, { responseTimeoutMs: 100 })
     await expect(text).rejects.toThrow(UnreachableError)
     await expect(text).rejects.toThrow(/^asking: 127\.0\.0\.1:\d+ did not answer within/)
     await expect(text).rejects.toMatchObject({ neverSent: false })
   })
 
   test('to its end: said so', async () => {
-    const { text } = await askOnce((reply) => reply.writeHead(200).write('{"half":'), { patienceMs: 100 })
+    const { text } = await askOnce((reply) => reply.writeHead(200).write('{"half":'), {
+      responseTimeoutMs: 100
+    })
     await expect(text).rejects.toThrow(UnreachableError)
     await expect(text).rejects.toThrow(/the response from 127\.0\.0\.1:\d+ stalled for/)
   })

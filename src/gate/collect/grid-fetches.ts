@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises'
 import type { Run } from '../../service/documents/documents.js'
-import { pauseBetweenLooks } from '../../service/retries.js'
+import { pauseBetweenLooks } from '../../service/retry-pause.js'
 import { startDeadline } from '../deadline.js'
 import { fetchGrid, nameOf, sourcesOf, withProblem } from './fetch-results.js'
 import type { FetchedGrid, Source } from './fetch-results.js'

@@ -1,5 +1,5 @@
 import type { ResultLink, Run } from '../../service/documents/documents.js'
-import { pauseBetweenLooks } from '../../service/retries.js'
+import { pauseBetweenLooks } from '../../service/retry-pause.js'
 import { RETRY, retry } from '../../service/retry.js'
 import { stateOfApdex } from './apdex.js'
 import { gridIdOf } from './expected-grids.js'

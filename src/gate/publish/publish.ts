@@ -8,26 +8,16 @@ import { renderPage } from '../../report/page/page.js'
 import { renderSummary } from '../../report/markdown/summary.js'
 import { cutToBytes } from '../../report/size.js'
 import { metricsOutput, thresholdsOutput, verdictDocument } from '../../report/verdict-document.js'
-import { reasonOf } from '../../service/clock.js'
 import type { Collection } from '../collect/collect.js'
 import { commentOnPullRequest } from './comment.js'
-import { startDeadline } from '../deadline.js'
+import { upload } from './upload-artifact.js'
 import { worstFirst } from '../collect/remote-errors.js'
 import type { Settings } from '../settings/settings.js'
 import { messageOf } from '../errors.js'
 import type { Artifact, Ports } from '../ports.js'
 
-interface Uploaded {
-  readonly artifact: Artifact | undefined
-  readonly problem: string | undefined
-}
-
 const MOST_LOGGED_ERRORS = 4
 const MOST_OUTPUT_BYTES = 64 * 1024
-const UPLOAD_ATTEMPTS = 3
-const UPLOAD_PAUSE_MS = 3_000
-/** The client itself waits 45 minutes for a server that accepts the request and never responds. */
-const LONGEST_UPLOAD_MS = 15 * 60_000
 
 /** Publishes the outcome: files, artifact, outputs, summary, annotations, comment. A failure here never changes the verdict. */
 export async function publish(
@@ -104,41 +94,6 @@ async function writeCompletely(path: string, text: string): Promise<void> {
   }
 }
 
-async function upload(
-  { uploadArtifact, scratchDir, log, clock, cancelled }: Ports,
-  { settings, outcome, files }: { settings: Settings; outcome: Outcome; files: readonly string[] }
-): Promise<Uploaded> {
-  if (uploadArtifact === undefined)
-    return {
-      artifact: undefined,
-      problem: `Artifacts cannot be uploaded here; the files are in ${scratchDir}.`
-    }
-  const name = settings.artifactName ?? `loadgate-${outcome.run?.id ?? ''}`
-  const deadline = startDeadline(clock, LONGEST_UPLOAD_MS, {
-    error: new Error(`no response within ${LONGEST_UPLOAD_MS / 60_000} minutes`),
-    others: [cancelled]
-  })
-  let failure = ''
-  for (let attempt = 1; attempt <= UPLOAD_ATTEMPTS && !deadline.signal.aborted; attempt++) {
-    try {
-      const request = { name, folder: scratchDir, files, retentionDays: settings.retentionDays }
-      const artifact = await within(deadline.signal, uploadArtifact(request))
-      deadline.release()
-      return { artifact, problem: undefined }
-    } catch (thrown) {
-      failure = messageOf(thrown)
-      // A name can be used only once, and some servers have no artifact service: a retry cannot help.
-      if (/conflict|already exists|GHES/i.test(failure)) break
-      if (attempt < UPLOAD_ATTEMPTS)
-        await clock.sleep(UPLOAD_PAUSE_MS * attempt, deadline.signal).catch(() => undefined)
-    }
-  }
-  deadline.release()
-  const problem = `The artifact ${name} could not be uploaded (${failure}); the files are in ${scratchDir} on the runner.`
-  log.warning(problem)
-  return { artifact: undefined, problem }
-}
-
 function setOutputs(
   ports: Ports,
   outcome: Outcome,
@@ -159,14 +114,4 @@ function setOutputs(
     ports.setOutput('artifact-id', artifact.id)
     if (artifact.url !== undefined) ports.setOutput('artifact-url', artifact.url)
   }
-}
-
-/** The client does not accept a signal: it is abandoned, and ends with the process. */
-function within<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const giveUp = (): void => reject(reasonOf(signal))
-    if (signal.aborted) giveUp()
-    signal.addEventListener('abort', giveUp, { once: true })
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', giveUp))
-  })
 }

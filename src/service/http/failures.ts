@@ -39,7 +39,7 @@ export function failureOf(call: Call, thrown: unknown, redact: (text: string) =>
 }
 
 function describeFailure(call: Call, code: string, message: string): string {
-  const seconds = Math.round(call.patienceMs / 1000)
+  const seconds = Math.round(call.responseTimeoutMs / 1000)
   switch (code) {
     case new errors.HeadersTimeoutError().code:
       return `${call.url.host} did not answer within ${seconds} s`

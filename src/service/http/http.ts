@@ -25,7 +25,7 @@ export interface Call {
   readonly url: URL
   readonly upload?: Upload
   /** How long the service may take to start its response, and between two chunks of it. */
-  readonly patienceMs: number
+  readonly responseTimeoutMs: number
   readonly headers?: Readonly<Record<string, string>>
   readonly signal?: AbortSignal | undefined
   /** About the parts before the requested one. */
@@ -131,8 +131,8 @@ export class Http {
         method: call.method,
         headers: this.#headersFor(call),
         body: call.upload ? Readable.from(call.upload.open(), { objectMode: false }) : null,
-        headersTimeout: call.patienceMs,
-        bodyTimeout: call.patienceMs,
+        headersTimeout: call.responseTimeoutMs,
+        bodyTimeout: call.responseTimeoutMs,
         highWaterMark: MOST_WAITING_BYTES,
         // Some GETs of this API have effects; none may be resent automatically.
         idempotent: false,
