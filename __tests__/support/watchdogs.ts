@@ -11,5 +11,14 @@ export function watchdogsOf(pid: number): number[] {
 
 /** As when everything of a job is killed at once: nobody is left to end the tool. */
 export function killWatchdogs(pid: number): void {
-  for (const watchdog of watchdogsOf(pid)) process.kill(watchdog, 'SIGKILL')
+  for (const watchdog of watchdogsOf(pid)) killIfAlive(watchdog)
+}
+
+/** A shell may have exited since it was listed: a process looks like one between its fork and its exec. */
+function killIfAlive(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code !== 'ESRCH') throw thrown
+  }
 }
