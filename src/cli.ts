@@ -34,6 +34,9 @@ const guard = process.env.GITHUB_ACTIONS === 'true' ? await createGuard() : (tex
 /** Set while tools of the embedded service may be running: the second signal leaves no time for a regular end. */
 let killTools = (): void => undefined
 
+/** Set when its orphans have been looked for, so that a service does not look again. */
+let registry: ServiceOptions['registry']
+
 /** There is no post step here: the command stops what it started, as after a signal, and then exits. */
 const strayError = new AbortController()
 const LONGEST_STRAY_END_MS = 30_000
@@ -117,6 +120,7 @@ async function startService(options: ServiceOptions): Promise<EmbeddedService> {
   }
   return startService({
     ...options,
+    ...(registry && { registry }),
     onProcess: (group) => {
       groups.push(group)
       options.onProcess?.(group)
@@ -139,7 +143,9 @@ function tellError(thrown: unknown): void {
 /** Before any command: ends what a killed command left running against a target. */
 async function endOrphans(): Promise<void> {
   const { ToolRegistry } = await import('./server/nodes/tool-registry.js')
-  await ToolRegistry.open(process.env, (line) => writeErr(guard(`${plain(line)}\n`))).endOrphans()
+  const opened = ToolRegistry.open(process.env, (line) => writeErr(guard(`${plain(line)}\n`)))
+  await opened.endOrphans()
+  registry = opened
 }
 
 async function createGuard(): Promise<(text: string) => string> {

@@ -44,6 +44,8 @@ export interface ServiceOptions {
   readonly serviceName?: string
   /** Called for every process group as it starts, so that it can be ended if this process is killed. */
   readonly onProcess?: (group: ProcessGroup) => void
+  /** This user's tools, if the caller has ended the orphans among them already. */
+  readonly registry?: Pick<ToolRegistry, 'note' | 'forget'>
   readonly maxUploadBytes?: number
   /** Renders the web pages; without it there are none. Loaded with the first request for one. */
   readonly pages?: () => Promise<Pages>
@@ -77,10 +79,9 @@ export async function startService(options: ServiceOptions): Promise<EmbeddedSer
   const log = oneLineAtATime(options.log)
   const clock = options.clock ?? systemClock
   const store = Store.open(options.dataDir, log, clock)
-  const registry = ToolRegistry.open(options.env ?? process.env, log)
   // Before anything else: a folder that is not writable is no reason to leave a tool running.
   await endLeftovers(store, log)
-  await registry.endOrphans()
+  const registry = options.registry ?? (await openRegistry(options, log))
   store.claim()
   const closing = new AbortController()
   const processes = new Processes({
@@ -138,6 +139,15 @@ export async function startService(options: ServiceOptions): Promise<EmbeddedSer
       store.close()
     }
   }
+}
+
+async function openRegistry(
+  { env = process.env }: ServiceOptions,
+  log: (line: string) => void
+): Promise<ToolRegistry> {
+  const registry = ToolRegistry.open(env, log)
+  await registry.endOrphans()
+  return registry
 }
 
 /** A multi-line message must be escaped line by line. */
