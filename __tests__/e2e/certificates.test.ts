@@ -165,7 +165,7 @@ withOpenssl('a proxy', () => {
   test('without its variables the host is not known, and no run is started', async () => {
     const result = await step.main()
     expect(result.outputs.verdict).toBe('error')
-    expect(result.log).toContain(`unknown host ${HOST}. Check base-url`)
+    expect(result.log).toContain(`unknown host ${HOST} (ENOTFOUND). Check base-url`)
     expect(tunnels).toEqual([])
     expect(service.seen).toEqual([])
   }, 90_000)

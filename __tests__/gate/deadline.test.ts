@@ -13,6 +13,15 @@ test('the signal is aborted with the error when the time is over, and not before
   expect(signal.reason).toBe(error)
 })
 
+test('an error that depends on what has happened is created when the time is over', async () => {
+  const clock = new ManualClock()
+  let state = 'fine'
+  const { signal } = startDeadline(clock, 1000, { error: () => new Error(state) })
+  state = 'down'
+  await clock.advance(1000)
+  expect(signal.reason).toEqual(new Error('down'))
+})
+
 test('another signal brings its own reason', async () => {
   const other = new AbortController()
   const clock = new ManualClock()

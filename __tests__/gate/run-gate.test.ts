@@ -451,6 +451,58 @@ describe('the timeout', () => {
     expect(ports.clock.elapsedMs).toBeLessThan(70_000)
   })
 
+  const TIMED_OUT = 'The run did not end within the timeout of 60 s. The last request to the service failed:'
+  const WHAT_TO_DO = 'Make sure that the service is up, then run the job again.'
+
+  /** An address at which nobody listens any more. */
+  async function goneService(): Promise<Extract<Settings['target'], { kind: 'remote' }>> {
+    const gone = await GateService.start()
+    const address = readAddress(gone.url)
+    await gone.close()
+    return { kind: 'remote', address, token: TOKEN }
+  }
+
+  test('names the last error of a service that refuses every connection', async () => {
+    const target = await goneService()
+    const outcome = await gate({ timeoutMs: 60_000, ...EXISTING, target })
+    expect(outcome).toMatchObject({
+      verdict: 'timed-out',
+      reason: `${TIMED_OUT} reading run theirs: ${new URL(target.address.origin).host} refused the connection (ECONNREFUSED). Check base-url. ${WHAT_TO_DO}`
+    })
+  })
+
+  test('names it too where not even the first request was answered', async () => {
+    const outcome = await gate({ timeoutMs: 2_000, target: await goneService() })
+    expect(outcome.verdict).toBe('timed-out')
+    expect(outcome.reason).toMatch(/creating the run: .* refused the connection \(ECONNREFUSED\)/)
+  })
+
+  test.each<[string, Fault, RegExp]>([
+    [
+      'answers with errors, in its own words',
+      faults.answer(503, { error: 'in maintenance until 6.' }),
+      /reading run run1: the service answered 503: in maintenance until 6\. Make/
+    ],
+    [
+      'drops every connection',
+      faults.dropBefore,
+      /reading run run1: the connection to \S+ failed: \w.*\. Make/
+    ]
+  ])('names the last error of a service that, once the run runs, %s', async (_, fault, words) => {
+    service.meet('showRun', faults.none, ...many(fault))
+    const { verdict, reason } = await gate({ timeoutMs: 60_000 })
+    expect(verdict).toBe('timed-out')
+    expect(reason).toContain(TIMED_OUT)
+    expect(reason).toMatch(words)
+    expect(reason).toContain(WHAT_TO_DO)
+  })
+
+  test('does not name an error that the service has recovered from', async () => {
+    service.meet('showRun', ...Array.from({ length: 5 }, () => faults.answer(503)))
+    const { reason } = await gate({ timeoutMs: 60_000 })
+    expect(reason).toBe('The run did not end within the timeout of 60 s.')
+  })
+
   test('a grid without an id costs no time, and the run is stopped once', async () => {
     service.nextDocument = { _embedded: { grids: [{ region: 'us-east-1', status: 'started' }] } }
     expect((await gate({ timeoutMs: 60_000 })).verdict).toBe('timed-out')

@@ -6,16 +6,20 @@ export interface Deadline {
   release(): void
 }
 
-/** Returns a signal that is aborted when the time has passed, or when one of the others is aborted. */
+/**
+ * Returns a signal that is aborted when the time has passed, or when one of the others is aborted. An error that depends on what has
+ * happened until then is created when the time has passed.
+ */
 export function startDeadline(
   clock: Clock,
   ms: number,
-  options: { error: Error; others?: AbortSignal[] }
+  options: { error: Error | (() => Error); others?: AbortSignal[] }
 ): Deadline {
+  const { error } = options
   const expiry = new AbortController()
   const released = new AbortController()
   clock.sleep(ms, released.signal).then(
-    () => expiry.abort(options.error),
+    () => expiry.abort(typeof error === 'function' ? error() : error),
     () => undefined
   )
   return {

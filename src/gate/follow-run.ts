@@ -1,7 +1,7 @@
 import type { Run } from '../service/documents/documents.js'
 import type { CollectOptions } from './collect/collect.js'
 import { startDeadline } from './deadline.js'
-import { DeadlineError, failureOf } from './errors.js'
+import { DeadlineError, asSentence, failureOf } from './errors.js'
 import type { Failure } from './errors.js'
 import type { Findings } from './findings.js'
 import type { Gate } from './gate.js'
@@ -33,9 +33,7 @@ export async function followRun(gate: Gate): Promise<Findings> {
   const { ports, settings } = gate
   const beganMs = ports.clock.now()
   const deadline = startDeadline(ports.clock, settings.timeoutMs, {
-    error: new DeadlineError(
-      `The run did not end within the timeout of ${formatDuration(settings.timeoutMs)}.`
-    ),
+    error: () => new DeadlineError(describeTimeout(settings.timeoutMs, gate.client.lastFailure)),
     others: [ports.cancelled]
   })
   try {
@@ -49,6 +47,14 @@ export async function followRun(gate: Gate): Promise<Findings> {
   } finally {
     deadline.release()
   }
+}
+
+/** A service that was down, not a slow run, may have used up the time. */
+function describeTimeout(timeoutMs: number, lastFailure: Error | undefined): string {
+  const timeout = `The run did not end within the timeout of ${formatDuration(timeoutMs)}.`
+  return lastFailure === undefined
+    ? timeout
+    : `${timeout} The last request to the service failed: ${asSentence(lastFailure.message)} Make sure that the service is up, then run the job again.`
 }
 
 async function start(gate: Gate, signal: AbortSignal): Promise<Findings> {

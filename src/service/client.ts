@@ -12,7 +12,7 @@ import {
   parseReply
 } from './documents/decode.js'
 import type { Account, Grid, Report, Run, RunPage } from './documents/documents.js'
-import { MalformedReplyError } from './errors.js'
+import { MalformedReplyError, ServiceError } from './errors.js'
 import { Http } from './http/http.js'
 import type { Call, HttpOptions, PartsBefore, Reply } from './http/http.js'
 import { multipartOf } from './http/multipart.js'
@@ -56,6 +56,7 @@ export class ServiceClient {
   readonly #words: Vocabulary
   readonly #clock: Clock
   readonly #http: Http
+  #lastFailure: ServiceError | undefined
 
   constructor({ address, token, secrets, words, clock, dispatcher }: ClientOptions) {
     this.#address = address
@@ -213,6 +214,11 @@ export class ServiceClient {
     })
   }
 
+  /** The error of the latest request, also of one that is being retried; undefined once there was a good reply. */
+  get lastFailure(): ServiceError | undefined {
+    return this.#lastFailure
+  }
+
   async close(): Promise<void> {
     await this.#http.close()
   }
@@ -223,7 +229,16 @@ export class ServiceClient {
 
   /** A reply counts once it is read completely: one that breaks off or makes no sense is retried, if that is allowed. */
   async #ask<T>(op: Op, take: (reply: Reply) => Promise<T>): Promise<T> {
-    const attempt = async (): Promise<T> => take(await this.#http.call(callOf(op)))
+    const attempt = async (): Promise<T> => {
+      try {
+        const taken = await take(await this.#http.call(callOf(op)))
+        this.#lastFailure = undefined
+        return taken
+      } catch (thrown) {
+        if (thrown instanceof ServiceError) this.#lastFailure = thrown
+        throw thrown
+      }
+    }
     return retry(attempt, op.sending.retry, { clock: this.#clock, signal: op.signal })
   }
 

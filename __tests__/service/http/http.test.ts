@@ -229,7 +229,7 @@ describe('no answer', () => {
     const { origin } = await startSocketServer(() => undefined)
     await closeServers()
     const asked = makeHttp(origin).call(makeCall(origin))
-    await expect(asked).rejects.toThrow(/refused the connection\. Check base-url/)
+    await expect(asked).rejects.toThrow(/refused the connection \(ECONNREFUSED\)\. Check base-url/)
     await expect(asked).rejects.toMatchObject({ neverSent: true })
   })
 

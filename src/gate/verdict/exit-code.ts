@@ -1,4 +1,5 @@
 import type { Verdict } from '../../report/outcome.js'
+import { asSentence } from '../errors.js'
 import type { Settings } from '../settings/settings.js'
 
 /** Whether the step fails. `fail-on: never` covers `failed` and `inconclusive` only, not a timeout, an error or a cancelled run. */
@@ -35,5 +36,5 @@ const ADVICE: Readonly<Partial<Record<Verdict, string>>> = {
 export function failureMessage(verdict: Verdict, reason: string): string {
   const advice = ADVICE[verdict]
   if (advice === undefined) return `Load gate ${verdict}: ${reason}`
-  return `Load gate ${verdict}: ${/[.!?]$/.test(reason) ? reason : `${reason}.`} ${advice}`
+  return `Load gate ${verdict}: ${asSentence(reason)} ${advice}`
 }

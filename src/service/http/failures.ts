@@ -48,9 +48,9 @@ function describeFailure(call: Call, code: string, message: string): string {
     case new errors.ConnectTimeoutError().code:
       return `no connection to ${call.url.host} within ${CONNECT_TIMEOUT_MS / 1000} s`
     case 'ECONNREFUSED':
-      return `${call.url.host} refused the connection. Check base-url`
+      return `${call.url.host} refused the connection (ECONNREFUSED). Check base-url`
     case 'ENOTFOUND':
-      return `unknown host ${call.url.hostname}. Check base-url`
+      return `unknown host ${call.url.hostname} (ENOTFOUND). Check base-url`
     default:
       return `the connection to ${call.url.host} failed: ${message}${code && !message.includes(code) ? ` (${code})` : ''}`
   }
