@@ -20,8 +20,9 @@ export interface WatchOptions {
 
 export interface Watched {
   readonly run: Run
-  /** From the start of the watch to the poll that saw the end, by this machine's clock. */
+  /** When the watch started, by this machine's clock. */
   readonly sinceMs: number
+  /** When a poll saw the end, by the same clock. */
   readonly seenEndedMs: number
 }
 

@@ -8,7 +8,6 @@ import { parseOverrideParameters } from '../engines/override-parameters.js'
 import type { GridSpec, GridWish, RunRequest } from '../store/records.js'
 import type { Vocabulary } from '../../protocol/vocabulary.js'
 
-/** A grid of a run: made for it, or one that exists. */
 const MAX_NODES = 64
 const NAME = /^[A-Za-z0-9][\w.-]{0,99}$/
 

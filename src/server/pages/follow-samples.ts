@@ -20,7 +20,7 @@ export class SampleFollower {
   readonly #sources: readonly Source[]
   #buffer: Buffer | undefined
 
-  /** Secrets in every form, to be redacted. */
+  /** Takes the secrets to redact in every form in which they may be written. */
   constructor(
     files: readonly { file: string; grid: string; region: string }[],
     secrets: readonly string[] = []

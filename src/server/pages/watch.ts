@@ -25,11 +25,11 @@ export class Watch {
     private readonly options: { clock: Clock; look: () => Promise<Sight>; onEnd: (thrown?: unknown) => void }
   ) {}
 
-  /** Adds a watcher. */
   get isWatched(): boolean {
     return this.#streams.size > 0
   }
 
+  /** Adds a watcher. */
   add(stream: EventStream): void {
     this.#streams.add(stream)
     stream.onClose(() => {

@@ -5,7 +5,7 @@ import { readRunSecrets } from './run-secrets.js'
 import type { RunRecord } from '../store/records.js'
 import type { Store } from '../store/store.js'
 
-/** Vocabulary that are the value of many a secret-looking property, and stand in labels and messages for other reasons. */
+/** Common values of properties whose names suggest a secret; they also appear in labels and messages for other reasons. */
 const COMMON_WORDS =
   /^(?:passwords?|passwd|secrets?|tokens?|api-?key|sessions?|cookies?|bearer|basic|digest|oauth2?|openid|default|enabled|disabled|required|optional|session-?id|authorization|localhost|anonymous|unknown|undefined)$/i
 

@@ -4,10 +4,10 @@ import type { PropertyOverride } from '../engines/override-parameters.js'
 export type GridStatus = 'queued' | 'starting' | 'started' | 'stopped'
 export type RunStatus = 'queued' | 'running' | 'stopping' | 'finished' | 'problem'
 
-/** What a grid was asked to be. */
-/** A grid to be made, or one that exists. */
+/** A grid of a run: to be created for it, or one that exists. */
 export type GridWish = { readonly spec: GridSpec } | { readonly uuid: string }
 
+/** The requested grid. */
 export interface GridSpec {
   readonly region: string
   readonly instanceQuantity: number

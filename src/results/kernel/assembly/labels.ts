@@ -116,7 +116,6 @@ export class Labels {
 }
 
 // The last eight bytes overlap those before.
-
 function hashRest(start: u32, length: u32, hash: u64): u64 {
   const last = start + length - 8
   for (let at = start + HEAD_BYTES; at < last; at += 8) {
