@@ -65,9 +65,9 @@ describe('one run, ours', () => {
     let log = ''
     main.stdout?.on('data', (chunk: Buffer) => {
       log += chunk.toString()
-      if (log.includes('nothing was created, retrying')) main.kill('SIGKILL')
+      if (log.includes('Nothing was created; retrying')) main.kill('SIGKILL')
     })
-    expect((await ended).log).toMatch(/refused the connection.*nothing was created, retrying/)
+    expect((await ended).log).toMatch(/refused the connection.*Nothing was created; retrying/)
   })
 
   testOnStage(

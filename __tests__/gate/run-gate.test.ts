@@ -452,7 +452,7 @@ describe('the timeout', () => {
   })
 
   const TIMED_OUT = 'The run did not end within the timeout of 60 s. The last request to the service failed:'
-  const WHAT_TO_DO = 'Make sure that the service is up, then run the job again.'
+  const WHAT_TO_DO = 'Run the job again once the service answers.'
 
   /** An address at which nobody listens any more. */
   async function goneService(): Promise<Extract<Settings['target'], { kind: 'remote' }>> {
@@ -467,7 +467,7 @@ describe('the timeout', () => {
     const outcome = await gate({ timeoutMs: 60_000, ...EXISTING, target })
     expect(outcome).toMatchObject({
       verdict: 'timed-out',
-      reason: `${TIMED_OUT} reading run theirs: ${new URL(target.address.origin).host} refused the connection (ECONNREFUSED). Check base-url. ${WHAT_TO_DO}`
+      reason: `${TIMED_OUT} reading run theirs: ${new URL(target.address.origin).host} refused the connection (ECONNREFUSED). Is the service up, and is base-url right? ${WHAT_TO_DO}`
     })
   })
 
@@ -481,12 +481,12 @@ describe('the timeout', () => {
     [
       'answers with errors, in its own words',
       faults.answer(503, { error: 'in maintenance until 6.' }),
-      /reading run run1: the service answered 503: in maintenance until 6\. Make/
+      /reading run run1: the service answered 503: in maintenance until 6\. Run/
     ],
     [
       'drops every connection',
       faults.dropBefore,
-      /reading run run1: the connection to \S+ failed: \w.*\. Make/
+      /reading run run1: the connection to \S+ failed: \w.*\. Run/
     ]
   ])('names the last error of a service that, once the run runs, %s', async (_, fault, words) => {
     service.meet('showRun', faults.none, ...many(fault))

@@ -54,7 +54,7 @@ function describeTimeout(timeoutMs: number, lastFailure: Error | undefined): str
   const timeout = `The run did not end within the timeout of ${formatDuration(timeoutMs)}.`
   return lastFailure === undefined
     ? timeout
-    : `${timeout} The last request to the service failed: ${asSentence(lastFailure.message)} Make sure that the service is up, then run the job again.`
+    : `${timeout} The last request to the service failed: ${asSentence(lastFailure.message)} Run the job again once the service answers.`
 }
 
 async function start(gate: Gate, signal: AbortSignal): Promise<Findings> {

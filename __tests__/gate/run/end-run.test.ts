@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import { startDeadline } from '../../../src/gate/deadline.js'
 import { endRun } from '../../../src/gate/run/end-run.js'
 import type { ServiceClient } from '../../../src/service/client.js'
 import type { Run } from '../../../src/service/documents/documents.js'
@@ -135,6 +136,16 @@ test('when time is over, it is not made sure', async () => {
   controller.abort(reason)
   await expect(ending).rejects.toBe(reason)
 })
+
+test.each([6_000, 7_000, 8_000, 9_000, 10_000])(
+  "when time is over after %i ms, the service's error says why",
+  async (ms) => {
+    await service.close()
+    const { signal } = startDeadline(clock, ms, { error: new Error('over') })
+    await expect(end(signal)).rejects.toThrow(/^stopping run mine: .*ECONNREFUSED/)
+    service = await GateService.start()
+  }
+)
 
 test('the end is seen although the stop is never answered', async () => {
   service.meet('stopRun', faults.holdAfter)

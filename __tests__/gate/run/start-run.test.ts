@@ -341,7 +341,7 @@ describe('what certainly made nothing', () => {
       'refused the connection'
     )
     expect(
-      failing.ports.log.of('info').filter((line) => line.includes('nothing was created, retrying'))
+      failing.ports.log.of('info').filter((line) => line.includes('Nothing was created; retrying'))
     ).toHaveLength(4)
     expect(failing.ports.log.of('warning')).toEqual([])
     await failing.client.close()

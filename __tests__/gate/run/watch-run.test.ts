@@ -160,7 +160,7 @@ describe('failed looks', () => {
       return course(0, 300_000)(elapsedMs)
     })
     expect(run.status).toBe('finished')
-    expect(log.of('info').filter((line) => line.includes('Could not read the run'))).toHaveLength(1)
+    expect(log.of('info').filter((line) => line.endsWith(' Retrying.'))).toHaveLength(1)
     expect(log.of('info')).toContain('The service is responding again.')
   })
 

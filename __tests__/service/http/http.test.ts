@@ -229,7 +229,9 @@ describe('no answer', () => {
     const { origin } = await startSocketServer(() => undefined)
     await closeServers()
     const asked = makeHttp(origin).call(makeCall(origin))
-    await expect(asked).rejects.toThrow(/refused the connection \(ECONNREFUSED\)\. Check base-url/)
+    await expect(asked).rejects.toThrow(
+      /refused the connection \(ECONNREFUSED\)\. Is the service up, and is base-url right\?$/
+    )
     await expect(asked).rejects.toMatchObject({ neverSent: true })
   })
 

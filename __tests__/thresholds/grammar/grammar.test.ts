@@ -136,17 +136,20 @@ describe('selectors', () => {
 
 describe('bad lines', () => {
   test.each<[string, string[]]>([
-    ['p95 < 800 m', ['column 11: unknown unit "m"; ms, s: did you mean "ms"?']],
-    ['p95 < 800MS', ['column 10: unknown unit "MS"; ms, s: did you mean "ms"?']],
-    ['p95 < 2 seconds', ['column 9: unknown unit "seconds"; ms, s: did you mean "s"?']],
-    ['p95 < 5%', ['column 8: unknown unit "%"; ms, s']],
-    ['throughput > 5 rps', ['column 16: unknown unit "rps"; /s, /min: did you mean "/s"?']],
-    ['throughput > 5/m', ['column 15: unknown unit "/m"; /s, /min: did you mean "/min"?']],
-    ['error_rate < 1', ['column 15: error_rate needs a unit; %: did you mean 1%?']],
-    ['error_rate < 0.01', ['column 18: error_rate needs a unit; %: did you mean 1% or 0.01%?']],
-    ['p95 < 800', ['column 10: p95 needs a unit; ms, s: did you mean 800ms?']],
-    ['mean < 1.5 # s', ['column 11: mean needs a unit; ms, s: did you mean 1.5s?']],
-    ['throughput >= 50', ['column 17: throughput needs a unit; /s, /min: did you mean 50/s?']],
+    ['p95 < 800 m', ['column 11: unknown unit "m"; p95 takes ms or s: did you mean "ms"?']],
+    ['p95 < 800MS', ['column 10: unknown unit "MS"; p95 takes ms or s: did you mean "ms"?']],
+    ['p95 < 2 seconds', ['column 9: unknown unit "seconds"; p95 takes ms or s: did you mean "s"?']],
+    ['p95 < 5%', ['column 8: unknown unit "%"; p95 takes ms or s']],
+    [
+      'throughput > 5 rps',
+      ['column 16: unknown unit "rps"; throughput takes /s or /min: did you mean "/s"?']
+    ],
+    ['throughput > 5/m', ['column 15: unknown unit "/m"; throughput takes /s or /min: did you mean "/min"?']],
+    ['error_rate < 1', ['column 15: error_rate needs a unit (%): did you mean 1%?']],
+    ['error_rate < 0.01', ['column 18: error_rate needs a unit (%): did you mean 1% or 0.01%?']],
+    ['p95 < 800', ['column 10: p95 needs a unit (ms or s): did you mean 800ms?']],
+    ['mean < 1.5 # s', ['column 11: mean needs a unit (ms or s): did you mean 1.5s?']],
+    ['throughput >= 50', ['column 17: throughput needs a unit (/s or /min): did you mean 50/s?']],
     ['apdex >= 0.85ms', ['column 14: apdex takes no unit, but has "ms"']],
     ['failures < 1%', ['column 13: failures takes no unit, but has "%": did you mean "error_rate"?']],
     ['samples > 5/s', ['column 12: samples takes no unit, but has "/s"']],
@@ -156,14 +159,17 @@ describe('bad lines', () => {
     ['p999 < 1s', ['column 1: a percentile is above 0 and at most 100, not 999: did you mean "p99.9"?']],
     ['p100.1 < 1s', ['column 1: a percentile is above 0 and at most 100, not 100.1']],
     ['p0 < 1s', ['column 1: a percentile is above 0 and at most 100, not 0: did you mean "min"?']],
-    ['p095 < 1s', [`column 1: unknown metric "p095"; ${ACCEPTED}`]],
-    ['P95 < 1s', [`column 1: unknown metric "P95"; ${ACCEPTED}: did you mean "p95"?`]],
-    ['avg < 1s', [`column 1: unknown metric "avg"; ${ACCEPTED}: did you mean "mean"?`]],
-    ['apdx > 0.5', [`column 1: unknown metric "apdx"; ${ACCEPTED}: did you mean "apdex"?`]],
-    ['Error-Rate < 1%', [`column 1: unknown metric "Error-Rate"; ${ACCEPTED}: did you mean "error_rate"?`]],
-    ['percentile < 1s', [`column 1: unknown metric "percentile"; ${ACCEPTED}`]],
-    ['constructor < 1s', [`column 1: unknown metric "constructor"; ${ACCEPTED}`]],
-    ['just some words', [`column 1: unknown metric "just"; ${ACCEPTED}`]],
+    ['p095 < 1s', [`column 1: unknown metric "p095"; known metrics are ${ACCEPTED}`]],
+    ['P95 < 1s', [`column 1: unknown metric "P95"; known metrics are ${ACCEPTED}: did you mean "p95"?`]],
+    ['avg < 1s', [`column 1: unknown metric "avg"; known metrics are ${ACCEPTED}: did you mean "mean"?`]],
+    ['apdx > 0.5', [`column 1: unknown metric "apdx"; known metrics are ${ACCEPTED}: did you mean "apdex"?`]],
+    [
+      'Error-Rate < 1%',
+      [`column 1: unknown metric "Error-Rate"; known metrics are ${ACCEPTED}: did you mean "error_rate"?`]
+    ],
+    ['percentile < 1s', [`column 1: unknown metric "percentile"; known metrics are ${ACCEPTED}`]],
+    ['constructor < 1s', [`column 1: unknown metric "constructor"; known metrics are ${ACCEPTED}`]],
+    ['just some words', [`column 1: unknown metric "just"; known metrics are ${ACCEPTED}`]],
     ['- p95 < 1s', ['column 1: a line starts with its metric or with warn:, not with a dash']],
     ['< 1s', [`column 1: expected a metric, but found "<"; ${ACCEPTED}`]],
     ['warn:', [`column 6: expected a metric, but the line ends; ${ACCEPTED}`]],
@@ -172,10 +178,19 @@ describe('bad lines', () => {
     ['fail: p95 < 1s', ['column 1: unknown prefix "fail:"; the only one is warn:']],
     ['p95', ['column 4: expected an operator, but the line ends; <, <=, >, >=, ==']],
     ['p95 below 1s', ['column 5: expected an operator, but found "below"; <, <=, >, >=, ==']],
-    ['p95 = 1s', ['column 5: unknown operator "="; <, <=, >, >=, ==: did you mean "=="?']],
-    ['p95 => 1s', ['column 5: unknown operator "=>"; <, <=, >, >=, ==: did you mean ">="?']],
-    ['p95 ≤ 1s', ['column 5: unknown operator "≤"; <, <=, >, >=, ==: did you mean "<="?']],
-    ['p95 != 1s', ['column 5: unknown operator "!="; <, <=, >, >=, ==']],
+    [
+      'p95 = 1s',
+      ['column 5: unknown operator "="; known operators are <, <=, >, >=, ==: did you mean "=="?']
+    ],
+    [
+      'p95 => 1s',
+      ['column 5: unknown operator "=>"; known operators are <, <=, >, >=, ==: did you mean ">="?']
+    ],
+    [
+      'p95 ≤ 1s',
+      ['column 5: unknown operator "≤"; known operators are <, <=, >, >=, ==: did you mean "<="?']
+    ],
+    ['p95 != 1s', ['column 5: unknown operator "!="; known operators are <, <=, >, >=, ==']],
     ['p95 < < 1s', ['column 7: expected a number, but found "<"; such as 800ms']],
     ['p95 <', ['column 6: expected a number, but the line ends; such as 800ms']],
     ['apdex > high', ['column 9: expected a number, but found "high"; such as 0.85']],
@@ -203,8 +218,11 @@ describe('bad selectors', () => {
   test.each<[string, string[]]>([
     ['p95{} < 1s', ['column 5: expected a key, but found "}"; label, region, grid']],
     ['p95{label="a",} < 1s', ['column 15: expected a key, but found "}"; label, region, grid']],
-    ['p95{lable="a"} < 1s', ['column 5: unknown key "lable"; label, region, grid: did you mean "label"?']],
-    ['p95{zone="a"} < 1s', ['column 5: unknown key "zone"; label, region, grid']],
+    [
+      'p95{lable="a"} < 1s',
+      ['column 5: unknown key "lable"; known keys are label, region, grid: did you mean "label"?']
+    ],
+    ['p95{zone="a"} < 1s', ['column 5: unknown key "zone"; known keys are label, region, grid']],
     ['p95{label="a", label="b"} < 1s', ['column 16: label is given twice; once each: label, region, grid']],
     ['p95{label=a} < 1s', ['column 11: expected a value in double quotes, but found "a}"']],
     ["p95{label='a'} < 1s", ['column 11: expected a value in double quotes, but found "\'a\'}"']],
@@ -227,7 +245,7 @@ describe('the message', () => {
   test('shows line, column, the line itself and a caret', () => {
     const { problems, thresholds } = parseThresholds('apdex >= 0.85\n\n  p95 < 800 m # slow\nwarn: mean < 1s')
     expect(problems).toEqual([
-      'line 3, column 13: unknown unit "m"; ms, s: did you mean "ms"?\n    p95 < 800 m # slow\n              ^'
+      'line 3, column 13: unknown unit "m"; p95 takes ms or s: did you mean "ms"?\n    p95 < 800 m # slow\n              ^'
     ])
     expect(thresholds.map(({ line }) => line)).toEqual([1, 4])
   })
@@ -244,7 +262,7 @@ describe('the message', () => {
   })
   test('keeps tabs before the caret and counts a pair of surrogates once', () => {
     expect(parseThresholds('\tp95{label="🚀"} < 5').problems[0]).toBe(
-      'line 1, column 20: p95 needs a unit; ms, s: did you mean 5s?\n  \tp95{label="🚀"} < 5\n  \t                  ^'
+      'line 1, column 20: p95 needs a unit (ms or s): did you mean 5s?\n  \tp95{label="🚀"} < 5\n  \t                  ^'
     )
   })
   test('cuts a long line around the place', () => {

@@ -4,6 +4,7 @@ import type { Run } from '../../service/documents/documents.js'
 import { MalformedReplyError, RefusedError } from '../../service/errors.js'
 import { Failures, RETRY } from '../../service/retry.js'
 import { hasEnded } from './run-status.js'
+import { showRun } from './show-run.js'
 
 interface Ports {
   readonly client: ServiceClient
@@ -34,11 +35,12 @@ export async function endRun(
     try {
       // Stopping twice does no harm: repeat it until the service reports the end and a separate read confirms it.
       const run = told.hasEnded
-        ? await look({ client, signal }, id)
+        ? await showRun(client, id, signal)
         : await stopAndLook({ client, clock, signal, onStopped }, id)
       if (run !== undefined) {
         if (hasEnded(run.status)) return run
         told.hasEnded = false
+        failure = undefined
         failures.noteAnswer()
       }
     } catch (thrown) {
@@ -46,7 +48,10 @@ export async function endRun(
       failures.bear(thrown)
       failure = thrown
     }
-    await clock.sleep(LOOK_EVERY_MS, signal)
+    // The service's error says more than that the time is over.
+    await clock.sleep(LOOK_EVERY_MS, signal).catch((reason: unknown) => {
+      throw failure ?? reason
+    })
   }
 }
 
@@ -67,11 +72,11 @@ async function stop({ client, signal, onStopped }: Ports, id: string): Promise<R
     onStopped(await client.stopRun(id, signal))
   } catch (thrown) {
     if (!(thrown instanceof RefusedError || thrown instanceof MalformedReplyError)) throw thrown
-    const run = await look({ client, signal }, id).catch(() => undefined)
+    const run = await showRun(client, id, signal).catch(() => undefined)
     if (run !== undefined && hasEnded(run.status)) return run
     throw thrown
   }
-  return look({ client, signal }, id)
+  return showRun(client, id, signal)
 }
 
 /** Returns when the run has ended, or when it is time to send the stop again. */
@@ -81,14 +86,7 @@ async function lookMeanwhile({ client, clock, signal }: Ports, id: string): Prom
   while (clock.now() < untilMs && !(run && hasEnded(run.status))) {
     await clock.sleep(LOOK_EVERY_MS, signal)
     // Errors are left to the stop request to report.
-    run = (await look({ client, signal }, id).catch(() => undefined)) ?? run
+    run = (await showRun(client, id, signal).catch(() => undefined)) ?? run
   }
   return run
-}
-
-/** Makes sure the reply is about this run: the end of another run means nothing. */
-async function look({ client, signal }: Pick<Ports, 'client' | 'signal'>, id: string): Promise<Run> {
-  const run = await client.showRun(id, signal)
-  if (run.id === id) return run
-  throw new MalformedReplyError(`reading run ${id}`, `the reply is about another run, ${run.id}`)
 }

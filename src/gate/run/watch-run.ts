@@ -1,4 +1,5 @@
 import type { Run } from '../../service/documents/documents.js'
+import { asSentence, messageOf } from '../errors.js'
 import { formatDuration } from '../settings/durations.js'
 import { nextPollMs } from './poll-interval.js'
 import { Failures, RETRY } from '../../service/retry.js'
@@ -125,7 +126,7 @@ class Watch {
   #tolerate(error: unknown): void {
     const isFirst = !this.#failures.isFailing
     this.#failurePauseMs = this.#failures.bear(error)
-    if (isFirst) this.#options.log.info(`Could not read the run (${String(error)}); retrying.`)
+    if (isFirst) this.#options.log.info(`${asSentence(messageOf(error))} Retrying.`)
   }
 
   #durationSeconds(): number | undefined {

@@ -35,6 +35,6 @@ const ADVICE: Readonly<Partial<Record<Verdict, string>>> = {
 /** The message of a failing step: the verdict, why, and what to do. */
 export function failureMessage(verdict: Verdict, reason: string): string {
   const advice = ADVICE[verdict]
-  if (advice === undefined) return `Load gate ${verdict}: ${reason}`
-  return `Load gate ${verdict}: ${asSentence(reason)} ${advice}`
+  const message = `Load gate ${verdict}: ${asSentence(reason)}`
+  return advice === undefined ? message : `${message} ${advice}`
 }

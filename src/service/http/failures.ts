@@ -48,7 +48,7 @@ function describeFailure(call: Call, code: string, message: string): string {
     case new errors.ConnectTimeoutError().code:
       return `no connection to ${call.url.host} within ${CONNECT_TIMEOUT_MS / 1000} s`
     case 'ECONNREFUSED':
-      return `${call.url.host} refused the connection (ECONNREFUSED). Check base-url`
+      return `${call.url.host} refused the connection (ECONNREFUSED). Is the service up, and is base-url right?`
     case 'ENOTFOUND':
       return `unknown host ${call.url.hostname} (ENOTFOUND). Check base-url`
     default:

@@ -88,7 +88,7 @@ function describeUnknownMetric(word: string): string {
   const meant =
     METRIC_SYNONYMS.get(word.toLowerCase()) ??
     (/^P\d/u.test(word) ? word.toLowerCase() : suggestWord(word, METRIC_WORDS))
-  return `unknown metric ${quote(word)}; ${ACCEPTED_METRICS}${meant ? `: did you mean "${meant}"?` : ''}`
+  return `unknown metric ${quote(word)}; known metrics are ${ACCEPTED_METRICS}${meant ? `: did you mean "${meant}"?` : ''}`
 }
 
 function describeBadPercentile(percent: string): string {
@@ -112,7 +112,7 @@ function readOperator(reader: LineReader): Operator | undefined {
   const meant = OPERATOR_SYNONYMS.get(word)
   reader.complain(
     at,
-    `unknown operator ${quote(word)}; ${OPERATORS.join(', ')}${meant ? `: did you mean "${meant}"?` : ''}`
+    `unknown operator ${quote(word)}; known operators are ${OPERATORS.join(', ')}${meant ? `: did you mean "${meant}"?` : ''}`
   )
   return undefined
 }

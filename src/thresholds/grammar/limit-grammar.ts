@@ -77,11 +77,11 @@ function describeUnitProblem(
     return `${name} takes no unit, but has ${quote(unit)}${meant}`
   }
   if (unit === '')
-    return `${name} needs a unit; ${units.join(', ')}: did you mean ${guessLimit(metric, digits)}?`
+    return `${name} needs a unit (${units.join(' or ')}): did you mean ${guessLimit(metric, digits)}?`
   if (units.some((known) => known === unit)) return undefined
   const synonym = UNIT_SYNONYMS.get(unit.toLowerCase())
   const meant = units.find((known) => known === synonym) ?? suggestWord(unit, units)
-  return `unknown unit ${quote(unit)}; ${units.join(', ')}${meant ? `: did you mean "${meant}"?` : ''}`
+  return `unknown unit ${quote(unit)}; ${name} takes ${units.join(' or ')}${meant ? `: did you mean "${meant}"?` : ''}`
 }
 
 function showExample(metric: NamedMetric | undefined): string {

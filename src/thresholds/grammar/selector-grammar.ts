@@ -40,7 +40,7 @@ function readKey(reader: LineReader): SelectorKey | undefined {
     const meant = suggestWord(word, SELECTOR_KEYS)
     reader.complain(
       at,
-      `unknown key ${quote(word)}; ${ACCEPTED_KEYS}${meant ? `: did you mean "${meant}"?` : ''}`
+      `unknown key ${quote(word)}; known keys are ${ACCEPTED_KEYS}${meant ? `: did you mean "${meant}"?` : ''}`
     )
   }
   reader.skipSpace()
