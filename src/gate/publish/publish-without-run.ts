@@ -9,9 +9,10 @@ export async function publishWithoutRun(
   verdict: Verdict,
   reason: string
 ): Promise<void> {
+  const [headline = '', ...problems] = reason.split('\n')
   const outcome: Outcome = {
     verdict,
-    reason,
+    reason: headline,
     run: undefined,
     apdex: undefined,
     summary: undefined,
@@ -22,7 +23,8 @@ export async function publishWithoutRun(
     measurements: undefined,
     warnings: [],
     remoteErrors: [],
-    notes: []
+    // The summary has a line for each. A caret points into the line above in logs only: here letters differ in width.
+    notes: problems.filter((line) => !/^\s*\^?$/.test(line))
   }
   ports.setOutput('verdict', verdict)
   await ports
