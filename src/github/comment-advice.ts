@@ -1,9 +1,10 @@
+import { asSentence } from '../gate/errors.js'
 import type { Failure, FailureKind } from './comment-failure.js'
 
 /** What is known about the existing comment. */
 export type Standing = { readonly verdict: string | undefined } | 'none' | 'unknown'
 
-export interface CommentTrouble {
+export interface CommentFailure {
   readonly failure: Failure
   readonly failures: number
   readonly isFromFork: boolean
@@ -12,7 +13,7 @@ export interface CommentTrouble {
   readonly longestMs: number
 }
 
-const CURES: Readonly<Partial<Record<FailureKind, string>>> = {
+const ADVICE: Readonly<Partial<Record<FailureKind, string>>> = {
   network: 'GitHub could not be reached.',
   token: 'The github-token is not valid.',
   locked: 'The conversation is locked: unlock it, or set "comment: off".',
@@ -20,15 +21,15 @@ const CURES: Readonly<Partial<Record<FailureKind, string>>> = {
 }
 
 /** What GitHub said, what to do about it, and what the pull request shows meanwhile. */
-export function explainTrouble(trouble: CommentTrouble): string {
-  const { failure, standing } = trouble
+export function explainFailure(comment: CommentFailure): string {
+  const { failure, standing } = comment
   const words = failure.status === undefined ? failure.words : `${failure.status}: ${failure.words}`
-  return [endSentence(words), cureOf(trouble), describeStanding(standing), 'The job summary has everything']
+  return [asSentence(words), adviseOn(comment), describeStanding(standing), 'The job summary has everything']
     .filter((part) => part !== '')
     .join(' ')
 }
 
-function cureOf({ failure, failures, isFromFork, longestMs }: CommentTrouble): string {
+function adviseOn({ failure, failures, isFromFork, longestMs }: CommentFailure): string {
   const { kind, waitMs } = failure
   if (kind === 'rate-limit') {
     const why =
@@ -42,7 +43,7 @@ function cureOf({ failure, failures, isFromFork, longestMs }: CommentTrouble): s
     const times = failures > 1 ? `, ${failures} times` : ''
     return `GitHub itself failed${times}; see githubstatus.com, and run the job again to update the comment.`
   }
-  if (kind !== 'refused') return CURES[kind] ?? ''
+  if (kind !== 'refused') return ADVICE[kind] ?? ''
   if (isFromFork)
     return 'A pull request from a fork gets a read-only token, even if the job has "permissions: pull-requests: write".'
   return 'Give the job "permissions: pull-requests: write".'
@@ -55,8 +56,4 @@ function describeStanding(standing: Standing): string {
     return 'If there is a comment from an earlier run, it still shows the older verdict.'
   const { verdict } = standing
   return `The existing comment still shows the older verdict${verdict === undefined ? '' : ` (${verdict})`}.`
-}
-
-function endSentence(words: string): string {
-  return /[.!?]$/.test(words) ? words : `${words}.`
 }

@@ -21,7 +21,7 @@ export class OddReplyError extends Error {
 }
 
 /** Whether a retry can help. */
-const PASSING: readonly FailureKind[] = ['rate-limit', 'server', 'network', 'odd-reply']
+const TRANSIENT: readonly FailureKind[] = ['rate-limit', 'server', 'network', 'odd-reply']
 const RATE_LIMIT_WORDS = /rate limit|abuse detection|too many requests/i
 const FIRST_PAUSE_MS = 1000
 /** GitHub asks clients to wait after a rate limit, even if it gives no time. */
@@ -48,7 +48,7 @@ export async function retryWithin<T>(attempt: () => Promise<T>, options: RetryOp
       onFailure(failure)
       // A server that asks for no wait at all is still not hammered.
       const pauseMs = Math.max(failure.waitMs ?? pauseAfter(failures, failure.kind), FIRST_PAUSE_MS)
-      if (!PASSING.includes(failure.kind) || clock.now() + pauseMs >= untilMs) throw thrown
+      if (!TRANSIENT.includes(failure.kind) || clock.now() + pauseMs >= untilMs) throw thrown
       await clock.sleep(pauseMs, signal)
     }
   }
@@ -77,7 +77,7 @@ export function describeFailure(thrown: unknown, nowMs: number): Failure {
   if (response === undefined) return { ...without, kind: 'network' }
   const headers = response.headers ?? {}
   const kind = kindOf(status, headers, words)
-  return { kind, status, words, waitMs: PASSING.includes(kind) ? readWait(headers, nowMs) : undefined }
+  return { kind, status, words, waitMs: TRANSIENT.includes(kind) ? readWait(headers, nowMs) : undefined }
 }
 
 /** Rate limits come as 429, or as 403 with a header or message that says so. */

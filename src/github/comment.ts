@@ -4,7 +4,7 @@ import type { CommentRequest, Log, Ports } from '../gate/ports.js'
 import { isCommentOf, readWriter } from '../report/markdown/comment-marker.js'
 import type { CommentWriter } from '../report/markdown/comment-marker.js'
 import { readHistory } from '../report/markdown/history.js'
-import { explainTrouble } from './comment-advice.js'
+import { explainFailure } from './comment-advice.js'
 import type { Standing } from './comment-advice.js'
 import { OddReplyError, describeFailure, retryWithin } from './comment-failure.js'
 import type { Failure } from './comment-failure.js'
@@ -77,14 +77,14 @@ export function createCommenter(
       await retryWithin(() => keepComment(task), { clock, signal, untilMs, onFailure })
     } catch (thrown) {
       const failure = failures.at(-1) ?? describeEnd(request.signal, thrown)
-      const trouble = {
+      const comment = {
         failure,
         failures: failures.length,
         isFromFork: task.pull?.isFromFork === true,
         standing: task.standing,
         longestMs: request.untilMs - startMs
       }
-      throw new CommentError(explainTrouble(trouble), { cause: thrown })
+      throw new CommentError(explainFailure(comment), { cause: thrown })
     }
   }
 }

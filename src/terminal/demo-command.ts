@@ -61,8 +61,8 @@ export async function runDemoCommand(args: Arguments, ports: DemoPorts): Promise
       ...(rehearse ? ['--rehearse'] : [])
     ]
     // A token that happens to be in the environment is for another service; the embedded one needs none.
-    const demoWorld = { ...ports, workspace: root, token: '' }
-    const code = await runGateCommand(readArguments(gateArgs, GATE_FLAGS), demoWorld)
+    const demoPorts = { ...ports, workspace: root, token: '' }
+    const code = await runGateCommand(readArguments(gateArgs, GATE_FLAGS), demoPorts)
     if (!rehearse) out.write(`The shop answered ${shop.served()} requests.\n`)
     return code
   } finally {

@@ -99,6 +99,16 @@ export const GATE_FLAGS: readonly Flag[] = INPUT_GROUPS.flatMap((group) =>
   FLAGS.filter((flag) => flag.group === group)
 )
 
+/** What a workflow's runner provides, and a terminal does not. */
+const NO_RUNNER = {
+  occasion: { repository: '', ref: '', commit: '', url: undefined },
+  saveState: () => undefined,
+  setOutput: () => undefined,
+  writeSummary: () => Promise.resolve(),
+  annotate: () => undefined,
+  uploadArtifact: undefined
+} satisfies Partial<Ports>
+
 /** `loadgate run`: the gate, with settings from flags named after the inputs. Returns the exit code. */
 export async function runGateCommand(args: Arguments, ports: GateCommandPorts): Promise<number> {
   const isJson = args.has('json')
@@ -107,15 +117,7 @@ export async function runGateCommand(args: Arguments, ports: GateCommandPorts): 
   const { log, mask, strike } = createTerminalLog(stream, bar)
   const say = (text: string): unknown => ports.screen.out.write(strike(text))
   maskToken({ mask }, ports.token)
-  const settings = await readSettings({
-    read: (name) => readFlag(name, args, ports.token),
-    readConfig: (path) => readFile(resolve(ports.workspace, path), 'utf8'),
-    resolveFiles: (lines) =>
-      resolvePlanFiles(lines, { workspace: ports.workspace, find: ports.findFiles(ports.workspace) }),
-    defaultName: defaultName({ repository: 'loadgate', ref: '', commit: '', url: undefined }),
-    platform: ports.platform,
-    emptyBaseUrl: 'local'
-  })
+  const settings = await readGateSettings(args, ports)
   if ('skip' in settings) {
     const verdict = 'skipped'
     say(isJson ? `${JSON.stringify({ verdict, reason: settings.skip })}\n` : `SKIPPED: ${settings.skip}\n`)
@@ -127,17 +129,12 @@ export async function runGateCommand(args: Arguments, ports: GateCommandPorts): 
   const scratchDir = resolve(ports.workspace, args.text('output') || nameOutputFolder())
   if (args.has('output')) await checkOutputFolder(scratchDir)
   const gatePorts: Ports = {
+    ...NO_RUNNER,
+    clock: systemClock,
     log,
     mask,
-    clock: systemClock,
     cancelled: ports.cancelled,
-    occasion: { repository: '', ref: '', commit: '', url: undefined },
     scratchDir,
-    saveState: () => undefined,
-    setOutput: () => undefined,
-    writeSummary: () => Promise.resolve(),
-    annotate: () => undefined,
-    uploadArtifact: undefined,
     onProgress: (progress) => bar?.show(progress),
     startLocalService: (request) =>
       ports.startLocalService({
@@ -152,6 +149,18 @@ export async function runGateCommand(args: Arguments, ports: GateCommandPorts): 
   if (isJson) say(`${JSON.stringify(verdictDocument(outcome), null, 2)}\n`)
   else say(describeOutcome(outcome, await describeFiles(outcome, scratchDir)))
   return exitCodeOf(outcome.verdict, settings.failOn)
+}
+
+function readGateSettings(args: Arguments, ports: GateCommandPorts): ReturnType<typeof readSettings> {
+  return readSettings({
+    read: (name) => readFlag(name, args, ports.token),
+    readConfig: (path) => readFile(resolve(ports.workspace, path), 'utf8'),
+    resolveFiles: (lines) =>
+      resolvePlanFiles(lines, { workspace: ports.workspace, find: ports.findFiles(ports.workspace) }),
+    defaultName: defaultName({ repository: 'loadgate', ref: '', commit: '', url: undefined }),
+    platform: ports.platform,
+    emptyBaseUrl: 'local'
+  })
 }
 
 /** A config file may serve several purposes; a flag was typed for this one. */

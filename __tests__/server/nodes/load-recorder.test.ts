@@ -3,15 +3,8 @@ import type { LoadNode } from '../../../src/server/nodes/load-node.js'
 import { LoadRecorder } from '../../../src/server/nodes/load-recorder.js'
 import { type LoadSample, readLoad } from '../../../src/server/nodes/load-sample.js'
 import { Processes, type ToolCommand } from '../../../src/server/nodes/processes.js'
-import {
-  createFolders,
-  createServices,
-  finishRun,
-  ManualClock,
-  runForm,
-  specFields,
-  until
-} from '../support.js'
+import { createFolders, createServices, finishRun, runForm, specFields, until } from '../support.js'
+import { ManualClock } from '../../support/manual-clock.js'
 import { writeJMeter, writeSample } from '../stand-in.js'
 
 const folders = createFolders()
@@ -80,20 +73,20 @@ describe('a recorder of the load', () => {
     const recorder = new LoadRecorder({ clock, ...machine })
     const { node, start } = createNode()
     const watched = recorder.watch(node)
-    clock.advance(10_000)
+    await clock.advance(10_000)
     expect(machine.looks).toEqual([])
     const first = watched.run(commandOf(''), never)
     const endFirst = start(11)
     const second = watched.run(commandOf(''), never)
     const endSecond = start(12)
-    clock.advance(2000)
-    clock.advance(2000)
+    await clock.advance(2000)
+    await clock.advance(2000)
     endFirst()
     await first
-    clock.advance(2000)
+    await clock.advance(2000)
     endSecond()
     await second
-    clock.advance(10_000)
+    await clock.advance(10_000)
     expect(machine.looks).toEqual([[11], [11, 12], [11, 12], [12], [12]])
     expect(recorder.judge()).toEqual([expect.stringContaining('The load generator was short of CPU: ')])
   })

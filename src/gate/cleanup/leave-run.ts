@@ -13,14 +13,14 @@ export const LEFT_RUNNING =
  * cancelled, so it counts as cancelled. Grids for which no run was requested, or whose run has ended, are not left running.
  */
 export async function isLeftRunning(state: StepState, options: CleanUpOptions): Promise<boolean> {
-  if (!state.leaveIfKilled || !wasAskedFor(state)) return false
+  if (!state.leaveIfKilled || !wasRequested(state)) return false
   if (state.madeGrids.length > 0 && (await hasNoRun(state, options))) return false
   options.log.info(LEFT_RUNNING)
   return true
 }
 
 /** Whether a run was requested, even if its id is unknown. */
-export function wasAskedFor({ runId, marker, repeat }: StepState): boolean {
+export function wasRequested({ runId, marker, repeat }: StepState): boolean {
   return runId !== undefined || marker !== undefined || repeat !== undefined
 }
 

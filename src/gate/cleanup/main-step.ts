@@ -4,12 +4,12 @@ import type { Findings } from '../findings.js'
 import { startDeadline } from '../deadline.js'
 import { MOST_HEAD_PAGES } from '../run/find-run.js'
 import type { Gate } from '../gate.js'
-import { LEFT_RUNNING, wasAskedFor } from './leave-run.js'
+import { LEFT_RUNNING, wasRequested } from './leave-run.js'
 import { hasEnded } from '../run/run-status.js'
 
 /** The runner sends SIGTERM 7.5 s after SIGINT: everything must be stopped by then. */
 const STOP_ON_CANCEL_MS = 5_000
-const STOP_ON_TROUBLE_MS = 3 * 60_000
+const STOP_AFTER_FAILURE_MS = 3 * 60_000
 
 /** Ends what the step has left running; what it leaves running on purpose is logged. */
 export async function cleanUpRun(gate: Gate, findings: Findings): Promise<Findings> {
@@ -23,7 +23,7 @@ export async function cleanUpRun(gate: Gate, findings: Findings): Promise<Findin
   }
   const isCancelled = findings.failure?.kind === 'cancelled'
   // Grids created for a run that was never requested are not left running.
-  const isRunning = findings.run === undefined ? wasAskedFor(state) : !hasEnded(findings.run.status)
+  const isRunning = findings.run === undefined ? wasRequested(state) : !hasEnded(findings.run.status)
   if (isCancelled && isRunning && state.leaveIfKilled) {
     ports.log.info(LEFT_RUNNING)
     saved.noteDone({ cleanupDue: false })
@@ -31,7 +31,7 @@ export async function cleanUpRun(gate: Gate, findings: Findings): Promise<Findin
   }
   // From here on nothing is left running on purpose.
   saved.noteDone({ leaveIfKilled: false })
-  const deadline = startDeadline(ports.clock, isCancelled ? STOP_ON_CANCEL_MS : STOP_ON_TROUBLE_MS, {
+  const deadline = startDeadline(ports.clock, isCancelled ? STOP_ON_CANCEL_MS : STOP_AFTER_FAILURE_MS, {
     error: new Error('there was no time left')
   })
   // After a lost reply the search for the run is already done; if the list lags even more, the post step checks it.
@@ -43,7 +43,7 @@ export async function cleanUpRun(gate: Gate, findings: Findings): Promise<Findin
   const isClean = await Promise.all([cleanUp(left, options), isRunning || endTwinsOf(gate, options)])
   deadline.release()
   // The post step ends whatever could not be ended here.
-  if (isClean.every((each) => each) && !(wasLookedFor && wasAskedFor(state)))
+  if (isClean.every((each) => each) && !(wasLookedFor && wasRequested(state)))
     saved.noteDone({ cleanupDue: false })
   return isRunning && !wasLookedFor ? { ...findings, isStoppedHere: true } : findings
 }

@@ -5,7 +5,7 @@ import { describeWithoutQuote } from '../../service/errors.js'
 import { cleanUp } from './clean-up.js'
 import { startDeadline } from '../deadline.js'
 import { isLeftRunning } from './leave-run.js'
-import { mayHaveBeenMade } from '../run/make-grids.js'
+import { mayHaveBeenCreated } from '../run/make-grids.js'
 import { openClient } from '../open-client.js'
 import type { ProcessGroup, StepState } from '../step-state.js'
 import { messageOf } from '../errors.js'
@@ -26,7 +26,7 @@ export async function cleanUpStep(state: StepState, ports: CleanUpPorts): Promis
   for (const group of state.processGroups) await endGroup(group, ports)
   if (!state.cleanupDue || state.address === '') return
   const { log, clock } = ports
-  for (const asked of state.askedGrids ?? []) log.warning(mayHaveBeenMade(asked))
+  for (const asked of state.askedGrids ?? []) log.warning(mayHaveBeenCreated(asked))
   const deadline = startDeadline(clock, LONGEST_MS, { error: new Error('there was no time left') })
   const client = openClient(ports, {
     address: readAddress(state.address),

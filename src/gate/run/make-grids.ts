@@ -46,14 +46,14 @@ async function makeGrid(gate: Gate, grid: GridSpecification, signal: AbortSignal
     return { id }
   } catch (thrown) {
     // Grids have no list and no tags: there is no way to check on this one, and a retry might create a second.
-    if (!hadNoEffect(thrown)) ports.log.warning(`${mayHaveBeenMade(asked)} (${messageOf(thrown)})`)
+    if (!hadNoEffect(thrown)) ports.log.warning(`${mayHaveBeenCreated(asked)} (${messageOf(thrown)})`)
     saved.noteDone({ askedGrids: [], cleanupDue: saved.state.madeGrids.length > 0 })
     throw thrown
   }
 }
 
 /** The warning about a grid whose reply was lost. */
-export function mayHaveBeenMade({ region, nodes, instanceType, stopAfterMinutes }: AskedGrid): string {
+export function mayHaveBeenCreated({ region, nodes, instanceType, stopAfterMinutes }: AskedGrid): string {
   return (
     `A grid may have been created: ${region}, ${nodes} × ${instanceType}. ` +
     `If so, it ends by itself after ${stopAfterMinutes} min (stop_after), or terminate it manually.`
