@@ -1,0 +1,76 @@
+package loadgate.rows;
+
+import java.io.FileOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * A file of samples in JMeter's CSV. Only complete rows reach it, each batch in one write at its end, so that several
+ * processes can share one file, and at the latest half a second after they were added.
+ */
+public final class RowsFile implements AutoCloseable {
+    public static final String HEADER = "timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,"
+        + "success,failureMessage,bytes,sentBytes,grpThreads,allThreads,URL,Latency,IdleTime,Connect";
+    private static final long FLUSH_EVERY_MS = 500;
+    private static final int FLUSH_AT_LENGTH = 1 << 16;
+
+    private final StringBuilder pending = new StringBuilder();
+    private final FileOutputStream file;
+    private boolean isClosed;
+    private IOException failure;
+
+    public RowsFile(String path) throws IOException {
+        file = new FileOutputStream(path, true);
+        if (file.getChannel().size() == 0) pending.append(HEADER).append('\n');
+        flush();
+        Thread flusher = new Thread(this::flushNowAndThen, "rows");
+        flusher.setDaemon(true);
+        flusher.start();
+    }
+
+    /** Adds a row, unless the file is closed: what ends after the end of the test is not a sample of it. */
+    public synchronized void add(Row row) {
+        if (isClosed) return;
+        row.appendTo(pending);
+        if (pending.length() >= FLUSH_AT_LENGTH) flush();
+    }
+
+    public synchronized void flush() {
+        if (isClosed || pending.length() == 0) return;
+        try {
+            file.write(pending.toString().getBytes(StandardCharsets.UTF_8));
+        } catch (IOException thrown) {
+            // The disk may be full. A plan must not continue as if its samples were recorded.
+            if (failure == null) failure = thrown;
+        }
+        pending.setLength(0);
+    }
+
+    /** Throws if rows could not be written. */
+    public synchronized void check() {
+        if (failure != null) throw new UncheckedIOException("samples could not be written", failure);
+    }
+
+    @Override
+    public synchronized void close() {
+        flush();
+        isClosed = true;
+        try {
+            file.close();
+        } catch (IOException thrown) {
+            if (failure == null) failure = thrown;
+        }
+    }
+
+    private void flushNowAndThen() {
+        try {
+            while (true) {
+                Thread.sleep(FLUSH_EVERY_MS);
+                flush();
+            }
+        } catch (InterruptedException end) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}
