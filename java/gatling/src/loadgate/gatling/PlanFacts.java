@@ -1,0 +1,92 @@
+package loadgate.gatling;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.lang.reflect.Modifier;
+import java.nio.file.FileSystem;
+import java.nio.file.FileSystems;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.Paths;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/**
+ * Prints what the classes of a plan say about it: PlanFacts CLASSES_OR_JAR, with the plan and Gatling on the class path.
+ * A line is a kind, a tab and a value: `simulation` is a class that can be run, `hidden` one that Gatling could not
+ * construct, `expression` a string in the syntax of Gatling 2, `path` a literal that looks like the path of a file.
+ */
+public final class PlanFacts {
+  /** A jar may hold everything that the plan needs, Gatling itself included. */
+  private static final Pattern LIBRARY =
+      Pattern.compile("(?:META-INF|io/gatling|io/netty|scala|kotlin|kotlinx|com/fasterxml|org/apache|org/slf4j|net/sf)/.*");
+  private static final Pattern OLD_EXPRESSION = Pattern.compile("\\$\\{[^{}\\s]{1,100}\\}");
+  private static final Pattern FILE_PATH = Pattern.compile("(?:[^/\\s]{1,100}/){1,10}[^/\\s]{1,100}");
+
+  public static void main(String[] args) throws IOException {
+    Path plan = Paths.get(args[0]);
+    if (Files.isDirectory(plan)) {
+      printFacts(plan);
+    } else {
+      try (FileSystem jar = FileSystems.newFileSystem(plan, (ClassLoader) null)) {
+        printFacts(jar.getPath("/"));
+      }
+    }
+  }
+
+  private static void printFacts(Path root) throws IOException {
+    List<Path> files;
+    try (Stream<Path> all = Files.walk(root)) {
+      files = all.filter(file -> file.toString().endsWith(".class")).sorted().collect(Collectors.toList());
+    }
+    for (Path file : files) {
+      String name = root.relativize(file).toString();
+      if (LIBRARY.matcher(name).matches() || name.endsWith("module-info.class")) continue;
+      printClass(name.substring(0, name.length() - ".class".length()).replace('/', '.'));
+      printStrings(file);
+    }
+  }
+
+  private static void printClass(String name) {
+    try {
+      Class<?> type = Class.forName(name, false, PlanFacts.class.getClassLoader());
+      if (!isSimulation(type) || Modifier.isAbstract(type.getModifiers())) return;
+      print(canBeConstructed(type) ? "simulation" : "hidden", name);
+    } catch (ClassNotFoundException | LinkageError missing) {
+      // A jar may hold classes for libraries that are not there; a simulation among them fails with Java's own words.
+    }
+  }
+
+  private static boolean isSimulation(Class<?> type) {
+    return io.gatling.javaapi.core.Simulation.class.isAssignableFrom(type)
+        || io.gatling.core.scenario.Simulation.class.isAssignableFrom(type);
+  }
+
+  private static boolean canBeConstructed(Class<?> type) {
+    try {
+      type.getConstructor();
+      return Modifier.isPublic(type.getModifiers());
+    } catch (NoSuchMethodException none) {
+      return false;
+    }
+  }
+
+  private static void printStrings(Path file) throws IOException {
+    byte[] bytes;
+    try (InputStream in = Files.newInputStream(file)) {
+      bytes = in.readAllBytes();
+    }
+    for (String text : ClassStrings.read(bytes)) {
+      Matcher expression = OLD_EXPRESSION.matcher(text);
+      if (expression.find()) print("expression", expression.group());
+      if (FILE_PATH.matcher(text).matches()) print("path", text);
+    }
+  }
+
+  private static void print(String kind, String value) {
+    System.out.println(kind + "\t" + value);
+  }
+}

@@ -1,0 +1,111 @@
+package loadgate.gatling;
+
+import io.gatling.commons.stats.Status;
+import io.gatling.core.actor.ActorRef;
+import io.gatling.core.controller.Controller;
+import io.gatling.core.session.GroupBlock;
+import io.gatling.core.stats.StatsEngine;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import loadgate.rows.Row;
+import loadgate.rows.RowsFile;
+import scala.Option;
+import scala.collection.immutable.List;
+
+/** Writes a row for every response, then passes it on to Gatling's own statistics. */
+final class RowsStatsEngine implements StatsEngine {
+  private final StatsEngine gatling;
+  private final RowsFile rows;
+  private final AtomicInteger allUsers = new AtomicInteger();
+  private final ConcurrentHashMap<String, AtomicInteger> usersByScenario = new ConcurrentHashMap<>();
+
+  RowsStatsEngine(StatsEngine gatling, RowsFile rows) {
+    this.gatling = gatling;
+    this.rows = rows;
+  }
+
+  @Override
+  public void logResponse(String scenario, List<String> groups, String name, long startMs, long endMs, Status status,
+      Option<String> code, Option<String> message) {
+    // A negative end marks an incoming message that answers no request.
+    if (endMs >= 0) {
+      Row row = newRow(scenario, groups, name);
+      row.startMs = startMs;
+      row.elapsedMs = endMs - startMs;
+      row.isSuccess = "OK".equals(status.name());
+      row.responseCode = orEmpty(code);
+      row.responseMessage = status.name();
+      row.failureMessage = row.isSuccess ? "" : orEmpty(message);
+      record(row);
+    }
+    gatling.logResponse(scenario, groups, name, startMs, endMs, status, code, message);
+  }
+
+  /** The request could not be built, so nothing was sent; it counts as failed, for the load asked for it. */
+  @Override
+  public void logRequestCrash(String scenario, List<String> groups, String name, String error) {
+    Row row = newRow(scenario, groups, name);
+    row.startMs = System.currentTimeMillis();
+    row.isSuccess = false;
+    row.responseMessage = "Not sent";
+    row.failureMessage = error;
+    record(row);
+    gatling.logRequestCrash(scenario, groups, name, error);
+  }
+
+  /**
+   * In the file before the user goes on, so that a kill loses at most one row per user. It costs a system call per row, as
+   * JMeter's results do.
+   */
+  private void record(Row row) {
+    rows.add(row);
+    rows.flush();
+  }
+
+  /** Gatling does not say which user got the response, only in which scenario. */
+  private Row newRow(String scenario, List<String> groups, String name) {
+    Row row = new Row();
+    row.label = groups.isEmpty() ? name : groups.mkString(" / ") + " / " + name;
+    row.threadName = scenario;
+    row.groupThreads = usersOf(scenario).get();
+    row.allThreads = allUsers.get();
+    return row;
+  }
+
+  private AtomicInteger usersOf(String scenario) {
+    return usersByScenario.computeIfAbsent(scenario, first -> new AtomicInteger());
+  }
+
+  private static String orEmpty(Option<String> text) {
+    return text.isDefined() ? text.get() : "";
+  }
+
+  @Override
+  public void logUserStart(String scenario) {
+    allUsers.incrementAndGet();
+    usersOf(scenario).incrementAndGet();
+    gatling.logUserStart(scenario);
+  }
+
+  @Override
+  public void logUserEnd(String scenario) {
+    allUsers.decrementAndGet();
+    usersOf(scenario).decrementAndGet();
+    gatling.logUserEnd(scenario);
+  }
+
+  @Override
+  public void logGroupEnd(String scenario, GroupBlock group, long exitMs) {
+    gatling.logGroupEnd(scenario, group, exitMs);
+  }
+
+  @Override
+  public void start() {
+    gatling.start();
+  }
+
+  @Override
+  public void stop(ActorRef<Controller.Command> controller, Option<Exception> crash) {
+    gatling.stop(controller, crash);
+  }
+}
