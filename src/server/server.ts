@@ -5,6 +5,7 @@ import fastify, { type FastifyError, type FastifyInstance, type FastifyReply } f
 import { type Clock, systemClock } from './clock.js'
 import type { ServiceFacts } from './service-facts.js'
 import { Engines } from './engines/engines.js'
+import { createGatlingEngine } from './engines/gatling/gatling.js'
 import { createJMeterEngine } from './engines/jmeter/jmeter.js'
 import { createRehearsalEngine } from './engines/rehearsal.js'
 import { messageOf, RequestError } from './errors.js'
@@ -165,7 +166,7 @@ function createEngines(
   if (options.engine === 'rehearsal')
     return new Engines([createRehearsalEngine({ seed: options.seed ?? 1, clock })])
   const ports = { env: options.env ?? process.env, processes, signal, log, progress: options.progress }
-  return new Engines([createJMeterEngine(ports)])
+  return new Engines([createJMeterEngine(ports), createGatlingEngine(ports)])
 }
 
 /** The tools of a killed service are still running; nothing else would end them. */

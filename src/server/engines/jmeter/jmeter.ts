@@ -1,4 +1,4 @@
-import { mkdir, open, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, relative } from 'node:path'
 import type { Engine, NodeOrder, NodeOutcome } from '../engine.js'
 import type { InstallPorts } from '../install/install-ports.js'
@@ -9,6 +9,7 @@ import { insertHostOverrides, readSubPaths } from './plan.js'
 import { IdleGroups } from './idle-groups.js'
 import type { ToolExit } from '../../nodes/processes.js'
 import { readThreadNames } from '../../samples/thread-names.js'
+import { hasSamples } from '../has-samples.js'
 import { placeVariables } from '../plan-environment.js'
 import { redactLog, secretValues } from '../redact-log.js'
 import { toolEnvironment } from '../tool-environment.js'
@@ -43,8 +44,6 @@ const MAX_WORDS = 4000
 /** Of the end of the log, where a failure to start is reported. */
 const TAIL_BYTES = 1 << 18
 const SHOWN_NOTES = 3
-/** More than any header has. */
-const HEADER_BYTES = 1 << 16
 /** Printed by JMeter's logging if the disk is full, when the log itself cannot say so. */
 const DISK_FULL = /No space left on device|Unable to write to stream/
 /** JMeter's last line after a test, however it ended; a script may have printed something before it. */
@@ -177,18 +176,6 @@ async function findIdleGroups(
   if (signal.aborted) return { losses: [], doubts: [] }
   const tell = (words: string): string => `JMeter: ${words}`
   return { losses: groups.lost().map(tell), doubts: groups.idle().map(tell) }
-}
-
-async function hasSamples(samplesFile: string): Promise<boolean> {
-  const handle = await open(samplesFile).catch(() => undefined)
-  if (handle === undefined) return false
-  try {
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(HEADER_BYTES))
-    const header = buffer.indexOf('\n')
-    return header >= 0 && header + 1 < bytesRead
-  } finally {
-    await handle.close()
-  }
 }
 
 /** The text of the plan and of the files that it may include. */

@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.nio.file.Paths;
 import java.util.concurrent.TimeUnit;
 import loadgate.rows.RowsFile;
+import org.slf4j.LoggerFactory;
 import scala.Option;
 
 /**
@@ -33,7 +34,7 @@ public final class RunPlan {
       rows.check();
     } catch (Throwable thrown) {
       code = FAILED;
-      thrown.printStackTrace();
+      LoggerFactory.getLogger("loadgate").error("the simulation failed", thrown);
       for (String words : Failure.describe(thrown)) System.out.println(WORDS + "failed: " + words);
     }
     System.out.println(WORDS + "end of run");

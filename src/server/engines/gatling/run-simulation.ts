@@ -1,0 +1,123 @@
+import { mkdir, symlink } from 'node:fs/promises'
+import { basename, delimiter, dirname, join, relative } from 'node:path'
+import type { NodeOrder, NodeOutcome } from '../engine.js'
+import { hasSamples } from '../has-samples.js'
+import type { InstallPorts } from '../install/install-ports.js'
+import { placeVariables, planParameters } from '../plan-environment.js'
+import { redactLog, secretValues } from '../redact-log.js'
+import { toolEnvironment } from '../tool-environment.js'
+import { Console } from './console.js'
+import { readLogErrors } from './log-errors.js'
+import { findProblem } from './outcome.js'
+
+/** A compiled simulation: the same for every node. */
+export interface Simulation {
+  readonly java: string
+  /** Of Gatling. */
+  readonly version: string
+  readonly classPath: readonly string[]
+  /** The name of its class. */
+  readonly simulation: string
+  /** Where it looks for its files, below its folder. */
+  readonly subPaths: readonly string[]
+  /** Environment variables that were uploaded with it. */
+  readonly variables: Readonly<Record<string, string>>
+}
+
+interface Work {
+  readonly order: NodeOrder
+  readonly signal: AbortSignal
+  readonly ports: InstallPorts
+}
+
+const DEFAULT_HEAP = '-Xmx1g'
+/** Mostly those of Gatling's own start scripts. */
+const JVM_OPTIONS = [
+  '-XX:+IgnoreUnrecognizedVMOptions',
+  '-XX:+UseG1GC',
+  '-XX:+ParallelRefProcEnabled',
+  '-XX:MaxInlineLevel=20',
+  '-XX:MaxTrivialSize=12',
+  // Gatling goes on after it, with users missing.
+  '-XX:+ExitOnOutOfMemoryError',
+  '--add-opens=java.base/java.lang=ALL-UNNAMED',
+  ...['file', 'stdout', 'stderr', 'sun.stdout', 'sun.stderr'].map((name) => `-D${name}.encoding=UTF-8`)
+]
+/** A plan's parameters may override these. */
+const DEFAULTS = {
+  // By default Gatling first visits its makers' site.
+  'gatling.http.warmUpUrl': '',
+  'gatling.data.console.light': 'true',
+  'gatling.data.console.writePeriod': '30'
+}
+
+/** Runs a simulation on one node, to its end or until the signal aborts. */
+export async function runSimulation(plan: Simulation, work: Work): Promise<NodeOutcome> {
+  const { order, signal, ports } = work
+  await linkIntoFolders(dirname(order.planFile), plan.subPaths)
+  const secrets = secretsOf(plan, order)
+  // A plan may print the secrets it received.
+  const redact = (text: string): string => redactLog(text, secrets)
+  const console = new Console((line) => ports.log(`${order.nodeName}: ${redact(line)}`))
+  const exit = await order.node.run(
+    {
+      file: plan.java,
+      args: javaArguments(plan, work),
+      cwd: dirname(order.planFile),
+      env: { ...toolEnvironment(ports.env), ...plan.variables, ...placeVariables(order.place) },
+      onLine: (line) => console.push(line)
+    },
+    signal
+  )
+  // Whoever stopped it knows that load is missing, and is waiting.
+  if (signal.aborted) return { problem: null }
+  const problem = findProblem(exit, console.end(), plan.version)
+  if (problem !== null) return { problem: redact(problem) }
+  const errors = await readLogErrors(order.logFile, signal)
+  const loggedErrors = `Gatling logged ${errors.count} ${errors.count === 1 ? 'error' : 'errors'}, the first: ${errors.first}`
+  const isEmpty = !(await hasSamples(order.samplesFile))
+  return {
+    problem: null,
+    losses: isEmpty ? [redact(`${order.nodeName} recorded no samples: the simulation sent no request`)] : [],
+    doubts: errors.count === 0 ? [] : [redact(loggedErrors)]
+  }
+}
+
+function secretsOf({ variables }: Simulation, order: NodeOrder): string[] {
+  const fromFile = Object.entries(variables).map(([name, value]) => ({ kind: 'D' as const, name, value }))
+  return secretValues([...order.properties, ...fromFile])
+}
+
+function javaArguments(plan: Simulation, { order, ports }: Work): string[] {
+  const { HEAP = DEFAULT_HEAP, JVM_ARGS = '' } = ports.env
+  const folder = dirname(order.planFile)
+  const properties = {
+    ...DEFAULTS,
+    ...Object.fromEntries(planParameters(order)),
+    // These decide whether the results can be read, and that nothing is sent anywhere but to the plan's target.
+    'gatling.data.enableAnalytics': 'false',
+    'logback.configurationFile': 'loadgate/logback.xml',
+    'loadgate.log': order.logFile
+  }
+  return [
+    ...JVM_OPTIONS,
+    ...`${HEAP} ${JVM_ARGS}`.split(/\s+/).filter((part) => part !== ''),
+    ...Object.entries(properties).map(([name, value]) => `-D${name}=${value}`),
+    // Gatling looks for files on the class path and in the working directory.
+    ...['-cp', [...plan.classPath, folder].join(delimiter)],
+    ...['loadgate.gatling.RunPlan', plan.simulation, join(folder, 'gatling-results'), order.samplesFile],
+    ...order.hosts.map(({ host, address }) => `${host}/${address}`)
+  ]
+}
+
+/** Files are uploaded into one folder. Links let a plan find them in the folders they have in its repository. */
+async function linkIntoFolders(folder: string, subPaths: readonly string[]): Promise<void> {
+  for (const path of subPaths) {
+    const place = join(folder, path)
+    const target = relative(dirname(place), join(folder, basename(path)))
+    // If the plan needs a link that cannot be created, Gatling reports it.
+    await mkdir(dirname(place), { recursive: true })
+      .then(() => symlink(target, place))
+      .catch(() => undefined)
+  }
+}
