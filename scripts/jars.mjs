@@ -28,6 +28,14 @@ const PARTS = [
     classpath: ['maven'],
     // As old as the oldest Java that Maven 3.6 runs on, apart from Java 7.
     release: 8
+  },
+  {
+    part: 'gatling',
+    sources: ['gatling/src', 'rows/src'],
+    resources: ['gatling/resources'],
+    classpath: ['gatling/gatling-jars'],
+    // The oldest Java that Gatling runs on.
+    release: 11
   }
 ]
 
