@@ -9,10 +9,10 @@ import io.gatling.http.protocol.HttpProtocolBuilder
 import io.gatling.http.request.builder.HttpRequestBuilder
 
 /**
- * What scripts written for a hosted service import (`import flood._`), and the names of Gatling 2 that they use. Compiled
- * with the plans that import it, so that no Scala compiler is needed to build the project.
+ * What scripts written for a hosted service import (`import flood._`), and the names of Gatling 2 that they use. A package,
+ * so that plans in any package can import it. Compiled with them, so that no Scala compiler is needed to build the project.
  */
-object flood {
+package object flood {
   val httpConfigFlood: HttpProtocolBuilder = http
 
   implicit class OldProtocol(val builder: HttpProtocolBuilder) extends AnyVal {

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { readElementNames } from '../engines/jmeter/plan.js'
+import { mayHaveNames, readPlanNames } from '../engines/plan-names.js'
 import { secretForms } from '../engines/redact-log.js'
 import { readRunSecrets } from './run-secrets.js'
 import type { RunRecord } from '../store/records.js'
@@ -22,7 +22,10 @@ export async function findRowSecrets(run: RunRecord, store: Store): Promise<stri
 }
 
 async function readNames({ id, files }: RunRecord, store: Store): Promise<string[]> {
-  const plans = files.filter(({ name }, index) => index === 0 || /\.jmx$/i.test(name))
-  const texts = plans.map(({ name }) => readFile(store.uploadedFile(id, name), 'utf8').catch(() => ''))
-  return (await Promise.all(texts)).flatMap(readElementNames)
+  const plans = files.map(({ name }) => name).filter(mayHaveNames)
+  const names = plans.map(async (name) => {
+    const text = await readFile(store.uploadedFile(id, name), 'utf8').catch(() => '')
+    return readPlanNames(name, text)
+  })
+  return (await Promise.all(names)).flat()
 }
