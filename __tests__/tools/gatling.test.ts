@@ -12,7 +12,6 @@ import {
   type Reply,
   send,
   specFields,
-  until,
   waitForStatus
 } from '../server/support.js'
 import { type CountingTarget, startCountingTarget } from '../support/tools/counting-target.js'
@@ -83,7 +82,7 @@ function findJava(): number {
   () => {
     beforeAll(async () => {
       // Most of these runs are over before a better compiler would pay off.
-    service = await serveBundle({ JVM_ARGS: '-XX:TieredStopAtLevel=1' })
+      service = await serveBundle({ JVM_ARGS: '-XX:TieredStopAtLevel=1' })
     })
     beforeEach(async () => {
       target = await startCountingTarget()
@@ -199,7 +198,7 @@ function findJava(): number {
       'stopped in the middle: what was answered has a row, and nothing is left running',
       async () => {
         const id = await createRun(service, formOf({ 'Plan.java': ENDLESS }, { threads: '4' }))
-        await until(() => target.hits() > 100)
+        await target.reaches(100)
         const pid = findJava()
         expect((await get(service, `/runs/${id}/stop`)).status).toBe(200)
         const run = await waitForStatus(service, `/runs/${id}`, ['finished', 'problem'])
@@ -216,7 +215,7 @@ function findJava(): number {
       'killed in the middle: a problem, and what was answered has a row',
       async () => {
         const id = await createRun(service, formOf({ 'Plan.java': ENDLESS }, { threads: '4' }))
-        await until(() => target.hits() > 100)
+        await target.reaches(100)
         process.kill(findJava(), 'SIGKILL')
         const run = await waitForStatus(service, `/runs/${id}`, ['finished', 'problem'])
         expect(run.json.status).toBe('problem')
@@ -281,7 +280,7 @@ function findJava(): number {
         what: 'has two',
         files: {
           'A.java': 'public class A {}',
-        'B.java': javaPlan(HOME, { name: 'B' }),
+          'B.java': javaPlan(HOME, { name: 'B' }),
           'C.java': javaPlan(HOME, { name: 'C' })
         },
         says: /^A\.java has 2 simulations: B, C; choose one with -Dgatling\.simulationClass=<class>/

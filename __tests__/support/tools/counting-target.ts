@@ -6,12 +6,15 @@ export interface CountingTarget {
   readonly port: number
   /** The requests for a path, or all of them. */
   hits(path?: string): number
-  /** The bodies and headers that a path was sent, in order. */
+  /** What a path was sent, in order. */
   seen(path: string): readonly { headers: Record<string, unknown>; query: string }[]
+  /** Resolves when it has been asked this often; a tool takes its time to start. */
+  reaches(hits: number): Promise<void>
   close(): Promise<void>
 }
 
 const ANSWER_MS = 10
+const PATIENCE_MS = 120_000
 
 export async function startCountingTarget(): Promise<CountingTarget> {
   const requests: { path: string; headers: Record<string, unknown>; query: string }[] = []
@@ -24,12 +27,20 @@ export async function startCountingTarget(): Promise<CountingTarget> {
     }, ANSWER_MS)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const reaches = async (hits: number): Promise<void> => {
+    const deadlineMs = Date.now() + PATIENCE_MS
+    while (requests.length < hits) {
+      if (Date.now() > deadlineMs) throw new Error(`only ${requests.length} of ${hits} requests came`)
+      await new Promise((resolve) => setTimeout(resolve, ANSWER_MS))
+    }
+  }
   const of = (path?: string): typeof requests =>
     requests.filter((request) => path === undefined || request.path === path)
   return {
     port: (server.address() as AddressInfo).port,
     hits: (path) => of(path).length,
     seen: (path) => of(path),
+    reaches,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve())

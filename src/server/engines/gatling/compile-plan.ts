@@ -22,6 +22,8 @@ export interface PlanSource {
   readonly classPath: readonly string[]
   /** Any Java; a compiler for Java itself needs a JDK. */
   readonly java: string
+  /** Ends the compiler; an installation goes on, because the next run needs it. */
+  readonly signal: AbortSignal
 }
 
 interface Compiler {
@@ -36,20 +38,22 @@ const MAX_WORDS = 4000
 /** Quick to start, which is what counts for a few files; the Scala compiler recurses deeply. */
 const COMPILER_JVM = ['-XX:TieredStopAtLevel=1', '-Xss8m', '-Xmx1g']
 
-/** Compiles a plan; returns what must be on the class path beside Gatling. A `ToolError` has the compiler's words. */
+/**
+ * Compiles a plan; returns what its classes need beside Gatling and the uploaded jars. A `ToolError` has the compiler's
+ * words.
+ */
 export async function compilePlan(source: PlanSource, ports: InstallPorts): Promise<string[]> {
-  const { files, folder, classesDir } = source
-  const jars = files.jars.map((name) => join(folder, name))
-  if (files.language === undefined) return jars
+  const { files, folder, classesDir, signal } = source
+  if (files.language === undefined) return []
   const compiler = await COMPILERS[files.language](source, ports)
   makeFolder(classesDir)
   const helper = files.language === 'scala' ? await findHelper(source) : []
   // With a folder in front, a name cannot be taken for an option.
   const sources = [...files.sources.map((name) => `./${name}`), ...helper]
   const args = [...compiler.args, '-d', classesDir, ...sources]
-  const { code, lines } = await runToEnd({ file: compiler.file, args, cwd: folder }, ports)
+  const { code, lines } = await runToEnd({ file: compiler.file, args, cwd: folder }, { ...ports, signal })
   if (code !== 0) throw new ToolError(explain(files.plan, compiler.name, { code, lines, folder }))
-  return [classesDir, ...jars, ...compiler.runtimeJars]
+  return [classesDir, ...compiler.runtimeJars]
 }
 
 const COMPILERS: Readonly<Record<Language, (source: PlanSource, ports: InstallPorts) => Promise<Compiler>>> =

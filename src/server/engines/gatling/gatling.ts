@@ -1,10 +1,12 @@
 import { join } from 'node:path'
+import { ToolError } from '../../errors.js'
 import type { Engine, PlanToPrepare, PreparedPlan } from '../engine.js'
 import { readEnvironmentFile } from '../environment-file.js'
 import { installJars } from '../install/install-jars.js'
 import type { InstallPorts } from '../install/install-ports.js'
 import { requireJava } from '../install/java.js'
 import { packageFile } from '../install/package-file.js'
+import { runToEnd } from '../install/run-to-end.js'
 import { propertyValue } from '../override-parameters.js'
 import { compilePlan } from './compile-plan.js'
 import { GATLING_JARS } from './gatling-jars.js'
@@ -14,6 +16,7 @@ import { refuseFiles, SIMULATION_PROPERTY, sortPlanFiles } from './plan-files.js
 import { runSimulation } from './run-simulation.js'
 
 const VERSION = GATLING_JARS.name.replace(/^gatling-/, '')
+const LEAST_JAVA = 11
 
 interface Gatling {
   readonly java: string
@@ -44,7 +47,18 @@ export function createGatlingEngine(ports: InstallPorts): Engine {
 
 async function findGatling(ports: InstallPorts): Promise<Gatling> {
   const java = await requireJava(ports, 'Gatling')
+  await refuseOldJava(java, ports)
   return { java, jars: await listJars(await installJars(GATLING_JARS, ports)) }
+}
+
+/** Its own words would be about class files. */
+async function refuseOldJava(java: string, ports: InstallPorts): Promise<void> {
+  const { lines } = await runToEnd({ file: java, args: ['-version'] }, ports)
+  const [, version, first, second] = /version "((?:1\.(\d+)|(\d+))[^"]*)"/.exec(lines.join('\n')) ?? []
+  if (Number(first ?? second) < LEAST_JAVA)
+    throw new ToolError(
+      `Gatling ${VERSION} needs Java ${LEAST_JAVA} or later, and ${java} is ${version ?? ''}: install a JDK 17, or set JAVA_HOME to one`
+    )
 }
 
 async function prepareSimulation(
@@ -53,28 +67,28 @@ async function prepareSimulation(
 ): Promise<PreparedPlan> {
   const { fileNames, uploadDir } = plan
   const { java, jars, variables, ports } = parts
-  // A stop ends a compiler; an installation goes on, because the next run needs it.
-  const stoppable = { ...ports, signal: AbortSignal.any([ports.signal, plan.signal]) }
+  const signal = AbortSignal.any([ports.signal, plan.signal])
   const files = sortPlanFiles(fileNames)
   const classesDir = join(plan.buildDir, 'classes')
   const planPath = await compilePlan(
-    { files, folder: uploadDir, classesDir, classPath: jars, java },
-    stoppable
+    { files, folder: uploadDir, classesDir, classPath: jars, java, signal },
+    ports
   )
   // Gatling first: a jar may contain a Gatling of another version.
   const classPath = [packageFile('java/jars/gatling.jar'), ...jars, ...planPath]
+  const uploadedJars = files.jars.map((name) => join(uploadDir, name))
   const classes = files.language === undefined ? join(uploadDir, files.plan) : classesDir
-  const facts = await readPlanFacts({ classes, classPath, java }, stoppable)
+  const facts = await readPlanFacts(
+    { classes, classPath: [...classPath, ...uploadedJars], java },
+    { ...ports, signal }
+  )
   await refuseOldExpressions(facts.expressions, { files, folder: uploadDir })
   const wanted = propertyValue(plan.properties, SIMULATION_PROPERTY)
   const simulation = chooseSimulation(facts, { plan: files.plan, wanted })
   const subPaths = subPathsOf(facts, fileNames)
+  const shared = { java, version: VERSION, classPath, jars: files.jars, simulation, subPaths, variables }
   return {
     version: VERSION,
-    runNode: (order, signal) =>
-      runSimulation(
-        { java, version: VERSION, classPath, simulation, subPaths, variables },
-        { order, signal, ports }
-      )
+    runNode: (order, signal) => runSimulation(shared, { order, signal, ports })
   }
 }

@@ -16,6 +16,8 @@ export interface Simulation {
   /** Of Gatling. */
   readonly version: string
   readonly classPath: readonly string[]
+  /** Uploaded jars, which are in the folder of each node. */
+  readonly jars: readonly string[]
   /** The name of its class. */
   readonly simulation: string
   /** Where it looks for its files, below its folder. */
@@ -34,7 +36,6 @@ const DEFAULT_HEAP = '-Xmx1g'
 /** Mostly those of Gatling's own start scripts. */
 const JVM_OPTIONS = [
   '-XX:+IgnoreUnrecognizedVMOptions',
-  '-XX:+UseG1GC',
   '-XX:+ParallelRefProcEnabled',
   '-XX:MaxInlineLevel=20',
   '-XX:MaxTrivialSize=12',
@@ -104,7 +105,7 @@ function javaArguments(plan: Simulation, { order, ports }: Work): string[] {
     ...`${HEAP} ${JVM_ARGS}`.split(/\s+/).filter((part) => part !== ''),
     ...Object.entries(properties).map(([name, value]) => `-D${name}=${value}`),
     // Gatling looks for files on the class path and in the working directory.
-    ...['-cp', [...plan.classPath, folder].join(delimiter)],
+    ...['-cp', [...plan.classPath, ...plan.jars.map((name) => join(folder, name)), folder].join(delimiter)],
     ...['loadgate.gatling.RunPlan', plan.simulation, join(folder, 'gatling-results'), order.samplesFile],
     ...order.hosts.map(({ host, address }) => `${host}/${address}`)
   ]

@@ -24,20 +24,20 @@ public final class PlanFacts {
   private static final Pattern LIBRARY =
       Pattern.compile("(?:META-INF|io/gatling|io/netty|scala|kotlin|kotlinx|com/fasterxml|org/apache|org/slf4j|net/sf)/.*");
   private static final Pattern OLD_EXPRESSION = Pattern.compile("\\$\\{[^{}\\s]{1,100}\\}");
-  private static final Pattern FILE_PATH = Pattern.compile("(?:[^/\\s]{1,100}/){1,10}[^/\\s]{1,100}");
+  private static final Pattern FILE_PATH = Pattern.compile("(?:[^/\\p{Cntrl}]{1,100}/){1,10}[^/\\p{Cntrl}]{1,100}");
 
   public static void main(String[] args) throws IOException {
     Path plan = Paths.get(args[0]);
     if (Files.isDirectory(plan)) {
-      printFacts(plan);
+      printFacts(plan, false);
     } else {
       try (FileSystem jar = FileSystems.newFileSystem(plan, (ClassLoader) null)) {
-        printFacts(jar.getPath("/"));
+        printFacts(jar.getPath("/"), true);
       }
     }
   }
 
-  private static void printFacts(Path root) throws IOException {
+  private static void printFacts(Path root, boolean hasLibraries) throws IOException {
     List<Path> files;
     try (Stream<Path> all = Files.walk(root)) {
       files = all.filter(file -> file.toString().endsWith(".class")).sorted().collect(Collectors.toList());
@@ -46,7 +46,7 @@ public final class PlanFacts {
       String name = root.relativize(file).toString();
       if (LIBRARY.matcher(name).matches() || name.endsWith("module-info.class")) continue;
       printClass(name.substring(0, name.length() - ".class".length()).replace('/', '.'));
-      printStrings(file);
+      printStrings(file, hasLibraries);
     }
   }
 
@@ -74,14 +74,17 @@ public final class PlanFacts {
     }
   }
 
-  private static void printStrings(Path file) throws IOException {
+  /** A library in a jar may use `${…}` for purposes of its own; it does not use Gatling. */
+  private static void printStrings(Path file, boolean mayBeLibrary) throws IOException {
     byte[] bytes;
     try (InputStream in = Files.newInputStream(file)) {
       bytes = in.readAllBytes();
     }
-    for (String text : ClassStrings.read(bytes)) {
+    ClassConstants constants = new ClassConstants(bytes);
+    boolean isOfPlan = !mayBeLibrary || constants.uses("io/gatling/");
+    for (String text : constants.strings()) {
       Matcher expression = OLD_EXPRESSION.matcher(text);
-      if (expression.find()) print("expression", expression.group());
+      if (isOfPlan && expression.find()) print("expression", expression.group());
       if (FILE_PATH.matcher(text).matches()) print("path", text);
     }
   }

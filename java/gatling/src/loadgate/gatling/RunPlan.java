@@ -9,6 +9,7 @@ import io.gatling.core.config.GatlingConfiguration;
 import io.gatling.netty.util.Transports;
 import io.netty.channel.EventLoopGroup;
 import java.io.IOException;
+import java.io.PrintStream;
 import java.nio.file.Path;
 import java.nio.file.Paths;
 import java.util.concurrent.TimeUnit;
@@ -21,6 +22,8 @@ import scala.Option;
  * [HOST/ADDRESS…]. Its own words start with `loadgate:`; the last ones tell a run to the end from an exit of the plan.
  */
 public final class RunPlan {
+  /** A plan may replace the stream, and leave a line unfinished. */
+  private static final PrintStream OUT = System.out;
   private static final String WORDS = "\nloadgate: ";
   private static final int FAILED = 1;
   private static final int CLOSE_WITHIN_MS = 2000;
@@ -35,10 +38,11 @@ public final class RunPlan {
     } catch (Throwable thrown) {
       code = FAILED;
       LoggerFactory.getLogger("loadgate").error("the simulation failed", thrown);
-      for (String words : Failure.describe(thrown)) System.out.println(WORDS + "failed: " + words);
+      for (String words : Failure.describe(thrown)) OUT.println(WORDS + "failed: " + words);
     }
-    System.out.println(WORDS + "end of run");
     System.out.flush();
+    OUT.println(WORDS + "end of run");
+    OUT.flush();
     // The plan's own threads must not keep it alive.
     System.exit(code);
   }

@@ -9,22 +9,21 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The string literals of a compiled class. The source would need three parsers to tell Gatling's `${…}` from an
+ * The constants of a compiled class. The source would need three parsers to tell Gatling's `${…}` from an
  * interpolation of Scala or Kotlin; in a class file interpolations are gone, and jars have no source.
  */
-final class ClassStrings {
+final class ClassConstants {
   private static final int UTF8 = 1;
   private static final int STRING = 8;
 
-  private ClassStrings() {}
+  private final Map<Integer, String> texts = new HashMap<>();
+  private final List<Integer> literals = new ArrayList<>();
 
-  static List<String> read(byte[] classFile) throws IOException {
+  ClassConstants(byte[] classFile) throws IOException {
     DataInputStream in = new DataInputStream(new ByteArrayInputStream(classFile));
     in.readInt();
     in.readInt();
     int count = in.readUnsignedShort();
-    Map<Integer, String> texts = new HashMap<>();
-    List<Integer> literals = new ArrayList<>();
     for (int index = 1; index < count; index++) {
       int tag = in.readUnsignedByte();
       if (tag == UTF8) texts.put(index, in.readUTF());
@@ -33,9 +32,18 @@ final class ClassStrings {
       // A long or a double takes two places.
       if (tag == 5 || tag == 6) index++;
     }
+  }
+
+  /** Its string literals. */
+  List<String> strings() {
     List<String> strings = new ArrayList<>();
     for (int literal : literals) strings.add(texts.get(literal));
     return strings;
+  }
+
+  /** Whether it uses a class whose name, with slashes, starts so. */
+  boolean uses(String prefix) {
+    return texts.values().stream().anyMatch(text -> text.startsWith(prefix) || text.contains("L" + prefix));
   }
 
   private static int sizeOf(int tag) throws IOException {

@@ -1,0 +1,175 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { NodeOrder, NodeOutcome } from '../../../../src/server/engines/engine.js'
+import { runSimulation, type Simulation } from '../../../../src/server/engines/gatling/run-simulation.js'
+import { Processes, type ToolCommand, type ToolExit } from '../../../../src/server/nodes/processes.js'
+import { createFolders } from '../../support.js'
+
+const folders = createFolders()
+let folder: string
+let commands: ToolCommand[]
+let log: string[]
+let plan: Simulation
+beforeEach(() => {
+  folder = folders.create()
+  mkdirSync(join(folder, 'work'))
+  commands = []
+  log = []
+  plan = {
+    java: '/usr/bin/java',
+    version: '3.15.1',
+    classPath: ['/helper.jar', '/gatling.jar'],
+    jars: ['lib.jar'],
+    simulation: 'shop.Plan',
+    subPaths: [],
+    variables: {}
+  }
+})
+afterEach(() => folders.remove())
+
+const ROW = 'timeStamp,elapsed\n1,2\n'
+
+interface Stage {
+  readonly order?: Partial<NodeOrder>
+  readonly env?: NodeJS.ProcessEnv
+  readonly lines?: readonly string[]
+  readonly samples?: string
+  readonly exit?: ToolExit
+  readonly signal?: AbortSignal
+}
+
+/** Runs it on a node that does as told. */
+function run(stage: Stage = {}): Promise<NodeOutcome> {
+  const samplesFile = join(folder, 'node.csv')
+  const order: NodeOrder = {
+    node: {
+      run: (command) => {
+        commands.push(command)
+        writeFileSync(samplesFile, stage.samples ?? ROW)
+        for (const line of stage.lines ?? ['loadgate: end of run']) command.onLine(line)
+        return Promise.resolve(stage.exit ?? { code: 0, signal: null })
+      }
+    },
+    place: { region: 'eu', gridIndex: 1, nodeIndex: 2, ordinal: 5 },
+    planFile: join(folder, 'work', 'Plan.java'),
+    samplesFile,
+    logFile: join(folder, 'node.log'),
+    nodeName: 'eu node 3',
+    threads: 7,
+    rampupSec: 0,
+    durationSec: null,
+    hosts: [],
+    properties: [],
+    ...stage.order
+  }
+  const signal = stage.signal ?? new AbortController().signal
+  const processes = new Processes({ onStart: () => undefined, onEnd: () => undefined })
+  const ports = { env: stage.env ?? {}, processes, log: (line: string) => log.push(line), signal }
+  return runSimulation(plan, { order, signal, ports })
+}
+
+const propertyOf = (name: string): string | undefined =>
+  commands[0]?.args.findLast((arg) => arg.startsWith(`-D${name}=`))?.slice(name.length + 3)
+
+describe('the command', () => {
+  test('settings and overrides are system properties, -J like -D', async () => {
+    await run({
+      order: {
+        properties: [
+          { kind: 'J', name: 'users', value: 'by j' },
+          { kind: 'D', name: 'rampup', value: '9' }
+        ]
+      }
+    })
+    expect(['threads', 'rampup', 'duration', 'users'].map(propertyOf)).toEqual(['7', '9', undefined, 'by j'])
+  })
+
+  test('nothing is sent to Gatling’s makers, and what a caller sets cannot change that or hide the log', async () => {
+    const names = ['gatling.data.enableAnalytics', 'logback.configurationFile', 'loadgate.log']
+    await run({ order: { properties: names.map((name) => ({ kind: 'D', name, value: 'true' })) } })
+    expect(names.map(propertyOf)).toEqual(['false', 'loadgate/logback.xml', join(folder, 'node.log')])
+    expect(propertyOf('gatling.http.warmUpUrl')).toBe('')
+  })
+
+  test('the plan’s folder is the last of the class path and the working directory; hosts come last', async () => {
+    await run({ order: { hosts: [{ host: 'shop.example', address: '127.0.0.1' }] } })
+    const { args, cwd } = commands[0]!
+    const work = join(folder, 'work')
+    expect(cwd).toBe(work)
+    expect(args[args.indexOf('-cp') + 1]).toBe(`/helper.jar:/gatling.jar:${join(work, 'lib.jar')}:${work}`)
+    expect(args.slice(args.indexOf('loadgate.gatling.RunPlan'))).toEqual([
+      'loadgate.gatling.RunPlan',
+      'shop.Plan',
+      join(work, 'gatling-results'),
+      join(folder, 'node.csv'),
+      'shop.example/127.0.0.1'
+    ])
+  })
+
+  test('HEAP and JVM_ARGS are the machine’s', async () => {
+    await run({ env: { HEAP: '-Xmx4g', JVM_ARGS: ' -Da=b  -Dc=d ' } })
+    expect(commands[0]!.args).toEqual(expect.arrayContaining(['-Xmx4g', '-Da=b', '-Dc=d']))
+    expect(commands[0]!.args).not.toContain('')
+    commands = []
+    await run()
+    expect(commands[0]!.args).toContain('-Xmx1g')
+  })
+
+  test('the environment has the uploaded variables and the node’s place, and nothing of the job', async () => {
+    plan = { ...plan, variables: { STAGE: 'test' } }
+    await run({ env: { PATH: '/bin', GITHUB_TOKEN: 'secret' } })
+    expect(commands[0]!.env).toMatchObject({
+      PATH: '/bin',
+      STAGE: 'test',
+      FLOOD_GRID_REGION: 'eu',
+      FLOOD_GRID_INDEX: '1',
+      FLOOD_NODE_INDEX: '2'
+    })
+    expect(commands[0]!.env).not.toHaveProperty('GITHUB_TOKEN')
+  })
+
+  test('files are linked into the folders where the plan looks for them', async () => {
+    writeFileSync(join(folder, 'work', 'users.csv'), 'user\n')
+    plan = { ...plan, subPaths: ['data/in/users.csv'] }
+    await run()
+    expect(readFileSync(join(folder, 'work', 'data', 'in', 'users.csv'), 'utf8')).toBe('user\n')
+    // A repeat in the same folder finds the link.
+    await run()
+  })
+})
+
+describe('the outcome', () => {
+  test('all well', async () => {
+    expect(await run()).toEqual({ problem: null, losses: [], doubts: [] })
+  })
+
+  test('a stop is no problem', async () => {
+    const controller = new AbortController()
+    controller.abort()
+    expect(await run({ signal: controller.signal, exit: { code: 143, signal: null }, lines: [] })).toEqual({
+      problem: null
+    })
+  })
+
+  test('no rows are lost load, and errors in the log a doubt', async () => {
+    writeFileSync(join(folder, 'node.log'), '2026-01-01 12:00:00.001 ERROR a: odd\n')
+    expect(await run({ samples: 'timeStamp,elapsed\n' })).toEqual({
+      problem: null,
+      losses: ['eu node 3 recorded no samples: the simulation sent no request'],
+      doubts: ['Gatling logged 1 error, the first: a: odd']
+    })
+  })
+
+  test('secrets are redacted wherever the plan may print them', async () => {
+    plan = { ...plan, variables: { DB_PASSWORD: 'from-the-file' } }
+    const properties = [{ kind: 'D', name: 'api.token', value: 'from-the-call' }] as const
+    writeFileSync(join(folder, 'node.log'), '2026-01-01 12:00:00.001 ERROR a: from-the-call\n')
+    const lines = ['from-the-file', 'loadgate: failed: E: from-the-call', 'loadgate: end of run']
+    const failed = await run({ order: { properties }, lines, exit: { code: 1, signal: null } })
+    const fine = await run({ order: { properties } })
+    expect(log).toEqual(['eu node 3: ***'])
+    expect(failed.problem).toBe('Gatling 3.15.1 could not run the plan (exit code 1):\nE: ***')
+    expect(fine.doubts).toEqual(['Gatling logged 1 error, the first: a: ***'])
+  })
+})
