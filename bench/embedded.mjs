@@ -9,15 +9,13 @@ import { homedir, tmpdir } from 'node:os'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { compare } from './side-by-side.mjs'
 import { startNode } from './step.mjs'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const CLI = path.join(ROOT, 'dist/cli/index.js')
-const ROUNDS = Number(process.env.LOADGATE_BENCH_ROUNDS ?? 5)
 const DURATION_S = Number(process.env.LOADGATE_BENCH_DURATION ?? 10)
 const CSV_MB = Number(process.env.LOADGATE_BENCH_CSV_MB ?? 2048)
-const GOAL_RATIO = 0.97
-const MOST_SPREAD = 1.15
 const MB = 1024 * 1024
 const PROPERTIES = ['-Jthreads=5', '-Jrampup=0', `-Jduration=${DURATION_S}`]
 
@@ -25,65 +23,15 @@ const folder = await mkdtemp(path.join(tmpdir(), 'loadgate-bench-'))
 try {
   await cp(path.join(ROOT, 'examples/shop'), folder, { recursive: true })
   console.log('## Embedded service\n')
-  await measureThroughput()
+  await compare({
+    what: 'examples/shop',
+    alone: 'JMeter alone',
+    subjects: { alone: runAlone, embedded: runEmbedded },
+    durationS: DURATION_S
+  })
   await measureMemory()
 } finally {
   await rm(folder, { recursive: true, force: true })
-}
-
-/** The two take turns, and the first of each pair alternates: changing load on the machine affects both equally. */
-async function measureThroughput() {
-  const shop = await startShop()
-  const rates = { alone: [], embedded: [] }
-  const subjects = { alone: runAlone, embedded: runEmbedded }
-  try {
-    await runEmbedded(shop.port, 'warm-up') // installs JMeter if there is none
-    for (let round = 0; round < ROUNDS; round++) {
-      const order = round % 2 === 0 ? ['alone', 'embedded'] : ['embedded', 'alone']
-      for (const name of order) rates[name].push(await subjects[name](shop.port, `${name}-${round}`))
-    }
-  } finally {
-    shop.child.kill()
-  }
-  printThroughput(rates)
-}
-
-function printThroughput({ alone, embedded }) {
-  const ratios = embedded.map((rate, round) => rate / alone[round])
-  console.log(`Samples per second of examples/shop, ${DURATION_S} s per run, ${ROUNDS} rounds in turns.\n`)
-  console.log('| | median | lowest | highest |\n|---|---:|---:|---:|')
-  console.log(`| JMeter alone | ${describe(alone, 1)} |`)
-  console.log(`| \`loadgate run\` | ${describe(embedded, 1)} |`)
-  console.log(`| ratio of the two per round | ${describe(ratios, 3)} |`)
-  console.log(`\nGoal: a ratio of at least ${GOAL_RATIO}: ${judge(alone, ratios)}.\n`)
-}
-
-/** If JMeter alone varies between rounds, the measurement shows other load on the machine. */
-function judge(alone, ratios) {
-  const spread = Math.max(...alone) / Math.min(...alone)
-  if (spread > MOST_SPREAD)
-    return `unclear, because JMeter alone varied by a factor of ${spread.toFixed(2)}; measure on a quiet machine`
-  if (median(ratios) >= GOAL_RATIO) return 'met'
-  process.exitCode = 1
-  return 'missed'
-}
-
-function describe(numbers, digits) {
-  const shown = [median(numbers), Math.min(...numbers), Math.max(...numbers)]
-  return shown.map((number) => number.toFixed(digits)).join(' | ')
-}
-
-/** A shop in its own process, so that neither subject shares one with it. */
-async function startShop() {
-  const source = `
-    const http = require('node:http')
-    const server = http.createServer((request, reply) => {
-      request.resume().on('end', () => setTimeout(() => reply.end('ok'), 3))
-    })
-    server.listen(0, '127.0.0.1', () => console.log(server.address().port))`
-  const child = spawn(process.execPath, ['-e', source], { stdio: ['ignore', 'pipe', 'inherit'] })
-  for await (const line of createInterface({ input: child.stdout })) return { child, port: Number(line) }
-  throw new Error('the shop did not open')
 }
 
 async function runEmbedded(port, name) {
@@ -247,10 +195,4 @@ function printMemory({ beforeMb, bytes, seconds, samples }) {
 
 function memoryOf(pid) {
   return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) / 1024
-}
-
-function median(numbers) {
-  const sorted = numbers.toSorted((a, b) => a - b)
-  const middle = sorted.slice((sorted.length - 1) >> 1, (sorted.length >> 1) + 1)
-  return middle.reduce((sum, number) => sum + number, 0) / middle.length
 }

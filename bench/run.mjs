@@ -7,7 +7,8 @@ const names = process.argv.length > 2 ? process.argv.slice(2) : ALL
 const unknown = names.filter((name) => !ALL.includes(name))
 if (unknown.length > 0) throw new Error(`No such bench: ${unknown.join(', ')}; there are ${ALL.join(', ')}`)
 
-for (const name of names) {
+const FILES = { embedded: ['embedded', 'embedded-gatling'] }
+for (const name of names.flatMap((each) => FILES[each] ?? [each])) {
   const { status } = spawnSync(process.execPath, [join(import.meta.dirname, `${name}.mjs`)], {
     stdio: 'inherit'
   })
