@@ -1,0 +1,96 @@
+package loadgate.selenium;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import loadgate.rows.Row;
+import org.openqa.selenium.JavascriptExecutor;
+import org.openqa.selenium.WebDriver;
+
+/** What a browser says about how its current page was loaded. Times are in milliseconds, 0 where there is none. */
+public final class PageTiming {
+    /** LCP is only known to observers; the entries until now are there as soon as it observes. */
+    private static final String SCRIPT = String.join("\n",
+        "var t = performance.timing, n = performance.getEntriesByType('navigation')[0] || {}, lcp = 0;",
+        "try {",
+        "  var o = new PerformanceObserver(function () {});",
+        "  o.observe({ type: 'largest-contentful-paint', buffered: true });",
+        "  o.takeRecords().forEach(function (e) { lcp = Math.max(lcp, e.startTime); });",
+        "  o.disconnect();",
+        "} catch (e) {}",
+        "function since(at) { return at > 0 ? at - t.navigationStart : 0; }",
+        "return { start: t.navigationStart, ttfb: since(t.responseStart), domReady: since(t.domContentLoadedEventEnd),",
+        "  load: since(t.loadEventEnd), lcp: Math.round(lcp), connect: t.connectEnd - t.connectStart,",
+        "  bytes: n.transferSize || 0 };");
+
+    public final long startMs;
+    public final long ttfbMs;
+    public final long domReadyMs;
+    public final long loadMs;
+    public final long lcpMs;
+    public final long connectMs;
+    public final long bytes;
+
+    private PageTiming(Map<?, ?> told) {
+        startMs = number(told, "start");
+        ttfbMs = number(told, "ttfb");
+        domReadyMs = number(told, "domReady");
+        loadMs = number(told, "load");
+        lcpMs = number(told, "lcp");
+        connectMs = number(told, "connect");
+        bytes = number(told, "bytes");
+    }
+
+    /** Null if the browser cannot tell, as with an open dialog or after its end. */
+    public static PageTiming read(WebDriver driver) {
+        try {
+            Object told = ((JavascriptExecutor) driver).executeScript(SCRIPT);
+            return told instanceof Map ? new PageTiming((Map<?, ?>) told) : null;
+        } catch (RuntimeException none) {
+            return null;
+        }
+    }
+
+    /** As long as the page took, or until its document was ready if it is still loading. */
+    public long elapsedMs() {
+        return loadMs > 0 ? loadMs : domReadyMs;
+    }
+
+    /**
+     * Rows under labels of their own, which describe the sample and are not samples themselves: they have the form of a
+     * transaction controller's row around it, so each has figures, and the overall figures count the sample once.
+     */
+    public List<Row> rowsFor(Row sample) {
+        long[] times = {ttfbMs, domReadyMs, loadMs, lcpMs};
+        String[] names = {"ttfb", "dom ready", "load", "lcp"};
+        long spanMs = Math.max(sample.elapsedMs, 1);
+        for (long time : times) spanMs = Math.max(spanMs, time);
+        List<Row> rows = new ArrayList<>();
+        for (int index = 0; index < times.length; index++)
+            if (times[index] > 0) rows.add(rowFor(sample, names[index], times[index], spanMs));
+        return rows;
+    }
+
+    private Row rowFor(Row sample, String name, long timeMs, long spanMs) {
+        Row row = new Row();
+        row.startMs = sample.startMs;
+        row.elapsedMs = timeMs;
+        row.idleMs = spanMs - timeMs;
+        row.label = sample.label + " [" + name + "]";
+        row.responseCode = "200";
+        row.responseMessage = "Number of samples in transaction : 1, number of failing samples : 0";
+        row.dataType = "";
+        row.threadName = sample.threadName;
+        row.groupThreads = sample.groupThreads;
+        row.allThreads = sample.allThreads;
+        // Says that the sample has a row of its own.
+        row.latencyMs = Math.max(1, ttfbMs);
+        row.connectMs = connectMs;
+        return row;
+    }
+
+    private static long number(Map<?, ?> told, String name) {
+        Object value = told.get(name);
+        return value instanceof Number ? Math.max(0, Math.round(((Number) value).doubleValue())) : 0;
+    }
+}

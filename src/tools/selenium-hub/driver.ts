@@ -1,0 +1,98 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { Agent } from 'node:http'
+import { join } from 'node:path'
+import type { BrowserKind } from './order.js'
+import { childrenOf, killTrees } from './process-table.js'
+
+/** A driver process and the browser that it has started. */
+export interface Driver {
+  readonly port: number
+  readonly agent: Agent
+  /** Notes the browser, which can outlive its driver. */
+  noteBrowser(): void
+  /** How it ended, in its own words; undefined while it runs. */
+  lastWords(): string | undefined
+  stop(): void
+}
+
+const START_TIMEOUT_MS = 30_000
+const KEPT_CHARACTERS = 4000
+
+const KINDS: Readonly<Record<BrowserKind, { args: readonly string[]; ready: RegExp }>> = {
+  chrome: { args: ['--port=0'], ready: /started successfully on port (\d+)/ },
+  // Port 0 twice: two drivers with the same one for websockets do not start.
+  firefox: { args: ['--port', '0', '--websocket-port', '0'], ready: /Listening on [^\s:]+:(\d+)/ }
+}
+
+/** Starts a driver with a home folder of its own, in this process's group, so that nothing can outlive that. */
+export async function startDriver(options: {
+  browser: BrowserKind
+  file: string
+  tempDir: string
+}): Promise<Driver> {
+  const { args, ready } = KINDS[options.browser]
+  const home = mkdtempSync(join(options.tempDir, 'home-'))
+  const child = spawn(options.file, args, { env: driverEnvironment(home), stdio: ['ignore', 'pipe', 'pipe'] })
+  let output = ''
+  const browsers = new Set<number>()
+  const stop = (): void => {
+    killTrees([...browsers, ...(child.pid === undefined ? [] : [child.pid])])
+    rmSync(home, { recursive: true, force: true, maxRetries: 3 })
+  }
+  try {
+    const port = await awaitPort(child, (chunk) => {
+      output = (output + chunk).slice(-KEPT_CHARACTERS)
+      return ready.exec(output)?.[1]
+    })
+    return {
+      port,
+      agent: new Agent({ keepAlive: true }),
+      noteBrowser: () => childrenOf(child.pid ?? 0).forEach((pid) => browsers.add(pid)),
+      lastWords: () => (hasEnded(child) ? `${describeEnd(child)}: ${output.trim().slice(-500)}` : undefined),
+      stop
+    }
+  } catch (thrown) {
+    stop()
+    throw thrown
+  }
+}
+
+function driverEnvironment(home: string): NodeJS.ProcessEnv {
+  return {
+    ...process.env,
+    // A browser refuses a home folder of another user, and leaves its files there.
+    ...{ HOME: home, TMPDIR: home, XDG_CONFIG_HOME: home, XDG_CACHE_HOME: home, XDG_RUNTIME_DIR: home },
+    ...{ MOZ_HEADLESS: '1', MOZ_CRASHREPORTER_DISABLE: '1', DBUS_SESSION_BUS_ADDRESS: 'disabled:' }
+  }
+}
+
+function awaitPort(child: ChildProcess, find: (chunk: string) => string | undefined): Promise<number> {
+  return new Promise((resolve, reject) => {
+    let said = ''
+    const fail = (what: string): void => reject(new Error(`${child.spawnfile} ${what}${said && `: ${said}`}`))
+    const timer = setTimeout(() => fail(`did not start within ${START_TIMEOUT_MS / 1000} s`), START_TIMEOUT_MS)
+    const look = (chunk: Buffer): void => {
+      said = (said + chunk.toString()).slice(-500)
+      const port = find(chunk.toString())
+      if (port === undefined) return
+      clearTimeout(timer)
+      resolve(Number(port))
+    }
+    child.stdout?.on('data', look)
+    child.stderr?.on('data', look)
+    child.once('error', (thrown) => fail(`cannot be started (${thrown.message})`))
+    child.once('exit', () => {
+      clearTimeout(timer)
+      fail(`did not start, ${describeEnd(child)}`)
+    })
+  })
+}
+
+function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null
+}
+
+function describeEnd({ exitCode, signalCode }: ChildProcess): string {
+  return signalCode === null ? `exit code ${exitCode ?? '?'}` : `killed by ${signalCode}`
+}

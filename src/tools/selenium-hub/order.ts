@@ -1,0 +1,50 @@
+/** What the service asks of a node; JSON in the environment variable ORDER_VARIABLE. */
+export interface SeleniumOrder {
+  readonly browser: BrowserKind
+  /** The programs. */
+  readonly browserFile: string
+  readonly driverFile: string
+  readonly java: string
+  /** Options of the JVM and properties of the plan, then the class path. */
+  readonly javaArgs: readonly string[]
+  readonly classPath: readonly string[]
+  /** The plan's own classes, in a folder apart from the class path. */
+  readonly classesDir: string
+  /** `main Name`, or `test Name…`. */
+  readonly plan: readonly string[]
+  /** The folder of the plan's data files, in which it runs. */
+  readonly planDir: string
+  readonly samplesFile: string
+  readonly logFile: string
+  /** Of the node, from 1; part of the users' names. */
+  readonly nodeNumber: number
+  readonly users: number
+  readonly rampupMs: number
+  /** Null: every user runs the plan once. */
+  readonly durationMs: number | null
+  /** Host names and the addresses to use for them. */
+  readonly hosts: readonly { readonly host: string; readonly address: string }[]
+  /** Environment variables for the plan. */
+  readonly variables: Readonly<Record<string, string>>
+}
+
+export type BrowserKind = 'chrome' | 'firefox'
+
+export const ORDER_VARIABLE = 'LOADGATE_SELENIUM'
+
+/** Lines by which a node tells the service what happened; everything that a plan prints has its user before it. */
+export const FAILURE_LINE = 'failure: '
+export const FACTS_LINE = 'facts: '
+
+/** A user that ended with an error. */
+export interface UserFailure {
+  readonly user: number
+  readonly words: string
+}
+
+/** Counted at the end. */
+export interface RunFacts {
+  readonly sessions: number
+  /** Users that were still running when the time was up, and had to be stopped. */
+  readonly stopped: readonly number[]
+}
