@@ -12,7 +12,8 @@ const MAY_IMPORT = {
   files: [],
   service: ['protocol'],
   github: ['gate', 'report'],
-  server: ['files', 'protocol', 'report', 'results'],
+  server: ['files', 'protocol', 'report', 'results', 'tools'],
+  tools: [],
   terminal: ['files', 'gate', 'protocol', 'service', 'results', 'thresholds', 'report']
 }
 /** The same for the rooms within a room. What lies at the root of a room is for all of them. */

@@ -24,6 +24,11 @@ const ENTRIES = {
   'scan-worker': 'src/results/parallel/scan-worker.ts'
 }
 
+/** Programs that run on nodes: dist/tools/<name>.mjs is one file, which needs nothing beside it but what is `external`. */
+const TOOLS = {
+  'selenium-hub': { source: 'src/tools/selenium-hub/main.ts', external: [] }
+}
+
 /** Heavy and not always needed. No entry may load it at start-up: the build fails if one does. */
 const LATE = [
   'undici/index.js',
@@ -62,12 +67,36 @@ export async function bundle() {
     logLevel: 'warning'
   })
   checkLate(metafile)
-  const files = outputFiles.map(({ path: file, contents }) => [relative('dist', file), Buffer.from(contents)])
+  const tools = await Promise.all(Object.entries(TOOLS).map(([name, tool]) => bundleTool(name, tool)))
+  const files = [...outputFiles, ...tools.flat()].map(({ path: file, contents }) => [
+    relative('dist', file),
+    Buffer.from(contents)
+  ])
   return new Map([
     ...files.sort(([one], [other]) => (one < other ? -1 : 1)),
     ['licenses.txt', Buffer.from(await describeLicenses(ROOT, metafile))],
     ['package.json', Buffer.from('{ "type": "module" }\n')]
   ])
+}
+
+async function bundleTool(name, { source, external }) {
+  const { outputFiles } = await build({
+    absWorkingDir: ROOT,
+    entryPoints: [{ in: source, out: name }],
+    outdir: 'dist/tools',
+    outExtension: { '.js': '.mjs' },
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20.18',
+    external,
+    minifyWhitespace: true,
+    minifySyntax: true,
+    legalComments: 'none',
+    write: false,
+    logLevel: 'warning'
+  })
+  return outputFiles
 }
 
 /**

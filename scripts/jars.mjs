@@ -36,6 +36,13 @@ const PARTS = [
     classpath: ['gatling/gatling-jars'],
     // The oldest Java that Gatling runs on.
     release: 11
+  },
+  {
+    part: 'selenium',
+    sources: ['rows/src', 'selenium/src'],
+    // What compiles with the older one runs with both.
+    classpath: ['selenium/selenium-3-jars'],
+    release: 11
   }
 ]
 

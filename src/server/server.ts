@@ -8,6 +8,7 @@ import { Engines } from './engines/engines.js'
 import { createGatlingEngine } from './engines/gatling/gatling.js'
 import { createJMeterEngine } from './engines/jmeter/jmeter.js'
 import { createRehearsalEngine } from './engines/rehearsal.js'
+import { createSeleniumEngine } from './engines/selenium/selenium.js'
 import { messageOf, RequestError } from './errors.js'
 import { Grids } from './runs/grids.js'
 import { addGuards } from './api/guards.js'
@@ -166,7 +167,7 @@ function createEngines(
   if (options.engine === 'rehearsal')
     return new Engines([createRehearsalEngine({ seed: options.seed ?? 1, clock })])
   const ports = { env: options.env ?? process.env, processes, signal, log, progress: options.progress }
-  return new Engines([createJMeterEngine(ports), createGatlingEngine(ports)])
+  return new Engines([createJMeterEngine(ports), createGatlingEngine(ports), createSeleniumEngine(ports)])
 }
 
 /** The tools of a killed service are still running; nothing else would end them. */

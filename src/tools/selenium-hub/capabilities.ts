@@ -43,7 +43,9 @@ export type BrowserChoice = Pick<SeleniumOrder, 'browser' | 'browserFile' | 'hos
 /** The body for the driver, from the body that a client of any age sent. */
 export function adaptNewSession(body: unknown, choice: BrowserChoice): Json {
   const wanted = Object.entries(readWanted(body))
-  const kept = wanted.filter(([name]) => STANDARD.has(name) || (name.includes(':') && !name.startsWith('se:')))
+  const kept = wanted.filter(
+    ([name]) => STANDARD.has(name) || (name.includes(':') && !name.startsWith('se:'))
+  )
   const adapt = { chrome: adaptChrome, firefox: adaptFirefox }[choice.browser]
   const own = adapt(Object.fromEntries(wanted), choice)
   return { capabilities: { alwaysMatch: { ...Object.fromEntries(kept), ...own } } }

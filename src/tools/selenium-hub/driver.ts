@@ -71,7 +71,10 @@ function awaitPort(child: ChildProcess, find: (chunk: string) => string | undefi
   return new Promise((resolve, reject) => {
     let said = ''
     const fail = (what: string): void => reject(new Error(`${child.spawnfile} ${what}${said && `: ${said}`}`))
-    const timer = setTimeout(() => fail(`did not start within ${START_TIMEOUT_MS / 1000} s`), START_TIMEOUT_MS)
+    const timer = setTimeout(
+      () => fail(`did not start within ${START_TIMEOUT_MS / 1000} s`),
+      START_TIMEOUT_MS
+    )
     const look = (chunk: Buffer): void => {
       said = (said + chunk.toString()).slice(-500)
       const port = find(chunk.toString())

@@ -40,7 +40,7 @@ export async function startHub(ports: HubPorts): Promise<Hub> {
       .catch(async (thrown: unknown) => {
         await sleep(DOUBT_MS)
         if (ports.isEnding()) return
-        const isNew = asked.method === 'POST' && /\/session$/.test(asked.url ?? '')
+        const isNew = asked.method === 'POST' && asked.url?.endsWith('/session') === true
         const error = isNew ? 'session not created' : 'unknown error'
         send(response, 500, describeError(error, thrown instanceof Error ? thrown.message : String(thrown)))
       })
@@ -121,7 +121,8 @@ async function startSession(body: Buffer, sessions: Map<string, Driver>, ports: 
 
 function endLeftSessions(sessions: Map<string, Driver>, { log }: HubPorts): Answer {
   const count = sessions.size
-  if (count > 0) log(`the script ended without driver.quit(); closing ${count} browser${count > 1 ? 's' : ''}`)
+  if (count > 0)
+    log(`the script ended without driver.quit(); closing ${count} browser${count > 1 ? 's' : ''}`)
   for (const driver of sessions.values()) driver.stop()
   sessions.clear()
   return json(200, { value: null })

@@ -13,7 +13,7 @@ export function killTrees(roots: Iterable<number>): void {
   const group = table.find(({ pid }) => pid === process.pid)?.group
   const doomed = new Set(roots)
   // Each round adds one level.
-  for (let size = -1; size !== doomed.size; ) {
+  for (let size = -1; size !== doomed.size;) {
     size = doomed.size
     for (const { pid, parent } of table) if (doomed.has(parent)) doomed.add(pid)
   }
@@ -27,8 +27,7 @@ export function childrenOf(root: number): number[] {
 
 /** Ends every other process of the group that this process leads; a shell's group is not ours to end. */
 export function killRestOfGroup(): void {
-  for (const { pid, group } of readProcessTable())
-    if (group === process.pid && pid !== process.pid) kill(pid)
+  for (const { pid, group } of readProcessTable()) if (group === process.pid && pid !== process.pid) kill(pid)
 }
 
 function kill(pid: number): void {

@@ -61,7 +61,10 @@ function factsOf(ends: readonly UserEnd[], sessions: number): RunFacts {
 function writeStandIn(tempDir: string): string {
   const file = join(tempDir, 'driver')
   const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
-  writeFileSync(file, `#!/bin/sh\nexec ${quote(process.execPath)} ${quote(process.argv[1] ?? '')} driver "$@"\n`)
+  writeFileSync(
+    file,
+    `#!/bin/sh\nexec ${quote(process.execPath)} ${quote(process.argv[1] ?? '')} driver "$@"\n`
+  )
   chmodSync(file, 0o700)
   return file
 }

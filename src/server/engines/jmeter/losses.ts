@@ -306,7 +306,7 @@ function noteOf({ level, text, exception }: LogEntry): string {
   return `${level} ${text} ${exception}`.trim().slice(0, 500)
 }
 
-/** Vocabulary with numbers in them may be as many as there are samples. */
+/** Words with numbers in them may be as many as there are samples. */
 function add(counts: Map<string, number>, sentence: string): void {
   const known = counts.get(sentence)
   if (known !== undefined || counts.size < MAX_DISTINCT) counts.set(sentence, (known ?? 0) + 1)

@@ -1,0 +1,144 @@
+import { dirname } from 'node:path'
+import type { NodeOrder, NodeOutcome } from '../engine.js'
+import type { InstallPorts } from '../install/install-ports.js'
+import { packageFile } from '../install/package-file.js'
+import { placeVariables, planParameters } from '../plan-environment.js'
+import { redactLog, secretValues } from '../redact-log.js'
+import { toolEnvironment } from '../tool-environment.js'
+import type { Browser } from './browsers.js'
+import type { CompiledPlan } from './compile.js'
+import { NodeOutput } from './node-output.js'
+import { ORDER_VARIABLE, type SeleniumOrder } from '../../../tools/selenium-hub/order.js'
+import { readThreadNames } from '../../samples/thread-names.js'
+import type { ToolExit } from '../../nodes/processes.js'
+
+/** What all nodes of a run share. */
+export interface SeleniumPlan {
+  readonly compiled: CompiledPlan
+  readonly browser: Browser
+  readonly java: string
+  /** From an uploaded file. */
+  readonly variables: Readonly<Record<string, string>>
+}
+
+/** Small, because every user has a JVM, and a script has little to do there: the work is in the browser. */
+const DEFAULT_HEAP = '-Xmx128m'
+const JVM_OPTIONS = [
+  '-XX:+UseSerialGC',
+  '-XX:TieredStopAtLevel=1',
+  '-Xshare:auto',
+  '-Djava.awt.headless=true'
+]
+const SHOWN_USERS = 5
+
+/** Runs the node's users, in one process that starts everything else. */
+export async function runSelenium(
+  plan: SeleniumPlan,
+  { order, signal, ports }: { order: NodeOrder; signal: AbortSignal; ports: InstallPorts }
+): Promise<NodeOutcome> {
+  const secrets = secretValues(order.properties)
+  const redact = (text: string): string => redactLog(text, secrets)
+  const output = new NodeOutput((line) => ports.log(`${order.nodeName}: ${redact(line)}`))
+  const exit = await order.node.run(
+    {
+      file: process.execPath,
+      args: [packageFile('dist/tools/selenium-hub.mjs')],
+      cwd: dirname(order.planFile),
+      env: {
+        ...toolEnvironment(ports.env),
+        [ORDER_VARIABLE]: JSON.stringify(toolOrder(plan, order, ports.env))
+      },
+      onLine: (line) => output.take(line)
+    },
+    signal
+  )
+  // Whoever stopped it knows that load is missing, and is waiting.
+  if (signal.aborted) return { problem: null }
+  const users = order.threads ?? 1
+  const problem = explainEnd(output, exit, users)
+  const losses = problem === null ? await findLosses(order, output, signal) : []
+  return { problem: problem === null ? null : redact(problem), losses: losses.map(redact) }
+}
+
+function toolOrder(plan: SeleniumPlan, order: NodeOrder, env: NodeJS.ProcessEnv): SeleniumOrder {
+  const options = `${env.HEAP ?? DEFAULT_HEAP} ${env.JVM_ARGS ?? ''}`
+    .split(/\s+/)
+    .filter((part) => part !== '')
+  const properties = [...planParameters(order)].map(([name, value]) => `-D${name}=${value}`)
+  return {
+    browser: plan.browser.kind,
+    browserFile: plan.browser.program.file,
+    driverFile: plan.browser.driver.file,
+    java: plan.java,
+    javaArgs: [...JVM_OPTIONS, ...options, ...properties],
+    classPath: plan.compiled.classPath,
+    classesDir: plan.compiled.classesDir,
+    plan: plan.compiled.choice,
+    planDir: dirname(order.planFile),
+    samplesFile: order.samplesFile,
+    logFile: order.logFile,
+    nodeNumber: order.place.ordinal + 1,
+    users: order.threads ?? 1,
+    rampupMs: (order.rampupSec ?? 0) * 1000,
+    durationMs: order.durationSec === null ? null : order.durationSec * 1000,
+    hosts: order.hosts,
+    variables: { ...plan.variables, ...placeVariables(order.place) }
+  }
+}
+
+/** The node could not run the plan: its program failed, or every user did. */
+function explainEnd(
+  { failures, lastLines, facts }: NodeOutput,
+  exit: ToolExit,
+  users: number
+): string | null {
+  const [first] = failures
+  if (first !== undefined && failures.length >= users) {
+    const who =
+      users === 1
+        ? 'The plan ended with an error'
+        : `All ${users} users ended with an error; user ${first.user}`
+    return `${who}: ${first.words}`
+  }
+  if (exit.code === 0 && facts !== undefined) return null
+  const how = exit.signal === null ? `exit code ${exit.code}` : `killed by ${exit.signal}`
+  return `The users' process ended too early (${how}): ${lastLines.slice(-10).join('\n').slice(0, 2000)}`
+}
+
+async function findLosses(order: NodeOrder, output: NodeOutput, signal: AbortSignal): Promise<string[]> {
+  const users = order.threads ?? 1
+  const { failures } = output
+  const [first] = failures
+  const seen = new Set<string>()
+  await readThreadNames(order.samplesFile, (thread) => seen.add(thread).size < users, signal)
+  const all = Array.from({ length: users }, (_, index) => index + 1)
+  const silent = all.filter((user) => !seen.has(`user ${order.place.ordinal + 1}-${user}`))
+  return [
+    ...(first === undefined
+      ? []
+      : [
+          `Selenium: ${failures.length} of ${users} users ended with an error; user ${first.user}: ${first.words}`
+        ]),
+    ...(seen.size === 0 ? [explainSilence(order, output)] : []),
+    ...(seen.size > 0 && silent.length > 0
+      ? [
+          `Selenium: ${silent.length} of ${users} users recorded no samples (${listUsers(silent)}); is there a step that does not end, or were the users started too late for the duration?`
+        ]
+      : [])
+  ]
+}
+
+function explainSilence({ nodeName }: NodeOrder, { facts }: NodeOutput): string {
+  const why = (): string => {
+    if (facts?.sessions === 0) return 'the plan opened no browser'
+    if ((facts?.stopped.length ?? 0) > 0)
+      return 'the plan was still busy with its first transaction when the time was up: a page that does not load, or a step that does not end'
+    return 'the plan reported no transaction: report each with FloodSump (passed_transaction, failed_transaction), or write JUnit 5 tests'
+  }
+  return `${nodeName} recorded no samples; ${why()}`
+}
+
+function listUsers(users: readonly number[]): string {
+  const more = users.length > SHOWN_USERS ? [`${users.length - SHOWN_USERS} more`] : []
+  return [...users.slice(0, SHOWN_USERS).map((user) => `user ${user}`), ...more].join(', ')
+}
