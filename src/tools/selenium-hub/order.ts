@@ -42,9 +42,15 @@ export interface UserFailure {
   readonly words: string
 }
 
+export interface StoppedUser {
+  readonly user: number
+  /** For how long it had reported nothing. */
+  readonly silentMs: number
+}
+
 /** Counted at the end. */
 export interface RunFacts {
   readonly sessions: number
   /** Users that were still running when the time was up, and had to be stopped. */
-  readonly stopped: readonly number[]
+  readonly stopped: readonly StoppedUser[]
 }

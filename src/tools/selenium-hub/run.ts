@@ -54,7 +54,7 @@ export async function runUsers(
 }
 
 function factsOf(ends: readonly UserEnd[], sessions: number): RunFacts {
-  return { sessions, stopped: ends.flatMap(({ isStopped }, index) => (isStopped ? [index + 1] : [])) }
+  return { sessions, stopped: ends.flatMap(({ stopped }) => stopped ?? []) }
 }
 
 /** Selenium wants one executable file. The hub's port is in the environment of the script that starts it. */

@@ -1,12 +1,12 @@
 import { spawn, type ChildProcess } from 'node:child_process'
-import { rmSync } from 'node:fs'
+import { rmSync, statSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { explainExit, LastLines } from './failure-words.js'
 import type { Hub } from './hub.js'
-import type { SeleniumOrder, UserFailure } from './order.js'
+import type { SeleniumOrder, StoppedUser, UserFailure } from './order.js'
 import type { RunState } from './run-state.js'
 
 export interface UserPorts {
@@ -23,8 +23,8 @@ export interface UserPorts {
 /** How one user's work ended. */
 export interface UserEnd {
   readonly failure: UserFailure | undefined
-  /** It was still running when the time was up. */
-  readonly isStopped: boolean
+  /** Set if it was still running when the time was up. */
+  readonly stopped: StoppedUser | undefined
 }
 
 /** A transaction that has started may finish, as a request of JMeter may. */
@@ -40,7 +40,7 @@ const RESTART_AFTER_MS = 500
 export async function runUser(user: number, ports: UserPorts): Promise<UserEnd> {
   const { order, state, signal } = ports
   const delayMs = ((user - 1) * order.rampupMs) / order.users
-  if (!(await waits(delayMs, signal))) return { failure: undefined, isStopped: false }
+  if (!(await waits(delayMs, signal))) return { failure: undefined, stopped: undefined }
   const hub = await ports.startHub(user)
   state.enter(user)
   try {
@@ -48,7 +48,7 @@ export async function runUser(user: number, ports: UserPorts): Promise<UserEnd> 
       const end = await runOnce(user, hub, ports)
       const { untilMs } = state
       const isOver = order.durationMs === null || (untilMs !== undefined && Date.now() >= untilMs)
-      if (isOver || end.isStopped || end.failure !== undefined) return end
+      if (isOver || end.stopped !== undefined || end.failure !== undefined) return end
       if (!(await waits(RESTART_AFTER_MS, signal))) return end
     }
   } finally {
@@ -59,7 +59,8 @@ export async function runUser(user: number, ports: UserPorts): Promise<UserEnd> 
 
 async function runOnce(user: number, hub: Hub, ports: UserPorts): Promise<UserEnd> {
   const { order, tempDir, signal } = ports
-  const thrownFile = join(tempDir, `thrown-${user}`)
+  const files = { thrown: join(tempDir, `thrown-${user}`), reported: join(tempDir, `reported-${user}`) }
+  writeFileSync(files.reported, '')
   const lastLines = new LastLines()
   const args = [
     ...order.javaArgs,
@@ -67,7 +68,7 @@ async function runOnce(user: number, hub: Hub, ports: UserPorts): Promise<UserEn
     `-Dwebdriver.${order.browser === 'chrome' ? 'chrome' : 'gecko'}.driver=${ports.driverStandIn}`,
     ...['-cp', order.classPath.join(delimiter), 'loadgate.selenium.RunPlan', ...order.plan]
   ]
-  const env = userEnvironment(user, { port: hub.port, thrownFile }, ports)
+  const env = userEnvironment(user, { port: hub.port, files }, ports)
   const child = spawn(order.java, args, { cwd: order.planDir, env, stdio: ['ignore', 'pipe', 'pipe'] })
   for (const stream of [child.stdout, child.stderr])
     eachLine(stream, (line) => {
@@ -78,14 +79,24 @@ async function runOnce(user: number, hub: Hub, ports: UserPorts): Promise<UserEn
   const watch = watchTime(child, ports)
   try {
     const { code, signal: killedBy } = await exit
-    const isStopped = watch.isStopped()
-    const hasFailed = code !== 0 && !isStopped && !signal.aborted
-    const words = hasFailed && explainExit({ code, signal: killedBy }, { thrownFile, lastLines })
-    return { failure: words === false ? undefined : { user, words }, isStopped }
+    if (watch.isStopped()) return { failure: undefined, stopped: { user, silentMs: ageOf(files.reported) } }
+    if (code === 0 || signal.aborted) return { failure: undefined, stopped: undefined }
+    const words = explainExit({ code, signal: killedBy }, { thrownFile: files.thrown, lastLines })
+    return { failure: { user, words }, stopped: undefined }
   } finally {
     watch.end()
-    rmSync(thrownFile, { force: true })
+    for (const file of Object.values(files)) rmSync(file, { force: true })
   }
+}
+
+/** Small files by which a user's process tells what happened. */
+interface UserFiles {
+  readonly thrown: string
+  readonly reported: string
+}
+
+function ageOf(file: string): number {
+  return Math.max(0, Math.round(Date.now() - statSync(file).mtimeMs))
 }
 
 /** Stops a process that is still running when the time is up or the test is ended: TERM, then KILL. */
@@ -108,7 +119,7 @@ function watchTime(child: ChildProcess, { state, signal }: UserPorts): { isStopp
 
 function userEnvironment(
   user: number,
-  { port, thrownFile }: { port: number; thrownFile: string },
+  { port, files }: { port: number; files: UserFiles },
   { order, tempDir }: UserPorts
 ): NodeJS.ProcessEnv {
   return {
@@ -124,7 +135,8 @@ function userEnvironment(
     LOADGATE_SAMPLES: order.samplesFile,
     LOADGATE_CLASSES: order.classesDir,
     LOADGATE_STATE: join(tempDir, 'state'),
-    LOADGATE_THROWN: thrownFile
+    LOADGATE_THROWN: files.thrown,
+    LOADGATE_REPORTED: files.reported
   }
 }
 

@@ -8,9 +8,6 @@ import {
 const KEPT_LINES = 40
 /** Every user may print the same; the tool's log has it all. */
 const SHOWN_LINES = 200
-/** Printed by each JVM, of no use to people. */
-const NOISE =
-  /OpenTelemetryTracer|Using OpenTelemetry for tracing|Unable to find (?:an exact match for CDP|version of CDP|CDP implementation)|CdpVersionFinder|ProtocolHandshake|Detected (?:dialect|upstream dialect)/
 
 /** Reads what a node's process prints: what it tells the service, and lines for people. */
 export class NodeOutput {
@@ -25,7 +22,7 @@ export class NodeOutput {
     if (line.startsWith(FAILURE_LINE))
       this.failures.push(JSON.parse(line.slice(FAILURE_LINE.length)) as UserFailure)
     else if (line.startsWith(FACTS_LINE)) this.facts = JSON.parse(line.slice(FACTS_LINE.length)) as RunFacts
-    else if (!NOISE.test(line)) this.#show(line)
+    else this.#show(line)
   }
 
   #show(line: string): void {

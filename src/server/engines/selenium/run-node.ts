@@ -19,6 +19,8 @@ export interface SeleniumPlan {
   readonly java: string
   /** From an uploaded file. */
   readonly variables: Readonly<Record<string, string>>
+  /** What is said about the run as a whole. */
+  readonly doubts: readonly string[]
 }
 
 /** Small, because every user has a JVM, and a script has little to do there: the work is in the browser. */
@@ -30,6 +32,9 @@ const JVM_OPTIONS = [
   '-Djava.awt.headless=true'
 ]
 const SHOWN_USERS = 5
+/** A user who reports nothing for this part of the duration, and at least this long, is stuck. */
+const STUCK_SHARE = 0.5
+const STUCK_MS = 10_000
 
 /** Runs the node's users, in one process that starts everything else. */
 export async function runSelenium(
@@ -57,7 +62,8 @@ export async function runSelenium(
   const users = order.threads ?? 1
   const problem = explainEnd(output, exit, users)
   const losses = problem === null ? await findLosses(order, output, signal) : []
-  return { problem: problem === null ? null : redact(problem), losses: losses.map(redact) }
+  const doubts = order.place.ordinal === 0 ? plan.doubts : []
+  return { problem: problem === null ? null : redact(problem), losses: losses.map(redact), doubts }
 }
 
 function toolOrder(plan: SeleniumPlan, order: NodeOrder, env: NodeJS.ProcessEnv): SeleniumOrder {
@@ -98,11 +104,17 @@ function explainEnd(
       users === 1
         ? 'The plan ended with an error'
         : `All ${users} users ended with an error; user ${first.user}`
-    return `${who}: ${first.words}`
+    return `${who}: ${first.words}${adviceFor(first.words)}`
   }
   if (exit.code === 0 && facts !== undefined) return null
   const how = exit.signal === null ? `exit code ${exit.code}` : `killed by ${exit.signal}`
   return `The users' process ended too early (${how}): ${lastLines.slice(-10).join('\n').slice(0, 2000)}`
+}
+
+function adviceFor(words: string): string {
+  return words.includes('OutOfMemoryError')
+    ? `\nGive every user more memory with the environment variable HEAP, such as -Xmx512m (now ${DEFAULT_HEAP})`
+    : ''
 }
 
 async function findLosses(order: NodeOrder, output: NodeOutput, signal: AbortSignal): Promise<string[]> {
@@ -113,6 +125,10 @@ async function findLosses(order: NodeOrder, output: NodeOutput, signal: AbortSig
   await readThreadNames(order.samplesFile, (thread) => seen.add(thread).size < users, signal)
   const all = Array.from({ length: users }, (_, index) => index + 1)
   const silent = all.filter((user) => !seen.has(`user ${order.place.ordinal + 1}-${user}`))
+  const stuckMs = Math.max(STUCK_MS, STUCK_SHARE * 1000 * (order.durationSec ?? 0))
+  const stuck = (output.facts?.stopped ?? []).filter(
+    ({ user, silentMs }) => silentMs > stuckMs && !silent.includes(user)
+  )
   return [
     ...(first === undefined
       ? []
@@ -124,7 +140,11 @@ async function findLosses(order: NodeOrder, output: NodeOutput, signal: AbortSig
       ? [
           `Selenium: ${silent.length} of ${users} users recorded no samples (${listUsers(silent)}); is there a step that does not end, or were the users started too late for the duration?`
         ]
-      : [])
+      : []),
+    ...stuck.map(
+      ({ user, silentMs }) =>
+        `Selenium: user ${user} reported nothing in the last ${Math.round(silentMs / 1000)} s; a page did not load, or a step did not end`
+    )
   ]
 }
 

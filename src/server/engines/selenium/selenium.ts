@@ -45,7 +45,8 @@ async function prepare(plan: PlanToPrepare, engine: InstallPorts): Promise<Prepa
   const crowd = { users: plan.threads ?? 1, browser: capacityKind(browser), sharing: 'browsers' } as const
   const capacity = describeCapacity(crowd)
   if (capacity !== undefined) ports.log(capacity.warning ?? capacity.line)
-  const shared = { compiled, browser, java: jdk.java, variables }
+  const doubts = capacity?.warning === undefined ? [] : [capacity.warning]
+  const shared = { compiled, browser, java: jdk.java, variables, doubts }
   return {
     version: compiled.version,
     runNode: (order, signal) => runSelenium(shared, { order, signal, ports: engine })

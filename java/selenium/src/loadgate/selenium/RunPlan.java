@@ -7,17 +7,26 @@ import java.net.HttpURLConnection;
 import java.net.URL;
 import java.net.URLClassLoader;
 import java.util.List;
+import java.util.logging.Level;
+import java.util.logging.Logger;
 
 /**
  * Runs a plan as one user: `main NAME` or `test NAME…`, over and over until the test ends, or once without a duration. The
  * exit code is 1 if the plan threw something, and standard error says what.
  */
 public final class RunPlan {
+    /** Kept, because a logger that nobody holds is forgotten with its level. */
+    private static final Logger SELENIUM = Logger.getLogger("org.openqa.selenium");
+    private static final Logger DEVTOOLS = Logger.getLogger("org.openqa.selenium.devtools");
+
     private RunPlan() {}
 
     public static void main(String[] args) throws Exception {
         List<String> names = List.of(args).subList(1, args.length);
         int exitCode = 0;
+        // Each user's would be the same: which protocol it speaks, and that it does not know the newest browsers.
+        SELENIUM.setLevel(Level.WARNING);
+        DEVTOOLS.setLevel(Level.SEVERE);
         try {
             do {
                 // Its own classes are new each time, as if it had been started anew; libraries are shared.

@@ -39,6 +39,7 @@ public final class User {
         rows.check();
         REPORTED.incrementAndGet();
         if (!samples[0].isSuccess) FAILED.incrementAndGet();
+        noteTime();
         // The last transaction may finish; a script with a loop of its own would start another one.
         if (isRepeated() && System.currentTimeMillis() >= untilMs()) System.exit(0);
     }
@@ -46,6 +47,17 @@ public final class User {
     /** Whether the test has a duration, during which the plan is repeated. */
     static boolean isRepeated() {
         return Integer.getInteger("loadgate.repeat", 0) > 0;
+    }
+
+    /** The age of this file tells for how long a user has reported nothing. */
+    private static void noteTime() {
+        String file = setting("LOADGATE_REPORTED", "");
+        if (file.isEmpty()) return;
+        try {
+            Files.write(Paths.get(file), new byte[0]);
+        } catch (IOException none) {
+            // Then it looks older than it is, which costs nothing but a question in the report.
+        }
     }
 
     /** How many transactions were reported so far, and how many of them failed. */
