@@ -3,13 +3,13 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { Agent } from 'node:http'
 import { join } from 'node:path'
 import type { BrowserKind } from './order.js'
-import { childrenOf, killTrees } from './process-table.js'
+import { killTrees, type ProcessEntry, readTree } from './process-table.js'
 
 /** A driver process and the browser that it has started. */
 export interface Driver {
   readonly port: number
   readonly agent: Agent
-  /** Notes the browser, which can outlive its driver. */
+  /** Notes the browser's processes: those of a start script can outlive it and the driver. */
   noteBrowser(): void
   /** How it ended, in its own words; undefined while it runs. */
   lastWords(): string | undefined
@@ -35,9 +35,13 @@ export async function startDriver(options: {
   const home = mkdtempSync(join(options.tempDir, 'home-'))
   const child = spawn(options.file, args, { env: driverEnvironment(home), stdio: ['ignore', 'pipe', 'pipe'] })
   let output = ''
-  const browsers = new Set<number>()
+  let known: readonly ProcessEntry[] = []
+  const note = (): void => {
+    known = [...known, ...readTree(child.pid ?? -1)]
+  }
   const stop = (): void => {
-    killTrees([...browsers, ...(child.pid === undefined ? [] : [child.pid])])
+    note()
+    killTrees(known)
     rmSync(home, { recursive: true, force: true, maxRetries: 3 })
   }
   try {
@@ -48,7 +52,7 @@ export async function startDriver(options: {
     return {
       port,
       agent: new Agent({ keepAlive: true }),
-      noteBrowser: () => childrenOf(child.pid ?? 0).forEach((pid) => browsers.add(pid)),
+      noteBrowser: note,
       lastWords: () => (hasEnded(child) ? `${describeEnd(child)}: ${output.trim().slice(-500)}` : undefined),
       stop
     }

@@ -80,12 +80,8 @@ async function answer(
   const id = /^\/session\/([^/?]+)/.exec(url)?.[1] ?? ''
   const driver = sessions.get(id)
   if (driver === undefined) return json(404, { value: { ...NO_SUCH_SESSION, stacktrace: '' } })
-  const reply = await forward(driver, { method: asked.method ?? 'GET', url, body })
-  if (asked.method === 'DELETE' && url === `/session/${id}`) {
-    sessions.delete(id)
-    driver.stop()
-  }
-  return reply
+  if (asked.method === 'DELETE' && url === `/session/${id}`) return endSession(id, driver, sessions)
+  return forward(driver, { method: asked.method ?? 'GET', url, body })
 }
 
 /** A page in a browser must not be able to use the hub, whatever name its host has: clients of WebDriver are not browsers. */
@@ -116,6 +112,16 @@ async function startSession(body: Buffer, sessions: Map<string, Driver>, ports: 
   } catch (thrown) {
     driver.stop()
     throw thrown
+  }
+}
+
+async function endSession(id: string, driver: Driver, sessions: Map<string, Driver>): Promise<Answer> {
+  driver.noteBrowser()
+  try {
+    return await forward(driver, { method: 'DELETE', url: `/session/${id}`, body: Buffer.alloc(0) })
+  } finally {
+    sessions.delete(id)
+    driver.stop()
   }
 }
 

@@ -1,28 +1,44 @@
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 
-interface ProcessEntry {
+/** A process, distinguishable from a later one with the same id. */
+export interface ProcessEntry {
   readonly pid: number
   readonly parent: number
   readonly group: number
+  readonly start: string
 }
 
-/** Ends processes and everything below them at once, as far as they belong to this process's own group. */
-export function killTrees(roots: Iterable<number>): void {
+/** A process and everything below it, at this moment. */
+export function readTree(root: number): ProcessEntry[] {
+  const table = readProcessTable()
+  return withChildren(
+    table.filter(({ pid }) => pid === root),
+    table
+  )
+}
+
+/**
+ * Ends processes, as far as they still run, and everything below them, at once. All of them belong to this process's own
+ * group.
+ */
+export function killTrees(known: readonly ProcessEntry[]): void {
   const table = readProcessTable()
   const group = table.find(({ pid }) => pid === process.pid)?.group
-  const doomed = new Set(roots)
-  // Each round adds one level.
-  for (let size = -1; size !== doomed.size;) {
-    size = doomed.size
-    for (const { pid, parent } of table) if (doomed.has(parent)) doomed.add(pid)
-  }
-  for (const entry of table) if (doomed.has(entry.pid) && entry.group === group) kill(entry.pid)
+  const alive = table.filter((entry) =>
+    known.some(({ pid, start }) => pid === entry.pid && start === entry.start)
+  )
+  for (const entry of withChildren(alive, table)) if (entry.group === group) kill(entry.pid)
 }
 
-/** The processes below this one. */
-export function childrenOf(root: number): number[] {
-  return readProcessTable().flatMap(({ pid, parent }) => (parent === root ? [pid] : []))
+function withChildren(roots: readonly ProcessEntry[], table: readonly ProcessEntry[]): ProcessEntry[] {
+  const pids = new Set(roots.map(({ pid }) => pid))
+  // Each round adds one level.
+  for (let size = -1; size !== pids.size;) {
+    size = pids.size
+    for (const { pid, parent } of table) if (pids.has(parent)) pids.add(pid)
+  }
+  return table.filter(({ pid }) => pids.has(pid))
 }
 
 /** Ends every other process of the group that this process leads; a shell's group is not ours to end. */
@@ -50,8 +66,12 @@ function readProc(): ProcessEntry[] {
       try {
         const text = readFileSync(`/proc/${name}/stat`, 'latin1')
         // The program's name is in brackets and may contain anything.
-        const [state, parent, group] = text.slice(text.lastIndexOf(')') + 2).split(' ')
-        return state === 'Z' ? [] : [{ pid: Number(name), parent: Number(parent), group: Number(group) }]
+        const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
+        const [state, parent, group] = fields
+        const start = fields[19] ?? ''
+        return state === 'Z'
+          ? []
+          : [{ pid: Number(name), parent: Number(parent), group: Number(group), start }]
       } catch {
         return []
       }
@@ -59,10 +79,12 @@ function readProc(): ProcessEntry[] {
 }
 
 function readPs(): ProcessEntry[] {
-  const text = execFileSync('ps', ['-A', '-o', 'pid=,ppid=,pgid='], { encoding: 'utf8' })
+  const text = execFileSync('ps', ['-A', '-o', 'pid=,ppid=,pgid=,lstart='], { encoding: 'utf8' })
   return text
     .trim()
     .split('\n')
-    .map((line) => line.trim().split(/\s+/).map(Number))
-    .map(([pid = 0, parent = 0, group = 0]) => ({ pid, parent, group }))
+    .map((line) => line.trim().split(/\s+/))
+    .map(([pid, parent, group, ...start]) => ({
+      ...{ pid: Number(pid), parent: Number(parent), group: Number(group), start: start.join(' ') }
+    }))
 }

@@ -32,9 +32,9 @@ const JVM_OPTIONS = [
   '-Djava.awt.headless=true'
 ]
 const SHOWN_USERS = 5
-/** A user who reports nothing for this part of the duration, and at least this long, is stuck. */
+/** A user who reports nothing for this part of the duration, and at least this long (starting a browser takes a while), is stuck. */
 const STUCK_SHARE = 0.5
-const STUCK_MS = 10_000
+const STUCK_MS = 30_000
 
 /** Runs the node's users, in one process that starts everything else. */
 export async function runSelenium(
