@@ -1,0 +1,160 @@
+import type { ElementHandle as PageElement } from 'playwright-core'
+import type { Browser } from './browser.js'
+import { toLocator } from './by.js'
+import { findUploaded } from './files.js'
+import * as inPage from './page-scripts.js'
+
+export type Point = readonly [x: number, y: number]
+
+/** An element of a page, as a script gets it. */
+export class ElementHandle {
+  constructor(
+    private readonly browser: Browser,
+    /** The browser library's own handle, which some scripts use. */
+    readonly element: PageElement,
+    private readonly description: string
+  ) {}
+
+  toErrorString(): string {
+    return this.description
+  }
+
+  toString(): string {
+    return this.description
+  }
+
+  click(options?: object): Promise<void> {
+    return this.browser.act(() => this.element.click({ timeout: this.browser.timeoutMs, ...options }))
+  }
+
+  doubleClick(options?: object): Promise<void> {
+    return this.browser.act(() => this.element.dblclick({ timeout: this.browser.timeoutMs, ...options }))
+  }
+
+  clear(): Promise<void> {
+    return this.browser.act(async () => {
+      if ((await this.tagName()) === 'select') await this.element.evaluate<undefined>(inPage.CLEAR_SELECT)
+      else await this.element.fill('', { timeout: this.browser.timeoutMs })
+    })
+  }
+
+  focus(): Promise<void> {
+    return this.browser.act(() => this.element.focus())
+  }
+
+  blur(): Promise<void> {
+    return this.browser.act(() => this.element.evaluate<undefined>(inPage.BLUR))
+  }
+
+  type(text: unknown, options?: { delay?: number }): Promise<void> {
+    return this.browser.act(async () => {
+      await this.element.focus()
+      await this.browser.page.keyboard.type(String(text), options)
+    })
+  }
+
+  sendKeys(...keys: unknown[]): Promise<void> {
+    return this.browser.act(async () => {
+      await this.element.focus()
+      await this.browser.pressOrType(keys)
+    })
+  }
+
+  uploadFile(...names: string[]): Promise<void> {
+    const files = names.map((name) => findUploaded(this.browser.folder, name))
+    return this.browser.act(() => this.element.setInputFiles(files, { timeout: this.browser.timeoutMs }))
+  }
+
+  takeScreenshot(): Promise<void> {
+    return this.browser.takeScreenshot()
+  }
+
+  highlight(): Promise<void> {
+    return Promise.resolve()
+  }
+
+  clearHighlights(): Promise<void> {
+    return Promise.resolve()
+  }
+
+  async findElement(target: unknown): Promise<ElementHandle> {
+    const [first] = await this.findElements(target)
+    if (first === undefined)
+      throw new Error(`no element was found by ${toLocator(target).text} within ${this.description}`)
+    return first
+  }
+
+  async findElements(target: unknown): Promise<ElementHandle[]> {
+    const { selector, text } = toLocator(target)
+    if (selector === undefined) throw new Error(`${text} works on the whole page only`)
+    // From here on, not from the document.
+    const relative = selector.replace(/^xpath=(\(*)\/\//, 'xpath=$1.//')
+    const found = await this.element.$$(relative)
+    return found.map((element) => new ElementHandle(this.browser, element, text))
+  }
+
+  text(): Promise<string> {
+    return this.element.evaluate<string>(inPage.READ_TEXT)
+  }
+
+  tagName(): Promise<string> {
+    return this.element.evaluate<string>(inPage.READ_TAG)
+  }
+
+  getId(): Promise<string | null> {
+    return this.getAttribute('id')
+  }
+
+  getAttribute(name: string): Promise<string | null> {
+    return this.element.getAttribute(name)
+  }
+
+  getProperty(name: string): Promise<unknown> {
+    return this.element.evaluate<unknown, string>(inPage.READ_PROPERTY, name)
+  }
+
+  isSelected(): Promise<boolean> {
+    return this.element.evaluate<boolean>(inPage.IS_SELECTED)
+  }
+
+  isSelectable(): Promise<boolean> {
+    return this.element.evaluate<boolean>(inPage.IS_SELECTABLE)
+  }
+
+  isDisplayed(): Promise<boolean> {
+    return this.element.isVisible()
+  }
+
+  isEnabled(): Promise<boolean> {
+    return this.element.isEnabled()
+  }
+
+  async location(): Promise<{ x: number; y: number }> {
+    const { x, y } = await this.#box()
+    return { x, y }
+  }
+
+  async size(): Promise<{ width: number; height: number }> {
+    const { width, height } = await this.#box()
+    return { width, height }
+  }
+
+  async centerPoint(): Promise<Point> {
+    const { x, y, width, height } = await this.#box()
+    return [x + width / 2, y + height / 2]
+  }
+
+  async drag(to: ElementHandle): Promise<void> {
+    await this.browser.drag(this, to)
+  }
+
+  dispose(): Promise<void> {
+    return this.element.dispose()
+  }
+
+  async #box(): Promise<{ x: number; y: number; width: number; height: number }> {
+    const box = await this.element.boundingBox()
+    if (box === null) throw new Error(`${this.description} is not displayed, so it has no place on the page`)
+    return box
+  }
+}

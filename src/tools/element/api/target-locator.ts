@@ -1,0 +1,45 @@
+import type { Frame, Page } from 'playwright-core'
+import type { Browser } from './browser.js'
+import { ElementHandle } from './element-handle.js'
+import { ACTIVE_ELEMENT } from './page-scripts.js'
+
+/** `browser.switchTo()`. */
+export class TargetLocator {
+  constructor(private readonly browser: Browser) {}
+
+  async activeElement(): Promise<ElementHandle | null> {
+    const element = (await this.browser.frame.evaluateHandle(ACTIVE_ELEMENT)).asElement()
+    return element && new ElementHandle(this.browser, element, 'the active element')
+  }
+
+  defaultContent(): Promise<void> {
+    this.browser.enterFrame(undefined)
+    return Promise.resolve()
+  }
+
+  async frame(which: unknown): Promise<void> {
+    const found = await this.#findFrame(which)
+    if (found === null || found === undefined)
+      throw new Error(`no frame was found by ${typeof which === 'string' ? `'${which}'` : String(which)}`)
+    this.browser.enterFrame(found)
+  }
+
+  async page(which: number | Page): Promise<void> {
+    const page = typeof which === 'number' ? this.browser.pages[which] : which
+    if (page === undefined)
+      throw new Error(
+        `there is no page ${String(which)}: ${this.browser.pages.length} are open, counted from 0`
+      )
+    await this.browser.enterPage(page)
+  }
+
+  async #findFrame(which: unknown): Promise<Frame | null | undefined> {
+    const { page, frame } = this.browser
+    if (typeof which === 'number') return frame.childFrames()[which]
+    const named = typeof which === 'string' ? page.frame({ name: which }) : null
+    if (named !== null) return named
+    // A word may be the id of the frame's element.
+    const target = typeof which === 'string' && /^[\w-]+$/.test(which) ? `[id="${which}"]` : which
+    return (await this.browser.maybeFindElement(target))?.element.contentFrame()
+  }
+}

@@ -1,0 +1,38 @@
+const UNITS: Readonly<Record<string, number>> = {
+  ms: 1,
+  s: 1000,
+  sec: 1000,
+  secs: 1000,
+  second: 1000,
+  seconds: 1000,
+  m: 60_000,
+  min: 60_000,
+  mins: 60_000,
+  minute: 60_000,
+  minutes: 60_000,
+  h: 3_600_000,
+  hour: 3_600_000,
+  hours: 3_600_000
+}
+
+/**
+ * A time as scripts write it, in ms: a string with a unit, or a number. Element's first versions count in seconds and later ones
+ * in milliseconds, and scripts for both are around: nobody means less than a second by 1000, or a quarter of an hour of think
+ * time by 999.
+ */
+export function toMs(value: unknown): number {
+  if (typeof value === 'number' && value >= 0) return value < 1000 ? value * 1000 : value
+  if (typeof value === 'string') {
+    const [, amount, unit] = /^\s*(\d+(?:\.\d+)?|\.\d+)\s*([a-z]*)\s*$/i.exec(value) ?? []
+    const factor = unit === '' ? undefined : UNITS[unit?.toLowerCase() ?? '']
+    if (amount !== undefined && factor !== undefined) return Number(amount) * factor
+    if (amount !== undefined && unit === '') return toMs(Number(amount))
+  }
+  throw new Error(
+    `${describe(value)} is not a time: use seconds, or a string with a unit such as '500ms' or '2s'`
+  )
+}
+
+function describe(value: unknown): string {
+  return typeof value === 'string' ? `'${value}'` : String(value)
+}

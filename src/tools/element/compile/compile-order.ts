@@ -1,0 +1,12 @@
+/** What a script is compiled from and into. */
+export interface CompileOrder {
+  readonly mode: 'compile'
+  /** Marks the lines that are meant for whoever started this process. */
+  readonly mark: string
+  readonly script: string
+  readonly outFile: string
+  /** The folder whose node_modules has the compiler. */
+  readonly modules: string
+  /** Other names of the API's package, such as `@acme/element`. */
+  readonly packageNames: readonly string[]
+}

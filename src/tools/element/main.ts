@@ -1,0 +1,32 @@
+// The entry of dist/tools/element.mjs: compiles a script, or runs a compiled one. Its only argument is a file with the order.
+import { readFileSync } from 'node:fs'
+import { compile } from './compile/compile.js'
+import type { CompileOrder } from './compile/compile-order.js'
+import { createTell } from './messages.js'
+import { guardProcess } from './run/guard-process.js'
+import { openLog } from './run/log.js'
+import { run } from './run/run.js'
+import type { RunOrder } from './run/run-order.js'
+import { Schedule } from './run/schedule.js'
+import { describeFailure } from './run/describe-failure.js'
+
+const order = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8')) as CompileOrder | RunOrder
+const tell = createTell(order.mark)
+const exit = process.exit.bind(process)
+
+try {
+  if (order.mode === 'compile') {
+    const errors = await compile(order)
+    for (const text of errors) tell({ kind: 'problem', text })
+  } else {
+    const log = openLog(order.logFile)
+    const schedule = new Schedule()
+    guardProcess({ tell, schedule, log, exit })
+    await run(order, { tell, schedule, log })
+  }
+  tell({ kind: 'end' })
+  exit(0)
+} catch (thrown) {
+  tell({ kind: 'problem', text: describeFailure(thrown, order) })
+  exit(1)
+}

@@ -1,0 +1,68 @@
+import childProcess from 'node:child_process'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import type { Browser, BrowserType } from 'playwright-core'
+import type { DeviceDescription } from '../api/browser.js'
+import { oneLine } from './rows.js'
+import type { RunOrder } from './run-order.js'
+
+export interface Library {
+  readonly chromium: BrowserType
+  readonly devices: Readonly<Record<string, DeviceDescription>>
+}
+
+const LAUNCH_MS = 30_000
+const FLAGS = [
+  // Containers and hosted runners lack what the sandbox and the GPU need, and often have a small /dev/shm.
+  ...['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
+  // Nothing but the plan's own traffic.
+  ...['--disable-background-networking', '--disable-component-update', '--disable-sync', '--no-first-run']
+]
+
+export function loadLibrary(modules: string): Library {
+  keepInGroup()
+  return createRequire(join(modules, 'index.js'))('playwright-core') as Library
+}
+
+export async function launch(
+  { chromium }: Library,
+  order: RunOrder,
+  more: readonly string[]
+): Promise<Browser> {
+  const { browser, workDir } = order
+  try {
+    return await chromium.launch({
+      executablePath: browser,
+      headless: true,
+      timeout: LAUNCH_MS,
+      args: [...FLAGS, ...more],
+      // Whoever ends this process ends the browser with it, see below.
+      ...{ handleSIGINT: false, handleSIGTERM: false, handleSIGHUP: false },
+      env: {
+        ...process.env,
+        ...{ HOME: workDir, XDG_CONFIG_HOME: workDir, XDG_CACHE_HOME: workDir },
+        DBUS_SESSION_BUS_ADDRESS: 'disabled:'
+      } as Record<string, string>
+    })
+  } catch (thrown) {
+    throw new Error(`the browser ${browser} does not start: ${explain(thrown)}`, { cause: thrown })
+  }
+}
+
+/** The library says what it tried; the browser's own words come after it. */
+function explain(thrown: unknown): string {
+  const text = thrown instanceof Error ? thrown.message : String(thrown)
+  const own = [...text.matchAll(/\[(?:err|pid=\d+\]\[err)\] (.+)/g)].map(([, words = '']) => oneLine(words))
+  return [oneLine(text), ...new Set(own.slice(0, 5))].join(' · ')
+}
+
+/**
+ * The library starts browsers in process groups of their own, where the end of this one's group would not reach them: a browser
+ * would outlive a kill.
+ */
+function keepInGroup(): void {
+  const { spawn } = childProcess
+  const inGroup = (file: string, args: readonly string[], options: childProcess.SpawnOptions) =>
+    spawn(file, args, { ...options, detached: false })
+  childProcess.spawn = inGroup as typeof spawn
+}

@@ -1,0 +1,84 @@
+import { openSync, writeSync } from 'node:fs'
+
+/** The columns of JMeter's results. */
+const HEADER =
+  'timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,failureMessage,bytes,sentBytes,grpThreads,allThreads,URL,Latency,IdleTime,Connect\n'
+const MAX_MESSAGE = 500
+/**
+ * JMeter's mark for the row of a transaction. One without a thread counts for its label, but neither as a sample nor in any figure
+ * of the whole run: the times of a page are parts of a step's.
+ */
+const PART_OF_STEP = 'Number of samples in transaction : 1, number of failing samples : 0'
+
+export interface StepRow {
+  readonly startMs: number
+  readonly elapsedMs: number
+  readonly idleMs: number
+  readonly label: string
+  readonly user: number
+  readonly code: string
+  /** Null for a step that passed. */
+  readonly failure: string | null
+  readonly bytes: number
+  readonly url: string
+  readonly latencyMs: number
+  readonly connectMs: number
+}
+
+/** Writes results, each at once, so that it can be read and survives a kill. */
+export class Rows {
+  readonly #file: number
+  /** How many users are active. */
+  active = 0
+  /** How many steps were recorded. */
+  steps = 0
+
+  constructor(path: string) {
+    this.#file = openSync(path, 'w')
+    this.#write(HEADER)
+  }
+
+  addStep(row: StepRow): void {
+    const isPassed = row.failure === null
+    this.steps++
+    this.#add([
+      ...[
+        row.startMs,
+        Math.round(row.elapsedMs),
+        row.label,
+        row.code,
+        isPassed ? 'OK' : oneLine(row.failure)
+      ],
+      ...[`user ${row.user}`, 'text', isPassed, isPassed ? '' : oneLine(row.failure)],
+      ...[row.bytes, 0, this.active, this.active, row.url],
+      ...[Math.round(row.latencyMs), Math.round(row.idleMs), Math.round(row.connectMs)]
+    ])
+  }
+
+  addTiming(row: { startMs: number; elapsedMs: number; label: string }): void {
+    this.#add([
+      ...[Math.round(row.startMs), Math.round(row.elapsedMs), row.label, '200', PART_OF_STEP],
+      ...['', '', true, '', 0, 0, this.active, this.active, 'null', 0, 0, 0]
+    ])
+  }
+
+  #add(fields: readonly (string | number | boolean)[]): void {
+    this.#write(`${fields.map((field) => quote(String(field))).join(',')}\n`)
+  }
+
+  #write(text: string): void {
+    writeSync(this.#file, text)
+  }
+}
+
+/** The first line of an error's message, without the colours that some libraries put into it. */
+export function oneLine(text: string | null): string {
+  // eslint-disable-next-line no-control-regex -- these are what is looked for
+  const plain = (text ?? '').replace(/\u001b\[[0-9;]*m/g, '').trimStart()
+  return (plain.split(/[\r\n]/)[0] ?? '').slice(0, MAX_MESSAGE)
+}
+
+function quote(field: string): string {
+  const plain = field.replace(/[\r\n\t]+/g, ' ')
+  return /[",]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain
+}

@@ -1,0 +1,140 @@
+import { rmSync } from 'node:fs'
+import type { Browser as PageBrowser } from 'playwright-core'
+import type { Tell } from '../messages.js'
+import { stackOf } from './attempt.js'
+import { hostRules } from './host-rules.js'
+import { launch, loadLibrary, type Library } from './launch.js'
+import { Rows } from './rows.js'
+import type { RunOrder } from './run-order.js'
+import { Schedule } from './schedule.js'
+import { loadScript, type Script } from './script.js'
+import { runUser, type UserPorts } from './user-run.js'
+import { within } from './within.js'
+
+export interface RunPorts {
+  readonly tell: Tell
+  readonly log: (text: string) => void
+  readonly schedule: Schedule
+}
+
+const CLOSE_MS = 5000
+/** The browser library needs these itself. */
+const FORBIDDEN_ARGS = /^--(remote-debugging|user-data-dir|host-resolver-rules)/
+
+/** Runs the users of a script to their end; throws what made it impossible. */
+export async function run(order: RunOrder, ports: RunPorts): Promise<void> {
+  const { schedule } = ports
+  const rows = new Rows(order.samplesFile)
+  // Before any load: whatever is wrong with the script is wrong for all users.
+  const first = await loadScript(order, 1)
+  for (const warning of first.settings.warnings) ports.tell({ kind: 'note', text: warning })
+  const library = loadLibrary(order.modules)
+  const browser = await launch(library, order, browserArguments(order, first))
+  limitTime(order, first, ports)
+  try {
+    await runUsers(order, { ...ports, rows, library, browser, first })
+  } finally {
+    schedule.stop()
+    await within(browser.close(), CLOSE_MS, 'closing the browser').catch(() => undefined)
+    rmSync(order.workDir, { recursive: true, force: true, maxRetries: 3 })
+  }
+}
+
+function browserArguments(order: RunOrder, { settings }: Script): string[] {
+  const refused = settings.launchArgs.find((argument) => FORBIDDEN_ARGS.test(argument))
+  if (refused !== undefined) throw new Error(`the setting launchArgs has ${refused}, which is not supported`)
+  return [...settings.launchArgs, ...hostRules(order.hosts, settings.blockedDomains)]
+}
+
+/** What the script sets itself wins. */
+function limitTime(order: RunOrder, { settings }: Script, { schedule, tell }: RunPorts): void {
+  const { durationMs } = settings
+  schedule.limit(durationMs ?? order.durationMs ?? Infinity)
+  if (durationMs !== undefined && order.durationMs !== null && durationMs !== order.durationMs)
+    tell({
+      kind: 'note',
+      text: `the script sets a duration of ${durationMs / 1000} s, which is used instead of the ${order.durationMs / 1000} s of the run`
+    })
+}
+
+interface UsersPorts extends RunPorts {
+  readonly rows: Rows
+  readonly library: Library
+  readonly browser: PageBrowser
+  readonly first: Script
+}
+
+async function runUsers(order: RunOrder, ports: UsersPorts): Promise<void> {
+  const { schedule, browser } = ports
+  const cuts = new Cuts()
+  const failures: unknown[] = []
+  browser.on('disconnected', () => {
+    if (schedule.isStopped) return
+    failures.push(new Error('the browser ended while the plan was running'))
+    schedule.stop()
+  })
+  const shared = {
+    ...{ rows: ports.rows, schedule, library: ports.library, browser, folder: order.folder, log: ports.log },
+    isBrowserAlive: () => browser.isConnected(),
+    cut: waitForCut(order, schedule),
+    onCut: (label: string, ms: number) => cuts.add(label, ms),
+    warn: sayOnce((text) => ports.tell({ kind: 'note', text }))
+  }
+  const users = Array.from({ length: order.users }, (_, index) =>
+    startUser(order, index, { ...shared, first: ports.first })
+  )
+  const ends = await Promise.allSettled(users)
+  // What ends a stopped run is no failure.
+  if (!schedule.isStopped)
+    failures.push(...ends.flatMap((end) => (end.status === 'rejected' ? [end.reason] : [])))
+  for (const failure of failures) ports.log(stackOf(failure))
+  if (failures.length > 0) throw failures[0]
+  if (!schedule.isStopped) cuts.report(order, ports)
+}
+
+async function startUser(
+  order: RunOrder,
+  index: number,
+  ports: Omit<UserPorts, 'user'> & { first: Script }
+): Promise<void> {
+  await ports.schedule.rest((order.rampupMs * index) / order.users)
+  if (ports.schedule.isOver) return
+  const script = index === 0 ? ports.first : await loadScript(order, index + 1)
+  await runUser(script, { ...ports, user: index + 1 })
+}
+
+/** When the time is over, what has been started may still finish: otherwise slow steps would never be seen. */
+async function waitForCut(order: RunOrder, schedule: Schedule): Promise<'cut'> {
+  await schedule.untilEnd()
+  if (!schedule.isStopped) await schedule.untilStop(order.graceMs)
+  return 'cut'
+}
+
+/** Steps that had not ended when the run did. */
+class Cuts {
+  readonly #cut = new Map<string, { count: number; longestMs: number }>()
+
+  add(label: string, ms: number): void {
+    const { count, longestMs } = this.#cut.get(label) ?? { count: 0, longestMs: 0 }
+    this.#cut.set(label, { count: count + 1, longestMs: Math.max(longestMs, ms) })
+  }
+
+  /** They have no rows, so the figures know nothing of them. */
+  report(order: RunOrder, { tell }: RunPorts): void {
+    const all = [...this.#cut.values()].reduce((sum, { count }) => sum + count, 0)
+    for (const [label, { count, longestMs }] of this.#cut) {
+      const who = `${count} of ${order.users} ${order.users === 1 ? 'user' : 'users'}`
+      const text = `the step "${label}" did not end: ${who} had been in it for up to ${Math.round(longestMs / 1000)} s, the last ${order.graceMs / 1000} s of them after the end of the run; it has no row. Does the page never load, or does the step loop? waitTimeout limits how long it waits`
+      tell({ kind: all === order.users ? 'problem' : 'loss', text })
+    }
+  }
+}
+
+function sayOnce(say: (words: string) => void): (words: string) => void {
+  const said = new Set<string>()
+  return (words) => {
+    if (said.has(words)) return
+    said.add(words)
+    say(words)
+  }
+}
