@@ -162,7 +162,7 @@ export default tseslint.config(
   },
   {
     files: ['src/**/*.ts'],
-    ignores: ['src/{main,post,cli}.ts'],
+    ignores: ['src/{main,post,cli}.ts', 'src/tools/*/main.ts'],
     rules: {
       'no-restricted-properties': [
         'error',

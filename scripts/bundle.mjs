@@ -24,9 +24,10 @@ const ENTRIES = {
   'scan-worker': 'src/results/parallel/scan-worker.ts'
 }
 
-/** Programs that run on nodes: dist/tools/<name>.mjs is one file, which needs nothing beside it but what is `external`. */
+/** Programs that run where the load is generated: dist/tools/<name>.mjs is bundled from this file and needs no other one. */
 const TOOLS = {
-  'selenium-hub': { source: 'src/tools/selenium-hub/main.ts', external: [] }
+  element: 'src/tools/element/main.ts',
+  'selenium-hub': 'src/tools/selenium-hub/main.ts'
 }
 
 /** Heavy and not always needed. No entry may load it at start-up: the build fails if one does. */
@@ -67,8 +68,8 @@ export async function bundle() {
     logLevel: 'warning'
   })
   checkLate(metafile)
-  const tools = await Promise.all(Object.entries(TOOLS).map(([name, tool]) => bundleTool(name, tool)))
-  const files = [...outputFiles, ...tools.flat()].map(({ path: file, contents }) => [
+  const tools = await bundleTools()
+  const files = [...outputFiles, ...tools.outputFiles].map(({ path: file, contents }) => [
     relative('dist', file),
     Buffer.from(contents)
   ])
@@ -79,24 +80,22 @@ export async function bundle() {
   ])
 }
 
-async function bundleTool(name, { source, external }) {
-  const { outputFiles } = await build({
+function bundleTools() {
+  return build({
     absWorkingDir: ROOT,
-    entryPoints: [{ in: source, out: name }],
-    outdir: 'dist/tools',
+    entryPoints: Object.entries(TOOLS).map(([name, source]) => ({ in: source, out: `tools/${name}` })),
+    outdir: 'dist',
     outExtension: { '.js': '.mjs' },
     bundle: true,
     format: 'esm',
     platform: 'node',
     target: 'node20.18',
-    external,
     minifyWhitespace: true,
     minifySyntax: true,
     legalComments: 'none',
     write: false,
     logLevel: 'warning'
   })
-  return outputFiles
 }
 
 /**

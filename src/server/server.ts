@@ -5,6 +5,7 @@ import fastify, { type FastifyError, type FastifyInstance, type FastifyReply } f
 import { type Clock, systemClock } from './clock.js'
 import type { ServiceFacts } from './service-facts.js'
 import { Engines } from './engines/engines.js'
+import { createBrowserEngine } from './engines/browser/browser.js'
 import { createGatlingEngine } from './engines/gatling/gatling.js'
 import { createJMeterEngine } from './engines/jmeter/jmeter.js'
 import { createRehearsalEngine } from './engines/rehearsal.js'
@@ -167,7 +168,13 @@ function createEngines(
   if (options.engine === 'rehearsal')
     return new Engines([createRehearsalEngine({ seed: options.seed ?? 1, clock })])
   const ports = { env: options.env ?? process.env, processes, signal, log, progress: options.progress }
-  return new Engines([createJMeterEngine(ports), createGatlingEngine(ports), createSeleniumEngine(ports)])
+  const packageNames = options.serviceName === undefined ? [] : [`@${options.serviceName}/element`]
+  return new Engines([
+    createJMeterEngine(ports),
+    createGatlingEngine(ports),
+    createSeleniumEngine(ports),
+    createBrowserEngine(ports, { packageNames })
+  ])
 }
 
 /** The tools of a killed service are still running; nothing else would end them. */

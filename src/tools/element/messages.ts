@@ -10,6 +10,8 @@ export type Message =
   | { readonly kind: 'problem'; readonly text: string }
   /** Part of the load was not generated. */
   | { readonly kind: 'loss'; readonly text: string }
+  /** It will be over within this time. */
+  | { readonly kind: 'limit'; readonly ms: number }
   /** It did everything that it was to do. */
   | { readonly kind: 'end' }
 

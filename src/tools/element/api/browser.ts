@@ -120,7 +120,7 @@ export class Browser {
     const { timeout = this.timeoutMs } = options
     return this.act(async () => {
       this.#frame = undefined
-      await this.#page.goto(String(url), { timeout, waitUntil: toLoadEvent(options.waitUntil) })
+      await this.#page.goto(url, { timeout, waitUntil: toLoadEvent(options.waitUntil) })
     })
   }
 

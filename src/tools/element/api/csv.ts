@@ -21,8 +21,8 @@ function splitFields(text: string, separator: string): string[][] {
     row = []
   }
   for (let at = 0; at < text.length; at++) {
-    const character = text[at]
-    if (isQuoted && character === '"' && text[at + 1] === '"') field += text[at++]
+    const character = text.charAt(at)
+    if (isQuoted && character === '"' && text[at + 1] === '"') field += text.charAt(at++)
     else if (character === '"') isQuoted = !isQuoted
     else if (!isQuoted && character === separator) endField()
     else if (!isQuoted && character === '\n') endRow()

@@ -8,7 +8,10 @@ const KEYS: Readonly<Record<string, string>> = {
   ...{ SHIFT: 'Shift', CONTROL: 'Control', ALT: 'Alt', META: 'Meta', COMMAND: 'Meta', CANCEL: 'Cancel' },
   ...Object.fromEntries(Array.from({ length: 12 }, (_, index) => [`F${index + 1}`, `F${index + 1}`])),
   ...Object.fromEntries(
-    [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'].map((letter) => [`KEY_${letter}`, letter.toLowerCase()])
+    Array.from({ length: 26 }, (_, index) => String.fromCharCode(97 + index)).map((letter) => [
+      `KEY_${letter.toUpperCase()}`,
+      letter
+    ])
   )
 }
 

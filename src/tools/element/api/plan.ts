@@ -41,14 +41,15 @@ export class Plan {
   settings: TestSettings = {}
 
   /** The row of each source for the next loop; `end` if one of them is exhausted. */
-  nextData(): Row | 'end' {
+  nextData(): { readonly row: Row } | 'end' {
     const rows = this.sources.map((source) => ({ name: source.name, row: source.next() }))
     if (rows.some(({ row }) => row === undefined)) return 'end'
     const [only] = rows
-    if (rows.length <= 1) return only?.name === undefined ? (only?.row ?? {}) : { [only.name]: only.row }
-    return Object.assign(
-      {},
-      ...rows.map(({ name, row }) => (name === undefined ? row : { [name]: row }))
-    ) as Row
+    if (rows.length <= 1) return { row: nameRow(only?.name, only?.row ?? {}) }
+    return { row: Object.assign({}, ...rows.map(({ name, row }) => nameRow(name, row))) as Row }
   }
+}
+
+function nameRow(name: string | undefined, row: Row): Row {
+  return name === undefined ? row : { [name]: row }
 }

@@ -61,7 +61,7 @@ export function readSettings(given: TestSettings): Settings {
     actionDelayMs: readTime(given, 'actionDelay') ?? DEFAULTS.actionDelayMs,
     stepDelayMs: readTime(given, 'stepDelay') ?? DEFAULTS.stepDelayMs,
     loopCount: readLoopCount(given.loopCount),
-    durationMs: given.duration === -1 ? undefined : readTime(given, 'duration') || undefined,
+    durationMs: readDuration(given),
     countsThinkTime: readMeasurement(given.responseTimeMeasurement),
     clearCookies: given.clearCookies !== false,
     isFresh: Boolean(given.clearCache) || Boolean(given.incognito),
@@ -114,6 +114,13 @@ function readTime(given: TestSettings, name: string): number | undefined {
   } catch (thrown) {
     throw new Error(`the setting ${name}: ${(thrown as Error).message}`, { cause: thrown })
   }
+}
+
+/** -1 and 0 mean no limit. */
+function readDuration(given: TestSettings): number | undefined {
+  if (given.duration === -1 || given.duration === Infinity) return undefined
+  const durationMs = readTime(given, 'duration') ?? 0
+  return durationMs > 0 ? durationMs : undefined
 }
 
 function readLoopCount(value: unknown): number {

@@ -1,4 +1,4 @@
-import type { Frame, Page } from 'playwright-core'
+import type { ElementHandle as PageElement, Frame, Page } from 'playwright-core'
 import type { Browser } from './browser.js'
 import { ElementHandle } from './element-handle.js'
 import { ACTIVE_ELEMENT } from './page-scripts.js'
@@ -8,7 +8,8 @@ export class TargetLocator {
   constructor(private readonly browser: Browser) {}
 
   async activeElement(): Promise<ElementHandle | null> {
-    const element = (await this.browser.frame.evaluateHandle(ACTIVE_ELEMENT)).asElement()
+    const handle = await this.browser.frame.evaluateHandle<unknown>(ACTIVE_ELEMENT)
+    const element = handle.asElement() as PageElement | null
     return element && new ElementHandle(this.browser, element, 'the active element')
   }
 
@@ -27,9 +28,7 @@ export class TargetLocator {
   async page(which: number | Page): Promise<void> {
     const page = typeof which === 'number' ? this.browser.pages[which] : which
     if (page === undefined)
-      throw new Error(
-        `there is no page ${String(which)}: ${this.browser.pages.length} are open, counted from 0`
-      )
+      throw new Error(`there is no such page: ${this.browser.pages.length} are open, counted from 0`)
     await this.browser.enterPage(page)
   }
 

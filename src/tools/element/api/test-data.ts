@@ -46,7 +46,7 @@ export class DataSource {
   }
 
   /** The next row; undefined if there is none. */
-  next(): Row | undefined {
+  next(): Row {
     const rows = this.open()
     if (this.#next >= rows.length && this.#isCircular) this.#next = 0
     return rows[this.#next++]

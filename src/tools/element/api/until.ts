@@ -54,7 +54,7 @@ function createComparisons(): Record<string, OnText | OnPage> {
         [`url${word}`, onPage(`url${word}`, (browser) => browser.getUrl(), holds)]
       ])
     )
-  ) as Record<string, OnText | OnPage>
+  )
 }
 
 function onElementText(name: string, holds: (found: string, wanted: unknown) => boolean): OnText {

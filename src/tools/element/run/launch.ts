@@ -42,7 +42,7 @@ export async function launch(
         ...process.env,
         ...{ HOME: workDir, XDG_CONFIG_HOME: workDir, XDG_CACHE_HOME: workDir },
         DBUS_SESSION_BUS_ADDRESS: 'disabled:'
-      } as Record<string, string>
+      }
     })
   } catch (thrown) {
     throw new Error(`the browser ${browser} does not start: ${explain(thrown)}`, { cause: thrown })

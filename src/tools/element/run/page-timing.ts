@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { READ_TIMING } from '../api/page-scripts.js'
-import { within } from './within.js'
+import { unanswered, within } from './within.js'
 
 /** What a document says about its own loading, in ms since its navigation started; 0 is unknown. */
 export interface PageTiming {
@@ -24,7 +24,7 @@ export async function readPageTiming(page: Page, sinceMs: number): Promise<PageT
   const timing = await within(
     page.evaluate<PageTiming | null>(READ_TIMING),
     PATIENCE_MS,
-    'page timing'
+    unanswered('page timing')
   ).catch(() => null)
   return timing !== null && timing.startMs >= sinceMs - CLOCK_MS ? timing : undefined
 }

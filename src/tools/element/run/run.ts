@@ -6,10 +6,10 @@ import { hostRules } from './host-rules.js'
 import { launch, loadLibrary, type Library } from './launch.js'
 import { Rows } from './rows.js'
 import type { RunOrder } from './run-order.js'
-import { Schedule } from './schedule.js'
+import type { Schedule } from './schedule.js'
 import { loadScript, type Script } from './script.js'
 import { runUser, type UserPorts } from './user-run.js'
-import { within } from './within.js'
+import { unanswered, within } from './within.js'
 
 export interface RunPorts {
   readonly tell: Tell
@@ -18,6 +18,9 @@ export interface RunPorts {
 }
 
 const CLOSE_MS = 5000
+const LOAD_MS = 60_000
+const NO_STEPS =
+  'no step was run: are all of them skipped, do their conditions never hold, or was the time too short?'
 /** The browser library needs these itself. */
 const FORBIDDEN_ARGS = /^--(remote-debugging|user-data-dir|host-resolver-rules)/
 
@@ -26,7 +29,12 @@ export async function run(order: RunOrder, ports: RunPorts): Promise<void> {
   const { schedule } = ports
   const rows = new Rows(order.samplesFile)
   // Before any load: whatever is wrong with the script is wrong for all users.
-  const first = await loadScript(order, 1)
+  const first = await within(
+    loadScript(order, 1),
+    LOAD_MS,
+    (limit) =>
+      `${order.scriptName} has not declared its steps after ${limit}; does its default export ever end?`
+  )
   for (const warning of first.settings.warnings) ports.tell({ kind: 'note', text: warning })
   const library = loadLibrary(order.modules)
   const browser = await launch(library, order, browserArguments(order, first))
@@ -35,7 +43,7 @@ export async function run(order: RunOrder, ports: RunPorts): Promise<void> {
     await runUsers(order, { ...ports, rows, library, browser, first })
   } finally {
     schedule.stop()
-    await within(browser.close(), CLOSE_MS, 'closing the browser').catch(() => undefined)
+    await within(browser.close(), CLOSE_MS, unanswered('closing the browser')).catch(() => undefined)
     rmSync(order.workDir, { recursive: true, force: true, maxRetries: 3 })
   }
 }
@@ -49,7 +57,11 @@ function browserArguments(order: RunOrder, { settings }: Script): string[] {
 /** What the script sets itself wins. */
 function limitTime(order: RunOrder, { settings }: Script, { schedule, tell }: RunPorts): void {
   const { durationMs } = settings
-  schedule.limit(durationMs ?? order.durationMs ?? Infinity)
+  const limitMs = durationMs ?? order.durationMs
+  if (limitMs !== null) {
+    schedule.limit(limitMs)
+    tell({ kind: 'limit', ms: limitMs + order.graceMs })
+  }
   if (durationMs !== undefined && order.durationMs !== null && durationMs !== order.durationMs)
     tell({
       kind: 'note',
@@ -86,10 +98,11 @@ async function runUsers(order: RunOrder, ports: UsersPorts): Promise<void> {
   const ends = await Promise.allSettled(users)
   // What ends a stopped run is no failure.
   if (!schedule.isStopped)
-    failures.push(...ends.flatMap((end) => (end.status === 'rejected' ? [end.reason] : [])))
+    failures.push(...ends.flatMap((end) => (end.status === 'rejected' ? [end.reason as unknown] : [])))
   for (const failure of failures) ports.log(stackOf(failure))
   if (failures.length > 0) throw failures[0]
   if (!schedule.isStopped) cuts.report(order, ports)
+  if (!schedule.isStopped && cuts.isEmpty && ports.rows.steps === 0) throw new Error(NO_STEPS)
 }
 
 async function startUser(
@@ -117,6 +130,10 @@ class Cuts {
   add(label: string, ms: number): void {
     const { count, longestMs } = this.#cut.get(label) ?? { count: 0, longestMs: 0 }
     this.#cut.set(label, { count: count + 1, longestMs: Math.max(longestMs, ms) })
+  }
+
+  get isEmpty(): boolean {
+    return this.#cut.size === 0
   }
 
   /** They have no rows, so the figures know nothing of them. */

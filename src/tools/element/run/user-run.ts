@@ -6,7 +6,7 @@ import type { StepPorts } from './attempt.js'
 import type { Library } from './launch.js'
 import { LoopRun } from './loop-run.js'
 import type { Script } from './script.js'
-import { within } from './within.js'
+import { unanswered, within } from './within.js'
 
 export interface UserPorts extends StepPorts {
   readonly library: Library
@@ -39,7 +39,7 @@ export async function runUser(script: Script, ports: UserPorts): Promise<void> {
         await close(context)
         context = await openContext(settings, ports)
       } else if (loop > 0 && settings.clearCookies) await context.clearCookies()
-      await runLoop(script, { context, data, isFirst: loop === 0 }, ports)
+      await runLoop(script, { context, data: data.row, isFirst: loop === 0 }, ports)
     }
   } finally {
     ports.rows.active--
@@ -54,7 +54,7 @@ async function runLoop(
 ): Promise<void> {
   const { context, data, isFirst } = given
   const { folder, library, schedule, warn } = ports
-  const page = await within(context.newPage(), OPEN_MS, 'opening a page')
+  const page = await within(context.newPage(), OPEN_MS, unanswered('opening a page'))
   const browser = new Browser(
     { context, settings, folder, devices: library.devices, rest: schedule.rest, warn },
     page
@@ -65,11 +65,15 @@ async function runLoop(
   // Those of a stopped run are closed with the browser.
   if (schedule.isStopped) return
   for (const open of context.pages())
-    await within(open.close(), CLOSE_MS, 'closing a page').catch(() => undefined)
+    await within(open.close(), CLOSE_MS, unanswered('closing a page')).catch(() => undefined)
 }
 
 function openContext(settings: Settings, { browser, library }: UserPorts): Promise<BrowserContext> {
-  return within(browser.newContext(describeContext(settings, library)), OPEN_MS, 'opening a context')
+  return within(
+    browser.newContext(describeContext(settings, library)),
+    OPEN_MS,
+    unanswered('opening a context')
+  )
 }
 
 function describeContext(settings: Settings, { devices }: Library): BrowserContextOptions {
@@ -96,5 +100,5 @@ function pickContextOptions(device: BrowserContextOptions): BrowserContextOption
 }
 
 async function close(context: BrowserContext): Promise<void> {
-  await within(context.close(), CLOSE_MS, 'closing a context').catch(() => undefined)
+  await within(context.close(), CLOSE_MS, unanswered('closing a context')).catch(() => undefined)
 }
