@@ -115,8 +115,9 @@ export default tseslint.config(
       'bench/data/',
       // AssemblyScript, which its own compiler checks.
       'src/results/kernel/assembly/',
-      // Plans for tools, written as their users write them.
+      // Plans and scripts as people write them.
       'examples/',
+      '__tests__/fixtures/element/',
       '.cache/'
     ]
   },

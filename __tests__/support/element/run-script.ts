@@ -17,6 +17,8 @@ export interface SampleRow {
   readonly latencyMs: number
   readonly user: string
   readonly url: string
+  /** The step whose time it is part of. */
+  readonly partOf: string
 }
 
 export interface ScriptRun {
@@ -116,12 +118,12 @@ function readRows(csv: string): Pick<ScriptRun, 'rows' | 'steps' | 'timings' | '
     .slice(1)
     .filter((line) => line !== '')
     .map(readRow)
-  const rows = all.filter(({ user }) => user !== '')
+  const rows = all.filter(({ partOf }) => partOf === '')
   return {
     csv,
     rows,
     steps: rows.map(({ label, success, failure }) => `${label}: ${success ? 'passed' : failure}`),
-    timings: all.filter(({ user }) => user === '')
+    timings: all.filter(({ partOf }) => partOf !== '')
   }
 }
 
@@ -132,6 +134,6 @@ function readRow(line: string): SampleRow {
   const at = (index: number): string => fields[index] ?? ''
   return {
     ...{ elapsedMs: Number(at(1)), label: at(2), code: at(3), user: at(5), success: at(7) === 'true' },
-    ...{ failure: at(8), url: at(13), latencyMs: Number(at(14)), idleMs: Number(at(15)) }
+    ...{ failure: at(8), url: at(13), latencyMs: Number(at(14)), idleMs: Number(at(15)), partOf: at(17) }
   }
 }

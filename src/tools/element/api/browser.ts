@@ -1,5 +1,5 @@
-import type { BrowserContext, CDPSession, Frame, Page } from 'playwright-core'
-import { toLocator } from './by.js'
+import type { BrowserContext, CDPSession, ElementHandle as PageElement, Frame, Page } from 'playwright-core'
+import { type Evaluated, toLocator } from './by.js'
 import { findDevice } from './constants.js'
 import { ElementHandle } from './element-handle.js'
 import { isKey } from './keys.js'
@@ -128,9 +128,7 @@ export class Browser {
     if (target instanceof ElementHandle) return target
     const { selector, evaluated, text } = toLocator(target)
     const element =
-      selector !== undefined
-        ? await this.frame.$(selector)
-        : (await this.frame.evaluateHandle(...callOf(evaluated?.script, evaluated?.args ?? []))).asElement()
+      selector !== undefined ? await this.frame.$(selector) : await this.#findByScript(evaluated)
     return element && new ElementHandle(this, element, text)
   }
 
@@ -226,7 +224,8 @@ export class Browser {
   }
 
   evaluate(script: unknown, ...args: unknown[]): Promise<unknown> {
-    return this.frame.evaluate<unknown, unknown>(...callOf(script, args))
+    if (typeof script === 'string') return this.frame.evaluate<unknown>(script)
+    return this.frame.evaluate(inPage.call, [String(script), args] as const)
   }
 
   takeScreenshot(): Promise<void> {
@@ -322,13 +321,13 @@ export class Browser {
   }
 
   async scrollBy(x: number | string, y: number | string): Promise<void> {
-    await this.#page.evaluate<undefined, unknown>(inPage.SCROLL_BY, [x, y])
+    await this.#page.evaluate(inPage.scrollBy, [x, y])
   }
 
   async scrollTo(target: unknown): Promise<void> {
-    if (Array.isArray(target)) await this.#page.evaluate<undefined, unknown>(inPage.SCROLL_TO_POINT, target)
+    if (Array.isArray(target)) await this.#page.evaluate(inPage.scrollToPoint, target as number[])
     else if (typeof target === 'string' && EDGES.includes(target))
-      await this.#page.evaluate<undefined, unknown>(inPage.SCROLL_TO_EDGE, target)
+      await this.#page.evaluate(inPage.scrollToEdge, target)
     else await (await this.findElement(target)).element.scrollIntoViewIfNeeded({ timeout: this.timeoutMs })
   }
 
@@ -357,6 +356,14 @@ export class Browser {
     return this.act(() => element.selectOption(options, { timeout: this.timeoutMs }))
   }
 
+  async #findByScript({ script, args }: Evaluated): Promise<PageElement | null> {
+    const handle =
+      typeof script === 'string'
+        ? await this.frame.evaluateHandle<unknown>(script)
+        : await this.frame.evaluateHandle(inPage.call, [String(script), args] as const)
+    return handle.asElement() as PageElement | null
+  }
+
   #devTools(): Promise<CDPSession> {
     return this.ports.context.newCDPSession(this.#page)
   }
@@ -381,8 +388,4 @@ function toLoadEvent(given: unknown): LoadEvent {
   if (names.includes('domcontentloaded')) return 'domcontentloaded'
   if (names.includes('commit')) return 'commit'
   throw new Error(`waitUntil is ${JSON.stringify(given)}, not load, domcontentloaded or networkidle`)
-}
-
-function callOf(script: unknown, args: readonly unknown[]): [script: string, args: unknown] {
-  return typeof script === 'string' ? [script, undefined] : [inPage.CALL, [String(script), args]]
 }

@@ -1,3 +1,9 @@
+/** A function or an expression that finds the element. */
+export interface Evaluated {
+  readonly script: unknown
+  readonly args: readonly unknown[]
+}
+
 /** Describes how to find elements; scripts get it from `By`. */
 export class Locator {
   constructor(
@@ -5,7 +11,7 @@ export class Locator {
     readonly text: string,
     /** In the browser library's syntax, unless the page is asked with a function. */
     readonly selector: string | undefined,
-    readonly evaluated?: { readonly script: unknown; readonly args: readonly unknown[] }
+    readonly evaluated: Evaluated = { script: undefined, args: [] }
   ) {}
 
   toErrorString(): string {

@@ -33,7 +33,7 @@ export class ElementHandle {
 
   clear(): Promise<void> {
     return this.browser.act(async () => {
-      if ((await this.tagName()) === 'select') await this.element.evaluate<undefined>(inPage.CLEAR_SELECT)
+      if ((await this.tagName()) === 'select') await this.element.evaluate(inPage.clearSelect)
       else await this.element.fill('', { timeout: this.browser.timeoutMs })
     })
   }
@@ -43,7 +43,7 @@ export class ElementHandle {
   }
 
   blur(): Promise<void> {
-    return this.browser.act(() => this.element.evaluate<undefined>(inPage.BLUR))
+    return this.browser.act(() => this.element.evaluate(inPage.blur))
   }
 
   type(text: unknown, options?: { delay?: number }): Promise<void> {
@@ -94,11 +94,11 @@ export class ElementHandle {
   }
 
   text(): Promise<string> {
-    return this.element.evaluate<string>(inPage.READ_TEXT)
+    return this.element.evaluate(inPage.readText)
   }
 
   tagName(): Promise<string> {
-    return this.element.evaluate<string>(inPage.READ_TAG)
+    return this.element.evaluate(inPage.readTag)
   }
 
   getId(): Promise<string | null> {
@@ -110,15 +110,15 @@ export class ElementHandle {
   }
 
   getProperty(name: string): Promise<unknown> {
-    return this.element.evaluate<unknown, string>(inPage.READ_PROPERTY, name)
+    return this.element.evaluate(inPage.readProperty, name)
   }
 
   isSelected(): Promise<boolean> {
-    return this.element.evaluate<boolean>(inPage.IS_SELECTED)
+    return this.element.evaluate(inPage.isSelected)
   }
 
   isSelectable(): Promise<boolean> {
-    return this.element.evaluate<boolean>(inPage.IS_SELECTABLE)
+    return this.element.evaluate(inPage.isSelectable)
   }
 
   isDisplayed(): Promise<boolean> {

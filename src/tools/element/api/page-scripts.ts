@@ -1,39 +1,109 @@
-// Functions for the page, as text: they run in another world than the code around them, and have its types only.
+// Functions that run in the page: they are sent there as text, so each must be complete in itself.
 
-export const READ_TEXT = '(element) => (element.textContent ?? "").trim()'
-export const READ_TAG = '(element) => element.tagName.toLowerCase()'
-export const READ_PROPERTY = '(element, name) => element[name]'
-export const IS_SELECTED = '(element) => Boolean(element.selected ?? element.checked)'
-export const IS_SELECTABLE = '(element) => element.matches("option, input[type=checkbox], input[type=radio]")'
-export const BLUR = '(element) => element.blur()'
-export const CLEAR_SELECT = `(element) => {
+/** As much of the page's types as is used here. */
+interface PageElement {
+  readonly textContent: string | null
+  readonly tagName: string
+  readonly selected?: boolean
+  readonly checked?: boolean
+  selectedIndex: number
+  matches(selector: string): boolean
+  blur(): void
+  dispatchEvent(event: unknown): void
+}
+
+declare const Event: new (kind: string, options: { readonly bubbles: boolean }) => unknown
+
+interface PageWindow {
+  readonly innerWidth: number
+  readonly innerHeight: number
+  readonly scrollX: number
+  readonly scrollY: number
+  scrollBy(x: number, y: number): void
+  scrollTo(x: number, y: number): void
+}
+
+declare const window: PageWindow
+declare const document: {
+  readonly activeElement: unknown
+  readonly body: unknown
+  readonly scrollingElement: { readonly scrollWidth: number; readonly scrollHeight: number }
+}
+
+interface NavigationEntry {
+  readonly responseStatus?: number
+  readonly transferSize: number
+  readonly connectStart: number
+  readonly connectEnd: number
+  readonly responseStart: number
+  readonly domContentLoadedEventEnd: number
+  readonly loadEventEnd: number
+}
+
+interface PagePerformance {
+  getEntriesByType(kind: string): readonly NavigationEntry[]
+}
+
+interface Observer {
+  observe(options: object): void
+  takeRecords(): { readonly startTime: number }[]
+  disconnect(): void
+}
+
+/** What a document says about its own loading, in ms since its navigation started; 0 is unknown. */
+export interface PageTiming {
+  readonly startMs: number
+  readonly status: number
+  readonly bytes: number
+  readonly connectMs: number
+  readonly ttfbMs: number
+  readonly domReadyMs: number
+  readonly loadMs: number
+  readonly lcpMs: number
+}
+
+export const readText = (element: PageElement): string => (element.textContent ?? '').trim()
+export const readTag = (element: PageElement): string => element.tagName.toLowerCase()
+export const readProperty = (element: PageElement, name: string): unknown =>
+  (element as unknown as Record<string, unknown>)[name]
+export const isSelected = (element: PageElement): boolean => Boolean(element.selected ?? element.checked)
+export const isSelectable = (element: PageElement): boolean =>
+  element.matches('option, input[type=checkbox], input[type=radio]')
+export const blur = (element: PageElement): void => element.blur()
+export const clearSelect = (element: PageElement): void => {
   element.selectedIndex = -1
   element.dispatchEvent(new Event('input', { bubbles: true }))
   element.dispatchEvent(new Event('change', { bubbles: true }))
-}`
-export const ACTIVE_ELEMENT = 'document.activeElement ?? document.body'
-export const SCROLL_BY = `([x, y]) => {
-  const resolve = (value) => value === 'window.innerWidth' ? innerWidth : value === 'window.innerHeight' ? innerHeight : Number(value)
-  scrollBy(resolve(x), resolve(y))
-}`
-export const SCROLL_TO_POINT = '([x, y]) => scrollTo(x, y)'
-export const SCROLL_TO_EDGE = `(edge) => {
+}
+export const readActive = (): unknown => document.activeElement ?? document.body
+
+export const scrollBy = ([x, y]: readonly (number | string)[]): void => {
+  const read = (value: number | string | undefined): number => {
+    if (value === 'window.innerWidth') return window.innerWidth
+    return value === 'window.innerHeight' ? window.innerHeight : Number(value)
+  }
+  window.scrollBy(read(x), read(y))
+}
+export const scrollToPoint = ([x, y]: readonly number[]): void => window.scrollTo(Number(x), Number(y))
+export const scrollToEdge = (edge: string): void => {
   const { scrollWidth, scrollHeight } = document.scrollingElement
-  const x = edge === 'right' ? scrollWidth : edge === 'left' ? 0 : scrollX
-  const y = edge === 'bottom' ? scrollHeight : edge === 'top' ? 0 : scrollY
-  scrollTo(x, y)
-}`
+  const x = { left: 0, right: scrollWidth }[edge] ?? window.scrollX
+  const y = { top: 0, bottom: scrollHeight }[edge] ?? window.scrollY
+  window.scrollTo(x, y)
+}
 
-/** Calls a script's own function in the page; the browser library has room for one argument only. */
-export const CALL = '([source, args]) => (0, eval)(`(${source})`)(...args)'
+/** Calls a script's own function; the browser library has room for one argument only. */
+export const call = ([source, args]: readonly [string, readonly unknown[]]): unknown => {
+  const run = (0, eval)(`(${source})`) as (...all: readonly unknown[]) => unknown
+  return run(...args)
+}
 
-/** The last document's own timing, in ms since its navigation started. */
-export const READ_TIMING = `() => {
-  const [navigation] = performance.getEntriesByType('navigation')
+export const readTiming = (): PageTiming | null => {
+  const [navigation] = (performance as unknown as PagePerformance).getEntriesByType('navigation')
   if (navigation === undefined) return null
-  const observer = new PerformanceObserver(() => {})
+  const observer = new PerformanceObserver(() => undefined) as unknown as Observer
   observer.observe({ type: 'largest-contentful-paint', buffered: true })
-  const lcp = observer.takeRecords().at(-1)
+  const largest = observer.takeRecords().at(-1)
   observer.disconnect()
   return {
     startMs: performance.timeOrigin,
@@ -43,6 +113,6 @@ export const READ_TIMING = `() => {
     ttfbMs: navigation.responseStart,
     domReadyMs: navigation.domContentLoadedEventEnd,
     loadMs: navigation.loadEventEnd,
-    lcpMs: lcp ? lcp.startTime : 0
+    lcpMs: largest?.startTime ?? 0
   }
-}`
+}

@@ -1,14 +1,14 @@
 import type { ElementHandle as PageElement, Frame, Page } from 'playwright-core'
 import type { Browser } from './browser.js'
 import { ElementHandle } from './element-handle.js'
-import { ACTIVE_ELEMENT } from './page-scripts.js'
+import { readActive } from './page-scripts.js'
 
 /** `browser.switchTo()`. */
 export class TargetLocator {
   constructor(private readonly browser: Browser) {}
 
   async activeElement(): Promise<ElementHandle | null> {
-    const handle = await this.browser.frame.evaluateHandle<unknown>(ACTIVE_ELEMENT)
+    const handle = await this.browser.frame.evaluateHandle(readActive)
     const element = handle.asElement() as PageElement | null
     return element && new ElementHandle(this.browser, element, 'the active element')
   }

@@ -1,14 +1,9 @@
 import { openSync, writeSync } from 'node:fs'
 
-/** The columns of JMeter's results. */
+/** The columns of JMeter's results, and the step that a row is part of: such a row counts for its own label only. */
 const HEADER =
-  'timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,failureMessage,bytes,sentBytes,grpThreads,allThreads,URL,Latency,IdleTime,Connect\n'
+  'timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,failureMessage,bytes,sentBytes,grpThreads,allThreads,URL,Latency,IdleTime,Connect,partOf\n'
 const MAX_MESSAGE = 500
-/**
- * JMeter's mark for the row of a transaction. One without a thread counts for its label, but neither as a sample nor in any figure
- * of the whole run: the times of a page are parts of a step's.
- */
-const PART_OF_STEP = 'Number of samples in transaction : 1, number of failing samples : 0'
 
 export interface StepRow {
   readonly startMs: number
@@ -51,14 +46,24 @@ export class Rows {
       ],
       ...[`user ${row.user}`, 'text', isPassed, isPassed ? '' : oneLine(row.failure)],
       ...[row.bytes, 0, this.active, this.active, row.url],
-      ...[Math.round(row.latencyMs), Math.round(row.idleMs), Math.round(row.connectMs)]
+      ...[Math.round(row.latencyMs), Math.round(row.idleMs), Math.round(row.connectMs), '']
     ])
   }
 
-  addTiming(row: { startMs: number; elapsedMs: number; label: string }): void {
+  addTiming(row: { startMs: number; elapsedMs: number; name: string; step: string; user: number }): void {
+    const label = `${row.step} [${row.name}]`
     this.#add([
-      ...[Math.round(row.startMs), Math.round(row.elapsedMs), row.label, '200', PART_OF_STEP],
-      ...['', '', true, '', 0, 0, this.active, this.active, 'null', 0, 0, 0]
+      ...[
+        Math.round(row.startMs),
+        Math.round(row.elapsedMs),
+        label,
+        '200',
+        'OK',
+        `user ${row.user}`,
+        'text',
+        true
+      ],
+      ...['', 0, 0, this.active, this.active, '', 0, 0, 0, row.step]
     ])
   }
 

@@ -1,8 +1,9 @@
 import type { Browser } from '../api/browser.js'
+import type { PageTiming } from '../api/page-scripts.js'
 import type { Row, Step } from '../api/plan.js'
 import { readStepSettings } from '../api/settings.js'
 import { attempt, stackOf, type StepPorts } from './attempt.js'
-import { listTimings, readPageTiming, type PageTiming } from './page-timing.js'
+import { listTimings, readPageTiming } from './page-timing.js'
 import { oneLine } from './rows.js'
 
 export type StepOutcome = 'passed' | 'failed' | 'cut'
@@ -28,8 +29,8 @@ export async function runStep(
     ...{ latencyMs: timing?.ttfbMs ?? 0, connectMs: timing?.connectMs ?? 0 }
   })
   if (timing !== undefined)
-    for (const { label, elapsedMs } of listTimings(step.name, timing))
-      ports.rows.addTiming({ startMs: timing.startMs, elapsedMs, label })
+    for (const time of listTimings(timing))
+      ports.rows.addTiming({ ...time, startMs: timing.startMs, step: step.name, user: ports.user })
   if (error === undefined) return 'passed'
   ports.log(`user ${ports.user}: ${step.name}: ${stackOf(error)}`)
   return 'failed'
