@@ -42,7 +42,7 @@ export async function findBrowser(ports: InstallPorts): Promise<FoundBrowser> {
   const version = lines.find((line) => /\d+\.\d+\.\d+/.test(line))?.trim()
   if (code !== 0 || version === undefined)
     throw new ToolError(
-      `The browser ${found.path} (${found.origin}) does not start: ${lines.slice(0, 3).join(' ') || `exit code ${code ?? 'unknown'}`}. ${ADVICE}`
+      `The browser ${found.path} (${found.origin}) does not start (exit code ${code ?? 'unknown'}): ${(lines[0] ?? 'no output').slice(0, 200)}. ${ADVICE}`
     )
   const kind = basename(found.path).includes('headless') ? 'chromium-headless-shell' : 'chromium'
   return { ...found, version, kind }

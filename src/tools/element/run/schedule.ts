@@ -1,4 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+
 const LONGEST_NAP_MS = 60_000
+const LEAST_REST_MS = 10
 
 /** When the run is over, and rests that end with it. */
 export class Schedule {
@@ -26,9 +29,11 @@ export class Schedule {
     for (const wake of [...this.#sleepers]) wake()
   }
 
-  /** Waits, at most until the run is over. */
-  readonly rest = (ms: number): Promise<void> =>
-    this.#sleepUntil(() => Math.min(Date.now() + ms, this.#endMs))
+  /** Waits, at most until the run is over; then only so long that a loop of rests does not block everything else. */
+  readonly rest = async (ms: number): Promise<void> => {
+    if (this.isOver) await sleep(Math.min(ms, LEAST_REST_MS))
+    else await this.#sleepUntil(() => Math.min(Date.now() + ms, this.#endMs))
+  }
 
   untilEnd(): Promise<void> {
     return this.#sleepUntil(() => this.#endMs)
