@@ -32,5 +32,6 @@ export default {
   coverageReporters: ['text-summary', 'json-summary'],
   coverageThreshold: { global: { statements: 97, branches: 92, functions: 96, lines: 97 } },
   // Most end-to-end tests wait more than they work.
-  maxWorkers: 3
+  maxWorkers: 3,
+  maxConcurrency: 8
 }

@@ -109,7 +109,7 @@ describe('a service that answers badly', () => {
   testOnStage(
     'JSON where the CSV was due is inconclusive, and the rest of the evidence is kept',
     async (stage) => {
-      stage.step.inputs.timeout = '8s'
+      stage.step.inputs.timeout = '15s'
       stage.step.inputs.grids = `${GRID}\n${GRID.replace('us-east-1', 'eu-west-1')}`
       stage.service.faults.push((seen, response) => {
         const gridId = /grid_id=(.*)$/.exec(seen.path)?.[1]

@@ -129,7 +129,7 @@ describe('a gate from files', () => {
   test.concurrent.each(CASES)('is inconclusive with %s', (_name, arrange, message) =>
     onStage(async (stage) => {
       // What may still come is waited for as long as the timeout.
-      stage.step.inputs.timeout = '8s'
+      stage.step.inputs.timeout = '15s'
       stage.service.statuses = ['finished']
       arrange(stage)
 

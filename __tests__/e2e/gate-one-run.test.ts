@@ -168,7 +168,7 @@ describe('a service that repeats the token in its successes', () => {
   testOnStage('a page with the token in place of a CSV', async (stage) => {
     const { service, step } = stage
     service.csv = () => `<html><title>debug ${service.token}</title></html>`
-    step.inputs.timeout = '6s'
+    step.inputs.timeout = '12s'
     const result = await step.main()
     expect(result.outputs.verdict).toBe('inconclusive')
     expect(step.everythingWritten()).not.toContain(service.token)

@@ -80,7 +80,7 @@ describe('what is no CSV', () => {
   )('$name in its place is never green (thresholds: "$lines")', ({ body, words, lines }) =>
     onStage(
       whenEnded(async (stage) => {
-        Object.assign(stage.step.inputs, { thresholds: lines, timeout: '10s' })
+        Object.assign(stage.step.inputs, { thresholds: lines, timeout: '15s' })
         onResult(stage, (response) => response.writeHead(200, { 'content-type': 'text/csv' }).end(body))
 
         const result = await stage.step.main()
@@ -108,7 +108,7 @@ describe('what is no CSV', () => {
 describe('load that was lost', () => {
   testEnded('two grids requested and one listed: the missing one is named', async (stage) => {
     Object.assign(stage.step.inputs, {
-      timeout: '10s',
+      timeout: '15s',
       grids: `${GRID}\n${GRID.replace('us-east-1', 'eu-west-1')}`
     })
     stage.service.faults.push(() => {

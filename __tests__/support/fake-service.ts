@@ -1,8 +1,10 @@
-import { createServer } from 'node:http'
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import { nestParams, splitMultipart } from './data/rack-params.js'
 import type { Part } from './data/rack-params.js'
+import { ACCOUNT, NOT_FOUND, gridDocument, listDocument, runDocument } from './fake-documents.js'
+import { FakeServiceCore, routeOf } from './fake-service-core.js'
+import type { Operation } from './fake-service-core.js'
 
 export interface Seen {
   readonly method: string
@@ -54,8 +56,8 @@ export function sampleCsv({
   return `${[CSV_HEADER, ...rows].join('\n')}\n`
 }
 
-/** The service of the API document, in memory and on loopback, with a hand on every answer. */
-export class FakeService {
+/** The fake of the service for tests of the whole action and of the command line: everything of its API that they use, in memory. `faults` may answer in its place. */
+export class FakeService extends FakeServiceCore {
   readonly seen: Seen[] = []
   readonly runs = new Map<string, FakeRun>()
   readonly grids = new Map<string, FakeGrid>()
@@ -71,13 +73,7 @@ export class FakeService {
   /** Of runs that have ended. */
   remoteErrors: unknown = null
   permalinkBase = 'https://service.example/runs'
-  #server: Server | undefined
   #count = 0
-  readonly #sockets = new Set<Socket>()
-
-  get url(): string {
-    return `http://127.0.0.1:${(this.#server?.address() as AddressInfo).port}`
-  }
 
   get runList(): FakeRun[] {
     return [...this.runs.values()]
@@ -85,23 +81,6 @@ export class FakeService {
 
   calls(method: string, path: RegExp): Seen[] {
     return this.seen.filter((seen) => seen.method === method && path.test(seen.path))
-  }
-
-  async start(): Promise<this> {
-    this.#server = createServer((request, response) => {
-      void this.#receive(request, response)
-    })
-    this.#server.on('connection', (socket) => {
-      this.#sockets.add(socket)
-      socket.on('close', () => this.#sockets.delete(socket))
-    })
-    await new Promise<void>((resolve) => this.#server?.listen(0, '127.0.0.1', resolve))
-    return this
-  }
-
-  async stop(): Promise<void> {
-    for (const socket of this.#sockets) socket.destroy()
-    await new Promise((resolve) => this.#server?.close(resolve))
   }
 
   addRun(given: Partial<FakeRun> = {}): FakeRun {
@@ -135,14 +114,11 @@ export class FakeService {
     return grid
   }
 
-  async #receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const chunks: Buffer[] = []
-    try {
-      for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk)
-    } catch {
-      return
-    }
-    const body = Buffer.concat(chunks)
+  protected override async receive(
+    request: IncomingMessage,
+    body: Buffer,
+    response: ServerResponse
+  ): Promise<void> {
     const type = request.headers['content-type'] ?? ''
     const parts = type.startsWith('multipart/') ? splitMultipart(body, type) : []
     const seen: Seen = {
@@ -165,55 +141,60 @@ export class FakeService {
       json(response, 401, { error: 'HTTP Basic: Access denied.' })
       return
     }
-    const { pathname, searchParams } = new URL(seen.path, 'http://x')
-    const [root, id, action] = pathname.replace(/^\/api\//, '').split('/')
-    if (root === 'grids') this.#grid(seen, response, id)
-    else if (root === 'account') json(response, 200, ACCOUNT)
-    else if (root !== `${this.word}s`) json(response, 404, NOT_FOUND)
-    else if (id === undefined) this.#runs(seen, response, Number(searchParams.get('page') ?? '1'))
-    else this.#run(response, this.runs.get(id), { action, gridId: searchParams.get('grid_id') ?? '' })
+    const { operation, id, query } = routeOf(seen.method, seen.path, this.word)
+    switch (operation) {
+      case 'account':
+        json(response, 200, ACCOUNT)
+        break
+      case 'createGrid':
+        this.#createGrid(seen, response)
+        break
+      case 'showGrid':
+      case 'terminateGrid':
+        this.#grid(response, this.grids.get(id), operation === 'terminateGrid')
+        break
+      case 'createRun': {
+        const run = this.createRun(seen.params[this.word] as Record<string, unknown>)
+        json(response, 201, this.#runDocument(run, { status: 'queued', isFull: true }))
+        break
+      }
+      case 'listRuns':
+        this.#list(response, Number(query.get('page') ?? '1'))
+        break
+      case 'unknown':
+        json(response, 404, NOT_FOUND)
+        break
+      default:
+        this.#run(response, this.runs.get(id), { operation, gridId: query.get('grid_id') ?? '' })
+    }
   }
 
-  #grid(seen: Seen, response: ServerResponse, id: string | undefined): void {
-    if (seen.method === 'POST') {
-      const given = seen.params.grid as Record<string, string>
-      const grid = this.addGrid({
-        region: given.region ?? '',
-        instance_quantity: Number(given.instance_quantity),
-        status: 'queued'
-      })
-      json(response, 201, this.#gridDocument(grid, 'nodes'))
-      grid.status = 'started'
-      return
-    }
-    const grid = this.grids.get(id ?? '')
+  #createGrid(seen: Seen, response: ServerResponse): void {
+    const given = seen.params.grid as Record<string, string>
+    const grid = this.addGrid({
+      region: given.region ?? '',
+      instance_quantity: Number(given.instance_quantity),
+      status: 'queued'
+    })
+    json(response, 201, documentOf(grid, 'nodes'))
+    grid.status = 'started'
+  }
+
+  #grid(response: ServerResponse, grid: FakeGrid | undefined, isTerminated: boolean): void {
     if (grid === undefined) {
       json(response, 404, NOT_FOUND)
       return
     }
-    if (seen.method === 'DELETE') grid.status = 'stopped'
-    json(response, 200, this.#gridDocument(grid, 'resources'))
+    if (isTerminated) grid.status = 'stopped'
+    json(response, 200, documentOf(grid, 'resources'))
   }
 
-  #runs(seen: Seen, response: ServerResponse, page: number): void {
-    if (seen.method === 'POST') {
-      const given = seen.params[this.word] as Record<string, unknown>
-      const run = this.createRun(given)
-      json(response, 201, this.#runDocument(run, { status: 'queued', isFull: true }))
-      return
-    }
-    const all = [...this.runList].reverse()
-    const last = Math.max(1, Math.ceil(all.length / this.pageSize))
-    const link = (n: number): { href: string } => ({ href: `/api/${this.word}s?page=${n}` })
-    json(response, 200, {
-      _links: { self: link(page), last: link(last), ...(page < last && { next: link(page + 1) }) },
-      total: all.length,
-      _embedded: {
-        [`${this.word}s`]: all
-          .slice((page - 1) * this.pageSize, page * this.pageSize)
-          .map((run) => this.#runDocument(run, { status: run.statuses[0] ?? '', isFull: false }))
-      }
-    })
+  #list(response: ServerResponse, page: number): void {
+    const { pageSize, word } = this
+    const newestFirst = [...this.runList].reverse()
+    const show = (run: FakeRun): unknown =>
+      this.#runDocument(run, { status: run.statuses[0] ?? '', isFull: false })
+    json(response, 200, listDocument(newestFirst, { page, pageSize, word }, show))
   }
 
   /** What POST /runs commits, apart from its answer. */
@@ -242,19 +223,19 @@ export class FakeService {
   #run(
     response: ServerResponse,
     run: FakeRun | undefined,
-    { action, gridId }: { action: string | undefined; gridId: string }
+    { operation, gridId }: { operation: Operation; gridId: string }
   ): void {
     if (run === undefined) json(response, 404, NOT_FOUND)
-    else if (action === undefined) {
+    else if (operation === 'showRun') {
       const status = run.statuses.length > 1 ? (run.statuses.shift() ?? '') : (run.statuses[0] ?? '')
       json(response, 200, this.#runDocument(run, { status, isFull: true }))
-    } else if (action === 'stop') {
+    } else if (operation === 'stopRun') {
       run.statuses = ['finished']
       json(response, 200, this.#runDocument(run, { status: 'finished', isFull: false }))
-    } else if (action === 'repeat') {
+    } else if (operation === 'repeatRun') {
       const again = this.addRun({ grids: run.grids, duration: run.duration, name: run.name })
       json(response, 200, this.#runDocument(again, { status: 'queued', isFull: false }))
-    } else if (action === 'report') json(response, 200, { summary: this.summary, mean_response_time: 550 })
+    } else if (operation === 'report') json(response, 200, { summary: this.summary, mean_response_time: 550 })
     else this.#csv(response, gridId)
   }
 
@@ -267,68 +248,36 @@ export class FakeService {
         .end(csv)
   }
 
-  #gridDocument(grid: FakeGrid, nodes: 'nodes' | 'resources'): Record<string, unknown> {
-    return {
-      _links: { self: { href: `/api/grids/${grid.uuid}` } },
-      uuid: grid.uuid,
-      name: `grid ${grid.uuid}`,
-      region: grid.region,
-      origin: 'somewhere',
-      instance_quantity: grid.instance_quantity,
-      instance_type: 'm5.large',
-      infrastructure: 'demand',
-      stop_after: 60,
-      status: grid.status,
-      [nodes]: []
-    }
-  }
-
   #runDocument(
     run: FakeRun,
     { status, isFull }: { status: string; isFull: boolean }
   ): Record<string, unknown> {
-    const hasEnded = ['finished', 'stopped', 'problem'].includes(status)
-    return {
-      _links: { self: { href: `/api/${this.word}s/${run.uuid}` } },
-      uuid: run.uuid,
-      apdex: hasEnded ? run.apdex : null,
-      tool: 'jmeter-5.6.3',
-      name: run.name,
-      notes: null,
-      threads: null,
-      rampup: null,
-      duration: run.duration,
-      tag_list: run.tags,
+    return runDocument({
+      ...run,
+      id: run.uuid,
       status,
+      isFull,
+      word: this.word,
+      serviceUrl: this.url,
+      grids: run.grids.map(({ uuid, region, instance_quantity: nodeCount }) => ({
+        id: uuid,
+        region,
+        nodeCount
+      })),
+      gridStatus: (id) => run.grids.find(({ uuid }) => uuid === id)?.status ?? 'stopped',
       permalink: `${this.permalinkBase}/${run.uuid}`,
-      remote_errors: hasEnded ? this.remoteErrors : null,
-      started: run.started,
-      stopped: hasEnded ? run.stopped : null,
-      _embedded: isFull
-        ? {
-            grids: run.grids.map((grid) => this.#gridDocument(grid, 'nodes')),
-            files: [],
-            results: run.grids.map((grid) => ({
-              name: grid.uuid,
-              region: grid.region,
-              href: `${this.url}/api/${this.word}s/${run.uuid}/result.csv?grid_id=${grid.uuid}`
-            })),
-            archives: []
-          }
-        : { [`${this.word}_files`]: [] }
-    }
+      remoteErrors: this.remoteErrors
+    })
   }
+}
+
+function documentOf(grid: FakeGrid, nodesKey: 'nodes' | 'resources'): Record<string, unknown> {
+  const { uuid: id, region, instance_quantity: nodeCount, status } = grid
+  return gridDocument({ id, region, nodeCount, status, nodesKey })
 }
 
 export function json(response: ServerResponse, status: number, document: unknown): void {
   response
     .writeHead(status, { 'content-type': 'application/json', 'x-request-id': 'req-1' })
     .end(JSON.stringify(document))
-}
-
-const NOT_FOUND = { error: 'Sorry, we cannot find that resource.' }
-const ACCOUNT = {
-  _links: { self: { href: '/api/account' } },
-  email: 'a@example.com',
-  _embedded: { users: [], credentials: [] }
 }

@@ -1,19 +1,7 @@
-import { createServer } from 'node:http'
-import type { IncomingHttpHeaders, IncomingMessage, Server, ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
-
-export type Operation =
-  | 'createGrid'
-  | 'showGrid'
-  | 'terminateGrid'
-  | 'createRun'
-  | 'listRuns'
-  | 'showRun'
-  | 'stopRun'
-  | 'repeatRun'
-  | 'report'
-  | 'result'
-  | 'resultSize'
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
+import { NOT_FOUND, gridDocument, listDocument, runDocument } from '../fake-documents.js'
+import { FakeServiceCore, routeOf } from '../fake-service-core.js'
+import type { Operation } from '../fake-service-core.js'
 
 export interface Answer {
   readonly status: number
@@ -86,8 +74,8 @@ export function makeCsv(rows = 10, elapsedMs = 100): string {
   return `${[CSV_HEADER, ...lines].join('\n')}\n`
 }
 
-/** A small service with just enough of the API; runs go through the statuses of `nextStatuses` as they are looked at. */
-export class GateService {
+/** The fake of the service for tests of the gate's parts: each request can be answered by a fault of `faults`. For the whole action there is FakeService. */
+export class GateService extends FakeServiceCore {
   readonly runs: ServedRun[] = []
   readonly grids = new Map<string, ServedGrid>()
   readonly seen: Seen[] = []
@@ -102,28 +90,16 @@ export class GateService {
   pageSize = 50
   summary = 'up to 5 users in us-east-1'
   readonly #faults = new Map<Operation, Fault[]>()
-  readonly #server: Server
   readonly #waiting: { operation: Operation; count: number; resolve: () => void }[] = []
   readonly #askedGrids = new Set<string>()
   #ids = 0
 
-  private constructor() {
-    this.#server = createServer((req, res) => void this.#serve(req, res))
-  }
-
   static async start(): Promise<GateService> {
-    const service = new GateService()
-    await new Promise<void>((resolve) => service.#server.listen(0, '127.0.0.1', resolve))
-    return service
-  }
-
-  get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
+    return new GateService().start()
   }
 
   async close(): Promise<void> {
-    this.#server.closeAllConnections()
-    await new Promise((resolve) => this.#server.close(resolve))
+    await this.stop()
   }
 
   /** The next requests of this operation meet these, one each. */
@@ -164,19 +140,17 @@ export class GateService {
     return run
   }
 
-  async #serve(req: IncomingMessage, res: ServerResponse): Promise<void> {
-    const chunks: Buffer[] = []
-    for await (const chunk of req as AsyncIterable<Buffer>) chunks.push(chunk)
+  protected override receive(req: IncomingMessage, body: Buffer, res: ServerResponse): void {
     const { method = '', url = '', headers } = req
-    const { operation, ids } = routeOf(method, url)
-    const fields = fieldsOf(Buffer.concat(chunks).toString('latin1'))
+    const { operation, id } = routeOf(method, url)
+    const fields = fieldsOf(body.toString('latin1'))
     this.seen.push({ operation, method, path: url, headers, fields })
     if (operation === 'unknown') {
-      send(res, { status: 404, body: { error: 'Sorry, we cannot find that resource.' } })
+      send(res, notFound())
       return
     }
     const fault = this.#faults.get(operation)?.shift() ?? faults.none
-    fault(res, () => this.#answer(operation, { id: ids, url, fields }))
+    fault(res, () => this.#answer(operation, { id, url, fields }))
     for (const waiting of this.#waiting) if (this.count(waiting.operation) >= waiting.count) waiting.resolve()
   }
 
@@ -185,6 +159,8 @@ export class GateService {
     { id, url, fields }: { id: string; url: string; fields: Seen['fields'] }
   ): Answer {
     switch (operation) {
+      case 'account':
+        return notFound()
       case 'createGrid': {
         const grid = {
           id: `made${++this.#ids}`,
@@ -193,7 +169,7 @@ export class GateService {
           isTerminated: false
         }
         this.grids.set(grid.id, grid)
-        return ok(gridDocument(grid.id, 'queued'), 201)
+        return ok(gridDocument({ id: grid.id, status: 'queued' }), 201)
       }
       case 'showGrid':
       case 'terminateGrid':
@@ -222,7 +198,7 @@ export class GateService {
       grid.isTerminated = true
       return { status: 204, body: '' }
     }
-    return ok(gridDocument(id, step(grid)))
+    return ok(gridDocument({ id, status: step(grid) }))
   }
 
   #answerRun(operation: Operation, id: string): Answer {
@@ -248,50 +224,27 @@ export class GateService {
   }
 
   #list(page: number): Answer {
-    const from = (page - 1) * this.pageSize
-    const hasNext = from + this.pageSize < this.runs.length
-    return ok({
-      _links: {
-        self: { href: `/api/runs?page=${page}` },
-        ...(hasNext && { next: { href: `/api/runs?page=${page + 1}` } })
-      },
-      total: this.runs.length,
-      _embedded: {
-        runs: this.runs
-          .slice(from, from + this.pageSize)
-          .map((run) => this.#document(run, run.statuses[0] ?? 'queued'))
-      }
-    })
+    return ok(
+      listDocument(this.runs, { page, pageSize: this.pageSize }, (run) =>
+        this.#document(run, run.statuses[0] ?? 'queued')
+      )
+    )
   }
 
   #document(run: ServedRun, status: string): Record<string, unknown> {
     const references = run.fields.flatMap(([name, value]) =>
       name === 'run[grids][][uuid]' ? [{ id: value, region: 'us-east-1' }] : []
     )
-    const grids = references.length > 0 ? references : this.ownGrids
-    return {
-      uuid: run.id,
+    const document = runDocument({
+      id: run.id,
       status,
+      serviceUrl: this.url,
+      grids: references.length > 0 ? references : this.ownGrids,
+      tags: run.tags,
       apdex: status === 'finished' ? '0.93 [500]' : null,
-      tool: 'jmeter-5.6',
-      name: 'a run',
-      tag_list: run.tags,
-      permalink: `https://service.example/${run.id}`,
-      remote_errors: null,
-      started: null,
-      stopped: null,
-      _embedded: {
-        grids: grids.map(({ id, region }) => ({ ...gridDocument(id, 'started'), region })),
-        results: grids.map(({ id, region }) => ({
-          name: 'r',
-          region,
-          href: `${this.url}/api/runs/${run.id}/result.csv?grid_id=${id}`
-        })),
-        files: [],
-        archives: []
-      },
-      ...run.document
-    }
+      permalink: `https://service.example/${run.id}`
+    })
+    return { ...document, ...run.document }
   }
 }
 
@@ -306,11 +259,7 @@ function ok(body: unknown, status = 200): Answer {
 }
 
 function notFound(): Answer {
-  return { status: 404, body: { error: 'Sorry, we cannot find that resource.' } }
-}
-
-function gridDocument(id: string, status: string): Record<string, unknown> {
-  return { uuid: id, region: 'us-east-1', instance_quantity: 2, status, nodes: [] }
+  return { status: 404, body: NOT_FOUND }
 }
 
 function send(res: ServerResponse, { status, headers = {}, body }: Answer): void {
@@ -321,26 +270,6 @@ function send(res: ServerResponse, { status, headers = {}, body }: Answer): void
     ...headers
   })
   res.end(status === 204 ? undefined : text)
-}
-
-function routeOf(method: string, url: string): { operation: Operation | 'unknown'; ids: string } {
-  const [, kind = '', ids = '', action = ''] =
-    /^\/api\/(runs|grids)(?:\/([^/?]+))?(?:\/([^/?]+))?(?:\?.*)?$/.exec(url) ?? []
-  const routes: Record<string, Operation> = {
-    'POST grids': 'createGrid',
-    'GET grids :': 'showGrid',
-    'DELETE grids :': 'terminateGrid',
-    'POST runs': 'createRun',
-    'GET runs': 'listRuns',
-    'GET runs :': 'showRun',
-    'GET runs : stop': 'stopRun',
-    'GET runs : repeat': 'repeatRun',
-    'GET runs : report': 'report',
-    'GET runs : result.csv': 'result',
-    'HEAD runs : result.csv': 'resultSize'
-  }
-  const key = [method, kind, ...(ids === '' ? [] : [':']), ...(action === '' ? [] : [action])].join(' ')
-  return { operation: routes[key] ?? 'unknown', ids }
 }
 
 /** The plain fields of a multipart body, in their order. */
