@@ -164,7 +164,12 @@ export class FakeService extends FakeServiceCore {
       case 'unknown':
         json(response, 404, NOT_FOUND)
         break
-      default:
+      case 'showRun':
+      case 'stopRun':
+      case 'repeatRun':
+      case 'report':
+      case 'result':
+      case 'resultSize':
         this.#run(response, this.runs.get(id), { operation, gridId: query.get('grid_id') ?? '' })
     }
   }
