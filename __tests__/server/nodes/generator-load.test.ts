@@ -14,6 +14,9 @@ interface Moment {
   readonly busy?: number
   readonly stolen?: number
   readonly waiting?: number | 'unknown'
+  /** Of a thread for a CPU, each time. */
+  readonly waitMs?: number
+  readonly runs?: number
   readonly throttled?: number
   readonly available?: number
   readonly swappedPages?: number
@@ -27,6 +30,7 @@ function record(...moments: readonly Moment[]): LoadSample[] {
     cores: 2,
     generatorTicks: 700,
     generatorBytes: 3 * GB,
+    generatorWaits: undefined,
     machine: { totalTicks: 90_000, busyTicks: 40_000, stolenTicks: 10 },
     waitingMs: 100,
     throttling: undefined,
@@ -51,6 +55,8 @@ function after(last: LoadSample, moment: Moment): LoadSample {
     atMs: last.atMs + STEP_MS,
     cores,
     generatorTicks: last.generatorTicks + (generator * cores * STEP_MS) / 10,
+    generatorWaits:
+      moment.waitMs === undefined ? undefined : waitMore(last, moment.waitMs, moment.runs ?? 500),
     machine: {
       totalTicks: last.machine.totalTicks + ticks,
       busyTicks: last.machine.busyTicks + busy * ticks,
@@ -68,6 +74,15 @@ function after(last: LoadSample, moment: Moment): LoadSample {
   }
 }
 
+function waitMore(
+  { generatorWaits }: LoadSample,
+  waitMs: number,
+  runs: number
+): LoadSample['generatorWaits'] {
+  const { waitedMs, runs: before } = generatorWaits ?? { waitedMs: 0, runs: 0 }
+  return { waitedMs: waitedMs + waitMs * runs, runs: before + runs }
+}
+
 const times = (count: number, moment: Moment): Moment[] => Array.from({ length: count }, () => moment)
 const IDLE = { generator: 0.2, busy: 0.4 }
 
@@ -82,7 +97,17 @@ describe('a load generator that was short of CPU', () => {
   test('on a machine that it shares with the target', () => {
     const samples = record(...times(10, { generator: 0.55, busy: 0.99 }))
     expect(judgeGeneratorLoad(samples)).toEqual([
-      'The load generator was short of CPU: its machine was 99 % busy for 100 % of the run, 55 % of 2 cores with the load generator itself and the rest with other programs, such as a target on the same machine. Its response times include waiting for a free CPU; reduce threads, or run the load generator on a machine of its own.'
+      'The load generator was short of CPU: its machine was 99 % busy for 100 % of the run, 55 % of 2 cores with the load generator itself and the rest with other programs, such as a target on the same machine. Its response times include that waiting; reduce threads, or run the load generator on a machine of its own.'
+    ])
+  })
+
+  test('with little of a crowded machine, where its threads wait long', () => {
+    const samples = record(
+      ...times(3, { ...IDLE, waitMs: 1 }),
+      ...times(7, { generator: 0.12, busy: 1, waitMs: 52 })
+    )
+    expect(judgeGeneratorLoad(samples)).toEqual([
+      'The load generator was short of CPU: its machine was 100 % busy for 70 % of the run, 12 % of 2 cores with the load generator itself and the rest with other programs, such as a target on the same machine; its threads waited 52 ms for a CPU each time, on average. Its response times include that waiting; reduce threads, or run the load generator on a machine of its own.'
     ])
   })
 
@@ -128,6 +153,12 @@ describe('a load generator that had enough', () => {
       moments: times(10, { generator: 0.6, busy: 1, waiting: 0 })
     },
     { name: 'a small part of a busy machine', moments: times(10, { generator: 0.1, busy: 1 }) },
+    {
+      name: 'a busy machine on which its threads wait a little',
+      moments: times(10, { generator: 0.6, busy: 1, waitMs: 12 })
+    },
+    { name: 'long waits on a machine that is not busy', moments: times(10, { busy: 0.5, waitMs: 50 }) },
+    { name: 'a few long waits', moments: times(10, { busy: 1, waitMs: 50, runs: 5 }) },
     { name: 'throttled now and then', moments: times(10, { generator: 0.5, throttled: 0.3 }) },
     { name: 'little memory for a moment', moments: [...times(9, {}), { available: 0.01 }] },
     { name: 'swapping with memory to spare', moments: times(10, { available: 0.4, swappedPages: 9000 }) },

@@ -1,7 +1,8 @@
 import { afterAll, describe, expect, test } from '@jest/globals'
+import type { GroupUsage } from '../../../src/server/nodes/group-usage.js'
 import type { LoadNode } from '../../../src/server/nodes/load-node.js'
 import { LoadRecorder } from '../../../src/server/nodes/load-recorder.js'
-import { type LoadSample, readLoad } from '../../../src/server/nodes/load-sample.js'
+import { type LoadReading, readLoad } from '../../../src/server/nodes/load-sample.js'
 import { Processes, type ToolCommand } from '../../../src/server/nodes/processes.js'
 import { createFolders, createServices, finishRun, runForm, specFields, until } from '../support.js'
 import { ManualClock } from '../../support/manual-clock.js'
@@ -24,6 +25,12 @@ const commandOf = (script: string): ToolCommand => ({
   onLine: () => undefined
 })
 
+const usageOf = (cpuTicks: number): GroupUsage => ({
+  cpuTicks,
+  memoryBytes: 1,
+  threads: new Map([[1, { waitedMs: cpuTicks * 30, runs: cpuTicks }]])
+})
+
 /** A machine of two cores, six seconds later with every look, on which each tool uses this many of them. */
 function createMachine(coresPerTool: number): { readLoad: typeof readLoad; looks: number[][] } {
   const looks: number[][] = []
@@ -42,8 +49,8 @@ function createMachine(coresPerTool: number): { readLoad: typeof readLoad; looks
         memory: { totalBytes: 100, availableBytes: 50 },
         swappedPages: 0,
         oomKills: 0,
-        groups: new Map(groupIds.map((id) => [id, { cpuTicks: ticks * coresPerTool, memoryBytes: 1 }]))
-      } satisfies Omit<LoadSample, 'generatorTicks' | 'generatorBytes'> & { groups: unknown }
+        groups: new Map(groupIds.map((id) => [id, usageOf(ticks * coresPerTool)]))
+      } satisfies LoadReading
     }
   }
 }
@@ -134,7 +141,11 @@ describe('a recorder of the load', () => {
       await done
       process.kill(group[0]!, 'SIGKILL')
     }
-    expect(readLoad([groupId])?.groups.get(groupId)).toEqual({ cpuTicks: 0, memoryBytes: 0 })
+    expect(readLoad([groupId])?.groups.get(groupId)).toEqual({
+      cpuTicks: 0,
+      memoryBytes: 0,
+      threads: new Map()
+    })
   })
 })
 

@@ -49,6 +49,10 @@ describe('a look at the machine', () => {
       'proc/10/stat': stat(10, { parent: 1, group: 10, ticks: [5, 1, 100, 10] }),
       'proc/10/statm': '1000 300 100 0 0 0 0',
       'proc/11/stat': stat(11, { parent: 1, group: 99, session: 10, ticks: [1000, 0, 0, 0] }),
+      'proc/10/task/10/schedstat': '5000000 2500000 7\n',
+      'proc/12/task/12/schedstat': '1 1000000 2\n',
+      'proc/12/task/15/schedstat': '1 4000000 8\n',
+      'proc/30/task/30/schedstat': '1 9000000 9\n',
       'proc/12/stat': stat(12, { parent: 10, group: 12, session: 12, ticks: [10_000, 0, 0, 0] }),
       'proc/12/statm': '1000 50 50 0 0 0 0',
       'proc/13/stat': stat(13, { parent: 12, group: 13, session: 13, ticks: [0, 100_000, 0, 0] }),
@@ -57,9 +61,20 @@ describe('a look at the machine', () => {
     })
     expect(readLoad([10, 20, 40], root)?.groups).toEqual(
       new Map([
-        [10, { cpuTicks: 111_116, memoryBytes: 200 * 4096 }],
-        [20, { cpuTicks: 7, memoryBytes: 0 }],
-        [40, { cpuTicks: 0, memoryBytes: 0 }]
+        [
+          10,
+          {
+            cpuTicks: 111_116,
+            memoryBytes: 200 * 4096,
+            threads: new Map([
+              [10, { waitedMs: 2.5, runs: 7 }],
+              [12, { waitedMs: 1, runs: 2 }],
+              [15, { waitedMs: 4, runs: 8 }]
+            ])
+          }
+        ],
+        [20, { cpuTicks: 7, memoryBytes: 0, threads: new Map() }],
+        [40, { cpuTicks: 0, memoryBytes: 0, threads: new Map() }]
       ])
     )
   })

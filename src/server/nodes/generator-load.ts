@@ -7,7 +7,12 @@ const MOST_OF_THE_RUN = 0.5
 const PART_OF_THE_RUN = 0.2
 /** From here on there is nothing left for a thread that becomes ready. */
 const FULL = 0.95
-/** A generator that uses less of a busy machine is hardly held up: the kernel prefers processes that sleep a lot. */
+const BUSY = 0.8
+/** A response is noticed this much later, on average, and a request is sent this much later. */
+const LONG_WAIT_MS = 20
+/** Fewer waits are no average. */
+const LEAST_RUNS = 20
+/** Where the kernel does not say how long a process waits: those who use less of a busy machine are hardly held up. */
 const LEAST_SHARE = 0.25
 /** Where processes seldom wait, the machine has just enough cores. */
 const LEAST_WAITING = 0.1
@@ -26,6 +31,8 @@ interface Stretch {
   readonly share: number
   readonly busy: number
   readonly stolen: number
+  /** How long a thread of the generator waited for a CPU each time, on average; undefined where the kernel does not say. */
+  readonly waitMs: number | undefined
   /** Undefined where the kernel does not say. */
   readonly waiting: number | undefined
   readonly throttled: number
@@ -56,6 +63,7 @@ function compare(from: LoadSample, to: LoadSample): Stretch {
     1,
     grown(({ machine }) => machine.totalTicks)
   )
+  const runs = grown(({ generatorWaits }) => generatorWaits?.runs)
   const periods = grown(({ throttling }) => throttling?.periods)
   return {
     ms,
@@ -63,6 +71,7 @@ function compare(from: LoadSample, to: LoadSample): Stretch {
     share: Math.min(1, (grown((sample) => sample.generatorTicks) * TICK_MS) / (ms * to.cores)),
     busy: grown(({ machine }) => machine.busyTicks) / machineTicks,
     stolen: grown(({ machine }) => machine.stolenTicks) / machineTicks,
+    waitMs: runs < LEAST_RUNS ? undefined : grown(({ generatorWaits }) => generatorWaits?.waitedMs) / runs,
     waiting: to.waitingMs === undefined ? undefined : grown(({ waitingMs }) => waitingMs) / ms,
     throttled: periods === 0 ? 0 : grown(({ throttling }) => throttling?.throttledPeriods) / periods,
     available: to.memory.availableBytes / to.memory.totalBytes,
@@ -92,7 +101,8 @@ function shortageIn(stretch: Stretch): { stretch: Stretch; tell: typeof tellOwn 
   return isCrowded(stretch) ? { stretch, tell: tellShared } : undefined
 }
 
-function isCrowded({ busy, share, waiting }: Stretch): boolean {
+function isCrowded({ busy, share, waiting, waitMs }: Stretch): boolean {
+  if (waitMs !== undefined) return busy >= BUSY && waitMs >= LONG_WAIT_MS
   return busy >= FULL && share >= LEAST_SHARE && (waiting === undefined || waiting >= LEAST_WAITING)
 }
 
@@ -102,13 +112,16 @@ function tellOwn(stretches: readonly Stretch[], time: string): string {
 }
 
 function tellShared(stretches: readonly Stretch[], time: string): string {
+  const busy = percent(mean(stretches, (stretch) => stretch.busy))
   const share = percent(mean(stretches, (stretch) => stretch.share))
   const stolen = mean(stretches, (stretch) => stretch.stolen)
   const others =
     stolen >= LEAST_WAITING
       ? `${percent(stolen)} with other virtual machines`
       : 'the rest with other programs, such as a target on the same machine'
-  return `its machine was ${percent(mean(stretches, ({ busy }) => busy))} busy for ${time}, ${share} of ${coresOf(stretches)} with the load generator itself and ${others}. Its response times include waiting for a free CPU; reduce threads, or run the load generator on a machine of its own.`
+  const waitMs = Math.round(mean(stretches, (stretch) => stretch.waitMs ?? 0))
+  const waited = waitMs === 0 ? '' : `; its threads waited ${waitMs} ms for a CPU each time, on average`
+  return `its machine was ${busy} busy for ${time}, ${share} of ${coresOf(stretches)} with the load generator itself and ${others}${waited}. Its response times include that waiting; reduce threads, or run the load generator on a machine of its own.`
 }
 
 function tellThrottled(stretches: readonly Stretch[], time: string): string {

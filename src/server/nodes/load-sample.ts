@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { type CgroupReading, read, readCgroup, readCounts } from './cgroup.js'
-import { type GroupUsage, readGroupUsage } from './group-usage.js'
+import { type GroupUsage, readGroupUsage, type ThreadWaits } from './group-usage.js'
 import { type Memory, readMemory } from './machine-memory.js'
 
 /** Linux counts CPU time in hundredths of a second, whatever its own clock does. */
@@ -15,6 +15,8 @@ export interface LoadSample {
   /** Of the load generator, counting up. */
   readonly generatorTicks: number
   readonly generatorBytes: number
+  /** How often its threads were given a CPU and how long they waited for it, counting up; undefined where the kernel does not say. */
+  readonly generatorWaits: ThreadWaits | undefined
   /** Of all cores of the machine, counting up; busy includes stolen. */
   readonly machine: { readonly totalTicks: number; readonly busyTicks: number; readonly stolenTicks: number }
   /** Time in which at least one process waited for a CPU, counting up; undefined where the kernel does not say. */
@@ -27,11 +29,13 @@ export interface LoadSample {
   readonly oomKills: number
 }
 
-/** A reading of the machine and of each tool's processes; undefined where the system has no `/proc`. */
-export function readLoad(
-  groupIds: readonly number[],
-  fileSystem = '/'
-): (Omit<LoadSample, 'generatorTicks' | 'generatorBytes'> & { groups: Map<number, GroupUsage> }) | undefined {
+/** The machine, and each tool's processes by the id of their group. */
+export type LoadReading = Omit<LoadSample, 'generatorTicks' | 'generatorBytes' | 'generatorWaits'> & {
+  readonly groups: ReadonlyMap<number, GroupUsage>
+}
+
+/** Undefined where the system has no `/proc`. */
+export function readLoad(groupIds: readonly number[], fileSystem = '/'): LoadReading | undefined {
   const cgroup = readCgroup(fileSystem)
   const memory = readMemory(fileSystem, cgroup)
   const machine = readMachine(fileSystem)
