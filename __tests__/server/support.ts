@@ -34,6 +34,7 @@ export interface Doc {
   readonly href: string
   readonly stop_after: number
   readonly summary: string
+  readonly warnings: readonly string[]
   readonly mean_throughput: number
   readonly total: number
   readonly error: string

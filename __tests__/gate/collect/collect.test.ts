@@ -68,7 +68,8 @@ describe('what is brought home', () => {
     expect(collection.report).toEqual({
       summary: service.summary,
       means: { mean_response_time: 100 },
-      rehearsal: false
+      rehearsal: false,
+      warnings: []
     })
     expect(collection.grids).toEqual([
       {
@@ -343,7 +344,7 @@ describe('what cannot be had is told, not thrown', () => {
     async (summary) => {
       service.meet('report', ...Array.from({ length: 1000 }, () => faults.answer(200, { summary, mean: 1 })))
       const { report, reportProblem, grids, doubts } = await gather({ grids: [makeGrid()] })
-      expect(report).toEqual({ summary: undefined, means: expect.anything(), rehearsal: false })
+      expect(report).toEqual({ summary: undefined, means: expect.anything(), rehearsal: false, warnings: [] })
       expect([reportProblem, grids[0]?.problem]).toEqual([undefined, undefined])
       expect(doubts).toEqual([expect.stringMatching(/^The report of the run has no summary\./)])
       expect(gate.ports.clock.elapsedMs).toBeGreaterThanOrEqual(10_000)

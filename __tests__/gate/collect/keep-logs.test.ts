@@ -32,7 +32,7 @@ const goodEnd = (): Findings => ({
     run: goodRun,
     missingGrids: [],
     spansMs: new Map(),
-    report: { summary: 'well', means: {}, rehearsal: false },
+    report: { summary: 'well', means: {}, rehearsal: false, warnings: [] },
     reportProblem: undefined,
     resultsDir: '',
     grids: [],

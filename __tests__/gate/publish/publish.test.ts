@@ -19,7 +19,7 @@ beforeEach(async () => {
 function makeCollection(): Collection {
   const path = join(ports.scratchDir, 'results', 'us-east-1-g1.csv')
   return {
-    report: { summary: 'all was well', means: {}, rehearsal: false },
+    report: { summary: 'all was well', means: {}, rehearsal: false, warnings: [] },
     reportProblem: undefined,
     run: makeRun(),
     resultsDir: join(ports.scratchDir, 'results'),
@@ -136,7 +136,7 @@ describe('the outputs', () => {
   test('a summary of any size fits', async () => {
     const collection = {
       ...makeCollection(),
-      report: { summary: 'ü'.repeat(100_000), means: {}, rehearsal: false }
+      report: { summary: 'ü'.repeat(100_000), means: {}, rehearsal: false, warnings: [] }
     }
     await make({ findings: { run: makeRun(), collection } })
     expect(Buffer.byteLength(ports.outputs.get('summary') ?? '')).toBeLessThanOrEqual(64 * 1024)

@@ -7,7 +7,7 @@ import { createScanner } from '../../../src/results/scan/scanner.js'
 import { makeGrid, makeRun, makeSettings, makeSpecification } from '../../support/gate/gate-ports.js'
 import { CSV_HEADER, makeCsv } from '../../support/gate/gate-service.js'
 
-const REPORT = { summary: 'all was well', means: { mean_response_time: 100 }, rehearsal: false }
+const REPORT = { summary: 'all was well', means: { mean_response_time: 100 }, rehearsal: false, warnings: [] }
 
 type GridResult = Collection['grids'][number]
 
@@ -548,7 +548,7 @@ test('what was found goes on to those who read it', () => {
     threads: 5
   })
   const collection = makeCollection({
-    report: { ...REPORT, rehearsal: true },
+    report: { ...REPORT, rehearsal: true, warnings: [] },
     grids: [makeGridResult(), makeGridResult({ gridId: 'g2', path: undefined, bytes: 0, problem: 'gone' })]
   })
   const outcome = conclude(

@@ -38,7 +38,7 @@ function judge(
   const scans = grids.map((samples, index) => scan(`g${index + 1}`, samples))
   const collection = {
     run: makeRun(),
-    report: { summary: 'well', means: {}, rehearsal: false },
+    report: { summary: 'well', means: {}, rehearsal: false, warnings: [] },
     reportProblem: undefined,
     resultsDir: '/r',
     grids: scans.map(({ grid, region }) => {

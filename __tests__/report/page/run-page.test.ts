@@ -30,6 +30,7 @@ function makeState(given: Partial<RunState> = {}): RunState {
     summary: undefined,
     problem: undefined,
     rehearsal: false,
+    warnings: [],
     grids: [],
     measurements: undefined,
     ...given

@@ -4,7 +4,7 @@ import type { LoadNode } from '../../../src/server/nodes/load-node.js'
 import { LoadRecorder } from '../../../src/server/nodes/load-recorder.js'
 import { type LoadReading, readLoad } from '../../../src/server/nodes/load-sample.js'
 import { Processes, type ToolCommand } from '../../../src/server/nodes/processes.js'
-import { createFolders, createServices, finishRun, runForm, specFields, until } from '../support.js'
+import { createFolders, createServices, finishRun, get, runForm, specFields, until } from '../support.js'
 import { ManualClock } from '../../support/manual-clock.js'
 import { writeJMeter, writeSample } from '../stand-in.js'
 
@@ -165,7 +165,9 @@ describe('a run on a machine without CPU to spare', () => {
     })
     const { json } = await finishRun(service, runForm({}, specFields({ instance_quantity: '1' })))
     const sentence = 'The load generator was short of CPU: it used 100 % of 2 cores for 100 % of the run.'
-    expect(json).toMatchObject({ status: 'finished' })
-    expect(json.remote_errors).toContain(sentence)
+    expect(json).toMatchObject({ status: 'finished', remote_errors: null })
+    const report = (await get(service, `/runs/${json.uuid}/report`)).json
+    expect(report.summary).toContain(sentence)
+    expect(report.warnings).toEqual([expect.stringContaining(sentence)])
   })
 })

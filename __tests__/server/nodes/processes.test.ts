@@ -80,7 +80,8 @@ describe('after a SIGKILL of the service', () => {
     const before = await waitForStatus(first, `/runs/${finished}`, ['finished'])
     const underWay = await createRun(first)
     const pids = await readPids(pidFile)
-    expect(first.groups.map(({ pid }) => pid)).toContain(pids[0])
+    // The tool may have written its file before the service's message about it has arrived.
+    await until(() => first.groups.some(({ pid }) => pid === pids[0]))
     await first.kill()
     expect(pids.map(isAlive)).toEqual([true, true])
 

@@ -47,7 +47,8 @@ async function startTool(): Promise<KillableService> {
   const home = writeJMeter(folders.create(), runEndlessly(pidFile, 'deaf'))
   const owner = await killable.start(folders.create(), home)
   await createRun(owner)
-  await until(() => existsSync(pidFile))
+  // The tool may be running before its owner has noted it.
+  await until(() => existsSync(pidFile) && readdirSync(registryDir()).some((name) => name.endsWith('.json')))
   pids = readFileSync(pidFile, 'utf8').trim().split(' ').map(Number)
   return owner
 }

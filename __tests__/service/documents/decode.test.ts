@@ -174,14 +174,24 @@ describe('a list of runs', () => {
   })
 })
 
+test("a report's warnings are texts, and not without end", () => {
+  const warnings = [7, 'short of CPU', ...Array.from({ length: 30 }, () => 'x'.repeat(5000))]
+  const decoded = decodeReport(replyOf({ summary: 'fine', warnings })).warnings
+  expect(decoded).toHaveLength(20)
+  expect(decoded[0]).toBe('short of CPU')
+  expect(decoded[1]).toBe('x'.repeat(1000))
+  expect(decodeReport(replyOf({ summary: 'fine', warnings: 'none' })).warnings).toEqual([])
+})
+
 test('a report has its text, and figures where there are any', () => {
   const report = { summary: 'up to 50 users', mean_response_time: 120.5, mean_error_rate: 0, note: 'x' }
   expect(decodeReport(replyOf(report))).toEqual({
     summary: 'up to 50 users',
     means: { mean_response_time: 120.5, mean_error_rate: 0 },
-    rehearsal: false
+    rehearsal: false,
+    warnings: []
   })
-  expect(decodeReport(replyOf({ ...report, rehearsal: true })).rehearsal).toBe(true)
+  expect(decodeReport(replyOf({ ...report, rehearsal: true, warnings: [] })).rehearsal).toBe(true)
 })
 
 test('an account is read whole', () => {

@@ -41,6 +41,7 @@ export async function readReport(
       new Error(`not available within the collection time; the last answer: ${messageOf(failure)}`)
   }).catch((thrown: unknown) => bare?.report ?? messageOf(thrown))
   if (typeof found === 'string') return { report: undefined, reportProblem: found, doubts: [] }
-  const doubts = found.summary === undefined ? [NO_SUMMARY] : []
+  const said = found.warnings.map((warning) => `The service says: ${warning}`)
+  const doubts = [...(found.summary === undefined ? [NO_SUMMARY] : []), ...said]
   return { report: found, reportProblem: undefined, doubts }
 }

@@ -28,6 +28,8 @@ export interface RunState {
   /** Why it failed. */
   readonly problem: string | undefined
   readonly rehearsal: boolean
+  /** What to know when reading the figures. */
+  readonly warnings: readonly string[]
   readonly grids: readonly GridFacts[]
   readonly measurements: Measurements | undefined
 }
@@ -56,7 +58,7 @@ export function describeRun(run: RunState): PageDocument {
     judgements: [],
     grids: run.grids,
     measurements: run.measurements,
-    warnings: [],
+    warnings: run.warnings,
     // They explain a failed run; on a successful one they are a warning.
     remoteErrors: run.status === 'finished' ? (run.problem?.split('\n') ?? []) : [],
     notes: []

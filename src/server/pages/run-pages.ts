@@ -148,6 +148,7 @@ export class RunPages {
       apdexTargetMs: apdexTargetMs(request.properties),
       summary: run.report?.summary,
       problem: run.remoteErrors ?? undefined,
+      warnings: run.warnings ?? [],
       rehearsal: run.report?.rehearsal ?? this.ports.synthetic,
       grids: hasEnded(run) ? await this.#gridsOf(run) : [],
       measurements

@@ -8,19 +8,22 @@ export interface Findings {
   readonly problems: readonly string[]
   /** Load that was requested but not generated, although the run completed. */
   readonly losses: readonly string[]
-  /** What may be a mistake or intended. */
-  readonly doubts?: readonly string[]
 }
 
-/** `remote_errors`: one line per problem, loss and doubt, each once; null if there are none. */
-export function formatFindings({ problems, losses, doubts = [] }: Findings): string | null {
-  const found = [
-    ...problems.map(joinLines),
-    ...losses.map((text) => `${LOSS}${toOneLine(text)}`),
-    ...doubts.map(joinLines)
-  ]
-  const lines = [...new Set(found)].filter((text) => text !== '')
-  return lines.length === 0 ? null : fit(lines).join('\n')
+/** `remote_errors`: one line per problem and loss, each once; null if there are none. */
+export function formatFindings({ problems, losses }: Findings): string | null {
+  const found = [...problems.map(joinLines), ...losses.map((text) => `${LOSS}${toOneLine(text)}`)]
+  const lines = listOnce(found)
+  return lines.length === 0 ? null : lines.join('\n')
+}
+
+/** The report's `warnings`: each doubt once. */
+export function formatDoubts(doubts: readonly string[]): string[] {
+  return listOnce(doubts.map(joinLines))
+}
+
+function listOnce(texts: readonly string[]): string[] {
+  return fit([...new Set(texts)].filter((text) => text !== ''))
 }
 
 /** Whether `remote_errors` reports lost load. */

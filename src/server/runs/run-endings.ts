@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.js'
 import type { Engines } from '../engines/engines.js'
 import { messageOf, RequestError } from '../errors.js'
-import { type Findings, formatFindings } from './findings.js'
+import { type Findings, formatDoubts, formatFindings } from './findings.js'
 import { findLosses } from './node-losses.js'
 import type { RunRecord } from '../store/records.js'
 import type { NodeEnd } from './run-on-grids.js'
@@ -17,6 +17,8 @@ interface Ports {
 
 /** How a run's work ended. */
 export interface RunEnd extends Findings {
+  /** What may be a mistake or intended. */
+  readonly doubts?: readonly string[]
   readonly nodes: readonly NodeEnd[]
   /** Undefined if it ended unobserved. */
   readonly endedMs: number | undefined
@@ -69,7 +71,8 @@ export class RunEndings {
     const losses = [...end.losses, ...findLosses(end.nodes, isMerged ? results.nodes : [])]
     const doubts = [...end.nodes.flatMap(({ outcome }) => outcome.doubts ?? []), ...(end.doubts ?? [])]
     const hasProblem = problems.length > 0
-    run.remoteErrors = formatFindings({ problems, losses, doubts })
+    run.remoteErrors = formatFindings({ problems, losses })
+    run.warnings = formatDoubts(doubts)
     Object.assign(run, spanOf(run, end, isMerged ? results : undefined))
     if (isMerged) await this.keep(run, results, hasProblem)
     else run.unmerged = true

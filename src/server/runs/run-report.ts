@@ -72,6 +72,7 @@ export function describeResults(
   const sentences = [
     ...(isSynthetic ? [`${capitalise(REHEARSAL_WORDS)}: this is not a measurement.`] : []),
     ...describeFindings(run, hasProblem),
+    ...(run.warnings ?? []).map(asSentence),
     ...(figures ? describeFigures(run, results, figures) : ['No samples were recorded.'])
   ]
   return {
@@ -83,7 +84,8 @@ export function describeResults(
       mean_concurrency: roundTo(users?.mean, 2),
       mean_throughput: roundTo(aMinute(figures?.throughput), 2),
       mean_error_rate: roundTo(figures?.errorRate === undefined ? undefined : figures.errorRate * 100, 4),
-      rehearsal: isSynthetic
+      rehearsal: isSynthetic,
+      warnings: run.warnings ?? []
     }
   }
 }
@@ -93,7 +95,11 @@ function describeFindings({ remoteErrors }: RunRecord, hasProblem: boolean): str
   const found = shorten(joinFindings(remoteErrors.split('\n')))
   // A loss says so itself.
   const text = hasProblem ? `The run failed: ${found}` : capitalise(found)
-  return [/[.!?…]$/.test(text) ? text : `${text}.`]
+  return [asSentence(text)]
+}
+
+function asSentence(text: string): string {
+  return /[.!?…]$/.test(text) ? text : `${text}.`
 }
 
 /** In one sentence. A stop is told as a fact: whoever reads this may have asked for it. */

@@ -83,6 +83,7 @@ const isRun = shape({
   startedMs: orNull(isTime),
   stoppedMs: orNull(isTime),
   unmerged: orAbsent(isBoolean),
+  warnings: orAbsent(listOf(isText)),
   report: orNull(
     shape({
       summary: isText,
@@ -90,7 +91,8 @@ const isRun = shape({
       mean_concurrency: orNull(isNumber),
       mean_throughput: orNull(isNumber),
       mean_error_rate: orNull(isNumber),
-      rehearsal: isBoolean
+      rehearsal: isBoolean,
+      warnings: orAbsent(listOf(isText))
     })
   )
 })

@@ -59,6 +59,8 @@ export interface RunReport {
   readonly mean_error_rate: number | null
   /** True if the samples are synthetic; such a report is not a measurement. */
   readonly rehearsal: boolean
+  /** What to know when reading the figures. An addition of this service to the API. */
+  readonly warnings?: readonly string[]
 }
 
 /** A run as stored in the data folder. */
@@ -81,6 +83,8 @@ export interface RunRecord {
   startedMs: number | null
   stoppedMs: number | null
   report: RunReport | null
+  /** What may be a mistake or intended, one sentence each. */
+  warnings?: readonly string[]
   /** Set while the nodes' samples still have to be merged: there was no space or no time. */
   unmerged?: boolean
 }

@@ -17,6 +17,8 @@ import type { Vocabulary } from '../../protocol/vocabulary.js'
 const ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$/
 
 const LONGEST_STATUS = 100
+const MAX_WARNINGS = 20
+const MAX_WARNING_LENGTH = 1000
 
 export function isId(text: string): boolean {
   return ID.test(text)
@@ -333,8 +335,17 @@ export function decodeReport(reply: Part): Report {
   return {
     summary: reply.at('summary').try((summary) => summary.text()),
     means: Object.fromEntries(numbers),
-    rehearsal: reply.at('rehearsal').value === true
+    rehearsal: reply.at('rehearsal').value === true,
+    warnings: decodeWarnings(reply.at('warnings').value)
   }
+}
+
+function decodeWarnings(value: unknown): string[] {
+  if (!Array.isArray(value)) return []
+  return value
+    .filter((text): text is string => typeof text === 'string')
+    .slice(0, MAX_WARNINGS)
+    .map((text) => text.slice(0, MAX_WARNING_LENGTH))
 }
 
 export function decodeAccount(reply: Part): Account {

@@ -64,6 +64,8 @@ export interface Report {
   readonly means: Readonly<Record<string, number>>
   /** True if the embedded service generated synthetic samples instead of load. */
   readonly rehearsal: boolean
+  /** What to know when reading the figures; only the embedded service says so. */
+  readonly warnings: readonly string[]
 }
 
 export interface User {
