@@ -13,7 +13,7 @@ import { fetchByPom } from './fetch-by-pom.js'
 import { CONFIG_MODULE, INSTALL_REVISION, JMETER_VERSION } from './pom.js'
 
 /** The folder with the installed copies, for caching. */
-export const JMETER_CACHE = 'loadgate-jmeter'
+const JMETER_CACHE = 'loadgate-jmeter'
 
 const WHAT = `JMeter ${JMETER_VERSION}`
 const CONFIG_JAR = `${CONFIG_MODULE}-${JMETER_VERSION}.jar`

@@ -1,4 +1,4 @@
-// The hashes are filled in by `node scripts/jar-lists.mjs`, from the coordinates.
+// The hashes are filled in by `npm run jar-lists`, from the coordinates.
 import type { JarList } from '../install/jar-list.js'
 
 export const SELENIUM_4_JARS: JarList = {
