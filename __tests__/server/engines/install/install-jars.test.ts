@@ -156,6 +156,17 @@ describe('whatever Maven does, only whole jars are used', () => {
     expect(callsOf(tools)).toHaveLength(1)
   })
 
+  test.each([
+    {
+      name: 'as a missing jar',
+      lines: ['echo missing > "$outcome"', 'echo "not at https://user:pass@host/x" >> "$outcome"']
+    },
+    { name: 'as an error of its own', lines: ['echo "[ERROR] not at https://user:pass@host/x"'] }
+  ])('a password in an address does not get out, $name', async ({ lines: said }) => {
+    writeMaven(tools, remote, { first: [...said, 'exit 1'] })
+    await expect(install()).rejects.toThrow('not at https://***@host/x')
+  })
+
   test('a full disk is told as one', async () => {
     writeMaven(tools, remote, {
       first: [
@@ -163,7 +174,7 @@ describe('whatever Maven does, only whole jars are used', () => {
       ]
     })
     await expect(install()).rejects.toThrow(
-      /could not store tool-1.2: .*No space left on device; free up space/
+      /could not download tool-1.2: .*No space left on device. The disk is full: free up space/
     )
     expect(inCache()).toEqual([])
   })

@@ -22,7 +22,8 @@ export async function holdLock(
 ): Promise<Lock> {
   let looks = 0
   let unreadable = 0
-  while (!(await tryCreate(file))) {
+  const self = { pid: process.pid, startTime: readStartTime(process.pid) ?? '' }
+  while (!(await tryCreate(file, self))) {
     ports.signal.throwIfAborted()
     const owner = await readOwner(file)
     unreadable = owner === undefined ? unreadable + 1 : 0
@@ -37,8 +38,7 @@ export async function holdLock(
   return { release: () => rm(file, { force: true }) }
 }
 
-async function tryCreate(file: string): Promise<boolean> {
-  const owner: ProcessGroup = { pid: process.pid, startTime: readStartTime(process.pid) ?? '' }
+async function tryCreate(file: string, owner: ProcessGroup): Promise<boolean> {
   try {
     await writeFile(file, JSON.stringify(owner), { flag: 'wx' })
     return true

@@ -1,6 +1,7 @@
 import { copyFile, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ToolError } from '../../errors.js'
+import { redactLog } from '../redact-log.js'
 import { npmEnvironment } from '../tool-environment.js'
 import { cacheFolder } from './cache-folder.js'
 import { TOOLS_CACHE } from './install-jars.js'
@@ -74,7 +75,8 @@ async function runNpm(
   ports.signal.throwIfAborted()
   if (code === 0) return
   const errors = lines.filter((line) => /^npm (error|ERR!)/.test(line))
-  const why = (errors.length > 0 ? errors.slice(0, SHOWN_LINES) : lines.slice(-SHOWN_LINES)).join('\n')
+  const words = errors.length > 0 ? errors.slice(0, SHOWN_LINES) : lines.slice(-SHOWN_LINES)
+  const why = redactLog(words.join('\n'), [])
   throw new ToolError(
     `npm could not install ${what}: it exited with ${code}: ${why}. Check the network, and the registry and proxy in npm's settings`
   )

@@ -1,6 +1,7 @@
 import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ToolError } from '../../errors.js'
+import { redactLog } from '../redact-log.js'
 import { mavenEnvironment } from '../tool-environment.js'
 import type { InstallPorts } from './install-ports.js'
 import { findOnPath } from './on-path.js'
@@ -50,70 +51,81 @@ export async function requireMaven(ports: Pick<InstallPorts, 'env'>, what: strin
 
 /** Lets Maven download files by their coordinates, with the extension in java/fetch: no plugin and no POM is needed for it. */
 export async function fetchByMaven(request: MavenRequest, ports: InstallPorts): Promise<void> {
-  const { what, coordinates, to, localRepository } = request
-  const project = await mkdtemp(join(request.work, 'maven-'))
-  const list = join(project, 'coordinates')
-  const outcome = join(project, 'outcome')
-  await writeFile(join(project, 'pom.xml'), POM)
-  await writeFile(list, coordinates.map((each) => `${each}\n`).join(''))
+  const { what, maven, coordinates } = request
+  const project = await makeProject(request)
   let downloaded = 0
   const stopProgress = reportProgress(
     ports,
     (seconds) => `Installing ${what}: ${downloaded} of ${coordinates.length} files downloaded in ${seconds} s`
   )
-  const { code, lines } = await runToEnd(
-    {
-      file: request.maven,
-      args: [
-        // -U: what Maven once did not find, it would not look for again until tomorrow.
-        ...['-B', '-U', `-Dmaven.ext.class.path=${packageFile('java/jars/fetch.jar')}`],
-        // The first is read by Maven 3.9 and later, the second by those before.
-        ...['aether.connector.basic.threads', 'maven.artifact.threads'].map(
-          (name) => `-D${name}=${DOWNLOADS_AT_ONCE}`
-        ),
-        ...[
-          `-Dloadgate.fetch.list=${list}`,
-          `-Dloadgate.fetch.to=${to}`,
-          `-Dloadgate.fetch.outcome=${outcome}`
-        ],
-        ...(localRepository === undefined ? [] : [`-Dmaven.repo.local=${localRepository}`]),
-        'validate'
-      ],
-      cwd: project,
-      env: mavenEnvironment(ports.env),
-      onLine: (line) => {
-        if (line.includes('Downloaded from')) downloaded += 1
-      }
-    },
-    ports
-  ).finally(stopProgress)
+  const onLine = (line: string): void => {
+    if (line.includes('Downloaded from')) downloaded += 1
+  }
+  const env = mavenEnvironment(ports.env)
+  const args = mavenArguments(request, project)
+  const exit = await runToEnd({ file: maven, args, cwd: project.folder, env, onLine }, ports).finally(
+    stopProgress
+  )
   ports.signal.throwIfAborted()
-  await judge({ code, lines, outcome, what })
+  judge(what, { ...exit, outcome: await readLines(project.outcome) })
+}
+
+interface Project {
+  readonly folder: string
+  readonly list: string
+  readonly outcome: string
+}
+
+async function makeProject({ work, coordinates }: MavenRequest): Promise<Project> {
+  const folder = await mkdtemp(join(work, 'maven-'))
+  const list = join(folder, 'coordinates')
+  await writeFile(join(folder, 'pom.xml'), POM)
+  await writeFile(list, coordinates.map((each) => `${each}\n`).join(''))
+  return { folder, list, outcome: join(folder, 'outcome') }
+}
+
+function mavenArguments({ to, localRepository }: MavenRequest, { list, outcome }: Project): string[] {
+  const properties = {
+    'maven.ext.class.path': packageFile('java/jars/fetch.jar'),
+    'loadgate.fetch.list': list,
+    'loadgate.fetch.to': to,
+    'loadgate.fetch.outcome': outcome,
+    // The name before Maven 3.9, and the one since.
+    'maven.artifact.threads': String(DOWNLOADS_AT_ONCE),
+    'aether.connector.basic.threads': String(DOWNLOADS_AT_ONCE),
+    ...(localRepository === undefined ? {} : { 'maven.repo.local': localRepository })
+  }
+  const options = Object.entries(properties).map(([name, value]) => `-D${name}=${value}`)
+  // -U: what Maven once did not find, it would not look for again until tomorrow.
+  return ['-B', '-U', ...options, 'validate']
 }
 
 interface MavenEnd {
   readonly code: number | null
   readonly lines: readonly string[]
-  readonly outcome: string
-  readonly what: string
+  /** What the extension wrote: one word, then one line for each artifact. */
+  readonly outcome: readonly string[]
 }
 
-async function judge({ code, lines, outcome, what }: MavenEnd): Promise<void> {
-  const [kind, ...details] = await readLines(outcome)
+function judge(what: string, { code, lines, outcome }: MavenEnd): void {
+  const [kind, ...details] = outcome.map((line) => redactLog(line, []))
   if (kind === 'fetched' && code === 0) return
-  if (kind === 'missing') {
+  if (kind === 'missing' || kind === 'failed') {
     const more = details.length > SHOWN_LINES ? ` and ${details.length - SHOWN_LINES} more` : ''
-    throw new ToolError(
-      `Maven could not download ${what}: ${details.slice(0, SHOWN_LINES).join('; ')}${more}. Check the network and the proxies and mirrors in Maven's settings`
-    )
+    const words = `${details.slice(0, SHOWN_LINES).join('; ')}${more}`
+    throw new ToolError(`Maven could not download ${what}: ${words}. ${adviceFor(words)}`)
   }
-  if (kind === 'failed')
-    throw new ToolError(
-      `Maven could not store ${what}: ${details.join('; ')}; free up space, and see that this user may write there`
-    )
-  const errors = lines.filter((line) => line.startsWith('[ERROR]')).slice(0, SHOWN_LINES)
-  const why = errors.join('\n') || lines.slice(-SHOWN_LINES).join('\n')
-  throw new ExtensionError(`Maven could not download ${what}: it exited with ${code}: ${why}`)
+  const errors = lines.filter((line) => line.startsWith('[ERROR]'))
+  const words = errors.length > 0 ? errors.slice(0, SHOWN_LINES) : lines.slice(-SHOWN_LINES)
+  const why = words.length > 0 ? `: ${redactLog(words.join('\n'), [])}` : ''
+  throw new ExtensionError(`Maven could not download ${what}: it exited with ${code}${why}`)
+}
+
+function adviceFor(words: string): string {
+  if (words.includes('No space left on device')) return 'The disk is full: free up space'
+  if (words.includes('offline mode'))
+    return "Maven's settings or options say that it is offline: allow it to download"
+  return "Check the network, and the proxies and mirrors in Maven's settings"
 }
 
 async function readLines(file: string): Promise<string[]> {

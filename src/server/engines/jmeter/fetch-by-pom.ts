@@ -4,6 +4,7 @@ import { ToolError } from '../../errors.js'
 import type { InstallPorts } from '../install/install-ports.js'
 import { reportProgress } from '../install/progress.js'
 import { runToEnd } from '../install/run-to-end.js'
+import { redactLog } from '../redact-log.js'
 import { mavenEnvironment } from '../tool-environment.js'
 import { JMETER_POM } from './pom.js'
 
@@ -46,5 +47,6 @@ export async function fetchByPom(
   ports.signal.throwIfAborted()
   if (code === 0) return
   const errors = lines.filter((line) => line.startsWith('[ERROR]')).slice(0, SHOWN_LINES)
-  throw new ToolError(`Maven could not download JMeter: ${errors.join('\n') || `it exited with ${code}`}`)
+  const why = redactLog(errors.join('\n'), []) || `it exited with ${code}`
+  throw new ToolError(`Maven could not download JMeter: ${why}`)
 }
