@@ -9,7 +9,7 @@ interface LockFile {
  * npm leaves out of a lock file what it cannot find or does not need on the machine that writes it, and `npm ci` then refuses the lock
  * file, on that machine and on all others.
  */
-test.each(['package-lock.json', 'bench/package-lock.json'])(
+test.each(['package-lock.json', 'bench/package-lock.json', 'packages/browser/package-lock.json'])(
   '%s has the optional packages of every platform',
   (file) => {
     const { packages } = JSON.parse(readFileSync(file, 'utf8')) as LockFile

@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
   existsSync,
@@ -12,7 +12,7 @@ import {
   utimesSync,
   writeFileSync
 } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { installJars } from '../../../../src/server/engines/install/install-jars.js'
 import type { InstallPorts } from '../../../../src/server/engines/install/install-ports.js'
@@ -183,9 +183,7 @@ describe('whatever Maven does, only whole jars are used', () => {
     writeMaven(tools, remote, { first: [`echo $$ > '${tools}/pid'`, 'while :; do /bin/sleep 0.1; done'] })
     const abort = new AbortController()
     const done = install({ signal: abort.signal })
-    await untilTrue(
-      () => existsSync(join(tools, 'pid')) && readFileSync(join(tools, 'pid'), 'utf8').endsWith('\n')
-    )
+    await untilTrue(() => isWritten(join(tools, 'pid')))
     abort.abort()
     await expect(done).rejects.toThrow(/abort/)
     expect(readStartTime(Number(readFileSync(join(tools, 'pid'), 'utf8')))).toBeUndefined()
@@ -296,6 +294,43 @@ describe('several at once', () => {
     expect(inCache()).toHaveLength(1)
   })
 
+  test('a process that is killed while it installs leaves nothing that stops the next one', async () => {
+    writeMaven(tools, remote, { first: [`echo $$ > '${tools}/pid'`, 'while :; do /bin/sleep 0.1; done'] })
+    const other = installInProcess()
+    await untilTrue(() => isWritten(join(tools, 'pid')))
+    expect(inCache().some((name) => name.endsWith('.lock'))).toBe(true)
+    other.kill('SIGKILL')
+    await new Promise((done) => other.once('close', done))
+    writeMaven(tools, remote)
+    expectWhole(await install())
+    // Its draft stays for a day: it might be somebody's who is still at it.
+    expect(inCache().filter((name) => !name.startsWith('installing-'))).toHaveLength(1)
+    const maven = Number(readFileSync(join(tools, 'pid'), 'utf8'))
+    await untilTrue(() => readStartTime(maven) === undefined)
+  })
+
+  function installInProcess(): ChildProcess {
+    const source = (path: string): string => JSON.stringify(resolve('src/server', path))
+    const code = `
+      import { installJars } from ${source('engines/install/install-jars.ts')}
+      import { Processes } from ${source('nodes/processes.ts')}
+      await installJars(${JSON.stringify(list)}, {
+        env: ${JSON.stringify({ PATH: tools, XDG_CACHE_HOME: cache })},
+        processes: new Processes({ onStart: () => undefined, onEnd: () => undefined }),
+        log: () => undefined,
+        signal: new AbortController().signal
+      })`
+    const hooks = resolve('__tests__/support/typescript-hooks.mjs')
+    const options = [
+      '--experimental-transform-types',
+      '--no-warnings',
+      '--import',
+      hooks,
+      '--input-type=module'
+    ]
+    return spawn(process.execPath, [...options, '-e', code], { stdio: 'inherit' })
+  }
+
   test('waiting can be aborted', async () => {
     lockAs(process.pid)
     const abort = new AbortController()
@@ -349,6 +384,9 @@ describe('progress', () => {
     expect(lines).toEqual(['Installing tool-1.2 with Maven, once'])
   })
 })
+
+/** The whole line is there. */
+const isWritten = (file: string): boolean => existsSync(file) && readFileSync(file, 'utf8').endsWith('\n')
 
 async function untilTrue(condition: () => boolean): Promise<void> {
   while (!condition()) await sleep(20)
