@@ -13,14 +13,13 @@ import {
   writeFileSync
 } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { installJars } from '../../../../src/server/engines/install/install-jars.js'
 import type { InstallPorts } from '../../../../src/server/engines/install/install-ports.js'
 import { type JarList, readJar } from '../../../../src/server/engines/install/jar-list.js'
 import { ToolError } from '../../../../src/server/errors.js'
 import { Processes, readStartTime } from '../../../../src/server/nodes/processes.js'
 import { mountSmallDisk } from '../../../support/small-disk.js'
-import { createFolders } from '../../support.js'
+import { createFolders, until } from '../../support.js'
 import { callsOf, publish, writeMaven } from './stand-in-maven.js'
 
 const folders = createFolders()
@@ -183,7 +182,7 @@ describe('whatever Maven does, only whole jars are used', () => {
     writeMaven(tools, remote, { first: [`echo $$ > '${tools}/pid'`, 'while :; do /bin/sleep 0.1; done'] })
     const abort = new AbortController()
     const done = install({ signal: abort.signal })
-    await untilTrue(() => isWritten(join(tools, 'pid')))
+    await until(() => isWritten(join(tools, 'pid')))
     abort.abort()
     await expect(done).rejects.toThrow(/abort/)
     expect(readStartTime(Number(readFileSync(join(tools, 'pid'), 'utf8')))).toBeUndefined()
@@ -286,7 +285,7 @@ describe('several at once', () => {
     const other = spawn('/bin/sleep', ['600'])
     lockAs(other.pid!)
     const done = install()
-    await untilTrue(() => lines.length > 0)
+    await until(() => lines.length > 0)
     expect(lines).toEqual([`tool-1.2 is being installed by process ${other.pid}; waiting for it`])
     expect(callsOf(tools)).toEqual([])
     other.kill('SIGKILL')
@@ -297,7 +296,7 @@ describe('several at once', () => {
   test('a process that is killed while it installs leaves nothing that stops the next one', async () => {
     writeMaven(tools, remote, { first: [`echo $$ > '${tools}/pid'`, 'while :; do /bin/sleep 0.1; done'] })
     const other = installInProcess()
-    await untilTrue(() => isWritten(join(tools, 'pid')))
+    await until(() => isWritten(join(tools, 'pid')))
     expect(inCache().some((name) => name.endsWith('.lock'))).toBe(true)
     other.kill('SIGKILL')
     await new Promise((done) => other.once('close', done))
@@ -306,7 +305,7 @@ describe('several at once', () => {
     // Its draft stays for a day: it might be somebody's who is still at it.
     expect(inCache().filter((name) => !name.startsWith('installing-'))).toHaveLength(1)
     const maven = Number(readFileSync(join(tools, 'pid'), 'utf8'))
-    await untilTrue(() => readStartTime(maven) === undefined)
+    await until(() => readStartTime(maven) === undefined)
   })
 
   function installInProcess(): ChildProcess {
@@ -335,7 +334,7 @@ describe('several at once', () => {
     lockAs(process.pid)
     const abort = new AbortController()
     const done = install({ signal: abort.signal })
-    await untilTrue(() => lines.length > 0)
+    await until(() => lines.length > 0)
     abort.abort()
     await expect(done).rejects.toThrow(/abort/)
   })
@@ -387,7 +386,3 @@ describe('progress', () => {
 
 /** The whole line is there. */
 const isWritten = (file: string): boolean => existsSync(file) && readFileSync(file, 'utf8').endsWith('\n')
-
-async function untilTrue(condition: () => boolean): Promise<void> {
-  while (!condition()) await sleep(20)
-}
