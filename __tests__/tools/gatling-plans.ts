@@ -10,7 +10,7 @@ import java.time.Duration;
 /** A Java simulation of this name with these steps, as many users as `-Dthreads` at once. */
 export function javaPlan(
   steps: string,
-  { name = 'Plan', setUp = '', members = '' }: { name?: string; setUp?: string; members?: string } = {}
+  { name = 'Plan', also = '', setUp = '', members = '' }: Record<string, string> = {}
 ): string {
   return `${IMPORTS}
 public class ${name} extends Simulation {
@@ -18,7 +18,7 @@ public class ${name} extends Simulation {
   ${members}
   ScenarioBuilder users = scenario("users").exec(${steps});
   {
-    setUp(users.injectOpen(atOnceUsers(Integer.getInteger("threads", 1)))).protocols(target)${setUp};
+    setUp(users.injectOpen(atOnceUsers(Integer.getInteger("threads", 1)))${also}).protocols(target)${setUp};
   }
 }
 `

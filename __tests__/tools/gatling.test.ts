@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { execFileSync, spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isAlive } from '../e2e/cli-command.js'
 import {
@@ -52,6 +52,10 @@ async function finish(parts: readonly FormPart[]): Promise<Reply> {
 }
 
 function makeJar(classes: string): Buffer {
+  // A library in a jar may have its own use for what was Gatling's syntax once.
+  const library = join(classes, 'Library.java')
+  writeFileSync(library, 'class Library { String text = "${name}"; }')
+  execFileSync('javac', ['-d', classes, library])
   const jar = join(classes, 'plan.jar')
   execFileSync('jar', ['cf', jar, '-C', classes, '.'])
   return readFileSync(jar)
@@ -234,9 +238,11 @@ function findJava(): number {
       async () => {
         const steps = 'http("two").get("/two").header("key", System.getProperty("api.key"))'
         const members = '{ System.out.println("key " + System.getProperty("api.key")); }'
+        const also =
+          ', scenario("other").exec(http("async").get("/async")).injectOpen(atOnceUsers(1)).protocols(target.asyncNameResolution())'
         const sources = {
           'One.java': javaPlan('http("one").get("/one")', { name: 'One' }),
-          'Two.java': javaPlan(steps, { name: 'Two', members })
+          'Two.java': javaPlan(steps, { name: 'Two', members, also })
         }
         const first = await finish(formOf(sources))
         expect((await readRows(service, first)).map(({ label }) => label)).toEqual(['one', 'one'])
@@ -253,7 +259,9 @@ function findJava(): number {
             '-Dgatling.simulationClass=Two -Dhost=shop.example -Dapi.key=correct-horse-battery'
         })
         expect(run.json).toMatchObject({ status: 'finished', remote_errors: null })
-        expect(await readRows(service, run)).toHaveLength(2)
+        const rows = await readRows(service, run)
+        expect(rows.map(({ label }) => label).sort()).toEqual(['async', 'two', 'two'])
+        expect(target.hits('/async')).toBe(1)
         expect(target.seen('/two')[0]!.headers).toMatchObject({
           host: `shop.example:${target.port}`,
           key: 'correct-horse-battery'
@@ -275,6 +283,11 @@ function findJava(): number {
         what: 'has no simulation',
         files: { 'Plan.java': 'public class Plan {}' },
         says: /^there is no simulation in Plan\.java: it must have a public class/
+      },
+      {
+        what: 'has one that is not public',
+        files: { 'Plan.java': javaPlan('http("home").get("/")').replace('public class', 'class') },
+        says: /^there is no simulation in Plan\.java \(Plan cannot be constructed from outside\)/
       },
       {
         what: 'has two',
@@ -350,6 +363,28 @@ function findJava(): number {
         expect(odd.json.status).toBe('finished')
         expect(odd.json.remote_errors).toMatch(/^Gatling logged 2 errors, the first: .*odd/)
         expect(readFileSync(logsOf(service, odd.json.uuid)[0]!, 'utf8')).toContain('ERROR')
+      },
+      RUN_MS
+    )
+
+    test(
+      'with a Java that cannot compile, a source is a problem that says so',
+      async () => {
+        const home = join(service.dataDir, 'jre')
+        mkdirSync(join(home, 'bin'), { recursive: true })
+        const java = execFileSync('sh', ['-c', 'command -v java'], { encoding: 'utf8' }).trim()
+        writeFileSync(join(home, 'bin', 'java'), `#!/bin/sh\nexec "${java}" "$@"\n`, { mode: 0o755 })
+        const other = await serveBundle({ JAVA_HOME: home })
+        try {
+          const id = await createRun(other, formOf({ 'Plan.java': javaPlan('http("home").get("/")') }))
+          const run = await waitForStatus(other, `/runs/${id}`, ['finished', 'problem'], RUN_MS)
+          expect(run.json.status).toBe('problem')
+          expect(run.json.remote_errors).toMatch(
+            /^Gatling needs a JDK to compile the plan, and .*: install a JDK/
+          )
+        } finally {
+          await other.stop()
+        }
       },
       RUN_MS
     )
