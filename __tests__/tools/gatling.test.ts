@@ -306,7 +306,7 @@ function findJava(): number {
       {
         what: 'uses the syntax of Gatling 2',
         files: { 'Plan.java': javaPlan('http("home").get("/${user}")') },
-        says: /^the plan has expressions of Gatling 2.* write #\{…\} instead of \$\{…\}; Plan\.java:10: \$\{user\}$/
+        says: /^the plan has expressions of Gatling 2.* write #\{…\} instead of \$\{…\}.*; Plan\.java:10: \$\{user\}$/
       },
       {
         what: 'ends the process',

@@ -1,15 +1,10 @@
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { describe, expect, test } from '@jest/globals'
 import {
   chooseSimulation,
   parseFacts,
   type PlanFacts,
-  refuseOldExpressions,
   subPathsOf
 } from '../../../../src/server/engines/gatling/plan-facts.js'
-import { sortPlanFiles } from '../../../../src/server/engines/gatling/plan-files.js'
-import { createFolders } from '../../support.js'
 
 const factsOf = (simulations: string[], hidden: string[] = []): PlanFacts => ({
   simulations,
@@ -85,31 +80,6 @@ describe('the simulation to run', () => {
     expect(() => chooseSimulation(factsOf([], ['Plan']), { plan: 'Plan.java', wanted: undefined })).toThrow(
       'there is no simulation in Plan.java (Plan cannot be constructed from outside)'
     )
-  })
-})
-
-describe('expressions of Gatling 2', () => {
-  const folders = createFolders()
-  let folder: string
-  beforeEach(() => {
-    folder = folders.create()
-  })
-  afterEach(() => folders.remove())
-
-  test('are refused with file and line', async () => {
-    writeFileSync(join(folder, 'Plan.scala'), 'class Plan {\n}\n')
-    writeFileSync(join(folder, 'Steps.scala'), 'object Steps {\n  val path = "/${user}"\n}\n')
-    const files = sortPlanFiles(['Plan.scala', 'Steps.scala'])
-    await expect(refuseOldExpressions(['${user}', '${gone}'], { files, folder })).rejects.toThrow(
-      'the plan has expressions of Gatling 2, which Gatling 3 does not replace: write #{…} instead of ${…}\nSteps.scala:2: ${user}\nPlan.scala: ${gone}'
-    )
-  })
-
-  test('are not listed without end', async () => {
-    const many = Array.from({ length: 7 }, (_, index) => `\${v${index}}`)
-    const files = sortPlanFiles(['plan.jar'])
-    await expect(refuseOldExpressions(many, { files, folder })).rejects.toThrow(/\$\{v4\} and 2 more$/)
-    await expect(refuseOldExpressions([], { files, folder })).resolves.toBeUndefined()
   })
 })
 

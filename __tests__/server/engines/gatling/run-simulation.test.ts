@@ -23,7 +23,8 @@ beforeEach(() => {
     jars: ['lib.jar'],
     simulation: 'shop.Plan',
     subPaths: [],
-    variables: {}
+    variables: {},
+    doubts: []
   }
 })
 afterEach(() => folders.remove())
@@ -154,10 +155,11 @@ describe('the outcome', () => {
 
   test('no rows are lost load, and errors in the log a doubt', async () => {
     writeFileSync(join(folder, 'node.log'), '2026-01-01 12:00:00.001 ERROR a: odd\n')
+    plan = { ...plan, doubts: ['a template is old'] }
     expect(await run({ samples: 'timeStamp,elapsed\n' })).toEqual({
       problem: null,
       losses: ['eu node 3 recorded no samples: the simulation sent no request'],
-      doubts: ['Gatling logged 1 error, the first: a: odd']
+      doubts: ['a template is old', 'Gatling logged 1 error, the first: a: odd']
     })
   })
 

@@ -15,6 +15,8 @@ const OWN = 'loadgate: '
 const FAILED = 'failed: '
 const END = 'end of run'
 const RULE = /^[=-]{20,}$/
+/** Gatling's tables are as wide as a terminal, and a log's line has more in it. */
+const FILLER = /([-# ])\1{9,}/g
 /** `Global: percentage of failed events is less than 1.0 : false (actual : 50.0)` */
 const BROKEN_ASSERTION = /^.+ : false \(.*\)$/
 
@@ -36,7 +38,7 @@ export class Console {
     if (BROKEN_ASSERTION.test(line)) this.#brokenAssertions.push(line)
     this.#lastLines.push(line)
     if (this.#lastLines.length > KEPT_LINES) this.#lastLines.shift()
-    this.onLine(line)
+    this.onLine(line.replace(FILLER, '$1$1$1'))
   }
 
   end(): Said {

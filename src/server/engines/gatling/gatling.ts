@@ -11,7 +11,8 @@ import { propertyValue } from '../override-parameters.js'
 import { compilePlan } from './compile-plan.js'
 import { GATLING_JARS } from './gatling-jars.js'
 import { listJars } from './list-jars.js'
-import { chooseSimulation, readPlanFacts, refuseOldExpressions, subPathsOf } from './plan-facts.js'
+import { doubtOldTemplates, refuseOldExpressions } from './old-expressions.js'
+import { chooseSimulation, readPlanFacts, subPathsOf } from './plan-facts.js'
 import { refuseFiles, SIMULATION_PROPERTY, sortPlanFiles } from './plan-files.js'
 import { runSimulation } from './run-simulation.js'
 
@@ -86,7 +87,17 @@ async function prepareSimulation(
   const wanted = propertyValue(plan.properties, SIMULATION_PROPERTY)
   const simulation = chooseSimulation(facts, { plan: files.plan, wanted })
   const subPaths = subPathsOf(facts, fileNames)
-  const shared = { java, version: VERSION, classPath, jars: files.jars, simulation, subPaths, variables }
+  const doubts = await doubtOldTemplates(fileNames, uploadDir)
+  const shared = {
+    java,
+    version: VERSION,
+    classPath,
+    jars: files.jars,
+    simulation,
+    subPaths,
+    variables,
+    doubts
+  }
   return {
     version: VERSION,
     runNode: (order, signal) => runSimulation(shared, { order, signal, ports })

@@ -1,9 +1,8 @@
-import { readFile } from 'node:fs/promises'
-import { basename, delimiter, extname, join, posix } from 'node:path'
+import { basename, delimiter, extname, posix } from 'node:path'
 import { ToolError } from '../../errors.js'
 import type { InstallPorts } from '../install/install-ports.js'
 import { runToEnd } from '../install/run-to-end.js'
-import { SIMULATION_PROPERTY, type PlanFiles } from './plan-files.js'
+import { SIMULATION_PROPERTY } from './plan-files.js'
 
 /** What a plan's classes say about it. */
 export interface PlanFacts {
@@ -82,30 +81,6 @@ function describe(plan: string, simulations: readonly string[]): string {
   return simulations.length === 0
     ? `there is no simulation in ${plan}`
     : `${plan} has ${simulations.length === 1 ? 'one simulation' : `${simulations.length} simulations`}: ${simulations.join(', ')}`
-}
-
-/** Gatling 3 sends `${user}` as it stands, so that a plan of Gatling 2 would put the wrong load on its target. */
-export async function refuseOldExpressions(
-  expressions: readonly string[],
-  { files, folder }: { files: PlanFiles; folder: string }
-): Promise<void> {
-  if (expressions.length === 0) return
-  const sources = await Promise.all(
-    files.sources.map(async (name) => ({
-      name,
-      lines: (await readFile(join(folder, name), 'utf8')).split('\n')
-    }))
-  )
-  const places = expressions.map((expression) => {
-    const found = sources
-      .map(({ name, lines }) => ({ name, at: lines.findIndex((line) => line.includes(expression)) }))
-      .find(({ at }) => at >= 0)
-    return `${found ? `${found.name}:${found.at + 1}` : files.plan}: ${expression}`
-  })
-  const more = places.length > SHOWN ? ` and ${places.length - SHOWN} more` : ''
-  throw new ToolError(
-    `the plan has expressions of Gatling 2, which Gatling 3 does not replace: write #{…} instead of \${…}\n${places.slice(0, SHOWN).join('\n')}${more}`
-  )
 }
 
 /** Where a plan looks for uploaded files below its own folder: `data/users.csv` for an uploaded `users.csv`. */

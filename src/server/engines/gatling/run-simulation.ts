@@ -24,6 +24,8 @@ export interface Simulation {
   readonly subPaths: readonly string[]
   /** Environment variables that were uploaded with it. */
   readonly variables: Readonly<Record<string, string>>
+  /** What may be wrong with its files, one sentence each. */
+  readonly doubts: readonly string[]
 }
 
 interface Work {
@@ -80,7 +82,7 @@ export async function runSimulation(plan: Simulation, work: Work): Promise<NodeO
   return {
     problem: null,
     losses: isEmpty ? [redact(`${order.nodeName} recorded no samples: the simulation sent no request`)] : [],
-    doubts: errors.count === 0 ? [] : [redact(loggedErrors)]
+    doubts: [...plan.doubts, ...(errors.count === 0 ? [] : [loggedErrors])].map(redact)
   }
 }
 
