@@ -74,7 +74,10 @@ function driverEnvironment(home: string): NodeJS.ProcessEnv {
 function awaitPort(child: ChildProcess, find: (chunk: string) => string | undefined): Promise<number> {
   return new Promise((resolve, reject) => {
     let said = ''
-    const fail = (what: string): void => reject(new Error(`${child.spawnfile} ${what}${said && `: ${said}`}`))
+    const fail = (what: string): void => {
+      clearTimeout(timer)
+      reject(new Error(`${child.spawnfile} ${what}${said && `: ${said.trim()}`}`))
+    }
     const timer = setTimeout(
       () => fail(`did not start within ${START_TIMEOUT_MS / 1000} s`),
       START_TIMEOUT_MS
@@ -89,10 +92,7 @@ function awaitPort(child: ChildProcess, find: (chunk: string) => string | undefi
     child.stdout?.on('data', look)
     child.stderr?.on('data', look)
     child.once('error', (thrown) => fail(`cannot be started (${thrown.message})`))
-    child.once('exit', () => {
-      clearTimeout(timer)
-      fail(`did not start, ${describeEnd(child)}`)
-    })
+    child.once('close', () => fail(`did not start, ${describeEnd(child)}`))
   })
 }
 

@@ -7,8 +7,7 @@ import type { Driver } from './driver.js'
 /** One user's address for new browsers. */
 export interface Hub {
   readonly port: number
-  /** Ends all its browsers; how many there were. */
-  endSessions(): number
+  /** Ends all its browsers too. */
   close(): Promise<void>
 }
 
@@ -22,9 +21,25 @@ export interface HubPorts {
 }
 
 const MAX_BODY_BYTES = 64 << 20
-/** When everything is ended at once, a driver may be gone before this process knows why. */
-const DOUBT_MS = 300
+/** When everything is ended at once, a browser may be gone before this process knows why. */
+const DOUBT_MS = 200
+/** What drivers answer when their browser is gone; the rest is about the page. */
+const GONE = new Set([
+  'unknown error',
+  'invalid session id',
+  'disconnected',
+  'tab crashed',
+  'session not created'
+])
+const ABOUT_PAGE = /net::ERR|about:neterror/
 const NO_SUCH_SESSION = { error: 'invalid session id', message: 'no such session' }
+
+/** The drivers of a hub, those that are still starting a browser too. */
+interface Sessions {
+  readonly drivers: Set<Driver>
+  readonly byId: Map<string, Driver>
+  isClosed: boolean
+}
 
 interface Answer {
   readonly status: number
@@ -33,43 +48,36 @@ interface Answer {
 
 /** Starts a hub on loopback that answers at `/wd/hub` and at `/`. Each session has a driver and a browser of its own. */
 export async function startHub(ports: HubPorts): Promise<Hub> {
-  const sessions = new Map<string, Driver>()
+  const sessions: Sessions = { drivers: new Set(), byId: new Map(), isClosed: false }
   const server = createServer((asked, response) => {
     answer(asked, sessions, ports)
-      .then(({ status, body }) => send(response, status, body))
-      .catch(async (thrown: unknown) => {
-        await sleep(DOUBT_MS)
-        if (ports.isEnding()) return
+      .catch((thrown: unknown) => {
         const isNew = asked.method === 'POST' && asked.url?.endsWith('/session') === true
         const error = isNew ? 'session not created' : 'unknown error'
-        send(response, 500, describeError(error, thrown instanceof Error ? thrown.message : String(thrown)))
+        return json(500, describeError(error, thrown instanceof Error ? thrown.message : String(thrown)))
       })
+      .then(async (reply) => {
+        if (isGone(reply)) await sleep(DOUBT_MS)
+        // The script gets no answer any more, or it would report a failure that is none.
+        if (!ports.isEnding()) send(response, reply)
+      })
+      .catch(() => response.destroy())
   })
   // A page may take minutes to load.
   server.requestTimeout = 0
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const endSessions = (): number => {
-    const count = sessions.size
-    for (const driver of sessions.values()) driver.stop()
-    sessions.clear()
-    return count
-  }
   return {
     port: (server.address() as AddressInfo).port,
-    endSessions,
     close: async () => {
-      endSessions()
+      sessions.isClosed = true
+      stopAll(sessions)
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
     }
   }
 }
 
-async function answer(
-  asked: IncomingMessage,
-  sessions: Map<string, Driver>,
-  ports: HubPorts
-): Promise<Answer> {
+async function answer(asked: IncomingMessage, sessions: Sessions, ports: HubPorts): Promise<Answer> {
   const refusal = refuse(asked)
   if (refusal !== undefined) return json(403, describeError('unknown error', refusal))
   const url = (asked.url ?? '/').replace(/^\/wd\/hub(?=\/|$)/, '') || '/'
@@ -78,14 +86,14 @@ async function answer(
   if (url === '/loadgate/sessions' && asked.method === 'DELETE') return endLeftSessions(sessions, ports)
   if (url === '/session' && asked.method === 'POST') return startSession(body, sessions, ports)
   const id = /^\/session\/([^/?]+)/.exec(url)?.[1] ?? ''
-  const driver = sessions.get(id)
+  const driver = sessions.byId.get(id)
   if (driver === undefined) return json(404, { value: { ...NO_SUCH_SESSION, stacktrace: '' } })
   if (asked.method === 'DELETE' && url === `/session/${id}`) return endSession(id, driver, sessions)
   return forward(driver, { method: asked.method ?? 'GET', url, body })
 }
 
 /** A page in a browser must not be able to use the hub, whatever name its host has: clients of WebDriver are not browsers. */
-export function refuse({ headers, socket }: IncomingMessage): string | undefined {
+function refuse({ headers, socket }: IncomingMessage): string | undefined {
   const own = [`127.0.0.1:${socket.localPort}`, `localhost:${socket.localPort}`]
   if (!own.includes(headers.host ?? ''))
     return `the hub is at ${own[0] ?? ''}, not at ${headers.host ?? 'an unnamed host'}`
@@ -93,44 +101,56 @@ export function refuse({ headers, socket }: IncomingMessage): string | undefined
   return fromPage === undefined ? undefined : 'the hub does not take requests from pages'
 }
 
-async function startSession(body: Buffer, sessions: Map<string, Driver>, ports: HubPorts): Promise<Answer> {
+async function startSession(body: Buffer, sessions: Sessions, ports: HubPorts): Promise<Answer> {
   const wanted = parse(body)
   const other = wantsOther(wanted, ports.choice.browser)
   if (other !== undefined)
     ports.log(`the script asks for ${other}; the run's tool is ${ports.choice.browser}, which it gets`)
   const driver = await ports.startDriver()
   try {
+    if (sessions.isClosed) throw new Error('the user has ended')
+    sessions.drivers.add(driver)
     const order = Buffer.from(JSON.stringify(adaptNewSession(wanted, ports.choice)))
     const reply = await forward(driver, { method: 'POST', url: '/session', body: order })
     driver.noteBrowser()
     const { sessionId } = (parse(reply.body) as { value?: { sessionId?: unknown } }).value ?? {}
     if (typeof sessionId === 'string') {
-      sessions.set(sessionId, driver)
+      sessions.byId.set(sessionId, driver)
       ports.onSession()
-    } else driver.stop()
+    } else stop(driver, sessions)
     return reply
   } catch (thrown) {
-    driver.stop()
+    stop(driver, sessions)
     throw thrown
   }
 }
 
-async function endSession(id: string, driver: Driver, sessions: Map<string, Driver>): Promise<Answer> {
+async function endSession(id: string, driver: Driver, sessions: Sessions): Promise<Answer> {
   driver.noteBrowser()
   try {
     return await forward(driver, { method: 'DELETE', url: `/session/${id}`, body: Buffer.alloc(0) })
   } finally {
-    sessions.delete(id)
-    driver.stop()
+    sessions.byId.delete(id)
+    stop(driver, sessions)
   }
 }
 
-function endLeftSessions(sessions: Map<string, Driver>, { log }: HubPorts): Answer {
-  const count = sessions.size
+function stop(driver: Driver, { drivers }: Sessions): void {
+  drivers.delete(driver)
+  driver.stop()
+}
+
+function stopAll({ drivers, byId }: Sessions): void {
+  byId.clear()
+  for (const driver of drivers) driver.stop()
+  drivers.clear()
+}
+
+function endLeftSessions(sessions: Sessions, { log }: HubPorts): Answer {
+  const count = sessions.drivers.size
   if (count > 0)
     log(`the script ended without driver.quit(); closing ${count} browser${count > 1 ? 's' : ''}`)
-  for (const driver of sessions.values()) driver.stop()
-  sessions.clear()
+  stopAll(sessions)
   return json(200, { value: null })
 }
 
@@ -180,11 +200,14 @@ function json(status: number, value: object): Answer {
   return { status, body: Buffer.from(JSON.stringify(value)) }
 }
 
-function send(response: ServerResponse, status: number, body: Buffer | object): void {
-  const bytes = Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body))
-  response.writeHead(status, {
-    'content-type': 'application/json; charset=utf-8',
-    'content-length': bytes.length
-  })
-  response.end(bytes)
+function isGone({ status, body }: Answer): boolean {
+  if (status < 400) return false
+  const { error, message } = (parse(body) as { value?: { error?: unknown; message?: unknown } }).value ?? {}
+  return GONE.has(String(error)) && !ABOUT_PAGE.test(String(message))
+}
+
+function send(response: ServerResponse, { status, body }: Answer): void {
+  const type = 'application/json; charset=utf-8'
+  response.writeHead(status, { 'content-type': type, 'content-length': body.length })
+  response.end(body)
 }

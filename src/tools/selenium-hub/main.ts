@@ -1,6 +1,7 @@
 import { createWriteStream } from 'node:fs'
 import { standInForDriver } from './driver-stand-in.js'
 import { ORDER_VARIABLE, type SeleniumOrder } from './order.js'
+import { killRestOfGroup } from './process-table.js'
 import { runUsers } from './run.js'
 
 const [mode, ...args] = process.argv.slice(2)
@@ -21,6 +22,10 @@ async function main(): Promise<void> {
     logFile.write(`${new Date().toISOString()} ${line}\n`)
     tell(line)
   }
-  await runUsers(order, { signal: ending.signal, log, tell })
-  logFile.end()
+  try {
+    await runUsers(order, { signal: ending.signal, log, tell })
+  } finally {
+    killRestOfGroup()
+    logFile.end()
+  }
 }

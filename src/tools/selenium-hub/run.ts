@@ -4,14 +4,13 @@ import { join } from 'node:path'
 import { startDriver } from './driver.js'
 import { startHub } from './hub.js'
 import { FACTS_LINE, FAILURE_LINE, type RunFacts, type SeleniumOrder } from './order.js'
-import { killRestOfGroup } from './process-table.js'
 import { RunState } from './run-state.js'
 import { runUser, type UserEnd } from './users.js'
 
 const HEADER =
   'timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,failureMessage,bytes,sentBytes,grpThreads,allThreads,URL,Latency,IdleTime,Connect\n'
 
-/** Runs all users of a node to the end of the test, or until the signal; nothing that they started is left. */
+/** Runs all users of a node to the end of the test, or until the signal. */
 export async function runUsers(
   order: SeleniumOrder,
   { signal, log, tell }: { signal: AbortSignal; log: (line: string) => void; tell: (line: string) => void }
@@ -48,7 +47,6 @@ export async function runUsers(
     )
     tell(`${FACTS_LINE}${JSON.stringify(factsOf(ends, sessions))}`)
   } finally {
-    killRestOfGroup()
     rmSync(tempDir, { recursive: true, force: true, maxRetries: 5 })
   }
 }

@@ -1,0 +1,213 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { NodeOrder, NodeOutcome } from '../../../../src/server/engines/engine.js'
+import { runSelenium, type SeleniumPlan } from '../../../../src/server/engines/selenium/run-node.js'
+import { createSeleniumEngine } from '../../../../src/server/engines/selenium/selenium.js'
+import { Processes, type ToolCommand, type ToolExit } from '../../../../src/server/nodes/processes.js'
+import type { SeleniumOrder } from '../../../../src/tools/selenium-hub/order.js'
+
+const HEADER =
+  'timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,failureMessage,bytes,sentBytes,grpThreads,allThreads,URL,Latency,IdleTime,Connect\n'
+const FACTS = 'facts: {"sessions":2,"stopped":[]}'
+
+let folder: string
+let logged: string[]
+let command: ToolCommand
+let ending: AbortController
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'loadgate-run-node-'))
+  ;[logged, ending] = [[], new AbortController()]
+})
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+const ports = {
+  env: { PATH: '/bin', GITHUB_TOKEN: 'a-job-token', JVM_ARGS: '-ea' },
+  processes: new Processes({ onStart: () => undefined, onEnd: () => undefined }),
+  log: (line: string) => logged.push(line),
+  signal: new AbortController().signal
+}
+const program = { file: '/opt/browser', name: 'Browser 1.0', major: 1 }
+const plan: SeleniumPlan = {
+  compiled: { version: '4.0', classPath: ['a.jar'], classesDir: '/classes', choice: ['main', 'Plan'] },
+  browser: { kind: 'chrome', program, driver: { ...program, file: '/opt/driver' } },
+  java: '/opt/java',
+  variables: { MARK: 'x' },
+  doubts: ['too many users']
+}
+
+/** Runs a node whose process prints these lines and leaves samples of these users. */
+function run(
+  printed: readonly string[],
+  { users = [1, 2], exit = { code: 0, signal: null }, changes = {} } = {}
+): Promise<NodeOutcome> {
+  const samplesFile = join(folder, 'samples.csv')
+  const rows = users.map((user) => `1,1,Home,200,OK,user 1-${user},text,true,,0,0,1,1,null,0,0,0\n`)
+  writeFileSync(samplesFile, HEADER + rows.join(''))
+  const order: NodeOrder = {
+    node: {
+      run: (given) => {
+        command = given
+        for (const line of printed) given.onLine(line)
+        return Promise.resolve(exit)
+      }
+    },
+    place: { region: 'local', gridIndex: 0, nodeIndex: 0, ordinal: 0 },
+    ...{ planFile: join(folder, 'Plan.java'), samplesFile, logFile: join(folder, 'log'), nodeName: 'node 1' },
+    ...{ threads: 2, rampupSec: 3, durationSec: 60, hosts: [], properties: [] },
+    ...changes
+  }
+  return runSelenium(plan, { order, signal: ending.signal, ports })
+}
+
+describe('what the node is given', () => {
+  test('the order, and nothing of the job', async () => {
+    const properties = [{ kind: 'J', name: 'password', value: 'correct-horse' }] as const
+    await run([FACTS, 'user 1: it is correct-horse'], { changes: { properties } })
+    const { LOADGATE_SELENIUM: text, ...env } = command.env
+    expect(env).toEqual({ PATH: '/bin', JVM_ARGS: '-ea' })
+    expect(command.args).toEqual([expect.stringMatching(/dist\/tools\/selenium-hub\.mjs$/)])
+    const order = JSON.parse(text!) as SeleniumOrder
+    expect(order).toMatchObject({
+      ...{ browserFile: '/opt/browser', driverFile: '/opt/driver', plan: ['main', 'Plan'], planDir: folder },
+      ...{ nodeNumber: 1, users: 2, rampupMs: 3000, durationMs: 60_000 },
+      variables: { MARK: 'x', FLOOD_GRID_REGION: 'local', FLOOD_NODE_INDEX: '0' }
+    })
+    expect(order.javaArgs).toEqual(
+      expect.arrayContaining([
+        ...['-Xmx128m', '-ea', '-Dthreads=2', '-Drampup=3', '-Dduration=60', '-Dpassword=correct-horse']
+      ])
+    )
+    expect(logged).toEqual(['node 1: user 1: it is ***'])
+  })
+
+  test('without a duration each user runs the plan once, and there is one user unless more are asked for', async () => {
+    await run([FACTS], { users: [1], changes: { threads: null, rampupSec: null, durationSec: null } })
+    const order = JSON.parse(command.env.LOADGATE_SELENIUM!) as SeleniumOrder
+    expect(order).toMatchObject({ users: 1, rampupMs: 0, durationMs: null })
+    expect(order.javaArgs.filter((arg) => arg.startsWith('-Dthreads'))).toEqual([])
+  })
+})
+
+describe('how it ended', () => {
+  test('well', async () => {
+    expect(await run([FACTS])).toEqual({ problem: null, losses: [], doubts: ['too many users'] })
+  })
+
+  test('stopped: whoever did it knows', async () => {
+    ending.abort()
+    expect(await run([], { users: [], exit: { code: null, signal: 'SIGTERM' } })).toEqual({ problem: null })
+  })
+
+  test.each([
+    {
+      what: 'all users failed',
+      printed: ['failure: {"user":2,"words":"no luck"}', 'failure: {"user":1,"words":"no luck"}', FACTS],
+      exit: { code: 0, signal: null },
+      problem: 'All 2 users ended with an error; user 2: no luck'
+    },
+    {
+      what: 'they had too little memory',
+      printed: ['failure: {"user":2,"words":"OutOfMemoryError"}', 'failure: {"user":1,"words":""}', FACTS],
+      exit: { code: 0, signal: null },
+      problem: /OutOfMemoryError\nGive every user more memory with the environment variable HEAP/
+    },
+    {
+      what: 'its process was killed',
+      printed: ['user 1: hello'],
+      exit: { code: null, signal: 'SIGKILL' },
+      problem: "The users' process ended too early (killed by SIGKILL): user 1: hello"
+    },
+    {
+      what: 'its process ended without a word',
+      printed: [],
+      exit: { code: 0, signal: null },
+      problem: "The users' process ended too early (exit code 0): "
+    }
+  ])('a problem: $what', async ({ printed, exit, problem }) => {
+    const outcome = await run(printed, { exit })
+    expect(outcome.problem).toEqual(typeof problem === 'string' ? problem : expect.stringMatching(problem))
+  })
+
+  test.each([
+    {
+      what: 'one user failed',
+      printed: ['failure: {"user":2,"words":"no luck"}', FACTS],
+      users: [1, 2],
+      losses: ['Selenium: 1 of 2 users ended with an error; user 2: no luck']
+    },
+    {
+      what: 'one user recorded nothing',
+      printed: [FACTS],
+      users: [1],
+      losses: [expect.stringMatching(/^Selenium: 1 of 2 users recorded no samples \(user 2\)/)]
+    },
+    {
+      what: 'a user was stuck for most of the time',
+      printed: ['facts: {"sessions":2,"stopped":[{"user":1,"silentMs":1000},{"user":2,"silentMs":40000}]}'],
+      users: [1, 2],
+      losses: [
+        'Selenium: user 2 reported nothing in the last 40 s; a page did not load, or a step did not end'
+      ]
+    },
+    {
+      what: 'no browser was opened',
+      printed: ['facts: {"sessions":0,"stopped":[]}'],
+      users: [],
+      losses: ['node 1 recorded no samples; the plan opened no browser']
+    },
+    {
+      what: 'nothing was reported',
+      printed: [FACTS],
+      users: [],
+      losses: [expect.stringMatching(/^node 1 recorded no samples; the plan reported no transaction/)]
+    },
+    {
+      what: 'the first transaction did not end',
+      printed: ['facts: {"sessions":2,"stopped":[{"user":1,"silentMs":63000}]}'],
+      users: [],
+      losses: [expect.stringMatching(/^node 1 recorded no samples; the plan was still busy/)]
+    }
+  ])('a loss: $what', async ({ printed, users, losses }) => {
+    expect(await run(printed, { users })).toMatchObject({ problem: null, losses })
+  })
+
+  test('a plan that prints a lot is cut short in the log', async () => {
+    await run([...Array.from({ length: 300 }, (_, index) => `user 1: line ${index}`), FACTS])
+    expect(logged).toHaveLength(201)
+    expect(logged.at(-1)).toBe('node 1: the plan prints a lot; the rest is in the log of the tool')
+  })
+})
+
+describe('refused before a run is created', () => {
+  const engine = createSeleniumEngine(ports)
+  const request = {
+    ...{ tool: 'java-selenium-firefox', fileNames: ['Plan.java'], threads: null, rampupSec: null },
+    ...{ durationSec: null, hosts: [], properties: [] }
+  }
+  const hosts = [{ host: 'shop.example', address: '10.0.0.1' }]
+
+  test.each([
+    { what: 'nothing', changes: {}, refusals: [] },
+    {
+      what: 'host names for Chrome are fine',
+      changes: { tool: 'java-selenium-chrome', hosts },
+      refusals: []
+    },
+    {
+      what: 'host names for Firefox',
+      changes: { hosts },
+      refusals: [expect.stringMatching(/^override_hosts: Firefox/)]
+    },
+    {
+      what: 'another kind of plan',
+      changes: { fileNames: ['plan.jmx', 'A.java'] },
+      refusals: [
+        'java-selenium-firefox: the plan, the first file, must be Java source (.java), and it is "plan.jmx"'
+      ]
+    }
+  ])('$what', ({ changes, refusals }) => {
+    expect(engine.refuse({ ...request, ...changes })).toEqual(refusals)
+  })
+})
