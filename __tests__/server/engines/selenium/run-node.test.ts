@@ -37,10 +37,16 @@ const plan: SeleniumPlan = {
   doubts: ['too many users']
 }
 
+interface Given {
+  readonly users?: readonly number[]
+  readonly exit?: ToolExit
+  readonly changes?: Partial<NodeOrder>
+}
+
 /** Runs a node whose process prints these lines and leaves samples of these users. */
 function run(
   printed: readonly string[],
-  { users = [1, 2], exit = { code: 0, signal: null }, changes = {} } = {}
+  { users = [1, 2], exit = { code: 0, signal: null }, changes = {} }: Given = {}
 ): Promise<NodeOutcome> {
   const samplesFile = join(folder, 'samples.csv')
   const rows = users.map((user) => `1,1,Home,200,OK,user 1-${user},text,true,,0,0,1,1,null,0,0,0\n`)
