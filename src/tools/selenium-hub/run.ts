@@ -7,8 +7,9 @@ import { FACTS_LINE, FAILURE_LINE, type RunFacts, type SeleniumOrder } from './o
 import { RunState } from './run-state.js'
 import { runUser, type UserEnd } from './users.js'
 
+/** The last one: the step whose page a row describes; such a row counts for its own label only. */
 const HEADER =
-  'timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,failureMessage,bytes,sentBytes,grpThreads,allThreads,URL,Latency,IdleTime,Connect\n'
+  'timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,failureMessage,bytes,sentBytes,grpThreads,allThreads,URL,Latency,IdleTime,Connect,partOf\n'
 
 /** Runs all users of a node to the end of the test, or until the signal. */
 export async function runUsers(

@@ -59,7 +59,7 @@ test('each user has its own name, hub and place; the samples have one header', a
     expect.arrayContaining(['user 1: 1 of 2: user 2-1, x, true', 'user 2: 2 of 2: user 2-2, x, true'])
   )
   expect(new Set(readFileSync(join(folder, 'ports'), 'utf8').trim().split('\n')).size).toBe(2)
-  expect(readFileSync(join(folder, 'samples.csv'), 'utf8')).toMatch(/^timeStamp,elapsed,.*,Connect\n$/)
+  expect(readFileSync(join(folder, 'samples.csv'), 'utf8')).toMatch(/^timeStamp,elapsed,.*,Connect,partOf\n$/)
   expect(facts()).toEqual({ sessions: 0, stopped: [] })
 })
 

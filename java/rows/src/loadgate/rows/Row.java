@@ -21,8 +21,10 @@ public final class Row {
     public long latencyMs;
     public long idleMs;
     public long connectMs;
+    /** The label of the sample that it is part of, as the load time of a page is; such a row counts for its own label only. */
+    public String partOf = "";
 
-    void appendTo(StringBuilder out) {
+    void appendTo(StringBuilder out, boolean hasParts) {
         out.append(startMs).append(',').append(notNegative(elapsedMs)).append(',');
         field(out, label).append(',');
         field(out, responseCode).append(',');
@@ -32,7 +34,9 @@ public final class Row {
         field(out, failureMessage).append(',').append(notNegative(bytes)).append(',').append(notNegative(sentBytes));
         out.append(',').append(groupThreads).append(',').append(allThreads).append(',');
         field(out, url).append(',').append(notNegative(latencyMs)).append(',').append(notNegative(idleMs));
-        out.append(',').append(notNegative(connectMs)).append('\n');
+        out.append(',').append(notNegative(connectMs));
+        if (hasParts) field(out.append(','), partOf);
+        out.append('\n');
     }
 
     private static long notNegative(long number) {

@@ -12,17 +12,26 @@ import java.nio.charset.StandardCharsets;
 public final class RowsFile implements AutoCloseable {
     public static final String HEADER = "timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,"
         + "success,failureMessage,bytes,sentBytes,grpThreads,allThreads,URL,Latency,IdleTime,Connect";
+    /** After the others, in files whose rows can be part of each other. */
+    private static final String PART_OF = ",partOf";
     private static final long FLUSH_EVERY_MS = 500;
     private static final int FLUSH_AT_LENGTH = 1 << 16;
 
     private final StringBuilder pending = new StringBuilder();
     private final FileOutputStream file;
+    private final boolean hasParts;
     private boolean isClosed;
     private IOException failure;
 
     public RowsFile(String path) throws IOException {
+        this(path, false);
+    }
+
+    /** With `hasParts`, rows have a column for what they are part of. */
+    public RowsFile(String path, boolean hasParts) throws IOException {
+        this.hasParts = hasParts;
         file = new FileOutputStream(path, true);
-        if (file.getChannel().size() == 0) pending.append(HEADER).append('\n');
+        if (file.getChannel().size() == 0) pending.append(HEADER).append(hasParts ? PART_OF : "").append('\n');
         flush();
         Thread flusher = new Thread(this::flushNowAndThen, "rows");
         flusher.setDaemon(true);
@@ -32,7 +41,7 @@ public final class RowsFile implements AutoCloseable {
     /** Adds a row, unless the file is closed: what ends after the end of the test is not a sample of it. */
     public synchronized void add(Row row) {
         if (isClosed) return;
-        row.appendTo(pending);
+        row.appendTo(pending, hasParts);
         if (pending.length() >= FLUSH_AT_LENGTH) flush();
     }
 

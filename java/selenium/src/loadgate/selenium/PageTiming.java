@@ -56,37 +56,30 @@ public final class PageTiming {
         return loadMs > 0 ? loadMs : domReadyMs;
     }
 
-    /**
-     * Rows under labels of their own, which describe the sample and are not samples themselves: they have the form of a
-     * transaction controller's row around it, so each has figures, and the overall figures count the sample once.
-     */
+    /** Rows that describe a sample, under labels of their own; the sample itself counts once. */
     public List<Row> rowsFor(Row sample) {
-        long[] times = {ttfbMs, domReadyMs, loadMs, lcpMs};
-        String[] names = {"ttfb", "dom ready", "load", "lcp"};
-        long spanMs = Math.max(sample.elapsedMs, 1);
-        for (long time : times) spanMs = Math.max(spanMs, time);
         List<Row> rows = new ArrayList<>();
-        for (int index = 0; index < times.length; index++)
-            if (times[index] > 0) rows.add(rowFor(sample, names[index], times[index], spanMs));
+        add(rows, sample, "ttfb", ttfbMs);
+        add(rows, sample, "dom ready", domReadyMs);
+        add(rows, sample, "load", loadMs);
+        add(rows, sample, "lcp", lcpMs);
         return rows;
     }
 
-    private Row rowFor(Row sample, String name, long timeMs, long spanMs) {
+    private void add(List<Row> rows, Row sample, String name, long timeMs) {
+        if (timeMs == 0) return;
         Row row = new Row();
-        row.startMs = sample.startMs;
+        row.startMs = startMs;
         row.elapsedMs = timeMs;
-        row.idleMs = spanMs - timeMs;
         row.label = sample.label + " [" + name + "]";
+        row.partOf = sample.label;
         row.responseCode = "200";
-        row.responseMessage = "Number of samples in transaction : 1, number of failing samples : 0";
-        row.dataType = "";
+        row.responseMessage = "OK";
         row.threadName = sample.threadName;
         row.groupThreads = sample.groupThreads;
         row.allThreads = sample.allThreads;
-        // Says that the sample has a row of its own.
-        row.latencyMs = Math.max(1, ttfbMs);
-        row.connectMs = connectMs;
-        return row;
+        row.url = sample.url;
+        rows.add(row);
     }
 
     private static long number(Map<?, ?> told, String name) {

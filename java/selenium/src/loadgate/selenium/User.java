@@ -25,7 +25,7 @@ public final class User {
     public static synchronized void report(Row... samples) {
         try {
             if (rows == null) {
-                rows = new RowsFile(setting("LOADGATE_SAMPLES", "samples.csv"));
+                rows = new RowsFile(setting("LOADGATE_SAMPLES", "samples.csv"), true);
                 // What a script still reports while it is being ended is not a sample of the test.
                 Runtime.getRuntime().addShutdownHook(new Thread(rows::close));
             }
