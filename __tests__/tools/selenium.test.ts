@@ -94,6 +94,13 @@ async function finish(parts: readonly FormPart[], at: ServedBundle = service): P
   return waitForStatus(at, `/runs/${id}`, ['finished', 'problem'], RUN_MS)
 }
 
+/** Finished, with nothing to say but that this machine is busy, which it may be. */
+function expectWell({ json }: Reply): void {
+  const findings = (json.remote_errors ?? '').split('\n').filter((line) => line !== '')
+  expect(findings.filter((line) => !line.startsWith('The load generator was short of'))).toEqual([])
+  expect(json.status).toBe('finished')
+}
+
 interface SampleRow {
   readonly label: string
   readonly code: string
@@ -266,7 +273,7 @@ describeWith(CHROME, 'scripts', () => {
       // A browser that is being closed may be there beside the next one.
       expect(browsers().length).toBeLessThanOrEqual(4)
       const run = await waitForStatus(service, `/runs/${id}`, ['finished', 'problem'], RUN_MS)
-      expect(run.json).toMatchObject({ status: 'finished', remote_errors: null })
+      expectWell(run)
       const samples = samplesOf(await csvOf(run))
       expect(new Set(samples.map(({ user }) => user))).toEqual(new Set(['user 1-1', 'user 1-2']))
       expect(samples.length).toBeGreaterThan(2)
@@ -280,7 +287,7 @@ describeWith(CHROME, 'scripts', () => {
     async () => {
       const files = { 'Plan.java': javaPlan(`while (true) { ${HOME} Thread.sleep(50); }`) }
       const run = await finish(formOf(CHROME, files, { duration: '3' }))
-      expect(run.json).toMatchObject({ status: 'finished', remote_errors: null })
+      expectWell(run)
       expectAtMostOnePerUser(samplesOf(await csvOf(run)).length, 1)
       expect(leftProcesses()).toEqual([])
     },
@@ -295,7 +302,8 @@ describeWith(CHROME, 'scripts', () => {
         'class Names { static String of(String name) { return name + System.getenv("MARK") + System.getenv("FLOOD_GRID_REGION") + System.getenv("THREAD_ID") + System.getProperty("threads"); } }'
       const files = { 'Plan.java': plan, 'Names.java': names, environment: 'MARK=-x-\n' }
       const run = await finish(formOf(CHROME, files))
-      expect(run.json).toMatchObject({ status: 'finished', remote_errors: null, tool: `${CHROME}-3.141.59` })
+      expectWell(run)
+      expect(run.json.tool).toBe(`${CHROME}-3.141.59`)
       expect(service.command.text()).toContain('The plan needs Selenium 3.141.59')
       expect(service.command.text()).toContain('the script asks for firefox')
       expect(samplesOf(await csvOf(run))).toEqual([
@@ -316,7 +324,7 @@ describeWith(CHROME, 'scripts', () => {
           override_parameters: `-Dtarget=http://shop.example:${target.port}`
         })
       )
-      expect(run.json).toMatchObject({ status: 'finished', remote_errors: null })
+      expectWell(run)
       expect(samplesOf(await csvOf(run))).toHaveLength(1)
       expect(target.hits('/')).toBe(1)
       expect(leftProcesses()).toEqual([])
@@ -418,7 +426,7 @@ describeWith(FIREFOX, 'tests for JUnit 5', () => {
     'each test is a sample, passed or failed',
     async () => {
       const run = await finish(formOf(FIREFOX, { 'PagesTest.java': JUNIT_PLAN }))
-      expect(run.json).toMatchObject({ status: 'finished', remote_errors: null })
+      expectWell(run)
       const samples = samplesOf(await csvOf(run)).map(({ label, isSuccess }) => ({ label, isSuccess }))
       expect(samples).toHaveLength(target.hits())
       expect(samples).toEqual(
