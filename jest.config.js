@@ -26,6 +26,8 @@ export default {
   coverageProvider: 'babel',
   collectCoverageFrom: [
     'src/**/*.ts',
+    // They run in processes of their own.
+    '!src/tools/**',
     '!src/results/**',
     '!src/report/page/assets.ts',
     '!src/report/page/browser/**'
