@@ -47,7 +47,7 @@ const PASSING: readonly { script: string; steps: string[]; pages: number; others
     others: ['items.json', 'helper.ts']
   },
   { script: '15-pages.ts', steps: ['New page', 'Back'], pages: 3 },
-  { script: '16-identity.ts', steps: ['Settings', 'Changed', 'Device', 'Credentials'], pages: 4 },
+  { script: '16-identity.ts', steps: ['Settings', 'Changed', 'Device', 'Credentials'], pages: 5 },
   { script: '17-cookies.ts', steps: ['Cookies', 'Kept', 'Cookies', 'Kept'], pages: 4 },
   { script: '18-evaluate.ts', steps: ['Evaluate'], pages: 2, others: ['users.csv'] },
   { script: '19-think-time.ts', steps: ['Slow user'], pages: 2 },

@@ -226,14 +226,19 @@ describe('declarations', () => {
   })
 
   test('ENV has numbers where scripts expect them', () => {
-    const env = { FLOOD_NODE_INDEX: '2', FLOOD_GRID_REGION: 'us-east-1', other: 'x' }
+    const env = {
+      FLOOD_NODE_INDEX: '2',
+      FLOOD_GRID_NODE_SEQUENCE_ID: '2',
+      FLOOD_GRID_REGION: 'us-east-1',
+      other: 'x'
+    }
     expect(createExports(new Plan(), { browserId: 3, env, folder: '' }).ENV).toMatchObject({
       ...{
         FLOOD_NODE_INDEX: 2,
         FLOOD_GRID_REGION: 'us-east-1',
         FLOOD_LOAD_TEST: true,
         BROWSER_ID: 3,
-        SEQUENCE: 3
+        SEQUENCE: 10_003
       },
       other: 'x'
     })

@@ -45,6 +45,7 @@ export class Browser {
   stepSettings: StepSettings
   #page: Page
   #frame: Frame | undefined
+  readonly #watchNew = (page: Page): void => this.#watch(page)
 
   constructor(
     private readonly ports: BrowserPorts,
@@ -53,7 +54,12 @@ export class Browser {
     this.#page = page
     this.stepSettings = ports.settings
     this.#watch(page)
-    ports.context.on('page', (opened) => this.#watch(opened))
+    ports.context.on('page', this.#watchNew)
+  }
+
+  /** The context goes on to the next loop without it. */
+  dispose(): void {
+    this.ports.context.off('page', this.#watchNew)
   }
 
   get page(): Page {
@@ -272,12 +278,9 @@ export class Browser {
     return this.#page.setExtraHTTPHeaders(headers)
   }
 
-  /** Without arguments, no credentials are sent any more. */
+  /** For pages that ask for credentials. Without arguments, none are sent any more. */
   authenticate(username?: string, password = ''): Promise<void> {
-    const credentials = Buffer.from(`${username ?? ''}:${password}`).toString('base64')
-    const { extraHTTPHeaders = {} } = this.ports.settings
-    const headers = username === undefined ? {} : { authorization: `Basic ${credentials}` }
-    return this.#page.setExtraHTTPHeaders({ ...extraHTTPHeaders, ...headers })
+    return this.ports.context.setHTTPCredentials(username === undefined ? null : { username, password })
   }
 
   async setUserAgent(userAgent: string): Promise<void> {

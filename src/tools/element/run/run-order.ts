@@ -24,6 +24,6 @@ export interface RunOrder {
   readonly rampupMs: number
   /** Null if only the script limits it. */
   readonly durationMs: number | null
-  /** How long steps may take to finish when the time is over. */
+  /** How long steps may take to finish when the time is over, or as long as the script's waitTimeout if that is longer. */
   readonly graceMs: number
 }

@@ -36,11 +36,13 @@ export async function run(order: RunOrder, ports: RunPorts): Promise<void> {
       `${order.scriptName} has not declared its steps after ${limit}; does its default export ever end?`
   )
   for (const warning of first.settings.warnings) ports.tell({ kind: 'note', text: warning })
+  // As long as a step may wait for one thing.
+  const graceMs = Math.max(order.graceMs, first.settings.waitTimeoutMs)
   const library = loadLibrary(order.modules)
   const browser = await launch(library, order, browserArguments(order, first))
-  limitTime(order, first, ports)
+  limitTime({ ...order, graceMs }, first, ports)
   try {
-    await runUsers(order, { ...ports, rows, library, browser, first })
+    await runUsers({ ...order, graceMs }, { ...ports, rows, library, browser, first })
   } finally {
     schedule.stop()
     await within(browser.close(), CLOSE_MS, unanswered('closing the browser')).catch(() => undefined)

@@ -61,7 +61,7 @@ async function runLoop(
   )
   if (settings.disableCache) await browser.setCacheDisabled(true)
   await new LoopRun(plan, { browser, data, isFirst }, ports).run()
-  context.removeAllListeners('page')
+  browser.dispose()
   // Those of a stopped run are closed with the browser.
   if (schedule.isStopped) return
   for (const open of context.pages())
