@@ -10,9 +10,9 @@ const GB = 1024 ** 3
 describe('the browsers that a machine carries', () => {
   test.each<Omit<BrowserCrowd, 'users'> & { most: number; least: number }>([
     { browser: 'chromium-headless-shell', sharing: 'contexts', least: 22, most: 26 },
-    { browser: 'chromium-headless-shell', sharing: 'browsers', least: 10, most: 13 },
+    { browser: 'chromium-headless-shell', sharing: 'browsers', least: 5, most: 7 },
     { browser: 'chromium', sharing: 'contexts', least: 11, most: 14 },
-    { browser: 'chromium', sharing: 'browsers', least: 4, most: 6 },
+    { browser: 'chromium', sharing: 'browsers', least: 3, most: 5 },
     { browser: 'firefox', sharing: 'browsers', least: 3, most: 5 }
   ])('$browser, $sharing: $least to $most more users per GB', ({ least, most, ...crowd }) => {
     const perGB = (usersThatFit(crowd, 9 * GB) - usersThatFit(crowd, GB)) / 8

@@ -8,7 +8,7 @@ export interface BrowserCrowd {
   readonly users: number
   /** Chrome and Edge count as `chromium`. */
   readonly browser: BrowserKind
-  /** Users share a browser, each with a context of their own, or each have their own browser with its driver. */
+  /** Users share a browser, each with a context of their own, or each have their own browser with its driver and a JVM. */
   readonly sharing: 'contexts' | 'browsers'
 }
 
@@ -22,11 +22,11 @@ const GB = 1024 ** 3
 const NEEDED_MB = {
   'chromium-headless-shell': {
     contexts: { first: 200, each: 40 },
-    browsers: { first: 100, each: 85 }
+    browsers: { first: 100, each: 160 }
   },
   chromium: {
     contexts: { first: 300, each: 75 },
-    browsers: { first: 200, each: 200 }
+    browsers: { first: 200, each: 275 }
   },
   firefox: {
     contexts: { first: 150, each: 250 },

@@ -108,7 +108,7 @@ export async function findBrowser(kind: BrowserKind, ports: InstallPorts): Promi
 }
 
 export function describeBrowser({ program, driver }: Browser): string {
-  return `${program.name} (${program.file}) with ${driver.name} (${driver.file})`
+  return `${program.name} (${program.file}) and ${driver.name} (${driver.file})`
 }
 
 export function capacityKind({ kind, program }: Browser): CapacityKind {
