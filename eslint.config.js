@@ -48,6 +48,16 @@ const MAY_IMPORT_WITHIN = {
     api: ['pages', 'runs', 'store', 'engines']
   }
 }
+/** Folders within an inner room: tools do not know each other. */
+const MAY_IMPORT_BESIDE = {
+  'server/engines': {
+    install: [],
+    jmeter: ['install'],
+    gatling: ['install'],
+    selenium: ['install'],
+    browser: ['install']
+  }
+}
 const ROOMS = Object.keys(MAY_IMPORT)
 const OWNED_PACKAGES = [
   { regex: '^undici(/|$)', owner: 'service' },
@@ -65,6 +75,21 @@ const wallsOf = (room) => [
       ruleFor(`src/${[room, inner, ...Array(deeper).fill('*')].join('/')}/*.ts`, [
         ...forbiddenRooms(room, deeper + 2),
         ...forbiddenWithin(room, inner, deeper + 1)
+      ])
+    )
+  ),
+  ...Object.keys(MAY_IMPORT_WITHIN[room] ?? {}).flatMap((inner) =>
+    Object.entries(MAY_IMPORT_BESIDE[`${room}/${inner}`] ?? {}).map(([folder, allowed], _, all) =>
+      ruleFor(`src/${room}/${inner}/${folder}/*.ts`, [
+        ...forbiddenRooms(room, 3),
+        ...forbiddenWithin(room, inner, 2),
+        ...all
+          .map(([other]) => other)
+          .filter((other) => other !== folder && !allowed.includes(other))
+          .map((other) => ({
+            regex: `^\\.\\./${other}/`,
+            message: `src/${room}/${inner}/${folder} may not import its neighbour ${other}.`
+          }))
       ])
     )
   )

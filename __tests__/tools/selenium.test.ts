@@ -164,12 +164,12 @@ describe.each([
   {
     tool: CHROME,
     users: 2,
-    browser: /Selenium 4\.\d+\.\d+ runs main of Plan with .*Chrom\S+ \d.* with ChromeDriver \d/
+    browser: /Selenium 4\.\d+\.\d+ runs main of Plan with .*Chrom\S+ \d.* and ChromeDriver \d/
   },
   {
     tool: FIREFOX,
     users: 1,
-    browser: /Selenium 4\.\d+\.\d+ runs main of Plan with .*Firefox \d.* with geckodriver \d/
+    browser: /Selenium 4\.\d+\.\d+ runs main of Plan with .*Firefox \d.* and geckodriver \d/
   }
 ])('$tool', ({ tool, users, browser }) => {
   describeWith(tool, 'the action with base-url: local', () => {

@@ -45,7 +45,7 @@ describe('Chrome', () => {
     const driver = install('bin/chromedriver', 'ChromeDriver 140.0.7339.80 (abc-refs/heads@{#1})')
     const found = await find('chrome')
     expect(describeBrowser(found)).toBe(
-      `Chromium 140.0.1 (${shell}) with ChromeDriver 140.0.7339.80 (${driver})`
+      `Chromium 140.0.1 (${shell}) and ChromeDriver 140.0.7339.80 (${driver})`
     )
     expect(capacityKind(found)).toBe('chromium-headless-shell')
   })
@@ -105,7 +105,7 @@ describe('Firefox', () => {
     env.GECKODRIVER = install('own/geckodriver', 'geckodriver 0.36.0', '', 'The source code is at 1.2.3')
     const found = await find('firefox')
     expect(describeBrowser(found)).toMatch(
-      /^Mozilla Firefox 140\.3\.0esr \(.*\) with geckodriver 0\.36\.0 \(/
+      /^Mozilla Firefox 140\.3\.0esr \(.*\) and geckodriver 0\.36\.0 \(/
     )
     expect(capacityKind(found)).toBe('firefox')
   })
