@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
-import { fetchJars } from '../src/server/engines/install/fetch-jars.ts'
+import { fetchJars } from '../src/server/engines/install/jars/fetch-jars.ts'
 import { findOnPath } from '../src/server/engines/install/on-path.ts'
 import { fetchByPom } from '../src/server/engines/jmeter/fetch-by-pom.ts'
 import { JMETER_JARS } from '../src/server/engines/jmeter/jmeter-jars.ts'

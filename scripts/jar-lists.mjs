@@ -8,8 +8,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
-import { readJar } from '../src/server/engines/install/jar-list.ts'
-import { fetchByMaven, requireMaven } from '../src/server/engines/install/maven.ts'
+import { readJar } from '../src/server/engines/install/jars/jar-list.ts'
+import { fetchByMaven, requireMaven } from '../src/server/engines/install/jars/maven.ts'
 import { Processes } from '../src/server/nodes/processes.ts'
 
 const ENGINES = path.join(import.meta.dirname, '../src/server/engines')

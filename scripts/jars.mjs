@@ -7,7 +7,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
-import { installJars } from '../src/server/engines/install/install-jars.ts'
+import { installJars } from '../src/server/engines/install/jars/install-jars.ts'
 import { Processes } from '../src/server/nodes/processes.ts'
 import { readFolder } from './folder.mjs'
 import { makeZip } from './zip.mjs'

@@ -13,9 +13,9 @@ import {
   writeFileSync
 } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { installJars } from '../../../../src/server/engines/install/install-jars.js'
+import { installJars } from '../../../../src/server/engines/install/jars/install-jars.js'
 import type { InstallPorts } from '../../../../src/server/engines/install/install-ports.js'
-import { type JarList, readJar } from '../../../../src/server/engines/install/jar-list.js'
+import { type JarList, readJar } from '../../../../src/server/engines/install/jars/jar-list.js'
 import { ToolError } from '../../../../src/server/errors.js'
 import { Processes, readStartTime } from '../../../../src/server/nodes/processes.js'
 import { mountSmallDisk } from '../../../support/small-disk.js'
@@ -311,7 +311,7 @@ describe('several at once', () => {
   function installInProcess(): ChildProcess {
     const source = (path: string): string => JSON.stringify(resolve('src/server', path))
     const code = `
-      import { installJars } from ${source('engines/install/install-jars.ts')}
+      import { installJars } from ${source('engines/install/jars/install-jars.ts')}
       import { Processes } from ${source('nodes/processes.ts')}
       await installJars(${JSON.stringify(list)}, {
         env: ${JSON.stringify({ PATH: tools, XDG_CACHE_HOME: cache })},

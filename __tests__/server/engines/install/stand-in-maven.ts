@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type JarList, readJar } from '../../../../src/server/engines/install/jar-list.js'
+import { type JarList, readJar } from '../../../../src/server/engines/install/jars/jar-list.js'
 import { writeScript } from '../../stand-in.js'
 
 /** A list whose jars have these contents, by coordinates, and a folder that serves them. */

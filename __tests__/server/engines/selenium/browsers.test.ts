@@ -104,9 +104,7 @@ describe('Firefox', () => {
     install('bin/firefox', 'Mozilla Firefox 140.3.0esr')
     env.GECKODRIVER = install('own/geckodriver', 'geckodriver 0.36.0', '', 'The source code is at 1.2.3')
     const found = await find('firefox')
-    expect(describeBrowser(found)).toMatch(
-      /^Mozilla Firefox 140\.3\.0esr \(.*\) and geckodriver 0\.36\.0 \(/
-    )
+    expect(describeBrowser(found)).toMatch(/^Mozilla Firefox 140\.3\.0esr \(.*\) and geckodriver 0\.36\.0 \(/)
     expect(capacityKind(found)).toBe('firefox')
   })
 

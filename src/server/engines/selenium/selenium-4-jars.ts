@@ -1,5 +1,5 @@
 // The hashes are filled in by `npm run jar-lists`, from the coordinates.
-import type { JarList } from '../install/jar-list.js'
+import type { JarList } from '../install/jars/jar-list.js'
 
 export const SELENIUM_4_JARS: JarList = {
   name: 'selenium-4.38.0',

@@ -1,7 +1,7 @@
-import { cacheFolder } from './cache-folder.js'
+import { cacheFolder } from '../cache-folder.js'
 import { fetchJars } from './fetch-jars.js'
-import { installOnce } from './install-once.js'
-import type { InstallPorts } from './install-ports.js'
+import { installOnce } from '../install-once.js'
+import type { InstallPorts } from '../install-ports.js'
 import { fingerprint, type JarList } from './jar-list.js'
 import { requireMaven } from './maven.js'
 

@@ -1,13 +1,13 @@
 import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { ToolError } from '../../errors.js'
-import { redactLog } from '../redact-log.js'
-import { mavenEnvironment } from '../tool-environment.js'
-import type { InstallPorts } from './install-ports.js'
-import { findOnPath } from './on-path.js'
-import { packageFile } from './package-file.js'
-import { reportProgress } from './progress.js'
-import { runToEnd } from './run-to-end.js'
+import { ToolError } from '../../../errors.js'
+import { redactLog } from '../../redact-log.js'
+import { mavenEnvironment } from '../../tool-environment.js'
+import type { InstallPorts } from '../install-ports.js'
+import { findOnPath } from '../on-path.js'
+import { packageFile } from '../package-file.js'
+import { reportProgress } from '../progress.js'
+import { runToEnd } from '../run-to-end.js'
 
 /** The extension did not do its work, for a reason that has nothing to do with the jars: another way may succeed. */
 export class ExtensionError extends ToolError {
