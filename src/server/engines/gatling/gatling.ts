@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { ToolError } from '../../errors.js'
 import type { Engine, PlanToPrepare, PreparedPlan } from '../engine.js'
+import { findOnce } from '../find-once.js'
 import { readEnvironmentFile } from '../environment-file.js'
 import { installJars } from '../install/jars/install-jars.js'
 import type { InstallPorts } from '../install/install-ports.js'
@@ -26,15 +27,7 @@ interface Gatling {
 
 /** Runs simulations with Gatling, one process per node. */
 export function createGatlingEngine(ports: InstallPorts): Engine {
-  let found: Promise<Gatling> | undefined
-  const find = (): Promise<Gatling> => {
-    // Do not cache a failure: what was missing may have been installed since.
-    found ??= findGatling(ports).catch((thrown: unknown) => {
-      found = undefined
-      throw thrown
-    })
-    return found
-  }
+  const find = findOnce(() => findGatling(ports))
   return {
     tools: ['gatling'],
     synthetic: false,

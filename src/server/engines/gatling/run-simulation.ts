@@ -1,7 +1,7 @@
-import { mkdir, symlink } from 'node:fs/promises'
-import { basename, delimiter, dirname, join, relative } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
 import type { NodeOrder, NodeOutcome } from '../engine.js'
 import { hasSamples } from '../has-samples.js'
+import { linkIntoFolders } from '../link-into-folders.js'
 import type { InstallPorts } from '../install/install-ports.js'
 import { placeVariables, planParameters } from '../plan-environment.js'
 import { redactLog, secretValues } from '../redact-log.js'
@@ -111,16 +111,4 @@ function javaArguments(plan: Simulation, { order, ports }: Work): string[] {
     ...['loadgate.gatling.RunPlan', plan.simulation, join(folder, 'gatling-results'), order.samplesFile],
     ...order.hosts.map(({ host, address }) => `${host}/${address}`)
   ]
-}
-
-/** Files are uploaded into one folder. Links let a plan find them in the folders they have in its repository. */
-async function linkIntoFolders(folder: string, subPaths: readonly string[]): Promise<void> {
-  for (const path of subPaths) {
-    const place = join(folder, path)
-    const target = relative(dirname(place), join(folder, basename(path)))
-    // If the plan needs a link that cannot be created, Gatling reports it.
-    await mkdir(dirname(place), { recursive: true })
-      .then(() => symlink(target, place))
-      .catch(() => undefined)
-  }
 }

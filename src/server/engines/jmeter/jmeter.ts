@@ -1,7 +1,9 @@
-import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
-import { basename, dirname, join, relative } from 'node:path'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
 import type { Engine, NodeOrder, NodeOutcome } from '../engine.js'
 import type { InstallPorts } from '../install/install-ports.js'
+import { findOnce } from '../find-once.js'
+import { linkIntoFolders } from '../link-into-folders.js'
 import { findJMeter, type JMeter } from './install.js'
 import { readLogEntries, readTail } from './log.js'
 import { type LogFindings, LossFinder, type PlanPlace, readStops } from './losses.js'
@@ -51,15 +53,7 @@ const END_OF_RUN = /\.\.\. end of run\s*$/
 
 /** Runs plans with Apache JMeter, one process per node. */
 export function createJMeterEngine(ports: InstallPorts): Engine {
-  let found: Promise<JMeter> | undefined
-  const find = (): Promise<JMeter> => {
-    // Do not cache a failure: what was missing may have been installed since.
-    found ??= findJMeter(ports).catch((thrown: unknown) => {
-      found = undefined
-      throw thrown
-    })
-    return found
-  }
+  const find = findOnce(() => findJMeter(ports))
   return {
     tools: ['jmeter'],
     synthetic: false,
@@ -83,7 +77,8 @@ async function runJMeter(jmeter: JMeter, work: Work): Promise<NodeOutcome> {
   const files = new Set(await readdir(dirname(order.planFile)))
   const plans = await readPlans(order, files)
   const plan = await readFile(order.planFile, 'utf8')
-  await linkIntoFolders(order, files, plans)
+  const subPaths = plans.flatMap((plan) => readSubPaths(plan, files))
+  await linkIntoFolders(dirname(order.planFile), subPaths)
   await overrideHosts(order)
   const { exit, words, isDiskFull, isEnded } = await runProcess(jmeter, work)
   // Whoever stopped it knows that load is missing, and is waiting.
@@ -182,23 +177,6 @@ async function findIdleGroups(
 function readPlans({ planFile }: NodeOrder, files: ReadonlySet<string>): Promise<string[]> {
   const names = [...files].filter((name) => name === basename(planFile) || /\.jmx$/i.test(name))
   return Promise.all(names.map((name) => readFile(join(dirname(planFile), name), 'utf8')))
-}
-
-/** Files are uploaded into one folder. Links let a plan find them in the folders they have in its repository. */
-async function linkIntoFolders(
-  { planFile }: NodeOrder,
-  files: ReadonlySet<string>,
-  plans: readonly string[]
-): Promise<void> {
-  const folder = dirname(planFile)
-  for (const path of plans.flatMap((plan) => readSubPaths(plan, files))) {
-    const place = join(folder, path)
-    const target = relative(dirname(place), join(folder, basename(path)))
-    // If the plan needs a link that cannot be created, JMeter reports it.
-    await mkdir(dirname(place), { recursive: true })
-      .then(() => symlink(target, place))
-      .catch(() => undefined)
-  }
 }
 
 /** Each node has its own copy of the plan. */
