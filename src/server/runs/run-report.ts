@@ -85,7 +85,7 @@ export function describeResults(
       mean_throughput: roundTo(aMinute(figures?.throughput), 2),
       mean_error_rate: roundTo(figures?.errorRate === undefined ? undefined : figures.errorRate * 100, 4),
       rehearsal: isSynthetic,
-      warnings: run.warnings ?? []
+      ...(run.warnings?.length ? { warnings: run.warnings } : {})
     }
   }
 }
