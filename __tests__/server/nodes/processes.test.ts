@@ -68,6 +68,17 @@ describe('a tool and what it started', () => {
 })
 
 describe('after a SIGKILL of the service', () => {
+  test('a tool that has just been started is ended too', async () => {
+    const pidFile = join(folders.create(), 'pid')
+    // The tool kills its own parent before anything else.
+    const home = writeJMeter(folders.create(), [`kill -9 $PPID; echo $$ > "${pidFile}"; exec sleep 600`])
+    const service = await killable.start(folders.create(), home)
+    await createRun(service)
+    await until(() => existsSync(pidFile))
+    const pid = Number(readFileSync(pidFile, 'utf8'))
+    await until(() => !isAlive(pid))
+  })
+
   test('a restart ends its tools, and the run in progress is a problem with its results', async () => {
     const dataDir = folders.create()
     const pidFile = join(folders.create(), 'pids')
@@ -162,6 +173,23 @@ describe('lines of a tool', () => {
     )
     expect(exit).toEqual({ code: 0, signal: null })
     expect(lines.sort()).toEqual(['::error::x', 'ee', 'one', 'thr', 'two'])
+  })
+
+  test('what a tool is started with is all that it sees', async () => {
+    const lines: string[] = []
+    const processes = new Processes({ onStart: () => undefined, onEnd: () => undefined })
+    const env = { GIVEN: 'a b' }
+    const args = [
+      '-e',
+      'console.log(JSON.stringify({ env: process.env, args: process.argv.slice(1) }))',
+      '$HOME "x"'
+    ]
+    const exit = await processes.run(
+      { file: process.execPath, args, cwd: folders.create(), env, onLine: (line) => lines.push(line) },
+      new AbortController().signal
+    )
+    expect(exit).toEqual({ code: 0, signal: null })
+    expect(JSON.parse(lines.join('\n'))).toEqual({ env, args: ['$HOME "x"'] })
   })
 
   test('a missing tool is an error', async () => {

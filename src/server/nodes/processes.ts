@@ -5,8 +5,8 @@ import {
   spawn,
   type StdioOptions
 } from 'node:child_process'
-import { readFileSync } from 'node:fs'
-import type { Readable } from 'node:stream'
+import { accessSync, constants, readFileSync, statSync } from 'node:fs'
+import type { Readable, Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { splitLines } from './lines.js'
 import { type ProcStat, readAllProcStats, readProcStat } from './proc-stat.js'
@@ -53,12 +53,16 @@ export class Processes {
     try {
       const child = startTool(command)
       for (const stream of [child.stdout, child.stderr]) splitLines(stream, command.onLine)
+      const go = child.stdio[3] as Writable
+      // It has exited already.
+      go.on('error', () => undefined)
       const exit = awaitEvent(child, 'exit')
       if (child.pid === undefined) return await exit
       watchdog.watch(child.pid)
       command.onStart?.(child.pid)
       const done = this.follow(child, child.pid, { exit, signal })
       this.running.set(child.pid, done)
+      go.end('go\n')
       return await done
     } finally {
       watchdog.dismiss()
@@ -96,15 +100,33 @@ export class Processes {
   }
 }
 
+/**
+ * Becomes the tool, with the same process id, once it is told to. If this process is killed before that, nobody watches the
+ * tool yet: the pipe ends, and there is no tool.
+ */
+const WAIT_FOR_GO = 'read -r go <&3 || exit 1; exec 3<&-; unset go PWD OLDPWD SHLVL; exec "$@"'
+
 function startTool({ file, args, cwd, env }: ToolCommand): ChildProcessByStdio<null, Readable, Readable> {
-  return spawn(file, args, {
+  requireExecutable(file)
+  return spawn('/bin/sh', ['-c', WAIT_FOR_GO, 'sh', file, ...args], {
     cwd,
     env,
     detached: true,
     shell: false,
     // Piped, never inherited: a tool's output is untrusted, and the runner reads commands from ours.
-    stdio: ['ignore', 'pipe', 'pipe']
-  })
+    stdio: ['ignore', 'pipe', 'pipe', 'pipe']
+  }) as ChildProcessByStdio<null, Readable, Readable>
+}
+
+/** A shell would only exit with 127 or 126, and in its own words. */
+function requireExecutable(file: string): void {
+  try {
+    accessSync(file, constants.X_OK)
+    if (!statSync(file).isFile()) throw Object.assign(new Error(), { code: 'EACCES' })
+  } catch (thrown) {
+    const { code = 'EACCES' } = thrown as NodeJS.ErrnoException
+    throw Object.assign(new Error(`spawn ${file} ${code}`, { cause: thrown }), { code })
+  }
 }
 
 function awaitEvent(child: ChildProcess, event: 'exit' | 'close'): Promise<ToolExit> {
