@@ -1,13 +1,13 @@
 import { createWriteStream } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { basename } from 'node:path'
+import { basename, join } from 'node:path'
 import { once } from 'node:events'
 import { finished } from 'node:stream/promises'
 import type { Clock } from '../clock.js'
-import type { Engine, NodeOrder, NodeOutcome } from './engine.js'
+import type { Engine, NodeOrder, NodeOutcome, PlanToPrepare } from './engine.js'
 import { TOOLS } from '../../protocol/vocabulary.js'
-import { readSamplerNames } from './jmeter/plan.js'
 import { propertyValue } from './override-parameters.js'
+import { isSource, readLabels } from './rehearsal-labels.js'
 
 const HEADER =
   'timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,failureMessage,bytes,sentBytes,grpThreads,allThreads,URL,Latency,IdleTime,Connect\n'
@@ -28,18 +28,20 @@ export function createRehearsalEngine(options: { seed: number; clock: Clock }): 
     tools: TOOLS,
     synthetic: true,
     refuse: () => [],
-    prepare: () =>
-      Promise.resolve({
+    prepare: async (plan) => {
+      const labels = await labelsOf(plan)
+      return {
         version: 'rehearsal',
-        runNode: (order, signal) => rehearse(order, signal, options)
-      })
+        runNode: (order, signal) => rehearse(order, signal, { ...options, labels })
+      }
+    }
   }
 }
 
 async function rehearse(
   order: NodeOrder,
   signal: AbortSignal,
-  { seed, clock }: { seed: number; clock: Clock }
+  { seed, clock, labels }: { seed: number; clock: Clock; labels: readonly string[] }
 ): Promise<NodeOutcome> {
   const wordsOfFailure = propertyValue(order.properties, 'rehearsal.problem')
   if (wordsOfFailure !== undefined) return { problem: wordsOfFailure }
@@ -48,7 +50,7 @@ async function rehearse(
   // Unless in real time, the run is over as soon as it starts, so its samples lie in the past.
   const startMs = clock.now() - (isRealTime ? 0 : durationMs)
   const random = createRandom(`${seed} ${basename(order.planFile)} ${order.place.ordinal}`)
-  const samples = makeSamples({ order, labels: await readLabels(order), startMs, durationMs, random })
+  const samples = makeSamples({ order, labels, startMs, durationMs, random })
   const out = createWriteStream(order.samplesFile)
   // The disk may be full: the failure is reported at the end, and nothing waits for a failed stream.
   out.on('error', () => undefined)
@@ -65,9 +67,15 @@ async function rehearse(
   return isRealTime ? { problem: null } : { problem: null, span: { startMs, endMs: startMs + durationMs } }
 }
 
-async function readLabels(order: NodeOrder): Promise<string[]> {
-  const labels = readSamplerNames(await readFile(order.planFile, 'utf8'))
-  return labels.length > 0 ? labels : [basename(order.planFile)]
+/** Those of the plan, and of the sources that are compiled with it. */
+async function labelsOf({ uploadDir, fileNames }: PlanToPrepare): Promise<string[]> {
+  const [plan = ''] = fileNames
+  const names = isSource(plan) ? fileNames.filter(isSource) : [plan]
+  const found = await Promise.all(
+    names.map(async (name) => readLabels(name, await readFile(join(uploadDir, name), 'utf8')))
+  )
+  const labels = [...new Set(found.flat())]
+  return labels.length > 0 ? labels : [plan]
 }
 
 interface Script {
