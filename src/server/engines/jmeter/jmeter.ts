@@ -8,6 +8,7 @@ import { findJMeter, type JMeter } from './install.js'
 import { readLogEntries, readTail } from './log.js'
 import { type LogFindings, LossFinder, type PlanPlace, readStops } from './losses.js'
 import { insertHostOverrides, readSubPaths } from './plan.js'
+import { refuseFiles } from './plan-files.js'
 import { IdleGroups } from './idle-groups.js'
 import type { ToolExit } from '../../nodes/processes.js'
 import { readThreadNames } from '../../samples/thread-names.js'
@@ -57,7 +58,7 @@ export function createJMeterEngine(ports: InstallPorts): Engine {
   return {
     tools: ['jmeter'],
     synthetic: false,
-    refuse: () => [],
+    refuse: refuseFiles,
     prepare: async () => {
       const jmeter = await find()
       const { version } = jmeter
