@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from '@jest/globals'
+import { request } from 'node:http'
 import { type Shop, startShop } from '../../src/server/demo-shop.js'
 
 const shops: Shop[] = []
@@ -79,6 +80,43 @@ describe('the demo shop', () => {
       expect(shop.served('not found')).toBe(1)
     }
   )
+
+  test.each(['/', '/search?q=tea', '/products/lamp', '/nowhere', '/checkout'])(
+    'HEAD %s answers like GET, without a body',
+    async (path) => {
+      const shop = await open(false)
+      const got = await fetch(shop.url + path)
+      const head = await fetch(shop.url + path, { method: 'HEAD' })
+      const facts = ({ status, headers }: Response): unknown[] => [
+        status,
+        headers.get('content-type'),
+        headers.get('content-length'),
+        headers.get('cache-control')
+      ]
+      expect(facts(head)).toEqual(facts(got))
+      const html = await got.text()
+      expect(got.headers.get('content-length')).toBe(String(Buffer.byteLength(html)))
+      expect(await head.text()).toBe('')
+      expect(shop.served()).toBe(2)
+    }
+  )
+
+  test.each([
+    ['/search?q=tea', 'search'],
+    ['/products/lamp', 'product'],
+    ['', 'home'],
+    ['/nowhere', 'not found']
+  ])('the whole address of "%s" is that of the page %s', async (path, page) => {
+    const shop = await open(false)
+    const target = shop.url.replace('http:', 'HTTP:') + path
+    await new Promise((resolve, reject) => {
+      const outgoing = request({ host: '127.0.0.1', port: shop.port, path: target, agent: false })
+      outgoing.once('error', reject)
+      outgoing.once('response', (response) => response.resume().once('end', resolve))
+      outgoing.end()
+    })
+    expect(shop.served(page)).toBe(1)
+  })
 
   test('a slow one responds slowly', async () => {
     const took = async (shop: Shop): Promise<number> => {

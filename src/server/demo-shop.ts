@@ -65,7 +65,9 @@ export async function startShop(options: ShopOptions): Promise<Shop> {
   const server = createServer((request, response) => {
     const url = readUrl(request)
     const isUnasked = UNASKED.test(url.pathname)
-    const page = PAGES.find(({ method, path }) => method === request.method && path.test(url.pathname))
+    // The same without a body, which Node leaves out.
+    const method = request.method === 'HEAD' ? 'GET' : request.method
+    const page = PAGES.find((page) => page.method === method && page.path.test(url.pathname))
     answer({ request, response, url, page, slow: options.slow })
     response.once('finish', () => {
       const name = page?.name ?? 'not found'
@@ -92,7 +94,8 @@ export async function startShop(options: ShopOptions): Promise<Shop> {
 
 /** A load generator may request anything; what is not an address is no page. */
 function readUrl({ url = '/' }: IncomingMessage): URL {
-  const address = `http://shop${url}`
+  // A client that takes the shop for a proxy sends the whole address.
+  const address = /^https?:\/\//i.test(url) ? url : `http://shop${url}`
   return new URL(URL.canParse(address) ? address : 'http://shop/not-an-address')
 }
 
@@ -105,10 +108,15 @@ function answer(exchange: {
 }): void {
   const { request, response, url, page, slow } = exchange
   const send = (): void => {
-    // Never from a browser's cache: what a user visits is what the shop counts.
-    const headers = { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store' }
+    const html = page ? page.render(url) : renderNotFound()
+    const headers = {
+      'content-type': 'text/html; charset=utf-8',
+      'content-length': Buffer.byteLength(html),
+      // Never from a browser's cache: what a user visits is what the shop counts.
+      'cache-control': 'no-store'
+    }
     response.writeHead(page ? 200 : 404, headers)
-    response.end(page ? page.render(url) : renderNotFound())
+    response.end(html)
   }
   // Read the whole body before replying, as a shop does for an order.
   request.resume()
