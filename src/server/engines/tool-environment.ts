@@ -26,8 +26,23 @@ const ALLOWED_FOR_MAVEN = new Set(['MAVEN_OPTS', 'MAVEN_ARGS', 'M2_HOME', 'JAVA_
 /** So does npm; its settings may refer to a token by one of these names. It runs no script of a package. */
 const ALLOWED_FOR_NPM = new Set([...PROXIES, 'NODE_EXTRA_CA_CERTS', 'NODE_AUTH_TOKEN', 'NPM_TOKEN'])
 
-export function toolEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  return withAbsolutePaths(pick(env, (name) => ALLOWED.has(name) || name.startsWith('LC_')))
+export function toolEnvironment(
+  env: NodeJS.ProcessEnv,
+  platform: NodeJS.Platform = process.platform
+): NodeJS.ProcessEnv {
+  const allowed = pick(env, (name) => ALLOWED.has(name) || name.startsWith('LC_'))
+  return { ...withAbsolutePaths(allowed), ...utf8Locale(env, platform) }
+}
+
+/** Java decodes its arguments and the names of files by the locale, which is ASCII in most containers. */
+function utf8Locale(
+  { LC_ALL, LC_CTYPE, LANG }: NodeJS.ProcessEnv,
+  platform: NodeJS.Platform
+): NodeJS.ProcessEnv {
+  // The first that is not empty counts.
+  const locale = [LC_ALL, LC_CTYPE, LANG].find((name) => name !== undefined && name !== '') ?? ''
+  if (/utf-?8/i.test(locale)) return {}
+  return { LC_ALL: platform === 'darwin' ? 'en_US.UTF-8' : 'C.UTF-8' }
 }
 
 /** A tool runs in its own folder, where relative paths of the command would be wrong. */
