@@ -5,6 +5,7 @@ import fastify, { type FastifyError, type FastifyInstance, type FastifyReply } f
 import { type Clock, systemClock } from './clock.js'
 import type { ServiceFacts } from './service-facts.js'
 import { Engines } from './engines/engines.js'
+import { withClassPath } from './engines/class-path.js'
 import { createBrowserEngine } from './engines/browser/browser.js'
 import { createGatlingEngine } from './engines/gatling/gatling.js'
 import { createJMeterEngine } from './engines/jmeter/jmeter.js'
@@ -171,8 +172,8 @@ function createEngines(
   const packageNames = options.serviceName === undefined ? [] : [`@${options.serviceName}/element`]
   return new Engines([
     createJMeterEngine(ports),
-    createGatlingEngine(ports),
-    createSeleniumEngine(ports),
+    withClassPath(createGatlingEngine(ports), ports.env),
+    withClassPath(createSeleniumEngine(ports), ports.env),
     createBrowserEngine(ports, { packageNames })
   ])
 }
