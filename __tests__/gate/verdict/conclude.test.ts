@@ -475,6 +475,40 @@ describe('a run that ended before 90 % of its duration, where not each sample ha
     )
   })
 
+  test.each([
+    [1, 0.86, '0.8 s of the 1 s'],
+    [3, 2.65, '2.6 s of the 3 s'],
+    [4, 3.5, '3.5 s of the 4 s'],
+    [5, 4.4, '4 s of the 5 s']
+  ])('never says that all of it was too short: %d s, %d s', (durationSeconds, seconds, words) => {
+    const outcome = conclude({ ...NONE, durationSeconds }, makeFindings({ run: makeRun(ran(seconds)) }))
+    expect(outcome.reason).toBe(`The run ended after ${words} requested: it was stopped early.`)
+  })
+
+  test('says that load was lost, if so, which is why', () => {
+    const run = makeRun({ ...ran(2.6), remoteErrors: 'load lost: JMeter: users.csv was not found' })
+    const reason = 'Part of the load was lost: JMeter: users.csv was not found'
+    const settings = makeSettings({ thresholdLines: 'apdex >= 0.99', durationSeconds: 3 })
+    expect(conclude(settings, makeFindings({ run }))).toMatchObject({ verdict: 'inconclusive', reason })
+    const collection = makeCollection({ measurements: measure(`${CSV_HEADER}\n`) })
+    expect(conclude({ ...NONE, durationSeconds: 3 }, { run, collection })).toMatchObject({ reason })
+    expect(conclude(NONE, { run, collection })).toMatchObject({ verdict: 'inconclusive', reason })
+  })
+
+  test('says so too where the samples show it', () => {
+    const run = makeRun({ ...ran(60), remoteErrors: 'load lost: node 2' })
+    const collection = makeCollection({ spansMs: new Map([['g1', 20_000]]) })
+    const outcome = conclude({ ...NONE, durationSeconds: 60 }, { run, collection })
+    expect(outcome.reason).toBe('Part of the load was lost: node 2')
+    expect(outcome.warnings).toEqual([expect.stringContaining('span 20 s of the 60 s requested')])
+  })
+
+  test('a lost load does not explain a CSV that could not be downloaded', () => {
+    const run = makeRun({ ...ran(600), remoteErrors: 'load lost: node 2' })
+    const collection = makeCollection({ grids: [makeGridResult({ path: undefined, problem: 'gone' })] })
+    expect(conclude(NONE, { run, collection }).reason).toMatch(/^The CSV of grid g1 could not be downloaded/)
+  })
+
   test('a broken threshold does not make it a verdict', () => {
     const settings = makeSettings({ thresholdLines: 'apdex >= 0.99', durationSeconds: 600 })
     expect(conclude(settings, makeFindings({ run: makeRun(ran(100)) })).verdict).toBe('inconclusive')

@@ -91,20 +91,28 @@ function decide(findings: Findings, assessment: Assessment): Decision {
   if (failure !== undefined) return { verdict: failure.kind, reason: failure.message }
   if (isDetached)
     return { verdict: 'detached', reason: 'The run was started and left running (wait: false).' }
-  const badEnd = run && badEndOf(findings, assessment)
+  const badEnd = run && badEndOf(run, assessment)
   if (badEnd !== undefined) return { verdict: 'inconclusive', reason: badEnd }
-  return decideVerdict(assessment.judgements, gapIn(collection) ?? lossOf(assessment))
+  const lost = lossOf(assessment)
+  const earlyEnd = run && earlyEndOf(run, findings, assessment)
+  // Lost load is why a run ends early or records nothing.
+  if (earlyEnd !== undefined) return { verdict: 'inconclusive', reason: lost ?? earlyEnd }
+  const gap =
+    gapInDownloads(collection) ?? lost ?? gapInSamples(collection) ?? shortfallWithErrors(assessment)
+  return decideVerdict(assessment.judgements, gap)
 }
 
-function badEndOf(
-  { run, watched, collection }: Findings,
-  { settings, remoteErrors }: Assessment
+function badEndOf(run: Run, { remoteErrors }: Assessment): string | undefined {
+  if (phaseOf(run.status) === 'ended well') return undefined
+  const words = remoteErrors.length === 0 ? '' : ` The service says: ${quoteLines(remoteErrors)}`
+  return `The run ended as "${run.status}", not "finished".${words}`
+}
+
+function earlyEndOf(
+  run: Run,
+  { watched, collection }: Findings,
+  { settings }: Assessment
 ): string | undefined {
-  if (run === undefined) return undefined
-  if (phaseOf(run.status) !== 'ended well') {
-    const words = remoteErrors.length === 0 ? '' : ` The service says: ${quoteLines(remoteErrors)}`
-    return `The run ended as "${run.status}", not "finished".${words}`
-  }
   const seconds = requestedSeconds({ settings, run })
   if (seconds === undefined) return undefined
   const wanted = formatDuration(seconds * 1000)
@@ -119,13 +127,23 @@ function badEndOf(
   const reportsStops = settings.target.kind === 'local'
   if (reportsStops && collection && mayEndBeforePause(collection, { tookMs, durationSeconds: seconds }))
     return undefined
-  return `The run ended after ${formatDuration(tookMs)} of the ${wanted} requested: it was stopped early.`
+  return `The run ended after ${formatLess(tookMs, wanted)} of the ${wanted} requested: it was stopped early.`
 }
 
-/** A service may report lost load explicitly; any other error counts as lost load if the requested load was not reached. */
-function lossOf({ remoteErrors, warnings }: Assessment): string | undefined {
+/** Whole seconds of a run of a few seconds may hide the difference. */
+function formatLess(ms: number, wanted: string): string {
+  const whole = formatDuration(ms)
+  return whole === wanted ? `${(Math.floor(ms / 100) / 10).toFixed(1)} s` : whole
+}
+
+/** A service may report lost load explicitly. */
+function lossOf({ remoteErrors }: Assessment): string | undefined {
   const lost = lostLoad(remoteErrors)
-  if (lost.length > 0) return `Part of the load was lost: ${quoteLines(lost)}`
+  return lost.length > 0 ? `Part of the load was lost: ${quoteLines(lost)}` : undefined
+}
+
+/** Any other error counts as lost load if the requested load was not reached. */
+function shortfallWithErrors({ remoteErrors, warnings }: Assessment): string | undefined {
   const [shortfall] = warnings
   if (remoteErrors.length === 0 || shortfall === undefined) return undefined
   return `${shortfall} The service says: ${quoteLines(remoteErrors)}`
@@ -138,9 +156,9 @@ function runTimeMs(run: Run, watched: Watched | undefined): number | undefined {
 }
 
 /** What is missing from the evidence, regardless of the thresholds. */
-function gapIn(collection: Collection | undefined): string | undefined {
+function gapInDownloads(collection: Collection | undefined): string | undefined {
   if (collection === undefined) return 'Nothing was collected from the run.'
-  const { report, reportProblem, grids, measurements } = collection
+  const { report, reportProblem, grids } = collection
   if (report === undefined)
     return `The report could not be downloaded: ${reportProblem ?? 'no reason was given'}`
   if (grids.length === 0) return 'The service lists no grids for the run, so there are no results to judge.'
@@ -152,7 +170,12 @@ function gapIn(collection: Collection | undefined): string | undefined {
   const missing = grids.find(({ problem }) => problem !== undefined)
   if (missing !== undefined)
     return `The CSV of grid ${missing.gridId} could not be downloaded completely: ${missing.problem ?? ''}`
-  return collection.gaps?.[0] ?? gapInMeasurements(measurements)
+  return undefined
+}
+
+/** The same for what was downloaded. */
+function gapInSamples(collection: Collection | undefined): string | undefined {
+  return collection?.gaps?.[0] ?? gapInMeasurements(collection?.measurements)
 }
 
 function notesOf(settings: Settings): string[] {
