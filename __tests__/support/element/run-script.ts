@@ -40,7 +40,6 @@ export interface ScriptRun {
   readonly code: number | null
 }
 
-const MARK = 'a-mark'
 const PROGRAM = resolve('dist/tools/element.mjs')
 
 /** Compiles a script and runs it, each with the program of the committed bundle; a script that does not compile has problems only. */
@@ -56,7 +55,7 @@ export async function runScript(
   const samplesFile = join(folder, 'samples.csv')
   const logFile = join(folder, 'element.log')
   const modules = resolve('.')
-  const start = (mode: object) => runProgram(folder, { mark: MARK, modules, ...mode }, { env, onStart })
+  const start = (mode: object) => runProgram(folder, { modules, ...mode }, { env, onStart })
   try {
     const script = join(folder, scriptName)
     const compiled = await start({ mode: 'compile', script, outFile: plan, packageNames: ['@acme/element'] })
@@ -88,22 +87,20 @@ async function runProgram(
   { env, onStart }: { env: Record<string, string>; onStart: ((pid: number) => void) | undefined }
 ): Promise<Omit<ScriptRun, 'rows' | 'steps' | 'timings' | 'log' | 'csv'>> {
   const orderFile = join(folder, 'order.json')
-  writeFileSync(orderFile, JSON.stringify(order))
+  const messagesFile = join(folder, 'messages')
+  rmSync(messagesFile, { force: true })
+  writeFileSync(orderFile, JSON.stringify({ ...order, messagesFile }))
   const child = spawn(process.execPath, ['--enable-source-maps', PROGRAM, orderFile], {
     cwd: folder,
     env: { PATH: process.env.PATH, TMPDIR: folder, ...env },
     stdio: ['ignore', 'pipe', 'pipe']
   })
   if (child.pid !== undefined) onStart?.(child.pid)
-  const told: Message[] = []
   const lines: string[] = []
   for (const stream of [child.stdout, child.stderr])
-    createInterface(stream).on('line', (line) => {
-      const message = readMessage(line, MARK)
-      if (message === undefined) lines.push(line)
-      else told.push(message)
-    })
+    createInterface(stream).on('line', (line) => lines.push(line))
   const code = await new Promise<number | null>((done) => child.once('close', done))
+  const told: Message[] = readFileSync(messagesFile, 'utf8').trim().split('\n').map(readMessage)
   const texts = (kind: string): string[] =>
     told.flatMap((message) => (message.kind === kind && 'text' in message ? [message.text] : []))
   return {

@@ -11,20 +11,21 @@ import { Schedule } from './run/schedule.js'
 import { describeFailure } from './run/describe-failure.js'
 
 const order = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8')) as CompileOrder | RunOrder
-const tell = createTell(order.mark)
+const tell = createTell(order.messagesFile)
 const exit = process.exit.bind(process)
 
 try {
+  let stoppedBy: string | undefined
   if (order.mode === 'compile') {
     const errors = await compile(order)
     for (const text of errors) tell({ kind: 'problem', text })
   } else {
     const log = openLog(order.logFile)
     const schedule = new Schedule()
-    guardProcess({ tell, schedule, log, exit })
+    guardProcess({ tell, schedule, log, exit, onSignal: (signal) => (stoppedBy ??= signal) })
     await run(order, { tell, schedule, log })
   }
-  tell({ kind: 'end' })
+  tell(stoppedBy === undefined ? { kind: 'end' } : { kind: 'stopped', signal: stoppedBy })
   exit(0)
 } catch (thrown) {
   tell({ kind: 'problem', text: describeFailure(thrown, order) })

@@ -1,6 +1,9 @@
-import { writeSync } from 'node:fs'
+import { openSync, writeSync } from 'node:fs'
 
-/** What the process tells whoever started it, one JSON object per line, after a mark that scripts do not know. */
+/**
+ * What the process tells whoever started it, one JSON object per line of a file of their own: what a script prints, and how
+ * much of it, has no part in it.
+ */
 export type Message =
   /** It is alive: nothing blocks it. */
   | { readonly kind: 'beat' }
@@ -12,35 +15,24 @@ export type Message =
   | { readonly kind: 'loss'; readonly text: string }
   /** It will be over within this time. */
   | { readonly kind: 'limit'; readonly ms: number }
+  /** A signal ended the run early. */
+  | { readonly kind: 'stopped'; readonly signal: string }
   /** It did everything that it was to do. */
   | { readonly kind: 'end' }
 
 export type Tell = (message: Message) => void
 
 /** Writes at once: the process may end right after it. */
-export function createTell(mark: string): Tell {
-  return (message) => {
-    const line = Buffer.from(`${mark} ${JSON.stringify(message)}\n`)
-    for (let at = 0; at < line.length;) at += writeSome(line.subarray(at))
-  }
+export function createTell(file: string): Tell {
+  const descriptor = openSync(file, 'a')
+  return (message) => void writeSync(descriptor, `${JSON.stringify(message)}\n`)
 }
 
-/** A pipe that is full for the moment says so instead of waiting. */
-function writeSome(bytes: Buffer): number {
+/** The message in a line; one that cannot be read may have been about anything, so it is a problem. */
+export function readMessage(line: string): Message {
   try {
-    return writeSync(1, bytes)
-  } catch (thrown) {
-    if ((thrown as NodeJS.ErrnoException).code === 'EAGAIN') return 0
-    throw thrown
-  }
-}
-
-/** The message in a line, if it is one. */
-export function readMessage(line: string, mark: string): Message | undefined {
-  if (!line.startsWith(`${mark} `)) return undefined
-  try {
-    return JSON.parse(line.slice(mark.length + 1)) as Message
+    return JSON.parse(line) as Message
   } catch {
-    return undefined
+    return { kind: 'problem', text: 'a message of the process that runs the script cannot be read' }
   }
 }

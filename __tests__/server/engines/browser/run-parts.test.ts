@@ -3,11 +3,11 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { compile } from '../../../../src/tools/element/compile/compile.js'
-import { readMessage } from '../../../../src/tools/element/messages.js'
 import { describeFailure } from '../../../../src/tools/element/run/describe-failure.js'
 import { hostRules } from '../../../../src/tools/element/run/host-rules.js'
 import { oneLine, Rows } from '../../../../src/tools/element/run/rows.js'
 import type { RunOrder } from '../../../../src/tools/element/run/run-order.js'
+import { toError } from '../../../../src/tools/element/run/to-error.js'
 import { Schedule } from '../../../../src/tools/element/run/schedule.js'
 import { measure } from '../../../support/data/sample-csv.js'
 
@@ -46,7 +46,43 @@ describe('rows', () => {
 
   test('have the first line of a message, without colours and not without end', () => {
     expect(oneLine('\u001b[2m\n  first\nsecond')).toBe('first')
-    expect(oneLine('x'.repeat(1000))).toHaveLength(500)
+    expect(oneLine('x'.repeat(8000))).toHaveLength(8000)
+  })
+
+  test('do not cut a word of a long message in two: it may be a secret', () => {
+    expect(oneLine(`${'bad '.repeat(1999)}token s3cret-of-many-letters`)).toBe(`${'bad '.repeat(1999)}…`)
+  })
+})
+
+describe('what was thrown', () => {
+  class Odd extends Error {
+    override name = Symbol('odd') as unknown as string
+    override message = { code: 5 } as unknown as string
+  }
+  class Hostile extends Error {
+    override get message(): string {
+      throw new Error('no')
+    }
+  }
+
+  test.each([
+    { thrown: undefined, words: 'undefined' },
+    { thrown: 'text', words: 'text' },
+    { thrown: Symbol('s'), words: 'Symbol(s)' },
+    { thrown: Object.create(null) as unknown, words: '[Object: null prototype] {}' },
+    { thrown: { code: 5 }, words: '{ code: 5 }' },
+    { thrown: new Odd(), words: '{ code: 5 }' },
+    { thrown: new Hostile(), words: 'something that cannot be read' },
+    { thrown: Proxy.revocable({}, {}).proxy, words: '{}' }
+  ])('has words: $words', ({ thrown, words }) => {
+    const { name, message, stack } = toError(thrown)
+    expect([name, message]).toEqual(['Error', words])
+    expect(stack).toContain(words)
+  })
+
+  test('is itself where it is an ordinary error', () => {
+    const error = new RangeError('x')
+    expect(toError(error)).toBe(error)
   })
 })
 
@@ -93,14 +129,6 @@ describe('schedule', () => {
   })
 })
 
-describe('messages', () => {
-  test('are told from what a script prints', () => {
-    expect(readMessage('mark {"kind":"end"}', 'mark')).toEqual({ kind: 'end' })
-    expect(readMessage('{"kind":"end"}', 'mark')).toBeUndefined()
-    expect(readMessage('mark {"kind"', 'mark')).toBeUndefined()
-  })
-})
-
 describe('a failure', () => {
   const order = { mode: 'run', scriptName: 'plan.ts' } as RunOrder
   const thrown = (stack: string): Error => Object.assign(new TypeError('bad\nworse'), { stack })
@@ -125,7 +153,7 @@ describe('compiling', () => {
     return compile({
       ...{
         mode: 'compile',
-        mark: '',
+        messagesFile: '',
         script: join(folder, script),
         outFile: join(folder, 'out', 'plan.mjs')
       },

@@ -5,6 +5,8 @@ import { join, resolve } from 'node:path'
 import type { NodeOrder, NodeOutcome } from '../../../../src/server/engines/engine.js'
 import { runScript } from '../../../../src/server/engines/browser/run-script.js'
 import type { LoadNode } from '../../../../src/server/nodes/load-node.js'
+import { createTell, type Message, type Tell } from '../../../../src/tools/element/messages.js'
+import type { RunOrder } from '../../../../src/tools/element/run/run-order.js'
 import { Processes, type ToolCommand, type ToolExit } from '../../../../src/server/nodes/processes.js'
 
 let folder: string
@@ -52,18 +54,18 @@ function run(
 }
 
 /** A process that says these things. */
-function stub(say: (tell: (message: object) => void, command: ToolCommand) => ToolExit): LoadNode {
+function stub(say: (tell: Tell, command: ToolCommand) => ToolExit): LoadNode {
   return {
     run: async (command) => {
       const [file = ''] = command.args.slice(-1)
-      const { mark } = JSON.parse(readFileSync(file, 'utf8')) as { mark: string }
-      return say((message) => command.onLine(`${mark} ${JSON.stringify(message)}`), command)
+      const { messagesFile } = JSON.parse(readFileSync(file, 'utf8')) as RunOrder
+      return say(createTell(messagesFile), command)
     }
   }
 }
 
 describe('what a process says', () => {
-  test.each([
+  test.each<{ name: string; say: Message[]; outcome: NodeOutcome }>([
     { name: 'an end', say: [{ kind: 'end' }], outcome: { problem: null, losses: [] } },
     {
       name: 'a loss',
@@ -74,6 +76,15 @@ describe('what a process says', () => {
       name: 'a problem',
       say: [{ kind: 'problem', text: 'no steps' }],
       outcome: { problem: 'no steps', losses: [] }
+    },
+    {
+      name: 'that a signal stopped it',
+      say: [{ kind: 'stopped', signal: 'SIGTERM' }],
+      outcome: {
+        problem:
+          'plan.ts: SIGTERM, which loadgate did not send, stopped its process before the end of the test',
+        losses: []
+      }
     },
     {
       name: 'nothing',
@@ -148,6 +159,29 @@ test('a process gets its order, and an environment of what is allowed and what i
   })
   expect(env.SECRET).toBeUndefined()
   expect(order).toMatchObject({ mode: 'run', users: 2, rampupMs: 4000, durationMs: 60_000, folder })
+})
+
+describe('a real process', () => {
+  const processes = new Processes({ onStart: () => undefined, onEnd: () => undefined })
+  const declare = (body: string): void =>
+    writeFileSync(join(folder, 'plan.mjs'), `export const script = { default: async () => { ${body} } }`)
+
+  test.each([
+    { name: 'a line without an end', print: `process.stdout.write('.')` },
+    {
+      name: 'a line without an end, longer than the longest',
+      print: `process.stdout.write('x'.repeat(9000))`
+    },
+    { name: 'a flood', print: `for (const s of ['a', 'b']) process.stdout.write(s.repeat(3e7))` }
+  ])('is heard in spite of $name', async ({ print }) => {
+    declare(`${print}; throw new Error('the last words')`)
+    expect((await run(processes)).problem).toBe('the last words')
+  })
+
+  test('is heard to the end, however much it says', async () => {
+    declare(`throw new Error('ü "'.repeat(2000) + ' last')`)
+    expect((await run(processes)).problem).toMatch(/ last$/)
+  })
 })
 
 describe('a script that blocks its process', () => {

@@ -51,7 +51,7 @@ export async function runScript(
       onMessage: (message) => {
         watch.heard(message)
         if (message.kind === 'note') log.note(message.text)
-        if (['problem', 'loss', 'end'].includes(message.kind)) told.push(message)
+        if (['problem', 'loss', 'stopped', 'end'].includes(message.kind)) told.push(message)
       }
     },
     order.node,
@@ -67,7 +67,11 @@ export async function runScript(
   })
 }
 
-function describeRun(script: CompiledScript, order: NodeOrder, workDir: string): Omit<RunOrder, 'mark'> {
+function describeRun(
+  script: CompiledScript,
+  order: NodeOrder,
+  workDir: string
+): Omit<RunOrder, 'messagesFile'> {
   const { durationSec, hosts, samplesFile, logFile } = order
   return {
     ...{ mode: 'run', plan: script.file, modules: script.modules, browser: script.browser, workDir },
@@ -125,7 +129,12 @@ function judge(
   const losses = textsOf('loss')
   const problems = [...textsOf('problem'), ...(overdue === undefined ? [] : [overdue])]
   const isEnded = told.some(({ kind }) => kind === 'end')
+  const stop = told.find((message) => message.kind === 'stopped')
   const how = exit.signal === null ? `with exit code ${exit.code}` : `killed by ${exit.signal}`
+  if (problems.length === 0 && stop !== undefined)
+    problems.push(
+      `${end.scriptName}: ${stop.signal}, which loadgate did not send, stopped its process before the end of the test`
+    )
   if (problems.length === 0 && !isEnded)
     problems.push(`${end.scriptName}: its process ended before the end of the test, ${how}`)
   return { problem: problems.length === 0 ? null : problems.slice(0, MAX_PROBLEMS).join('\n'), losses }

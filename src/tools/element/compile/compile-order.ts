@@ -1,8 +1,8 @@
 /** What a script is compiled from and into. */
 export interface CompileOrder {
   readonly mode: 'compile'
-  /** Marks the lines that are meant for whoever started this process. */
-  readonly mark: string
+  /** Where it writes what is meant for whoever started this process. */
+  readonly messagesFile: string
   readonly script: string
   readonly outFile: string
   /** The folder whose node_modules has the compiler. */

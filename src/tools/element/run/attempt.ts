@@ -1,5 +1,6 @@
 import type { Rows } from './rows.js'
 import type { Schedule } from './schedule.js'
+import { toError } from './to-error.js'
 
 /** What running a part of the script needs. */
 export interface StepPorts {
@@ -40,10 +41,11 @@ async function settle(act: () => unknown): Promise<Result> {
   try {
     return { value: await act() }
   } catch (thrown) {
-    return { error: thrown instanceof Error ? thrown : new Error(String(thrown)) }
+    return { error: toError(thrown) }
   }
 }
 
 export function stackOf(thrown: unknown): string {
-  return thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown)
+  const { stack, message } = toError(thrown)
+  return stack ?? message
 }

@@ -2,6 +2,7 @@ import type { Tell } from '../messages.js'
 import { stackOf } from './attempt.js'
 import { oneLine } from './rows.js'
 import type { Schedule } from './schedule.js'
+import { toError } from './to-error.js'
 
 const BEAT_MS = 1000
 
@@ -11,8 +12,9 @@ export function guardProcess(ports: {
   schedule: Schedule
   log: (text: string) => void
   exit: (code: number) => never
+  onSignal: (signal: string) => void
 }): void {
-  const { tell, schedule, log, exit } = ports
+  const { tell, schedule, log, exit, onSignal } = ports
   const fail = (text: string, thrown?: unknown): never => {
     log(thrown === undefined ? text : `${text}\n${stackOf(thrown)}`)
     tell({ kind: 'problem', text })
@@ -23,15 +25,18 @@ export function guardProcess(ports: {
   const onStray = (how: string) => (thrown: unknown) => {
     // A stop closes pages under calls that nobody waits for any more.
     if (schedule.isOver) return
-    const words = thrown instanceof Error ? thrown.message : String(thrown)
-    fail(`${how}: ${oneLine(words)}`, thrown)
+    fail(`${how}: ${oneLine(toError(thrown).message)}`, thrown)
   }
   process.on(
     'unhandledRejection',
     onStray('a promise of the script failed that it did not wait for; is an await missing?')
   )
   process.on('uncaughtException', onStray('the script threw an error outside of its steps'))
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => schedule.stop())
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
+    process.on(signal, () => {
+      onSignal(signal)
+      schedule.stop()
+    })
   // A loop without an end that never waits blocks everything here, this too: whoever started the process sees it.
   setInterval(() => tell({ kind: 'beat' }), BEAT_MS).unref()
 }

@@ -3,7 +3,8 @@ import { openSync, writeSync } from 'node:fs'
 /** The columns of JMeter's results, and the step that a row is part of: such a row counts for its own label only. */
 const HEADER =
   'timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,failureMessage,bytes,sentBytes,grpThreads,allThreads,URL,Latency,IdleTime,Connect,partOf\n'
-const MAX_MESSAGE = 500
+/** Whoever reads a message redacts the secrets in it and shortens it then: half of a secret would not be found. */
+const MAX_MESSAGE = 8000
 
 export interface StepRow {
   readonly startMs: number
@@ -80,7 +81,11 @@ export class Rows {
 export function oneLine(text: string | null): string {
   // eslint-disable-next-line no-control-regex -- these are what is looked for
   const plain = (text ?? '').replace(/\u001b\[[0-9;]*m/g, '').trimStart()
-  return (plain.split(/[\r\n]/)[0] ?? '').slice(0, MAX_MESSAGE)
+  const line = plain.split(/[\r\n]/)[0] ?? ''
+  if (line.length <= MAX_MESSAGE) return line
+  // Nor is a word cut in two.
+  const start = line.slice(0, MAX_MESSAGE)
+  return `${start.slice(0, start.lastIndexOf(' ') + 1)}…`
 }
 
 function quote(field: string): string {

@@ -3,8 +3,8 @@ import type { HostRule } from './host-rules.js'
 /** The work of one process: a compiled script, its users and where their rows go. */
 export interface RunOrder {
   readonly mode: 'run'
-  /** Marks the lines that are meant for whoever started this process. */
-  readonly mark: string
+  /** Where it writes what is meant for whoever started this process. */
+  readonly messagesFile: string
   /** The compiled script. */
   readonly plan: string
   /** As the script is called in messages. */
