@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { type ChildProcess, spawn } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
@@ -40,7 +40,7 @@ interface Owner {
 }
 
 /** A separate process that runs a tool; the tool writes its process ids to the given file. */
-async function startOwner(tool: readonly string[]): Promise<Owner> {
+async function startOwner(tool: readonly string[], ...more: string[]): Promise<Owner> {
   const dir = folders.create()
   const pidFile = join(dir, 'pids')
   const file = writeScript(join(dir, 'tool'), tool)
@@ -50,7 +50,7 @@ async function startOwner(tool: readonly string[]): Promise<Owner> {
     '--import',
     here('../../support/typescript-hooks.mjs')
   ]
-  const child = spawn(process.execPath, [...flags, here('../own-tool.mjs'), file, pidFile], {
+  const child = spawn(process.execPath, [...flags, here('../own-tool.mjs'), file, pidFile, ...more], {
     stdio: ['ignore', 'pipe', 'inherit']
   })
   started.push(child)
@@ -89,6 +89,21 @@ describe('when its owner is killed', () => {
     await until(() => !pids.some(isAlive))
   })
 
+  test.each([
+    { name: 'ends on TERM', tool: [`(${FOREVER}) & ${NOTE_PIDS}`, FOREVER] },
+    { name: 'has to be killed', tool: [`trap '' TERM`, `(${FOREVER}) & ${NOTE_PIDS}`, FOREVER] }
+  ])('the temporary files of a tool that $name go with it, and nothing else', async ({ tool }) => {
+    const root = folders.create()
+    const tempDir = join(root, "a tool's $HOME")
+    mkdirSync(join(tempDir, 'profile'), { recursive: true })
+    writeFileSync(join(tempDir, 'profile', 'lock'), '')
+    writeFileSync(join(root, 'another'), '')
+    const owner = await startOwner(tool, tempDir)
+    await owner.kill('SIGKILL')
+    await until(() => !pids.some(isAlive))
+    expect(readdirSync(root)).toEqual(['another'])
+  })
+
   test('the signals of a terminal and of a service manager do not end the watchdog', async () => {
     const owner = await startOwner([`(${FOREVER}) & ${NOTE_PIDS}`, FOREVER])
     for (const signal of ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGPIPE'] as const)
@@ -119,12 +134,13 @@ describe('a watchdog whose owner ends', () => {
   test('leaves the group alone once it was dismissed', async () => {
     const stranger = startStranger()
     const before = watchdogsOf(process.pid)
-    const watchdog = startWatchdog()
+    const folder = folders.create()
+    const watchdog = startWatchdog(folder)
     const [own] = watchdogsOf(process.pid).filter((pid) => !before.includes(pid))
     watchdog.watch(stranger)
     watchdog.dismiss()
     await until(() => !isAlive(own!))
-    expect(isAlive(stranger)).toBe(true)
+    expect([isAlive(stranger), existsSync(folder)]).toEqual([true, true])
   })
 
   test('has nothing to do when there never was a tool', async () => {

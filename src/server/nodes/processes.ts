@@ -24,6 +24,8 @@ export interface ToolCommand {
   readonly cwd: string
   readonly env: NodeJS.ProcessEnv
   readonly onLine: (line: string) => void
+  /** For its temporary files: should this process be killed, the folder goes with the command. */
+  readonly tempDir?: string
   /** Called with the id of its process group, where it has one on this machine. */
   readonly onStart?: (groupId: number) => void
 }
@@ -49,7 +51,7 @@ export class Processes {
   /** Runs a command without a shell; on abort its whole group is ended, including grandchildren. */
   async run(command: ToolCommand, signal: AbortSignal): Promise<ToolExit> {
     signal.throwIfAborted()
-    const watchdog = startWatchdog()
+    const watchdog = startWatchdog(command.tempDir)
     try {
       const child = startTool(command)
       for (const stream of [child.stdout, child.stderr]) splitLines(stream, command.onLine)

@@ -35,6 +35,7 @@ export async function runTool(tool: ToolProcess, node: LoadNode, signal: AbortSi
       args: ['--enable-source-maps', packageFile(PROGRAM), orderFile],
       cwd: tool.cwd,
       env: { ...tool.env, TMPDIR: workDir },
+      tempDir: workDir,
       onLine: tool.onLine
     }
     return await node.run(command, signal).finally(() => messages.end())

@@ -11,7 +11,7 @@ export interface RunOrder {
   readonly scriptName: string
   /** Where the uploaded files are. */
   readonly folder: string
-  /** For the browser's profile; it is removed in the end. */
+  /** For the browser's profile; whoever started this process removes it. */
   readonly workDir: string
   readonly samplesFile: string
   readonly logFile: string

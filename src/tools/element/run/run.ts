@@ -1,4 +1,3 @@
-import { rmSync } from 'node:fs'
 import type { Browser as PageBrowser } from 'playwright-core'
 import type { Tell } from '../messages.js'
 import { stackOf } from './attempt.js'
@@ -46,7 +45,6 @@ export async function run(order: RunOrder, ports: RunPorts): Promise<void> {
   } finally {
     schedule.stop()
     await within(browser.close(), CLOSE_MS, unanswered('closing the browser')).catch(() => undefined)
-    rmSync(order.workDir, { recursive: true, force: true, maxRetries: 3 })
   }
 }
 
