@@ -18,6 +18,12 @@ describe('a log without secrets', () => {
     expect(redactLog(text, [SECRET])).toBe(expected)
   })
 
+  test.each(['?pw=', 'path/', '#'])('one that a browser has put into an address: %s', (start) => {
+    const secret = `S3cret "pä'ss|{w}#<rd> \\ 42%`
+    const { href } = new URL(`http://shop.example/${start}${secret}`)
+    expect(redactLog(`at ${href} now`, [secret])).toBe(`at http://shop.example/${start}*** now`)
+  })
+
   test('one of several lines, each of them', () => {
     expect(redactLog('x first-line y\nsecond-line', ['first-line\nsecond-line'])).toBe('x *** y\n***')
   })

@@ -63,7 +63,10 @@ function formsOf(secret: string): string[] {
   const inJson = JSON.stringify(secret).slice(1, -1)
   return [
     secret,
-    ...[inAddress, inForm].flatMap((form) => [form, form.replace(/%../g, (code) => code.toLowerCase())]),
+    ...[inAddress, inForm, ...inBrowserAddress(secret)].flatMap((form) => [
+      form,
+      form.replace(/%../g, (code) => code.toLowerCase())
+    ]),
     ...[inJson, inJson.replaceAll('/', '\\/')],
     ...['&#39;', '&apos;', "'"].map((apostrophe) => inHtml(secret, apostrophe)),
     Buffer.from(`${secret}:`).toString('base64'),
@@ -71,6 +74,13 @@ function formsOf(secret: string): string[] {
       .map((bytesBefore) => base64Core(secret, bytesBefore))
       .flatMap((core) => [core, core.replaceAll('+', '-').replaceAll('/', '_')])
   ]
+}
+
+/** As a browser writes it into the query, the path and the fragment of an address. */
+function inBrowserAddress(secret: string): string[] {
+  return ['http://x/?', 'http://x/x/', 'http://x/#'].map((start) =>
+    new URL(`${start}${secret}`).href.slice(start.length)
+  )
 }
 
 function inHtml(secret: string, apostrophe: string): string {
