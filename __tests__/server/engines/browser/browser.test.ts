@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createBrowserEngine } from '../../../../src/server/engines/browser/browser.js'
@@ -64,6 +64,29 @@ describe('finding a browser', () => {
     install('chromium', 'echo "cannot open shared object file: libnss3.so" >&2', 'exit 127')
     await expect(findBrowser(ports({ PATH: folder }))).rejects.toThrow(
       /does not start \(exit code 127\): cannot open shared object file: libnss3\.so/
+    )
+  })
+})
+
+describe('a browser that cannot be used', () => {
+  test('one that never prints its version', async () => {
+    const CHROME = install('chromium', 'exec sleep 600')
+    await expect(findBrowser(ports({ PATH: process.env.PATH, CHROME }), 300)).rejects.toThrow(
+      /chromium \(from CHROME\) does not start: .*chromium --version did not end within 0\.3 s.*apt-get install/
+    )
+  })
+
+  test('a folder', async () => {
+    await expect(findBrowser(ports({ PATH: '', CHROME: folder }))).rejects.toThrow(
+      /^CHROME is .*, but there is no program: .*apt-get install/
+    )
+  })
+
+  test('a file that is no program', async () => {
+    const file = join(folder, 'notes')
+    writeFileSync(file, '\u007fELF but not really', { mode: 0o755 })
+    await expect(findBrowser(ports({ PATH: '', CHROME: file }))).rejects.toThrow(
+      /notes \(from CHROME\) does not start.*apt-get install/
     )
   })
 })

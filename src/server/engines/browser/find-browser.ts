@@ -1,6 +1,6 @@
-import { access, constants } from 'node:fs/promises'
+import { access, constants, stat } from 'node:fs/promises'
 import { basename, resolve } from 'node:path'
-import { ToolError } from '../../errors.js'
+import { messageOf, ToolError } from '../../errors.js'
 import type { BrowserKind } from '../browser-capacity.js'
 import type { InstallPorts } from '../install/install-ports.js'
 import { findOnPath } from '../install/on-path.js'
@@ -31,24 +31,43 @@ const MAC_APPLICATIONS = [
 const ADVICE =
   'On Debian: apt-get install chromium-headless-shell (or chromium); on macOS: brew install --cask google-chrome; runners hosted by GitHub have google-chrome. Or set CHROME to the path of the browser'
 
+const VERSION_MS = 20_000
+
 /** Finds the browser for scripts and asks it for its version. */
-export async function findBrowser(ports: InstallPorts): Promise<FoundBrowser> {
+export async function findBrowser(ports: InstallPorts, versionMs = VERSION_MS): Promise<FoundBrowser> {
   const found = await locate(ports.env)
   if (found === undefined)
     throw new ToolError(
       `There is no Chrome or Chromium: neither CHROME nor CHROME_BIN is set, and none of ${NAMES.join(', ')} is on the PATH. ${ADVICE}`
     )
-  const { code, lines } = await runToEnd({ file: found.path, args: ['--version'] }, ports)
-  const version = lines.find((line) => /\d+\.\d+\.\d+/.test(line))?.trim()
-  if (code !== 0 || version === undefined)
-    throw new ToolError(
-      `The browser ${found.path} (${found.origin}) does not start (exit code ${code ?? 'unknown'}): ${(lines[0] ?? 'no output').slice(0, 200)}. ${ADVICE}`
-    )
+  const version = await askVersion(found, ports, versionMs)
   const kind = basename(found.path).includes('headless') ? 'chromium-headless-shell' : 'chromium'
   return { ...found, version, kind }
 }
 
-async function locate(env: NodeJS.ProcessEnv): Promise<{ path: string; origin: string } | undefined> {
+interface Located {
+  readonly path: string
+  readonly origin: string
+}
+
+async function askVersion({ path, origin }: Located, ports: InstallPorts, limitMs: number): Promise<string> {
+  const fail = (why: string): ToolError =>
+    new ToolError(`The browser ${path} (${origin}) does not start${why}. ${ADVICE}`)
+  const limit = AbortSignal.timeout(limitMs)
+  const signal = AbortSignal.any([ports.signal, limit])
+  const { code, lines } = await runToEnd({ file: path, args: ['--version'] }, { ...ports, signal }).catch(
+    (thrown: unknown) => {
+      throw ports.signal.aborted ? thrown : fail(`: ${messageOf(thrown)}`)
+    }
+  )
+  ports.signal.throwIfAborted()
+  if (limit.aborted) throw fail(`: ${path} --version did not end within ${limitMs / 1000} s`)
+  const version = lines.find((line) => /\d+\.\d+\.\d+/.test(line))?.trim()
+  if (code === 0 && version !== undefined) return version
+  throw fail(` (exit code ${code ?? 'unknown'}): ${(lines[0] ?? 'no output').slice(0, 200)}`)
+}
+
+async function locate(env: NodeJS.ProcessEnv): Promise<Located | undefined> {
   if (env.CHROME) return { path: await check(env.CHROME, 'CHROME'), origin: 'from CHROME' }
   for (const name of NAMES) {
     const path = await findOnPath(name, env)
@@ -68,9 +87,12 @@ async function check(given: string, variable: string): Promise<string> {
   )
 }
 
-function isExecutable(path: string): Promise<boolean> {
-  return access(path, constants.X_OK).then(
-    () => true,
-    () => false
-  )
+async function isExecutable(path: string): Promise<boolean> {
+  try {
+    await access(path, constants.X_OK)
+    // A folder can be "executable" too.
+    return (await stat(path)).isFile()
+  } catch {
+    return false
+  }
 }
