@@ -5,6 +5,13 @@ const say = (told) => process.stdout.write(`${JSON.stringify(told)}\n`)
 const processes = new Processes({ onStart: (group) => say({ group }), onEnd: (pid) => say({ ended: pid }) })
 const [file, pidFile, tempDir] = process.argv.slice(2)
 const { signal } = new globalThis.AbortController()
-const command = { file, args: [pidFile], cwd: '/', env: { PATH: process.env.PATH }, onLine: () => undefined, tempDir }
+const command = {
+  file,
+  args: [pidFile],
+  cwd: '/',
+  env: { PATH: process.env.PATH },
+  onLine: () => undefined,
+  tempDir
+}
 await processes.run(command, signal)
 say({ done: true })

@@ -60,7 +60,8 @@ describe('names that a plan cannot set', () => {
   test.each([
     ...['PATH', 'HOME', 'LD_PRELOAD', 'LD_LIBRARY_PATH', 'DYLD_INSERT_LIBRARIES', 'NODE_OPTIONS'],
     ...['JAVA_TOOL_OPTIONS', '_JAVA_OPTIONS', 'JDK_JAVA_OPTIONS', 'CLASSPATH', 'BASH_ENV', 'TMPDIR'],
-    ...['npm_config_registry', 'PLAYWRIGHT_BROWSERS_PATH', 'MAVEN_OPTS']
+    ...['npm_config_registry', 'PLAYWRIGHT_BROWSERS_PATH', 'MAVEN_OPTS'],
+    ...['SELENIUM_REMOTE_URL', 'DEBUG', 'PW_LANG_NAME', 'PWTEST_UNDER_TEST', 'SSLKEYLOGFILE']
   ])('%s is the machine’s', (name) => {
     expect(refuseVariable(name)).toContain(
       `${name} cannot be set, because it decides how the tool itself runs`

@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path'
 import { compile } from '../../../../src/tools/element/compile/compile.js'
 import { describeFailure } from '../../../../src/tools/element/run/describe-failure.js'
 import { hostRules } from '../../../../src/tools/element/run/host-rules.js'
+import { browserEnvironment } from '../../../../src/tools/element/run/launch.js'
 import { oneLine, Rows } from '../../../../src/tools/element/run/rows.js'
 import type { RunOrder } from '../../../../src/tools/element/run/run-order.js'
 import { toError } from '../../../../src/tools/element/run/to-error.js'
@@ -83,6 +84,23 @@ describe('what was thrown', () => {
   test('is itself where it is an ordinary error', () => {
     const error = new RangeError('x')
     expect(toError(error)).toBe(error)
+  })
+})
+
+describe('the environment of the browser', () => {
+  test('has what is allowed and its own folders, and nothing of the plan', () => {
+    const given = {
+      PATH: '/bin',
+      LC_ALL: 'C',
+      TMPDIR: '/t',
+      HOME: '/home/x',
+      API_TOKEN: 's',
+      CHROME_LOG_FILE: 'f'
+    }
+    expect(browserEnvironment(given, '/work')).toEqual({
+      ...{ PATH: '/bin', LC_ALL: 'C', TMPDIR: '/t', DBUS_SESSION_BUS_ADDRESS: 'disabled:' },
+      ...{ HOME: '/work', XDG_CONFIG_HOME: '/work', XDG_CACHE_HOME: '/work' }
+    })
   })
 })
 

@@ -19,6 +19,9 @@ const FLAGS = [
   ...['--disable-background-networking', '--disable-component-update', '--disable-sync', '--no-first-run']
 ]
 
+const BROWSER_VARIABLES =
+  /^(?:PATH|USER|LOGNAME|LANG|LANGUAGE|LC_\w+|TZ|TMPDIR|SSL_CERT_(?:FILE|DIR)|(?:https?|no)_proxy|(?:HTTPS?|NO)_PROXY)$/
+
 export function loadLibrary(modules: string): Library {
   keepInGroup()
   return createRequire(join(modules, 'index.js'))('playwright-core') as Library
@@ -38,14 +41,20 @@ export async function launch(
       args: [...FLAGS, ...more],
       // Whoever ends this process ends the browser with it, see below.
       ...{ handleSIGINT: false, handleSIGTERM: false, handleSIGHUP: false },
-      env: {
-        ...process.env,
-        ...{ HOME: workDir, XDG_CONFIG_HOME: workDir, XDG_CACHE_HOME: workDir },
-        DBUS_SESSION_BUS_ADDRESS: 'disabled:'
-      }
+      env: browserEnvironment(process.env, workDir)
     })
   } catch (thrown) {
     throw new Error(`the browser ${browser} does not start: ${explain(thrown)}`, { cause: thrown })
+  }
+}
+
+/** What is for the script, which may be secret or steer a browser, is not for the browser. */
+export function browserEnvironment(env: NodeJS.ProcessEnv, workDir: string): Record<string, string> {
+  const allowed = Object.entries(env).filter(([name]) => BROWSER_VARIABLES.test(name))
+  return {
+    ...(Object.fromEntries(allowed) as Record<string, string>),
+    ...{ HOME: workDir, XDG_CONFIG_HOME: workDir, XDG_CACHE_HOME: workDir },
+    DBUS_SESSION_BUS_ADDRESS: 'disabled:'
   }
 }
 
