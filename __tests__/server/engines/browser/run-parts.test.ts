@@ -8,7 +8,7 @@ import { hostRules } from '../../../../src/tools/element/run/host-rules.js'
 import { browserEnvironment } from '../../../../src/tools/element/run/launch.js'
 import { oneLine, Rows } from '../../../../src/tools/element/run/rows.js'
 import type { RunOrder } from '../../../../src/tools/element/run/run-order.js'
-import { toError } from '../../../../src/tools/element/run/to-error.js'
+import { toError } from '../../../../src/tools/element/run/thrown.js'
 import { Schedule } from '../../../../src/tools/element/run/schedule.js'
 import { measure } from '../../../support/data/sample-csv.js'
 

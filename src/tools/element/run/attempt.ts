@@ -1,6 +1,7 @@
+export { stackOf } from './thrown.js'
 import type { Rows } from './rows.js'
 import type { Schedule } from './schedule.js'
-import { toError } from './to-error.js'
+import { toError } from './thrown.js'
 
 /** What running a part of the script needs. */
 export interface StepPorts {
@@ -43,9 +44,4 @@ async function settle(act: () => unknown): Promise<Result> {
   } catch (thrown) {
     return { error: toError(thrown) }
   }
-}
-
-export function stackOf(thrown: unknown): string {
-  const { stack, message } = toError(thrown)
-  return stack ?? message
 }

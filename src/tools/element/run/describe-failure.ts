@@ -1,16 +1,20 @@
 import type { CompileOrder } from '../compile/compile-order.js'
 import { oneLine } from './rows.js'
 import type { RunOrder } from './run-order.js'
-import { toError } from './to-error.js'
+import { textOf, toError } from './thrown.js'
+
+/** Names that add nothing to the words. */
+const NAMELESS = new Set(['Error', 'UnsupportedError'])
 
 /** What was thrown, with the place in the script if it was thrown there. */
 export function describeFailure(thrown: unknown, order: CompileOrder | RunOrder): string {
   const error = toError(thrown)
-  if (error !== thrown) return `the script threw ${oneLine(error.message)}`
+  if (error !== thrown) return `the script threw ${oneLine(textOf(thrown))}`
   const words = oneLine(error.message) || error.name
   const place = order.mode === 'run' ? findPlace(error.stack ?? '', order.scriptName) : undefined
   if (place === undefined) return words
-  return `${place}: ${error.name === 'Error' || words.startsWith(error.name) ? words : `${error.name}: ${words}`}`
+  const isPlain = NAMELESS.has(error.name) || words.startsWith(error.name)
+  return `${place}: ${isPlain ? words : `${error.name}: ${words}`}`
 }
 
 /** `plan.ts:12:5`, from a stack that knows the sources. */

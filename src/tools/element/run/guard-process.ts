@@ -2,7 +2,7 @@ import type { Tell } from '../messages.js'
 import { stackOf } from './attempt.js'
 import { oneLine } from './rows.js'
 import type { Schedule } from './schedule.js'
-import { toError } from './to-error.js'
+import { toError } from './thrown.js'
 
 const BEAT_MS = 1000
 
