@@ -22,7 +22,10 @@ describe('times as scripts write them', () => {
     { value: '1.5 sec', ms: 1500 },
     { value: '2m', ms: 120_000 },
     { value: '1 hour', ms: 3_600_000 },
-    { value: '3', ms: 3000 }
+    { value: '3', ms: 3000 },
+    // Timers count no further.
+    { value: '600h', ms: 2 ** 31 - 1 },
+    { value: Infinity, ms: 2 ** 31 - 1 }
   ])('$value is $ms ms', ({ value, ms }) => {
     expect(toMs(value)).toBe(ms)
   })
@@ -91,15 +94,19 @@ describe('settings', () => {
     ])
   })
 
+  test.each(['sandbox', 'devtools', 'verbose'])('%s has no effect, which is said', (name) => {
+    expect(readSettings({ [name]: true }).warnings).toEqual([
+      expect.stringContaining(`the setting ${name} has no effect`)
+    ])
+  })
+
   test("of a step win over the script's", () => {
     const otherwise = readSettings({ waitTimeout: 5, waitUntil: 'visible' })
-    expect(readStepSettings({ waitTimeout: '1s' }, otherwise)).toEqual({
-      waitTimeoutMs: 1000,
-      waitUntil: 'visible'
+    expect(readStepSettings({ waitTimeout: '1s', stepDelay: '3s' }, otherwise)).toEqual({
+      ...{ waitTimeoutMs: 1000, waitUntil: 'visible', actionDelayMs: 2000, stepDelayMs: 3000 }
     })
-    expect(readStepSettings({ waitUntil: false }, otherwise)).toEqual({
-      waitTimeoutMs: 5000,
-      waitUntil: false
+    expect(readStepSettings({ waitUntil: false, actionDelay: '1s' }, otherwise)).toEqual({
+      ...{ waitTimeoutMs: 5000, waitUntil: false, actionDelayMs: 1000, stepDelayMs: 6000 }
     })
   })
 })
@@ -219,6 +226,44 @@ describe('declarations', () => {
     const { step } = declare()
     expect(() => step(async () => undefined)).toThrow('a step needs a name')
     expect(() => step('home')).toThrow('a step needs a function as its last argument')
+  })
+
+  test.each([
+    { name: '', words: 'a name that is not blank' },
+    { name: ' \t', words: 'a name that is not blank' },
+    { name: 'two\nlines', words: 'control characters: "two\\nlines"' },
+    { name: 'red \u001b[31m', words: 'control characters' },
+    { name: 'home [ttfb]', words: "ends like the labels of the pages' own times" },
+    { name: 'home [dom ready]', words: "ends like the labels of the pages' own times" },
+    { name: 'home [load]', words: "ends like the labels of the pages' own times" },
+    { name: 'home [lcp]', words: "ends like the labels of the pages' own times" }
+  ])('with the name $name are refused', ({ name, words }) => {
+    expect(() => declare().step(name, async () => undefined)).toThrow(words)
+  })
+
+  test.each([
+    { options: { once: true }, declared: { isOnce: true } },
+    { options: { skip: true }, declared: { isSkipped: true } },
+    { options: { pending: true }, declared: { isSkipped: true } },
+    { options: { repeat: 2 }, declared: { repeat: 2 } },
+    { options: { repeat: { count: 3, iteration: 0 } }, declared: { repeat: 3 } }
+  ])('have options: $options', ({ options, declared }) => {
+    const { plan, step } = declare()
+    step('home', options, async () => undefined)
+    expect(plan.steps[0]).toMatchObject(declared)
+    expect(plan.warnings).toEqual([])
+  })
+
+  test('have options that are switched off, of other kinds and unknown', () => {
+    const { plan, step } = declare()
+    const options = { once: false, skip: false, stepDelay: 1, actionDelay: 1, waitTimeout: 1, nonsense: 1 }
+    step('home', options, async () => undefined)
+    expect(plan.steps).toEqual([{ name: 'home', options, run: expect.any(Function) }])
+    expect(plan.warnings).toEqual(['the option nonsense of the step "home" is unknown and has no effect'])
+    expect(() => step('home', { repeat: { count: 'x' } }, async () => undefined)).toThrow('a whole number')
+    expect(() => step('home', { predicate: () => true }, async () => undefined)).toThrow(
+      'the option predicate of the step "home" is not supported: use step.if'
+    )
   })
 
   test('that are not supported are refused by name', () => {

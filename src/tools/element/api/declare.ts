@@ -1,5 +1,6 @@
 import { HOOKS, type Condition, type Hook, type Plan, type Step, type StepFunction } from './plan.js'
 import type { TestSettings } from './settings.js'
+import { listUnknownOptions, readCount, readStepName, readStepOptions } from './step-options.js'
 
 export const RecoverWith = { CONTINUE: 'continue', RESTART: 'restart', RETRY: 'retry' } as const
 
@@ -8,9 +9,10 @@ const GLOBAL = 'global'
 /** The functions by which a script declares its steps. */
 export function createDeclarations(plan: Plan): Record<string, unknown> {
   const add = (more: Partial<Step>, given: readonly unknown[]): void => {
-    const { name, options, run } = readArguments(given)
-    if (name === undefined) throw new Error('a step needs a name: step(name, async (browser) => { … })')
-    plan.steps.push({ name, options, run, ...more })
+    const { name: label, options, run } = readArguments(given)
+    const name = readStepName(label)
+    plan.steps.push({ name, options, run, ...readStepOptions(name, options), ...more })
+    plan.warnings.push(...listUnknownOptions(name, options))
   }
   const step = Object.assign((...given: unknown[]) => add({}, given), {
     once: (...given: unknown[]) => add({ isOnce: true }, given),
@@ -45,11 +47,6 @@ function readArguments(given: readonly unknown[]): {
   const name = given.find((argument) => typeof argument === 'string')
   const options = given.find((argument) => typeof argument === 'object' && argument !== null)
   return { name, options: (options ?? {}) as TestSettings, run: run as StepFunction }
-}
-
-function readCount(count: unknown): number {
-  if (Number.isInteger(count) && Number(count) >= 0) return Number(count)
-  throw new Error(`step.repeat needs a whole number of times, not ${JSON.stringify(count)}`)
 }
 
 function createSetup(plan: Plan): (settings: TestSettings) => void {

@@ -39,6 +39,8 @@ export class Plan {
   }
   readonly sources: DataSource[] = []
   settings: TestSettings = {}
+  /** What the script declares without effect, one sentence each. */
+  readonly warnings: string[] = []
 
   /** The row of each source for the next loop; `end` if one of them is exhausted. */
   nextData(): { readonly row: Row } | 'end' {

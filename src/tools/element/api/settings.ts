@@ -7,11 +7,11 @@ export type TestSettings = Readonly<Record<string, unknown>>
 export interface StepSettings {
   readonly waitTimeoutMs: number
   readonly waitUntil: 'present' | 'visible' | 'ready' | false
+  readonly actionDelayMs: number
+  readonly stepDelayMs: number
 }
 
 export interface Settings extends StepSettings {
-  readonly actionDelayMs: number
-  readonly stepDelayMs: number
   /** Infinity if the script does not limit it. */
   readonly loopCount: number
   /** Undefined if the script does not set one. */
@@ -42,13 +42,16 @@ const WITHOUT_EFFECT: Readonly<Record<string, string>> = {
   DOMSnapshotOnFailure: 'no snapshots are taken in a load test',
   chromeVersion: 'the browser of this machine is used',
   consoleFilter: 'messages of the pages are not logged',
+  sandbox: 'whether the browser has one depends on this machine',
+  devtools: 'the browser always runs without a window',
+  verbose: 'the log has everything that the script prints',
   tries: 'give the number of tries to step.recovery'
 }
 const KNOWN = new Set([
   ...['name', 'description', 'actionDelay', 'stepDelay', 'loopCount', 'duration', 'waitTimeout', 'waitUntil'],
   ...['responseTimeMeasurement', 'clearCookies', 'clearCache', 'incognito', 'disableCache', 'userAgent'],
   ...['viewport', 'device', 'ignoreHTTPSErrors', 'ignoreHTTPSError', 'extraHTTPHeaders', 'blockedDomains'],
-  ...['launchArgs', 'headless', 'browser', 'browserType', 'sandbox', 'devtools', 'verbose']
+  ...['launchArgs', 'headless', 'browser', 'browserType']
 ])
 const DEFAULTS = { actionDelayMs: 2000, stepDelayMs: 6000, waitTimeoutMs: 30_000 }
 
@@ -57,9 +60,7 @@ export function readSettings(given: TestSettings): Settings {
   for (const [name, instead] of Object.entries(REFUSED))
     if (isSet(given[name])) throw new Error(`the setting ${name} is not supported: ${instead}`)
   return {
-    ...readStepSettings(given, { waitTimeoutMs: DEFAULTS.waitTimeoutMs, waitUntil: false }),
-    actionDelayMs: readTime(given, 'actionDelay') ?? DEFAULTS.actionDelayMs,
-    stepDelayMs: readTime(given, 'stepDelay') ?? DEFAULTS.stepDelayMs,
+    ...readStepSettings(given, { ...DEFAULTS, waitUntil: false }),
     loopCount: readLoopCount(given.loopCount),
     durationMs: readDuration(given),
     countsThinkTime: readMeasurement(given.responseTimeMeasurement),
@@ -81,6 +82,8 @@ export function readSettings(given: TestSettings): Settings {
 export function readStepSettings(given: TestSettings, otherwise: StepSettings): StepSettings {
   return {
     waitTimeoutMs: readTime(given, 'waitTimeout') ?? otherwise.waitTimeoutMs,
+    actionDelayMs: readTime(given, 'actionDelay') ?? otherwise.actionDelayMs,
+    stepDelayMs: readTime(given, 'stepDelay') ?? otherwise.stepDelayMs,
     waitUntil: given.waitUntil === undefined ? otherwise.waitUntil : readWaitUntil(given.waitUntil)
   }
 }

@@ -1,3 +1,6 @@
+/** Timers do not count further; more than three weeks. */
+export const MAX_MS = 2 ** 31 - 1
+
 const UNITS: Readonly<Record<string, number>> = {
   ms: 1,
   s: 1000,
@@ -21,12 +24,16 @@ const UNITS: Readonly<Record<string, number>> = {
  * time by 999.
  */
 export function toMs(value: unknown): number {
+  return Math.min(readMs(value), MAX_MS)
+}
+
+function readMs(value: unknown): number {
   if (typeof value === 'number' && value >= 0) return value < 1000 ? value * 1000 : value
   if (typeof value === 'string') {
     const [, amount, unit] = /^\s*(\d+(?:\.\d+)?|\.\d+)\s*([a-z]*)\s*$/i.exec(value) ?? []
     const factor = unit === '' ? undefined : UNITS[unit?.toLowerCase() ?? '']
     if (amount !== undefined && factor !== undefined) return Number(amount) * factor
-    if (amount !== undefined && unit === '') return toMs(Number(amount))
+    if (amount !== undefined && unit === '') return readMs(Number(amount))
   }
   throw new Error(
     `${describe(value)} is not a time: use seconds, or a string with a unit such as '500ms' or '2s'`
