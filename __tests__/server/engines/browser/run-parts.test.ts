@@ -2,6 +2,8 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { provideExports } from '../../../../src/tools/element/api/bridge.js'
 import { compile } from '../../../../src/tools/element/compile/compile.js'
 import { describeFailure } from '../../../../src/tools/element/run/describe-failure.js'
 import { hostRules } from '../../../../src/tools/element/run/host-rules.js'
@@ -151,6 +153,10 @@ describe('a failure', () => {
   const order = { mode: 'run', scriptName: 'plan.ts' } as RunOrder
   const thrown = (stack: string): Error => Object.assign(new TypeError('bad\nworse'), { stack })
 
+  const fail = (): never => {
+    throw new Error('no')
+  }
+
   test('has the place in the script where it was thrown', () => {
     const stack = 'TypeError: bad\n    at x (/a/element.mjs:1:2)\n    at file:///a/plan.ts:12:5\n'
     expect(describeFailure(thrown(stack), order)).toBe('plan.ts:12:5: TypeError: bad')
@@ -158,7 +164,11 @@ describe('a failure', () => {
 
   test.each([
     { what: thrown('TypeError: bad\n    at x (/a/element.mjs:1:2)'), words: 'bad' },
-    { what: undefined, words: 'the script threw undefined' }
+    { what: undefined, words: 'the script threw undefined' },
+    { what: Object.create(null) as unknown, words: 'the script threw [Object: null prototype] {}' },
+    { what: Symbol('s'), words: 'the script threw Symbol(s)' },
+    { what: Object.assign(new Error('x'), { message: { code: 5 } }), words: 'the script threw { code: 5 }' },
+    { what: new Proxy({}, { get: fail }), words: 'the script threw something that has no text' }
   ])('$words', ({ what, words }) => {
     expect(describeFailure(what, order)).toBe(words)
   })
@@ -197,6 +207,34 @@ describe('compiling', () => {
     }
     expect(await build({ ...files, 'tsconfig.json': '{ "extends": "./nowhere.json" }' })).toEqual([])
     expect(readFileSync(join(folder, 'out', 'plan.mjs'), 'utf8')).toContain('loadgate.element')
+  })
+
+  /** Runs what was built, as the program does. */
+  const load = async (files: Record<string, string>): Promise<Record<string, unknown>> => {
+    expect(await build(files)).toEqual([])
+    const { href } = pathToFileURL(join(folder, 'out', 'plan.mjs'))
+    provideExports(href, { exports: {}, folder: '/uploads', file: '/uploads/plan.ts' })
+    return ((await import(href)) as { script: Record<string, unknown> }).script
+  }
+
+  test('a script knows its place among the uploaded files', async () => {
+    const script = await load({
+      'plan.ts': `export { helper } from './helper'; export const places = [__dirname, __filename, import.meta.url]`,
+      'helper.ts': `const __dirname = 'its own'; export const helper = __dirname`
+    })
+    expect(script).toMatchObject({
+      places: ['/uploads', '/uploads/plan.ts', 'file:///uploads/plan.ts'],
+      helper: 'its own'
+    })
+  })
+
+  test('decorators are those that TypeScript calls experimental', async () => {
+    const lines = [
+      `function log(target: any, key: string, about: PropertyDescriptor) { about.value = () => key + '!' }`,
+      `class Page { @log go() { return '' } }`,
+      `export const gone = new Page().go()`
+    ]
+    expect(await load({ 'plan.ts': lines.join('\n') })).toMatchObject({ gone: 'go!' })
   })
 
   test.each([

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import { basename, dirname, join, relative } from 'node:path'
 import type * as Esbuild from 'esbuild'
-import { describeModule } from '../api/bridge.js'
+import { BANNER, describeModule, PLACE_NAMES } from '../api/bridge.js'
 import { createExports } from '../api/exports.js'
 import { Plan } from '../api/plan.js'
 import type { CompileOrder } from './compile-order.js'
@@ -9,7 +9,7 @@ import { resolveImports } from './resolve-imports.js'
 
 const MAX_ERRORS = 10
 /** Packages in CommonJS, and scripts that call it, need `require`. */
-const BANNER =
+const REQUIRE =
   "import { createRequire as createRequireOfPlan } from 'node:module'\nconst require = createRequireOfPlan(import.meta.url)"
 
 /** Compiles a script and what it imports into one module; returns what is wrong with it, one line each. */
@@ -30,12 +30,13 @@ export async function compile(order: CompileOrder): Promise<string[]> {
       platform: 'node',
       format: 'esm',
       target: 'node20',
-      banner: { js: BANNER },
+      banner: { js: `${REQUIRE}\n${BANNER}` },
+      define: PLACE_NAMES,
       // For the lines of the script in messages.
       sourcemap: 'inline',
       sourcesContent: false,
       // A tsconfig.json among the files may ask for what only the compiler of TypeScript does.
-      tsconfigRaw: {},
+      tsconfigRaw: { compilerOptions: { experimentalDecorators: true } },
       plugins: [
         resolveImports({ folder, packageNames: order.packageNames, module: describeModule(names()) })
       ],

@@ -1,8 +1,10 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { provideExports } from '../api/bridge.js'
 import { createExports } from '../api/exports.js'
 import { Plan } from '../api/plan.js'
-import { readSettings, type Settings, type TestSettings } from '../api/settings.js'
+import { readSettings, readStepSettings, type Settings, type TestSettings } from '../api/settings.js'
 import type { RunOrder } from './run-order.js'
 
 /** One user's instance of the script: its own variables, steps and test data. */
@@ -16,20 +18,44 @@ interface ScriptModule {
   readonly settings?: TestSettings
 }
 
+const RUNS_ONCE =
+  'neither the run nor the script sets a duration, and the script no loopCount: each user runs the steps once'
+
 /** Loads the script for a user and lets it declare its steps; throws what is wrong with it. */
 export async function loadScript(order: RunOrder, browserId: number): Promise<Script> {
   const plan = new Plan()
   const address = `${pathToFileURL(order.plan).href}?user=${browserId}`
-  provideExports(address, createExports(plan, { browserId, env: process.env, folder: order.folder }))
+  provideExports(address, {
+    exports: createExports(plan, { browserId, env: process.env, folder: order.folder }),
+    ...{ folder: order.folder, file: join(order.folder, order.scriptName) }
+  })
   const { script } = (await import(address)) as { script: ScriptModule }
   const { declare, settings } = readModule(script, order)
-  plan.settings = settings
+  // What the script sets by setup() while it is loaded counts too.
+  plan.settings = { ...settings, ...plan.settings }
   await declare()
   if (plan.steps.length === 0)
     throw new Error(`${order.scriptName} declares no steps: call step(name, …) in its default export`)
   for (const source of plan.sources)
     if (source.open().length === 0) throw new Error(`${order.scriptName}: test data without any rows`)
-  return { plan, settings: readSettings(plan.settings) }
+  const read = readSettings(plan.settings)
+  for (const step of plan.steps) readStepSettings(step.options, read)
+  return { plan, settings: limitLoops({ ...read, warnings: listWarnings(read, plan, order) }, plan, order) }
+}
+
+function listWarnings(settings: Settings, plan: Plan, { folder }: RunOrder): string[] {
+  const warnings = [...settings.warnings, ...plan.warnings]
+  if (existsSync(join(folder, 'tsconfig.json')))
+    warnings.push('tsconfig.json has no effect: scripts are compiled with settings of their own')
+  return warnings
+}
+
+/** A run that nothing ends would go on for ever. */
+function limitLoops(settings: Settings, plan: Plan, order: RunOrder): Settings {
+  const isUnlimited = [plan.settings.loopCount, plan.settings.duration, order.durationMs].every(
+    (limit) => limit === undefined || limit === null
+  )
+  return isUnlimited ? { ...settings, loopCount: 1, warnings: [...settings.warnings, RUNS_ONCE] } : settings
 }
 
 function readModule(
