@@ -32,6 +32,8 @@ export interface ScriptRun {
   readonly losses: readonly string[]
   readonly notes: readonly string[]
   readonly isEnded: boolean
+  /** Within which time it said that it would be over. */
+  readonly limitMs: number | undefined
   /** What the script printed. */
   readonly lines: readonly string[]
   readonly log: string
@@ -105,6 +107,7 @@ async function runProgram(
     told.flatMap((message) => (message.kind === kind && 'text' in message ? [message.text] : []))
   return {
     ...{ code, lines, problems: texts('problem'), losses: texts('loss'), notes: texts('note') },
+    limitMs: told.find((message) => message.kind === 'limit')?.ms,
     isEnded: told.some(({ kind }) => kind === 'end')
   }
 }

@@ -1,6 +1,9 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
+/** How long /slow takes. */
+export const SLOW_MS = 700
+
 /** A small site for scripts; it counts what it serves. */
 export class Target {
   readonly #hits = new Map<string, number>()
@@ -54,6 +57,10 @@ export class Target {
     this.#hits.set(pathname, this.hits(pathname) + 1)
     this.#headers.push(request.headers)
     if (pathname === '/never') return
+    if (pathname === '/slow') {
+      setTimeout(() => response.end(page('Slow', '<h1>Slow</h1>')), SLOW_MS)
+      return
+    }
     if (pathname === '/broken') {
       response.writeHead(500, { 'content-type': 'text/html' }).end(page('Broken', '<h1>Broken</h1>'))
       return
@@ -98,6 +105,12 @@ const PAGES: Readonly<Record<string, string>> = {
      <label><input type="checkbox" id="agree"> I agree</label>
      <button id="go" disabled>Send</button></form>
      <script>agree.onchange = () => { go.disabled = !agree.checked }</script>`
+  ),
+  '/links': page(
+    'Links',
+    `<a id="popup" href="/broken" target="_blank">Open</a> <a id="broken" href="/broken">Go</a>
+     <a id="slow" href="/slow">Slow</a> <input id="text">
+     <a id="late" href="#" onclick="setTimeout(() => { location = '/slow' }, 200); return false">Late</a>`
   ),
   '/done': page('Done', '<h1>Thank you, it’s done</h1>'),
   '/frames': page('Frames', '<iframe name="inner" id="frame-1" src="/inside"></iframe><p>outside</p>'),

@@ -1,13 +1,15 @@
 import type { BrowserContext, CDPSession, ElementHandle as PageElement, Frame, Page } from 'playwright-core'
 import { type Evaluated, toLocator } from './by.js'
+import { currentCalls } from './calls.js'
 import { findDevice } from './constants.js'
 import { ElementHandle } from './element-handle.js'
 import { isKey } from './keys.js'
 import { Mouse } from './mouse.js'
+import { Navigations } from './navigations.js'
 import * as inPage from './page-scripts.js'
 import type { Settings, StepSettings } from './settings.js'
 import { TargetLocator } from './target-locator.js'
-import { toMs } from './time.js'
+import { MAX_MS, toMs } from './time.js'
 import { Until, WaitCondition } from './until.js'
 
 /** What a device of the browser library is described by. */
@@ -39,10 +41,9 @@ const SCREENSHOTS = 'takeScreenshot has no effect: no screenshots are taken in a
 
 /** The browser as a step gets it; one per user and loop. */
 export class Browser {
-  /** Think time since it was last reset. */
-  thinkMs = 0
   hasShownAlert = false
   stepSettings: StepSettings
+  readonly navigations: Navigations
   #page: Page
   #frame: Frame | undefined
   readonly #watchNew = (page: Page): void => this.#watch(page)
@@ -53,6 +54,7 @@ export class Browser {
   ) {
     this.#page = page
     this.stepSettings = ports.settings
+    this.navigations = new Navigations(ports.context)
     this.#watch(page)
     ports.context.on('page', this.#watchNew)
   }
@@ -60,6 +62,7 @@ export class Browser {
   /** The context goes on to the next loop without it. */
   dispose(): void {
     this.ports.context.off('page', this.#watchNew)
+    this.navigations.dispose()
   }
 
   get page(): Page {
@@ -80,6 +83,7 @@ export class Browser {
   }
 
   get mouse(): Mouse {
+    this.navigations.beginAction(this.#page)
     return new Mouse(this.#page)
   }
 
@@ -109,21 +113,21 @@ export class Browser {
 
   /** Does something and then rests, as a user does. */
   async act<T>(action: () => Promise<T>): Promise<T> {
+    this.navigations.beginAction(this.#page)
     const result = await action()
-    await this.think(this.ports.settings.actionDelayMs)
+    await this.think(this.stepSettings.actionDelayMs)
     return result
   }
 
   /** Rests; the time does not count as the target's. */
   async think(ms: number): Promise<void> {
     if (ms <= 0) return
-    const startMs = performance.now()
-    await this.ports.rest(ms)
-    this.thinkMs += performance.now() - startMs
+    const rest = (): Promise<void> => this.ports.rest(ms)
+    await (currentCalls()?.think(rest) ?? rest())
   }
 
   visit(url: string, options: { timeout?: number; waitUntil?: unknown } = {}): Promise<void> {
-    const { timeout = this.timeoutMs } = options
+    const timeout = Math.min(options.timeout ?? this.timeoutMs, MAX_MS)
     return this.act(async () => {
       this.#frame = undefined
       await this.#page.goto(url, { timeout, waitUntil: toLoadEvent(options.waitUntil) })
@@ -243,8 +247,14 @@ export class Browser {
     return Promise.resolve()
   }
 
-  waitForNavigation(): Promise<void> {
-    return this.#page.waitForLoadState('load', { timeout: this.timeoutMs })
+  /** Waits for the page to which the last action leads. */
+  async waitForNavigation(): Promise<void> {
+    const { timeoutMs } = this
+    const page = this.#page
+    // Scripts start to wait before the action that leads to the page, or after it.
+    await currentCalls()?.untilAlone(timeoutMs)
+    await this.navigations.untilNavigated(page, timeoutMs)
+    await page.waitForLoadState('load', { timeout: timeoutMs })
   }
 
   async waitForNewPage(): Promise<Page> {
@@ -344,6 +354,7 @@ export class Browser {
   }
 
   #watch(page: Page): void {
+    this.navigations.watch(page)
     // An open dialog blocks everything else on the page.
     page.on('dialog', (dialog) => {
       this.hasShownAlert = true

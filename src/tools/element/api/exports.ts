@@ -9,6 +9,7 @@ import { Mouse } from './mouse.js'
 import type { Plan } from './plan.js'
 import { TargetLocator } from './target-locator.js'
 import { createTestData } from './test-data.js'
+import { noticeMissing } from './unsupported.js'
 import { Until, WaitCondition } from './until.js'
 
 export interface UserPlace {
@@ -32,7 +33,15 @@ export function createExports(plan: Plan, user: UserPlace): Record<string, unkno
     ...createDeclarations(plan),
     TestData: createTestData(plan, user),
     ENV: createEnv(user.env, user.browserId),
-    ...{ By, Until, Key, RecoverWith, MouseButtons, ScrollDirection, Device },
+    ...{
+      By: noticeMissing(By, 'By'),
+      Until: noticeMissing(Until, 'Until'),
+      Key,
+      RecoverWith,
+      MouseButtons,
+      ScrollDirection,
+      Device
+    },
     ...{ BROWSER, BROWSER_TYPE: BROWSER, BrowserType: BROWSER },
     ...{ Browser, Driver: Browser, ElementHandle, Locator, Mouse, TargetLocator, Condition: WaitCondition },
     ...Object.fromEntries(TYPES.map((name) => [name, undefined]))

@@ -1,4 +1,5 @@
 import type { Browser } from '../api/browser.js'
+import { forScript } from '../api/for-script.js'
 import { findRecovery, RecoverWith } from '../api/declare.js'
 import type { Condition, Hook, Plan, Row, Step } from '../api/plan.js'
 import { readStepSettings } from '../api/settings.js'
@@ -13,16 +14,24 @@ export class LoopRun {
   /** How often each step was recovered from since it last passed. */
   readonly #recovered = new Map<Step, number>()
 
+  /** The browser as the script gets it. */
+  readonly #scripted: Browser
+
   constructor(
     private readonly plan: Plan,
     private readonly given: { readonly browser: Browser; readonly data: Row; readonly isFirst: boolean },
     private readonly ports: StepPorts
-  ) {}
+  ) {
+    this.#scripted = forScript(given.browser)
+  }
 
   async run(): Promise<void> {
     if (!(await this.#runHooks('beforeAll'))) return
     await this.#runSteps()
     if (!this.ports.schedule.isStopped) await this.#runHooks('afterAll')
+    // An error page that came after the last step would otherwise never be seen.
+    if (!this.ports.schedule.isStopped && this.given.browser.navigations.hasBadPage)
+      await this.#aside('after the last step', () => undefined)
   }
 
   async #runSteps(): Promise<void> {
@@ -55,10 +64,11 @@ export class LoopRun {
 
   async #runOnce(step: Step): Promise<Next> {
     if (!(await this.#runHooks('beforeEach'))) return 'end'
-    const outcome = await runStep(step, this.given, this.ports)
+    const outcome = await runStep(step, { ...this.given, scripted: this.#scripted }, this.ports)
     if (outcome === 'cut' || !(await this.#runHooks('afterEach'))) return 'end'
     const next = await this.#decide(step, outcome)
-    await this.ports.schedule.rest(this.given.browser.settings.stepDelayMs)
+    const { stepDelayMs } = readStepSettings(step.options, this.given.browser.settings)
+    await this.ports.schedule.rest(stepDelayMs)
     return next
   }
 
@@ -71,8 +81,8 @@ export class LoopRun {
     const times = this.#recovered.get(step) ?? 0
     if (recovery === undefined || times >= recovery.tries || this.ports.schedule.isOver) return 'end'
     this.#recovered.set(step, times + 1)
-    const { browser, data } = this.given
-    const how = await this.#aside(`${step.name} (recovery)`, () => recovery.run(browser, data))
+    const { data } = this.given
+    const how = await this.#aside(`${step.name} (recovery)`, () => recovery.run(this.#scripted, data))
     if (how === undefined) return 'end'
     if (how.value === RecoverWith.CONTINUE) return 'next'
     return how.value === RecoverWith.RESTART ? 'first' : 'again'
@@ -80,7 +90,7 @@ export class LoopRun {
 
   /** The answer of a condition; undefined if it failed. */
   async #ask(step: Step, condition: Condition): Promise<boolean | undefined> {
-    const answer = await this.#aside(step.name, () => condition(this.given.browser))
+    const answer = await this.#aside(step.name, () => condition(this.#scripted))
     return answer && Boolean(answer.value)
   }
 
@@ -89,7 +99,7 @@ export class LoopRun {
     const { browser, data } = this.given
     for (const { run, waitTimeout } of this.plan.hooks[hook]) {
       browser.stepSettings = readStepSettings({ waitTimeout }, browser.settings)
-      const done = await this.#aside(hook, () => run(browser, data))
+      const done = await this.#aside(hook, () => run(this.#scripted, data))
       browser.stepSettings = browser.settings
       if (done === undefined) return false
     }

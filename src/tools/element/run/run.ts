@@ -1,4 +1,6 @@
 import type { Browser as PageBrowser } from 'playwright-core'
+import { MAX_MS } from '../api/time.js'
+import { UnsupportedError, watchMissing } from '../api/unsupported.js'
 import type { Tell } from '../messages.js'
 import { stackOf } from './attempt.js'
 import { hostRules } from './host-rules.js'
@@ -20,6 +22,8 @@ const CLOSE_MS = 5000
 const LOAD_MS = 60_000
 const NO_STEPS =
   'no step was run: are all of them skipped, do their conditions never hold, or was the time too short?'
+/** Whoever hears of the limit adds to it, and timers count no further than MAX_MS. */
+const MAX_LIMIT_MS = MAX_MS - 3_600_000
 /** The browser library needs these itself. */
 const FORBIDDEN_ARGS = /^--(remote-debugging|user-data-dir|host-resolver-rules)/
 
@@ -27,6 +31,7 @@ const FORBIDDEN_ARGS = /^--(remote-debugging|user-data-dir|host-resolver-rules)/
 export async function run(order: RunOrder, ports: RunPorts): Promise<void> {
   const { schedule } = ports
   const rows = new Rows(order.samplesFile)
+  watchMissing((text) => ports.tell({ kind: 'note', text }))
   // Before any load: whatever is wrong with the script is wrong for all users.
   const first = await within(
     loadScript(order, 1),
@@ -60,7 +65,7 @@ function limitTime(order: RunOrder, { settings }: Script, { schedule, tell }: Ru
   const limitMs = durationMs ?? order.durationMs
   if (limitMs !== null) {
     schedule.limit(limitMs)
-    tell({ kind: 'limit', ms: limitMs + order.graceMs })
+    tell({ kind: 'limit', ms: Math.min(limitMs + order.graceMs, MAX_LIMIT_MS) })
   }
   if (durationMs !== undefined && order.durationMs !== null && durationMs !== order.durationMs)
     tell({
@@ -85,6 +90,12 @@ async function runUsers(order: RunOrder, ports: UsersPorts): Promise<void> {
     failures.push(new Error('the browser ended while the plan was running'))
     schedule.stop()
   })
+  // It fails for every user, in every loop.
+  const refuse = (thrown: unknown): void => {
+    if (!(thrown instanceof UnsupportedError)) throw thrown
+    if (!schedule.isStopped) failures.push(thrown)
+    schedule.stop()
+  }
   const shared = {
     ...{ rows: ports.rows, schedule, library: ports.library, browser, folder: order.folder, log: ports.log },
     isBrowserAlive: () => browser.isConnected(),
@@ -93,7 +104,7 @@ async function runUsers(order: RunOrder, ports: UsersPorts): Promise<void> {
     warn: sayOnce((text) => ports.tell({ kind: 'note', text }))
   }
   const users = Array.from({ length: order.users }, (_, index) =>
-    startUser(order, index, { ...shared, first: ports.first })
+    startUser(order, index, { ...shared, first: ports.first }).catch(refuse)
   )
   const ends = await Promise.allSettled(users)
   // What ends a stopped run is no failure.
