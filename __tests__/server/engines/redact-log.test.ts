@@ -28,6 +28,25 @@ describe('a log without secrets', () => {
     expect(redactLog('x first-line y\nsecond-line', ['first-line\nsecond-line'])).toBe('x *** y\n***')
   })
 
+  test('one with control characters, as samples have it', () => {
+    expect(redactLog('x alpha beta gamma y', ['alpha\tbeta\u0001gamma'])).toBe('x *** y')
+  })
+
+  test.each([
+    { name: 'as it is', text: `a ${SECRET.slice(0, 6)}…`, expected: 'a ***…' },
+    { name: 'all but its end', text: `a ${SECRET.slice(0, -1)}…`, expected: 'a ***…' },
+    { name: 'in the middle', text: `a ${SECRET.slice(0, 9)}… (and more…)`, expected: 'a ***… (and more…)' },
+    {
+      name: 'percent-encoded',
+      text: `/${encodeURIComponent(SECRET).slice(0, 14)}…`,
+      expected: '/***…'
+    },
+    { name: 'too short to tell', text: `a ${SECRET.slice(0, 5)}…`, expected: 'a aGrea…' },
+    { name: 'not cut', text: `a ${SECRET.slice(0, 9)}`, expected: 'a aGreatSec' }
+  ])('one whose end was cut off with the line: $name', ({ text, expected }) => {
+    expect(redactLog(text, [OTHER, SECRET])).toBe(expected)
+  })
+
   test.each([
     {
       text: 'INFO o.a.j.JMeter: Setting JMeter property: shop.password=hunter2',

@@ -1,3 +1,4 @@
+import { CUT } from '../nodes/lines.js'
 import type { PropertyOverride } from './override-parameters.js'
 
 const STRUCK = '***'
@@ -41,11 +42,30 @@ export function secretValues(properties: readonly Pick<PropertyOverride, 'name' 
 
 /** Redacts the known secrets, in any form, and whatever looks like one. */
 export function redactLog(text: string, secrets: readonly string[]): string {
-  const struck = secretForms(secrets).reduce((rest, form) => rest.replaceAll(form, STRUCK), text)
-  const unset = struck.replace(PROPERTY, (whole, start: string, name: string) =>
+  const forms = secretForms(secrets)
+  const struck = forms.reduce((rest, form) => rest.replaceAll(form, STRUCK), text)
+  const unset = strikeCutOnes(struck, forms).replace(PROPERTY, (whole, start: string, name: string) =>
     isSecretName(name) ? `${start}${STRUCK}` : whole
   )
   return PLACES.reduce((rest, { pattern, replacement }) => rest.replace(pattern, replacement), unset)
+}
+
+/** Where a line was cut, a secret may have been cut with it. */
+function strikeCutOnes(text: string, forms: readonly string[]): string {
+  const [last = '', ...before] = text.split(CUT).reverse()
+  return [...before.reverse().map((piece) => strikeEnd(piece, forms)), last].join(CUT)
+}
+
+function strikeEnd(text: string, forms: readonly string[]): string {
+  const length = Math.max(0, ...forms.map((form) => startLength(text, form)))
+  return length === 0 ? text : `${text.slice(0, -length)}${STRUCK}`
+}
+
+/** How much of a form's start the text ends in. */
+function startLength(text: string, form: string): number {
+  for (let length = Math.min(form.length, text.length); length >= LEAST_LENGTH; length -= 1)
+    if (text.endsWith(form.slice(0, length))) return length
+  return 0
 }
 
 /** Every form in which the secrets may be written, longest first: a part must not be redacted before the whole is found. */
@@ -61,8 +81,11 @@ function formsOf(secret: string): string[] {
   const inAddress = encodeURIComponent(secret)
   const inForm = new URLSearchParams([['', secret]]).toString().slice(1)
   const inJson = JSON.stringify(secret).slice(1, -1)
+  // As samples have it.
+  const inRow = Array.from(secret, (character) => (character < ' ' ? ' ' : character)).join('')
   return [
     secret,
+    inRow,
     ...[inAddress, inForm, ...inBrowserAddress(secret)].flatMap((form) => [
       form,
       form.replace(/%../g, (code) => code.toLowerCase())

@@ -75,7 +75,7 @@ describe('what was thrown', () => {
     { thrown: Object.create(null) as unknown, words: '[Object: null prototype] {}' },
     { thrown: { code: 5 }, words: '{ code: 5 }' },
     { thrown: new Odd(), words: '{ code: 5 }' },
-    { thrown: new Hostile(), words: 'something that cannot be read' },
+    { thrown: new Hostile(), words: 'something that has no text' },
     { thrown: Proxy.revocable({}, {}).proxy, words: '{}' }
   ])('has words: $words', ({ thrown, words }) => {
     const { name, message, stack } = toError(thrown)
