@@ -282,12 +282,15 @@ function findJava(): number {
       {
         what: 'has no simulation',
         files: { 'Plan.java': 'public class Plan {}' },
-        says: /^there is no simulation in Plan\.java: it must have a public class/
+        says: /^there is no simulation in Plan\.java; a simulation is a public class/
       },
       {
-        what: 'has one that is not public',
-        files: { 'Plan.java': javaPlan('http("home").get("/")').replace('public class', 'class') },
-        says: /^there is no simulation in Plan\.java \(Plan cannot be constructed from outside\)/
+        what: 'is not public, beside a simulation that is',
+        files: {
+          'Plan.java': javaPlan('http("home").get("/")').replace('public class', 'class'),
+          'Smoke.java': javaPlan('http("smoke").get("/")', { name: 'Smoke' })
+        },
+        says: /^Plan\.java cannot be run, because its class Plan is not public; a simulation is a public class/
       },
       {
         what: 'has two',

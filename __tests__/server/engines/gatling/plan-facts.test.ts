@@ -3,12 +3,17 @@ import {
   chooseSimulation,
   parseFacts,
   type PlanFacts,
-  subPathsOf
+  subPathsOf,
+  type Unusable
 } from '../../../../src/server/engines/gatling/plan-facts.js'
 
-const factsOf = (simulations: string[], hidden: string[] = []): PlanFacts => ({
+const factsOf = (
+  simulations: string[],
+  { hidden = [], broken = [] }: { hidden?: Unusable[]; broken?: Unusable[] } = {}
+): PlanFacts => ({
   simulations,
   hidden,
+  broken,
   expressions: [],
   paths: []
 })
@@ -21,11 +26,23 @@ test('facts are read by their kinds, each once; what the JVM prints is none', ()
       'path\tdata/users.csv',
       'path\tdata/users.csv',
       'expression\t${user}',
-      'hidden\tshop.Base'
+      'hidden\tshop.Base\tis not public',
+      'broken\tshop.Late\tjava.lang.NoClassDefFoundError: acme/Base',
+      'broken\tshop.New\tjava.lang.UnsupportedClassVersionError: shop/New has been compiled by 65.0'
     ])
   ).toEqual({
     simulations: ['shop.Plan'],
-    hidden: ['shop.Base'],
+    hidden: [{ name: 'shop.Base', why: 'is not public' }],
+    broken: [
+      {
+        name: 'shop.Late',
+        why: 'needs acme.Base, which is in none of the uploaded files: upload the jar that has it as well'
+      },
+      {
+        name: 'shop.New',
+        why: 'cannot be loaded (java.lang.UnsupportedClassVersionError: shop/New has been compiled by 65.0)'
+      }
+    ],
     expressions: ['${user}'],
     paths: ['data/users.csv']
   })
@@ -44,7 +61,10 @@ describe('the simulation to run', () => {
     { what: 'the one named in short', simulations: ['a.One', 'b.Plan'], wanted: 'One', chosen: 'a.One' },
     { what: 'one in a class', simulations: ['a.All$One', 'a.Two'], wanted: 'One', chosen: 'a.All$One' }
   ])('$what', ({ simulations, wanted, chosen }) => {
-    expect(chooseSimulation(factsOf(simulations), { plan: 'Plan.java', wanted })).toBe(chosen)
+    expect(chooseSimulation(factsOf(simulations), { plan: 'Plan.java', wanted })).toEqual({
+      simulation: chosen,
+      doubts: []
+    })
   })
 
   test.each([
@@ -64,7 +84,7 @@ describe('the simulation to run', () => {
       what: 'none',
       simulations: [],
       wanted: undefined,
-      says: 'there is no simulation in Plan.java: it must have'
+      says: 'there is no simulation in Plan.java; a simulation is a public class with'
     },
     {
       what: 'none of that name',
@@ -76,9 +96,47 @@ describe('the simulation to run', () => {
     expect(() => chooseSimulation(factsOf(simulations), { plan: 'Plan.java', wanted })).toThrow(says)
   })
 
-  test('a class that Gatling cannot construct is named', () => {
-    expect(() => chooseSimulation(factsOf([], ['Plan']), { plan: 'Plan.java', wanted: undefined })).toThrow(
-      'there is no simulation in Plan.java (Plan cannot be constructed from outside)'
+  const notPublic = { name: 'shop.Plan', why: 'is not public' }
+  const unloadable = { name: 'shop.Plan', why: 'needs acme.Base' }
+
+  test.each([
+    { what: 'hidden', unusable: { hidden: [notPublic] }, says: 'shop.Plan is not public; a simulation is' },
+    { what: 'broken', unusable: { broken: [unloadable] }, says: 'shop.Plan needs acme.Base' }
+  ])('another is never run instead of the plan’s own class, which is $what', ({ unusable, says }) => {
+    for (const simulations of [[], ['shop.Smoke'], ['shop.Smoke', 'other.Plan']])
+      expect(() =>
+        chooseSimulation(factsOf(simulations, unusable), { plan: 'Plan.java', wanted: undefined })
+      ).toThrow(`Plan.java cannot be run, because its class ${says}`)
+    expect(() =>
+      chooseSimulation(factsOf(['shop.Smoke'], unusable), { plan: 'all.jar', wanted: 'Plan' })
+    ).toThrow(`gatling.simulationClass is Plan, but ${says}`)
+    expect(
+      chooseSimulation(factsOf(['shop.Smoke'], unusable), { plan: 'Plan.java', wanted: 'Smoke' })
+    ).toEqual({ simulation: 'shop.Smoke', doubts: [] })
+  })
+
+  test('the only one is doubted if there are others that cannot be run', () => {
+    const facts = factsOf(['shop.Smoke'], { hidden: [notPublic], broken: [{ ...unloadable, name: 'Late' }] })
+    expect(chooseSimulation(facts, { plan: 'all.jar', wanted: undefined })).toEqual({
+      simulation: 'shop.Smoke',
+      doubts: ['shop.Smoke ran, but shop.Plan is not public', 'shop.Smoke ran, but Late needs acme.Base']
+    })
+    expect(chooseSimulation(facts, { plan: 'Smoke.jar', wanted: undefined }).doubts).toEqual([
+      'shop.Smoke ran, but Late needs acme.Base'
+    ])
+  })
+
+  test('whoever has to choose is told of those that cannot be run', () => {
+    const facts = factsOf(['A', 'B'], { hidden: [notPublic], broken: [{ ...unloadable, name: 'Late' }] })
+    expect(() => chooseSimulation(facts, { plan: 'all.jar', wanted: undefined })).toThrow(
+      'all.jar has 2 simulations: A, B (shop.Plan is not public; Late needs acme.Base); choose one with'
+    )
+  })
+
+  test('of very many that cannot be run the first are named', () => {
+    const broken = Array.from({ length: 7 }, (_, index) => ({ name: `C${index}`, why: 'is late' }))
+    expect(() => chooseSimulation(factsOf([], { broken }), { plan: 'all.jar', wanted: undefined })).toThrow(
+      'there is no simulation in all.jar (C0 is late; C1 is late; C2 is late; C3 is late; C4 is late; 2 more cannot be run); a simulation is'
     )
   })
 })

@@ -48,7 +48,9 @@ function run(stage: Stage = {}): Promise<NodeOutcome> {
       run: (command) => {
         commands.push(command)
         writeFileSync(samplesFile, stage.samples ?? ROW)
-        for (const line of stage.lines ?? ['loadgate: end of run']) command.onLine(line)
+        const mark = command.args[command.args.indexOf('loadgate.gatling.RunPlan') + 4]
+        for (const line of stage.lines ?? ['loadgate <mark>: end of run'])
+          command.onLine(line.replace('<mark>', mark ?? ''))
         return Promise.resolve(stage.exit ?? { code: 0, signal: null })
       }
     },
@@ -104,6 +106,7 @@ describe('the command', () => {
       'shop.Plan',
       join(work, 'gatling-results'),
       join(folder, 'node.csv'),
+      expect.stringMatching(/^[0-9a-f]{24}$/),
       'shop.example/127.0.0.1'
     ])
   })
@@ -163,11 +166,35 @@ describe('the outcome', () => {
     })
   })
 
+  test('steps that were not executed are lost load', async () => {
+    const error = "2026-01-01 12:00:00.001 ERROR i.g.c.action.If: 'if-3' failed to execute: odd\n"
+    writeFileSync(join(folder, 'node.log'), error.repeat(2))
+    expect(await run()).toEqual({
+      problem: null,
+      losses: [
+        "Gatling could not execute parts of the plan: it logged 2 errors, the first: i.g.c.action.If: 'if-3' failed to execute: odd"
+      ],
+      doubts: []
+    })
+  })
+
+  test('the end of a run cannot be printed by what does not know its word, which is new for each', async () => {
+    const forged = await run({ lines: ['loadgate: end of run', 'loadgate 0: end of run'] })
+    expect(forged.problem).toMatch(/did not run the plan to its end/)
+    await run()
+    const [first, second] = commands.map(({ args }) => args.at(-1))
+    expect(first).not.toBe(second)
+  })
+
   test('secrets are redacted wherever the plan may print them', async () => {
     plan = { ...plan, variables: { DB_PASSWORD: 'from-the-file' } }
     const properties = [{ kind: 'D', name: 'api.token', value: 'from-the-call' }] as const
     writeFileSync(join(folder, 'node.log'), '2026-01-01 12:00:00.001 ERROR a: from-the-call\n')
-    const lines = ['from-the-file', 'loadgate: failed: E: from-the-call', 'loadgate: end of run']
+    const lines = [
+      'from-the-file',
+      'loadgate <mark>: failed: E: from-the-call',
+      'loadgate <mark>: end of run'
+    ]
     const failed = await run({ order: { properties }, lines, exit: { code: 1, signal: null } })
     const fine = await run({ order: { properties } })
     expect(log).toEqual(['eu node 3: ***'])

@@ -1,4 +1,4 @@
-/** What Gatling's console output says about a run. */
+/** What Gatling's console output says about a run, without secrets. */
 export interface Said {
   /** The simulation ran to its end, or to an error that stopped it. */
   readonly isEnded: boolean
@@ -11,7 +11,6 @@ export interface Said {
 }
 
 const KEPT_LINES = 40
-const OWN = 'loadgate: '
 const FAILED = 'failed: '
 const END = 'end of run'
 const RULE = /^[=-]{20,}$/
@@ -20,25 +19,37 @@ const FILLER = /([-# ])\1{9,}/g
 /** `Global: percentage of failed events is less than 1.0 : false (actual : 50.0)` */
 const BROKEN_ASSERTION = /^.+ : false \(.*\)$/
 
-/** Follows Gatling's console output; `onLine` gets the lines that people should see. */
+export interface ConsolePorts {
+  /** A random word in the helper's own lines, which nothing else that is printed can have. */
+  readonly mark: string
+  /** A plan may print the secrets it received. */
+  readonly redact: (text: string) => string
+  /** Gets the lines that people should see. */
+  readonly onLine: (line: string) => void
+}
+
+/** Follows Gatling's console output. */
 export class Console {
   #isEnded = false
   #failures: string[] = []
   #brokenAssertions: string[] = []
   #lastLines: string[] = []
 
-  constructor(private readonly onLine: (line: string) => void) {}
+  constructor(private readonly ports: ConsolePorts) {}
 
-  push(line: string): void {
-    if (line.startsWith(OWN)) {
-      this.#pushOwn(line.slice(OWN.length))
+  push(raw: string): void {
+    const own = `loadgate ${this.ports.mark}: `
+    if (raw.startsWith(own)) {
+      this.#pushOwn(raw.slice(own.length))
       return
     }
-    if (line.trim() === '' || RULE.test(line)) return
-    if (BROKEN_ASSERTION.test(line)) this.#brokenAssertions.push(line)
+    if (raw.trim() === '' || RULE.test(raw)) return
+    // Before anything is left out of the line: a secret is found as a whole only.
+    const line = this.ports.redact(raw)
+    if (BROKEN_ASSERTION.test(raw)) this.#brokenAssertions.push(line)
     this.#lastLines.push(line)
     if (this.#lastLines.length > KEPT_LINES) this.#lastLines.shift()
-    this.onLine(line.replace(FILLER, '$1$1$1'))
+    this.ports.onLine(line.replace(FILLER, '$1$1$1'))
   }
 
   end(): Said {
@@ -52,6 +63,8 @@ export class Console {
 
   #pushOwn(words: string): void {
     if (words === END) this.#isEnded = true
-    else if (words.startsWith(FAILED)) this.#failures.push(words.slice(FAILED.length))
+    else if (words.startsWith(FAILED)) {
+      this.#failures.push(this.ports.redact(words.slice(FAILED.length)))
+    }
   }
 }

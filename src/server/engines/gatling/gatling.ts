@@ -78,9 +78,9 @@ async function prepareSimulation(
   )
   await refuseOldExpressions(facts.expressions, { files, folder: uploadDir })
   const wanted = propertyValue(plan.properties, SIMULATION_PROPERTY)
-  const simulation = chooseSimulation(facts, { plan: files.plan, wanted })
+  const { simulation, doubts } = chooseSimulation(facts, { plan: files.plan, wanted })
   const subPaths = subPathsOf(facts, fileNames)
-  const doubts = await doubtOldTemplates(fileNames, uploadDir)
+  const oldTemplates = await doubtOldTemplates(fileNames, uploadDir)
   const shared = {
     java,
     version: VERSION,
@@ -89,7 +89,7 @@ async function prepareSimulation(
     simulation,
     subPaths,
     variables,
-    doubts
+    doubts: [...doubts, ...oldTemplates]
   }
   return {
     version: VERSION,

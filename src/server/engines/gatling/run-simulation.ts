@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { delimiter, dirname, join } from 'node:path'
 import type { NodeOrder, NodeOutcome } from '../engine.js'
 import { hasSamples } from '../has-samples.js'
@@ -7,7 +8,7 @@ import { placeVariables, planParameters } from '../plan-environment.js'
 import { redactLog, secretValues } from '../redact-log.js'
 import { toolEnvironment } from '../tool-environment.js'
 import { Console } from './console.js'
-import { readLogErrors } from './log-errors.js'
+import { type Errors, readLogErrors } from './log-errors.js'
 import { findProblem } from './outcome.js'
 
 /** A compiled simulation: the same for every node. */
@@ -59,13 +60,13 @@ export async function runSimulation(plan: Simulation, work: Work): Promise<NodeO
   const { order, signal, ports } = work
   await linkIntoFolders(dirname(order.planFile), plan.subPaths)
   const secrets = secretsOf(plan, order)
-  // A plan may print the secrets it received.
   const redact = (text: string): string => redactLog(text, secrets)
-  const console = new Console((line) => ports.log(`${order.nodeName}: ${redact(line)}`))
+  const mark = randomBytes(12).toString('hex')
+  const console = new Console({ mark, redact, onLine: (line) => ports.log(`${order.nodeName}: ${line}`) })
   const exit = await order.node.run(
     {
       file: plan.java,
-      args: javaArguments(plan, work),
+      args: javaArguments(plan, { ...work, mark }),
       cwd: dirname(order.planFile),
       env: { ...toolEnvironment(ports.env), ...plan.variables, ...placeVariables(order.place) },
       onLine: (line) => console.push(line)
@@ -74,16 +75,23 @@ export async function runSimulation(plan: Simulation, work: Work): Promise<NodeO
   )
   // Whoever stopped it knows that load is missing, and is waiting.
   if (signal.aborted) return { problem: null }
-  const problem = findProblem(exit, console.end(), plan.version)
-  if (problem !== null) return { problem: redact(problem) }
-  const errors = await readLogErrors(order.logFile, signal)
-  const loggedErrors = `Gatling logged ${errors.count} ${errors.count === 1 ? 'error' : 'errors'}, the first: ${errors.first}`
+  const errors = await readLogErrors(order.logFile, { redact, signal })
+  const { version } = plan
+  const problem = findProblem({ exit, said: console.end(), firstError: errors.first, version })
+  if (problem !== null) return { problem }
   const isEmpty = !(await hasSamples(order.samplesFile))
   return {
     problem: null,
-    losses: isEmpty ? [redact(`${order.nodeName} recorded no samples: the simulation sent no request`)] : [],
-    doubts: [...plan.doubts, ...(errors.count === 0 ? [] : [loggedErrors])].map(redact)
+    losses: [
+      ...(isEmpty ? [redact(`${order.nodeName} recorded no samples: the simulation sent no request`)] : []),
+      ...tell(errors.lost, (count) => `Gatling could not execute parts of the plan: it logged ${count}`)
+    ],
+    doubts: [...plan.doubts.map(redact), ...tell(errors.other, (count) => `Gatling logged ${count}`)]
   }
+}
+
+function tell({ count, first }: Errors, say: (count: string) => string): string[] {
+  return count === 0 ? [] : [`${say(count === 1 ? '1 error' : `${count} errors`)}, the first: ${first}`]
 }
 
 function secretsOf({ variables }: Simulation, order: NodeOrder): string[] {
@@ -91,7 +99,7 @@ function secretsOf({ variables }: Simulation, order: NodeOrder): string[] {
   return secretValues([...order.properties, ...fromFile])
 }
 
-function javaArguments(plan: Simulation, { order, ports }: Work): string[] {
+function javaArguments(plan: Simulation, { order, ports, mark }: Work & { mark: string }): string[] {
   const { HEAP = DEFAULT_HEAP, JVM_ARGS = '' } = ports.env
   const folder = dirname(order.planFile)
   const properties = {
@@ -108,7 +116,13 @@ function javaArguments(plan: Simulation, { order, ports }: Work): string[] {
     ...Object.entries(properties).map(([name, value]) => `-D${name}=${value}`),
     // Gatling looks for files on the class path and in the working directory.
     ...['-cp', [...plan.classPath, ...plan.jars.map((name) => join(folder, name)), folder].join(delimiter)],
-    ...['loadgate.gatling.RunPlan', plan.simulation, join(folder, 'gatling-results'), order.samplesFile],
+    ...[
+      'loadgate.gatling.RunPlan',
+      plan.simulation,
+      join(folder, 'gatling-results'),
+      order.samplesFile,
+      mark
+    ],
     ...order.hosts.map(({ host, address }) => `${host}/${address}`)
   ]
 }

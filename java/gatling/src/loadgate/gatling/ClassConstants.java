@@ -14,10 +14,14 @@ import java.util.Map;
  */
 final class ClassConstants {
   private static final int UTF8 = 1;
+  private static final int CLASS = 7;
   private static final int STRING = 8;
 
   private final Map<Integer, String> texts = new HashMap<>();
   private final List<Integer> literals = new ArrayList<>();
+  private final Map<Integer, Integer> classes = new HashMap<>();
+  private final int modifiers;
+  private final int superclass;
 
   ClassConstants(byte[] classFile) throws IOException {
     DataInputStream in = new DataInputStream(new ByteArrayInputStream(classFile));
@@ -27,11 +31,25 @@ final class ClassConstants {
     for (int index = 1; index < count; index++) {
       int tag = in.readUnsignedByte();
       if (tag == UTF8) texts.put(index, in.readUTF());
+      else if (tag == CLASS) classes.put(index, in.readUnsignedShort());
       else if (tag == STRING) literals.add(in.readUnsignedShort());
       else in.readFully(new byte[sizeOf(tag)]);
       // A long or a double takes two places.
       if (tag == 5 || tag == 6) index++;
     }
+    modifiers = in.readUnsignedShort();
+    in.readUnsignedShort();
+    superclass = in.readUnsignedShort();
+  }
+
+  /** As `java.lang.reflect.Modifier` knows them. */
+  int modifiers() {
+    return modifiers;
+  }
+
+  /** The name of the class that it extends, with slashes. */
+  String superclass() {
+    return texts.getOrDefault(classes.get(superclass), "");
   }
 
   /** Its string literals. */
@@ -48,7 +66,7 @@ final class ClassConstants {
 
   private static int sizeOf(int tag) throws IOException {
     switch (tag) {
-      case 7: case 16: case 19: case 20:
+      case 16: case 19: case 20:
         return 2;
       case 15:
         return 3;

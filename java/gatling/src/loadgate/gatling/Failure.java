@@ -22,7 +22,7 @@ final class Failure {
     return words;
   }
 
-  private static String oneLine(String text) {
+  static String oneLine(String text) {
     return text.replaceAll("\\s*[\\r\\n]+\\s*", " ");
   }
 

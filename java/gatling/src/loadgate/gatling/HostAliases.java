@@ -10,13 +10,18 @@ import java.net.UnknownHostException;
 import java.util.Arrays;
 import scala.collection.immutable.List;
 import scala.collection.immutable.Map;
-import scala.collection.immutable.Map$;
+import scala.collection.immutable.TreeMap;
+import scala.math.Ordering$;
 
 /** Hosts that resolve to other addresses, by Gatling's own `hostNameAliases`: they hold for either of its resolvers. */
 // Scala's maps do not say their types to Java.
 @SuppressWarnings({"unchecked", "rawtypes"})
 final class HostAliases {
-  private Map<String, java.util.List<InetAddress>> addresses = Map$.MODULE$.empty();
+  /** The case of a host's name does not matter, and Gatling keeps it. */
+  private static final Map NO_HOSTS =
+      new TreeMap<>(Ordering$.MODULE$.comparatorToOrdering(String.CASE_INSENSITIVE_ORDER));
+
+  private Map<String, java.util.List<InetAddress>> addresses = NO_HOSTS;
 
   /** Each argument is HOST/ADDRESS; the address may itself be a name. */
   static HostAliases read(String[] args, int from) throws UnknownHostException {
@@ -59,7 +64,8 @@ final class HostAliases {
   private HttpProtocol withAliases(HttpProtocol http) {
     HttpProtocolDnsPart dns = http.dnsPart();
     HttpProtocolDnsPart aliased = new HttpProtocolDnsPart(
-        dns.dnsNameResolution(), (Map) dns.hostNameAliases().concat(addresses), dns.perUserNameResolution());
+        dns.dnsNameResolution(), (Map) ((Map) NO_HOSTS.concat(dns.hostNameAliases())).concat(addresses),
+        dns.perUserNameResolution());
     return http.copy(
         http.baseUrls(), http.warmUpUrl(), http.enginePart(), http.requestPart(), http.responsePart(), http.wsPart(),
         http.ssePart(), http.proxyPart(), aliased);

@@ -17,7 +17,8 @@ import java.util.stream.Stream;
 /**
  * Prints what the classes of a plan say about it: PlanFacts CLASSES_OR_JAR, with the plan and Gatling on the class path.
  * A line is a kind, a tab and a value: `simulation` is a class that can be run, `hidden` one that Gatling could not
- * construct, `expression` a string in the syntax of Gatling 2, `path` a literal that looks like the path of a file.
+ * construct, `broken` a class that cannot be loaded and may be a simulation, both with a tab and the reason;
+ * `expression` is a string in the syntax of Gatling 2, `path` a literal that looks like the path of a file.
  */
 public final class PlanFacts {
   /** A jar may hold everything that the plan needs, Gatling itself included. */
@@ -45,18 +46,36 @@ public final class PlanFacts {
     for (Path file : files) {
       String name = root.relativize(file).toString();
       if (LIBRARY.matcher(name).matches() || name.endsWith("module-info.class")) continue;
-      printClass(name.substring(0, name.length() - ".class".length()).replace('/', '.'));
-      printStrings(file, hasLibraries);
+      byte[] bytes;
+      try (InputStream in = Files.newInputStream(file)) {
+        bytes = in.readAllBytes();
+      }
+      ClassConstants constants = new ClassConstants(bytes);
+      printClass(name.substring(0, name.length() - ".class".length()).replace('/', '.'), constants);
+      printStrings(constants, hasLibraries);
     }
   }
 
-  private static void printClass(String name) {
+  private static void printClass(String name, ClassConstants constants) {
     try {
       Class<?> type = Class.forName(name, false, PlanFacts.class.getClassLoader());
       if (!isSimulation(type) || Modifier.isAbstract(type.getModifiers())) return;
-      print(canBeConstructed(type) ? "simulation" : "hidden", name);
+      String obstacle = obstacleOf(type);
+      if (obstacle.isEmpty()) print("simulation", name);
+      else print("hidden", name + "\t" + obstacle);
+    } catch (ClassNotFoundException | LinkageError thrown) {
+      if (mayBeSimulation(constants)) print("broken", name + "\t" + Failure.oneLine(thrown.toString()));
+    }
+  }
+
+  /** A jar may hold classes for libraries that are not there; most of them extend what is no simulation. */
+  private static boolean mayBeSimulation(ClassConstants constants) {
+    if (Modifier.isAbstract(constants.modifiers())) return false;
+    try {
+      String parent = constants.superclass().replace('/', '.');
+      return isSimulation(Class.forName(parent, false, PlanFacts.class.getClassLoader()));
     } catch (ClassNotFoundException | LinkageError missing) {
-      // A jar may hold classes for libraries that are not there; a simulation among them fails with Java's own words.
+      return true;
     }
   }
 
@@ -65,22 +84,19 @@ public final class PlanFacts {
         || io.gatling.core.scenario.Simulation.class.isAssignableFrom(type);
   }
 
-  private static boolean canBeConstructed(Class<?> type) {
+  /** Why Gatling cannot construct it; empty if it can. */
+  private static String obstacleOf(Class<?> type) {
+    if (!Modifier.isPublic(type.getModifiers())) return "is not public";
     try {
       type.getConstructor();
-      return Modifier.isPublic(type.getModifiers());
+      return "";
     } catch (NoSuchMethodException none) {
-      return false;
+      return "has no public constructor without parameters";
     }
   }
 
   /** A library in a jar may use `${…}` for purposes of its own; it does not use Gatling. */
-  private static void printStrings(Path file, boolean mayBeLibrary) throws IOException {
-    byte[] bytes;
-    try (InputStream in = Files.newInputStream(file)) {
-      bytes = in.readAllBytes();
-    }
-    ClassConstants constants = new ClassConstants(bytes);
+  private static void printStrings(ClassConstants constants, boolean mayBeLibrary) {
     boolean isOfPlan = !mayBeLibrary || constants.uses("io/gatling/");
     for (String text : constants.strings()) {
       Matcher expression = OLD_EXPRESSION.matcher(text);

@@ -19,17 +19,18 @@ import scala.Option;
 
 /**
  * Runs a simulation as Gatling's own main does, with a row for every response: RunPlan CLASS RESULTS_FOLDER ROWS_FILE
- * [HOST/ADDRESS…]. Its own words start with `loadgate:`; the last ones tell a run to the end from an exit of the plan.
+ * MARK [HOST/ADDRESS…]. Its own words start with `loadgate` and the mark, a random word, so that nothing else that is
+ * printed passes for them; the last ones tell a run to the end from an exit of the plan.
  */
 public final class RunPlan {
   /** A plan may replace the stream, and leave a line unfinished. */
   private static final PrintStream OUT = System.out;
-  private static final String WORDS = "\nloadgate: ";
   private static final int FAILED = 1;
   private static final int CLOSE_WITHIN_MS = 2000;
 
   public static void main(String[] args) throws IOException {
     RowsFile rows = new RowsFile(args[2]);
+    String start = "\nloadgate " + args[3] + ": ";
     int code = FAILED;
     try {
       code = run(args, rows).code();
@@ -38,10 +39,10 @@ public final class RunPlan {
     } catch (Throwable thrown) {
       code = FAILED;
       LoggerFactory.getLogger("loadgate").error("the simulation failed", thrown);
-      for (String words : Failure.describe(thrown)) OUT.println(WORDS + "failed: " + words);
+      for (String words : Failure.describe(thrown)) OUT.println(start + "failed: " + words);
     }
     System.out.flush();
-    OUT.println(WORDS + "end of run");
+    OUT.println(start + "end of run");
     OUT.flush();
     // The plan's own threads must not keep it alive.
     System.exit(code);
@@ -49,7 +50,7 @@ public final class RunPlan {
 
   private static StatusCode run(String[] args, RowsFile rows) throws IOException {
     GatlingArgs gatlingArgs = argumentsFor(args[0], Paths.get(args[1]));
-    HostAliases hosts = HostAliases.read(args, 3);
+    HostAliases hosts = HostAliases.read(args, 4);
     GatlingConfiguration configuration = GatlingConfiguration.load();
     ActorSystem system = new ActorSystem();
     EventLoopGroup loops = Transports.newEventLoopGroup(
