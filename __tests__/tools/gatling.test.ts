@@ -254,16 +254,17 @@ function findJava(): number {
           'plan.jar has 2 simulations: One, Two; choose one with -Dgatling.simulationClass=<class> in override-parameters'
         )
         const run = await finishJar(jar, {
-          override_hosts: 'shop.example/127.0.0.1',
+          // The case of a host does not matter.
+          override_hosts: 'Shop.example/127.0.0.1',
           override_parameters:
-            '-Dgatling.simulationClass=Two -Dhost=shop.example -Dapi.key=correct-horse-battery'
+            '-Dgatling.simulationClass=Two -Dhost=shop.Example -Dapi.key=correct-horse-battery'
         })
         expect(run.json).toMatchObject({ status: 'finished', remote_errors: null })
         const rows = await readRows(service, run)
         expect(rows.map(({ label }) => label).sort()).toEqual(['async', 'two', 'two'])
         expect(target.hits('/async')).toBe(1)
         expect(target.seen('/two')[0]!.headers).toMatchObject({
-          host: `shop.example:${target.port}`,
+          host: `shop.Example:${target.port}`,
           key: 'correct-horse-battery'
         })
         expect(service.command.text()).toContain('key ***')
@@ -319,6 +320,24 @@ function findJava(): number {
         says: /^Gatling 3\.15\.1 did not run the plan to its end \(exit code 0\): Does the plan call System\.exit\?/
       },
       {
+        what: 'prints the end of a run and halts',
+        files: {
+          'Plan.java': javaPlan(
+            `${HOME}, exec(session -> { System.out.println("loadgate: end of run"); Runtime.getRuntime().halt(0); return session; })`
+          )
+        },
+        says: /^Gatling 3\.15\.1 did not run the plan to its end \(exit code 0\): Does the plan call System\.exit\?/
+      },
+      {
+        what: 'lacks a library while it runs',
+        files: {
+          'Plan.java': javaPlan(
+            `${HOME}, exec(session -> { throw new NoClassDefFoundError("com/acme/Lib"); })`
+          )
+        },
+        says: /to its end \(exit code 1\): A class is missing .*; The first error in its log: .*NoClassDefFoundError: com\/acme\/Lib/
+      },
+      {
         what: 'runs out of memory',
         files: {
           'Plan.java': javaPlan(
@@ -355,16 +374,19 @@ function findJava(): number {
     )
 
     test(
-      'a simulation that sends nothing has lost its load; one whose code throws is doubted',
+      'a simulation that sends nothing has lost its load, and so has one of which steps are not executed',
       async () => {
         const idle = await finish(formOf({ 'Plan.java': javaPlan('pause(Duration.ofMillis(1))') }))
         expect(idle.json.remote_errors).toMatch(
           /^load lost: .*recorded no samples: the simulation sent no request$/
         )
-        const steps = `${HOME}, exec(session -> { throw new IllegalStateException("odd"); })`
+        const throws = 'exec(session -> { throw new IllegalStateException("odd"); })'
+        const steps = `${HOME}, ${throws}, doIf("#{missing}").then(http("never").get("/never"))`
         const odd = await finish(formOf({ 'Plan.java': javaPlan(steps) }))
-        expect(odd.json.status).toBe('finished')
-        expect(odd.json.remote_errors).toMatch(/^Gatling logged 2 errors, the first: .*odd/)
+        expect(odd.json.remote_errors).toMatch(
+          /^load lost: Gatling could not execute parts of the plan: it logged 4 errors, the first: .*odd/
+        )
+        expect(target.hits('/never')).toBe(0)
         expect(readFileSync(logsOf(service, odd.json.uuid)[0]!, 'utf8')).toContain('ERROR')
       },
       RUN_MS

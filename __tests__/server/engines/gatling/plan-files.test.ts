@@ -31,7 +31,7 @@ describe('the files of a simulation', () => {
     })
   })
 
-  test.each([['Plan.java'], ['Plan.scala'], ['Plan.kt'], ['plan.jar'], ['Plan.JAVA']])(
+  test.each([['Plan.java'], ['Plan.scala'], ['Plan.kt'], ['plan.jar'], ['plan.JAR']])(
     '%s is accepted',
     (plan) => {
       expect(refuseFiles(request([plan, 'users.csv', 'lib.jar', 'environment']))).toEqual([])
@@ -46,6 +46,11 @@ describe('the files of a simulation', () => {
       says: 'plan.jmx is not a plan for Gatling: the first file must be a simulation as .java'
     },
     { files: ['users.csv', 'Plan.java'], says: 'users.csv is not a plan for Gatling' },
+    {
+      files: ['Plan.JAVA'],
+      says: 'Plan.JAVA cannot be compiled under this name: compilers want the extension in lower case, .java'
+    },
+    { files: ['Plan.scala', 'More.Scala'], says: 'More.Scala cannot be compiled under this name' },
     { files: ['Plan.java', 'More.kt'], says: 'More.kt is not compiled with Plan.java' },
     { files: ['plan.jar', 'More.kt'], says: 'More.kt is not compiled with plan.jar' }
   ])('$files is refused', ({ files, says }) => {

@@ -196,7 +196,9 @@ describe('what is missing is named', () => {
   })
 
   test('a JAVA_HOME without Java', async () => {
-    await expect(find({ JAVA_HOME: '/nowhere' })).rejects.toThrow('/nowhere/bin/java cannot be started')
+    await expect(find({ JAVA_HOME: '/nowhere' })).rejects.toThrow(
+      'JAVA_HOME is /nowhere, where there is no bin/java'
+    )
   })
 })
 

@@ -45,7 +45,12 @@ export function refuseFiles({ fileNames, properties }: PlanRequest): string[] {
   if (language === undefined && extensionOf(plan) !== '.jar')
     return [`${plan} is not a plan for Gatling: the first file must be ${WANTED}`]
   const foreign = fileNames.filter((name) => ![undefined, language].includes(languageOf(name)))
+  const misspelt = fileNames.filter((name) => hasCapitals(name))
   return [
+    ...misspelt.map(
+      (name) =>
+        `${name} cannot be compiled under this name: compilers want the extension in lower case, ${extensionOf(name)}`
+    ),
     ...foreign.map(
       (name) =>
         `${name} is not compiled with ${plan}: all sources must be of one language; upload the others as a .jar`
@@ -59,6 +64,11 @@ function refuseProperties(properties: PlanRequest['properties']): string[] {
   return name === undefined || /^[\w$.]+$/.test(name)
     ? []
     : [`${SIMULATION_PROPERTY} must be the name of a class, not "${name}"`]
+}
+
+/** Of sources only: any jar is taken as one. */
+function hasCapitals(name: string): boolean {
+  return languageOf(name) !== undefined && extname(name) !== extensionOf(name)
 }
 
 function languageOf(name: string): Language | undefined {

@@ -1,4 +1,4 @@
-import { realpath } from 'node:fs/promises'
+import { access, realpath } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { ToolError } from '../../errors.js'
 import type { InstallPorts } from './install-ports.js'
@@ -14,16 +14,31 @@ export interface Jdk {
 }
 
 /** On macOS, `brew`; on a hosted runner, the action; anywhere else, the package of Debian and its kin. */
-const ADVICE =
-  'install a JDK (17 is a good choice: `apt-get install openjdk-17-jdk-headless` on Debian and Ubuntu, `brew install openjdk@17` on macOS, actions/setup-java in a workflow), or set JAVA_HOME'
+const INSTALL =
+  'install a JDK (17 is a good choice: `apt-get install openjdk-17-jdk-headless` on Debian and Ubuntu, `brew install openjdk@17` on macOS, actions/setup-java in a workflow)'
+const ADVICE = `${INSTALL}, or set JAVA_HOME`
 
 /** Finds Java for `what`, in `JAVA_HOME` or on the PATH, and sees it run. */
 export async function requireJava(ports: InstallPorts, what: string): Promise<string> {
   const { env } = ports
-  const java = env.JAVA_HOME ? resolve(env.JAVA_HOME, 'bin', 'java') : await findOnPath('java', env)
+  const java = env.JAVA_HOME ? await javaIn(env.JAVA_HOME, what) : await findOnPath('java', env)
   if (java === undefined)
     throw new ToolError(`${what} needs Java, and there is no java on the PATH: ${ADVICE}`)
   await seeItRun(java, `${what} needs Java`, ports)
+  return java
+}
+
+/** Another Java than the one that was asked for would be a surprise. */
+async function javaIn(home: string, what: string): Promise<string> {
+  const java = resolve(home, 'bin', 'java')
+  const isThere = await access(java).then(
+    () => true,
+    () => false
+  )
+  if (!isThere)
+    throw new ToolError(
+      `${what} needs Java, and JAVA_HOME is ${home}, where there is no bin/java: correct JAVA_HOME, or unset it to use the java on the PATH; if there is none, ${INSTALL}`
+    )
   return java
 }
 

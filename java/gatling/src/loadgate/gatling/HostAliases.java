@@ -8,27 +8,24 @@ import io.gatling.http.protocol.HttpProtocolDnsPart;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.util.Arrays;
+import java.util.Locale;
 import scala.collection.immutable.List;
 import scala.collection.immutable.Map;
-import scala.collection.immutable.TreeMap;
-import scala.math.Ordering$;
+import scala.collection.immutable.Map$;
 
 /** Hosts that resolve to other addresses, by Gatling's own `hostNameAliases`: they hold for either of its resolvers. */
 // Scala's maps do not say their types to Java.
 @SuppressWarnings({"unchecked", "rawtypes"})
 final class HostAliases {
-  /** The case of a host's name does not matter, and Gatling keeps it. */
-  private static final Map NO_HOSTS =
-      new TreeMap<>(Ordering$.MODULE$.comparatorToOrdering(String.CASE_INSENSITIVE_ORDER));
-
-  private Map<String, java.util.List<InetAddress>> addresses = NO_HOSTS;
+  private Map<String, java.util.List<InetAddress>> addresses = Map$.MODULE$.empty();
 
   /** Each argument is HOST/ADDRESS; the address may itself be a name. */
   static HostAliases read(String[] args, int from) throws UnknownHostException {
     HostAliases aliases = new HostAliases();
     for (int at = from; at < args.length; at++) {
       String[] parts = args[at].split("/", 2);
-      aliases.addresses = aliases.addresses.updated(parts[0], Arrays.asList(InetAddress.getAllByName(parts[1])));
+      String host = parts[0].toLowerCase(Locale.ROOT);
+      aliases.addresses = aliases.addresses.updated(host, Arrays.asList(InetAddress.getAllByName(parts[1])));
     }
     return aliases;
   }
@@ -64,10 +61,15 @@ final class HostAliases {
   private HttpProtocol withAliases(HttpProtocol http) {
     HttpProtocolDnsPart dns = http.dnsPart();
     HttpProtocolDnsPart aliased = new HttpProtocolDnsPart(
-        dns.dnsNameResolution(), (Map) ((Map) NO_HOSTS.concat(dns.hostNameAliases())).concat(addresses),
-        dns.perUserNameResolution());
+        dns.dnsNameResolution(), withOurs(dns.hostNameAliases()), dns.perUserNameResolution());
     return http.copy(
         http.baseUrls(), http.warmUpUrl(), http.enginePart(), http.requestPart(), http.responsePart(), http.wsPart(),
         http.ssePart(), http.proxyPart(), aliased);
+  }
+
+  /** The case of a name does not matter: a plan's own alias for one of our hosts goes, however it is spelt. */
+  private Map<String, java.util.List<InetAddress>> withOurs(Map<String, java.util.List<InetAddress>> ofPlan) {
+    Map others = (Map) ofPlan.filterNot(alias -> addresses.contains(alias._1().toLowerCase(Locale.ROOT)));
+    return (Map) others.concat(addresses);
   }
 }
