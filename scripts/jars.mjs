@@ -40,6 +40,7 @@ const PARTS = [
   {
     part: 'selenium',
     sources: ['rows/src', 'selenium/src'],
+    resources: ['selenium/resources'],
     // What compiles with the older one runs with both.
     classpath: ['selenium/selenium-3-jars'],
     release: 11

@@ -9,7 +9,19 @@ test.each([
     files: ['Plan.java', 'A.java'],
     choice: ['main', 'shop.Plan']
   },
-  { what: 'a main before tests', lines: ['main A', 'test B'], files: ['B.java'], choice: ['main', 'A'] },
+  { what: 'a main before tests', lines: ['main A', 'test B'], files: ['C.java'], choice: ['main', 'A'] },
+  {
+    what: 'the tests of the first file before the mains of others',
+    lines: ['main A', 'main C', 'test shop.B', 'test D'],
+    files: ['B.java', 'A.java', 'C.java', 'D.java'],
+    choice: ['test', 'shop.B', 'D']
+  },
+  {
+    what: 'the main of the first file before its tests',
+    lines: ['main A', 'main B', 'test B'],
+    files: ['B.java', 'A.java'],
+    choice: ['main', 'B']
+  },
   { what: 'all tests', lines: ['test A', 'test B'], files: ['A.java'], choice: ['test', 'A', 'B'] },
   {
     what: 'tests that are also for JUnit 4',

@@ -9,17 +9,18 @@ export function choosePlan(lines: readonly string[], fileNames: readonly string[
   const named = (kind: string): string[] =>
     lines.filter((line) => line.startsWith(`${kind} `)).map((line) => line.slice(kind.length + 1))
   const mains = named('main')
-  const [first, ...others] = mains
-  if (first !== undefined && others.length === 0) return ['main', first]
-  // By Java's own rule a file has the name of its public class.
+  const tests = named('test')
+  // By Java's own rule a file has the name of its public class. Others may have a main for purposes of their own.
   const plan = basename(fileNames[0] ?? '', '.java')
   const chosen = mains.filter((name) => simpleName(name) === plan)
   if (chosen.length === 1 && chosen[0] !== undefined) return ['main', chosen[0]]
+  if (chosen.length === 0 && tests.some((name) => simpleName(name) === plan)) return ['test', ...tests]
+  const [first, ...others] = mains
+  if (first !== undefined && others.length === 0) return ['main', first]
   if (mains.length > 1)
     throw new ToolError(
       `The plan has ${mains.length} classes with a main method (${mains.join(', ')}), and none is called ${plan} like its first file: leave one, or name the file after the class to run`
     )
-  const tests = named('test')
   if (tests.length > 0) return ['test', ...tests]
   const oldTests = named('old-test')
   throw new ToolError(

@@ -12,6 +12,8 @@ import java.nio.charset.StandardCharsets;
 public final class RowsFile implements AutoCloseable {
     public static final String HEADER = "timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,"
         + "success,failureMessage,bytes,sentBytes,grpThreads,allThreads,URL,Latency,IdleTime,Connect";
+    /** How the message begins if samples could not be written; the reason follows. */
+    public static final String FAILED = "samples could not be written: ";
     /** After the others, in files whose rows can be part of each other. */
     private static final String PART_OF = ",partOf";
     private static final long FLUSH_EVERY_MS = 500;
@@ -47,18 +49,23 @@ public final class RowsFile implements AutoCloseable {
 
     public synchronized void flush() {
         if (isClosed || pending.length() == 0) return;
+        // After half a row, another one would be taken for its end.
+        if (failure == null) write();
+        pending.setLength(0);
+    }
+
+    private void write() {
         try {
             file.write(pending.toString().getBytes(StandardCharsets.UTF_8));
         } catch (IOException thrown) {
             // The disk may be full. A plan must not continue as if its samples were recorded.
-            if (failure == null) failure = thrown;
+            failure = thrown;
         }
-        pending.setLength(0);
     }
 
     /** Throws if rows could not be written. */
     public synchronized void check() {
-        if (failure != null) throw new UncheckedIOException("samples could not be written", failure);
+        if (failure != null) throw new UncheckedIOException(FAILED + failure.getMessage(), failure);
     }
 
     @Override

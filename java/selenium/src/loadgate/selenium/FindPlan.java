@@ -13,6 +13,8 @@ import java.util.stream.Stream;
 
 /** Lists what can be run among compiled classes, one line each: `main Name`, `test Name` (JUnit 5) or `old-test Name`. */
 public final class FindPlan {
+    private static final String NESTED = "org.junit.jupiter.api.Nested";
+
     private FindPlan() {}
 
     public static void main(String[] args) throws Exception {
@@ -43,12 +45,20 @@ public final class FindPlan {
             && method.getParameterTypes()[0] == String[].class);
     }
 
-    /** Abstract classes and nested ones are run through others. */
+    /** Abstract classes are run through others, and so are inner ones. */
     private static boolean has(Class<?> type, String annotation) {
-        if (Modifier.isAbstract(type.getModifiers()) || type.isMemberClass()) return false;
-        for (Class<?> part = type; part != null && part != Object.class; part = part.getSuperclass())
+        if (Modifier.isAbstract(type.getModifiers())) return false;
+        return (!type.isMemberClass() || Modifier.isStatic(type.getModifiers())) && hasInside(type, annotation);
+    }
+
+    private static boolean hasInside(Class<?> type, String annotation) {
+        for (Class<?> part = type; part != null && part != Object.class; part = part.getSuperclass()) {
             for (Method method : part.getDeclaredMethods())
                 for (Annotation found : method.getAnnotations()) if (isOrMeans(found, annotation, 0)) return true;
+            for (Class<?> inner : part.getDeclaredClasses())
+                for (Annotation found : inner.getAnnotations())
+                    if (isOrMeans(found, NESTED, 0) && hasInside(inner, annotation)) return true;
+        }
         return false;
     }
 

@@ -9,11 +9,22 @@ import org.openqa.selenium.WebDriver;
 
 /** What a browser says about how its current page was loaded. Times are in milliseconds, 0 where there is none. */
 public final class PageTiming {
-    /** LCP is only known to observers; the entries until now are there as soon as it observes. */
+    /**
+     * In a frame, the page around it counts, if the frame may see it. LCP is only known to observers; the entries until now
+     * are there as soon as it observes.
+     */
     private static final String SCRIPT = String.join("\n",
-        "var t = performance.timing, n = performance.getEntriesByType('navigation')[0] || {}, lcp = 0;",
+        "function errorOf(d) {",
+        "  if (!/^(chrome-error:|about:(neterror|certerror|httpsonlyerror|blocked))/.test(d.documentURI)) return null;",
+        "  var shown = d.querySelector('.error-code'), named = /[?&]e=([^&]*)/.exec(d.documentURI);",
+        "  return String(shown && shown.textContent.trim() || named && decodeURIComponent(named[1]) || '');",
+        "}",
+        "var error = errorOf(document), w = window.top, t, n, lcp = 0;",
+        "try { error = error === null ? errorOf(w.document) : error; t = w.performance.timing; } catch (e) {}",
+        "if (error !== null || !t) return { error: error };",
+        "n = w.performance.getEntriesByType('navigation')[0] || {};",
         "try {",
-        "  var o = new PerformanceObserver(function () {});",
+        "  var o = new w.PerformanceObserver(function () {});",
         "  o.observe({ type: 'largest-contentful-paint', buffered: true });",
         "  o.takeRecords().forEach(function (e) { lcp = Math.max(lcp, e.startTime); });",
         "  o.disconnect();",
@@ -21,8 +32,12 @@ public final class PageTiming {
         "function since(at) { return at > 0 ? at - t.navigationStart : 0; }",
         "return { start: t.navigationStart, ttfb: since(t.responseStart), domReady: since(t.domContentLoadedEventEnd),",
         "  load: since(t.loadEventEnd), lcp: Math.round(lcp), connect: t.connectEnd - t.connectStart,",
-        "  bytes: n.transferSize || 0 };");
+        "  bytes: n.transferSize || 0, status: n.responseStatus || 0 };");
 
+    /** What the browser's own error page says, which it shows when there is no response; null if it shows another page. */
+    public final String error;
+    /** Of the response, 0 if the browser does not tell. */
+    public final long status;
     public final long startMs;
     public final long ttfbMs;
     public final long domReadyMs;
@@ -32,6 +47,8 @@ public final class PageTiming {
     public final long bytes;
 
     private PageTiming(Map<?, ?> told) {
+        error = told.get("error") instanceof String ? (String) told.get("error") : null;
+        status = number(told, "status");
         startMs = number(told, "start");
         ttfbMs = number(told, "ttfb");
         domReadyMs = number(told, "domReady");
@@ -41,7 +58,7 @@ public final class PageTiming {
         bytes = number(told, "bytes");
     }
 
-    /** Null if the browser cannot tell, as with an open dialog or after its end. */
+    /** Null if the browser cannot tell, as after its end. */
     public static PageTiming read(WebDriver driver) {
         try {
             Object told = ((JavascriptExecutor) driver).executeScript(SCRIPT);

@@ -12,7 +12,7 @@ import java.util.logging.Logger;
 
 /**
  * Runs a plan as one user: `main NAME` or `test NAME…`, over and over until the test ends, or once without a duration. The
- * exit code is 1 if the plan threw something, and standard error says what.
+ * exit code is 1 if the plan or one of its threads threw something, and standard error says what.
  */
 public final class RunPlan {
     /** Kept, because a logger that nobody holds is forgotten with its level. */
@@ -27,6 +27,7 @@ public final class RunPlan {
         // Each user's would be the same: which protocol it speaks, and that it does not know the newest browsers.
         SELENIUM.setLevel(Level.WARNING);
         DEVTOOLS.setLevel(Level.SEVERE);
+        PlanThreads.begin();
         try {
             do {
                 // Its own classes are new each time, as if it had been started anew; libraries are shared.
@@ -34,16 +35,18 @@ public final class RunPlan {
                     Thread.currentThread().setContextClassLoader(loader);
                     if (args[0].equals("main")) callMain(Class.forName(names.get(0), true, loader));
                     else JUnitTests.run(names, loader);
+                    PlanThreads.await();
                 } finally {
                     endSessions();
                 }
-            } while (User.isRepeated() && System.currentTimeMillis() < User.untilMs());
+                if (PlanThreads.haveFailed()) exitCode = 1;
+            } while (exitCode == 0 && User.isRepeated() && System.currentTimeMillis() < User.untilMs());
         } catch (Throwable thrown) {
             thrown.printStackTrace();
             Thrown.write(thrown);
             exitCode = 1;
         }
-        // Threads that the plan left running must not keep the process alive.
+        // Idle threads that the plan left must not keep the process alive.
         System.exit(exitCode);
     }
 

@@ -21,10 +21,14 @@ final class Thrown {
 
     /** Leaves it where the run looks for it. */
     static void write(Throwable thrown) {
+        write(describe(thrown));
+    }
+
+    static void write(String words) {
         String file = System.getenv("LOADGATE_THROWN");
         if (file == null) return;
         try {
-            Files.write(Paths.get(file), describe(thrown).getBytes(StandardCharsets.UTF_8));
+            Files.write(Paths.get(file), words.getBytes(StandardCharsets.UTF_8));
         } catch (IOException none) {
             // The stack trace is in the output too.
         }

@@ -1,6 +1,7 @@
 package loadgate.selenium;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -22,26 +23,39 @@ public final class User {
     }
 
     /** Writes samples to the run's file at once: there are few, and they survive a kill. */
-    public static synchronized void report(Row... samples) {
+    public static void report(Row... samples) {
+        write(samples);
+        // The last transaction may finish; a script with a loop of its own would start another one.
+        if (isRepeated() && System.currentTimeMillis() >= untilMs()) PlanThreads.endThis();
+    }
+
+    private static synchronized void write(Row... samples) {
         try {
             if (rows == null) {
                 rows = new RowsFile(setting("LOADGATE_SAMPLES", "samples.csv"), true);
                 // What a script still reports while it is being ended is not a sample of the test.
                 Runtime.getRuntime().addShutdownHook(new Thread(rows::close));
             }
-        } catch (IOException | IllegalStateException thrown) {
-            // Without a file, or in the middle of the end.
-            System.err.println("A sample is not recorded: " + thrown.getMessage());
+            for (Row sample : samples) rows.add(sample);
+            rows.flush();
+            rows.check();
+        } catch (IOException | UncheckedIOException thrown) {
+            endWithout(thrown.getMessage());
+        } catch (IllegalStateException ending) {
+            System.err.println("A sample is not recorded: " + ending.getMessage());
             return;
         }
-        for (Row sample : samples) rows.add(sample);
-        rows.flush();
-        rows.check();
         REPORTED.incrementAndGet();
         if (!samples[0].isSuccess) FAILED.incrementAndGet();
         noteTime();
-        // The last transaction may finish; a script with a loop of its own would start another one.
-        if (isRepeated() && System.currentTimeMillis() >= untilMs()) System.exit(0);
+    }
+
+    /** Ends the user, because a script would catch an exception and go on without its samples. */
+    private static void endWithout(String why) {
+        String words = why.startsWith(RowsFile.FAILED) ? why : RowsFile.FAILED + why;
+        System.err.println(words);
+        Thrown.write(words);
+        System.exit(1);
     }
 
     /** Whether the test has a duration, during which the plan is repeated. */

@@ -1,7 +1,10 @@
 package io.flood.selenium;
 
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.Map;
+import java.util.WeakHashMap;
 import loadgate.rows.Row;
 import loadgate.selenium.PageTiming;
 import loadgate.selenium.User;
@@ -13,16 +16,21 @@ import org.openqa.selenium.WebDriverException;
  * What scripts report their transactions with. Its name and its public methods are those that existing scripts call.
  *
  * <p>A transaction lasts from start_transaction until it is reported. Without start_transaction it lasts as long as its page
- * took to load; without a new page, since the transaction before it. A time that the script gives comes first.
+ * took to load; without a new page, since the transaction before it. A time that the script gives comes first. A page
+ * belongs to a transaction if its loading began during it.
  */
 public class FloodSump {
     private static final long MARK_TIMEOUT_MS = 30_000;
     private static final long LOOK_EVERY_MS = 200;
+    /** Browsers round their times. */
+    private static final long ROUNDED_MS = 2;
+    private static final double LONGEST_MS = 24 * 60 * 60 * 1000.0;
+    /** From when on a page of a browser belongs to its next transaction. A script may have a FloodSump for each of its parts. */
+    private static final Map<WebDriver, Long> NEXT_PAGE_MS = Collections.synchronizedMap(new WeakHashMap<>());
 
     private String name;
     private boolean isStarted;
     private long startMs = System.currentTimeMillis();
-    private long lastPageMs = -1;
 
     public FloodSump() {}
 
@@ -106,9 +114,11 @@ public class FloodSump {
         WebDriver driver, String label, String successful, Integer code, Double timeMs, WebDriverException thrown) {
         // Before the browser is asked, which takes time too.
         long nowMs = System.currentTimeMillis();
-        PageTiming page = newPage(driver);
+        boolean hasDialog = hasDialog(driver);
+        PageTiming shown = hasDialog ? null : PageTiming.read(driver);
+        PageTiming page = newPage(driver, shown, nowMs);
         Row row = new Row();
-        row.isSuccess = !"false".equals(successful);
+        row.isSuccess = "true".equalsIgnoreCase(successful);
         row.startMs = startMs;
         row.elapsedMs = nowMs - startMs;
         // A failed transaction waited for something that did not come, after its page had loaded.
@@ -116,7 +126,7 @@ public class FloodSump {
             row.startMs = page.startMs;
             row.elapsedMs = page.elapsedMs();
         }
-        if (timeMs != null) {
+        if (isPossible(timeMs)) {
             row.elapsedMs = Math.round(timeMs);
             row.startMs = nowMs - row.elapsedMs;
         }
@@ -124,13 +134,22 @@ public class FloodSump {
         row.responseCode = code == null ? "" : String.valueOf(code);
         row.responseMessage = row.isSuccess ? "OK" : thrown == null ? "failed" : thrown.getClass().getSimpleName();
         row.failureMessage = row.isSuccess ? "" : thrown == null ? "the script reported a failure" : firstLine(thrown);
+        if (row.isSuccess && shown != null && shown.error != null) failWith(row, shown.error);
         row.threadName = User.name();
         row.groupThreads = row.allThreads = User.activeUsers();
-        row.url = urlOf(driver);
-        report(row, page);
+        row.url = hasDialog ? "null" : urlOf(driver);
         name = null;
         isStarted = false;
+        report(row, page);
         startMs = System.currentTimeMillis();
+    }
+
+    /** A script that looks at nothing takes every page for the one that it wanted. */
+    private static void failWith(Row row, String error) {
+        row.isSuccess = false;
+        row.responseCode = "0";
+        row.responseMessage = "browser error page";
+        row.failureMessage = "the browser shows its error page" + (error.isEmpty() ? "" : ": " + error);
     }
 
     private static void report(Row row, PageTiming page) {
@@ -140,17 +159,37 @@ public class FloodSump {
             row.latencyMs = page.ttfbMs;
             row.connectMs = page.connectMs;
             row.bytes = page.bytes;
-            if (row.isSuccess) rows.addAll(page.rowsFor(row));
+            if (row.isSuccess) {
+                rows.addAll(page.rowsFor(row));
+                // The script decides whether it passed, and the server what it responded with.
+                if (page.status >= 400) row.responseCode = String.valueOf(page.status);
+            }
         }
         User.report(rows.toArray(new Row[0]));
     }
 
-    /** The timing of the current page, unless an earlier transaction has reported it; null if there is none. */
-    private PageTiming newPage(WebDriver driver) {
-        PageTiming page = PageTiming.read(driver);
-        if (page == null || page.startMs == lastPageMs || page.ttfbMs == 0) return null;
-        lastPageMs = page.startMs;
-        return page;
+    /** The page that the browser shows if it was loaded for this transaction, else null. */
+    private PageTiming newPage(WebDriver driver, PageTiming shown, long nowMs) {
+        long sinceMs = Math.max(isStarted ? startMs : 0, NEXT_PAGE_MS.getOrDefault(driver, 0L));
+        boolean isNew =
+            shown != null && shown.error == null && shown.ttfbMs > 0 && shown.startMs >= sinceMs - ROUNDED_MS;
+        NEXT_PAGE_MS.put(driver, isNew ? Math.max(nowMs, shown.startMs + ROUNDED_MS + 1) : nowMs);
+        return isNew ? shown : null;
+    }
+
+    /** What cannot be a time is not taken for one; the transaction has its own. */
+    private static boolean isPossible(Double timeMs) {
+        return timeMs != null && timeMs >= 0 && timeMs <= LONGEST_MS;
+    }
+
+    /** With an open dialog, any question about the page would close it, and the script could not. */
+    private static boolean hasDialog(WebDriver driver) {
+        try {
+            driver.switchTo().alert();
+            return true;
+        } catch (RuntimeException none) {
+            return false;
+        }
     }
 
     private void reportEntry(WebDriver driver, String label, String type, String property) {
@@ -158,7 +197,9 @@ public class FloodSump {
             + "return e ? e[arguments[2]] : null";
         long untilMs = System.currentTimeMillis() + MARK_TIMEOUT_MS;
         while (true) {
-            Object found = ((JavascriptExecutor) driver).executeScript(script, label, type, property);
+            Object found = hasDialog(driver)
+                ? null
+                : ((JavascriptExecutor) driver).executeScript(script, label, type, property);
             if (found instanceof Number) {
                 transaction(driver, label, "true", 200, ((Number) found).doubleValue(), null);
                 return;
@@ -178,6 +219,7 @@ public class FloodSump {
 
     private String nameOrTitle(WebDriver driver) {
         if (name != null) return name;
+        if (hasDialog(driver)) return null;
         try {
             return driver.getTitle();
         } catch (RuntimeException none) {
