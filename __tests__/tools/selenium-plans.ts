@@ -41,6 +41,30 @@ export const OLD_PLAN = javaPlan(
   { driver: `new RemoteWebDriver(${HUB}, DesiredCapabilities.firefox())` }
 )
 
+/** What says that it passed, while the browser shows an old page, another's frame, a dialog, an error, or nothing of the target. */
+export const DOUBTFUL = `JavascriptExecutor page = (JavascriptExecutor) driver;
+      org.openqa.selenium.support.ui.WebDriverWait wait =
+        new org.openqa.selenium.support.ui.WebDriverWait(driver, java.time.Duration.ofSeconds(30));
+      driver.get(target + "/"); flood.passed_transaction(driver, "Home");
+      flood.start_transaction("Old page"); flood.passed_transaction(driver, "Old page");
+      new FloodSump().passed_transaction(driver, "Old page");
+      flood.transaction(driver, "Not passed", "False", 500, null);
+      page.executeAsyncScript("var f = document.createElement('iframe'); f.onload = arguments[0]; f.src = '/second'; document.body.appendChild(f)");
+      driver.switchTo().frame(0); flood.passed_transaction(driver, "In a frame");
+      driver.switchTo().defaultContent(); flood.passed_transaction(driver, "Outside again");
+      page.executeScript("setTimeout(function () { alert(1) })");
+      wait.until(org.openqa.selenium.support.ui.ExpectedConditions.alertIsPresent());
+      flood.passed_transaction(driver, "Dialog"); driver.switchTo().alert().accept();
+      driver.get(target + "/nowhere"); flood.passed_transaction(driver, "Not found");
+      driver.get(target + "/");
+      page.executeScript("document.getElementById('next').href = arguments[0]", System.getProperty("down"));
+      flood.start_transaction("Down");
+      try {
+        driver.findElement(By.id("next")).click();
+        wait.until(shown -> shown.getCurrentUrl().startsWith(System.getProperty("down")));
+      } catch (WebDriverException caught) {}
+      flood.passed_transaction(driver, "Down");`
+
 /** One test passes and one fails. */
 export const JUNIT_PLAN = `import static org.junit.jupiter.api.Assertions.assertEquals;
 import java.net.URL;

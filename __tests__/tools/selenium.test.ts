@@ -27,7 +27,7 @@ import { ArtifactService } from '../support/step/artifact-service.js'
 import { Step } from '../support/step/step.js'
 import { type PageTarget, startPageTarget } from '../support/tools/page-target.js'
 import { type ServedBundle, serveBundle } from '../support/tools/served-bundle.js'
-import { HOME, javaPlan, JUNIT_PLAN, MISSING, OLD_PLAN, SECOND } from './selenium-plans.js'
+import { DOUBTFUL, HOME, javaPlan, JUNIT_PLAN, MISSING, OLD_PLAN, SECOND } from './selenium-plans.js'
 
 /** A machine without Selenium installs it first, and browsers take their time on a busy one. */
 const RUN_MS = 4 * 60_000
@@ -215,6 +215,41 @@ describe.each([
             timings.map((label) => expect.objectContaining({ label, samples: target.hits('/') }) as unknown)
           )
         )
+      },
+      RUN_MS
+    )
+  })
+
+  describeWith(tool, 'what the browser shows', () => {
+    test(
+      'an error page fails, and only pages that were loaded for a transaction have timings',
+      async () => {
+        const nobody = await startPageTarget()
+        await nobody.close()
+        const run = await finish(
+          formOf(
+            tool,
+            { 'Plan.java': javaPlan(DOUBTFUL) },
+            { override_parameters: `-Ddown=http://127.0.0.1:${nobody.port}/` }
+          )
+        )
+        expectWell(run)
+        const csv = await csvOf(run)
+        expect(samplesOf(csv).map(({ label, code, isSuccess }) => [label, code, isSuccess])).toEqual([
+          ['Home', '200', true],
+          ['Old page', '200', true],
+          ['Old page', '200', true],
+          ['Not passed', '500', false],
+          ['In a frame', '200', true],
+          ['Outside again', '200', true],
+          ['Dialog', '200', true],
+          ['Not found', '404', true],
+          ['Down', '0', false]
+        ])
+        // A browser without a window may not say why.
+        expect(csv).toMatch(/,Down,0,browser error page,.*,the browser shows its error page(?:: \w+)?,/)
+        const loaded = [...csv.matchAll(/^\d+,\d+,([^,]*) \[load\],/gm)].map(([, label]) => label)
+        expect(loaded).toEqual(['Home', 'Not found'])
       },
       RUN_MS
     )
