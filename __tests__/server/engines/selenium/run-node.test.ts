@@ -33,7 +33,7 @@ const plan: SeleniumPlan = {
   compiled: { version: '4.0', classPath: ['a.jar'], classesDir: '/classes', choice: ['main', 'Plan'] },
   browser: { kind: 'chrome', program, driver: { ...program, file: '/opt/driver' } },
   java: '/opt/java',
-  variables: { MARK: 'x' },
+  variables: { MARK: 'x', SHOP_PASSWORD: 'battery-staple' },
   doubts: ['too many users']
 }
 
@@ -86,6 +86,15 @@ describe('what the node is given', () => {
       ])
     )
     expect(logged).toEqual(['node 1: user 1: it is ***'])
+  })
+
+  test('secrets of the uploaded variables are redacted wherever the plan says them', async () => {
+    const failure = 'failure: {"user":1,"words":"wrong: battery-staple"}'
+    const one = await run(['user 1: it is battery-staple', failure, FACTS])
+    expect(logged).toEqual(['node 1: user 1: it is ***'])
+    expect(one.losses).toEqual(['Selenium: 1 of 2 users ended with an error; user 1: wrong: ***'])
+    const all = await run([failure, FACTS], { changes: { threads: 1 } })
+    expect(all.problem).toBe('The plan ended with an error: wrong: ***')
   })
 
   test('without a duration each user runs the plan once, and there is one user unless more are asked for', async () => {
@@ -158,6 +167,22 @@ describe('how it ended', () => {
       ]
     },
     {
+      what: 'a user was stuck for half of a short run',
+      printed: ['facts: {"sessions":2,"stopped":[{"user":1,"silentMs":9900},{"user":2,"silentMs":10000}]}'],
+      users: [1, 2],
+      durationSec: 20,
+      losses: [
+        'Selenium: user 2 reported nothing in the last 10 s; a page did not load, or a step did not end'
+      ]
+    },
+    {
+      what: 'a user was stuck in a very short run, for longer than a browser takes to open',
+      printed: ['facts: {"sessions":2,"stopped":[{"user":1,"silentMs":4900},{"user":2,"silentMs":5000}]}'],
+      users: [1, 2],
+      durationSec: 2,
+      losses: ['Selenium: user 2 reported nothing in the last 5 s; a page did not load, or a step did not end']
+    },
+    {
       what: 'no browser was opened',
       printed: ['facts: {"sessions":0,"stopped":[]}'],
       users: [],
@@ -175,8 +200,8 @@ describe('how it ended', () => {
       users: [],
       losses: [expect.stringMatching(/^node 1 recorded no samples; the plan was still busy/)]
     }
-  ])('a loss: $what', async ({ printed, users, losses }) => {
-    expect(await run(printed, { users })).toMatchObject({ problem: null, losses })
+  ])('a loss: $what', async ({ printed, users, losses, durationSec = 60 }) => {
+    expect(await run(printed, { users, changes: { durationSec } })).toMatchObject({ problem: null, losses })
   })
 
   test('a plan that prints a lot is cut short in the log', async () => {

@@ -32,16 +32,16 @@ const JVM_OPTIONS = [
   '-Djava.awt.headless=true'
 ]
 const SHOWN_USERS = 5
-/** A user who reports nothing for this part of the duration, and at least this long (starting a browser takes a while), is stuck. */
+/** A user who reports nothing for this part of the duration, and at least this long (closing and opening a browser takes a while), is stuck. */
 const STUCK_SHARE = 0.5
-const STUCK_MS = 30_000
+const STUCK_MS = 5000
 
 /** Runs the node's users, in one process that starts everything else. */
 export async function runSelenium(
   plan: SeleniumPlan,
   { order, signal, ports }: { order: NodeOrder; signal: AbortSignal; ports: InstallPorts }
 ): Promise<NodeOutcome> {
-  const secrets = secretValues(order.properties)
+  const secrets = secretsOf(plan, order)
   const redact = (text: string): string => redactLog(text, secrets)
   const output = new NodeOutput((line) => ports.log(`${order.nodeName}: ${redact(line)}`))
   const exit = await order.node.run(
@@ -64,6 +64,10 @@ export async function runSelenium(
   const losses = problem === null ? await findLosses(order, output, signal) : []
   const doubts = order.place.ordinal === 0 ? plan.doubts : []
   return { problem: problem === null ? null : redact(problem), losses: losses.map(redact), doubts }
+}
+
+function secretsOf({ variables }: SeleniumPlan, { properties }: NodeOrder): string[] {
+  return secretValues([...properties, ...Object.entries(variables).map(([name, value]) => ({ name, value }))])
 }
 
 function toolOrder(plan: SeleniumPlan, order: NodeOrder, env: NodeJS.ProcessEnv): SeleniumOrder {
@@ -127,7 +131,7 @@ async function findLosses(order: NodeOrder, output: NodeOutput, signal: AbortSig
   const silent = all.filter((user) => !seen.has(`user ${order.place.ordinal + 1}-${user}`))
   const stuckMs = Math.max(STUCK_MS, STUCK_SHARE * 1000 * (order.durationSec ?? 0))
   const stuck = (output.facts?.stopped ?? []).filter(
-    ({ user, silentMs }) => silentMs > stuckMs && !silent.includes(user)
+    ({ user, silentMs }) => silentMs >= stuckMs && !silent.includes(user)
   )
   return [
     ...(first === undefined
