@@ -21,6 +21,8 @@ const CHROME_ARGUMENTS = [
 ]
 /** A script's own headless mode or debugging port would contradict the driver's. */
 const NOT_OURS = /^--(?:headless|remote-debugging-|host-resolver-rules)/
+/** Arguments that name a program to start in place of a part of the browser. */
+const STARTS_PROGRAM = /^--(?:[\w-]*-cmd-prefix|[\w-]*-launcher|browser-subprocess-path|nacl-[\w-]+)(?:=|$)/
 
 const FIREFOX_PREFERENCES = {
   'app.update.enabled': false,
@@ -69,10 +71,10 @@ function readWanted(body: unknown): Json {
 
 function adaptChrome(wanted: Json, { browserFile, hosts }: BrowserChoice): Json {
   const options = asObject(wanted['goog:chromeOptions'] ?? wanted.chromeOptions)
-  const given = asStrings(options.args).map((arg) => (arg.startsWith('--') ? arg : `--${arg}`))
+  const given = asStrings(options.args).map((arg) => arg.replace(/^-*/, '--'))
   const rules = hosts.map(({ host, address }) => `MAP ${host} ${bracket(address)}`).join(', ')
   const args = new Set([
-    ...given.filter((arg) => !NOT_OURS.test(arg)),
+    ...given.filter((arg) => !NOT_OURS.test(arg) && !STARTS_PROGRAM.test(arg)),
     ...CHROME_ARGUMENTS,
     ...(rules === '' ? [] : [`--host-resolver-rules=${rules}`])
   ])

@@ -25,12 +25,28 @@ const KINDS: Readonly<Record<BrowserKind, { args: readonly string[]; ready: RegE
   firefox: { args: ['--port', '0', '--websocket-port', '0'], ready: /Listening on [^\s:]+:(\d+)/ }
 }
 
+export interface DriverOptions {
+  readonly browser: BrowserKind
+  readonly file: string
+  readonly tempDir: string
+}
+
+/** ChromeDriver wants the same port for both versions of IP, and the one that it got may be taken for the other. */
+const PORT_TAKEN = /port not available|bind\(\) failed/i
+const ATTEMPTS = 3
+
 /** Starts a driver with a home folder of its own, in this process's group, so that nothing can outlive that. */
-export async function startDriver(options: {
-  browser: BrowserKind
-  file: string
-  tempDir: string
-}): Promise<Driver> {
+export async function startDriver(options: DriverOptions): Promise<Driver> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await tryToStart(options)
+    } catch (thrown) {
+      if (attempt === ATTEMPTS || !(thrown instanceof Error) || !PORT_TAKEN.test(thrown.message)) throw thrown
+    }
+  }
+}
+
+async function tryToStart(options: DriverOptions): Promise<Driver> {
   const { args, ready } = KINDS[options.browser]
   const home = mkdtempSync(join(options.tempDir, 'home-'))
   const child = spawn(options.file, args, { env: driverEnvironment(home), stdio: ['ignore', 'pipe', 'pipe'] })

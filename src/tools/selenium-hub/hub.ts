@@ -1,5 +1,5 @@
 import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { adaptNewSession, type BrowserChoice, wantsOther } from './capabilities.js'
 import type { Driver } from './driver.js'
@@ -7,6 +7,8 @@ import type { Driver } from './driver.js'
 /** One user's address for new browsers. */
 export interface Hub {
   readonly port: number
+  /** Ends the browsers that a script has left open. */
+  endSessions(): void
   /** Ends all its browsers too. */
   close(): Promise<void>
 }
@@ -14,7 +16,11 @@ export interface Hub {
 export interface HubPorts {
   readonly choice: BrowserChoice
   readonly startDriver: () => Promise<Driver>
+  /** Whether a connection is by the user whose processes these are. */
+  readonly isOwnPeer: (socket: Socket) => boolean
   readonly onSession: () => void
+  /** The script has come to its end in a process that may start it again. */
+  readonly onPassEnd: () => void
   readonly log: (line: string) => void
   /** The test is being ended: a script must not take that for a failure of its page. */
   readonly isEnding: () => boolean
@@ -32,13 +38,15 @@ const GONE = new Set([
   'session not created'
 ])
 const ABOUT_PAGE = /net::ERR|about:neterror/
+const OTHER_USER = 'the hub does not take requests from other users of this machine'
 const NO_SUCH_SESSION = { error: 'invalid session id', message: 'no such session' }
 
 /** The drivers of a hub, those that are still starting a browser too. */
 interface Sessions {
   readonly drivers: Set<Driver>
   readonly byId: Map<string, Driver>
-  isClosed: boolean
+  /** How often all were ended: a driver that was being started meanwhile is not wanted any more. */
+  endings: number
 }
 
 interface Answer {
@@ -48,9 +56,10 @@ interface Answer {
 
 /** Starts a hub on loopback that answers at `/wd/hub` and at `/`. Each session has a driver and a browser of its own. */
 export async function startHub(ports: HubPorts): Promise<Hub> {
-  const sessions: Sessions = { drivers: new Set(), byId: new Map(), isClosed: false }
+  const sessions: Sessions = { drivers: new Set(), byId: new Map(), endings: 0 }
   const server = createServer((asked, response) => {
-    answer(asked, sessions, ports)
+    const isStranger = strangers.has(asked.socket)
+    answer(asked, isStranger, { sessions, ports })
       .catch((thrown: unknown) => {
         const isNew = asked.method === 'POST' && asked.url?.endsWith('/session') === true
         const error = isNew ? 'session not created' : 'unknown error'
@@ -63,13 +72,17 @@ export async function startHub(ports: HubPorts): Promise<Hub> {
       })
       .catch(() => response.destroy())
   })
+  const strangers = new WeakSet<Socket>()
+  server.on('connection', (socket) => {
+    if (!ports.isOwnPeer(socket)) strangers.add(socket)
+  })
   // A page may take minutes to load.
   server.requestTimeout = 0
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
     port: (server.address() as AddressInfo).port,
+    endSessions: () => endLeftSessions(sessions, ports),
     close: async () => {
-      sessions.isClosed = true
       stopAll(sessions)
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
@@ -77,13 +90,21 @@ export async function startHub(ports: HubPorts): Promise<Hub> {
   }
 }
 
-async function answer(asked: IncomingMessage, sessions: Sessions, ports: HubPorts): Promise<Answer> {
-  const refusal = refuse(asked)
+async function answer(
+  asked: IncomingMessage,
+  isStranger: boolean,
+  { sessions, ports }: { sessions: Sessions; ports: HubPorts }
+): Promise<Answer> {
+  const refusal = isStranger ? OTHER_USER : refuse(asked)
   if (refusal !== undefined) return json(403, describeError('unknown error', refusal))
   const url = (asked.url ?? '/').replace(/^\/wd\/hub(?=\/|$)/, '') || '/'
   const body = await readBody(asked)
   if (url === '/status') return json(200, { value: { ready: true, message: 'ready' } })
-  if (url === '/loadgate/sessions' && asked.method === 'DELETE') return endLeftSessions(sessions, ports)
+  if (url === '/loadgate/sessions' && asked.method === 'DELETE') {
+    endLeftSessions(sessions, ports)
+    ports.onPassEnd()
+    return json(200, { value: null })
+  }
   if (url === '/session' && asked.method === 'POST') return startSession(body, sessions, ports)
   const id = /^\/session\/([^/?]+)/.exec(url)?.[1] ?? ''
   const driver = sessions.byId.get(id)
@@ -106,9 +127,10 @@ async function startSession(body: Buffer, sessions: Sessions, ports: HubPorts): 
   const other = wantsOther(wanted, ports.choice.browser)
   if (other !== undefined)
     ports.log(`the script asks for ${other}; the run's tool is ${ports.choice.browser}, which it gets`)
+  const { endings } = sessions
   const driver = await ports.startDriver()
   try {
-    if (sessions.isClosed) throw new Error('the user has ended')
+    if (sessions.endings !== endings) throw new Error('the user has ended')
     sessions.drivers.add(driver)
     const order = Buffer.from(JSON.stringify(adaptNewSession(wanted, ports.choice)))
     const reply = await forward(driver, { method: 'POST', url: '/session', body: order })
@@ -140,18 +162,19 @@ function stop(driver: Driver, { drivers }: Sessions): void {
   driver.stop()
 }
 
-function stopAll({ drivers, byId }: Sessions): void {
+function stopAll(sessions: Sessions): void {
+  const { drivers, byId } = sessions
+  sessions.endings += 1
   byId.clear()
   for (const driver of drivers) driver.stop()
   drivers.clear()
 }
 
-function endLeftSessions(sessions: Sessions, { log }: HubPorts): Answer {
+function endLeftSessions(sessions: Sessions, { log }: HubPorts): void {
   const count = sessions.drivers.size
   if (count > 0)
     log(`the script ended without driver.quit(); closing ${count} browser${count > 1 ? 's' : ''}`)
   stopAll(sessions)
-  return json(200, { value: null })
 }
 
 function forward(driver: Driver, asked: { method: string; url: string; body: Buffer }): Promise<Answer> {

@@ -1,5 +1,7 @@
 /** What the service asks of a node; JSON in the environment variable ORDER_VARIABLE. */
 export interface SeleniumOrder {
+  /** Random, before what the node tells the service: nothing that a plan prints can be taken for it. */
+  readonly word: string
   readonly browser: BrowserKind
   /** The programs. */
   readonly browserFile: string
@@ -32,7 +34,7 @@ export type BrowserKind = 'chrome' | 'firefox'
 
 export const ORDER_VARIABLE = 'LOADGATE_SELENIUM'
 
-/** Lines by which a node tells the service what happened; everything that a plan prints has its user before it. */
+/** Lines by which a node tells the service what happened, after the order's word and a space. */
 export const FAILURE_LINE = 'failure: '
 export const FACTS_LINE = 'facts: '
 
@@ -48,9 +50,11 @@ export interface StoppedUser {
   readonly silentMs: number
 }
 
-/** Counted at the end. */
+/** Counted at the end. The lists are cut: the service reads lines of some thousand characters. */
 export interface RunFacts {
   readonly sessions: number
-  /** Users that were still running when the time was up, and had to be stopped. */
+  /** Users that were still running when the time was up, and had to be stopped; the longest silence first. */
   readonly stopped: readonly StoppedUser[]
+  /** Users that never got a browser from the hub. */
+  readonly withoutBrowser: readonly number[]
 }

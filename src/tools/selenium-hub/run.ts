@@ -1,69 +1,74 @@
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { startDriver } from './driver.js'
 import { startHub } from './hub.js'
-import { FACTS_LINE, FAILURE_LINE, type RunFacts, type SeleniumOrder } from './order.js'
+import { onOneLine } from './lines.js'
+import { FACTS_LINE, FAILURE_LINE, type RunFacts, type SeleniumOrder, type UserFailure } from './order.js'
+import { isOwnPeer } from './peer.js'
 import { RunState } from './run-state.js'
+import { writeStandIns } from './stand-in-files.js'
 import { runUser, type UserEnd } from './users.js'
 
 /** The last one: the step whose page a row describes; such a row counts for its own label only. */
 const HEADER =
   'timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,failureMessage,bytes,sentBytes,grpThreads,allThreads,URL,Latency,IdleTime,Connect,partOf\n'
+/** Of users in one line. */
+const MAX_LISTED = 100
 
 /** Runs all users of a node to the end of the test, or until the signal. */
 export async function runUsers(
   order: SeleniumOrder,
-  { signal, log, tell }: { signal: AbortSignal; log: (line: string) => void; tell: (line: string) => void }
+  {
+    signal,
+    tempDir,
+    ...out
+  }: {
+    signal: AbortSignal
+    /** Empty, and removed by the caller. */
+    tempDir: string
+    log: (line: string) => void
+    tell: (line: string) => void
+  }
 ): Promise<void> {
-  const tempDir = mkdtempSync(join(tmpdir(), 'loadgate-'))
   const state = new RunState(join(tempDir, 'state'), order.durationMs)
-  let sessions = 0
   // One header, whichever user is first.
   writeFileSync(order.samplesFile, HEADER)
-  const say = (user: number, line: string): void => log(`user ${user}: ${line}`)
+  const say = (user: number, line: string): void => out.log(`user ${user}: ${line}`)
+  const tell = (line: string): void => out.tell(`${order.word} ${line}`)
   const ports = {
     ...{ order, state, tempDir, say, signal },
-    driverStandIn: writeStandIn(tempDir),
-    startHub: (user: number) =>
+    standIns: writeStandIns(tempDir, order.browser),
+    startHub: (user: number, events: { onSession: () => void; onPassEnd: () => void }) =>
       startHub({
         choice: order,
         startDriver: () => startDriver({ browser: order.browser, file: order.driverFile, tempDir }),
-        onSession: () => {
-          sessions += 1
-          state.startClock(Date.now())
-        },
+        ...events,
+        isOwnPeer: (socket) => isOwnPeer(socket),
         log: (line) => say(user, line),
         isEnding: () => signal.aborted
       })
   }
-  try {
-    const users = Array.from({ length: order.users }, (_, index) => index + 1)
-    const ends = await Promise.all(
-      users.map(async (user) => {
-        const end = await runUser(user, ports)
-        if (end.failure) tell(`${FAILURE_LINE}${JSON.stringify(end.failure)}`)
-        return end
-      })
-    )
-    tell(`${FACTS_LINE}${JSON.stringify(factsOf(ends, sessions))}`)
-  } finally {
-    rmSync(tempDir, { recursive: true, force: true, maxRetries: 5 })
-  }
-}
-
-function factsOf(ends: readonly UserEnd[], sessions: number): RunFacts {
-  return { sessions, stopped: ends.flatMap(({ stopped }) => stopped ?? []) }
-}
-
-/** Selenium wants one executable file. The hub's port is in the environment of the script that starts it. */
-function writeStandIn(tempDir: string): string {
-  const file = join(tempDir, 'driver')
-  const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
-  writeFileSync(
-    file,
-    `#!/bin/sh\nexec ${quote(process.execPath)} ${quote(process.argv[1] ?? '')} driver "$@"\n`
+  const users = Array.from({ length: order.users }, (_, index) => index + 1)
+  const ends = await Promise.all(
+    users.map(async (user) => {
+      const end = await runUser(user, ports)
+      if (end.failure) tell(`${FAILURE_LINE}${describeFailure(end.failure)}`)
+      return end
+    })
   )
-  chmodSync(file, 0o700)
-  return file
+  tell(`${FACTS_LINE}${JSON.stringify(factsOf(ends))}`)
+}
+
+/** Escapes would make it longer than a line may be. */
+function describeFailure({ user, words }: UserFailure): string {
+  return JSON.stringify({ user, words: words.split('\n').map(onOneLine).join('\n') })
+}
+
+function factsOf(ends: readonly UserEnd[]): RunFacts {
+  const stopped = ends.flatMap((end) => end.stopped ?? []).sort((a, b) => b.silentMs - a.silentMs)
+  return {
+    sessions: ends.reduce((sum, end) => sum + end.sessions, 0),
+    stopped: stopped.slice(0, MAX_LISTED),
+    withoutBrowser: ends.flatMap((end, index) => (end.sessions === 0 ? [index + 1] : [])).slice(0, MAX_LISTED)
+  }
 }

@@ -1,21 +1,20 @@
 import { spawn, type ChildProcess } from 'node:child_process'
-import { rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, rmSync, statSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
-import { createInterface } from 'node:readline'
-import type { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { explainExit, LastLines } from './failure-words.js'
 import type { Hub } from './hub.js'
+import { eachLine } from './lines.js'
 import type { SeleniumOrder, StoppedUser, UserFailure } from './order.js'
 import type { RunState } from './run-state.js'
+import type { StandIns } from './stand-in-files.js'
 
 export interface UserPorts {
   readonly order: SeleniumOrder
   readonly state: RunState
   readonly tempDir: string
-  /** A program that a script may start as its own driver; it leads to the user's hub. */
-  readonly driverStandIn: string
-  readonly startHub: (user: number) => Promise<Hub>
+  readonly standIns: StandIns
+  readonly startHub: (user: number, events: { onSession: () => void; onPassEnd: () => void }) => Promise<Hub>
   readonly say: (user: number, line: string) => void
   readonly signal: AbortSignal
 }
@@ -25,30 +24,38 @@ export interface UserEnd {
   readonly failure: UserFailure | undefined
   /** Set if it was still running when the time was up. */
   readonly stopped: StoppedUser | undefined
+  /** How many browsers it got from the hub. */
+  readonly sessions: number
 }
 
 /** A transaction that has started may finish, as a request of JMeter may. */
 const LAST_TRANSACTION_MS = 3000
 const TERM_GRACE_MS = 2000
-/** Without a browser the duration would never begin. */
+/** Without a browser or a row the duration would never begin. */
 const FIRST_BROWSER_MS = 60_000
 const LOOK_EVERY_MS = 100
 /** A plan that ends its process is started again, but not in a hot loop. */
 const RESTART_AFTER_MS = 500
 
+const NOTHING_DONE =
+  'the plan came to its end without opening a browser and without reporting a transaction, so that repeating it makes no load'
+
 /** Runs one user, from its place in the ramp-up to the end of the test. */
 export async function runUser(user: number, ports: UserPorts): Promise<UserEnd> {
   const { order, state, signal } = ports
   const delayMs = ((user - 1) * order.rampupMs) / order.users
-  if (!(await waits(delayMs, signal))) return { failure: undefined, stopped: undefined }
-  const hub = await ports.startHub(user)
+  if (!(await waits(delayMs, signal))) return { failure: undefined, stopped: undefined, sessions: 0 }
+  const work = new UserWork(user, ports)
+  const hub = await ports.startHub(user, work)
   state.enter(user)
   try {
     for (;;) {
-      const end = await runOnce(user, hub, ports)
+      const end = await runOnce(work, hub, ports)
       const { untilMs } = state
       const isOver = order.durationMs === null || (untilMs !== undefined && Date.now() >= untilMs)
       if (isOver || end.stopped !== undefined || end.failure !== undefined) return end
+      if (work.isIdle()) return { ...end, failure: { user, words: NOTHING_DONE } }
+      hub.endSessions()
       if (!(await waits(RESTART_AFTER_MS, signal))) return end
     }
   } finally {
@@ -57,15 +64,65 @@ export async function runUser(user: number, ports: UserPorts): Promise<UserEnd> 
   }
 }
 
-async function runOnce(user: number, hub: Hub, ports: UserPorts): Promise<UserEnd> {
-  const { order, tempDir, signal } = ports
-  const files = { thrown: join(tempDir, `thrown-${user}`), reported: join(tempDir, `reported-${user}`) }
-  writeFileSync(files.reported, '')
+/** What a user has done so far, over all its processes. */
+class UserWork {
+  readonly startMs = Date.now()
+  readonly files: UserFiles
+  sessions = 0
+  #idlePasses = 0
+
+  constructor(
+    readonly user: number,
+    private readonly ports: UserPorts
+  ) {
+    const { tempDir } = ports
+    this.files = {
+      thrown: join(tempDir, `thrown-${user}`),
+      reported: join(tempDir, `reported-${user}`),
+      temp: join(tempDir, `temp-${user}`)
+    }
+  }
+
+  readonly onSession = (): void => {
+    this.sessions += 1
+    this.ports.state.startClock(Date.now())
+  }
+
+  readonly onPassEnd = (): void => {
+    if (this.isIdle()) this.#idlePasses += 1
+  }
+
+  /** Comes to its end again and again without having done anything. The first time, it may have thrown something. */
+  isUseless(): boolean {
+    return this.#idlePasses > 1 && this.isIdle()
+  }
+
+  hasReported(): boolean {
+    return existsSync(this.files.reported)
+  }
+
+  isIdle(): boolean {
+    return this.sessions === 0 && !this.hasReported()
+  }
+
+  /** For how long it has reported nothing, whether or not it was started again meanwhile. */
+  silentMs(): number {
+    const lastMs = this.hasReported() ? statSync(this.files.reported).mtimeMs : this.startMs
+    return Math.max(0, Math.round(Date.now() - lastMs))
+  }
+}
+
+async function runOnce(work: UserWork, hub: Hub, ports: UserPorts): Promise<UserEnd> {
+  const { order, signal } = ports
+  const { user, files } = work
+  mkdirSync(files.temp, { recursive: true })
   const lastLines = new LastLines()
   const args = [
+    // Before the plan's own, which may say otherwise.
+    `-Djava.io.tmpdir=${files.temp}`,
     ...order.javaArgs,
     ...(order.durationMs === null ? [] : ['-Dloadgate.repeat=1']),
-    `-Dwebdriver.${order.browser === 'chrome' ? 'chrome' : 'gecko'}.driver=${ports.driverStandIn}`,
+    ...ports.standIns.properties,
     ...['-cp', order.classPath.join(delimiter), 'loadgate.selenium.RunPlan', ...order.plan]
   ]
   const env = userEnvironment(user, { port: hub.port, files }, ports)
@@ -76,40 +133,53 @@ async function runOnce(user: number, hub: Hub, ports: UserPorts): Promise<UserEn
       ports.say(user, line)
     })
   const exit = awaitExit(child)
-  const watch = watchTime(child, ports)
+  const watch = watchTime(child, work, ports)
+  const end = { failure: undefined, stopped: undefined }
   try {
     const { code, signal: killedBy } = await exit
-    if (watch.isStopped()) return { failure: undefined, stopped: { user, silentMs: ageOf(files.reported) } }
-    if (code === 0 || signal.aborted) return { failure: undefined, stopped: undefined }
+    const { sessions } = work
+    if (work.isUseless()) return { ...end, failure: { user, words: NOTHING_DONE }, sessions }
+    if (watch.isStopped()) return { ...end, stopped: { user, silentMs: work.silentMs() }, sessions }
+    if (code === 0 || signal.aborted) return { ...end, sessions }
     const words = explainExit({ code, signal: killedBy }, { thrownFile: files.thrown, lastLines })
-    return { failure: { user, words }, stopped: undefined }
+    return { ...end, failure: { user, words }, sessions }
   } finally {
     watch.end()
-    for (const file of Object.values(files)) rmSync(file, { force: true })
+    rmSync(files.thrown, { force: true })
+    removeFolder(files.temp)
   }
 }
 
-/** Small files by which a user's process tells what happened. */
-interface UserFiles {
-  readonly thrown: string
-  readonly reported: string
+function removeFolder(folder: string): void {
+  try {
+    rmSync(folder, { recursive: true, force: true })
+  } catch {
+    // A browser of the plan's own still writes there; it all goes at the end of the test.
+  }
 }
 
-function ageOf(file: string): number {
-  return Math.max(0, Math.round(Date.now() - statSync(file).mtimeMs))
+interface UserFiles {
+  /** Small files by which a user's process tells what happened. */
+  readonly thrown: string
+  readonly reported: string
+  /** A folder for temporary files, such as the profile of a browser of its own. */
+  readonly temp: string
 }
 
 /** Stops a process that is still running when the time is up or the test is ended: TERM, then KILL. */
-function watchTime(child: ChildProcess, { state, signal }: UserPorts): { isStopped(): boolean; end(): void } {
-  const startMs = Date.now()
+function watchTime(
+  child: ChildProcess,
+  work: UserWork,
+  { state, signal }: UserPorts
+): { isStopped(): boolean; end(): void } {
   let termMs: number | undefined
   let isStopped = false
   const timer = setInterval(() => {
     const nowMs = Date.now()
-    if (nowMs - startMs > FIRST_BROWSER_MS) state.startClock(nowMs)
+    if (nowMs - work.startMs > FIRST_BROWSER_MS || work.hasReported()) state.startClock(nowMs)
     const isLate = state.untilMs !== undefined && nowMs > state.untilMs + LAST_TRANSACTION_MS
-    if (!isLate && !signal.aborted) return
-    isStopped ||= !signal.aborted
+    if (!isLate && !signal.aborted && !work.isUseless()) return
+    isStopped ||= isLate && !signal.aborted
     if (termMs === undefined) child.kill('SIGTERM')
     else if (nowMs - termMs > TERM_GRACE_MS) child.kill('SIGKILL')
     termMs ??= nowMs
@@ -120,11 +190,14 @@ function watchTime(child: ChildProcess, { state, signal }: UserPorts): { isStopp
 function userEnvironment(
   user: number,
   { port, files }: { port: number; files: UserFiles },
-  { order, tempDir }: UserPorts
+  { order, tempDir, standIns }: UserPorts
 ): NodeJS.ProcessEnv {
+  const path = order.variables.PATH ?? process.env.PATH ?? ''
   return {
     ...process.env,
+    TMPDIR: files.temp,
     ...order.variables,
+    PATH: [standIns.folder, path].filter((part) => part !== '').join(delimiter),
     WEBDRIVER_HOST: '127.0.0.1',
     WEBDRIVER_PORT: String(port),
     THREAD_ID: String(user),
@@ -145,10 +218,6 @@ function awaitExit(child: ChildProcess): Promise<{ code: number | null; signal: 
     child.once('error', reject)
     child.once('close', (code, signal) => resolve({ code, signal }))
   })
-}
-
-function eachLine(stream: Readable, take: (line: string) => void): void {
-  createInterface({ input: stream }).on('line', take)
 }
 
 /** False if the test ended meanwhile. */

@@ -26,13 +26,20 @@ function install(path: string, ...version: string[]): string {
   return file
 }
 
-const find = (kind: 'chrome' | 'firefox'): ReturnType<typeof findBrowser> =>
-  findBrowser(kind, {
-    env,
-    processes: new Processes({ onStart: () => undefined, onEnd: () => undefined }),
-    log: () => undefined,
-    signal: new AbortController().signal
-  })
+const find = (
+  kind: 'chrome' | 'firefox',
+  options?: { versionTimeoutMs: number }
+): ReturnType<typeof findBrowser> =>
+  findBrowser(
+    kind,
+    {
+      env,
+      processes: new Processes({ onStart: () => undefined, onEnd: () => undefined }),
+      log: () => undefined,
+      signal: new AbortController().signal
+    },
+    options
+  )
 
 describe('Chrome', () => {
   test('the smallest browser on the path, and what is used is said', async () => {
@@ -95,6 +102,19 @@ describe('Chrome', () => {
     install('bin/chromedriver', 'ChromeDriver 138.0.1')
     await expect(find('chrome')).rejects.toThrow(
       /own\/browser --version did not print a version .*: no display/
+    )
+  })
+
+  test('a variable that names a folder, and a program that does not print its version in time', async () => {
+    env.CHROME = folder
+    await expect(find('chrome')).rejects.toThrow(
+      `CHROME is ${folder}, and that is a folder; point it to the program of Chrome or Chromium, or unset it`
+    )
+    env.CHROME = install('own/browser')
+    writeFileSync(env.CHROME, '#!/bin/sh\nexec /bin/sleep 600\n')
+    install('bin/chromedriver', 'ChromeDriver 138.0.1')
+    await expect(find('chrome', { versionTimeoutMs: 100 })).rejects.toThrow(
+      /own\/browser --version did not print a version within 0\.1 s: no output; is it Chrome or Chromium\? Set CHROME to/
     )
   })
 })

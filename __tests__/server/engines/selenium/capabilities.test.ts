@@ -35,6 +35,21 @@ describe('new sessions', () => {
     expect(args.filter((arg) => /headless|debugging/.test(arg))).toEqual(['--headless=new'])
   })
 
+  test.each([
+    ...[
+      '--renderer-cmd-prefix=/tmp/evil.sh',
+      'utility-cmd-prefix=/tmp/evil.sh',
+      '--gpu-launcher=/tmp/evil.sh'
+    ],
+    ...['---zygote-cmd-prefix=x', '-ppapi-plugin-launcher=x', '--browser-subprocess-path=x', '--nacl-gdb=x']
+  ])('an argument that starts another program is left out: %s', (arg) => {
+    const options = { args: [arg, '--load-extension=/plan/extension'] }
+    const adapted = adapt({ capabilities: { alwaysMatch: { 'goog:chromeOptions': options } } }, CHROME)
+    const { args } = adapted['goog:chromeOptions']!
+    expect(args[0]).toBe('--load-extension=/plan/extension')
+    expect(args.filter((each) => each.endsWith(arg.replace(/^-+/, '')))).toEqual([])
+  })
+
   test('what only old or other clients know is left out', () => {
     const wanted = { platform: 'ANY', version: '', acceptInsecureCerts: true, 'se:cdpEnabled': true }
     const adapted = adapt({ capabilities: { alwaysMatch: wanted } }, CHROME)

@@ -66,6 +66,25 @@ test.each([
   expect(readdirSync(folder)).toEqual(['driver'])
 })
 
+test('a driver that got a port that is taken is started again', async () => {
+  const driver = await startDriver(
+    write(
+      `echo x >> ${folder}/starts`,
+      `[ "$(wc -l < ${folder}/starts)" -lt 3 ] && echo "IPv4 port not available. Exiting..." && exit 1`,
+      'echo "started successfully on port 4711."',
+      'exec sleep 60'
+    )
+  )
+  expect(driver.port).toBe(4711)
+  driver.stop()
+})
+
+test('it is not started for ever', async () => {
+  const lines = [`echo x >> ${folder}/starts`, 'echo "bind() failed: Address already in use" >&2', 'exit 1']
+  await expect(startDriver(write(...lines))).rejects.toThrow(/did not start, exit code 1: bind\(\) failed/)
+  expect(readFileSync(join(folder, 'starts'), 'utf8')).toBe('x\nx\nx\n')
+})
+
 test('a driver that is not there is told', async () => {
   const file = join(folder, 'nothing')
   expect(existsSync(file)).toBe(false)

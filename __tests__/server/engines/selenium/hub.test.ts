@@ -16,11 +16,12 @@ let seen: Seen[]
 let hub: Hub
 let events: string[]
 let isEnding: boolean
+let isOwn: boolean
 /** What the driver answers, by path. */
 let answers: Record<string, { status: number; value: unknown } | 'hang-up'>
 
 beforeEach(async () => {
-  ;[seen, events, isEnding] = [[], [], false]
+  ;[seen, events, isEnding, isOwn] = [[], [], false, true]
   answers = { '/session': { status: 200, value: { sessionId: 'one' } } }
   server = createServer((asked, response) => {
     let body = ''
@@ -46,7 +47,9 @@ function ports(startDriver = () => Promise.resolve(driver())): HubPorts {
   return {
     choice: { browser: 'chrome', browserFile: '/opt/chrome', hosts: [] },
     startDriver,
+    isOwnPeer: () => isOwn,
     onSession: () => events.push('session'),
+    onPassEnd: () => events.push('pass'),
     log: (line) => events.push(line),
     isEnding: () => isEnding
   }
@@ -123,6 +126,16 @@ describe('pages cannot use it', () => {
   })
 })
 
+test('other users of the machine cannot use it', async () => {
+  isOwn = false
+  const { status, value } = await ask('POST', '/session', { body: '{}' })
+  expect([status, value!.message]).toEqual([
+    403,
+    'the hub does not take requests from other users of this machine'
+  ])
+  expect(events).toEqual([])
+})
+
 describe('what goes wrong', () => {
   test('a driver that does not start is told in its words', async () => {
     await hub.close()
@@ -174,7 +187,26 @@ describe('what goes wrong', () => {
     expect((await ask('DELETE', '/loadgate/sessions')).status).toBe(200)
     await ask('DELETE', '/loadgate/sessions')
     expect(events).toEqual([
-      ...['start', 'session', 'the script ended without driver.quit(); closing 1 browser', 'stop']
+      ...['start', 'session', 'the script ended without driver.quit(); closing 1 browser', 'stop'],
+      ...['pass', 'pass']
+    ])
+  })
+
+  test('sessions that a process left open are ended with it, those that are being started too', async () => {
+    await ask('POST', '/session')
+    hub.endSessions()
+    expect((await ask('GET', '/session/one/title')).status).toBe(404)
+    await hub.close()
+    let start: (() => void) | undefined
+    hub = await startHub(ports(() => new Promise((resolve) => (start = () => resolve(driver())))))
+    const asked = ask('POST', '/session')
+    await until(() => start !== undefined)
+    hub.endSessions()
+    start?.()
+    expect((await asked).value).toMatchObject({ message: 'the user has ended' })
+    expect(events).toEqual([
+      ...['start', 'session', 'the script ended without driver.quit(); closing 1 browser', 'stop'],
+      ...['start', 'stop']
     ])
   })
 

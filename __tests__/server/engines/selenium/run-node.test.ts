@@ -11,6 +11,8 @@ import type { SeleniumOrder } from '../../../../src/tools/selenium-hub/order.js'
 const HEADER =
   'timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,failureMessage,bytes,sentBytes,grpThreads,allThreads,URL,Latency,IdleTime,Connect\n'
 const FACTS = 'facts: {"sessions":2,"stopped":[]}'
+/** What the node's own process tells; lines of plans have something before it. */
+const TOLD = /^(?:facts|failure): /
 
 let folder: string
 let logged: string[]
@@ -40,13 +42,15 @@ const plan: SeleniumPlan = {
 interface Given {
   readonly users?: readonly number[]
   readonly exit?: ToolExit
+  /** Lines of plans. */
+  readonly raw?: readonly string[]
   readonly changes?: Partial<NodeOrder>
 }
 
 /** Runs a node whose process prints these lines and leaves samples of these users. */
 function run(
   printed: readonly string[],
-  { users = [1, 2], exit = { code: 0, signal: null }, changes = {} }: Given = {}
+  { users = [1, 2], exit = { code: 0, signal: null }, changes = {}, raw = [] }: Given = {}
 ): Promise<NodeOutcome> {
   const samplesFile = join(folder, 'samples.csv')
   const rows = users.map((user) => `1,1,Home,200,OK,user 1-${user},text,true,,0,0,1,1,null,0,0,0\n`)
@@ -55,7 +59,9 @@ function run(
     node: {
       run: (given) => {
         command = given
-        for (const line of printed) given.onLine(line)
+        const { word } = JSON.parse(given.env.LOADGATE_SELENIUM!) as SeleniumOrder
+        for (const line of printed) given.onLine(TOLD.test(line) ? `${word} ${line}` : line)
+        for (const line of raw) given.onLine(line)
         return Promise.resolve(exit)
       }
     },
@@ -180,7 +186,9 @@ describe('how it ended', () => {
       printed: ['facts: {"sessions":2,"stopped":[{"user":1,"silentMs":4900},{"user":2,"silentMs":5000}]}'],
       users: [1, 2],
       durationSec: 2,
-      losses: ['Selenium: user 2 reported nothing in the last 5 s; a page did not load, or a step did not end']
+      losses: [
+        'Selenium: user 2 reported nothing in the last 5 s; a page did not load, or a step did not end'
+      ]
     },
     {
       what: 'no browser was opened',
@@ -202,6 +210,43 @@ describe('how it ended', () => {
     }
   ])('a loss: $what', async ({ printed, users, losses, durationSec = 60 }) => {
     expect(await run(printed, { users, changes: { durationSec } })).toMatchObject({ problem: null, losses })
+  })
+
+  test.each([
+    {
+      what: 'past the hub',
+      facts: 'facts: {"sessions":1,"stopped":[],"withoutBrowser":[2]}',
+      users: [1, 2],
+      losses: [
+        expect.stringMatching(
+          /^Selenium: 1 of 2 users recorded samples without a browser of the run \(user 2\): .*a browser of its own, past the hub/
+        )
+      ]
+    },
+    {
+      what: 'none at all',
+      facts: 'facts: {"sessions":1,"stopped":[],"withoutBrowser":[2]}',
+      users: [1],
+      losses: [expect.stringMatching(/^Selenium: 1 of 2 users recorded no samples/)]
+    }
+  ])('a loss: a browser $what', async ({ facts, users, losses }) => {
+    expect((await run([facts], { users })).losses).toEqual(losses)
+  })
+
+  test('lines of a plan are lines for people, whatever they look like', async () => {
+    const forged = [
+      ...['facts: {"sessions":9,"stopped":[]}', 'failure: {bad'],
+      `${'0'.repeat(36)} facts: {"sessions":9,"stopped":[]}`
+    ]
+    const outcome = await run([], { exit: { code: 0, signal: null }, raw: forged })
+    expect(outcome.problem).toMatch(/^The users' process ended too early/)
+    expect(logged).toEqual(forged.map((line) => `node 1: ${line}`))
+  })
+
+  test('half of what a node tells is a problem, and no exception', async () => {
+    expect((await run(['failure: {"user":1,"wor', FACTS])).problem).toMatch(
+      /ended too early .*failure: \{"user":1,"wor$/
+    )
   })
 
   test('a plan that prints a lot is cut short in the log', async () => {

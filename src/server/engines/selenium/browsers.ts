@@ -1,4 +1,4 @@
-import { access } from 'node:fs/promises'
+import { access, stat } from 'node:fs/promises'
 import { constants } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { ToolError } from '../../errors.js'
@@ -89,22 +89,31 @@ const KINDS: Readonly<Record<BrowserKind, Kind>> = {
   }
 }
 
+/** A program that prints its version does so within a second or two. */
+const VERSION_TIMEOUT_MS = 20_000
+
 /** Finds a browser and its driver, and sees that they fit; throws with what to install. */
-export async function findBrowser(kind: BrowserKind, ports: InstallPorts): Promise<Browser> {
+export async function findBrowser(
+  kind: BrowserKind,
+  ports: InstallPorts,
+  { versionTimeoutMs = VERSION_TIMEOUT_MS } = {}
+): Promise<Browser> {
+  const read = (file: string, place: Place): Promise<Program> =>
+    readProgram({ file, place, timeoutMs: versionTimeoutMs }, ports)
   const { browser, driver, isPair } = KINDS[kind]
   const [drivers, browsers] = [await findAll(driver, ports), await findAll(browser, ports)]
   requireOne(kind, browser, browsers)
   requireOne(kind, driver, drivers)
   const programs: Program[] = []
   for (const file of browsers) {
-    const program = await readProgram(file, ports)
+    const program = await read(file, browser)
     programs.push(program)
     for (const candidate of drivers) {
-      const fitting = await readProgram(candidate, ports)
+      const fitting = await read(candidate, driver)
       if (!isPair || fitting.major === program.major) return { kind, program, driver: fitting }
     }
   }
-  throw mismatch(kind, programs, await Promise.all(drivers.map((file) => readProgram(file, ports))))
+  throw mismatch(kind, programs, await Promise.all(drivers.map((file) => read(file, driver))))
 }
 
 export function describeBrowser({ program, driver }: Browser): string {
@@ -121,8 +130,11 @@ async function findAll(place: Place, { env }: InstallPorts): Promise<string[]> {
   const chosen = env[place.variable]
   if (chosen) {
     if (await isExecutable(resolve(chosen))) return [resolve(chosen)]
+    const what = (await isFolder(resolve(chosen)))
+      ? 'that is a folder'
+      : 'there is no program that can be started'
     throw new ToolError(
-      `${place.variable} is ${chosen}, and there is no program that can be started; point it to ${place.title}, or unset it`
+      `${place.variable} is ${chosen}, and ${what}; point it to the program of ${place.title}, or unset it`
     )
   }
   const folder = place.folderVariable && env[place.folderVariable]
@@ -140,8 +152,14 @@ function requireOne(kind: BrowserKind, { title, variable, names }: Place, found:
   )
 }
 
-async function readProgram(file: string, ports: InstallPorts): Promise<Program> {
-  const { code, lines } = await runToEnd({ file, args: ['--version'] }, ports)
+async function readProgram(
+  { file, place, timeoutMs }: { file: string; place: Place; timeoutMs: number },
+  ports: InstallPorts
+): Promise<Program> {
+  const timeout = AbortSignal.timeout(timeoutMs)
+  const signal = AbortSignal.any([ports.signal, timeout])
+  const { code, lines } = await runToEnd({ file, args: ['--version'] }, { ...ports, signal })
+  ports.signal.throwIfAborted()
   // Start scripts of distributions may print something of their own before.
   const found = lines
     .map((line) => /^(.*?\b(\d+)\.\d[\w.]*)/.exec(line.trim()))
@@ -149,7 +167,10 @@ async function readProgram(file: string, ports: InstallPorts): Promise<Program> 
   const [, name, major] = found ?? []
   if (code === 0 && name !== undefined) return { file, name, major: Number(major) }
   const said = lines.slice(-3).join(' ').slice(0, 300) || 'no output'
-  throw new ToolError(`${file} --version did not print a version (exit code ${code}): ${said}`)
+  const how = timeout.aborted ? `within ${timeoutMs / 1000} s` : `(exit code ${code})`
+  throw new ToolError(
+    `${file} --version did not print a version ${how}: ${said}; is it ${place.title}? Set ${place.variable} to the program that is`
+  )
 }
 
 function mismatch(kind: BrowserKind, browsers: readonly Program[], drivers: readonly Program[]): ToolError {
@@ -163,7 +184,14 @@ function mismatch(kind: BrowserKind, browsers: readonly Program[], drivers: read
 
 async function isExecutable(file: string): Promise<boolean> {
   return access(file, constants.X_OK).then(
-    () => true,
+    async () => !(await isFolder(file)),
+    () => false
+  )
+}
+
+async function isFolder(file: string): Promise<boolean> {
+  return stat(file).then(
+    (found) => found.isDirectory(),
     () => false
   )
 }

@@ -14,15 +14,29 @@ export class NodeOutput {
   readonly failures: UserFailure[] = []
   readonly lastLines: string[] = []
   facts: RunFacts | undefined
+  /** Set if the node told something that cannot be read: then it is not known how its users ended. */
+  isBroken = false
   #shown = 0
 
-  constructor(private readonly log: (line: string) => void) {}
+  /** The word is in front of what the node itself tells; a plan does not know it. */
+  constructor(
+    private readonly word: string,
+    private readonly log: (line: string) => void
+  ) {}
 
   take(line: string): void {
-    if (line.startsWith(FAILURE_LINE))
-      this.failures.push(JSON.parse(line.slice(FAILURE_LINE.length)) as UserFailure)
-    else if (line.startsWith(FACTS_LINE)) this.facts = JSON.parse(line.slice(FACTS_LINE.length)) as RunFacts
-    else this.#show(line)
+    if (!this.#takeTold(line)) this.#show(line)
+  }
+
+  #takeTold(line: string): boolean {
+    if (!line.startsWith(`${this.word} `)) return false
+    const told = line.slice(this.word.length + 1)
+    const start = [FAILURE_LINE, FACTS_LINE].find((each) => told.startsWith(each)) ?? ''
+    const value = readJson(told.slice(start.length))
+    if (value === undefined) this.isBroken = true
+    else if (start === FAILURE_LINE) this.failures.push(value as UserFailure)
+    else this.facts = value as RunFacts
+    return value !== undefined
   }
 
   #show(line: string): void {
@@ -31,5 +45,13 @@ export class NodeOutput {
     this.#shown += 1
     if (this.#shown <= SHOWN_LINES) this.log(line)
     if (this.#shown === SHOWN_LINES) this.log('the plan prints a lot; the rest is in the log of the tool')
+  }
+}
+
+function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    return undefined
   }
 }

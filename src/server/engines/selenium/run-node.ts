@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { dirname } from 'node:path'
 import type { NodeOrder, NodeOutcome } from '../engine.js'
 import type { InstallPorts } from '../install/install-ports.js'
@@ -43,7 +44,8 @@ export async function runSelenium(
 ): Promise<NodeOutcome> {
   const secrets = secretsOf(plan, order)
   const redact = (text: string): string => redactLog(text, secrets)
-  const output = new NodeOutput((line) => ports.log(`${order.nodeName}: ${redact(line)}`))
+  const word = randomUUID()
+  const output = new NodeOutput(word, (line) => ports.log(`${order.nodeName}: ${redact(line)}`))
   const exit = await order.node.run(
     {
       file: process.execPath,
@@ -51,7 +53,10 @@ export async function runSelenium(
       cwd: dirname(order.planFile),
       env: {
         ...toolEnvironment(ports.env),
-        [ORDER_VARIABLE]: JSON.stringify(toolOrder(plan, order, ports.env))
+        [ORDER_VARIABLE]: JSON.stringify({
+          word,
+          ...toolOrder(plan, order, ports.env)
+        } satisfies SeleniumOrder)
       },
       onLine: (line) => output.take(line)
     },
@@ -70,7 +75,11 @@ function secretsOf({ variables }: SeleniumPlan, { properties }: NodeOrder): stri
   return secretValues([...properties, ...Object.entries(variables).map(([name, value]) => ({ name, value }))])
 }
 
-function toolOrder(plan: SeleniumPlan, order: NodeOrder, env: NodeJS.ProcessEnv): SeleniumOrder {
+function toolOrder(
+  plan: SeleniumPlan,
+  order: NodeOrder,
+  env: NodeJS.ProcessEnv
+): Omit<SeleniumOrder, 'word'> {
   const options = `${env.HEAP ?? DEFAULT_HEAP} ${env.JVM_ARGS ?? ''}`
     .split(/\s+/)
     .filter((part) => part !== '')
@@ -98,7 +107,7 @@ function toolOrder(plan: SeleniumPlan, order: NodeOrder, env: NodeJS.ProcessEnv)
 
 /** The node could not run the plan: its program failed, or every user did. */
 function explainEnd(
-  { failures, lastLines, facts }: NodeOutput,
+  { failures, lastLines, facts, isBroken }: NodeOutput,
   exit: ToolExit,
   users: number
 ): string | null {
@@ -110,7 +119,7 @@ function explainEnd(
         : `All ${users} users ended with an error; user ${first.user}`
     return `${who}: ${first.words}${adviceFor(first.words)}`
   }
-  if (exit.code === 0 && facts !== undefined) return null
+  if (exit.code === 0 && facts !== undefined && !isBroken) return null
   const how = exit.signal === null ? `exit code ${exit.code}` : `killed by ${exit.signal}`
   return `The users' process ended too early (${how}): ${lastLines.slice(-10).join('\n').slice(0, 2000)}`
 }
@@ -129,6 +138,9 @@ async function findLosses(order: NodeOrder, output: NodeOutput, signal: AbortSig
   await readThreadNames(order.samplesFile, (thread) => seen.add(thread).size < users, signal)
   const all = Array.from({ length: users }, (_, index) => index + 1)
   const silent = all.filter((user) => !seen.has(`user ${order.place.ordinal + 1}-${user}`))
+  const past = (output.facts?.withoutBrowser ?? []).filter(
+    (user) => all.includes(user) && !silent.includes(user)
+  )
   const stuckMs = Math.max(STUCK_MS, STUCK_SHARE * 1000 * (order.durationSec ?? 0))
   const stuck = (output.facts?.stopped ?? []).filter(
     ({ user, silentMs }) => silentMs >= stuckMs && !silent.includes(user)
@@ -145,6 +157,11 @@ async function findLosses(order: NodeOrder, output: NodeOutput, signal: AbortSig
           `Selenium: ${silent.length} of ${users} users recorded no samples (${listUsers(silent)}); is there a step that does not end, or were the users started too late for the duration?`
         ]
       : []),
+    ...(past.length === 0
+      ? []
+      : [
+          `Selenium: ${past.length} of ${users} users recorded samples without a browser of the run (${listUsers(past)}): the plan opened none, or it used a browser of its own, past the hub; use new ChromeDriver() or new FirefoxDriver() as the tool says, without a path to a driver, or a RemoteWebDriver at WEBDRIVER_HOST and WEBDRIVER_PORT`
+        ]),
     ...stuck.map(
       ({ user, silentMs }) =>
         `Selenium: user ${user} reported nothing in the last ${Math.round(silentMs / 1000)} s; a page did not load, or a step did not end`
