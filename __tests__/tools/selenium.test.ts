@@ -402,6 +402,11 @@ describeWith(CHROME, 'scripts', () => {
       says: /^The plan ended with an error: java\.lang\.IllegalStateException: no luck; at Plan\.main\(Plan\.java:13\)$/
     },
     {
+      what: 'starts a driver for another browser',
+      files: { 'Plan.java': javaPlan(HOME, { driver: 'new org.openqa.selenium.firefox.FirefoxDriver()' }) },
+      says: /^The plan ended with an error: org\.openqa\.selenium\.SessionNotCreatedException: .*a driver for firefox, and this run is for chrome/
+    },
+    {
       what: 'ends its process with an error',
       files: { 'Plan.java': javaPlan('System.out.println("bye"); System.exit(3);') },
       says: /^The plan ended with an error: its process ended with exit code 3: bye$/
