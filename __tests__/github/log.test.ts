@@ -43,6 +43,10 @@ describe('escaped text', () => {
     expect(defused.replace(/\s/g, '')).toBe(text.replace(/[\s\u0085]/g, ''))
   })
 
+  test('does not control a terminal either', () => {
+    expect(defuse('\ta\u001b[2J\u001b]0;title\u0007b\u009b1A')).toBe('\ta [2J ]0;title b 1A')
+  })
+
   test('whatever is put together', () => {
     const pieces = ['::', ':', '##[', '#', '[', ']', 'error', ' ', '\t', '\n', '\r', '\u0085', '\u00a0', 'x']
     let state = 11

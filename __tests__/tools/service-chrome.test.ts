@@ -146,6 +146,14 @@ describeWithBrowser('the gate with a script on this machine', () => {
     expect(target.hits('/1-1-red-large-anna-1-true-local-undefined-undefined')).toBe(1)
   })
 
+  test('passes whatever the script prints', async () => {
+    const print = `process.stdout.write('x'.repeat(2e7)); process.stderr.write('.')`
+    const result = await gate(
+      write('plan.ts', script('loopCount: 2', VISIT, `step('Print', async () => { ${print} })`))
+    )
+    expect(result).toMatchObject({ code: 0, verdict: 'passed', samples: 4, failures: 0 })
+  })
+
   test("takes the service's own word in the names of tool and package", async () => {
     const plan = script('loopCount: 1', VISIT).replace('@flood/element', '@acme/element')
     const result = await gate(write('plan.js', plan), '--service-name', 'acme')
@@ -263,6 +271,13 @@ describeWithBrowser('never green', () => {
     expect(result.text).toMatch(/the step "Endless" did not end: 1 of 2 users/)
     expect(result.samples).toBeGreaterThan(1)
   }, 90_000)
+
+  test('a signal that loadgate did not send, after lines without an end', async () => {
+    const stop = `step('Stop', async () => { process.stdout.write('.'); process.kill(process.pid, 'SIGTERM') })`
+    const result = await gate(write('plan.ts', script('loopCount: 20', VISIT, stop)))
+    fails(result)
+    expect(result.text).toMatch(/plan\.ts: SIGTERM, which loadgate did not send, stopped its process/)
+  })
 
   test('a browser that does not start', async () => {
     const browser = join(folder, 'browser')

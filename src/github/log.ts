@@ -6,7 +6,10 @@ import type { Log } from '../gate/ports.js'
  * or a tool must not be able to send it commands.
  */
 export function defuse(text: string): string {
-  return text
+  // Nor may it move the cursor or change colours in whatever shows the log.
+  // eslint-disable-next-line no-control-regex -- control characters are what is looked for
+  const plain = text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u0084\u0086-\u009f]/g, ' ')
+  return plain
     .split(/[\r\n\u0085\u2028\u2029]+/)
     .map((line) => line.replace(/^([\s\uFEFF]*):(?=:)/, '$1: ').replace(/##(?=\[)/g, '# #'))
     .join('\n')

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import multipart from '@fastify/multipart'
 import fastify, { type FastifyError, type FastifyInstance, type FastifyReply } from 'fastify'
 import { type Clock, systemClock } from './clock.js'
+import { safeLog } from './safe-log.js'
 import type { ServiceFacts } from './service-facts.js'
 import { Engines } from './engines/engines.js'
 import { withClassPath } from './engines/class-path.js'
@@ -80,7 +81,7 @@ const MAX_FIELD_BYTES = 1024 ** 2
 
 /** Starts the whole API on loopback. */
 export async function startService(options: ServiceOptions): Promise<EmbeddedService> {
-  const log = oneLineAtATime(options.log)
+  const log = safeLog(options.log)
   const clock = options.clock ?? systemClock
   const store = Store.open(options.dataDir, log, clock)
   // Before anything else: a folder that is not writable is no reason to leave a tool running.
@@ -152,13 +153,6 @@ async function openRegistry(
   const registry = ToolRegistry.open(env, log)
   await registry.endOrphans()
   return registry
-}
-
-/** A multi-line message must be escaped line by line. */
-function oneLineAtATime(log: (line: string) => void): (text: string) => void {
-  return (text) => {
-    for (const line of text.split(/[\r\n]+/)) if (line !== '') log(line)
-  }
 }
 
 function createEngines(
