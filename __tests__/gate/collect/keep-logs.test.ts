@@ -62,6 +62,13 @@ describe('the logs are kept', () => {
   })
 })
 
+test.each(['passed', 'failed'] as const)('warnings alone are no reason to keep them: %s', async (verdict) => {
+  const warnings = ['The service says: The load generator was short of CPU: it used 97 % of 2 cores.']
+  const outcome = { ...conclude(gate.settings, goodEnd()), verdict, warnings }
+  expect(await keepLogs(gate, outcome)).toEqual([])
+  expect(requests).toEqual([])
+})
+
 test('where there is no run there are no logs', async () => {
   const findings: Findings = { failure: { kind: 'error', message: 'no java' } }
   const logs = await keepLogs(gate, conclude(gate.settings, findings))
