@@ -78,7 +78,7 @@ describe('what the node is given', () => {
     const properties = [{ kind: 'J', name: 'password', value: 'correct-horse' }] as const
     await run([FACTS, 'user 1: it is correct-horse'], { changes: { properties } })
     const { LOADGATE_SELENIUM: text, ...env } = command.env
-    expect(env).toEqual({ PATH: '/bin', JVM_ARGS: '-ea' })
+    expect(env).toEqual({ PATH: '/bin', JVM_ARGS: '-ea', LC_ALL: expect.stringMatching(/\.UTF-8$/) })
     expect(command.args).toEqual([expect.stringMatching(/dist\/tools\/selenium-hub\.mjs$/)])
     const order = JSON.parse(text!) as SeleniumOrder
     expect(order).toMatchObject({
