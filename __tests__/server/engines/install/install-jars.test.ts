@@ -8,14 +8,16 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   truncateSync,
   utimesSync,
   writeFileSync
 } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { thisPlace } from '../../../../src/server/engines/install/drafts.js'
 import { installJars } from '../../../../src/server/engines/install/jars/install-jars.js'
 import type { InstallPorts } from '../../../../src/server/engines/install/install-ports.js'
-import { type JarList, readJar } from '../../../../src/server/engines/install/jars/jar-list.js'
+import { type JarList, jarPaths, readJar } from '../../../../src/server/engines/install/jars/jar-list.js'
 import { ToolError } from '../../../../src/server/errors.js'
 import { Processes, readStartTime } from '../../../../src/server/nodes/processes.js'
 import { mountSmallDisk } from '../../../support/small-disk.js'
@@ -179,7 +181,7 @@ describe('whatever Maven does, only whole jars are used', () => {
   })
 
   test('an abort ends Maven and leaves nothing', async () => {
-    writeMaven(tools, remote, { first: [`echo $$ > '${tools}/pid'`, 'while :; do /bin/sleep 0.1; done'] })
+    writeMaven(tools, remote, { first: waitForEver() })
     const abort = new AbortController()
     const done = install({ signal: abort.signal })
     await until(() => isWritten(join(tools, 'pid')))
@@ -194,14 +196,64 @@ describe('an installed copy', () => {
   test.each([
     { name: 'lost a jar', damage: (folder: string) => rmSync(join(folder, names[0]!)) },
     { name: 'has half a jar', damage: (folder: string) => truncateSync(join(folder, names[1]!), 5) },
-    { name: 'lost its mark', damage: (folder: string) => rmSync(join(folder, 'complete')) }
-  ])('that $name is replaced', async ({ damage }) => {
+    { name: 'lost its mark', damage: (folder: string) => rmSync(join(folder, 'complete')) },
+    {
+      name: 'has a jar with other bytes of the same size',
+      damage: (folder: string) => writeFileSync(join(folder, names[0]!), 'bytes of omega')
+    },
+    {
+      name: 'has a jar too many',
+      damage: (folder: string) => writeFileSync(join(folder, 'aaa-foreign.jar'), 'foreign')
+    },
+    {
+      name: 'has a link to a jar too many',
+      damage: (folder: string) => symlinkSync(join(folder, names[0]!), join(folder, 'aaa-foreign.jar'))
+    },
+    {
+      name: 'has an empty mark and lost a jar',
+      damage: (folder: string) => {
+        writeFileSync(join(folder, 'complete'), '')
+        rmSync(join(folder, names[0]!))
+      }
+    },
+    {
+      name: 'has a mark of nothing, and other jars',
+      damage: (folder: string) => {
+        writeFileSync(join(folder, 'complete'), 'end 0\n')
+        for (const name of names) rmSync(join(folder, name))
+      }
+    },
+    {
+      name: 'has a mark that was cut off between two lines, and lost what it no longer lists',
+      damage: (folder: string) => {
+        const [first = ''] = readFileSync(join(folder, 'complete'), 'utf8').split('\n')
+        writeFileSync(join(folder, 'complete'), `${first}\n`)
+        for (const name of names.slice(1)) rmSync(join(folder, name))
+      }
+    },
+    {
+      name: 'has a jar and a mark that agree with each other, and not with the list',
+      damage: (folder: string) => {
+        const file = join(folder, names[0]!)
+        const before = hashOf(file)
+        writeFileSync(file, 'bytes of omega')
+        const marker = readFileSync(join(folder, 'complete'), 'utf8')
+        writeFileSync(join(folder, 'complete'), marker.replace(before, hashOf(file)))
+      }
+    }
+  ])('that $name is replaced, which is told', async ({ damage }) => {
     writeMaven(tools, remote)
     const folder = await install()
     damage(folder)
+    lines = []
     expect(await install()).toBe(folder)
     expectWhole(folder)
     expect(inCache()).toHaveLength(1)
+    expect(lines[0]).toMatch(/^Installing tool-1.2 again, because .* is damaged: /)
+  })
+
+  test('has a class path of the jars of its list, whatever lies beside them', () => {
+    expect(jarPaths('/cache', list)).toEqual(names.map((name) => join('/cache', name)))
   })
 
   test('is used without writing anything: its folder may be read-only', async () => {
@@ -293,19 +345,23 @@ describe('several at once', () => {
     expect(inCache()).toHaveLength(1)
   })
 
-  test('a process that is killed while it installs leaves nothing that stops the next one', async () => {
-    writeMaven(tools, remote, { first: [`echo $$ > '${tools}/pid'`, 'while :; do /bin/sleep 0.1; done'] })
+  test('a process that is killed while it installs leaves nothing that stops the next one, or stays', async () => {
+    writeMaven(tools, remote, { first: waitForEver() })
     const other = installInProcess()
-    await until(() => isWritten(join(tools, 'pid')))
-    expect(inCache().some((name) => name.endsWith('.lock'))).toBe(true)
-    other.kill('SIGKILL')
-    await new Promise((done) => other.once('close', done))
-    writeMaven(tools, remote)
-    expectWhole(await install())
-    // Its draft stays for a day: it might be somebody's who is still at it.
-    expect(inCache().filter((name) => !name.startsWith('installing-'))).toHaveLength(1)
-    const maven = Number(readFileSync(join(tools, 'pid'), 'utf8'))
-    await until(() => readStartTime(maven) === undefined)
+    try {
+      await until(() => isWritten(join(tools, 'pid')))
+      expect(inCache().some((name) => name.endsWith('.lock'))).toBe(true)
+      other.kill('SIGKILL')
+      await new Promise((done) => other.once('close', done))
+      writeMaven(tools, remote)
+      expectWhole(await install())
+      expect(inCache()).toHaveLength(1)
+      const maven = Number(readFileSync(join(tools, 'pid'), 'utf8'))
+      await until(() => readStartTime(maven) === undefined)
+    } finally {
+      other.kill('SIGKILL')
+      rmSync(join(tools, 'pid'), { force: true })
+    }
   })
 
   function installInProcess(): ChildProcess {
@@ -355,13 +411,47 @@ describe('several at once', () => {
     expect(inCache()).toHaveLength(1)
   })
 
-  test('what a killed process left behind is removed after a day', async () => {
+  /** A draft as a process on this machine, or elsewhere, leaves it when it is killed. */
+  function leaveDraft(name: string, owner: object): void {
+    mkdirSync(join(cache, 'loadgate-tools', name), { recursive: true })
+    writeFileSync(join(cache, 'loadgate-tools', name, 'owner'), JSON.stringify(owner))
+  }
+  const place = thisPlace()
+  const drafts = (): string[] =>
+    inCache()
+      .filter((name) => name.startsWith('installing-'))
+      .sort()
+
+  test('what a killed process left behind is removed at once, also from a complete installation', async () => {
     writeMaven(tools, remote)
-    const draft = (name: string): string => join(cache, 'loadgate-tools', name)
-    for (const name of ['installing-old', 'installing-new']) mkdirSync(draft(name), { recursive: true })
-    utimesSync(draft('installing-old'), 1, 1)
+    for (let times = 0; times < 2; times++) {
+      leaveDraft('installing-dead', { pid: 4_000_000, startTime: 'boot/1', place })
+      leaveDraft('installing-reused', { pid: process.pid, startTime: 'boot/1', place })
+      leaveDraft('installing-alive', { pid: process.pid, startTime: readStartTime(process.pid), place })
+      await install()
+      expect(drafts()).toEqual(['installing-alive'])
+    }
+  })
+
+  test('a draft of nobody, or of another machine, is removed after a day', async () => {
+    writeMaven(tools, remote)
+    const elsewhere = { pid: 4_000_000, startTime: 'boot/1', place: 'another machine' }
+    for (const name of ['installing-old', 'installing-new']) leaveDraft(name, {})
+    for (const name of ['installing-old-there', 'installing-new-there']) leaveDraft(name, elsewhere)
+    for (const name of ['installing-old', 'installing-old-there'])
+      utimesSync(join(cache, 'loadgate-tools', name), 1, 1)
     await install()
-    expect(inCache().filter((name) => name.startsWith('installing-'))).toEqual(['installing-new'])
+    expect(drafts()).toEqual(['installing-new', 'installing-new-there'])
+  })
+
+  test('the process that installs writes its name into its draft', async () => {
+    writeMaven(tools, remote, { first: [`/bin/cp '${cache}'/loadgate-tools/installing-*/owner '${tools}'`] })
+    await install()
+    expect(JSON.parse(readFileSync(join(tools, 'owner'), 'utf8'))).toEqual({
+      pid: process.pid,
+      startTime: readStartTime(process.pid),
+      place
+    })
   })
 })
 
@@ -386,3 +476,9 @@ describe('progress', () => {
 
 /** The whole line is there. */
 const isWritten = (file: string): boolean => existsSync(file) && readFileSync(file, 'utf8').endsWith('\n')
+
+/** Writes the process id to `pid`; nothing outlives the test, because it ends when that file is removed. */
+const waitForEver = (): string[] => [
+  `echo $$ > '${tools}/pid'`,
+  `while [ -e '${tools}/pid' ]; do /bin/sleep 0.1; done; exit 1`
+]

@@ -118,8 +118,10 @@ describe('where JMeter is found', () => {
 
   test('then the cached copy, without Maven', async () => {
     writeJava()
-    mkdirSync(installed(), { recursive: true })
-    writeFileSync(join(installed(), 'complete'), '')
+    writeMaven(tools, remote)
+    await find()
+    rmSync(join(tools, 'mvn'))
+    lines = []
     const jmeter = await find({ JVM_ARGS: '-Xss2m', HEAP: '-Xmx3g' })
     expect(jmeter).toMatchObject({ file: join(tools, 'java'), version: '5.6.3', origin: installed() })
     expect(jmeter.args).toEqual(expect.arrayContaining(['-Xmx3g', '-Xss2m', '-jar']))
@@ -311,6 +313,35 @@ describe('an installation', () => {
     await find()
     expect(existsSync(join(installed(), 'lib', 'rubbish.jar'))).toBe(false)
     expect(existsSync(join(installed(), 'complete'))).toBe(true)
+  })
+
+  test.each([
+    {
+      name: 'a jar with other bytes',
+      damage: () => writeFileSync(join(installed(), 'bin', 'ApacheJMeter.jar'), 'other')
+    },
+    {
+      name: 'a jar too many, which JMeter would load',
+      damage: () => writeFileSync(join(installed(), 'lib', 'ext', 'foreign.jar'), 'foreign')
+    },
+    { name: 'an empty mark', damage: () => writeFileSync(join(installed(), 'complete'), '') }
+  ])('is replaced if it has $name', async ({ damage }) => {
+    writeJava()
+    writeMaven(tools, remote)
+    await find()
+    damage()
+    await find()
+    expect(callsOf(tools)).toHaveLength(2)
+    expectWhole()
+  })
+
+  test('may have its properties edited', async () => {
+    writeJava()
+    writeMaven(tools, remote)
+    await find()
+    writeFileSync(join(installed(), 'bin', 'jmeter.properties'), 'c=d')
+    await find()
+    expect(callsOf(tools)).toHaveLength(1)
   })
 
   test('two at once share one', async () => {

@@ -4,10 +4,10 @@ import { makeFolder } from '../../../files/make-folder.js'
 import { ToolError } from '../../errors.js'
 import { installJars } from '../install/jars/install-jars.js'
 import type { InstallPorts } from '../install/install-ports.js'
+import { jarPaths } from '../install/jars/jar-list.js'
 import { requireJdk } from '../install/java.js'
 import { packageFile } from '../install/package-file.js'
 import { runToEnd } from '../install/run-to-end.js'
-import { listJars } from './list-jars.js'
 import { KOTLIN_COMPILER_JARS } from './kotlin-compiler-jars.js'
 import type { Language, PlanFiles } from './plan-files.js'
 import { SCALA_COMPILER_JARS } from './scala-compiler-jars.js'
@@ -65,14 +65,14 @@ const COMPILERS: Readonly<Record<Language, (source: PlanSource, ports: InstallPo
       return { name: 'javac', file: javac, args, runtimeJars: [] }
     },
     scala: async (source, ports) => {
-      const jars = await listJars(await installJars(SCALA_COMPILER_JARS, ports))
+      const jars = jarPaths(await installJars(SCALA_COMPILER_JARS, ports), SCALA_COMPILER_JARS)
       const features = 'postfixOps,implicitConversions,reflectiveCalls,higherKinds,existentials'
       const options = ['-nowarn', '-encoding', 'UTF-8', `-language:${features}`]
       const args = [...compilerArgs(jars, 'scala.tools.nsc.Main'), ...options, '-cp', pathOf(source)]
       return { name: SCALA_COMPILER_JARS.name, file: source.java, args, runtimeJars: [] }
     },
     kotlin: async (source, ports) => {
-      const jars = await listJars(await installJars(KOTLIN_COMPILER_JARS, ports))
+      const jars = jarPaths(await installJars(KOTLIN_COMPILER_JARS, ports), KOTLIN_COMPILER_JARS)
       const runtimeJars = jars.filter((jar) => /kotlin-stdlib-[\d.]+\.jar$/.test(jar))
       const main = 'org.jetbrains.kotlin.cli.jvm.K2JVMCompiler'
       const options = ['-nowarn', '-no-stdlib', '-no-reflect', '-jvm-target', '11']

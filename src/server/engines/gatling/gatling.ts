@@ -5,13 +5,13 @@ import { findOnce } from '../find-once.js'
 import { readEnvironmentFile } from '../environment-file.js'
 import { installJars } from '../install/jars/install-jars.js'
 import type { InstallPorts } from '../install/install-ports.js'
+import { jarPaths } from '../install/jars/jar-list.js'
 import { requireJava } from '../install/java.js'
 import { packageFile } from '../install/package-file.js'
 import { runToEnd } from '../install/run-to-end.js'
 import { propertyValue } from '../override-parameters.js'
 import { compilePlan } from './compile-plan.js'
 import { GATLING_JARS } from './gatling-jars.js'
-import { listJars } from './list-jars.js'
 import { doubtOldTemplates, refuseOldExpressions } from './old-expressions.js'
 import { chooseSimulation, readPlanFacts, subPathsOf } from './plan-facts.js'
 import { refuseFiles, SIMULATION_PROPERTY, sortPlanFiles } from './plan-files.js'
@@ -42,7 +42,7 @@ export function createGatlingEngine(ports: InstallPorts): Engine {
 async function findGatling(ports: InstallPorts): Promise<Gatling> {
   const java = await requireJava(ports, 'Gatling')
   await refuseOldJava(java, ports)
-  return { java, jars: await listJars(await installJars(GATLING_JARS, ports)) }
+  return { java, jars: jarPaths(await installJars(GATLING_JARS, ports), GATLING_JARS) }
 }
 
 /** Its own words would be about class files. */

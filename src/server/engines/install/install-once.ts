@@ -1,8 +1,10 @@
-import { mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { makeFolder } from '../../../files/make-folder.js'
 import { messageOf, ToolError } from '../../errors.js'
-import { isComplete, markComplete } from './completeness.js'
+import { type FileHashes, findDamage, markComplete } from './completeness.js'
+import { makeDraft, removeAbandonedDrafts } from './drafts.js'
 import { holdLock } from './install-lock.js'
 import type { InstallPorts } from './install-ports.js'
 
@@ -13,6 +15,8 @@ export interface Installation {
   readonly cache: string
   /** The installation's own folder in it; another name for any other content. */
   readonly name: string
+  /** The jars that it must have; it must have no others. */
+  readonly jars?: FileHashes
   /** Fills the folder `home` of a draft; whatever else it leaves in the draft is thrown away. */
   readonly install: (draft: Draft) => Promise<void>
 }
@@ -23,23 +27,21 @@ export interface Draft {
   readonly work: string
 }
 
-const ABANDONED_AFTER_MS = 24 * 3600 * 1000
-const DRAFT = 'installing-'
-
 /**
  * Returns the folder of an installation, which is made now if there is none: all or nothing, in a draft that gets its name as
  * the last step. Of several processes at once one installs, and the others wait for it.
  */
 export async function installOnce(installation: Installation, ports: InstallPorts): Promise<string> {
-  const { cache, name, what } = installation
+  const { cache, name, what, jars } = installation
   const home = join(cache, name)
+  await removeAbandonedDrafts(cache)
   // Before anything is written: a cache that is complete may be read-only.
-  if (await isComplete(home)) return home
+  if (await isComplete(home, jars)) return home
   try {
     makeFolder(cache)
     const lock = await holdLock(join(cache, `${name}.lock`), what, ports)
     try {
-      if (!(await isComplete(home))) await installNow(installation, home)
+      if (!(await isComplete(home, jars))) await installNow(installation, home, ports)
     } finally {
       await lock.release()
     }
@@ -50,41 +52,40 @@ export async function installOnce(installation: Installation, ports: InstallPort
   }
 }
 
-async function installNow({ cache, install }: Installation, home: string): Promise<void> {
-  await removeAbandoned(cache)
-  const work = await mkdtemp(join(cache, DRAFT))
+async function isComplete(home: string, jars: FileHashes | undefined): Promise<boolean> {
+  return existsSync(home) && (await findDamage(home, jars)) === undefined
+}
+
+async function installNow(
+  { what, cache, jars, install }: Installation,
+  home: string,
+  ports: Pick<InstallPorts, 'log'>
+): Promise<void> {
+  const damage = existsSync(home) ? await findDamage(home, jars) : undefined
+  if (damage !== undefined) ports.log(`Installing ${what} again, because ${home} is damaged: ${damage}`)
+  const work = await makeDraft(cache)
   try {
     const draft = { work, home: join(work, 'home') }
     makeFolder(draft.home)
     await install(draft)
     await markComplete(draft.home)
-    await giveName(draft.home, home)
+    await giveName(draft.home, home, jars)
   } finally {
     await rm(work, { recursive: true, force: true })
   }
 }
 
 /** The lock can fail to keep two apart, such as in two containers; then the first to rename wins. */
-async function giveName(installed: string, home: string): Promise<void> {
+async function giveName(installed: string, home: string, jars: FileHashes | undefined): Promise<void> {
   try {
     await rename(installed, home)
   } catch (thrown) {
-    if (await isComplete(home)) return
+    if (await isComplete(home, jars)) return
     // An incomplete installation has the name, such as a partly restored cache.
     await rename(home, `${installed}-replaced`)
     await rename(installed, home).catch(async () => {
-      if (!(await isComplete(home))) throw thrown
+      if (!(await isComplete(home, jars))) throw thrown
     })
-  }
-}
-
-/** Drafts whose process was killed. */
-async function removeAbandoned(cache: string): Promise<void> {
-  for (const name of await readdir(cache)) {
-    if (!name.startsWith(DRAFT)) continue
-    const { mtimeMs } = await stat(join(cache, name)).catch(() => ({ mtimeMs: Date.now() }))
-    if (Date.now() - mtimeMs > ABANDONED_AFTER_MS)
-      await rm(join(cache, name), { recursive: true, force: true })
   }
 }
 

@@ -5,7 +5,7 @@ import { cacheFolder } from '../install/cache-folder.js'
 import { checkJars, fetchJars } from '../install/jars/fetch-jars.js'
 import { type Draft, installOnce } from '../install/install-once.js'
 import type { InstallPorts } from '../install/install-ports.js'
-import { type JarList, readJar } from '../install/jars/jar-list.js'
+import { jarHashes, type JarList, readJar } from '../install/jars/jar-list.js'
 import { ExtensionError } from '../install/jars/maven.js'
 import { findOnPath } from '../install/on-path.js'
 import { unpackJar } from '../install/jars/unpack-jar.js'
@@ -34,7 +34,8 @@ export function installCopy(request: CopyRequest, ports: InstallPorts): Promise<
     await fetchAll(maven, { draft, list: request.list }, ports)
     await request.tryOut(draft.home)
   }
-  return installOnce({ what: WHAT, cache, name, install }, ports)
+  const jars = jarHashes(withoutConfig(request.list), placeOf)
+  return installOnce({ what: WHAT, cache, name, jars, install }, ports)
 }
 
 async function requireMaven({ env }: InstallPorts): Promise<string> {

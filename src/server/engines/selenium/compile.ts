@@ -5,7 +5,7 @@ import type { PlanToPrepare } from '../engine.js'
 import type { Jdk } from '../install/java.js'
 import { installJars } from '../install/jars/install-jars.js'
 import type { InstallPorts } from '../install/install-ports.js'
-import type { JarList } from '../install/jars/jar-list.js'
+import { type JarList, jarPaths } from '../install/jars/jar-list.js'
 import { packageFile } from '../install/package-file.js'
 import { runToEnd } from '../install/run-to-end.js'
 import { choosePlan, type PlanChoice } from './choose-plan.js'
@@ -57,14 +57,14 @@ async function tryCompile(
   ports: InstallPorts
 ): Promise<{ compiled?: CompiledPlan; words: string }> {
   const version = versionOf(list)
-  const jars = await installJars(list, ports)
+  const jars = jarPaths(await installJars(list, ports), list)
   const classesDir = join(plan.buildDir, `selenium-${version}`)
   makeFolder(classesDir)
   const uploadedJars = plan.fileNames.filter((name) => name.endsWith('.jar'))
   const classPath = [
     packageFile('java/jars/selenium.jar'),
     ...uploadedJars.map((name) => join(plan.uploadDir, name)),
-    join(jars, '*')
+    ...jars
   ]
   const sources = plan.fileNames.filter((name) => name.endsWith('.java'))
   const { code, lines } = await runToEnd(

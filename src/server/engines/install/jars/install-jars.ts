@@ -2,7 +2,7 @@ import { cacheFolder } from '../cache-folder.js'
 import { fetchJars } from './fetch-jars.js'
 import { installOnce } from '../install-once.js'
 import type { InstallPorts } from '../install-ports.js'
-import { fingerprint, type JarList } from './jar-list.js'
+import { fingerprint, jarHashes, type JarList } from './jar-list.js'
 import { requireMaven } from './maven.js'
 
 /** The folder with all installed lists and packages. */
@@ -16,6 +16,7 @@ export function installJars(list: JarList, ports: InstallPorts): Promise<string>
       what,
       cache: cacheFolder(TOOLS_CACHE, ports.env),
       name: `${list.name}-${fingerprint(list.jars)}`,
+      jars: jarHashes(list),
       install: async ({ home, work }) => {
         const maven = await requireMaven(ports, what)
         ports.log(`Installing ${what} with Maven, once`)

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { join } from 'node:path'
 
 /** Jars that belong together: a tool with everything it needs. */
 export interface JarList {
@@ -29,6 +30,22 @@ export function readJar(line: string): Jar {
     fileName: `${artifact}-${version}${suffix}.${extension}`,
     repositoryFolder: [...group.split('.'), artifact, version].join('/')
   }
+}
+
+/** The jars of a list in the folder with them, always in the same order; whatever else lies there is none of them. */
+export function jarPaths(folder: string, { jars }: JarList): string[] {
+  return jars
+    .map((line) => readJar(line).fileName)
+    .sort()
+    .map((name) => join(folder, name))
+}
+
+/** The hashes of the jars by their paths in an installation. */
+export function jarHashes(
+  { jars }: JarList,
+  placeOf: (fileName: string) => string = (name) => name
+): Map<string, string> {
+  return new Map(jars.map(readJar).map(({ fileName, sha256 }) => [placeOf(fileName), sha256]))
 }
 
 /** Changes with any jar of the list, so that a folder named by it never holds another list's jars. */
