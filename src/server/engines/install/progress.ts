@@ -7,7 +7,12 @@ const LOG_EVERY_MS = 60_000
 
 /** Reports how far an installation is, until the returned function is called. */
 export function reportProgress(
-  { log, progress, progressEveryMs }: Pick<InstallPorts, 'log' | 'progress' | 'progressEveryMs'>,
+  {
+    log,
+    progress,
+    progressEveryMs,
+    signal
+  }: Pick<InstallPorts, 'log' | 'progress' | 'progressEveryMs' | 'signal'>,
   describe: (seconds: number) => string
 ): () => void {
   const startMs = performance.now()
@@ -16,8 +21,16 @@ export function reportProgress(
     () => show(describe(Math.round((performance.now() - startMs) / 1000))),
     progressEveryMs ?? (progress === undefined ? LOG_EVERY_MS : REDRAW_EVERY_MS)
   )
-  return () => {
+  let isStopped = false
+  const stop = (): void => {
+    if (isStopped) return
+    isStopped = true
     clearInterval(timer)
+    signal.removeEventListener('abort', stop)
     progress?.(undefined)
   }
+  // At once: the tool may take seconds to end, in which others write their last lines.
+  signal.addEventListener('abort', stop)
+  if (signal.aborted) stop()
+  return stop
 }
