@@ -122,14 +122,21 @@ describe('whatever Maven does, only whole jars are used', () => {
     expectWhole(await install())
   })
 
-  test('a wrong hash is told with the jar, both hashes and what to do', async () => {
+  test('a wrong hash is told with what to do, the jar and the start of both hashes', async () => {
     writeMaven(tools, remote, { each: [`echo garbage > '${remote}'/gamma-3.0.jar`] })
     const expected = readJar(list.jars[2]!).sha256
     const actual = createHash('sha256').update('garbage\n').digest('hex')
     await expect(install()).rejects.toThrow(
       new RegExp(
-        `tool-1.2 was not installed, because gamma-3.0.jar has the SHA-256 ${actual} instead of ${expected}.*check the mirrors.*org/two/gamma/3.0`
+        `^tool-1.2 was not installed, because .*: check the mirrors.*org/two/gamma/3.0 \\(gamma-3.0.jar has the SHA-256 ${actual.slice(0, 12)}… instead of ${expected.slice(0, 12)}…\\)$`
       )
+    )
+  })
+
+  test('a mirror that serves garbage for all is told with one of them', async () => {
+    writeMaven(tools, remote, { afterEach: ['echo garbage > "$to/$name"'] })
+    await expect(install()).rejects.toThrow(
+      /\(alpha-1.0.jar has the SHA-256 [^ ]{13} instead of [^ ]{13}, and 2 more are missing or wrong\)$/
     )
   })
 
@@ -168,6 +175,62 @@ describe('whatever Maven does, only whole jars are used', () => {
     await expect(install()).rejects.toThrow('not at https://***@host/x')
   })
 
+  test.each([
+    {
+      name: 'in the options that a JVM picked up',
+      env: { JAVA_TOOL_OPTIONS: '-Dhttps.proxyPassword=hunter2secret -Xmx1' },
+      said: ['Picked up JAVA_TOOL_OPTIONS: -Dhttps.proxyPassword=hunter2secret -Xmx1', 'Too small a heap'],
+      told: /exited with 1: Too small a heap$/
+    },
+    {
+      name: 'in the options of Maven, in quotes',
+      env: { MAVEN_OPTS: '-Xmx9m "-Drepo.token=hunter2 secret" -Da=b' },
+      said: ['[ERROR] tried with hunter2 secret'],
+      told: /\[ERROR\] tried with \*\*\*$/
+    },
+    {
+      name: 'in the arguments of Maven, and short',
+      env: { MAVEN_ARGS: '-Drepo.password=hunt' },
+      said: ['[ERROR] Unrecognized option: -Drepo.password=hunt'],
+      told: /Unrecognized option: \*\*\*$/
+    }
+  ])('a secret $name does not get out', async ({ env, said, told }) => {
+    writeMaven(tools, remote, { first: [...said.map((line) => `echo '${line}'`), 'exit 1'] })
+    const done = install({ env: { PATH: tools, XDG_CACHE_HOME: cache, ...env } })
+    await expect(done).rejects.toThrow(told)
+    await expect(done).rejects.not.toThrow(/hunt/)
+  })
+
+  test.each([
+    {
+      name: 'a fatal line, which comes after general ones',
+      said: ['[ERROR] Error executing Maven.', '[FATAL] Non-parseable settings s.xml: line 1'],
+      told: /: \[FATAL\] Non-parseable settings s.xml: line 1\n\[ERROR\] Error executing Maven. Correct Maven's settings$/
+    },
+    {
+      name: 'an error in colour',
+      said: ['fine', '\u001b[1;31m[ERROR] no\u001b[m'],
+      told: /exited with 1: \[ERROR\] no$/
+    },
+    {
+      name: 'the start of a stack trace',
+      said: [
+        'Exception in thread main',
+        ...Array.from({ length: 9 }, (_, index) => `  at a.b(${index})`),
+        'Caused by: x'
+      ],
+      told: /exited with 1: Exception in thread main\nCaused by: x$/
+    }
+  ])("Maven's reason is told: $name", async ({ said, told }) => {
+    writeMaven(tools, remote, { first: [...said.map((line) => `echo '${line}'`), 'exit 1'] })
+    await expect(install()).rejects.toThrow(told)
+  })
+
+  test('a .mvn above the cache does not count', async () => {
+    writeMaven(tools, remote, { first: ['[ -d .mvn ] || exit 1'] })
+    expectWhole(await install())
+  })
+
   test('a full disk is told as one', async () => {
     writeMaven(tools, remote, {
       first: [
@@ -175,7 +238,7 @@ describe('whatever Maven does, only whole jars are used', () => {
       ]
     })
     await expect(install()).rejects.toThrow(
-      /could not download tool-1.2: .*No space left on device. The disk is full: free up space/
+      /^Maven downloaded tool-1.2, but its files could not be copied: .*No space left on device. The disk is full: free up space$/
     )
     expect(inCache()).toEqual([])
   })
@@ -338,7 +401,7 @@ describe('several at once', () => {
     lockAs(other.pid!)
     const done = install()
     await until(() => lines.length > 0)
-    expect(lines).toEqual([`tool-1.2 is being installed by process ${other.pid}; waiting for it`])
+    expect(lines).toEqual([`Process ${other.pid} is installing tool-1.2; waiting for it`])
     expect(callsOf(tools)).toEqual([])
     other.kill('SIGKILL')
     expectWhole(await done)
@@ -465,6 +528,26 @@ describe('progress', () => {
     )
     expect(shown.at(-1)).toBeUndefined()
     expect(lines[0]).toBe('Installing tool-1.2 with Maven, once')
+  })
+
+  test('stops at once when the installation is aborted, although Maven takes its time', async () => {
+    writeMaven(tools, remote, {
+      first: [`trap '/bin/sleep 0.4; exit 1' TERM`, ...waitForEver()]
+    })
+    const shown: (string | undefined)[] = []
+    const abort = new AbortController()
+    const done = install({
+      progress: (line) => shown.push(line),
+      progressEveryMs: 20,
+      signal: abort.signal
+    })
+    await until(() => isWritten(join(tools, 'pid')) && shown.length > 0)
+    abort.abort()
+    const before = shown.length
+    await expect(done).rejects.toThrow(/abort/)
+    expect(shown.slice(before)).toEqual([])
+    expect(shown.filter((line) => line === undefined)).toEqual([undefined])
+    expect(shown.at(-1)).toBeUndefined()
   })
 
   test('is one line elsewhere', async () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { BROWSER_PACKAGES } from '../../../../src/server/engines/browser/browser-packages.js'
 import { installPackages } from '../../../../src/server/engines/install/install-packages.js'
@@ -65,7 +65,9 @@ describe('packages from a lock', () => {
     expect(await install()).toBe(folder)
     const calls = readFileSync(join(tools, 'calls'), 'utf8').trim().split('\n')
     expect(calls).toEqual([expect.stringMatching(/^ci --ignore-scripts /)])
-    expect(lines).toEqual(['Installing browser-engine with npm, once'])
+    expect(lines).toEqual([
+      'Installing the packages for service-chrome (playwright-core, esbuild) with npm, once'
+    ])
   })
 
   test("use the user's settings of npm, and nothing else of the job", async () => {
@@ -105,7 +107,8 @@ describe('packages from a lock', () => {
       name: 'npm is killed',
       packages: needed,
       last: ['kill -9 $$'],
-      message: /npm could not install browser-engine/
+      message:
+        /^npm could not install the packages for service-chrome \(playwright-core, esbuild\): it exited with null. Check/
     }
   ])('are complete or not used: $name', async ({ packages, last, message }) => {
     writeNpm(packages, last)
@@ -113,6 +116,50 @@ describe('packages from a lock', () => {
     expect(inCache()).toEqual([])
     writeNpm(needed)
     expect(await install()).toContain('browser-engine-')
+  })
+
+  test('lie where they are expected, whatever the settings say of other projects', async () => {
+    writeNpm(needed)
+    await install()
+    expect(readFileSync(join(tools, 'calls'), 'utf8')).toContain(
+      ' --install-strategy=hoisted --dry-run=false --global=false --workspaces=false'
+    )
+  })
+
+  test.each([
+    { name: 'an altered script', file: 'node_modules/playwright-core/index.js' },
+    { name: 'another entry point', file: 'node_modules/esbuild/package.json' },
+    { name: 'an altered binary', file: `${ownBinary}/bin/esbuild` }
+  ])('are installed again if there is $name', async ({ file }) => {
+    writeNpm(needed, [`/bin/mkdir ${ownBinary}/bin; echo code > ${ownBinary}/bin/esbuild`])
+    const folder = await install()
+    const before = readFileSync(join(folder, file), 'utf8')
+    writeFileSync(join(folder, file), before.replace(/./, '_'))
+    expect(await install()).toBe(folder)
+    expect(readFileSync(join(folder, file), 'utf8')).toBe(before)
+  })
+
+  test.each([
+    {
+      name: 'offline',
+      said: 'npm error request to http://r failed: cache mode is only-if-cached.',
+      told: /only-if-cached\. Check the network/
+    },
+    {
+      name: 'a full disk',
+      said: 'npm error code ENOSPC',
+      told: /npm error code ENOSPC\. The disk is full: free up space$/
+    },
+    {
+      name: 'a token',
+      said: 'npm error sent npm-registry-secret and other-registry-secret',
+      told: /sent \*\*\* and \*\*\*\. Check/
+    }
+  ])('fail in the words of npm: $name', async ({ said, told }) => {
+    writeNpm([], [`echo '${said}' >&2; exit 1`])
+    await expect(
+      install({ NPM_TOKEN: 'npm-registry-secret', NODE_AUTH_TOKEN: 'other-registry-secret' })
+    ).rejects.toThrow(told)
   })
 
   test('need npm, and say so', async () => {

@@ -270,7 +270,7 @@ describe('an installation', () => {
     {
       name: 'a module has other bytes',
       script: { afterEach: ['[ "$artifact" != jorphan ] || echo garbage > "$to/$name"'] },
-      message: /jorphan-5.6.3.jar has the SHA-256 [0-9a-f]{64} instead of [0-9a-f]{64}/
+      message: /jorphan-5.6.3.jar has the SHA-256 [0-9a-f]{12}… instead of [0-9a-f]{12}…/
     },
     {
       name: 'Maven is killed',
@@ -285,7 +285,8 @@ describe('an installation', () => {
     {
       name: 'the build brings something else',
       script: { first: ['[ -n "$jars" ] || exit 1', 'echo garbage > "$jars/jorphan-5.6.3.jar"; exit 0'] },
-      message: /was not installed, because ApacheJMeter-5.6.3.jar is missing.*\d+ more are missing or wrong/
+      message:
+        /was not installed, because .*ApacheJMeter-5.6.3.jar is missing, and \d+ more are missing or wrong/
     },
     {
       name: 'what was installed does not run',
@@ -365,6 +366,28 @@ describe('a Maven that cannot run the extension', () => {
       `Installing JMeter 5.6.3 with Maven into ${installed()}, once`,
       'Maven could not download JMeter 5.6.3: it exited with 1: [ERROR] no such extension; trying again as a build, which may take a few minutes'
     ])
+  })
+
+  test('because of its settings, is not asked again', async () => {
+    writeJava()
+    writeMaven(tools, remote, {
+      first: ['echo "[ERROR] building the effective settings"; echo "[FATAL] Non-parseable"; exit 1']
+    })
+    await expect(find()).rejects.toThrow(/\[FATAL\] Non-parseable/)
+    expect(callsOf(tools)).toHaveLength(1)
+  })
+
+  test('keeps secrets, and tells its reason, in the build too', async () => {
+    writeJava()
+    writeMaven(tools, remote, {
+      first: asBuild([
+        '[ -d .mvn ] || exit 1',
+        'echo "Picked up MAVEN_OPTS"; echo "[ERROR] by hunter2secret"; echo "[FATAL] no"; exit 1'
+      ])
+    })
+    await expect(find({ MAVEN_OPTS: '-Dproxy.password=hunter2secret' })).rejects.toThrow(
+      /^Maven could not download JMeter: \[FATAL\] no\n\[ERROR\] by \*\*\*$/
+    )
   })
 
   test('reports the progress of the build', async () => {

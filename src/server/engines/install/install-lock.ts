@@ -32,7 +32,7 @@ export async function holdLock(
       continue
     }
     if (looks++ === 0 && owner !== undefined)
-      ports.log(`${what} is being installed by process ${owner.pid}; waiting for it`)
+      ports.log(`Process ${owner.pid} is installing ${what}; waiting for it`)
     await sleep(LOOK_EVERY_MS, undefined, { signal: ports.signal })
   }
   return { release: () => rm(file, { force: true }) }

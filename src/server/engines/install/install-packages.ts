@@ -1,7 +1,6 @@
 import { copyFile, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ToolError } from '../../errors.js'
-import { redactLog } from '../redact-log.js'
 import { npmEnvironment } from '../tool-environment.js'
 import { cacheFolder } from './cache-folder.js'
 import { TOOLS_CACHE } from './jars/install-jars.js'
@@ -12,10 +11,14 @@ import { findOnPath } from './on-path.js'
 import { packageFile } from './package-file.js'
 import { reportProgress } from './progress.js'
 import { runToEnd } from './run-to-end.js'
+import { asSentence, wordsOf } from './tool-words.js'
 
 /** npm packages that are installed together; the paths are within this package. */
 export interface PackageLock {
+  /** Of its folder. */
   readonly name: string
+  /** For people, such as `the packages for this and that`. */
+  readonly what: string
   readonly packageJson: string
   /** With an integrity hash for every package. */
   readonly packageLock: string
@@ -27,11 +30,16 @@ interface LockedPackage {
   readonly cpu?: readonly string[]
 }
 
-const SHOWN_LINES = 5
+const NPM_ERRORS = [/^npm (?:error|ERR!)/]
+/** The user's settings say where packages come from; those for other folders, layouts or projects must not count here. */
+const NPM_ARGS = [
+  ...['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--omit=dev', '--include=optional'],
+  ...['--install-strategy=hoisted', '--dry-run=false', '--global=false', '--workspaces=false']
+]
 
 /** Returns a folder with a `node_modules` as locked, which is installed if it is not there yet. No script of a package runs. */
 export async function installPackages(lock: PackageLock, ports: InstallPorts): Promise<string> {
-  const { name: what } = lock
+  const { what } = lock
   const text = await readFile(packageFile(lock.packageLock), 'utf8')
   // The platform too: some packages are binaries, and a cache may be shared.
   const key = fingerprint([text, process.platform, process.arch])
@@ -39,7 +47,7 @@ export async function installPackages(lock: PackageLock, ports: InstallPorts): P
     {
       what,
       cache: cacheFolder(TOOLS_CACHE, ports.env),
-      name: `${what}-${key}`,
+      name: `${lock.name}-${key}`,
       install: async ({ home }) => {
         const npm = await requireNpm(ports, what)
         ports.log(`Installing ${what} with npm, once`)
@@ -57,7 +65,7 @@ async function requireNpm(ports: Pick<InstallPorts, 'env'>, what: string): Promi
   const npm = await findOnPath('npm', ports.env)
   if (npm !== undefined) return npm
   throw new ToolError(
-    `${what} is not installed, and installing it needs npm, but there is no npm on the PATH: install Node with npm (actions/setup-node in a workflow)`
+    `Installing ${what} needs npm, but there is no npm on the PATH: install Node with npm (actions/setup-node in a workflow)`
   )
 }
 
@@ -67,19 +75,20 @@ async function runNpm(
   ports: InstallPorts
 ): Promise<void> {
   const stopProgress = reportProgress(ports, (seconds) => `Installing ${what}: npm has run for ${seconds} s`)
-  const args = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--omit=dev', '--include=optional']
-  const { code, lines } = await runToEnd(
-    { file: npm, args, cwd: home, env: npmEnvironment(ports.env) },
-    ports
-  ).finally(stopProgress)
+  const env = npmEnvironment(ports.env)
+  const { code, lines } = await runToEnd({ file: npm, args: NPM_ARGS, cwd: home, env }, ports).finally(
+    stopProgress
+  )
   ports.signal.throwIfAborted()
   if (code === 0) return
-  const errors = lines.filter((line) => /^npm (error|ERR!)/.test(line))
-  const words = errors.length > 0 ? errors.slice(0, SHOWN_LINES) : lines.slice(-SHOWN_LINES)
-  const why = redactLog(words.join('\n'), [])
-  throw new ToolError(
-    `npm could not install ${what}: it exited with ${code}: ${why}. Check the network, and the registry and proxy in npm's settings`
-  )
+  const why = wordsOf(lines, NPM_ERRORS, env).join('\n')
+  const happened = `npm could not install ${what}: it exited with ${code}${why === '' ? '' : `: ${why}`}`
+  throw new ToolError(`${asSentence(happened)} ${adviceFor(why)}`)
+}
+
+function adviceFor(why: string): string {
+  if (/ENOSPC|no space left/i.test(why)) return 'The disk is full: free up space'
+  return "Check the network, and the registry and proxy in npm's settings"
 }
 
 /** npm takes an optional package that it could not download for one that is not needed; here those of this platform are. */

@@ -2,9 +2,10 @@ import { mkdtemp, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ToolError } from '../../errors.js'
 import type { InstallPorts } from '../install/install-ports.js'
+import { MAVEN_ERRORS, markProjectRoot } from '../install/jars/maven.js'
 import { reportProgress } from '../install/progress.js'
 import { runToEnd } from '../install/run-to-end.js'
-import { redactLog } from '../redact-log.js'
+import { wordsOf } from '../install/tool-words.js'
 import { mavenEnvironment } from '../tool-environment.js'
 import { JMETER_POM } from './pom.js'
 
@@ -18,15 +19,15 @@ export interface PomRequest {
   readonly work: string
 }
 
-const SHOWN_LINES = 5
-
 /** Lets Maven download JMeter as the dependencies of a project: any Maven can, but it reads some 400 POMs for it. */
 export async function fetchByPom(
   { maven, jars, home, work }: PomRequest,
   ports: InstallPorts
 ): Promise<void> {
   const project = await mkdtemp(join(work, 'maven-'))
+  await markProjectRoot(project)
   await writeFile(join(project, 'pom.xml'), JMETER_POM)
+  const env = mavenEnvironment(ports.env)
   let downloaded = 0
   const stopProgress = reportProgress(
     ports,
@@ -37,7 +38,7 @@ export async function fetchByPom(
       file: maven,
       args: ['-B', `-Dloadgate.jars=${jars}`, `-Dloadgate.home=${home}`, 'generate-resources'],
       cwd: project,
-      env: mavenEnvironment(ports.env),
+      env,
       onLine: (line) => {
         if (line.includes('Downloaded from')) downloaded += 1
       }
@@ -46,7 +47,6 @@ export async function fetchByPom(
   ).finally(stopProgress)
   ports.signal.throwIfAborted()
   if (code === 0) return
-  const errors = lines.filter((line) => line.startsWith('[ERROR]')).slice(0, SHOWN_LINES)
-  const why = redactLog(errors.join('\n'), []) || `it exited with ${code}`
+  const why = wordsOf(lines, MAVEN_ERRORS, env).join('\n') || `it exited with ${code}`
   throw new ToolError(`Maven could not download JMeter: ${why}`)
 }

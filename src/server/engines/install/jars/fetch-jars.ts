@@ -18,7 +18,8 @@ interface BrokenJar {
   readonly sha256: string | undefined
 }
 
-const SHOWN = 3
+/** Enough of a hash to compare it with another one. */
+const SHOWN_DIGITS = 12
 
 /** Downloads the jars of a list with Maven; returns when each one has the bytes that the list names. */
 export async function fetchJars(request: JarRequest, ports: InstallPorts): Promise<void> {
@@ -39,7 +40,7 @@ export async function checkJars(what: string, folder: string, list: JarList): Pr
   const broken = await findBroken(folder, list.jars.map(readJar))
   if (broken.length === 0) return
   throw new ToolError(
-    `${what} was not installed, because ${describe(broken)}. Maven's repository or mirror serves something else than the release: check the mirrors in Maven's settings, and what they answer for ${broken[0]?.jar.repositoryFolder ?? ''}`
+    `${what} was not installed, because Maven's repository or mirror serves something else than the release: check the mirrors in Maven's settings, and what they answer for ${broken[0]?.jar.repositoryFolder ?? ''} (${describe(broken)})`
   )
 }
 
@@ -63,14 +64,17 @@ async function hashFile(file: string): Promise<string | undefined> {
   return hash.digest('hex')
 }
 
-function describe(broken: readonly BrokenJar[]): string {
-  const shown = broken
-    .slice(0, SHOWN)
-    .map(({ jar, sha256 }) =>
-      sha256 === undefined
-        ? `${jar.fileName} is missing`
-        : `${jar.fileName} has the SHA-256 ${sha256} instead of ${jar.sha256}`
-    )
-  const more = broken.length > SHOWN ? [`${broken.length - SHOWN} more are missing or wrong`] : []
-  return [...shown, ...more].join(', ')
+/** One example: a mirror that answers garbage answers it for all. */
+function describe([first, ...others]: readonly BrokenJar[]): string {
+  if (first === undefined) return 'nothing is wrong'
+  const { jar, sha256 } = first
+  const example =
+    sha256 === undefined
+      ? `${jar.fileName} is missing`
+      : `${jar.fileName} has the SHA-256 ${shorten(sha256)} instead of ${shorten(jar.sha256)}`
+  return others.length === 0 ? example : `${example}, and ${others.length} more are missing or wrong`
+}
+
+function shorten(sha256: string): string {
+  return `${sha256.slice(0, SHOWN_DIGITS)}…`
 }

@@ -1,13 +1,13 @@
-import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ToolError } from '../../../errors.js'
-import { redactLog } from '../../redact-log.js'
 import { mavenEnvironment } from '../../tool-environment.js'
 import type { InstallPorts } from '../install-ports.js'
 import { findOnPath } from '../on-path.js'
 import { packageFile } from '../package-file.js'
 import { reportProgress } from '../progress.js'
 import { runToEnd } from '../run-to-end.js'
+import { asSentence, redactWords, wordsOf } from '../tool-words.js'
 
 /** The extension did not do its work, for a reason that has nothing to do with the jars: another way may succeed. */
 export class ExtensionError extends ToolError {
@@ -39,6 +39,10 @@ const POM = `<project xmlns="http://maven.apache.org/POM/4.0.0">
 `
 const DOWNLOADS_AT_ONCE = 16
 const SHOWN_LINES = 5
+/** The place in a broken file is in a fatal line, after general ones. */
+export const MAVEN_ERRORS = [/^\[FATAL\]/, /^\[ERROR\]/]
+/** Wrong for any way of downloading. */
+const BROKEN_SETTINGS = /effective settings|Non-parseable settings/i
 
 /** Finds Maven for installing `what`. */
 export async function requireMaven(ports: Pick<InstallPorts, 'env'>, what: string): Promise<string> {
@@ -67,7 +71,7 @@ export async function fetchByMaven(request: MavenRequest, ports: InstallPorts): 
     stopProgress
   )
   ports.signal.throwIfAborted()
-  judge(what, { ...exit, outcome: await readLines(project.outcome) })
+  judge(what, { ...exit, outcome: await readLines(project.outcome) }, env)
 }
 
 interface Project {
@@ -79,9 +83,15 @@ interface Project {
 async function makeProject({ work, coordinates }: MavenRequest): Promise<Project> {
   const folder = await mkdtemp(join(work, 'maven-'))
   const list = join(folder, 'coordinates')
+  await markProjectRoot(folder)
   await writeFile(join(folder, 'pom.xml'), POM)
   await writeFile(list, coordinates.map((each) => `${each}\n`).join(''))
   return { folder, list, outcome: join(folder, 'outcome') }
+}
+
+/** Maven takes options from the next `.mvn` above the project, and the cache may lie in somebody's project. */
+export async function markProjectRoot(project: string): Promise<void> {
+  await mkdir(join(project, '.mvn'))
 }
 
 function mavenArguments({ to, localRepository }: MavenRequest, { list, outcome }: Project): string[] {
@@ -107,22 +117,28 @@ interface MavenEnd {
   readonly outcome: readonly string[]
 }
 
-function judge(what: string, { code, lines, outcome }: MavenEnd): void {
-  const [kind, ...details] = outcome.map((line) => redactLog(line, []))
+function judge(what: string, { code, lines, outcome }: MavenEnd, env: NodeJS.ProcessEnv): void {
+  const [kind, ...details] = outcome.map((line) => redactWords(line, env))
   if (kind === 'fetched' && code === 0) return
   if (kind === 'missing' || kind === 'failed') {
     const more = details.length > SHOWN_LINES ? ` and ${details.length - SHOWN_LINES} more` : ''
     const words = `${details.slice(0, SHOWN_LINES).join('; ')}${more}`
-    throw new ToolError(`Maven could not download ${what}: ${words}. ${adviceFor(words)}`)
+    const happened =
+      kind === 'missing'
+        ? `Maven could not download ${what}`
+        : `Maven downloaded ${what}, but its files could not be copied`
+    throw new ToolError(`${happened}: ${asSentence(words)} ${adviceFor(kind, words)}`)
   }
-  const errors = lines.filter((line) => line.startsWith('[ERROR]'))
-  const words = errors.length > 0 ? errors.slice(0, SHOWN_LINES) : lines.slice(-SHOWN_LINES)
-  const why = words.length > 0 ? `: ${redactLog(words.join('\n'), [])}` : ''
-  throw new ExtensionError(`Maven could not download ${what}: it exited with ${code}${why}`)
+  const words = wordsOf(lines, MAVEN_ERRORS, env)
+  const why = words.length > 0 ? `: ${words.join('\n')}` : ''
+  const message = `Maven could not download ${what}: it exited with ${code}${why}`
+  if (BROKEN_SETTINGS.test(why)) throw new ToolError(`${asSentence(message)} Correct Maven's settings`)
+  throw new ExtensionError(message)
 }
 
-function adviceFor(words: string): string {
+function adviceFor(kind: 'missing' | 'failed', words: string): string {
   if (words.includes('No space left on device')) return 'The disk is full: free up space'
+  if (kind === 'failed') return 'Check the disk, and that this user may write there'
   if (words.includes('offline mode'))
     return "Maven's settings or options say that it is offline: allow it to download"
   return "Check the network, and the proxies and mirrors in Maven's settings"
