@@ -217,7 +217,8 @@ describe('whatever Maven does, only whole jars are used', () => {
       said: [
         'Exception in thread main',
         ...Array.from({ length: 9 }, (_, index) => `  at a.b(${index})`),
-        'Caused by: x'
+        'Caused by: x',
+        '\t... 23 more'
       ],
       told: /exited with 1: Exception in thread main\nCaused by: x$/
     }

@@ -17,7 +17,7 @@ export function wordsOf(
   // A JVM prints the options that it got from a variable, with all that is in them.
   const said = lines.map(stripVTControlCharacters).filter((line) => !/^\s*Picked up |^\s*$/.test(line))
   const found = errors.flatMap((error) => said.filter((line) => error.test(line)))
-  const words = found.length > 0 ? found : said.filter((line) => !/^\s*at /.test(line))
+  const words = found.length > 0 ? found : said.filter((line) => !/^\s*(?:at |\.{3} \d+ more)/.test(line))
   return redactWords(words.slice(0, SHOWN_LINES).join('\n'), env).split('\n').filter(Boolean)
 }
 

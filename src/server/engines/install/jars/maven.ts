@@ -42,7 +42,7 @@ const SHOWN_LINES = 5
 /** The place in a broken file is in a fatal line, after general ones. */
 export const MAVEN_ERRORS = [/^\[FATAL\]/, /^\[ERROR\]/]
 /** Wrong for any way of downloading. */
-const BROKEN_SETTINGS = /effective settings|Non-parseable settings/i
+const BROKEN_SETTINGS = /effective settings|Non-(?:parseable|readable) settings/i
 
 /** Finds Maven for installing `what`. */
 export async function requireMaven(ports: Pick<InstallPorts, 'env'>, what: string): Promise<string> {
