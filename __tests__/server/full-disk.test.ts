@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { createRehearsalEngine } from '../../src/server/engines/rehearsal.js'
 import { readStartTime } from '../../src/server/nodes/processes.js'
 import { mountSmallDisk, type SmallDisk } from '../support/small-disk.js'
@@ -198,7 +198,7 @@ describe('samples that cannot be written', () => {
     const { signal } = new AbortController()
     const plan = await createRehearsalEngine({ seed: 1, clock }).prepare({
       ...order,
-      ...{ tool: 'jmeter', fileNames: ['plan.jmx'], uploadDir: '', buildDir: '', signal }
+      ...{ tool: 'jmeter', fileNames: ['plan.jmx'], uploadDir: dirname(planFile), buildDir: '', signal }
     })
     const node = plan.runNode(order, signal)
     const advance = setInterval(() => void clock.advance(1000), 5)

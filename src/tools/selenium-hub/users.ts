@@ -38,7 +38,7 @@ const LOOK_EVERY_MS = 100
 const RESTART_AFTER_MS = 500
 
 const NOTHING_DONE =
-  'the plan came to its end without opening a browser and without reporting a transaction, so that repeating it makes no load'
+  'the plan ended without opening a browser and without reporting a transaction, so that repeating it makes no load'
 
 /** Runs one user, from its place in the ramp-up to the end of the test. */
 export async function runUser(user: number, ports: UserPorts): Promise<UserEnd> {

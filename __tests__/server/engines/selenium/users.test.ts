@@ -109,7 +109,7 @@ test.each([
   expect(failures()).toEqual([{ user: 1, words: expect.stringMatching(words) as unknown }])
 })
 
-const NOTHING = /^the plan came to its end without opening a browser and without reporting/
+const NOTHING = /^the plan ended without opening a browser and without reporting/
 
 test('a plan that ends its process without having done anything is not started again', async () => {
   await run(['echo started'], { durationMs: 60_000 })

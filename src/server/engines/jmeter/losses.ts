@@ -35,7 +35,7 @@ export interface LogFindings {
   readonly losses: readonly string[]
   /** Other errors in the log: they concern samples or listeners, and no load was lost. */
   readonly notes: readonly string[]
-  /** Whether the test came to its end, by JMeter's own words; undefined where the log leaves such words out. */
+  /** Whether the test ended, by JMeter's own words; undefined where the log leaves such words out. */
   readonly isEnded: boolean | undefined
 }
 
