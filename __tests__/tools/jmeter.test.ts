@@ -2,9 +2,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { type Shop, startShop } from '../../../../src/server/demo-shop.js'
-import type { Service } from '../../../../src/server/server.js'
-import { listen, nextWhere, visit, WITH_PAGES } from '../../pages/page-support.js'
+import { type Shop, startShop } from '../../src/server/demo-shop.js'
+import type { Service } from '../../src/server/server.js'
+import { listen, nextWhere, visit, WITH_PAGES } from '../server/pages/page-support.js'
 import {
   createRun,
   createServices,
@@ -17,7 +17,7 @@ import {
   SPEC,
   specFields,
   waitForStatus
-} from '../../support.js'
+} from '../server/support.js'
 
 const hasJava = spawnSync('java', ['-version']).status === 0
 const describeWithJava = hasJava ? describe : describe.skip
@@ -25,7 +25,7 @@ const INSTALL_MS = 15 * 60_000
 const RUN_MS = 90_000
 
 const example = (name: string): string =>
-  readFileSync(fileURLToPath(new URL(`../../../../examples/shop/${name}`, import.meta.url)), 'utf8')
+  readFileSync(fileURLToPath(new URL(`../../examples/shop/${name}`, import.meta.url)), 'utf8')
 const PLAN = example('plan.jmx')
 
 describeWithJava(`real JMeter${hasJava ? '' : ' (skipped: there is no java on the path)'}`, () => {
