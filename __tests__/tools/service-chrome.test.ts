@@ -326,7 +326,7 @@ describeWithBrowser('nothing is left behind', () => {
     started.push(service)
     const [, url = ''] = await service.shows(/^Address: (\S+)$/m)
     const parameters = ['--override-parameters', `-DTARGET=${target.url}`, '--threads', String(USERS)]
-    const files = ['--tool', 'service-chrome', '--files', write('plan.ts', script('', VISIT))]
+    const files = ['--tool', 'service-chrome', '--files', write('plan.ts', script('loopCount: -1', VISIT))]
     const args = ['run', '--base-url', url, ...files, ...parameters, '--grids', GRIDS, '--wait', 'false']
     const { code, out } = await runCommand(args, { cwd: folder, env })
     expect(code).toBe(0)
