@@ -40,6 +40,14 @@ export function secretValues(properties: readonly Pick<PropertyOverride, 'name' 
   return properties.filter(({ name }) => isSecretName(name)).map(({ value }) => value)
 }
 
+/** The secrets that a plan was given: properties, and variables of an uploaded file. */
+export function planSecrets(
+  properties: readonly PropertyOverride[],
+  variables: Readonly<Record<string, string>>
+): string[] {
+  return secretValues([...properties, ...Object.entries(variables).map(([name, value]) => ({ name, value }))])
+}
+
 /** Redacts the known secrets, in any form, and whatever looks like one. */
 export function redactLog(text: string, secrets: readonly string[]): string {
   const forms = secretForms(secrets)

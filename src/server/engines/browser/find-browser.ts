@@ -1,10 +1,9 @@
-import { access, constants, stat } from 'node:fs/promises'
 import { basename, resolve } from 'node:path'
 import { messageOf, ToolError } from '../../errors.js'
 import type { BrowserKind } from '../browser-capacity.js'
 import type { InstallPorts } from '../install/install-ports.js'
-import { findOnPath } from '../install/on-path.js'
-import { runToEnd } from '../install/run-to-end.js'
+import { findOnPath, isExecutable } from '../install/on-path.js'
+import { runWithin, VERSION_LIMIT_MS } from '../install/run-to-end.js'
 
 /** A browser that can be started. */
 export interface FoundBrowser {
@@ -31,10 +30,8 @@ const MAC_APPLICATIONS = [
 const ADVICE =
   'On Debian: apt-get install chromium-headless-shell (or chromium); on macOS: brew install --cask google-chrome; runners hosted by GitHub have google-chrome. Or set CHROME to the path of the browser'
 
-const VERSION_MS = 20_000
-
 /** Finds the browser for scripts and asks it for its version. */
-export async function findBrowser(ports: InstallPorts, versionMs = VERSION_MS): Promise<FoundBrowser> {
+export async function findBrowser(ports: InstallPorts, versionMs = VERSION_LIMIT_MS): Promise<FoundBrowser> {
   const found = await locate(ports.env)
   if (found === undefined)
     throw new ToolError(
@@ -53,15 +50,11 @@ interface Located {
 async function askVersion({ path, origin }: Located, ports: InstallPorts, limitMs: number): Promise<string> {
   const fail = (why: string): ToolError =>
     new ToolError(`The browser ${path} (${origin}) does not start${why}. ${ADVICE}`)
-  const limit = AbortSignal.timeout(limitMs)
-  const signal = AbortSignal.any([ports.signal, limit])
-  const { code, lines } = await runToEnd({ file: path, args: ['--version'] }, { ...ports, signal }).catch(
-    (thrown: unknown) => {
-      throw ports.signal.aborted ? thrown : fail(`: ${messageOf(thrown)}`)
-    }
-  )
-  ports.signal.throwIfAborted()
-  if (limit.aborted) throw fail(`: ${path} --version did not end within ${limitMs / 1000} s`)
+  const command = { file: path, args: ['--version'] }
+  const { code, lines, isLate } = await runWithin(limitMs, command, ports).catch((thrown: unknown) => {
+    throw ports.signal.aborted ? thrown : fail(`: ${messageOf(thrown)}`)
+  })
+  if (isLate) throw fail(`: ${path} --version did not end within ${limitMs / 1000} s`)
   const version = lines.find((line) => /\d+\.\d+\.\d+/.test(line))?.trim()
   if (code === 0 && version !== undefined) return version
   throw fail(` (exit code ${code ?? 'unknown'}): ${(lines[0] ?? 'no output').slice(0, 200)}`)
@@ -85,14 +78,4 @@ async function check(given: string, variable: string): Promise<string> {
   throw new ToolError(
     `${variable} is ${given}, but there is no program: point it to a browser, or unset it. ${ADVICE}`
   )
-}
-
-async function isExecutable(path: string): Promise<boolean> {
-  try {
-    await access(path, constants.X_OK)
-    // A folder can be "executable" too.
-    return (await stat(path)).isFile()
-  } catch {
-    return false
-  }
 }

@@ -4,7 +4,7 @@ import type { RunOrder } from '../../../tools/element/run/run-order.js'
 import type { ToolExit } from '../../nodes/processes.js'
 import type { NodeOrder, NodeOutcome } from '../engine.js'
 import { placeVariables, planParameters } from '../plan-environment.js'
-import { redactLog, secretValues } from '../redact-log.js'
+import { planSecrets, redactLog } from '../redact-log.js'
 import { toolEnvironment } from '../tool-environment.js'
 import { runTool } from './tool-process.js'
 
@@ -102,12 +102,7 @@ function createLog(
   script: CompiledScript,
   ports: ScriptPorts
 ): { line: (line: string) => void; note: (text: string) => void; redact: (text: string) => string } {
-  const variables = Object.entries(script.variables).map(([name, value]) => ({
-    kind: 'D' as const,
-    name,
-    value
-  }))
-  const secrets = secretValues([...order.properties, ...variables])
+  const secrets = planSecrets(order.properties, script.variables)
   const redact = (text: string): string => redactLog(text, secrets)
   const note = (text: string): void => ports.log(redact(`${order.nodeName}: ${text}`))
   let lines = 0

@@ -2,10 +2,11 @@ import { randomBytes } from 'node:crypto'
 import { delimiter, dirname, join } from 'node:path'
 import type { NodeOrder, NodeOutcome } from '../engine.js'
 import { hasSamples } from '../has-samples.js'
+import { jvmOptions } from '../jvm-options.js'
 import { linkIntoFolders } from '../link-into-folders.js'
 import type { InstallPorts } from '../install/install-ports.js'
 import { placeVariables, planParameters } from '../plan-environment.js'
-import { redactLog, secretValues } from '../redact-log.js'
+import { planSecrets, redactLog } from '../redact-log.js'
 import { toolEnvironment } from '../tool-environment.js'
 import { Console } from './console.js'
 import { type Errors, readLogErrors } from './log-errors.js'
@@ -59,7 +60,7 @@ const DEFAULTS = {
 export async function runSimulation(plan: Simulation, work: Work): Promise<NodeOutcome> {
   const { order, signal, ports } = work
   await linkIntoFolders(dirname(order.planFile), plan.subPaths)
-  const secrets = secretsOf(plan, order)
+  const secrets = planSecrets(order.properties, plan.variables)
   const redact = (text: string): string => redactLog(text, secrets)
   const mark = randomBytes(12).toString('hex')
   const console = new Console({ mark, redact, onLine: (line) => ports.log(`${order.nodeName}: ${line}`) })
@@ -94,13 +95,7 @@ function tell({ count, first }: Errors, say: (count: string) => string): string[
   return count === 0 ? [] : [`${say(count === 1 ? '1 error' : `${count} errors`)}, the first: ${first}`]
 }
 
-function secretsOf({ variables }: Simulation, order: NodeOrder): string[] {
-  const fromFile = Object.entries(variables).map(([name, value]) => ({ kind: 'D' as const, name, value }))
-  return secretValues([...order.properties, ...fromFile])
-}
-
 function javaArguments(plan: Simulation, { order, ports, mark }: Work & { mark: string }): string[] {
-  const { HEAP = DEFAULT_HEAP, JVM_ARGS = '' } = ports.env
   const folder = dirname(order.planFile)
   const properties = {
     ...DEFAULTS,
@@ -112,7 +107,7 @@ function javaArguments(plan: Simulation, { order, ports, mark }: Work & { mark: 
   }
   return [
     ...JVM_OPTIONS,
-    ...`${HEAP} ${JVM_ARGS}`.split(/\s+/).filter((part) => part !== ''),
+    ...jvmOptions(ports.env, DEFAULT_HEAP),
     ...Object.entries(properties).map(([name, value]) => `-D${name}=${value}`),
     // Gatling looks for files on the class path and in the working directory.
     ...['-cp', [...plan.classPath, ...plan.jars.map((name) => join(folder, name)), folder].join(delimiter)],

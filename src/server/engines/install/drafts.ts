@@ -1,8 +1,9 @@
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { readlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { isSameProcess, readStartTime, type ProcessGroup } from '../../nodes/processes.js'
+import { readOwner } from './install-lock.js'
 
 interface Owner extends ProcessGroup {
   /** The process ids of another machine or container mean nothing here. */
@@ -36,19 +37,10 @@ export async function removeAbandonedDrafts(cache: string): Promise<void> {
 }
 
 async function isAbandoned(draft: string): Promise<boolean> {
-  const owner = await readOwner(draft)
+  const owner: (Partial<Owner> & ProcessGroup) | undefined = await readOwner(join(draft, OWNER))
   if (owner?.place === thisPlace()) return !isSameProcess(owner)
   const { mtimeMs } = await stat(draft).catch(() => ({ mtimeMs: Date.now() }))
   return Date.now() - mtimeMs > ABANDONED_AFTER_MS
-}
-
-async function readOwner(draft: string): Promise<Owner | undefined> {
-  try {
-    const owner = JSON.parse(await readFile(join(draft, OWNER), 'utf8')) as Owner
-    return typeof owner.pid === 'number' && typeof owner.startTime === 'string' ? owner : undefined
-  } catch {
-    return undefined
-  }
 }
 
 export function thisPlace(): string {

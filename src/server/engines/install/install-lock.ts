@@ -50,7 +50,7 @@ async function tryCreate(file: string, owner: ProcessGroup): Promise<boolean> {
   }
 }
 
-async function readOwner(file: string): Promise<ProcessGroup | undefined> {
+export async function readOwner(file: string): Promise<ProcessGroup | undefined> {
   try {
     const owner = JSON.parse(await readFile(file, 'utf8')) as ProcessGroup
     return typeof owner.pid === 'number' && typeof owner.startTime === 'string' ? owner : undefined

@@ -11,7 +11,8 @@ export async function findOnPath(name: string, env: NodeJS.ProcessEnv): Promise<
   return undefined
 }
 
-async function isExecutable(file: string): Promise<boolean> {
+/** A folder can be "executable" too. */
+export async function isExecutable(file: string): Promise<boolean> {
   try {
     await access(file, constants.X_OK)
     return (await stat(file)).isFile()

@@ -13,6 +13,9 @@ export interface ShortCommand {
   readonly onLine?: (line: string) => void
 }
 
+/** A program that prints its version does so within a second or two. */
+export const VERSION_LIMIT_MS = 20_000
+
 /** Runs a command and returns what it printed; throws if it cannot be started, not if it fails. */
 export async function runToEnd(
   command: ShortCommand,
@@ -31,4 +34,17 @@ export async function runToEnd(
     if (ports.signal.aborted) throw thrown
     throw new ToolError(`${file} cannot be started: ${messageOf(thrown)}`, { cause: thrown })
   }
+}
+
+/** The same with a limit, after which the command is ended: it may be another program than was thought, and wait for ever. */
+export async function runWithin(
+  limitMs: number,
+  command: ShortCommand,
+  ports: Pick<InstallPorts, 'env' | 'processes' | 'signal'>
+): Promise<{ code: number | null; lines: string[]; isLate: boolean }> {
+  const limit = AbortSignal.timeout(limitMs)
+  const signal = AbortSignal.any([ports.signal, limit])
+  const ended = await runToEnd(command, { ...ports, signal })
+  ports.signal.throwIfAborted()
+  return { ...ended, isLate: limit.aborted }
 }

@@ -2,6 +2,7 @@ import { access } from 'node:fs/promises'
 import { devNull } from 'node:os'
 import { join, resolve } from 'node:path'
 import { ToolError } from '../../errors.js'
+import { jvmOptions } from '../jvm-options.js'
 import type { InstallPorts } from '../install/install-ports.js'
 import type { JarList } from '../install/jars/jar-list.js'
 import { requireJava } from '../install/java.js'
@@ -64,10 +65,12 @@ async function describeScript(script: string, ports: InstallPorts): Promise<JMet
 }
 
 function copyIn(home: string, java: string, env: NodeJS.ProcessEnv): JMeter {
-  const options = `${env.HEAP ?? DEFAULT_HEAP} ${env.JVM_ARGS ?? ''}`
-    .split(/\s+/)
-    .filter((part) => part !== '')
-  const args = [...JVM_OPTIONS, ...options, '-jar', join(home, 'bin', 'ApacheJMeter.jar')]
+  const args = [
+    ...JVM_OPTIONS,
+    ...jvmOptions(env, DEFAULT_HEAP),
+    '-jar',
+    join(home, 'bin', 'ApacheJMeter.jar')
+  ]
   return { file: java, args, version: JMETER_VERSION, origin: home }
 }
 

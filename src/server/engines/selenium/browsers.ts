@@ -1,11 +1,10 @@
-import { access, stat } from 'node:fs/promises'
-import { constants } from 'node:fs'
+import { stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { ToolError } from '../../errors.js'
 import type { BrowserKind as CapacityKind } from '../browser-capacity.js'
 import type { InstallPorts } from '../install/install-ports.js'
-import { findOnPath } from '../install/on-path.js'
-import { runToEnd } from '../install/run-to-end.js'
+import { findOnPath, isExecutable } from '../install/on-path.js'
+import { runWithin, VERSION_LIMIT_MS } from '../install/run-to-end.js'
 import type { BrowserKind } from '../../../tools/selenium-hub/order.js'
 
 export interface Program {
@@ -89,14 +88,11 @@ const KINDS: Readonly<Record<BrowserKind, Kind>> = {
   }
 }
 
-/** A program that prints its version does so within a second or two. */
-const VERSION_TIMEOUT_MS = 20_000
-
 /** Finds a browser and its driver, and sees that they fit; throws with what to install. */
 export async function findBrowser(
   kind: BrowserKind,
   ports: InstallPorts,
-  { versionTimeoutMs = VERSION_TIMEOUT_MS } = {}
+  { versionTimeoutMs = VERSION_LIMIT_MS } = {}
 ): Promise<Browser> {
   const read = (file: string, place: Place): Promise<Program> =>
     readProgram({ file, place, timeoutMs: versionTimeoutMs }, ports)
@@ -156,10 +152,7 @@ async function readProgram(
   { file, place, timeoutMs }: { file: string; place: Place; timeoutMs: number },
   ports: InstallPorts
 ): Promise<Program> {
-  const timeout = AbortSignal.timeout(timeoutMs)
-  const signal = AbortSignal.any([ports.signal, timeout])
-  const { code, lines } = await runToEnd({ file, args: ['--version'] }, { ...ports, signal })
-  ports.signal.throwIfAborted()
+  const { code, lines, isLate } = await runWithin(timeoutMs, { file, args: ['--version'] }, ports)
   // Start scripts of distributions may print something of their own before.
   const found = lines
     .map((line) => /^(.*?\b(\d+)\.\d[\w.]*)/.exec(line.trim()))
@@ -167,7 +160,7 @@ async function readProgram(
   const [, name, major] = found ?? []
   if (code === 0 && name !== undefined) return { file, name, major: Number(major) }
   const said = lines.slice(-3).join(' ').slice(0, 300) || 'no output'
-  const how = timeout.aborted ? `within ${timeoutMs / 1000} s` : `(exit code ${code})`
+  const how = isLate ? `within ${timeoutMs / 1000} s` : `(exit code ${code})`
   throw new ToolError(
     `${file} --version did not print a version ${how}: ${said}; is it ${place.title}? Set ${place.variable} to the program that is`
   )
@@ -179,13 +172,6 @@ function mismatch(kind: BrowserKind, browsers: readonly Program[], drivers: read
   const { browser, driver, advice, title } = KINDS[kind]
   return new ToolError(
     `${title} needs a browser and a driver of the same major version, and there are ${list(browsers)} and ${list(drivers)}: install a pair (${advice}), or set ${browser.variable} and ${driver.variable} to one`
-  )
-}
-
-async function isExecutable(file: string): Promise<boolean> {
-  return access(file, constants.X_OK).then(
-    async () => !(await isFolder(file)),
-    () => false
   )
 }
 

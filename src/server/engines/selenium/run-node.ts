@@ -2,9 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { dirname } from 'node:path'
 import type { NodeOrder, NodeOutcome } from '../engine.js'
 import type { InstallPorts } from '../install/install-ports.js'
+import { jvmOptions } from '../jvm-options.js'
 import { packageFile } from '../install/package-file.js'
 import { placeVariables, planParameters } from '../plan-environment.js'
-import { redactLog, secretValues } from '../redact-log.js'
+import { planSecrets, redactLog } from '../redact-log.js'
 import { toolEnvironment } from '../tool-environment.js'
 import type { Browser } from './browsers.js'
 import type { CompiledPlan } from './compile.js'
@@ -42,7 +43,7 @@ export async function runSelenium(
   plan: SeleniumPlan,
   { order, signal, ports }: { order: NodeOrder; signal: AbortSignal; ports: InstallPorts }
 ): Promise<NodeOutcome> {
-  const secrets = secretsOf(plan, order)
+  const secrets = planSecrets(order.properties, plan.variables)
   const redact = (text: string): string => redactLog(text, secrets)
   const word = randomUUID()
   const output = new NodeOutput(word, (line) => ports.log(`${order.nodeName}: ${redact(line)}`))
@@ -71,25 +72,18 @@ export async function runSelenium(
   return { problem: problem === null ? null : redact(problem), losses: losses.map(redact), doubts }
 }
 
-function secretsOf({ variables }: SeleniumPlan, { properties }: NodeOrder): string[] {
-  return secretValues([...properties, ...Object.entries(variables).map(([name, value]) => ({ name, value }))])
-}
-
 function toolOrder(
   plan: SeleniumPlan,
   order: NodeOrder,
   env: NodeJS.ProcessEnv
 ): Omit<SeleniumOrder, 'word'> {
-  const options = `${env.HEAP ?? DEFAULT_HEAP} ${env.JVM_ARGS ?? ''}`
-    .split(/\s+/)
-    .filter((part) => part !== '')
   const properties = [...planParameters(order)].map(([name, value]) => `-D${name}=${value}`)
   return {
     browser: plan.browser.kind,
     browserFile: plan.browser.program.file,
     driverFile: plan.browser.driver.file,
     java: plan.java,
-    javaArgs: [...JVM_OPTIONS, ...options, ...properties],
+    javaArgs: [...JVM_OPTIONS, ...jvmOptions(env, DEFAULT_HEAP), ...properties],
     classPath: plan.compiled.classPath,
     classesDir: plan.compiled.classesDir,
     plan: plan.compiled.choice,
