@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { annotate } from '../../src/report/annotations.js'
 import { bytesOf } from '../../src/report/size.js'
-import { parseThresholds } from '../../src/thresholds/grammar/grammar.js'
+import { parseAbsolute } from '../support/data/parse-absolute.js'
 import { judgeThresholds } from '../../src/thresholds/judge/judge.js'
 import { makeBroken, makeJudgement, makeOutcome } from '../support/data/make-outcome.js'
 import { makeMeasurements, makeSamples } from '../thresholds/make-evidence.js'
@@ -65,7 +65,7 @@ test('the leg of a matrix is named in each, and in what is left out', () => {
 })
 
 test('a broken threshold quotes its judgement', () => {
-  const { thresholds } = parseThresholds('p95{label="checkout"} < 800ms')
+  const { thresholds } = parseAbsolute('p95{label="checkout"} < 800ms')
   const judgements = judgeThresholds(thresholds, {
     apdex: undefined,
     measurements: makeMeasurements(makeSamples([1240]))

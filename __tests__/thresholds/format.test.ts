@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals'
 import { compareToLimit } from '../../src/thresholds/judge/compare.js'
 import { formatActual, formatLimit, formatMargin, formatValue } from '../../src/thresholds/format.js'
-import { parseThresholds } from '../../src/thresholds/grammar/grammar.js'
-import type { Metric, Threshold } from '../../src/thresholds/grammar/threshold.js'
+import { parseAbsolute } from '../support/data/parse-absolute.js'
+import type { AbsoluteThreshold, Metric } from '../../src/thresholds/grammar/threshold.js'
 
-function parse(line: string): Threshold {
-  return parseThresholds(line).thresholds[0]!
+function parse(line: string): AbsoluteThreshold {
+  return parseAbsolute(line).thresholds[0]!
 }
 
 describe('formatValue', () => {

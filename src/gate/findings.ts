@@ -1,3 +1,7 @@
+import type { BaselineFacts } from '../baseline/baseline-facts.js'
+import type { ComparisonEvidence } from '../baseline/judge-lines.js'
+import type { Trend } from '../baseline/trend.js'
+import type { StoppedEarly } from '../report/outcome.js'
 import type { Run } from '../service/documents/documents.js'
 import type { Collection } from './collect/collect.js'
 import type { Failure } from './errors.js'
@@ -13,6 +17,11 @@ export interface Findings {
   readonly isDetached?: boolean
   /** The gate itself stopped the run. */
   readonly isStoppedHere?: boolean
+  /** What the lines that name `baseline` are judged by. */
+  readonly comparison?: ComparisonEvidence
+  readonly baseline?: BaselineFacts
+  readonly trend?: Trend
+  readonly stoppedEarly?: StoppedEarly
   /** When following the run ended, by the clock. */
   readonly endedMs?: number
 }

@@ -1,3 +1,5 @@
+import type { BaselineFacts } from '../baseline/baseline-facts.js'
+import type { Trend } from '../baseline/trend.js'
 import type { Measurements } from '../results/figures/measurements.js'
 import type { Judgement } from '../thresholds/judge/judgement.js'
 
@@ -26,6 +28,14 @@ export interface GridFacts {
   readonly problem: string | undefined
 }
 
+export interface StoppedEarly {
+  readonly afterSeconds: number
+  readonly ofSeconds: number
+  readonly savedSeconds: number
+  /** The line that decided it, as written. */
+  readonly threshold: string
+}
+
 /** Everything known at the end, for summary, page, annotations and machines. */
 export interface Outcome {
   readonly verdict: Verdict
@@ -47,6 +57,12 @@ export interface Outcome {
   readonly remoteErrors: readonly string[]
   /** What people should know besides the verdict. */
   readonly notes: readonly string[]
+  readonly baseline?: BaselineFacts | undefined
+  /** Where no line names `baseline`: the comparison to show. It was not part of the verdict. */
+  readonly shownComparisons?: readonly Judgement[]
+  readonly trend?: Trend | undefined
+  /** Set if the gate stopped the run because a threshold could no longer hold. */
+  readonly stoppedEarly?: StoppedEarly | undefined
 }
 
 export const REHEARSAL = 'rehearsal, synthetic samples'

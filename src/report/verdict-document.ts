@@ -1,5 +1,6 @@
 import type { ErrorCount, Measurements, Source, TimeSeries } from '../results/figures/measurements.js'
 import { formatActual } from '../thresholds/format.js'
+import { asAbsolute } from '../thresholds/judge/judgement.js'
 import type { Judgement } from '../thresholds/judge/judgement.js'
 import { topErrors } from './error-rows.js'
 import { metricsDocument } from './figures-document.js'
@@ -23,7 +24,8 @@ export interface ThresholdDocument {
   /** In base units: ms, a ratio, per second, or plain. */
   readonly actual: number | null
   readonly actual_text: string | null
-  readonly limit: number
+  /** Null for a line that names `baseline` when there is none. */
+  readonly limit: number | null
   readonly margin: number | null
   readonly scope: Judgement['scope'] | null
   readonly reason: string
@@ -99,7 +101,7 @@ function thresholdDocument(judgement: Judgement): ThresholdDocument {
     verdict,
     actual: actual ?? null,
     actual_text: formatActual(judgement) || null,
-    limit: threshold.value,
+    limit: asAbsolute(judgement)?.value ?? null,
     margin: margin ?? null,
     scope: scope ?? null,
     reason

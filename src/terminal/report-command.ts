@@ -15,6 +15,7 @@ import { isId } from '../service/documents/decode.js'
 import { formatValue } from '../thresholds/format.js'
 import { parseThresholds } from '../thresholds/grammar/grammar.js'
 import { judgeThresholds } from '../thresholds/judge/judge.js'
+import { isAbsoluteThreshold } from '../thresholds/grammar/threshold.js'
 import type { Metric, Threshold } from '../thresholds/grammar/threshold.js'
 import type { Arguments, Flag } from './arguments.js'
 import { UsageError } from './arguments.js'
@@ -103,7 +104,7 @@ async function judgeFiles(
   const measurements = await scanFiles(files)
   const score = measurements.figures({})?.apdex(targetMs)
   const apdex = score === undefined ? undefined : { score, targetMs }
-  const judgements = judgeThresholds(thresholds, {
+  const judgements = judgeThresholds(thresholds.filter(isAbsoluteThreshold), {
     apdex,
     apdexProblem: 'the CSVs have no individual response times',
     measurements

@@ -1,7 +1,8 @@
 import { compareToLimit, measureRoom } from './judge/compare.js'
-import type { Judgement } from './judge/judgement.js'
+import { asAbsolute } from './judge/judgement.js'
+import type { Judged } from './judge/judgement.js'
 import { METRIC_RULES } from './grammar/metrics.js'
-import type { Metric, Threshold, Unit } from './grammar/threshold.js'
+import type { AbsoluteThreshold, Metric, Unit } from './grammar/threshold.js'
 
 const MOST_DIGITS = 15
 
@@ -23,14 +24,17 @@ export function formatValue(metric: Metric, value: number): string {
 }
 
 /** The exact limit. */
-export function formatLimit(threshold: Threshold): string {
+export function formatLimit(threshold: AbsoluteThreshold): string {
   const shown = threshold.value * SHOWN[threshold.unit].factor
   return write(shown, exactDigits(shown), threshold.unit)
 }
 
 /** The actual value with as many digits as needed to stay on its side of the limit; empty if there is none. */
-export function formatActual({ threshold, actual }: Pick<Judgement, 'threshold' | 'actual'>): string {
+export function formatActual(judged: Judged): string {
+  const { actual } = judged
   if (actual === undefined) return ''
+  const threshold = asAbsolute(judged)
+  if (threshold === undefined) return formatValue(judged.threshold.metric, actual)
   const { value: limit, unit, metric } = threshold
   const side = Math.sign(compareToLimit(actual, limit))
   if (side === 0) return formatLimit(threshold)
@@ -44,8 +48,10 @@ export function formatActual({ threshold, actual }: Pick<Judgement, 'threshold' 
 }
 
 /** The distance to the limit: `55 % over`, `12 % below the limit`; empty if there is no actual value. */
-export function formatMargin({ threshold, actual }: Pick<Judgement, 'threshold' | 'actual'>): string {
-  if (actual === undefined) return ''
+export function formatMargin(judged: Judged): string {
+  const { actual } = judged
+  const threshold = asAbsolute(judged)
+  if (actual === undefined || threshold === undefined) return ''
   const { value: limit, operator, unit, metric } = threshold
   const difference = compareToLimit(actual, limit)
   if (difference === 0) return 'exactly at the limit'

@@ -83,6 +83,15 @@ describe('the defaults', () => {
       overrideHosts: undefined,
       overrideParameters: undefined,
       thresholds: [],
+      baseline: {
+        source: { kind: 'auto' },
+        branch: undefined,
+        noise: 0.05,
+        onMissing: 'warn',
+        onUnsure: 'warn',
+        confirm: 0
+      },
+      stopEarly: false,
       wait: true,
       timeoutMs: 7_200_000,
       pollIntervalMs: 15_000,

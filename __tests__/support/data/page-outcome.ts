@@ -1,7 +1,7 @@
 import type { Outcome } from '../../../src/report/outcome.js'
 import { mergeScans } from '../../../src/results/figures/merge.js'
 import type { Measurements } from '../../../src/results/figures/measurements.js'
-import { parseThresholds } from '../../../src/thresholds/grammar/grammar.js'
+import { parseAbsolute } from './parse-absolute.js'
 import { judgeThresholds } from '../../../src/thresholds/judge/judge.js'
 import { makeGridFacts, makeOutcome } from './make-outcome.js'
 import { quoteField, scanText } from './sample-csv.js'
@@ -62,7 +62,7 @@ export function makePageOutcome(load: LoadShape = SHOP_LOAD, changes: Partial<Ou
     ...['apdex >= 0.9', 'error_rate < 1%', 'p95 < 400ms', 'p99 < 600ms', 'warn: median < 100ms'],
     ...['p95{region="us-*"} < 450ms', 'p99{label="GET /", region="us-*"} < 2s']
   ]
-  const { thresholds } = parseThresholds(lines.join('\n'))
+  const { thresholds } = parseAbsolute(lines.join('\n'))
   return makeOutcome({
     verdict: 'failed',
     reason: '1 threshold is broken: error_rate is 1.05 %, 5 % over the limit of 1 %',

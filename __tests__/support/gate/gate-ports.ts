@@ -110,6 +110,15 @@ export function makeSettings(changes: Partial<Settings> & { thresholdLines?: str
     overrideHosts: undefined,
     overrideParameters: undefined,
     thresholds: parseThresholds(thresholdLines).thresholds,
+    baseline: {
+      source: { kind: 'off' },
+      branch: undefined,
+      noise: 0.05,
+      onMissing: 'warn',
+      onUnsure: 'warn',
+      confirm: 0
+    },
+    stopEarly: false,
     wait: true,
     timeoutMs: 7_200_000,
     pollIntervalMs: 15_000,

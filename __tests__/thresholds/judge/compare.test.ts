@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals'
 import { compareToLimit, holds, measureRoom } from '../../../src/thresholds/judge/compare.js'
-import { parseThresholds } from '../../../src/thresholds/grammar/grammar.js'
-import type { Threshold } from '../../../src/thresholds/grammar/threshold.js'
+import { parseAbsolute } from '../../support/data/parse-absolute.js'
+import type { AbsoluteThreshold } from '../../../src/thresholds/grammar/threshold.js'
 
-function parse(line: string): Threshold {
-  return parseThresholds(line).thresholds[0]!
+function parse(line: string): AbsoluteThreshold {
+  return parseAbsolute(line).thresholds[0]!
 }
 
 describe('holds', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import type { Figures, Measurements } from '../../../src/results/figures/measurements.js'
-import { parseThresholds } from '../../../src/thresholds/grammar/grammar.js'
+import { parseAbsolute } from '../../support/data/parse-absolute.js'
 import { judgeThresholds, type Evidence, type Judgement } from '../../../src/thresholds/judge/judge.js'
 import {
   makeCounted,
@@ -15,7 +15,7 @@ import {
 import { startCpuTimer } from '../../support/cpu-time.js'
 
 function judge(line: string, evidence: Evidence): Judgement {
-  const { thresholds, problems } = parseThresholds(line)
+  const { thresholds, problems } = parseAbsolute(line)
   expect(problems).toEqual([])
   return judgeThresholds(thresholds, evidence)[0]!
 }
@@ -101,7 +101,7 @@ describe('reason and margin', () => {
     expect(judgement).toMatchObject({ verdict: 'failed', threshold: { level: 'warn' } })
   })
   test('each threshold is judged, in order, whatever the others say', () => {
-    const { thresholds } = parseThresholds('p95 < 1ms\np95{label="x"} < 1s\nsamples > 1\nwarn: mean < 1s')
+    const { thresholds } = parseAbsolute('p95 < 1ms\np95{label="x"} < 1s\nsamples > 1\nwarn: mean < 1s')
     const verdicts = judgeThresholds(thresholds, makeEvidence()).map(({ verdict }) => verdict)
     expect(verdicts).toEqual(['failed', 'inconclusive', 'passed', 'passed'])
   })
@@ -465,7 +465,7 @@ describe('never a false pass', () => {
     })
   })
   test.each([NaN, Infinity])('a limit of %d that did not come from the grammar', (value) => {
-    const [threshold] = parseThresholds('p95 <= 1s').thresholds
+    const [threshold] = parseAbsolute('p95 <= 1s').thresholds
     expect(judgeThresholds([{ ...threshold!, value }], makeEvidence())[0]!.verdict).toBe('inconclusive')
   })
 })
@@ -524,7 +524,7 @@ describe('times where more than half the samples failed', () => {
     ['error_rate < 100%', 'inconclusive'],
     ['throughput > 1000/s', 'inconclusive']
   ])('beside "%s" the times are %s', (line, verdict) => {
-    const { thresholds } = parseThresholds(`${line}\np95 < 1s`)
+    const { thresholds } = parseAbsolute(`${line}\np95 < 1s`)
     const evidence = makeEvidence({ measurements: makeMeasurements(makeCounted(10, 9)) })
     expect(judgeThresholds(thresholds, evidence)[1]?.verdict).toBe(verdict)
   })

@@ -11,7 +11,9 @@ export const OUTPUT_NAMES = [
   'thresholds',
   'results-dir',
   'artifact-id',
-  'artifact-url'
+  'artifact-url',
+  'baseline',
+  'saved-seconds'
 ] as const
 
 export type OutputName = (typeof OUTPUT_NAMES)[number]

@@ -122,6 +122,60 @@ export const INPUT_TABLE: Readonly<Record<InputName, InputText>> = {
       'What must hold, one threshold per line: `apdex >= 0.85`, `p95{label="checkout"} < 800ms`, `warn: error_rate < 1%`.',
     otherwise: 'none, which reports and judges nothing'
   },
+  baseline: {
+    group: 'What must hold',
+    value: 'auto|off|side-by-side|file',
+    about:
+      'What to compare with: `auto` compares with earlier runs of `baseline-branch` and records runs of pushes, schedules and manual starts; `side-by-side` runs base and head in turns within this step; a path is a baseline document in the workspace; `off` does neither.'
+  },
+  'baseline-branch': {
+    group: 'What must hold',
+    value: 'branch',
+    about: 'Branch whose recorded runs are the baseline.',
+    otherwise: 'the base of the pull request or merge group, else the default branch'
+  },
+  'baseline-parameters': {
+    group: 'What must hold',
+    value: 'parameters',
+    about:
+      'With `baseline: side-by-side`: the `override-parameters` that lead the plan to the server of the base instead of that of the head. Required there.',
+    otherwise: 'none'
+  },
+  'baseline-rounds': {
+    group: 'What must hold',
+    value: 'number',
+    about: 'With `baseline: side-by-side`: how many pairs of runs to compare, each as long as `duration`.'
+  },
+  noise: {
+    group: 'What must hold',
+    value: 'percent',
+    about:
+      'Noise from run to run that is assumed for times and throughput until enough runs are recorded. `loadgate calibrate` measures it.'
+  },
+  'on-missing-baseline': {
+    group: 'What must hold',
+    value: 'warn|fail|pass',
+    about:
+      'What a line that names `baseline` does when there is nothing to compare with: `warn`, `fail` (inconclusive) or `pass` (a notice).'
+  },
+  'on-unsure': {
+    group: 'What must hold',
+    value: 'warn|fail|pass',
+    about:
+      'What a line that names `baseline` does when the runs are too few or too noisy to tell: `warn`, `fail` (inconclusive) or `pass` (a notice).'
+  },
+  confirm: {
+    group: 'What must hold',
+    value: 'number',
+    about:
+      'Further runs when a line that names `baseline` is broken or unsure; all of them are judged together. With `base-url: local` only side by side, as further blocks of rounds.'
+  },
+  'stop-early': {
+    group: 'What must hold',
+    value: 'true|false',
+    about:
+      '`true` stops a run as soon as a threshold with a limit of its own can no longer hold, if the service has live samples. Needs `duration`.'
+  },
   'run-id': {
     group: 'What to run',
     value: 'id',
@@ -189,7 +243,7 @@ export const INPUT_TABLE: Readonly<Record<InputName, InputText>> = {
   'github-token': {
     group: 'Output',
     value: 'token',
-    about: 'Token for the comment.',
+    about: 'Token for the comment and the baseline.',
     otherwise: "the job's token"
   },
   matrix: {

@@ -44,6 +44,9 @@ export interface Settings {
   readonly overrideHosts: string | undefined
   readonly overrideParameters: string | undefined
   readonly thresholds: readonly Threshold[]
+  readonly baseline: BaselineSettings
+  /** Stop a run whose threshold can no longer hold. */
+  readonly stopEarly: boolean
   readonly wait: boolean
   readonly timeoutMs: number
   readonly pollIntervalMs: number
@@ -57,6 +60,27 @@ export interface Settings {
   /** Inputs that were given and have no effect in combination with the others. */
   readonly unused: readonly string[]
 }
+
+/** What to compare with. */
+export interface BaselineSettings {
+  readonly source: BaselineSource
+  /** Undefined: the base of the pull request or merge group, else the default branch. */
+  readonly branch: string | undefined
+  /** The assumed noise from run to run: 0.05 for `5%`. */
+  readonly noise: number
+  readonly onMissing: 'warn' | 'fail' | 'pass'
+  readonly onUnsure: 'warn' | 'fail' | 'pass'
+  /** Further runs (side by side: further blocks of rounds) when a line is broken or unsure. */
+  readonly confirm: number
+}
+
+export type BaselineSource =
+  | { readonly kind: 'auto' }
+  | { readonly kind: 'off' }
+  /** A baseline document. */
+  | { readonly kind: 'file'; readonly path: string }
+  /** The parameters overlay `override-parameters` in the base segments. */
+  | { readonly kind: 'side-by-side'; readonly parameters: string; readonly rounds: number }
 
 /** There is no token, and the workflow says to skip the gate then. */
 export interface Skip {
@@ -119,6 +143,8 @@ async function readAll(inputs: Inputs, sources: SettingsSources): Promise<Settin
     overrideHosts: inputs.optional('override-hosts'),
     overrideParameters: inputs.optional('override-parameters'),
     thresholds: readThresholds(inputs),
+    baseline: readBaseline(inputs),
+    stopEarly: inputs.take('stop-early', parseBoolean) ?? false,
     wait,
     timeoutMs: timeoutSeconds * 1000,
     pollIntervalMs: (inputs.take('poll-interval', (text) => parseDurationSeconds(text, 1)) ?? 15) * 1000,
@@ -281,4 +307,16 @@ function readThresholds(inputs: Inputs): readonly Threshold[] {
       'contains only comments; add a threshold, or remove the input for a report without a gate'
     )
   return thresholds
+}
+
+function readBaseline(inputs: Inputs): BaselineSettings {
+  const choices = ['warn', 'fail', 'pass'] as const
+  return {
+    source: { kind: inputs.text('baseline') === 'off' ? 'off' : 'auto' },
+    branch: inputs.optional('baseline-branch'),
+    noise: 0.05,
+    onMissing: inputs.take('on-missing-baseline', (text) => parseChoice(text, choices)) ?? 'warn',
+    onUnsure: inputs.take('on-unsure', (text) => parseChoice(text, choices)) ?? 'warn',
+    confirm: inputs.take('confirm', (text) => parseInteger(text, { least: 0, most: 10 })) ?? 0
+  }
 }

@@ -1,6 +1,9 @@
 import type { GridFacts, Outcome, RunFacts } from '../../report/outcome.js'
 import type { Run } from '../../service/documents/documents.js'
 import { judgeThresholds } from '../../thresholds/judge/judge.js'
+import { judgeBaselineLines } from '../../baseline/judge-lines.js'
+import type { ComparisonEvidence } from '../../baseline/judge-lines.js'
+import { isAbsoluteThreshold, isBaselineThreshold } from '../../thresholds/grammar/threshold.js'
 import type { Judgement } from '../../thresholds/judge/judgement.js'
 import { readApdex } from '../collect/apdex.js'
 import type { Collection } from '../collect/collect.js'
@@ -25,6 +28,12 @@ import type { Watched } from '../run/watch-run.js'
 /** A run that ended before this share of its duration, by the service's times, was stopped early. */
 const LEAST_SHARE = 0.9
 
+const NOT_COMPARED: ComparisonEvidence = {
+  kind: 'none',
+  outcome: 'no baseline',
+  reason: 'nothing was compared'
+}
+
 /** Turns the findings into a verdict. Without complete evidence it is never `passed`. */
 export function conclude(settings: Settings, findings: Findings): Outcome {
   const { run, collection } = findings
@@ -46,7 +55,10 @@ export function conclude(settings: Settings, findings: Findings): Outcome {
     measurements: collection?.measurements,
     warnings: [...warnings, ...(collection?.doubts ?? [])],
     remoteErrors,
-    notes: notesOf(settings)
+    notes: notesOf(settings),
+    baseline: findings.baseline,
+    trend: findings.trend,
+    stoppedEarly: findings.stoppedEarly
   }
 }
 
@@ -58,7 +70,7 @@ function shortfallOf(settings: Settings, { run, collection, failure }: Findings)
 
 function judge(
   settings: Settings,
-  { run, collection, isDetached }: Findings,
+  { run, collection, isDetached, comparison }: Findings,
   apdex: ReturnType<typeof readApdex>
 ): Judgement[] {
   if (isDetached) return []
@@ -69,7 +81,12 @@ function judge(
     )
   ]
   const hasRunEnded = run !== undefined && hasEnded(run.status)
-  return judgeThresholds(settings.thresholds, {
+  const compared = judgeBaselineLines(
+    settings.thresholds.filter(isBaselineThreshold),
+    comparison ?? NOT_COMPARED,
+    settings.baseline
+  )
+  const absolute = judgeThresholds(settings.thresholds.filter(isAbsoluteThreshold), {
     apdex: typeof apdex === 'string' || !hasRunEnded ? undefined : apdex,
     apdexProblem: hasRunEnded && typeof apdex === 'string' ? apdex : 'the run did not finish',
     measurements: collection?.measurements,
@@ -77,6 +94,8 @@ function judge(
       ? { measurementsProblem: missing.join('; ') || 'there are no result CSVs' }
       : {})
   })
+  // In the order in which they were written.
+  return [...absolute, ...compared].sort((one, other) => one.threshold.line - other.threshold.line)
 }
 
 interface Assessment {

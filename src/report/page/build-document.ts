@@ -1,4 +1,5 @@
 import type { Figures, Measurements, Scope } from '../../results/figures/measurements.js'
+import { asAbsolute } from '../../thresholds/judge/judgement.js'
 import type { Judgement } from '../../thresholds/judge/judgement.js'
 import { matchesPattern } from '../../thresholds/grammar/pattern.js'
 import type { Metric } from '../../thresholds/grammar/threshold.js'
@@ -67,12 +68,14 @@ function describeRun(run: RunFacts): RunDocument {
 function thresholdRows(judgements: readonly Judgement[]): ThresholdRow[] {
   const ordered = worstFirst(judgements)
   return judgementRows(ordered).map((row, i) => {
-    const { threshold, actual } = ordered[i] ?? {}
-    const hasRatio = threshold !== undefined && actual !== undefined && threshold.value > 0
+    const judgement = ordered[i]
+    const { threshold, actual } = judgement ?? {}
+    const limit = judgement && asAbsolute(judgement)?.value
+    const hasRatio = limit !== undefined && actual !== undefined && limit > 0
     const sides = { '<': 'below', '>': 'above', '=': 'at' } as const
     return {
       ...row,
-      ratio: hasRatio ? actual / threshold.value : null,
+      ratio: hasRatio ? actual / limit : null,
       side: sides[(threshold?.operator.charAt(0) ?? '=') as keyof typeof sides]
     }
   })
@@ -144,10 +147,12 @@ function limitsOf(judgements: readonly Judgement[], { kind, name }: Part): Limit
     const pattern = selector[kind]
     return keys.length === 1 && pattern !== undefined && matchesPattern(pattern, name)
   })
-  return aboutView.map((judgement) => {
+  return aboutView.flatMap((judgement) => {
     const [row] = judgementRows([judgement])
-    const { text, name: metricName, value } = judgement.threshold
-    return { text, name: metricName, ms: value, verdict: row?.verdict ?? judgement.verdict }
+    const limit = asAbsolute(judgement)
+    if (limit === undefined) return []
+    const { text, name: metricName, value } = limit
+    return [{ text, name: metricName, ms: value, verdict: row?.verdict ?? judgement.verdict }]
   })
 }
 

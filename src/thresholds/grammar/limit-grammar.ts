@@ -1,10 +1,10 @@
 import type { LineReader } from './line-reader.js'
 import { METRIC_RULES, UNIT_SYNONYMS } from './metrics.js'
 import { suggestWord } from './nearest.js'
-import type { Metric, NamedMetric, Threshold, Unit } from './threshold.js'
+import type { AbsoluteThreshold, Metric, NamedMetric, Unit } from './threshold.js'
 import { quote } from '../quoting.js'
 
-type Limit = Pick<Threshold, 'value' | 'unit'>
+type Limit = Pick<AbsoluteThreshold, 'value' | 'unit'>
 
 /** Anything that may be meant as a number, so that it is rejected as a whole and not in part. */
 const NUMBER_LIKE = /[+-]?(?:0x[\da-f]*|\.?\d(?:[.,_]?\d)*\.?(?:e[+-]?\d+)?)/iy

@@ -32,8 +32,8 @@ export interface Pattern {
 /** Patterns by key; an absent key means all samples, not each value of it. */
 export type Selector = Readonly<Partial<Record<SelectorKey, Pattern>>>
 
-/** One line that states what must hold. */
-export interface Threshold {
+/** The part of a line that both kinds have. */
+interface ThresholdLine {
   /** As written, without `warn:` (see `level`), comment and surrounding space. */
   readonly text: string
   /** Its line in the input, from 1. */
@@ -45,11 +45,40 @@ export interface Threshold {
   /** Set for `percentile` and `median`; above 0, at most 100. */
   readonly percentile?: number
   readonly selector: Selector
+}
+
+/** A line with a limit of its own: `p95 < 800ms`. */
+export interface AbsoluteThreshold extends ThresholdLine {
   readonly operator: Operator
   /** The limit in base units: ms, a ratio from 0 to 1, per second, or plain. */
   readonly value: number
   readonly unit: Unit
 }
 
+/** A line that compares with earlier runs: `p95 <= baseline + max(10%, 20ms)`. */
+export interface BaselineThreshold extends ThresholdLine {
+  readonly operator: Exclude<Operator, '=='>
+  readonly allowance: Allowance
+}
+
+/** How much worse than the baseline a figure may be; where both are given, the larger one applies. Both absent: not at all. */
+export interface Allowance {
+  /** Relative to the baseline: 0.1 for `10%`. */
+  readonly ratio?: number
+  /** In base units: ms, a ratio for `pp`, per second, or plain. */
+  readonly amount?: number
+}
+
+/** One line that states what must hold. */
+export type Threshold = AbsoluteThreshold | BaselineThreshold
+
+export function isBaselineThreshold(threshold: Threshold): threshold is BaselineThreshold {
+  return 'allowance' in threshold
+}
+
+export function isAbsoluteThreshold(threshold: Threshold): threshold is AbsoluteThreshold {
+  return 'value' in threshold
+}
+
 /** A threshold's left-hand side without its selector. */
-export type NamedMetric = Pick<Threshold, 'metric' | 'name' | 'percentile'>
+export type NamedMetric = Pick<ThresholdLine, 'metric' | 'name' | 'percentile'>

@@ -1,4 +1,4 @@
-import type { Operator, Threshold } from '../grammar/threshold.js'
+import type { AbsoluteThreshold, Operator } from '../grammar/threshold.js'
 
 /** Averages and rates have rounding noise in their last bits; real differences are far larger than this. */
 const NOISE = 1e-12
@@ -11,7 +11,7 @@ export function compareToLimit(value: number, limit: number): number {
 }
 
 /** Whether the value meets the threshold. Anything but a number never does. */
-export function holds(value: number, { operator, value: limit }: Threshold): boolean {
+export function holds(value: number, { operator, value: limit }: AbsoluteThreshold): boolean {
   const difference = compareToLimit(value, limit)
   const isHeld: Record<Operator, boolean> = {
     '<': difference < 0,
@@ -24,7 +24,7 @@ export function holds(value: number, { operator, value: limit }: Threshold): boo
 }
 
 /** Distance to the limit in base units: positive if it holds, negative if it is exceeded. */
-export function measureRoom(value: number, { operator, value: limit }: Threshold): number {
+export function measureRoom(value: number, { operator, value: limit }: AbsoluteThreshold): number {
   const difference = compareToLimit(value, limit)
   if (operator === '==') return difference === 0 ? 0 : -Math.abs(difference)
   const room = operator === '<' || operator === '<=' ? -difference : difference

@@ -1,6 +1,6 @@
 import type { Figures, Measurements, Source } from '../../results/figures/measurements.js'
 import { METRIC_RULES } from '../grammar/metrics.js'
-import type { Metric, Threshold } from '../grammar/threshold.js'
+import type { Metric, NamedMetric } from '../grammar/threshold.js'
 import { shorten } from '../quoting.js'
 
 const SHOWN_GAPS = 3
@@ -55,7 +55,11 @@ function describeSourceGap({ grid, region, shape, header, rows, problems }: Sour
 }
 
 /** Reads a threshold's number from the figures of one scope. */
-export function readFigure(threshold: Threshold, figures: Figures | undefined, evidence: Evidence): Reading {
+export function readFigure(
+  threshold: NamedMetric,
+  figures: Figures | undefined,
+  evidence: Evidence
+): Reading {
   if (!figures || !(figures.samples > 0)) return { missing: 'there are no samples' }
   if (threshold.metric === 'apdex' && !isTarget(evidence.apdex?.targetMs)) {
     return { missing: "the target is unknown: it is the number in brackets in the service's apdex" }
@@ -75,7 +79,7 @@ function isTarget(targetMs: number | undefined): targetMs is number {
   return targetMs !== undefined && targetMs > 0 && Number.isFinite(targetMs)
 }
 
-function pickFigure(threshold: Threshold, figures: Figures, { apdex }: Evidence): number | undefined {
+function pickFigure(threshold: NamedMetric, figures: Figures, { apdex }: Evidence): number | undefined {
   switch (threshold.metric) {
     case 'apdex':
       return isTarget(apdex?.targetMs) ? figures.apdex(apdex.targetMs) : undefined

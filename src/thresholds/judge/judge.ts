@@ -3,7 +3,7 @@ import { describeGaps, readFigure, readServiceApdex, type Evidence } from './evi
 import { doubtTimes, failsForFailures, isTime } from './failed-times.js'
 import { leaveUndecided, type Judgement } from './judgement.js'
 import { describeUnmatched, findScopes } from './scopes.js'
-import type { Threshold } from '../grammar/threshold.js'
+import type { AbsoluteThreshold } from '../grammar/threshold.js'
 import { weighReadings, type ScopeReading } from './weigh.js'
 
 export type { Evidence } from './evidence.js'
@@ -13,7 +13,7 @@ export type { Judgement } from './judgement.js'
  * Judges every threshold. Times of scopes where more than half of the samples failed cannot satisfy a threshold, unless
  * the failures themselves break one.
  */
-export function judgeThresholds(thresholds: readonly Threshold[], evidence: Evidence): Judgement[] {
+export function judgeThresholds(thresholds: readonly AbsoluteThreshold[], evidence: Evidence): Judgement[] {
   const trusting = thresholds.map((threshold) => judgeThreshold(threshold, evidence, true))
   if (failsForFailures(trusting)) return trusting
   return thresholds.map((threshold, i) => {
@@ -23,7 +23,7 @@ export function judgeThresholds(thresholds: readonly Threshold[], evidence: Evid
   })
 }
 
-function judgeThreshold(threshold: Threshold, evidence: Evidence, isTrusting: boolean): Judgement {
+function judgeThreshold(threshold: AbsoluteThreshold, evidence: Evidence, isTrusting: boolean): Judgement {
   // The grammar rejects such a limit; one created otherwise would hold by accident.
   if (!Number.isFinite(threshold.value)) return leaveUndecided(threshold, 'the limit is not a number')
   if (threshold.metric === 'apdex' && Object.keys(threshold.selector).length === 0) {
@@ -40,7 +40,7 @@ function judgeThreshold(threshold: Threshold, evidence: Evidence, isTrusting: bo
 }
 
 function judgeMeasured(
-  threshold: Threshold,
+  threshold: AbsoluteThreshold,
   measurements: Measurements,
   { evidence, isTrusting }: { evidence: Evidence; isTrusting: boolean }
 ): Judgement {

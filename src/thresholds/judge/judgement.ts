@@ -1,5 +1,7 @@
 import type { Scope } from '../../results/figures/measurements.js'
-import type { Threshold } from '../grammar/threshold.js'
+import { METRIC_RULES } from '../grammar/metrics.js'
+import { isAbsoluteThreshold } from '../grammar/threshold.js'
+import type { AbsoluteThreshold, Threshold } from '../grammar/threshold.js'
 
 /** The outcome of one threshold. */
 export interface Judgement {
@@ -17,6 +19,32 @@ export interface Judgement {
   readonly scopesChecked: number
   /** One sentence. */
   readonly reason: string
+  /** Set for lines that name `baseline`. */
+  readonly comparison?: Comparison
+}
+
+/** What comparing with the baseline found. Only `holds` and `broken` are a judgement. */
+export type ComparisonOutcome = 'holds' | 'broken' | 'unsure' | 'no baseline' | 'not comparable'
+
+/**
+ * How a line compares with its baseline, in its worst scope. `changePct`, `interval` and `resolutionPct` are percentages for times
+ * and throughput, percentage points for `error_rate` and hundredths for `apdex`; their sign is that of the figure itself.
+ */
+export interface Comparison {
+  readonly outcome: ComparisonOutcome
+  /** The figure that the baseline expects, in base units. */
+  readonly base: number | undefined
+  /** How many runs (or rounds) that is based on. */
+  readonly baseRuns: number
+  /** The limit that follows from it, in base units. */
+  readonly limit: number | undefined
+  readonly changePct: number | undefined
+  readonly interval: readonly [low: number, high: number] | undefined
+  /** The smallest change that these runs can find nine times out of ten. */
+  readonly resolutionPct: number | undefined
+  readonly p: number | undefined
+  /** What an outcome that is no judgement does to the gate: `fail` makes it inconclusive. */
+  readonly ifNotJudged: 'warn' | 'fail' | 'pass'
 }
 
 /** The judgement on a threshold without any number. */
@@ -29,4 +57,18 @@ export function leaveUndecided(threshold: Threshold, reason: string): Judgement 
     scopesChecked: 0,
     reason
   }
+}
+
+/** A figure and what it was judged by. */
+export type Judged = Pick<Judgement, 'threshold' | 'actual' | 'comparison'>
+
+/** The line with its limit as a number; for lines that name `baseline`, the limit that followed from it. Undefined if there is none. */
+export function asAbsolute({
+  threshold,
+  comparison
+}: Pick<Judged, 'threshold' | 'comparison'>): AbsoluteThreshold | undefined {
+  if (isAbsoluteThreshold(threshold)) return threshold
+  if (comparison?.limit === undefined) return undefined
+  const { allowance: _, ...line } = threshold
+  return { ...line, value: comparison.limit, unit: METRIC_RULES[threshold.metric].units[0] ?? '' }
 }

@@ -3,7 +3,7 @@ import { holds, measureRoom } from './compare.js'
 import type { Reading } from './evidence.js'
 import { formatActual, formatLimit, formatMargin } from '../format.js'
 import { leaveUndecided, type Judgement } from './judgement.js'
-import type { Threshold } from '../grammar/threshold.js'
+import type { AbsoluteThreshold } from '../grammar/threshold.js'
 import { describeScope } from '../quoting.js'
 
 export interface ScopeReading {
@@ -21,7 +21,7 @@ interface Tally {
 }
 
 /** A threshold must hold in every scope: a broken one decides, then one without a number, and the worst is named. */
-export function weighReadings(threshold: Threshold, readings: Iterable<ScopeReading>): Judgement {
+export function weighReadings(threshold: AbsoluteThreshold, readings: Iterable<ScopeReading>): Judgement {
   const tally = countReadings(threshold, readings)
   const { worst, firstMissing } = tally
   if (worst && (tally.broken > 0 || !firstMissing)) {
@@ -54,7 +54,7 @@ export function weighReadings(threshold: Threshold, readings: Iterable<ScopeRead
 }
 
 /** Keeps only the worst scope: there may be very many. */
-function countReadings(threshold: Threshold, readings: Iterable<ScopeReading>): Tally {
+function countReadings(threshold: AbsoluteThreshold, readings: Iterable<ScopeReading>): Tally {
   const tally: Tally = { checked: 0, broken: 0, missing: 0, worst: undefined, firstMissing: undefined }
   for (const { scope, reading } of readings) {
     tally.checked++
@@ -78,7 +78,7 @@ function countReadings(threshold: Threshold, readings: Iterable<ScopeReading>): 
 }
 
 function explainVerdict(
-  threshold: Threshold,
+  threshold: AbsoluteThreshold,
   { checked, broken, missing }: Tally,
   { scope, actual }: { readonly scope: Scope; readonly actual: number }
 ): string {

@@ -1,0 +1,40 @@
+import type { Fingerprint } from './fingerprint.js'
+
+/** Raised when a reader of the old format would misread the new one. */
+export const BASELINE_SCHEMA = 1
+
+/** The recorded runs of a branch, described by `schema/baseline.schema.json`. */
+export interface BaselineDocument {
+  readonly schema: typeof BASELINE_SCHEMA
+  readonly branch: string
+  /** Oldest first. */
+  readonly runs: readonly RecordedRun[]
+}
+
+export interface RecordedRun {
+  readonly commit: string
+  readonly runId: string
+  /** When the run started, by the service or this machine. */
+  readonly atMs: number
+  /** Why the run cannot be part of a baseline; null if it can. */
+  readonly unusable: string | null
+  readonly fingerprint: Fingerprint
+  readonly apdex: { readonly score: number; readonly targetMs: number } | null
+  readonly scopes: readonly RecordedScope[]
+}
+
+/** The figures of a scope: overall without `label` and `region`. */
+export interface RecordedScope {
+  readonly label?: string
+  readonly region?: string
+  readonly samples: number
+  readonly failures: number
+  readonly meanMs: number | null
+  /** Computed with the target of the run's own apdex. */
+  readonly apdex: number | null
+  readonly throughput: number | null
+  /** By percent: 50, 75, 90, 95, 99 and 99.9. */
+  readonly percentilesMs: Readonly<Record<string, number>>
+  /** Only in the newest runs: distinct times (rounded) in ascending order, and how many samples had each. */
+  readonly histogram?: { readonly valuesMs: readonly number[]; readonly counts: readonly number[] }
+}
