@@ -37,7 +37,7 @@ const MAY_IMPORT_WITHIN = {
     scan: ['csv', 'counts', 'kernel', 'transactions', 'figures'],
     parallel: ['csv', 'counts', 'figures', 'scan']
   },
-  baseline: { statistics: [], document: ['statistics'] },
+  baseline: { statistics: [], document: ['statistics'], judge: ['statistics'] },
   report: { markdown: [], page: [] },
   thresholds: { grammar: [], judge: ['grammar'] },
   service: { http: [], documents: ['http'] },

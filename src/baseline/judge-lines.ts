@@ -1,6 +1,18 @@
 import type { BaselineThreshold } from '../thresholds/grammar/threshold.js'
-import type { Judgement } from '../thresholds/judge/judgement.js'
+import { leaveUndecided, type Judgement } from '../thresholds/judge/judgement.js'
 import type { ComparedRun } from './compared-run.js'
+import { compareScope, type ScopeFinding } from './judge/compare-scope.js'
+import { emptyComparison, hasEnoughSamples, judgeScope } from './judge/judge-scope.js'
+import { describeNoScope, listScopes } from './judge/list-scopes.js'
+import { sidesOf, type Sides } from './judge/sides.js'
+import { weighScopes } from './judge/weigh-scopes.js'
+import { benjaminiHochberg } from './statistics/benjamini-hochberg.js'
+import { LEVEL } from './statistics/evidence-of-change.js'
+
+export { describeLoadChange } from './load-change.js'
+export { SHOWN_LINES } from './shown-lines.js'
+
+const LEAST_PAIRS = 2
 
 /** What lines that name `baseline` are judged by. */
 export type ComparisonEvidence =
@@ -32,26 +44,72 @@ export interface ComparisonRules {
 /** Judges every line that names `baseline`, all of them together: the more lines, the more evidence each one needs. */
 export function judgeBaselineLines(
   thresholds: readonly BaselineThreshold[],
-  _evidence: ComparisonEvidence,
-  { onMissing }: ComparisonRules
+  evidence: ComparisonEvidence,
+  rules: ComparisonRules
 ): Judgement[] {
-  return thresholds.map((threshold) => ({
+  const leaveAll = (missing: Missing) =>
+    thresholds.map((threshold) => leaveUncompared(threshold, missing, rules))
+  if (evidence.kind === 'none') return leaveAll(evidence)
+  const missing = describeMissing(evidence)
+  if (missing !== undefined) return leaveAll(missing)
+  const sides = sidesOf(evidence)
+  const lines = thresholds.map((threshold) => ({
     threshold,
-    verdict: 'inconclusive',
-    actual: undefined,
-    margin: undefined,
-    scopesChecked: 0,
-    reason: 'not compared',
-    comparison: {
-      outcome: 'no baseline',
-      base: undefined,
-      baseRuns: 0,
-      limit: undefined,
-      changePct: undefined,
-      interval: undefined,
-      resolutionPct: undefined,
-      p: undefined,
-      ifNotJudged: onMissing
-    }
+    findings: listScopes(threshold.selector, sides).map((scope) =>
+      compareScope(threshold, scope, { sides, noise: rules.noise })
+    )
   }))
+  const significant = findSignificant(lines.flatMap(({ findings }) => findings))
+  return lines.map(({ threshold, findings }) => {
+    if (findings.length === 0) return leaveUncompared(threshold, noScope(threshold, sides), rules)
+    const judged = findings.map((finding) =>
+      judgeScope(threshold, finding, { rules, isSignificant: significant.has(finding) })
+    )
+    return weighScopes(threshold, judged)
+  })
+}
+
+type Compared = Exclude<ComparisonEvidence, { readonly kind: 'none' }>
+type Missing = Omit<Extract<ComparisonEvidence, { readonly kind: 'none' }>, 'kind'>
+
+/** Why nothing can be compared at all. */
+function describeMissing(evidence: Compared): Missing | undefined {
+  switch (evidence.kind) {
+    case 'recorded':
+      if (evidence.base.length === 0) return { outcome: 'no baseline', reason: 'there is no base run' }
+      return evidence.head.length === 0
+        ? { outcome: 'not comparable', reason: 'this run has no figures' }
+        : undefined
+    case 'side-by-side':
+      return evidence.pairs.length < LEAST_PAIRS
+        ? {
+            outcome: 'not comparable',
+            reason: `side by side needs at least ${LEAST_PAIRS} complete rounds, and there ${evidence.pairs.length === 1 ? 'is one' : 'are none'}`
+          }
+        : undefined
+  }
+}
+
+function leaveUncompared(
+  threshold: BaselineThreshold,
+  { outcome, reason }: Missing,
+  rules: ComparisonRules
+): Judgement {
+  return { ...leaveUndecided(threshold, reason), comparison: emptyComparison(outcome, rules) }
+}
+
+function noScope({ selector }: BaselineThreshold, sides: Sides): Missing {
+  return { outcome: 'not comparable', reason: describeNoScope(selector, sides) }
+}
+
+/** Scopes with too few samples are not tested: their figures vary more than is assumed, and would make others look significant. */
+function findSignificant(findings: readonly ScopeFinding[]): Set<ScopeFinding> {
+  const tested = findings.flatMap((finding) =>
+    'change' in finding && hasEnoughSamples(finding) ? [finding] : []
+  )
+  const isSignificant = benjaminiHochberg(
+    tested.map(({ change }) => change.p),
+    LEVEL
+  )
+  return new Set(tested.filter((_, i) => isSignificant[i]))
 }

@@ -11,7 +11,10 @@ export function compareToLimit(value: number, limit: number): number {
 }
 
 /** Whether the value meets the threshold. Anything but a number never does. */
-export function holds(value: number, { operator, value: limit }: AbsoluteThreshold): boolean {
+export function holds(
+  value: number,
+  { operator, value: limit }: Pick<AbsoluteThreshold, 'operator' | 'value'>
+): boolean {
   const difference = compareToLimit(value, limit)
   const isHeld: Record<Operator, boolean> = {
     '<': difference < 0,

@@ -20,8 +20,8 @@ export function failsForFailures(judgements: readonly Judgement[]): boolean {
 
 /** Why the times of a scope prove nothing: failed requests are fast or slow for other reasons. Undefined if they are fine. */
 export function doubtTimes(
-  { samples, failures }: Figures,
-  measurements: Measurements,
+  { samples, failures }: Pick<Figures, 'samples' | 'failures'>,
+  measurements: Pick<Measurements, 'errors'>,
   scope: Scope
 ): string | undefined {
   if (failures * 2 <= samples) return undefined

@@ -12,13 +12,16 @@ export interface ScopeFigures {
   readonly figures: Figures | undefined
 }
 
+/** What scopes are searched in. */
+export type Searched = Pick<Measurements, 'labels' | 'regions' | 'grids' | 'figures'>
+
 interface Axis {
   readonly key: SelectorKey
   readonly values: readonly string[]
 }
 
 /** Which part of a selector matches nothing, and similar values; undefined if each part matches. */
-export function describeUnmatched(selector: Selector, measurements: Measurements): string | undefined {
+export function describeUnmatched(selector: Selector, measurements: Searched): string | undefined {
   const parts: string[] = []
   for (const key of SELECTOR_KEYS) {
     const pattern = selector[key]
@@ -40,7 +43,7 @@ function describeNearest(nearest: readonly string[], total: number): string {
  * is yielded by itself: a grid that delivered nothing must not vanish from `{grid="*"}`. (A label only exists in samples,
  * so it has some.)
  */
-export function* findScopes(selector: Selector, measurements: Measurements): Generator<ScopeFigures> {
+export function* findScopes(selector: Selector, measurements: Searched): Generator<ScopeFigures> {
   const axes = SELECTOR_KEYS.filter((key) => selector[key]).map((key) => ({
     key,
     values: matchValues(selector, key, measurements)
@@ -56,7 +59,7 @@ export function* findScopes(selector: Selector, measurements: Measurements): Gen
   if (axes.length > 1) yield* combine({}, axes, measurements)
 }
 
-function* combine(outer: Scope, axes: readonly Axis[], measurements: Measurements): Generator<ScopeFigures> {
+function* combine(outer: Scope, axes: readonly Axis[], measurements: Searched): Generator<ScopeFigures> {
   const [axis, ...inner] = axes
   if (!axis) return
   for (const value of axis.values) {
@@ -69,11 +72,11 @@ function* combine(outer: Scope, axes: readonly Axis[], measurements: Measurement
   }
 }
 
-function matchValues(selector: Selector, key: SelectorKey, measurements: Measurements): string[] {
+function matchValues(selector: Selector, key: SelectorKey, measurements: Searched): string[] {
   const pattern = selector[key]
   return pattern ? valuesOf(measurements, key).filter((value) => matchesPattern(pattern, value)) : []
 }
 
-function valuesOf(measurements: Measurements, key: SelectorKey): readonly string[] {
+function valuesOf(measurements: Searched, key: SelectorKey): readonly string[] {
   return { label: measurements.labels, region: measurements.regions, grid: measurements.grids }[key]
 }

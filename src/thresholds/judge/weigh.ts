@@ -95,11 +95,11 @@ function explainVerdict(
   return `${subject} is ${formatActual(judged)}, ${limit}: ${formatMargin(judged)}${others}${unknown}`
 }
 
-function shareOfLimit(room: number, limit: number): number | undefined {
+export function shareOfLimit(room: number, limit: number): number | undefined {
   if (limit === 0) return room === 0 ? 0 : undefined
   return room / limit
 }
 
-function namedScope(scope: Scope): { scope?: Scope } {
+export function namedScope(scope: Scope): { scope?: Scope } {
   return Object.keys(scope).length > 0 ? { scope } : {}
 }

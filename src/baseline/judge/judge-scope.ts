@@ -1,0 +1,113 @@
+import type { BaselineThreshold } from '../../thresholds/grammar/threshold.js'
+import { holds } from '../../thresholds/judge/compare.js'
+import type { Comparison } from '../../thresholds/judge/judgement.js'
+import { classify, mostResolutionFor, type Doubt } from '../statistics/classify.js'
+import { asChangePct, limitFor, limitOnScale, scaleOf } from '../statistics/scale.js'
+import type { ComparisonRules } from '../judge-lines.js'
+import type { ComparedScope, ScopeFinding } from './compare-scope.js'
+
+/** Tools write whole milliseconds. */
+const LEAST_CHANGE_MS = 2
+const ROUNDING = 1e-9
+
+/** A line's outcome in one scope. */
+export interface JudgedScope {
+  readonly finding: ScopeFinding
+  readonly comparison: Comparison
+  readonly because: Doubt | 'failed samples' | undefined
+  /** How much of the limit is left, on the scale where up is worse; negative if it is exceeded. */
+  readonly room: number
+}
+
+export function judgeScope(
+  threshold: BaselineThreshold,
+  finding: ScopeFinding,
+  { rules, isSignificant }: { readonly rules: ComparisonRules; readonly isSignificant: boolean }
+): JudgedScope {
+  if (!('change' in finding)) {
+    return {
+      finding,
+      comparison: emptyComparison(finding.outcome, rules),
+      because: undefined,
+      room: -Infinity
+    }
+  }
+  const { change, base } = finding
+  const scale = scaleOf(threshold.metric)
+  const limit = limitOf(threshold, finding)
+  const ownLimit = limitOnScale(scale, base, threshold.allowance)
+  const leastLimit = scale.kind === 'time' ? limitOnScale(scale, base, { amount: LEAST_CHANGE_MS }) : ownLimit
+  const classified = classify(change, {
+    hasEnoughSamples: hasEnoughSamples(finding),
+    isOver: limit.isOver,
+    isSignificant,
+    mostResolution: mostResolutionFor(scale, Math.max(ownLimit, leastLimit))
+  })
+  const isDoubtful = finding.doubt !== undefined && classified.outcome !== 'broken'
+  const outcome = isDoubtful ? 'not comparable' : classified.outcome
+  return {
+    finding,
+    because: isDoubtful ? 'failed samples' : 'because' in classified ? classified.because : undefined,
+    room: ownLimit - change.delta,
+    comparison: {
+      outcome,
+      base,
+      baseRuns: finding.baseRuns,
+      limit: limit.value,
+      ...describeChange(threshold, finding),
+      p: change.p,
+      ifNotJudged: isDoubtful ? 'fail' : rules.onUnsure
+    }
+  }
+}
+
+/** Only what is tested counts among the findings that could be chance. */
+export function hasEnoughSamples({ samples, samplesNeeded }: ComparedScope): boolean {
+  return samples >= samplesNeeded
+}
+
+/** A comparison without any number. */
+export function emptyComparison(
+  outcome: 'no baseline' | 'not comparable',
+  { onMissing }: ComparisonRules
+): Comparison {
+  return {
+    outcome,
+    base: undefined,
+    baseRuns: 0,
+    limit: undefined,
+    changePct: undefined,
+    interval: undefined,
+    resolutionPct: undefined,
+    p: undefined,
+    ifNotJudged: onMissing
+  }
+}
+
+/** The limit in base units. Where it asks for less than tools can measure, it is as far as they can. */
+function limitOf(
+  threshold: BaselineThreshold,
+  { base, head }: ComparedScope
+): { readonly value: number; readonly isOver: boolean } {
+  const scale = scaleOf(threshold.metric)
+  const value = limitFor(scale, base, threshold.allowance)
+  const isTooSmall = scale.kind === 'time' && head - base < LEAST_CHANGE_MS - ROUNDING
+  if (isTooSmall) return { value: Math.max(value, base + LEAST_CHANGE_MS), isOver: false }
+  return { value, isOver: !holds(head, { operator: threshold.operator, value }) }
+}
+
+function describeChange(
+  { metric }: BaselineThreshold,
+  { change }: ComparedScope
+): Pick<Comparison, 'changePct' | 'interval' | 'resolutionPct'> {
+  const scale = scaleOf(metric)
+  const [low, high] = change.interval.map((y) => asChangePct(scale, y)).sort((a, b) => a - b) as [
+    number,
+    number
+  ]
+  return {
+    changePct: asChangePct(scale, change.delta),
+    interval: [low, high],
+    resolutionPct: asChangePct(scale, change.resolution)
+  }
+}

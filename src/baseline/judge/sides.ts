@@ -1,0 +1,20 @@
+import type { ComparedRun } from '../compared-run.js'
+import type { ComparisonEvidence } from '../judge-lines.js'
+
+/** The runs of both sides. Where they are paired, each base run belongs to the head run in the same place. */
+export interface Sides {
+  readonly isPaired: boolean
+  /** Oldest first. */
+  readonly base: readonly ComparedRun[]
+  readonly head: readonly ComparedRun[]
+}
+
+export function sidesOf(evidence: Exclude<ComparisonEvidence, { readonly kind: 'none' }>): Sides {
+  return evidence.kind === 'recorded'
+    ? { isPaired: false, base: evidence.base, head: evidence.head }
+    : {
+        isPaired: true,
+        base: evidence.pairs.map(({ base }) => base),
+        head: evidence.pairs.map(({ head }) => head)
+      }
+}

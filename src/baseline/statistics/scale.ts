@@ -1,0 +1,57 @@
+import type { Allowance, Metric } from '../../thresholds/grammar/threshold.js'
+
+/** Tools write whole milliseconds, so a time of 0 ms is one of less than half of it. */
+const LEAST_MS = 0.5
+
+/** How a figure is turned into a number that noise is added to, where up is worse. */
+export interface Scale {
+  readonly kind: 'time' | 'throughput' | 'error_rate' | 'apdex'
+  /** Relative figures are compared by their logarithm. */
+  readonly isRelative: boolean
+  /** Whether a larger figure is worse (1) or better (-1). */
+  readonly sign: 1 | -1
+  /** Side by side, differences between two servers below this are not told apart. */
+  readonly floor: number
+}
+
+export const SCALES = {
+  time: { kind: 'time', isRelative: true, sign: 1, floor: 0.01 },
+  throughput: { kind: 'throughput', isRelative: true, sign: -1, floor: 0.01 },
+  error_rate: { kind: 'error_rate', isRelative: false, sign: 1, floor: 0.001 },
+  apdex: { kind: 'apdex', isRelative: false, sign: -1, floor: 0.005 }
+} as const satisfies Record<Scale['kind'], Scale>
+
+export function scaleOf(metric: Metric): Scale {
+  return metric === 'throughput' || metric === 'error_rate' || metric === 'apdex'
+    ? SCALES[metric]
+    : SCALES.time
+}
+
+/** Undefined for what cannot be a figure: there is no throughput of 0 with samples. */
+export function toScale({ kind, isRelative, sign }: Scale, figure: number | undefined): number | undefined {
+  if (figure === undefined || !Number.isFinite(figure) || figure < 0) return undefined
+  if (!isRelative) return sign * figure
+  if (kind === 'time') return Math.log(Math.max(figure, LEAST_MS))
+  return figure > 0 ? sign * Math.log(figure) : undefined
+}
+
+export function fromScale({ isRelative, sign }: Scale, y: number): number {
+  return isRelative ? Math.exp(sign * y) : sign * y
+}
+
+/** The limit as a figure, for a base in the same unit. */
+export function limitFor({ sign }: Scale, base: number, { ratio = 0, amount = 0 }: Allowance): number {
+  return base + sign * Math.max(ratio * base, amount)
+}
+
+/** How far the limit is from the base on the scale; infinite if no figure is that bad. */
+export function limitOnScale(scale: Scale, base: number, allowance: Allowance): number {
+  const limit = limitFor(scale, base, allowance)
+  if (!scale.isRelative) return scale.sign * (limit - base)
+  return limit > 0 ? scale.sign * Math.log(limit / base) : Infinity
+}
+
+/** A change on the scale as people read it, with the sign of the figure: percent, percentage points, or hundredths. */
+export function asChangePct({ isRelative, sign }: Scale, delta: number): number {
+  return (isRelative ? Math.expm1(sign * delta) : sign * delta) * 100
+}
