@@ -1,4 +1,5 @@
 import type { Metric } from '../thresholds/grammar/threshold.js'
+import { writeNumber } from '../thresholds/write-number.js'
 
 /** A change as a comparison states it, with its sign: `+12.3 %`, `-0.45 pp`, `+0.02`. */
 export function formatChange(metric: Metric, changePct: number): string {
@@ -10,11 +11,7 @@ export function formatChange(metric: Metric, changePct: number): string {
 /** The same without its sign. */
 export function formatSize(metric: Metric, changePct: number): string {
   const size = Math.abs(changePct)
-  if (metric === 'apdex') return write(size / 100, 3)
-  if (metric === 'error_rate') return `${write(size, 2)} pp`
-  return `${write(size, size >= 100 ? 0 : 1)} %`
-}
-
-function write(value: number, digits: number): string {
-  return new Intl.NumberFormat('en-US', { maximumFractionDigits: digits }).format(value)
+  if (metric === 'apdex') return writeNumber(size / 100, 3)
+  if (metric === 'error_rate') return `${writeNumber(size, 2)} pp`
+  return `${writeNumber(size, size >= 100 ? 0 : 1)} %`
 }

@@ -3,6 +3,7 @@ import { asAbsolute } from './judge/judgement.js'
 import type { Judged } from './judge/judgement.js'
 import { METRIC_RULES } from './grammar/metrics.js'
 import type { AbsoluteThreshold, Metric, Unit } from './grammar/threshold.js'
+import { writeNumber } from './write-number.js'
 
 const MOST_DIGITS = 15
 
@@ -95,6 +96,5 @@ function roundTo(value: number, digits: number): number {
 }
 
 function write(shown: number, digits: number, unit: Unit): string {
-  const number = new Intl.NumberFormat('en-US', { maximumFractionDigits: digits }).format(shown)
-  return number + SHOWN[unit].suffix
+  return writeNumber(shown, digits) + SHOWN[unit].suffix
 }

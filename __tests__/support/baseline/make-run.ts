@@ -54,28 +54,31 @@ export function makeComparedRun({
     if (label !== undefined) return labels[label]
     return region === undefined ? overall : regions[region]
   }
+  const known = new Map<Partial<FigureValues>, Figures>()
   return {
     apdex,
     labels: Object.keys(labels),
     regions: Object.keys(regions),
     figures(scope) {
       const values = choose(scope)
-      return values && makeComparedFigures(values)
+      if (values === undefined) return undefined
+      const figures = known.get(values) ?? makeComparedFigures(values)
+      known.set(values, figures)
+      return figures
     }
   }
 }
 
+const ANY_LINE = { line: 1, level: 'fail', selector: {}, operator: '<=' } as const
+
 /** `p95 <= baseline + 10%`, with changes. */
 export function makeLine(changes: Partial<BaselineThreshold> = {}): BaselineThreshold {
   return {
+    ...ANY_LINE,
     text: 'p95 <= baseline + 10%',
-    line: 1,
-    level: 'fail',
     metric: 'percentile',
     name: 'p95',
     percentile: 95,
-    selector: {},
-    operator: '<=',
     allowance: { ratio: 0.1 },
     ...changes
   }
@@ -85,12 +88,10 @@ export function makeLine(changes: Partial<BaselineThreshold> = {}): BaselineThre
 export function makePlainLine(
   metric: Metric,
   limit: string,
-  allowance: BaselineThreshold['allowance'],
-  changes: Partial<BaselineThreshold> = {}
+  allowance: BaselineThreshold['allowance']
 ): BaselineThreshold {
-  const { percentile: _percentile, ...line } = makeLine()
   const operator = metric === 'throughput' || metric === 'apdex' ? '>=' : '<='
-  return { ...line, metric, name: metric, operator, allowance, text: `${metric} ${operator} ${limit}`, ...changes }
+  return { ...ANY_LINE, metric, name: metric, operator, allowance, text: `${metric} ${operator} ${limit}` }
 }
 
 /** Matches every label, or one. */

@@ -16,7 +16,7 @@ export interface Scenario {
   readonly name: string
   readonly line: BaselineThreshold
   /** `change` is how much worse the head really is: 0.15 for 15 %. */
-  draw(random: Random, change: number): ComparisonEvidence
+  readonly draw: (random: Random, change: number) => ComparisonEvidence
 }
 
 /** The share of pairs in which the line breaks. */
@@ -56,7 +56,11 @@ const runWith = (y: number) => makeComparedRun({ overall: { percentileMs: TYPICA
 /** N recorded runs with a normal spread of ln p95, and a head; `shift` adds what else happened to run `index` (the head is N). */
 export function recordedRuns(
   name: string,
-  { runs, spread, shift = () => 0 }: {
+  {
+    runs,
+    spread,
+    shift = () => 0
+  }: {
     runs: number
     spread: number
     shift?: (index: number, random: Random) => number

@@ -35,20 +35,18 @@ export function judgeScope(
   const { change, base } = finding
   const scale = scaleOf(threshold.metric)
   const limit = limitOf(threshold, finding)
-  const ownLimit = limitOnScale(scale, base, threshold.allowance)
-  const leastLimit = scale.kind === 'time' ? limitOnScale(scale, base, { amount: LEAST_CHANGE_MS }) : ownLimit
   const classified = classify(change, {
     hasEnoughSamples: hasEnoughSamples(finding),
     isOver: limit.isOver,
     isSignificant,
-    mostResolution: mostResolutionFor(scale, Math.max(ownLimit, leastLimit))
+    mostResolution: mostResolutionFor(scale, limitWithFloor(threshold, base))
   })
   const isDoubtful = finding.doubt !== undefined && classified.outcome !== 'broken'
   const outcome = isDoubtful ? 'not comparable' : classified.outcome
   return {
     finding,
     because: isDoubtful ? 'failed samples' : 'because' in classified ? classified.because : undefined,
-    room: ownLimit - change.delta,
+    room: limitOnScale(scale, base, threshold.allowance) - change.delta,
     comparison: {
       outcome,
       base,
@@ -59,6 +57,13 @@ export function judgeScope(
       ifNotJudged: isDoubtful ? 'fail' : rules.onUnsure
     }
   }
+}
+
+/** How far the limit is from the base on the scale, but never closer than tools can measure. */
+export function limitWithFloor({ metric, allowance }: BaselineThreshold, base: number): number {
+  const scale = scaleOf(metric)
+  const own = limitOnScale(scale, base, allowance)
+  return scale.kind === 'time' ? Math.max(own, limitOnScale(scale, base, { amount: LEAST_CHANGE_MS })) : own
 }
 
 /** Only what is tested counts among the findings that could be chance. */

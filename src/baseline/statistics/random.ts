@@ -1,0 +1,21 @@
+/** A small generator with a seed (mulberry32): the same numbers on every machine. */
+export class Random {
+  private state: number
+
+  constructor(seed: number) {
+    this.state = seed >>> 0
+  }
+
+  /** Between 0 and 1, both excluded. */
+  uniform(): number {
+    this.state = (this.state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(this.state ^ (this.state >>> 15), this.state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return (((mixed ^ (mixed >>> 14)) >>> 0) + 0.5) / 2 ** 32
+  }
+
+  /** Standard normal (Box and Muller). */
+  normal(): number {
+    return Math.sqrt(-2 * Math.log(this.uniform())) * Math.cos(2 * Math.PI * this.uniform())
+  }
+}
