@@ -1,0 +1,610 @@
+import { describe, expect, test } from '@jest/globals'
+import type { ComparedRun } from '../../src/baseline/compared-run.js'
+import {
+  describeLoadChange,
+  judgeBaselineLines,
+  SHOWN_LINES,
+  type ComparisonEvidence,
+  type ComparisonRules
+} from '../../src/baseline/judge-lines.js'
+import type { BaselineThreshold } from '../../src/thresholds/grammar/threshold.js'
+import type { Judgement } from '../../src/thresholds/judge/judgement.js'
+import {
+  makeComparedRun,
+  makeLine,
+  makePlainLine,
+  selectLabel,
+  type FigureValues
+} from '../support/baseline/make-run.js'
+
+const RULES: ComparisonRules = { noise: 0.05, onMissing: 'warn', onUnsure: 'pass' }
+
+/** Ten base runs that hardly differ. */
+const WOBBLE = [1, 1.02, 0.98, 1, 0.99, 1.02, 0.98, 1, 1.01, 0.99]
+
+function recorded(base: readonly ComparedRun[], ...head: readonly ComparedRun[]): ComparisonEvidence {
+  return { kind: 'recorded', base, head }
+}
+
+function runsWith(make: (factor: number) => Partial<FigureValues>, count = WOBBLE.length): ComparedRun[] {
+  return WOBBLE.slice(-count).map((factor) => makeComparedRun({ overall: make(factor) }))
+}
+
+const p95Runs = (ms: number, count?: number) => runsWith((factor) => ({ percentileMs: ms * factor }), count)
+const p95Run = (ms: number, more: Partial<FigureValues> = {}) =>
+  makeComparedRun({ overall: { percentileMs: ms, ...more } })
+
+function judgeOne(
+  line: BaselineThreshold,
+  evidence: ComparisonEvidence,
+  rules: Partial<ComparisonRules> = {}
+): Judgement & { comparison: NonNullable<Judgement['comparison']> } {
+  const [judgement] = judgeBaselineLines([line], evidence, { ...RULES, ...rules })
+  return judgement as Judgement & { comparison: NonNullable<Judgement['comparison']> }
+}
+
+describe('recorded runs', () => {
+  test('break a line', () => {
+    const judged = judgeOne(makeLine(), recorded(p95Runs(400), p95Run(520)))
+    expect(judged).toMatchObject({ verdict: 'failed', scopesChecked: 1, comparison: { outcome: 'broken' } })
+    expect(judged.actual).toBeCloseTo(520, 8)
+    expect(judged.comparison.base).toBeCloseTo(400, -1)
+    expect(judged.comparison.limit).toBeCloseTo(judged.comparison.base! * 1.1, 8)
+    expect(judged.comparison.baseRuns).toBe(10)
+    expect(judged.comparison.changePct).toBeCloseTo((520 / judged.comparison.base! - 1) * 100, 8)
+    expect(judged.comparison.p).toBeLessThan(0.001)
+    expect(judged.margin).toBeCloseTo(1 - 520 / judged.comparison.limit!, 8)
+    expect(judged.scope).toBeUndefined()
+    expect(judged.reason).toBe(
+      "p95 is 520 ms, +30 % against the baseline's 400 ms (10 runs; 98 % interval +18.6 % to +42.5 %); it must be <= 440 ms (baseline + 10%)"
+    )
+  })
+
+  test('hold', () => {
+    const judged = judgeOne(makeLine(), recorded(p95Runs(400), p95Run(412)))
+    expect(judged).toMatchObject({ verdict: 'passed', comparison: { outcome: 'holds' } })
+    expect(judged.margin).toBeGreaterThan(0)
+    expect(judged.reason).toMatch(/^p95 is 412 ms, \+3 % against .*; within <= 440 ms \(baseline \+ 10%\)$/)
+  })
+
+  test('are unsure where the limit is exceeded by what may be chance', () => {
+    const judged = judgeOne(makeLine(), recorded(p95Runs(400, 3), p95Run(450)))
+    expect(judged).toMatchObject({
+      verdict: 'inconclusive',
+      margin: undefined,
+      comparison: { outcome: 'unsure', ifNotJudged: 'pass' }
+    })
+    expect(judged.actual).toBeCloseTo(450, 8)
+    expect(judged.reason).toMatch(
+      /it must be <= 44\d ms \(baseline \+ 10%\), but the difference may be noise: these runs can only find changes above \d+(\.\d)? %; record more runs on the baseline branch, set noise to what `loadgate calibrate` measures, or compare side by side$/
+    )
+  })
+
+  test('are unsure where a breach could go unnoticed, and say what one base run can find', () => {
+    const judged = judgeOne(makeLine(), recorded([p95Run(400)], p95Run(404)), { onUnsure: 'fail' })
+    expect(judged.comparison).toMatchObject({ outcome: 'unsure', baseRuns: 1, ifNotJudged: 'fail' })
+    expect(judged.comparison.resolutionPct).toBeCloseTo(42.7, 1)
+    expect(judged.reason).toContain('with one base run only changes above about +30.3 % can be found; record')
+  })
+
+  test('with one base run break only far beyond the limit', () => {
+    const outcomes = [480, 500, 519, 524, 560].map(
+      (ms) => judgeOne(makeLine(), recorded([p95Run(400)], p95Run(ms))).comparison.outcome
+    )
+    expect(outcomes).toEqual(['unsure', 'unsure', 'unsure', 'broken', 'broken'])
+  })
+
+  test('take the mean of confirming runs', () => {
+    const judged = judgeOne(makeLine(), recorded(p95Runs(400), p95Run(400), p95Run(441), p95Run(420)))
+    expect(judged.actual).toBeCloseTo(Math.cbrt(400 * 441 * 420), 6)
+    expect(judged.reason).toContain('p95 is 420 ms (mean of 3 runs), +5 %')
+  })
+
+  test('never break by less than 2 ms', () => {
+    const small = judgeOne(makeLine(), recorded(p95Runs(3), p95Run(4.9)))
+    expect(small).toMatchObject({ verdict: 'passed', comparison: { outcome: 'holds' } })
+    expect(small.comparison.limit).toBeCloseTo(5, 1)
+    const more = judgeOne(makeLine(), recorded(p95Runs(3), p95Run(5.1)))
+    expect(more.comparison.outcome).toBe('broken')
+    const two = judgeOne(
+      makeLine(),
+      recorded(
+        Array.from({ length: 10 }, () => p95Run(3)),
+        p95Run(5)
+      )
+    )
+    expect(two.comparison.outcome).toBe('broken')
+  })
+
+  test('do not doubt small times for changes that could not break anyway', () => {
+    // These runs can find +43 %, which is less than 1 ms.
+    expect(judgeOne(makeLine(), recorded([p95Run(2)], p95Run(2))).comparison.outcome).toBe('holds')
+  })
+
+  test('have figures for times of 0 ms', () => {
+    const judged = judgeOne(makeLine(), recorded(p95Runs(0), p95Run(0)))
+    expect(judged.comparison).toMatchObject({ outcome: 'holds', changePct: 0, base: 0.5 })
+    expect(judgeOne(makeLine(), recorded(p95Runs(0), p95Run(3))).comparison.outcome).toBe('broken')
+  })
+
+  test('allow the larger of two limits', () => {
+    const line = makeLine({
+      text: 'p95 <= baseline + max(10%, 60ms)',
+      allowance: { ratio: 0.1, amount: 60 }
+    })
+    const judged = judgeOne(line, recorded(p95Runs(400), p95Run(455)))
+    expect(judged.comparison.outcome).toBe('holds')
+    expect(judged.comparison.limit).toBeCloseTo(judged.comparison.base! + 60, 8)
+    expect(judged.reason).toContain('(baseline + max(10%, 60ms))')
+    expect(judgeOne(line, recorded(p95Runs(900), p95Run(1100))).comparison.outcome).toBe('broken')
+  })
+})
+
+describe('other figures', () => {
+  test('throughput may fall only so far', () => {
+    const line = makePlainLine('throughput', 'baseline - 5%', { ratio: 0.05 })
+    const judged = judgeOne(
+      line,
+      recorded(
+        runsWith((factor) => ({ throughput: 100 * factor })),
+        makeComparedRun({ overall: { throughput: 80 } })
+      )
+    )
+    expect(judged).toMatchObject({ verdict: 'failed', comparison: { outcome: 'broken' } })
+    expect(judged.comparison.changePct).toBeCloseTo(-20, 0)
+    expect(judged.comparison.interval![0]).toBeLessThan(-20)
+    expect(judged.comparison.interval![1]).toBeGreaterThan(-20)
+    expect(judged.comparison.interval![1]).toBeLessThan(0)
+    expect(judged.comparison.resolutionPct).toBeLessThan(0)
+    expect(judged.comparison.limit).toBeCloseTo(judged.comparison.base! * 0.95, 8)
+    expect(judged.margin).toBeLessThan(0)
+    expect(judged.reason).toMatch(/^throughput is 80\/s, -20(\.\d)? % against the baseline's 100\/s/)
+    const more = makeComparedRun({ overall: { throughput: 300 } })
+    expect(
+      judgeOne(
+        line,
+        recorded(
+          runsWith((factor) => ({ throughput: 100 * factor })),
+          more
+        )
+      ).comparison.outcome
+    ).toBe('holds')
+  })
+
+  test('a throughput of 0 is no figure', () => {
+    const line = makePlainLine('throughput', 'baseline - 5%', { ratio: 0.05 })
+    const none = makeComparedRun({ overall: { throughput: 0 } })
+    expect(judgeOne(line, recorded(p95Runs(400), none)).comparison.outcome).toBe('not comparable')
+    const judged = judgeOne(line, recorded([none, ...p95Runs(400)], p95Run(400)))
+    expect(judged.comparison).toMatchObject({ outcome: 'holds', baseRuns: 10 })
+  })
+
+  test('error rates are compared in percentage points', () => {
+    const line = makePlainLine('error_rate', 'baseline + 0.5pp', { amount: 0.005 })
+    const base = runsWith(() => ({ samples: 5000, failures: 5 }))
+    const broken = judgeOne(
+      line,
+      recorded(base, makeComparedRun({ overall: { samples: 5000, failures: 100 } }))
+    )
+    expect(broken.comparison.outcome).toBe('broken')
+    expect(broken.comparison.changePct).toBeCloseTo(1.9, 8)
+    expect(broken.comparison.limit).toBeCloseTo(0.006, 8)
+    expect(broken.reason).toMatch(
+      /^error_rate is 2 %, \+1\.9 pp against the baseline's 0\.1 % \(10 runs; 98 % interval \+1\.\d+ pp to \+2\.\d+ pp\); it must be <= 0\.6 % \(baseline \+ 0\.5pp\)$/
+    )
+    const same = judgeOne(line, recorded(base, makeComparedRun({ overall: { samples: 5000, failures: 8 } })))
+    expect(same.comparison.outcome).toBe('holds')
+  })
+
+  test('a line without any allowance for failures says what to do', () => {
+    const line = makePlainLine('error_rate', 'baseline', {})
+    const base = runsWith(() => ({ failures: 0 }))
+    const judged = judgeOne(line, recorded(base, makeComparedRun()))
+    expect(judged.comparison.outcome).toBe('unsure')
+    expect(judged.reason).toContain('allow for some change, or compare side by side')
+  })
+
+  describe('apdex', () => {
+    const line = makePlainLine('apdex', 'baseline - 0.02', { amount: 0.02 })
+    const withScore = (score: number, targetMs = 500) => makeComparedRun({ apdex: { score, targetMs } })
+    const base = WOBBLE.map((factor) => withScore(0.9 + (factor - 1) / 10))
+
+    test("is the run's own score", () => {
+      const broken = judgeOne(line, recorded(base, withScore(0.8)))
+      expect(broken.comparison.outcome).toBe('broken')
+      expect(broken.comparison.changePct).toBeCloseTo(-10, 0)
+      expect(broken.actual).toBeCloseTo(0.8, 10)
+      expect(broken.reason).toMatch(/^apdex is 0\.8, -0\.1 against the baseline's 0\.9 /)
+      expect(judgeOne(line, recorded(base, withScore(0.89))).comparison.outcome).toBe('holds')
+    })
+
+    test('with another target is not comparable, and both are named', () => {
+      const judged = judgeOne(line, recorded(base, withScore(0.9, 400)))
+      expect(judged.comparison).toMatchObject({ outcome: 'not comparable', ifNotJudged: 'warn' })
+      expect(judged.reason).toBe(
+        'apdex cannot be compared: its target is 400 ms in this run and 500 ms in the baseline'
+      )
+    })
+
+    test('uses the base runs that have the same target', () => {
+      const judged = judgeOne(line, recorded([withScore(0.2, 100), ...base], withScore(0.9)))
+      expect(judged.comparison).toMatchObject({ outcome: 'holds', baseRuns: 10 })
+    })
+
+    test('is computed for a label', () => {
+      const labelled = { ...line, selector: selectLabel('pay') }
+      const run = (apdex: number) =>
+        makeComparedRun({ labels: { pay: { apdex } }, apdex: { score: 0.5, targetMs: 500 } })
+      const judged = judgeOne(
+        labelled,
+        recorded(
+          WOBBLE.map(() => run(0.95)),
+          run(0.7)
+        )
+      )
+      expect(judged).toMatchObject({ scope: { label: 'pay' }, comparison: { outcome: 'broken' } })
+      expect(judged.actual).toBeCloseTo(0.7, 10)
+    })
+
+    test('may be missing on either side', () => {
+      const without = makeComparedRun()
+      expect(judgeOne(line, recorded(base, without)).comparison.outcome).toBe('not comparable')
+      expect(judgeOne(line, recorded([without], withScore(0.9))).comparison.outcome).toBe('no baseline')
+    })
+  })
+})
+
+describe('samples', () => {
+  test('p99 wants 2,000 of them on both sides', () => {
+    const line = makeLine({ text: 'p99 <= baseline + 10%', name: 'p99', percentile: 99 })
+    const outcome = (baseSamples: number, headSamples: number) =>
+      judgeOne(
+        line,
+        recorded(
+          runsWith(() => ({ samples: baseSamples })),
+          p95Run(900, { samples: headSamples })
+        )
+      )
+    expect(outcome(2000, 2000).comparison.outcome).toBe('broken')
+    expect(outcome(2000, 1999).comparison.outcome).toBe('unsure')
+    expect(outcome(1999, 2000).comparison.outcome).toBe('unsure')
+    expect(outcome(2000, 1200).reason).toMatch(
+      /a run has only 1,200 samples, and p99 needs 2,000 \(20 beyond it\): run longer, or use a lower percentile$/
+    )
+  })
+
+  test('of small base runs do not spoil those of the others', () => {
+    const small = p95Run(2000, { samples: 30 })
+    const judged = judgeOne(makeLine(), recorded([...p95Runs(400), small], p95Run(400)))
+    expect(judged.comparison).toMatchObject({ outcome: 'holds', baseRuns: 10 })
+  })
+
+  test('are needed for other figures too', () => {
+    const line = makePlainLine('mean', 'baseline + 10%', { ratio: 0.1 })
+    const judged = judgeOne(line, recorded(p95Runs(400), makeComparedRun({ overall: { samples: 39 } })))
+    expect(judged.comparison.outcome).toBe('unsure')
+    expect(judged.reason).toContain('a run has only 39 samples, and mean needs 40: run longer')
+  })
+
+  test('of tiny scopes do not make others significant', () => {
+    const run = (rare: number, often: number) =>
+      makeComparedRun({
+        labels: {
+          ...Object.fromEntries(
+            Array.from({ length: 9 }, (_, i) => [`rare ${i}`, { percentileMs: rare, samples: 5 }])
+          ),
+          often: { percentileMs: often }
+        }
+      })
+    const lines = [makeLine({ selector: selectLabel('often') }), makeLine({ selector: selectLabel('rare*') })]
+    // +17 % is significant at 1 % where it is the only one; nine others with p = 0 must not help it, nor hinder it.
+    const base = WOBBLE.map((factor) => run(100, 400 * factor))
+    const alone = judgeBaselineLines(lines.slice(0, 1), recorded(base, run(900, 445)), RULES)
+    const beside = judgeBaselineLines(lines, recorded(base, run(900, 445)), RULES)
+    expect(beside[0]?.comparison).toEqual(alone[0]?.comparison)
+    expect(beside[1]?.comparison?.outcome).toBe('unsure')
+  })
+})
+
+describe('failed samples', () => {
+  test('make times no judgement', () => {
+    const judged = judgeOne(
+      makeLine(),
+      recorded(p95Runs(400), p95Run(40, { samples: 1000, failures: 501 })),
+      { onMissing: 'pass', onUnsure: 'pass' }
+    )
+    expect(judged).toMatchObject({
+      verdict: 'inconclusive',
+      actual: undefined,
+      comparison: { outcome: 'not comparable', ifNotJudged: 'fail' }
+    })
+    expect(judged.reason).toContain('but 501 of 1000 samples failed, so response times say little')
+  })
+
+  test('can break a line nevertheless', () => {
+    const judged = judgeOne(makeLine(), recorded(p95Runs(400), p95Run(900, { samples: 1000, failures: 900 })))
+    expect(judged.comparison.outcome).toBe('broken')
+  })
+
+  test('do not matter for other figures', () => {
+    const judged = judgeOne(
+      makePlainLine('throughput', 'baseline - 5%', { ratio: 0.05 }),
+      recorded(p95Runs(400), p95Run(400, { failures: 40_000 }))
+    )
+    expect(judged.comparison.outcome).toBe('holds')
+  })
+
+  test('of base runs take these out', () => {
+    const bad = p95Run(10, { failures: 40_000 })
+    const judged = judgeOne(makeLine(), recorded([...p95Runs(400), bad], p95Run(400)))
+    expect(judged.comparison).toMatchObject({ outcome: 'holds', baseRuns: 10 })
+    const none = judgeOne(makeLine(), recorded([bad, bad], p95Run(400)))
+    expect(none.comparison.outcome).toBe('not comparable')
+    expect(none.reason).toContain('most samples of the baseline failed')
+  })
+})
+
+describe('scopes', () => {
+  const labelled = (times: Record<string, number>) =>
+    makeComparedRun({
+      labels: Object.fromEntries(
+        Object.entries(times).map(([label, percentileMs]) => [label, { percentileMs }])
+      )
+    })
+  const baseWith = (times: Record<string, number>) => WOBBLE.map(() => labelled(times))
+  const every = makeLine({ text: 'p95{label="*"} <= baseline + 10%', selector: selectLabel('*') })
+
+  test('the worst one decides and is named', () => {
+    const judged = judgeOne(
+      every,
+      recorded(baseWith({ home: 100, pay: 400, list: 300 }), labelled({ home: 101, pay: 600, list: 380 }))
+    )
+    expect(judged).toMatchObject({ verdict: 'failed', scope: { label: 'pay' }, scopesChecked: 3 })
+    expect(judged.reason).toMatch(/^p95 of pay is 600 ms, .*; broken in 2 of 3 scopes$/)
+  })
+
+  test('the closest one is named where all hold', () => {
+    const judged = judgeOne(
+      every,
+      recorded(baseWith({ home: 100, pay: 400 }), labelled({ home: 105, pay: 404 }))
+    )
+    expect(judged).toMatchObject({ verdict: 'passed', scope: { label: 'home' }, scopesChecked: 2 })
+    expect(judged.reason).toMatch(/; the closest of 2 scopes$/)
+  })
+
+  test('a new label has no baseline', () => {
+    const judged = judgeOne(every, recorded(baseWith({ home: 100 }), labelled({ home: 100, 'my cart': 400 })))
+    expect(judged).toMatchObject({
+      verdict: 'inconclusive',
+      scope: { label: 'my cart' },
+      comparison: { outcome: 'no baseline', ifNotJudged: 'warn' }
+    })
+    expect(judged.reason).toBe(
+      'p95 of "my cart" has no baseline: the label is new, no base run has it; no baseline in 1 of 2 scopes'
+    )
+  })
+
+  test('a label that is gone is not comparable', () => {
+    const judged = judgeOne(every, recorded(baseWith({ home: 100, pay: 400 }), labelled({ home: 100 })))
+    expect(judged).toMatchObject({ scope: { label: 'pay' }, comparison: { outcome: 'not comparable' } })
+    expect(judged.reason).toContain('p95 of pay cannot be compared: the label is gone')
+  })
+
+  test('a named label that is gone is not comparable, however old its last run is', () => {
+    const line = makeLine({ selector: selectLabel('pay') })
+    const base = [labelled({ home: 100, pay: 400 }), labelled({ home: 100 })]
+    const judged = judgeOne(line, recorded(base, labelled({ home: 100 })))
+    expect(judged).toMatchObject({ scope: { label: 'pay' }, comparison: { outcome: 'not comparable' } })
+  })
+
+  test('a label that was removed from the branch is not missed by a wildcard', () => {
+    const base = [labelled({ home: 100, pay: 400 }), ...baseWith({ home: 100 })]
+    const judged = judgeOne(every, recorded(base, labelled({ home: 100 })))
+    expect(judged).toMatchObject({ verdict: 'passed', scopesChecked: 1 })
+  })
+
+  test('a label that only some base runs have is compared with those', () => {
+    const base = [...baseWith({ home: 100 }).slice(6), ...baseWith({ home: 100, pay: 400 }).slice(4)]
+    const judged = judgeOne(
+      makeLine({ selector: selectLabel('pay') }),
+      recorded(base, labelled({ home: 100, pay: 404 }))
+    )
+    expect(judged.comparison).toMatchObject({ outcome: 'holds', baseRuns: 6 })
+  })
+
+  test('a label that nothing has is not comparable, and the nearest are named', () => {
+    const line = makeLine({ selector: selectLabel('hone') })
+    const judged = judgeOne(line, recorded(baseWith({ home: 100 }), labelled({ home: 100 })))
+    expect(judged).toMatchObject({ comparison: { outcome: 'not comparable' }, scopesChecked: 0 })
+    expect(judged.reason).toContain('no label matches "hone"; there is "home"')
+  })
+
+  test('regions are scopes too', () => {
+    const run = (ms: number) => makeComparedRun({ regions: { 'eu-1': { percentileMs: ms } } })
+    const line = makeLine({ selector: { region: { text: '*', pieces: ['', ''] } } })
+    const judged = judgeOne(
+      line,
+      recorded(
+        WOBBLE.map((factor) => run(400 * factor)),
+        run(800)
+      )
+    )
+    expect(judged).toMatchObject({ scope: { region: 'eu-1' }, comparison: { outcome: 'broken' } })
+  })
+
+  test('broken outweighs not judged, and that outweighs holds', () => {
+    const judged = judgeOne(
+      every,
+      recorded(baseWith({ home: 100, pay: 400 }), labelled({ home: 300, pay: 400, cart: 5 }))
+    )
+    expect(judged).toMatchObject({ verdict: 'failed', scope: { label: 'home' } })
+    expect(judged.reason).toMatch(/; broken in 1 of 3 scopes, not judged in 1 more$/)
+  })
+
+  test('what makes the gate inconclusive outweighs what only warns', () => {
+    const head = makeComparedRun({
+      labels: { home: { percentileMs: 100, failures: 40_000 }, fresh: { percentileMs: 4 } }
+    })
+    const judged = judgeOne(every, recorded(baseWith({ home: 100 }), head))
+    expect(judged).toMatchObject({
+      scope: { label: 'home' },
+      comparison: { outcome: 'not comparable', ifNotJudged: 'fail' }
+    })
+  })
+})
+
+describe('percentiles that were not recorded', () => {
+  const line = makeLine({ name: 'p97', percentile: 97 })
+
+  test('come from the runs that have them', () => {
+    const old = Array.from({ length: 8 }, () => p95Run(400, { percentileMs: { 95: 400 } }))
+    const judged = judgeOne(line, recorded([...old, ...p95Runs(400, 4)], p95Run(400)))
+    expect(judged.comparison).toMatchObject({ outcome: 'holds', baseRuns: 4 })
+  })
+
+  test('cannot be compared if none has', () => {
+    const old = p95Run(400, { percentileMs: { 95: 400 } })
+    const judged = judgeOne(line, recorded([old, old], p95Run(400)))
+    expect(judged.comparison).toMatchObject({ outcome: 'not comparable', baseRuns: 0 })
+    expect(judged.reason).toContain('none of the 2 base runs recorded this figure')
+    expect(judgeOne(line, recorded(p95Runs(400), old)).reason).toContain('is unknown in this run')
+  })
+})
+
+describe('side by side', () => {
+  const line = makeLine({ text: 'p95 <= baseline + 5%', allowance: { ratio: 0.05 } })
+  const rounds = (factor: number, count = 10): ComparisonEvidence => ({
+    kind: 'side-by-side',
+    pairs: WOBBLE.slice(0, count).map((wobble, i) => ({
+      base: p95Run(400 * wobble),
+      head: p95Run(400 * factor * WOBBLE[(i + 3) % 10]!)
+    }))
+  })
+
+  test('breaks and holds', () => {
+    const broken = judgeOne(line, rounds(1.2))
+    expect(broken.comparison).toMatchObject({ outcome: 'broken', baseRuns: 10 })
+    expect(broken.comparison.changePct).toBeCloseTo(20, 0)
+    expect(broken.actual! / broken.comparison.base!).toBeCloseTo(1 + broken.comparison.changePct! / 100, 10)
+    expect(broken.reason).toContain('(10 rounds side by side; 98 % interval')
+    expect(judgeOne(line, rounds(1)).comparison.outcome).toBe('holds')
+  })
+
+  test('advises more rounds where they do not suffice', () => {
+    const judged = judgeOne(line, rounds(1.07, 2))
+    expect(judged.comparison.outcome).toBe('unsure')
+    expect(judged.reason).toMatch(
+      /2 rounds can only find changes above [\d.]+ %; use more rounds or longer segments/
+    )
+  })
+
+  test.each([
+    [1, 'there is one'],
+    [0, 'there are none']
+  ])('with %d rounds is not comparable', (count, words) => {
+    const judged = judgeOne(line, rounds(1, count))
+    expect(judged.comparison).toMatchObject({ outcome: 'not comparable', ifNotJudged: 'warn' })
+    expect(judged.reason).toContain(words)
+  })
+
+  test('counts the samples of all segments', () => {
+    const withSamples = (samples: number): ComparisonEvidence => ({
+      kind: 'side-by-side',
+      pairs: WOBBLE.map((wobble) => ({
+        base: p95Run(400 * wobble, { samples }),
+        head: p95Run(400, { samples })
+      }))
+    })
+    expect(judgeOne(line, withSamples(40)).comparison.outcome).toBe('holds')
+    const few = judgeOne(line, withSamples(39))
+    expect(few.comparison.outcome).toBe('unsure')
+    expect(few.reason).toContain('all segments of one side together have only 390 samples, and p95 needs 400')
+  })
+
+  test('leaves out the rounds in which a label has no samples, unless they are many', () => {
+    const pairs = (missing: number): ComparisonEvidence => ({
+      kind: 'side-by-side',
+      pairs: WOBBLE.map((wobble, i) => ({
+        base: makeComparedRun({ labels: i < missing ? {} : { pay: { percentileMs: 400 * wobble } } }),
+        head: makeComparedRun({ labels: { pay: { percentileMs: 400 } } })
+      }))
+    })
+    const pay = { ...line, selector: selectLabel('*') }
+    expect(judgeOne(pay, pairs(2)).comparison).toMatchObject({ outcome: 'holds', baseRuns: 8 })
+    const many = judgeOne(pay, pairs(3))
+    expect(many.comparison.outcome).toBe('not comparable')
+    expect(many.reason).toContain('can be read on both sides in 7 of 10 rounds only')
+    expect(judgeOne(pay, pairs(10)).comparison.outcome).toBe('no baseline')
+  })
+})
+
+describe('all lines together', () => {
+  test('need more evidence than one', () => {
+    const lines = Array.from({ length: 20 }, (_, i) =>
+      makeLine({ line: i + 1, selector: selectLabel(`l${i}`) })
+    )
+    const run = (slow: number) =>
+      makeComparedRun({
+        labels: Object.fromEntries(lines.map((_, i) => [`l${i}`, { percentileMs: i === 0 ? slow : 400 }]))
+      })
+    // p is between 0.01 / 20 and 0.01.
+    const evidence = recorded(
+      WOBBLE.slice(0, 5).map((factor) => run(400 * factor)),
+      run(465)
+    )
+    const [alone] = judgeBaselineLines(lines.slice(0, 1), evidence, RULES)
+    const [together] = judgeBaselineLines(lines, evidence, RULES)
+    expect(alone?.comparison?.p).toBeLessThan(0.01)
+    expect(alone?.comparison?.p).toBeGreaterThan(0.0005)
+    expect(alone?.comparison?.outcome).toBe('broken')
+    expect(together?.comparison?.outcome).toBe('unsure')
+  })
+})
+
+describe('without anything to compare', () => {
+  test('every line has the outcome and the reason', () => {
+    const evidence = { kind: 'none', outcome: 'not comparable', reason: 'the plan changed' } as const
+    const judged = judgeBaselineLines(SHOWN_LINES, evidence, { ...RULES, onMissing: 'fail' })
+    expect(judged).toHaveLength(3)
+    expect(judged.map(({ threshold }) => threshold.text)).toEqual([
+      'p95 <= baseline + 10%',
+      'throughput >= baseline - 10%',
+      'error_rate <= baseline + 0.5pp'
+    ])
+    for (const judgement of judged) {
+      expect(judgement).toMatchObject({
+        verdict: 'inconclusive',
+        reason: 'the plan changed',
+        comparison: { outcome: 'not comparable', ifNotJudged: 'fail', base: undefined, baseRuns: 0 }
+      })
+    }
+  })
+
+  test('no base run is no baseline', () => {
+    expect(judgeOne(makeLine(), recorded([], p95Run(400))).comparison.outcome).toBe('no baseline')
+    expect(judgeOne(makeLine(), recorded([p95Run(400)])).comparison.outcome).toBe('not comparable')
+  })
+})
+
+describe('describeLoadChange', () => {
+  const withThroughput = (throughput: number | undefined) => makeComparedRun({ overall: { throughput } })
+
+  test('speaks of a throughput that moved by more than 10 %', () => {
+    const base = [withThroughput(500), ...Array.from({ length: 5 }, () => withThroughput(100))]
+    expect(describeLoadChange(recorded(base, withThroughput(89)))).toMatch(
+      /^the load differed: throughput was 89\/s against 100\/s in the baseline \(-11 %\)/
+    )
+    expect(describeLoadChange(recorded(base, withThroughput(91)))).toBeUndefined()
+    expect(describeLoadChange(recorded(base, withThroughput(111)))).toContain('+11 %')
+  })
+
+  test('speaks of rounds too', () => {
+    const pairs = [1, 2, 3].map(() => ({ base: withThroughput(100), head: withThroughput(80) }))
+    expect(describeLoadChange({ kind: 'side-by-side', pairs })).toContain('(-20 %)')
+  })
+
+  test('says nothing about what is unknown', () => {
+    expect(describeLoadChange(recorded([withThroughput(undefined)], withThroughput(89)))).toBeUndefined()
+    expect(describeLoadChange({ kind: 'none', outcome: 'no baseline', reason: 'none' })).toBeUndefined()
+  })
+})
