@@ -19,9 +19,10 @@ import { tQuantile } from './statistics/student-t.js'
 const LEAST_RUNS = 3
 const RECORDED_RUNS = [1, 5, 10] as const
 const ROUNDS = [5, 10, 20] as const
+const SIZES = RECORDED_RUNS.length + ROUNDS.length
 /** Nine times out of ten. */
 const POWER = 0.9
-/** Together these bound the time that the simulations take to about a second. */
+/** Together these bound the time that the simulations take to less than a second. */
 const MOST_COMPARISONS = 12_000
 const MOST_TESTS = 200
 const MOST_PAIRS = 2000
@@ -86,8 +87,15 @@ export function calibrate(
   {
     thresholds,
     noise,
-    seed = 1
-  }: { readonly thresholds: readonly BaselineThreshold[]; readonly noise: number; readonly seed?: number }
+    seed = 1,
+    comparisons = MOST_COMPARISONS
+  }: {
+    readonly thresholds: readonly BaselineThreshold[]
+    readonly noise: number
+    readonly seed?: number
+    /** How many to simulate for each answer: it bounds the time. */
+    readonly comparisons?: number
+  }
 ): Calibration {
   if (runs.length < LEAST_RUNS) throw new RangeError(`Calibration needs at least ${LEAST_RUNS} runs`)
   const random = new Random(seed)
@@ -96,9 +104,10 @@ export function calibrate(
     measureLine(threshold, runs, noise)
   )
   const all = tests.flat()
+  const pairs = Math.max(200, Math.min(1000, Math.floor(comparisons / (tests.length * SIZES))))
   const lines = tests.flatMap((scopes) => {
     const [noisiest] = [...scopes].sort((a, b) => b.spread - a.spread)
-    return noisiest ? [calibrateLine(noisiest, { tests: all.length, lines: tests.length, random })] : []
+    return noisiest ? [calibrateLine(noisiest, { tests: all.length, pairs, random })] : []
   })
   const relative = figures.filter(({ name }) => name !== 'error_rate')
   return {
@@ -107,7 +116,7 @@ export function calibrate(
     lines,
     falseAlarms: RECORDED_RUNS.map((recordedRuns) => ({
       recordedRuns,
-      share: shareOfFalseAlarms(thinOut(all), recordedRuns, random)
+      share: shareOfFalseAlarms(thinOut(all), { recordedRuns, comparisons, random })
     })),
     suggestedNoise:
       relative.length === 0
@@ -178,10 +187,8 @@ function readAll(
 
 function calibrateLine(
   test: Test,
-  { tests, lines, random }: { readonly tests: number; readonly lines: number; readonly random: Random }
+  { tests, pairs, random }: { readonly tests: number; readonly pairs: number; readonly random: Random }
 ): LineCalibration {
-  const sizes = RECORDED_RUNS.length + ROUNDS.length
-  const pairs = Math.max(200, Math.min(1000, Math.floor(MOST_COMPARISONS / (lines * sizes))))
   const find = (compare: () => Change) => {
     const missing = Array.from({ length: pairs }, () => shortOfBreach(test, compare(), tests))
     return missing.sort((a, b) => a - b)[Math.ceil(POWER * pairs) - 1] ?? Infinity
@@ -207,9 +214,16 @@ function shortOfBreach({ limit }: Test, { delta, se, dof }: Change, tests: numbe
   return Math.max(limit, tQuantile(1 - LEVEL / tests, dof) * se) - delta
 }
 
-function shareOfFalseAlarms(tests: readonly Test[], recordedRuns: number, random: Random): number {
+function shareOfFalseAlarms(
+  tests: readonly Test[],
+  {
+    recordedRuns,
+    comparisons,
+    random
+  }: { readonly recordedRuns: number; readonly comparisons: number; readonly random: Random }
+): number {
   if (tests.length === 0) return 0
-  const pairs = Math.max(50, Math.min(MOST_PAIRS, Math.floor(MOST_COMPARISONS / tests.length)))
+  const pairs = Math.max(50, Math.min(MOST_PAIRS, Math.floor(comparisons / tests.length)))
   let alarms = 0
   for (let pair = 0; pair < pairs; pair++) {
     const changes = tests.map((test) => drawRecorded(test, recordedRuns, random))

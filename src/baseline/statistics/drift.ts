@@ -9,20 +9,31 @@ const LEAST_RUNS = 5
 export function isDrifting(ys: readonly number[], random: Random): boolean {
   if (ys.length < LEAST_RUNS) return false
   const observed = sumOfSteps(ys)
+  const shuffled = [...ys]
   let asSmooth = 0
   for (let order = 0; order < ORDERS; order++) {
-    if (sumOfSteps(shuffle(ys, random)) <= observed * (1 + 1e-12)) asSmooth++
+    if (sumOfSteps(shuffle(shuffled, random)) <= observed * (1 + 1e-12)) asSmooth++
   }
   return (asSmooth + 1) / (ORDERS + 1) <= LEVEL
 }
 
 function sumOfSteps(ys: readonly number[]): number {
-  return ys.reduce((sum, y, i) => sum + (y - (ys[i - 1] ?? y)) ** 2, 0)
+  let sum = 0
+  let last = ys[0] ?? 0
+  for (const y of ys) {
+    sum += (y - last) * (y - last)
+    last = y
+  }
+  return sum
 }
 
-function shuffle(values: readonly number[], random: Random): number[] {
+/** In place (Fisher and Yates). */
+function shuffle(values: number[], random: Random): number[] {
+  for (let end = values.length - 1; end > 0; end--) {
+    const other = random.below(end + 1)
+    const moved = values[end] ?? NaN
+    values[end] = values[other] ?? NaN
+    values[other] = moved
+  }
   return values
-    .map((value) => ({ value, place: random.uniform() }))
-    .sort((a, b) => a.place - b.place)
-    .map(({ value }) => value)
 }

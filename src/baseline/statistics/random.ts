@@ -1,3 +1,5 @@
+const { imul, floor, sqrt, log, cos, PI } = Math
+
 /** A small generator with a seed (mulberry32): the same numbers on every machine. */
 export class Random {
   private state: number
@@ -9,13 +11,18 @@ export class Random {
   /** Between 0 and 1, both excluded. */
   uniform(): number {
     this.state = (this.state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(this.state ^ (this.state >>> 15), this.state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    let mixed = imul(this.state ^ (this.state >>> 15), this.state | 1)
+    mixed ^= mixed + imul(mixed ^ (mixed >>> 7), mixed | 61)
     return (((mixed ^ (mixed >>> 14)) >>> 0) + 0.5) / 2 ** 32
+  }
+
+  /** A whole number from 0 to below `count`. */
+  below(count: number): number {
+    return floor(this.uniform() * count)
   }
 
   /** Standard normal (Box and Muller). */
   normal(): number {
-    return Math.sqrt(-2 * Math.log(this.uniform())) * Math.cos(2 * Math.PI * this.uniform())
+    return sqrt(-2 * log(this.uniform())) * cos(2 * PI * this.uniform())
   }
 }
