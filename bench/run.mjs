@@ -1,16 +1,23 @@
-// Runs the benchmarks named as arguments, or all of them: node bench/run.mjs [csv] [startup] [upload] [embedded] [install]
+// Runs the benchmarks named as arguments, or all of them: node bench/run.mjs [csv] [startup] [upload] [embedded] [install] [regression]
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 
-const ALL = ['csv', 'startup', 'upload', 'embedded', 'install']
+const ALL = ['csv', 'startup', 'upload', 'embedded', 'install', 'regression']
 const names = process.argv.length > 2 ? process.argv.slice(2) : ALL
 const unknown = names.filter((name) => !ALL.includes(name))
 if (unknown.length > 0) throw new Error(`No such bench: ${unknown.join(', ')}; there are ${ALL.join(', ')}`)
 
 const FILES = { embedded: ['embedded', 'embedded-gatling'] }
+/** Lets Node run the sources as they are. */
+const FROM_SOURCES = [
+  '--experimental-transform-types',
+  '--no-warnings',
+  '--import',
+  new URL('../__tests__/support/typescript-hooks.mjs', import.meta.url).href
+]
+const NODE_OPTIONS = { regression: FROM_SOURCES }
 for (const name of names.flatMap((each) => FILES[each] ?? [each])) {
-  const { status } = spawnSync(process.execPath, [join(import.meta.dirname, `${name}.mjs`)], {
-    stdio: 'inherit'
-  })
+  const file = join(import.meta.dirname, `${name}.mjs`)
+  const { status } = spawnSync(process.execPath, [...(NODE_OPTIONS[name] ?? []), file], { stdio: 'inherit' })
   if (status !== 0) process.exitCode = 1
 }

@@ -21,7 +21,7 @@ const USUAL: FigureValues = {
   apdex: 0.9
 }
 
-export function makeComparedFigures(changes: Partial<FigureValues> = {}): Figures {
+function makeComparedFigures(changes: Partial<FigureValues> = {}): Figures {
   const values = { ...USUAL, ...changes }
   const { percentileMs } = values
   return {
