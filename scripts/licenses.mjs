@@ -26,7 +26,9 @@ async function readPackage(folder) {
   const {
     name,
     version,
-    license = 'no license stated'
+    // As old packages state it.
+    licenses = [],
+    license = licenses.map(({ type }) => type).join(' or ') || 'no license stated'
   } = JSON.parse(await readFile(path.join(folder, 'package.json'), 'utf8'))
   const files = (await readdir(folder)).filter((file) => /^(licen[cs]e|copying|notice)/i.test(file)).sort()
   const texts = await Promise.all(files.map((file) => readFile(path.join(folder, file), 'utf8')))
