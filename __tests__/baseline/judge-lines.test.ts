@@ -286,7 +286,7 @@ describe('samples', () => {
     expect(judged.reason).toContain('a run has only 39 samples, and mean needs 40: run longer')
   })
 
-  test('of tiny scopes do not make others significant', () => {
+  test('of tiny scopes do not count among the findings', () => {
     const run = (rare: number, often: number) =>
       makeComparedRun({
         labels: {
@@ -297,10 +297,12 @@ describe('samples', () => {
         }
       })
     const lines = [makeLine({ selector: selectLabel('often') }), makeLine({ selector: selectLabel('rare*') })]
-    // +17 % is significant at 1 % where it is the only one; nine others with p = 0 must not help it, nor hinder it.
+    // p is between 0.01 / 10 and 0.01: significant where it is the only one that is tested.
     const base = WOBBLE.map((factor) => run(100, 400 * factor))
-    const alone = judgeBaselineLines(lines.slice(0, 1), recorded(base, run(900, 445)), RULES)
-    const beside = judgeBaselineLines(lines, recorded(base, run(900, 445)), RULES)
+    const alone = judgeBaselineLines(lines.slice(0, 1), recorded(base, run(100, 446)), RULES)
+    const beside = judgeBaselineLines(lines, recorded(base, run(100, 446)), RULES)
+    expect(alone[0]?.comparison?.p).toBeGreaterThan(0.001)
+    expect(alone[0]?.comparison?.outcome).toBe('broken')
     expect(beside[0]?.comparison).toEqual(alone[0]?.comparison)
     expect(beside[1]?.comparison?.outcome).toBe('unsure')
   })
@@ -450,6 +452,29 @@ describe('scopes', () => {
       scope: { label: 'home' },
       comparison: { outcome: 'not comparable', ifNotJudged: 'fail' }
     })
+  })
+})
+
+describe('runs without samples', () => {
+  const empty: ComparedRun = { apdex: undefined, labels: [], regions: [], figures: () => undefined }
+  const line = makePlainLine('error_rate', 'baseline + 0.5pp', { amount: 0.005 })
+
+  test.each([
+    ['base', recorded([empty], p95Run(400)), 'no baseline', 'p95 has no baseline: no base run has samples'],
+    ['head', recorded([p95Run(400)], empty), 'not comparable', 'this run has none'],
+    ['both', recorded([empty], empty), 'not comparable', 'there are no samples on either side']
+  ])('on the side of %s', (_, evidence, outcome, words) => {
+    const judged = judgeOne(makeLine(), evidence)
+    expect(judged.comparison.outcome).toBe(outcome)
+    expect(judged.reason).toContain(words)
+  })
+
+  test('are left out of the base', () => {
+    const none = makeComparedRun({ overall: { samples: 0, failures: 0 } })
+    const judged = judgeOne(line, recorded([...p95Runs(400), none], p95Run(400)))
+    expect(judged.comparison).toMatchObject({ outcome: 'holds', baseRuns: 10 })
+    const throughput = makePlainLine('throughput', 'baseline - 5%', { ratio: 0.05 })
+    expect(judgeOne(throughput, recorded([...p95Runs(400), none], p95Run(400))).comparison.baseRuns).toBe(10)
   })
 })
 

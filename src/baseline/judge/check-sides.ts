@@ -21,20 +21,19 @@ function checkSamples(scope: Scope, { head, base }: Sides): Problem | undefined 
   const isInHead = head.some((run) => hasSamples(run, scope))
   const isInBase = base.some((run) => hasSamples(run, scope))
   if (isInHead && isInBase) return undefined
+  if (!isInHead && !isInBase) return notComparable('cannot be compared: there are no samples on either side')
+  const part = namePart(scope)
   if (isInHead) {
-    return { outcome: 'no baseline', words: `has no baseline: ${nounFor(scope)} is new, no base run has it` }
+    const words = part === undefined ? 'no base run has samples' : `${part} is new, no base run has it`
+    return { outcome: 'no baseline', words: `has no baseline: ${words}` }
   }
-  return {
-    outcome: 'not comparable',
-    words: isInBase
-      ? `cannot be compared: ${nounFor(scope)} is gone, the baseline has samples of it and this run has none`
-      : 'cannot be compared: there are no samples on either side'
-  }
+  const words = part === undefined ? '' : `${part} is gone, `
+  return notComparable(`cannot be compared: ${words}the baseline has samples of it and this run has none`)
 }
 
-function nounFor(scope: Scope): string {
+function namePart(scope: Scope): string | undefined {
   if (scope.label !== undefined) return 'the label'
-  return scope.region === undefined ? 'the load' : 'the region'
+  return scope.region === undefined ? undefined : 'the region'
 }
 
 function checkTargets({ head, base }: Sides): Problem | undefined {

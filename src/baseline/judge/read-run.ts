@@ -16,6 +16,7 @@ export function readRun(
   { scope, targetMs }: { readonly scope: Scope; readonly targetMs: number | undefined }
 ): Reading | undefined {
   const figures = run.figures(scope)
+  if (figures?.samples === 0) return undefined
   const figure =
     threshold.metric === 'apdex'
       ? readApdex(run, { figures, scope, targetMs })
