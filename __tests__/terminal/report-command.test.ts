@@ -283,6 +283,11 @@ describe('a report of local CSVs', () => {
     ['no word at all', [], /`loadgate report` takes the id of a run, a folder or CSVs, found nothing/],
     ['a folder without results', ['.'], /no \.csv and no \.jtl in/],
     ['a threshold that does not parse', ['.', '--thresholds', 'p95 < 1'], /p95/],
+    [
+      'a line that nothing here can judge',
+      ['.', '--thresholds', 'p95 < 1s', '--thresholds', 'p95 <= baseline + 10%'],
+      /line 2, "p95 <= baseline \+ 10%": there is no baseline for CSVs/
+    ],
     ['a target that is none', ['.', '--apdex-target', '0.5s'], /whole number of ms, found "0\.5s"/]
   ])('refuses %s', async (_, args, words) => {
     const refusal = await type(...args).catch((thrown: unknown) => thrown)

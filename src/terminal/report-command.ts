@@ -15,8 +15,8 @@ import { isId } from '../service/documents/decode.js'
 import { formatValue } from '../thresholds/format.js'
 import { parseThresholds } from '../thresholds/grammar/grammar.js'
 import { judgeThresholds } from '../thresholds/judge/judge.js'
-import { isAbsoluteThreshold } from '../thresholds/grammar/threshold.js'
-import type { Metric, Threshold } from '../thresholds/grammar/threshold.js'
+import { isAbsoluteThreshold, isBaselineThreshold } from '../thresholds/grammar/threshold.js'
+import type { AbsoluteThreshold, Metric } from '../thresholds/grammar/threshold.js'
 import type { Arguments, Flag } from './arguments.js'
 import { UsageError } from './arguments.js'
 import { readEarlierVerdict } from './earlier-verdict.js'
@@ -74,12 +74,17 @@ export async function runReportCommand(args: Arguments, { screen, workspace }: R
   return exitCodeOf(outcome.verdict, 'breach')
 }
 
-function readThresholds(text: string): Threshold[] {
+function readThresholds(text: string): AbsoluteThreshold[] {
   const { thresholds, problems } = parseThresholds(text)
   if (problems.length > 0) throw new UsageError(problems.join('\n'))
   if (text !== '' && thresholds.length === 0)
     throw new UsageError('--thresholds contains only comments; give a threshold, or leave the flag out')
-  return thresholds
+  const compared = thresholds.find(isBaselineThreshold)
+  if (compared)
+    throw new UsageError(
+      `--thresholds: line ${compared.line}, "${compared.text}": there is no baseline for CSVs of their own; give a limit, or compare with \`loadgate run --baseline\``
+    )
+  return thresholds.filter(isAbsoluteThreshold)
 }
 
 function readTarget(text: string): number {
@@ -99,12 +104,12 @@ function nameSource(path: string, all: readonly string[]): { grid: string; regio
 
 async function judgeFiles(
   files: readonly { path: string; grid: string; region: string }[],
-  { thresholds, targetMs }: { thresholds: readonly Threshold[]; targetMs: number }
+  { thresholds, targetMs }: { thresholds: readonly AbsoluteThreshold[]; targetMs: number }
 ): Promise<Outcome> {
   const measurements = await scanFiles(files)
   const score = measurements.figures({})?.apdex(targetMs)
   const apdex = score === undefined ? undefined : { score, targetMs }
-  const judgements = judgeThresholds(thresholds.filter(isAbsoluteThreshold), {
+  const judgements = judgeThresholds(thresholds, {
     apdex,
     apdexProblem: 'the CSVs have no individual response times',
     measurements

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { parseThresholds } from '../../../src/thresholds/grammar/grammar.js'
-import { isAbsoluteThreshold } from '../../../src/thresholds/grammar/threshold.js'
-import type { Threshold } from '../../../src/thresholds/grammar/threshold.js'
+import { isAbsoluteThreshold, isBaselineThreshold } from '../../../src/thresholds/grammar/threshold.js'
+import type { Metric, Threshold } from '../../../src/thresholds/grammar/threshold.js'
 import { startCpuTimer } from '../../support/cpu-time.js'
 
 /** The only threshold of a text without problems. */
@@ -206,7 +206,6 @@ describe('bad lines', () => {
       ]
     ),
     [`p95 < ${'9'.repeat(400)}ms`, ['column 7: the number is too long; at most 20 characters']],
-    ['p95 <= baseline + 10%', ['column 8: baselines are not supported yet; give a number, such as 800ms']],
     ['p95 < 1s p99 < 2s', ['column 10: found "p99" after the threshold; one threshold per line']],
     ['p95 < 800ms, p99 < 2s', ['column 12: found "," after the threshold; one threshold per line']],
     ['apdex > 0.5 0.6', ['column 13: found "0.6" after the threshold; one threshold per line']]
@@ -317,7 +316,12 @@ describe('random text', () => {
     '/s',
     '/min',
     ',',
-    '-'
+    '-',
+    '+',
+    '(',
+    ')',
+    'pp',
+    'max'
   ]
   const ODD = [' ', ' ', ' ', '\t', '\u00A0', '🚀', '\u0000', 'é', '\uD800', 'baseline', ':', '.']
   const ALL = [...PARTS, ...MARKS, ...ODD]
@@ -326,16 +330,25 @@ describe('random text', () => {
   const NAME =
     '(?:apdex|error_rate|throughput|mean|median|p\\d+(?:\\.\\d+)?|min|max|samples|failures|concurrency)'
   const PAIR = '(?:label|region|grid)\\s*=\\s*"(?:[^"\\\\]|\\\\["\\\\*])*"'
+  const NUMBER = '\\d+(?:\\.\\d+)?\\s*'
+  const QUANTITY = `${NUMBER}(?:ms|s|%|/s|/min|pp)?\\s*`
+  const BASELINE = `baseline\\s*(?:[+-]\\s*(?:${QUANTITY}|max\\s*\\(\\s*${QUANTITY},\\s*${QUANTITY}\\)\\s*))?`
   const WHOLE_LINE = new RegExp(
     `^\\s*(?:warn\\s*:\\s*)?${NAME}\\s*(?:\\{\\s*${PAIR}(?:\\s*,\\s*${PAIR})*\\s*\\}\\s*)?` +
-      '(?:<=|>=|==|<|>)\\s*\\d+(?:\\.\\d+)?\\s*(?:ms|s|%|/s|/min)?\\s*(?:#.*)?$',
+      `(?:<=|>=|==|<|>)\\s*(?:${NUMBER}(?:ms|s|%|/s|/min)?|${BASELINE})\\s*(?:#.*)?$`,
     'su'
   )
+  const LINES = [
+    'warn: p95{label="a*", grid="\\"g#"} <= 1.5s # c',
+    'p95{label="a*", region="r"} <= baseline + max(10%, 20ms) # c',
+    'throughput >= baseline - 5%',
+    'warn: error_rate < baseline + 0.5pp',
+    'apdex >= baseline - 0.02'
+  ]
 
   test('becomes a problem or a threshold, and a threshold only when all of the line was read', () => {
     const outcomes = Array.from({ length: 10_000 }, (_, round) => {
-      const line =
-        round % 2 === 0 ? pickMany(ALL, 12) : mutate('warn: p95{label="a*", grid="\\"g#"} <= 1.5s # c')
+      const line = round % 2 === 0 ? pickMany(ALL, 12) : mutate(LINES[random(LINES.length)] ?? '')
       const { thresholds, problems } = parseThresholds(line)
       return { line, thresholds, problems }
     })
@@ -352,8 +365,16 @@ describe('random text', () => {
     expect(parsed.filter(({ line }) => !WHOLE_LINE.test(line))).toEqual([])
     const limits = parsed.flatMap(({ thresholds }) => thresholds.filter(isAbsoluteThreshold))
     expect(limits.filter(({ value }) => !(value >= 0 && value < Infinity))).toEqual([])
+    const allowances = parsed.flatMap(({ thresholds }) => thresholds.filter(isBaselineThreshold))
+    const quantities = allowances.flatMap(({ allowance }) => Object.values(allowance) as number[])
+    expect(quantities.filter((value) => !(value >= 0 && value < Infinity))).toEqual([])
+    expect(allowances.filter(({ operator, metric }) => !isRightDirection(operator, metric))).toEqual([])
     // Otherwise the checks above would have checked nothing.
-    expect(parsed.length).toBeGreaterThan(500)
+    expect([limits.length > 200, allowances.length > 500, quantities.length > 500]).toEqual([
+      true,
+      true,
+      true
+    ])
   })
 
   test('never throws over several lines', () => {
@@ -362,6 +383,10 @@ describe('random text', () => {
       expect(() => parseThresholds(text)).not.toThrow()
     }
   })
+
+  function isRightDirection(operator: string, metric: Metric): boolean {
+    return operator.startsWith(['throughput', 'apdex'].includes(metric) ? '>' : '<')
+  }
 
   function pickMany(words: readonly string[], most: number): string {
     return Array.from({ length: random(most) + 1 }, () => words[random(words.length)]).join('')
@@ -375,9 +400,26 @@ describe('random text', () => {
 
 test('a hostile line is read in time that grows with its length', () => {
   const cpuMs = startCpuTimer()
-  for (const piece of ['1,', '{', '"', '\\', '*', ' ', 'p', ':', '<', '.1', '1_', 'label="a",']) {
+  for (const piece of [
+    '1,',
+    '{',
+    '"',
+    '\\',
+    '*',
+    ' ',
+    'p',
+    ':',
+    '<',
+    '.1',
+    '1_',
+    'label="a",',
+    'max(',
+    'base',
+    '+'
+  ]) {
     parseThresholds(`p95{label="${piece.repeat(20_000)}`)
     parseThresholds(`p95 < ${piece.repeat(20_000)}`)
+    parseThresholds(`p95 <= baseline + ${piece.repeat(20_000)}`)
     parseThresholds(piece.repeat(20_000))
   }
   expect(cpuMs()).toBeLessThan(5000)

@@ -1,3 +1,5 @@
+import { readBaselineLimit, seesBaseline } from './baseline-grammar.js'
+import { baselineRuleOf } from './baseline-rules.js'
 import { LineReader } from './line-reader.js'
 import { readLimit } from './limit-grammar.js'
 import { METRIC_SYNONYMS, METRIC_WORDS } from './metrics.js'
@@ -40,15 +42,24 @@ function readThreshold(reader: LineReader, line: number): Threshold | undefined 
   reader.skipSpace()
   const start = reader.at
   const metric = readMetric(reader)
-  const selector = readSelector(reader)
-  const operator = readOperator(reader)
-  const limit = readLimit(reader, metric)
+  const { selector, places } = readSelector(reader)
+  reader.skipSpace()
+  const operatorAt = reader.at
+  const operator = readOperator(reader, metric)
+  reader.skipSpace()
+  const limit = seesBaseline(reader)
+    ? readBaselineLimit(reader, { metric, metricAt: start, operator, operatorAt, gridAt: places.grid })
+    : withOperator(operator, readLimit(reader, metric))
   reader.skipSpace()
   if (!reader.isAtEnd) {
     reader.giveUp(reader.at, `${reader.describeNext()} after the threshold; one threshold per line`)
   }
-  if (!metric || !operator || !limit) return undefined
-  return { text: reader.textBetween(start).trim(), line, level, ...metric, selector, operator, ...limit }
+  if (!metric || !limit) return undefined
+  return { text: reader.textBetween(start).trim(), line, level, ...metric, selector, ...limit }
+}
+
+function withOperator<T>(operator: Operator | undefined, limit: T | undefined) {
+  return operator && limit && { operator, ...limit }
 }
 
 function readLevel(reader: LineReader): Threshold['level'] {
@@ -77,13 +88,15 @@ function readMetric(reader: LineReader): NamedMetric | undefined {
     return { metric: 'percentile', name: word, percentile: Number(percent) }
   }
   const message = percent === undefined ? describeUnknownMetric(word) : describeBadPercentile(percent)
-  if (reader.sees(/\s*[{<>=!~≤≥≠]/y)) reader.complain(at, message)
+  if (word !== 'baseline' && reader.sees(/\s*[{<>=!~≤≥≠]/y)) reader.complain(at, message)
   else reader.giveUp(at, message)
   return undefined
 }
 
 function describeUnknownMetric(word: string): string {
   if (word === 'warn') return 'expected "warn:", with a colon'
+  if (word === 'baseline')
+    return 'baseline comes after the operator: write what is compared first, such as p95 <= baseline + 10%'
   if (word.startsWith('-')) return 'a line starts with its metric or with warn:, not with a dash'
   const meant =
     METRIC_SYNONYMS.get(word.toLowerCase()) ??
@@ -99,8 +112,7 @@ function describeBadPercentile(percent: string): string {
   return range + meant
 }
 
-function readOperator(reader: LineReader): Operator | undefined {
-  reader.skipSpace()
+function readOperator(reader: LineReader, metric: NamedMetric | undefined): Operator | undefined {
   const at = reader.at
   const word = reader.take(/[<>=!~≤≥≠]+/y)
   if (word === undefined) {
@@ -109,10 +121,23 @@ function readOperator(reader: LineReader): Operator | undefined {
   }
   const operator = OPERATORS.find((known) => known === word)
   if (operator) return operator
-  const meant = OPERATOR_SYNONYMS.get(word)
+  const meant = suggestOperator(reader, word, metric)
   reader.complain(
     at,
     `unknown operator ${quote(word)}; known operators are ${OPERATORS.join(', ')}${meant ? `: did you mean "${meant}"?` : ''}`
   )
   return undefined
+}
+
+function suggestOperator(
+  reader: LineReader,
+  word: string,
+  metric: NamedMetric | undefined
+): Operator | undefined {
+  const meant = OPERATOR_SYNONYMS.get(word)
+  reader.skipSpace()
+  if (meant !== '==' || !metric || !seesBaseline(reader)) return meant
+  // The next message would only be that == is refused.
+  const rule = baselineRuleOf(metric)
+  return typeof rule === 'string' ? undefined : rule.operators[0]
 }

@@ -1,25 +1,23 @@
 import type { LineReader } from './line-reader.js'
 import { METRIC_RULES, UNIT_SYNONYMS } from './metrics.js'
 import { suggestWord } from './nearest.js'
+import { readPlainNumber } from './plain-number.js'
 import type { AbsoluteThreshold, Metric, NamedMetric, Unit } from './threshold.js'
 import { quote } from '../quoting.js'
 
 type Limit = Pick<AbsoluteThreshold, 'value' | 'unit'>
 
-/** Anything that may be meant as a number, so that it is rejected as a whole and not in part. */
-const NUMBER_LIKE = /[+-]?(?:0x[\da-f]*|\.?\d(?:[.,_]?\d)*\.?(?:e[+-]?\d+)?)/iy
-const PLAIN_NUMBER = /^\d+(?:\.\d+)?$/u
-const MOST_CHARACTERS = 20
+const BASELINE_AFTER_NUMBER = /[^"]*\bbaseline\b/iy
 
-/** Reads the right-hand side. Without a known metric it only looks for a number. */
+/** Reads a limit of its own. Without a known metric it only looks for a number. */
 export function readLimit(reader: LineReader, metric: NamedMetric | undefined): Limit | undefined {
   reader.skipSpace()
   const at = reader.at
-  if (reader.sees(/baseline\b/iy)) {
-    reader.giveUp(at, `baselines are not supported yet; give a number, such as ${showExample(metric)}`)
+  const digits = readPlainNumber(reader, { subject: 'a limit', example: showExample(metric) })
+  if (digits !== undefined && reader.sees(BASELINE_AFTER_NUMBER)) {
+    reader.giveUp(at, 'baseline comes first, then how much worse it may be, such as p95 <= baseline + 10%')
     return undefined
   }
-  const digits = readNumber(reader, metric)
   const beforeUnit = reader.at
   reader.skipSpace()
   const unitAt = reader.at
@@ -37,32 +35,6 @@ export function readLimit(reader: LineReader, metric: NamedMetric | undefined): 
     reader.complain(at, describeTooLarge(metric.metric, digits))
   }
   return { value, unit }
-}
-
-/** The digits as written: conversions shift their decimal point, so there is no rounding. */
-function readNumber(reader: LineReader, metric: NamedMetric | undefined): string | undefined {
-  const at = reader.at
-  const word = reader.take(NUMBER_LIKE)
-  if (word === undefined) {
-    reader.giveUp(at, `expected a number, but ${reader.describeNext()}; such as ${showExample(metric)}`)
-    return undefined
-  }
-  if (word.startsWith('-')) {
-    reader.complain(at, `a limit is never negative, but ${quote(word)} is`)
-    return undefined
-  }
-  if (!PLAIN_NUMBER.test(word)) {
-    reader.complain(
-      at,
-      `${quote(word)} is not a plain number; digits with or without decimals, such as 1200 or 0.5`
-    )
-    return undefined
-  }
-  if (word.length > MOST_CHARACTERS) {
-    reader.complain(at, `the number is too long; at most ${MOST_CHARACTERS} characters`)
-    return undefined
-  }
-  return word
 }
 
 function describeUnitProblem(

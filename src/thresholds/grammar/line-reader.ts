@@ -46,6 +46,11 @@ export class LineReader {
     return this.#match(pattern) !== undefined
   }
 
+  /** What the sticky pattern matches here; consumes nothing. */
+  peek(pattern: RegExp): string | undefined {
+    return this.#match(pattern)
+  }
+
   /** What comes next, for a message. */
   describeNext(): string {
     const word = this.#match(/\S{1,30}/y)

@@ -5,11 +5,15 @@ import { quote, shorten } from '../quoting.js'
 
 const ACCEPTED_KEYS = 'label, region, grid'
 
+/** Where each key was first written. */
+export type KeyPlaces = Readonly<Partial<Record<SelectorKey, number>>>
+
 /** Reads `{key="value", …}` if there is one. */
-export function readSelector(reader: LineReader): Selector {
+export function readSelector(reader: LineReader): { selector: Selector; places: KeyPlaces } {
   const selector: Partial<Record<SelectorKey, Pattern>> = {}
+  const places: Partial<Record<SelectorKey, number>> = {}
   reader.skipSpace()
-  if (reader.take(/\{/y) === undefined) return selector
+  if (reader.take(/\{/y) === undefined) return { selector, places }
   do {
     const at = skipToPlace(reader)
     const key = readKey(reader)
@@ -17,9 +21,10 @@ export function readSelector(reader: LineReader): Selector {
     if (key && pattern) {
       if (selector[key]) reader.complain(at, `${key} is given twice; once each: ${ACCEPTED_KEYS}`)
       selector[key] = pattern
+      places[key] ??= at
     }
   } while (takeSeparator(reader) === ',')
-  return selector
+  return { selector, places }
 }
 
 function skipToPlace(reader: LineReader): number {

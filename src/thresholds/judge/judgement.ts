@@ -69,6 +69,11 @@ export function asAbsolute({
 }: Pick<Judged, 'threshold' | 'comparison'>): AbsoluteThreshold | undefined {
   if (isAbsoluteThreshold(threshold)) return threshold
   if (comparison?.limit === undefined) return undefined
-  const { allowance: _, ...line } = threshold
-  return { ...line, value: comparison.limit, unit: METRIC_RULES[threshold.metric].units[0] ?? '' }
+  const { text, line, level, metric, name, percentile, selector, operator } = threshold
+  return {
+    ...{ text, line, level, metric, name, selector, operator },
+    ...(percentile === undefined ? {} : { percentile }),
+    value: comparison.limit,
+    unit: METRIC_RULES[metric].units[0] ?? ''
+  }
 }
