@@ -1,7 +1,8 @@
 import type { Verdict } from '../../report/outcome.js'
 import type { Measurements } from '../../results/figures/measurements.js'
+import { asSentence } from '../errors.js'
 import type { Judgement } from '../../thresholds/judge/judgement.js'
-import { overallVerdict } from '../../thresholds/judge/overall.js'
+import { isDecisive, isNotJudged, overallVerdict } from '../../thresholds/judge/overall.js'
 
 export interface Decision {
   readonly verdict: Verdict
@@ -10,10 +11,10 @@ export interface Decision {
 
 /** Combines the judgements. With a gap in the evidence the verdict can only be `failed` or `inconclusive`. */
 export function decideVerdict(judgements: readonly Judgement[], gap: string | undefined): Decision {
-  const overall = overallVerdict(judgements)
-  const decisive = judgements.filter(
-    ({ verdict, threshold }) => verdict === overall && threshold.level === 'fail'
-  )
+  // What is missing may be the very difference from the baseline, so such a line breaks nothing then.
+  const trusted = gap === undefined ? judgements : judgements.filter(({ comparison }) => !comparison)
+  const overall = overallVerdict(trusted)
+  const decisive = trusted.filter((judgement) => judgement.verdict === overall && isDecisive(judgement))
   if (overall === 'failed') return { verdict: 'failed', reason: countAndFirst(decisive, 'broken') }
   if (gap !== undefined) return { verdict: 'inconclusive', reason: gap }
   if (overall === 'inconclusive')
@@ -41,18 +42,30 @@ function countAndFirst(judgements: readonly Judgement[], word: string): string {
   return `${count}: ${first?.reason ?? ''}`
 }
 
+/** Lines that were not judged are always mentioned: a gate that compared nothing must not look like one that did. */
 function describePass(judgements: readonly Judgement[]): string {
-  const firm = judgements.filter(({ threshold }) => threshold.level === 'fail')
+  const notJudged = judgements.filter(isNotJudged)
   const warned = judgements.filter(
-    ({ threshold, verdict }) => threshold.level === 'warn' && verdict !== 'passed'
+    (judgement) =>
+      judgement.threshold.level === 'warn' && judgement.verdict !== 'passed' && !isNotJudged(judgement)
   )
-  const held =
-    firm.length === 0
-      ? 'No thresholds were given, so this is only a report.'
-      : firm.length === 1
-        ? 'The threshold holds.'
-        : `All ${firm.length} thresholds hold.`
-  return warned.length === 0
-    ? held
-    : `${held} ${warned.length === 1 ? 'There is a warning' : `There are ${warned.length} warnings`}: ${warned[0]?.reason ?? ''}`
+  const held = describeHeld(judgements.filter(({ threshold }) => threshold.level === 'fail'))
+  const unjudged =
+    notJudged.length === 0
+      ? ''
+      : `${notJudged.length === 1 ? '1 line was' : `${notJudged.length} lines were`} not judged: ${notJudged[0]?.reason ?? ''}`
+  const warning =
+    warned.length === 0
+      ? ''
+      : `${warned.length === 1 ? 'There is a warning' : `There are ${warned.length} warnings`}: ${warned[0]?.reason ?? ''}`
+  const rest = unjudged !== '' && warning !== '' ? `${asSentence(unjudged)} ${warning}` : unjudged + warning
+  return `${held} ${rest}`.trim()
+}
+
+function describeHeld(firm: readonly Judgement[]): string {
+  if (firm.length === 0) return 'No thresholds were given, so this is only a report.'
+  const held = firm.filter((judgement) => !isNotJudged(judgement)).length
+  if (held === 0) return ''
+  if (held < firm.length) return `${held} of ${firm.length} thresholds ${held === 1 ? 'holds' : 'hold'};`
+  return firm.length === 1 ? 'The threshold holds.' : `All ${firm.length} thresholds hold.`
 }
