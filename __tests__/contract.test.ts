@@ -34,6 +34,15 @@ const INPUTS = [
   'override-hosts',
   'override-parameters',
   'thresholds',
+  'baseline',
+  'baseline-branch',
+  'baseline-parameters',
+  'baseline-rounds',
+  'noise',
+  'on-missing-baseline',
+  'on-unsure',
+  'confirm',
+  'stop-early',
   'run-id',
   'repeat',
   'wait',
@@ -61,7 +70,9 @@ const OUTPUTS = [
   'thresholds',
   'results-dir',
   'artifact-id',
-  'artifact-url'
+  'artifact-url',
+  'baseline',
+  'saved-seconds'
 ]
 
 describe('action.yml', () => {

@@ -52,6 +52,7 @@ function sourcesOf(inputs: Readonly<Record<string, string | number | boolean>>):
     read: (name) => fillIn(inputs[name] ?? '').trim(),
     readConfig: (file) => Promise.resolve(file === '.github/loadgate.yml' ? config : readPage(file)),
     resolveFiles: (lines) => Promise.resolve({ paths: [...lines], problems: [] }),
+    resolveBaseline: (file) => Promise.resolve({ path: file, exists: false }),
     defaultName: 'octo/shop main 0123456',
     platform: 'linux',
     emptyBaseUrl: 'error'

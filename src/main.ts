@@ -4,6 +4,7 @@ import { listenForSignals } from './gate/cancellation.js'
 import { failsStep, failureMessage } from './gate/verdict/exit-code.js'
 import type { OutputName } from './gate/publish/outputs.js'
 import type { publishWithoutRun } from './gate/publish/publish-without-run.js'
+import { resolveBaselinePath } from './gate/settings/baseline-path.js'
 import { resolvePlanFiles } from './gate/settings/plan-files.js'
 import { maskToken } from './gate/settings/mask-token.js'
 import { runGate } from './gate/run-gate.js'
@@ -51,6 +52,8 @@ async function runStep(ports: Ports): Promise<void> {
       const folder = await step.findWorkspace(process.env)
       return resolvePlanFiles(lines, { workspace: folder, find: createFindFiles(folder) })
     },
+    resolveBaseline: async (path) =>
+      resolveBaselinePath(path, { workspace: await step.findWorkspace(process.env), isConfined: true }),
     defaultName: defaultName(ports.occasion),
     platform: process.platform,
     emptyBaseUrl: 'error'

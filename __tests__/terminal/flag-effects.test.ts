@@ -136,6 +136,19 @@ const ROWS: readonly Row[] = [
   row('run', REMOTE, ['--override-hosts', 'a.example/10.0.0.1']),
   row('run', REMOTE, ['--override-parameters', '-Ja=1']),
   row('run', REMOTE, ['--thresholds', 'p95 < 1ms']),
+  row('run', REMOTE, ['--baseline', 'automatic']),
+  row(
+    'run',
+    [...REMOTE, '--baseline', 'side-by-side', '--duration', '5s'],
+    ['--baseline-parameters', '-Jp=1']
+  ),
+  // What these do takes several runs: a rejected value shows that they are read.
+  row('run', REMOTE, ['--baseline-rounds', '1']),
+  row('run', REMOTE, ['--noise', 'low']),
+  row('run', REMOTE, ['--on-missing-baseline', 'perhaps']),
+  row('run', REMOTE, ['--on-unsure', 'perhaps']),
+  row('run', REMOTE, ['--confirm', 'perhaps']),
+  row('run', REMOTE, ['--stop-early', 'perhaps']),
   row('run', ['run', ...CONNECT, '--output', 'out'], ['--run-id', RUN]),
   row('run', ['run', ...CONNECT, '--output', 'out'], ['--repeat', RUN]),
   row('run', REMOTE, ['--wait', 'false']),
@@ -223,13 +236,43 @@ describe('flags that have no effect together', () => {
       other: '--wait false'
     },
     { args: [...EXISTING, '--threads', '5', '--name', 'x'], words: '--name, --threads', other: '--run-id' },
-    { args: ['run', ...CONNECT, '--repeat', RUN, '--duration', '5s'], words: '--duration', other: '--repeat' }
+    {
+      args: ['run', ...CONNECT, '--repeat', RUN, '--duration', '5s'],
+      words: '--duration',
+      other: '--repeat'
+    },
+    {
+      args: [...REMOTE, '--baseline', 'off', '--noise', '3%', '--on-unsure', 'fail'],
+      words: '--noise, --on-unsure',
+      other: '--baseline off'
+    }
   ])('$words with $other', async ({ args, words, other }) => {
     expect(await observe(args)).toMatchObject({
       end: `${words} would have no effect together with ${other}; remove one of the two`,
       seen: []
     })
   })
+})
+
+test.each([
+  {
+    args: ['--baseline-rounds', '5'],
+    words: '--baseline-rounds would have no effect without --baseline side-by-side; add it, or remove them'
+  },
+  {
+    args: ['--confirm', '1'],
+    words:
+      '--confirm would have no effect without a line of --thresholds that names baseline; add one, or remove them'
+  },
+  {
+    args: ['--baseline-parameters', '-Jp=1', '--on-unsure', 'fail'],
+    words: [
+      '--baseline-parameters would have no effect without --baseline side-by-side; add it, or remove them',
+      '--on-unsure would have no effect without a line of --thresholds that names baseline; add one, or remove them'
+    ].join('\n')
+  }
+])('flags that have no effect without another: $args', async ({ args, words }) => {
+  expect(await observe([...REMOTE, ...args])).toMatchObject({ end: words, seen: [] })
 })
 
 test('what a config file sets without an effect is a warning, since the file may serve other uses', async () => {

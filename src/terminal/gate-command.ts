@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { exitCodeOf } from '../gate/verdict/exit-code.js'
+import { resolveBaselinePath } from '../gate/settings/baseline-path.js'
 import { INPUT_GROUPS, INPUT_TABLE, describeInput } from '../gate/settings/input-table.js'
 import type { InputGroup } from '../gate/settings/input-table.js'
 import { INPUT_NAMES } from '../gate/settings/inputs.js'
@@ -11,6 +12,7 @@ import { maskToken } from '../gate/settings/mask-token.js'
 import { runGate } from '../gate/run-gate.js'
 import { defaultName, readSettings } from '../gate/settings/settings.js'
 import type { Settings } from '../gate/settings/settings.js'
+import { groupUnused } from '../gate/settings/unused-inputs.js'
 import type { LocalService, LocalServiceRequest, Ports } from '../gate/ports.js'
 import type { Outcome } from '../report/outcome.js'
 import { terminalLines } from '../report/terminal.js'
@@ -50,7 +52,8 @@ const NOT_FLAGS: readonly InputName[] = [
   'matrix',
   'comment',
   'artifact-name',
-  'retention-days'
+  'retention-days',
+  'baseline-branch'
 ]
 const OUTPUT_FOLDER = 'loadgate-results'
 
@@ -61,7 +64,8 @@ const JOINTS: Readonly<Partial<Record<InputName, string>>> = {
   tags: '\n',
   thresholds: '\n',
   'override-hosts': ', ',
-  'override-parameters': ', '
+  'override-parameters': ', ',
+  'baseline-parameters': ', '
 }
 
 /** At a terminal, running on this machine is the default. */
@@ -157,6 +161,7 @@ function readGateSettings(args: Arguments, ports: GateCommandPorts): ReturnType<
     readConfig: (path) => readFile(resolve(ports.workspace, path), 'utf8'),
     resolveFiles: (lines) =>
       resolvePlanFiles(lines, { workspace: ports.workspace, find: ports.findFiles(ports.workspace) }),
+    resolveBaseline: (path) => resolveBaselinePath(path, { workspace: ports.workspace, isConfined: false }),
     defaultName: defaultName({ repository: 'loadgate', ref: '', commit: '', url: undefined }),
     platform: ports.platform,
     emptyBaseUrl: 'local'
@@ -164,17 +169,12 @@ function readGateSettings(args: Arguments, ports: GateCommandPorts): ReturnType<
 }
 
 /** A config file may serve several purposes; a flag was typed for this one. */
-function checkEffect(args: Arguments, { unused, origin, wait }: Settings): void {
-  const stray = unused.filter((name) => args.has(name)).map((name) => `--${name}`)
-  if (stray.length === 0) return
-  const others = [
-    ...(origin.kind === 'existing' ? ['--run-id'] : []),
-    ...(origin.kind === 'repeat' ? ['--repeat'] : []),
-    ...(wait ? [] : ['--wait false'])
-  ]
-  throw new UsageError(
-    `${stray.join(', ')} would have no effect together with ${others.join(' and ')}; remove one of the two`
-  )
+function checkEffect(args: Arguments, settings: Settings): void {
+  const stray = groupUnused(settings).flatMap(({ names, onCommandLine }) => {
+    const flags = names.filter((name) => args.has(name)).map((name) => `--${name}`)
+    return flags.length === 0 ? [] : [`${flags.join(', ')} would have no effect ${onCommandLine}`]
+  })
+  if (stray.length > 0) throw new UsageError(stray.join('\n'))
 }
 
 function readFlag(name: InputName, args: Arguments, token: string): string {

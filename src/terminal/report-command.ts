@@ -82,7 +82,7 @@ function readThresholds(text: string): AbsoluteThreshold[] {
   const compared = thresholds.find(isBaselineThreshold)
   if (compared)
     throw new UsageError(
-      `--thresholds: line ${compared.line}, "${compared.text}": there is no baseline for CSVs of their own; give a limit, or compare with \`loadgate run --baseline\``
+      `--thresholds: line ${compared.line}, "${compared.text}": there is no baseline for CSVs; give an absolute limit, or compare with \`loadgate run --baseline\``
     )
   return thresholds.filter(isAbsoluteThreshold)
 }

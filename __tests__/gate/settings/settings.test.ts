@@ -1,52 +1,17 @@
 import { describe, expect, test } from '@jest/globals'
 import { INPUT_NAMES } from '../../../src/gate/settings/inputs.js'
-import type { InputName, SettingsSources } from '../../../src/gate/settings/inputs.js'
+import type { InputName } from '../../../src/gate/settings/inputs.js'
 import { SettingsError, defaultName, readSettings } from '../../../src/gate/settings/settings.js'
 import type { Settings, Skip } from '../../../src/gate/settings/settings.js'
-
-type Given = Partial<Record<InputName, string>>
-
-const SPECIFICATION =
-  '[{region: us-east-1, instance_quantity: 2, instance_type: m4.large, infrastructure: demand, stop_after: 60}]'
-const REMOTE: Given = {
-  'base-url': 'https://service.example',
-  token: 'secret',
-  files: 'plan.jmx',
-  grids: SPECIFICATION
-}
-const LOCAL: Given = { 'base-url': 'local', files: 'plan.jmx' }
-
-function makeSources(
-  given: Given,
-  changes: Partial<SettingsSources> & { configText?: string } = {}
-): SettingsSources {
-  const { configText, ...rest } = changes
-  return {
-    read: (name) => given[name] ?? '',
-    readConfig: (path) =>
-      configText === undefined
-        ? Promise.reject(new Error(`ENOENT: no such file, open '${path}'`))
-        : Promise.resolve(configText),
-    resolveFiles: (lines) =>
-      Promise.resolve({ paths: lines.map((line) => `/workspace/${line}`), problems: [] }),
-    defaultName: 'octo/shop main 0123456',
-    platform: 'linux',
-    emptyBaseUrl: 'error',
-    ...rest
-  }
-}
-
-async function readGiven(given: Given, changes = {}): Promise<Settings> {
-  const settings = await readSettings(makeSources(given, changes))
-  expect(settings).not.toHaveProperty('skip')
-  return settings as Settings
-}
-
-async function problemsOf(given: Given, changes = {}): Promise<readonly string[]> {
-  const thrown: unknown = await readSettings(makeSources(given, changes)).catch((error: unknown) => error)
-  expect(thrown).toBeInstanceOf(SettingsError)
-  return (thrown as SettingsError).problems
-}
+import {
+  LOCAL,
+  REMOTE,
+  SPECIFICATION,
+  makeSources,
+  problemsOf,
+  readGiven
+} from '../../support/gate/settings-sources.js'
+import type { Given } from '../../support/gate/settings-sources.js'
 
 describe('the defaults', () => {
   test('of a run at a service', async () => {
@@ -447,7 +412,10 @@ describe('all problems are told at once', () => {
 
   test('an unparsed value never becomes a default', async () => {
     for (const name of INPUT_NAMES.filter((input) =>
-      ['timeout', 'poll-interval', 'wait', 'fail-on'].includes(input)
+      [
+        ...['timeout', 'poll-interval', 'wait', 'fail-on', 'baseline-branch', 'baseline-rounds', 'noise'],
+        ...['on-missing-baseline', 'on-unsure', 'confirm', 'stop-early']
+      ].includes(input)
     ))
       expect(await problemsOf({ ...REMOTE, [name]: '?' })).toHaveLength(1)
   })

@@ -169,7 +169,7 @@ describe('refused, with the reason and what to write instead', () => {
     [
       'concurrency >= baseline',
       [
-        'column 1: concurrency is set by the plan and not a result: give it a limit of its own, such as concurrency >= 50'
+        'column 1: concurrency is set by the plan and not a result: give it an absolute limit, such as concurrency >= 50'
       ]
     ],
     [

@@ -16,6 +16,8 @@ export interface GridListRules {
   readonly defaults: Readonly<Partial<Record<RequiredGridKey, string>>>
   /** A grid must not stop before its run ends. */
   readonly durationSeconds: number | undefined
+  /** Side by side: of all segments together, which share the grid. */
+  readonly loadSeconds?: number | undefined
 }
 
 export interface GridList {
@@ -97,13 +99,12 @@ function readSpecification(
     parseInteger(keys.stop_after ?? '', { least: 1, most: MAX_STOP_AFTER_MIN }),
     0
   )
-  if (
-    stopAfterMinutes > 0 &&
-    rules.durationSeconds !== undefined &&
-    stopAfterMinutes * 60 < rules.durationSeconds
-  )
+  const { durationSeconds, loadSeconds = durationSeconds } = rules
+  if (stopAfterMinutes > 0 && loadSeconds !== undefined && stopAfterMinutes * 60 < loadSeconds)
     note(
-      `stop_after of ${stopAfterMinutes} min is shorter than the duration of ${rules.durationSeconds} s: the grid would end before the run`
+      loadSeconds === durationSeconds
+        ? `stop_after of ${stopAfterMinutes} min is shorter than the duration of ${durationSeconds} s: the grid would end before the run`
+        : `stop_after of ${stopAfterMinutes} min is shorter than the ${loadSeconds} s of all runs of baseline: side-by-side, which share the grid`
     )
   return {
     infrastructure: take('infrastructure', parseChoice(keys.infrastructure ?? '', INFRASTRUCTURES), 'demand'),

@@ -119,14 +119,14 @@ export const INPUT_TABLE: Readonly<Record<InputName, InputText>> = {
     group: 'What must hold',
     value: 'line',
     about:
-      'What must hold, one threshold per line: `apdex >= 0.85`, `p95{label="checkout"} < 800ms`, `warn: error_rate < 1%`.',
+      'What must hold, one threshold per line: `apdex >= 0.85`, `p95{label="checkout"} < 800ms`, `warn: error_rate < 1%`, `p95 <= baseline + 10%`.',
     otherwise: 'none, which reports and judges nothing'
   },
   baseline: {
     group: 'What must hold',
     value: 'auto|off|side-by-side|file',
     about:
-      'What to compare with: `auto` compares with earlier runs of `baseline-branch` and records runs of pushes, schedules and manual starts; `side-by-side` runs base and head in turns within this step; a path is a baseline document in the workspace; `off` does neither.'
+      'What to compare with: `auto` compares with earlier runs of `baseline-branch` and records runs of pushes, schedules and manual starts; `side-by-side` runs base and head in turns within this step; a path is that of a baseline document in the workspace, for servers without artifacts; `off` neither compares nor records.'
   },
   'baseline-branch': {
     group: 'What must hold',
@@ -144,13 +144,14 @@ export const INPUT_TABLE: Readonly<Record<InputName, InputText>> = {
   'baseline-rounds': {
     group: 'What must hold',
     value: 'number',
-    about: 'With `baseline: side-by-side`: how many pairs of runs to compare, each as long as `duration`.'
+    about:
+      'With `baseline: side-by-side`: how many pairs of runs to compare, each run as long as `duration`; from 3 to 100.'
   },
   noise: {
     group: 'What must hold',
     value: 'percent',
     about:
-      'Noise from run to run that is assumed for times and throughput until enough runs are recorded. `loadgate calibrate` measures it.'
+      'Noise from run to run that is assumed for times and throughput until enough runs are recorded. Above 0% and at most 100%; `loadgate calibrate` measures it.'
   },
   'on-missing-baseline': {
     group: 'What must hold',
@@ -168,13 +169,13 @@ export const INPUT_TABLE: Readonly<Record<InputName, InputText>> = {
     group: 'What must hold',
     value: 'number',
     about:
-      'Further runs when a line that names `baseline` is broken or unsure; all of them are judged together. With `base-url: local` only side by side, as further blocks of rounds.'
+      'Further runs when a line that names `baseline` is broken or unsure; all of them are judged together; at most 10. Side by side they are further blocks of rounds; with `base-url: local` only there.'
   },
   'stop-early': {
     group: 'What must hold',
     value: 'true|false',
     about:
-      '`true` stops a run as soon as a threshold with a limit of its own can no longer hold, if the service has live samples. Needs `duration`.'
+      '`true` stops a run as soon as a threshold with an absolute limit can no longer hold, if the service has live samples. Needs `duration`; never stops a run given by `run-id`.'
   },
   'run-id': {
     group: 'What to run',

@@ -1,4 +1,5 @@
 import { readConfigFile } from './config-file.js'
+import type { BaselinePath } from './baseline-path.js'
 import type { PlanFiles } from './plan-files.js'
 import type { Parsed } from './setting-values.js'
 
@@ -74,6 +75,8 @@ export interface SettingsSources {
   read(name: InputName): string
   readConfig(path: string): Promise<string>
   resolveFiles(lines: readonly string[]): Promise<PlanFiles>
+  /** For a `baseline` that is not one of the keywords. */
+  resolveBaseline(path: string): Promise<BaselinePath>
   readonly defaultName: string
   readonly platform: string
   /** What an empty base-url means: an error in the action, the embedded service on the command line. */

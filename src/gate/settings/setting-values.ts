@@ -35,6 +35,18 @@ export function parseDurationSeconds(text: string, least: number): Parsed<number
   return refuse(`a duration of at least ${least} s, in whole seconds or as 90s, 5m, 2h, 1h30m`)
 }
 
+/** A share such as `5%` or `7.5%`, above 0 and at most 100; as a ratio. */
+export function parsePercent(text: string): Parsed<number> {
+  const digits = /^(\d{1,3}(?:\.\d{1,6})?)\s?%$/.exec(text)?.[1]
+  const value = Number(`${digits ?? ''}e-2`)
+  if (digits !== undefined && value > 0 && value <= 1) return accept(value)
+  const plain = /^\d{1,3}(?:\.\d{1,6})?$/.test(text) ? Number(text) : 0
+  // Other tools write a ratio here.
+  const meant =
+    plain <= 0 || plain > 100 ? '' : `: did you mean ${plain < 1 ? Number(`${plain}e2`) : plain}%?`
+  return refuse(`a percentage above 0% and at most 100%, such as 5%${meant}`)
+}
+
 export function parseChoice<const T extends string>(text: string, choices: readonly T[]): Parsed<T> {
   const found = choices.find((choice) => choice === text)
   return found === undefined ? refuse(`one of ${choices.join(', ')}`) : accept(found)

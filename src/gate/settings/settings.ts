@@ -5,6 +5,8 @@ import type { Address } from '../../service/http/address.js'
 import type { GridChoice } from '../../service/documents/requests.js'
 import { parseThresholds } from '../../thresholds/grammar/grammar.js'
 import type { Threshold } from '../../thresholds/grammar/threshold.js'
+import { readBaseline, totalSeconds } from './baseline-settings.js'
+import type { BaselineSettings } from './baseline-settings.js'
 import { readGridList } from './grid-list.js'
 import { Inputs } from './inputs.js'
 import type { SettingsSources } from './inputs.js'
@@ -17,7 +19,10 @@ import {
   parseInteger,
   parsePattern
 } from './setting-values.js'
+import { readStopEarly } from './stop-early.js'
 import { listUnused } from './unused-inputs.js'
+
+export type { BaselineSettings, BaselineSource } from './baseline-settings.js'
 
 /** Where the run comes from. */
 export type Origin =
@@ -61,27 +66,6 @@ export interface Settings {
   readonly unused: readonly string[]
 }
 
-/** What to compare with. */
-export interface BaselineSettings {
-  readonly source: BaselineSource
-  /** Undefined: the base of the pull request or merge group, else the default branch. */
-  readonly branch: string | undefined
-  /** The assumed noise from run to run: 0.05 for `5%`. */
-  readonly noise: number
-  readonly onMissing: 'warn' | 'fail' | 'pass'
-  readonly onUnsure: 'warn' | 'fail' | 'pass'
-  /** Further runs (side by side: further blocks of rounds) when a line is broken or unsure. */
-  readonly confirm: number
-}
-
-export type BaselineSource =
-  | { readonly kind: 'auto' }
-  | { readonly kind: 'off' }
-  /** A baseline document. */
-  | { readonly kind: 'file'; readonly path: string }
-  /** The parameters overlay `override-parameters` in the base segments. */
-  | { readonly kind: 'side-by-side'; readonly parameters: string; readonly rounds: number }
-
 /** There is no token, and the workflow says to skip the gate then. */
 export interface Skip {
   readonly skip: string
@@ -119,8 +103,16 @@ async function readAll(inputs: Inputs, sources: SettingsSources): Promise<Settin
   const durationSeconds = inputs.take('duration', (text) => parseDurationSeconds(text, 1))
   const timeoutSeconds = inputs.take('timeout', (text) => parseDurationSeconds(text, 1)) ?? 0
   const wait = inputs.take('wait', parseBoolean) ?? true
+  const thresholds = readThresholds(inputs)
+  const stopEarly = readStopEarly(inputs, { isSkipped })
+  const baseline = await readBaseline(inputs, sources, {
+    ...{ isLocal, isSkipped, wait, stopEarly, durationSeconds, timeoutSeconds, thresholds }
+  })
+  const totalLoad = durationSeconds && totalSeconds(baseline, durationSeconds)
+  // Beyond the timeout it has been refused already.
+  const loadSeconds = (totalLoad ?? 0) > timeoutSeconds ? durationSeconds : totalLoad
   const origin = await readOrigin(inputs, sources, {
-    ...{ isLocal, isSkipped, wait, durationSeconds, timeoutSeconds }
+    ...{ isLocal, isSkipped, wait, durationSeconds, loadSeconds, timeoutSeconds }
   })
   const settings = {
     serviceName: inputs.take('service-name', (text) =>
@@ -142,9 +134,9 @@ async function readAll(inputs: Inputs, sources: SettingsSources): Promise<Settin
     durationSeconds: origin.kind === 'files' ? durationSeconds : undefined,
     overrideHosts: inputs.optional('override-hosts'),
     overrideParameters: inputs.optional('override-parameters'),
-    thresholds: readThresholds(inputs),
-    baseline: readBaseline(inputs),
-    stopEarly: inputs.take('stop-early', parseBoolean) ?? false,
+    thresholds,
+    baseline,
+    stopEarly,
     wait,
     timeoutMs: timeoutSeconds * 1000,
     pollIntervalMs: (inputs.take('poll-interval', (text) => parseDurationSeconds(text, 1)) ?? 15) * 1000,
@@ -157,7 +149,7 @@ async function readAll(inputs: Inputs, sources: SettingsSources): Promise<Settin
     comment: inputs.take('comment', (text) => parseChoice(text, ['auto', 'off'])) ?? 'auto',
     githubToken: inputs.text('github-token'),
     matrix: inputs.text('matrix'),
-    unused: listUnused((name) => inputs.isGiven(name), { origin, wait })
+    unused: listUnused((name) => inputs.isGiven(name), { origin, wait, baseline, thresholds, stopEarly })
   }
   if (isSkipped)
     return {
@@ -215,6 +207,8 @@ interface OriginRules {
   readonly isLocal: boolean
   readonly wait: boolean
   readonly durationSeconds: number | undefined
+  /** The same, or side by side that of all segments together. */
+  readonly loadSeconds: number | undefined
   readonly timeoutSeconds: number
 }
 
@@ -271,7 +265,7 @@ function readRunId(inputs: Inputs, name: 'run-id' | 'repeat', isLocal: boolean):
 
 function readGrids(
   inputs: Inputs,
-  { isLocal, isSkipped, durationSeconds, timeoutSeconds }: OriginRules
+  { isLocal, isSkipped, durationSeconds, loadSeconds, timeoutSeconds }: OriginRules
 ): readonly GridChoice[] {
   const localDefaults = {
     infrastructure: 'demand',
@@ -291,7 +285,8 @@ function readGrids(
   }
   const { grids, problems } = readGridList(given === '' ? [{}] : given, {
     defaults: isLocal ? localDefaults : {},
-    durationSeconds
+    durationSeconds,
+    loadSeconds
   })
   for (const problem of problems) inputs.complain('grids', problem)
   return grids
@@ -307,16 +302,4 @@ function readThresholds(inputs: Inputs): readonly Threshold[] {
       'contains only comments; add a threshold, or remove the input for a report without a gate'
     )
   return thresholds
-}
-
-function readBaseline(inputs: Inputs): BaselineSettings {
-  const choices = ['warn', 'fail', 'pass'] as const
-  return {
-    source: { kind: inputs.text('baseline') === 'off' ? 'off' : 'auto' },
-    branch: inputs.optional('baseline-branch'),
-    noise: 0.05,
-    onMissing: inputs.take('on-missing-baseline', (text) => parseChoice(text, choices)) ?? 'warn',
-    onUnsure: inputs.take('on-unsure', (text) => parseChoice(text, choices)) ?? 'warn',
-    confirm: inputs.take('confirm', (text) => parseInteger(text, { least: 0, most: 10 })) ?? 0
-  }
 }

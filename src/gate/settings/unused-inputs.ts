@@ -1,3 +1,4 @@
+import { isAbsoluteThreshold, isBaselineThreshold } from '../../thresholds/grammar/threshold.js'
 import type { InputName } from './inputs.js'
 import type { Settings } from './settings.js'
 
@@ -19,6 +20,15 @@ const FOR_NEW_RUNS: readonly InputName[] = [
 /** Inputs for what happens after the run has started. */
 const FOR_WAITING: readonly InputName[] = [
   'thresholds',
+  'baseline',
+  'baseline-branch',
+  'baseline-parameters',
+  'baseline-rounds',
+  'noise',
+  'on-missing-baseline',
+  'on-unsure',
+  'confirm',
+  'stop-early',
   'poll-interval',
   'stop-on-cancel',
   'fail-on',
@@ -26,12 +36,21 @@ const FOR_WAITING: readonly InputName[] = [
   'retention-days',
   'comment'
 ]
+/** Inputs for the judgement on lines that name `baseline`. */
+const FOR_BASELINE_LINES: readonly InputName[] = ['on-missing-baseline', 'on-unsure', 'confirm']
 
-type Situation = Pick<Settings, 'origin' | 'wait'>
+type Situation = Pick<Settings, 'origin' | 'wait' | 'baseline' | 'thresholds' | 'stopEarly'>
+
+interface UnusedGroup {
+  readonly names: readonly InputName[]
+  readonly reason: string
+  /** The reason in terms of flags, after "would have no effect". */
+  readonly onCommandLine: string
+}
 
 /** Inputs that were given and have no effect in combination with the others. */
 export function listUnused(isGiven: (name: InputName) => boolean, situation: Situation): InputName[] {
-  return [...inputsForRun(situation), ...inputsForWaiting(situation)].filter(isGiven)
+  return groupUnused(situation).flatMap(({ names }) => names.filter(isGiven))
 }
 
 /** The ignored inputs with the reason for each group; undefined if there are none. */
@@ -39,29 +58,72 @@ export function describeUnused({
   unused,
   ...situation
 }: Situation & Pick<Settings, 'unused'>): string | undefined {
-  const { origin } = situation
-  const named = (names: readonly string[]): string => unused.filter((name) => names.includes(name)).join(', ')
-  const forRun = named(inputsForRun(situation))
-  const forWaiting = named(inputsForWaiting(situation))
-  const reasonForRun =
-    origin.kind === 'existing'
-      ? 'run-id judges an existing run as it is'
-      : 'repeat starts a run again unchanged'
-  const ignored = [
-    ...(forRun === '' ? [] : [`${forRun} (${reasonForRun})`]),
-    ...(forWaiting === '' ? [] : [`${forWaiting} (wait: false does not wait for the run)`])
-  ]
+  const ignored = groupUnused(situation).flatMap(({ names, reason }) => {
+    const named = unused.filter((name) => names.some((known) => known === name))
+    return named.length === 0 ? [] : [`${named.join(', ')} (${reason})`]
+  })
   return ignored.length === 0
     ? undefined
     : `Ignored inputs: ${ignored.join('; ')}. Remove them from this step.`
 }
 
-function inputsForRun({ origin }: Situation): readonly InputName[] {
-  if (origin.kind === 'files') return []
-  // The gate never stops a run that it did not start.
-  return origin.kind === 'existing' ? [...FOR_NEW_RUNS, 'stop-on-cancel'] : FOR_NEW_RUNS
-}
-
-function inputsForWaiting({ wait }: Situation): readonly InputName[] {
-  return wait ? [] : FOR_WAITING
+/** What would have no effect, by reason; each input once. */
+export function groupUnused({ origin, wait, baseline, thresholds, stopEarly }: Situation): UnusedGroup[] {
+  const { kind } = baseline.source
+  const hasBaselineLines = thresholds.some(isBaselineThreshold)
+  const hasLimits = thresholds.some(
+    (threshold) => isAbsoluteThreshold(threshold) && threshold.level === 'fail'
+  )
+  const groups: (UnusedGroup | false)[] = [
+    // The gate never stops a run that it did not start.
+    origin.kind === 'existing' && {
+      names: [...FOR_NEW_RUNS, 'stop-on-cancel'],
+      reason: 'run-id judges an existing run as it is',
+      onCommandLine: 'together with --run-id; remove one of the two'
+    },
+    origin.kind === 'repeat' && {
+      names: FOR_NEW_RUNS,
+      reason: 'repeat starts a run again unchanged',
+      onCommandLine: 'together with --repeat; remove one of the two'
+    },
+    !wait && {
+      names: FOR_WAITING,
+      reason: 'wait: false does not wait for the run',
+      onCommandLine: 'together with --wait false; remove one of the two'
+    },
+    kind !== 'side-by-side' && {
+      names: ['baseline-parameters', 'baseline-rounds'],
+      reason: 'they are for baseline: side-by-side',
+      onCommandLine: 'without --baseline side-by-side; add it, or remove them'
+    },
+    kind === 'side-by-side' && {
+      names: ['baseline-branch', 'noise'],
+      reason: 'baseline: side-by-side compares with no recorded runs',
+      onCommandLine: 'together with --baseline side-by-side; remove one of the two'
+    },
+    kind === 'off' && {
+      names: ['baseline-branch', 'noise', ...FOR_BASELINE_LINES],
+      reason: 'baseline: off compares nothing',
+      onCommandLine: 'together with --baseline off; remove one of the two'
+    },
+    !hasBaselineLines && {
+      names: FOR_BASELINE_LINES,
+      reason: 'no line of thresholds names baseline',
+      onCommandLine: 'without a line of --thresholds that names baseline; add one, or remove them'
+    },
+    stopEarly &&
+      !hasLimits && {
+        names: ['stop-early'],
+        reason: 'no line of thresholds that can fail the gate has an absolute limit',
+        onCommandLine: 'without a line of --thresholds with an absolute limit; add one, or remove it'
+      }
+  ]
+  const seen = new Set<InputName>()
+  return groups
+    .filter((group) => group !== false)
+    .map((group) => {
+      const names = group.names.filter((name) => !seen.has(name))
+      for (const name of names) seen.add(name)
+      return { ...group, names }
+    })
 }

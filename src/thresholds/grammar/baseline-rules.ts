@@ -62,7 +62,7 @@ const REFUSED: Readonly<Partial<Record<Metric, string>>> = {
   samples: 'samples depends on how long the run lasts: compare throughput',
   failures: 'failures depends on how many samples there are: compare error_rate',
   concurrency:
-    'concurrency is set by the plan and not a result: give it a limit of its own, such as concurrency >= 50'
+    'concurrency is set by the plan and not a result: give it an absolute limit, such as concurrency >= 50'
 }
 
 /** The rule, or why the metric cannot be compared. */

@@ -1,0 +1,182 @@
+import { suggestWord } from '../../thresholds/grammar/nearest.js'
+import { isBaselineThreshold } from '../../thresholds/grammar/threshold.js'
+import type { Threshold } from '../../thresholds/grammar/threshold.js'
+import { formatDuration } from './durations.js'
+import type { Inputs, SettingsSources } from './inputs.js'
+import { parseChoice, parseInteger, parsePattern, parsePercent } from './setting-values.js'
+
+/** What to compare with. */
+export interface BaselineSettings {
+  readonly source: BaselineSource
+  /** Undefined: the base of the pull request or merge group, else the default branch. */
+  readonly branch: string | undefined
+  /** The assumed noise from run to run: 0.05 for `5%`. */
+  readonly noise: number
+  readonly onMissing: 'warn' | 'fail' | 'pass'
+  readonly onUnsure: 'warn' | 'fail' | 'pass'
+  /** Further runs (side by side: further blocks of rounds) when a line is broken or unsure. */
+  readonly confirm: number
+}
+
+export type BaselineSource =
+  | { readonly kind: 'auto' }
+  | { readonly kind: 'off' }
+  /** A baseline document; the path is absolute. */
+  | { readonly kind: 'file'; readonly path: string }
+  /** The parameters overlay `override-parameters` in the base segments. */
+  | { readonly kind: 'side-by-side'; readonly parameters: string; readonly rounds: number }
+
+/** What else is known of the run. */
+export interface RunRules {
+  /** Without a token other variables may be empty too, so only inputs that were given are checked. */
+  readonly isSkipped: boolean
+  readonly isLocal: boolean
+  readonly wait: boolean
+  readonly stopEarly: boolean
+  readonly durationSeconds: number | undefined
+  readonly timeoutSeconds: number
+  readonly thresholds: readonly Threshold[]
+}
+
+const KEYWORDS = ['auto', 'off', 'side-by-side'] as const
+/** Other words for these; suggested, not accepted. */
+const SYNONYMS: ReadonlyMap<string, (typeof KEYWORDS)[number]> = new Map([
+  ...(['automatic', 'on', 'true', 'yes', 'default', 'recorded'] as const).map(
+    (word) => [word, 'auto'] as const
+  ),
+  ...(['false', 'no', 'none', 'never', 'disabled', 'skip'] as const).map((word) => [word, 'off'] as const),
+  ...(['sidebyside', 'side', 'ab', 'a/b', 'pairs'] as const).map((word) => [word, 'side-by-side'] as const)
+])
+const BRANCHES = ['main', 'master', 'develop', 'trunk']
+const BRANCH_NAME = /^(?!refs\/|[-/])[^\s~^:?*[\\\p{Cc}]{1,255}$/u
+const REACTIONS = ['warn', 'fail', 'pass'] as const
+/** Two rounds leave one degree of freedom (t = 31.8 at 1 %), with which hardly any change could be found. */
+const LEAST_ROUNDS = 3
+const MOST_ROUNDS = 100
+const MOST_CONFIRMATIONS = 10
+
+export async function readBaseline(
+  inputs: Inputs,
+  sources: SettingsSources,
+  rules: RunRules
+): Promise<BaselineSettings> {
+  const rounds = inputs.take('baseline-rounds', (text) =>
+    parseInteger(text, { least: LEAST_ROUNDS, most: MOST_ROUNDS })
+  )
+  const source = await readSource(inputs, sources, rounds ?? LEAST_ROUNDS)
+  const settings = {
+    source,
+    branch: inputs.take('baseline-branch', (text) =>
+      parsePattern(text, BRANCH_NAME, 'the name of a branch such as main, without refs/heads/')
+    ),
+    noise: inputs.take('noise', parsePercent) ?? 0.05,
+    onMissing: inputs.take('on-missing-baseline', (text) => parseChoice(text, REACTIONS)) ?? 'warn',
+    onUnsure: inputs.take('on-unsure', (text) => parseChoice(text, REACTIONS)) ?? 'warn',
+    confirm: inputs.take('confirm', (text) => parseInteger(text, { least: 0, most: MOST_CONFIRMATIONS })) ?? 0
+  }
+  if (source.kind === 'side-by-side') checkSideBySide(inputs, source.rounds, rules)
+  if (source.kind === 'off') checkOff(inputs, rules)
+  if (settings.confirm > 0) checkConfirm(inputs, source, rules)
+  return settings
+}
+
+/** How long the load lasts: side by side, all segments one after the other; grids have to last as long. */
+export function totalSeconds({ source }: BaselineSettings, segmentSeconds: number): number {
+  // Each side has one further segment to warm up.
+  return source.kind === 'side-by-side' ? 2 * (source.rounds + 1) * segmentSeconds : segmentSeconds
+}
+
+async function readSource(inputs: Inputs, sources: SettingsSources, rounds: number): Promise<BaselineSource> {
+  const text = inputs.text('baseline')
+  const keyword = KEYWORDS.find((known) => known === text)
+  if (keyword === 'side-by-side')
+    return { kind: keyword, parameters: inputs.text('baseline-parameters'), rounds }
+  if (keyword !== undefined) return { kind: keyword }
+  const problem = describeNoPath(text)
+  const found = problem === undefined ? await sources.resolveBaseline(text) : { problem }
+  if ('problem' in found) inputs.complain('baseline', found.problem)
+  else if (found.exists) return { kind: 'file', path: found.path }
+  else {
+    const misspelt = describeMisspelt(text)
+    if (misspelt === undefined) return { kind: 'file', path: found.path }
+    inputs.complain('baseline', misspelt)
+  }
+  return { kind: 'auto' }
+}
+
+function describeNoPath(text: string): string | undefined {
+  if (/[\r\n\0]/.test(text)) return 'is more than one line; expected auto, off, side-by-side or one path'
+  if (/^[a-z][a-z\d+.-]+:\/\//i.test(text))
+    return 'is an address; expected auto, off, side-by-side or the path of a document, which an earlier step can download'
+  return undefined
+}
+
+/** A word that is probably meant as one of the keywords, and not as the path of a document that is yet to come. */
+function describeMisspelt(text: string): string | undefined {
+  const word = text.toLowerCase()
+  if (BRANCHES.includes(word))
+    return `"${text}" is not a file; to compare with the runs of that branch, set baseline-branch: ${text} and leave baseline at auto`
+  const meant = SYNONYMS.get(word) ?? (/[./\\]/.test(text) ? undefined : suggestWord(text, KEYWORDS))
+  return meant === undefined
+    ? undefined
+    : `"${text}" is invalid; expected auto, off, side-by-side or the path of a baseline document: did you mean "${meant}"? (For a file of that name, write ./${text})`
+}
+
+function checkSideBySide(inputs: Inputs, rounds: number, rules: RunRules): void {
+  const refuse = (other: string, why: string): void =>
+    inputs.complain(
+      'baseline',
+      `side-by-side cannot be combined with ${other}, ${why}; remove one of the two`
+    )
+  if (inputs.isGiven('run-id')) refuse('run-id', 'which judges an existing run and starts none')
+  if (inputs.isGiven('repeat')) refuse('repeat', 'because its runs are created from files')
+  if (!rules.wait) refuse('wait: false', 'because its runs follow one another within this step')
+  if (rules.stopEarly) refuse('stop-early: true', 'because each of its runs must last as long as the others')
+  if (!inputs.isGiven('baseline-parameters') && !rules.isSkipped)
+    inputs.complain(
+      'baseline-parameters',
+      'is empty, but baseline: side-by-side needs it; give the override-parameters that lead the plan to the server of the base, such as -Jport=8081'
+    )
+  const { durationSeconds: seconds, timeoutSeconds } = rules
+  if (!inputs.isGiven('duration') && !rules.isSkipped)
+    inputs.complain(
+      'duration',
+      'is empty, but baseline: side-by-side needs it; give how long one of its runs lasts, such as 30s'
+    )
+  if (seconds === undefined || timeoutSeconds === 0) return
+  const needed = 2 * (rounds + 1) * seconds
+  if (needed <= timeoutSeconds) return
+  const [total, limit] = [needed, timeoutSeconds].map((time) => formatDuration(time * 1000))
+  inputs.complain(
+    'timeout',
+    `${limit ?? ''} is too short for baseline: side-by-side, whose 2 × (${rounds} rounds + 1 to warm up) × ${formatDuration(seconds * 1000)} take ${total ?? ''}; raise timeout, or lower baseline-rounds or duration`
+  )
+}
+
+function checkOff(inputs: Inputs, { thresholds }: RunRules): void {
+  const [first, ...others] = thresholds.filter(isBaselineThreshold)
+  if (first === undefined) return
+  const more = others.length === 0 ? '' : ` and ${others.length} more`
+  inputs.complain(
+    'baseline',
+    `off leaves nothing to compare with, but thresholds has lines that name baseline (line ${first.line}: ${first.text}${more}); set baseline: auto, or remove these lines`
+  )
+}
+
+function checkConfirm(inputs: Inputs, source: BaselineSource, { isLocal, wait }: RunRules): void {
+  if (isLocal && source.kind !== 'side-by-side')
+    inputs.complain(
+      'confirm',
+      'cannot be used with base-url: local, where further runs on the same machine would only confirm the machine; remove it, or set baseline: side-by-side'
+    )
+  if (inputs.isGiven('run-id'))
+    inputs.complain(
+      'confirm',
+      'cannot be combined with run-id, which judges an existing run and starts none; remove one of the two'
+    )
+  if (!wait)
+    inputs.complain(
+      'confirm',
+      'cannot be combined with wait: false, which leaves nothing to confirm; remove one of the two'
+    )
+}
