@@ -90,9 +90,19 @@ describe('thresholds', () => {
       .map((code) => [`${file}: ${code}`, code] as const)
   )
 
+  const refused = [...readPage('docs/thresholds.md').matchAll(/^\| `([^`]+)` +\| .+ \| `([^`]+)` +\|$/gm)]
+    .map(([, bad = '', good = '']) => [bad, good] as const)
+    .filter(([bad]) => / baseline /i.test(bad))
+
   test('there are some', () => {
     expect(blocks).not.toEqual([])
     expect(inline.length).toBeGreaterThan(5)
+    expect(refused.length).toBeGreaterThan(10)
+  })
+
+  test.each(refused)('%s is refused, %s is not', (bad, good) => {
+    expect(parseThresholds(bad)).toMatchObject({ thresholds: [], problems: [expect.any(String)] })
+    expect(parseThresholds(good)).toMatchObject({ thresholds: [expect.anything()], problems: [] })
   })
 
   test.each([...blocks, ...inline])('%s', (_, text) => {
