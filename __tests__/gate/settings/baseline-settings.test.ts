@@ -30,6 +30,11 @@ describe('inputs that are given', () => {
       { baseline: 'perf' },
       { source: { kind: 'file', path: '/workspace/perf' } }
     ],
+    [
+      'a file named like a keyword',
+      { baseline: './automatic' },
+      { source: { kind: 'file', path: '/workspace/./automatic' } }
+    ],
     ['a branch', { 'baseline-branch': 'release/2.x' }, { branch: 'release/2.x' }],
     ['the noise', { noise: '7.5%' }, { noise: 0.075 }],
     ['the noise at its largest', { noise: '100 %' }, { noise: 1 }],

@@ -45,7 +45,7 @@ const SYNONYMS: ReadonlyMap<string, (typeof KEYWORDS)[number]> = new Map([
     (word) => [word, 'auto'] as const
   ),
   ...(['false', 'no', 'none', 'never', 'disabled', 'skip'] as const).map((word) => [word, 'off'] as const),
-  ...(['sidebyside', 'side', 'ab', 'a/b', 'pairs'] as const).map((word) => [word, 'side-by-side'] as const)
+  ...(['sidebyside', 'side', 'ab', 'pairs'] as const).map((word) => [word, 'side-by-side'] as const)
 ])
 const BRANCHES = ['main', 'master', 'develop', 'trunk']
 const BRANCH_NAME = /^(?!refs\/|[-/])[^\s~^:?*[\\\p{Cc}]{1,255}$/u
