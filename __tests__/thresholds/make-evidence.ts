@@ -93,6 +93,12 @@ export function makeFigures(samples: readonly Sample[], spanSeconds = 10): Figur
       const satisfied = passed.filter(({ elapsedMs }) => elapsedMs <= targetMs).length
       const tolerated = passed.filter(({ elapsedMs }) => elapsedMs <= 4 * targetMs).length - satisfied
       return (satisfied + tolerated / 2) / samples.length
+    },
+    countTimes() {
+      const valuesMs = [...new Set(sorted)]
+      const count = (chosen: readonly Sample[]) =>
+        valuesMs.map((value) => chosen.filter(({ elapsedMs }) => elapsedMs === value).length)
+      return { valuesMs, counts: count(samples), failed: count(samples.filter(({ isFailed }) => isFailed)) }
     }
   }
 }

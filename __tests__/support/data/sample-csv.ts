@@ -121,7 +121,8 @@ export function snapshot(measured: Measurements) {
       errors: measured.errors(scope),
       ...found,
       percentileMs: percentiles,
-      apdex: [10, 200, 999].map((t) => found?.apdex(t))
+      apdex: [10, 200, 999].map((t) => found?.apdex(t)),
+      countTimes: found?.countTimes()
     }
   })
   return { sources, labels, regions, grids, series, startMs, endMs, figures }

@@ -3,6 +3,17 @@ import type { Fingerprint } from './fingerprint.js'
 /** Raised when a reader of the old format would misread the new one. */
 export const BASELINE_SCHEMA = 1
 
+/** What can be asked of any recorded run; other percentiles come from histograms. */
+export const RECORDED_PERCENTILES = [50, 75, 90, 95, 99, 99.9] as const
+
+export const MOST_RUNS = 50
+export const MOST_RUNS_WITH_HISTOGRAMS = 10
+
+/** A document that cannot be used. The message says why, and what to do. */
+export class BaselineDocumentError extends Error {
+  override name = 'BaselineDocumentError'
+}
+
 /** The recorded runs of a branch, described by `schema/baseline.schema.json`. */
 export interface BaselineDocument {
   readonly schema: typeof BASELINE_SCHEMA
@@ -27,6 +38,8 @@ export interface RecordedRun {
 export interface RecordedScope {
   readonly label?: string
   readonly region?: string
+  /** A threshold names the label: such scopes are the last to be dropped when the document is too large. */
+  readonly named?: true
   readonly samples: number
   readonly failures: number
   readonly meanMs: number | null
@@ -36,5 +49,29 @@ export interface RecordedScope {
   /** By percent: 50, 75, 90, 95, 99 and 99.9. */
   readonly percentilesMs: Readonly<Record<string, number>>
   /** Only in the newest runs: distinct times (rounded) in ascending order, and how many samples had each. */
-  readonly histogram?: { readonly valuesMs: readonly number[]; readonly counts: readonly number[] }
+  readonly histogram?: RecordedHistogram
+}
+
+export interface RecordedHistogram {
+  readonly valuesMs: readonly number[]
+  readonly counts: readonly number[]
+  /** How many of them failed; absent if none did. */
+  readonly failed?: readonly number[]
+}
+
+export function withoutHistogram(scope: RecordedScope): RecordedScope {
+  const bare: { -readonly [Key in keyof RecordedScope]: RecordedScope[Key] } = { ...scope }
+  delete bare.histogram
+  return bare
+}
+
+/** The two keys of a recorded scope as one; JSON keeps any two labels apart. */
+export function scopeKey({
+  label,
+  region
+}: {
+  label?: string | undefined
+  region?: string | undefined
+}): string {
+  return JSON.stringify([label ?? null, region ?? null])
 }

@@ -57,6 +57,15 @@ export class Distribution {
     return values[Math.min(firstAbove(upTo, size, rankOf(percent, totalOf(sums)) - 1), size - 1)]
   }
 
+  /** The distinct values in ascending order, and how many samples have each. */
+  toCounts(): { values: number[]; counts: number[] } {
+    const { size, values, upTo } = this.#sums
+    return {
+      values: Array.from(values.subarray(0, size)),
+      counts: Array.from({ length: size }, (_, i) => upTo[i]! - (upTo[i - 1] ?? 0))
+    }
+  }
+
   get #sums(): Sums {
     if (this.#runs.length > FEW_RUNS) return (this.#own ??= sumUp(this.#runs, makeSums(0)))
     if (sharedBy !== this.#runs) sumUp(this.#runs, shared)
@@ -73,8 +82,8 @@ function totalOf({ size, upTo }: Sums): number {
   return size === 0 ? 0 : upTo[size - 1]!
 }
 
-/** Floating point: products such as 99.9 * 1000 / 100 are slightly off, and a rank would be skipped. */
-function rankOf(percent: number, total: number): number {
+/** Which of `total` samples, from 1. Floating point: products such as 99.9 * 1000 / 100 are slightly off, and a rank would be skipped. */
+export function rankOf(percent: number, total: number): number {
   const exact = (percent * total) / 100
   const nearest = Math.round(exact)
   return Math.max(1, Math.abs(exact - nearest) <= exact * 1e-13 ? nearest : Math.ceil(exact))

@@ -22,6 +22,16 @@ export interface Figures {
   percentileMs(percent: number): number | undefined
   /** Satisfied up to the target, tolerating up to four times the target, failed samples frustrated. */
   apdex(targetMs: number): number | undefined
+  /** What percentiles and Apdex are computed from. */
+  countTimes(): CountedTimes | undefined
+}
+
+/** Distinct response times in ascending order, and how many samples had each; lists of equal length. */
+export interface CountedTimes {
+  readonly valuesMs: readonly number[]
+  readonly counts: readonly number[]
+  /** How many of them failed. */
+  readonly failed: readonly number[]
 }
 
 /** One CSV as it was read. */

@@ -1,5 +1,5 @@
 import { drawSamples, drawTidy, type Span } from './series.js'
-import { SampleIndex, sumSamples, type SampleSum } from './sample-figures.js'
+import { countTimes, SampleIndex, sumSamples, type SampleSum } from './sample-figures.js'
 import { sumErrors } from './sample-errors.js'
 import { sumTidy, TidyIndex, type TidySum } from './tidy-figures.js'
 import type { Figures, Measurements, Scope, Source, TimeSeries } from './measurements.js'
@@ -94,7 +94,8 @@ function makeFigures(samples: SampleSum, tidy: TidySum, span: Span | undefined):
       const satisfied = times.passed.countUpTo(targetMs)
       const tolerated = times.passed.countUpTo(4 * targetMs) - satisfied
       return (satisfied + tolerated / 2) / count
-    }
+    },
+    countTimes: () => times && countTimes(times)
   }
 }
 

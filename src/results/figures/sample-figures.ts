@@ -1,5 +1,6 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- every index into a typed array is in range by construction */
 import { Distribution, type Run } from '../counts/distribution.js'
+import type { CountedTimes } from './measurements.js'
 import { CELLS_A_LABEL, type SamplePart, type ScanResult } from '../counts/scan-result.js'
 
 /** What sample CSVs say about a scope. Unless each has an `elapsed` column there are counts but no times. */
@@ -73,6 +74,18 @@ export function sumSamples(scope: readonly Place[]): SampleSum {
   if (!hasElapsed) return { ...counts, times: undefined }
   const all = Distribution.of(passed.concat(failed))
   return { ...counts, times: { ...figures, all, passed: Distribution.of(passed) } }
+}
+
+/** The counts behind the percentiles. */
+export function countTimes({ all, passed }: SampleTimes): CountedTimes {
+  const { values, counts } = all.toCounts()
+  const ofPassed = passed.toCounts()
+  const passedBy = new Map(ofPassed.values.map((value, i) => [value, ofPassed.counts[i]!]))
+  return {
+    valuesMs: values,
+    counts,
+    failed: values.map((value, i) => counts[i]! - (passedBy.get(value) ?? 0))
+  }
 }
 
 function countRuns(runs: readonly Run[]): number {

@@ -1,0 +1,81 @@
+import { gunzipSync } from 'node:zlib'
+import type { BaselineDocument } from './baseline-document.js'
+import { BASELINE_SCHEMA, BaselineDocumentError, MOST_RUNS } from './baseline-document.js'
+import { DEEPEST, LONGEST_BRANCH, MOST_BRACKETS, MOST_BYTES, MOST_TEXT_BYTES } from './limits.js'
+import { readRun } from './read-run.js'
+import { fail, readFields, readList, readText } from './read-values.js'
+
+const ADVICE = 'Remove it, and the next run on the branch records a new one'
+
+/** Reads a document that anybody may have written: what is not exactly as expected is refused, and nothing takes long or much memory. */
+export function decodeBaseline(bytes: Uint8Array): BaselineDocument {
+  const fields = readFields(parse(decompress(bytes)), 'the document')
+  const schema = fields.get('schema')
+  if (schema !== BASELINE_SCHEMA) throw wrongSchema(schema)
+  const runs = readList(fields.get('runs'), 'runs', MOST_RUNS).map(readRun)
+  const ids = new Set(runs.map(({ runId, commit }) => `${runId} ${commit}`))
+  if (ids.size < runs.length) fail('runs', 'lists a run twice')
+  const late = runs.findIndex(({ atMs }, i) => atMs < (runs[i - 1]?.atMs ?? 0))
+  if (late >= 0) fail(`runs[${late}].atMs`, 'is before the run that precedes it')
+  const branch = readText(fields.get('branch'), 'branch', LONGEST_BRANCH)
+  if (branch === '') fail('branch', 'is empty')
+  return { schema: BASELINE_SCHEMA, branch, runs }
+}
+
+function decompress(bytes: Uint8Array): Buffer {
+  if (bytes.length > MOST_BYTES)
+    throw new BaselineDocumentError(
+      `The baseline document is too large: ${bytes.length.toLocaleString('en-US')} bytes, and at most ${MOST_BYTES.toLocaleString('en-US')} are read. ${ADVICE}.`
+    )
+  try {
+    return gunzipSync(bytes, { maxOutputLength: MOST_TEXT_BYTES })
+  } catch (thrown) {
+    const { code, message } = thrown as NodeJS.ErrnoException
+    const reason =
+      code === 'ERR_BUFFER_TOO_LARGE'
+        ? `is too large: decompressed it has more than ${MOST_TEXT_BYTES.toLocaleString('en-US')} bytes`
+        : `is not a complete gzip file ("${message}")`
+    throw new BaselineDocumentError(`The baseline document ${reason}. ${ADVICE}.`, { cause: thrown })
+  }
+}
+
+function parse(text: Buffer): unknown {
+  checkShape(text)
+  try {
+    return JSON.parse(text.toString())
+  } catch (thrown) {
+    throw new BaselineDocumentError(`The baseline document is not JSON. ${ADVICE}.`, { cause: thrown })
+  }
+}
+
+const [QUOTE, BACKSLASH] = [0x22, 0x5c]
+const OPENING: readonly number[] = [0x5b, 0x7b]
+const CLOSING: readonly number[] = [0x5d, 0x7d]
+
+/** Before parsing: millions of objects, or a deep nest of them, take far more memory than their text. */
+function checkShape(text: Buffer): void {
+  let [depth, brackets] = [0, 0]
+  let isInText = false
+  for (let at = 0; at < text.length; at++) {
+    const byte = text[at] ?? 0
+    if (byte === QUOTE) isInText = !isInText
+    else if (isInText) {
+      if (byte === BACKSLASH) at++
+    } else if (OPENING.includes(byte)) {
+      depth++
+      brackets++
+    } else if (CLOSING.includes(byte)) depth--
+    if (depth > DEEPEST || brackets > MOST_BRACKETS)
+      throw new BaselineDocumentError(
+        `The baseline document is not one of ours: it has ${depth > DEEPEST ? 'too deep a nesting' : 'too many objects'}. ${ADVICE}.`
+      )
+  }
+}
+
+function wrongSchema(schema: unknown): BaselineDocumentError {
+  const isNewer = typeof schema === 'number' && schema > BASELINE_SCHEMA
+  const found = typeof schema === 'number' ? String(schema) : 'none'
+  return new BaselineDocumentError(
+    `The baseline document has schema ${found}, and this version reads schema ${BASELINE_SCHEMA}. ${isNewer ? 'Use the version that wrote it, or remove it to' : 'Remove it to'} start a new baseline.`
+  )
+}
