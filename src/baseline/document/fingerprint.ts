@@ -141,5 +141,5 @@ function nameOf(key: string): string {
   if (key.startsWith(DATA_FILE)) return `the data file ${shorten(key.slice(DATA_FILE.length), SHOWN_LENGTH)}`
   if (key.startsWith(PARAMETER))
     return `the parameter \`${shorten(key.slice(PARAMETER.length), SHOWN_LENGTH)}\``
-  return key === FINGERPRINT_KEYS.plan ? 'the plan' : `"${shorten(key, SHOWN_LENGTH)}"`
+  return ORDER.includes(key) ? `the ${key}` : `"${shorten(key, SHOWN_LENGTH)}"`
 }
