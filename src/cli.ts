@@ -76,6 +76,7 @@ const ports: CommandPorts = {
     strayError.signal
   ]),
   workspace: process.cwd(),
+  isUnicode: showsUnicode(process.env),
   token,
   platform: process.platform,
   get version() {
@@ -106,6 +107,11 @@ const ports: CommandPorts = {
       ...(token !== undefined && { token }),
       ...(serviceName !== undefined && { serviceName })
     })
+}
+
+/** As the locale says; Windows has none, and its newer terminal shows everything. */
+function showsUnicode({ LC_ALL, LC_CTYPE, LANG, WT_SESSION }: NodeJS.ProcessEnv): boolean {
+  return WT_SESSION !== undefined || /utf-?8/i.test([LC_ALL, LC_CTYPE, LANG].find((value) => value) ?? '')
 }
 
 async function startService(options: ServiceOptions): Promise<EmbeddedService> {

@@ -2,8 +2,10 @@ import { afterEach, describe, expect, test } from '@jest/globals'
 import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { encodeBaseline } from '../../src/baseline/document/encode.js'
 import { messageOf } from '../../src/gate/errors.js'
 import { COMMANDS, runCommandLine } from '../../src/terminal/commands.js'
+import { makeDocument } from '../support/baseline/make-recorded.js'
 import { FakeService, sampleCsv } from '../support/fake-service.js'
 import { makeCommandPorts } from './command-ports.js'
 
@@ -13,6 +15,8 @@ const GRID =
   '{ region: us-east-1, instance_quantity: 2, instance_type: m5.large, infrastructure: demand, stop_after: 60 }'
 const RUN = 'run00000001'
 const URL_HERE = 'URL'
+const SHA = 'a'.repeat(40)
+const RECORD = ['baseline', 'record', 'gone', '--baseline', 'main.json.gz', '--commit', SHA]
 
 const ends: (() => void | Promise<void>)[] = []
 afterEach(async () => {
@@ -33,6 +37,7 @@ async function observe(args: readonly string[]): Promise<unknown> {
   writeFileSync(join(workspace, 'other.jmx'), '<other/>')
   writeFileSync(join(workspace, 'load.csv'), sampleCsv())
   writeFileSync(join(workspace, 'gate.yml'), 'thresholds: p95 < 1ms\n')
+  writeFileSync(join(workspace, 'main.json.gz'), encodeBaseline(makeDocument()))
   const asked: unknown[] = []
   const refuse = (what: unknown): Promise<never> => {
     asked.push(what)
@@ -189,7 +194,21 @@ const ROWS: readonly Row[] = [
   row('serve', ['serve'], ['--json']),
   row('demo', ['demo'], ['--tool', 'service-chrome']),
   row('demo', ['demo'], ['--slow']),
-  row('demo', ['demo'], ['--rehearse'])
+  row('demo', ['demo'], ['--rehearse']),
+
+  row(
+    'baseline record <folder>',
+    ['baseline', 'record', 'gone', '--commit', SHA],
+    ['--baseline', 'b.json.gz']
+  ),
+  row('baseline record <folder>', RECORD, ['--branch', 'next']),
+  row(
+    'baseline record <folder>',
+    ['baseline', 'record', 'done', '--baseline', 'b.json.gz'],
+    ['--commit', SHA]
+  ),
+  row('baseline show <file>', ['baseline', 'show', 'main.json.gz'], ['--json']),
+  row('trend <file | folder>', ['trend', 'main.json.gz'], ['--json'])
 ]
 
 test('there is a row for every flag of every form', () => {

@@ -2,6 +2,7 @@ import { isId } from '../service/documents/decode.js'
 import * as api from './api-commands.js'
 import { UsageError, asksForHelp, readArguments } from './arguments.js'
 import type { Arguments, Flag } from './arguments.js'
+import { JSON_FLAG, RECORD_FLAGS, runRecordCommand, runShowCommand } from './baseline-commands.js'
 import { DEMO_FLAGS, runDemoCommand } from './demo-command.js'
 import type { DemoPorts } from './demo-command.js'
 import { GATE_FLAGS, runGateCommand } from './gate-command.js'
@@ -9,8 +10,10 @@ import { renderHelp, renderOverview } from './help.js'
 import { REPORT_FLAGS, areFiles, runReportCommand } from './report-command.js'
 import { SERVE_FLAGS, runServeCommand } from './serve-command.js'
 import type { ServePorts } from './serve-command.js'
+import { runTrendCommand } from './trend-command.js'
+import type { TrendPorts } from './trend-command.js'
 
-export type CommandPorts = DemoPorts & ServePorts & { readonly version: string }
+export type CommandPorts = DemoPorts & ServePorts & TrendPorts & { readonly version: string }
 
 /** One form of a command: what it does depends on the words after it. */
 export interface Form {
@@ -28,6 +31,8 @@ interface CommandText {
   readonly name: string
   readonly operands: string
   readonly about: string
+  /** Its word is a path rather than an id. */
+  readonly takesPath?: true
   readonly forms: readonly [Form, ...Form[]]
   /** The form selected by the words; the first one by default. */
   formOf?(words: readonly string[], ports: CommandPorts): Form
@@ -60,6 +65,16 @@ function apiCommand(
   flags: readonly Flag[] = []
 ): CommandText {
   return { name, operands, about, forms: [apiForm(`${name} ${operands}`.trim(), command, flags)] }
+}
+
+/** A command that takes one path. */
+function pathCommand(
+  name: string,
+  operands: string,
+  about: string,
+  form: Pick<Form, 'flags' | 'run'>
+): CommandText {
+  return { name, operands, about, takesPath: true, forms: [{ usage: `${name} ${operands}`, ...form }] }
 }
 
 const RUN_GATE: Form = { usage: 'run', flags: GATE_FLAGS, run: runGateCommand }
@@ -101,6 +116,18 @@ const COMMAND_TEXTS: readonly CommandText[] = [
   apiCommand('grid show', '<id>', 'show a grid', api.showGrid),
   apiCommand('grid terminate', '<id>', 'terminate a grid', api.terminateGrid),
   apiCommand('account', '', 'show the account', api.showAccount),
+  pathCommand('baseline record', '<folder>', 'add a run of `loadgate run --output` to a baseline document', {
+    flags: RECORD_FLAGS,
+    run: runRecordCommand
+  }),
+  pathCommand('baseline show', '<file>', 'list the runs of a baseline document', {
+    flags: [JSON_FLAG],
+    run: runShowCommand
+  }),
+  pathCommand('trend', '<file | folder>', 'draw the last runs of a baseline document', {
+    flags: [JSON_FLAG],
+    run: runTrendCommand
+  }),
   {
     name: 'demo',
     operands: '',
@@ -171,8 +198,11 @@ function unknownCommand(word: string): string {
 }
 
 /** An extra word is a mistake, and may be a plan meant for --files. */
-function checkWords({ name, operands, flags }: Command, words: readonly string[]): void {
+function checkWords({ name, operands, flags, takesPath }: Command, words: readonly string[]): void {
   const [id] = words
+  if (takesPath && words.length !== 1)
+    throw new UsageError(`\`loadgate ${name}\` takes one path, ${operands}, found ${words.length}`)
+  if (takesPath) return
   if (operands === '' && id !== undefined)
     throw new UsageError(`\`loadgate ${name}\` takes flags only, found "${id}"`)
   if (operands === REPORT_OPERANDS && id === undefined)

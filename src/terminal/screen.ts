@@ -16,6 +16,12 @@ export function plain(text: string): string {
   return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g, ' ')
 }
 
+/** JSON for a terminal or a file: what `plain` removes is escaped here, and means the same. */
+export function safeJson(value: unknown): string {
+  const text = JSON.stringify(value, null, 2)
+  return `${text.replace(/[\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`)}\n`
+}
+
 /** There is no runner to mask secrets, so they are redacted before they are shown. */
 export function strikeOut(text: string, secrets: readonly string[]): string {
   return secrets.reduce((struck, secret) => (secret === '' ? struck : struck.replaceAll(secret, '***')), text)

@@ -1,0 +1,87 @@
+import { randomUUID } from 'node:crypto'
+import { open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { BaselineDocument } from '../baseline/document/baseline-document.js'
+import { BaselineDocumentError } from '../baseline/document/baseline-document.js'
+import { decodeBaseline } from '../baseline/document/decode.js'
+import { encodeBaseline } from '../baseline/document/encode.js'
+import { UsageError } from './arguments.js'
+
+/** Enough to see that a file is too large, however large it is. */
+const MOST_READ_BYTES = 1024 * 1024 + 1
+const DOCUMENT = /\.json\.gz$/i
+
+/** The document in a file; undefined if there is no such file. Anybody may have written it. */
+export async function readBaselineFile(path: string): Promise<BaselineDocument | undefined> {
+  const bytes = await readStart(path)
+  if (bytes === undefined) return undefined
+  try {
+    return decodeBaseline(bytes)
+  } catch (thrown) {
+    if (!(thrown instanceof BaselineDocumentError)) throw thrown
+    throw new UsageError(`${path} cannot be used. ${thrown.message}`, { cause: thrown })
+  }
+}
+
+/** The same for a file that must be there, or the only document in a folder. */
+export async function findBaselineFile(place: string): Promise<{ path: string; document: BaselineDocument }> {
+  const path = await locate(place)
+  const document = await readBaselineFile(path)
+  if (document === undefined)
+    throw new UsageError(`there is no file ${path}; \`loadgate baseline record\` creates a baseline document`)
+  return { path, document }
+}
+
+async function locate(place: string): Promise<string> {
+  const facts = await stat(place).catch(() => undefined)
+  if (!facts?.isDirectory()) return place
+  const found = (await readdir(place)).filter((name) => DOCUMENT.test(name)).sort()
+  const [only, ...others] = found
+  if (only === undefined) throw new UsageError(`there is no baseline document (.json.gz) in ${place}`)
+  if (others.length > 0)
+    throw new UsageError(
+      `${place} has ${found.length} documents (${found.slice(0, 5).join(', ')}); name one of them`
+    )
+  return join(place, only)
+}
+
+/** First under another name: a reader, or a kill, finds the old document or the new one. */
+export async function writeBaselineFile(path: string, document: BaselineDocument): Promise<void> {
+  const temporary = `${path}.${randomUUID()}.tmp`
+  try {
+    await writeFile(temporary, encodeBaseline(document), { flag: 'wx' })
+    await rename(temporary, path)
+  } catch (thrown) {
+    await rm(temporary, { force: true })
+    throw refuse(path, 'written')(thrown)
+  }
+}
+
+async function readStart(path: string): Promise<Uint8Array | undefined> {
+  const facts = await stat(path).catch((thrown: unknown) => {
+    if ((thrown as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw refuse(path, 'read')(thrown)
+  })
+  if (facts === undefined) return undefined
+  // A pipe or a device may never end.
+  if (!facts.isFile()) throw new UsageError(`${path} is not a file`)
+  const handle = await open(path).catch((thrown: unknown) => {
+    throw refuse(path, 'read')(thrown)
+  })
+  try {
+    const buffer = Buffer.alloc(Math.min(facts.size, MOST_READ_BYTES))
+    const { bytesRead } = await handle.read(buffer, 0, buffer.length, 0)
+    return buffer.subarray(0, bytesRead)
+  } finally {
+    await handle.close()
+  }
+}
+
+function refuse(path: string, what: 'read' | 'written'): (thrown: unknown) => unknown {
+  return (thrown) => {
+    const { code } = thrown as NodeJS.ErrnoException
+    return code === undefined
+      ? thrown
+      : new UsageError(`${path} cannot be ${what}: ${code}`, { cause: thrown })
+  }
+}

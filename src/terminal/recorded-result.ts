@@ -1,0 +1,143 @@
+import { readFile, readdir } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import type { RunToRecord } from '../baseline/document/record-run.js'
+import { regionName } from '../files/region-name.js'
+import { gapInMeasurements } from '../gate/verdict/decide-verdict.js'
+import type { Measurements } from '../results/figures/measurements.js'
+import { scanFiles } from '../results/parallel/scan-files.js'
+import { parseThresholds } from '../thresholds/grammar/grammar.js'
+import type { Threshold } from '../thresholds/grammar/threshold.js'
+import { quote, shorten } from '../thresholds/quoting.js'
+import { UsageError } from './arguments.js'
+import { readEarlierVerdict } from './earlier-verdict.js'
+import { RESULT_FILE } from './result-files.js'
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** A finished run, read back from the folder that `loadgate run --output` wrote. */
+export interface FinishedRun {
+  readonly facts: Omit<RunToRecord, 'commit'>
+  readonly measurements: Measurements
+  readonly thresholds: readonly Threshold[]
+}
+
+const REHEARSAL = 'a rehearsal with synthetic samples'
+const ADVICE = 'only complete runs can be part of a baseline'
+
+/** Reads a run back, and refuses one that must not be part of a baseline. */
+export async function readFinishedRun(folder: string): Promise<FinishedRun> {
+  const verdict = await readVerdict(folder)
+  checkVerdict(verdict, folder)
+  const files = await listCsvs(folder, verdict)
+  const { gap } = await readEarlierVerdict(files.map(({ path }) => path))
+  if (gap !== undefined) throw new UsageError(`${shorten(gap, 400)} It is not recorded: ${ADVICE}.`)
+  const measurements = await scanFiles(files)
+  checkMeasurements(measurements, verdict, folder)
+  const startedMs = fieldsOf(verdict.run).startedMs
+  return {
+    facts: {
+      runId: String(verdict['run-id']),
+      atMs: typeof startedMs === 'number' ? startedMs : (measurements.startMs ?? 0),
+      unusable: verdict.rehearsal === true ? REHEARSAL : null,
+      fingerprint: readFingerprint(verdict, folder),
+      apdex: readApdex(verdict)
+    },
+    measurements,
+    thresholds: readThresholds(verdict)
+  }
+}
+
+async function readVerdict(folder: string): Promise<Fields> {
+  const path = join(folder, 'verdict.json')
+  const text = await readFile(path, 'utf8').catch(() => undefined)
+  if (text === undefined)
+    throw new UsageError(`${path} cannot be read; give the folder that \`loadgate run --output\` wrote`)
+  try {
+    return fieldsOf(JSON.parse(text))
+  } catch (thrown) {
+    throw new UsageError(`${path} is not JSON, so nothing is known about the run`, { cause: thrown })
+  }
+}
+
+function checkVerdict(verdict: Fields, folder: string): void {
+  const { verdict: word, reason } = verdict
+  if (word !== 'passed' && word !== 'failed')
+    throw new UsageError(
+      `the run in ${folder} ended as ${quote(String(word))} (${shorten(String(reason), 300)}), so it is not recorded: ${ADVICE}`
+    )
+  const isStopped = ['stopped-early', 'stopped_early', 'stoppedEarly'].some((key) => isThere(verdict[key]))
+  if (isStopped)
+    throw new UsageError(`the run in ${folder} was stopped early, so it is not recorded: ${ADVICE}`)
+  if (fieldsOf(verdict.baseline).kind === 'side-by-side')
+    throw new UsageError(`the result in ${folder} is of runs side by side, which are not recorded`)
+  if (typeof verdict['run-id'] !== 'string')
+    throw new UsageError(`verdict.json in ${folder} names no run; reports of CSVs cannot be recorded`)
+}
+
+function readFingerprint(verdict: Fields, folder: string): Readonly<Record<string, string>> {
+  const fingerprint = fieldsOf(verdict.baseline).fingerprint
+  const parts = Object.entries(fieldsOf(fingerprint))
+  if (
+    parts.length === 0 ||
+    Array.isArray(fingerprint) ||
+    parts.some(([, value]) => typeof value !== 'string')
+  )
+    throw new UsageError(
+      `verdict.json in ${folder} has no \`baseline.fingerprint\`, so it is not known what the run can be compared with; run it again with this version, and with --baseline other than off`
+    )
+  return Object.fromEntries(parts.map(([key, value]) => [key, String(value)]))
+}
+
+/** Those of the run itself: runs that confirmed it are in folders of their own. */
+async function listCsvs(
+  folder: string,
+  verdict: Fields
+): Promise<{ path: string; grid: string; region: string }[]> {
+  const results = join(folder, 'results')
+  const names = (await readdir(results).catch(() => [])).filter((name) => RESULT_FILE.test(name)).sort()
+  if (names.length === 0) throw new UsageError(`there is no CSV in ${results}`)
+  const grids = (Array.isArray(verdict.grids) ? verdict.grids : []).map(fieldsOf)
+  return names.map((name) => {
+    const stem = basename(name).replace(RESULT_FILE, '')
+    // Further CSVs of a grid are numbered.
+    const grid = grids.find(
+      ({ gridId, region }) => stem.replace(/\.\d+$/, '') === `${regionName(String(region))}-${String(gridId)}`
+    )
+    if (grid === undefined)
+      throw new UsageError(
+        `${join(results, name)} is of no grid that verdict.json names; is it of another run?`
+      )
+    return { path: join(results, name), grid: String(grid.gridId), region: String(grid.region) }
+  })
+}
+
+/** The figures must be those that were judged. */
+function checkMeasurements(measurements: Measurements, verdict: Fields, folder: string): void {
+  const gap = gapInMeasurements(measurements)
+  if (gap !== undefined) throw new UsageError(`the CSVs in ${folder} are not complete: ${shorten(gap, 400)}`)
+  const judged = fieldsOf(fieldsOf(verdict.metrics).overall).samples
+  const found = measurements.figures({})?.samples
+  if (judged !== found)
+    throw new UsageError(
+      `the CSVs in ${folder} have ${String(found)} samples, and verdict.json says ${String(judged)}: they were changed, or are of another run`
+    )
+}
+
+function readApdex(verdict: Fields): RunToRecord['apdex'] {
+  const { apdex: score, 'apdex-target': targetMs } = verdict
+  return typeof score === 'number' && typeof targetMs === 'number' ? { score, targetMs } : null
+}
+
+/** Labels that thresholds name are kept in detail. */
+function readThresholds(verdict: Fields): readonly Threshold[] {
+  const lines = (Array.isArray(verdict.thresholds) ? verdict.thresholds : []).map(fieldsOf)
+  return parseThresholds(lines.map(({ text }) => String(text)).join('\n')).thresholds
+}
+
+function isThere(value: unknown): boolean {
+  return value !== undefined && value !== null && value !== false
+}
+
+function fieldsOf(value: unknown): Fields {
+  return typeof value === 'object' && value !== null ? (value as Fields) : {}
+}
