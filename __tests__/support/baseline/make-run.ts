@@ -34,7 +34,8 @@ function makeComparedFigures(changes: Partial<FigureValues> = {}): Figures {
     maxMs: undefined,
     concurrency: undefined,
     percentileMs: (percent) => (typeof percentileMs === 'object' ? percentileMs[percent] : percentileMs),
-    apdex: () => values.apdex
+    apdex: () => values.apdex,
+    countTimes: () => undefined
   }
 }
 
