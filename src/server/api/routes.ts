@@ -1,5 +1,5 @@
 import { stat, open } from 'node:fs/promises'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import {
   accountDocument,
   briefRunDocument,
@@ -16,6 +16,7 @@ import type { Engines } from '../engines/engines.js'
 import { RequestError } from '../errors.js'
 import { cannotFind, findRun } from '../find-run.js'
 import type { Grids } from '../runs/grids.js'
+import { LiveSamples } from '../runs/live-samples.js'
 import { isPageRequest } from '../pages/page-access.js'
 import { addPageRoutes, sendPage } from '../pages/page-routes.js'
 import { readPageNumber } from '../paging.js'
@@ -116,7 +117,10 @@ function addResultRoutes(app: FastifyInstance, { facts, runs }: ServicePorts): v
     if (run.report === null) throw new RequestError(404, `run ${run.id} has no report`)
     return { _links: { self: { href: `/api/${facts.words.runs}/${run.id}/report` } }, ...run.report }
   })
+  const live = new LiveSamples(facts.store)
   app.get(`${path}/result.csv`, async (request, reply) => {
+    const running = findRun(request, facts)
+    if (running.status === 'running') return sendLive(request, reply, { run: running, facts, live })
     const run = findEndedRun(request, facts)
     await runs.settle(run)
     const grids = selectGrids(request, run, facts)
@@ -145,6 +149,24 @@ function addResultRoutes(app: FastifyInstance, { facts, runs }: ServicePorts): v
       etag: `"${uuid}"`
     })
   })
+}
+
+/** What a grid's nodes have written so far. Another version than the results: with several nodes, the order of the rows differs. */
+async function sendLive(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { run, facts, live }: { run: RunRecord; facts: ServiceFacts; live: LiveSamples }
+): Promise<FastifyReply> {
+  const [grid, ...others] = selectGrids(request, run, facts)
+  const isOne = (request.query as { grid_id?: unknown }).grid_id !== undefined && others.length === 0
+  const pieces = isOne && grid ? await live.partsOf(run, grid) : undefined
+  if (pieces === undefined || grid === undefined) {
+    const advice = isOne ? 'there are no samples yet' : 'name one grid (grid_id) for the samples so far'
+    throw new RequestError(404, `run ${run.id} is ${run.status}: ${advice}`)
+  }
+  const name = `${grid.spec.region}-${grid.id}-live`
+  const content = { pieces, type: 'text/csv; charset=utf-8', fileName: `${name}.csv` }
+  return sendPieces(request, reply, { ...content, etag: `"${run.id}-${name}"` })
 }
 
 /** One grid's results, or those of all grids concatenated. */

@@ -55,8 +55,8 @@ async function rehearse(
   // The disk may be full: the failure is reported at the end, and nothing waits for a failed stream.
   out.on('error', () => undefined)
   out.write(HEADER)
-  for (const { atMs, row } of samples) {
-    while (isRealTime && atMs > clock.now() && !signal.aborted) await wait(clock, signal)
+  for (const { endMs, row } of samples) {
+    while (isRealTime && endMs > clock.now() && !signal.aborted) await wait(clock, signal)
     if (signal.aborted || out.errored) break
     if (!out.write(row)) await once(out, 'drain')
   }
@@ -86,8 +86,8 @@ interface Script {
   readonly random: () => number
 }
 
-/** Users who request one label after the other with a little think time, in the order of the responses. */
-function* makeSamples(script: Script): Generator<{ atMs: number; row: string }> {
+/** Users who request one label after the other with a little think time, in the order of the requests. */
+function* makeSamples(script: Script): Generator<{ endMs: number; row: string }> {
   const { order, labels, startMs, durationMs, random } = script
   const threads = order.threads ?? DEFAULTS.threads
   const meanMs = positive(propertyValue(order.properties, 'rehearsal.mean')) ?? DEFAULTS.meanMs
@@ -107,7 +107,8 @@ function* makeSamples(script: Script): Generator<{ atMs: number; row: string }> 
     const label = labels[user.step % labels.length] ?? ''
     const isFailure = random() * 100 < errorPercent
     const atMs = startMs + user.nextMs
-    yield { atMs, row: formatRow({ atMs, elapsedMs, label, isFailure, threadName: user.name, active }) }
+    const row = formatRow({ atMs, elapsedMs, label, isFailure, threadName: user.name, active })
+    yield { endMs: atMs + elapsedMs, row }
     user.nextMs += elapsedMs + Math.round(thinkMs * (0.5 + random()))
     user.step += 1
   }

@@ -129,6 +129,11 @@ export class Store {
     return join(this.runDir(runId), 'logs')
   }
 
+  /** The samples so far of a run with secrets; removed with the nodes' files. */
+  liveFile(runId: string, gridId: string): string {
+    return join(this.nodesDir(runId), `${gridId}-live.csv`)
+  }
+
   resultFile(runId: string, gridId: string): string {
     return join(this.runDir(runId), 'results', `${gridId}.csv`)
   }

@@ -1,0 +1,112 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { appendFileSync, existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { JTL_HEADER, writeJMeter } from './stand-in.js'
+import { createFolders, createRun, createServices, get, runForm, specFields, until } from './support.js'
+
+const SECRET = 's3cr3t-key'
+const HEADER = `${JTL_HEADER}\n`
+const folders = createFolders()
+const services = createServices()
+let service: Awaited<ReturnType<typeof services.start>>
+
+beforeAll(async () => {
+  // Writes the header, and then nothing: the test writes the rows.
+  const home = writeJMeter(folders.create(), ['while :; do sleep 0.1; done'])
+  service = await services.start({ engine: 'real', env: { PATH: process.env.PATH, JMETER_HOME: home } })
+})
+
+afterAll(async () => {
+  await services.closeAll()
+  folders.remove()
+})
+
+function row(label: string, message = 'OK'): string {
+  return `1760000000000,12,${label},200,${message},t 1-1,text,true,,1,1,1,1,null,12,0,1\n`
+}
+
+let path: string
+let id: string
+let nodes: string[]
+
+/** A run of two nodes whose tools have started. */
+async function startRun(fields: Record<string, string> = {}): Promise<void> {
+  id = await createRun(service, runForm(fields, specFields({ instance_quantity: '2' })))
+  const run = await get(service, `/runs/${id}`)
+  const grid = run.json._embedded.grids[0]!.uuid
+  path = `/runs/${id}/result.csv?grid_id=${grid}`
+  nodes = [1, 2].map((node) => join(service.dataDir, 'runs', id, 'nodes', `${grid}-${node}.csv`))
+  await until(() => nodes.every((file) => existsSync(file) && readFileSync(file, 'utf8') === HEADER))
+}
+
+async function stop(): Promise<string> {
+  await get(service, `/runs/${id}/stop`)
+  return (await get(service, path)).text
+}
+
+describe('while the run is in progress', () => {
+  beforeEach(() => startRun())
+
+  test('complete rows of all nodes come below one header, and what was there stays where it was', async () => {
+    expect((await get(service, path)).text).toBe(HEADER)
+    appendFileSync(nodes[1]!, row('b1') + row('b2').slice(0, 20))
+    const first = (await get(service, path)).text
+    expect(first).toBe(HEADER + row('b1'))
+    appendFileSync(nodes[0]!, row('a1'))
+    appendFileSync(nodes[1]!, row('b2').slice(20))
+    const rest = await get(service, path, { headers: { range: `bytes=${first.length}-` } })
+    expect([rest.status, rest.text]).toEqual([206, row('a1') + row('b2')])
+    const whole = await get(service, path)
+    expect(whole.text).toBe(first + rest.text)
+    const nothing = await get(service, path, { headers: { range: `bytes=${whole.text.length}-` } })
+    expect(nothing.status).toBe(416)
+    expect(await stop()).toBe(
+      HEADER +
+        row('a1').replace(',1,1,null', ',1,2,null') +
+        ['b1', 'b2'].map((label) => row(label).replace(',1,1,null', ',1,2,null')).join('')
+    )
+  })
+
+  test('a line break within quotes does not end a row', async () => {
+    const quoted = row('a', '"two\nlines, and ""quotes"""')
+    const middle = quoted.indexOf('\n') + 1
+    appendFileSync(nodes[0]!, quoted.slice(0, middle))
+    expect((await get(service, path)).text).toBe(HEADER)
+    appendFileSync(nodes[0]!, quoted.slice(middle))
+    expect((await get(service, path)).text).toBe(HEADER + quoted)
+    await stop()
+  })
+
+  test('requests at the same time see the same rows, each once', async () => {
+    appendFileSync(nodes[0]!, row('a1'))
+    appendFileSync(nodes[1]!, row('b1'))
+    const replies = await Promise.all([1, 2, 3].map(() => get(service, path)))
+    expect(replies.map(({ text }) => text)).toEqual(Array(3).fill(HEADER + row('a1') + row('b1')))
+    await stop()
+  })
+
+  test('the live CSV is another version than the results', async () => {
+    const live = (await get(service, path)).headers.etag
+    await stop()
+    expect((await get(service, path)).headers.etag).not.toBe(live)
+  })
+
+  test('one grid must be named, and it must be one of the run', async () => {
+    expect((await get(service, `/runs/${id}/result.csv`)).json.error).toContain('name one grid')
+    expect((await get(service, path.replace(/grid_id=.*/, 'grid_id=other'))).status).toBe(404)
+    await stop()
+  })
+})
+
+test('secrets are masked, at the same offsets', async () => {
+  await startRun({ override_parameters: `-Japi.token=${SECRET}` })
+  const told = row('a', `no ${SECRET}`)
+  appendFileSync(nodes[0]!, told.slice(0, told.indexOf(SECRET) + 4))
+  expect((await get(service, path)).text).toBe(HEADER)
+  appendFileSync(nodes[0]!, told.slice(told.indexOf(SECRET) + 4))
+  appendFileSync(nodes[1]!, told)
+  const masked = told.replace(SECRET, '*'.repeat(SECRET.length))
+  const rest = await get(service, path, { headers: { range: `bytes=${HEADER.length}-` } })
+  expect(rest.text).toBe(masked + masked)
+  await stop()
+})

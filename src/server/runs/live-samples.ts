@@ -1,0 +1,156 @@
+import { appendFile, open } from 'node:fs/promises'
+import { cutHeader } from '../../results/csv/header.js'
+import { RowCutter } from '../samples/row-cutter.js'
+import { RowRedactor } from '../samples/row-redactor.js'
+import { findRowSecrets } from './row-secrets.js'
+import { hasEnded, type GridRecord, type RunRecord } from '../store/records.js'
+import type { Store } from '../store/store.js'
+
+const CHUNK_BYTES = 1 << 20
+
+/** A part of a file; `end` is the offset after its last byte. */
+export interface FilePart {
+  readonly file: string
+  readonly start: number
+  readonly end: number
+}
+
+/** One node's file, as far as it was read. */
+interface Source {
+  readonly file: string
+  readonly cutter: RowCutter
+  readonly redactor: RowRedactor
+  position: number
+  wholeBytes: number
+}
+
+/**
+ * The samples of grids whose run has not ended, as one growing CSV per grid: one header, complete rows only, and what was once at
+ * an offset stays there, so that a reader can continue where it was. The nodes' rows follow each other as they are found.
+ */
+export class LiveSamples {
+  readonly #store: Store
+  readonly #grids = new Map<string, LiveGrid>()
+
+  constructor(store: Store) {
+    this.#store = store
+  }
+
+  /** Undefined as long as there is nothing to show. */
+  async partsOf(run: RunRecord, grid: GridRecord): Promise<readonly FilePart[] | undefined> {
+    this.#forgetEnded()
+    const key = `${run.id} ${grid.id}`
+    const live = this.#grids.get(key) ?? new LiveGrid(run, grid, this.#store)
+    this.#grids.set(key, live)
+    return live.read()
+  }
+
+  #forgetEnded(): void {
+    for (const [key, { run }] of this.#grids) if (hasEnded(run)) this.#grids.delete(key)
+  }
+}
+
+class LiveGrid {
+  readonly run: RunRecord
+  readonly #store: Store
+  readonly #grid: GridRecord
+  #sources: readonly Source[] | undefined
+  /** Where covered rows are written; undefined if there is nothing to cover. */
+  #cover: string | undefined
+  #header: Buffer | undefined
+  #isBroken = false
+  readonly #parts: FilePart[] = []
+  #reading: Promise<unknown> = Promise.resolve()
+
+  constructor(run: RunRecord, grid: GridRecord, store: Store) {
+    this.run = run
+    this.#grid = grid
+    this.#store = store
+  }
+
+  /** One after the other: two requests at a time must not add the same rows twice. */
+  read(): Promise<readonly FilePart[] | undefined> {
+    const reading = this.#reading.then(() => this.#readOn())
+    this.#reading = reading.catch(() => undefined)
+    return reading
+  }
+
+  async #readOn(): Promise<readonly FilePart[] | undefined> {
+    this.#sources ??= await this.#open()
+    for (const source of this.#sources) await this.#follow(source)
+    return this.#isBroken || this.#parts.length === 0 ? undefined : [...this.#parts]
+  }
+
+  async #open(): Promise<Source[]> {
+    const { run } = this
+    const secrets = await findRowSecrets(run, this.#store)
+    const nodes = Array.from({ length: this.#grid.spec.instanceQuantity }, (_, index) =>
+      this.#store.nodeFiles({ runId: run.id, gridId: this.#grid.id, index })
+    )
+    if (secrets.length > 0) this.#cover = this.#store.liveFile(run.id, this.#grid.id)
+    return nodes.map(({ samplesFile }) => ({
+      file: samplesFile,
+      cutter: new RowCutter(),
+      redactor: new RowRedactor(secrets),
+      position: 0,
+      wholeBytes: 0
+    }))
+  }
+
+  async #follow(source: Source): Promise<void> {
+    const handle = await open(source.file).catch(() => undefined)
+    if (handle === undefined) {
+      // A node that has not started has no file yet; one that disappears has become part of the results.
+      this.#isBroken ||= source.position > 0
+      return
+    }
+    const buffer = Buffer.alloc(CHUNK_BYTES)
+    try {
+      for (;;) {
+        const { bytesRead } = await handle.read(buffer, 0, buffer.length, source.position)
+        if (bytesRead === 0) return
+        source.position += bytesRead
+        const rows = source.cutter.push(buffer.subarray(0, bytesRead))
+        this.#isBroken ||= source.cutter.isBroken
+        if (rows.length > 0) await this.#add(source, rows)
+      }
+    } finally {
+      await handle.close()
+    }
+  }
+
+  async #add(source: Source, rows: Buffer): Promise<void> {
+    const start = source.wholeBytes
+    source.wholeBytes += rows.length
+    const skipped = start === 0 ? this.#skipHeader(rows) : 0
+    if (this.#cover === undefined) {
+      this.#append({ file: source.file, start: start + skipped, end: source.wholeBytes })
+      return
+    }
+    source.redactor.cover(rows)
+    const shown = rows.subarray(skipped)
+    await appendFile(this.#cover, shown)
+    const end = this.#parts.at(-1)?.end ?? 0
+    this.#append({ file: this.#cover, start: end, end: end + shown.length })
+  }
+
+  /** The first header is shown; rows below another one cannot be shown with the others. */
+  #skipHeader(rows: Buffer): number {
+    const length = cutHeader(rows, true)?.length ?? 0
+    const header = rows.subarray(0, length)
+    if (this.#header === undefined) {
+      this.#header = Buffer.from(header)
+      return 0
+    }
+    this.#isBroken ||= !header.equals(this.#header)
+    return length
+  }
+
+  #append(part: FilePart): void {
+    if (part.start === part.end) return
+    const last = this.#parts.at(-1)
+    if (last?.file === part.file && last.end === part.start)
+      this.#parts[this.#parts.length - 1] = { ...last, end: part.end }
+    else this.#parts.push(part)
+  }
+}
