@@ -1,6 +1,8 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- every index into a typed array is in range by construction */
 
 const ZERO = 48
+const MAX_DATE_LENGTH = 40
+const latin1 = new TextDecoder('latin1')
 
 /** The whole number in plain digits from `start` to `end`; -1 for anything else. */
 export function readDigits(buffer: Uint8Array, start: number, end: number): number {
@@ -22,6 +24,13 @@ function readShortDigits(buffer: Uint8Array, start: number, end: number): number
     value = (value * 10 + digit) | 0
   }
   return value
+}
+
+/** Epoch ms of a time stamp, in digits or as a date; -1 for anything else. */
+export function readTimestamp(buffer: Uint8Array, start: number, end: number): number {
+  const epochMs = readDigits(buffer, start, end)
+  if (epochMs >= 0 || end - start > MAX_DATE_LENGTH) return epochMs
+  return readDate(latin1.decode(buffer.subarray(start, end))) ?? -1
 }
 
 const DATE =

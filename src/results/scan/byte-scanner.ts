@@ -21,6 +21,8 @@ export interface ByteScannerOptions {
   readonly region: string
   /** Rows that start before it are read but not counted. */
   readonly countFromMs?: number
+  /** Rows that end before it are read but not counted: they only show which transactions the rows after them belong to. */
+  readonly countEndsFromMs?: number
   /** For a stretch from the middle of a CSV, which has no header. */
   readonly header?: Uint8Array
   /** Rows that begin at or after this many bytes belong to the next stretch. */
@@ -58,7 +60,9 @@ export class ByteScanner {
     this.#options = options
     this.#buffer = new Uint8Array(options.isLarge === true ? GOOD_CAPACITY : FIRST_CAPACITY)
     this.#limit = options.limit ?? Infinity
-    this.#kernelFrom = options.kernelFrom ?? GOOD_CAPACITY
+    // The kernel only knows when rows start.
+    const kernelFrom = options.countEndsFromMs === undefined ? GOOD_CAPACITY : Infinity
+    this.#kernelFrom = options.kernelFrom ?? kernelFrom
     if (options.header !== undefined) this.#useHeader(options.header)
   }
 
@@ -227,10 +231,11 @@ export class ByteScanner {
     if (layout.shape === 'samples' && layout.at.success < 0 && this.#options.header === undefined)
       this.#problems.add(0, 'it has no success column')
     const problems = this.#problems
-    const countFromMs = this.#options.countFromMs ?? -Infinity
+    const { countFromMs = -Infinity, countEndsFromMs } = this.#options
+    const from = { countFromMs, ...(countEndsFromMs !== undefined && { countEndsFromMs }) }
     this.#reader =
       layout.shape === 'samples'
-        ? new SampleReader({ at: layout.at, columns, problems, countFromMs })
+        ? new SampleReader({ at: layout.at, columns, problems, ...from })
         : new TidyReader({ at: layout.at, columns, problems })
   }
 

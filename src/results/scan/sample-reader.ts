@@ -1,7 +1,7 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- every index into a typed array is in range by construction */
 import { readError, type ErrorFields } from '../counts/error-table.js'
 import { LabelTable } from '../counts/label-table.js'
-import { readDate, readDigits } from '../csv/timestamp.js'
+import { readDigits, readTimestamp } from '../csv/timestamp.js'
 import { explainRow, quoteBytes, type RowProblems } from './row-problems.js'
 import {
   readControllerKind,
@@ -20,7 +20,6 @@ const QUOTE = 34
 const SPACE = 32
 /** Neither success nor failure. */
 const NO_OUTCOME = 2
-const MAX_DATE_LENGTH = 40
 /** Of a second, in a date. */
 const FRACTION = /:\d+[.,]\d{3}/
 const latin1 = new TextDecoder('latin1')
@@ -45,6 +44,7 @@ export class SampleReader {
   readonly #columns: number
   readonly #problems: RowProblems
   readonly #countFromMs: number
+  readonly #countEndsFromMs: number
   readonly #labels = new LabelTable()
   readonly #requests = new SampleTally()
   readonly #transactions = new TransactionTally()
@@ -62,11 +62,18 @@ export class SampleReader {
   #isFollowing = true
   #earlyRows = 0
 
-  constructor(options: { at: SampleColumns; columns: number; problems: RowProblems; countFromMs: number }) {
+  constructor(options: {
+    at: SampleColumns
+    columns: number
+    problems: RowProblems
+    countFromMs: number
+    countEndsFromMs?: number
+  }) {
     this.#at = options.at
     this.#columns = options.columns
     this.#problems = options.problems
     this.#countFromMs = options.countFromMs
+    this.#countEndsFromMs = options.countEndsFromMs ?? -Infinity
     this.#threads = new ThreadTable(options.at)
   }
 
@@ -94,7 +101,7 @@ export class SampleReader {
     const message = readControllerMessage(row, this.#at)
     // A controller without samples did nothing and is not a sample.
     if (message?.samples === 0) return undefined
-    if (this.#at.timeStamp >= 0 && this.#values.startMs < this.#countFromMs) {
+    if (this.#at.timeStamp >= 0 && this.#isEarly()) {
       this.#leaveOut(row, message)
       return undefined
     }
@@ -177,6 +184,11 @@ export class SampleReader {
       (values.threads < 0 && at.allThreads >= 0 && row.starts[at.allThreads] !== row.ends[at.allThreads]) ||
       (at.sampleCount >= 0 && readNumber(row, at.sampleCount) !== 1)
     return !isBad
+  }
+
+  #isEarly(): boolean {
+    const { startMs, elapsedMs } = this.#values
+    return startMs < this.#countFromMs || startMs + Math.max(0, elapsedMs) < this.#countEndsFromMs
   }
 
   #leaveOut(row: Row, message: ControllerMessage | undefined): void {
@@ -271,11 +283,8 @@ export class SampleReader {
   }
 
   #readTime(row: Row): number {
-    const start = row.starts[this.#at.timeStamp]!
-    const end = row.ends[this.#at.timeStamp]!
-    const epochMs = readDigits(row.buffer, start, end)
-    if (epochMs >= 0 || end - start > MAX_DATE_LENGTH) return epochMs
-    return readDate(latin1.decode(row.buffer.subarray(start, end))) ?? -1
+    const { timeStamp } = this.#at
+    return readTimestamp(row.buffer, row.starts[timeStamp]!, row.ends[timeStamp]!)
   }
 }
 

@@ -17,6 +17,10 @@ export interface ScannerOptions {
   readonly region: string
   /** Rows that start before it are left out. */
   readonly countFromMs?: number
+  /** The same for rows that end before it. */
+  readonly countEndsFromMs?: number
+  /** For rows without a header of their own. */
+  readonly header?: Uint8Array
 }
 
 /** Creates a scanner for the CSV of one grid. */
