@@ -23,6 +23,7 @@ const MAY_IMPORT_WITHIN = {
     settings: [],
     run: ['settings'],
     collect: ['run', 'settings'],
+    live: ['collect', 'run', 'settings'],
     baseline: ['collect', 'run', 'settings'],
     verdict: ['baseline', 'collect', 'run', 'settings'],
     publish: ['verdict', 'baseline', 'collect', 'settings'],

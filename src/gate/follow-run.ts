@@ -11,6 +11,7 @@ import { runUrl } from './run/run-url.js'
 import { showRun } from './run/show-run.js'
 import { startRun } from './run/start-run.js'
 import { watchRun } from './run/watch-run.js'
+import type { EarlyStopper } from './live/early-stop.js'
 import { formatDuration } from './settings/durations.js'
 import type { Settings } from './settings/settings.js'
 
@@ -41,8 +42,9 @@ export async function followRun(gate: Gate): Promise<Findings> {
     if (started.run === undefined || started.failure !== undefined || started.isDetached) return started
     const first = started.run
     const watched = await watch(gate, first, { signal: deadline.signal, beganMs })
-    const { failure } = watched
-    if (failure === undefined) return await collectResults(gate, watched, { first })
+    const { failure, stoppedEarly } = watched
+    if (failure === undefined)
+      return await collectResults(gate, watched, { first, isPatient: stoppedEarly === undefined })
     return failure.kind === 'timed-out' ? await collectAfterTimeout(gate, first, failure) : watched
   } finally {
     deadline.release()
@@ -86,11 +88,13 @@ function leaveRunning({ ports, saved }: Gate, run: Run): Findings {
 }
 
 async function watch(
-  { ports, client, settings }: Gate,
+  gate: Gate,
   run: Run,
   { signal, beganMs }: { signal: AbortSignal; beganMs: number }
 ): Promise<Followed> {
+  const { ports, client, settings } = gate
   try {
+    const early = await prepareEarlyStop(gate, signal)
     const watched = await watchRun({
       show: () => showRun(client, run.id, signal),
       log: ports.log,
@@ -98,13 +102,25 @@ async function watch(
       signal,
       longestMs: settings.pollIntervalMs,
       durationSeconds: settings.durationSeconds,
-      onProgress: (progress) => ports.onProgress?.(progress)
+      onProgress: (progress) => ports.onProgress?.(progress),
+      onLook: early && ((run) => early.look(run))
     })
     // If creating the run took long, or it had to be looked up, it may have been running before the watch started.
-    return { run: watched.run, watched: { ...watched, sinceMs: beganMs } }
+    const found = { run: watched.run, watched: { ...watched, sinceMs: beganMs } }
+    return early?.stopped === undefined
+      ? found
+      : { ...found, stoppedEarly: early.stopped, isStoppedHere: true }
   } catch (thrown) {
     return { run, failure: failureOf(thrown) }
   }
+}
+
+/** A run that the gate did not start is never stopped. */
+async function prepareEarlyStop(gate: Gate, signal: AbortSignal): Promise<EarlyStopper | undefined> {
+  const { settings } = gate
+  if (!settings.stopEarly || settings.origin.kind === 'existing') return undefined
+  const { EarlyStopper } = await import('./live/early-stop.js')
+  return new EarlyStopper(gate, { signal, stop: (run) => stopRun(gate, run) })
 }
 
 async function collectResults(
@@ -141,6 +157,9 @@ function longestCollectionMs({ target }: Settings, { status }: Run): number {
 async function collectAfterTimeout(gate: Gate, run: Run, failure: Failure): Promise<Findings> {
   const { ports, settings } = gate
   if (settings.origin.kind === 'existing') return { run, failure }
+  ports.log.warning(
+    `The timeout of ${formatDuration(settings.timeoutMs)} has passed: stopping run ${run.id}.`
+  )
   const stopped = { ...(await stopRun(gate, run)), isStoppedHere: true }
   const found =
     stopped.failure === undefined
@@ -150,16 +169,15 @@ async function collectAfterTimeout(gate: Gate, run: Run, failure: Failure): Prom
   return { ...found, failure: ports.cancelled.aborted ? failureOf(ports.cancelled.reason) : failure }
 }
 
-async function stopRun({ ports, client, saved, settings }: Gate, run: Run): Promise<Followed> {
-  const { clock, cancelled, log } = ports
+async function stopRun({ ports, client, saved }: Gate, run: Run): Promise<Followed> {
+  const { clock, cancelled } = ports
   const deadline = startDeadline(clock, LONGEST_STOP_MS, {
     error: new Error('the run did not end in time after the stop request'),
     others: [cancelled]
   })
-  // A run that timed out is stopped, regardless of stop-on-cancel.
+  // A run that is over for the gate is stopped, regardless of stop-on-cancel.
   saved.noteDone({ leaveIfKilled: false })
   try {
-    log.warning(`The timeout of ${formatDuration(settings.timeoutMs)} has passed: stopping run ${run.id}.`)
     return { run: await endRun(client, run.id, { clock, signal: deadline.signal }) }
   } catch (thrown) {
     return { run, failure: failureOf(thrown) }

@@ -3,6 +3,7 @@ import { makeFolder } from '../files/make-folder.js'
 import { readGridList } from '../gate/settings/grid-list.js'
 import { startDeadline } from '../gate/deadline.js'
 import { fetchResults } from '../gate/collect/fetch-results.js'
+import { hasEnded } from '../gate/run/run-status.js'
 import { parseDurationSeconds } from '../gate/settings/setting-values.js'
 import { messageOf } from '../gate/errors.js'
 import { readAddress } from '../service/http/address.js'
@@ -143,6 +144,8 @@ export async function downloadResults({ client, args, tell, ports }: ApiCall): P
   const folder = resolve(ports.workspace, args.text('output') || join('loadgate-results', run.id))
   makeFolder(folder)
   const { log } = createTerminalLog(ports.screen.err, undefined)
+  if (!hasEnded(run.status))
+    log.warning(`Run ${run.id} is ${run.status}: its CSVs have the samples so far, if any.`)
   const deadline = startDeadline(systemClock, takeTimeoutMs(args.text('timeout') || RESULTS_TIMEOUT), {
     error: new Error('it timed out; --timeout allows more time'),
     others: [ports.cancelled]

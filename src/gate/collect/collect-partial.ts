@@ -5,6 +5,7 @@ import { messageOf } from '../errors.js'
 import type { Findings } from '../findings.js'
 import type { Gate } from '../gate.js'
 import type { LocalServiceEnd } from '../ports.js'
+import { hasEnded } from '../run/run-status.js'
 
 /** The runner sends its second signal, which ends the process at once, 7.5 s after the first one. */
 const CANCEL_LIMIT_MS = 5_000
@@ -22,6 +23,8 @@ export async function collectPartial(gate: Gate, findings: Findings): Promise<Fi
   try {
     const { collect } = await import('../after-run.js')
     const shown = await client.showRun(run.id, deadline.signal)
+    // A CSV that still grows is not a result.
+    if (!hasEnded(shown.status)) return findings
     const collection = await collect(gate, shown, { signal: deadline.signal, isPatient: false })
     return { ...findings, run: shown, collection }
   } catch (thrown) {

@@ -36,6 +36,7 @@ export async function publish(
     ? await upload(ports, { settings, outcome, files })
     : { artifact: undefined, problem: undefined }
   setOutputs(ports, outcome, { artifact, collection })
+  if (settings.stopEarly) ports.setOutput('saved-seconds', String(outcome.stoppedEarly?.savedSeconds ?? 0))
   const links = { artifactUrl: artifact?.url, artifactProblem: problem }
   await ports
     .writeSummary(renderSummary(outcome, links))

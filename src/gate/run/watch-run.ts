@@ -17,6 +17,8 @@ export interface WatchOptions {
   /** As requested; if undefined, the run's own figure is used. */
   readonly durationSeconds: number | undefined
   readonly onProgress?: (progress: Progress) => void
+  /** Called after each poll of a run that has not ended; returns the run if it has ended it. Must not throw. */
+  readonly onLook?: ((run: Run) => Promise<Run | undefined>) | undefined
 }
 
 export interface Watched {
@@ -63,12 +65,19 @@ class Watch {
 
   /** What was seen, once the run has ended. */
   async look(): Promise<Watched | undefined> {
-    const { show, clock, signal } = this.#options
+    const run = await this.#poll()
+    if (run === undefined) return undefined
+    const ended = hasEnded(run.status) ? run : await this.#options.onLook?.(run)
+    return ended && { run: ended, sinceMs: this.#sinceMs, seenEndedMs: this.#options.clock.now() }
+  }
+
+  async #poll(): Promise<Run | undefined> {
+    const { show, signal } = this.#options
     signal.throwIfAborted()
     try {
       const run = await show()
       this.#note(run)
-      return hasEnded(run.status) ? { run, sinceMs: this.#sinceMs, seenEndedMs: clock.now() } : undefined
+      return run
     } catch (error) {
       signal.throwIfAborted()
       this.#tolerate(error)

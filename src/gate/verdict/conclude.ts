@@ -1,4 +1,4 @@
-import type { GridFacts, Outcome, RunFacts } from '../../report/outcome.js'
+import type { GridFacts, Outcome, RunFacts, StoppedEarly } from '../../report/outcome.js'
 import type { Run } from '../../service/documents/documents.js'
 import { judgeThresholds } from '../../thresholds/judge/judge.js'
 import { judgeBaselineLines } from '../../baseline/judge-lines.js'
@@ -21,7 +21,7 @@ import {
   requestedSeconds
 } from './reached-load.js'
 import type { Settings } from '../settings/settings.js'
-import type { Findings } from '../findings.js'
+import type { EarlyStop, Findings } from '../findings.js'
 import { describeUnused } from '../settings/unused-inputs.js'
 import type { Watched } from '../run/watch-run.js'
 
@@ -58,19 +58,26 @@ export function conclude(settings: Settings, findings: Findings): Outcome {
     notes: notesOf(settings),
     baseline: findings.baseline,
     trend: findings.trend,
-    stoppedEarly: findings.stoppedEarly
+    stoppedEarly: factsOfStop(findings.stoppedEarly)
   }
 }
 
+function factsOfStop(stop: EarlyStop | undefined): StoppedEarly | undefined {
+  if (stop === undefined) return undefined
+  const { afterSeconds, ofSeconds, savedSeconds, threshold } = stop
+  return { afterSeconds, ofSeconds, savedSeconds, threshold }
+}
+
 /** A run that was cut short is not expected to reach the full load. */
-function shortfallOf(settings: Settings, { run, collection, failure }: Findings): string[] {
+function shortfallOf(settings: Settings, { run, collection, failure, stoppedEarly }: Findings): string[] {
+  if (stoppedEarly !== undefined) return []
   const isWhole = failure === undefined && run !== undefined && phaseOf(run.status) === 'ended well'
   return isWhole && collection !== undefined ? describeShortfall({ settings, run, collection }) : []
 }
 
 function judge(
   settings: Settings,
-  { run, collection, isDetached, comparison }: Findings,
+  { run, collection, isDetached, comparison, stoppedEarly }: Findings,
   apdex: ReturnType<typeof readApdex>
 ): Judgement[] {
   if (isDetached) return []
@@ -95,7 +102,14 @@ function judge(
       : {})
   })
   // In the order in which they were written.
-  return [...absolute, ...compared].sort((one, other) => one.threshold.line - other.threshold.line)
+  return [...absolute, ...compared]
+    .map((judgement) => decidedEarly(judgement, stoppedEarly))
+    .sort((one, other) => one.threshold.line - other.threshold.line)
+}
+
+/** The line that ended the run stays broken, even if the figure of the samples up to the stop is within its limit. */
+function decidedEarly(judgement: Judgement, stop: EarlyStop | undefined): Judgement {
+  return stop?.judgement.threshold.line === judgement.threshold.line ? stop.judgement : judgement
 }
 
 interface Assessment {
@@ -106,10 +120,13 @@ interface Assessment {
 }
 
 function decide(findings: Findings, assessment: Assessment): Decision {
-  const { run, failure, isDetached, collection } = findings
+  const { run, failure, isDetached, collection, stoppedEarly } = findings
   if (failure !== undefined) return { verdict: failure.kind, reason: failure.message }
   if (isDetached)
     return { verdict: 'detached', reason: 'The run was started and left running (wait: false).' }
+  // What is missing because of the stop, and whatever else, cannot make a broken line hold.
+  if (stoppedEarly !== undefined)
+    return { verdict: 'failed', reason: capitalize(stoppedEarly.judgement.reason) }
   const badEnd = run && badEndOf(run, assessment)
   if (badEnd !== undefined) return { verdict: 'inconclusive', reason: badEnd }
   const lost = lossOf(assessment)
@@ -119,6 +136,10 @@ function decide(findings: Findings, assessment: Assessment): Decision {
   const gap =
     gapInDownloads(collection) ?? lost ?? gapInSamples(collection) ?? shortfallWithErrors(assessment)
   return decideVerdict(assessment.judgements, gap)
+}
+
+function capitalize(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
 }
 
 function badEndOf(run: Run, { remoteErrors }: Assessment): string | undefined {

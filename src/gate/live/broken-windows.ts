@@ -1,0 +1,73 @@
+import type { Scope } from '../../results/figures/measurements.js'
+import { compareToLimit, holds } from '../../thresholds/judge/compare.js'
+import { readFigure } from '../../thresholds/judge/evidence.js'
+import { findScopes } from '../../thresholds/judge/scopes.js'
+import { formatActual, formatLimit } from '../../thresholds/format.js'
+import type { AbsoluteThreshold } from '../../thresholds/grammar/threshold.js'
+import { describeScope } from '../../thresholds/quoting.js'
+import type { Breach } from './early-judgement.js'
+import { WINDOWS } from './live-evidence.js'
+import type { LiveEvidence } from './live-evidence.js'
+import { WINDOW_MS } from './live-grid.js'
+
+const WINDOW_SECONDS = WINDOW_MS / 1000
+
+/** A line that was broken in every one of the last windows, in the same scope. */
+export function findBrokenWindows(threshold: AbsoluteThreshold, evidence: LiveEvidence): Breach | undefined {
+  if (!isJudgedByWindows(threshold) || evidence.windows.length < WINDOWS) return undefined
+  for (const { scope } of findScopes(threshold.selector, evidence.total)) {
+    const actuals = evidence.windows.map((window) => readWindow(threshold, scope, window))
+    const broken = actuals.filter((actual) => actual !== undefined && !holds(actual, threshold))
+    const latest = actuals.at(-1)
+    if (broken.length < WINDOWS || latest === undefined) continue
+    return { threshold, scope, actual: latest, words: describe(threshold, scope, actuals) }
+  }
+  return undefined
+}
+
+/** The other figures are of the run as a whole: a window has its own minimum, and fewer samples than the run. */
+function isJudgedByWindows({ metric, operator, value }: AbsoluteThreshold): boolean {
+  switch (metric) {
+    case 'error_rate':
+    case 'mean':
+    case 'median':
+    case 'percentile':
+      return operator !== '=='
+    case 'throughput':
+      // Below one sample per window, a window without any says nothing.
+      return operator !== '==' && value * WINDOW_SECONDS >= 1
+    case 'apdex':
+    case 'min':
+    case 'max':
+    case 'samples':
+    case 'failures':
+    case 'concurrency':
+      return false
+  }
+}
+
+function readWindow(
+  threshold: AbsoluteThreshold,
+  scope: Scope,
+  window: LiveEvidence['total']
+): number | undefined {
+  const figures = window.figures(scope)
+  if (threshold.metric === 'throughput') return (figures?.samples ?? 0) / WINDOW_SECONDS
+  const reading = readFigure(threshold, figures, { apdex: undefined, measurements: window })
+  return 'actual' in reading ? reading.actual : undefined
+}
+
+function describe(
+  threshold: AbsoluteThreshold,
+  scope: Scope,
+  actuals: readonly (number | undefined)[]
+): string {
+  const isUpper = threshold.operator === '<' || threshold.operator === '<='
+  const isEqual = actuals.some((actual) => compareToLimit(actual ?? 0, threshold.value) === 0)
+  const side = `${isEqual ? 'at or ' : ''}${isUpper ? 'above' : 'below'}`
+  const latest = formatActual({ threshold, actual: actuals.at(-1) })
+  return (
+    `${threshold.name}${describeScope(scope)} was ${side} ${formatLimit(threshold)} in each of the last six ` +
+    `${WINDOW_SECONDS}-second windows (latest ${latest})`
+  )
+}

@@ -1,0 +1,190 @@
+import type { Run } from '../../service/documents/documents.js'
+import type { AbsoluteThreshold } from '../../thresholds/grammar/threshold.js'
+import { nameOf } from '../collect/fetch-results.js'
+import { sourcesIn } from '../collect/grid-fetches.js'
+import { startDeadline } from '../deadline.js'
+import { asSentence, messageOf } from '../errors.js'
+import type { Failure } from '../errors.js'
+import type { EarlyStop } from '../findings.js'
+import type { Gate } from '../gate.js'
+import { hasEnded, phaseOf } from '../run/run-status.js'
+import { showRun } from '../run/show-run.js'
+import { formatDuration } from '../settings/durations.js'
+import { judgementOf } from './early-judgement.js'
+import type { Breach } from './early-judgement.js'
+import { decisiveLines, findBreach } from './judge-live.js'
+import { LiveCsv, LiveReadingError } from './live-csv.js'
+import { gatherEvidence } from './live-evidence.js'
+import type { LiveEvidence } from './live-evidence.js'
+import { LiveGrid } from './live-grid.js'
+import { liveTimes } from './live-times.js'
+
+/** Half a window; polls may be more frequent. */
+const LOOK_EVERY_MS = 5_000
+/** The watch waits for it. */
+const LONGEST_LOOK_MS = 5_000
+/** Nodes need a while to start, and a service to restart. */
+const TELL_AFTER_MS = 60_000
+const GIVE_UP_AFTER_MS = 5 * 60_000
+/** A run that is this far counts as complete, and there is not much left to save. */
+const LATEST_SHARE = 0.9
+/** Samples cannot be further than the clock, but the clocks of two machines differ. */
+const CLOCK_SLACK_MS = 30_000
+
+interface Options {
+  readonly signal: AbortSignal
+  /** Stops the run and waits for its end. */
+  readonly stop: (run: Run) => Promise<{ readonly run: Run; readonly failure?: Failure }>
+}
+
+interface LiveSource {
+  readonly csv: LiveCsv
+  readonly grid: LiveGrid
+}
+
+interface Found {
+  readonly breach: Breach
+  readonly evidence: LiveEvidence
+}
+
+/** Reads the samples of a run in step with its polls, and stops it once a threshold is broken beyond recovery. */
+export class EarlyStopper {
+  readonly #gate: Gate
+  readonly #options: Options
+  readonly #lines: readonly AbsoluteThreshold[]
+  readonly #sources = new Map<string, LiveSource>()
+  readonly #sinceMs: number
+  #lastLookMs = -Infinity
+  #failingSinceMs: number | undefined
+  #hasTold = false
+  #isOver: boolean
+  #stopped: EarlyStop | undefined
+
+  constructor(gate: Gate, options: Options) {
+    this.#gate = gate
+    this.#options = options
+    this.#lines = decisiveLines(gate.settings.thresholds)
+    this.#sinceMs = gate.ports.clock.now()
+    this.#isOver = this.#lines.length === 0
+  }
+
+  /** Set once the run was stopped. */
+  get stopped(): EarlyStop | undefined {
+    return this.#stopped
+  }
+
+  /** Returns the run if it was stopped. Whatever fails here is no failure of the run. */
+  async look(run: Run): Promise<Run | undefined> {
+    const nowMs = this.#gate.ports.clock.now()
+    const isDue = nowMs - this.#lastLookMs >= LOOK_EVERY_MS
+    if (this.#isOver || !isDue || phaseOf(run.status) !== 'running') return undefined
+    this.#lastLookMs = nowMs
+    const found = await this.#find(run).catch((thrown: unknown) => this.#tolerate(thrown))
+    return found && this.#stop(run, found)
+  }
+
+  async #find(run: Run): Promise<Found | undefined> {
+    const evidence = await this.#read(run)
+    if (evidence === undefined || !this.#mayJudge(evidence)) return undefined
+    const breach = findBreach(this.#lines, evidence)
+    return breach && { breach, evidence }
+  }
+
+  async #read(run: Run): Promise<LiveEvidence | undefined> {
+    const { clock } = this.#gate.ports
+    const times = liveTimes(this.#gate.settings, run)
+    const sources = sourcesIn(this.#gate, run)
+    if (times === undefined || sources.length < this.#expectedGrids()) return undefined
+    const deadline = startDeadline(clock, LONGEST_LOOK_MS, {
+      error: new LiveReadingError(`reading them took longer than ${formatDuration(LONGEST_LOOK_MS)}`),
+      others: [this.#options.signal]
+    })
+    try {
+      // All of them to the end: the next look must not meet one of this.
+      const reads = await Promise.allSettled(
+        sources.map(async (source) => {
+          const { csv, grid } = this.#sourceOf(nameOf(source), source)
+          await csv.readOn(source.href, deadline.signal, (bytes) => grid.take(bytes))
+          if (!Number.isFinite(grid.newestMs)) throw new Error(`grid ${source.gridId} has no samples yet`)
+        })
+      )
+      const failed = reads.find((read) => read.status === 'rejected')
+      if (failed !== undefined) throw deadline.signal.aborted ? deadline.signal.reason : failed.reason
+    } finally {
+      deadline.release()
+    }
+    this.#failingSinceMs = undefined
+    // One that was listed before and is missing now is not complete.
+    if (this.#sources.size > sources.length) return undefined
+    return gatherEvidence(
+      [...this.#sources.values()].map(({ grid }) => grid),
+      times
+    )
+  }
+
+  #expectedGrids(): number {
+    const { origin } = this.#gate.settings
+    return origin.kind === 'files' ? Math.max(1, origin.grids.length) : 1
+  }
+
+  #sourceOf(name: string, { gridId, region }: { gridId: string; region: string }): LiveSource {
+    const known = this.#sources.get(name)
+    if (known !== undefined) return known
+    const source = { csv: new LiveCsv(this.#gate.client), grid: new LiveGrid({ grid: gridId, region }) }
+    this.#sources.set(name, source)
+    return source
+  }
+
+  #mayJudge({ elapsedMs, durationMs }: LiveEvidence): boolean {
+    if (elapsedMs >= LATEST_SHARE * durationMs) this.#isOver = true
+    const watchedMs = this.#gate.ports.clock.now() - this.#sinceMs
+    return !this.#isOver && elapsedMs <= watchedMs + CLOCK_SLACK_MS
+  }
+
+  #tolerate(thrown: unknown): undefined {
+    if (this.#options.signal.aborted) return
+    const { clock, log } = this.#gate.ports
+    this.#failingSinceMs ??= clock.now()
+    const failingMs = clock.now() - this.#failingSinceMs
+    const isFinal = thrown instanceof LiveReadingError
+    this.#isOver = isFinal || failingMs >= GIVE_UP_AFTER_MS
+    if (this.#hasTold || (!isFinal && failingMs < TELL_AFTER_MS)) return
+    this.#hasTold = true
+    log.info(
+      `stop-early: the samples cannot be read while the run is in progress, so it is not stopped early: ${asSentence(messageOf(thrown))}`
+    )
+  }
+
+  async #stop(run: Run, { breach, evidence }: Found): Promise<Run | undefined> {
+    const { client, ports } = this.#gate
+    const { signal } = this.#options
+    // It may have ended since the last poll: then it is judged as a whole.
+    const seen = await showRun(client, run.id, signal).catch(() => undefined)
+    if (seen === undefined || hasEnded(seen.status)) return undefined
+    const stop = describeStop(breach, evidence)
+    ports.log.notice(`Stopping run ${run.id} early: ${breach.words}.`)
+    const ended = await this.#options.stop(run)
+    if (ended.failure === undefined) {
+      this.#stopped = stop
+      return ended.run
+    }
+    this.#isOver = true
+    if (!ports.cancelled.aborted)
+      ports.log.warning(
+        `The run could not be stopped early: ${asSentence(ended.failure.message)} Still waiting for its end.`
+      )
+    return undefined
+  }
+}
+
+function describeStop(breach: Breach, { elapsedMs, durationMs }: LiveEvidence): EarlyStop {
+  const [afterSeconds, ofSeconds] = [Math.round(elapsedMs / 1000), Math.round(durationMs / 1000)]
+  const after = `stopped early after ${formatDuration(elapsedMs)} of ${formatDuration(durationMs)}`
+  return {
+    afterSeconds,
+    ofSeconds,
+    savedSeconds: Math.max(0, ofSeconds - afterSeconds),
+    threshold: breach.threshold.text,
+    judgement: judgementOf(breach, `${after}: ${breach.words}`)
+  }
+}

@@ -1,0 +1,92 @@
+import type { ServiceClient } from '../../service/client.js'
+import { readContentRange } from '../../service/http/content-range.js'
+import type { Reply } from '../../service/http/http.js'
+
+const MIB = 1024 * 1024
+/** Of new bytes per look; the rest comes with the next ones. */
+const MOST_NEW_BYTES = 16 * MIB
+/** Of bytes that are already known, from a service that ignores ranges. */
+const MOST_KNOWN_BYTES = 16 * MIB
+
+/** What will not get better: live reading ends. */
+export class LiveReadingError extends Error {
+  override name = 'LiveReadingError'
+}
+
+export interface LiveCsvOptions {
+  readonly mostNewBytes?: number
+  readonly mostKnownBytes?: number
+}
+
+/**
+ * A CSV that grows while it is read. Each look continues at the last complete row, which is read once more and compared: if it has
+ * changed, the CSV was rewritten, and what was read is not part of it.
+ */
+export class LiveCsv {
+  readonly #client: ServiceClient
+  readonly #mostNewBytes: number
+  readonly #mostKnownBytes: number
+  /** The last complete line, and where it begins. */
+  #last = { bytes: Buffer.alloc(0), start: 0 }
+
+  constructor(client: ServiceClient, options: LiveCsvOptions = {}) {
+    this.#client = client
+    this.#mostNewBytes = options.mostNewBytes ?? MOST_NEW_BYTES
+    this.#mostKnownBytes = options.mostKnownBytes ?? MOST_KNOWN_BYTES
+  }
+
+  /** Passes on what follows the complete rows read so far; `take` returns how many bytes of it were complete rows. */
+  async readOn(href: string, signal: AbortSignal, take: (bytes: Uint8Array) => number): Promise<void> {
+    const { start } = this.#last
+    const range = start + this.#last.bytes.length === 0 ? undefined : { fromByte: start, version: undefined }
+    const reply = await this.#client.openResult(href, { range, signal })
+    try {
+      const known = this.#checkReply(reply) + this.#last.bytes.length
+      const { bytes, isCut } = await readBytes(reply, known + this.#mostNewBytes)
+      const before = bytes.subarray(known - this.#last.bytes.length, known)
+      if (!before.equals(this.#last.bytes)) throw new LiveReadingError('what was read before has changed')
+      const fresh = bytes.subarray(known)
+      const used = take(fresh)
+      if (isCut && used === 0) throw new LiveReadingError('a row is too long')
+      if (used > 0) this.#remember(fresh.subarray(0, used))
+    } finally {
+      reply.body.destroy()
+    }
+  }
+
+  /** How many bytes of the reply come before the last line read. */
+  #checkReply(reply: Reply): number {
+    const { start } = this.#last
+    const encoding = reply.header('content-encoding') ?? 'identity'
+    if (encoding !== 'identity') throw new LiveReadingError(`it comes with the encoding "${encoding}"`)
+    if (reply.status === 206) {
+      const part = readContentRange(reply.header('content-range'))
+      if (part?.fromByte !== start) throw new LiveReadingError('the service sent another part than requested')
+      return 0
+    }
+    if (reply.status !== 200) throw new Error(`the service answered ${reply.status}`)
+    if (start > this.#mostKnownBytes)
+      throw new LiveReadingError(
+        `the service sends all of it each time, and it is larger than ${Math.round(this.#mostKnownBytes / MIB)} MiB`
+      )
+    return start
+  }
+
+  #remember(rows: Uint8Array): void {
+    const end = this.#last.start + this.#last.bytes.length + rows.length
+    // A line break within quotes would do as well: the bytes are only compared.
+    const lineStart = Buffer.from(rows.buffer, rows.byteOffset, rows.length - 1).lastIndexOf(0x0a) + 1
+    this.#last = { bytes: Buffer.from(rows.subarray(lineStart)), start: end - (rows.length - lineStart) }
+  }
+}
+
+async function readBytes(reply: Reply, most: number): Promise<{ bytes: Buffer; isCut: boolean }> {
+  const chunks: Buffer[] = []
+  let length = 0
+  for await (const chunk of reply.body) {
+    chunks.push(chunk)
+    length += chunk.length
+    if (length >= most) break
+  }
+  return { bytes: Buffer.concat(chunks).subarray(0, most), isCut: length >= most }
+}

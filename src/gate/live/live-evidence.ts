@@ -1,0 +1,74 @@
+import { mergeScans } from '../../results/scan/scanner.js'
+import type { Measurements } from '../../results/figures/measurements.js'
+import { LiveReadingError } from './live-csv.js'
+import { WINDOW_MS } from './live-grid.js'
+import type { LiveGrid } from './live-grid.js'
+
+/** How many windows in a row must be broken. */
+export const WINDOWS = 6
+
+/** When a run may be judged, in ms from its first sample. */
+export interface LiveTimes {
+  readonly durationMs: number
+  /** What happens before is not judged by windows: the load is still growing, or the server is cold. */
+  readonly settledAfterMs: number
+}
+
+/** What is known of a run that has not ended. */
+export interface LiveEvidence {
+  /** All samples so far. */
+  readonly total: Measurements
+  /** Whether there are rows of transaction controllers, whose part in the overall figures is only known at the end. */
+  readonly hasTransactions: boolean
+  /** The last windows in which all grids are complete and which the rules may judge, oldest first; fewer before there are enough. */
+  readonly windows: readonly Measurements[]
+  /** From the first start to the time up to which every grid is complete. */
+  readonly elapsedMs: number
+  readonly durationMs: number
+  /** More samples than the rest of the run can have; Infinity while that is unknown. */
+  readonly mostMore: number
+}
+
+/** A run may last a little longer than it should, and its last samples end after that. */
+const SLACK_MS = 10_000
+/** The rest of the run may be this much faster than its fastest window so far. */
+const FASTER = 2
+
+/** Undefined as long as nothing can be judged: every grid must have rows. Throws if a row could not be read. */
+export function gatherEvidence(grids: readonly LiveGrid[], times: LiveTimes): LiveEvidence | undefined {
+  const settledMs = Math.min(...grids.map((grid) => grid.settledMs))
+  if (!Number.isFinite(settledMs)) return undefined
+  const scans = grids.map((grid) => grid.scan())
+  const total = mergeScans(scans)
+  const problem = total.sources.flatMap(({ problems }) => problems)[0]
+  if (problem !== undefined) throw new LiveReadingError(problem)
+  const { startMs } = total
+  if (startMs === undefined) return undefined
+  const end = Math.floor(settledMs / WINDOW_MS)
+  const first = Math.ceil((startMs + times.settledAfterMs) / WINDOW_MS)
+  const from = Math.max(first, end - WINDOWS)
+  for (const grid of grids) grid.forgetBefore(end - WINDOWS)
+  const elapsedMs = settledMs - startMs
+  const isRateKnown = end > first && elapsedMs < times.durationMs
+  const rate = isRateKnown ? highestRate(grids, { from: Math.floor(startMs / WINDOW_MS), end }) : Infinity
+  return {
+    total,
+    hasTransactions: scans.some(({ hasTransactions }) => hasTransactions),
+    windows: range(from, end).map((window) =>
+      mergeScans(grids.flatMap((grid) => grid.scanWindow(window) ?? []))
+    ),
+    elapsedMs,
+    durationMs: times.durationMs,
+    mostMore: Math.ceil(((times.durationMs + SLACK_MS - elapsedMs) / 1000) * FASTER * rate)
+  }
+}
+
+/** Per second, of all grids together. */
+function highestRate(grids: readonly LiveGrid[], { from, end }: { from: number; end: number }): number {
+  const rows = range(from, end).map((window) => grids.reduce((sum, grid) => sum + grid.rowsIn(window), 0))
+  return rows.reduce((most, count) => Math.max(most, count), 0) / (WINDOW_MS / 1000)
+}
+
+function range(from: number, end: number): number[] {
+  return Array.from({ length: Math.max(0, end - from) }, (_, index) => from + index)
+}

@@ -1,0 +1,97 @@
+import type { ScanResult } from '../../results/counts/scan-result.js'
+import { createScanner } from '../../results/scan/scanner.js'
+import type { Scanner } from '../../results/scan/scanner.js'
+import { TimedRows } from '../../results/scan/timed-rows.js'
+import { LiveReadingError } from './live-csv.js'
+
+export const WINDOW_MS = 10_000
+/** Tools write a row when its sample has ended, or up to half a second later; a service needs a moment to pass it on. */
+const SETTLE_MS = 2_000
+/** Grids that are ten minutes apart will not meet again, and open windows take memory. */
+const MOST_WINDOWS = 60
+
+interface Place {
+  readonly grid: string
+  readonly region: string
+}
+
+/** The samples of one CSV so far: all of them, and those of each 10-second window by the time at which they ended. */
+export class LiveGrid {
+  readonly #place: Place
+  readonly #rows = new TimedRows()
+  readonly #total: Scanner
+  readonly #windows = new Map<number, Scanner>()
+  readonly #counts = new Map<number, number>()
+  #newestMs = -Infinity
+  /** How late a row has come, at most: after the one look that should have had it. */
+  #latenessMs = 0
+  #forgottenBefore = -Infinity
+
+  constructor(place: Place) {
+    this.#place = place
+    this.#total = createScanner(place)
+  }
+
+  /** Up to here all rows are there, as far as one can tell: rows may come a little late, and more so if some already have. */
+  get settledMs(): number {
+    return this.#newestMs - SETTLE_MS - 2 * this.#latenessMs
+  }
+
+  get newestMs(): number {
+    return this.#newestMs
+  }
+
+  /** Takes what follows the rows read so far; returns how many bytes of it were complete rows. */
+  take(bytes: Uint8Array): number {
+    // Within one look the rows of several nodes may follow each other.
+    const before = this.#newestMs
+    const used = this.#rows.take(bytes, ({ bytes: row, endMs }) => {
+      this.#latenessMs = Math.max(this.#latenessMs, before - endMs)
+      this.#newestMs = Math.max(this.#newestMs, endMs)
+      this.#add(row, Math.floor(endMs / WINDOW_MS))
+    })
+    const { problem, header } = this.#rows
+    // Before its first line is a header, it may be an error page.
+    if (problem !== undefined) throw header === undefined ? new Error(problem) : new LiveReadingError(problem)
+    this.#total.push(bytes.subarray(0, used))
+    if (this.#windows.size > MOST_WINDOWS)
+      throw new LiveReadingError('the samples of the grids are too far apart')
+    return used
+  }
+
+  /** All samples so far. */
+  scan(): ScanResult {
+    return this.#total.end()
+  }
+
+  /** The samples that ended in the window; undefined if there are none. */
+  scanWindow(window: number): ScanResult | undefined {
+    return this.#counts.has(window) ? this.#windows.get(window)?.end() : undefined
+  }
+
+  /** How many rows the window has, of any kind. */
+  rowsIn(window: number): number {
+    return this.#counts.get(window) ?? 0
+  }
+
+  forgetBefore(window: number): void {
+    this.#forgottenBefore = window
+    for (const each of this.#windows.keys()) if (each < window) this.#windows.delete(each)
+  }
+
+  #add(row: Uint8Array, window: number): void {
+    this.#counts.set(window, this.rowsIn(window) + 1)
+    this.#push(row, window)
+    // The window after it needs the row to tell whether a transaction's requests have rows of their own.
+    this.#push(row, window + 1)
+  }
+
+  #push(row: Uint8Array, window: number): void {
+    const { header } = this.#rows
+    if (window < this.#forgottenBefore || header === undefined) return
+    const countEndsFromMs = window * WINDOW_MS
+    const scanner = this.#windows.get(window) ?? createScanner({ ...this.#place, header, countEndsFromMs })
+    this.#windows.set(window, scanner)
+    scanner.push(row)
+  }
+}
