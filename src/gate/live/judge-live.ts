@@ -16,7 +16,7 @@ export function findBreach(
   evidence: LiveEvidence
 ): Breach | undefined {
   for (const threshold of thresholds) {
-    const breach = findOutOfReach(threshold, evidence) ?? findBrokenWindows(threshold, evidence)
+    const breach = findBrokenWindows(threshold, evidence) ?? findOutOfReach(threshold, evidence)
     if (breach !== undefined) return breach
   }
   return undefined

@@ -20,7 +20,7 @@ export interface LiveEvidence {
   readonly total: Measurements
   /** Whether there are rows of transaction controllers, whose part in the overall figures is only known at the end. */
   readonly hasTransactions: boolean
-  /** The last windows in which all grids are complete and which the rules may judge, oldest first; fewer before there are enough. */
+  /** The last six windows in which all grids are complete, oldest first; empty before there are as many that may be judged. */
   readonly windows: readonly Measurements[]
   /** From the first start to the time up to which every grid is complete. */
   readonly elapsedMs: number
@@ -46,7 +46,6 @@ export function gatherEvidence(grids: readonly LiveGrid[], times: LiveTimes): Li
   if (startMs === undefined) return undefined
   const end = Math.floor(settledMs / WINDOW_MS)
   const first = Math.ceil((startMs + times.settledAfterMs) / WINDOW_MS)
-  const from = Math.max(first, end - WINDOWS)
   for (const grid of grids) grid.forgetBefore(end - WINDOWS)
   const elapsedMs = settledMs - startMs
   const isRateKnown = end > first && elapsedMs < times.durationMs
@@ -54,7 +53,7 @@ export function gatherEvidence(grids: readonly LiveGrid[], times: LiveTimes): Li
   return {
     total,
     hasTransactions: scans.some(({ hasTransactions }) => hasTransactions),
-    windows: range(from, end).map((window) =>
+    windows: range(first > end - WINDOWS ? end : end - WINDOWS, end).map((window) =>
       mergeScans(grids.flatMap((grid) => grid.scanWindow(window) ?? []))
     ),
     elapsedMs,

@@ -40,7 +40,8 @@ export function findOutOfReach(threshold: AbsoluteThreshold, evidence: LiveEvide
 function canHold(threshold: AbsoluteThreshold, { lowest, highest }: Reach): boolean {
   if (threshold.operator === '==')
     return compareToLimit(lowest, threshold.value) <= 0 && compareToLimit(highest, threshold.value) >= 0
-  return holds(threshold.operator.startsWith('<') ? lowest : highest, threshold)
+  const best = threshold.operator.startsWith('<') ? lowest : highest
+  return best === Infinity || holds(best, threshold)
 }
 
 /** Undefined for figures that are not judged this way, or that the CSVs do not have. */

@@ -1,0 +1,316 @@
+import { describe, expect, test } from '@jest/globals'
+import { decisiveLines, findBreach } from '../../../src/gate/live/judge-live.js'
+import { findOutOfReach } from '../../../src/gate/live/out-of-reach.js'
+import { gatherEvidence } from '../../../src/gate/live/live-evidence.js'
+import type { LiveEvidence, LiveTimes } from '../../../src/gate/live/live-evidence.js'
+import { createScanner, mergeScans } from '../../../src/results/scan/scanner.js'
+import { parseThresholds } from '../../../src/thresholds/grammar/grammar.js'
+import { judgeThresholds } from '../../../src/thresholds/judge/judge.js'
+import { makeRandom } from '../../support/data/seeded-random.js'
+import { parseAbsolute } from '../../support/data/parse-absolute.js'
+import { Feed, csvAt, endOf, readUntil, rowOf, steady } from '../../support/gate/live-samples.js'
+import type { TimedSample } from '../../support/gate/live-samples.js'
+
+const MINUTE = 60_000
+/** Three minutes, settled after 20 % of it. */
+const TIMES = { durationMs: 3 * MINUTE, settledAfterMs: 36_000 }
+
+function breachAt(
+  lines: string,
+  nowMs: number,
+  runs: readonly (readonly TimedSample[])[],
+  times = TIMES
+): string | undefined {
+  const grids = runs.map((samples, index) => readUntil(samples, nowMs, `grid${index + 1}`))
+  const evidence = gatherEvidence(grids, times)
+  return evidence && findBreach(decisiveLines(parseThresholds(lines).thresholds), evidence)?.words
+}
+
+/** After how many seconds the run is stopped, if it is looked at every ten; undefined if never. */
+function stopOf(
+  lines: string,
+  samples: readonly TimedSample[],
+  times: LiveTimes = TIMES
+): number | undefined {
+  const thresholds = decisiveLines(parseThresholds(lines).thresholds)
+  return looksAt(samples, times).find(({ evidence }) => findBreach(thresholds, evidence))?.second
+}
+
+interface Look {
+  readonly second: number
+  readonly evidence: LiveEvidence
+}
+
+const known = new Map<readonly TimedSample[], Look[]>()
+
+/** Every ten seconds. */
+function looksAt(samples: readonly TimedSample[], times: LiveTimes): Look[] {
+  const before = times === TIMES ? known.get(samples) : undefined
+  if (before !== undefined) return before
+  const feed = new Feed(samples)
+  const looks: Look[] = []
+  for (let second = 25; second * 1000 <= times.durationMs; second += 10) {
+    feed.readUntil(second * 1000)
+    looks.push({ second, evidence: gatherEvidence([feed.grid], times)! })
+  }
+  if (times === TIMES) known.set(samples, looks)
+  return looks
+}
+
+/** A tenth of the samples: too many for p95, and few enough for the rest of a run to make up for. */
+const someSlow = (atMs: number) => ({ elapsedMs: atMs % 1000 === 0 ? 1240 : 100 })
+const RUN = steady(3 * MINUTE, 10, someSlow)
+
+describe('broken in each of the last six windows', () => {
+  test('stops once six complete windows after the settling time are broken', () => {
+    // The windows from 40 to 100 seconds, two seconds to settle, and the next look.
+    expect(stopOf('p95 < 800ms', RUN)).toBe(105)
+    expect(breachAt('p95 < 800ms', 105_000, [RUN])).toBe(
+      'p95 was above 800 ms in each of the last six 10-second windows (latest 1,240 ms)'
+    )
+  })
+
+  test('by the ramp-up where it is shorter', () => {
+    expect(stopOf('p95 < 800ms', RUN, { ...TIMES, settledAfterMs: 10_000 })).toBe(75)
+  })
+
+  test.each([
+    'p91 <= 800ms',
+    'median <= 99ms',
+    'mean < 214ms',
+    'p95{label="home", grid="*"} < 800ms',
+    'throughput >= 11/s',
+    'throughput >= 660/min',
+    'throughput < 10/s'
+  ])('%s', (line) => {
+    expect(stopOf(line, RUN)).toBe(105)
+  })
+
+  test('error_rate, long before its failures are too many for the whole run', () => {
+    const samples = steady(3 * MINUTE, 10, (atMs) => ({ isFailure: atMs % 2000 === 0 }))
+    expect(stopOf('error_rate < 4%', samples)).toBe(105)
+    expect(breachAt('error_rate < 4%', 105_000, [samples])).toContain('(latest 5 %)')
+  })
+
+  test('five broken ones and one that holds do not', () => {
+    // One good window in each minute.
+    const samples = steady(3 * MINUTE, 10, (atMs) => (atMs % MINUTE < 12_000 ? {} : someSlow(atMs)))
+    expect(stopOf('p92 < 800ms', samples)).toBeUndefined()
+    expect(judgeWhole('p92 < 800ms', samples)).toBe('passed')
+  })
+
+  test('the same scope must be broken in all of them', () => {
+    const isEven = (atMs: number) => Math.floor(atMs / 10_000) % 2 === 0
+    const half = (label: string, isSlow: (atMs: number) => boolean) =>
+      steady(3 * MINUTE, 5, (atMs) => ({ label, elapsedMs: isSlow(atMs) ? 120 : 10 }))
+    const samples = [...half('one', isEven), ...half('two', (atMs) => !isEven(atMs))]
+    expect(stopOf('p60{label="*"} < 100ms', samples)).toBeUndefined()
+    expect(
+      stopOf(
+        'p60{label="*"} < 100ms',
+        half('one', () => true)
+      )
+    ).toBeDefined()
+  })
+
+  test('a window without samples breaks throughput only', () => {
+    const samples = RUN.filter(({ atMs }) => atMs < 55_000 || atMs > 75_000)
+    expect(breachAt('p95 < 800ms', 105_000, [samples])).toBeUndefined()
+    expect(breachAt('p95 < 800ms', 105_000, [RUN])).toBeDefined()
+    expect(breachAt('throughput >= 11/s', 105_000, [samples])).toContain('throughput was below 11/s')
+  })
+
+  test('a window is open until rows have passed its end', () => {
+    const until = (endMs: number) =>
+      RUN.filter((sample) => endOf(sample) < endMs).concat({ atMs: endMs - 90, elapsedMs: 90 })
+    expect(breachAt('p95 < 800ms', 3 * MINUTE, [until(101_990)])).toBeUndefined()
+    expect(breachAt('p95 < 800ms', 3 * MINUTE, [until(103_000)])).toContain('p95 was')
+  })
+
+  test('a slow sample counts in the window in which it ended', () => {
+    const slow = { atMs: 30_000, elapsedMs: 25_000, label: 'slow' }
+    const grid = readUntil([...RUN, slow], 70_000)
+    const inWindow = (second: number) => grid.scanWindow((Date.UTC(2026, 0, 5, 12) + second * 1000) / 10_000)
+    const labelsIn = (second: number) => mergeScans([inWindow(second)!]).labels
+    expect([labelsIn(30), labelsIn(50), labelsIn(60)]).toEqual([['home'], ['home', 'slow'], ['home']])
+  })
+
+  test('a grid that lags holds the others back, and one without rows all of them', () => {
+    const behind = RUN.filter(({ atMs }) => atMs < 99_000)
+    expect(breachAt('p95 < 800ms', 150_000, [RUN, RUN])).toContain('p95 was')
+    expect(breachAt('p95 < 800ms', 150_000, [RUN, behind])).toBeUndefined()
+    expect(breachAt('max < 1s', 150_000, [RUN, []])).toBeUndefined()
+    expect(breachAt('max < 1s', 150_000, [RUN, behind])).toContain('is already')
+  })
+
+  test('rows that come late make it wait longer', () => {
+    const feed = new Feed(RUN)
+    feed.readUntil(100_000)
+    const before = feed.grid.settledMs
+    feed.grid.take(Buffer.from(rowOf({ atMs: 80_000, elapsedMs: 10 })))
+    expect(before - feed.grid.settledMs).toBe(2 * (100_000 - 80_010))
+  })
+
+  test.each([
+    ['warn: p95 < 800ms', 'a warning'],
+    ['apdex >= 0.9', "the service's apdex"],
+    ['apdex{label="home"} >= 0.9', 'apdex of a label'],
+    ['concurrency <= 1', 'concurrency'],
+    ['min < 50ms', 'the minimum, which may still fall'],
+    ['max > 5s', 'the maximum, which may still rise'],
+    ['failures >= 1', 'failures, which may still come'],
+    ['samples >= 1800', 'samples, which may still come'],
+    ['p99{label="other"} < 1ms', 'a label that has no samples yet'],
+    ['p95 < 1300ms', 'what holds']
+  ])('never for %s: %s', (line) => {
+    expect(parseThresholds(line).problems).toEqual([])
+    expect(stopOf(line, RUN)).toBeUndefined()
+  })
+
+  test('never for throughput below one sample per window', () => {
+    const samples = steady(3 * MINUTE, 10).filter(({ atMs }) => atMs % 40_000 === 0 || atMs < 3000)
+    expect(stopOf('throughput >= 0.05/s', samples)).toBeUndefined()
+  })
+
+  test('never for a line that names a baseline', () => {
+    const [line] = parseThresholds('p95 < 800ms').thresholds
+    const { text, level, metric, name, selector } = line!
+    const comparing = { text, level, metric, name, selector, line: 1, allowance: { ratio: 0.1 } }
+    expect(decisiveLines([{ ...comparing, operator: '<=' }])).toEqual([])
+    expect(decisiveLines([line!])).toHaveLength(1)
+  })
+})
+
+describe('out of reach', () => {
+  test.each([
+    ['max < 5s', { elapsedMs: 5000 }, 'max must be < 5,000 ms and is already 5,000 ms'],
+    ['min >= 50ms', { elapsedMs: 40 }, 'min must be >= 50 ms and is already 40 ms'],
+    ['failures <= 0', { isFailure: true }, 'failures must be <= 0 and is already 1'],
+    ['failures == 0', { isFailure: true }, 'failures must be == 0 and is already 1'],
+    ['samples < 200', {}, 'samples must be < 200 and is already 291']
+  ])('%s: at once, before the load has settled', (line, change, words) => {
+    const samples = steady(3 * MINUTE, 10, (atMs) => (atMs === 20_000 ? change : {}))
+    expect(breachAt(line, 15_000, [samples])).toBeUndefined()
+    expect(breachAt(line, 29_100, [samples])).toBe(words)
+  })
+
+  test('not by fewer than 20 samples', () => {
+    const samples = steady(3 * MINUTE, 1, () => ({ isFailure: true }))
+    expect(breachAt('failures <= 3', 19_000, [samples])).toBeUndefined()
+    expect(breachAt('failures <= 3', 21_000, [samples])).toContain('is already')
+  })
+
+  test.each([
+    ['error_rate < 1%', { isFailure: true }],
+    ['p95 < 800ms', { elapsedMs: 900 }],
+    ['mean < 50ms', { elapsedMs: 900 }]
+  ])('%s: a bad minute that the rest cannot make up for', (line, change) => {
+    // Every other window, so that there are never six in a row.
+    const samples = steady(3 * MINUTE, 10, (atMs) =>
+      Math.floor(atMs / 10_000) % 2 === 0 ? change : { elapsedMs: 10 }
+    )
+    expect(stopOf(line, samples)).toBeLessThan(160)
+    expect(judgeWhole(line, samples)).toBe('failed')
+  })
+
+  test('the rate of a run is not known before the load has settled', () => {
+    const samples = steady(3 * MINUTE, 10, () => ({ isFailure: true }))
+    expect(breachAt('error_rate < 1%', 45_000, [samples])).toBeUndefined()
+    expect(breachAt('error_rate < 1%', 55_000, [samples])).toContain('cannot get there any more')
+  })
+
+  test('throughput and samples that cannot be reached any more', () => {
+    const samples = steady(3 * MINUTE, 2)
+    expect(breachAt('samples >= 100000', MINUTE, [samples])).toContain(
+      'samples must be >= 100,000 and cannot'
+    )
+    expect(breachAt('samples >= 500', MINUTE, [samples])).toBeUndefined()
+    expect(breachAt('throughput{label="home"} >= 100/s', MINUTE, [samples])).toContain('cannot get there')
+  })
+
+  test('says what it assumes about the rest', () => {
+    const samples = steady(3 * MINUTE, 10, (atMs) => ({ isFailure: atMs < 52_000 }))
+    expect(breachAt('error_rate < 1%', 55_000, [samples])).toMatch(
+      /^error_rate must be < 1 % and cannot get there any more: it is 9\d(\.\d+)? % so far and would be 1\d(\.\d+)? % even after 2,\d{3} perfect samples \(twice the highest rate so far, to the end of the run\)$/
+    )
+  })
+})
+
+function judgeWhole(lines: string, samples: readonly TimedSample[]): string | undefined {
+  return judgeAll(lines, samples)[0]
+}
+
+function judgeAll(lines: string, samples: readonly TimedSample[]): string[] {
+  const scanner = createScanner({ grid: 'grid1', region: 'us-east-1' })
+  scanner.push(Buffer.from(csvAt(samples, Infinity)))
+  const evidence = { apdex: undefined, measurements: mergeScans([scanner.end()]) }
+  return judgeThresholds(parseAbsolute(lines).thresholds, evidence).map(({ verdict }) => verdict)
+}
+
+describe('whatever the run is like', () => {
+  const LINES = [
+    ...[
+      'error_rate <= 2%',
+      'error_rate < 10%',
+      'failures <= 40',
+      'p90 < 500ms',
+      'p99 <= 2s',
+      'median < 150ms'
+    ],
+    ...['mean < 250ms', 'max < 5s', 'min > 5ms', 'samples <= 1500', 'samples >= 900', 'throughput >= 8/s'],
+    ...['throughput <= 11/s', 'p95{label="*"} < 600ms', 'error_rate{label="b"} <= 3%', 'p100 < 5s']
+  ]
+  const times = { durationMs: 2 * MINUTE, settledAfterMs: 24_000 }
+
+  /** Phases of a few seconds, each with its own rate, times and failures. */
+  function makeRun(random: () => number): TimedSample[] {
+    const samples: TimedSample[] = []
+    const mood = random()
+    let phase = { untilMs: 0, slow: 0, failing: 0, gapMs: 100 }
+    for (let atMs = 0; atMs < times.durationMs; atMs += phase.gapMs) {
+      if (atMs >= phase.untilMs) {
+        const isBad = random() < mood
+        phase = {
+          untilMs: atMs + 2000 + random() * 30_000,
+          slow: isBad ? random() : 0.02,
+          failing: isBad ? random() * 0.3 : 0,
+          // Within the factor of two that the rest of a run may be faster.
+          gapMs: 75 + random() * 70
+        }
+      }
+      const elapsedMs = Math.round(random() < phase.slow ? 300 + random() ** 3 * 6000 : 4 + random() * 200)
+      if (atMs + elapsedMs > times.durationMs + 5000) continue
+      samples.push({
+        ...{ atMs: Math.round(atMs), elapsedMs, label: random() < 0.5 ? 'a' : 'b' },
+        isFailure: random() < phase.failing
+      })
+    }
+    return samples
+  }
+
+  test('a run that would pass is never out of reach, and many that fail are', () => {
+    const found = { stops: 0, passed: 0 }
+    const { thresholds } = parseAbsolute(LINES.join('\n'))
+    for (let seed = 1; seed <= 8; seed++) {
+      const samples = makeRun(makeRandom(seed))
+      const verdicts = judgeAll(LINES.join('\n'), samples)
+      const stopped = new Set<number>()
+      const feed = new Feed(samples)
+      for (let nowMs = 25_000; nowMs < 120_000; nowMs += 15_000) {
+        feed.readUntil(nowMs)
+        const evidence = gatherEvidence([feed.grid], times)!
+        thresholds.forEach((threshold, index) => {
+          if (findOutOfReach(threshold, evidence)) stopped.add(index)
+        })
+      }
+      const wrong = [...stopped]
+        .filter((index) => verdicts[index] === 'passed')
+        .map((index) => `${seed}: ${LINES[index]!}`)
+      expect(wrong).toEqual([])
+      found.stops += stopped.size
+      found.passed += verdicts.filter((verdict) => verdict === 'passed').length
+    }
+    expect(found.stops).toBeGreaterThan(20)
+    expect(found.passed).toBeGreaterThan(20)
+  })
+})
