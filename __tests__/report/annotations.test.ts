@@ -1,9 +1,15 @@
-import { expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import { annotate } from '../../src/report/annotations.js'
 import { bytesOf } from '../../src/report/size.js'
 import { parseAbsolute } from '../support/data/parse-absolute.js'
 import { judgeThresholds } from '../../src/thresholds/judge/judge.js'
-import { makeBroken, makeJudgement, makeOutcome } from '../support/data/make-outcome.js'
+import {
+  HOSTILE,
+  makeBroken,
+  makeCompared,
+  makeJudgement,
+  makeOutcome
+} from '../support/data/make-outcome.js'
 import { makeMeasurements, makeSamples } from '../thresholds/make-evidence.js'
 
 const warned = (reason: string): ReturnType<typeof makeBroken> =>
@@ -73,4 +79,56 @@ test('a broken threshold quotes its judgement', () => {
   expect(annotate(makeOutcome({ verdict: 'failed', judgements }))).toEqual([
     { level: 'error', message: 'p95 of checkout is 1,240 ms, must be < 800 ms: 55 % over' }
   ])
+})
+
+describe('lines that the baseline left open', () => {
+  const open = (ifNotJudged: 'warn' | 'fail' | 'pass', level: 'fail' | 'warn' = 'fail') =>
+    makeCompared('no baseline', {
+      reason: 'no run of main',
+      comparison: { ifNotJudged },
+      threshold: { level }
+    })
+  const words = 'p95 <= baseline + 10%: no baseline: no run of main'
+
+  test('are one warning together, next to what is broken', () => {
+    const judgements = [
+      makeCompared('broken', { reason: 'slower' }),
+      makeCompared('broken', { reason: 'a bit slower', threshold: { level: 'warn' } }),
+      open('warn'),
+      makeCompared('unsure', { reason: 'unsure: too few runs', threshold: { level: 'warn' } }),
+      makeCompared('holds')
+    ]
+    expect(annotate(makeOutcome({ verdict: 'failed', judgements }))).toEqual([
+      { level: 'error', message: 'slower' },
+      { level: 'warning', message: 'a bit slower' },
+      {
+        level: 'warning',
+        message: `2 lines were not judged: ${words}; p95 <= baseline + 10%: unsure: too few runs`
+      }
+    ])
+  })
+
+  test('are a notice where a pass was asked for', () => {
+    expect(annotate(makeOutcome({ judgements: [open('pass')] }), 'eu')).toEqual([
+      { level: 'notice', message: `1 line was not judged: ${words} [eu]` }
+    ])
+  })
+
+  test('are in the message of the step where a failure was asked for, unless they only warn', () => {
+    expect(annotate(makeOutcome({ verdict: 'inconclusive', judgements: [open('fail')] }))).toEqual([])
+    expect(annotate(makeOutcome({ judgements: [open('fail', 'warn')] }))).toEqual([
+      { level: 'warning', message: `1 line was not judged: ${words}` }
+    ])
+  })
+
+  test('fit, on one line, whatever they say', () => {
+    const judgements = Array.from({ length: 50 }, () =>
+      makeCompared('unsure', { reason: HOSTILE.repeat(20) })
+    )
+    const [warning, ...others] = annotate(makeOutcome({ judgements }))
+    expect(others).toEqual([])
+    expect(bytesOf(warning!.message)).toBeLessThan(4096)
+    expect(warning!.message).toMatch(/^50 lines were not judged: .*; 42 more in the job summary$/)
+    expect(warning!.message).not.toMatch(/[\r\n\u202e]/)
+  })
 })

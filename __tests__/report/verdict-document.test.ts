@@ -7,12 +7,16 @@ import { metricsOutput, thresholdsOutput, verdictDocument } from '../../src/repo
 import type { Measurements } from '../../src/results/figures/measurements.js'
 import {
   HOSTILE,
+  makeBaselineFacts,
   makeBroken,
+  makeCompared,
   makeErrors,
   makeGridFacts,
   makeJudgement,
   makeOutcome,
-  makeRunFacts
+  makeRunFacts,
+  makeStoppedEarly,
+  makeTrend
 } from '../support/data/make-outcome.js'
 import { makeFigures, makeMeasurements, makeSamples } from '../thresholds/make-evidence.js'
 
@@ -44,6 +48,10 @@ function makeMany(changes: Partial<Pick<Measurements, 'labels' | 'regions' | 'gr
 
 const names = (count: number, prefix: string): string[] =>
   Array.from({ length: count }, (_, index) => `${prefix} ${index}`)
+
+const COMPARED = (['holds', 'broken', 'unsure', 'no baseline', 'not comparable'] as const).map((outcome) =>
+  makeCompared(outcome)
+)
 
 describe('verdict.json', () => {
   const schema = JSON.parse(
@@ -96,6 +104,35 @@ describe('verdict.json', () => {
         grids: [makeGridFacts({ nodeCount: undefined, bytes: undefined, problem: HOSTILE })],
         notes: [HOSTILE]
       })
+    ],
+    [
+      'every outcome of a comparison, a trend and an early stop',
+      makeOutcome({
+        judgements: COMPARED,
+        baseline: makeBaselineFacts({ fingerprint: { plan: 'ab12' }, notes: [HOSTILE] }),
+        shownComparisons: COMPARED,
+        trend: makeTrend(30, (index) => ({ unusable: index === 3 ? HOSTILE : undefined, commit: HOSTILE })),
+        stoppedEarly: makeStoppedEarly()
+      })
+    ],
+    [
+      'no baseline, and a trend without figures',
+      makeOutcome({
+        baseline: makeBaselineFacts({
+          ...{ state: 'no baseline', branch: undefined, commit: undefined, runs: [], reason: 'none' }
+        }),
+        trend: makeTrend(1, () => ({ p95Ms: undefined, throughput: Infinity, errorRate: NaN }), { bands: {} })
+      })
+    ],
+    [
+      'numbers that JSON does not have',
+      makeOutcome({
+        judgements: [
+          makeCompared('unsure', {
+            comparison: { interval: [-90, Infinity], resolutionPct: Infinity, p: NaN }
+          })
+        ]
+      })
     ]
   ])('of %s is as its schema says', (_, outcome) => {
     expect(problemsOf(documentOf(outcome))).toEqual([])
@@ -145,6 +182,69 @@ describe('verdict.json', () => {
         reason: 'p95 is 640 ms, 20 % below the limit of 800 ms'
       }
     ])
+  })
+
+  test('gives each line that names a baseline its outcome and figures, and no other line', () => {
+    const { thresholds } = verdictDocument(
+      makeOutcome({ judgements: [makeJudgement(), makeCompared('broken'), makeCompared('no baseline')] })
+    )
+    expect(thresholds[0]).not.toHaveProperty('outcome')
+    expect(thresholds[0]).not.toHaveProperty('base')
+    expect(thresholds[1]).toEqual({
+      ...{ text: 'p95 <= baseline + 10%', level: 'fail', verdict: 'failed', outcome: 'broken' },
+      ...{ actual: 385.6, actual_text: '386 ms', limit: 341, margin: null, scope: null },
+      ...{ base: 310, baseRuns: 10, changePct: 24.4, interval: [14.2, 35.6], resolutionPct: 12.5, p: 0.0004 },
+      reason: 'p95 compared with the baseline: broken'
+    })
+    expect(thresholds[2]).toMatchObject({
+      ...{ verdict: 'inconclusive', outcome: 'no baseline', actual: null, limit: null },
+      ...{ base: null, baseRuns: 0, changePct: null, interval: null, resolutionPct: null, p: null }
+    })
+  })
+
+  test('has the baseline, the trend and what an early stop saved, or null', () => {
+    expect(verdictDocument(makeOutcome())).toMatchObject({
+      ...{ baseline: null, trend: null, stopped_early: null, 'saved-seconds': null, shown_comparisons: [] }
+    })
+    const fingerprint = { plan: 'ab12', tool: 'jmeter 5.6.3' }
+    const document = verdictDocument(
+      makeOutcome({
+        baseline: makeBaselineFacts({ fingerprint, notes: ['a note'] }),
+        trend: makeTrend(2, (index) => ({ unusable: index === 0 ? 'timed out' : undefined })),
+        stoppedEarly: makeStoppedEarly()
+      })
+    )
+    expect(document.baseline).toMatchObject({
+      ...{
+        state: 'compared',
+        kind: 'recorded',
+        branch: 'main',
+        reason: null,
+        notes: ['a note'],
+        fingerprint
+      },
+      runs: expect.arrayContaining(['base0', 'base9'])
+    })
+    expect(document.trend?.points).toMatchObject([
+      { runId: 'run0', unusable: 'timed out', isHead: false },
+      { runId: 'run1', unusable: null, isHead: true }
+    ])
+    expect(document.trend?.bands.p95Ms).toEqual({ low: 272, centre: 308, high: 348 })
+    expect(document).toMatchObject({ 'saved-seconds': 480, stopped_early: { afterSeconds: 120 } })
+  })
+
+  test('the schema knows which figures belong together', () => {
+    const document = documentOf(makeOutcome({ judgements: [makeJudgement(), makeCompared('holds')] })) as {
+      thresholds: Record<string, unknown>[]
+    }
+    const [absolute, compared] = document.thresholds
+    const problems = (line: object): unknown[] => problemsOf({ ...document, thresholds: [line] })
+    expect(problems({ ...absolute, limit: null })).not.toEqual([])
+    expect(problems({ ...absolute, base: 310 })).not.toEqual([])
+    expect(problems({ ...compared, outcome: 'green' })).not.toEqual([])
+    const { p: _, ...incomplete } = compared!
+    expect(problems(incomplete)).not.toEqual([])
+    expect(problems({ ...compared, limit: null })).toEqual([])
   })
 
   test('says that a rehearsal is one', () => {
@@ -237,6 +337,14 @@ describe('the thresholds output', () => {
       { verdict: 'failed', text: cut, reason: cut, scope: { label: cut }, actual: 1200 },
       { verdict: 'passed' }
     ])
+  })
+
+  test('gives the outcome of a comparison, also where it was cut', () => {
+    const many = Array.from({ length: 5000 }, () => makeJudgement())
+    const { thresholds } = JSON.parse(thresholdsOutput([...many, makeCompared('unsure')])) as {
+      thresholds: object[]
+    }
+    expect(thresholds[0]).toMatchObject({ outcome: 'unsure', base: 310, changePct: 2.1, p: 0.29 })
   })
 
   test('keeps the broken ones when it must leave some out', () => {

@@ -11,4 +11,6 @@ export interface BaselineFacts {
   readonly reason: string | undefined
   /** Sentences such as "no run on main for a514cef, so 8c5a0f1 was used". */
   readonly notes: readonly string[]
+  /** What a later run must share to be comparable: `loadgate baseline record` takes it from verdict.json. */
+  readonly fingerprint?: Readonly<Record<string, string>>
 }

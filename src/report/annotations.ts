@@ -1,10 +1,13 @@
 import type { Judgement } from '../thresholds/judge/judgement.js'
+import { isNotJudged } from './comparison-cells.js'
+import { replaceControls } from './escape.js'
+import { nameState } from './baseline-sentences.js'
 import type { Outcome } from './outcome.js'
 import { cutToBytes } from './size.js'
 import { rehearsalMark } from './verdict-signs.js'
 
 export interface Annotation {
-  readonly level: 'error' | 'warning'
+  readonly level: 'error' | 'warning' | 'notice'
   readonly message: string
 }
 
@@ -13,7 +16,7 @@ const MOST_OF_A_KIND = 8
 /** The limit is 4,096; leaves space for what is appended. */
 const MOST_BYTES = 3_500
 
-/** One error per broken threshold, one warning per broken or undecided `warn:` line; none if the step's own message says it all. `leg` tells the legs of a matrix apart. */
+/** One error per broken threshold, one warning per broken or undecided `warn:` line, one for all lines that the baseline left open; none if the step's own message says it all. `leg` tells the legs of a matrix apart. */
 export function annotate({ verdict: overall, judgements, rehearsal }: Outcome, leg = ''): Annotation[] {
   const mark = (leg === '' ? '' : ` [${leg}]`) + rehearsalMark(rehearsal)
   if (!['passed', 'failed', 'inconclusive'].includes(overall)) return []
@@ -21,9 +24,43 @@ export function annotate({ verdict: overall, judgements, rehearsal }: Outcome, l
     ({ verdict, threshold }) => verdict === 'failed' && threshold.level === 'fail'
   )
   const warned = judgements.filter(
-    ({ verdict, threshold }) => verdict !== 'passed' && threshold.level === 'warn'
+    (judgement) =>
+      judgement.verdict !== 'passed' && judgement.threshold.level === 'warn' && !isNotJudged(judgement)
   )
-  return [...ofOneKind('error', broken, mark), ...ofOneKind('warning', warned, mark)]
+  const open = judgements.filter(isNotJudged)
+  return [
+    ...ofOneKind('error', broken, mark),
+    ...ofOneKind('warning', warned, mark),
+    ...together('warning', open.filter(isWarnedOf), mark),
+    ...together(
+      'notice',
+      open.filter(({ comparison }) => comparison?.ifNotJudged === 'pass'),
+      mark
+    )
+  ]
+}
+
+/** Where `fail` was asked for, the message of the step says it, unless the line only warns. */
+function isWarnedOf({ comparison, threshold }: Judgement): boolean {
+  return (
+    comparison?.ifNotJudged === 'warn' || (comparison?.ifNotJudged === 'fail' && threshold.level === 'warn')
+  )
+}
+
+/** Lines that are no judgement: often all of them, for one and the same reason. */
+function together(level: Annotation['level'], judgements: readonly Judgement[], mark: string): Annotation[] {
+  if (judgements.length === 0) return []
+  const count = judgements.length === 1 ? '1 line was' : `${judgements.length} lines were`
+  const shown = judgements
+    .slice(0, MOST_OF_A_KIND)
+    .map(({ threshold, comparison, reason }) =>
+      replaceControls(`${threshold.text}: ${nameState(comparison?.outcome ?? '', reason)}`)
+    )
+  const more = judgements.length - shown.length
+  const rest = more > 0 ? `; ${more} more in the job summary` : ''
+  return [
+    { level, message: cutToBytes(`${count} not judged: ${shown.join('; ')}`, MOST_BYTES) + rest + mark }
+  ]
 }
 
 function ofOneKind(level: Annotation['level'], judgements: readonly Judgement[], mark: string): Annotation[] {

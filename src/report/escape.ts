@@ -41,7 +41,8 @@ function entityOf(character: string): string {
   return `&#${character.charCodeAt(0)};`
 }
 
-function replaceControls(text: string): string {
+/** Text on one line that cannot control a terminal or turn the direction of what follows. */
+export function replaceControls(text: string): string {
   // Those that break lines, control terminals, or change the text direction.
   // eslint-disable-next-line no-control-regex -- control characters are what is looked for
   return text.replace(/[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]+/g, ' ')

@@ -1,5 +1,8 @@
 import { formatValue } from '../thresholds/format.js'
 import { errorRows } from './error-rows.js'
+import { baselineSentences } from './baseline-sentences.js'
+import type { ComparisonCells } from './comparison-cells.js'
+import { describeVerdict, explainEarlyStop } from './headline.js'
 import { judgementRows } from './judgement-rows.js'
 import { REHEARSAL } from './outcome.js'
 import type { Outcome } from './outcome.js'
@@ -10,7 +13,10 @@ const MOST_TEXT = 100
 
 export interface TerminalLines {
   readonly headline: string
+  /** Verdict, threshold, actual value, and margin or change. */
   readonly rows: readonly string[][]
+  /** What the run was compared with; without a line that names `baseline`, also how it compares. */
+  readonly baseline: readonly string[]
   /** Count, code, message and label. */
   readonly errors: readonly string[][]
   readonly warnings: readonly string[]
@@ -19,10 +25,16 @@ export interface TerminalLines {
 
 /** The outcome in a few lines for a terminal or a log; the caller handles control characters. */
 export function terminalLines(outcome: Outcome): TerminalLines {
-  const { verdict, reason, rehearsal, judgements, summary, measurements } = outcome
+  const { reason, rehearsal, judgements, summary, measurements, baseline } = outcome
   return {
-    headline: `${verdict.toUpperCase()}${rehearsal ? ` (${REHEARSAL})` : ''}: ${reason}`,
-    rows: judgementRows(judgements).map((row) => [row.verdict, row.threshold, row.actual, row.margin]),
+    headline: `${headingOf(outcome)}${rehearsal ? ` (${REHEARSAL})` : ''}: ${reason}`,
+    rows: judgementRows(judgements, baseline).map((row) => [
+      row.verdict,
+      row.threshold,
+      row.actual,
+      row.comparison === undefined ? row.margin : changeOf(row.comparison)
+    ]),
+    baseline: [...earlyStop(outcome), ...baselineSentences(baseline), ...informationLines(outcome)],
     errors: errorRows(measurements, MOST_ERRORS).map((row) => [
       formatValue('failures', row.count),
       row.code,
@@ -32,6 +44,28 @@ export function terminalLines(outcome: Outcome): TerminalLines {
     warnings: listWarnings(outcome).map((line) => `Warning: ${line}`),
     words: summary === undefined ? [] : summary.trim().split(/\r\n|\r|\n/)
   }
+}
+
+function headingOf(outcome: Outcome): string {
+  const { verdict } = outcome
+  return verdict.toUpperCase() + describeVerdict(outcome).slice(verdict.length)
+}
+
+function earlyStop({ stoppedEarly }: Outcome): string[] {
+  return stoppedEarly === undefined ? [] : [explainEarlyStop(stoppedEarly)]
+}
+
+function changeOf({ change, base, baseFrom }: ComparisonCells): string {
+  return baseFrom === '' ? change : `${change}, base ${base} (${baseFrom})`
+}
+
+function informationLines({ shownComparisons = [], judgements, baseline }: Outcome): string[] {
+  if (judgements.some(({ comparison }) => comparison !== undefined)) return []
+  return judgementRows(shownComparisons, baseline).flatMap(({ comparison, threshold }) =>
+    comparison === undefined || comparison.baseFrom === ''
+      ? []
+      : [`For information, not judged: ${threshold}: ${comparison.head}, ${changeOf(comparison)}`]
+  )
 }
 
 function shorten(text: string): string {

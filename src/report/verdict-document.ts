@@ -2,11 +2,13 @@ import type { ErrorCount, Measurements, Source, TimeSeries } from '../results/fi
 import { formatActual } from '../thresholds/format.js'
 import { asAbsolute } from '../thresholds/judge/judgement.js'
 import type { Judgement } from '../thresholds/judge/judgement.js'
+import { baselineFactsDocument, comparisonDocument, trendDocument } from './baseline-document.js'
+import type { BaselineFactsDocument, ComparisonDocument, TrendDocument } from './baseline-document.js'
 import { topErrors } from './error-rows.js'
 import { metricsDocument } from './figures-document.js'
 import type { MetricsDocument } from './figures-document.js'
 import { worstFirst } from './judgement-rows.js'
-import type { GridFacts, Outcome, RunFacts, Verdict } from './outcome.js'
+import type { GridFacts, Outcome, RunFacts, StoppedEarly, Verdict } from './outcome.js'
 import { REHEARSAL } from './outcome.js'
 import { bytesOf, cutToBytes } from './size.js'
 
@@ -17,7 +19,7 @@ const MOST_OUTPUT_BYTES = 64 * 1024
 const MOST_ERRORS = 1000
 const MOST_TEXT_BYTES = 500
 
-export interface ThresholdDocument {
+export interface ThresholdDocument extends Partial<ComparisonDocument> {
   readonly text: string
   readonly level: 'fail' | 'warn'
   readonly verdict: Judgement['verdict']
@@ -60,6 +62,12 @@ export interface VerdictDocument {
   readonly warnings: readonly string[]
   readonly remote_errors: readonly string[]
   readonly notes: readonly string[]
+  readonly baseline: BaselineFactsDocument | null
+  /** Where no line names `baseline`: how such lines would have come out. Not part of the verdict. */
+  readonly shown_comparisons: readonly ThresholdDocument[]
+  readonly trend: TrendDocument | null
+  readonly stopped_early: StoppedEarly | null
+  readonly 'saved-seconds': number | null
 }
 
 export function verdictDocument(outcome: Outcome): VerdictDocument {
@@ -89,12 +97,17 @@ export function verdictDocument(outcome: Outcome): VerdictDocument {
     grids: outcome.grids,
     warnings: outcome.warnings,
     remote_errors: outcome.remoteErrors,
-    notes: outcome.notes
+    notes: outcome.notes,
+    baseline: baselineFactsDocument(outcome.baseline),
+    shown_comparisons: (outcome.shownComparisons ?? []).map(thresholdDocument),
+    trend: trendDocument(outcome.trend),
+    stopped_early: outcome.stoppedEarly ?? null,
+    'saved-seconds': outcome.stoppedEarly?.savedSeconds ?? null
   }
 }
 
 function thresholdDocument(judgement: Judgement): ThresholdDocument {
-  const { threshold, verdict, actual, margin, scope, reason } = judgement
+  const { threshold, verdict, actual, margin, scope, reason, comparison } = judgement
   return {
     text: threshold.text,
     level: threshold.level,
@@ -104,7 +117,8 @@ function thresholdDocument(judgement: Judgement): ThresholdDocument {
     limit: asAbsolute(judgement)?.value ?? null,
     margin: margin ?? null,
     scope: scope ?? null,
-    reason
+    reason,
+    ...(comparison && comparisonDocument(comparison))
   }
 }
 

@@ -183,9 +183,9 @@ function readFlag(name: InputName, args: Arguments, token: string): string {
 }
 
 function describeOutcome(outcome: Outcome, place: string): string {
-  const { headline, rows, errors, warnings, words } = terminalLines(outcome)
+  const { headline, rows, errors, warnings, words, baseline } = terminalLines(outcome)
   const thresholds = rows.length > 0 ? [table(['verdict', 'threshold', 'actual', 'margin'], rows), ''] : []
-  const doubts = warnings.length > 0 ? [...warnings.map(plain), ''] : []
+  const doubts = warnings.length + baseline.length > 0 ? [...[...baseline, ...warnings].map(plain), ''] : []
   const tables = [...errorTable(errors), ...thresholds]
   return ['', ...words.map(plain), '', ...tables, ...doubts, plain(headline), place, ''].join('\n')
 }

@@ -135,7 +135,7 @@ async function judgeFiles(
 }
 
 function describe(outcome: Outcome, folder: string): string {
-  const { headline, rows, errors } = terminalLines(outcome)
+  const { headline, rows, errors, baseline } = terminalLines(outcome)
   const thresholds = rows.length > 0 ? [table(['verdict', 'threshold', 'actual', 'margin'], rows), ''] : []
   const place = `report.html and verdict.json are in ${folder}`
   return [
@@ -143,6 +143,7 @@ function describe(outcome: Outcome, folder: string): string {
     ...describeFigures(outcome.measurements),
     ...errorTable(errors),
     ...thresholds,
+    ...baseline.map(plain),
     plain(headline),
     place,
     ''

@@ -2,6 +2,7 @@ import type { TimeSeries } from '../../results/figures/measurements.js'
 import { chartPoints } from './chart-points.js'
 import type { ChartPoints } from './chart-points.js'
 import { joinSections } from './markdown.js'
+import { BLUE, drawChart, ORANGE, RED } from './mermaid.js'
 import { REHEARSAL } from '../outcome.js'
 import { rehearsalMark } from '../verdict-signs.js'
 
@@ -12,13 +13,6 @@ interface Chart {
   readonly lines: readonly { readonly colour: string; readonly values: readonly number[] }[]
 }
 
-/** Colours that are visible on a light and on a dark page; Mermaid's own are hard to see on white. */
-const BLUE = '#2f81f7'
-const ORANGE = '#d9730d'
-const RED = '#e5534b'
-/** Mermaid does not parse exponents. */
-const LARGEST = 1e15
-
 /** The run over time: response time, throughput and failures, one chart each; empty if there is nothing to draw. */
 export function renderCharts(series: TimeSeries | undefined, rehearsal: boolean): string {
   const points = series && chartPoints(series)
@@ -28,7 +22,7 @@ export function renderCharts(series: TimeSeries | undefined, rehearsal: boolean)
   const hasFailures = points.failures.some((value) => value > 0)
   return joinSections([
     heading,
-    ...charts.map((chart) => `${chart.words}\n\n${drawChart(chart, points, rehearsal)}`),
+    ...charts.map((chart) => `${chart.words}\n\n${drawOverTime(chart, points, rehearsal)}`),
     hasFailures ? '' : '**Failures**: none.'
   ])
 }
@@ -75,27 +69,11 @@ function widthWords({ widthMs }: ChartPoints): string {
   return seconds % 60 === 0 && seconds > 60 ? `${seconds / 60} minutes` : `${seconds} seconds`
 }
 
-/** Old and new versions understand `xychart-beta`; GitHub chooses which one draws. */
-function drawChart({ title, lines }: Chart, { unit, end }: ChartPoints, rehearsal: boolean): string {
-  const rows = lines.map(({ values }) => values.map(writable))
-  const look = {
-    xyChart: { width: 900, height: 360 },
-    themeVariables: { xyChart: { plotColorPalette: lines.map(({ colour }) => colour).join(', ') } }
-  }
-  return [
-    '```mermaid',
-    `%%{init: ${JSON.stringify(look)}}%%`,
-    'xychart-beta',
-    `    title "${title}${rehearsal ? `, ${REHEARSAL}` : ''}"`,
-    `    x-axis "${unit}" 0 --> ${end}`,
-    // An axis from 0 to 0 has no scale.
-    `    y-axis 0 --> ${Math.max(1, ...rows.flat())}`,
-    ...rows.map((row) => `    line [${row.join(', ')}]`),
-    '```'
-  ].join('\n')
-}
-
-function writable(value: number): number {
-  const bounded = Math.min(LARGEST, value)
-  return bounded >= 100 ? Math.round(bounded) : Number(bounded.toFixed(2))
+function drawOverTime({ title, lines }: Chart, { unit, end }: ChartPoints, rehearsal: boolean): string {
+  return drawChart({
+    title: `${title}${rehearsal ? `, ${REHEARSAL}` : ''}`,
+    xAxis: `"${unit}" 0 --> ${end}`,
+    height: 360,
+    lines
+  })
 }

@@ -7,10 +7,11 @@ import { renderLabelTables } from './label-tables.js'
 import { fold, foreign, joinSections, warningBox } from './markdown.js'
 import type { Outcome } from '../outcome.js'
 import { bytesOf } from '../size.js'
-import { linkLine, shortLink, thresholdTable } from './summary.js'
+import { earlyStop, linkLine, shortLink, verdictHeading } from './summary.js'
 import type { SummaryLinks } from './summary.js'
+import { comparisonTable, thresholdTable } from './threshold-tables.js'
 import { listWarnings } from '../warnings.js'
-import { VERDICT_SIGNS, rehearsalMark } from '../verdict-signs.js'
+import { rehearsalMark } from '../verdict-signs.js'
 
 export interface CommentLinks extends SummaryLinks {
   /** The workflow run, whose summary has everything. */
@@ -45,12 +46,14 @@ export function renderComment(outcome: Outcome, links: CommentLinks, place: Comm
     writeMarker(place.key, place.writer),
     headline(outcome, place.title),
     foreign(outcome.reason),
+    earlyStop(outcome),
     keyFigures(outcome),
     warningBox(listWarnings(outcome))
   ])
   const foot = joinSections([evidence(outcome, links), writeHistory(history)])
   const parts = [
     ROW_COUNTS.map((rows) => thresholdTable(outcome, rows)),
+    ROW_COUNTS.map((rows) => comparisonTable(outcome, rows)),
     ERROR_COUNTS.map((rows) =>
       fold(`Errors${rehearsalMark(outcome.rehearsal)}`, renderErrorTable(outcome, rows))
     ),
@@ -60,9 +63,9 @@ export function renderComment(outcome: Outcome, links: CommentLinks, place: Comm
   return `${joinSections([head, ...fitParts(parts, MOST_BYTES - bytesOf(head) - bytesOf(foot)), foot])}\n`
 }
 
-function headline({ verdict, rehearsal }: Outcome, title: string): string {
+function headline(outcome: Outcome, title: string): string {
   const place = title === '' ? '' : ` · ${foreign(title, MOST_TITLE_BYTES)}`
-  return `## ${VERDICT_SIGNS[verdict]} Load gate: ${verdict}${rehearsalMark(rehearsal)}${place}`
+  return `${verdictHeading(outcome)}${rehearsalMark(outcome.rehearsal)}${place}`
 }
 
 function evidence(outcome: Outcome, links: CommentLinks): string {

@@ -1,5 +1,6 @@
 import { formatValue } from '../../thresholds/format.js'
 import { safeLink } from '../escape.js'
+import { countNotJudged, qualifyVerdict, signOf } from '../headline.js'
 import { table } from './markdown.js'
 import type { Outcome, Verdict } from '../outcome.js'
 import { VERDICT_SIGNS } from '../verdict-signs.js'
@@ -11,9 +12,13 @@ export interface HistoryEntry {
   readonly apdex: number | null
   readonly p95Ms: number | null
   readonly rehearsal: boolean
+  /** How many lines the baseline gave no judgement on; absent if there is none. */
+  readonly notJudged?: number
 }
 
 const MOST_ENTRIES = 6
+/** More than any gate has. */
+const MOST_LINES = 100_000
 const START = '<!-- loadgate history '
 const END = ' -->'
 const COMMIT = /^[0-9a-f]{7,64}$/
@@ -22,15 +27,17 @@ const COMMIT = /^[0-9a-f]{7,64}$/
 export function extendHistory(
   history: readonly HistoryEntry[],
   commit: string,
-  { verdict, apdex, measurements, rehearsal }: Outcome
+  { verdict, apdex, measurements, rehearsal, judgements }: Outcome
 ): HistoryEntry[] {
   if (!COMMIT.test(commit)) return [...history]
+  const notJudged = countNotJudged(judgements)
   const entry = {
     commit,
     verdict,
     apdex: apdex?.score ?? null,
     p95Ms: measurements?.figures({})?.percentileMs(95) ?? null,
-    rehearsal
+    rehearsal,
+    ...(notJudged > 0 && { notJudged })
   }
   return [entry, ...history.filter((other) => other.commit !== commit)].slice(0, MOST_ENTRIES)
 }
@@ -55,7 +62,7 @@ export function readHistory(comment: string): HistoryEntry[] {
 
 function readEntry(found: unknown): HistoryEntry[] {
   if (typeof found !== 'object' || found === null) return []
-  const { commit, verdict, apdex, p95Ms, rehearsal } = found as Record<string, unknown>
+  const { commit, verdict, apdex, p95Ms, rehearsal, notJudged } = found as Record<string, unknown>
   if (typeof commit !== 'string' || !COMMIT.test(commit)) return []
   if (typeof verdict !== 'string' || !Object.hasOwn(VERDICT_SIGNS, verdict)) return []
   return [
@@ -64,7 +71,10 @@ function readEntry(found: unknown): HistoryEntry[] {
       verdict: verdict as Verdict,
       apdex: isNumberUpTo(apdex, 1) ? apdex : null,
       p95Ms: isNumberUpTo(p95Ms, Number.MAX_SAFE_INTEGER) ? p95Ms : null,
-      rehearsal: rehearsal === true
+      rehearsal: rehearsal === true,
+      ...(Number.isSafeInteger(notJudged) &&
+        isNumberUpTo(notJudged, MOST_LINES) &&
+        notJudged > 0 && { notJudged })
     }
   ]
 }
@@ -76,9 +86,9 @@ function isNumberUpTo(value: unknown, largest: number): value is number {
 /** The last verdicts by commit, newest first; empty if there is only one. */
 export function renderHistory(history: readonly HistoryEntry[], repositoryUrl: string | undefined): string {
   if (history.length < 2) return ''
-  const rows = history.map(({ commit, verdict, apdex, p95Ms, rehearsal }) => [
+  const rows = history.map(({ commit, verdict, apdex, p95Ms, rehearsal, notJudged = 0 }) => [
     linkCommit(commit, repositoryUrl),
-    `${VERDICT_SIGNS[verdict]} ${verdict}${rehearsal ? ' (rehearsal)' : ''}`,
+    `${signOf(verdict, notJudged)} ${verdict}${qualifyVerdict({ verdict, notJudged })}${rehearsal ? ' (rehearsal)' : ''}`,
     apdex === null ? '–' : formatValue('apdex', apdex),
     p95Ms === null ? '–' : formatValue('percentile', p95Ms)
   ])

@@ -1,14 +1,16 @@
 import { renderCharts } from './charts.js'
 import { renderErrorTable } from './error-table.js'
 import { escapeMarkdown, safeLink } from '../escape.js'
-import { judgementRows, worstFirst } from '../judgement-rows.js'
+import { countNotJudged, describeVerdict, explainEarlyStop, signOf } from '../headline.js'
 import { keyFigures } from './key-figures.js'
 import { FIGURE_HEADINGS, figureCells, renderLabelTables } from './label-tables.js'
 import { foreign, joinSections, table, warningBox } from './markdown.js'
+import { comparisonTable, shownComparisons, thresholdTable } from './threshold-tables.js'
+import { renderTrend } from './trend-chart.js'
 import type { Outcome } from '../outcome.js'
 import { bytesOf, cutToBytes, formatBytes } from '../size.js'
 import { listWarnings } from '../warnings.js'
-import { VERDICT_SIGNS, rehearsalMark } from '../verdict-signs.js'
+import { rehearsalMark } from '../verdict-signs.js'
 
 export interface SummaryLinks {
   readonly artifactUrl: string | undefined
@@ -33,6 +35,9 @@ export function renderSummary(outcome: Outcome, links: SummaryLinks): string {
     warningBox(listWarnings(outcome)),
     ...notes.map((note) => `> ${foreign(note)}`),
     thresholdTable(outcome, MOST_ROWS),
+    comparisonTable(outcome, MOST_ROWS),
+    shownComparisons(outcome),
+    renderTrend(outcome.trend, rehearsal),
     errorSection(outcome),
     renderCharts(measurements?.series, rehearsal),
     renderLabelTables(outcome, '###'),
@@ -51,26 +56,24 @@ export function renderSummary(outcome: Outcome, links: SummaryLinks): string {
 }
 
 /** The verdict and its reason. */
-function headline({ verdict, reason, rehearsal, run }: Outcome): string {
+function headline(outcome: Outcome): string {
+  const { reason, rehearsal, run } = outcome
   const name = run?.name === undefined ? '' : ` · ${foreign(run.name)}`
-  return `## ${VERDICT_SIGNS[verdict]} Load gate: ${verdict}${rehearsalMark(rehearsal)}${name}\n\n${foreign(reason)}`
+  return joinSections([
+    `${verdictHeading(outcome)}${rehearsalMark(rehearsal)}${name}`,
+    foreign(reason),
+    earlyStop(outcome)
+  ])
 }
 
-export function thresholdTable({ judgements, rehearsal }: Outcome, mostRows: number): string {
-  if (judgements.length === 0) return ''
-  const rows = judgementRows(worstFirst(judgements).slice(0, mostRows)).map((row) => [
-    `<code>${foreign(row.threshold)}</code>`,
-    row.actual,
-    row.margin,
-    row.verdict,
-    foreign(row.reason)
-  ])
-  const others = judgements.length - rows.length
-  return joinSections([
-    `### Thresholds${rehearsalMark(rehearsal)}`,
-    table(['Threshold', 'Actual:', 'Margin', 'Verdict', 'In words'], rows),
-    others === 0 ? '' : `${others} more are in verdict.json.`
-  ])
+/** Sign and word of the verdict, and what keeps it from being a plain one. */
+export function verdictHeading(outcome: Outcome): string {
+  const sign = signOf(outcome.verdict, countNotJudged(outcome.judgements))
+  return `## ${sign} Load gate: ${describeVerdict(outcome)}`
+}
+
+export function earlyStop({ stoppedEarly }: Outcome): string {
+  return stoppedEarly === undefined ? '' : foreign(explainEarlyStop(stoppedEarly))
 }
 
 function errorSection(outcome: Outcome): string {

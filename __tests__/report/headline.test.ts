@@ -1,0 +1,49 @@
+import { describe, expect, test } from '@jest/globals'
+import { countNotJudged, describeVerdict, explainEarlyStop, signOf } from '../../src/report/headline.js'
+import { formatSpan } from '../../src/report/spans.js'
+import { VERDICT_SIGNS } from '../../src/report/verdict-signs.js'
+import { makeCompared, makeJudgement, makeOutcome, makeStoppedEarly } from '../support/data/make-outcome.js'
+
+describe('the heading', () => {
+  test.each([
+    ['passed', [makeJudgement(), makeCompared('holds')], 'passed'],
+    ['passed', [makeJudgement(), makeCompared('unsure')], 'passed, 1 line not judged'],
+    ['passed', [makeCompared('no baseline'), makeCompared('not comparable')], 'passed, 2 lines not judged'],
+    ['failed', [makeCompared('broken'), makeCompared('unsure')], 'failed'],
+    ['inconclusive', [makeJudgement({ verdict: 'inconclusive' })], 'inconclusive']
+  ] as const)('of a gate that %s', (verdict, judgements, words) => {
+    expect(describeVerdict(makeOutcome({ verdict, judgements }))).toBe(words)
+  })
+
+  test('says that the run was stopped early, and why in a sentence', () => {
+    const stoppedEarly = makeStoppedEarly()
+    expect(describeVerdict(makeOutcome({ verdict: 'failed', stoppedEarly }))).toBe(
+      'failed, stopped early after 2 min of 10 min'
+    )
+    expect(explainEarlyStop(stoppedEarly)).toBe(
+      'The gate stopped the run because "p95 < 800ms" could no longer hold; that saved 8 min.'
+    )
+  })
+})
+
+test('a pass with lines that were not judged has a sign of its own', () => {
+  const sign = signOf('passed', 1)
+  expect(Object.values(VERDICT_SIGNS)).not.toContain(sign)
+  expect(signOf('passed', 0)).toBe(VERDICT_SIGNS.passed)
+  expect(signOf('failed', 3)).toBe(VERDICT_SIGNS.failed)
+})
+
+test('absolute lines are never counted as not judged', () => {
+  expect(countNotJudged([makeJudgement({ verdict: 'inconclusive' }), makeCompared('broken')])).toBe(0)
+})
+
+test.each([
+  [-3, '0 s'],
+  [119.4, '119 s'],
+  [120, '2 min'],
+  [150, '2 min 30 s'],
+  [3600, '1 h'],
+  [3900, '1 h 5 min']
+])('%d seconds are %s', (seconds, words) => {
+  expect(formatSpan(seconds)).toBe(words)
+})

@@ -1,0 +1,105 @@
+import type { BaselineFacts } from '../baseline/baseline-facts.js'
+import type { Band, Trend } from '../baseline/trend.js'
+import type { Comparison, ComparisonOutcome } from '../thresholds/judge/judgement.js'
+
+/** What a line that names `baseline` has besides; null for what is not known. Lines with limits of their own have none of it. */
+export interface ComparisonDocument {
+  readonly outcome: ComparisonOutcome
+  /** In base units, like the actual value. */
+  readonly base: number | null
+  /** How many runs, or rounds, that is based on. */
+  readonly baseRuns: number
+  readonly changePct: number | null
+  readonly interval: readonly [low: number, high: number] | null
+  readonly resolutionPct: number | null
+  readonly p: number | null
+}
+
+export interface BaselineFactsDocument {
+  readonly state: BaselineFacts['state']
+  readonly kind: BaselineFacts['kind']
+  readonly branch: string | null
+  readonly commit: string | null
+  readonly runs: readonly string[]
+  readonly reason: string | null
+  readonly notes: readonly string[]
+  readonly fingerprint: Readonly<Record<string, string>> | null
+}
+
+export interface TrendDocument {
+  readonly branch: string
+  readonly points: readonly TrendPointDocument[]
+  readonly bands: Readonly<Record<keyof Trend['bands'], Band | null>>
+}
+
+export interface TrendPointDocument {
+  readonly atMs: number
+  readonly commit: string
+  readonly runId: string
+  readonly unusable: string | null
+  readonly isHead: boolean
+  readonly isAfterChange: boolean
+  readonly p95Ms: number | null
+  readonly throughput: number | null
+  readonly errorRate: number | null
+}
+
+export function comparisonDocument(comparison: Comparison): ComparisonDocument {
+  const { outcome, base, baseRuns, changePct, interval, resolutionPct, p } = comparison
+  return {
+    outcome,
+    base: known(base),
+    baseRuns,
+    changePct: known(changePct),
+    interval: interval?.every(Number.isFinite) === true ? interval : null,
+    resolutionPct: known(resolutionPct),
+    p: known(p)
+  }
+}
+
+export function baselineFactsDocument(facts: BaselineFacts | undefined): BaselineFactsDocument | null {
+  if (facts === undefined) return null
+  return {
+    state: facts.state,
+    kind: facts.kind,
+    branch: facts.branch ?? null,
+    commit: facts.commit ?? null,
+    runs: facts.runs,
+    reason: facts.reason ?? null,
+    notes: facts.notes,
+    fingerprint: facts.fingerprint ?? null
+  }
+}
+
+export function trendDocument(trend: Trend | undefined): TrendDocument | null {
+  if (trend === undefined) return null
+  const { branch, points, bands } = trend
+  return {
+    branch,
+    points: points.map((point) => ({
+      atMs: point.atMs,
+      commit: point.commit,
+      runId: point.runId,
+      unusable: point.unusable ?? null,
+      isHead: point.isHead,
+      isAfterChange: point.isAfterChange,
+      p95Ms: known(point.p95Ms),
+      throughput: known(point.throughput),
+      errorRate: known(point.errorRate)
+    })),
+    bands: {
+      p95Ms: bandDocument(bands.p95Ms),
+      throughput: bandDocument(bands.throughput),
+      errorRate: bandDocument(bands.errorRate)
+    }
+  }
+}
+
+function bandDocument(band: Band | undefined): Band | null {
+  return band !== undefined && [band.low, band.centre, band.high].every(Number.isFinite) ? band : null
+}
+
+/** JSON has no infinity. */
+function known(value: number | undefined): number | null {
+  return value !== undefined && Number.isFinite(value) ? value : null
+}

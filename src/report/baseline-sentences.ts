@@ -1,0 +1,46 @@
+import type { BaselineFacts } from '../baseline/baseline-facts.js'
+import { shortenCommit } from './comparison-cells.js'
+
+/** More than anyone reads; verdict.json has all of them. */
+const MOST_NOTES = 10
+
+/** What the run was compared with, or why it was not, and what to know about it. Branch, commit and notes are untrusted text. */
+export function baselineSentences(baseline: BaselineFacts | undefined): string[] {
+  if (baseline === undefined) return []
+  const notes = baseline.notes.slice(0, MOST_NOTES)
+  const more = baseline.notes.length - notes.length
+  return [
+    ...describeState(baseline),
+    ...notes,
+    ...(more === 0 ? [] : [`${more} more are in verdict.json.`])
+  ].filter((sentence) => sentence.trim() !== '')
+}
+
+function describeState(baseline: BaselineFacts): string[] {
+  const { state, reason } = baseline
+  if (state === 'compared') return [describeBase(baseline), ...(reason === undefined ? [] : [reason])]
+  if (state === 'off') return reason === undefined ? [] : [reason]
+  const sentence = nameState(state, reason ?? '')
+  return [sentence.charAt(0).toUpperCase() + sentence.slice(1)]
+}
+
+/** A reason that has the word already does not get it twice. */
+export function nameState(state: string, reason: string): string {
+  if (reason === '') return state
+  return reason.toLowerCase().includes(state) ? reason : `${state}: ${reason}`
+}
+
+function describeBase({ kind, runs, branch, commit }: BaselineFacts): string {
+  const newest = commit === undefined ? '' : shortenCommit(commit)
+  if (kind === 'side-by-side') {
+    const at = newest === '' ? '' : ` (${newest})`
+    return `Compared side by side with the base${at} in ${count(runs.length, 'segment')} of it.`
+  }
+  const place = branch === undefined ? '' : ` of ${branch}`
+  const at = newest === '' ? '' : runs.length === 1 ? `, at ${newest}` : `, the newest at ${newest}`
+  return `Compared with ${count(runs.length, 'run')}${place}${at}.`
+}
+
+function count(number: number, unit: string): string {
+  return `${number} ${number === 1 ? unit : `${unit}s`}`
+}

@@ -1,0 +1,84 @@
+import type { BaselineFacts } from '../baseline/baseline-facts.js'
+import { formatActual, formatValue } from '../thresholds/format.js'
+import type { Metric } from '../thresholds/grammar/threshold.js'
+import type { Comparison, ComparisonOutcome, Judgement } from '../thresholds/judge/judgement.js'
+
+/** The texts of a line that was compared with a baseline. */
+export interface ComparisonCells {
+  readonly outcome: ComparisonOutcome
+  /** The sign of the outcome; it never appears without the word. */
+  readonly sign: string
+  readonly base: string
+  /** How many runs that is based on, and the commit of the newest one, which is untrusted text. */
+  readonly baseFrom: string
+  readonly head: string
+  /** With its interval: `+12.3 % (+2.1 to +22.5)`. */
+  readonly change: string
+}
+
+const NONE = '–'
+const COMMIT = /^[0-9a-f]{7,64}$/i
+const SHORT_COMMIT = 7
+const MOST_COMMIT = 40
+
+/** Outcomes that are no judgement share a sign, which is never that of a line that holds. */
+export const OUTCOME_SIGNS: Readonly<Record<ComparisonOutcome, string>> = {
+  holds: '✅',
+  broken: '❌',
+  unsure: '⚠️',
+  'no baseline': '⚠️',
+  'not comparable': '⚠️'
+}
+
+export function isNotJudged({ comparison }: Pick<Judgement, 'comparison'>): boolean {
+  return comparison !== undefined && comparison.outcome !== 'holds' && comparison.outcome !== 'broken'
+}
+
+/** Undefined for a line with a limit of its own. */
+export function comparisonCells(
+  judgement: Judgement,
+  baseline: BaselineFacts | undefined
+): ComparisonCells | undefined {
+  const { comparison, threshold } = judgement
+  if (comparison === undefined) return undefined
+  const { outcome, base } = comparison
+  const isOnlyWarned = outcome === 'broken' && threshold.level === 'warn'
+  return {
+    outcome,
+    sign: isOnlyWarned ? OUTCOME_SIGNS.unsure : OUTCOME_SIGNS[outcome],
+    base: base === undefined ? NONE : formatValue(threshold.metric, base),
+    baseFrom: base === undefined ? '' : describeBase(comparison, baseline),
+    head: formatActual(judgement) || NONE,
+    change: formatChange(threshold.metric, comparison)
+  }
+}
+
+function describeBase({ baseRuns }: Comparison, baseline: BaselineFacts | undefined): string {
+  const unit = baseline?.kind === 'side-by-side' ? 'round' : 'run'
+  const count = `${baseRuns} ${baseRuns === 1 ? unit : `${unit}s`}`
+  return baseline?.commit === undefined ? count : `${count}, ${shortenCommit(baseline.commit)}`
+}
+
+/** As people know it; anything that is no commit is only cut. */
+export function shortenCommit(commit: string): string {
+  if (COMMIT.test(commit)) return commit.slice(0, SHORT_COMMIT)
+  const characters = Array.from(commit)
+  return characters.length > MOST_COMMIT ? `${characters.slice(0, MOST_COMMIT - 1).join('')}…` : commit
+}
+
+function formatChange(metric: Metric, { changePct, interval }: Comparison): string {
+  if (changePct === undefined) return NONE
+  const { factor, suffix, digits } = UNITS[metric] ?? PERCENT
+  const write = (value: number): string =>
+    new Intl.NumberFormat('en-US', { maximumFractionDigits: digits, signDisplay: 'exceptZero' }).format(
+      value * factor
+    )
+  const change = `${write(changePct)}${suffix}`
+  return interval === undefined ? change : `${change} (${write(interval[0])} to ${write(interval[1])})`
+}
+
+const PERCENT = { factor: 1, suffix: ' %', digits: 1 }
+const UNITS: Partial<Record<Metric, typeof PERCENT>> = {
+  error_rate: { factor: 1, suffix: ' pp', digits: 2 },
+  apdex: { factor: 0.01, suffix: '', digits: 3 }
+}

@@ -1,0 +1,65 @@
+import type { Band, Trend, TrendPoint } from '../baseline/trend.js'
+import { shortenCommit } from './comparison-cells.js'
+import { replaceControls } from './escape.js'
+import { cutToBytes } from './size.js'
+
+const MOST_POINTS = 30
+const MOST_TEXT_BYTES = 300
+
+/** The last runs, in a form that is bounded: the document they come from is untrusted. */
+export function boundTrend(trend: Trend | undefined): Trend | undefined {
+  if (trend === undefined || trend.points.length === 0) return undefined
+  const { p95Ms, throughput, errorRate } = trend.bands
+  return {
+    branch: cutText(trend.branch),
+    points: trend.points.slice(-MOST_POINTS).map(boundPoint),
+    bands: {
+      ...(isBand(p95Ms) && { p95Ms }),
+      ...(isBand(throughput) && { throughput }),
+      ...(isBand(errorRate) && { errorRate })
+    }
+  }
+}
+
+function boundPoint(point: TrendPoint): TrendPoint {
+  return {
+    atMs: point.atMs,
+    commit: shortenCommit(cutText(point.commit)),
+    runId: cutText(point.runId),
+    unusable: point.unusable === undefined ? undefined : cutText(point.unusable),
+    isHead: point.isHead,
+    isAfterChange: point.isAfterChange,
+    p95Ms: figure(point.p95Ms),
+    throughput: figure(point.throughput),
+    errorRate: figure(point.errorRate)
+  }
+}
+
+function figure(value: number | undefined): number | undefined {
+  return value !== undefined && Number.isFinite(value) && value >= 0 ? value : undefined
+}
+
+function isBand(band: Band | undefined): band is Band {
+  return band !== undefined && [band.low, band.centre, band.high].every(Number.isFinite)
+}
+
+function cutText(text: string): string {
+  const kept = cutToBytes(replaceControls(text), MOST_TEXT_BYTES)
+  return kept.length < text.length ? `${kept}…` : kept
+}
+
+/** What sets a run apart from the others; empty for a usual one. */
+export function remarkOn({ isHead, isAfterChange, unusable }: TrendPoint): string {
+  return [
+    ...(isHead ? ['this run'] : []),
+    ...(isAfterChange ? ['not comparable with the run before'] : []),
+    ...(unusable === undefined ? [] : [`not used: ${unusable}`])
+  ].join('; ')
+}
+
+/** Undefined for a time that no calendar has. */
+export function timeOf({ atMs }: Pick<TrendPoint, 'atMs'>): string | undefined {
+  const date = new Date(atMs)
+  if (Number.isNaN(date.getTime())) return undefined
+  return `${date.toISOString().slice(0, 16).replace('T', ' ')} UTC`
+}
