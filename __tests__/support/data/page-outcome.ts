@@ -3,7 +3,7 @@ import { mergeScans } from '../../../src/results/figures/merge.js'
 import type { Measurements } from '../../../src/results/figures/measurements.js'
 import { parseAbsolute } from './parse-absolute.js'
 import { judgeThresholds } from '../../../src/thresholds/judge/judge.js'
-import { makeGridFacts, makeOutcome } from './make-outcome.js'
+import { makeBaselineFacts, makeCompared, makeGridFacts, makeOutcome, makeTrend } from './make-outcome.js'
 import { quoteField, scanText } from './sample-csv.js'
 import { makeRandom } from './seeded-random.js'
 
@@ -72,4 +72,60 @@ export function makePageOutcome(load: LoadShape = SHOP_LOAD, changes: Partial<Ou
     grids: load.grids.map(([gridId, region]) => makeGridFacts({ gridId, region })),
     ...changes
   })
+}
+
+/** A gate whose lines name a baseline, with every outcome, and a trend with a gap and runs that are not usable. */
+export function makeComparedOutcome(load: LoadShape = SHOP_LOAD, changes: Partial<Outcome> = {}): Outcome {
+  const whole = makePageOutcome(load)
+  const label = { label: { text: 'POST /checkout', pieces: ['POST /checkout'] } }
+  return {
+    ...whole,
+    reason:
+      '1 threshold is broken: p95 is 386 ms, 24.4 % above the baseline of 310 ms, at most 10 % are allowed',
+    judgements: [
+      ...whole.judgements,
+      makeCompared('broken', {
+        reason: 'p95 is 386 ms, 24.4 % above the baseline of 310 ms (10 runs); at most 10 % are allowed'
+      }),
+      makeCompared('holds', {
+        threshold: {
+          ...{ text: 'throughput >= baseline - 5%', metric: 'throughput', name: 'throughput', operator: '>=' }
+        },
+        actual: 51.4,
+        comparison: { base: 52, limit: 49.4, changePct: -1.2, interval: [-4.1, 1.8] },
+        reason: 'throughput is 51.4/s, 1.2 % below the baseline of 52/s'
+      }),
+      makeCompared('unsure', {
+        threshold: { text: 'error_rate <= baseline + 0.5pp', metric: 'error_rate', name: 'error_rate' },
+        actual: 0.0105,
+        comparison: { base: 0.002, limit: 0.007, changePct: 0.85, interval: [-0.4, 2.1], p: 0.05 },
+        reason:
+          'error_rate is 1.05 %, above the limit of 0.7 %, but it varies too much from run to run to be sure'
+      }),
+      makeCompared('no baseline', {
+        threshold: { text: 'p95{label="POST /checkout"} <= baseline + max(10%, 20ms)', selector: label },
+        reason: 'the label "POST /checkout" is new: no base run has it'
+      }),
+      makeCompared('not comparable', {
+        threshold: { text: 'apdex >= baseline - 0.02', metric: 'apdex', name: 'apdex', level: 'warn' },
+        reason: 'the base runs have another apdex target (250 ms, 500 ms)'
+      })
+    ],
+    baseline: makeBaselineFacts({
+      notes: ['no run on main for a514cef, so 8c5a0f1 was used; other changes may be in between']
+    }),
+    trend: makeTrend(30, (index) => ({
+      ...(index === 9 && { unusable: 'timed out', p95Ms: 4_100, throughput: 12 }),
+      ...(index === 20 && { unusable: 'stopped early', p95Ms: 352, errorRate: 0.02 }),
+      ...(index < 12 && index !== 9 && { p95Ms: 240 + index * 2, throughput: 61 - index / 3 }),
+      ...(index === 12 && { isAfterChange: true }),
+      ...(index === 29 && {
+        p95Ms: 385.6,
+        throughput: 51.4,
+        errorRate: 0.0105,
+        unusable: 'ran for a pull request'
+      })
+    })),
+    ...changes
+  }
 }

@@ -3,16 +3,28 @@ import { asAbsolute } from '../../thresholds/judge/judgement.js'
 import type { Judgement } from '../../thresholds/judge/judgement.js'
 import { matchesPattern } from '../../thresholds/grammar/pattern.js'
 import type { Metric } from '../../thresholds/grammar/threshold.js'
+import { baselineSentences } from '../baseline-sentences.js'
 import { errorRows } from '../error-rows.js'
 import { safeLink } from '../escape.js'
 import { figuresDocument } from '../figures-document.js'
 import type { FiguresDocument } from '../figures-document.js'
+import { countNotJudged, explainEarlyStop } from '../headline.js'
 import { judgementRows, worstFirst } from '../judgement-rows.js'
 import { REHEARSAL } from '../outcome.js'
 import type { Outcome, RunFacts } from '../outcome.js'
+import { boundTrend } from '../trend-points.js'
 import { listWarnings } from '../warnings.js'
 import { makeEdges, makeHistogram, makeSpark, makeZones } from './distribution.js'
-import type { Headline, LabelRow, Limit, PageDocument, RunDocument, ThresholdRow, View } from './document.js'
+import type {
+  Change,
+  Headline,
+  LabelRow,
+  Limit,
+  PageDocument,
+  RunDocument,
+  ThresholdRow,
+  View
+} from './document.js'
 import { formatElapsed, formatTime } from './numbers.js'
 
 /** A browser easily shows this many rows; those with the fewest samples are left out and counted. */
@@ -20,6 +32,9 @@ const MOST_LABELS = 5_000
 /** Rows of all regions and grids together: computing their figures takes time. */
 const MOST_PART_LABELS = 2_000
 const MOST_ERRORS = 20
+const MOST_SHOWN_COMPARISONS = 10
+/** JSON has no infinity. */
+const FARTHEST = 1e9
 const TIME_METRICS: readonly Metric[] = ['mean', 'median', 'percentile', 'min', 'max']
 
 /** An outcome, or what is known about a run without a verdict. */
@@ -33,11 +48,21 @@ export function buildPageDocument(outcome: Shown): PageDocument {
     reason: outcome.reason,
     rehearsal: outcome.rehearsal ? REHEARSAL : null,
     warnings: listWarnings(outcome),
-    notes: outcome.notes,
+    notes: [
+      ...(outcome.stoppedEarly === undefined ? [] : [explainEarlyStop(outcome.stoppedEarly)]),
+      ...outcome.notes
+    ],
     run: run === undefined ? null : describeRun(run),
     apdex: apdex ?? null,
     summary: outcome.summary ?? null,
-    thresholds: thresholdRows(outcome.judgements),
+    thresholds: thresholdRows(outcome.judgements, outcome.baseline),
+    notJudged: countNotJudged(outcome.judgements),
+    shownComparisons: thresholdRows(outcome.shownComparisons ?? [], outcome.baseline)
+      .filter(({ comparison }) => comparison !== undefined && comparison.baseFrom !== '')
+      .slice(0, MOST_SHOWN_COMPARISONS),
+    baselineSentences: baselineSentences(outcome.baseline),
+    trend: boundTrend(outcome.trend) ?? null,
+    stoppedEarly: outcome.stoppedEarly ?? null,
     errors: errorRows(measurements, MOST_ERRORS),
     startMs: measurements?.startMs ?? null,
     series: measurements?.series ?? null,
@@ -65,9 +90,9 @@ function describeRun(run: RunFacts): RunDocument {
   }
 }
 
-function thresholdRows(judgements: readonly Judgement[]): ThresholdRow[] {
+function thresholdRows(judgements: readonly Judgement[], baseline: Shown['baseline']): ThresholdRow[] {
   const ordered = worstFirst(judgements)
-  return judgementRows(ordered).map((row, i) => {
+  return judgementRows(ordered, baseline).map((row, i) => {
     const judgement = ordered[i]
     const { threshold, actual } = judgement ?? {}
     const limit = judgement && asAbsolute(judgement)?.value
@@ -76,9 +101,28 @@ function thresholdRows(judgements: readonly Judgement[]): ThresholdRow[] {
     return {
       ...row,
       ratio: hasRatio ? actual / limit : null,
-      side: sides[(threshold?.operator.charAt(0) ?? '=') as keyof typeof sides]
+      side: sides[(threshold?.operator.charAt(0) ?? '=') as keyof typeof sides],
+      change: (judgement && changeOf(judgement)) ?? null
     }
   })
+}
+
+/** Undefined if nothing was compared. */
+function changeOf({ comparison, threshold }: Judgement): Change | undefined {
+  if (comparison?.changePct === undefined) return undefined
+  const { changePct, interval, base, limit } = comparison
+  const [low, high] = interval ?? [changePct, changePct]
+  const isShare = threshold.metric === 'error_rate' || threshold.metric === 'apdex'
+  const distance = base === undefined || limit === undefined ? undefined : limit - base
+  const limitPct =
+    distance === undefined || base === undefined ? NaN : (isShare ? distance : distance / base) * 100
+  const finite = (value: number): number => Math.max(-FARTHEST, Math.min(FARTHEST, value))
+  return {
+    pct: changePct,
+    low: finite(low),
+    high: finite(high),
+    limitPct: Number.isFinite(limitPct) ? limitPct : null
+  }
 }
 
 type Part = Pick<View, 'kind' | 'name'>

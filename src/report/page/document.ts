@@ -2,7 +2,8 @@ import type { Source, TimeSeries } from '../../results/figures/measurements.js'
 import type { FiguresDocument } from '../figures-document.js'
 import type { ErrorRow } from '../error-rows.js'
 import type { JudgementRow } from '../judgement-rows.js'
-import type { GridFacts, Verdict } from '../outcome.js'
+import type { Trend } from '../../baseline/trend.js'
+import type { GridFacts, StoppedEarly, Verdict } from '../outcome.js'
 
 /** Of a run without a verdict, or not yet. */
 export type RunStatus = 'queued' | 'running' | 'stopping' | 'finished' | 'problem'
@@ -22,6 +23,15 @@ export interface PageDocument {
   readonly apdex: { readonly score: number; readonly targetMs: number } | null
   readonly summary: string | null
   readonly thresholds: readonly ThresholdRow[]
+  /** How many of them the baseline gave no judgement on. */
+  readonly notJudged: number
+  /** Where none of them names a baseline: the comparison to show. */
+  readonly shownComparisons: readonly ThresholdRow[]
+  /** What the run was compared with, or why it was not. */
+  readonly baselineSentences: readonly string[]
+  /** The last runs of the branch; absent properties are unknown. */
+  readonly trend: Trend | null
+  readonly stoppedEarly: StoppedEarly | null
   /** Why samples failed, the most frequent reason first. */
   readonly errors: readonly ErrorRow[]
   /** Epoch ms of the first start. */
@@ -68,6 +78,17 @@ export interface ThresholdRow extends JudgementRow {
   readonly ratio: number | null
   /** Whether the actual value must stay below the limit or above it. */
   readonly side: 'below' | 'above' | 'at'
+  /** In the units of a comparison; null without one. */
+  readonly change: Change | null
+}
+
+/** How a figure changed against the baseline. */
+export interface Change {
+  readonly pct: number
+  readonly low: number
+  readonly high: number
+  /** The change that the threshold allows; null if it is unknown. */
+  readonly limitPct: number | null
 }
 
 /** All figures of one scope. */

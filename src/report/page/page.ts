@@ -3,8 +3,9 @@ import type { Outcome } from '../outcome.js'
 import { PAGE_SCRIPT, PAGE_SCRIPT_HASH, PAGE_STYLE, PAGE_STYLE_HASH } from './assets.js'
 import { buildPageDocument } from './build-document.js'
 import type { PageDocument } from './document.js'
-import { livePanel, PANELS } from './panels.js'
-import { renderErrors, renderOverview, renderPlaces, renderRun, renderThresholds } from './sections.js'
+import { livePanel, PANELS, TREND_PANEL } from './panels.js'
+import { renderErrors, renderOverview, renderPlaces, renderRun, titleOf } from './sections.js'
+import { renderInformation, renderThresholds } from './threshold-section.js'
 
 /** `report.html`: one file that opens from disk and loads nothing. */
 export function renderPage(outcome: Outcome): string {
@@ -36,7 +37,7 @@ export function pagePolicy({ eventsPath }: PagePaths, scriptHash = PAGE_SCRIPT_H
 /** The page of a document; with an `eventsPath` it stays connected for updates. */
 export function renderPageDocument(page: PageDocument, paths: PagePaths = {}): string {
   const { eventsPath, stopPath, homePath } = paths
-  const title = `Load gate: ${page.headline}${page.rehearsal === null ? '' : ` (${page.rehearsal})`}`
+  const title = `Load gate: ${titleOf(page)}${page.rehearsal === null ? '' : ` (${page.rehearsal})`}`
   const events = eventsPath === undefined ? '' : ` data-events="${escapeHtml(eventsPath)}"`
   return `<!doctype html>
 <html lang="en">
@@ -54,6 +55,8 @@ export function renderPageDocument(page: PageDocument, paths: PagePaths = {}): s
 ${homePath === undefined ? '' : `<nav><a href="${escapeHtml(homePath)}">All runs</a></nav>`}${eventsPath === undefined ? '' : livePanel(stopPath)}
 <div id="overview">${renderOverview(page)}</div>
 ${wrapSection('thresholds', renderThresholds(page))}
+${wrapSection('comparison', renderInformation(page))}
+${TREND_PANEL}
 ${wrapSection('errors', renderErrors(page))}
 ${PANELS}
 ${wrapSection('places', renderPlaces(page))}

@@ -23,6 +23,15 @@ export const PANELS = `<section id="time" class="card" aria-labelledby="time-tit
 </section>
 <noscript><p class="card">The charts and the table of labels need JavaScript; it is part of this file and loads nothing.</p></noscript>`
 
+/** The last runs of the branch, filled by the page's script as well. */
+export const TREND_PANEL = `<section id="trend" class="card" aria-labelledby="trend-title" hidden="">
+<h2 id="trend-title">Trend</h2>
+<p id="trend-words" class="hint"></p>
+<div id="trend-charts"></div>
+<div id="trend-scrubber" class="scrubber"><label for="trend-run">Run</label><input type="range" id="trend-run" min="0" max="0" value="0"><span id="trend-run-words" aria-hidden="true"></span></div>
+<details id="trend-table"><summary>The same as a table</summary></details>
+</section>`
+
 /** The run's progress and the stop button; the page's script shows it while the run is in progress. */
 export function livePanel(stopPath: string | undefined): string {
   const path = stopPath === undefined ? 'hidden=""' : `data-path="${escapeHtml(stopPath)}"`

@@ -1,6 +1,11 @@
 import type { ThresholdRow } from './document.js'
 
+/** The tone of a word; the colour never appears without the word. */
+export type Tone = 'good' | 'bad' | 'doubtful' | 'neutral'
+
 const GAUGE_WIDTH = 120
+/** The picture of a change reaches this much further than what it shows. */
+const CHANGE_MARGIN = 1.15
 /** Position of the limit as a share of the width; values beyond 1.5 times the limit are cut off. */
 const LIMIT_AT = 2 / 3
 const SPARK = { width: 96, height: 20 }
@@ -23,6 +28,20 @@ export function gaugePicture({ ratio }: ThresholdRow, tone: string): string {
   const limit = GAUGE_WIDTH * LIMIT_AT
   const width = Math.max(2, Math.min(GAUGE_WIDTH, limit * ratio)).toFixed(1)
   return `<svg class="gauge ${tone}" viewBox="0 0 ${GAUGE_WIDTH} 16" width="${GAUGE_WIDTH}" height="16" aria-hidden="true"><rect class="track" y="5" width="${GAUGE_WIDTH}" height="6" rx="3"/><rect class="bar" y="5" width="${width}" height="6" rx="3"/><path class="limit" d="M${limit} 1v14"/></svg>`
+}
+
+/** The change as a dot within its interval, from less on the left to more on the right; no change and the limit as marks. */
+export function changePicture({ change }: ThresholdRow, tone: string): string {
+  if (change === null) return ''
+  const { pct, low, high, limitPct } = change
+  // An interval that reaches far beyond everything else only has to be seen to do so.
+  const size = Math.max(Math.abs(pct), Math.abs(limitPct ?? 0), 1e-9)
+  const reach = Math.max(size, Math.min(2 * size, Math.max(Math.abs(low), Math.abs(high)))) * CHANGE_MARGIN
+  const at = (value: number): string =>
+    (((Math.max(-reach, Math.min(reach, value)) / reach + 1) * GAUGE_WIDTH) / 2).toFixed(1)
+  const limit = limitPct === null ? '' : `<path class="limit" d="M${at(limitPct)} 1v14"/>`
+  const width = (Number(at(high)) - Number(at(low))).toFixed(1)
+  return `<svg class="gauge ${tone}" viewBox="0 0 ${GAUGE_WIDTH} 16" width="${GAUGE_WIDTH}" height="16" aria-hidden="true"><rect class="track" y="7" width="${GAUGE_WIDTH}" height="2" rx="1"/><path class="zero" d="M${at(0)} 3v10"/><rect class="bar interval" x="${at(low)}" y="5" width="${width}" height="6" rx="3"/><circle class="bar" cx="${at(pct)}" cy="8" r="4"/>${limit}</svg>`
 }
 
 /** A sparkline of a label's response times, from fast to slow. */

@@ -4,7 +4,7 @@ import { LIST_SCRIPT, LIST_SCRIPT_HASH, PAGE_STYLE } from './assets.js'
 import type { RunStatus } from './document.js'
 import { formatElapsed, formatNumber, formatPercent, formatTime } from './numbers.js'
 import { cutToBytes } from '../size.js'
-import { renderTable } from './sections.js'
+import { renderTable } from './table.js'
 import { pagePolicy } from './page.js'
 import type { RenderedPage } from './run-page.js'
 

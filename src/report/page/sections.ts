@@ -1,11 +1,11 @@
 import { escapeHtml } from '../escape.js'
 import { formatBytes } from '../size.js'
-import type { CurrentFigures, Headline, PageDocument, ThresholdRow, View } from './document.js'
+import { qualifyVerdict } from '../headline.js'
+import type { CurrentFigures, Headline, PageDocument, View } from './document.js'
 import { formatApdex, formatMs, formatNumber, formatPercent, formatRate } from './numbers.js'
-import { gaugePicture, sparkPicture, VERDICT_PICTURES } from './pictures.js'
-
-/** The tone of a word; the colour never appears without the word. */
-export type Tone = 'good' | 'bad' | 'doubtful' | 'neutral'
+import { sparkPicture, VERDICT_PICTURES } from './pictures.js'
+import type { Tone } from './pictures.js'
+import { renderTable } from './table.js'
 
 const HEADLINE_TONES: Readonly<Record<Headline, Tone>> = {
   passed: 'good',
@@ -22,26 +22,32 @@ const HEADLINE_TONES: Readonly<Record<Headline, Tone>> = {
   finished: 'neutral',
   problem: 'bad'
 }
-const RUN_STATUSES: readonly Headline[] = ['queued', 'running', 'stopping', 'finished', 'problem']
-const ROW_TONES: Readonly<Record<string, Tone>> = {
-  passed: 'good',
-  failed: 'bad',
-  warning: 'doubtful',
-  inconclusive: 'doubtful'
-}
-
 /** Verdict, reason and the most important figures. */
 export function renderOverview(page: PageDocument): string {
-  const { headline, reason, rehearsal, warnings, notes, run } = page
-  const tone = HEADLINE_TONES[headline]
+  const { reason, rehearsal, warnings, notes, run } = page
+  const tone = toneOf(page)
   return `${rehearsal === null ? '' : `<p class="rehearsal"><strong>${escapeHtml(rehearsal)}</strong>: nothing on this page was measured</p>`}
 <header class="headline ${tone}">
-<div class="verdict">${VERDICT_PICTURES[tone]}<div><p class="eyebrow">Load gate${run?.name == null ? '' : ` · ${escapeHtml(run.name)}`}</p><h1>${escapeHtml(headline)}</h1></div></div>
+<div class="verdict">${pictureOf(page)}<div><p class="eyebrow">Load gate${run?.name == null ? '' : ` · ${escapeHtml(run.name)}`}</p><h1>${escapeHtml(titleOf(page))}</h1></div></div>
 <p class="reason">${escapeHtml(reason)}</p>
 ${warnings.map((warning) => `<p class="warning"><strong>Warning:</strong> ${escapeHtml(warning)}</p>`).join('')}
 ${notes.map((note) => `<p class="note">${escapeHtml(note)}</p>`).join('')}
 </header>
 ${renderTiles(page)}`
+}
+
+/** The verdict, and what keeps it from being a plain one. */
+export function titleOf({ headline, notJudged, stoppedEarly }: PageDocument): string {
+  return headline + qualifyVerdict({ verdict: headline, notJudged, stoppedEarly })
+}
+
+/** A gate that passed with lines that were not judged is not plain green. */
+function toneOf({ headline, notJudged }: PageDocument): Tone {
+  return headline === 'passed' && notJudged > 0 ? 'doubtful' : HEADLINE_TONES[headline]
+}
+
+function pictureOf({ headline }: PageDocument): string {
+  return VERDICT_PICTURES[HEADLINE_TONES[headline]]
 }
 
 type Tile = readonly [name: string, value: string, detail: string]
@@ -80,32 +86,6 @@ function currentTiles(now: CurrentFigures, soFar: View['figures']): Tile[] {
     ],
     ['Failed now', formatNumber(now.failures), `${window} · ${formatNumber(soFar.failures)} in all`]
   ]
-}
-
-/** The thresholds, broken ones first; a run without a verdict has none. */
-export function renderThresholds({ thresholds, headline }: PageDocument): string {
-  if (RUN_STATUSES.includes(headline)) return ''
-  if (thresholds.length === 0)
-    return '<h2 id="thresholds-title">Thresholds</h2><p>No thresholds were given.</p>'
-  const headings = ['Verdict', 'Threshold', 'Actual', 'Against the limit', 'Margin', 'In words']
-  return `<h2 id="thresholds-title">Thresholds</h2>${renderTable({
-    name: 'Thresholds',
-    headings,
-    rows: thresholds.map(renderThreshold)
-  })}`
-}
-
-function renderThreshold(row: ThresholdRow): string {
-  const tone = ROW_TONES[row.verdict] ?? 'neutral'
-  const cells = [
-    `<td><span class="pill ${tone}">${escapeHtml(row.verdict)}</span></td>`,
-    `<th scope="row"><code>${escapeHtml(row.threshold)}</code></th>`,
-    `<td class="number">${escapeHtml(row.actual)}</td>`,
-    `<td>${gaugePicture(row, tone)}</td>`,
-    `<td class="number">${escapeHtml(row.margin)}</td>`,
-    `<td class="words">${escapeHtml(row.reason)}</td>`
-  ]
-  return `<tr>${cells.join('')}</tr>`
 }
 
 /** Why samples failed. */
@@ -207,16 +187,4 @@ export function renderLabel(row: View['labels'][number]): string {
   ]
   const numbers = cells.map((cell) => `<td class="number">${cell}</td>`).join('')
   return `<tr><th scope="row">${escapeHtml(row.label) || '<i>no label</i>'}</th><td>${sparkPicture(row.spark)}</td>${numbers}</tr>`
-}
-
-export interface TableParts {
-  readonly name: string
-  readonly headings: readonly string[]
-  readonly rows: readonly string[]
-}
-
-/** A table in its own scrollable box, also by keyboard, for narrow screens. */
-export function renderTable({ name, headings, rows }: TableParts): string {
-  const head = headings.map((heading) => `<th scope="col">${heading}</th>`).join('')
-  return `<div class="scroll" tabindex="0" role="group" aria-label="${name}"><table><thead><tr>${head}</tr></thead><tbody>${rows.join('\n')}</tbody></table></div>`
 }

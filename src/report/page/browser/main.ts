@@ -1,5 +1,6 @@
 import type { Headline, PageDocument, View } from '../document.js'
-import { renderErrors, renderOverview, renderPlaces, renderRun, renderThresholds } from '../sections.js'
+import { renderErrors, renderOverview, renderPlaces, renderRun } from '../sections.js'
+import { renderInformation, renderThresholds } from '../threshold-section.js'
 import { Connection } from './connection.js'
 import { DistributionChart } from './distribution-chart.js'
 import { find, make } from './elements.js'
@@ -7,10 +8,12 @@ import { LabelTable } from './label-table.js'
 import { LivePanel } from './live.js'
 import { watchTheme } from './theme.js'
 import { TimeCharts } from './time-charts.js'
+import { TrendCharts } from './trend-charts.js'
 
 const SECTIONS = {
   overview: renderOverview,
   thresholds: renderThresholds,
+  comparison: renderInformation,
   errors: renderErrors,
   places: renderPlaces,
   run: renderRun
@@ -21,6 +24,7 @@ const GOES_ON: readonly Headline[] = ['queued', 'running', 'stopping']
 /** The open page: shows a document, and replaces it with newer ones. */
 class Page {
   readonly #times = new TimeCharts()
+  readonly #trend = new TrendCharts()
   readonly #distribution = new DistributionChart()
   readonly #labels = new LabelTable()
   readonly #choices = ['distribution-view', 'labels-view'].map((id) => find(id, HTMLSelectElement))
@@ -36,11 +40,13 @@ class Page {
     this.#views = page.views
     for (const choice of this.#choices) fillChoice(choice, page.views)
     this.#times.show(page)
+    this.#trend.show(page.trend)
     this.#choose(Math.min(this.#chosen, Math.max(0, page.views.length - 1)))
   }
 
   redraw(): void {
     this.#times.redraw()
+    this.#trend.redraw()
     this.#distribution.redraw()
   }
 

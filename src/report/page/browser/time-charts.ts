@@ -1,7 +1,7 @@
 import uPlot from 'uplot'
 import type { Limit, PageDocument } from '../document.js'
 import { formatElapsed, formatNumber, formatTime } from '../numbers.js'
-import { renderTable } from '../sections.js'
+import { renderTable } from '../table.js'
 import { fillWhenOpen, find, make } from './elements.js'
 import { CHART_FONT, readPalette } from './palette.js'
 import type { ColourName, Palette } from './palette.js'
@@ -361,7 +361,8 @@ export function writeOnChart(ctx: CanvasRenderingContext2D, writing: Writing): v
 
 /** Green if the limit holds, red if it does not. */
 export function limitColour({ verdict }: Limit, palette: Palette): string {
-  return verdict === 'passed' ? palette.good : verdict === 'failed' ? palette.bad : palette.doubtful
+  if (verdict === 'passed' || verdict === 'holds') return palette.good
+  return verdict === 'failed' || verdict === 'broken' ? palette.bad : palette.doubtful
 }
 
 function describeChart({ title, unit, lines }: ChartPlan, series: Series): string {

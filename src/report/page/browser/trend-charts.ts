@@ -1,0 +1,322 @@
+import uPlot from 'uplot'
+import type { Trend, TrendPoint } from '../../../baseline/trend.js'
+import {
+  axisRange,
+  connectedStretches,
+  describePlan,
+  describePoint,
+  describeTrend,
+  planTrend,
+  renderTrendTable,
+  startOfBand
+} from '../trend-plan.js'
+import type { TrendPlan } from '../trend-plan.js'
+import { formatNumber } from '../numbers.js'
+import { fillWhenOpen, find, make } from './elements.js'
+import { CHART_FONT, readPalette } from './palette.js'
+import type { Palette } from './palette.js'
+
+interface Drawn {
+  readonly plan: TrendPlan
+  readonly plot: uPlot
+  readonly figure: HTMLElement
+  readonly reading: HTMLElement
+  readonly tip: HTMLElement
+}
+
+const HEIGHT = 170
+const AXIS_WIDTH = 52
+const LEAST_WIDTH = 200
+const POINT = 3.5
+const HEAD = 6
+/** Dates of so many runs fit below a small chart. */
+const DATES = 3
+
+/** The last runs: p95, throughput and error rate side by side, with a common crosshair. */
+export class TrendCharts {
+  readonly #box = find('trend-charts', HTMLDivElement)
+  readonly #slider = find('trend-run', HTMLInputElement)
+  readonly #words = find('trend-run-words', HTMLElement)
+  readonly #refreshTable = fillWhenOpen(find('trend-table', HTMLDetailsElement), () =>
+    this.#trend === null ? '' : renderTrendTable(this.#trend)
+  )
+  #trend: Trend | null = null
+  #drawn: Drawn[] = []
+  #chosen = 0
+
+  constructor() {
+    this.#slider.addEventListener('input', () => this.#choose(Number(this.#slider.value)))
+    // What a pointer shows can be dismissed without moving it.
+    document.addEventListener('keydown', ({ key }) => {
+      if (key === 'Escape') for (const { tip } of this.#drawn) tip.hidden = true
+    })
+    new ResizeObserver(() => this.#fit()).observe(this.#box)
+  }
+
+  show(trend: Trend | null): void {
+    this.#trend = trend
+    find('trend', HTMLElement).hidden = trend === null
+    if (trend === null) return
+    find('trend-words', HTMLElement).textContent = describeTrend(trend)
+    find('trend-scrubber', HTMLElement).hidden = trend.points.length < 2
+    this.#slider.max = String(trend.points.length - 1)
+    this.#chosen = trend.points.length - 1
+    this.redraw()
+    this.#refreshTable()
+  }
+
+  redraw(): void {
+    for (const { plot } of this.#drawn) plot.destroy()
+    this.#box.replaceChildren()
+    this.#drawn = []
+    const trend = this.#trend
+    if (trend === null) return
+    const palette = readPalette()
+    const plans = planTrend(trend)
+    // All figures first: how many there are decides how wide each one is.
+    const figures = plans.map((plan) => makeFigure(plan, trend.points))
+    this.#box.append(...figures.map(({ figure }) => figure))
+    this.#drawn = plans.flatMap((plan, i) => {
+      const parts = figures[i]
+      return parts === undefined ? [] : [{ ...parts, plan, plot: this.#draw(plan, parts, palette) }]
+    })
+    this.#tell(this.#chosen)
+  }
+
+  #draw(plan: TrendPlan, { figure, canvas }: ReturnType<typeof makeFigure>, palette: Palette): uPlot {
+    const points = this.#trend?.points ?? []
+    const hooks: uPlot.Hooks.Arrays = {
+      setCursor: [(plot) => this.#follow(plot)],
+      draw: [
+        (plot) => drawBand(plot, { plan, points, palette }),
+        (plot) => drawRuns(plot, { plan, points, palette })
+      ]
+    }
+    const options = chartOptions(plan, { points, palette, width: widthOf(figure) })
+    return new uPlot({ ...options, hooks }, [points.map((_, index) => index), [...plan.values]], canvas)
+  }
+
+  /** The pointer is over a chart: the others follow, and this one tells what it is over. */
+  #follow(plot: uPlot): void {
+    const drawn = this.#drawn.find((other) => other.plot === plot)
+    if (drawn === undefined) return
+    const { idx } = plot.cursor
+    const isOver = idx != null && plot.over.matches(':hover')
+    drawn.tip.hidden = !isOver
+    if (idx == null || !isOver) return
+    this.#slider.value = String(idx)
+    this.#tell(idx)
+    this.#placeTip(drawn, idx)
+  }
+
+  #placeTip({ plot, plan, tip, figure }: Drawn, index: number): void {
+    const point = this.#trend?.points[index]
+    if (point === undefined) return
+    tip.replaceChildren(
+      make('strong', { text: plan.write(plan.values[index] ?? null) }),
+      ...describePoint(point)
+        .split(' · ')
+        .map((text) => make('span', { text }))
+    )
+    const canvas = plot.over.getBoundingClientRect()
+    const frame = figure.getBoundingClientRect()
+    const x = canvas.left - frame.left + plot.valToPos(index, 'x')
+    const most = Math.max(0, frame.width - tip.offsetWidth)
+    const beside = x + 12 + tip.offsetWidth > frame.width ? x - 12 - tip.offsetWidth : x + 12
+    tip.style.left = `${Math.min(most, Math.max(0, beside))}px`
+    tip.style.top = `${canvas.top - frame.top + 4}px`
+  }
+
+  #choose(index: number): void {
+    for (const { plot } of this.#drawn)
+      plot.setCursor({ left: plot.valToPos(index, 'x'), top: plot.over.clientHeight / 2 }, false)
+    this.#tell(index)
+  }
+
+  #tell(index: number): void {
+    const point = this.#trend?.points[index]
+    if (point === undefined) return
+    this.#chosen = index
+    this.#slider.value = String(index)
+    const readings = this.#drawn.map(({ plan, reading }) => {
+      reading.textContent = plan.write(plan.values[index] ?? null)
+      return `${plan.title} ${reading.textContent}`
+    })
+    const words = describePoint(point)
+    this.#words.textContent = words
+    this.#slider.setAttribute('aria-valuetext', `${words}: ${readings.join(', ')}`)
+  }
+
+  #fit(): void {
+    for (const { plot, figure } of this.#drawn)
+      if (plot.width !== widthOf(figure)) plot.setSize({ width: widthOf(figure), height: HEIGHT })
+  }
+}
+
+function widthOf(figure: HTMLElement): number {
+  return Math.max(LEAST_WIDTH, figure.clientWidth)
+}
+
+function makeFigure(
+  plan: TrendPlan,
+  points: readonly TrendPoint[]
+): { figure: HTMLElement; canvas: HTMLElement; reading: HTMLElement; tip: HTMLElement } {
+  const figure = make('figure', { className: 'chart' })
+  const caption = make('figcaption')
+  const reading = make('span', { className: 'reading' })
+  const legend = make('span', { className: 'legend' })
+  legend.append(make('i', { className: `swatch ${plan.colour}` }), reading)
+  caption.append(
+    make('strong', { text: plan.title }),
+    make('span', { className: 'unit', text: plan.unit }),
+    legend
+  )
+  const canvas = make('div', { className: 'plot' })
+  canvas.setAttribute('role', 'img')
+  canvas.setAttribute('aria-label', describePlan(plan, points))
+  // The slider tells the same to screen readers.
+  const tip = make('div', { className: 'tip' })
+  tip.hidden = true
+  tip.setAttribute('aria-hidden', 'true')
+  figure.append(caption, canvas, tip)
+  return { figure, canvas, reading, tip }
+}
+
+interface Look {
+  readonly points: readonly TrendPoint[]
+  readonly palette: Palette
+}
+
+function chartOptions(plan: TrendPlan, { points, palette, width }: Look & { width: number }): uPlot.Options {
+  const axis = {
+    ...{ stroke: palette.muted, font: CHART_FONT, ticks: { show: false } },
+    grid: { stroke: palette.line, width: 1 }
+  }
+  return {
+    width,
+    height: HEIGHT,
+    padding: [8, 12, 0, 0],
+    legend: { show: false },
+    scales: {
+      x: { time: false, range: () => [-0.5, points.length - 0.5] },
+      y: { range: () => axisRange(plan, points) }
+    },
+    axes: [
+      {
+        ...{ ...axis, grid: { show: false }, size: 28 },
+        splits: () => datedRuns(points.length),
+        filter: (_, splits) => splits,
+        values: (_, splits) => splits.map((index) => dayOf(points[index]))
+      },
+      {
+        ...axis,
+        size: AXIS_WIDTH,
+        space: 36,
+        values: (_, splits) => splits.map((value) => formatNumber(value))
+      }
+    ],
+    // Lines with gaps and points of several kinds are drawn by hand.
+    series: [{}, { paths: () => null, points: { show: false } }],
+    cursor: { y: false, sync: { key: 'trend' }, drag: { x: false, y: false }, points: { show: false } }
+  }
+}
+
+/** Not at the edges, where a date would be cut off. */
+function datedRuns(count: number): number[] {
+  const at = Array.from({ length: DATES }, (_, i) => Math.floor((count * (2 * i + 1)) / (2 * DATES)))
+  return [...new Set(at)]
+}
+
+function dayOf(point: TrendPoint | undefined): string {
+  const date = new Date(point?.atMs ?? NaN)
+  return Number.isNaN(date.getTime())
+    ? ''
+    : date.toLocaleDateString('en-US', { month: 'short', day: 'numeric', timeZone: 'UTC' })
+}
+
+type Drawing = Look & { readonly plan: TrendPlan }
+
+/** Where the next run is expected, beside the runs that it is comparable with. */
+function drawBand(plot: uPlot, { plan, points, palette }: Drawing): void {
+  if (plan.band === undefined) return
+  const { ctx, bbox } = plot
+  const left = plot.valToPos(startOfBand(points) - 0.5, 'x', true)
+  const right = bbox.left + bbox.width
+  const yOf = (value: number): number =>
+    Math.max(bbox.top, Math.min(bbox.top + bbox.height, plot.valToPos(value, 'y', true)))
+  const [top, bottom] = [yOf(plan.band.high), yOf(plan.band.low)]
+  ctx.save()
+  ctx.globalAlpha = 0.16
+  ctx.fillStyle = palette[plan.colour]
+  ctx.fillRect(left, top, right - left, bottom - top)
+  ctx.globalAlpha = 0.7
+  ctx.strokeStyle = palette[plan.colour]
+  ctx.lineWidth = uPlot.pxRatio
+  ctx.setLineDash([4 * uPlot.pxRatio, 4 * uPlot.pxRatio])
+  strokeLine(ctx, [
+    [left, yOf(plan.band.centre)],
+    [right, yOf(plan.band.centre)]
+  ])
+  ctx.restore()
+}
+
+function drawRuns(plot: uPlot, { plan, points, palette }: Drawing): void {
+  const { ctx, bbox } = plot
+  const colour = palette[plan.colour]
+  const placeOf = (index: number): [number, number] => [
+    plot.valToPos(index, 'x', true),
+    // A run beyond the axis is at its edge.
+    Math.max(bbox.top, Math.min(bbox.top + bbox.height, plot.valToPos(plan.values[index] ?? 0, 'y', true)))
+  ]
+  ctx.save()
+  ctx.lineWidth = uPlot.pxRatio
+  ctx.strokeStyle = palette.muted
+  ctx.setLineDash([uPlot.pxRatio, 3 * uPlot.pxRatio])
+  points.forEach((point, index) => {
+    if (!point.isAfterChange || index === 0) return
+    const x = plot.valToPos(index - 0.5, 'x', true)
+    strokeLine(ctx, [
+      [x, bbox.top],
+      [x, bbox.top + bbox.height]
+    ])
+  })
+  ctx.setLineDash([])
+  ctx.lineWidth = 1.5 * uPlot.pxRatio
+  ctx.strokeStyle = colour
+  for (const stretch of connectedStretches(plan, points)) strokeLine(ctx, stretch.map(placeOf))
+  points.forEach((point, index) => {
+    if (plan.values[index] !== null) drawPoint(ctx, { at: placeOf(index), point, colour, palette })
+  })
+  ctx.restore()
+}
+
+function strokeLine(ctx: CanvasRenderingContext2D, places: readonly (readonly [number, number])[]): void {
+  ctx.beginPath()
+  for (const [x, y] of places) ctx.lineTo(x, y)
+  ctx.stroke()
+}
+
+/** A run: a dot, hollow if it is not part of the baseline; the one that was judged is a diamond. */
+function drawPoint(
+  ctx: CanvasRenderingContext2D,
+  {
+    at: [x, y],
+    point,
+    colour,
+    palette
+  }: { at: [number, number]; point: TrendPoint; colour: string; palette: Palette }
+): void {
+  const size = (point.isHead ? HEAD : POINT) * uPlot.pxRatio
+  ctx.beginPath()
+  if (point.isHead) {
+    ctx.moveTo(x, y - size)
+    ctx.lineTo(x + size, y)
+    ctx.lineTo(x, y + size)
+    ctx.lineTo(x - size, y)
+    ctx.closePath()
+  } else ctx.arc(x, y, size, 0, 2 * Math.PI)
+  ctx.fillStyle = point.unusable === undefined ? (point.isHead ? palette.text : colour) : palette.card
+  ctx.strokeStyle = point.isHead ? palette.text : colour
+  ctx.fill()
+  ctx.stroke()
+}

@@ -1,0 +1,102 @@
+import { escapeHtml } from '../escape.js'
+import type { Headline, PageDocument, ThresholdRow } from './document.js'
+import { changePicture, gaugePicture } from './pictures.js'
+import type { Tone } from './pictures.js'
+import { renderTable } from './table.js'
+
+const RUN_STATUSES: readonly Headline[] = ['queued', 'running', 'stopping', 'finished', 'problem']
+const ROW_TONES: Readonly<Record<string, Tone>> = {
+  passed: 'good',
+  holds: 'good',
+  failed: 'bad',
+  broken: 'bad',
+  warning: 'doubtful',
+  'warning: broken': 'doubtful',
+  inconclusive: 'doubtful',
+  unsure: 'doubtful',
+  'no baseline': 'doubtful',
+  'not comparable': 'doubtful'
+}
+/** A comparison that nobody asked for is not put as a judgement. */
+const FINDINGS: Readonly<Record<string, string>> = { holds: 'would hold', broken: 'would be broken' }
+
+/** The thresholds, broken ones first; a run without a verdict has none. */
+export function renderThresholds(page: PageDocument): string {
+  const { thresholds, headline } = page
+  if (RUN_STATUSES.includes(headline)) return ''
+  const absolute = thresholds.filter(({ comparison }) => comparison === undefined)
+  const compared = thresholds.filter(({ comparison }) => comparison !== undefined)
+  const parts = [
+    absolute.length === 0 ? '' : renderAbsolute(absolute),
+    compared.length === 0 ? '' : renderCompared(compared, absolute.length > 0),
+    compared.length === 0 ? '' : renderSentences(page)
+  ]
+  const content = thresholds.length === 0 ? '<p>No thresholds were given.</p>' : parts.join('')
+  return `<h2 id="thresholds-title">Thresholds</h2>${content}`
+}
+
+/** Where no threshold names a baseline: how the run compares, as information. */
+export function renderInformation(page: PageDocument): string {
+  const { shownComparisons, baselineSentences, thresholds, headline } = page
+  if (RUN_STATUSES.includes(headline) || thresholds.some(({ comparison }) => comparison !== undefined))
+    return ''
+  if (shownComparisons.length === 0 && baselineSentences.length === 0) return ''
+  const rows = shownComparisons.map((row) =>
+    renderComparison(row, FINDINGS[row.verdict] ?? row.verdict, 'neutral')
+  )
+  const table =
+    rows.length === 0
+      ? ''
+      : `<p class="hint">No threshold names <code>baseline</code>, so none of this is part of the verdict.</p>${renderTable({ name: 'Compared with the baseline', headings: ['Finding', ...COMPARED_HEADINGS], rows })}`
+  return `<h2 id="comparison-title">Compared with the baseline, for information</h2>${table}${renderSentences(page)}`
+}
+
+function renderAbsolute(thresholds: readonly ThresholdRow[]): string {
+  const headings = ['Verdict', 'Threshold', 'Actual', 'Against the limit', 'Margin', 'In words']
+  return renderTable({ name: 'Thresholds', headings, rows: thresholds.map(renderThreshold) })
+}
+
+function renderThreshold(row: ThresholdRow): string {
+  const tone = ROW_TONES[row.verdict] ?? 'neutral'
+  const cells = [
+    `<td><span class="pill ${tone}">${escapeHtml(row.verdict)}</span></td>`,
+    `<th scope="row"><code>${escapeHtml(row.threshold)}</code></th>`,
+    `<td class="number">${escapeHtml(row.actual)}</td>`,
+    `<td>${gaugePicture(row, tone)}</td>`,
+    `<td class="number">${escapeHtml(row.margin)}</td>`,
+    `<td class="words">${escapeHtml(row.reason)}</td>`
+  ]
+  return `<tr>${cells.join('')}</tr>`
+}
+
+const COMPARED_HEADINGS = ['Threshold', 'Base', 'This run', 'Change', 'With its interval', 'In words']
+
+function renderCompared(thresholds: readonly ThresholdRow[], hasOthers: boolean): string {
+  const heading = hasOthers ? '<h3>Compared with the baseline</h3>' : ''
+  const rows = thresholds.map((row) =>
+    renderComparison(row, row.verdict, ROW_TONES[row.verdict] ?? 'neutral')
+  )
+  const headings = ['Outcome', ...COMPARED_HEADINGS]
+  return `${heading}${renderTable({ name: 'Compared with the baseline', headings, rows })}`
+}
+
+function renderComparison(row: ThresholdRow, word: string, tone: Tone): string {
+  const { comparison } = row
+  if (comparison === undefined) return ''
+  const from =
+    comparison.baseFrom === '' ? '' : ` <span class="origin">${escapeHtml(comparison.baseFrom)}</span>`
+  const cells = [
+    `<td><span class="pill ${tone}">${escapeHtml(word)}</span></td>`,
+    `<th scope="row"><code>${escapeHtml(row.threshold)}</code></th>`,
+    `<td class="base"><span class="number">${escapeHtml(comparison.base)}</span>${from}</td>`,
+    `<td class="number">${escapeHtml(comparison.head)}</td>`,
+    `<td>${changePicture(row, tone)}</td>`,
+    `<td class="number">${escapeHtml(comparison.change)}</td>`,
+    `<td class="words">${escapeHtml(row.reason)}</td>`
+  ]
+  return `<tr>${cells.join('')}</tr>`
+}
+
+function renderSentences({ baselineSentences }: PageDocument): string {
+  return baselineSentences.map((sentence) => `<p class="note">${escapeHtml(sentence)}</p>`).join('')
+}
