@@ -10,7 +10,7 @@ test.each<[string, Parameters<typeof makeBaselineFacts>[0], string[]]>([
     { notes: ['no run on main for a514cef, so 8c5a0f1 was used'] },
     [
       'Compared with 10 runs of main, the newest at 8c5a0f1.',
-      'no run on main for a514cef, so 8c5a0f1 was used'
+      'No run on main for a514cef, so 8c5a0f1 was used.'
     ]
   ],
   ['one run', { runs: ['a'], branch: undefined }, ['Compared with 1 run, at 8c5a0f1.']],
@@ -19,17 +19,17 @@ test.each<[string, Parameters<typeof makeBaselineFacts>[0], string[]]>([
     { kind: 'side-by-side', commit: undefined, branch: undefined },
     ['Compared side by side with the base in 10 segments of it.']
   ],
-  ['none', { ...none, state: 'no baseline', reason: 'no run of main' }, ['No baseline: no run of main']],
-  ['none, unexplained', { ...none, state: 'no baseline' }, ['No baseline']],
+  ['none', { ...none, state: 'no baseline', reason: 'no run of main' }, ['No baseline: no run of main.']],
+  ['none, unexplained', { ...none, state: 'no baseline' }, ['No baseline.']],
   [
     'others',
     { ...none, state: 'not comparable', reason: "the runner's CPU differs (A, B)" },
-    ["Not comparable: the runner's CPU differs (A, B)"]
+    ["Not comparable: the runner's CPU differs (A, B)."]
   ],
   [
     'a reason that has the words',
     { ...none, state: 'not comparable', reason: 'not comparable: the plan changed' },
-    ['Not comparable: the plan changed']
+    ['Not comparable: the plan changed.']
   ],
   ['nothing wanted', { ...none, state: 'off' }, []]
 ])('of %s', (_, changes, sentences) => {

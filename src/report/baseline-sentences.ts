@@ -1,5 +1,6 @@
 import type { BaselineFacts } from '../baseline/baseline-facts.js'
 import { shortenCommit } from './comparison-cells.js'
+import { replaceControls } from './escape.js'
 
 /** More than anyone reads; verdict.json has all of them. */
 const MOST_NOTES = 10
@@ -9,19 +10,21 @@ export function baselineSentences(baseline: BaselineFacts | undefined): string[]
   if (baseline === undefined) return []
   const notes = baseline.notes.slice(0, MOST_NOTES)
   const more = baseline.notes.length - notes.length
-  return [
-    ...describeState(baseline),
-    ...notes,
-    ...(more === 0 ? [] : [`${more} more are in verdict.json.`])
-  ].filter((sentence) => sentence.trim() !== '')
+  return [...describeState(baseline), ...notes, ...(more === 0 ? [] : [`${more} more are in verdict.json.`])]
+    .filter((sentence) => sentence.trim() !== '')
+    .map(asSentence)
+}
+
+function asSentence(words: string): string {
+  const text = replaceControls(words).trim()
+  return text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?…]$/.test(text) ? '' : '.')
 }
 
 function describeState(baseline: BaselineFacts): string[] {
   const { state, reason } = baseline
   if (state === 'compared') return [describeBase(baseline), ...(reason === undefined ? [] : [reason])]
   if (state === 'off') return reason === undefined ? [] : [reason]
-  const sentence = nameState(state, reason ?? '')
-  return [sentence.charAt(0).toUpperCase() + sentence.slice(1)]
+  return [nameState(state, reason ?? '')]
 }
 
 /** A reason that has the word already does not get it twice. */

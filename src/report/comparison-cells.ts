@@ -1,4 +1,5 @@
 import type { BaselineFacts } from '../baseline/baseline-facts.js'
+import { replaceControls } from './escape.js'
 import { formatActual, formatValue } from '../thresholds/format.js'
 import type { Metric } from '../thresholds/grammar/threshold.js'
 import type { Comparison, ComparisonOutcome, Judgement } from '../thresholds/judge/judgement.js'
@@ -62,8 +63,10 @@ function describeBase({ baseRuns }: Comparison, baseline: BaselineFacts | undefi
 /** As people know it; anything that is no commit is only cut. */
 export function shortenCommit(commit: string): string {
   if (COMMIT.test(commit)) return commit.slice(0, SHORT_COMMIT)
-  const characters = Array.from(commit)
-  return characters.length > MOST_COMMIT ? `${characters.slice(0, MOST_COMMIT - 1).join('')}…` : commit
+  const characters = Array.from(replaceControls(commit))
+  return characters.length > MOST_COMMIT
+    ? `${characters.slice(0, MOST_COMMIT - 1).join('')}…`
+    : characters.join('')
 }
 
 function formatChange(metric: Metric, { changePct, interval }: Comparison): string {

@@ -1,5 +1,6 @@
 import type { Judgement } from '../thresholds/judge/judgement.js'
 import { isNotJudged } from './comparison-cells.js'
+import { replaceControls } from './escape.js'
 import type { Outcome, StoppedEarly, Verdict } from './outcome.js'
 import { formatSpan } from './spans.js'
 import { VERDICT_SIGNS } from './verdict-signs.js'
@@ -45,5 +46,5 @@ function describeEarlyStop({ afterSeconds, ofSeconds }: StoppedEarly): string {
 
 /** Why the run was stopped, and what that saved; a sentence of its own beside the heading. */
 export function explainEarlyStop({ threshold, savedSeconds }: StoppedEarly): string {
-  return `The gate stopped the run because "${threshold}" could no longer hold; that saved ${formatSpan(savedSeconds)}.`
+  return `The gate stopped the run because "${replaceControls(threshold)}" could no longer hold; that saved ${formatSpan(savedSeconds)}.`
 }

@@ -17,12 +17,13 @@ type Measured = TrendPoint & { readonly p95Ms: number }
 /** The p95 of the last runs as one small chart, with a table of them; empty if there are fewer than two. */
 export function renderTrend(trend: Trend | undefined, rehearsal: boolean): string {
   const bounded = boundTrend(trend)
-  const measured = bounded?.points.filter((point): point is Measured => point.p95Ms !== undefined) ?? []
+  const measured = bounded === undefined ? [] : drawnPoints(bounded.points)
   if (bounded === undefined || measured.length < 2) return ''
+  const leftOut = bounded.points.length - measured.length
   const band = bounded.bands.p95Ms
   return joinSections([
     `### Trend${rehearsalMark(rehearsal)}`,
-    describeChart(measured, bounded.branch, band),
+    describeChart(measured, { branch: bounded.branch, band, leftOut }),
     drawChart({
       title: `p95 in ms${rehearsal ? `, ${REHEARSAL}` : ''}`,
       xAxis: `[${labelsOf(measured)
@@ -38,31 +39,47 @@ export function renderTrend(trend: Trend | undefined, rehearsal: boolean): strin
   ])
 }
 
+/** Without runs that are not part of the baseline: one that timed out would flatten all others. A change before one of them stays. */
+function drawnPoints(points: readonly TrendPoint[]): Measured[] {
+  const drawn: Measured[] = []
+  let hasChanged = false
+  for (const point of points) {
+    hasChanged ||= point.isAfterChange
+    if (point.p95Ms === undefined || (point.unusable !== undefined && !point.isHead)) continue
+    drawn.push({ ...point, p95Ms: point.p95Ms, isAfterChange: hasChanged })
+    hasChanged = false
+  }
+  return drawn
+}
+
 function level(value: number, length: number): { colour: string; values: number[] } {
   return { colour: GREY, values: Array<number>(length).fill(Math.max(0, value)) }
 }
 
-function describeChart(points: readonly Measured[], branch: string, band: Band | undefined): string {
+function describeChart(
+  points: readonly Measured[],
+  { branch, band, leftOut }: { branch: string; band: Band | undefined; leftOut: number }
+): string {
   const last = points.at(-1)?.isHead === true ? '; the last point is this run' : ''
   const range =
     band === undefined
-      ? ''
-      : ` The next run is expected between the grey lines, from ${write('percentile', band.low)} to ${write('percentile', band.high)}.`
+      ? []
+      : [
+          `The next run is expected between the grey lines, from ${write('percentile', band.low)} to ${write('percentile', band.high)}.`
+        ]
+  const change = points.map(({ isAfterChange }) => isAfterChange).lastIndexOf(true)
   return [
-    `**p95** (orange) of the last ${points.length} runs of ${foreign(branch, MOST_CELL_BYTES)}, oldest first${last}.${range}`,
-    ...countWords(points.filter(({ unusable }) => unusable !== undefined).length, [
-      'run is drawn that is not part of the baseline',
-      'runs are drawn that are not part of the baseline'
-    ]),
-    ...countWords(points.slice(1).filter(({ isAfterChange }) => isAfterChange).length, [
-      'time, what was run changed: runs before that are not comparable',
-      'times, what was run changed: runs before that are not comparable'
-    ])
+    `**p95** (orange) of the last ${points.length} runs of ${foreign(branch, MOST_CELL_BYTES)}, oldest first${last}.`,
+    ...range,
+    ...(change > 0
+      ? [`What was run changed before run ${change + 1}: runs before it are not comparable.`]
+      : []),
+    ...(leftOut === 0
+      ? []
+      : [
+          `${leftOut === 1 ? '1 run is' : `${leftOut} runs are`} left out: not part of the baseline, or without a p95.`
+        ])
   ].join(' ')
-}
-
-function countWords(count: number, [one, many]: readonly [string, string]): string[] {
-  return count === 0 ? [] : [`${count} ${count === 1 ? one : many}.`]
 }
 
 /** Each one only once: Mermaid draws points with the same label on top of each other. Only digits of a commit get here. */

@@ -41,8 +41,8 @@ export function renderInformation(page: PageDocument): string {
   if (RUN_STATUSES.includes(headline) || thresholds.some(({ comparison }) => comparison !== undefined))
     return ''
   if (shownComparisons.length === 0 && baselineSentences.length === 0) return ''
-  const rows = shownComparisons.map((row) =>
-    renderComparison(row, FINDINGS[row.verdict] ?? row.verdict, 'neutral')
+  const rows = shownComparisons.map(
+    (row) => `<tr>${comparisonCells(row, FINDINGS[row.verdict] ?? row.verdict, 'neutral')}</tr>`
   )
   const table =
     rows.length === 0
@@ -69,18 +69,19 @@ function renderThreshold(row: ThresholdRow): string {
   return `<tr>${cells.join('')}</tr>`
 }
 
-const COMPARED_HEADINGS = ['Threshold', 'Base', 'This run', 'Change', 'With its interval', 'In words']
+const COMPARED_HEADINGS = ['Threshold', 'Base', 'This run', 'Change and interval']
 
 function renderCompared(thresholds: readonly ThresholdRow[], hasOthers: boolean): string {
   const heading = hasOthers ? '<h3>Compared with the baseline</h3>' : ''
-  const rows = thresholds.map((row) =>
-    renderComparison(row, row.verdict, ROW_TONES[row.verdict] ?? 'neutral')
-  )
-  const headings = ['Outcome', ...COMPARED_HEADINGS]
+  const rows = thresholds.map((row) => {
+    const cells = comparisonCells(row, row.verdict, ROW_TONES[row.verdict] ?? 'neutral')
+    return `<tr>${cells}<td class="words">${escapeHtml(row.reason)}</td></tr>`
+  })
+  const headings = ['Outcome', ...COMPARED_HEADINGS, 'In words']
   return `${heading}${renderTable({ name: 'Compared with the baseline', headings, rows })}`
 }
 
-function renderComparison(row: ThresholdRow, word: string, tone: Tone): string {
+function comparisonCells(row: ThresholdRow, word: string, tone: Tone): string {
   const { comparison } = row
   if (comparison === undefined) return ''
   const from =
@@ -90,11 +91,9 @@ function renderComparison(row: ThresholdRow, word: string, tone: Tone): string {
     `<th scope="row"><code>${escapeHtml(row.threshold)}</code></th>`,
     `<td class="base"><span class="number">${escapeHtml(comparison.base)}</span>${from}</td>`,
     `<td class="number">${escapeHtml(comparison.head)}</td>`,
-    `<td>${changePicture(row, tone)}</td>`,
-    `<td class="number">${escapeHtml(comparison.change)}</td>`,
-    `<td class="words">${escapeHtml(row.reason)}</td>`
+    `<td class="number">${escapeHtml(comparison.change)}${changePicture(row, tone)}</td>`
   ]
-  return `<tr>${cells.join('')}</tr>`
+  return cells.join('')
 }
 
 function renderSentences({ baselineSentences }: PageDocument): string {

@@ -13,28 +13,37 @@ export interface TrendPlan {
   readonly values: readonly (number | null)[]
   readonly band: Band | undefined
   readonly write: (value: number | null) => string
+  /** An axis is at least this long. */
+  readonly leastSpan: number
 }
 
 /** Points that are no part of the baseline may reach this many times further than the others. */
 const FARTHEST = 1
 const PADDING = 0.15
-/** What changes less than this share of its size looks level. */
-const LEAST_SPAN = 0.1
+/** An axis shows at least this share of the highest value, so that what hardly changes looks level. */
+const LEAST_SPAN = 0.2
 
 /** A chart for each figure that at least one run has. */
 export function planTrend({ points, bands }: Trend): TrendPlan[] {
   const percent = (value: number | undefined): number | null => (value === undefined ? null : value * 100)
   const plans: TrendPlan[] = [
     {
-      ...{ title: 'p95', unit: 'ms', colour: 'p95', band: bands.p95Ms, write: formatMs },
+      ...{ title: 'p95', unit: 'ms', colour: 'p95', band: bands.p95Ms, write: formatMs, leastSpan: 5 },
       values: points.map(({ p95Ms }) => p95Ms ?? null)
     },
     {
-      ...{ title: 'Throughput', unit: '/s', colour: 'throughput', band: bands.throughput, write: formatRate },
+      ...{
+        title: 'Throughput',
+        unit: '/s',
+        colour: 'throughput',
+        band: bands.throughput,
+        write: formatRate,
+        leastSpan: 0.2
+      },
       values: points.map(({ throughput }) => throughput ?? null)
     },
     {
-      ...{ title: 'Error rate', unit: '%', colour: 'failures' },
+      ...{ title: 'Error rate', unit: '%', colour: 'failures', leastSpan: 0.5 },
       band: bands.errorRate && scaleBand(bands.errorRate, 100),
       write: (value) => formatPercent(value === null ? null : value / 100),
       values: points.map(({ errorRate }) => percent(errorRate))
@@ -48,12 +57,16 @@ function scaleBand({ low, centre, high }: Band, factor: number): Band {
 }
 
 /** The part of the axis that shows usable runs and the band well, and others as far as that allows. */
-export function axisRange({ values, band }: TrendPlan, points: readonly TrendPoint[]): [number, number] {
+export function axisRange(
+  { values, band, leastSpan }: TrendPlan,
+  points: readonly TrendPoint[]
+): [number, number] {
   const known = values.filter((value) => value !== null)
   const usual = values.filter((value, i): value is number => value !== null && isConnected(points[i]))
   const main = [...(usual.length > 0 ? usual : known), ...(band === undefined ? [] : [band.low, band.high])]
-  const [bottom, top] = [Math.min(...main), Math.max(...main)]
-  const span = Math.max(top - bottom, top * LEAST_SPAN, 1e-6)
+  const span = Math.max(Math.max(...main) - Math.min(...main), Math.max(...main) * LEAST_SPAN, leastSpan)
+  const missing = span - (Math.max(...main) - Math.min(...main))
+  const [bottom, top] = [Math.min(...main) - missing / 2, Math.max(...main) + missing / 2]
   const lowest = Math.max(bottom - FARTHEST * span, Math.min(bottom, ...known))
   const highest = Math.min(top + FARTHEST * span, Math.max(top, ...known))
   return [Math.max(0, lowest - PADDING * span), highest + PADDING * span]

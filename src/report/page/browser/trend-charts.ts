@@ -285,7 +285,10 @@ function drawRuns(plot: uPlot, { plan, points, palette }: Drawing): void {
   ctx.strokeStyle = colour
   for (const stretch of connectedStretches(plan, points)) strokeLine(ctx, stretch.map(placeOf))
   points.forEach((point, index) => {
-    if (plan.values[index] !== null) drawPoint(ctx, { at: placeOf(index), point, colour, palette })
+    const value = plan.values[index] ?? null
+    const { min = 0, max = 0 } = plot.scales.y ?? {}
+    const beyond = value === null ? 0 : value > (max ?? 0) ? 1 : value < (min ?? 0) ? -1 : 0
+    if (value !== null) drawPoint(ctx, { at: placeOf(index), point, beyond, colour, palette })
   })
   ctx.restore()
 }
@@ -296,19 +299,31 @@ function strokeLine(ctx: CanvasRenderingContext2D, places: readonly (readonly [n
   ctx.stroke()
 }
 
-/** A run: a dot, hollow if it is not part of the baseline; the one that was judged is a diamond. */
+interface DrawnPoint {
+  readonly at: readonly [number, number]
+  readonly point: TrendPoint
+  /** 1 above the axis, -1 below it. */
+  readonly beyond: number
+  readonly colour: string
+  readonly palette: Palette
+}
+
+/**
+ * A run: a dot, hollow if it is not part of the baseline; the one that was judged is a diamond, and one beyond the axis an
+ * arrow that points there.
+ */
 function drawPoint(
   ctx: CanvasRenderingContext2D,
-  {
-    at: [x, y],
-    point,
-    colour,
-    palette
-  }: { at: [number, number]; point: TrendPoint; colour: string; palette: Palette }
+  { at: [x, y], point, beyond, colour, palette }: DrawnPoint
 ): void {
   const size = (point.isHead ? HEAD : POINT) * uPlot.pxRatio
   ctx.beginPath()
-  if (point.isHead) {
+  if (beyond !== 0) {
+    ctx.moveTo(x, y)
+    ctx.lineTo(x + 1.3 * size, y + beyond * 2 * size)
+    ctx.lineTo(x - 1.3 * size, y + beyond * 2 * size)
+    ctx.closePath()
+  } else if (point.isHead) {
     ctx.moveTo(x, y - size)
     ctx.lineTo(x + size, y)
     ctx.lineTo(x, y + size)
