@@ -13,8 +13,8 @@ import type { Outcome } from '../../src/report/outcome.js'
 import { buildPageDocument } from '../../src/report/page/build-document.js'
 import { renderPage, renderPageDocument } from '../../src/report/page/page.js'
 import { describeInBrowser, launchChromium } from '../support/chromium.js'
-import { HOSTILE, makeOutcome } from '../support/data/make-outcome.js'
-import { makePageOutcome, SHOP_LOAD } from '../support/data/page-outcome.js'
+import { HOSTILE, makeBaselineFacts, makeOutcome, makeTrend } from '../support/data/make-outcome.js'
+import { makeComparedOutcome, makePageOutcome, SHOP_LOAD } from '../support/data/page-outcome.js'
 import { measure } from '../support/data/sample-csv.js'
 
 const DESKTOP = { width: 1280, height: 900 }
@@ -143,6 +143,8 @@ describeInBrowser('the page in a browser', () => {
     ['light', 'everything', makePageOutcome(shortShop)],
     ['dark', 'everything', makePageOutcome(shortShop)],
     ['light', 'a rehearsal', makePageOutcome(shortShop, { rehearsal: true })],
+    ['light', 'a comparison and a trend', makeComparedOutcome(shortShop)],
+    ['dark', 'a comparison and a trend', makeComparedOutcome(shortShop)],
     ['dark', 'a run without samples', makeOutcome({ verdict: 'error', judgements: [] })]
   ])('has no finding of axe, %s, with %s', async (colorScheme, _, outcome) => {
     const { page } = await openFile(outcome, { colorScheme })
@@ -282,6 +284,58 @@ describeInBrowser('the page in a browser', () => {
     expect(await page.locator('#labels-view').inputValue()).toBe('2')
     await until(page, `look.canvases('#distribution').length === 1`)
     expect((await ask<string[]>(page, `look.pictures('#distribution')`))[0]).not.toBe(everything)
+    await page.close()
+  })
+
+  test('draws the trend in three charts, told by pointer and keyboard, also at 320 pixels', async () => {
+    const { page, complaints } = await openFile(makeComparedOutcome(shortShop), {
+      viewport: { width: 320, height: 900 }
+    })
+    expect(await page.locator('#trend figcaption strong').allTextContents()).toEqual([
+      'p95',
+      'Throughput',
+      'Error rate'
+    ])
+    for (const [i, swatch] of ['p95', 'throughput', 'failures'].entries())
+      expect(
+        await ask<number>(page, `look.pixels(look.canvases('#trend')[${i}], '${swatch}')`)
+      ).toBeGreaterThan(100)
+    expect(await ask<number>(page, 'document.documentElement.scrollWidth')).toBe(320)
+    const run = page.locator('#trend-run')
+    expect(await run.getAttribute('aria-valuetext')).toMatch(
+      /this run; not used: ran for a pull request: p95 386 ms, Throughput 51\.4\/s/
+    )
+    await run.focus()
+    await page.keyboard.press('Home')
+    expect(await page.locator('#trend-run-words').textContent()).toBe('2026-02-01 10:30 UTC · abc0000')
+    await page.locator('#trend .u-over').first().hover()
+    await until(page, `!document.querySelector('#trend .tip').hidden`)
+    expect(await page.locator('#trend .tip').first().textContent()).toMatch(
+      /^\d+ ms2026-02-\d\d 10:30 UTC[0-9a-f]{7}/
+    )
+    await page.keyboard.press('Escape')
+    expect(await page.locator('#trend .tip').filter({ visible: true }).count()).toBe(0)
+    await page.locator('#trend-table summary').click()
+    expect(await page.locator('#trend-table tbody tr').count()).toBe(30)
+    expect(complaints).toEqual([])
+    await page.close()
+  })
+
+  test('takes a poisoned baseline for text', async () => {
+    const trend = makeTrend(4, () => ({ commit: HOSTILE, runId: HOSTILE, unusable: HOSTILE }), {
+      branch: HOSTILE
+    })
+    const baseline = makeBaselineFacts({ branch: HOSTILE, commit: HOSTILE, notes: [HOSTILE] })
+    const { page, complaints, requests, url } = await openFile(
+      makeComparedOutcome(shortShop, { trend, baseline })
+    )
+    await page.locator('#trend-table summary').click()
+    await page.locator('#trend .u-over').first().hover()
+    await until(page, `!document.querySelector('#trend .tip').hidden`)
+    expect(await page.locator('#trend-table tbody tr').count()).toBe(4)
+    expect(await page.locator('img, b, i:not(.swatch)').count()).toBe(0)
+    expect(complaints).toEqual([])
+    expect(requests).toEqual([url])
     await page.close()
   })
 

@@ -242,8 +242,7 @@ describe('verdict.json', () => {
     expect(problems({ ...absolute, limit: null })).not.toEqual([])
     expect(problems({ ...absolute, base: 310 })).not.toEqual([])
     expect(problems({ ...compared, outcome: 'green' })).not.toEqual([])
-    const { p: _, ...incomplete } = compared!
-    expect(problems(incomplete)).not.toEqual([])
+    expect(problems({ ...absolute, outcome: 'holds' })).not.toEqual([])
     expect(problems({ ...compared, limit: null })).toEqual([])
   })
 

@@ -1,9 +1,11 @@
 import type { BaselineFacts } from '../baseline/baseline-facts.js'
 import { shortenCommit } from './comparison-cells.js'
 import { replaceControls } from './escape.js'
+import { cutToBytes } from './size.js'
 
 /** More than anyone reads; verdict.json has all of them. */
 const MOST_NOTES = 10
+const MOST_BYTES = 1_000
 
 /** What the run was compared with, or why it was not, and what to know about it. Branch, commit and notes are untrusted text. */
 export function baselineSentences(baseline: BaselineFacts | undefined): string[] {
@@ -16,7 +18,7 @@ export function baselineSentences(baseline: BaselineFacts | undefined): string[]
 }
 
 function asSentence(words: string): string {
-  const text = replaceControls(words).trim()
+  const text = cutToBytes(replaceControls(words).trim(), MOST_BYTES)
   return text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?…]$/.test(text) ? '' : '.')
 }
 

@@ -1,6 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
 import { readFileSync } from 'node:fs'
 import { renderCharts } from '../../../src/report/markdown/charts.js'
+import { renderTrend } from '../../../src/report/markdown/trend-chart.js'
+import { HOSTILE, makeTrend } from '../../support/data/make-outcome.js'
 import { makeSeries } from '../../support/data/make-series.js'
 import { diagramsIn, installMermaid, parseDiagrams } from '../../support/mermaid.js'
 
@@ -88,12 +90,22 @@ describeParsed(`Mermaid itself${isLeftOut ? ` (skipped: ${problem})` : ''}`, () 
     'all failed at once': makeSeries({ points: 30, p95Ms: () => 0, failures: () => 10 })
   }
 
+  const TRENDS = [
+    makeTrend(2),
+    makeTrend(30),
+    makeTrend(5, () => ({ commit: HOSTILE, p95Ms: 1e300 }), { branch: HOSTILE }),
+    makeTrend(3, () => ({ commit: 'a'.repeat(40), p95Ms: 0 }), { bands: {} })
+  ]
+
   test('takes the charts of every shape, in an old version and in the latest', () => {
     expect(problem).toBeUndefined()
-    const diagrams = Object.values(SHAPES).flatMap((series) =>
+    const charts = Object.values(SHAPES).flatMap((series) =>
       [false, true].flatMap((rehearsal) => diagramsIn(renderCharts(series, rehearsal)))
     )
-    expect(diagrams).toHaveLength(34)
+    expect(charts).toHaveLength(34)
+    const trends = TRENDS.flatMap((trend) => diagramsIn(renderTrend(trend, false)))
+    expect(trends).toHaveLength(4)
+    const diagrams = [...charts, ...trends]
     const said = parseDiagrams([...diagrams, 'xychart-beta\n    lien [1]'])
     expect(Object.keys(said)).toEqual(['mermaid-11.4', 'mermaid'])
     for (const answers of Object.values(said)) {

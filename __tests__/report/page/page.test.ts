@@ -5,14 +5,19 @@ import type { PageDocument } from '../../../src/report/page/document.js'
 import { renderPage, renderPageDocument } from '../../../src/report/page/page.js'
 import {
   HOSTILE,
+  makeBaselineFacts,
   makeBroken,
+  makeCompared,
   makeErrors,
   makeGridFacts,
+  makeJudgement,
   makeOutcome,
-  makeRunFacts
+  makeRunFacts,
+  makeStoppedEarly,
+  makeTrend
 } from '../../support/data/make-outcome.js'
 import { makeMeasurements } from '../../thresholds/make-evidence.js'
-import { makePageOutcome, SHOP_LOAD } from '../../support/data/page-outcome.js'
+import { makeComparedOutcome, makePageOutcome, SHOP_LOAD } from '../../support/data/page-outcome.js'
 
 const VOID = ['meta', 'input']
 const ALLOWED = [
@@ -94,6 +99,22 @@ const hostile = makePageOutcome(
   }
 )
 
+/** Everything that a baseline document could have put there. */
+const poisoned = makeOutcome({
+  judgements: [makeCompared('unsure', { threshold: { text: HOSTILE }, reason: HOSTILE })],
+  baseline: makeBaselineFacts({
+    branch: HOSTILE,
+    commit: HOSTILE,
+    reason: HOSTILE,
+    notes: [HOSTILE],
+    runs: [HOSTILE]
+  }),
+  trend: makeTrend(3, () => ({ commit: HOSTILE, runId: HOSTILE, unusable: HOSTILE, atMs: 1e300 }), {
+    branch: HOSTILE
+  }),
+  stoppedEarly: makeStoppedEarly({ threshold: HOSTILE })
+})
+
 describe('the page', () => {
   const nothing: Partial<Outcome> = { run: undefined, summary: undefined, judgements: [], grids: [] }
   test.each<[string, Outcome]>([
@@ -101,6 +122,12 @@ describe('the page', () => {
     ['a gate with everything', makePageOutcome()],
     ['a gate without anything', makeOutcome({ verdict: 'error', ...nothing })],
     ['hostile text', hostile],
+    ['a comparison', makeComparedOutcome({ ...SHOP_LOAD, seconds: 5 })],
+    ['a poisoned baseline', poisoned],
+    [
+      'a poisoned baseline that nobody asked for',
+      makeOutcome({ ...poisoned, judgements: [], shownComparisons: poisoned.judgements })
+    ],
     ['a rehearsal', makeOutcome({ rehearsal: true })]
   ])('of %s is well formed, loads nothing and runs nothing of others', (_, outcome) => {
     const page = renderPage(outcome)
@@ -140,6 +167,80 @@ describe('the page', () => {
       'Run run1 Status finished Tool jmeter-5.6.3 Threads 50'
     ])
       expect(text).toContain(words)
+  })
+
+  test('shows base, this run, change and outcome of each line that names a baseline', () => {
+    const { text, data } = readPage(renderPage(makeComparedOutcome({ ...SHOP_LOAD, seconds: 5 })))
+    for (const words of [
+      'Compared with the baseline Outcome Threshold Base This run Change and interval In words',
+      'broken p95 &#60;= baseline + 10% 310 ms 10 runs, 8c5a0f1 386 ms +24.4 % (+14.2 to +35.6)',
+      'unsure error_rate &#60;= baseline + 0.5pp 0.2 % 10 runs, 8c5a0f1 1.05 % +0.85 pp (-0.4 to +2.1)',
+      'not comparable warn: apdex &#62;= baseline - 0.02 – – – the base runs',
+      'holds throughput &#62;= baseline - 5% 52/s 10 runs, 8c5a0f1 51.4/s -1.2 % (-4.1 to +1.8)',
+      'Compared with 10 runs of main, the newest at 8c5a0f1. No run on main for a514cef, so 8c5a0f1 was used'
+    ])
+      expect(text.replace(/\s+/g, ' ')).toContain(words)
+    expect(
+      data.thresholds.filter(({ comparison }) => comparison !== undefined).map(({ verdict }) => verdict)
+    ).toEqual([...['broken', 'unsure', 'no baseline', 'not comparable', 'holds']])
+    expect(data.trend?.points).toHaveLength(30)
+  })
+
+  test('has as many cells as headings in each row of its tables', () => {
+    const information = makeOutcome({ shownComparisons: [makeCompared('holds'), makeCompared('broken')] })
+    for (const outcome of [makeComparedOutcome({ ...SHOP_LOAD, seconds: 5 }), information]) {
+      const tables = renderPage(outcome).match(/<table><thead>.*?<\/table>/gs) ?? []
+      expect(tables.length).toBeGreaterThan(1)
+      for (const table of tables) {
+        const [head = 0, ...rows] = (table.match(/<tr>.*?<\/tr>/gs) ?? []).map(
+          (row) => row.match(/<t[hd][ >]/g)?.length
+        )
+        expect(rows).toEqual(rows.map(() => head))
+      }
+    }
+  })
+
+  test.each(['unsure', 'no baseline', 'not comparable'] as const)(
+    'is not plain green with a line that is %s',
+    (outcome) => {
+      const page = renderPage(makeOutcome({ judgements: [makeJudgement(), makeCompared(outcome)] }))
+      expect(page).toContain('<title>Load gate: passed, 1 line not judged</title>')
+      expect(page).toContain('<header class="headline doubtful">')
+      expect(page).toContain(`<span class="pill doubtful">${outcome}</span>`)
+    }
+  )
+
+  test('shows a comparison that nobody asked for as information', () => {
+    const shownComparisons = [makeCompared('holds'), makeCompared('broken'), makeCompared('no baseline')]
+    const page = renderPage(makeOutcome({ shownComparisons, baseline: makeBaselineFacts() }))
+    expect(page).toContain('<title>Load gate: passed</title>')
+    expect(readPage(page).text).toContain(
+      'Compared with the baseline, for information No threshold names baseline'
+    )
+    expect(page.match(/<span class="pill neutral">[^<]*/g)).toEqual([
+      '<span class="pill neutral">would be broken',
+      '<span class="pill neutral">would hold'
+    ])
+  })
+
+  test('says that the run was stopped early, and what that saved', () => {
+    const { text } = readPage(
+      renderPage(makeOutcome({ verdict: 'failed', stoppedEarly: makeStoppedEarly() }))
+    )
+    expect(text).toContain('failed, stopped early after 2 min of 10 min')
+    expect(text).toContain('&#34;p95 &#60; 800ms&#34; could no longer hold; that saved 8 min.')
+  })
+
+  test('keeps a trend small, whatever its document has', () => {
+    const huge = '漢'.repeat(100_000)
+    const trend = makeTrend(500, () => ({ commit: huge, runId: huge, unusable: huge, p95Ms: NaN }), {
+      branch: huge
+    })
+    const page = renderPage(
+      makeOutcome({ ...nothing, trend, baseline: makeBaselineFacts({ branch: huge, commit: huge }) })
+    )
+    expect(Buffer.byteLength(page)).toBeLessThan(MOST_BYTES_BEFORE_DATA + 350_000)
+    expect(readPage(page).data.trend?.points).toHaveLength(30)
   })
 
   test('shows why samples failed', () => {

@@ -287,7 +287,7 @@ function drawRuns(plot: uPlot, { plan, points, palette }: Drawing): void {
   points.forEach((point, index) => {
     const value = plan.values[index] ?? null
     const { min = 0, max = 0 } = plot.scales.y ?? {}
-    const beyond = value === null ? 0 : value > (max ?? 0) ? 1 : value < (min ?? 0) ? -1 : 0
+    const beyond = value === null ? 0 : value > max ? 1 : value < min ? -1 : 0
     if (value !== null) drawPoint(ctx, { at: placeOf(index), point, beyond, colour, palette })
   })
   ctx.restore()
