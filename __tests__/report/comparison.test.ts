@@ -81,6 +81,7 @@ describe.each(MARKDOWN)('the %s', (_, render) => {
       })
       const judgement = makeCompared('unsure', { threshold: { text }, reason: text })
       const outcome = makeOutcome({
+        run: undefined,
         judgements: Array(60).fill(judgement) as (typeof judgement)[],
         baseline,
         trend: makeTrend(40, () => ({ commit: text, runId: text }), { branch: text }),
@@ -88,6 +89,8 @@ describe.each(MARKDOWN)('the %s', (_, render) => {
       })
       const shown = render(outcome)
       expect(shown).not.toMatch(/<img|@org|(?<!&)#12|\]\(|:\/\/evil|<!-- loadgate -->/)
+      expect(shown).toContain('| ⚠️ unsure |')
+      expect(shown).toContain('> Compared with 1 run of ')
       expect(bytesOf(shown)).toBeLessThan(render === commentOf ? 65_536 : 1_000_000)
     }
   })

@@ -9,7 +9,7 @@ import type { Outcome } from '../outcome.js'
 import { bytesOf } from '../size.js'
 import { earlyStop, linkLine, shortLink, verdictHeading } from './summary.js'
 import type { SummaryLinks } from './summary.js'
-import { comparisonTable, thresholdTable } from './threshold-tables.js'
+import { comparisonTable, comparisonWords, thresholdTable } from './threshold-tables.js'
 import { listWarnings } from '../warnings.js'
 import { rehearsalMark } from '../verdict-signs.js'
 
@@ -38,6 +38,7 @@ const MOST_BYTES = 60_000
 const MOST_TITLE_BYTES = 200
 const ROW_COUNTS = [20, 10, 5, 2, 1]
 const ERROR_COUNTS = [10, 3, 1]
+const SENTENCE_COUNTS = [Infinity, 2, 1]
 
 /** The pull request comment: verdict, thresholds, collapsed errors and labels, recent commits, links. */
 export function renderComment(outcome: Outcome, links: CommentLinks, place: CommentPlace): string {
@@ -54,6 +55,7 @@ export function renderComment(outcome: Outcome, links: CommentLinks, place: Comm
   const parts = [
     ROW_COUNTS.map((rows) => thresholdTable(outcome, rows)),
     ROW_COUNTS.map((rows) => comparisonTable(outcome, rows)),
+    SENTENCE_COUNTS.map((most) => comparisonWords(outcome, most)),
     ERROR_COUNTS.map((rows) =>
       fold(`Errors${rehearsalMark(outcome.rehearsal)}`, renderErrorTable(outcome, rows))
     ),

@@ -5,7 +5,7 @@ import { countNotJudged, describeVerdict, explainEarlyStop, signOf } from '../he
 import { keyFigures } from './key-figures.js'
 import { FIGURE_HEADINGS, figureCells, renderLabelTables } from './label-tables.js'
 import { foreign, joinSections, table, warningBox } from './markdown.js'
-import { comparisonTable, shownComparisons, thresholdTable } from './threshold-tables.js'
+import { comparisonTable, comparisonWords, shownComparisons, thresholdTable } from './threshold-tables.js'
 import { renderTrend } from './trend-chart.js'
 import type { Outcome } from '../outcome.js'
 import { bytesOf, cutToBytes, formatBytes } from '../size.js'
@@ -36,6 +36,7 @@ export function renderSummary(outcome: Outcome, links: SummaryLinks): string {
     ...notes.map((note) => `> ${foreign(note)}`),
     thresholdTable(outcome, MOST_ROWS),
     comparisonTable(outcome, MOST_ROWS),
+    comparisonWords(outcome),
     shownComparisons(outcome),
     renderTrend(outcome.trend, rehearsal),
     errorSection(outcome),

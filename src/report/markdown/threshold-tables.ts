@@ -27,7 +27,7 @@ export function thresholdTable({ judgements, rehearsal }: Outcome, mostRows: num
   ])
 }
 
-/** The lines that name `baseline`, and what they were compared with. */
+/** The lines that name `baseline`. */
 export function comparisonTable({ judgements, baseline, rehearsal }: Outcome, mostRows: number): string {
   const compared = judgements.filter(({ comparison }) => comparison !== undefined)
   if (compared.length === 0) return ''
@@ -46,9 +46,13 @@ export function comparisonTable({ judgements, baseline, rehearsal }: Outcome, mo
   return joinSections([
     `### Compared with the baseline${rehearsalMark(rehearsal)}`,
     table(['Threshold', ...FIGURE_HEADINGS, 'Outcome', 'In words'], rows),
-    countOthers(compared.length - rows.length),
-    sentences(baseline)
+    countOthers(compared.length - rows.length)
   ])
+}
+
+/** What the lines that name `baseline` were compared with, in at most so many sentences. */
+export function comparisonWords({ judgements, baseline }: Outcome, most = Infinity): string {
+  return judgements.some(({ comparison }) => comparison !== undefined) ? sentences(baseline, most) : ''
 }
 
 /** The comparison where no line asked for it: information, without marks. Without figures, only why there are none. */
@@ -97,8 +101,9 @@ function figureCells({ base, baseFrom, head, change }: ComparisonCells): string[
   return [base + origin, head, change]
 }
 
-function sentences(baseline: Outcome['baseline']): string {
+function sentences(baseline: Outcome['baseline'], most = Infinity): string {
   return baselineSentences(baseline)
+    .slice(0, most)
     .map((sentence) => `> ${foreign(sentence)}`)
     .join('\n>\n')
 }

@@ -73,7 +73,7 @@ export function axisRange(
 }
 
 /** Whether the line goes through it: usable runs, and the one that was judged. */
-export function isConnected(point: TrendPoint | undefined): boolean {
+function isConnected(point: TrendPoint | undefined): boolean {
   return point !== undefined && (point.unusable === undefined || point.isHead)
 }
 
