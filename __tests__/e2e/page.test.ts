@@ -140,11 +140,9 @@ describeInBrowser('the page in a browser', () => {
   })
 
   test.each<['light' | 'dark', string, Outcome]>([
-    ['light', 'everything', makePageOutcome(shortShop)],
-    ['dark', 'everything', makePageOutcome(shortShop)],
+    ['light', 'everything', makeComparedOutcome(shortShop)],
+    ['dark', 'everything', makeComparedOutcome(shortShop)],
     ['light', 'a rehearsal', makePageOutcome(shortShop, { rehearsal: true })],
-    ['light', 'a comparison and a trend', makeComparedOutcome(shortShop)],
-    ['dark', 'a comparison and a trend', makeComparedOutcome(shortShop)],
     ['dark', 'a run without samples', makeOutcome({ verdict: 'error', judgements: [] })]
   ])('has no finding of axe, %s, with %s', async (colorScheme, _, outcome) => {
     const { page } = await openFile(outcome, { colorScheme })
