@@ -116,6 +116,19 @@ describe('recording a run', () => {
     expect([branch, runs[0]!.commit]).toEqual(['release/1', head])
   })
 
+  test('tells a script what was recorded', async () => {
+    await makeResult()
+    expect(JSON.parse(await record('--json'))).toEqual({
+      runId: 'run00000001',
+      commit: COMMIT,
+      unusable: null,
+      branch: 'main',
+      file: join(workspace, 'main.json.gz'),
+      runs: 1,
+      usableRuns: 1
+    })
+  })
+
   test('of a rehearsal marks it', async () => {
     await makeResult({ rehearsal: true })
     expect(await record()).toContain('marked as not usable (a rehearsal with synthetic samples)')

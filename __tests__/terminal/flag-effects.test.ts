@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from '@jest/globals'
-import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { encodeBaseline } from '../../src/baseline/document/encode.js'
@@ -16,7 +16,15 @@ const GRID =
 const RUN = 'run00000001'
 const URL_HERE = 'URL'
 const SHA = 'a'.repeat(40)
-const RECORD = ['baseline', 'record', 'gone', '--baseline', 'main.json.gz', '--commit', SHA]
+const RECORD = ['baseline', 'record', 'done', '--baseline', 'b.json.gz', '--commit', SHA]
+/** The verdict of a run that can be recorded. */
+const FINISHED = {
+  verdict: 'passed',
+  'run-id': RUN,
+  metrics: { overall: { samples: 10 } },
+  grids: [{ gridId: 'g1', region: 'eu' }],
+  baseline: { fingerprint: { plan: 'a' } }
+}
 
 const ends: (() => void | Promise<void>)[] = []
 afterEach(async () => {
@@ -38,6 +46,9 @@ async function observe(args: readonly string[]): Promise<unknown> {
   writeFileSync(join(workspace, 'load.csv'), sampleCsv())
   writeFileSync(join(workspace, 'gate.yml'), 'thresholds: p95 < 1ms\n')
   writeFileSync(join(workspace, 'main.json.gz'), encodeBaseline(makeDocument()))
+  mkdirSync(join(workspace, 'done/results'), { recursive: true })
+  writeFileSync(join(workspace, 'done/results/eu-g1.csv'), sampleCsv())
+  writeFileSync(join(workspace, 'done/verdict.json'), JSON.stringify(FINISHED))
   const asked: unknown[] = []
   const refuse = (what: unknown): Promise<never> => {
     asked.push(what)
@@ -198,7 +209,7 @@ const ROWS: readonly Row[] = [
 
   row(
     'baseline record <folder>',
-    ['baseline', 'record', 'gone', '--commit', SHA],
+    ['baseline', 'record', 'done', '--commit', SHA],
     ['--baseline', 'b.json.gz']
   ),
   row('baseline record <folder>', RECORD, ['--branch', 'next']),
@@ -207,6 +218,7 @@ const ROWS: readonly Row[] = [
     ['baseline', 'record', 'done', '--baseline', 'b.json.gz'],
     ['--commit', SHA]
   ),
+  row('baseline record <folder>', RECORD, ['--json']),
   row('baseline show <file>', ['baseline', 'show', 'main.json.gz'], ['--json']),
   row('trend <file | folder>', ['trend', 'main.json.gz'], ['--json'])
 ]

@@ -67,7 +67,7 @@ describe('the trend in a terminal', () => {
     expect(text).toMatch(/^error rate, expected .* % to .* %$/m)
     expect(signsOf(text, /[●○◆]/g)).toBe('●●●○●●●●')
     expect(text).toMatch(/┤ {4}┊(?=.*░)/)
-    expect(text).not.toMatch(/░.*┊/)
+    expect(text).not.toMatch(/┤.*░.*┊/)
     expect(text).toContain('● run   ○ not usable   ░ expected next   ┊ not comparable before')
     expect(text).toMatch(
       /\nNot comparable before c2e0000: threads: 10, was 5\nNot usable, c3e0000: it was cancelled\n$/

@@ -42,7 +42,8 @@ export const RECORD_FLAGS: readonly Flag[] = [
     name: 'commit',
     value: 'sha',
     about: 'Commit that ran, as a full SHA. Default: HEAD of the working directory.'
-  }
+  },
+  JSON_FLAG
 ]
 
 /** `loadgate baseline record <folder>`: adds a finished run to a document. */
@@ -63,7 +64,10 @@ export async function runRecordCommand(
   const run = recordRun({ ...facts, commit }, measurements, thresholds)
   const document = add(known, run, branch)
   await writeBaselineFile(path, document)
-  screen.out.write(`${plain(describeRecorded(run, document, path))}\n`)
+  const told = args.has('json')
+    ? safeJson(summarize(run, document, path))
+    : `${plain(describeRecorded(run, document, path))}\n`
+  screen.out.write(told)
   return 0
 }
 
@@ -76,8 +80,24 @@ function add(known: BaselineDocument | undefined, run: RecordedRun, branch: stri
   }
 }
 
+function summarize(
+  { runId, commit, unusable }: RecordedRun,
+  document: BaselineDocument,
+  path: string
+): object {
+  return {
+    runId,
+    commit,
+    unusable,
+    branch: document.branch,
+    file: path,
+    runs: document.runs.length,
+    usableRuns: countUsable(document)
+  }
+}
+
 function describeRecorded(run: RecordedRun, document: BaselineDocument, path: string): string {
-  const usable = document.runs.filter(({ unusable }) => unusable === null).length
+  const usable = countUsable(document)
   const state = run.unusable === null ? '' : `, marked as not usable (${run.unusable})`
   const total = document.runs.length
   return `Recorded run ${run.runId} of ${run.commit.slice(0, 7)} on ${document.branch}${state}. ${path} has ${total} ${total === 1 ? 'run' : 'runs'}, ${usable} usable.`
@@ -105,8 +125,13 @@ export async function runShowCommand(args: Arguments, { screen, workspace }: Bas
   return 0
 }
 
-function describeDocument(path: string, { branch, runs }: BaselineDocument): string {
-  const usable = runs.filter(({ unusable }) => unusable === null).length
+function countUsable({ runs }: BaselineDocument): number {
+  return runs.filter(({ unusable }) => unusable === null).length
+}
+
+function describeDocument(path: string, document: BaselineDocument): string {
+  const { branch, runs } = document
+  const usable = countUsable(document)
   const headings = ['started', 'commit', 'run', 'samples', 'errors', 'p95', 'throughput', 'apdex', 'usable']
   const changes = runs.flatMap((run, i) => {
     const before = runs[i - 1]

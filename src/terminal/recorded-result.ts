@@ -83,7 +83,7 @@ function readFingerprint(verdict: Fields, folder: string): Readonly<Record<strin
     parts.some(([, value]) => typeof value !== 'string')
   )
     throw new UsageError(
-      `verdict.json in ${folder} has no \`baseline.fingerprint\`, so it is not known what the run can be compared with; run it again with this version, and with --baseline other than off`
+      `verdict.json in ${folder} has no \`baseline.fingerprint\`, and without it the run cannot be compared; run it again with this version, and with --baseline other than off`
     )
   return Object.fromEntries(parts.map(([key, value]) => [key, String(value)]))
 }
@@ -95,7 +95,8 @@ async function listCsvs(
 ): Promise<{ path: string; grid: string; region: string }[]> {
   const results = join(folder, 'results')
   const names = (await readdir(results).catch(() => [])).filter((name) => RESULT_FILE.test(name)).sort()
-  if (names.length === 0) throw new UsageError(`there is no CSV in ${results}`)
+  if (names.length === 0)
+    throw new UsageError(`${results} has no CSVs; give the folder that \`loadgate run --output\` wrote`)
   const grids = (Array.isArray(verdict.grids) ? verdict.grids : []).map(fieldsOf)
   return names.map((name) => {
     const stem = basename(name).replace(RESULT_FILE, '')

@@ -52,7 +52,7 @@ function chooseRuns(
 ): SelectedBase {
   if (ancestors === undefined)
     return take(comparable, undefined, [
-      `the history of ${branch} is not known, so its newest comparable runs were used; other changes may be in between`
+      `the history of ${branch} is unknown, so its newest comparable runs were used; other changes may be in between`
     ])
   const before = new Set([...ancestors, ...(baseCommit === undefined ? [] : [baseCommit])].map(lower))
   const related = comparable.filter(({ commit }) => before.has(lower(commit)))
