@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
 import type { RecordedRun, RecordedScope } from '../../../src/baseline/document/baseline-document.js'
+import { withoutHistogram } from '../../../src/baseline/document/baseline-document.js'
 import { decodeBaseline } from '../../../src/baseline/document/decode.js'
 import { encodeBaseline } from '../../../src/baseline/document/encode.js'
 import { addRun } from '../../../src/baseline/document/unite.js'
@@ -46,7 +47,7 @@ function makeLarge(labels: number, nameOf: (i: number) => string, seed = 1): Rec
       ...Array.from({ length: labels }, (_, i) => ({
         label: nameOf(i),
         ...(i % 1000 === 7 && { named: true as const }),
-        ...makeNoise(random)
+        ...(i < 200 ? makeNoise(random) : withoutHistogram(makeNoise(random)))
       }))
     ]
   })

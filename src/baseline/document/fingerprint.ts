@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { shorten } from '../../thresholds/quoting.js'
 
 /**
@@ -107,8 +106,13 @@ function boundText(text: string): string {
   return `${text.slice(0, LONGEST_FINGERPRINT_TEXT / 2)}… ${hash(text)}`
 }
 
+/** FNV-1a with 128 bits. It only has to tell texts apart, and the report page, which has no crypto module, imports this file's types. */
 function hash(text: string): string {
-  return createHash('sha256').update(text).digest('hex')
+  const [offset, prime] = [0x6c62272e07bb014262b821756295c58dn, 0x1000000000000000000013bn]
+  let sum = offset
+  for (let at = 0; at < text.length; at++)
+    sum = BigInt.asUintN(128, (sum ^ BigInt(text.charCodeAt(at))) * prime)
+  return sum.toString(16).padStart(32, '0')
 }
 
 function byOrder(a: string, b: string): number {
