@@ -27,7 +27,8 @@ const MAY_IMPORT_WITHIN = {
     baseline: ['collect', 'run', 'settings'],
     verdict: ['baseline', 'collect', 'run', 'settings'],
     publish: ['verdict', 'baseline', 'collect', 'settings'],
-    cleanup: ['collect', 'run']
+    cleanup: ['collect', 'run'],
+    'side-by-side': ['cleanup', 'collect', 'run', 'settings', 'verdict']
   },
   results: {
     csv: [],

@@ -4,6 +4,7 @@ import type { Trend } from '../baseline/trend.js'
 import type { StoppedEarly } from '../report/outcome.js'
 import type { Judgement } from '../thresholds/judge/judgement.js'
 import type { Run } from '../service/documents/documents.js'
+import type { Apdex } from './collect/apdex.js'
 import type { Collection } from './collect/collect.js'
 import type { Failure } from './errors.js'
 import type { Watched } from './run/watch-run.js'
@@ -28,6 +29,12 @@ export interface Findings {
   readonly comparison?: ComparisonEvidence
   readonly baseline?: BaselineFacts
   readonly trend?: Trend
+  /** Computed from the samples of several runs, or why it cannot be; otherwise the run has the service's own. */
+  readonly apdex?: Apdex | string
+  /** Why several runs together are not enough evidence. */
+  readonly gap?: string
+  /** Runs that ended badly besides the one that the outputs name; their logs are kept in a folder of that name. */
+  readonly badRuns?: readonly { readonly runId: string; readonly folder: string }[]
   readonly stoppedEarly?: EarlyStop
   /** When following the run ended, by the clock. */
   readonly endedMs?: number

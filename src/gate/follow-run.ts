@@ -1,6 +1,8 @@
 import type { Run } from '../service/documents/documents.js'
+import type { GridChoice } from '../service/documents/requests.js'
 import type { CollectOptions } from './collect/collect.js'
 import { startDeadline } from './deadline.js'
+import type { Deadline } from './deadline.js'
 import { DeadlineError, asSentence, failureOf } from './errors.js'
 import type { Failure } from './errors.js'
 import type { Findings } from './findings.js'
@@ -18,6 +20,21 @@ import type { Settings } from './settings/settings.js'
 /** What is needed after the end of the run is loaded while it runs, so that the run starts sooner. */
 export const loadAfterRun = () => import('./after-run.js')
 
+/** How one of several runs of a step differs from the only one. */
+export interface RunOptions {
+  readonly settings?: Partial<Settings>
+  /** References to grids that exist already; what is expected of the results stays what the settings say. */
+  readonly grids?: readonly GridChoice[]
+  /** Where to save the CSVs, within the step's folder; null if nothing is collected. */
+  readonly resultsFolder?: string | null
+  /** For the log and the progress: "round 3 of 10: base". */
+  readonly stage?: string
+  /** False if another run is the one that the outputs name. */
+  readonly isNamed?: boolean
+  /** The deadline of all runs of the step; otherwise the timeout is that of this run. */
+  readonly deadline?: Deadline
+}
+
 const MINUTE = 60_000
 const LONGEST_COLLECTION_MS = 10 * MINUTE
 /** A run that failed may never have results, so ten minutes would be too long to wait. */
@@ -30,40 +47,48 @@ const LONGEST_STOP_MS = 3 * MINUTE
 type Followed = Findings & { readonly run: Run }
 
 /** Start → watch → collect. Each step returns what is known so far, and its failure if there was one. */
-export async function followRun(gate: Gate): Promise<Findings> {
-  const { ports, settings } = gate
-  const beganMs = ports.clock.now()
-  const deadline = startDeadline(ports.clock, settings.timeoutMs, {
-    error: () => new DeadlineError(describeTimeout(settings.timeoutMs, gate.client.lastFailure)),
-    others: [ports.cancelled]
-  })
+export async function followRun(whole: Gate, options: RunOptions = {}): Promise<Findings> {
+  const gate = { ...whole, settings: { ...whole.settings, ...options.settings } }
+  const beganMs = gate.ports.clock.now()
+  const what = { resultsFolder: options.resultsFolder }
+  const deadline = options.deadline ?? startTimeout(gate, 'The run')
   try {
-    const started = await start(gate, deadline.signal)
+    const started = await start(gate, options, deadline.signal)
     if (started.run === undefined || started.failure !== undefined || started.isDetached) return started
     const first = started.run
-    const watched = await watch(gate, first, { signal: deadline.signal, beganMs })
+    const watched = await watch(gate, first, { ...options, signal: deadline.signal, beganMs })
     const { failure, stoppedEarly } = watched
     if (failure === undefined)
-      return await collectResults(gate, watched, { first, isPatient: stoppedEarly === undefined })
-    return failure.kind === 'timed-out' ? await collectAfterTimeout(gate, first, failure) : watched
+      return await collectResults(gate, watched, { ...what, first, isPatient: stoppedEarly === undefined })
+    return failure.kind === 'timed-out'
+      ? await collectAfterTimeout(gate, { ...what, first }, failure)
+      : watched
   } finally {
-    deadline.release()
+    if (options.deadline === undefined) deadline.release()
   }
 }
 
+/** The deadline that the settings give to a run, or to all runs of the step together. */
+export function startTimeout({ ports, settings, client }: Gate, subject: string): Deadline {
+  return startDeadline(ports.clock, settings.timeoutMs, {
+    error: () => new DeadlineError(describeTimeout(subject, settings.timeoutMs, client.lastFailure)),
+    others: [ports.cancelled]
+  })
+}
+
 /** A service that was down, not a slow run, may have used up the time. */
-function describeTimeout(timeoutMs: number, lastFailure: Error | undefined): string {
-  const timeout = `The run did not end within the timeout of ${formatDuration(timeoutMs)}.`
+function describeTimeout(subject: string, timeoutMs: number, lastFailure: Error | undefined): string {
+  const timeout = `${subject} did not end within the timeout of ${formatDuration(timeoutMs)}.`
   return lastFailure === undefined
     ? timeout
     : `${timeout} The last request to the service failed: ${asSentence(lastFailure.message)} Run the job again once the service answers.`
 }
 
-async function start(gate: Gate, signal: AbortSignal): Promise<Findings> {
+async function start(gate: Gate, options: RunOptions, signal: AbortSignal): Promise<Findings> {
   let run: Run | undefined
   try {
-    run = await startRun(gate, signal)
-    announceRun(gate, run)
+    run = await startRun(gate, signal, options.grids)
+    announceRun(gate, run, options)
     void loadAfterRun()
     return gate.settings.wait ? { run } : leaveRunning(gate, run)
   } catch (thrown) {
@@ -72,11 +97,18 @@ async function start(gate: Gate, signal: AbortSignal): Promise<Findings> {
 }
 
 /** Reported at once, so that people can open the run while it is in progress. */
-function announceRun({ ports, settings }: Gate, run: Run): void {
+function announceRun({ ports, settings }: Gate, run: Run, { isNamed = true, stage }: RunOptions): void {
   const url = runUrl(settings, run) ?? ''
-  ports.setOutput('run-id', run.id)
-  ports.setOutput('run-url', url)
-  ports.log.info(`Run ${run.id} (${run.status})${url === '' ? '' : `: ${url}`}`)
+  if (isNamed) {
+    ports.setOutput('run-id', run.id)
+    ports.setOutput('run-url', url)
+  }
+  const which = stage === undefined ? 'Run' : `${capitalize(stage)}: run`
+  ports.log.info(`${which} ${run.id} (${run.status})${url === '' ? '' : `: ${url}`}`)
+}
+
+function capitalize(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1)
 }
 
 function leaveRunning({ ports, saved }: Gate, run: Run): Findings {
@@ -90,7 +122,7 @@ function leaveRunning({ ports, saved }: Gate, run: Run): Findings {
 async function watch(
   gate: Gate,
   run: Run,
-  { signal, beganMs }: { signal: AbortSignal; beganMs: number }
+  { signal, beganMs, stage }: RunOptions & { signal: AbortSignal; beganMs: number }
 ): Promise<Followed> {
   const { ports, client, settings } = gate
   try {
@@ -102,7 +134,7 @@ async function watch(
       signal,
       longestMs: settings.pollIntervalMs,
       durationSeconds: settings.durationSeconds,
-      onProgress: (progress) => ports.onProgress?.(progress),
+      onProgress: (progress) => ports.onProgress?.({ ...progress, ...(stage !== undefined && { stage }) }),
       onLook: early && ((run) => early.look(run))
     })
     // If creating the run took long, or it had to be looked up, it may have been running before the watch started.
@@ -123,11 +155,18 @@ async function prepareEarlyStop(gate: Gate, signal: AbortSignal): Promise<EarlyS
   return new EarlyStopper(gate, { signal, stop: (run) => stopRun(gate, run) })
 }
 
+/** What to collect, and where to. */
+interface Collecting extends Pick<CollectOptions, 'isPatient'> {
+  readonly first: Run
+  readonly resultsFolder: string | null | undefined
+}
+
 async function collectResults(
   gate: Gate,
   findings: Followed,
-  options: Omit<CollectOptions, 'signal'>
+  { resultsFolder, ...options }: Collecting
 ): Promise<Followed> {
+  if (resultsFolder === null) return findings
   const { ports, settings } = gate
   const longestMs = longestCollectionMs(settings, findings.run)
   const deadline = startDeadline(ports.clock, Math.min(settings.timeoutMs, longestMs), {
@@ -136,7 +175,11 @@ async function collectResults(
   })
   try {
     const { collect } = await loadAfterRun()
-    const collection = await collect(gate, findings.run, { ...options, signal: deadline.signal })
+    const collection = await collect(gate, findings.run, {
+      ...options,
+      resultsFolder,
+      signal: deadline.signal
+    })
     const collected = { ...findings, run: collection.run, collection }
     return ports.cancelled.aborted ? { ...collected, failure: failureOf(ports.cancelled.reason) } : collected
   } catch (thrown) {
@@ -154,8 +197,9 @@ function longestCollectionMs({ target }: Settings, { status }: Run): number {
 }
 
 /** Stops the run, unless the gate did not start it, and collects the results so far. The verdict is still a timeout. */
-async function collectAfterTimeout(gate: Gate, run: Run, failure: Failure): Promise<Findings> {
+async function collectAfterTimeout(gate: Gate, what: Collecting, failure: Failure): Promise<Findings> {
   const { ports, settings } = gate
+  const run = what.first
   if (settings.origin.kind === 'existing') return { run, failure }
   ports.log.warning(
     `The timeout of ${formatDuration(settings.timeoutMs)} has passed: stopping run ${run.id}.`
@@ -163,7 +207,7 @@ async function collectAfterTimeout(gate: Gate, run: Run, failure: Failure): Prom
   const stopped = { ...(await stopRun(gate, run)), isStoppedHere: true }
   const found =
     stopped.failure === undefined
-      ? await collectResults(gate, stopped, { first: run, isPatient: false })
+      ? await collectResults(gate, stopped, { ...what, isPatient: false })
       : stopped
   if (found.failure !== undefined) ports.log.warning(`After the timeout: ${found.failure.message}`)
   return { ...found, failure: ports.cancelled.aborted ? failureOf(ports.cancelled.reason) : failure }

@@ -78,6 +78,8 @@ export interface LocalServiceRequest {
 
 /** The progress of a run, as of the last poll. */
 export interface Progress {
+  /** Which of the step's runs it is, if there are several: "round 3 of 10: base". */
+  readonly stage?: string
   readonly status: string
   /** Since it started running; since the watch started if it has not. */
   readonly elapsedMs: number

@@ -1,9 +1,8 @@
 import type { Outcome } from '../report/outcome.js'
-import { collectPartial } from './collect/collect-partial.js'
-import { cleanUpRun } from './cleanup/main-step.js'
 import { failureOf } from './errors.js'
 import type { Findings } from './findings.js'
-import { followRun, loadAfterRun } from './follow-run.js'
+import { findOut } from './find-out.js'
+import { loadAfterRun } from './follow-run.js'
 import type { Gate } from './gate.js'
 import { openGate } from './open-gate.js'
 import type { Ports } from './ports.js'
@@ -18,7 +17,7 @@ export async function runGate(ports: Ports, settings: Settings): Promise<Outcome
     (gate) => ({ gate }),
     (thrown: unknown) => ({ findings: { failure: failureOf(thrown) } })
   )
-  const findings: Findings = 'gate' in opened ? await findOut(opened.gate) : opened.findings
+  const findings: Findings = 'gate' in opened ? await followLoad(opened.gate) : opened.findings
   const { conclude, closeGate, publish } = await loadAfterRun()
   const judged = conclude(settings, findings)
   const kept = 'gate' in opened ? await closeGate(opened.gate, findings, judged) : { logs: [], notes: [] }
@@ -27,12 +26,14 @@ export async function runGate(ports: Ports, settings: Settings): Promise<Outcome
   return outcome
 }
 
-/** Follows the run to its end, cleans up, and returns everything known about it. */
-async function findOut(gate: Gate): Promise<Findings> {
-  const found = await followRun(gate)
-  const findings = { ...found, endedMs: gate.ports.clock.now() }
+/** Follows the run to its end, or base and head side by side; afterwards nothing is left running. */
+async function followLoad(gate: Gate): Promise<Findings> {
+  let findings: Findings = {}
   try {
-    return await collectPartial(gate, await cleanUpRun(gate, findings))
+    if (gate.settings.baseline.source.kind === 'side-by-side')
+      return await (await loadAfterRun()).followSideBySide(gate)
+    findings = await findOut(gate)
+    return await (await loadAfterRun()).confirmRuns(gate, findings)
   } catch (thrown) {
     return { ...findings, failure: failureOf(thrown) }
   }

@@ -1,6 +1,9 @@
 import type { StepState } from './step-state.js'
 import { messageOf } from './errors.js'
 
+/** A duplicate shows up within seconds: the runs long before need no second look, and the state must stay small. */
+const MOST_EARLIER_RUNS = 50
+
 /** The saved state of the step; every change is saved at once. */
 export class SavedState {
   #state: StepState
@@ -35,6 +38,19 @@ export class SavedState {
       )
     }
     this.#state = next
+  }
+
+  /** Moves on to another run of the step, once the one before has ended. What is not noted as cleaned up stays in the state. */
+  beginAnotherRun(changes: Pick<StepState, 'leaveIfKilled'>): void {
+    const { marker, runId, earlier = [], cleanupDue, madeGrids } = this.#state
+    this.note({
+      earlier: marker === undefined ? earlier : [...earlier, { marker, runId }].slice(-MOST_EARLIER_RUNS),
+      marker: undefined,
+      runId: undefined,
+      repeat: undefined,
+      madeGrids: cleanupDue ? madeGrids : [],
+      ...changes
+    })
   }
 
   /** For what has already happened. If it cannot be saved, this process still knows it; the post step may not. */

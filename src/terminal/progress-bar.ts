@@ -67,7 +67,8 @@ export class ProgressBar {
 }
 
 /** Time passes between two polls; the bar never exceeds 100 %. */
-export function drawBar({ status, elapsedMs, durationMs }: Progress): string {
+export function drawBar({ stage, status, elapsedMs, durationMs }: Progress): string {
+  if (stage !== undefined) return `${stage} · ${drawBar({ status, elapsedMs, durationMs })}`
   const soFar = formatDuration(elapsedMs)
   if (durationMs === undefined) return `${status} · ${soFar}`
   const share = Math.min(1, elapsedMs / durationMs)

@@ -3,7 +3,14 @@ import type { Clock } from '../../service/clock.js'
 import type { Run } from '../../service/documents/documents.js'
 import { endGrid } from '../run/end-grid.js'
 import { endRun } from '../run/end-run.js'
-import { MAY_BE_RUNNING, VERY_PATIENT_MS, findMarkedRuns, isForeign, listMarked } from '../run/find-run.js'
+import {
+  MAY_BE_RUNNING,
+  VERY_PATIENT_MS,
+  findMarkedRuns,
+  isForeign,
+  isMarked,
+  listMarked
+} from '../run/find-run.js'
 import { RETRY, retry } from '../../service/retry.js'
 import { findRepeats, idsOf } from '../run/repeat-run.js'
 import { hasEnded } from '../run/run-status.js'
@@ -41,32 +48,53 @@ async function endRuns(state: StepState, options: CleanUpOptions): Promise<boole
   const ids = await findRunIds(state, options)
   if (ids === undefined) return false
   const ended = await Promise.all(ids.map((id) => endAndTell(id, options)))
-  return (ids.length === 0 || (await endLateTwins(state, options))) && ended.every((isEnded) => isEnded)
+  const hasTwins = ids.length > 0 || (state.earlier ?? []).length > 0
+  return (!hasTwins || (await endLateTwins(state, options))) && ended.every((isEnded) => isEnded)
 }
 
 /** A duplicate is in the list by then, if there is one. */
 const LISTED_WITHIN_MS = 10_000
 
-/**
- * A proxy may have sent the create request twice: every run with the marker belongs to this step. False if one may be left; an
- * unreadable list is not worth a warning.
- */
+/** The runs of a step, and their markers. */
+export type MarkedRuns = Pick<StepState, 'runId' | 'marker' | 'earlier'>
+
+/** A proxy may have sent a create request twice: the other runs that have a marker of the step; undefined if the list cannot be read. */
+export async function listTwins(
+  { runId, marker, earlier = [] }: MarkedRuns,
+  options: Pick<CleanUpOptions, 'client' | 'clock' | 'signal'> & { readonly mostPages?: number }
+): Promise<Twin[] | undefined> {
+  const own = [...earlier, ...(marker === undefined ? [] : [{ marker, runId }])]
+  if (own.length === 0) return []
+  const { client, clock, signal } = options
+  const markers = own.map((each) => each.marker)
+  const look = (): Promise<Run[]> => listMarked(client, markers, options)
+  const marked = await retry(look, RETRY.findTwins, { clock, signal }).catch(() => undefined)
+  const known = new Set(own.map((each) => each.runId))
+  return marked
+    ?.filter(({ id }) => !known.has(id))
+    .map((run) => ({ run, runId: own.find((each) => isMarked(run, each.marker))?.runId }))
+}
+
+interface Twin {
+  readonly run: Run
+  /** The run that it duplicates, if it is known. */
+  readonly runId: string | undefined
+}
+
+/** Every run with a marker belongs to this step. False if one may be left; an unreadable list is not worth a warning. */
 export async function endTwins(
-  { runId, marker }: Pick<StepState, 'runId' | 'marker'>,
+  runs: MarkedRuns,
   options: CleanUpOptions & { readonly mostPages?: number }
 ): Promise<boolean> {
-  if (marker === undefined) return true
-  const { client, clock, signal, log } = options
-  const look = (): Promise<Run[]> => listMarked(client, marker, options)
-  const marked = await retry(look, RETRY.findTwins, { clock, signal }).catch(() => undefined)
+  const marked = await listTwins(runs, options)
   if (marked === undefined) return false
-  const twins = marked.filter(({ id, status }) => id !== runId && !hasEnded(status))
-  if (runId !== undefined)
-    for (const { id } of twins)
-      log.warning(
-        `Run ${id} has the same tag as run ${runId}: the run was created twice, and both generated load.`
+  const twins = marked.filter(({ run }) => !hasEnded(run.status))
+  for (const { run, runId } of twins)
+    if (runId !== undefined)
+      options.log.warning(
+        `Run ${run.id} has the same tag as run ${runId}: the run was created twice, and both generated load.`
       )
-  const ended = await Promise.all(twins.map(({ id }) => endAndTell(id, options)))
+  const ended = await Promise.all(twins.map(({ run }) => endAndTell(run.id, options)))
   return ended.every((isEnded) => isEnded)
 }
 

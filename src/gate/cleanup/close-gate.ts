@@ -14,7 +14,7 @@ export interface Kept {
 /** Saves what would be lost with the embedded service, then closes it. A failure to close must not change the verdict. */
 export async function closeGate(gate: Gate, findings: Findings, outcome: Outcome): Promise<Kept> {
   const { client, local, ports } = gate
-  const logs = await keepLogs(gate, outcome)
+  const logs = await keepLogs(gate, outcome, findings.badRuns)
   try {
     await client.close()
     await local?.close(howToClose(gate, findings))

@@ -36,7 +36,7 @@ export async function cleanUpRun(gate: Gate, findings: Findings): Promise<Findin
   })
   // After a lost reply the search for the run is already done; if the list lags even more, the post step checks it.
   const wasLookedFor = findings.run === undefined && findings.failure?.kind === 'error'
-  const grids = { ...state, runId: undefined, marker: undefined, repeat: undefined }
+  const grids = { ...state, runId: undefined, marker: undefined, repeat: undefined, earlier: [] }
   const left = !isRunning || wasLookedFor ? grids : state
   const { clock, log } = ports
   const options = { client, clock, log, signal: deadline.signal }
@@ -51,6 +51,7 @@ export async function cleanUpRun(gate: Gate, findings: Findings): Promise<Findin
 /** The run has ended; a duplicate may not have. With the embedded service there is no proxy that could cause one. */
 async function endTwinsOf({ saved, local }: Gate, options: CleanUpOptions): Promise<boolean> {
   const { state } = saved
-  if (local !== undefined || state.runId === undefined) return true
+  const isAlone = state.runId === undefined && (state.earlier ?? []).length === 0
+  if (local !== undefined || isAlone) return true
   return endTwins(state, { ...options, mostPages: MOST_HEAD_PAGES })
 }

@@ -38,9 +38,11 @@ export async function collectPartial(gate: Gate, findings: Findings): Promise<Fi
 /** How to close the embedded service: in the time left after a cancellation, saving the samples that were not read. */
 export function howToClose(gate: Gate, findings: Findings): LocalServiceEnd {
   if (!isCutOff(gate, findings)) return {}
+  const isSideBySide = gate.settings.baseline.source.kind === 'side-by-side'
   return {
     withinMs: Math.max(LEAST_CLOSE_MS, leftMs(gate, findings)),
-    ...(isComplete(findings) ? {} : { keepSamplesIn: join(gate.ports.scratchDir, RESULTS) })
+    // Side by side all segments use the same grids, so their samples would have the same file names.
+    ...(isComplete(findings) || isSideBySide ? {} : { keepSamplesIn: join(gate.ports.scratchDir, RESULTS) })
   }
 }
 

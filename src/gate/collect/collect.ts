@@ -37,7 +37,11 @@ export interface Collection {
   readonly spansMs: ReadonlyMap<string, number>
   /** The typical pauses between each grid's samples, by its id; 0 where they are dense. */
   readonly pausesMs?: ReadonlyMap<string, number>
+  /** What the CSVs were read into. */
+  readonly scans?: readonly ScanResult[]
   readonly measurements: Measurements | undefined
+  /** Every CSV on disk, if there are more than one per grid. */
+  readonly files?: readonly string[]
 }
 
 export interface CollectOptions {
@@ -46,7 +50,11 @@ export interface CollectOptions {
   readonly first?: Run | undefined
   /** False when the verdict does not depend on what is collected. */
   readonly isPatient?: boolean
+  /** Where to save the CSVs, within the step's folder; `results` by default. */
+  readonly resultsFolder?: string | undefined
 }
+
+export const RESULTS_FOLDER = 'results'
 
 /** How long a bucket of a tidy CSV lasts, unless it shows shorter ones. */
 const BUCKET_MS = 15_000
@@ -55,7 +63,7 @@ const BUCKET_MS = 15_000
 export async function collect(gate: Gate, run: Run, options: CollectOptions): Promise<Collection> {
   const { ports, settings } = gate
   const { signal, isPatient = true } = options
-  const resultsDir = join(ports.scratchDir, 'results')
+  const resultsDir = join(ports.scratchDir, options.resultsFolder ?? RESULTS_FOLDER)
   makeFolder(resultsDir)
   const fetching = new GridFetches(gate, run, { resultsDir, signal })
   const reading = readReport(gate, run.id, signal)
@@ -85,6 +93,7 @@ export async function collect(gate: Gate, run: Run, options: CollectOptions): Pr
     doubts: [...doubts, ...reportDoubts, ...(settings.target.kind === 'local' ? [] : findTwins(grids))],
     spansMs: spansOf(scans),
     pausesMs: pausesOf(scans),
+    scans,
     measurements: scans.length > 0 ? mergeScans(scans) : undefined
   }
 }

@@ -71,7 +71,7 @@ async function writeFiles(
   outcome: Outcome,
   collection: Collection | undefined
 ): Promise<string[]> {
-  const csvs = collection?.grids.flatMap(({ path }) => path ?? []) ?? []
+  const csvs = collection?.files ?? collection?.grids.flatMap(({ path }) => path ?? []) ?? []
   const verdictPath = join(scratchDir, 'verdict.json')
   const pagePath = join(scratchDir, 'report.html')
   try {
@@ -81,7 +81,7 @@ async function writeFiles(
     return [...csvs, verdictPath, pagePath]
   } catch (thrown) {
     log.warning(`verdict.json and report.html could not be written: ${messageOf(thrown)}`)
-    return csvs
+    return [...csvs]
   }
 }
 

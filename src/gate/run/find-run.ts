@@ -37,20 +37,21 @@ export function isForeign({ tags, name }: Run, marker: string, ownName?: string)
 }
 
 /** Whether the marker is among the tags, however the service joins or writes them. */
-function isMarked({ tags }: Pick<Run, 'tags'>, marker: string): boolean {
-  // The marker is letters, digits and hyphens.
-  const isWhole = new RegExp(`(?<![a-z0-9])${marker}(?![a-z0-9])`, 'i')
+export function isMarked({ tags }: Pick<Run, 'tags'>, ...markers: readonly string[]): boolean {
+  // Markers are letters, digits and hyphens.
+  const isWhole = new RegExp(`(?<![a-z0-9])(?:${markers.join('|')})(?![a-z0-9])`, 'i')
   return tags.some((tag) => isWhole.test(tag))
 }
 
-/** The runs that have the marker right now, in the order of the list, newest first. */
+/** The runs that have one of the markers right now, in the order of the list, newest first. */
 export async function listMarked(
   client: ServiceClient,
-  marker: string,
+  markers: string | readonly string[],
   { signal, mostPages = MOST_PAGES }: { signal?: AbortSignal | undefined; mostPages?: number } = {}
 ): Promise<Run[]> {
   const { runs } = await readRunList(client, { signal, mostPages })
-  return runs.filter((run) => isMarked(run, marker))
+  const wanted = [markers].flat()
+  return runs.filter((run) => isMarked(run, ...wanted))
 }
 
 /** Looks for the runs of a lost reply by their marker, in the order of the list, newest first. */

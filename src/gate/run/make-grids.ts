@@ -8,21 +8,24 @@ import { gridPhaseOf } from './grid-status.js'
 import { nextPollMs } from './poll-interval.js'
 import { RETRY, retry } from '../../service/retry.js'
 import { messageOf } from '../errors.js'
+import { hasMoreToCheck } from '../step-state.js'
 import type { AskedGrid } from '../step-state.js'
 
 const LONGEST_LOOK_MS = 10_000
 
 /**
  * A run's body can contain references or specifications, not both: for a mixed list, the specified grids are created first, so that only
- * references remain. Each created grid is noted in the saved state, so that it is terminated whatever happens next.
+ * references remain. The same if several runs share the grids. Each created grid is noted in the saved state, so that it is terminated
+ * whatever happens next.
  */
 export async function settleGrids(
   gate: Gate,
   grids: readonly GridChoice[],
-  signal: AbortSignal
+  signal: AbortSignal,
+  { areShared = false } = {}
 ): Promise<readonly GridChoice[]> {
   const isMixed = grids.some(isReference) && !grids.every(isReference)
-  if (!isMixed) return grids
+  if (!isMixed && !areShared) return grids
   const settled: GridReference[] = []
   for (const grid of grids) settled.push(isReference(grid) ? grid : await makeGrid(gate, grid, signal))
   await Promise.all(
@@ -47,7 +50,7 @@ async function makeGrid(gate: Gate, grid: GridSpecification, signal: AbortSignal
   } catch (thrown) {
     // Grids have no list and no tags: there is no way to check on this one, and a retry might create a second.
     if (!hadNoEffect(thrown)) ports.log.warning(`${mayHaveBeenCreated(asked)} (${messageOf(thrown)})`)
-    saved.noteDone({ askedGrids: [], cleanupDue: saved.state.madeGrids.length > 0 })
+    saved.noteDone({ askedGrids: [], cleanupDue: hasMoreToCheck(saved.state) })
     throw thrown
   }
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Run } from '../../service/documents/documents.js'
 import { MalformedReplyError, hadNoEffect } from '../../service/errors.js'
-import type { RunRequest } from '../../service/documents/requests.js'
+import type { GridChoice, RunRequest } from '../../service/documents/requests.js'
 import { createSafely } from './create-safely.js'
 import { MAY_BE_RUNNING, findMarkedRuns, isForeign } from './find-run.js'
 import type { Gate } from '../gate.js'
@@ -10,10 +10,11 @@ import { settleGrids } from './make-grids.js'
 import { RETRY, retry } from '../../service/retry.js'
 import { repeatRun } from './repeat-run.js'
 import type { Origin } from '../settings/settings.js'
+import { hasMoreToCheck } from '../step-state.js'
 import { messageOf } from '../errors.js'
 
-/** The run to watch: created from files, repeated, or an existing one. */
-export async function startRun(gate: Gate, signal: AbortSignal): Promise<Run> {
+/** The run to watch: created from files, repeated, or an existing one. `grids` are the ones to request, if they exist already. */
+export async function startRun(gate: Gate, signal: AbortSignal, grids?: readonly GridChoice[]): Promise<Run> {
   const { origin } = gate.settings
   switch (origin.kind) {
     case 'existing':
@@ -24,7 +25,7 @@ export async function startRun(gate: Gate, signal: AbortSignal): Promise<Run> {
     case 'repeat':
       return repeatRun(gate, origin.runId, signal)
     case 'files':
-      return createRun(gate, origin, signal)
+      return createRun(gate, { ...origin, grids: grids ?? origin.grids }, signal)
   }
 }
 
@@ -79,9 +80,9 @@ async function assertOwn(
   )
 }
 
-/** Nothing was created, so there is no run to look for; there may be grids. */
+/** Nothing was created, so there is no run to look for; there may be grids, and earlier runs. */
 function forgetMarker({ saved }: Gate): void {
-  saved.noteDone({ marker: undefined, cleanupDue: saved.state.madeGrids.length > 0 })
+  saved.noteDone({ marker: undefined, cleanupDue: hasMoreToCheck(saved.state) })
 }
 
 /** The reply was lost: a single run with the marker is ours; of several the oldest is kept; if there is none, the list may not show it yet. */

@@ -1,4 +1,5 @@
 import { isReference } from '../../service/documents/requests.js'
+import { splitParameters } from './override-parameters.js'
 import type { Settings } from './settings.js'
 
 /** The same pattern as in the embedded service. */
@@ -28,7 +29,10 @@ const PLAIN_WORDS = [
  * A value that also appears in a public setting is not secret, and may be needed to match labels, grids and addresses.
  */
 export function secretParameters(settings: Settings): string[] {
-  const values = readSecretParameters(settings.overrideParameters ?? '')
+  const { source } = settings.baseline
+  const given = [settings.overrideParameters ?? '', source.kind === 'side-by-side' ? source.parameters : '']
+  const values = given
+    .flatMap(readSecretParameters)
     .flatMap((value) => value.split(/[\r\n]+/))
     // These may begin or end a field of a CSV.
     .map((line) => line.replace(/^[\s"',;]+|[\s"',;]+$/g, ''))
@@ -39,10 +43,8 @@ export function secretParameters(settings: Settings): string[] {
     .filter((part) => part.length >= LEAST_LENGTH)
 }
 
-/** Entries are separated by commas or spaces, and a value may contain both. */
 export function readSecretParameters(text: string): string[] {
-  const entries = text.split(/[\s,]+(?=-[A-Za-z])/).map((entry) => entry.replace(/^[\s,]+|[\s,]+$/g, ''))
-  return entries.flatMap((entry) => {
+  return splitParameters(text).flatMap((entry) => {
     const [, name, value] = PARAMETER.exec(entry) ?? []
     return name !== undefined && value !== undefined && isSecretName(name) ? [value] : []
   })

@@ -37,10 +37,9 @@ const NOT_COMPARED: ComparisonEvidence = {
 /** Turns the findings into a verdict. Without complete evidence it is never `passed`. */
 export function conclude(settings: Settings, findings: Findings): Outcome {
   const { run, collection } = findings
-  const apdex = readApdex(run?.apdex ?? null)
+  const apdex = findings.apdex ?? readApdex(run?.apdex ?? null)
   const judgements = judge(settings, findings, apdex)
-  const reported = listRemoteErrors(run?.remoteErrors)
-  const remoteErrors = findings.isStoppedHere ? withoutOwnStop(reported) : reported
+  const remoteErrors = remoteErrorsOf(findings)
   const warnings = shortfallOf(settings, findings)
   const decided = decide(findings, { settings, judgements, remoteErrors, warnings })
   return {
@@ -66,6 +65,22 @@ function factsOfStop(stop: EarlyStop | undefined): StoppedEarly | undefined {
   if (stop === undefined) return undefined
   const { afterSeconds, ofSeconds, savedSeconds, threshold } = stop
   return { afterSeconds, ofSeconds, savedSeconds, threshold }
+}
+
+/** Why a run that was followed to its end is not complete evidence, whatever the thresholds are. */
+export function describeGap(settings: Settings, findings: Findings): string | undefined {
+  const assessment = {
+    settings,
+    judgements: [],
+    remoteErrors: remoteErrorsOf(findings),
+    warnings: shortfallOf(settings, findings)
+  }
+  return cutShort(findings, assessment) ?? gapOf(findings, assessment)
+}
+
+function remoteErrorsOf({ run, isStoppedHere }: Findings): string[] {
+  const reported = listRemoteErrors(run?.remoteErrors)
+  return isStoppedHere ? withoutOwnStop(reported) : reported
 }
 
 /** A run that was cut short is not expected to reach the full load. */
@@ -120,22 +135,36 @@ interface Assessment {
 }
 
 function decide(findings: Findings, assessment: Assessment): Decision {
-  const { run, failure, isDetached, collection, stoppedEarly } = findings
+  const { failure, isDetached, stoppedEarly } = findings
   if (failure !== undefined) return { verdict: failure.kind, reason: failure.message }
   if (isDetached)
     return { verdict: 'detached', reason: 'The run was started and left running (wait: false).' }
   // What is missing because of the stop, and whatever else, cannot make a broken line hold.
   if (stoppedEarly !== undefined)
     return { verdict: 'failed', reason: capitalize(stoppedEarly.judgement.reason) }
+  if (findings.gap !== undefined) return decideVerdict(assessment.judgements, findings.gap)
+  const reason = cutShort(findings, assessment)
+  if (reason !== undefined) return { verdict: 'inconclusive', reason }
+  return decideVerdict(assessment.judgements, gapOf(findings, assessment))
+}
+
+/** Why the run is not the one that was requested: nothing in it can be judged. */
+function cutShort(findings: Findings, assessment: Assessment): string | undefined {
+  const { run } = findings
   const badEnd = run && badEndOf(run, assessment)
-  if (badEnd !== undefined) return { verdict: 'inconclusive', reason: badEnd }
-  const lost = lossOf(assessment)
+  if (badEnd !== undefined) return badEnd
   const earlyEnd = run && earlyEndOf(run, findings, assessment)
   // Lost load is why a run ends early or records nothing.
-  if (earlyEnd !== undefined) return { verdict: 'inconclusive', reason: lost ?? earlyEnd }
-  const gap =
-    gapInDownloads(collection) ?? lost ?? gapInSamples(collection) ?? shortfallWithErrors(assessment)
-  return decideVerdict(assessment.judgements, gap)
+  return earlyEnd && (lossOf(assessment) ?? earlyEnd)
+}
+
+function gapOf({ collection }: Findings, assessment: Assessment): string | undefined {
+  return (
+    gapInDownloads(collection) ??
+    lossOf(assessment) ??
+    gapInSamples(collection) ??
+    shortfallWithErrors(assessment)
+  )
 }
 
 function capitalize(text: string): string {

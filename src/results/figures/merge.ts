@@ -1,9 +1,15 @@
 import { drawSamples, drawTidy, type Span } from './series.js'
 import { countTimes, SampleIndex, sumSamples, type SampleSum } from './sample-figures.js'
+import { joinGrids, layEndToEnd, type GridLines, type TimedRun } from './end-to-end.js'
 import { sumErrors } from './sample-errors.js'
 import { sumTidy, TidyIndex, type TidySum } from './tidy-figures.js'
 import type { Figures, Measurements, Scope, Source, TimeSeries } from './measurements.js'
 import type { ScanResult } from '../counts/scan-result.js'
+
+interface IndexedRun {
+  readonly sources: readonly IndexedSource[]
+  readonly span: Span | undefined
+}
 
 interface IndexedSource {
   readonly scan: ScanResult
@@ -16,12 +22,19 @@ const MAX_KEPT_LABELS = 1000
 
 /** Combines the CSVs of all grids into one population. */
 export function mergeScans(results: readonly ScanResult[]): Measurements {
-  const sources = results.map((scan) => ({
-    scan,
-    samples: scan.shape === 'samples' ? new SampleIndex(scan) : undefined,
-    tidy: scan.shape === 'tidy' ? new TidyIndex(scan) : undefined
-  }))
+  return mergeRuns([results])
+}
+
+/**
+ * The same for several runs, one after the other. Throughput is over the time in which they ran, without the gaps in between; the
+ * series has them end to end.
+ */
+export function mergeRuns(scans: readonly (readonly ScanResult[])[]): Measurements {
+  const runs = scans.map(indexRun)
+  const results = scans.flat()
+  const sources = runs.flatMap((run) => run.sources)
   const span = spanOf(sources)
+  const seconds = secondsOf(runs)
   const cache = {
     all: new Map<string, Figures | undefined>(),
     labels: new Map<string, Figures | undefined>()
@@ -33,13 +46,13 @@ export function mergeScans(results: readonly ScanResult[]): Measurements {
     labels: listOf(sources.flatMap(({ samples, tidy }) => [...((samples ?? tidy)?.labels ?? [])])),
     regions: listOf(results.map(({ region }) => region)),
     grids: listOf(results.map(({ grid }) => grid)),
-    series: span === undefined ? undefined : drawSeries(sources, span),
+    series: drawSeries(runs),
     figures({ label, region, grid }) {
       const key = JSON.stringify([label, region, grid])
       const known = label === undefined ? cache.all : cache.labels
       if (!known.has(key)) {
         if (cache.labels.size >= MAX_KEPT_LABELS) cache.labels.clear()
-        known.set(key, sumScope(sources, { label, region, grid }, span))
+        known.set(key, sumScope(sources, { label, region, grid }, seconds))
       }
       return known.get(key)
     },
@@ -61,24 +74,19 @@ function chooseSources(sources: readonly IndexedSource[], scope: AnyScope): Inde
   )
 }
 
-function sumScope(
-  sources: readonly IndexedSource[],
-  scope: AnyScope,
-  span: Span | undefined
-): Figures | undefined {
+function sumScope(sources: readonly IndexedSource[], scope: AnyScope, seconds: number): Figures | undefined {
   const chosen = chooseSources(sources, scope)
   const samples = sumSamples(chosen.flatMap((source) => source.samples?.placesOf(scope.label) ?? []))
   const tidy = sumTidy(chosen.flatMap((source) => source.tidy?.bucketsOf(scope.label) ?? []))
-  return samples.samples + tidy.samples === 0 ? undefined : makeFigures(samples, tidy, span)
+  return samples.samples + tidy.samples === 0 ? undefined : makeFigures(samples, tidy, seconds)
 }
 
-function makeFigures(samples: SampleSum, tidy: TidySum, span: Span | undefined): Figures {
+function makeFigures(samples: SampleSum, tidy: TidySum, seconds: number): Figures {
   const count = samples.samples + tidy.samples
   const failures = samples.failures + tidy.failures
   // If some of the samples have no times, there is no percentile of all.
   const times = tidy.samples > 0 ? undefined : samples.times
   const sumMs = addKnown(samples.samples > 0 ? samples.times?.sumMs : 0, tidy.sumMs)
-  const seconds = span === undefined ? 0 : (span.endMs - span.startMs) / 1000
   return {
     samples: count,
     failures,
@@ -121,19 +129,55 @@ function spanOf(sources: readonly IndexedSource[]): Span | undefined {
   return startMs <= endMs ? { startMs, endMs } : undefined
 }
 
-function drawSeries(sources: readonly IndexedSource[], span: Span): TimeSeries | undefined {
-  const lines = sources.flatMap(({ scan, samples }) =>
-    samples === undefined ? [] : [scan.parts.filter(({ counts }) => counts).map(({ line }) => line)]
+/** Zero if the time of a run is unknown. */
+function secondsOf(runs: readonly IndexedRun[]): number {
+  if (runs.some(({ span }) => span === undefined)) return 0
+  return runs.reduce((sum, { span }) => sum + (span === undefined ? 0 : span.endMs - span.startMs), 0) / 1000
+}
+
+function indexRun(scans: readonly ScanResult[]): IndexedRun {
+  const sources = scans.map((scan) => ({
+    scan,
+    samples: scan.shape === 'samples' ? new SampleIndex(scan) : undefined,
+    tidy: scan.shape === 'tidy' ? new TidyIndex(scan) : undefined
+  }))
+  return { sources, span: spanOf(sources) }
+}
+
+function drawSeries(runs: readonly IndexedRun[]): TimeSeries | undefined {
+  const timed = runs.flatMap(({ sources, span }) =>
+    span === undefined ? [] : [{ span, lines: linesOf(sources), tidy: tidyOf(sources) }]
   )
-  const tidy = sources.flatMap((source) => source.tidy ?? [])
+  if (timed.length < runs.length) return undefined
+  const laid = layEndToEnd(timed)
+  const first = laid[0]?.span.startMs
+  const last = laid.at(-1)?.span.endMs
+  if (first === undefined || last === undefined) return undefined
+  const span = { startMs: first, endMs: last }
   return (
-    drawSamples(lines, span) ??
+    drawSamples(joinGrids(laid.map(({ lines }) => lines)), span) ??
     drawTidy(
-      tidy.flatMap((index) => index.bucketsOf(undefined)),
-      Math.max(...tidy.map(({ bucketMs }) => bucketMs)),
+      laid.flatMap(({ tidy }) => tidy.buckets),
+      Math.max(...laid.map(({ tidy }) => tidy.bucketMs)),
       { ...span, endMs: span.endMs - 1 }
     )
   )
+}
+
+function linesOf(sources: readonly IndexedSource[]): GridLines[] {
+  return sources.flatMap(({ scan, samples }) =>
+    samples === undefined
+      ? []
+      : [{ grid: scan.grid, lines: scan.parts.filter(({ counts }) => counts).map(({ line }) => line) }]
+  )
+}
+
+function tidyOf(sources: readonly IndexedSource[]): TimedRun['tidy'] {
+  const tidy = sources.flatMap((source) => source.tidy ?? [])
+  return {
+    buckets: tidy.flatMap((index) => index.bucketsOf(undefined)),
+    bucketMs: Math.max(...tidy.map(({ bucketMs }) => bucketMs))
+  }
 }
 
 function describe(scan: ScanResult): Source {

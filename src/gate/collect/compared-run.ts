@@ -1,0 +1,15 @@
+import type { ComparedRun } from '../../baseline/compared-run.js'
+import type { Findings } from '../findings.js'
+import { readApdex } from './apdex.js'
+
+/** The figures of a run that was collected. */
+export function comparedRun({ run, collection }: Findings): ComparedRun {
+  const apdex = readApdex(run?.apdex ?? null)
+  const measurements = collection?.measurements
+  return {
+    apdex: typeof apdex === 'string' ? undefined : apdex,
+    labels: measurements?.labels ?? [],
+    regions: measurements?.regions ?? [],
+    figures: (scope) => measurements?.figures(scope)
+  }
+}

@@ -1,0 +1,65 @@
+import type { ComparedRun } from '../baseline/compared-run.js'
+import { RESULTS_FOLDER } from './collect/collect.js'
+import { comparedRun } from './collect/compared-run.js'
+import { asSentence } from './errors.js'
+import { findOut } from './find-out.js'
+import type { Findings } from './findings.js'
+import type { Gate } from './gate.js'
+import { hasEnded } from './run/run-status.js'
+import { describeGap } from './verdict/conclude.js'
+import { isInDoubt } from './verdict/doubt.js'
+
+/** Whether these runs of the head leave a line broken or unsure. */
+export type IsDoubtful = (heads: readonly ComparedRun[]) => boolean
+
+/**
+ * Runs again, up to `confirm` times, while a line that names `baseline` is broken or unsure; all runs are compared together. Other
+ * lines judge the first run alone. A run that ends badly is left out; after one that could not be started or watched there are no more.
+ */
+export async function confirmRuns(
+  gate: Gate,
+  findings: Findings,
+  isDoubtful?: IsDoubtful
+): Promise<Findings> {
+  const { settings, ports, saved } = gate
+  const { comparison, collection } = findings
+  if (comparison?.kind !== 'recorded' || !canBeRepeated(gate, findings)) return findings
+  const inDoubt = isDoubtful ?? ((head) => isInDoubt(settings, { ...comparison, head }))
+  const head = [...comparison.head]
+  const files = filesOf(findings)
+  let failure: Findings['failure']
+  for (let count = 1; count <= settings.baseline.confirm && inDoubt(head); count++) {
+    const stage = `confirming run ${count} of ${settings.baseline.confirm}`
+    ports.log.info(`A line that names baseline is broken or unsure: ${stage}.`)
+    saved.beginAnotherRun({ leaveIfKilled: !settings.stopOnCancel })
+    const resultsFolder = `${RESULTS_FOLDER}/confirm-${count}`
+    const found = await findOut(gate, { stage, resultsFolder, isNamed: false })
+    files.push(...filesOf(found))
+    if (found.failure?.kind === 'cancelled') failure = found.failure
+    const problem = found.failure?.message ?? describeGap(settings, found)
+    if (problem === undefined) head.push(comparedRun(found))
+    else if (failure === undefined) ports.log.warning(`Not compared: ${stage}: ${asSentence(problem)}`)
+    if (found.run === undefined || !hasEnded(found.run.status) || failure !== undefined) break
+  }
+  return {
+    ...findings,
+    ...(failure !== undefined && { failure }),
+    ...(collection !== undefined && { collection: { ...collection, files } }),
+    comparison: { ...comparison, head }
+  }
+}
+
+/** The embedded service runs on this machine: another run there would only confirm the machine. */
+function canBeRepeated({ settings, local }: Gate, findings: Findings): boolean {
+  return (
+    settings.baseline.confirm > 0 &&
+    local === undefined &&
+    settings.origin.kind !== 'existing' &&
+    findings.failure === undefined &&
+    describeGap(settings, findings) === undefined
+  )
+}
+
+function filesOf({ collection }: Findings): string[] {
+  return (collection?.grids ?? []).flatMap(({ path }) => path ?? [])
+}

@@ -1,0 +1,106 @@
+import { cleanUpRun } from '../cleanup/main-step.js'
+import { failureOf } from '../errors.js'
+import type { Failure } from '../errors.js'
+import type { Findings } from '../findings.js'
+import { startTimeout } from '../follow-run.js'
+import type { Gate } from '../gate.js'
+import { formatDuration } from '../settings/durations.js'
+import { RESULTS_FOLDER } from '../collect/collect.js'
+import { isInDoubt } from '../verdict/doubt.js'
+import { joinRounds } from './join-rounds.js'
+import { evidenceOf, folderOf, leastPairs, orderOf, problemIn } from './rounds.js'
+import type { Round } from './rounds.js'
+import { SegmentError, Segments } from './segments.js'
+import type { Segment, Side } from './segments.js'
+
+/** What has run so far. */
+interface Progress {
+  readonly rounds: Round[]
+  /** How many rounds there are to be; more, once they are to be confirmed. */
+  planned: number
+  /** The segments of rounds, in the order in which they ran. */
+  readonly segments: Segment[]
+}
+
+/** Runs base and head in turns, each segment a run of its own, cleans up, and returns what is known of the head and of its comparison. */
+export async function followSideBySide(gate: Gate): Promise<Findings> {
+  const { ports } = gate
+  const deadline = startTimeout(gate, 'The comparison side by side')
+  const runner = new Segments(gate, deadline)
+  const done: Progress = { rounds: [], planned: roundsOf(gate), segments: [] }
+  let failure: Failure | undefined
+  try {
+    await runner.open()
+    for (const side of ['base', 'head'] as const) await warmUp(gate, runner, side)
+    await runBlocks(gate, runner, done)
+  } catch (thrown) {
+    failure = thrown instanceof SegmentError ? runner.latest.failure : failureOf(thrown)
+  } finally {
+    deadline.release()
+  }
+  const endedMs = ports.clock.now()
+  const last = { ...runner.latest, endedMs, ...(failure !== undefined && { failure }) }
+  await cleanUpRun(gate, last).catch((thrown: unknown) => {
+    failure ??= failureOf(thrown)
+  })
+  return { ...joinRounds(gate, done), endedMs, ...(failure !== undefined && { failure }) }
+}
+
+function roundsOf({ settings: { baseline } }: Gate): number {
+  return baseline.source.kind === 'side-by-side' ? baseline.source.rounds : 0
+}
+
+/** One segment for each side that nobody judges: caches fill and code is compiled. */
+async function warmUp({ ports }: Gate, runner: Segments, side: Side): Promise<void> {
+  const stage = `warm-up: ${side}`
+  const { problem } = await runner.follow({ side, stage, resultsFolder: null, isNamed: false })
+  if (problem !== undefined) ports.log.warning(`The warm-up of the ${side} may not count: ${problem}.`)
+}
+
+/** The rounds, and further blocks of as many while a line is broken or unsure and `confirm` allows it. */
+async function runBlocks(gate: Gate, runner: Segments, done: Progress): Promise<void> {
+  const { ports, settings } = gate
+  const size = roundsOf(gate)
+  const endMs = runner.startedMs + settings.timeoutMs
+  for (let confirmed = 0; ; confirmed++) {
+    const beganMs = ports.clock.now()
+    while (done.rounds.length < done.planned) {
+      await runRound(gate, runner, done)
+      // What can no longer become evidence is not worth its load.
+      if (done.rounds.filter(problemIn).length > done.planned - leastPairs(done.planned)) return
+    }
+    const isOpen = confirmed < settings.baseline.confirm && isInDoubt(settings, evidenceOf(done.rounds))
+    if (!isOpen) return
+    const tookMs = ports.clock.now() - beganMs
+    if (ports.clock.now() + tookMs > endMs) {
+      ports.log.warning(
+        `A line is broken or unsure, and there is no time left to confirm it: ${size} more rounds take ${formatDuration(tookMs)}. Raise timeout.`
+      )
+      return
+    }
+    ports.log.info(`A line is broken or unsure: ${size} more rounds follow (confirm).`)
+    done.planned += size
+  }
+}
+
+async function runRound({ ports }: Gate, runner: Segments, done: Progress): Promise<void> {
+  const number = done.rounds.length + 1
+  const sides = new Map<Side, Segment>()
+  for (const side of orderOf(number)) {
+    const segment = await runner.follow({
+      side,
+      stage: `round ${number} of ${done.planned}: ${side}`,
+      resultsFolder: `${RESULTS_FOLDER}/${folderOf(number, side)}`,
+      isNamed: number === 1 && side === 'head'
+    })
+    sides.set(side, segment)
+    done.segments.push(segment)
+  }
+  const base = sides.get('base')
+  const head = sides.get('head')
+  if (base === undefined || head === undefined) return
+  const round = { number, base, head }
+  done.rounds.push(round)
+  const problem = problemIn(round)
+  if (problem !== undefined) ports.log.warning(`Not compared: ${problem}`)
+}

@@ -1,0 +1,150 @@
+import { join } from 'node:path'
+import type { BaselineFacts } from '../../baseline/baseline-facts.js'
+import { mergeRuns } from '../../results/figures/merge.js'
+import type { Measurements } from '../../results/figures/measurements.js'
+import type { Run } from '../../service/documents/documents.js'
+import { readApdex } from '../collect/apdex.js'
+import type { Apdex } from '../collect/apdex.js'
+import { RESULTS_FOLDER } from '../collect/collect.js'
+import type { Collection } from '../collect/collect.js'
+import type { GridResult } from '../collect/fetch-results.js'
+import { joinRemoteErrors } from '../collect/remote-errors.js'
+import type { Findings } from '../findings.js'
+import type { Gate } from '../gate.js'
+import { describeTooFew, evidenceOf, folderOf, keptOf, problemIn } from './rounds.js'
+import type { Round } from './rounds.js'
+import type { Segment } from './segments.js'
+
+interface Done {
+  readonly rounds: readonly Round[]
+  readonly planned: number
+  readonly segments: readonly Segment[]
+}
+
+/** The logs of a few bad segments say what those of all do. */
+const MOST_BAD_RUNS = 3
+
+/** What all rounds together say: the head's samples as those of one run, and the pairs to compare. */
+export function joinRounds({ ports }: Gate, { rounds, planned, segments }: Done): Findings {
+  const kept = keptOf(rounds)
+  const heads = kept.map(({ head }) => head)
+  const named = segments.find(({ side }) => side === 'head')
+  const gap = describeTooFew(rounds, planned)
+  const collections = heads.flatMap(({ findings }) => findings.collection ?? [])
+  const measurements =
+    collections.length === 0 ? undefined : mergeRuns(collections.map(({ scans = [] }) => scans))
+  const run = named && joinRuns(named, heads)
+  return {
+    ...(run !== undefined && {
+      run,
+      collection: {
+        ...joinCollections(collections, run),
+        resultsDir: join(ports.scratchDir, RESULTS_FOLDER),
+        files: filesOf(segments),
+        measurements
+      },
+      apdex: apdexOf(heads, measurements)
+    }),
+    ...(gap !== undefined && { gap }),
+    comparison:
+      gap === undefined ? evidenceOf(rounds) : { kind: 'none', outcome: 'not comparable', reason: gap },
+    baseline: factsOf(rounds, gap),
+    badRuns: rounds.flatMap(badRunsIn).slice(0, MOST_BAD_RUNS)
+  }
+}
+
+/** The run that the outputs name, from the start of the first head segment to the end of the last one. */
+function joinRuns(named: Segment, heads: readonly Segment[]): Run {
+  const first = heads[0]?.run ?? named.run
+  const { id, permalink, startedMs } = named.run
+  return {
+    ...first,
+    id,
+    permalink,
+    startedMs,
+    stoppedMs: (heads.at(-1) ?? named).run.stoppedMs,
+    remoteErrors: heads.reduce<string | undefined>(
+      (errors, { run }) => joinRemoteErrors(errors, run.remoteErrors),
+      undefined
+    )
+  }
+}
+
+function joinCollections(
+  collections: readonly Collection[],
+  run: Run
+): Omit<Collection, 'resultsDir' | 'measurements'> {
+  const report = collections[0]?.report
+  return {
+    run,
+    // The service's means are those of one segment.
+    report: report && { ...report, means: {} },
+    reportProblem: undefined,
+    grids: joinGrids(collections),
+    missingGrids: [],
+    doubts: [...new Set(collections.flatMap(({ doubts = [] }) => doubts))],
+    ...shortestSpans(collections),
+    scans: collections.flatMap(({ scans = [] }) => scans)
+  }
+}
+
+/** Each grid once, with the size of all its CSVs. */
+function joinGrids(collections: readonly Collection[]): GridResult[] {
+  const grids = new Map<string, GridResult>()
+  for (const grid of collections.flatMap((collection) => collection.grids)) {
+    const known = grids.get(grid.gridId)
+    grids.set(grid.gridId, known === undefined ? grid : { ...known, bytes: known.bytes + grid.bytes })
+  }
+  return [...grids.values()]
+}
+
+/** Each segment has to last as long as requested: its shortest span is what counts. */
+function shortestSpans(collections: readonly Collection[]): Pick<Collection, 'spansMs' | 'pausesMs'> {
+  const spansMs = new Map<string, number>()
+  const pausesMs = new Map<string, number>()
+  for (const collection of collections)
+    for (const [grid, ms] of collection.spansMs)
+      if (ms < (spansMs.get(grid) ?? Infinity)) {
+        spansMs.set(grid, ms)
+        pausesMs.set(grid, collection.pausesMs?.get(grid) ?? 0)
+      }
+  return { spansMs, pausesMs }
+}
+
+/** Computed from all samples of the head, with the target that the service uses. */
+function apdexOf(heads: readonly Segment[], measurements: Measurements | undefined): Apdex | string {
+  const told = heads.map(({ run }) => readApdex(run.apdex))
+  const known = told.find((apdex) => typeof apdex !== 'string')
+  if (known === undefined)
+    return told.find((apdex) => typeof apdex === 'string') ?? 'no round can be compared'
+  const score = measurements?.figures({})?.apdex(known.targetMs)
+  return score === undefined
+    ? 'the CSVs do not have the time of each sample, from which the apdex of all rounds is computed'
+    : { score, targetMs: known.targetMs }
+}
+
+/** The CSVs of every segment, compared or not. */
+function filesOf(segments: readonly Segment[]): string[] {
+  return segments.flatMap(({ findings }) =>
+    (findings.collection?.grids ?? []).flatMap(({ path }) => path ?? [])
+  )
+}
+
+function factsOf(rounds: readonly Round[], gap: string | undefined): BaselineFacts {
+  const dropped = rounds.flatMap((round) => problemIn(round) ?? [])
+  return {
+    state: gap === undefined ? 'compared' : 'not comparable',
+    kind: 'side-by-side',
+    branch: undefined,
+    commit: undefined,
+    runs: keptOf(rounds).map(({ base }) => base.run.id),
+    reason: gap,
+    notes: dropped.map((problem) => `Not compared: ${problem}`)
+  }
+}
+
+function badRunsIn({ number, base, head }: Round): { runId: string; folder: string }[] {
+  return [base, head].flatMap(({ problem, run, side }) =>
+    problem === undefined ? [] : [{ runId: run.id, folder: folderOf(number, side) }]
+  )
+}

@@ -1,0 +1,12 @@
+import { judgeBaselineLines } from '../../baseline/judge-lines.js'
+import type { ComparisonEvidence } from '../../baseline/judge-lines.js'
+import { isBaselineThreshold } from '../../thresholds/grammar/threshold.js'
+import type { Settings } from '../settings/settings.js'
+
+/** Whether a line that names `baseline` is broken or unsure, so that more evidence is worth its time. */
+export function isInDoubt(settings: Settings, evidence: ComparisonEvidence): boolean {
+  const lines = settings.thresholds.filter(isBaselineThreshold)
+  return judgeBaselineLines(lines, evidence, settings.baseline).some(
+    ({ comparison }) => comparison?.outcome === 'broken' || comparison?.outcome === 'unsure'
+  )
+}
