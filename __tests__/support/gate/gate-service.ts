@@ -81,6 +81,8 @@ export class GateService extends FakeServiceCore {
   readonly seen: Seen[] = []
   /** By grid, or by the query of an address. */
   readonly csvs = new Map<string, string>()
+  /** In place of those, for a certain run. */
+  csvOf: (run: ServedRun) => string | undefined = () => undefined
   nextStatuses = ['queued', 'running', 'finished']
   nextGridStatuses = ['queued', 'starting', 'started']
   /** Laid over every run that is made. */
@@ -182,7 +184,7 @@ export class GateService extends FakeServiceCore {
         return this.#list(Number(new URL(url, 'http://x').searchParams.get('page') ?? 1))
       case 'result':
       case 'resultSize':
-        return this.#answerResult(url)
+        return this.#answerResult(id, url)
       case 'showRun':
       case 'stopRun':
       case 'repeatRun':
@@ -210,12 +212,13 @@ export class GateService extends FakeServiceCore {
     return ok(this.#document(run, step(run)))
   }
 
-  #answerResult(url: string): Answer {
+  #answerResult(id: string, url: string): Answer {
     const { searchParams, search } = new URL(url, 'http://x')
     const grid = searchParams.get('grid_id') ?? ''
     // No two grids have the same samples.
     this.#askedGrids.add(grid)
-    const own = makeCsv(10, 100 + [...this.#askedGrids].indexOf(grid))
+    const run = this.runs.find((served) => served.id === id)
+    const own = (run && this.csvOf(run)) ?? makeCsv(10, 100 + [...this.#askedGrids].indexOf(grid))
     return {
       status: 200,
       headers: { 'content-type': 'text/csv' },
