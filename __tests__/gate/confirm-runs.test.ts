@@ -1,0 +1,207 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { mkdtemp, readdir, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, relative } from 'node:path'
+import { cleanUpStep } from '../../src/gate/cleanup/post-step.js'
+import { confirmRuns } from '../../src/gate/confirm-runs.js'
+import type { IsDoubtful } from '../../src/gate/confirm-runs.js'
+import { comparedRun } from '../../src/gate/collect/compared-run.js'
+import { CancelledError } from '../../src/gate/errors.js'
+import { findOut } from '../../src/gate/find-out.js'
+import type { Findings } from '../../src/gate/findings.js'
+// Loaded beforehand: the manual clock does not see that a module is being loaded.
+import '../../src/gate/after-run.js'
+import type { Settings } from '../../src/gate/settings/settings.js'
+import type { ComparedRun } from '../../src/baseline/compared-run.js'
+import type { GridChoice } from '../../src/service/documents/requests.js'
+import { makeGate, makeSettings, makeSpecification } from '../support/gate/gate-ports.js'
+import type { TestGate } from '../support/gate/gate-ports.js'
+import { GateService, faults, makeCsv } from '../support/gate/gate-service.js'
+import type { Fault } from '../support/gate/gate-service.js'
+import { MEDIAN_LINE, ordinalOf, segmentCsv } from '../support/gate/side-by-side.js'
+
+let service: GateService
+let gate: TestGate
+let plan: string
+
+beforeEach(async () => {
+  service = await GateService.start()
+  plan = join(await mkdtemp(join(tmpdir(), 'gate-plan-')), 'plan.jmx')
+  await writeFile(plan, '<jmeterTestPlan/>')
+})
+
+afterEach(async () => {
+  await gate.client.close()
+  await service.close()
+})
+
+type Changes = Partial<Settings> & { confirm?: number; grids?: GridChoice[] }
+
+async function open({ confirm = 2, grids = [makeSpecification()], ...rest }: Changes = {}): Promise<void> {
+  const { baseline } = makeSettings()
+  gate = await makeGate(service.url, {
+    origin: { kind: 'files', paths: [plan], grids },
+    thresholds: [MEDIAN_LINE],
+    baseline: { ...baseline, source: { kind: 'auto' }, confirm },
+    ...rest
+  })
+}
+
+/** The gate's own run, compared with recorded ones, and then the confirming runs. */
+async function confirm(isDoubtful?: IsDoubtful, base: readonly ComparedRun[] = []): Promise<Findings> {
+  const run = async (): Promise<Findings> => {
+    const first = await findOut(gate)
+    const head = [comparedRun(first)]
+    return confirmRuns(gate, { ...first, comparison: { kind: 'recorded', base, head } }, isDoubtful)
+  }
+  return gate.ports.clock.run(run())
+}
+
+const always: IsDoubtful = () => true
+const many = (fault: Fault): Fault[] => Array.from({ length: 500 }, () => fault)
+
+function headOf({ comparison }: Findings): readonly ComparedRun[] {
+  return comparison?.kind === 'recorded' ? comparison.head : []
+}
+
+function running(): string[] {
+  return [
+    ...service.runs.filter(({ statuses }) => statuses[0] !== 'finished').map(({ id }) => id),
+    ...[...service.grids.values()].filter(({ isTerminated }) => !isTerminated).map(({ id }) => id)
+  ]
+}
+
+describe('further runs', () => {
+  test('up to as many as asked for, each with a marker of its own, saved before its request', async () => {
+    await open()
+    const seen: (string | undefined)[] = []
+    const { addRun } = service
+    service.addRun = (changes) => {
+      seen.push(gate.ports.states.at(-1)?.marker)
+      return addRun.call(service, changes)
+    }
+    const findings = await confirm(always)
+    expect(headOf(findings)).toHaveLength(3)
+    expect(seen).toEqual(service.runs.toReversed().map(({ tags }) => tags.at(-1)))
+    expect(new Set(seen).size).toBe(3)
+    expect(gate.ports.outputs.get('run-id')).toBe('run1')
+    expect(findings.run?.id).toBe('run1')
+    expect(gate.ports.states.at(-1)).toMatchObject({ cleanupDue: false, runId: 'run3' })
+    expect(gate.ports.states.at(-1)?.earlier?.map(({ runId }) => runId)).toEqual(['run1', 'run2'])
+  })
+
+  test('have their CSVs in folders of their own; lines with limits of their own judge the first run alone', async () => {
+    await open()
+    service.csvOf = (run) => makeCsv(10 * ordinalOf(service, run))
+    const findings = await confirm(always)
+    const { scratchDir } = gate.ports
+    expect((await readdir(join(scratchDir, 'results'))).sort()).toEqual([
+      'confirm-1',
+      'confirm-2',
+      'us-east-1-grid1.csv'
+    ])
+    expect(findings.collection?.files?.map((file) => relative(scratchDir, file))).toEqual([
+      'results/us-east-1-grid1.csv',
+      'results/confirm-1/us-east-1-grid1.csv',
+      'results/confirm-2/us-east-1-grid1.csv'
+    ])
+    expect(findings.collection?.measurements?.figures({})?.samples).toBe(10)
+    expect(headOf(findings).map((head) => head.figures({})?.samples)).toEqual([10, 20, 30])
+  })
+
+  test('end when there is no doubt left', async () => {
+    await open({ confirm: 5 })
+    expect(headOf(await confirm((heads) => heads.length < 2))).toHaveLength(2)
+  })
+
+  test('are asked for by lines that are broken, judged together', async () => {
+    await open({ confirm: 1 })
+    service.csvOf = (run) => segmentCsv(ordinalOf(service, run), { elapsedMs: 200 })
+    const { measurements } = (await gate.ports.clock.run(findOut(gate))).collection ?? {}
+    const figures = measurements?.figures({})
+    // Four runs of a base that took half the time.
+    const quick: ComparedRun = {
+      apdex: undefined,
+      labels: [],
+      regions: [],
+      figures: () => figures && { ...figures, percentileMs: () => 100 }
+    }
+    expect(headOf(await confirm(undefined, [quick, quick, quick, quick]))).toHaveLength(2)
+  })
+
+  test.each<[string, Changes]>([
+    ['none are asked for', { confirm: 0 }],
+    ['the run is an existing one', { origin: { kind: 'existing', runId: 'run1' } }]
+  ])('are not started when %s', async (_, changes) => {
+    await open(changes)
+    if (changes.origin !== undefined) service.addRun({ id: 'run1' })
+    expect(headOf(await confirm(always))).toHaveLength(1)
+    expect(service.runs).toHaveLength(1)
+  })
+
+  test('are not started after a run that is no evidence', async () => {
+    await open()
+    service.nextStatuses = ['running', 'problem']
+    await confirm(always)
+    expect(service.runs).toHaveLength(1)
+  })
+
+  test('create and terminate grids of their own', async () => {
+    await open({ confirm: 1, grids: [makeSpecification(), { id: 'theirs' }] })
+    await confirm(always)
+    expect(service.count('createGrid')).toBe(2)
+    expect(service.count('terminateGrid')).toBe(2)
+    expect(running()).toEqual([])
+  })
+})
+
+describe('a confirming run', () => {
+  test('that ends badly is left out, with a warning; the next one is tried', async () => {
+    await open()
+    const { addRun } = service
+    service.addRun = (changes) =>
+      addRun.call(service, { ...changes, ...(service.runs.length === 1 && { statuses: ['problem'] }) })
+    expect(headOf(await confirm(always))).toHaveLength(2)
+    expect(gate.ports.log.of('warning')).toEqual([
+      'Not compared: confirming run 1 of 2: The run ended as "problem", not "finished".'
+    ])
+  })
+
+  test('that is refused is the last one; the comparison stays what it was', async () => {
+    await open()
+    service.meet('createRun', faults.none, ...many(faults.answer(422)))
+    const findings = await confirm(always)
+    expect(findings.failure).toBeUndefined()
+    expect(headOf(findings)).toHaveLength(1)
+    expect(service.count('createRun')).toBe(2)
+    expect(gate.ports.log.of('warning')).toEqual([expect.stringContaining('confirming run 1 of 2')])
+    expect(gate.ports.states.at(-1)?.cleanupDue).toBe(false)
+  })
+
+  test('that runs into the timeout is stopped and left out', async () => {
+    await open({ confirm: 1, timeoutMs: 60_000 })
+    const { addRun } = service
+    service.addRun = (changes) =>
+      addRun.call(service, { ...changes, ...(service.runs.length === 1 && { statuses: ['running'] }) })
+    const findings = await confirm(always)
+    expect(findings.failure).toBeUndefined()
+    expect(headOf(findings)).toHaveLength(1)
+    expect(running()).toEqual([])
+  })
+
+  test('that is cancelled is stopped, and the gate is cancelled', async () => {
+    await open()
+    const { addRun } = service
+    service.addRun = (changes) =>
+      addRun.call(service, { ...changes, ...(service.runs.length === 1 && { statuses: ['running'] }) })
+    const confirming = confirm(always)
+    await service.reached('createRun', 2)
+    gate.ports.cancellation.abort(new CancelledError('SIGINT'))
+    expect((await confirming).failure?.kind).toBe('cancelled')
+    const { log, clock, states } = gate.ports
+    const state = states.at(-1)
+    expect(state).toBeDefined()
+    await clock.run(cleanUpStep(state!, { log, clock, endProcessGroup: () => Promise.resolve(false) }))
+    expect(running()).toEqual([])
+  })
+})

@@ -1,0 +1,395 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { mkdtemp, readdir, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, relative } from 'node:path'
+import { cleanUpStep } from '../../../src/gate/cleanup/post-step.js'
+import { runGate } from '../../../src/gate/run-gate.js'
+// Loaded beforehand: the manual clock does not see that a module is being loaded.
+import '../../../src/gate/after-run.js'
+import { CancelledError } from '../../../src/gate/errors.js'
+import type { Progress } from '../../../src/gate/ports.js'
+import type { Settings } from '../../../src/gate/settings/settings.js'
+import type { Outcome } from '../../../src/report/outcome.js'
+import { readAddress } from '../../../src/service/http/address.js'
+import type { GridChoice } from '../../../src/service/documents/requests.js'
+import { parseThresholds } from '../../../src/thresholds/grammar/grammar.js'
+import { TOKEN, makePorts, makeSettings, makeSpecification } from '../../support/gate/gate-ports.js'
+import type { TestPorts } from '../../support/gate/gate-ports.js'
+import { GateService, faults } from '../../support/gate/gate-service.js'
+import type { Fault, ServedRun } from '../../support/gate/gate-service.js'
+import {
+  HEAD_PARAMETERS,
+  MEDIAN_LINE,
+  ordinalOf,
+  parametersOf,
+  segmentCsv,
+  sideBySide,
+  sideOf,
+  sidesIn
+} from '../../support/gate/side-by-side.js'
+
+let service: GateService
+let ports: TestPorts
+let plan: string
+
+beforeEach(async () => {
+  service = await GateService.start()
+  service.csvOf = (run) => segmentCsv(ordinalOf(service, run))
+  ports = await makePorts()
+  plan = join(await mkdtemp(join(tmpdir(), 'gate-plan-')), 'plan.jmx')
+  await writeFile(plan, '<jmeterTestPlan/>')
+})
+
+afterEach(() => service.close())
+
+type Changes = Partial<Settings> & { rounds?: number; grids?: GridChoice[]; lines?: string }
+
+function gate({
+  rounds = 3,
+  grids = [makeSpecification()],
+  lines = 'p95 <= 200ms',
+  ...rest
+}: Changes = {}): Promise<Outcome> {
+  const settings = makeSettings({
+    target: { kind: 'remote', address: readAddress(service.url), token: TOKEN },
+    origin: { kind: 'files', paths: [plan], grids },
+    overrideParameters: HEAD_PARAMETERS,
+    durationSeconds: 10,
+    thresholds: [...parseThresholds(lines).thresholds, MEDIAN_LINE],
+    baseline: sideBySide(rounds),
+    ...rest
+  })
+  return ports.clock.run(runGate(ports, settings))
+}
+
+/** What would still cost money. */
+function left(): string[] {
+  return [
+    ...service.runs.filter(({ statuses }) => statuses[0] !== 'finished').map(({ id }) => id),
+    ...[...service.grids.values()].filter(({ isTerminated }) => !isTerminated).map(({ id }) => id)
+  ]
+}
+
+async function post(): Promise<void> {
+  const state = ports.states.at(-1)
+  if (state === undefined) throw new Error('no state was saved')
+  const { log, clock } = ports
+  await clock.run(cleanUpStep(state, { log, clock, endProcessGroup: () => Promise.resolve(false) }))
+}
+
+/** Lets every run of a kind have samples of its own. */
+function csvs(choose: (run: ServedRun, ordinal: number) => Parameters<typeof segmentCsv>[1]): void {
+  service.csvOf = (run) => {
+    const ordinal = ordinalOf(service, run)
+    return segmentCsv(ordinal, choose(run, ordinal))
+  }
+}
+
+const base = (run: ServedRun): boolean => sideOf(run) === 'base'
+const many = (fault: Fault): Fault[] => Array.from({ length: 500 }, () => fault)
+
+describe('rounds', () => {
+  test('warm up once, then change their order; each segment is a run with a marker and a folder of its own', async () => {
+    const outcome = await gate()
+    expect(sidesIn(service)).toBe('BH BH HB BH')
+    expect(outcome).toMatchObject({
+      verdict: 'passed',
+      baseline: { state: 'compared', kind: 'side-by-side' }
+    })
+    expect(outcome.baseline?.runs).toEqual(['run4', 'run7', 'run8'])
+    const tags = service.runs.map((run) => run.tags.at(-1))
+    expect(new Set(tags).size).toBe(8)
+    const folders = ['01-base', '01-head', '02-base', '02-head', '03-base', '03-head']
+    expect((await readdir(join(ports.scratchDir, 'results'))).sort()).toEqual(folders)
+    const uploaded = ports.uploads[0]?.files.map((file) => relative(ports.scratchDir, file)) ?? []
+    expect(uploaded.filter((file) => file.endsWith('.csv')).sort()).toEqual(
+      folders.map((folder) => `results/${folder}/us-east-1-made1.csv`)
+    )
+    expect(left()).toEqual([])
+    expect(ports.states.at(-1)?.cleanupDue).toBe(false)
+    expect(ports.clock.pendingCount).toBe(0)
+  })
+
+  test('run-id is that of the first head segment, and stays', async () => {
+    await gate()
+    expect(ports.outputs.get('run-id')).toBe('run5')
+    expect(ports.events.filter((event) => event === 'output run-id')).toHaveLength(1)
+    expect(ports.uploads[0]?.name).toBe('loadgate-run5')
+  })
+
+  test('base segments get the parameters of the base laid over the others', async () => {
+    await gate({ rounds: 1 })
+    expect(new Set(service.runs.map(parametersOf))).toEqual(
+      new Set(['-Jport=9000, -Jpath=/shop', '-Jpath=/shop, -Jport=9001'])
+    )
+  })
+
+  test('say which one it is, in the log and to whoever shows progress', async () => {
+    const stages = new Set<string | undefined>()
+    Object.assign(ports, { onProgress: ({ stage }: Progress) => stages.add(stage) })
+    await gate({ rounds: 2 })
+    expect([...stages]).toEqual([
+      'warm-up: base',
+      'warm-up: head',
+      'round 1 of 2: base',
+      'round 1 of 2: head',
+      'round 2 of 2: head',
+      'round 2 of 2: base'
+    ])
+    expect(ports.log.of('info')).toContainEqual(expect.stringMatching(/^Round 1 of 2: head: run run5 /))
+  })
+
+  test('a slower head breaks the line; the pairs are what is judged', async () => {
+    csvs((run) => ({ elapsedMs: base(run) ? 100 : 150 }))
+    const outcome = await gate()
+    expect(outcome.verdict).toBe('failed')
+    expect(outcome.judgements[1]?.comparison).toMatchObject({ outcome: 'broken', baseRuns: 3 })
+  })
+})
+
+describe('grids', () => {
+  test('are created once, referenced by every segment, and terminated at the end', async () => {
+    const grids = [makeSpecification(), makeSpecification({ region: 'eu-west-1' })]
+    await gate({ rounds: 1, grids })
+    expect(service.count('createGrid')).toBe(2)
+    const referenced = service.runs.map(({ fields }) =>
+      fields.filter(([name]) => name === 'run[grids][][uuid]').map(([, id]) => id)
+    )
+    expect(referenced).toEqual(Array(4).fill(['made1', 'made2']))
+    expect(left()).toEqual([])
+  })
+
+  test('of somebody else are used and left alone', async () => {
+    await gate({ rounds: 1, grids: [{ id: 'theirs' }, makeSpecification()] })
+    expect(service.count('createGrid')).toBe(1)
+    expect(service.seen.filter(({ path, method }) => method === 'DELETE' && path.includes('theirs'))).toEqual(
+      []
+    )
+    expect(left()).toEqual([])
+  })
+
+  test('that are smaller than requested make every segment incomplete evidence', async () => {
+    const outcome = await gate({ grids: [makeSpecification({ nodeCount: 3 })] })
+    expect(outcome).toMatchObject({
+      verdict: 'inconclusive',
+      reason: expect.stringContaining('2 of the 3 nodes')
+    })
+  })
+})
+
+describe('lines with limits of their own', () => {
+  test('judge the samples of all head segments, over the time in which they ran', async () => {
+    csvs((run, ordinal) => ({ elapsedMs: base(run) ? 5_000 : 100 * ordinal }))
+    const { measurements, apdex } = await gate({ lines: 'samples == 300', rounds: 3 })
+    const all = measurements?.figures({})
+    expect(all?.samples).toBe(300)
+    // The head segments are the 4th, 5th and 8th run: 9.9 s from the first start to the last, and what that one took.
+    const seconds = 3 * 9.9 + (0.4 + 0.5 + 0.8)
+    expect(all?.throughput).toBeCloseTo(300 / seconds, 9)
+    expect(measurements?.series?.throughput.filter((each) => each === 0)).toEqual([])
+    expect(measurements?.series?.activeThreads.every((threads) => threads === 5)).toBe(true)
+    // Up to the target of 500 ms, and up to four times that.
+    expect(apdex).toEqual({ score: (200 + 100 / 2) / 300, targetMs: 500 })
+    expect(ports.outputs.get('apdex')).toBe(String(250 / 300))
+  })
+
+  test('fail when they are broken, whatever the base does', async () => {
+    csvs((run) => ({ elapsedMs: base(run) ? 300 : 250 }))
+    expect(await gate({ lines: 'p95 <= 200ms' })).toMatchObject({
+      verdict: 'failed',
+      reason: expect.stringContaining('p95')
+    })
+  })
+})
+
+/** Changes the runs with these numbers, counted from 1, as they are created. */
+function spoil(changes: Readonly<Record<number, (run: ServedRun) => void>>): void {
+  const { addRun } = service
+  service.addRun = (given) => {
+    const run = addRun.call(service, given)
+    changes[service.runs.length]?.(run)
+    return run
+  }
+}
+
+const endless = (run: ServedRun): void => void (run.statuses = ['running'])
+
+describe('a bad segment', () => {
+  test('drops its pair, with a warning', async () => {
+    spoil({ 6: (run) => void (run.statuses = ['problem']) })
+    const outcome = await gate({ rounds: 5 })
+    expect(sidesIn(service)).toBe('BH BH HB BH HB BH')
+    const words = 'Not compared: round 2: base: The run ended as "problem", not "finished".'
+    expect(ports.log.of('warning')).toContain(words)
+    expect(outcome.verdict).toBe('passed')
+    expect(outcome.baseline).toMatchObject({ notes: [words], runs: ['run4', 'run8', 'run11', 'run12'] })
+    expect(outcome.measurements?.figures({})?.samples).toBe(400)
+    // What was measured is evidence, compared or not.
+    expect(ports.uploads[0]?.files.filter((file) => file.endsWith('.csv'))).toHaveLength(10)
+  })
+
+  test('has lost load, no samples, or ended early', async () => {
+    spoil({ 3: (run) => void (run.document = { remote_errors: 'load lost: a node died' }) })
+    service.csvOf = (run) => {
+      const ordinal = ordinalOf(service, run)
+      const [header = ''] = segmentCsv(1).split('\n')
+      return ordinal === 6 ? `${header}\n` : segmentCsv(ordinal, ordinal === 8 ? { seconds: 4 } : {})
+    }
+    const { baseline } = await gate({ rounds: 10 })
+    expect(baseline?.notes).toEqual([
+      expect.stringContaining('round 1: base: Part of the load was lost: a node died'),
+      expect.stringContaining('round 2: base: The run ended after 2 s of the 10 s requested'),
+      expect.stringContaining('round 3: head: The samples of grid made1 span 4 s of the 10 s requested')
+    ])
+  })
+
+  test('has a CSV that never comes, or mostly failures on the side of the base', async () => {
+    service.meet('result', ...many(faults.answer(404)).slice(0, 60))
+    csvs((_run, ordinal) => (ordinal === 6 || ordinal === 7 ? { failures: 51 } : {}))
+    const { baseline } = await gate({ rounds: 10, durationSeconds: undefined })
+    expect(baseline?.notes.slice(0, 2)).toEqual([
+      expect.stringMatching(/round 1: .*could not be downloaded completely/),
+      expect.stringContaining('round 2: base: 51 of 100 samples failed')
+    ])
+  })
+
+  test('half of the failures of a head are a finding, not a bad segment', async () => {
+    csvs((run) => ({ failures: base(run) ? 0 : 60 }))
+    const outcome = await gate({ lines: 'error_rate < 1%' })
+    expect(outcome.verdict).toBe('failed')
+    expect(outcome.baseline?.notes).toEqual([])
+  })
+
+  test('too many of them: inconclusive, with the reason, and no more rounds than can matter', async () => {
+    csvs((run) => ({ failures: base(run) ? 100 : 0 }))
+    const outcome = await gate({ rounds: 10 })
+    expect(outcome).toMatchObject({
+      verdict: 'inconclusive',
+      reason:
+        'Only 0 rounds can be compared after 3 of 10, and at least 8 are needed; round 1: base: 100 of 100 samples failed: check that the server of the base is running'
+    })
+    expect(service.runs).toHaveLength(2 + 3 * 2)
+    expect(outcome.judgements[1]?.comparison?.outcome).toBe('not comparable')
+    expect(left()).toEqual([])
+  })
+
+  test('a run that something in between has created twice drops its pair, and the other one is stopped', async () => {
+    const { addRun } = service
+    spoil({ 3: (run) => void addRun.call(service, { tags: run.tags, statuses: ['running'] }) })
+    const outcome = await gate({ rounds: 1 })
+    expect(outcome).toMatchObject({
+      verdict: 'inconclusive',
+      reason: expect.stringContaining('round 1: base: the run was created twice (run5 has the same tag)')
+    })
+    expect(left()).toEqual([])
+  })
+})
+
+describe('nothing is left running', () => {
+  test('after a refusal: the gate ends with an error at once', async () => {
+    service.meet('createRun', faults.none, faults.none, faults.none, ...many(faults.answer(422)))
+    expect(await gate()).toMatchObject({ verdict: 'error', reason: expect.stringContaining('422') })
+    expect(service.count('createRun')).toBe(4)
+    expect(left()).toEqual([])
+  })
+
+  test('after a lost reply that leaves no trace: an error, and no second try', async () => {
+    service.meet('createRun', faults.none, faults.none, faults.none, faults.dropBefore)
+    expect(await gate()).toMatchObject({ verdict: 'error' })
+    expect(service.count('createRun')).toBe(4)
+    expect(left()).toEqual([])
+  })
+
+  test('after a lost reply: the run is found by its own marker', async () => {
+    service.meet('createRun', faults.none, faults.none, faults.none, faults.dropAfter)
+    expect(await gate()).toMatchObject({ verdict: 'passed' })
+    expect(service.runs).toHaveLength(8)
+  })
+
+  test('after the timeout, which is that of all segments together', async () => {
+    spoil({ 5: endless })
+    const outcome = await gate({ timeoutMs: 120_000 })
+    expect(outcome).toMatchObject({
+      verdict: 'timed-out',
+      reason: 'The comparison side by side did not end within the timeout of 2 min.'
+    })
+    expect(service.runs).toHaveLength(5)
+    expect(left()).toEqual([])
+    // What was measured until then is shown.
+    expect(outcome.measurements?.figures({})?.samples).toBe(100)
+  })
+
+  test('after a cancellation', async () => {
+    spoil({ 5: endless })
+    const gating = gate()
+    await service.reached('createRun', 5)
+    ports.cancellation.abort(new CancelledError('SIGINT'))
+    expect(await gating).toMatchObject({ verdict: 'cancelled' })
+    await post()
+    expect(left()).toEqual([])
+  })
+
+  test('with stop-on-cancel: false the current segment and its grids are left, and nothing else is started', async () => {
+    spoil({ 5: endless })
+    const gating = gate({ stopOnCancel: false })
+    await service.reached('createRun', 5)
+    await service.reached('showRun', 30)
+    ports.cancellation.abort(new CancelledError('SIGINT'))
+    await gating
+    expect(left()).toEqual(['run6', 'made1'])
+  })
+
+  test('after a kill at any saved state, the post step ends all of it', async () => {
+    await gate({ rounds: 2 })
+    const states = [...ports.states]
+    expect(states.filter(({ cleanupDue }) => cleanupDue).length).toBeGreaterThan(12)
+    for (const state of states.filter(({ cleanupDue }) => cleanupDue)) {
+      for (const grid of service.grids.values()) grid.isTerminated = false
+      for (const run of service.runs) if (run.id === state.runId) run.statuses = ['running']
+      const { log, clock } = ports
+      await clock.run(cleanUpStep(state, { log, clock, endProcessGroup: () => Promise.resolve(false) }))
+      expect(left().filter((id) => id.startsWith('run') || state.madeGrids.includes(id))).toEqual([])
+    }
+  })
+
+  test('the post step ends duplicates of all segments with one listing', async () => {
+    await gate({ rounds: 2 })
+    const state = ports.states.at(-2)
+    expect(state?.earlier).toHaveLength(5)
+    for (const { marker } of state?.earlier ?? []) service.addRun({ tags: [marker], statuses: ['running'] })
+    await ports.clock.advance(60_000)
+    const before = service.count('listRuns')
+    const { log, clock } = ports
+    await clock.run(
+      cleanUpStep(
+        { ...state!, cleanupDue: true },
+        { log, clock, endProcessGroup: () => Promise.resolve(false) }
+      )
+    )
+    expect(left()).toEqual([])
+    expect(service.count('listRuns')).toBe(before + 1)
+  })
+})
+
+describe('confirm', () => {
+  test('adds blocks of rounds while a line is broken or unsure, judged together', async () => {
+    csvs((run) => ({ elapsedMs: base(run) ? 100 : 150 }))
+    const outcome = await gate({ baseline: sideBySide(2, { confirm: 2 }) })
+    expect(sidesIn(service)).toBe('BH BH HB BH HB BH HB')
+    expect(outcome.judgements[1]?.comparison).toMatchObject({ outcome: 'broken', baseRuns: 6 })
+    expect(outcome.verdict).toBe('failed')
+  })
+
+  test('adds none when every line holds', async () => {
+    await gate({ baseline: sideBySide(3, { confirm: 2 }) })
+    expect(service.runs).toHaveLength(8)
+  })
+
+  test('adds none for which there is no time, and says so', async () => {
+    csvs((run) => ({ elapsedMs: base(run) ? 100 : 150 }))
+    const outcome = await gate({ baseline: sideBySide(3, { confirm: 2 }), timeoutMs: 22_000 })
+    expect(outcome.verdict).toBe('failed')
+    expect(service.runs).toHaveLength(8)
+    expect(ports.log.of('warning')).toContainEqual(expect.stringContaining('no time left to confirm'))
+  })
+})
