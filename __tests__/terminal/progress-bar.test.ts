@@ -15,6 +15,11 @@ describe('drawing', () => {
   ])('$elapsedMs of $durationMs ms', ({ drawn, ...progress }) => {
     expect(drawBar({ status: 'running', ...progress })).toBe(drawn)
   })
+
+  test('one of several runs says which one it is', () => {
+    const progress = { stage: 'round 3 of 10: base', status: 'running', elapsedMs: 0, durationMs: undefined }
+    expect(drawBar(progress)).toBe('round 3 of 10: base · running · 0 s')
+  })
 })
 
 describe('a bar on a terminal', () => {

@@ -82,3 +82,11 @@ test('logs that cannot be copied cost a warning', async () => {
   expect(gate.ports.log.of('warning')).toEqual(["The tool's logs could not be saved: ENOSPC"])
   expect(logs).toEqual([])
 })
+
+test('of several runs, those of the bad ones are kept apart, even after a good end', async () => {
+  const badRuns = [{ runId: 'run7', folder: '02-base' }]
+  const logs = await keepLogs(gate, conclude(gate.settings, goodEnd()), badRuns)
+  const folder = join(gate.ports.scratchDir, 'logs', '02-base')
+  expect(requests).toEqual([{ runId: 'run7', folder, secrets: ['local-token', 'github-token'] }])
+  expect(logs).toEqual([join(folder, 'node.log')])
+})

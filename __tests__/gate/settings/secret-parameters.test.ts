@@ -3,6 +3,7 @@ import { readSecretParameters, secretParameters } from '../../../src/gate/settin
 import { parseOverrideParameters } from '../../../src/server/engines/override-parameters.js'
 import { secretValues } from '../../../src/server/engines/redact-log.js'
 import { makeSettings } from '../../support/gate/gate-ports.js'
+import { sideBySide } from '../../support/gate/side-by-side.js'
 
 const secretsOf = (overrideParameters: string, changes: Parameters<typeof makeSettings>[0] = {}): string[] =>
   secretParameters(makeSettings({ overrideParameters, ...changes }))
@@ -73,4 +74,11 @@ describe('parameters that are secret by their names', () => {
       secretsOf(text, { thresholdLines: 'p95{label="checkout"} < 1s', name: 'gate of shop-at-work' })
     ).toEqual([])
   })
+})
+
+test('the parameters of the base, side by side, are secret by the same rule', () => {
+  const baseline = sideBySide(3, {
+    source: { kind: 'side-by-side', parameters: '-Japi.token=of-the-base, -Jport=9001', rounds: 3 }
+  })
+  expect(secretsOf('-Japi.token=of-the-head', { baseline })).toEqual(['of-the-head', 'of-the-base'])
 })

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from '@jest/globals'
-import { mergeScans } from '../../../src/results/figures/merge.js'
+import { mergeRuns, mergeScans } from '../../../src/results/figures/merge.js'
 import {
   JMETER_COLUMNS,
   makeSampleCsv,
@@ -410,5 +410,54 @@ describe('the time series', () => {
     )
     const forward = measure([header, ...rows].join('\n')).series
     expect(measure([header, ...rows.toReversed()].join('\n')).series).toEqual(forward)
+  })
+})
+
+describe('several runs, one after the other', () => {
+  const HEADER = 'timeStamp,elapsed,label,success,allThreads'
+  /** One sample per second. */
+  const csv = (startMs: number, rows: number): string =>
+    [HEADER, ...Array.from({ length: rows }, (_, row) => `${startMs + row * 1000},500,home,true,3`)].join(
+      '\n'
+    )
+  const START = 1_760_000_000_000
+  const runs = [csv(START, 10), csv(START + 600_250, 20), csv(START + 60_000, 5)].map((text) => [
+    scanText(text, Infinity, 'a', 'east')
+  ])
+
+  test('throughput is over the time in which they ran, in every scope', () => {
+    const measured = mergeRuns(runs)
+    const seconds = 9.5 + 19.5 + 4.5
+    expect(measured.figures({})).toMatchObject({ samples: 35, throughput: 35 / seconds })
+    expect(measured.figures({ label: 'home' })?.throughput).toBe(35 / seconds)
+    expect(measured.figures({ region: 'east' })?.throughput).toBe(35 / seconds)
+  })
+
+  test('the series has them end to end, in the order given, and threads of one grid do not add up', () => {
+    const series = mergeRuns(runs).series
+    expect(series?.throughput.reduce((sum, each) => sum + each, 0)).toBe(35)
+    expect(series?.throughput).toHaveLength(35)
+    expect(new Set(series?.throughput)).toEqual(new Set([1]))
+    expect(new Set(series?.activeThreads)).toEqual(new Set([3]))
+  })
+
+  test('a long one makes wide buckets for all', () => {
+    const long = [scanText(csv(START + 10_000_500, 1500), Infinity, 'a', 'east')]
+    const series = mergeRuns([...runs, long]).series
+    expect(series?.activeThreads.filter((threads) => threads !== null && threads !== 3)).toEqual([])
+    const { bucketMs = 0, throughput = [] } = series ?? {}
+    expect(throughput.reduce((sum, each) => sum + (each * bucketMs) / 1000, 0)).toBe(1535)
+  })
+
+  test('one run is what it was', () => {
+    const [first = []] = runs
+    expect(mergeRuns([first]).series).toEqual(mergeScans(first).series)
+    expect(mergeRuns([first]).figures({})?.throughput).toBe(10 / 9.5)
+  })
+
+  test('without the times of one of them there is no throughput', () => {
+    const untimed = scanText('elapsed,label,success\n5,home,true', Infinity, 'a', 'east')
+    expect(mergeRuns([...runs, [untimed]]).figures({})?.throughput).toBeUndefined()
+    expect(mergeRuns([...runs, [untimed]]).series).toBeUndefined()
   })
 })

@@ -5,7 +5,7 @@ import type { Caller } from './one-run-caller.js'
 import type { Answered } from './one-run-service.js'
 import type { Choice } from '../data/seeded-choice.js'
 
-export type Operation = 'create' | 'repeat' | 'list' | 'show' | 'stop' | 'other'
+export type Operation = 'create' | 'repeat' | 'list' | 'show' | 'stop' | 'other' | 'terminate'
 
 /** An effect comes no later than this after its request: who looks for it must be as patient. */
 const LATEST_EFFECT_MS = 10_000
@@ -102,6 +102,10 @@ const TWICE = {
   }
 } satisfies Record<string, Fault>
 
+function without(all: Readonly<Record<string, Fault>>, names: readonly string[]): Record<string, Fault> {
+  return Object.fromEntries(Object.entries(all).filter(([name]) => !names.includes(name)))
+}
+
 /** A repeat carries no tag: of two that something in between has made, none could be recognised as the step's own. */
 export const FAULTS: Readonly<Record<Operation, Readonly<Record<string, Fault>>>> = {
   create: { ...HARMLESS, ...DOUBTFUL, ...INGRESS, ...TWICE },
@@ -109,7 +113,9 @@ export const FAULTS: Readonly<Record<Operation, Readonly<Record<string, Fault>>>
   list: { ...HARMLESS, ...DOUBTFUL, ...INGRESS },
   show: { ...HARMLESS, ...DOUBTFUL, ...INGRESS },
   stop: { ...HARMLESS, ...DOUBTFUL, ...INGRESS, ...TWICE },
-  other: {}
+  other: {},
+  // A service may take minutes to terminate a grid: a request that gets no reply is waited for, until there is no time left.
+  terminate: without({ ...HARMLESS, ...DOUBTFUL }, ['stalled before', 'stalled after'])
 }
 export const MOST_FAULTS: Readonly<Record<Operation, number>> = {
   create: 2,
@@ -117,5 +123,6 @@ export const MOST_FAULTS: Readonly<Record<Operation, number>> = {
   list: 3,
   show: 5,
   stop: 3,
-  other: 0
+  other: 0,
+  terminate: 2
 }

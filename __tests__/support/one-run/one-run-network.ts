@@ -9,7 +9,7 @@ import type { Choice } from '../data/seeded-choice.js'
 
 /** What lies between the step and the service, with the faults of a seed: each operation has a few, and then works. */
 export class ModelNetwork {
-  readonly #faults = new Map<Operation, string[]>()
+  readonly #faults = new Map<Operation, (string | undefined)[]>()
   /** Creations that had an effect; one that the network sent twice counts once. */
   creations = 0
   /** A creation had its effect long after it had failed for who asked for it. */
@@ -20,14 +20,19 @@ export class ModelNetwork {
     readonly service: ModelService,
     readonly clock: ManualClock,
     readonly choice: Choice,
-    isCalm: boolean
+    isCalm: boolean,
+    /** How many requests of an operation may work before the next one that does not. */
+    mostGood = 0
   ) {
     for (const operation of Object.keys(FAULTS) as Operation[]) {
       const count = isCalm || choice.chance(0.3) ? 0 : choice.between(0, MOST_FAULTS[operation])
       const names = Object.keys(FAULTS[operation])
       this.#faults.set(
         operation,
-        Array.from({ length: count }, () => choice.of(names))
+        Array.from({ length: count }, () => [
+          ...Array.from({ length: mostGood === 0 ? 0 : choice.between(0, mostGood) }, () => undefined),
+          choice.of(names)
+        ]).flat()
       )
     }
   }
@@ -69,6 +74,7 @@ export class ModelNetwork {
 }
 
 function operationOf({ method, path }: Asked): Operation {
+  if (path.startsWith('/api/grids')) return method === 'DELETE' ? 'terminate' : 'other'
   const [, id, action] = /^\/api\/runs(?:\/([^/?]+))?(?:\/([^?]+))?/.exec(path) ?? []
   if (id === undefined) return method === 'POST' ? 'create' : 'list'
   if (action === undefined) return 'show'

@@ -10,6 +10,13 @@ import type { StepState } from '../../../src/gate/step-state.js'
 import { CancelledError } from '../../../src/gate/errors.js'
 import { ServiceClient } from '../../../src/service/client.js'
 import type { Clock } from '../../../src/service/clock.js'
+import { confirmRuns } from '../../../src/gate/confirm-runs.js'
+import { comparedRun } from '../../../src/gate/collect/compared-run.js'
+import { findOut } from '../../../src/gate/find-out.js'
+import type { Findings } from '../../../src/gate/findings.js'
+import { openGate } from '../../../src/gate/open-gate.js'
+import type { Ports } from '../../../src/gate/ports.js'
+import { sideBySide } from '../gate/side-by-side.js'
 import { LogBook, makePorts, makeSettings, makeSpecification } from '../gate/gate-ports.js'
 import { ManualClock } from '../manual-clock.js'
 import { Life } from './one-run-caller.js'
@@ -17,6 +24,18 @@ import { ModelNetwork } from './one-run-network.js'
 import { ModelService } from './one-run-service.js'
 import { Choice } from '../data/seeded-choice.js'
 import { makeRandom } from '../data/seeded-random.js'
+
+/** What the step runs: one run; base and head in two rounds on a grid that it creates; one run that two others confirm. */
+export type Kind = 'one' | 'side-by-side' | 'confirm'
+const ROUNDS = 2
+const CONFIRM = 2
+const MOST_RUNS: Readonly<Record<Kind, number>> = {
+  one: 1,
+  'side-by-side': 2 + 2 * ROUNDS,
+  confirm: 1 + CONFIRM
+}
+
+const CONFIRMED = { source: { kind: 'off' }, confirm: CONFIRM } as const
 
 const FLOWS = ['watch', 'watch', 'cancel', 'timeout', 'kill', 'kill', 'kill'] as const
 type Flow = (typeof FLOWS)[number]
@@ -29,13 +48,13 @@ export interface ScenarioResult {
 }
 
 /** One seed: main with its faults, to its end or to its death; post with what main has saved; and what must hold after that. */
-export async function runScenario(seed: number): Promise<ScenarioResult> {
+export async function runScenario(seed: number, kind: Kind = 'one'): Promise<ScenarioResult> {
   const folder = await mkdtemp(join(tmpdir(), 'loadgate-one-run-'))
   const { random } = Math
   // The jitter of pauses belongs to the scenario, which must be the same when it runs again.
   Math.random = makeRandom(seed)
   try {
-    return await new Scenario(seed, folder).run()
+    return await new Scenario(seed, folder, kind).run()
   } finally {
     Math.random = random
     await rm(folder, { recursive: true, force: true })
@@ -50,14 +69,18 @@ class Scenario {
   readonly #service: ModelService
   readonly #network: ModelNetwork
   readonly #folder: string
+  readonly #kind: Kind
   readonly #log = new LogBook()
   readonly #stopOnCancel: boolean
   #state: StepState | undefined
+  /** Grids of which main has learnt. */
+  readonly #knownGrids = new Set<string>()
   /** Main had another reason to stop the run than a cancelled job, and said so in its state. */
   #isStopping = false
 
-  constructor(seed: number, folder: string) {
+  constructor(seed: number, folder: string, kind: Kind) {
     this.#folder = folder
+    this.#kind = kind
     this.#choice = new Choice(seed)
     this.#flow = this.#choice.of(FLOWS)
     this.#isCalm = this.#choice.chance(0.1)
@@ -65,9 +88,10 @@ class Scenario {
     this.#service = new ModelService(this.#choice, {
       now: () => this.#clock.now(),
       isCalm: this.#isCalm,
-      isEndless: this.#flow !== 'watch'
+      isEndless: kind === 'one' && this.#flow !== 'watch'
     })
-    this.#network = new ModelNetwork(this.#service, this.#clock, this.#choice, this.#isCalm)
+    const mostGood = kind === 'one' ? 0 : MOST_RUNS[kind]
+    this.#network = new ModelNetwork(this.#service, this.#clock, this.#choice, this.#isCalm, mostGood)
   }
 
   async run(): Promise<ScenarioResult> {
@@ -86,7 +110,7 @@ class Scenario {
   }
 
   async #main(): Promise<string> {
-    const life = new Life(this.#flow === 'kill' ? this.#choice.between(0, 30) : Infinity)
+    const life = new Life(this.#flow === 'kill' ? this.#choice.between(0, 30 * this.#scale) : Infinity)
     const cancellation = new AbortController()
     if (this.#flow === 'cancel') this.#cancelLater(cancellation)
     const ports = await makePorts({
@@ -100,28 +124,41 @@ class Scenario {
         if (!life.goesOn()) return
         this.#isStopping = this.#isStopping || (this.#state?.leaveIfKilled === true && !state.leaveIfKilled)
         this.#state = state
+        for (const id of state.madeGrids) this.#knownGrids.add(id)
       }
     })
-    const gate = runGate(ports, await this.#settings()).then(({ verdict }) => verdict)
+    const settings = await this.#settings()
+    const gate =
+      this.#kind === 'confirm'
+        ? confirmInDoubt(ports, settings)
+        : runGate(ports, settings).then(({ verdict }) => verdict)
     return this.#clock.run(Promise.race([gate, life.death]))
   }
 
+  /** Several runs take longer: what happens to them happens at any time in all of them. */
+  get #scale(): number {
+    return MOST_RUNS[this.#kind]
+  }
+
   #cancelLater(cancellation: AbortController): void {
-    const afterMs = this.#choice.chance(0.3) ? this.#choice.between(0, 50) : this.#choice.between(0, 40_000)
+    const afterMs = this.#choice.chance(0.3)
+      ? this.#choice.between(0, 50)
+      : this.#choice.between(0, 40_000 * this.#scale)
     void this.#clock.sleep(afterMs).then(() => cancellation.abort(new CancelledError('SIGINT')))
   }
 
   async #settings(): Promise<Settings> {
     const plan = join(this.#folder, 'plan.jmx')
     await writeFile(plan, '<jmeterTestPlan/>')
-    const isRepeat = this.#choice.chance(0.2)
+    const isRepeat = this.#kind === 'one' && this.#choice.chance(0.2)
     return makeSettings({
+      baseline: this.#kind === 'side-by-side' ? sideBySide(ROUNDS) : { ...sideBySide(0), ...CONFIRMED },
       origin: isRepeat
         ? { kind: 'repeat', runId: this.#service.addRepeatable().id }
         : { kind: 'files', paths: [plan], grids: [makeSpecification()] },
       stopOnCancel: this.#stopOnCancel,
       thresholdLines: 'apdex >= 0.5',
-      ...(this.#flow === 'timeout' && { timeoutMs: this.#choice.between(5, 60) * 1000 })
+      ...(this.#flow === 'timeout' && { timeoutMs: this.#choice.between(5, 60 * this.#scale) * 1000 })
     })
   }
 
@@ -139,6 +176,36 @@ class Scenario {
   }
 
   #check(verdict: string, postMs: number): string[] {
+    return this.#kind === 'one' ? this.#checkOne(verdict, postMs) : this.#checkSeveral(verdict, postMs)
+  }
+
+  #checkSeveral(verdict: string, postMs: number): string[] {
+    const service = this.#service
+    const running = service.ours.filter((run) => service.isRunning(run))
+    const isLeft = !this.#stopOnCancel && ['killed', 'cancelled'].includes(verdict)
+    const markers = new Set(service.ours.map(({ tags }) => tags))
+    const grids = [...this.#knownGrids].filter((id) => service.grids.get(id) !== true)
+    const isCalmWatch = this.#flow === 'watch' && this.#isCalm
+    const problems: (string | false)[] = [
+      this.#network.creations !== markers.size &&
+        `${this.#network.creations} creations had an effect, with ${markers.size} markers`,
+      markers.size > MOST_RUNS[this.#kind] && `${markers.size} runs were created`,
+      running.length > 0 && !isLeft && `${running.map(({ id }) => id).join()} is still running`,
+      new Set(running.map(({ tags }) => tags)).size > 1 && 'more than one run was left running',
+      grids.length > 0 && !isLeft && `${grids.join()} is still running`,
+      service.touched.length > 0 && `other people's runs were touched: ${service.touched.join()}`,
+      postMs > 4 * 60_000 && `post took ${postMs} ms`,
+      verdict === 'passed' &&
+        this.#kind === 'side-by-side' &&
+        markers.size < MOST_RUNS[this.#kind] &&
+        `passed after ${markers.size} runs`,
+      isCalmWatch && verdict !== 'passed' && `without faults the verdict is ${verdict}`,
+      isCalmWatch && service.stops > 0 && 'without faults something was stopped'
+    ]
+    return problems.filter((problem) => problem !== false)
+  }
+
+  #checkOne(verdict: string, postMs: number): string[] {
     const service = this.#service
     const running = service.ours.filter((run) => service.isRunning(run))
     const isLeft = !this.#stopOnCancel && ['killed', 'cancelled'].includes(verdict)
@@ -167,6 +234,18 @@ class Scenario {
     ]
     return problems.filter((problem) => problem !== false)
   }
+}
+
+/** A gate whose comparison stays in doubt: the run, and all that may confirm it. */
+async function confirmInDoubt(ports: Ports, settings: Settings): Promise<string> {
+  const gate = await openGate(ports, settings)
+  const first = await findOut(gate)
+  const compared: Findings = {
+    ...first,
+    comparison: { kind: 'recorded', base: [], head: [comparedRun(first)] }
+  }
+  const { failure } = await confirmRuns(gate, compared, () => true)
+  return failure?.kind ?? 'passed'
 }
 
 /** A clock whose sleepers never wake once the process is dead. */

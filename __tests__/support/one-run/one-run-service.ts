@@ -47,6 +47,8 @@ const HOUR_MS = 3_600_000
  */
 export class ModelService {
   readonly runs: ModelRun[] = []
+  /** Which of the grids that were created have been terminated. */
+  readonly grids = new Map<string, boolean>()
   /** What was done to runs that are not the step's. */
   readonly touched: string[] = []
   stops = 0
@@ -93,6 +95,7 @@ export class ModelService {
   }
 
   answer({ method, path, body }: Asked): Answered {
+    if (path.startsWith('/api/grids')) return this.#answerGrid(method, path.split('/')[3])
     const [, id, action = '', query = ''] =
       /^\/api\/runs(?:\/([^/?]+))?(?:\/([^?]+))?(?:\?(.*))?$/.exec(path) ?? []
     if (id === undefined) return method === 'POST' ? this.#create(body) : this.#list(query)
@@ -110,6 +113,15 @@ export class ModelService {
       default:
         return { status: 200, body: makeCsv() }
     }
+  }
+
+  #answerGrid(method: string, known: string | undefined): Answered {
+    const id = known ?? `made${this.grids.size + 1}`
+    if (known !== undefined && !this.grids.has(id)) return refuse(404)
+    this.grids.set(id, method === 'DELETE' || (this.grids.get(id) ?? false))
+    if (method === 'DELETE') return { status: 204, body: '' }
+    const document = { uuid: id, status: 'started', region: 'us-east-1', instance_quantity: 2 }
+    return ok(document, known === undefined ? 201 : 200)
   }
 
   /** Whether the run makes load. */
