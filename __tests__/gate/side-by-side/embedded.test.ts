@@ -19,7 +19,9 @@ const lines: string[] = []
 
 beforeEach(async () => {
   ports = await makePorts()
-  const { clock, scratchDir } = ports
+  const { clock: shared, scratchDir } = ports
+  // Pauses are not whole milliseconds; the time of a sample is.
+  const clock = { now: () => Math.floor(shared.now()), after: shared.after.bind(shared) }
   Object.assign(ports, {
     startLocalService: async () => {
       const dataDir = join(scratchDir, 'service')
