@@ -60,6 +60,12 @@ async function confirm(isDoubtful?: IsDoubtful, base: readonly ComparedRun[] = [
 const always: IsDoubtful = () => true
 const many = (fault: Fault): Fault[] => Array.from({ length: 500 }, () => fault)
 
+function spoilSecond(status: string): void {
+  service.onRun = (run, number) => {
+    if (number === 2) run.statuses = [status]
+  }
+}
+
 function headOf({ comparison }: Findings): readonly ComparedRun[] {
   return comparison?.kind === 'recorded' ? comparison.head : []
 }
@@ -75,11 +81,7 @@ describe('further runs', () => {
   test('up to as many as asked for, each with a marker of its own, saved before its request', async () => {
     await open()
     const seen: (string | undefined)[] = []
-    const { addRun } = service
-    service.addRun = (changes) => {
-      seen.push(gate.ports.states.at(-1)?.marker)
-      return addRun.call(service, changes)
-    }
+    service.onRun = () => void seen.push(gate.ports.states.at(-1)?.marker)
     const findings = await confirm(always)
     expect(headOf(findings)).toHaveLength(3)
     expect(seen).toEqual(service.runs.toReversed().map(({ tags }) => tags.at(-1)))
@@ -158,9 +160,7 @@ describe('further runs', () => {
 describe('a confirming run', () => {
   test('that ends badly is left out, with a warning; the next one is tried', async () => {
     await open()
-    const { addRun } = service
-    service.addRun = (changes) =>
-      addRun.call(service, { ...changes, ...(service.runs.length === 1 && { statuses: ['problem'] }) })
+    spoilSecond('problem')
     expect(headOf(await confirm(always))).toHaveLength(2)
     expect(gate.ports.log.of('warning')).toEqual([
       'Not compared: confirming run 1 of 2: The run ended as "problem", not "finished".'
@@ -180,9 +180,7 @@ describe('a confirming run', () => {
 
   test('that runs into the timeout is stopped and left out', async () => {
     await open({ confirm: 1, timeoutMs: 60_000 })
-    const { addRun } = service
-    service.addRun = (changes) =>
-      addRun.call(service, { ...changes, ...(service.runs.length === 1 && { statuses: ['running'] }) })
+    spoilSecond('running')
     const findings = await confirm(always)
     expect(findings.failure).toBeUndefined()
     expect(headOf(findings)).toHaveLength(1)
@@ -191,9 +189,7 @@ describe('a confirming run', () => {
 
   test('that is cancelled is stopped, and the gate is cancelled', async () => {
     await open()
-    const { addRun } = service
-    service.addRun = (changes) =>
-      addRun.call(service, { ...changes, ...(service.runs.length === 1 && { statuses: ['running'] }) })
+    spoilSecond('running')
     const confirming = confirm(always)
     await service.reached('createRun', 2)
     gate.ports.cancellation.abort(new CancelledError('SIGINT'))

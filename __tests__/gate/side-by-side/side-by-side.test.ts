@@ -204,12 +204,7 @@ describe('lines with limits of their own', () => {
 
 /** Changes the runs with these numbers, counted from 1, as they are created. */
 function spoil(changes: Readonly<Record<number, (run: ServedRun) => void>>): void {
-  const { addRun } = service
-  service.addRun = (given) => {
-    const run = addRun.call(service, given)
-    changes[service.runs.length]?.(run)
-    return run
-  }
+  service.onRun = (run, number) => changes[number]?.(run)
 }
 
 const endless = (run: ServedRun): void => void (run.statuses = ['running'])
@@ -274,8 +269,7 @@ describe('a bad segment', () => {
   })
 
   test('a run that something in between has created twice drops its pair, and the other one is stopped', async () => {
-    const { addRun } = service
-    spoil({ 3: (run) => void addRun.call(service, { tags: run.tags, statuses: ['running'] }) })
+    spoil({ 3: ({ tags }) => void service.addRun({ tags, statuses: ['running'] }) })
     const outcome = await gate({ rounds: 1 })
     expect(outcome).toMatchObject({
       verdict: 'inconclusive',

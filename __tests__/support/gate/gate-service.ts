@@ -83,6 +83,8 @@ export class GateService extends FakeServiceCore {
   readonly csvs = new Map<string, string>()
   /** In place of those, for a certain run. */
   csvOf: (run: ServedRun) => string | undefined = () => undefined
+  /** May change a run as it is made; they are numbered from 1. */
+  onRun: (run: ServedRun, number: number) => void = () => undefined
   nextStatuses = ['queued', 'running', 'finished']
   nextGridStatuses = ['queued', 'starting', 'started']
   /** Laid over every run that is made. */
@@ -139,6 +141,7 @@ export class GateService extends FakeServiceCore {
       ...changes
     }
     this.runs.unshift(run)
+    this.onRun(run, this.runs.length)
     return run
   }
 
