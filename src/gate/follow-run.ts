@@ -48,7 +48,10 @@ type Followed = Findings & { readonly run: Run }
 
 /** Start → watch → collect. Each step returns what is known so far, and its failure if there was one. */
 export async function followRun(whole: Gate, options: RunOptions = {}): Promise<Findings> {
-  const gate = { ...whole, settings: { ...whole.settings, ...options.settings } }
+  const gate =
+    options.settings === undefined
+      ? whole
+      : { ...whole, settings: { ...whole.settings, ...options.settings } }
   const beganMs = gate.ports.clock.now()
   const what = { resultsFolder: options.resultsFolder }
   const deadline = options.deadline ?? startTimeout(gate, 'The run')

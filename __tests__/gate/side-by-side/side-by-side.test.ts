@@ -144,6 +144,13 @@ describe('rounds', () => {
     const outcome = await gate()
     expect(outcome.verdict).toBe('failed')
     expect(outcome.judgements[1]?.comparison).toMatchObject({ outcome: 'broken', baseRuns: 3 })
+    expect(outcome.baseline?.notes).toEqual([])
+  })
+
+  test('a head that gets less done in the same time says that the load differed', async () => {
+    csvs((run) => ({ seconds: base(run) ? 10 : 12 }))
+    const { baseline } = await gate()
+    expect(baseline?.notes).toEqual([expect.stringContaining('the load differed')])
   })
 })
 
@@ -169,7 +176,7 @@ describe('grids', () => {
   })
 
   test('that are smaller than requested make every segment incomplete evidence', async () => {
-    const outcome = await gate({ grids: [makeSpecification({ nodeCount: 3 })] })
+    const outcome = await gate({ rounds: 1, grids: [makeSpecification({ nodeCount: 3 })] })
     expect(outcome).toMatchObject({
       verdict: 'inconclusive',
       reason: expect.stringContaining('2 of the 3 nodes')
@@ -195,7 +202,7 @@ describe('lines with limits of their own', () => {
 
   test('fail when they are broken, whatever the base does', async () => {
     csvs((run) => ({ elapsedMs: base(run) ? 300 : 250 }))
-    expect(await gate({ lines: 'p95 <= 200ms' })).toMatchObject({
+    expect(await gate({ rounds: 1, lines: 'p95 <= 200ms' })).toMatchObject({
       verdict: 'failed',
       reason: expect.stringContaining('p95')
     })
@@ -250,7 +257,7 @@ describe('a bad segment', () => {
 
   test('half of the failures of a head are a finding, not a bad segment', async () => {
     csvs((run) => ({ failures: base(run) ? 0 : 60 }))
-    const outcome = await gate({ lines: 'error_rate < 1%' })
+    const outcome = await gate({ rounds: 1, lines: 'error_rate < 1%' })
     expect(outcome.verdict).toBe('failed')
     expect(outcome.baseline?.notes).toEqual([])
   })
@@ -282,14 +289,17 @@ describe('a bad segment', () => {
 describe('nothing is left running', () => {
   test('after a refusal: the gate ends with an error at once', async () => {
     service.meet('createRun', faults.none, faults.none, faults.none, ...many(faults.answer(422)))
-    expect(await gate()).toMatchObject({ verdict: 'error', reason: expect.stringContaining('422') })
+    expect(await gate({ rounds: 1 })).toMatchObject({
+      verdict: 'error',
+      reason: expect.stringContaining('422')
+    })
     expect(service.count('createRun')).toBe(4)
     expect(left()).toEqual([])
   })
 
   test('after a lost reply that leaves no trace: an error, and no second try', async () => {
     service.meet('createRun', faults.none, faults.none, faults.none, faults.dropBefore)
-    expect(await gate()).toMatchObject({ verdict: 'error' })
+    expect(await gate({ rounds: 1 })).toMatchObject({ verdict: 'error' })
     expect(service.count('createRun')).toBe(4)
     expect(left()).toEqual([])
   })

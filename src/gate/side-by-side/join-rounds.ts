@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import type { BaselineFacts } from '../../baseline/baseline-facts.js'
+import { describeLoadChange } from '../../baseline/judge-lines.js'
 import { mergeRuns } from '../../results/figures/merge.js'
 import type { Measurements } from '../../results/figures/measurements.js'
 import type { Run } from '../../service/documents/documents.js'
@@ -139,7 +140,10 @@ function factsOf(rounds: readonly Round[], gap: string | undefined): BaselineFac
     commit: undefined,
     runs: keptOf(rounds).map(({ base }) => base.run.id),
     reason: gap,
-    notes: dropped.map((problem) => `Not compared: ${problem}`)
+    notes: [
+      ...[describeLoadChange(evidenceOf(rounds)) ?? []].flat(),
+      ...dropped.map((problem) => `Not compared: ${problem}`)
+    ]
   }
 }
 
