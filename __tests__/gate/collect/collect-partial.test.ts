@@ -5,6 +5,8 @@ import { join } from 'node:path'
 import type { Findings } from '../../../src/gate/findings.js'
 import type { Gate } from '../../../src/gate/gate.js'
 import { describePartial, howToClose } from '../../../src/gate/collect/collect-partial.js'
+import { makeSettings } from '../../support/gate/gate-ports.js'
+import { sideBySide } from '../../support/gate/side-by-side.js'
 import { JumpingClock } from '../../support/manual-clock.js'
 
 let scratchDir: string
@@ -17,7 +19,7 @@ const CANCELLED: Findings = { failure: { kind: 'cancelled', message: 'cancelled 
 const TIMED_OUT: Findings = { failure: { kind: 'timed-out', message: 'too long' } }
 const local = { url: '', token: '', close: () => Promise.resolve() }
 const makeGate = (parts: Partial<Gate> = {}): Gate =>
-  ({ ports: { clock: new JumpingClock(), scratchDir }, local, ...parts }) as Gate
+  ({ ports: { clock: new JumpingClock(), scratchDir }, settings: makeSettings(), local, ...parts }) as Gate
 
 describe('how the embedded service is closed after a cancellation', () => {
   test.each([
@@ -32,6 +34,11 @@ describe('how the embedded service is closed after a cancellation', () => {
       withinMs,
       keepSamplesIn: join(scratchDir, 'results')
     })
+  })
+
+  test('side by side, where all runs share their grids, the samples of one would overwrite those of another', () => {
+    const gate = makeGate({ settings: makeSettings({ baseline: sideBySide(3) }) })
+    expect(howToClose(gate, CANCELLED)).toEqual({ withinMs: 5000 })
   })
 
   test.each([
