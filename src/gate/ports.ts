@@ -1,3 +1,4 @@
+import type { BaselineDocument } from '../baseline/document/baseline-document.js'
 import type { Annotation } from '../report/annotations.js'
 import type { CommentPlace } from '../report/markdown/comment.js'
 import type { ClientOptions, ServiceClient } from '../service/client.js'
@@ -28,6 +29,8 @@ export interface ArtifactRequest {
   readonly folder: string
   readonly files: readonly string[]
   readonly retentionDays: number | undefined
+  /** Replaces an artifact of the same name that an earlier attempt of the workflow run has left. */
+  readonly isReplacing?: boolean
 }
 
 export interface Artifact {
@@ -48,6 +51,53 @@ export interface CommentRequest {
   readonly untilMs: number
   /** Renders the text for the comment that was found. */
   render(place: CommentPlace): string
+}
+
+/** Where this workflow run stands among the branches. */
+export interface BaselinePlace {
+  /** The branch to compare with; undefined if the event does not say. */
+  readonly branch: string | undefined
+  /** The branch that runs of this event are recorded under; undefined for events that are not recorded. */
+  readonly recordedUnder: string | undefined
+}
+
+/** Which recorded runs are wanted. */
+export interface BaselineRequest {
+  /** The branch whose runs are compared with, or recorded. */
+  readonly branch: string
+  readonly token: string
+  /** The job's matrix as JSON. */
+  readonly matrix: string
+  /** The run's name, if it was set explicitly. */
+  readonly name: string | undefined
+  readonly signal: AbortSignal
+  /** The deadline, by the clock. */
+  readonly untilMs: number
+  /** Reads a document that came from elsewhere; throws if it is not one. */
+  decode(bytes: Uint8Array): BaselineDocument
+}
+
+export type FoundBaseline =
+  | {
+      readonly document: BaselineDocument
+      /** Undefined on the branch itself, where any earlier commit will do. */
+      readonly baseCommit: string | undefined
+      /** The base commit, or this one, and those before it, newest first. */
+      readonly ancestors: readonly string[]
+    }
+  /** Why there is none, and what to do. */
+  | { readonly reason: string }
+
+/** The recorded runs of branches, kept from workflow run to workflow run. */
+export interface BaselineStore {
+  /** `branch` is the input `baseline-branch`. */
+  locate(branch: string | undefined): Promise<BaselinePlace>
+  /** The newest trustworthy document of the branch, and which commits count as earlier ones. Never throws. */
+  find(request: BaselineRequest): Promise<FoundBaseline>
+  /** The newest trustworthy documents of the branch, to add a run to; or why they cannot be read. Never throws. */
+  readNewest(request: BaselineRequest): Promise<readonly BaselineDocument[] | { readonly reason: string }>
+  /** The name of the artifact that holds the branch's document. */
+  artifactName(request: Pick<BaselineRequest, 'branch' | 'matrix' | 'name'>): string
 }
 
 /** The embedded service, as the gate uses it. */
@@ -107,6 +157,10 @@ export interface Ports {
   readonly uploadArtifact: ((request: ArtifactRequest) => Promise<Artifact>) | undefined
   /** Keeps one comment on the pull request, if there can be one. */
   comment?(request: CommentRequest): Promise<void>
+  /** Undefined where nothing is kept: on the command line. */
+  readonly baselines?: BaselineStore
+  /** What relative paths of inputs start from; the working directory if undefined. */
+  readonly workspace?: string
   /** Called after each poll of the run, if progress is shown. */
   onProgress?(progress: Progress): void
   startLocalService(request: LocalServiceRequest): Promise<LocalService>

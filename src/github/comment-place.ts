@@ -19,10 +19,14 @@ export type Choice =
   | { readonly kind: 'leave'; readonly comment: OwnComment }
 
 /** One key per workflow, job, matrix leg and given name. */
-export function keyOf(env: NodeJS.ProcessEnv, { matrix, name }: CommentRequest): string {
+export function keyOf(
+  env: NodeJS.ProcessEnv,
+  { matrix, name }: Pick<CommentRequest, 'matrix' | 'name'>,
+  more: readonly string[] = []
+): string {
   // The file's path without the ref: several workflows may have the same name.
   const workflow = env.GITHUB_WORKFLOW_REF?.split('@')[0] ?? env.GITHUB_WORKFLOW ?? ''
-  return hash([workflow, env.GITHUB_JOB ?? '', identifyLeg(matrix), name ?? ''])
+  return hash([workflow, env.GITHUB_JOB ?? '', identifyLeg(matrix), name ?? '', ...more])
 }
 
 export function titleOf(

@@ -20,7 +20,8 @@ import {
   writerOf
 } from './comment-place.js'
 import type { OwnComment } from './comment-place.js'
-import { assertEventReadable, findPullRequest, readRepository } from './pull-request.js'
+import { connect } from './connect.js'
+import { findPullRequest, readRepository } from './pull-request.js'
 import type { Octokit, PullRequest } from './pull-request.js'
 
 class CommentError extends Error {
@@ -33,9 +34,6 @@ const JOB_LOGIN = 'github-actions[bot]'
 const REFUSALS = ['FORBIDDEN', 'INSUFFICIENT_SCOPES', 'NOT_FOUND', 'UNAUTHORIZED']
 /** After this delay a list usually shows what was written, and a slower run has usually written if it ever will. */
 const SETTLING_MS = 1500
-const ignore = (): void => undefined
-/** Octokit would print a server's notices about its API, and the runner reads what is printed. */
-const SILENT = { debug: ignore, info: ignore, warn: ignore, error: ignore }
 
 interface CommentPorts {
   readonly env: NodeJS.ProcessEnv
@@ -108,24 +106,6 @@ async function openTask(ports: CommentPorts, gate: string, request: CommentReque
     pull: undefined,
     standing: 'unknown'
   }
-}
-
-async function connect(env: NodeJS.ProcessEnv, { token, signal }: CommentRequest): Promise<Octokit> {
-  await assertEventReadable(env)
-  const { getOctokit } = await import('@actions/github')
-  const octokit = getOctokit(token, {
-    log: SILENT,
-    ...(env.GITHUB_API_URL && { baseUrl: env.GITHUB_API_URL })
-  })
-  // Passed to single calls, it would not reach the further pages of a list.
-  octokit.hook.before('request', (options) => {
-    options.request = { ...options.request, signal }
-  })
-  // Invalid or truncated JSON arrives as text with a successful status: a proxy's page, for example.
-  octokit.hook.after('request', ({ status, data }) => {
-    if (status !== 204 && typeof data === 'string') throw new OddReplyError("GitHub's reply is not JSON")
-  })
-  return octokit
 }
 
 /** One attempt, from the start: after a lost reply, what was written is found and not written again. */

@@ -43,13 +43,13 @@ async function ofEvent({
 type Event = { readonly pull_request?: { readonly number?: unknown; readonly head?: Head } | null } | null
 
 /** The event that started the workflow run, from the file that the runner wrote. */
-async function readEvent(path: string): Promise<Event> {
+export async function readEvent<T = Event>(path: string): Promise<T> {
   const name = 'GITHUB_EVENT_PATH'
   const text = await readFile(path, 'utf8').catch((thrown: unknown) => {
     throw explainFailure({ name, path }, thrown)
   })
   try {
-    return JSON.parse(text) as Event
+    return JSON.parse(text) as T
   } catch (cause) {
     throw new RunnerFileError(
       `${path} (${name}) is not valid JSON; check for a step that writes to it, and do not set the variable in the workflow`,

@@ -1,0 +1,70 @@
+import type { Ports } from '../../gate/ports.js'
+import { describeFailure } from '../comment-failure.js'
+import type { Failure } from '../comment-failure.js'
+import { readRepository } from '../pull-request.js'
+import type { Octokit } from '../pull-request.js'
+
+/** A call to GitHub that failed for good. */
+export class CallError extends Error {
+  override name = 'CallError'
+  constructor(
+    readonly action: string,
+    readonly failure: Failure,
+    options: ErrorOptions
+  ) {
+    super(`${action}: ${failure.words}`, options)
+  }
+}
+
+/** An artifact that cannot be a document. A retry does not help, an older one may. */
+export class UnusableArtifactError extends Error {
+  override name = 'UnusableArtifactError'
+}
+
+export interface CallOptions {
+  readonly clock: Ports['clock']
+  readonly signal: AbortSignal
+  readonly untilMs: number
+}
+
+const MOST_ATTEMPTS = 4
+const FIRST_PAUSE_MS = 1000
+const RATE_LIMIT_PAUSE_MS = 5000
+
+/** Calls to GitHub's API: retried a few times after an outage, and after a rate limit as soon as it allows. */
+export class Calls {
+  readonly repository: { readonly owner: string; readonly repo: string }
+
+  constructor(
+    readonly octokit: Octokit,
+    env: NodeJS.ProcessEnv,
+    readonly options: CallOptions
+  ) {
+    this.repository = readRepository(env)
+  }
+
+  /** `action` completes "GitHub could not …". */
+  async make<T>(action: string, attempt: () => Promise<T>): Promise<T> {
+    const { clock, signal, untilMs } = this.options
+    for (let failures = 1; ; failures++)
+      try {
+        signal.throwIfAborted()
+        return await attempt()
+      } catch (thrown) {
+        signal.throwIfAborted()
+        if (thrown instanceof UnusableArtifactError) throw thrown
+        const failure = describeFailure(thrown, clock.now())
+        const pauseMs = pauseAfter(failure, failures)
+        const isOver = failures === MOST_ATTEMPTS || pauseMs === undefined || clock.now() + pauseMs >= untilMs
+        if (isOver) throw new CallError(action, failure, { cause: thrown })
+        await clock.sleep(pauseMs, signal)
+      }
+  }
+}
+
+/** Undefined if a retry cannot help. */
+function pauseAfter({ kind, waitMs }: Failure, failures: number): number | undefined {
+  if (!['rate-limit', 'server', 'network', 'odd-reply'].includes(kind)) return undefined
+  const first = kind === 'rate-limit' ? RATE_LIMIT_PAUSE_MS : FIRST_PAUSE_MS
+  return Math.max(waitMs ?? first * 2 ** (failures - 1), FIRST_PAUSE_MS)
+}

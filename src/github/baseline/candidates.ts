@@ -1,0 +1,135 @@
+import { OddReplyError } from '../comment-failure.js'
+import { CallError } from './calls.js'
+import type { Calls } from './calls.js'
+import { RECORDED_EVENTS } from './trigger.js'
+
+/** An artifact that may be a baseline document. */
+export interface Candidate {
+  readonly id: number
+  readonly name: string
+  readonly bytes: number
+  readonly runId: number
+}
+
+interface Listed {
+  readonly id?: unknown
+  readonly name?: unknown
+  readonly size_in_bytes?: unknown
+  readonly expired?: unknown
+  readonly created_at?: unknown
+  readonly workflow_run?: {
+    readonly id?: unknown
+    readonly repository_id?: unknown
+    readonly head_repository_id?: unknown
+    readonly head_branch?: unknown
+  } | null
+}
+
+interface WorkflowRun {
+  readonly id?: unknown
+  readonly event?: unknown
+  readonly head_branch?: unknown
+  readonly path?: unknown
+}
+
+/** GitHub's largest. */
+const PAGE = 100
+/** Runs that are no longer on the page of the newest ones are looked at one by one, but not many. */
+const MOST_SINGLE_RUNS = 3
+
+/**
+ * The artifacts of this name that runs of the branch itself have uploaded, newest first. Anyone can upload one of the name: a fork has a
+ * branch of the same name, and other events run foreign code on the default branch.
+ */
+export async function listCandidates(
+  calls: Calls,
+  { name, branch, workflow }: { name: string; branch: string; workflow: string }
+): Promise<{ candidates: Candidate[]; ignored: string[] }> {
+  const artifacts = await calls.make('list the artifacts of earlier runs', async () => {
+    const query = { ...calls.repository, name, per_page: PAGE }
+    const { data } = await calls.octokit.rest.actions.listArtifactsForRepo(query)
+    return listIn<Listed>(data, 'artifacts')
+  })
+  const ignored: string[] = []
+  const sound = artifacts
+    .filter((artifact) => artifact.name === name)
+    .sort((one, other) => timeOf(other) - timeOf(one) || Number(other.id) - Number(one.id))
+    .flatMap((artifact) => {
+      const reason = reasonToIgnore(artifact, branch)
+      if (reason !== undefined) ignored.push(reason)
+      return reason === undefined ? [candidateOf(artifact)] : []
+    })
+  if (sound.length === 0) return { candidates: [], ignored }
+  const isTrusted = await readTrust(calls, { branch, workflow, candidates: sound })
+  const candidates = sound.filter(({ runId }) => isTrusted(runId))
+  ignored.push(
+    ...Array<string>(sound.length - candidates.length).fill('uploaded by another workflow or event')
+  )
+  return { candidates, ignored }
+}
+
+function reasonToIgnore(artifact: Listed, branch: string): string | undefined {
+  const run = artifact.workflow_run
+  if (typeof artifact.id !== 'number' || typeof run?.id !== 'number') return 'without a workflow run'
+  // The repository is missing if the fork was deleted.
+  if (typeof run.repository_id !== 'number' || run.head_repository_id !== run.repository_id)
+    return 'of a fork'
+  if (run.head_branch !== branch) return 'of another branch'
+  return artifact.expired === false ? undefined : 'expired'
+}
+
+function candidateOf({ id, name, size_in_bytes: bytes, workflow_run: run }: Listed): Candidate {
+  return { id: Number(id), name: String(name), bytes: Number(bytes ?? 0), runId: Number(run?.id) }
+}
+
+/** Which workflow runs were started by an event that only runs the branch's own code. */
+async function readTrust(
+  calls: Calls,
+  { branch, workflow, candidates }: { branch: string; workflow: string; candidates: readonly Candidate[] }
+): Promise<(runId: number) => boolean> {
+  const runs = await listRuns(calls, { branch, workflow })
+  const known = new Map(runs.map((run) => [run.id, run]))
+  const isOlder = runs.length >= PAGE && !candidates.some(({ runId }) => known.has(runId))
+  for (const { runId } of isOlder ? candidates.slice(0, MOST_SINGLE_RUNS) : []) {
+    const run = await readRun(calls, runId)
+    if (String(run.path).split('@')[0]?.endsWith(`/${workflow}`)) known.set(runId, run)
+  }
+  return (runId) => {
+    const run = known.get(runId)
+    return run?.head_branch === branch && RECORDED_EVENTS.includes(String(run.event))
+  }
+}
+
+async function listRuns(
+  calls: Calls,
+  { branch, workflow }: { branch: string; workflow: string }
+): Promise<WorkflowRun[]> {
+  const query = { ...calls.repository, workflow_id: workflow, branch, per_page: PAGE }
+  try {
+    return await calls.make("list the workflow's runs", async () => {
+      const { data } = await calls.octokit.rest.actions.listWorkflowRuns(query)
+      return listIn<WorkflowRun>(data, 'workflow_runs')
+    })
+  } catch (thrown) {
+    // The artifacts could be listed, so it is not the permission: the repository has no such workflow.
+    if (thrown instanceof CallError && thrown.failure.status === 404) return []
+    throw thrown
+  }
+}
+
+async function readRun(calls: Calls, runId: number): Promise<WorkflowRun> {
+  const { data } = await calls.make('read a workflow run', () =>
+    calls.octokit.rest.actions.getWorkflowRun({ ...calls.repository, run_id: runId })
+  )
+  return data
+}
+
+function listIn<T extends object>(data: unknown, key: string): T[] {
+  const value = (data as Record<string, unknown> | null)?.[key]
+  if (!Array.isArray(value)) throw new OddReplyError(`GitHub's reply has no list of ${key}`)
+  return value.filter((entry): entry is T => typeof entry === 'object' && entry !== null)
+}
+
+function timeOf({ created_at: at }: Listed): number {
+  return Date.parse(String(at)) || 0
+}

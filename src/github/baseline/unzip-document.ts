@@ -1,0 +1,33 @@
+import type { Readable } from 'node:stream'
+import { DOCUMENT_FILE, MOST_DOCUMENT_BYTES } from '../../gate/baseline/document-file.js'
+
+/** Artifacts with many files are not ours. */
+const MOST_ENTRIES = 10
+
+/** The document in the artifact's zip. What a zip says of itself is not trusted: bytes are counted. */
+export async function unzipDocument(zip: Buffer): Promise<Uint8Array> {
+  const { fromBufferPromise } = await import('yauzl')
+  const file = await fromBufferPromise(zip)
+  if (file.entryCount > MOST_ENTRIES) throw new Error(`its zip has ${file.entryCount} files, not one`)
+  for await (const entry of file.eachEntry()) {
+    if (entry.fileName !== DOCUMENT_FILE) continue
+    if (entry.uncompressedSize > MOST_DOCUMENT_BYTES) throw tooLarge()
+    return await readAll(await file.openReadStreamPromise(entry))
+  }
+  throw new Error(`its zip has no ${DOCUMENT_FILE}`)
+}
+
+async function readAll(stream: Readable): Promise<Uint8Array> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    bytes += chunk.length
+    if (bytes > MOST_DOCUMENT_BYTES) throw tooLarge()
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
+function tooLarge(): Error {
+  return new Error(`its ${DOCUMENT_FILE} is larger than ${MOST_DOCUMENT_BYTES} bytes`)
+}
