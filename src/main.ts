@@ -11,7 +11,7 @@ import { runGate } from './gate/run-gate.js'
 import { defaultName, readSettings } from './gate/settings/settings.js'
 import { catchStrayErrors } from './gate/stray-errors.js'
 import { messageOf } from './gate/errors.js'
-import type { Ports } from './gate/ports.js'
+import type { BaselineStore, Ports } from './gate/ports.js'
 import { createUploader } from './github/artifact.js'
 import { createFindFiles } from './github/find-files.js'
 import { createLog } from './github/log.js'
@@ -24,6 +24,7 @@ const log = createLog()
 // The reader may have gone; the run is still stopped and its processes are ended.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
 let outputsAreWritten = true
+let baselines: Promise<BaselineStore> | undefined
 takeOverOutput(log)
 catchStrayErrors((thrown) => {
   step.failStep(
@@ -99,6 +100,8 @@ function createPorts(cancelled: AbortSignal): Ports {
       const { createCommenter } = await import('./github/comment.js')
       return createCommenter(process.env, log, systemClock)(request)
     },
+    openBaselines: () => (baselines ??= openBaselines()),
+    workspace,
     startLocalService: async ({ serviceName, onProcessGroup }) => {
       const { startService } = await import('./server/server.js')
       const dataDir = join(scratchDir, 'service')
@@ -112,6 +115,11 @@ function createPorts(cancelled: AbortSignal): Ports {
       return (await import('./server/discard-on-close.js')).discardOnClose(service, dataDir)
     }
   }
+}
+
+async function openBaselines(): Promise<BaselineStore> {
+  const { createBaselineStore } = await import('./github/baseline/store.js')
+  return createBaselineStore(process.env, log, systemClock)
 }
 
 /** A verdict without a run; loaded late because most steps never need it. */

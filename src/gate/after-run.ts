@@ -1,4 +1,7 @@
 /** Everything needed after the end of the run, as one module to load lazily. */
+export { compareWithBaseline } from './baseline/compare-with-baseline.js'
+export { findBaseline, isSearched } from './baseline/find-baseline.js'
+export { recordBaseline } from './baseline/record-baseline.js'
 export { collect } from './collect/collect.js'
 export { confirmRuns } from './confirm-runs.js'
 export { followSideBySide } from './side-by-side/follow-side-by-side.js'

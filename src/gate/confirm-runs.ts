@@ -33,7 +33,10 @@ export async function confirmRuns(
     ports.log.info(`A line that names baseline is broken or unsure: ${stage}.`)
     saved.beginAnotherRun({ leaveIfKilled: !settings.stopOnCancel })
     const resultsFolder = `${RESULTS_FOLDER}/confirm-${count}`
-    const found = await findOut(gate, { stage, resultsFolder, isNamed: false })
+    const found = await findOut(gate, {
+      ...{ stage, resultsFolder, isNamed: false },
+      settings: { stopEarly: false }
+    })
     files.push(...filesOf(found))
     if (found.failure?.kind === 'cancelled') failure = found.failure
     const problem = found.failure?.message ?? describeGap(settings, found)

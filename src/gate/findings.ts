@@ -28,6 +28,8 @@ export interface Findings {
   /** What the lines that name `baseline` are judged by. */
   readonly comparison?: ComparisonEvidence
   readonly baseline?: BaselineFacts
+  /** The run is one of the branch that is compared with: there, a missing baseline never fails the gate. */
+  readonly isOnBaselineBranch?: boolean
   readonly trend?: Trend
   /** Computed from the samples of several runs, or why it cannot be; otherwise the run has the service's own. */
   readonly apdex?: Apdex | string

@@ -92,11 +92,17 @@ async function start(gate: Gate, options: RunOptions, signal: AbortSignal): Prom
   try {
     run = await startRun(gate, signal, options.grids)
     announceRun(gate, run, options)
-    void loadAfterRun()
+    void lookForBaseline(gate)
     return gate.settings.wait ? { run } : leaveRunning(gate, run)
   } catch (thrown) {
     return { ...(run !== undefined && { run }), failure: failureOf(thrown) }
   }
+}
+
+/** Meanwhile, so that the gate does not take longer. */
+async function lookForBaseline(gate: Gate): Promise<void> {
+  const { findBaseline, isSearched } = await loadAfterRun()
+  if (isSearched(gate.settings) && gate.ports.openBaselines !== undefined) await findBaseline(gate)
 }
 
 /** Reported at once, so that people can open the run while it is in progress. */

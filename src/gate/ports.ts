@@ -157,8 +157,8 @@ export interface Ports {
   readonly uploadArtifact: ((request: ArtifactRequest) => Promise<Artifact>) | undefined
   /** Keeps one comment on the pull request, if there can be one. */
   comment?(request: CommentRequest): Promise<void>
-  /** Undefined where nothing is kept: on the command line. */
-  readonly baselines?: BaselineStore
+  /** Loads the store of recorded runs, always the same one. Undefined where nothing is kept: on the command line. */
+  openBaselines?(): Promise<BaselineStore>
   /** What relative paths of inputs start from; the working directory if undefined. */
   readonly workspace?: string
   /** Called after each poll of the run, if progress is shown. */

@@ -5,6 +5,7 @@ import { findOut } from './find-out.js'
 import { loadAfterRun } from './follow-run.js'
 import type { Gate } from './gate.js'
 import { openGate } from './open-gate.js'
+import { isAbsoluteThreshold } from '../thresholds/grammar/threshold.js'
 import type { Ports } from './ports.js'
 import type { Settings } from './settings/settings.js'
 import { describeUnused } from './settings/unused-inputs.js'
@@ -18,11 +19,17 @@ export async function runGate(ports: Ports, settings: Settings): Promise<Outcome
     (thrown: unknown) => ({ findings: { failure: failureOf(thrown) } })
   )
   const findings: Findings = 'gate' in opened ? await followLoad(opened.gate) : opened.findings
-  const { conclude, closeGate, publish } = await loadAfterRun()
+  const { conclude, closeGate, publish, recordBaseline } = await loadAfterRun()
   const judged = conclude(settings, findings)
   const kept = 'gate' in opened ? await closeGate(opened.gate, findings, judged) : { logs: [], notes: [] }
   const outcome = { ...judged, notes: [...judged.notes, ...kept.notes] }
   await publish(ports, { settings, outcome, collection: findings.collection, logs: kept.logs })
+  const absolute = settings.thresholds.filter(isAbsoluteThreshold)
+  await recordBaseline(ports, {
+    settings,
+    findings,
+    alone: conclude({ ...settings, thresholds: absolute }, findings)
+  })
   return outcome
 }
 
@@ -33,7 +40,9 @@ async function followLoad(gate: Gate): Promise<Findings> {
     if (gate.settings.baseline.source.kind === 'side-by-side')
       return await (await loadAfterRun()).followSideBySide(gate)
     findings = await findOut(gate)
-    return await (await loadAfterRun()).confirmRuns(gate, findings)
+    const { compareWithBaseline, confirmRuns } = await loadAfterRun()
+    findings = await compareWithBaseline(gate, findings)
+    return await confirmRuns(gate, findings)
   } catch (thrown) {
     return { ...findings, failure: failureOf(thrown) }
   }

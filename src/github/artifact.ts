@@ -1,12 +1,22 @@
 import type { Artifact, ArtifactRequest } from '../gate/ports.js'
 import type { Occasion } from '../gate/ports.js'
+import { messageOf } from '../gate/errors.js'
+
+const IS_TAKEN = /conflict|already exists/i
 
 /** Uploads with the toolkit's client, which is heavy and only loaded here. */
 export function createUploader(occasion: Occasion): (request: ArtifactRequest) => Promise<Artifact> {
-  return async ({ name, folder, files, retentionDays }) => {
+  return async ({ name, folder, files, retentionDays, isReplacing = false }) => {
     const { DefaultArtifactClient } = await import('@actions/artifact')
-    const { id } = await new DefaultArtifactClient().uploadArtifact(name, [...files], folder, {
-      ...(retentionDays !== undefined && { retentionDays })
+    const client = new DefaultArtifactClient()
+    const upload = (): ReturnType<typeof client.uploadArtifact> =>
+      client.uploadArtifact(name, [...files], folder, {
+        ...(retentionDays !== undefined && { retentionDays })
+      })
+    const { id } = await upload().catch(async (thrown: unknown) => {
+      if (!isReplacing || !IS_TAKEN.test(messageOf(thrown))) throw thrown
+      await client.deleteArtifact(name)
+      return upload()
     })
     if (id === undefined) throw new Error('the artifact service returned no id')
     return { id: String(id), url: occasion.url === undefined ? undefined : `${occasion.url}/artifacts/${id}` }

@@ -9,6 +9,7 @@ import { renderSummary } from '../../report/markdown/summary.js'
 import { cutToBytes } from '../../report/size.js'
 import { metricsOutput, thresholdsOutput, verdictDocument } from '../../report/verdict-document.js'
 import type { Collection } from '../collect/collect.js'
+import { baselineOutput } from '../baseline/baseline-output.js'
 import { commentOnPullRequest } from './comment.js'
 import { upload } from './upload-artifact.js'
 import { worstFirst } from '../collect/remote-errors.js'
@@ -110,6 +111,7 @@ function setOutputs(
   if (summary !== undefined) ports.setOutput('summary', cutToBytes(summary, MOST_OUTPUT_BYTES))
   ports.setOutput('metrics', metricsOutput(measurements, apdex?.targetMs))
   ports.setOutput('thresholds', thresholdsOutput(judgements))
+  if (outcome.baseline !== undefined) ports.setOutput('baseline', baselineOutput(outcome.baseline))
   if (collection !== undefined) ports.setOutput('results-dir', collection.resultsDir)
   if (artifact !== undefined) {
     ports.setOutput('artifact-id', artifact.id)

@@ -51,7 +51,7 @@ export function readSecretParameters(text: string): string[] {
 }
 
 /** `userPin` contains the word `pin`, `spinner` does not. */
-function isSecretName(name: string): boolean {
+export function isSecretName(name: string): boolean {
   return SECRET_NAME.test(name.replace(/(?<=[a-z\d])(?=[A-Z])/g, '_'))
 }
 

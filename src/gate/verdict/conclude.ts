@@ -1,8 +1,8 @@
 import type { GridFacts, Outcome, RunFacts, StoppedEarly } from '../../report/outcome.js'
 import type { Run } from '../../service/documents/documents.js'
 import { judgeThresholds } from '../../thresholds/judge/judge.js'
-import { judgeBaselineLines } from '../../baseline/judge-lines.js'
-import type { ComparisonEvidence } from '../../baseline/judge-lines.js'
+import { SHOWN_LINES, judgeBaselineLines } from '../../baseline/judge-lines.js'
+import type { ComparisonEvidence, ComparisonRules } from '../../baseline/judge-lines.js'
 import { isAbsoluteThreshold, isBaselineThreshold } from '../../thresholds/grammar/threshold.js'
 import type { Judgement } from '../../thresholds/judge/judgement.js'
 import { readApdex } from '../collect/apdex.js'
@@ -56,6 +56,7 @@ export function conclude(settings: Settings, findings: Findings): Outcome {
     remoteErrors,
     notes: notesOf(settings),
     baseline: findings.baseline,
+    ...shownComparisonsOf(settings, findings),
     trend: findings.trend,
     stoppedEarly: factsOfStop(findings.stoppedEarly)
   }
@@ -92,7 +93,7 @@ function shortfallOf(settings: Settings, { run, collection, failure, stoppedEarl
 
 function judge(
   settings: Settings,
-  { run, collection, isDetached, comparison, stoppedEarly }: Findings,
+  { run, collection, isDetached, comparison, isOnBaselineBranch, stoppedEarly }: Findings,
   apdex: ReturnType<typeof readApdex>
 ): Judgement[] {
   if (isDetached) return []
@@ -106,7 +107,7 @@ function judge(
   const compared = judgeBaselineLines(
     settings.thresholds.filter(isBaselineThreshold),
     comparison ?? NOT_COMPARED,
-    settings.baseline
+    rulesOf(settings, isOnBaselineBranch)
   )
   const absolute = judgeThresholds(settings.thresholds.filter(isAbsoluteThreshold), {
     apdex: typeof apdex === 'string' || !hasRunEnded ? undefined : apdex,
@@ -125,6 +126,18 @@ function judge(
 /** The line that ended the run stays broken, even if the figure of the samples up to the stop is within its limit. */
 function decidedEarly(judgement: Judgement, stop: EarlyStop | undefined): Judgement {
   return stop?.judgement.threshold.line === judgement.threshold.line ? stop.judgement : judgement
+}
+
+/** The branch's own runs make its baseline: if a missing one failed them, there would never be one. */
+function rulesOf({ baseline }: Settings, isOnBaselineBranch = false): ComparisonRules {
+  return baseline.onMissing === 'fail' && isOnBaselineBranch ? { ...baseline, onMissing: 'warn' } : baseline
+}
+
+/** Where no line names `baseline`, the comparison is shown all the same. */
+function shownComparisonsOf(settings: Settings, { comparison }: Findings): Pick<Outcome, 'shownComparisons'> {
+  if (comparison === undefined || comparison.kind === 'none') return {}
+  if (settings.thresholds.some(isBaselineThreshold)) return {}
+  return { shownComparisons: judgeBaselineLines(SHOWN_LINES, comparison, settings.baseline) }
 }
 
 interface Assessment {

@@ -1,26 +1,35 @@
-import { asSentence, messageOf } from '../../gate/errors.js'
+import { messageOf } from '../../gate/errors.js'
 import { CallError } from './calls.js'
 
 const PERMISSIONS =
-  'Add "permissions: { actions: read, contents: read }" to the job, beside the permissions that it has.'
+  'add "permissions: { actions: read, contents: read }" to the job, beside the permissions that it has'
 
 /** Why the recorded runs could not be read, in GitHub's words, and what to do about it. */
 export function explain(thrown: unknown): string {
-  if (!(thrown instanceof CallError)) return asSentence(plain(messageOf(thrown)))
+  if (!(thrown instanceof CallError)) return plain(messageOf(thrown))
   const { action, failure } = thrown
   const { kind, status, waitMs } = failure
   const words = `${status === undefined ? '' : `${status}: `}${plain(failure.words)}`
-  if (kind === 'rate-limit') {
-    const wait = waitMs === undefined ? '' : `; it asks to wait ${Math.ceil(waitMs / 1000)} s`
-    return `GitHub's rate limit for this token is used up, so the gate could not ${action} (${words}${wait}). Run the job again later, or give it its own github-token.`
+  const said = `the gate could not ${action} (${words})`
+  switch (kind) {
+    case 'rate-limit': {
+      const wait = waitMs === undefined ? '' : `, and GitHub asks to wait ${Math.ceil(waitMs / 1000)} s`
+      return `${said}: the rate limit of this token is used up${wait}; run the job again later, or give it its own github-token`
+    }
+    case 'token':
+      return `${said}: the github-token is not valid`
+    case 'refused':
+      return `${said}; ${PERMISSIONS}`
+    case 'network':
+      return `${said}: GitHub could not be reached; run the job again`
+    case 'server':
+    case 'odd-reply':
+      return `${said}: GitHub itself failed; see githubstatus.com, and run the job again`
+    case 'locked':
+    case 'archived':
+    case 'other':
+      return said
   }
-  const said = `The gate could not ${action}: ${asSentence(words)}`
-  if (kind === 'token') return `${said} The github-token is not valid.`
-  if (kind === 'refused') return `${said} ${PERMISSIONS}`
-  if (kind === 'network') return `${said} GitHub could not be reached; run the job again.`
-  if (kind === 'server' || kind === 'odd-reply')
-    return `${said} GitHub itself failed; see githubstatus.com, and run the job again.`
-  return said
 }
 
 /** What others wrote, on one line and without control characters. */

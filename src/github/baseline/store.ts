@@ -65,7 +65,9 @@ async function find(ports: StorePorts, request: BaselineRequest): Promise<FoundB
   const ancestors = await listAncestors(calls, newest)
   const [document] = await readDocuments(ports, { calls, request, candidates, most: 1 })
   if (document === undefined)
-    return { reason: `None of the recorded runs of ${plain(branch)} could be read; the warnings say why.` }
+    return {
+      reason: `none of the recorded runs of ${plain(branch)} could be read; the warnings in the log say why`
+    }
   return { document, baseCommit, ancestors }
 }
 
@@ -79,9 +81,12 @@ async function open({ env, clock }: StorePorts, request: BaselineRequest): Promi
   const { token, signal, untilMs } = request
   if (isOwnServer(env))
     throw new Error(
-      'This GitHub server has no artifacts that can be read back: set "baseline" to the path of a document that the job restores and saves, with actions/cache for example'
+      'this GitHub server has no artifacts that can be read back: set "baseline" to the path of a document that the job restores and saves, with actions/cache for example'
     )
-  if (token === '') throw new Error('There is no github-token to read earlier runs with')
+  if (token === '')
+    throw new Error(
+      'there is no github-token to read earlier runs with; remove the input github-token, or set it'
+    )
   return new Calls(await connect(env, { token, signal }), env, { clock, signal, untilMs })
 }
 
@@ -98,18 +103,18 @@ function list(
 ): ReturnType<typeof listCandidates> {
   const path = env.GITHUB_WORKFLOW_REF?.split('@')[0] ?? ''
   const workflow = path.split('/').at(-1) ?? ''
-  if (workflow === '') throw new Error('The runner has not set GITHUB_WORKFLOW_REF')
+  if (workflow === '') throw new Error('the runner has not set GITHUB_WORKFLOW_REF; update the runner')
   return listCandidates(calls, { name: nameOf(env, request), branch: request.branch, workflow })
 }
 
 function describeNone(branch: string, ignored: readonly string[]): string {
-  const none = `No run of ${plain(branch)} is recorded for this job yet`
+  const none = `no run of ${plain(branch)} is recorded for this job yet`
   if (ignored.length === 0)
-    return `${none}; the next push to ${plain(branch)} that runs this gate records one.`
+    return `${none}; the next push to ${plain(branch)} that runs this gate records one`
   const kinds = [...new Set(ignored)].map(
     (kind) => `${ignored.filter((each) => each === kind).length} ${kind}`
   )
-  return `${none}: the artifacts of that name do not count (${kinds.join(', ')}).`
+  return `${none}: the artifacts of that name do not count (${kinds.join(', ')})`
 }
 
 interface Reading {

@@ -1,0 +1,34 @@
+import type { RecordedRun } from '../../baseline/document/baseline-document.js'
+import type { Fingerprint } from '../../baseline/document/fingerprint.js'
+import { recordRun } from '../../baseline/document/record-run.js'
+import { readApdex } from '../collect/apdex.js'
+import type { Findings } from '../findings.js'
+import type { Settings } from '../settings/settings.js'
+
+interface Facts {
+  readonly fingerprint: Fingerprint
+  readonly commit: string
+  readonly nowMs: number
+  readonly unusable: string | null
+}
+
+/** The run as a document stores it; undefined if it has no figures. */
+export function asRecorded(
+  { thresholds }: Settings,
+  { run, collection }: Findings,
+  { nowMs, ...facts }: Facts
+): RecordedRun | undefined {
+  const measurements = collection?.measurements
+  if (run === undefined || measurements?.figures({}) === undefined) return undefined
+  const apdex = readApdex(run.apdex)
+  return recordRun(
+    {
+      ...facts,
+      runId: run.id,
+      atMs: run.startedMs ?? measurements.startMs ?? nowMs,
+      apdex: typeof apdex === 'string' ? null : apdex
+    },
+    measurements,
+    thresholds
+  )
+}

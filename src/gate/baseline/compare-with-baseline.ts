@@ -1,0 +1,122 @@
+import type { BaselineFacts } from '../../baseline/baseline-facts.js'
+import type { ComparedRun } from '../../baseline/compared-run.js'
+import type { RecordedRun } from '../../baseline/document/baseline-document.js'
+import { asComparedRun } from '../../baseline/document/compared.js'
+import { selectBase } from '../../baseline/document/select-base.js'
+import { describeLoadChange } from '../../baseline/judge-lines.js'
+import type { ComparisonEvidence } from '../../baseline/judge-lines.js'
+import { buildTrend } from '../../baseline/trend.js'
+import { isBaselineThreshold } from '../../thresholds/grammar/threshold.js'
+import { messageOf } from '../errors.js'
+import type { Findings } from '../findings.js'
+import type { Gate } from '../gate.js'
+import { readApdex } from '../collect/apdex.js'
+import { findBaseline, isSearched } from './find-baseline.js'
+import type { Search } from './find-baseline.js'
+import { asRecorded } from './as-recorded.js'
+import { withGridsOf } from './run-fingerprint.js'
+
+type Compared = Pick<Findings, 'comparison' | 'baseline' | 'trend' | 'isOnBaselineBranch'>
+type Evidence = Extract<ComparisonEvidence, { readonly kind: 'none' }>
+
+/** Adds what the lines that name `baseline` are judged by. Whatever goes wrong here becomes an outcome of those lines. */
+export async function compareWithBaseline(gate: Gate, findings: Findings): Promise<Findings> {
+  const { settings, ports } = gate
+  const { source } = settings.baseline
+  if (source.kind === 'side-by-side' || findings.isDetached || findings.comparison !== undefined)
+    return findings
+  if (source.kind === 'off') return { ...findings, baseline: { ...NO_FACTS, state: 'off' } }
+  // The command line keeps nothing, so there is nothing to tell those who did not ask.
+  const isAsked = settings.thresholds.some(isBaselineThreshold) || source.kind === 'file'
+  if (ports.openBaselines === undefined && !isAsked) return findings
+  if (!isSearched(settings)) return { ...findings, ...withoutBaseline(REASON_OF_EXISTING) }
+  try {
+    return { ...findings, ...compare(gate, findings, await findBaseline(gate)) }
+  } catch (thrown) {
+    const reason = messageOf(thrown)
+    ports.log.warning(`The run could not be compared with its baseline: ${reason}`)
+    return { ...findings, ...withoutBaseline({ kind: 'none', outcome: 'not comparable', reason }) }
+  }
+}
+
+const REASON_OF_EXISTING: Evidence = {
+  kind: 'none',
+  outcome: 'not comparable',
+  reason: 'the run of run-id was started elsewhere, so its plan and settings are not known'
+}
+
+const NO_FACTS: BaselineFacts = {
+  state: 'no baseline',
+  kind: 'recorded',
+  branch: undefined,
+  commit: undefined,
+  runs: [],
+  reason: undefined,
+  notes: []
+}
+
+function compare(
+  { settings, ports }: Gate,
+  findings: Findings,
+  { place, fingerprint, found }: Search
+): Compared {
+  const isOnBaselineBranch = place.recordedUnder !== undefined && place.recordedUnder === place.branch
+  const { run } = findings
+  const head = headOf(findings)
+  if ('reason' in found || fingerprint === undefined || run === undefined || head === undefined) {
+    const reason = 'reason' in found ? found.reason : 'the run has no results to compare'
+    const outcome = 'reason' in found ? 'no baseline' : 'not comparable'
+    return { ...withoutBaseline({ kind: 'none', outcome, reason }, place.branch), isOnBaselineBranch }
+  }
+  const whole = withGridsOf(fingerprint, run.grids)
+  const { document, ancestors, baseCommit } = found
+  const base = selectBase(document, { fingerprint: whole, ancestors, baseCommit, excludeRunId: run.id })
+  const recorded = asRecorded(settings, findings, {
+    fingerprint: whole,
+    commit: ports.occasion.commit,
+    nowMs: ports.clock.now(),
+    unusable: null
+  })
+  const trend = buildTrend(document, recorded, { noise: settings.baseline.noise })
+  const shown = { isOnBaselineBranch, ...(trend !== undefined && { trend }) }
+  if ('outcome' in base) return { ...withoutBaseline({ kind: 'none', ...base }, document.branch), ...shown }
+  return { ...withBaseline(base, document.branch, head), ...shown }
+}
+
+function withBaseline(
+  { runs, commit, notes }: { runs: readonly RecordedRun[]; commit: string; notes: readonly string[] },
+  branch: string,
+  head: ComparedRun
+): Compared {
+  const comparison: ComparisonEvidence = { kind: 'recorded', base: runs.map(asComparedRun), head: [head] }
+  const loadChange = describeLoadChange(comparison)
+  return {
+    comparison,
+    baseline: {
+      ...NO_FACTS,
+      state: 'compared',
+      branch,
+      commit,
+      runs: runs.map(({ runId }) => runId),
+      notes: [...notes, ...(loadChange === undefined ? [] : [loadChange])]
+    }
+  }
+}
+
+function withoutBaseline(comparison: Evidence, branch?: string): Compared {
+  const { outcome: state, reason } = comparison
+  return { comparison, baseline: { ...NO_FACTS, state, branch, reason } }
+}
+
+/** The run itself as one side of the comparison; undefined if it has no figures. */
+export function headOf({ run, collection }: Findings): ComparedRun | undefined {
+  const measurements = collection?.measurements
+  if (run === undefined || measurements?.figures({}) === undefined) return undefined
+  const apdex = readApdex(run.apdex)
+  return {
+    apdex: typeof apdex === 'string' ? undefined : apdex,
+    labels: measurements.labels,
+    regions: measurements.regions,
+    figures: (scope) => measurements.figures(scope)
+  }
+}

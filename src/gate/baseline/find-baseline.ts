@@ -1,0 +1,132 @@
+import { resolve } from 'node:path'
+import type { BaselineDocument } from '../../baseline/document/baseline-document.js'
+import { decodeBaseline } from '../../baseline/document/decode.js'
+import type { Fingerprint } from '../../baseline/document/fingerprint.js'
+import { startDeadline } from '../deadline.js'
+import { messageOf } from '../errors.js'
+import type { Gate } from '../gate.js'
+import type { BaselinePlace, BaselineRequest, BaselineStore, Ports } from '../ports.js'
+import { defaultName } from '../settings/settings.js'
+import type { Settings } from '../settings/settings.js'
+import { readBaselineFile } from './baseline-file.js'
+import { readMachine } from './machine.js'
+import { fingerprintOf } from './run-fingerprint.js'
+
+/** What is known once the search has ended; it never fails. */
+export interface Search {
+  readonly place: BaselinePlace
+  readonly fingerprint: Fingerprint | undefined
+  readonly found: Found
+}
+
+export type Found =
+  | {
+      readonly document: BaselineDocument
+      readonly baseCommit: string | undefined
+      readonly ancestors: readonly string[] | undefined
+    }
+  | { readonly reason: string }
+
+/** With what is recorded afterwards, a gate never takes 90 s longer. */
+const LONGEST_SEARCH_MS = 60_000
+const NOWHERE: BaselinePlace = { branch: undefined, recordedUnder: undefined }
+
+/** One search per step, however often it is asked for. */
+const searches = new WeakMap<Ports, Promise<Search>>()
+
+/** Looks for the runs to compare with, or continues to; started while the load runs. */
+export function findBaseline({ ports, settings }: Pick<Gate, 'ports' | 'settings'>): Promise<Search> {
+  const known = searches.get(ports)
+  if (known !== undefined) return known
+  const search = find(ports, settings).catch((thrown: unknown) => ({
+    place: NOWHERE,
+    fingerprint: undefined,
+    found: { reason: messageOf(thrown) }
+  }))
+  searches.set(ports, search)
+  return search
+}
+
+/** Whether there is anything to look for: not with runs of others, and not if nobody waits for the end. */
+export function isSearched({ baseline, origin, wait }: Settings): boolean {
+  return ['auto', 'file'].includes(baseline.source.kind) && origin.kind !== 'existing' && wait
+}
+
+async function find(ports: Ports, settings: Settings): Promise<Search> {
+  // At once: the files may change while the load runs.
+  const hashing = fingerprintOf(settings, readMachine())
+  const { source } = settings.baseline
+  const store = await ports.openBaselines?.()
+  const place = (await store?.locate(settings.baseline.branch)) ?? NOWHERE
+  const found =
+    source.kind === 'file'
+      ? await findInFile(ports, source.path)
+      : await findInStore(ports, settings, { store, place })
+  return { place, found, fingerprint: await hashing }
+}
+
+async function findInFile(ports: Ports, path: string): Promise<Found> {
+  try {
+    const document = await readBaselineFile(pathOf(ports, path))
+    if (document === undefined)
+      return { reason: `there is no file ${path} yet; a push, a schedule or a manual start creates it` }
+    return { document, baseCommit: undefined, ancestors: undefined }
+  } catch (thrown) {
+    return { reason: `${path} cannot be used: ${messageOf(thrown)}` }
+  }
+}
+
+/** Inputs name paths from the workspace. */
+export function pathOf({ workspace = '' }: Ports, path: string): string {
+  return resolve(workspace, path)
+}
+
+async function findInStore(
+  ports: Ports,
+  settings: Settings,
+  { store, place: { branch } }: { store: BaselineStore | undefined; place: BaselinePlace }
+): Promise<Found> {
+  if (store === undefined)
+    return { reason: 'no earlier runs are kept here: set "baseline" to the path of a baseline document' }
+  if (branch === undefined)
+    return { reason: 'the event does not say which branch to compare with: set baseline-branch' }
+  return ask(ports, settings, {
+    branch,
+    longestMs: LONGEST_SEARCH_MS,
+    question: (request) => store.find(request)
+  })
+}
+
+/** Asks the store, for so long. */
+export async function ask<T>(
+  ports: Ports,
+  settings: Settings,
+  options: { branch: string; longestMs: number; question: (request: BaselineRequest) => Promise<T> }
+): Promise<T> {
+  const { branch, longestMs, question } = options
+  const untilMs = ports.clock.now() + longestMs
+  const deadline = startDeadline(ports.clock, longestMs, {
+    error: new Error(`GitHub did not answer within ${longestMs / 1000} s`),
+    others: [ports.cancelled]
+  })
+  try {
+    return await question({
+      ...keyOf(ports, settings),
+      branch,
+      token: settings.githubToken,
+      signal: deadline.signal,
+      untilMs,
+      decode: decodeBaseline
+    })
+  } finally {
+    deadline.release()
+  }
+}
+
+/** What tells the gates of a workflow apart. */
+export function keyOf(
+  { occasion }: Ports,
+  { matrix, name }: Settings
+): Pick<Parameters<BaselineStore['artifactName']>[0], 'matrix' | 'name'> {
+  return { matrix, name: name === defaultName(occasion) ? undefined : name }
+}

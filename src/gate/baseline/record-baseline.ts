@@ -1,0 +1,108 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { BaselineDocument, RecordedRun } from '../../baseline/document/baseline-document.js'
+import { encodeBaseline } from '../../baseline/document/encode.js'
+import { addRun, uniteBaselines } from '../../baseline/document/unite.js'
+import { makeFolder } from '../../files/make-folder.js'
+import type { Outcome } from '../../report/outcome.js'
+import { messageOf } from '../errors.js'
+import type { Findings } from '../findings.js'
+import type { Ports } from '../ports.js'
+import type { Settings } from '../settings/settings.js'
+import { uploadFiles } from '../upload-files.js'
+import { asRecorded } from './as-recorded.js'
+import { readBaselineFile, writeBaselineFile } from './baseline-file.js'
+import { DOCUMENT_FILE } from './document-file.js'
+import { ask, findBaseline, isSearched, keyOf, pathOf } from './find-baseline.js'
+import { withGridsOf } from './run-fingerprint.js'
+
+/** With the search, a gate never takes 90 s longer. */
+const LONGEST_READING_MS = 10_000
+const LONGEST_UPLOAD_MS = 20_000
+
+interface Recording {
+  readonly settings: Settings
+  readonly findings: Findings
+  /** What the thresholds say without the lines that name `baseline`: those do not make a run unusable. */
+  readonly alone: Pick<Outcome, 'verdict' | 'reason' | 'rehearsal'>
+}
+
+/** Keeps the run for later ones to compare with. A failure is a warning and never changes the verdict. */
+export async function recordBaseline(ports: Ports, recording: Recording): Promise<void> {
+  const { settings, findings, alone } = recording
+  const { source } = settings.baseline
+  if (ports.openBaselines === undefined || !isSearched(settings)) return
+  // A cancelled step has no time for it.
+  if (findings.isDetached || alone.verdict === 'cancelled') return
+  try {
+    const { place, fingerprint } = await findBaseline({ ports, settings })
+    const branch = place.recordedUnder
+    if (branch === undefined || fingerprint === undefined) return
+    const run = asRecorded(settings, findings, {
+      fingerprint: withGridsOf(fingerprint, findings.run?.grids ?? []),
+      commit: ports.occasion.commit,
+      nowMs: ports.clock.now(),
+      unusable: whyUnusable(findings, alone)
+    })
+    if (run === undefined) return
+    if (source.kind === 'file') await recordInFile(pathOf(ports, source.path), run, branch)
+    else await recordInStore(ports, settings, { run, branch })
+    const words = run.unusable === null ? '' : `, but not as part of the baseline (${run.unusable})`
+    ports.log.info(`The run was recorded for ${branch}${words}.`)
+  } catch (thrown) {
+    const say = thrown instanceof NotRecordedError ? 'info' : 'warning'
+    ports.log[say](`The run could not be recorded for later comparisons: ${messageOf(thrown)}`)
+  }
+}
+
+/** The earlier runs cannot be read; the comparison has said so already. */
+class NotRecordedError extends Error {
+  override name = 'NotRecordedError'
+}
+
+/** Undefined figures are better than wrong ones: a run that is not complete evidence is shown in the trend, and nothing else. */
+function whyUnusable({ failure, stoppedEarly }: Findings, alone: Recording['alone']): string | null {
+  if (failure?.kind === 'timed-out') return 'timed out'
+  if (failure !== undefined) return failure.message
+  if (stoppedEarly !== undefined) return 'stopped early'
+  if (alone.rehearsal) return 'a rehearsal, with synthetic samples'
+  return alone.verdict === 'inconclusive' ? `inconclusive: ${alone.reason}` : null
+}
+
+async function recordInFile(path: string, run: RecordedRun, branch: string): Promise<void> {
+  const document = await readBaselineFile(path)
+  // Of another branch: the file now is that of this one.
+  const ours = document?.branch === branch ? document : undefined
+  await writeBaselineFile(path, encodeBaseline(addRun(ours, run, branch)))
+}
+
+async function recordInStore(
+  ports: Ports,
+  settings: Settings,
+  { run, branch }: { run: RecordedRun; branch: string }
+): Promise<void> {
+  const { uploadArtifact, scratchDir } = ports
+  const baselines = await ports.openBaselines?.()
+  if (baselines === undefined) return
+  if (uploadArtifact === undefined) throw new NotRecordedError('artifacts cannot be uploaded here')
+  const earlier = await ask(ports, settings, {
+    branch,
+    longestMs: LONGEST_READING_MS,
+    question: (request) => baselines.readNewest(request)
+  })
+  // A document with this run alone would hide the others.
+  if ('reason' in earlier) throw new NotRecordedError(earlier.reason)
+  const bytes = encodeBaseline(addRun(uniteAll(earlier), run, branch))
+  const folder = join(scratchDir, 'baseline')
+  const path = join(folder, DOCUMENT_FILE)
+  makeFolder(folder)
+  await writeFile(path, bytes)
+  const name = baselines.artifactName({ ...keyOf(ports, settings), branch })
+  // Each push renews the document, so the repository's own retention applies.
+  const request = { name, folder, files: [path], retentionDays: undefined, isReplacing: true }
+  await uploadFiles(ports, uploadArtifact, { request, longestMs: LONGEST_UPLOAD_MS })
+}
+
+function uniteAll(documents: readonly BaselineDocument[]): BaselineDocument | undefined {
+  return documents.length === 0 ? undefined : uniteBaselines(documents)
+}

@@ -1,0 +1,101 @@
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { basename } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { FINGERPRINT_KEYS, dataFileKey, parameterKey } from '../../baseline/document/fingerprint.js'
+import type { Fingerprint } from '../../baseline/document/fingerprint.js'
+import type { Grid } from '../../service/documents/documents.js'
+import { isReference } from '../../service/documents/requests.js'
+import { isSecretName } from '../settings/secret-parameters.js'
+import type { Settings } from '../settings/settings.js'
+import type { Machine } from './machine.js'
+
+/** Their values differ from run to run, or must not be guessed from a hash. */
+const NAMED_ONLY = /host|port|url|token|key|secret|password/i
+const PARAMETER = /^-[JD]([\w.-]+)=([^]*)$/
+/** Stands for a value that does not count. */
+const ANY = 'any'
+const HASH_LENGTH = 32
+
+/** What must be equal for two runs to be comparable. With the embedded service the machine is part of it. */
+export async function fingerprintOf(
+  settings: Settings,
+  machine: Machine,
+  toolVersion?: string
+): Promise<Fingerprint> {
+  const { tool, threads, rampupSeconds, durationSeconds, overrideParameters, target } = settings
+  const parts: readonly (readonly [string, string | undefined])[] = [
+    ...(await planParts(settings)),
+    [FINGERPRINT_KEYS.tool, tool],
+    [FINGERPRINT_KEYS.toolVersion, toolVersion],
+    [FINGERPRINT_KEYS.threads, threads?.toString()],
+    [FINGERPRINT_KEYS.rampUp, rampupSeconds === undefined ? undefined : `${rampupSeconds} s`],
+    [FINGERPRINT_KEYS.duration, durationSeconds === undefined ? undefined : `${durationSeconds} s`],
+    ...parameterParts(overrideParameters ?? ''),
+    ...(target.kind === 'local' ? machineParts(machine) : [])
+  ]
+  return Object.fromEntries(parts.flatMap(([key, value]) => (value === undefined ? [] : [[key, value]])))
+}
+
+/** Grids that are referenced are only known from the run. */
+export function withGridsOf(fingerprint: Fingerprint, grids: readonly Grid[]): Fingerprint {
+  if (FINGERPRINT_KEYS.grids in fingerprint) return fingerprint
+  const known = grids.map(({ region, instanceType, nodeCount }) => ({ region, instanceType, nodeCount }))
+  return { ...fingerprint, [FINGERPRINT_KEYS.grids]: describeGrids(known) }
+}
+
+/** The repeated run stands for its plan and its grids. */
+async function planParts({ origin }: Settings): Promise<[string, string][]> {
+  if (origin.kind !== 'files') return [[FINGERPRINT_KEYS.plan, `run ${origin.runId}`]]
+  const [plan, ...data] = origin.paths
+  const parts: [string, string][] = plan === undefined ? [] : [[FINGERPRINT_KEYS.plan, await hashFile(plan)]]
+  for (const path of data) parts.push([dataFileKey(basename(path)), await hashFile(path)])
+  const grids = origin.grids.flatMap((grid) => (isReference(grid) ? [] : [grid]))
+  if (grids.length === origin.grids.length) parts.push([FINGERPRINT_KEYS.grids, describeGrids(grids)])
+  return parts
+}
+
+interface GridShape {
+  readonly region: string | undefined
+  readonly instanceType: string | undefined
+  readonly nodeCount: number | undefined
+}
+
+function describeGrids(grids: readonly GridShape[]): string {
+  const shapes = grids.map(
+    ({ region, instanceType, nodeCount }) =>
+      `${nodeCount ?? '?'} × ${instanceType ?? '?'} in ${region ?? '?'}`
+  )
+  return shapes.sort().join(', ')
+}
+
+/** Entries are separated by commas or spaces, and a value may contain both. */
+function parameterParts(text: string): [string, string][] {
+  const entries = text.split(/[\s,]+(?=-[A-Za-z])/).map((entry) => entry.replace(/^[\s,]+|[\s,]+$/g, ''))
+  const others = entries.filter((entry) => entry !== '' && !PARAMETER.test(entry))
+  const parts = entries.flatMap((entry): [string, string][] => {
+    const [, name = '', value = ''] = PARAMETER.exec(entry) ?? []
+    if (name === '') return []
+    return [[parameterKey(name), NAMED_ONLY.test(name) || isSecretName(name) ? ANY : hash(value)]]
+  })
+  return others.length === 0 ? parts : [...parts, ['other parameters', hash(others.sort().join('\n'))]]
+}
+
+function machineParts({ system, cpu, cores }: Machine): [string, string][] {
+  return [
+    [FINGERPRINT_KEYS.system, system],
+    [FINGERPRINT_KEYS.cpu, cpu],
+    [FINGERPRINT_KEYS.cores, String(cores)]
+  ]
+}
+
+/** Data files may be large. */
+async function hashFile(path: string): Promise<string> {
+  const hashing = createHash('sha256')
+  await pipeline(createReadStream(path), hashing)
+  return hashing.digest('hex').slice(0, HASH_LENGTH)
+}
+
+function hash(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, HASH_LENGTH)
+}
