@@ -47,6 +47,8 @@ export class GitHubApi {
   pause: (call: ApiCall) => Promise<void> = () => Promise.resolve()
   /** What a list shows; a list may lag behind. */
   shown: (comments: readonly ApiComment[]) => readonly unknown[] = (comments) => comments
+  /** Answers what is not about comments. */
+  more: ApiFault = () => false
   #server: Server | undefined
   #count = 1000
 
@@ -142,7 +144,7 @@ export class GitHubApi {
     else if (method === 'GET' && comment !== undefined) this.#show(response, Number(comment))
     else if (method === 'DELETE' && comment !== undefined) this.#delete(response, Number(comment))
     else if (method === 'PATCH' && comment !== undefined) this.#update(response, Number(comment), body ?? '')
-    else json(response, 404, { message: 'Not Found' })
+    else if (!this.more(call, response)) json(response, 404, { message: 'Not Found' })
   }
 
   #pullsOf({ query }: ApiCall): ApiPull[] {

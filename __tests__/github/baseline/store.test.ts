@@ -1,0 +1,434 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { decodeBaseline } from '../../../src/baseline/document/decode.js'
+import type { BaselineRequest, BaselineStore, FoundBaseline } from '../../../src/gate/ports.js'
+import { createBaselineStore } from '../../../src/github/baseline/store.js'
+import { makeDocument, shaOf, zipDocument } from '../../support/baseline/make-document.js'
+import { LogBook } from '../../support/gate/gate-ports.js'
+import { JumpingClock } from '../../support/manual-clock.js'
+import { BranchHistory } from '../../support/step/branch-history.js'
+import { GitHubApi, answer, reset } from '../../support/step/github-api.js'
+import { makeZip } from '../../support/step/make-zip.js'
+
+const TOKEN = 'ghs_x'
+const MERGE = shaOf('e')
+const HEAD = shaOf('d')
+const MIB = 1024 * 1024
+
+let api: GitHubApi
+let history: BranchHistory
+let log: LogBook
+let clock: JumpingClock
+let folder: string
+let env: NodeJS.ProcessEnv
+
+beforeEach(async () => {
+  api = await new GitHubApi().start()
+  history = new BranchHistory(api)
+  log = new LogBook()
+  clock = new JumpingClock(Date.now())
+  folder = await mkdtemp(join(tmpdir(), 'baseline-store-'))
+  env = {
+    GITHUB_API_URL: api.url,
+    GITHUB_SERVER_URL: 'https://github.com',
+    GITHUB_REPOSITORY: 'octo/shop',
+    GITHUB_WORKFLOW_REF: 'octo/shop/.github/workflows/performance.yml@refs/pull/7/merge',
+    GITHUB_JOB: 'gate',
+    GITHUB_WORKSPACE: folder
+  }
+  history.addCommits(shaOf('1'), shaOf('2'), shaOf('3'))
+  history.parents.set(MERGE, [shaOf('2'), HEAD])
+  await startBy('pull_request', {
+    ref: 'refs/pull/7/merge',
+    sha: MERGE,
+    payload: { pull_request: { head: { sha: HEAD }, base: { sha: shaOf('3'), ref: 'main' } } }
+  })
+})
+
+afterEach(async () => {
+  await api.stop()
+  await rm(folder, { recursive: true })
+})
+
+async function startBy(
+  event: string,
+  { ref, sha, payload = {} }: { ref: string; sha: string; payload?: object }
+): Promise<void> {
+  const path = join(folder, 'event.json')
+  await writeFile(path, JSON.stringify({ repository: { default_branch: 'main' }, ...payload }))
+  Object.assign(env, {
+    GITHUB_EVENT_NAME: event,
+    GITHUB_EVENT_PATH: path,
+    GITHUB_REF: ref,
+    GITHUB_SHA: sha
+  })
+}
+
+const openStore = (): BaselineStore => createBaselineStore(env, log, clock)
+const nameOf = (branch = 'main', matrix = 'null', name?: string): string =>
+  openStore().artifactName({ branch, matrix, name })
+
+function makeRequest(changes: Partial<BaselineRequest> = {}): BaselineRequest {
+  return {
+    branch: 'main',
+    token: TOKEN,
+    matrix: 'null',
+    name: undefined,
+    signal: new AbortController().signal,
+    untilMs: clock.now() + 60_000,
+    decode: decodeBaseline,
+    ...changes
+  }
+}
+
+const find = (changes: Partial<BaselineRequest> = {}): Promise<FoundBaseline> =>
+  openStore().find(makeRequest(changes))
+
+/** A document of one run, recorded by a workflow run of that id. */
+function record(runId: number, changes: Partial<Parameters<BranchHistory['add']>[0]> = {}): number {
+  const zip = zipDocument(makeDocument([{ runId: `run${runId}` }]))
+  return history.add({ name: nameOf(), zip, runId, ...changes })
+}
+
+const reasonOf = (found: FoundBaseline): string => ('reason' in found ? found.reason : 'none')
+const runIdsOf = (found: FoundBaseline): string[] =>
+  'document' in found ? found.document.runs.map(({ runId }) => runId) : []
+
+describe('a pull request', () => {
+  test('five calls find the newest document and the commits it may be compared with', async () => {
+    record(1)
+    record(2)
+    const found = await find()
+    expect(runIdsOf(found)).toEqual(['run2'])
+    expect(found).toMatchObject({ baseCommit: shaOf('2'), ancestors: [shaOf('2'), shaOf('1')] })
+    expect(api.calls.map(({ path }) => path.replace(/^\/repos\/octo\/shop/, ''))).toEqual([
+      '/actions/artifacts',
+      '/actions/workflows/performance.yml/runs',
+      `/git/commits/${MERGE}`,
+      '/commits',
+      '/actions/artifacts/101/zip',
+      '/storage/101'
+    ])
+    expect(log.lines).toEqual([])
+  })
+
+  test('the token is not sent to the storage', async () => {
+    record(1)
+    await find()
+    const tokens = api.calls.map(({ path, authorization }) => [path.startsWith('/storage/'), authorization])
+    expect(tokens.filter(([isStorage]) => isStorage)).toEqual([[true, undefined]])
+    expect(tokens.filter(([isStorage]) => !isStorage).every(([, token]) => token === `token ${TOKEN}`)).toBe(
+      true
+    )
+  })
+
+  test.each([
+    ['detached', async () => writeFile(join(folder, '.git', 'HEAD'), `${HEAD}\n`)],
+    [
+      'on its branch',
+      async () => {
+        await mkdir(join(folder, '.git', 'refs', 'heads'), { recursive: true })
+        await writeFile(join(folder, '.git', 'HEAD'), 'ref: refs/heads/feature\n')
+        await writeFile(join(folder, '.git', 'refs', 'heads', 'feature'), `${HEAD}\n`)
+      }
+    ]
+  ])('if the head itself was checked out, %s, the base is the merge base', async (_, checkOut) => {
+    await mkdir(join(folder, '.git'))
+    await checkOut()
+    history.mergeBases.set(`${shaOf('3')}...${HEAD}`, shaOf('1'))
+    record(1)
+    expect(await find()).toMatchObject({ baseCommit: shaOf('1'), ancestors: [shaOf('1')] })
+  })
+
+  test('a commit that is no merge has a merge base', async () => {
+    history.parents.set(MERGE, [shaOf('2')])
+    history.mergeBases.set(`${shaOf('3')}...${MERGE}`, shaOf('2'))
+    record(1)
+    expect(await find()).toMatchObject({ baseCommit: shaOf('2') })
+  })
+
+  test('a baseline-branch other than its base has a merge base too', async () => {
+    history.mergeBases.set(`release...${MERGE}`, shaOf('1'))
+    const zip = zipDocument(makeDocument([{}], 'release'))
+    record(1, { name: nameOf('release'), zip, branch: 'release' })
+    expect(await find({ branch: 'release' })).toMatchObject({ baseCommit: shaOf('1') })
+    expect(await openStore().locate('release')).toEqual({ branch: 'release', recordedUnder: undefined })
+  })
+})
+
+describe('other events', () => {
+  test('a merge group says what it is based on', async () => {
+    const payload = { merge_group: { base_sha: shaOf('3'), base_ref: 'refs/heads/main' } }
+    await startBy('merge_group', { ref: 'refs/heads/gh-readonly-queue/main/pr-7', sha: MERGE, payload })
+    record(1)
+    expect(await find()).toMatchObject({ baseCommit: shaOf('3') })
+    expect(await openStore().locate(undefined)).toEqual({ branch: 'main', recordedUnder: undefined })
+    expect(api.made('GET', /git\/commits|compare/)).toEqual([])
+  })
+
+  test.each(['push', 'schedule', 'workflow_dispatch'])(
+    '%s on the branch itself: earlier runs of it, and it is recorded',
+    async (event) => {
+      await startBy(event, { ref: 'refs/heads/main', sha: shaOf('3') })
+      record(1)
+      expect(await find()).toMatchObject({
+        baseCommit: undefined,
+        ancestors: [shaOf('3'), shaOf('2'), shaOf('1')]
+      })
+      expect(await openStore().locate(undefined)).toEqual({ branch: 'main', recordedUnder: 'main' })
+    }
+  )
+
+  test('a push to another branch is recorded under its own, and compared from the merge base on', async () => {
+    await startBy('push', { ref: 'refs/heads/feature/x', sha: HEAD })
+    history.mergeBases.set(`main...${HEAD}`, shaOf('2'))
+    record(1)
+    expect(await find()).toMatchObject({ baseCommit: shaOf('2') })
+    expect(await openStore().locate(undefined)).toEqual({ branch: 'main', recordedUnder: 'feature/x' })
+  })
+
+  test.each([
+    ['a tag', 'push', 'refs/tags/main'],
+    ['pull_request_target', 'pull_request_target', 'refs/heads/main'],
+    ['workflow_run', 'workflow_run', 'refs/heads/main'],
+    ['issue_comment', 'issue_comment', 'refs/heads/main']
+  ])('%s is not recorded', async (_, event, ref) => {
+    await startBy(event, { ref, sha: shaOf('3') })
+    expect((await openStore().locate(undefined)).recordedUnder).toBeUndefined()
+  })
+})
+
+describe('artifacts that do not count', () => {
+  test.each([
+    ['a fork with a branch of that name', { headRepositoryId: 666 }, '1 of a fork'],
+    ['a fork that was deleted', { headRepositoryId: null }, '1 of a fork'],
+    ['another branch', { branch: 'other' }, '1 of another branch'],
+    ['an expired one', { expired: true }, '1 expired'],
+    ['pull_request_target', { event: 'pull_request_target' }, '1 uploaded by another workflow or event'],
+    ['workflow_run', { event: 'workflow_run' }, '1 uploaded by another workflow or event']
+  ])('%s', async (_, changes, words) => {
+    record(2, changes)
+    expect(reasonOf(await find())).toBe(
+      `no run of main is recorded for this job yet: the artifacts of that name do not count (${words})`
+    )
+    record(1)
+    expect(runIdsOf(await find())).toEqual(['run1'])
+    expect(api.made('GET', /storage/)).toHaveLength(1)
+  })
+
+  test('one of another workflow of the branch', async () => {
+    record(1)
+    history.runs.length = 0
+    expect(reasonOf(await find())).toContain('1 uploaded by another workflow or event')
+  })
+
+  test('none at all: the first push records one', async () => {
+    expect(reasonOf(await find())).toBe(
+      'no run of main is recorded for this job yet; the next push to main that runs this gate records one'
+    )
+    expect(api.calls).toHaveLength(1)
+  })
+
+  test('a run that is no longer among the newest hundred is looked at itself', async () => {
+    record(1)
+    for (let runId = 1000; runId < 1100; runId++) history.addRun({ runId, event: 'workflow_run' })
+    expect(runIdsOf(await find())).toEqual(['run1'])
+  })
+})
+
+describe('documents that cannot be used are skipped with a warning', () => {
+  const gzipped = (document: unknown): Buffer =>
+    makeZip({ 'baseline.json.gz': gzipSync(JSON.stringify(document)) })
+  test.each([
+    ['not a zip', { zip: Buffer.from('<html>') }, ''],
+    ['a zip of something else', { zip: makeZip({ '../../baseline.json.gz': Buffer.from('x') }) }, ''],
+    [
+      'a zip of many files',
+      { zip: makeZip(Object.fromEntries(Array.from({ length: 11 }, (_, i) => [`${i}`, Buffer.from('')]))) },
+      'its zip has 11 files, not one'
+    ],
+    ['too large by the list', { bytes: 2 * MIB + 1 }, 'it is larger than 2097152 bytes'],
+    ['too large in truth', { zip: Buffer.alloc(2 * MIB + 1), bytes: 7 }, 'it is larger than 2097152 bytes'],
+    [
+      'a zip bomb',
+      { zip: makeZip({ 'baseline.json.gz': Buffer.alloc(50 * MIB) }) },
+      'its baseline.json.gz is larger than 1048576 bytes'
+    ],
+    [
+      'a zip bomb that claims to be small',
+      { zip: makeZip({ 'baseline.json.gz': Buffer.alloc(50 * MIB) }, { claimedBytes: 9 }) },
+      ''
+    ],
+    ['not gzip', { zip: makeZip({ 'baseline.json.gz': Buffer.from('{}') }) }, 'is not a complete gzip file'],
+    ['another schema', { zip: gzipped({ schema: 99, branch: 'main', runs: [] }) }, 'schema 99'],
+    ['poisoned', { zip: gzipped({ schema: 1, branch: 'main', runs: [{ commit: '::error::x' }] }) }, ''],
+    [
+      'of another branch',
+      { zip: zipDocument(makeDocument([{}], 'mine')) },
+      'it is the document of another branch'
+    ]
+  ])('%s', async (_, changes, words) => {
+    record(1)
+    const id = record(2, changes)
+    expect(runIdsOf(await find())).toEqual(['run1'])
+    expect(log.lines).toHaveLength(1)
+    expect(log.of('warning')[0]).toContain(
+      `The artifact ${nameOf()} (${id}) is not a usable baseline and was ignored: `
+    )
+    expect(log.of('warning')[0]).toContain(words)
+  })
+
+  test('if there is no other, there is no baseline', async () => {
+    record(1, { zip: Buffer.from('x') })
+    expect(reasonOf(await find())).toBe(
+      'none of the recorded runs of main could be read; the warnings in the log say why'
+    )
+  })
+
+  test.each([404, 410])('one that expired meanwhile (%i) is only mentioned', async (status) => {
+    record(1)
+    const id = record(2)
+    api.failOnce(new RegExp(`/artifacts/${id}/zip`), answer(status, 'Gone'))
+    expect(runIdsOf(await find())).toEqual(['run1'])
+    expect(log.of('info')[0]).toContain('has expired or was deleted meanwhile: an older one is used.')
+  })
+
+  test('a storage that refuses has nothing to do with permissions', async () => {
+    record(1)
+    api.refuse(/storage/, 403, 'no')
+    expect(reasonOf(await find())).not.toContain('permissions')
+    expect(log.of('warning')[0]).toContain('the storage answered 403')
+  })
+})
+
+describe('faults', () => {
+  const ARTIFACTS = /actions\/artifacts$/
+  test.each([403, 404])('without actions: read (%i), the line to add', async (status) => {
+    api.refuse(ARTIFACTS, status, 'Resource not accessible by integration')
+    expect(reasonOf(await find())).toBe(
+      `the gate could not list the artifacts of earlier runs (${status}: Resource not accessible by integration); add "permissions: { actions: read, contents: read }" to the job, beside the permissions that it has`
+    )
+    expect(api.calls).toHaveLength(1)
+    expect(log.lines).toEqual([])
+  })
+
+  test('without contents: read, too', async () => {
+    record(1)
+    api.refuse(/git\/commits/, 403, 'Resource not accessible by integration')
+    expect(reasonOf(await find())).toContain('could not read the merge commit')
+    expect(reasonOf(await find())).toContain('permissions: { actions: read, contents: read }')
+  })
+
+  test.each([
+    ['403 with Retry-After', answer(403, 'slow down', { 'retry-after': '7' }), 7000],
+    ['429 with Retry-After', answer(429, 'slow down', { 'retry-after': '7' }), 7000],
+    ['500', answer(500, 'oops'), 1000],
+    ['a broken connection', reset, 1000]
+  ])('%s is waited out', async (_, fault, waitMs) => {
+    record(1)
+    api.failOnce(ARTIFACTS, fault)
+    expect(runIdsOf(await find())).toEqual(['run1'])
+    expect(clock.sleeps).toEqual([waitMs])
+  })
+
+  test.each([
+    ['Retry-After', { 'retry-after': '3600' }],
+    ['x-ratelimit-remaining', { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '99999999999' }]
+  ])('a rate limit that lasts too long is named: %s', async (_, headers) => {
+    api.faults.push(answer(403, 'API rate limit exceeded', headers))
+    expect(reasonOf(await find())).toMatch(
+      /rate limit of this token is used up, and GitHub asks to wait \d+ s/
+    )
+    expect(clock.sleeps).toEqual([])
+  })
+
+  test('an outage is not waited out for ever', async () => {
+    api.refuse(ARTIFACTS, 502, 'Bad gateway')
+    expect(reasonOf(await find())).toContain('GitHub itself failed; see githubstatus.com')
+    expect(clock.sleeps).toEqual([1000, 2000, 4000])
+  })
+
+  test('the storage may break once, too', async () => {
+    record(1)
+    api.failOnce(/storage/, reset)
+    expect(runIdsOf(await find())).toEqual(['run1'])
+    expect(clock.sleeps).toEqual([1000])
+  })
+
+  test('a page instead of JSON', async () => {
+    api.faults.push((_, response) => {
+      response.writeHead(200, { 'content-type': 'text/html' }).end('<html>')
+      return true
+    })
+    expect(reasonOf(await find())).toContain("GitHub's reply is not JSON")
+  })
+
+  test('control characters of others do not reach the log', async () => {
+    api.refuse(ARTIFACTS, 403, 'no\n::error::\u001b[31mx')
+    expect(reasonOf(await find())).toContain('(403: no ::error:: [31mx)')
+  })
+
+  test('a cancelled job does not wait', async () => {
+    const cancellation = new AbortController()
+    api.pause = async () => {
+      cancellation.abort(new Error('cancelled by SIGINT'))
+      await new Promise(() => undefined)
+    }
+    expect(reasonOf(await find({ signal: cancellation.signal }))).toBe('cancelled by SIGINT')
+  })
+
+  test('no token, no call', async () => {
+    expect(reasonOf(await find({ token: '' }))).toContain('there is no github-token')
+    expect(api.calls).toEqual([])
+  })
+
+  test('a server of one’s own: a path', async () => {
+    env.GITHUB_SERVER_URL = 'https://git.example'
+    expect(reasonOf(await find())).toContain('set "baseline" to the path of a document')
+    expect(api.calls).toEqual([])
+  })
+})
+
+describe('names', () => {
+  test('differ by branch, workflow, job, leg and given name; not by run or ref', () => {
+    const names = [nameOf(), nameOf('other'), nameOf('main', '{"os":"a"}'), nameOf('main', '{"os":"b"}')]
+    names.push(nameOf('main', 'null', 'checkout'))
+    const before = nameOf()
+    Object.assign(env, { GITHUB_RUN_ID: '9', GITHUB_RUN_ATTEMPT: '2', GITHUB_REF: 'refs/heads/main' })
+    env.GITHUB_WORKFLOW_REF = env.GITHUB_WORKFLOW_REF!.replace(/@.*/, '@refs/heads/main')
+    expect(nameOf()).toBe(before)
+    env.GITHUB_JOB = 'other'
+    names.push(nameOf())
+    expect(new Set(names).size).toBe(names.length)
+    for (const name of names) expect(name).toMatch(/^loadgate-baseline-[0-9a-f]{32}$/)
+  })
+})
+
+describe('to record', () => {
+  test('the newest three are read; those of the search are not downloaded again', async () => {
+    for (const runId of [1, 2, 3, 4]) record(runId)
+    const store = openStore()
+    await store.find(makeRequest())
+    const newest = await store.readNewest(makeRequest())
+    expect('reason' in newest ? [] : newest.flatMap(({ runs }) => runs.map(({ runId }) => runId))).toEqual([
+      'run4',
+      'run3',
+      'run2'
+    ])
+    expect(api.made('GET', /storage/)).toHaveLength(3)
+  })
+
+  test('none yet', async () => {
+    expect(await openStore().readNewest(makeRequest())).toEqual([])
+  })
+
+  test('why they cannot be read', async () => {
+    api.refuse(/artifacts$/, 403, 'Resource not accessible by integration')
+    expect(await openStore().readNewest(makeRequest())).toEqual({
+      reason: expect.stringContaining('permissions: { actions: read, contents: read }')
+    })
+  })
+})
