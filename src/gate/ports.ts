@@ -159,8 +159,6 @@ export interface Ports {
   comment?(request: CommentRequest): Promise<void>
   /** Loads the store of recorded runs, always the same one. Undefined where nothing is kept: on the command line. */
   openBaselines?(): Promise<BaselineStore>
-  /** What relative paths of inputs start from; the working directory if undefined. */
-  readonly workspace?: string
   /** Called after each poll of the run, if progress is shown. */
   onProgress?(progress: Progress): void
   startLocalService(request: LocalServiceRequest): Promise<LocalService>

@@ -10,7 +10,7 @@ import { isBaselineThreshold } from '../../thresholds/grammar/threshold.js'
 import { messageOf } from '../errors.js'
 import type { Findings } from '../findings.js'
 import type { Gate } from '../gate.js'
-import { readApdex } from '../collect/apdex.js'
+import { comparedRun } from '../collect/compared-run.js'
 import { findBaseline, isSearched } from './find-baseline.js'
 import type { Search } from './find-baseline.js'
 import { asRecorded } from './as-recorded.js'
@@ -62,11 +62,13 @@ function compare(
 ): Compared {
   const isOnBaselineBranch = place.recordedUnder !== undefined && place.recordedUnder === place.branch
   const { run } = findings
-  const head = headOf(findings)
-  if ('reason' in found || fingerprint === undefined || run === undefined || head === undefined) {
-    const reason = 'reason' in found ? found.reason : 'the run has no results to compare'
-    const outcome = 'reason' in found ? 'no baseline' : 'not comparable'
-    return { ...withoutBaseline({ kind: 'none', outcome, reason }, place.branch), isOnBaselineBranch }
+  const problem = whyIncomplete(findings)
+  if ('reason' in found || fingerprint === undefined || run === undefined || problem !== undefined) {
+    const missing: Evidence =
+      'reason' in found
+        ? { kind: 'none', outcome: 'no baseline', reason: found.reason }
+        : { kind: 'none', outcome: 'not comparable', reason: problem ?? 'the run is not known' }
+    return { ...withoutBaseline(missing, place.branch), isOnBaselineBranch }
   }
   const whole = withGridsOf(fingerprint, run.grids)
   const { document, ancestors, baseCommit } = found
@@ -80,7 +82,7 @@ function compare(
   const trend = buildTrend(document, recorded, { noise: settings.baseline.noise })
   const shown = { isOnBaselineBranch, ...(trend !== undefined && { trend }) }
   if ('outcome' in base) return { ...withoutBaseline({ kind: 'none', ...base }, document.branch), ...shown }
-  return { ...withBaseline(base, document.branch, head), ...shown }
+  return { ...withBaseline(base, document.branch, comparedRun(findings)), ...shown }
 }
 
 function withBaseline(
@@ -108,15 +110,14 @@ function withoutBaseline(comparison: Evidence, branch?: string): Compared {
   return { comparison, baseline: { ...NO_FACTS, state, branch, reason } }
 }
 
-/** The run itself as one side of the comparison; undefined if it has no figures. */
-export function headOf({ run, collection }: Findings): ComparedRun | undefined {
-  const measurements = collection?.measurements
-  if (run === undefined || measurements?.figures({}) === undefined) return undefined
-  const apdex = readApdex(run.apdex)
-  return {
-    apdex: typeof apdex === 'string' ? undefined : apdex,
-    labels: measurements.labels,
-    regions: measurements.regions,
-    figures: (scope) => measurements.figures(scope)
-  }
+/** Part of a run is not compared with whole ones: less load would look like a change. */
+function whyIncomplete({ failure, collection }: Findings): string | undefined {
+  if (failure !== undefined) return 'the run did not finish'
+  const { measurements, missingGrids = [], grids = [], gaps = [] } = collection ?? {}
+  if (measurements?.figures({}) === undefined) return 'the run has no results to compare'
+  const isWhole =
+    missingGrids.length + gaps.length === 0 &&
+    grids.every(({ problem }) => problem === undefined) &&
+    measurements.sources.every(({ problems }) => problems.length === 0)
+  return isWhole ? undefined : 'not all results of the run could be read'
 }

@@ -1,4 +1,3 @@
-import { resolve } from 'node:path'
 import type { BaselineDocument } from '../../baseline/document/baseline-document.js'
 import { decodeBaseline } from '../../baseline/document/decode.js'
 import type { Fingerprint } from '../../baseline/document/fingerprint.js'
@@ -60,25 +59,20 @@ async function find(ports: Ports, settings: Settings): Promise<Search> {
   const place = (await store?.locate(settings.baseline.branch)) ?? NOWHERE
   const found =
     source.kind === 'file'
-      ? await findInFile(ports, source.path)
+      ? await findInFile(source.path)
       : await findInStore(ports, settings, { store, place })
   return { place, found, fingerprint: await hashing }
 }
 
-async function findInFile(ports: Ports, path: string): Promise<Found> {
+async function findInFile(path: string): Promise<Found> {
   try {
-    const document = await readBaselineFile(pathOf(ports, path))
+    const document = await readBaselineFile(path)
     if (document === undefined)
       return { reason: `there is no file ${path} yet; a push, a schedule or a manual start creates it` }
     return { document, baseCommit: undefined, ancestors: undefined }
   } catch (thrown) {
     return { reason: `${path} cannot be used: ${messageOf(thrown)}` }
   }
-}
-
-/** Inputs name paths from the workspace. */
-export function pathOf({ workspace = '' }: Ports, path: string): string {
-  return resolve(workspace, path)
 }
 
 async function findInStore(

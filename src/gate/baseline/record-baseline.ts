@@ -13,7 +13,7 @@ import { uploadFiles } from '../upload-files.js'
 import { asRecorded } from './as-recorded.js'
 import { readBaselineFile, writeBaselineFile } from './baseline-file.js'
 import { DOCUMENT_FILE } from './document-file.js'
-import { ask, findBaseline, isSearched, keyOf, pathOf } from './find-baseline.js'
+import { ask, findBaseline, isSearched, keyOf } from './find-baseline.js'
 import { withGridsOf } from './run-fingerprint.js'
 
 /** With the search, a gate never takes 90 s longer. */
@@ -45,7 +45,7 @@ export async function recordBaseline(ports: Ports, recording: Recording): Promis
       unusable: whyUnusable(findings, alone)
     })
     if (run === undefined) return
-    if (source.kind === 'file') await recordInFile(pathOf(ports, source.path), run, branch)
+    if (source.kind === 'file') await recordInFile(source.path, run, branch)
     else await recordInStore(ports, settings, { run, branch })
     const words = run.unusable === null ? '' : `, but not as part of the baseline (${run.unusable})`
     ports.log.info(`The run was recorded for ${branch}${words}.`)
