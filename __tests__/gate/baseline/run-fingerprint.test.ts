@@ -1,0 +1,127 @@
+import { beforeEach, describe, expect, test } from '@jest/globals'
+import { mkdtemp, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Fingerprint } from '../../../src/baseline/document/fingerprint.js'
+import { describeDifference } from '../../../src/baseline/document/fingerprint.js'
+import { fingerprintOf, withGridsOf } from '../../../src/gate/baseline/run-fingerprint.js'
+import type { Settings } from '../../../src/gate/settings/settings.js'
+import type { GridChoice } from '../../../src/service/documents/requests.js'
+import { makeGrid, makeSettings, makeSpecification } from '../../support/gate/gate-ports.js'
+
+const MACHINE = { system: 'linux x64', cpu: 'A CPU', cores: 4 }
+
+let folder: string
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'fingerprint-'))
+  await writeFile(join(folder, 'plan.jmx'), 'a plan')
+  await writeFile(join(folder, 'users.csv'), 'ada\ngrace\n')
+})
+
+function print(changes: Partial<Settings> & { grids?: GridChoice[] } = {}): Promise<Fingerprint> {
+  const { grids = [makeSpecification()], ...rest } = changes
+  const paths = ['plan.jmx', 'users.csv'].map((name) => join(folder, name))
+  return fingerprintOf(makeSettings({ origin: { kind: 'files', paths, grids }, ...rest }), MACHINE)
+}
+
+async function differenceAfter(
+  changes: Parameters<typeof print>[0],
+  before: Parameters<typeof print>[0] = {}
+): Promise<string | undefined> {
+  return describeDifference(await print(before), await print(changes))
+}
+
+test('the same settings are comparable, wherever the files are', async () => {
+  const first = await print()
+  folder = await mkdtemp(join(tmpdir(), 'fingerprint-'))
+  await writeFile(join(folder, 'plan.jmx'), 'a plan')
+  await writeFile(join(folder, 'users.csv'), 'ada\ngrace\n')
+  expect(describeDifference(first, await print())).toBeUndefined()
+})
+
+test.each([
+  ['plan.jmx', 'the plan changed'],
+  ['users.csv', 'the data file users.csv changed']
+])('%s', async (name, words) => {
+  const first = await print()
+  await writeFile(join(folder, name), 'something else')
+  expect(describeDifference(first, await print())).toBe(words)
+})
+
+test.each<[string, Partial<Settings> & { grids?: GridChoice[] }, string]>([
+  ['the tool', { tool: 'gatling' }, 'the tool changed'],
+  ['threads', { threads: 10 }, 'threads: 10, was not set'],
+  ['ramp-up', { rampupSeconds: 30 }, 'ramp-up: 30 s, was not set'],
+  ['duration', { durationSeconds: 60 }, 'duration: 60 s, was not set'],
+  [
+    'a grid more',
+    { grids: [makeSpecification(), makeSpecification()] },
+    'grids: 2 × m4.large in us-east-1, 2'
+  ],
+  [
+    'a region',
+    { grids: [makeSpecification({ region: 'eu-west-1' })] },
+    'grids: 2 × m4.large in eu-west-1, was'
+  ],
+  ['a parameter', { overrideParameters: '-Jusers=5' }, 'the parameter `users` is new']
+])('%s counts', async (_, changes, words) => {
+  expect(await differenceAfter(changes)).toContain(words)
+})
+
+describe('parameters', () => {
+  test('by value', async () => {
+    const difference = await differenceAfter(
+      { overrideParameters: '-Jusers=6,-Dmode=a b, c' },
+      { overrideParameters: '-Jusers=5 -Dmode=a b, c' }
+    )
+    expect(difference).toBe('the parameter `users` changed')
+  })
+
+  test.each(['targetHost', 'port', 'base.url', 'apiToken', 'API_KEY', 'mySecret', 'db_password', 'pwd'])(
+    '%s by name only',
+    async (name) => {
+      const one = { overrideParameters: `-J${name}=hunter2` }
+      expect(await differenceAfter({ overrideParameters: `-J${name}=other` }, one)).toBeUndefined()
+      expect(await differenceAfter(one)).toBe(`the parameter \`${name}\` is new`)
+    }
+  )
+
+  test('no value is in the fingerprint', async () => {
+    const text = JSON.stringify(
+      await print({ overrideParameters: '-Jpassword=hunter2 -Jname=ada --odd hunter3' })
+    )
+    expect(text).not.toMatch(/hunter|ada"/)
+  })
+})
+
+test('hosts do not count, nor the order of the grids', async () => {
+  const [a, b] = [makeSpecification(), makeSpecification({ region: 'eu-west-1' })]
+  expect(await differenceAfter({ overrideHosts: '1.2.3.4 shop' })).toBeUndefined()
+  expect(await differenceAfter({ grids: [a, b] }, { grids: [b, a] })).toBeUndefined()
+})
+
+test('grids that are referenced count as what they are, not by their ids', async () => {
+  const referenced = await print({ grids: [{ id: 'one' }] })
+  const grid = makeGrid({ id: 'other', region: 'us-east-1', instanceType: 'm4.large', nodeCount: 2 })
+  expect(describeDifference(await print(), withGridsOf(referenced, [grid]))).toBeUndefined()
+  expect(JSON.stringify(referenced)).not.toContain('one')
+})
+
+test('a repeated run stands for its plan', async () => {
+  const first = await print({ origin: { kind: 'repeat', runId: 'abc' } })
+  const second = await print({ origin: { kind: 'repeat', runId: 'def' } })
+  expect(describeDifference(first, second)).toBe('the plan changed')
+})
+
+test('the machine counts where the load is made on it', async () => {
+  const local = makeSettings({ target: { kind: 'local' }, origin: { kind: 'repeat', runId: 'a' } })
+  const remote = makeSettings({ origin: { kind: 'repeat', runId: 'a' } })
+  const other = { ...MACHINE, cpu: 'B CPU' }
+  expect(describeDifference(await fingerprintOf(local, MACHINE), await fingerprintOf(local, other))).toBe(
+    "the runner's CPU differs (B CPU, was A CPU)"
+  )
+  expect(
+    describeDifference(await fingerprintOf(remote, MACHINE), await fingerprintOf(remote, other))
+  ).toBeUndefined()
+})

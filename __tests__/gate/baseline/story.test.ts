@@ -1,0 +1,353 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { mkdtemp, readFile, readdir, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import type { BaselineDocument, RecordedRun } from '../../../src/baseline/document/baseline-document.js'
+import { decodeBaseline } from '../../../src/baseline/document/decode.js'
+// Loaded beforehand: the manual clock does not see that a module is being loaded.
+import '../../../src/gate/after-run.js'
+import { recordBaseline } from '../../../src/gate/baseline/record-baseline.js'
+import { CancelledError } from '../../../src/gate/errors.js'
+import { runGate } from '../../../src/gate/run-gate.js'
+import type { BaselineSource, Settings } from '../../../src/gate/settings/settings.js'
+import type { Outcome } from '../../../src/report/outcome.js'
+import { readAddress } from '../../../src/service/http/address.js'
+import type { BaselineThreshold } from '../../../src/thresholds/grammar/threshold.js'
+import { MemoryStore } from '../../support/baseline/memory-store.js'
+import { makeDocument } from '../../support/baseline/make-document.js'
+import { noisyCsv } from '../../support/baseline/noisy-csv.js'
+import { TOKEN, makePorts, makeSettings, makeSpecification } from '../../support/gate/gate-ports.js'
+import type { TestPorts } from '../../support/gate/gate-ports.js'
+import { GateService } from '../../support/gate/gate-service.js'
+
+const LINE: BaselineThreshold = {
+  text: 'p95 <= baseline + 10%',
+  line: 1,
+  level: 'fail',
+  metric: 'percentile',
+  name: 'p95',
+  percentile: 95,
+  selector: {},
+  operator: '<=',
+  allowance: { ratio: 0.1 }
+}
+const ON_PULL_REQUEST = { branch: 'main', recordedUnder: undefined }
+
+let service: GateService
+let store: MemoryStore
+let ports: TestPorts
+let plan: string
+let runs: number
+
+beforeEach(async () => {
+  service = await GateService.start()
+  store = new MemoryStore()
+  plan = join(await mkdtemp(join(tmpdir(), 'gate-plan-')), 'plan.jmx')
+  await writeFile(plan, '<jmeterTestPlan/>')
+  runs = 0
+})
+
+afterEach(() => service.close())
+
+interface Use extends Partial<Omit<Settings, 'baseline'>> {
+  readonly commit?: string
+  readonly slower?: number
+  readonly source?: BaselineSource
+  readonly baseline?: Partial<Settings['baseline']>
+  readonly ports?: Partial<TestPorts>
+}
+
+/** One step, on the branch unless the store's place says otherwise. */
+async function gate(use: Use = {}): Promise<Outcome> {
+  runs++
+  const { commit = String(runs % 10).repeat(40), slower = 1, source = { kind: 'auto' }, ...changes } = use
+  service.csvs.set('grid1', noisyCsv(runs, slower))
+  // The service gives the times of its runs; a day apart.
+  const started = new Date(Date.UTC(2026, 0, runs)).toISOString()
+  service.nextDocument = { started, ...service.nextDocument }
+  ports = await makePorts({
+    occasion: { repository: 'octo/shop', ref: 'main', commit, url: undefined },
+    openBaselines: () => Promise.resolve(store),
+    uploadArtifact: store.upload,
+    ...changes.ports
+  })
+  const settings = {
+    ...makeSettings({
+      target: { kind: 'remote', address: readAddress(service.url), token: TOKEN },
+      origin: { kind: 'files', paths: [plan], grids: [makeSpecification()] },
+      githubToken: 'ghs_x',
+      thresholds: [LINE]
+    }),
+    ...changes
+  }
+  const baseline = { ...makeSettings().baseline, source, ...changes.baseline }
+  const outcome = await ports.clock.run(runGate(ports, { ...settings, baseline }))
+  service.nextDocument = {}
+  if (!store.ancestors.includes(commit)) store.ancestors = [commit, ...store.ancestors]
+  return outcome
+}
+
+const recorded = (): readonly RecordedRun[] => store.documents[0]?.runs ?? []
+const outputOf = (): Record<string, unknown> =>
+  JSON.parse(ports.outputs.get('baseline') ?? 'null') as Record<string, unknown>
+
+/** The branch with so many recorded runs. */
+async function recordRuns(count: number): Promise<void> {
+  for (let run = 0; run < count; run++) await gate()
+}
+
+describe('the branch itself', () => {
+  test('the first run has no baseline, passes with a word about it, and is recorded', async () => {
+    const outcome = await gate({ baseline: { onMissing: 'fail' } })
+    expect(outcome.baseline).toMatchObject({ state: 'no baseline', reason: 'nothing is recorded' })
+    expect(outcome.judgements[0]?.comparison).toMatchObject({ outcome: 'no baseline', ifNotJudged: 'warn' })
+    expect(recorded()).toMatchObject([{ commit: '1'.repeat(40), runId: 'run1', unusable: null }])
+    expect(outputOf()).toMatchObject({ state: 'no baseline', branch: 'main', commit: null, runs: [] })
+    expect(ports.log.of('info')).toContain('The run was recorded for main.')
+    expect(store.uploads.at(-1)).toMatchObject({ name: 'loadgate-baseline-main', isReplacing: true })
+  })
+
+  test('later runs are compared with the earlier ones, and the document grows', async () => {
+    await recordRuns(3)
+    const outcome = await gate()
+    expect(outcome.baseline).toMatchObject({ state: 'compared', commit: '3'.repeat(40) })
+    expect(outcome.baseline?.runs).toEqual(['run1', 'run2', 'run3'])
+    expect(outcome.trend?.points.map(({ runId }) => runId)).toEqual(['run1', 'run2', 'run3', 'run4'])
+    expect(outcome.trend?.points.at(-1)).toMatchObject({ isHead: true, commit: '4'.repeat(40) })
+    expect(recorded()).toHaveLength(4)
+  })
+
+  test('two recorders that raced lose nothing', async () => {
+    await recordRuns(2)
+    const [before] = store.documents.splice(0, 1)
+    await gate()
+    store.documents.unshift(before!)
+    await gate()
+    expect(recorded().map(({ runId }) => runId)).toEqual(['run1', 'run2', 'run3', 'run4'])
+  })
+
+  test('a failed run stays usable, an inconclusive one does not', async () => {
+    await recordRuns(6)
+    expect((await gate({ slower: 2 })).verdict).toBe('failed')
+    service.nextDocument = { status: 'problem' }
+    await gate()
+    expect(recorded().map(({ unusable }) => unusable)).toEqual([
+      ...Array<null>(7).fill(null),
+      expect.stringContaining('inconclusive: The run ended as "problem"')
+    ])
+    expect((await gate()).baseline?.runs).toHaveLength(7)
+  })
+
+  test('a line that is unsure does not make the run unusable: there would never be a baseline', async () => {
+    await gate()
+    const tight = { ...LINE, allowance: { ratio: 0.001 } }
+    const outcome = await gate({ thresholds: [tight], baseline: { onUnsure: 'fail' } })
+    expect(outcome.judgements[0]?.comparison?.outcome).toBe('unsure')
+    expect(recorded().map(({ unusable }) => unusable)).toEqual([null, null])
+  })
+
+  test('an earlier document that cannot be read: not recorded, so that it is not hidden', async () => {
+    store.reason = 'GitHub is down'
+    await gate()
+    expect(store.documents).toEqual([])
+    expect(ports.log.of('info')).toContain(
+      'The run could not be recorded for later comparisons: GitHub is down'
+    )
+  })
+
+  test('an upload that fails is a warning', async () => {
+    const uploadArtifact = (): Promise<never> => Promise.reject(new Error('the service is down'))
+    const outcome = await gate({ thresholds: [], ports: { uploadArtifact } })
+    expect(outcome.verdict).toBe('passed')
+    expect(ports.log.of('warning').at(-1)).toBe(
+      'The run could not be recorded for later comparisons: the service is down'
+    )
+  })
+})
+
+describe('a pull request', () => {
+  let six: readonly BaselineDocument[] | undefined
+
+  beforeEach(async () => {
+    if (six === undefined) await recordRuns(6)
+    else for (; runs < 6; runs++) service.addRun()
+    six ??= store.documents
+    store.documents.splice(0, Infinity, ...six)
+    store.ancestors = ['6', '5', '4', '3', '2', '1'].map((digit) => digit.repeat(40))
+    store.place = ON_PULL_REQUEST
+    store.baseCommit = '6'.repeat(40)
+    store.uploads.length = 0
+  })
+
+  const uploadedBaselines = (): string[] =>
+    store.uploads.map(({ name }) => name).filter((name) => name.startsWith('loadgate-baseline'))
+
+  test('that is slower fails, one that is not passes, and neither is recorded', async () => {
+    const slower = await gate({ slower: 1.5 })
+    expect(slower.judgements[0]?.comparison?.outcome).toBe('broken')
+    expect(slower.verdict).toBe('failed')
+    const same = await gate()
+    expect(same.judgements[0]?.comparison?.outcome).toBe('holds')
+    expect(same.verdict).toBe('passed')
+    expect(same.baseline).toMatchObject({ state: 'compared', commit: '6'.repeat(40), notes: [] })
+    expect(uploadedBaselines()).toEqual([])
+  })
+
+  test('with another plan is not comparable, and says why', async () => {
+    await writeFile(plan, '<jmeterTestPlan version="2"/>')
+    const outcome = await gate({ baseline: { onMissing: 'fail' } })
+    expect(outcome.baseline).toMatchObject({ state: 'not comparable' })
+    expect(outcome.baseline?.reason).toContain('the plan changed')
+    expect(outcome.judgements[0]?.comparison).toMatchObject({
+      outcome: 'not comparable',
+      ifNotJudged: 'fail'
+    })
+  })
+
+  test('after a force push is compared with the newest run, and is told so', async () => {
+    store.ancestors = ['f'.repeat(40)]
+    store.baseCommit = 'f'.repeat(40)
+    const outcome = await gate()
+    expect(outcome.baseline).toMatchObject({ state: 'compared', commit: '6'.repeat(40), runs: ['run6'] })
+    expect(outcome.baseline?.notes[0]).toContain('other changes may be in between')
+  })
+
+  test('without a line that names baseline is compared all the same, and never judged by it', async () => {
+    const outcome = await gate({ thresholds: [], slower: 1.5 })
+    expect(outcome.verdict).toBe('passed')
+    expect(outcome.judgements).toEqual([])
+    expect(outcome.shownComparisons?.map(({ comparison }) => comparison?.outcome)).toContain('broken')
+  })
+
+  test('of which a grid is missing is not compared: half the load would look like a change', async () => {
+    const outcome = await gate({
+      origin: { kind: 'files', paths: [plan], grids: [makeSpecification(), makeSpecification()] }
+    })
+    expect(outcome.verdict).toBe('inconclusive')
+    expect(outcome.baseline?.reason).toBe('not all results of the run could be read')
+  })
+
+  test('whose run-id was given is not comparable, and nothing is looked for', async () => {
+    store.asked.length = 0
+    const { id } = service.addRun()
+    const outcome = await gate({ origin: { kind: 'existing', runId: id } })
+    expect(outcome.baseline).toMatchObject({ state: 'not comparable' })
+    expect(outcome.judgements[0]?.comparison?.outcome).toBe('not comparable')
+    expect(store.asked).toEqual([])
+  })
+
+  test('that does not wait is neither compared nor recorded', async () => {
+    store.asked.length = 0
+    store.place = { branch: 'main', recordedUnder: 'main' }
+    const outcome = await gate({ wait: false })
+    expect(outcome.baseline).toBeUndefined()
+    expect(ports.outputs.has('baseline')).toBe(false)
+    expect([store.asked, uploadedBaselines()]).toEqual([[], []])
+  })
+
+  test('with baseline: off neither', async () => {
+    store.asked.length = 0
+    const outcome = await gate({ source: { kind: 'off' }, thresholds: [] })
+    expect(outputOf()).toMatchObject({ state: 'off' })
+    expect(outcome.shownComparisons).toBeUndefined()
+    expect(store.asked).toEqual([])
+  })
+})
+
+describe('the search', () => {
+  test('starts while the load runs', async () => {
+    let polls = -1
+    store.pause = async () => void (polls = service.count('report'))
+    await gate()
+    expect(polls).toBe(0)
+  })
+
+  test('that gets no answer delays the gate by at most a minute', async () => {
+    const hang = async ({ signal }: { signal: AbortSignal }): Promise<void> => {
+      await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)))
+    }
+    await gate()
+    const usualMs = ports.clock.elapsedMs
+    store.pause = hang
+    const outcome = await gate()
+    expect(outcome.baseline?.reason).toBe('GitHub did not answer within 60 s')
+    expect(ports.clock.elapsedMs - usualMs).toBeLessThanOrEqual(61_000)
+  })
+
+  test('ends with a cancelled job, and nothing is recorded', async () => {
+    store.pause = async ({ signal }) => {
+      ports.cancellation.abort(new CancelledError('SIGINT'))
+      signal.throwIfAborted()
+    }
+    expect((await gate()).verdict).toBe('cancelled')
+    expect(store.documents).toEqual([])
+  })
+})
+
+describe('a path', () => {
+  const pathOf = (): string => join(dirname(plan), 'kept', 'baseline.json.gz')
+  const use = (): Use => ({ source: { kind: 'file', path: pathOf() } })
+
+  test('is created, read and rewritten in place', async () => {
+    expect((await gate(use())).baseline).toMatchObject({
+      state: 'no baseline',
+      reason: expect.stringContaining('there is no file') as string
+    })
+    expect((await gate(use())).baseline).toMatchObject({ state: 'compared', runs: ['run1'] })
+    expect(decodeBaseline(await readFile(pathOf())).runs).toHaveLength(2)
+    expect(await readdir(dirname(pathOf()))).toEqual(['baseline.json.gz'])
+    expect(store.asked).toEqual([])
+  })
+
+  test('is only read for a pull request', async () => {
+    await gate(use())
+    store.place = ON_PULL_REQUEST
+    expect((await gate(use())).baseline?.state).toBe('compared')
+    expect(decodeBaseline(await readFile(pathOf())).runs).toHaveLength(1)
+  })
+
+  test.each([
+    ['too large', Buffer.alloc(1024 * 1024 + 1), 'too large'],
+    ['something else', Buffer.from('{}'), 'is not a complete gzip file']
+  ])('that is %s is not used and not overwritten', async (_, bytes, words) => {
+    await gate(use())
+    await writeFile(pathOf(), bytes)
+    const outcome = await gate(use())
+    expect(outcome.baseline?.reason).toContain(words)
+    expect((await readFile(pathOf())).equals(bytes)).toBe(true)
+    expect(ports.log.of('warning').at(-1)).toContain('could not be recorded')
+  })
+})
+
+describe('what makes a run unusable', () => {
+  test.each([
+    ['timed out', { failure: { kind: 'timed-out', message: 'x' } }, {}],
+    [
+      'stopped early',
+      { stoppedEarly: { afterSeconds: 1, ofSeconds: 9, savedSeconds: 8, threshold: 'x' } },
+      {}
+    ],
+    ['a rehearsal, with synthetic samples', {}, { rehearsal: true }]
+  ] as const)('%s', async (words, findings, alone) => {
+    await gate()
+    const { measurements } = await gate()
+    store.documents.length = 0
+    const settings = makeSettings({
+      origin: { kind: 'files', paths: [plan], grids: [makeSpecification()] },
+      baseline: { ...makeSettings().baseline, source: { kind: 'auto' } }
+    })
+    const run = { ...service.runs[0]!, grids: [], apdex: null } as never
+    await recordBaseline(ports, {
+      settings,
+      findings: { run, collection: { measurements } as never, ...findings },
+      alone: { verdict: 'passed', reason: '', rehearsal: false, ...alone }
+    })
+    expect(recorded().map(({ unusable }) => unusable)).toEqual([words])
+  })
+
+  test('a document of other runs is kept as it is', async () => {
+    store.documents.push(makeDocument([{ runId: 'older', atMs: 1 }]))
+    await gate()
+    expect(recorded().map(({ runId }) => runId)).toEqual(['older', 'run1'])
+  })
+})

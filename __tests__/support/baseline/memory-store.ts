@@ -1,0 +1,62 @@
+import { readFileSync } from 'node:fs'
+import type { BaselineDocument } from '../../../src/baseline/document/baseline-document.js'
+import { decodeBaseline } from '../../../src/baseline/document/decode.js'
+import type {
+  Artifact,
+  ArtifactRequest,
+  BaselinePlace,
+  BaselineRequest,
+  BaselineStore,
+  FoundBaseline
+} from '../../../src/gate/ports.js'
+
+/** Recorded runs in memory, and what was asked for. */
+export class MemoryStore implements BaselineStore {
+  /** Newest first. */
+  readonly documents: BaselineDocument[] = []
+  readonly asked: string[] = []
+  readonly uploads: ArtifactRequest[] = []
+  place: BaselinePlace = { branch: 'main', recordedUnder: 'main' }
+  baseCommit: string | undefined
+  ancestors: readonly string[] = []
+  /** Instead of an answer. */
+  reason: string | undefined
+  /** Before each answer. */
+  pause: (request: BaselineRequest) => Promise<void> = () => Promise.resolve()
+
+  async locate(branch: string | undefined): Promise<BaselinePlace> {
+    return { ...this.place, ...(branch !== undefined && { branch }) }
+  }
+
+  async find(request: BaselineRequest): Promise<FoundBaseline> {
+    this.asked.push(`find ${request.branch}`)
+    await this.pause(request)
+    const document = this.#of(request)[0]
+    if (this.reason !== undefined || document === undefined)
+      return { reason: this.reason ?? 'nothing is recorded' }
+    const { baseCommit, ancestors } = this
+    return { document, baseCommit, ancestors }
+  }
+
+  async readNewest(request: BaselineRequest): Promise<readonly BaselineDocument[] | { reason: string }> {
+    this.asked.push(`read ${request.branch}`)
+    return this.reason === undefined ? this.#of(request).slice(0, 3) : { reason: this.reason }
+  }
+
+  artifactName({ branch }: { branch: string }): string {
+    return `loadgate-baseline-${branch}`
+  }
+
+  /** In place of the uploader: documents are kept, other artifacts are only counted. */
+  upload = async (request: ArtifactRequest): Promise<Artifact> => {
+    this.uploads.push(request)
+    const [path = ''] = request.files
+    if (request.name.startsWith('loadgate-baseline-'))
+      this.documents.unshift(decodeBaseline(readFileSync(path)))
+    return { id: '1', url: undefined }
+  }
+
+  #of({ branch }: BaselineRequest): BaselineDocument[] {
+    return this.documents.filter((document) => document.branch === branch)
+  }
+}
