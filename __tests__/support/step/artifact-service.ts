@@ -12,6 +12,9 @@ export class ArtifactService {
   /** How often it does so. */
   failures = Infinity
   attempts = 0
+  /** Names that an earlier attempt of the workflow run has used: they must be deleted first. */
+  readonly taken = new Set<string>()
+  readonly deleted: string[] = []
   readonly #blocks = new Map<string, Map<string, Buffer>>()
   readonly #blobs = new Map<string, Buffer>()
   #server: Server | undefined
@@ -54,6 +57,15 @@ export class ArtifactService {
   }
 
   #twirp(method: string, { name = '' }: Twirp, response: ServerResponse): void {
+    if (method === 'ListArtifacts' || method === 'DeleteArtifact') {
+      this.#listOrDelete(method, name, response)
+      return
+    }
+    if (method === 'CreateArtifact' && this.taken.has(name)) {
+      const msg = 'an artifact with this name already exists on the workflow run'
+      response.writeHead(409, JSON_TYPE).end(JSON.stringify({ code: 'already_exists', msg }))
+      return
+    }
     if (method === 'CreateArtifact') {
       this.attempts++
       if (this.attempts > this.failures) this.failWith = undefined
@@ -71,6 +83,14 @@ export class ArtifactService {
     const blob = this.#blobs.get(name)
     if (blob !== undefined) this.artifacts.set(name, unzip(blob))
     response.writeHead(200, JSON_TYPE).end(JSON.stringify({ ok: true, artifact_id: '4711' }))
+  }
+
+  #listOrDelete(method: string, name: string, response: ServerResponse): void {
+    const ids = { workflow_run_backend_id: 'a', workflow_job_run_backend_id: 'b' }
+    const listed = [...this.taken].map((each) => ({ ...ids, database_id: '1', name: each, size: '1' }))
+    if (method === 'DeleteArtifact' && this.taken.delete(name)) this.deleted.push(name)
+    const reply = method === 'DeleteArtifact' ? { ok: true, artifact_id: '1' } : { artifacts: listed }
+    response.writeHead(200, JSON_TYPE).end(JSON.stringify(reply))
   }
 
   #blob(url: URL, body: Buffer, response: ServerResponse): void {

@@ -1,0 +1,171 @@
+import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { decodeBaseline } from '../../src/baseline/document/decode.js'
+import { noisyCsv } from '../support/baseline/noisy-csv.js'
+import { FakeService } from '../support/fake-service.js'
+import { ArtifactService } from '../support/step/artifact-service.js'
+import { BranchHistory } from '../support/step/branch-history.js'
+import { GitHubApi } from '../support/step/github-api.js'
+import { makeZip } from '../support/step/make-zip.js'
+import { commandsIn } from '../support/step/runner-commands.js'
+import { Step } from '../support/step/step.js'
+import type { StepResult } from '../support/step/step.js'
+import { unzip } from '../support/step/unzip.js'
+
+const GRID =
+  '- { region: us-east-1, instance_quantity: 2, instance_type: m5.large, infrastructure: demand, stop_after: 60 }'
+const LINES = 'p95 <= baseline + 10%\nerror_rate <= baseline + 0.5pp'
+
+let service: FakeService
+let artifacts: ArtifactService
+let api: GitHubApi
+let history: BranchHistory
+let steps: Step[]
+let runs: number
+
+beforeEach(async () => {
+  service = await new FakeService().start()
+  service.statuses = ['finished']
+  artifacts = await new ArtifactService().start()
+  api = await new GitHubApi().start()
+  history = new BranchHistory(api)
+  steps = []
+  runs = 0
+})
+
+afterEach(async () => {
+  await Promise.all([service.stop(), artifacts.stop(), api.stop()])
+  for (const step of steps) step.remove()
+})
+
+interface Use {
+  readonly slower?: number
+  readonly inputs?: Record<string, string>
+  readonly env?: Record<string, string>
+  readonly plan?: string
+}
+
+const shaOf = (run: number): string => run.toString(16).padStart(40, 'c')
+
+/** One step in a workflow run of its own. */
+async function use({ slower = 1, inputs = {}, env = {}, plan }: Use, event: object): Promise<StepResult> {
+  const run = ++runs
+  service.csv = () => noisyCsv(run, slower)
+  const step = new Step()
+  steps.push(step)
+  const eventPath = join(step.temp, 'event.json')
+  writeFileSync(eventPath, JSON.stringify({ repository: { default_branch: 'main' }, ...event }))
+  if (plan !== undefined) step.write('plan.jmx', plan)
+  step.env = {
+    ...artifacts.env,
+    GITHUB_API_URL: api.url,
+    GITHUB_EVENT_PATH: eventPath,
+    GITHUB_WORKFLOW: 'performance',
+    GITHUB_WORKFLOW_REF: 'octo/shop/.github/workflows/performance.yml@refs/heads/main',
+    GITHUB_JOB: 'gate',
+    GITHUB_RUN_ID: String(run),
+    GITHUB_RUN_ATTEMPT: '1',
+    GITHUB_ACTION: '__loadgate',
+    ...env
+  }
+  step.inputs = {
+    'base-url': service.url,
+    token: service.token,
+    files: 'plan.jmx',
+    grids: GRID,
+    thresholds: LINES,
+    comment: 'off',
+    'poll-interval': '1s',
+    'github-token': 'ghs_0123456789abcdefghij',
+    matrix: 'null',
+    ...inputs
+  }
+  return step.main()
+}
+
+/** A push to main; what it uploads is what GitHub lists from then on. */
+async function push(options: Use = {}): Promise<StepResult> {
+  const run = runs + 1
+  history.parents.set(shaOf(run), run === 1 ? [] : [shaOf(run - 1)])
+  const env = {
+    GITHUB_EVENT_NAME: 'push',
+    GITHUB_REF: 'refs/heads/main',
+    GITHUB_SHA: shaOf(run),
+    ...options.env
+  }
+  const result = await use({ ...options, env }, {})
+  for (const [name, files] of artifacts.artifacts)
+    if (name.startsWith('loadgate-baseline-'))
+      history.add({ name, zip: makeZip(Object.fromEntries(files)), runId: run })
+  artifacts.artifacts.clear()
+  return result
+}
+
+/** A pull request on top of main's last recorded commit, with its merge commit checked out. */
+async function open(base: number, options: Use = {}): Promise<StepResult> {
+  const merge = 'd'.repeat(40)
+  history.parents.set(merge, [shaOf(base), 'e'.repeat(40)])
+  const env = { GITHUB_EVENT_NAME: 'pull_request', GITHUB_REF: 'refs/pull/7/merge', GITHUB_SHA: merge }
+  const pull = { head: { sha: 'e'.repeat(40) }, base: { sha: shaOf(base), ref: 'main' } }
+  return use({ ...options, env }, { pull_request: pull })
+}
+
+const baselineOf = ({ outputs }: StepResult): Record<string, unknown> =>
+  JSON.parse(outputs.baseline ?? 'null') as Record<string, unknown>
+
+test('from the first run on main to pull requests', async () => {
+  const first = await push({ inputs: { 'on-missing-baseline': 'fail' } })
+  expect(first.outputs.verdict).toBe('passed')
+  expect(baselineOf(first)).toMatchObject({ state: 'no baseline', branch: 'main' })
+  for (let run = 2; run <= 6; run++) expect((await push()).outputs.verdict).toBe('passed')
+
+  const same = await open(6)
+  expect(baselineOf(same)).toMatchObject({ state: 'compared', branch: 'main', commit: shaOf(6) })
+  expect(baselineOf(same).runs).toHaveLength(6)
+  expect(same.outputs.verdict).toBe('passed')
+  expect(commandsIn(same.log)).not.toContain('warning')
+
+  const slower = await open(6, { slower: 1.4 })
+  expect(slower.outputs.verdict).toBe('failed')
+  expect(slower.code).toBe(1)
+  expect(slower.log).not.toContain('recorded for')
+
+  const changed = await open(6, { plan: '<jmeterTestPlan version="2"/>' })
+  expect(baselineOf(changed)).toMatchObject({ state: 'not comparable' })
+  expect(changed.log).toContain('the plan changed')
+
+  const leg = await open(6, { inputs: { matrix: '{"region":"eu"}' } })
+  expect(baselineOf(leg)).toMatchObject({ state: 'no baseline' })
+
+  // What a fork's main, or foreign code on main, uploads under the name is not even downloaded.
+  const name = String(history.artifacts[0]!.name)
+  const poison = { name, zip: Buffer.from('poison') }
+  history.add({ ...poison, runId: 900, headRepositoryId: 666 })
+  history.add({ ...poison, runId: 901, event: 'pull_request_target' })
+  expect(baselineOf(await open(6))).toMatchObject({ state: 'compared' })
+  // What main itself has uploaded is, and an older one is used.
+  history.add({ ...poison, runId: 902 })
+  const poisoned = await open(6)
+  expect(baselineOf(poisoned)).toMatchObject({ state: 'compared' })
+  expect(poisoned.log).toContain('is not a usable baseline and was ignored')
+
+  api.refuse(/actions\/artifacts$/, 403, 'Resource not accessible by integration')
+  const refused = await open(6)
+  expect(refused.outputs.verdict).toBe('passed')
+  expect(baselineOf(refused).reason).toContain('permissions: { actions: read, contents: read }')
+}, 60_000)
+
+test('a second attempt replaces what the first has uploaded, and both are kept', async () => {
+  await push()
+  const [{ name }] = history.artifacts as [{ name: string }]
+  artifacts.taken.add(name)
+  const env = { GITHUB_RUN_ID: '1', GITHUB_RUN_ATTEMPT: '2', GITHUB_SHA: shaOf(1) }
+  const again = await push({ env })
+  expect(again.log).toContain('The run was recorded for main.')
+  expect(artifacts.deleted).toEqual([name])
+  const newest = await fetch(`${api.url}/storage/${String(history.artifacts[0]!.id)}`)
+  expect(
+    decodeBaseline(unzip(Buffer.from(await newest.arrayBuffer())).get('baseline.json.gz')!).runs
+  ).toHaveLength(2)
+}, 60_000)
