@@ -101,7 +101,6 @@ function createPorts(cancelled: AbortSignal): Ports {
       return createCommenter(process.env, log, systemClock)(request)
     },
     openBaselines: () => (baselines ??= openBaselines()),
-    workspace,
     startLocalService: async ({ serviceName, onProcessGroup }) => {
       const { startService } = await import('./server/server.js')
       const dataDir = join(scratchDir, 'service')

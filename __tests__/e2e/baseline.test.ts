@@ -1,8 +1,11 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { decodeBaseline } from '../../src/baseline/document/decode.js'
+import { recordRun } from '../../src/baseline/document/record-run.js'
+import { addRun } from '../../src/baseline/document/unite.js'
+import { zipDocument } from '../support/baseline/make-document.js'
 import { noisyCsv } from '../support/baseline/noisy-csv.js'
+import { measure } from '../support/data/sample-csv.js'
 import { FakeService } from '../support/fake-service.js'
 import { ArtifactService } from '../support/step/artifact-service.js'
 import { BranchHistory } from '../support/step/branch-history.js'
@@ -11,13 +14,12 @@ import { makeZip } from '../support/step/make-zip.js'
 import { commandsIn } from '../support/step/runner-commands.js'
 import { Step } from '../support/step/step.js'
 import type { StepResult } from '../support/step/step.js'
-import { unzip } from '../support/step/unzip.js'
 
 const GRID =
   '- { region: us-east-1, instance_quantity: 2, instance_type: m5.large, infrastructure: demand, stop_after: 60 }'
 const LINES = 'p95 <= baseline + 10%\nerror_rate <= baseline + 0.5pp'
 
-let service: FakeService
+let services: FakeService[]
 let artifacts: ArtifactService
 let api: GitHubApi
 let history: BranchHistory
@@ -25,17 +27,16 @@ let steps: Step[]
 let runs: number
 
 beforeEach(async () => {
-  service = await new FakeService().start()
-  service.statuses = ['finished']
   artifacts = await new ArtifactService().start()
   api = await new GitHubApi().start()
   history = new BranchHistory(api)
+  services = []
   steps = []
   runs = 0
 })
 
 afterEach(async () => {
-  await Promise.all([service.stop(), artifacts.stop(), api.stop()])
+  await Promise.all([...services, artifacts, api].map((each) => each.stop()))
   for (const step of steps) step.remove()
 })
 
@@ -51,6 +52,11 @@ const shaOf = (run: number): string => run.toString(16).padStart(40, 'c')
 /** One step in a workflow run of its own. */
 async function use({ slower = 1, inputs = {}, env = {}, plan }: Use, event: object): Promise<StepResult> {
   const run = ++runs
+  // One each, so that steps can run at the same time; with ids of its own.
+  const service = await new FakeService().start()
+  services.push(service)
+  for (let other = 1; other < run; other++) service.addRun()
+  service.statuses = ['finished']
   service.csv = () => noisyCsv(run, slower)
   const step = new Step()
   steps.push(step)
@@ -114,44 +120,68 @@ async function open(base: number, options: Use = {}): Promise<StepResult> {
 const baselineOf = ({ outputs }: StepResult): Record<string, unknown> =>
   JSON.parse(outputs.baseline ?? 'null') as Record<string, unknown>
 
+/** Further pushes to main, recorded as the two before them. */
+function addPushes(count: number): void {
+  const [{ id, name }] = history.artifacts as [{ id: number; name: string }]
+  let document = history.documentOf(id)
+  for (let pushed = 0; pushed < count; pushed++) {
+    const run = ++runs
+    history.parents.set(shaOf(run), [shaOf(run - 1)])
+    const { fingerprint, apdex, atMs } = document.runs.at(-1)!
+    const facts = {
+      commit: shaOf(run),
+      runId: `pushed${run}`,
+      atMs: atMs + 1,
+      unusable: null,
+      fingerprint,
+      apdex
+    }
+    document = addRun(document, recordRun(facts, measure(noisyCsv(run)), []), 'main')
+  }
+  history.add({ name, zip: zipDocument(document), runId: runs })
+}
+
 test('from the first run on main to pull requests', async () => {
   const first = await push({ inputs: { 'on-missing-baseline': 'fail' } })
   expect(first.outputs.verdict).toBe('passed')
   expect(baselineOf(first)).toMatchObject({ state: 'no baseline', branch: 'main' })
-  for (let run = 2; run <= 6; run++) expect((await push()).outputs.verdict).toBe('passed')
+  const second = await push()
+  expect(baselineOf(second)).toMatchObject({ state: 'compared', commit: shaOf(1) })
+  addPushes(6)
+  artifacts.artifacts.clear()
 
-  const same = await open(6)
-  expect(baselineOf(same)).toMatchObject({ state: 'compared', branch: 'main', commit: shaOf(6) })
-  expect(baselineOf(same).runs).toHaveLength(6)
+  const [same, slower, changed, leg] = await Promise.all([
+    open(8),
+    open(8, { slower: 1.4 }),
+    open(8, { plan: '<jmeterTestPlan version="2"/>' }),
+    open(8, { inputs: { matrix: '{"region":"eu"}' } })
+  ])
+  expect(baselineOf(same)).toMatchObject({ state: 'compared', branch: 'main', commit: shaOf(8) })
+  expect(baselineOf(same).runs).toHaveLength(8)
   expect(same.outputs.verdict).toBe('passed')
   expect(commandsIn(same.log)).not.toContain('warning')
-
-  const slower = await open(6, { slower: 1.4 })
-  expect(slower.outputs.verdict).toBe('failed')
-  expect(slower.code).toBe(1)
-  expect(slower.log).not.toContain('recorded for')
-
-  const changed = await open(6, { plan: '<jmeterTestPlan version="2"/>' })
+  expect([slower.outputs.verdict, slower.code]).toEqual(['failed', 1])
   expect(baselineOf(changed)).toMatchObject({ state: 'not comparable' })
-  expect(changed.log).toContain('the plan changed')
-
-  const leg = await open(6, { inputs: { matrix: '{"region":"eu"}' } })
+  expect(baselineOf(changed).reason).toContain('the plan changed')
   expect(baselineOf(leg)).toMatchObject({ state: 'no baseline' })
+  expect([...artifacts.artifacts.keys()].filter((name) => name.startsWith('loadgate-baseline'))).toEqual([])
+}, 60_000)
 
-  // What a fork's main, or foreign code on main, uploads under the name is not even downloaded.
-  const name = String(history.artifacts[0]!.name)
+test('what others upload under the name, and a token that may not read it', async () => {
+  await push()
+  const [{ name }] = history.artifacts as [{ name: string }]
   const poison = { name, zip: Buffer.from('poison') }
-  history.add({ ...poison, runId: 900, headRepositoryId: 666 })
-  history.add({ ...poison, runId: 901, event: 'pull_request_target' })
-  expect(baselineOf(await open(6))).toMatchObject({ state: 'compared' })
-  // What main itself has uploaded is, and an older one is used.
-  history.add({ ...poison, runId: 902 })
-  const poisoned = await open(6)
-  expect(baselineOf(poisoned)).toMatchObject({ state: 'compared' })
-  expect(poisoned.log).toContain('is not a usable baseline and was ignored')
+  const own = history.add({ ...poison, runId: 902 })
+  const forked = history.add({ ...poison, runId: 900, headRepositoryId: 666 })
+  const foreign = history.add({ ...poison, runId: 901, event: 'pull_request_target' })
+  const poisoned = await open(1)
+  expect(baselineOf(poisoned)).toMatchObject({ state: 'compared', commit: shaOf(1) })
+  expect(poisoned.log.match(/is not a usable baseline and was ignored/g)).toHaveLength(1)
+  expect(poisoned.log).toContain(`(${own}) is not a usable baseline`)
+  expect(api.made('GET', new RegExp(`/storage/(${forked}|${foreign})$`))).toEqual([])
 
   api.refuse(/actions\/artifacts$/, 403, 'Resource not accessible by integration')
-  const refused = await open(6)
+  const refused = await open(1)
   expect(refused.outputs.verdict).toBe('passed')
   expect(baselineOf(refused).reason).toContain('permissions: { actions: read, contents: read }')
 }, 60_000)
@@ -164,8 +194,5 @@ test('a second attempt replaces what the first has uploaded, and both are kept',
   const again = await push({ env })
   expect(again.log).toContain('The run was recorded for main.')
   expect(artifacts.deleted).toEqual([name])
-  const newest = await fetch(`${api.url}/storage/${String(history.artifacts[0]!.id)}`)
-  expect(
-    decodeBaseline(unzip(Buffer.from(await newest.arrayBuffer())).get('baseline.json.gz')!).runs
-  ).toHaveLength(2)
+  expect(history.documentOf(Number(history.artifacts[0]!.id)).runs).toHaveLength(2)
 }, 60_000)

@@ -1,6 +1,9 @@
 import type { ServerResponse } from 'node:http'
+import type { BaselineDocument } from '../../../src/baseline/document/baseline-document.js'
+import { decodeBaseline } from '../../../src/baseline/document/decode.js'
 import { json } from '../fake-service.js'
 import type { ApiCall, GitHubApi } from './github-api.js'
+import { unzip } from './unzip.js'
 
 interface Upload {
   readonly name: string
@@ -72,6 +75,10 @@ export class BranchHistory {
   }): void {
     if (this.runs.some(({ id }) => id === runId)) return
     this.runs.unshift({ id: runId, head_branch: branch, event, path: `.github/workflows/${WORKFLOW}` })
+  }
+
+  documentOf(id: number): BaselineDocument {
+    return decodeBaseline(unzip(this.#zips.get(id)!).get('baseline.json.gz')!)
   }
 
   #answer({ method, path, query }: ApiCall, response: ServerResponse): boolean {

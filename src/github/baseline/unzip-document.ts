@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream'
+import { fromBufferPromise } from 'yauzl'
 import { DOCUMENT_FILE, MOST_DOCUMENT_BYTES } from '../../gate/baseline/document-file.js'
 
 /** Artifacts with many files are not ours. */
@@ -6,7 +7,6 @@ const MOST_ENTRIES = 10
 
 /** The document in the artifact's zip. What a zip says of itself is not trusted: bytes are counted. */
 export async function unzipDocument(zip: Buffer): Promise<Uint8Array> {
-  const { fromBufferPromise } = await import('yauzl')
   const file = await fromBufferPromise(zip)
   if (file.entryCount > MOST_ENTRIES) throw new Error(`its zip has ${file.entryCount} files, not one`)
   for await (const entry of file.eachEntry()) {
