@@ -289,14 +289,22 @@ describe('a path', () => {
   const use = (): Use => ({ source: { kind: 'file', path: pathOf() } })
 
   test('is created, read and rewritten in place', async () => {
-    expect((await gate(use())).baseline).toMatchObject({
-      state: 'no baseline',
-      reason: expect.stringContaining('there is no file') as string
-    })
+    const { baseline } = await gate(use())
+    expect(baseline?.state).toBe('no baseline')
+    expect(baseline?.reason).toContain('there is no file')
     expect((await gate(use())).baseline).toMatchObject({ state: 'compared', runs: ['run1'] })
     expect(decodeBaseline(await readFile(pathOf())).runs).toHaveLength(2)
     expect(await readdir(dirname(pathOf()))).toEqual(['baseline.json.gz'])
     expect(store.asked).toEqual([])
+  })
+
+  test('of another branch is left alone', async () => {
+    await gate(use())
+    const before = await readFile(pathOf())
+    store.place = { branch: 'main', recordedUnder: 'feature' }
+    expect((await gate(use())).baseline?.state).toBe('compared')
+    expect((await readFile(pathOf())).equals(before)).toBe(true)
+    expect(ports.log.of('info').at(-1)).toContain('is the document of main, and this is a run of feature')
   })
 
   test('is only read for a pull request', async () => {

@@ -21,8 +21,10 @@ async function readCapped(path: string): Promise<Uint8Array | undefined> {
   try {
     // One byte more than allowed, so that the decoder sees that it is too large.
     const buffer = Buffer.alloc(MOST_DOCUMENT_BYTES + 1)
-    const { bytesRead } = await file.read(buffer, 0, buffer.length, 0)
-    return buffer.subarray(0, bytesRead)
+    let bytes = 0
+    for (let read = -1; read !== 0 && bytes < buffer.length; bytes += read)
+      read = (await file.read(buffer, bytes, buffer.length - bytes)).bytesRead
+    return buffer.subarray(0, bytes)
   } finally {
     await file.close()
   }

@@ -7,7 +7,7 @@ import { describeLoadChange } from '../../baseline/judge-lines.js'
 import type { ComparisonEvidence } from '../../baseline/judge-lines.js'
 import { buildTrend } from '../../baseline/trend.js'
 import { isBaselineThreshold } from '../../thresholds/grammar/threshold.js'
-import { messageOf } from '../errors.js'
+import { asSentence, messageOf } from '../errors.js'
 import type { Findings } from '../findings.js'
 import type { Gate } from '../gate.js'
 import { comparedRun } from '../collect/compared-run.js'
@@ -25,13 +25,18 @@ export async function compareWithBaseline(gate: Gate, findings: Findings): Promi
   const { source } = settings.baseline
   if (source.kind === 'side-by-side' || findings.isDetached || findings.comparison !== undefined)
     return findings
+  // There is nothing to compare, and a cancelled step has no time to wait for the search.
+  if (findings.run === undefined || findings.failure?.kind === 'cancelled') return findings
   if (source.kind === 'off') return { ...findings, baseline: { ...NO_FACTS, state: 'off' } }
   // The command line keeps nothing, so there is nothing to tell those who did not ask.
   const isAsked = settings.thresholds.some(isBaselineThreshold) || source.kind === 'file'
   if (ports.openBaselines === undefined && !isAsked) return findings
   if (!isSearched(settings)) return { ...findings, ...withoutBaseline(REASON_OF_EXISTING) }
   try {
-    return { ...findings, ...compare(gate, findings, await findBaseline(gate)) }
+    const compared = compare(gate, findings, await findBaseline(gate))
+    if (compared.baseline?.reason !== undefined)
+      ports.log.info(`Not compared with a baseline: ${asSentence(compared.baseline.reason)}`)
+    return { ...findings, ...compared }
   } catch (thrown) {
     const reason = messageOf(thrown)
     ports.log.warning(`The run could not be compared with its baseline: ${reason}`)

@@ -32,8 +32,9 @@ export async function recordBaseline(ports: Ports, recording: Recording): Promis
   const { settings, findings, alone } = recording
   const { source } = settings.baseline
   if (ports.openBaselines === undefined || !isSearched(settings)) return
+  if (findings.collection?.measurements === undefined || findings.isDetached) return
   // A cancelled step has no time for it.
-  if (findings.isDetached || alone.verdict === 'cancelled') return
+  if (alone.verdict === 'cancelled') return
   try {
     const { place, fingerprint } = await findBaseline({ ports, settings })
     const branch = place.recordedUnder
@@ -55,12 +56,12 @@ export async function recordBaseline(ports: Ports, recording: Recording): Promis
   }
 }
 
-/** The earlier runs cannot be read; the comparison has said so already. */
+/** Nothing is wrong with the run: it is only not kept, and the reason may be said again at every run. */
 class NotRecordedError extends Error {
   override name = 'NotRecordedError'
 }
 
-/** Undefined figures are better than wrong ones: a run that is not complete evidence is shown in the trend, and nothing else. */
+/** A run that is not complete evidence is shown in the trend, and nothing is compared with it. */
 function whyUnusable({ failure, stoppedEarly }: Findings, alone: Recording['alone']): string | null {
   if (failure?.kind === 'timed-out') return 'timed out'
   if (failure !== undefined) return failure.message
@@ -71,9 +72,11 @@ function whyUnusable({ failure, stoppedEarly }: Findings, alone: Recording['alon
 
 async function recordInFile(path: string, run: RecordedRun, branch: string): Promise<void> {
   const document = await readBaselineFile(path)
-  // Of another branch: the file now is that of this one.
-  const ours = document?.branch === branch ? document : undefined
-  await writeBaselineFile(path, encodeBaseline(addRun(ours, run, branch)))
+  if (document !== undefined && document.branch !== branch)
+    throw new NotRecordedError(
+      `${path} is the document of ${document.branch}, and this is a run of ${branch}`
+    )
+  await writeBaselineFile(path, encodeBaseline(addRun(document, run, branch)))
 }
 
 async function recordInStore(
