@@ -72,7 +72,7 @@ function compare(
     const missing: Evidence =
       'reason' in found
         ? { kind: 'none', outcome: 'no baseline', reason: found.reason }
-        : { kind: 'none', outcome: 'not comparable', reason: problem ?? 'the run is not known' }
+        : { kind: 'none', outcome: 'not comparable', reason: problem ?? 'the run is unknown' }
     return { ...withoutBaseline(missing, place.branch), isOnBaselineBranch }
   }
   const whole = withGridsOf(fingerprint, run.grids)
