@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { mkdtemp, readFile, readdir, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import type { Findings } from '../../../src/gate/findings.js'
 import type { BaselineDocument, RecordedRun } from '../../../src/baseline/document/baseline-document.js'
 import { decodeBaseline } from '../../../src/baseline/document/decode.js'
 // Loaded beforehand: the manual clock does not see that a module is being loaded.
@@ -347,7 +348,7 @@ describe('what makes a run unusable', () => {
     const run = { ...service.runs[0]!, grids: [], apdex: null } as never
     await recordBaseline(ports, {
       settings,
-      findings: { run, collection: { measurements } as never, ...findings },
+      findings: { run, collection: { measurements } as never, ...(findings as Findings) },
       alone: { verdict: 'passed', reason: '', rehearsal: false, ...alone }
     })
     expect(recorded().map(({ unusable }) => unusable)).toEqual([words])

@@ -7,7 +7,7 @@ export function shaOf(digit: string): string {
   return digit.repeat(40)
 }
 
-export function makeRecordedRun(changes: Partial<RecordedRun> = {}): RecordedRun {
+function makeRecordedRun(changes: Partial<RecordedRun> = {}): RecordedRun {
   return {
     commit: shaOf('1'),
     runId: 'run1',

@@ -20,7 +20,7 @@ interface Upload {
 
 const ROOT = '/repos/octo/shop'
 const REPOSITORY_ID = 4711
-export const WORKFLOW = 'performance.yml'
+const WORKFLOW = 'performance.yml'
 
 /** The part of GitHub's API that baselines need: artifacts, workflow runs and commits. */
 export class BranchHistory {

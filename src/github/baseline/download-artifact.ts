@@ -3,7 +3,7 @@ import type { Calls } from './calls.js'
 import type { Candidate } from './candidates.js'
 
 /** As compressed by GitHub; a document is far smaller. */
-export const MOST_ZIP_BYTES = 2 * 1024 * 1024
+const MOST_ZIP_BYTES = 2 * 1024 * 1024
 
 type Fetch = (url: string, options: { signal: AbortSignal }) => Promise<Response>
 
