@@ -127,4 +127,13 @@ describe('the demo shop', () => {
     expect(await took(await open(true))).toBeGreaterThan(350)
     expect(await took(await open(false))).toBeLessThan(350)
   })
+
+  test('one for comparisons takes tens of milliseconds, and longer by the given share', async () => {
+    // Seven standard deviations above what a shop without a share could take.
+    const shop = await startShop({ slow: false, slowerBy: 9 })
+    shops.push(shop)
+    const startMs = performance.now()
+    await (await fetch(`${shop.url}/checkout`, { method: 'POST' })).text()
+    expect(performance.now() - startMs).toBeGreaterThan(240)
+  })
 })

@@ -1,11 +1,17 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
+import { comparedDelayMs } from './demo-shop-delay.js'
 import { renderHome, renderNotFound, renderProduct, renderSearch, renderThanks } from './demo-shop-pages.js'
 
 export interface ShopOptions {
   /** A slow shop breaks the example's thresholds on purpose. */
   readonly slow: boolean
+  /**
+   * For comparisons: a shop that takes tens of milliseconds, never twice the same, and this share longer (0.2 is 20 %).
+   * Without it a page takes a few milliseconds, where one more is already a large change.
+   */
+  readonly slowerBy?: number
   readonly port?: number
   /** Called with one line per answered request. */
   readonly accessLog?: (line: string) => void
@@ -68,7 +74,7 @@ export async function startShop(options: ShopOptions): Promise<Shop> {
     // The same without a body, which Node leaves out.
     const method = request.method === 'HEAD' ? 'GET' : request.method
     const page = PAGES.find((page) => page.method === method && page.path.test(url.pathname))
-    answer({ request, response, url, page, slow: options.slow })
+    answer({ request, response, url, page, delayMs: page ? delayOf(page, options) : 0 })
     response.once('finish', () => {
       const name = page?.name ?? 'not found'
       if (!isUnasked) served.set(name, (served.get(name) ?? 0) + 1)
@@ -92,6 +98,12 @@ export async function startShop(options: ShopOptions): Promise<Shop> {
   }
 }
 
+function delayOf(page: Page, { slow, slowerBy }: ShopOptions): number {
+  if (slow) return page.slowDelayMs
+  if (slowerBy === undefined) return page.delayMs
+  return comparedDelayMs(page.delayMs, slowerBy)
+}
+
 /** A load generator may request anything; what is not an address is no page. */
 function readUrl({ url = '/' }: IncomingMessage): URL {
   // A client that takes the shop for a proxy sends the whole address.
@@ -104,9 +116,9 @@ function answer(exchange: {
   response: ServerResponse
   url: URL
   page: Page | undefined
-  slow: boolean
+  delayMs: number
 }): void {
-  const { request, response, url, page, slow } = exchange
+  const { request, response, url, page, delayMs } = exchange
   const send = (): void => {
     const html = page ? page.render(url) : renderNotFound()
     const headers = {
@@ -120,5 +132,5 @@ function answer(exchange: {
   }
   // Read the whole body before replying, as a shop does for an order.
   request.resume()
-  request.once('end', () => setTimeout(send, page ? (slow ? page.slowDelayMs : page.delayMs) : 0))
+  request.once('end', () => setTimeout(send, delayMs))
 }
