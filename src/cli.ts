@@ -85,7 +85,7 @@ const ports: CommandPorts = {
   examplesDir: join(root, 'examples'),
   findFiles: createFindFiles,
   hasJava: () => new Promise((done) => execFile(java, ['-version'], (error) => done(error === null))),
-  startShop: async (slow) => (await import('./server/demo-shop.js')).startShop({ slow }),
+  startShop: async (options) => (await import('./server/demo-shop.js')).startShop(options),
   startLocalService: async ({ dataDir, rehearse, serviceName, onProcessGroup, log, progress }) => {
     const service = await startService({
       dataDir,

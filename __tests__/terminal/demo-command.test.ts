@@ -24,7 +24,7 @@ function makeDemo(changes: Partial<TestCommandPorts> = {}): Demo {
     workspace,
     examplesDir: resolve('examples'),
     findFiles: (root) => (pattern) => Promise.resolve([resolve(root, pattern)]),
-    startShop: (slow) => {
+    startShop: ({ slow }) => {
       events.push(slow ? 'slow shop' : 'shop')
       const close = async (): Promise<void> => void events.push('shop closed')
       return Promise.resolve({ port: 8123, served: () => 77, close })

@@ -65,8 +65,8 @@ async function observe(args: readonly string[]): Promise<unknown> {
       ports.cancellation.abort(new Error('Ctrl-C'))
       return Promise.resolve({ url: 'http://127.0.0.1:1', token: 't', close: () => Promise.resolve() })
     },
-    startShop: (slow) => {
-      asked.push({ slow })
+    startShop: (options) => {
+      asked.push(options)
       return Promise.resolve({ port: 1, served: () => 1, close: () => Promise.resolve() })
     }
   })

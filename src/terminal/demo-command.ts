@@ -2,14 +2,21 @@ import { join, relative, resolve } from 'node:path'
 import { TOOLS } from '../protocol/vocabulary.js'
 import type { Arguments, Flag } from './arguments.js'
 import { readArguments, UsageError } from './arguments.js'
+import { runComparison } from './demo-comparison.js'
 import { GATE_FLAGS, nameOutputFolder, runGateCommand } from './gate-command.js'
 import type { GateCommandPorts } from './gate-command.js'
 
 export interface DemoPorts extends GateCommandPorts {
   /** Where the examples are, one folder each. */
   readonly examplesDir: string
-  startShop(slow: boolean): Promise<{ port: number; served(): number; close(): Promise<void> }>
+  startShop(options: { slow: boolean; slowerBy?: number }): Promise<DemoShop>
   hasJava(): Promise<boolean>
+}
+
+export interface DemoShop {
+  readonly port: number
+  served(): number
+  close(): Promise<void>
 }
 
 type Tool = (typeof TOOLS)[number]
@@ -30,14 +37,27 @@ export const DEMO_FLAGS: readonly Flag[] = [
     about: `The tool that makes the load: ${TOOLS.join(', ')}. Default: jmeter.`
   },
   { name: 'slow', about: 'Make the shop slow, so that the gate fails.' },
+  {
+    name: 'compare',
+    about:
+      'Open two shops, base and head, and find out whether the head is slower. Takes about three minutes.'
+  },
+  {
+    name: 'slower',
+    value: 'percent',
+    about: 'With --compare: how much slower the head is; 0 for no difference. Default: 20.'
+  },
   { name: 'rehearse', about: 'Generate synthetic samples instead of load.' }
 ]
 
-/** `npm start`: a demo shop on loopback, and the gate of the tool's example on it. */
+/** `npm start`: a demo shop on loopback, and the gate of the tool's example on it; with `--compare`, two shops. */
 export async function runDemoCommand(args: Arguments, ports: DemoPorts): Promise<number> {
+  if (args.has('compare')) return runComparison(args, ports)
+  if (args.has('slower'))
+    throw new UsageError('--slower only works with --compare; --slow makes one shop slow')
   const { out } = ports.screen
   const tool = readTool(args)
-  const shop = await ports.startShop(args.has('slow'))
+  const shop = await ports.startShop({ slow: args.has('slow') })
   try {
     out.write(`A ${args.has('slow') ? 'slow ' : ''}demo shop is open on 127.0.0.1:${shop.port}.\n`)
     const { example, java } = DEMOS[tool]

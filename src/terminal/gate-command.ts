@@ -8,23 +8,21 @@ import { INPUT_NAMES } from '../gate/settings/inputs.js'
 import type { InputName } from '../gate/settings/inputs.js'
 import { resolvePlanFiles } from '../gate/settings/plan-files.js'
 import type { FindFiles } from '../gate/settings/plan-files.js'
-import { maskToken } from '../gate/settings/mask-token.js'
 import { runGate } from '../gate/run-gate.js'
 import { defaultName, readSettings } from '../gate/settings/settings.js'
-import type { Settings } from '../gate/settings/settings.js'
+import type { Settings, Skip } from '../gate/settings/settings.js'
 import { groupUnused } from '../gate/settings/unused-inputs.js'
-import type { LocalService, LocalServiceRequest, Ports } from '../gate/ports.js'
+import type { LocalService, LocalServiceRequest } from '../gate/ports.js'
 import type { Outcome } from '../report/outcome.js'
 import { terminalLines } from '../report/terminal.js'
 import { verdictDocument } from '../report/verdict-document.js'
-import { systemClock } from '../service/clock.js'
 import { UsageError } from './arguments.js'
 import type { Arguments, Flag } from './arguments.js'
+import { openGateTerminal } from './gate-terminal.js'
+import type { GateTerminal } from './gate-terminal.js'
 import { checkOutputFolder } from './output-folder.js'
-import { ProgressBar } from './progress-bar.js'
 import { errorTable, plain, table } from './screen.js'
 import type { Screen } from './screen.js'
-import { createTerminalLog } from './terminal-log.js'
 
 /** Dependencies of the gate that only the entry can provide. */
 export interface GateCommandPorts {
@@ -103,60 +101,30 @@ export const GATE_FLAGS: readonly Flag[] = INPUT_GROUPS.flatMap((group) =>
   FLAGS.filter((flag) => flag.group === group)
 )
 
-/** What a workflow's runner provides, and a terminal does not. */
-const NO_RUNNER = {
-  occasion: { repository: '', ref: '', commit: '', url: undefined },
-  saveState: () => undefined,
-  setOutput: () => undefined,
-  writeSummary: () => Promise.resolve(),
-  annotate: () => undefined,
-  uploadArtifact: undefined
-} satisfies Partial<Ports>
-
 /** `loadgate run`: the gate, with settings from flags named after the inputs. Returns the exit code. */
 export async function runGateCommand(args: Arguments, ports: GateCommandPorts): Promise<number> {
-  const isJson = args.has('json')
-  const stream = isJson ? ports.screen.err : ports.screen.out
-  const bar = stream.isTTY ? new ProgressBar(stream) : undefined
-  const { log, mask, strike } = createTerminalLog(stream, bar)
-  const say = (text: string): unknown => ports.screen.out.write(strike(text))
-  maskToken({ mask }, ports.token)
+  const terminal = openGateTerminal(args, ports)
   const settings = await readGateSettings(args, ports)
-  if ('skip' in settings) {
-    const verdict = 'skipped'
-    say(isJson ? `${JSON.stringify({ verdict, reason: settings.skip })}\n` : `SKIPPED: ${settings.skip}\n`)
-    return exitCodeOf(verdict, 'breach')
-  }
-  if (args.has('rehearse') && settings.target.kind !== 'local')
-    throw new UsageError('--rehearse only works with base-url local')
+  if ('skip' in settings) return sayWhySkipped(terminal, settings)
   checkEffect(args, settings)
   const scratchDir = resolve(ports.workspace, args.text('output') || nameOutputFolder())
   if (args.has('output')) await checkOutputFolder(scratchDir)
-  const gatePorts: Ports = {
-    ...NO_RUNNER,
-    clock: systemClock,
-    log,
-    mask,
-    cancelled: ports.cancelled,
-    scratchDir,
-    onProgress: (progress) => bar?.show(progress),
-    startLocalService: (request) =>
-      ports.startLocalService({
-        ...request,
-        dataDir: join(scratchDir, 'service'),
-        rehearse: args.has('rehearse'),
-        log: (line) => log.info(line),
-        progress: bar && ((line) => bar.note(line === undefined ? undefined : strike(plain(line))))
-      })
-  }
-  const outcome = await runGate(gatePorts, settings).finally(() => bar?.end())
-  if (isJson) say(`${JSON.stringify(verdictDocument(outcome), null, 2)}\n`)
-  else say(describeOutcome(outcome, await describeFiles(outcome, scratchDir)))
+  const outcome = await runGate(terminal.portsIn(scratchDir), settings).finally(() => terminal.end())
+  if (terminal.isJson) terminal.say(`${JSON.stringify(verdictDocument(outcome), null, 2)}\n`)
+  else terminal.say(describeOutcome(outcome, await describeFiles(outcome, scratchDir)))
   return exitCodeOf(outcome.verdict, settings.failOn)
 }
 
-function readGateSettings(args: Arguments, ports: GateCommandPorts): ReturnType<typeof readSettings> {
-  return readSettings({
+/** Without a token, where the settings say to skip then. */
+export function sayWhySkipped(terminal: GateTerminal, { skip: reason }: Skip): number {
+  const verdict = 'skipped'
+  const { isJson } = terminal
+  terminal.say(isJson ? `${JSON.stringify({ verdict, reason })}\n` : `SKIPPED: ${reason}\n`)
+  return exitCodeOf(verdict, 'breach')
+}
+
+export async function readGateSettings(args: Arguments, ports: GateCommandPorts): Promise<Settings | Skip> {
+  const settings = await readSettings({
     read: (name) => readFlag(name, args, ports.token),
     readConfig: (path) => readFile(resolve(ports.workspace, path), 'utf8'),
     resolveFiles: (lines) =>
@@ -166,6 +134,9 @@ function readGateSettings(args: Arguments, ports: GateCommandPorts): ReturnType<
     platform: ports.platform,
     emptyBaseUrl: 'local'
   })
+  if (args.has('rehearse') && !('skip' in settings) && settings.target.kind !== 'local')
+    throw new UsageError('--rehearse only works with base-url local')
+  return settings
 }
 
 /** A config file may serve several purposes; a flag was typed for this one. */

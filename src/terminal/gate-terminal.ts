@@ -1,0 +1,63 @@
+import { join } from 'node:path'
+import { maskToken } from '../gate/settings/mask-token.js'
+import type { Ports } from '../gate/ports.js'
+import { systemClock } from '../service/clock.js'
+import type { Arguments } from './arguments.js'
+import type { GateCommandPorts } from './gate-command.js'
+import { ProgressBar } from './progress-bar.js'
+import { plain } from './screen.js'
+import { createTerminalLog } from './terminal-log.js'
+
+/** What a workflow's runner provides, and a terminal does not. */
+const NO_RUNNER = {
+  occasion: { repository: '', ref: '', commit: '', url: undefined },
+  saveState: () => undefined,
+  setOutput: () => undefined,
+  writeSummary: () => Promise.resolve(),
+  annotate: () => undefined,
+  uploadArtifact: undefined
+} satisfies Partial<Ports>
+
+/** A terminal on which gates run. */
+export interface GateTerminal {
+  readonly isJson: boolean
+  /** Prints the result on standard output, without secrets. */
+  say(text: string): void
+  /** Prints a line of progress: above the bar if there is one, on standard error with `--json`. */
+  tell(line: string): void
+  /** What a gate works with that keeps its files in the folder. */
+  portsIn(scratchDir: string): Ports
+  /** Removes the progress bar. */
+  end(): void
+}
+
+export function openGateTerminal(args: Arguments, ports: GateCommandPorts): GateTerminal {
+  const isJson = args.has('json')
+  const stream = isJson ? ports.screen.err : ports.screen.out
+  const bar = stream.isTTY ? new ProgressBar(stream) : undefined
+  const { log, mask, strike } = createTerminalLog(stream, bar)
+  maskToken({ mask }, ports.token)
+  return {
+    isJson,
+    say: (text) => void ports.screen.out.write(strike(text)),
+    tell: (line) => log.info(line),
+    end: () => bar?.end(),
+    portsIn: (scratchDir) => ({
+      ...NO_RUNNER,
+      clock: systemClock,
+      log,
+      mask,
+      cancelled: ports.cancelled,
+      scratchDir,
+      onProgress: (progress) => bar?.show(progress),
+      startLocalService: (request) =>
+        ports.startLocalService({
+          ...request,
+          dataDir: join(scratchDir, 'service'),
+          rehearse: args.has('rehearse'),
+          log: (line) => log.info(line),
+          progress: bar && ((line) => bar.note(line === undefined ? undefined : strike(plain(line))))
+        })
+    })
+  }
+}
