@@ -1,18 +1,20 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { RunRecord } from '../../src/server/store/records.js'
 import { startService } from '../../src/server/server.js'
 import { runCommandLine } from '../../src/terminal/commands.js'
+import { describeEnd } from '../../src/terminal/demo-comparison.js'
 import { makeCommandPorts } from './command-ports.js'
 import type { TestCommandPorts } from './command-ports.js'
 
 let workspace: string
-beforeAll(() => {
+// One for each test: the folder for results is named after the second.
+beforeEach(() => {
   workspace = mkdtempSync(join(tmpdir(), 'loadgate-terminal-'))
 })
-afterAll(() => rmSync(workspace, { recursive: true }))
+afterEach(() => rmSync(workspace, { recursive: true }))
 
 interface Demo extends TestCommandPorts {
   readonly events: string[]
@@ -24,10 +26,10 @@ function makeDemo(changes: Partial<TestCommandPorts> = {}): Demo {
     workspace,
     examplesDir: resolve('examples'),
     findFiles: (root) => (pattern) => Promise.resolve([resolve(root, pattern)]),
-    startShop: ({ slow }) => {
-      events.push(slow ? 'slow shop' : 'shop')
+    startShop: ({ slow, slowerBy }) => {
+      events.push(slowerBy !== undefined ? `shop +${slowerBy}` : slow ? 'slow shop' : 'shop')
       const close = async (): Promise<void> => void events.push('shop closed')
-      return Promise.resolve({ port: 8123, served: () => 77, close })
+      return Promise.resolve({ port: slowerBy === 0 ? 8124 : 8123, served: () => 77, close })
     },
     startLocalService: ({ dataDir, rehearse, log }) => {
       events.push(rehearse ? 'rehearsal' : 'jmeter')
@@ -98,6 +100,16 @@ test('an unknown tool is refused before anything starts', async () => {
   expect(demo.events).toEqual([])
 })
 
+/** A copy of the examples that the comparison uses, with its config changed. */
+function copyExamples(change: (config: string) => string): string {
+  const folder = join(workspace, 'clone', 'examples')
+  for (const name of ['shop', 'side-by-side'])
+    cpSync(resolve('examples', name), join(folder, name), { recursive: true })
+  const config = join(folder, 'side-by-side', 'loadgate.yml')
+  writeFileSync(config, change(readFileSync(config, 'utf8')))
+  return folder
+}
+
 /** The tool, plan and parameters of the service's runs. */
 function readRuns(dataDir: string): string[] {
   return readdirSync(join(dataDir, 'runs')).map((id) => {
@@ -112,4 +124,93 @@ test('the shop is closed when the gate cannot begin', async () => {
   const demo = makeDemo({ examplesDir: join(workspace, 'no', 'examples') })
   await expect(runCommandLine(['demo'], demo)).rejects.toThrow('cannot be read')
   expect(demo.events).toEqual(['shop', 'shop closed'])
+})
+
+describe('--compare', () => {
+  test('opens a base and a head, runs them in turns, and closes both', async () => {
+    const segments: string[] = []
+    const demo = makeDemo({
+      // The example with fewer rounds.
+      examplesDir: copyExamples((config) => `${config}baseline-rounds: 2\n`),
+      hasJava: () => Promise.resolve(false),
+      startLocalService: async ({ dataDir, log }) => {
+        const service = await startService({ dataDir, engine: 'rehearsal', log })
+        const close = async (): Promise<void> => {
+          segments.push(...readRuns(dataDir))
+          await service.close()
+        }
+        return { ...service, close }
+      }
+    })
+    expect(await runCommandLine(['demo', '--compare'], demo)).toBe(0)
+    expect(demo.events).toEqual(['shop +0', 'shop +0.2', 'shop closed', 'shop closed'])
+    // A warm-up and two rounds of each.
+    const [base, head] = ['jmeter plan.jmx port=8124', 'jmeter plan.jmx port=8123']
+    expect(segments.sort()).toEqual([head, head, head, base, base, base])
+    const { text } = demo.screen.out
+    expect(text).toContain(
+      'Two demo shops are open: the base on 127.0.0.1:8124, the head on 127.0.0.1:8123, 20 % slower on every page.\n' +
+        'Java was not found. Install Java 17 and Maven for a real comparison; until then it is a rehearsal with synthetic samples'
+    )
+    expect(text).toContain('p95 <= baseline + 5%')
+    expect(text).not.toContain('as it should')
+  })
+
+  test('with Java it says what happens, how long it takes, and what was to be found', async () => {
+    const demo = makeDemo({ startLocalService: () => Promise.reject(new Error('no service')) })
+    expect(await runCommandLine(['demo', '--compare', '--slower', '0%'], demo)).toBe(2)
+    const { text } = demo.screen.out
+    expect(text).toContain('8123, equally fast.\nJMeter visits them in turns')
+    expect(text).toMatch(/The shops are equally fast\. The comparison did not end; the reason is above\.\n$/)
+  })
+
+  test.each([
+    {
+      code: 1,
+      slower: 20,
+      words: 'The head is 20 % slower, and the lines allow 5 %: the gate failed, as it should.'
+    },
+    {
+      code: 0,
+      slower: 20,
+      words: 'The head is 20 % slower, and the lines allow 5 %: the gate is wrong this time.'
+    },
+    { code: 0, slower: 0, words: 'The shops are equally fast: the gate broke no line, as it should.' },
+    { code: 1, slower: 0, words: 'The shops are equally fast: the gate is wrong this time.' },
+    {
+      code: 0,
+      slower: 4,
+      words: 'The head is 4 % slower, and the lines allow 5 %: the gate broke no line, as it should.'
+    }
+  ])('exit code $code with a head slower by $slower %', ({ code, slower, words }) => {
+    expect(describeEnd(code, slower)).toContain(words)
+  })
+
+  test.each([
+    { args: ['--slower', '20'], words: '--slower only works with --compare' },
+    { args: ['--compare', '--slower', '-5'], words: '--slower: "-5" is not a percentage' },
+    { args: ['--compare', '--slower', 'very'], words: '--slower: "very" is not a percentage' },
+    { args: ['--compare', '--slow'], words: '--slow does not apply with --compare; `--slower 50`' },
+    {
+      args: ['--compare', '--tool', 'gatling'],
+      words: '--tool does not apply with --compare, which runs JMeter'
+    }
+  ])('$args is refused before anything starts', async ({ args, words }) => {
+    const demo = makeDemo()
+    await expect(runCommandLine(['demo', ...args], demo)).rejects.toThrow(words)
+    expect(demo.events).toEqual([])
+  })
+
+  test('both shops are closed when the gate cannot begin, and the first when the second does not open', async () => {
+    const demo = makeDemo({ examplesDir: join(workspace, 'no', 'examples') })
+    await expect(runCommandLine(['demo', '--compare'], demo)).rejects.toThrow('cannot be read')
+    expect(demo.events).toEqual(['shop +0', 'shop +0.2', 'shop closed', 'shop closed'])
+    const { startShop, events } = makeDemo()
+    const half = makeDemo({
+      startShop: (options) =>
+        options.slowerBy === 0 ? startShop(options) : Promise.reject(new Error('no port is free'))
+    })
+    await expect(runCommandLine(['demo', '--compare'], half)).rejects.toThrow('no port is free')
+    expect(events).toEqual(['shop +0', 'shop closed'])
+  })
 })

@@ -205,6 +205,8 @@ const ROWS: readonly Row[] = [
   row('serve', ['serve'], ['--json']),
   row('demo', ['demo'], ['--tool', 'service-chrome']),
   row('demo', ['demo'], ['--slow']),
+  row('demo', ['demo'], ['--compare']),
+  row('demo', ['demo', '--compare'], ['--slower', '50']),
   row('demo', ['demo'], ['--rehearse']),
 
   row(

@@ -79,7 +79,7 @@ function describeShops(shops: {
 }
 
 /** What was to be found, beside what was found. */
-function describeEnd(code: number, slowerPercent: number): string {
+export function describeEnd(code: number, slowerPercent: number): string {
   const truth =
     slowerPercent === 0
       ? 'The shops are equally fast'
