@@ -9,7 +9,7 @@ import { homedir, tmpdir } from 'node:os'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { compare } from './side-by-side.mjs'
+import { compare } from './in-turns.mjs'
 import { startNode } from './step.mjs'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
