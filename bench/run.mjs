@@ -1,9 +1,13 @@
-// Runs the benchmarks named as arguments, or all of them: node bench/run.mjs [csv] [startup] [upload] [embedded] [install] [regression]
+// Runs the benchmarks named as arguments, or all of them: node bench/run.mjs [csv] [startup] [upload] [embedded] [install]
+// [regression] [side-by-side]. What follows them and starts with -- is passed on: node bench/run.mjs side-by-side --tries 1
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 
-const ALL = ['csv', 'startup', 'upload', 'embedded', 'install', 'regression']
-const names = process.argv.length > 2 ? process.argv.slice(2) : ALL
+const ALL = ['csv', 'startup', 'upload', 'embedded', 'install', 'regression', 'side-by-side']
+const given = process.argv.slice(2)
+const firstFlag = given.findIndex((word) => word.startsWith('--'))
+const flags = firstFlag < 0 ? [] : given.splice(firstFlag)
+const names = given.length > 0 ? given : ALL
 const unknown = names.filter((name) => !ALL.includes(name))
 if (unknown.length > 0) throw new Error(`No such bench: ${unknown.join(', ')}; there are ${ALL.join(', ')}`)
 
@@ -18,6 +22,8 @@ const FROM_SOURCES = [
 const NODE_OPTIONS = { regression: FROM_SOURCES }
 for (const name of names.flatMap((each) => FILES[each] ?? [each])) {
   const file = join(import.meta.dirname, `${name}.mjs`)
-  const { status } = spawnSync(process.execPath, [...(NODE_OPTIONS[name] ?? []), file], { stdio: 'inherit' })
+  const { status } = spawnSync(process.execPath, [...(NODE_OPTIONS[name] ?? []), file, ...flags], {
+    stdio: 'inherit'
+  })
   if (status !== 0) process.exitCode = 1
 }

@@ -26,8 +26,9 @@ if [ ! -x "$zizmor" ]; then
 fi
 
 "$actionlint"
+"$actionlint" examples/workflows/*.yml
 examples=$PWD/.cache/doc-workflows
 node scripts/doc-examples.mjs --workflows "$examples"
 (cd "$examples" && "$actionlint")
-"$zizmor" --offline --quiet .github action.yml
+"$zizmor" --offline --quiet .github action.yml examples/workflows
 echo 'actionlint and zizmor: no findings.'
