@@ -3,6 +3,7 @@ import * as api from './api-commands.js'
 import { UsageError, asksForHelp, readArguments } from './arguments.js'
 import type { Arguments, Flag } from './arguments.js'
 import { JSON_FLAG, RECORD_FLAGS, runRecordCommand, runShowCommand } from './baseline-commands.js'
+import { CALIBRATE_FLAGS, runCalibrateCommand } from './calibrate-command.js'
 import { DEMO_FLAGS, runDemoCommand } from './demo-command.js'
 import type { DemoPorts } from './demo-command.js'
 import { GATE_FLAGS, runGateCommand } from './gate-command.js'
@@ -94,6 +95,12 @@ const COMMAND_TEXTS: readonly CommandText[] = [
     about: 'run the gate; with an id: show that run',
     forms: [RUN_GATE, SHOW_RUN],
     formOf: (words) => (words.length > 0 ? SHOW_RUN : RUN_GATE)
+  },
+  {
+    name: 'calibrate',
+    operands: '',
+    about: 'run the plan several times, and find out how much its figures vary',
+    forms: [{ usage: 'calibrate', flags: CALIBRATE_FLAGS, run: runCalibrateCommand }]
   },
   {
     name: 'serve',

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { join, relative, resolve } from 'node:path'
 import type { Arguments } from './arguments.js'
 import { readArguments, UsageError } from './arguments.js'
@@ -27,11 +28,12 @@ export async function runComparison(args: Arguments, ports: DemoPorts): Promise<
     out.write(rehearse ? REHEARSAL : STORY)
     // The example's paths are relative to the clone's root, wherever this was typed; results go to the current directory.
     const root = resolve(ports.examplesDir, '..')
+    const folder = resolve(ports.workspace, nameOutputFolder())
     const gateArgs = [
       '--config',
       relative(root, join(ports.examplesDir, 'side-by-side', 'loadgate.yml')),
       '--output',
-      resolve(ports.workspace, nameOutputFolder()),
+      folder,
       '--override-parameters',
       `-Jport=${head}`,
       '--baseline-parameters',
@@ -41,7 +43,7 @@ export async function runComparison(args: Arguments, ports: DemoPorts): Promise<
     // A token that happens to be in the environment is for another service; the embedded one needs none.
     const demoPorts = { ...ports, workspace: root, token: '' }
     const code = await runGateCommand(readArguments(gateArgs, GATE_FLAGS), demoPorts)
-    if (!rehearse) out.write(describeEnd(code, slowerPercent))
+    if (!rehearse) out.write(describeEnd(await readOutcomes(folder), slowerPercent))
     return code
   } finally {
     await Promise.all(shops.map((shop) => shop.close()))
@@ -78,15 +80,23 @@ function describeShops(shops: {
   return `Two demo shops are open: the base on 127.0.0.1:${base}, the head on 127.0.0.1:${head}, ${difference}.\n`
 }
 
+/** Those of the lines that compare; none if the comparison did not end. */
+async function readOutcomes(folder: string): Promise<string[]> {
+  const text = await readFile(join(folder, 'verdict.json'), 'utf8').catch(() => '{}')
+  const { thresholds = [] } = JSON.parse(text) as { thresholds?: readonly { outcome?: string }[] }
+  return thresholds.flatMap(({ outcome }) => outcome ?? [])
+}
+
 /** What was to be found, beside what was found. */
-export function describeEnd(code: number, slowerPercent: number): string {
+export function describeEnd(outcomes: readonly string[], slowerPercent: number): string {
   const truth =
     slowerPercent === 0
       ? 'The shops are equally fast'
       : `The head is ${slowerPercent} % slower, and the lines allow ${LIMIT_PERCENT} %`
-  if (code > 1) return `${truth}. The comparison did not end; the reason is above.\n`
-  const isBroken = code === 1
+  if (outcomes.length === 0) return `${truth}. The comparison did not end; the reason is above.\n`
+  const isBroken = outcomes.includes('broken')
   if (isBroken === slowerPercent > LIMIT_PERCENT)
-    return `${truth}: the gate ${isBroken ? 'failed' : 'broke no line'}, as it should.\n`
-  return `${truth}: the gate is wrong this time. Is this machine busy with other things? Then try again.\n`
+    return `${truth}: ${isBroken ? 'the gate failed' : 'no line is broken'}, as it should be.\n`
+  const found = outcomes.every((outcome) => outcome === 'holds' || outcome === 'broken')
+  return `${truth}: the gate ${found ? 'is wrong' : 'could not tell'} this time. Is this machine busy with other things? Then try again.\n`
 }
