@@ -60,7 +60,7 @@ export async function runCalibrateCommand(args: Arguments, ports: GateCommandPor
   if ('skip' in settings) return sayWhySkipped(terminal, settings)
   checkSettings(settings)
   const folder = resolve(ports.workspace, args.text('output') || nameOutputFolder())
-  if (args.has('output')) await checkOutputFolder(folder)
+  if (args.has('output')) await checkOutputFolder(folderOf(folder, 1))
   const runs = await runAll(terminal, { settings, folder, count }).finally(() => terminal.end())
   const last = runs.at(-1)
   if (last?.outcome.verdict === 'cancelled') {
@@ -114,13 +114,17 @@ async function runAll(
   }
   for (let number = 1; number <= count; number++) {
     terminal.tell(`Run ${number} of ${count}`)
-    const outcome = await runGate(terminal.portsIn(join(folder, `run-${number}`)), plain)
+    const outcome = await runGate(terminal.portsIn(folderOf(folder, number)), plain)
     runs.push({ number, outcome })
     if (!isUsable({ outcome })) terminal.tell(`Run ${number} is not used: ${outcome.reason}`)
     // An error would most likely happen again, and a timeout takes long.
     if (['error', 'timed-out', 'cancelled'].includes(outcome.verdict)) break
   }
   return runs
+}
+
+function folderOf(folder: string, number: number): string {
+  return join(folder, `run-${number}`)
 }
 
 function isUsable({ outcome }: { outcome: Outcome }): boolean {

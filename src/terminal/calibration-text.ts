@@ -53,7 +53,7 @@ function describeLines(lines: readonly LineCalibration[]): string[] {
   const [first] = lines
   if (first === undefined) return []
   const headings = [
-    'smallest change found, nine times out of ten',
+    'line',
     'noise',
     ...first.recorded.map(({ runs }) => countRuns(runs)),
     ...first.sideBySide.map(({ rounds }) => `${rounds} rounds`)
@@ -69,11 +69,18 @@ function describeLines(lines: readonly LineCalibration[]): string[] {
       )
     ]
   })
-  return [table(headings, rows), '']
+  return [
+    'The smallest change that is found nine times out of ten, after so many recorded runs, or with so many rounds side by side:',
+    table(headings, rows),
+    ''
+  ]
 }
 
 function advise({ calibration, runs, settings }: CalibrationReport): string[] {
-  const { figures, suggestedNoise, isTooNoisy } = calibration
+  const { figures, suggestedNoise, lines } = calibration
+  const tooNoisy = lines
+    .filter(({ isTooNoisy }) => isTooNoisy)
+    .map(({ threshold }) => `\`${threshold.text}\``)
   const drifting = figures.filter((figure) => figure.isDrifting).map(({ name }) => name)
   const unusable = runs.length - calibration.runs
   return [
@@ -85,8 +92,8 @@ function advise({ calibration, runs, settings }: CalibrationReport): string[] {
         ]
       : []),
     ...adviseNoise(suggestedNoise, settings.baseline.noise),
-    isTooNoisy
-      ? 'Too noisy for recorded runs: they would find only changes far beyond the limit. Run longer (`duration`), or compare side by side (`baseline: side-by-side`), where the noise of the machine cancels.'
+    tooNoisy.length > 0
+      ? `Too noisy for recorded runs: even ten of them find only changes far beyond the limit of ${tooNoisy.join(', ')}. Run longer (\`duration\`), or compare side by side (\`baseline: side-by-side\`), where the noise of the machine cancels.`
       : 'Quiet enough for recorded runs (`baseline: auto`): choose limits above the changes in the table, or compare side by side to find smaller ones.',
     'All runs were made from one machine, one after another. On runners that differ from job to job, more noise comes on top: compare side by side there.'
   ]
