@@ -15,7 +15,7 @@ test('every operation of the API has its command, and the gate and the service t
   expect(COMMANDS.map(({ name }) => name).sort()).toEqual(
     [
       ...['account', 'demo', 'grid create', 'grid show', 'grid terminate', 'repeat', 'report', 'results'],
-      ...['run', 'runs', 'serve', 'stop', 'baseline record', 'baseline show', 'trend']
+      ...['run', 'runs', 'serve', 'stop', 'baseline record', 'baseline show', 'trend', 'calibrate']
     ].sort()
   )
 })

@@ -29,7 +29,7 @@ function makeDemo(changes: Partial<TestCommandPorts> = {}): Demo {
     startShop: ({ slow, slowerBy }) => {
       events.push(slowerBy !== undefined ? `shop +${slowerBy}` : slow ? 'slow shop' : 'shop')
       const close = async (): Promise<void> => void events.push('shop closed')
-      return Promise.resolve({ port: slowerBy === 0 ? 8124 : 8123, served: () => 77, close })
+      return Promise.resolve({ port: 8122 + events.length, served: () => 77, close })
     },
     startLocalService: ({ dataDir, rehearse, log }) => {
       events.push(rehearse ? 'rehearsal' : 'jmeter')
@@ -131,7 +131,7 @@ describe('--compare', () => {
     const segments: string[] = []
     const demo = makeDemo({
       // The example with fewer rounds.
-      examplesDir: copyExamples((config) => `${config}baseline-rounds: 2\n`),
+      examplesDir: copyExamples((config) => `${config}baseline-rounds: 3\n`),
       hasJava: () => Promise.resolve(false),
       startLocalService: async ({ dataDir, log }) => {
         const service = await startService({ dataDir, engine: 'rehearsal', log })
@@ -144,12 +144,12 @@ describe('--compare', () => {
     })
     expect(await runCommandLine(['demo', '--compare'], demo)).toBe(0)
     expect(demo.events).toEqual(['shop +0', 'shop +0.2', 'shop closed', 'shop closed'])
-    // A warm-up and two rounds of each.
-    const [base, head] = ['jmeter plan.jmx port=8124', 'jmeter plan.jmx port=8123']
-    expect(segments.sort()).toEqual([head, head, head, base, base, base])
+    // A warm-up and three rounds of each.
+    const [base, head] = ['jmeter plan.jmx port=8123', 'jmeter plan.jmx port=8124']
+    expect(segments.sort()).toEqual([...Array<string>(4).fill(base!), ...Array<string>(4).fill(head!)])
     const { text } = demo.screen.out
     expect(text).toContain(
-      'Two demo shops are open: the base on 127.0.0.1:8124, the head on 127.0.0.1:8123, 20 % slower on every page.\n' +
+      'Two demo shops are open: the base on 127.0.0.1:8123, the head on 127.0.0.1:8124, 20 % slower on every page.\n' +
         'Java was not found. Install Java 17 and Maven for a real comparison; until then it is a rehearsal with synthetic samples'
     )
     expect(text).toContain('p95 <= baseline + 5%')
@@ -160,7 +160,7 @@ describe('--compare', () => {
     const demo = makeDemo({ startLocalService: () => Promise.reject(new Error('no service')) })
     expect(await runCommandLine(['demo', '--compare', '--slower', '0%'], demo)).toBe(2)
     const { text } = demo.screen.out
-    expect(text).toContain('8123, equally fast.\nJMeter visits them in turns')
+    expect(text).toContain('8124, equally fast.\nJMeter visits them in turns')
     expect(text).toMatch(/The shops are equally fast\. The comparison did not end; the reason is above\.\n$/)
   })
 

@@ -7,6 +7,7 @@ import { messageOf } from '../../src/gate/errors.js'
 import { COMMANDS, runCommandLine } from '../../src/terminal/commands.js'
 import { makeDocument } from '../support/baseline/make-recorded.js'
 import { FakeService, sampleCsv } from '../support/fake-service.js'
+import type { Fault } from '../support/fake-service.js'
 import { makeCommandPorts } from './command-ports.js'
 
 /** A flag that is accepted and does nothing passes without evidence: each must change what the command does or prints. */
@@ -25,6 +26,8 @@ const FINISHED = {
   grids: [{ gridId: 'g1', region: 'eu' }],
   baseline: { fingerprint: { plan: 'a' } }
 }
+/** The service accepts no run: what was sent is seen, and nothing takes long. */
+const NO_CREDIT = 'NO-CREDIT'
 
 const ends: (() => void | Promise<void>)[] = []
 afterEach(async () => {
@@ -36,6 +39,7 @@ async function observe(args: readonly string[]): Promise<unknown> {
   const service = await new FakeService().start()
   service.statuses = ['finished']
   service.addRun({ started: '2026-01-01T00:00:00.000Z', stopped: '2026-01-01T00:01:00.000Z' })
+  if (args.includes(NO_CREDIT)) service.faults.push(refuseRuns)
   const workspace = mkdtempSync(join(tmpdir(), 'loadgate-flags-'))
   ends.push(
     () => service.stop(),
@@ -44,6 +48,7 @@ async function observe(args: readonly string[]): Promise<unknown> {
   writeFileSync(join(workspace, 'plan.jmx'), '<jmeterTestPlan/>')
   writeFileSync(join(workspace, 'other.jmx'), '<other/>')
   writeFileSync(join(workspace, 'load.csv'), sampleCsv())
+  writeFileSync(join(workspace, 'broken.yml'), 'threads: many\n')
   writeFileSync(join(workspace, 'gate.yml'), 'thresholds: p95 < 1ms\n')
   writeFileSync(join(workspace, 'main.json.gz'), encodeBaseline(makeDocument()))
   mkdirSync(join(workspace, 'done/results'), { recursive: true })
@@ -70,7 +75,9 @@ async function observe(args: readonly string[]): Promise<unknown> {
       return Promise.resolve({ port: 1, served: () => 1, close: () => Promise.resolve() })
     }
   })
-  const typed = args.flatMap((arg) => (arg === URL_HERE ? [service.url] : arg === 'NO-TOKEN' ? [] : [arg]))
+  const typed = args.flatMap((arg) =>
+    arg === URL_HERE ? [service.url] : arg === 'NO-TOKEN' || arg === NO_CREDIT ? [] : [arg]
+  )
   const end = await runCommandLine(typed, ports).catch(messageOf)
   const text = JSON.stringify({
     end,
@@ -88,6 +95,12 @@ async function observe(args: readonly string[]): Promise<unknown> {
       .replace(/loadgate-[0-9a-f-]{36}/g, 'MARKER')
       .replace(/\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d+/g, 'NOW')
   )
+}
+
+const refuseRuns: Fault = ({ method, path }, response) => {
+  const isNew = method === 'POST' && /\/api\/\w+s$/.test(path) && !path.endsWith('/grids')
+  if (isNew) response.writeHead(422).end('{"error":"no credit left"}')
+  return isNew
 }
 
 function readVerdict(folder: string): string {
@@ -133,6 +146,8 @@ function connectionRows(form: string, words: readonly string[]): Row[] {
 const REMOTE = ['run', ...CONNECT, '--files', 'plan.jmx', '--grids', `[${GRID}]`, '--output', 'out']
 const LOCAL = ['run', '--files', 'plan.jmx', '--output', 'out']
 const FAILING = [...REMOTE, '--thresholds', 'p95 < 1ms']
+const CALIBRATE = ['calibrate', ...REMOTE.slice(1), NO_CREDIT]
+const CALIBRATE_LOCAL = ['calibrate', ...LOCAL.slice(1)]
 const REPORT = ['report', 'load.csv', '--output', 'out']
 
 const ROWS: readonly Row[] = [
@@ -178,6 +193,34 @@ const ROWS: readonly Row[] = [
   row('run', LOCAL, ['--rehearse']),
   row('run', ['run', '--files', 'plan.jmx'], ['--output', 'elsewhere']),
   row('run', REMOTE, ['--json']),
+
+  row('calibrate', CALIBRATE, ['--runs', '4']),
+  row('calibrate', CALIBRATE, ['--config', 'broken.yml']),
+  row('calibrate', ['calibrate', '--files', 'plan.jmx', '--grids', `[${GRID}]`, '--output', 'out'], CONNECT),
+  row('calibrate', CALIBRATE, ['--tool', 'gatling']),
+  row('calibrate', ['calibrate', '--output', 'out'], ['--files', 'plan.jmx']),
+  row('calibrate', ['calibrate', ...CONNECT, '--files', 'plan.jmx'], ['--grids', `[${GRID}]`]),
+  row('calibrate', CALIBRATE, ['--name', 'checkout']),
+  row('calibrate', CALIBRATE, ['--notes', 'a note']),
+  row('calibrate', CALIBRATE, ['--project', 'shop']),
+  row('calibrate', CALIBRATE, ['--tags', 'nightly']),
+  row('calibrate', CALIBRATE, ['--privacy', 'public']),
+  row('calibrate', CALIBRATE, ['--threads', '5']),
+  row('calibrate', CALIBRATE, ['--rampup', '5s']),
+  row('calibrate', CALIBRATE, ['--duration', '5s']),
+  row('calibrate', CALIBRATE, ['--override-hosts', 'a.example/10.0.0.1']),
+  row('calibrate', CALIBRATE, ['--override-parameters', '-Ja=1']),
+  // These are about what is found in the end; a rejected value shows that they are read.
+  row('calibrate', CALIBRATE, ['--thresholds', 'p95 fast']),
+  row('calibrate', CALIBRATE, ['--noise', 'loud']),
+  row('calibrate', ['calibrate', ...CONNECT, NO_CREDIT], ['--repeat', RUN]),
+  row('calibrate', CALIBRATE, ['--timeout', 'soon']),
+  row('calibrate', CALIBRATE, ['--poll-interval', 'often']),
+  row('calibrate', CALIBRATE, ['--stop-on-cancel', 'perhaps']),
+  row('calibrate', CALIBRATE_LOCAL, ['--service-name', 'acme']),
+  row('calibrate', CALIBRATE_LOCAL, ['--rehearse']),
+  row('calibrate', ['calibrate', '--files', 'plan.jmx'], ['--output', 'elsewhere']),
+  row('calibrate', CALIBRATE, ['--json']),
 
   ...connectionRows('run <id>', ['run', RUN]),
   ...connectionRows('runs', ['runs']),
