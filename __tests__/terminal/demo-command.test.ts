@@ -134,6 +134,8 @@ describe('--compare', () => {
       examplesDir: copyExamples((config) => `${config}baseline-rounds: 3\n`),
       hasJava: () => Promise.resolve(false),
       startLocalService: async ({ dataDir, log }) => {
+        log('Installing JMeter')
+        log('local 46da67 node 1: Creating summariser')
         const service = await startService({ dataDir, engine: 'rehearsal', log })
         const close = async (): Promise<void> => {
           segments.push(...readRuns(dataDir))
@@ -153,6 +155,8 @@ describe('--compare', () => {
         'Java was not found. Install Java 17 and Maven for a real comparison; until then it is a rehearsal with synthetic samples'
     )
     expect(text).toContain('p95 <= baseline + 5%')
+    expect(text).toContain('Installing JMeter\n')
+    expect(text).not.toContain('summariser')
     expect(text).not.toContain('as it should be')
   })
 

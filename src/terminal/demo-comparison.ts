@@ -41,7 +41,7 @@ export async function runComparison(args: Arguments, ports: DemoPorts): Promise<
       ...(rehearse ? ['--rehearse'] : [])
     ]
     // A token that happens to be in the environment is for another service; the embedded one needs none.
-    const demoPorts = { ...ports, workspace: root, token: '' }
+    const demoPorts = { ...withoutToolOutput(ports), workspace: root, token: '' }
     const code = await runGateCommand(readArguments(gateArgs, GATE_FLAGS), demoPorts)
     if (!rehearse) out.write(describeEnd(await readOutcomes(folder), slowerPercent))
     return code
@@ -60,6 +60,20 @@ const REHEARSAL = `a rehearsal with synthetic samples: the same for both shops, 
 const STORY = `JMeter visits them in turns, 5 s at a time: each once to warm up, then ten rounds, base first and head first alternately.
 Then every round is one measurement of the difference. This takes about three minutes.
 `
+
+/** What JMeter prints in each of the many short runs says nothing to a newcomer; its errors are in the outcome. */
+function withoutToolOutput(ports: DemoPorts): DemoPorts {
+  return {
+    ...ports,
+    startLocalService: (request) =>
+      ports.startLocalService({
+        ...request,
+        log: (line) => {
+          if (!/ node \d+: /.test(line)) request.log(line)
+        }
+      })
+  }
+}
 
 function readPercent(args: Arguments): number {
   if (!args.has('slower')) return DEFAULT_SLOWER_PERCENT
