@@ -154,7 +154,8 @@ describe('--compare', () => {
       'Two demo shops are open: the base on 127.0.0.1:8123, the head on 127.0.0.1:8124, 20 % slower on every page.\n' +
         'Java was not found. Install Java 17 and Maven for a real comparison; until then it is a rehearsal with synthetic samples'
     )
-    expect(text).toContain('p95 <= baseline + 5%')
+    expect(text).toContain('median <= baseline + 5%')
+    expect(text).toContain('The report, the CSVs and verdict.json are in ')
     expect(text).toContain('Installing JMeter\n')
     expect(text).not.toContain('summariser')
     expect(text).not.toContain('as it should be')

@@ -164,9 +164,11 @@ function describeOutcome(outcome: Outcome, place: string): string {
 /** What really exists: a full disk may have prevented some of it. */
 async function describeFiles({ verdict }: Outcome, folder: string): Promise<string> {
   const list = (path: string): Promise<string[]> => readdir(path).catch(() => [])
+  // Side by side, each segment has a folder of its own in there.
+  const listAll = (path: string): Promise<string[]> => readdir(path, { recursive: true }).catch(() => [])
   const [files, results, logs] = await Promise.all([
     list(folder),
-    list(join(folder, 'results')),
+    listAll(join(folder, 'results')),
     list(join(folder, 'logs'))
   ])
   const csvs = verdict === 'cancelled' ? 'the CSVs so far' : 'the CSVs'
