@@ -94,11 +94,13 @@ function describeShops(shops: {
   return `Two demo shops are open: the base on 127.0.0.1:${base}, the head on 127.0.0.1:${head}, ${difference}.\n`
 }
 
-/** Those of the lines that compare; none if the comparison did not end. */
+const COMPARED = ['holds', 'broken', 'unsure']
+
+/** Those of the lines that were compared; none if the comparison did not end. */
 async function readOutcomes(folder: string): Promise<string[]> {
   const text = await readFile(join(folder, 'verdict.json'), 'utf8').catch(() => '{}')
   const { thresholds = [] } = JSON.parse(text) as { thresholds?: readonly { outcome?: string }[] }
-  return thresholds.flatMap(({ outcome }) => outcome ?? [])
+  return thresholds.flatMap(({ outcome = '' }) => (COMPARED.includes(outcome) ? [outcome] : []))
 }
 
 /** What was to be found, beside what was found. */
@@ -111,6 +113,6 @@ export function describeEnd(outcomes: readonly string[], slowerPercent: number):
   const isBroken = outcomes.includes('broken')
   if (isBroken === slowerPercent > LIMIT_PERCENT)
     return `${truth}: ${isBroken ? 'the gate failed' : 'no line is broken'}, as it should be.\n`
-  const found = outcomes.every((outcome) => outcome === 'holds' || outcome === 'broken')
-  return `${truth}: the gate ${found ? 'is wrong' : 'could not tell'} this time. Is this machine busy with other things? Then try again.\n`
+  const isUnsure = outcomes.includes('unsure')
+  return `${truth}: the gate ${isUnsure ? 'could not tell' : 'is wrong'} this time. Is this machine busy with other things? Then try again.\n`
 }
