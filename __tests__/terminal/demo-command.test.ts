@@ -148,7 +148,7 @@ describe('--compare', () => {
     expect(demo.events).toEqual(['shop +0', 'shop +0.2', 'shop closed', 'shop closed'])
     // A warm-up and three rounds of each.
     const [base, head] = ['jmeter plan.jmx port=8123', 'jmeter plan.jmx port=8124']
-    expect(segments.sort()).toEqual([...Array<string>(4).fill(base!), ...Array<string>(4).fill(head!)])
+    expect(segments.sort()).toEqual([...Array<string>(4).fill(base), ...Array<string>(4).fill(head)])
     const { text } = demo.screen.out
     expect(text).toContain(
       'Two demo shops are open: the base on 127.0.0.1:8123, the head on 127.0.0.1:8124, 20 % slower on every page.\n' +

@@ -102,7 +102,7 @@ async function start(gate: Gate, options: RunOptions, signal: AbortSignal): Prom
 /** Meanwhile, so that the gate does not take longer. */
 async function lookForBaseline(gate: Gate): Promise<void> {
   const { findBaseline, isSearched } = await loadAfterRun()
-  if (isSearched(gate.settings) && gate.ports.openBaselines !== undefined) await findBaseline(gate)
+  if (isSearched(gate.settings)) await findBaseline(gate)
 }
 
 /** Reported at once, so that people can open the run while it is in progress. */

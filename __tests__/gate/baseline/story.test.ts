@@ -255,6 +255,26 @@ describe('a pull request', () => {
   })
 })
 
+describe('at a terminal, where nothing is kept,', () => {
+  const atTerminal = { ports: { openBaselines: undefined } as unknown as Partial<TestPorts> }
+
+  test('a run that nobody asked to compare has the fingerprint that recording it later needs', async () => {
+    const outcome = await gate({ ...atTerminal, thresholds: [] })
+    expect(outcome.baseline).toMatchObject({ state: 'off', reason: undefined })
+    expect(outcome.baseline?.fingerprint).toMatchObject({
+      tool: 'jmeter',
+      plan: expect.any(String)
+    })
+    expect(outcome.judgements).toEqual([])
+  })
+
+  test('a line that names baseline says what to set', async () => {
+    const { judgements } = await gate(atTerminal)
+    expect(judgements[0]).toMatchObject({ verdict: 'inconclusive', comparison: { outcome: 'no baseline' } })
+    expect(judgements[0]?.reason).toContain('set "baseline" to the path')
+  })
+})
+
 describe('the search', () => {
   test('starts while the load runs', async () => {
     let polls = -1

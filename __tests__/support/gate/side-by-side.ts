@@ -3,7 +3,7 @@ import type { BaselineThreshold } from '../../../src/thresholds/grammar/threshol
 import type { GateService, ServedRun } from './gate-service.js'
 import { CSV_HEADER } from './gate-service.js'
 
-export const BASE_PARAMETERS = '-Jport=9001'
+const BASE_PARAMETERS = '-Jport=9001'
 export const HEAD_PARAMETERS = '-Jport=9000, -Jpath=/shop'
 
 export function sideBySide(rounds: number, changes: Partial<BaselineSettings> = {}): BaselineSettings {

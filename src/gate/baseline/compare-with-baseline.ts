@@ -30,7 +30,7 @@ export async function compareWithBaseline(gate: Gate, findings: Findings): Promi
   if (source.kind === 'off') return { ...findings, baseline: { ...NO_FACTS, state: 'off' } }
   // The command line keeps nothing, so there is nothing to tell those who did not ask.
   const isAsked = settings.thresholds.some(isBaselineThreshold) || source.kind === 'file'
-  if (ports.openBaselines === undefined && !isAsked) return findings
+  if (ports.openBaselines === undefined && !isAsked) return withFingerprint(gate, findings)
   if (!isSearched(settings)) return { ...findings, ...withoutBaseline(REASON_OF_EXISTING) }
   try {
     const compared = compare(gate, findings, await findBaseline(gate))
@@ -42,6 +42,17 @@ export async function compareWithBaseline(gate: Gate, findings: Findings): Promi
     ports.log.warning(`The run could not be compared with its baseline: ${reason}`)
     return { ...findings, ...withoutBaseline({ kind: 'none', outcome: 'not comparable', reason }) }
   }
+}
+
+/** Nothing is compared; `loadgate baseline record` may add the run to a document later. */
+async function withFingerprint(gate: Gate, findings: Findings): Promise<Findings> {
+  if (!isSearched(gate.settings)) return findings
+  const known = fingerprintIn(await findBaseline(gate), findings)
+  return { ...findings, baseline: { ...NO_FACTS, state: 'off', ...known } }
+}
+
+function fingerprintIn({ fingerprint }: Search, { run }: Findings): Pick<BaselineFacts, 'fingerprint'> {
+  return fingerprint === undefined ? {} : { fingerprint: withGridsOf(fingerprint, run?.grids ?? []) }
 }
 
 const REASON_OF_EXISTING: Evidence = {
@@ -116,8 +127,9 @@ function withoutBaseline(comparison: Evidence, branch?: string): Compared {
 }
 
 /** Part of a run is not compared with whole ones: less load would look like a change. */
-function whyIncomplete({ failure, collection }: Findings): string | undefined {
+function whyIncomplete({ failure, collection, stoppedEarly }: Findings): string | undefined {
   if (failure !== undefined) return 'the run did not finish'
+  if (stoppedEarly !== undefined) return 'the run was stopped early'
   const { measurements, missingGrids = [], grids = [], gaps = [] } = collection ?? {}
   if (measurements?.figures({}) === undefined) return 'the run has no results to compare'
   const isWhole =
