@@ -128,12 +128,12 @@ describe('the demo shop', () => {
     expect(await took(await open(false))).toBeLessThan(350)
   })
 
-  test('one for comparisons takes tens of milliseconds, and longer by the given share', async () => {
-    // Seven standard deviations above what a shop without a share could take.
+  test('one for comparisons takes about a hundred milliseconds, and longer by the given share', async () => {
     const shop = await startShop({ slow: false, slowerBy: 9 })
     shops.push(shop)
     const startMs = performance.now()
-    await (await fetch(`${shop.url}/checkout`, { method: 'POST' })).text()
-    expect(performance.now() - startMs).toBeGreaterThan(240)
+    await (await fetch(shop.url)).text()
+    // Between 60 ms without a share and 600 ms with it, and far from both: the times vary by a fifth.
+    expect(performance.now() - startMs).toBeGreaterThan(150)
   })
 })

