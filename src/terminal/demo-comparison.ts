@@ -112,7 +112,7 @@ export function describeEnd(outcomes: readonly string[], slowerPercent: number):
   if (outcomes.length === 0) return `${truth}. The comparison did not end; the reason is above.\n`
   const isBroken = outcomes.includes('broken')
   if (isBroken === slowerPercent > LIMIT_PERCENT)
-    return `${truth}: ${isBroken ? 'the gate failed' : 'no line is broken'}, as it should be.\n`
+    return `${truth}: ${isBroken ? 'the gate failed, as it should' : 'no line is broken, as it should be'}.\n`
   const isUnsure = outcomes.includes('unsure')
   return `${truth}: the gate ${isUnsure ? 'could not tell' : 'is wrong'} this time. Is this machine busy with other things? Then try again.\n`
 }
