@@ -43,7 +43,9 @@ export async function runComparison(args: Arguments, ports: DemoPorts): Promise<
     // A token that happens to be in the environment is for another service; the embedded one needs none.
     const demoPorts = { ...withoutToolOutput(ports), workspace: root, token: '' }
     const code = await runGateCommand(readArguments(gateArgs, GATE_FLAGS), demoPorts)
-    if (!rehearse) out.write(describeEnd(await readOutcomes(folder), slowerPercent))
+    // Cancelled or with an error, it may have compared some rounds all the same.
+    const outcomes = code > 1 ? [] : await readOutcomes(folder)
+    if (!rehearse) out.write(describeEnd(outcomes, slowerPercent))
     return code
   } finally {
     await Promise.all(shops.map((shop) => shop.close()))
