@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import type { BaselineDocument } from '../baseline/document/baseline-document.js'
 import { describeDifference } from '../baseline/document/fingerprint.js'
-import { buildTrend } from '../baseline/trend.js'
+import { buildTrend } from '../baseline/build-trend.js'
 import type { Trend } from '../baseline/trend.js'
 import { shorten } from '../thresholds/quoting.js'
 import type { Arguments } from './arguments.js'

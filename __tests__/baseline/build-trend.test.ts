@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { buildTrend } from '../../src/baseline/trend.js'
+import { buildTrend } from '../../src/baseline/build-trend.js'
 import { makeDocument, makeRun, makeRuns, makeScope } from '../support/baseline/make-recorded.js'
 
 const NOISE = { noise: 0.05 }
