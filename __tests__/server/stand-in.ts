@@ -16,9 +16,9 @@ export function writeScript(path: string, lines: readonly string[]): string {
 export const HALT = 'trap - EXIT; exit 0'
 
 /** A stand-in for JMeter in a folder that `JMETER_HOME` can point to; `lines` run with the samples file as `$samples` and the tool's log as `$log`. */
-export function writeJMeter(home: string, lines: readonly string[]): string {
+export function writeJMeter(home: string, lines: readonly string[], version = '9.8.7'): string {
   writeScript(join(home, 'bin', 'jmeter'), [
-    'if [ "$1" = --version ]; then echo "JMeter 9.8.7"; exit 0; fi',
+    `if [ "$1" = --version ]; then echo "JMeter ${version}"; exit 0; fi`,
     `trap 'if [ $? = 0 ]; then echo "... end of run"; fi' EXIT`,
     'samples=; plan=; log=; previous=',
     'for argument in "$@"; do',

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Fingerprint } from '../../../src/baseline/document/fingerprint.js'
 import { describeDifference } from '../../../src/baseline/document/fingerprint.js'
-import { fingerprintOf, withGridsOf } from '../../../src/gate/baseline/run-fingerprint.js'
+import { fingerprintOf, withFactsOf } from '../../../src/gate/baseline/run-fingerprint.js'
 import type { Settings } from '../../../src/gate/settings/settings.js'
 import type { GridChoice } from '../../../src/service/documents/requests.js'
-import { makeGrid, makeSettings, makeSpecification } from '../../support/gate/gate-ports.js'
+import { makeGrid, makeRun, makeSettings, makeSpecification } from '../../support/gate/gate-ports.js'
 
 const MACHINE = { system: 'linux x64', cpu: 'A CPU', cores: 4 }
 
@@ -104,8 +104,50 @@ test('hosts do not count, nor the order of the grids', async () => {
 test('grids that are referenced count as what they are, not by their ids', async () => {
   const referenced = await print({ grids: [{ id: 'one' }] })
   const grid = makeGrid({ id: 'other', region: 'us-east-1', instanceType: 'm4.large', nodeCount: 2 })
-  expect(describeDifference(await print(), withGridsOf(referenced, [grid]))).toBeUndefined()
+  const whole = withFactsOf(makeRun({ grids: [grid] }), referenced, makeSettings())
+  expect(describeDifference(await print(), whole)).toBeUndefined()
   expect(JSON.stringify(referenced)).not.toContain('one')
+})
+
+describe("the tool's version", () => {
+  const difference = (was: string | undefined, is: string | undefined, serviceName?: string) => {
+    const [base, head] = [was, is].map((tool) =>
+      withFactsOf(makeRun({ tool }), {}, makeSettings({ serviceName }))
+    ) as [Fingerprint, Fingerprint]
+    return describeDifference(base, head)
+  }
+
+  test.each([
+    ['jmeter-5.5', 'jmeter-5.6.3', '(5.6.3, was 5.5)'],
+    ['gatling-3.14.0', 'gatling-3.15.1-M1', '(3.15.1-M1, was 3.14.0)'],
+    [
+      'java-selenium-chrome-4.1, Chromium 139.0',
+      'java-selenium-chrome-4.1, Chromium 140.0',
+      '(4.1, Chromium 140.0, was 4.1, Chromium 139.0)'
+    ],
+    [
+      'service-chrome-Chromium 139.0',
+      'service-chrome-Chromium 140.0',
+      '(Chromium 140.0, was Chromium 139.0)'
+    ],
+    ['jmeter', 'jmeter-5.6.3', '(5.6.3, was unknown)'],
+    ['jmeter-5.6.3', undefined, '(unknown, was 5.6.3)']
+  ])('%s, then %s', (was, is, words) => {
+    expect(difference(was, is)).toBe(`the tool's version changed ${words}`)
+  })
+
+  test('of a tool with the name of the service', () => {
+    const words = "the tool's version changed (2, was 1)"
+    expect(difference('acme-chrome-1', 'acme-chrome-2', 'acme')).toBe(words)
+    expect(difference('service-chrome-1', 'service-chrome-2', 'acme')).toBe(words)
+  })
+
+  test.each([undefined, '', 'jmeter', 'jmeter-', 'java-selenium-chrome', 'something-else-1.0'])(
+    'is unknown with %p',
+    (tool) => {
+      expect(withFactsOf(makeRun({ tool }), {}, makeSettings())).not.toHaveProperty('tool version')
+    }
+  )
 })
 
 test('a repeated run stands for its plan', async () => {

@@ -205,6 +205,14 @@ describe('a pull request', () => {
     })
   })
 
+  test('with another version of the tool is not comparable, and says so', async () => {
+    expect(recorded().map(({ fingerprint }) => fingerprint['tool version'])).toEqual(Array(6).fill('5.6.3'))
+    service.nextDocument = { tool: 'jmeter-5.7' }
+    const outcome = await gate()
+    expect(outcome.judgements[0]?.comparison?.outcome).toBe('not comparable')
+    expect(outcome.baseline?.reason).toContain("the tool's version changed (5.7, was 5.6.3)")
+  })
+
   test('after a force push is compared with the newest run, and is told so', async () => {
     store.ancestors = ['f'.repeat(40)]
     store.baseCommit = 'f'.repeat(40)

@@ -128,7 +128,10 @@ function describePart(key: string, was: string | undefined, is: string | undefin
   const phrase = new Map(Object.entries(PHRASES)).get(key)
   const isReadable = [was, is].every((value) => value === undefined || !isHash(value))
   if (SETTINGS.includes(key) && isReadable) return `${key}: ${show(is)}, was ${show(was)}`
-  if (phrase !== undefined) return isReadable ? `${phrase} (${show(is)}, was ${show(was)})` : phrase
+  // A service tells it or does not; nobody sets it.
+  const missing = key === FINGERPRINT_KEYS.toolVersion ? 'unknown' : 'not set'
+  if (phrase !== undefined)
+    return isReadable ? `${phrase} (${show(is, missing)}, was ${show(was, missing)})` : phrase
   return `${nameOf(key)} ${was === undefined ? 'is new' : is === undefined ? 'is gone' : 'changed'}`
 }
 
@@ -137,8 +140,8 @@ function isHash(value: string): boolean {
   return /^(sha\d+[:-])?[0-9a-f]{16,}$/i.test(value)
 }
 
-function show(value: string | undefined): string {
-  return value === undefined ? 'not set' : shorten(value, SHOWN_LENGTH) || 'empty'
+function show(value: string | undefined, missing = 'not set'): string {
+  return value === undefined ? missing : shorten(value, SHOWN_LENGTH) || 'empty'
 }
 
 function nameOf(key: string): string {

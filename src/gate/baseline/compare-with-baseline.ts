@@ -14,7 +14,7 @@ import { comparedRun } from '../collect/compared-run.js'
 import { findBaseline, isSearched } from './find-baseline.js'
 import type { Search } from './find-baseline.js'
 import { asRecorded } from './as-recorded.js'
-import { withGridsOf } from './run-fingerprint.js'
+import { withFactsOf } from './run-fingerprint.js'
 
 type Compared = Pick<Findings, 'comparison' | 'baseline' | 'trend' | 'isOnBaselineBranch'>
 type Evidence = Extract<ComparisonEvidence, { readonly kind: 'none' }>
@@ -86,7 +86,7 @@ function compare(
         : { kind: 'none', outcome: 'not comparable', reason: problem ?? 'the run is unknown' }
     return { ...withoutBaseline(missing, place.branch), isOnBaselineBranch }
   }
-  const whole = withGridsOf(fingerprint, run.grids)
+  const whole = withFactsOf(run, fingerprint, settings)
   const { document, ancestors, baseCommit } = found
   const base = selectBase(document, { fingerprint: whole, ancestors, baseCommit, excludeRunId: run.id })
   const recorded = asRecorded(settings, findings, {

@@ -14,7 +14,7 @@ import { asRecorded } from './as-recorded.js'
 import { readBaselineFile, writeBaselineFile } from './baseline-file.js'
 import { DOCUMENT_FILE } from './document-file.js'
 import { ask, findBaseline, isSearched, keyOf } from './find-baseline.js'
-import { withGridsOf } from './run-fingerprint.js'
+import { withFactsOf } from './run-fingerprint.js'
 
 /** With the search, a gate never takes 90 s longer. */
 const LONGEST_READING_MS = 10_000
@@ -32,7 +32,8 @@ export async function recordBaseline(ports: Ports, recording: Recording): Promis
   const { settings, findings, alone } = recording
   const { source } = settings.baseline
   if (ports.openBaselines === undefined || !isSearched(settings)) return
-  if (findings.collection?.measurements === undefined || findings.isDetached) return
+  if (findings.run === undefined || findings.collection?.measurements === undefined) return
+  if (findings.isDetached) return
   // A cancelled step has no time for it.
   if (alone.verdict === 'cancelled') return
   try {
@@ -40,7 +41,7 @@ export async function recordBaseline(ports: Ports, recording: Recording): Promis
     const branch = place.recordedUnder
     if (branch === undefined || fingerprint === undefined) return
     const run = asRecorded(settings, findings, {
-      fingerprint: withGridsOf(fingerprint, findings.run?.grids ?? []),
+      fingerprint: withFactsOf(findings.run, fingerprint, settings),
       commit: ports.occasion.commit,
       nowMs: ports.clock.now(),
       unusable: whyUnusable(findings, alone)

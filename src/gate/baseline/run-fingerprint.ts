@@ -4,7 +4,8 @@ import { basename } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { FINGERPRINT_KEYS, dataFileKey, parameterKey } from '../../baseline/document/fingerprint.js'
 import type { Fingerprint } from '../../baseline/document/fingerprint.js'
-import type { Grid } from '../../service/documents/documents.js'
+import type { Run } from '../../service/documents/documents.js'
+import { TOOLS, vocabularyOf } from '../../protocol/vocabulary.js'
 import { isReference } from '../../service/documents/requests.js'
 import { isSecretName } from '../settings/secret-parameters.js'
 import type { Settings } from '../settings/settings.js'
@@ -18,16 +19,11 @@ const ANY = 'any'
 const HASH_LENGTH = 32
 
 /** What must be equal for two runs to be comparable. With the embedded service the machine is part of it. */
-export async function fingerprintOf(
-  settings: Settings,
-  machine: Machine,
-  toolVersion?: string
-): Promise<Fingerprint> {
+export async function fingerprintOf(settings: Settings, machine: Machine): Promise<Fingerprint> {
   const { tool, threads, rampupSeconds, durationSeconds, overrideParameters, target } = settings
   const parts: readonly (readonly [string, string | undefined])[] = [
     ...(await planParts(settings)),
     [FINGERPRINT_KEYS.tool, tool],
-    [FINGERPRINT_KEYS.toolVersion, toolVersion],
     [FINGERPRINT_KEYS.threads, threads?.toString()],
     [FINGERPRINT_KEYS.rampUp, rampupSeconds === undefined ? undefined : `${rampupSeconds} s`],
     [FINGERPRINT_KEYS.duration, durationSeconds === undefined ? undefined : `${durationSeconds} s`],
@@ -37,11 +33,25 @@ export async function fingerprintOf(
   return Object.fromEntries(parts.flatMap(([key, value]) => (value === undefined ? [] : [[key, value]])))
 }
 
-/** Grids that are referenced are only known from the run. */
-export function withGridsOf(fingerprint: Fingerprint, grids: readonly Grid[]): Fingerprint {
-  if (FINGERPRINT_KEYS.grids in fingerprint) return fingerprint
-  const known = grids.map(({ region, instanceType, nodeCount }) => ({ region, instanceType, nodeCount }))
-  return { ...fingerprint, [FINGERPRINT_KEYS.grids]: describeGrids(known) }
+/** Adds what is only known from the run itself: the version of its tool, and grids that are referenced. */
+export function withFactsOf(
+  run: Pick<Run, 'tool' | 'grids'>,
+  fingerprint: Fingerprint,
+  { serviceName }: Pick<Settings, 'serviceName'>
+): Fingerprint {
+  const version = versionIn(run.tool ?? '', serviceName)
+  return {
+    [FINGERPRINT_KEYS.grids]: describeGrids(run.grids),
+    ...fingerprint,
+    ...(version !== undefined && { [FINGERPRINT_KEYS.toolVersion]: version })
+  }
+}
+
+/** A run's `tool` may have a version after its name, as in `jmeter-5.6.3`. The names contain hyphens too. */
+function versionIn(tool: string, serviceName: string | undefined): string | undefined {
+  const { tools } = vocabularyOf(serviceName)
+  const name = [...tools, ...TOOLS].find((known) => tool.startsWith(`${known}-`))
+  return name === undefined ? undefined : tool.slice(name.length + 1).trim() || undefined
 }
 
 /** The repeated run stands for its plan and its grids. */

@@ -70,7 +70,7 @@ export interface NodeOutcome {
 
 /** An installed tool and a plan that it can run: what every node of a run shares. */
 export interface PreparedPlan {
-  /** Of the tool. */
+  /** Of the tool, and of the browser if it drives one: figures of other versions are not comparable. */
   readonly version: string
   /** Runs the plan to its end or until the signal aborts; samples recorded until then are kept. */
   runNode(order: NodeOrder, signal: AbortSignal): Promise<NodeOutcome>

@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { describeCapacity } from '../browser-capacity.js'
 import type { Engine, NodeOrder, PlanRequest, PlanToPrepare, PreparedPlan } from '../engine.js'
 import { readEnvironmentFile } from '../environment-file.js'
@@ -55,13 +57,18 @@ async function prepare(
   const crowd = new Crowd(browser)
   const scriptPorts = { ...ports, ...(blockedAfterMs === undefined ? {} : { blockedAfterMs }) }
   return {
-    version: browser.version,
+    version: `Playwright ${await readPlaywrightVersion(modules)}, ${browser.version}`,
     runNode: async (order, signal) => {
       const warning = crowd.add(order, ports.log)
       const outcome = await runScript(script, order, { signal, ports: scriptPorts })
       return warning === undefined ? outcome : { ...outcome, doubts: [...(outcome.doubts ?? []), warning] }
     }
   }
+}
+
+async function readPlaywrightVersion(modules: string): Promise<string> {
+  const text = await readFile(join(modules, 'node_modules', 'playwright-core', 'package.json'), 'utf8')
+  return (JSON.parse(text) as { version: string }).version
 }
 
 /** The users of all nodes share this machine. */

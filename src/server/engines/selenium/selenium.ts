@@ -48,7 +48,8 @@ async function prepare(plan: PlanToPrepare, engine: InstallPorts): Promise<Prepa
   const doubts = capacity?.warning === undefined ? [] : [capacity.warning]
   const shared = { compiled, browser, java: jdk.java, variables, doubts }
   return {
-    version: compiled.version,
+    // Browsers update themselves, and change the figures more than Selenium does.
+    version: `${compiled.version}, ${browser.program.name}`,
     runNode: (order, signal) => runSelenium(shared, { order, signal, ports: engine })
   }
 }
