@@ -54,6 +54,8 @@ interface Gate extends Ended {
   /** Everything that was said. */
   readonly text: string
   readonly labels: readonly string[]
+  /** With its version. */
+  readonly tool: string
 }
 
 /** The gate with the embedded service, on the committed bundles. */
@@ -69,12 +71,14 @@ async function gate(files: string, ...args: string[]): Promise<Gate> {
     verdict: document?.verdict ?? 'none',
     samples: document?.metrics?.overall?.samples ?? 0,
     failures: document?.metrics?.overall?.failures ?? 0,
-    labels: document?.metrics?.labels.map(({ label }) => label) ?? []
+    labels: document?.metrics?.labels.map(({ label }) => label) ?? [],
+    tool: document?.run?.tool ?? 'none'
   }
 }
 
 interface Document {
   readonly verdict: string
+  readonly run?: { readonly tool?: string } | null
   readonly metrics?: {
     readonly overall: { readonly samples: number; readonly failures: number } | null
     readonly labels: readonly { readonly label: string }[]
@@ -97,6 +101,7 @@ describeWithBrowser('the gate with a script on this machine', () => {
     )
     expect(result.text).toContain('PASSED')
     expect(result).toMatchObject({ code: 0, verdict: 'passed', samples: 16, failures: 0 })
+    expect(result.tool).toMatch(/^service-chrome-Playwright \d+\.\d+\.\d+, \S.* \d+\.\d+\.\d+/)
     expect([target.hits('/page'), target.hits('/next')]).toEqual([8, 8])
     expect(result.text).toContain(`(${browserPath()}, on the PATH)`)
     expect(result.labels).toEqual(expect.arrayContaining(['Home', 'Home [ttfb]', 'Home [load]', 'Next']))
