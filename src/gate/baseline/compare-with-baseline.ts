@@ -47,12 +47,16 @@ export async function compareWithBaseline(gate: Gate, findings: Findings): Promi
 /** Nothing is compared; `loadgate baseline record` may add the run to a document later. */
 async function withFingerprint(gate: Gate, findings: Findings): Promise<Findings> {
   if (!isSearched(gate.settings)) return findings
-  const known = fingerprintIn(await findBaseline(gate), findings)
+  const known = fingerprintIn(gate, await findBaseline(gate), findings)
   return { ...findings, baseline: { ...NO_FACTS, state: 'off', ...known } }
 }
 
-function fingerprintIn({ fingerprint }: Search, { run }: Findings): Pick<BaselineFacts, 'fingerprint'> {
-  return fingerprint === undefined ? {} : { fingerprint: withGridsOf(fingerprint, run?.grids ?? []) }
+function fingerprintIn(
+  { settings }: Gate,
+  { fingerprint }: Search,
+  { run }: Findings
+): Pick<BaselineFacts, 'fingerprint'> {
+  return fingerprint === undefined ? {} : { fingerprint: withFactsOf(run, fingerprint, settings) }
 }
 
 const REASON_OF_EXISTING: Evidence = {
