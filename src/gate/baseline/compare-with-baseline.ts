@@ -56,7 +56,8 @@ function fingerprintIn(
   { fingerprint }: Search,
   { run }: Findings
 ): Pick<BaselineFacts, 'fingerprint'> {
-  return fingerprint === undefined ? {} : { fingerprint: withFactsOf(run, fingerprint, settings) }
+  if (fingerprint === undefined || run === undefined) return {}
+  return { fingerprint: withFactsOf(run, fingerprint, settings) }
 }
 
 const REASON_OF_EXISTING: Evidence = {
