@@ -6,6 +6,7 @@ import { Random } from '../support/baseline/random.js'
 import {
   manyLabels,
   p95Of,
+  rareFailures,
   recordedRuns,
   shareBroken,
   shareOverLastRun,
@@ -38,6 +39,25 @@ test.each(PUBLISHED_TABLE.flatMap(({ scenario, powers }) => powers.map((power) =
     expect(share).toBeLessThanOrEqual(isAtLeast ? 1 : power + tolerance)
   }
 )
+
+describe('rare failures', () => {
+  test.each([
+    { labels: 1, runs: 10, samples: 100 },
+    { labels: 1, runs: 1, samples: 150 },
+    { labels: 20, runs: 10, samples: 100 },
+    { labels: 20, runs: 5, samples: 150 },
+    { labels: 20, runs: 10, samples: 400 }
+  ])('do not break a line: $labels labels, N = $runs, n = $samples', ({ labels, runs, samples }) => {
+    const scenario = rareFailures(labels, { runs, samples })
+    const share = shareBroken(scenario, { random: new Random(16), change: 0, pairs: 120 })
+    expect(share).toBeLessThanOrEqual(0.01 + chance(0.01, 120))
+  })
+
+  test.each([1, 10])('requests that all fail do, with %d base runs', (runs) => {
+    const scenario = rareFailures(20, { runs, samples: 100 })
+    expect(shareBroken(scenario, { random: new Random(17), change: 0.999, pairs: 20 })).toBe(1)
+  })
+})
 
 describe('other rules', () => {
   test.each([

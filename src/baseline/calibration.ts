@@ -8,7 +8,7 @@ import { LEVEL, meanOf, type Change } from './statistics/evidence-of-change.js'
 import { SHOWN_LINES } from './shown-lines.js'
 import { listScopes } from './judge/list-scopes.js'
 import { limitWithFloor } from './judge/judge-scope.js'
-import { assumeSpread, type Counted } from './statistics/prior.js'
+import { assumeSpread, leastSpread, type Counted } from './statistics/prior.js'
 import { Random } from './statistics/random.js'
 import { readRun } from './judge/read-run.js'
 import { compareRecorded, differenceVariance } from './statistics/recorded-runs.js'
@@ -77,6 +77,7 @@ interface Test {
   readonly centre: number
   readonly spread: number
   readonly sigma0: number
+  readonly leastSpread: number
   readonly limit: number
   readonly mostResolution: number
 }
@@ -170,6 +171,7 @@ function measureLine(threshold: BaselineThreshold, runs: readonly ComparedRun[],
         centre,
         spread: Math.sqrt(differenceVariance(ys)),
         sigma0: assumeSpread(scale.kind, { noise, base: readings }),
+        leastSpread: leastSpread(scale.kind, { base: readings }),
         limit,
         mostResolution: mostResolutionFor(scale, limit)
       }
@@ -247,7 +249,8 @@ function thinOut(tests: readonly Test[]): readonly Test[] {
 
 function drawRecorded(test: Test, runs: number, random: Random): Change {
   const base = Array.from({ length: runs }, () => draw(test, random))
-  return compareRecorded({ base, head: [draw(test, random)], sigma0: test.sigma0 })
+  const { sigma0, leastSpread } = test
+  return compareRecorded({ base, head: [draw(test, random)], sigma0, leastSpread })
 }
 
 function drawRounds(test: Test, rounds: number, random: Random): Change {

@@ -3,6 +3,7 @@ import { Random as SeededRandom } from '../../../src/baseline/statistics/random.
 export class Random extends SeededRandom {
   /** How many of `count` happen if each does with a small probability; by the gaps between them. */
   binomial(count: number, probability: number): number {
+    if (probability >= 1) return count
     const scale = Math.log1p(-probability)
     let happened = 0
     let at = Math.ceil(Math.log(this.uniform()) / scale)

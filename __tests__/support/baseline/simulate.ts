@@ -121,6 +121,29 @@ export function errorRates(runs: number): Scenario {
   }
 }
 
+/** Labels with few requests each, of which 1 in 1,000 fails on both sides; one line matches them all. */
+export function rareFailures(labels: number, { runs, samples }: { runs: number; samples: number }): Scenario {
+  const names = Array.from({ length: labels }, (_, i) => `label ${i}`)
+  const run = (random: Random, rate: number) =>
+    makeComparedRun({
+      labels: Object.fromEntries(
+        names.map((name) => [name, { samples, failures: random.binomial(samples, rate) }])
+      )
+    })
+  return {
+    name: `error_rate 0.1 %, ${labels} labels, N = ${runs}, n = ${samples}, limit 0.5pp`,
+    line: {
+      ...makePlainLine('error_rate', 'baseline + 0.5pp', { amount: 0.005 }),
+      selector: selectLabel('*')
+    },
+    draw: (random, change) => ({
+      kind: 'recorded',
+      base: Array.from({ length: runs }, () => run(random, 0.001)),
+      head: [run(random, 0.001 + change)]
+    })
+  }
+}
+
 /** Every label varies by itself, and one line matches them all. */
 export function manyLabels(labels: number, { runs, spread }: { runs: number; spread: number }): Scenario {
   const names = Array.from({ length: labels }, (_, i) => `label ${i}`)

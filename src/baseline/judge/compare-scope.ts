@@ -3,7 +3,7 @@ import type { BaselineThreshold } from '../../thresholds/grammar/threshold.js'
 import { doubtTimes, isTime } from '../../thresholds/judge/failed-times.js'
 import { samplesNeeded } from '../statistics/classify.js'
 import { meanOf, type Change } from '../statistics/evidence-of-change.js'
-import { assumeSpread, type Counted } from '../statistics/prior.js'
+import { assumeSpread, leastSpread, type Counted } from '../statistics/prior.js'
 import { compareRecorded } from '../statistics/recorded-runs.js'
 import { fromScale, scaleOf } from '../statistics/scale.js'
 import { compareSideBySide } from '../statistics/side-by-side.js'
@@ -80,7 +80,8 @@ function compareRuns(
   const change = compareRecorded({
     base: base.map(({ y }) => y),
     head: head.map(({ y }) => y),
-    sigma0: assumeSpread(scale.kind, { noise, base })
+    sigma0: assumeSpread(scale.kind, { noise, base, head }),
+    leastSpread: leastSpread(scale.kind, { base, head })
   })
   return {
     scope,

@@ -1,6 +1,6 @@
 import type { Band } from '../trend.js'
 import { LEVEL } from './evidence-of-change.js'
-import { assumeSpread } from './prior.js'
+import { assumeSpread, leastSpread } from './prior.js'
 import { describeBase } from './recorded-runs.js'
 import { fromScale, SCALES, toScale } from './scale.js'
 import { tQuantile } from './student-t.js'
@@ -23,7 +23,8 @@ export function expectedBand(
       : base.map((rate) => ({ samples, failures: rate * samples }))
   const { centre, centreRuns, spread, dof } = describeBase(
     base,
-    assumeSpread(metric, { noise, base: counted })
+    assumeSpread(metric, { noise, base: counted }),
+    leastSpread(metric, { base: counted })
   )
   const reach = tQuantile(1 - LEVEL, dof) * spread * Math.sqrt(1 + 1 / centreRuns)
   const [low, high] = [centre - reach, centre + reach]

@@ -20,13 +20,16 @@ export interface RecordedChange extends Change {
 export function compareRecorded({
   base,
   head,
-  sigma0
+  sigma0,
+  leastSpread = 0
 }: {
   readonly base: readonly number[]
   readonly head: readonly number[]
   readonly sigma0: number
+  /** Runs are never taken to be more alike than this. */
+  readonly leastSpread?: number
 }): RecordedChange {
-  const { centre, centreRuns, spread, dof } = describeBase(base, sigma0)
+  const { centre, centreRuns, spread, dof } = describeBase(base, sigma0, leastSpread)
   const se = spread * Math.sqrt(1 / head.length + 1 / centreRuns)
   return { ...assessChange(meanOf(head) - centre, se, dof), centre, centreRuns }
 }
@@ -34,11 +37,13 @@ export function compareRecorded({
 /** Where the next run is expected and how far runs lie apart, by the figures of earlier ones, oldest first. */
 export function describeBase(
   base: readonly number[],
-  sigma0: number
+  sigma0: number,
+  leastSpread = 0
 ): { centre: number; centreRuns: number; spread: number; dof: number } {
   const differences = base.length - 1
   const dof = PRIOR_DOF + differences
-  const spread = Math.sqrt((PRIOR_DOF * sigma0 ** 2 + differences * differenceVariance(base)) / dof)
+  const measured = Math.sqrt((PRIOR_DOF * sigma0 ** 2 + differences * differenceVariance(base)) / dof)
+  const spread = Math.max(measured, leastSpread)
   const centreRuns = countCentreRuns(base, spread)
   return { centre: meanOf(base.slice(-centreRuns)), centreRuns, spread, dof }
 }
