@@ -47,16 +47,16 @@ describe('recorded runs', () => {
   test('break a line', () => {
     const judged = judgeOne(makeLine(), recorded(p95Runs(400), p95Run(520)))
     expect(judged).toMatchObject({ verdict: 'failed', scopesChecked: 1, comparison: { outcome: 'broken' } })
-    expect(judged.actual).toBeCloseTo(520, 8)
+    expect(judged.actual).toBe(520)
     expect(judged.comparison.base).toBeCloseTo(400, -1)
     expect(judged.comparison.limit).toBeCloseTo(judged.comparison.base! * 1.1, 8)
-    expect(judged.comparison.baseRuns).toBe(10)
+    expect(judged.comparison).toMatchObject({ baseRuns: 5, knownBaseRuns: 10 })
     expect(judged.comparison.changePct).toBeCloseTo((520 / judged.comparison.base! - 1) * 100, 8)
     expect(judged.comparison.p).toBeLessThan(0.001)
     expect(judged.margin).toBeCloseTo(1 - 520 / judged.comparison.limit!, 8)
     expect(judged.scope).toBeUndefined()
     expect(judged.reason).toBe(
-      "p95 is 520 ms, +30 % against the baseline's 400 ms (10 runs; 98 % interval +18.6 % to +42.5 %); it must be <= 440 ms (baseline + 10%)"
+      "p95 is 520 ms, +30 % against the baseline's 400 ms (the newest 5 of 10 runs; 98 % interval +18.6 % to +42.5 %); it must be <= 440 ms (baseline + 10%)"
     )
   })
 
@@ -65,6 +65,25 @@ describe('recorded runs', () => {
     expect(judged).toMatchObject({ verdict: 'passed', comparison: { outcome: 'holds' } })
     expect(judged.margin).toBeGreaterThan(0)
     expect(judged.reason).toMatch(/^p95 is 412 ms, \+3 % against .*; within <= 440 ms \(baseline \+ 10%\)$/)
+  })
+
+  test('say where the newest run alone is the base, because those before differ', () => {
+    const base = [...p95Runs(208), p95Run(252)]
+    const judged = judgeOne(makeLine(), recorded(base, p95Run(252)))
+    expect(judged.comparison).toMatchObject({ outcome: 'holds', baseRuns: 1, knownBaseRuns: 11 })
+    expect(judged.reason).toMatch(
+      /\(the newest 1 of 11 runs; .*; the run before it differs: 206 ms, so the baseline is the newest run alone; another run on the baseline branch makes it firm$/
+    )
+    const two = judgeOne(makeLine(), recorded([...base, p95Run(252)], p95Run(252)))
+    expect(two.comparison.baseRuns).toBe(2)
+    expect(two.reason).toContain('(the newest 2 of 12 runs, as the one before differs: 206 ms; 98 %')
+  })
+
+  test("give the run's own figure", () => {
+    expect(judgeOne(makeLine(), recorded([p95Run(401)], p95Run(648)))).toMatchObject({
+      actual: 648,
+      comparison: { base: 401 }
+    })
   })
 
   test('are unsure where the limit is exceeded by what may be chance', () => {
@@ -113,7 +132,9 @@ describe('recorded runs', () => {
         p95Run(5)
       )
     )
-    expect(two.comparison.outcome).toBe('broken')
+    // What is said of the limit fits: 5 ms are not above 5 ms.
+    expect(two.comparison).toMatchObject({ outcome: 'holds', limit: 5 })
+    expect(more.comparison.limit).toBeCloseTo(5, 1)
   })
 
   test('do not doubt small times for changes that could not break anyway', () => {
@@ -123,8 +144,10 @@ describe('recorded runs', () => {
 
   test('have figures for times of 0 ms', () => {
     const judged = judgeOne(makeLine(), recorded(p95Runs(0), p95Run(0)))
-    expect(judged.comparison).toMatchObject({ outcome: 'holds', changePct: 0, base: 0.5 })
-    expect(judgeOne(makeLine(), recorded(p95Runs(0), p95Run(3))).comparison.outcome).toBe('broken')
+    expect(judged.comparison).toMatchObject({ outcome: 'holds', changePct: 0, base: 0, limit: 2 })
+    const broken = judgeOne(makeLine(), recorded(p95Runs(0), p95Run(3)))
+    expect(broken.comparison).toMatchObject({ outcome: 'broken', base: 0, limit: 2 })
+    expect(broken.reason).toMatch(/^p95 is 3 ms, .* against the baseline's 0 ms .*; it must be <= 2 ms /)
   })
 
   test('allow the larger of two limits', () => {
@@ -176,7 +199,7 @@ describe('other figures', () => {
     const none = makeComparedRun({ overall: { throughput: 0 } })
     expect(judgeOne(line, recorded(p95Runs(400), none)).comparison.outcome).toBe('not comparable')
     const judged = judgeOne(line, recorded([none, ...p95Runs(400)], p95Run(400)))
-    expect(judged.comparison).toMatchObject({ outcome: 'holds', baseRuns: 10 })
+    expect(judged.comparison).toMatchObject({ outcome: 'holds', knownBaseRuns: 10 })
   })
 
   test('error rates are compared in percentage points', () => {
@@ -190,7 +213,7 @@ describe('other figures', () => {
     expect(broken.comparison.changePct).toBeCloseTo(1.9, 8)
     expect(broken.comparison.limit).toBeCloseTo(0.006, 8)
     expect(broken.reason).toMatch(
-      /^error_rate is 2 %, \+1\.9 pp against the baseline's 0\.1 % \(10 runs; 98 % interval \+1\.\d+ pp to \+2\.\d+ pp\); it must be <= 0\.6 % \(baseline \+ 0\.5pp\)$/
+      /^error_rate is 2 %, \+1\.9 pp against the baseline's 0\.1 % \(the newest 5 of 10 runs; 98 % interval \+1\.\d+ pp to \+2\.\d+ pp\); it must be <= 0\.6 % \(baseline \+ 0\.5pp\)$/
     )
     const same = judgeOne(line, recorded(base, makeComparedRun({ overall: { samples: 5000, failures: 8 } })))
     expect(same.comparison.outcome).toBe('holds')
@@ -199,9 +222,55 @@ describe('other figures', () => {
   test('a line without any allowance for failures says what to do', () => {
     const line = makePlainLine('error_rate', 'baseline', {})
     const base = runsWith(() => ({ failures: 0 }))
-    const judged = judgeOne(line, recorded(base, makeComparedRun()))
+    expect(judgeOne(line, recorded(base, makeComparedRun())).comparison.outcome).toBe('holds')
+    const judged = judgeOne(line, recorded(base, makeComparedRun({ overall: { failures: 1 } })))
     expect(judged.comparison.outcome).toBe('unsure')
     expect(judged.reason).toContain('allow for some change, or compare side by side')
+  })
+
+  test('a line without any allowance can hold side by side', () => {
+    const line = makePlainLine('error_rate', 'baseline', {})
+    const pairs = WOBBLE.map(() => ({ base: makeComparedRun(), head: makeComparedRun() }))
+    expect(judgeOne(line, { kind: 'side-by-side', pairs }).comparison.outcome).toBe('holds')
+  })
+
+  test('a figure that is exactly at its limit is written as people read it', () => {
+    const line = makePlainLine('error_rate', 'baseline', {})
+    const run = makeComparedRun({ overall: { samples: 667, failures: 2 } })
+    const judged = judgeOne(line, recorded([run, run, run], run))
+    expect(judged.reason).toMatch(/^error_rate is 0\.3 %, 0 pp against the baseline's 0\.3 % /)
+    expect(judged.actual).toBe(2 / 667)
+  })
+
+  test('throughput with one base run is as unsure as times are', () => {
+    const line = makePlainLine('throughput', 'baseline - 5%', { ratio: 0.05 })
+    const judged = judgeOne(line, recorded([makeComparedRun()], makeComparedRun()))
+    expect(judged.comparison.outcome).toBe('unsure')
+    expect(judged.reason).toContain('with one base run only changes above about -23.3 % can be found')
+  })
+
+  test('a wide limit holds with one base run, and the words say what can be found', () => {
+    const line = makePlainLine('throughput', 'baseline - 30%', { ratio: 0.3 })
+    const judged = judgeOne(line, recorded([makeComparedRun()], makeComparedRun()))
+    expect(judged.comparison.outcome).toBe('holds')
+    expect(judged.reason).toMatch(/; with one base run only changes above about -23\.3 % can be found$/)
+  })
+
+  test.each([
+    ['throughput', 'baseline - 1000/s', 1000, 'the baseline is 100/s'],
+    ['error_rate', 'baseline + 99.95pp', 0.9995, 'the baseline is 0.1 %']
+  ] as const)('a limit that any %s is within is not comparable', (metric, limit, amount, words) => {
+    const run = makeComparedRun({ overall: { failures: 50 } })
+    const judged = judgeOne(
+      makePlainLine(metric, limit, { amount }),
+      recorded(
+        WOBBLE.map(() => run),
+        run
+      )
+    )
+    expect(judged).toMatchObject({ verdict: 'inconclusive', comparison: { outcome: 'not comparable' } })
+    expect(judged.reason).toContain(words)
+    expect(judged.reason).toContain(`${limit}\` allows for any ${metric}; allow for less`)
   })
 
   describe('apdex', () => {
@@ -228,7 +297,7 @@ describe('other figures', () => {
 
     test('uses the base runs that have the same target', () => {
       const judged = judgeOne(line, recorded([withScore(0.2, 100), ...base], withScore(0.9)))
-      expect(judged.comparison).toMatchObject({ outcome: 'holds', baseRuns: 10 })
+      expect(judged.comparison).toMatchObject({ outcome: 'holds', knownBaseRuns: 10 })
     })
 
     test('is computed for a label', () => {
@@ -276,14 +345,14 @@ describe('samples', () => {
   test('of small base runs do not spoil those of the others', () => {
     const small = p95Run(2000, { samples: 30 })
     const judged = judgeOne(makeLine(), recorded([...p95Runs(400), small], p95Run(400)))
-    expect(judged.comparison).toMatchObject({ outcome: 'holds', baseRuns: 10 })
+    expect(judged.comparison).toMatchObject({ outcome: 'holds', knownBaseRuns: 10 })
   })
 
   test('are needed for other figures too', () => {
     const line = makePlainLine('mean', 'baseline + 10%', { ratio: 0.1 })
-    const judged = judgeOne(line, recorded(p95Runs(400), makeComparedRun({ overall: { samples: 39 } })))
+    const judged = judgeOne(line, recorded(p95Runs(400), makeComparedRun({ overall: { samples: 99 } })))
     expect(judged.comparison.outcome).toBe('unsure')
-    expect(judged.reason).toContain('a run has only 39 samples, and mean needs 40: run longer')
+    expect(judged.reason).toContain('a run has only 99 samples, and mean needs 100: run longer')
   })
 
   test('of tiny scopes do not count among the findings', () => {
@@ -328,18 +397,47 @@ describe('failed samples', () => {
     expect(judged.comparison.outcome).toBe('broken')
   })
 
-  test('do not matter for other figures', () => {
-    const judged = judgeOne(
+  test('make throughput and apdex no judgement either', () => {
+    const failing = makeComparedRun({ overall: { failures: 40_000 }, apdex: { score: 0.9, targetMs: 500 } })
+    const fine = makeComparedRun({ apdex: { score: 0.9, targetMs: 500 } })
+    const lines = [
       makePlainLine('throughput', 'baseline - 5%', { ratio: 0.05 }),
-      recorded(p95Runs(400), p95Run(400, { failures: 40_000 }))
-    )
-    expect(judged.comparison.outcome).toBe('holds')
+      makePlainLine('apdex', 'baseline - 0.02', { amount: 0.02 })
+    ]
+    const base = WOBBLE.map(() => fine)
+    for (const line of lines) {
+      const judged = judgeOne(line, recorded(base, failing))
+      expect(judged.comparison).toMatchObject({ outcome: 'not comparable', ifNotJudged: 'fail' })
+      expect(judged.reason).toContain(`40000 of 50000 samples failed, so ${line.name} says little`)
+      const pairs = base.map((run) => ({ base: run, head: failing }))
+      expect(judgeOne(line, { kind: 'side-by-side', pairs }).comparison.outcome).toBe('not comparable')
+    }
+  })
+
+  test('of base runs and rounds do not count for throughput', () => {
+    const line = makePlainLine('throughput', 'baseline - 5%', { ratio: 0.05 })
+    const down = makeComparedRun({ overall: { failures: 50_000, throughput: 900 } })
+    const fine = makeComparedRun()
+    const mixed = judgeOne(line, recorded([...WOBBLE.map(() => fine), down, down], fine))
+    expect(mixed.comparison).toMatchObject({ outcome: 'holds', knownBaseRuns: 10 })
+    const none = judgeOne(line, recorded([down, down], fine))
+    expect(none.comparison.outcome).toBe('not comparable')
+    expect(none.reason).toContain('most samples of the baseline failed, so its throughput says little')
+    const pairs = WOBBLE.map((_, i) => ({ base: i < 2 ? down : fine, head: fine }))
+    const rounds = judgeOne(line, { kind: 'side-by-side', pairs })
+    expect(rounds.comparison).toMatchObject({ outcome: 'holds', baseRuns: 8 })
+  })
+
+  test('do not matter for error rates', () => {
+    const line = makePlainLine('error_rate', 'baseline + 0.5pp', { amount: 0.005 })
+    const failing = p95Run(400, { failures: 40_000 })
+    expect(judgeOne(line, recorded(p95Runs(400), failing)).comparison.outcome).toBe('broken')
   })
 
   test('of base runs take these out', () => {
     const bad = p95Run(10, { failures: 40_000 })
     const judged = judgeOne(makeLine(), recorded([...p95Runs(400), bad], p95Run(400)))
-    expect(judged.comparison).toMatchObject({ outcome: 'holds', baseRuns: 10 })
+    expect(judged.comparison).toMatchObject({ outcome: 'holds', knownBaseRuns: 10 })
     const none = judgeOne(makeLine(), recorded([bad, bad], p95Run(400)))
     expect(none.comparison.outcome).toBe('not comparable')
     expect(none.reason).toContain('most samples of the baseline failed')
@@ -411,7 +509,7 @@ describe('scopes', () => {
       makeLine({ selector: selectLabel('pay') }),
       recorded(base, labelled({ home: 100, pay: 404 }))
     )
-    expect(judged.comparison).toMatchObject({ outcome: 'holds', baseRuns: 6 })
+    expect(judged.comparison).toMatchObject({ outcome: 'holds', knownBaseRuns: 6 })
   })
 
   test('a label that nothing has is not comparable, and the nearest are named', () => {
@@ -472,9 +570,11 @@ describe('runs without samples', () => {
   test('are left out of the base', () => {
     const none = makeComparedRun({ overall: { samples: 0, failures: 0 } })
     const judged = judgeOne(line, recorded([...p95Runs(400), none], p95Run(400)))
-    expect(judged.comparison).toMatchObject({ outcome: 'holds', baseRuns: 10 })
+    expect(judged.comparison).toMatchObject({ outcome: 'holds', knownBaseRuns: 10 })
     const throughput = makePlainLine('throughput', 'baseline - 5%', { ratio: 0.05 })
-    expect(judgeOne(throughput, recorded([...p95Runs(400), none], p95Run(400))).comparison.baseRuns).toBe(10)
+    expect(
+      judgeOne(throughput, recorded([...p95Runs(400), none], p95Run(400))).comparison.knownBaseRuns
+    ).toBe(10)
   })
 })
 

@@ -48,6 +48,11 @@ test('one run, rounds, and no commit', () => {
   expect(from(1, { kind: 'side-by-side', commit: 'a514cef'.padEnd(40, '0') })).toBe('1 round, a514cef')
 })
 
+test('the newest of more runs', () => {
+  const judgement = makeCompared('holds', { comparison: { baseRuns: 1, knownBaseRuns: 20 } })
+  expect(comparisonCells(judgement, makeBaselineFacts())?.baseFrom).toBe('newest 1 of 20 runs, 8c5a0f1')
+})
+
 test('without a base there are dashes', () => {
   expect(comparisonCells(makeCompared('no baseline'), undefined)).toMatchObject({
     base: '–',

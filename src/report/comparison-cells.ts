@@ -54,9 +54,13 @@ export function comparisonCells(
   }
 }
 
-function describeBase({ baseRuns }: Comparison, baseline: BaselineFacts | undefined): string {
+function describeBase(
+  { baseRuns, knownBaseRuns = baseRuns }: Comparison,
+  baseline: BaselineFacts | undefined
+): string {
   const unit = baseline?.kind === 'side-by-side' ? 'round' : 'run'
-  const count = `${baseRuns} ${baseRuns === 1 ? unit : `${unit}s`}`
+  const known = `${knownBaseRuns} ${knownBaseRuns === 1 ? unit : `${unit}s`}`
+  const count = baseRuns === knownBaseRuns ? known : `newest ${baseRuns} of ${known}`
   return baseline?.commit === undefined ? count : `${count}, ${shortenCommit(baseline.commit)}`
 }
 

@@ -2,10 +2,12 @@ import { compareToLimit, measureRoom } from './judge/compare.js'
 import { asAbsolute } from './judge/judgement.js'
 import type { Judged } from './judge/judgement.js'
 import { METRIC_RULES } from './grammar/metrics.js'
+import { isAbsoluteThreshold } from './grammar/threshold.js'
 import type { AbsoluteThreshold, Metric, Unit } from './grammar/threshold.js'
 import { writeNumber } from './write-number.js'
 
 const MOST_DIGITS = 15
+const MOST_MORE_DIGITS = 2
 
 /** Converts base units for display; limits in seconds are shown in ms, like all other times. */
 const SHOWN: Readonly<Record<Unit, { factor: number; suffix: string }>> = {
@@ -38,11 +40,14 @@ export function formatActual(judged: Judged): string {
   if (threshold === undefined) return formatValue(judged.threshold.metric, actual)
   const { value: limit, unit, metric } = threshold
   const side = Math.sign(compareToLimit(actual, limit))
-  if (side === 0) return formatLimit(threshold)
+  // A limit that follows from a baseline is shown rounded too.
+  const isWritten = isAbsoluteThreshold(judged.threshold)
+  if (side === 0) return isWritten ? formatLimit(threshold) : formatValue(metric, actual)
   const { factor } = SHOWN[unit]
   const shown = actual * factor
   let digits = readableDigits(metric, shown)
-  while (digits < MOST_DIGITS && Math.sign(compareToLimit(roundTo(shown, digits), limit * factor)) !== side) {
+  const most = isWritten ? MOST_DIGITS : Math.min(MOST_DIGITS, digits + MOST_MORE_DIGITS)
+  while (digits < most && Math.sign(compareToLimit(roundTo(shown, digits), limit * factor)) !== side) {
     digits++
   }
   return write(shown, digits, unit)

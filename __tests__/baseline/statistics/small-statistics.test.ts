@@ -163,9 +163,11 @@ describe('classify', () => {
   test('wants a resolution that fits the limit', () => {
     expect(mostResolutionFor(SCALES.time, Math.log(1.05))).toBeCloseTo(Math.log(1.3), 12)
     expect(mostResolutionFor(SCALES.time, Math.log(1.2))).toBeCloseTo(3 * Math.log(1.2), 12)
-    expect(mostResolutionFor(SCALES.throughput, 0.05)).toBeCloseTo(-Math.log(0.7), 12)
+    expect(mostResolutionFor(SCALES.throughput, 0.05)).toBeCloseTo(Math.log(1.3), 12)
     expect(mostResolutionFor(SCALES.error_rate, 0.005)).toBeCloseTo(0.03, 12)
     expect(mostResolutionFor(SCALES.apdex, 0.02)).toBeCloseTo(0.12, 12)
+    expect(mostResolutionFor(SCALES.error_rate, 0)).toBeCloseTo(0.006, 12)
+    expect(mostResolutionFor(SCALES.apdex, 0)).toBeCloseTo(0.03, 12)
   })
 
   test.each([
@@ -174,10 +176,17 @@ describe('classify', () => {
     [50, 40],
     [99.9, 20_000],
     [90, 200],
-    [100, Infinity],
-    [undefined, 40]
+    [100, Infinity]
   ])('wants 20 samples beyond p%s: %d in all', (percentile, samples) => {
-    expect(samplesNeeded(percentile)).toBe(samples)
+    expect(samplesNeeded({ metric: 'percentile', percentile })).toBe(samples)
+  })
+
+  test.each([
+    ['mean', 100],
+    ['median', 40],
+    ['throughput', 40]
+  ] as const)('wants some for %s: %d', (metric, samples) => {
+    expect(samplesNeeded({ metric })).toBe(samples)
   })
 })
 

@@ -1,11 +1,12 @@
 import type { Scope } from '../../results/figures/measurements.js'
 import type { BaselineThreshold } from '../../thresholds/grammar/threshold.js'
+import { formatValue } from '../../thresholds/format.js'
 import { doubtTimes, isTime } from '../../thresholds/judge/failed-times.js'
 import { samplesNeeded } from '../statistics/classify.js'
 import { meanOf, type Change } from '../statistics/evidence-of-change.js'
 import { assumeSpread, leastSpread, type Counted } from '../statistics/prior.js'
-import { compareRecorded } from '../statistics/recorded-runs.js'
-import { fromScale, scaleOf } from '../statistics/scale.js'
+import { compareRecorded, MOST_CENTRE_RUNS } from '../statistics/recorded-runs.js'
+import { allowsAnything, fromScale, limitFor, scaleOf, type Scale } from '../statistics/scale.js'
 import { compareSideBySide } from '../statistics/side-by-side.js'
 import { checkSides } from './check-sides.js'
 import { readRun, type Reading } from './read-run.js'
@@ -23,14 +24,18 @@ export interface ComparedScope {
   /** Figures in base units. */
   readonly base: number
   readonly head: number
-  /** Runs, or rounds. */
+  /** How many runs (the newest ones), or rounds, the base is the mean of. */
   readonly baseRuns: number
+  /** How many there are. */
+  readonly knownBaseRuns: number
+  /** The figure of the run before those that the base is the mean of, if that is where it differs. */
+  readonly before: number | undefined
   readonly headRuns: number
   readonly isPaired: boolean
   /** The samples of the side that has fewer: of its shortest run, or side by side of all its segments. */
   readonly samples: number
   readonly samplesNeeded: number
-  /** Why the head's times say little; they can break a line but not hold it. */
+  /** Why the head's figure says little; it can break a line but not hold it. */
   readonly doubt: string | undefined
 }
 
@@ -51,9 +56,20 @@ export function compareScope(
   const targetMs = sides.head.find(({ apdex }) => apdex !== undefined)?.apdex?.targetMs
   const read = (runs: Sides['base']) => runs.map((run) => readRun(threshold, run, { scope, targetMs }))
   const readings = { base: read(sides.base), head: read(sides.head) }
-  return sides.isPaired
+  const finding = sides.isPaired
     ? compareRounds(threshold, scope, readings)
     : compareRuns(threshold, scope, { ...readings, noise })
+  return 'change' in finding ? (checkLimit(threshold, finding) ?? finding) : finding
+}
+
+function checkLimit(
+  { metric, name, text, allowance }: BaselineThreshold,
+  { scope, base }: ComparedScope
+): UncomparedScope | undefined {
+  const scale = scaleOf(metric)
+  if (!allowsAnything(scale, limitFor(scale, base, allowance))) return undefined
+  const words = `cannot be compared: the baseline is ${formatValue(metric, base)}, so that \`${text}\` allows for any ${name}; allow for less`
+  return { scope, outcome: 'not comparable', words }
 }
 
 interface Readings {
@@ -67,12 +83,12 @@ function compareRuns(
   { noise, ...readings }: Readings & { readonly noise: number }
 ): ScopeFinding {
   const scale = scaleOf(threshold.metric)
-  const needed = samplesNeeded(threshold.percentile)
+  const needed = samplesNeeded(threshold)
   const head = readings.head.filter((reading) => reading !== undefined)
   const known = readings.base.filter((reading) => reading !== undefined)
-  const trusted = known.filter((reading) => !isTime(threshold.metric) || !mostlyFailed(reading))
+  const trusted = known.filter((reading) => saysSomething(threshold, reading))
   if (head.length === 0) return { scope, ...unknownHere(readings.head.length) }
-  if (trusted.length === 0) return { scope, ...unknownInBase(readings.base.length, known.length) }
+  if (trusted.length === 0) return { scope, ...unknownInBase(threshold, readings.base.length, known.length) }
 
   // A run that was too small for the figure does not spoil those that were not.
   const large = trusted.filter(({ samples }) => samples >= needed)
@@ -83,15 +99,19 @@ function compareRuns(
     sigma0: assumeSpread(scale.kind, { noise, base, head }),
     leastSpread: leastSpread(scale.kind, { base, head })
   })
+  const { centreRuns } = change
+  const centre = base.slice(-centreRuns)
   return {
     scope,
     change,
-    base: fromScale(scale, change.centre),
-    head: fromScale(scale, meanOf(head.map(({ y }) => y))),
-    baseRuns: base.length,
+    base: typicalFigure(scale, centre),
+    head: typicalFigure(scale, head),
+    baseRuns: centreRuns,
+    knownBaseRuns: base.length,
+    before: centreRuns < MOST_CENTRE_RUNS ? base.at(-centreRuns - 1)?.figure : undefined,
     headRuns: head.length,
     isPaired: false,
-    samples: Math.min(...[...base.slice(-change.centreRuns), ...head].map(({ samples }) => samples)),
+    samples: Math.min(...[...centre, ...head].map(({ samples }) => samples)),
     samplesNeeded: needed,
     doubt: doubtHead(threshold, scope, head)
   }
@@ -99,18 +119,19 @@ function compareRuns(
 
 function compareRounds(threshold: BaselineThreshold, scope: Scope, { base, head }: Readings): ScopeFinding {
   const scale = scaleOf(threshold.metric)
-  const rounds = base.flatMap((one, i) => {
+  const known = base.flatMap((one, i) => {
     const other = head[i]
     return one === undefined || other === undefined ? [] : [{ base: one, head: other }]
   })
+  const rounds = known.filter((round) => saysSomething(threshold, round.base))
+  if (rounds.length === 0 && known.length > 0) {
+    return { scope, ...unknownInBase(threshold, base.length, known.length) }
+  }
   if (rounds.length < LEAST_ROUNDS || rounds.length < LEAST_SHARE_OF_ROUNDS * base.length) {
     const words = `can be read on both sides in ${rounds.length} of ${base.length} rounds only; run more or longer segments`
     return { scope, outcome: 'not comparable', words }
   }
   const sides = { base: rounds.map((round) => round.base), head: rounds.map((round) => round.head) }
-  if (isTime(threshold.metric) && mostlyFailed(addUp(sides.base))) {
-    return { scope, ...unknownInBase(base.length, rounds.length) }
-  }
   const change = compareSideBySide(
     rounds.map((round) => round.head.y - round.base.y),
     scale.floor
@@ -118,14 +139,16 @@ function compareRounds(threshold: BaselineThreshold, scope: Scope, { base, head 
   return {
     scope,
     change,
-    base: fromScale(scale, meanOf(sides.base.map(({ y }) => y))),
-    head: fromScale(scale, meanOf(sides.head.map(({ y }) => y))),
+    base: typicalFigure(scale, sides.base),
+    head: typicalFigure(scale, sides.head),
     baseRuns: rounds.length,
+    knownBaseRuns: rounds.length,
+    before: undefined,
     headRuns: rounds.length,
     isPaired: true,
     // Segments are short by design, and how much their figures vary is measured.
     samples: Math.min(addUp(sides.base).samples, addUp(sides.head).samples),
-    samplesNeeded: samplesNeeded(threshold.percentile),
+    samplesNeeded: samplesNeeded(threshold),
     doubt: doubtHead(threshold, scope, sides.head)
   }
 }
@@ -135,23 +158,43 @@ function unknownHere(runs: number): Omit<UncomparedScope, 'scope'> {
   return { outcome: 'not comparable', words }
 }
 
-function unknownInBase(runs: number, known: number): Omit<UncomparedScope, 'scope'> {
+function unknownInBase(
+  { metric, name }: BaselineThreshold,
+  runs: number,
+  known: number
+): Omit<UncomparedScope, 'scope'> {
   const words =
     known > 0
-      ? 'cannot be compared: most samples of the baseline failed, so its response times say little'
+      ? `cannot be compared: most samples of the baseline failed, so its ${isTime(metric) ? 'response times say' : `${name} says`} little`
       : `cannot be compared: none of the ${runs} base runs recorded this figure; runs recorded from now on will`
   return { outcome: 'not comparable', words }
 }
 
 function doubtHead(
-  { metric }: BaselineThreshold,
+  { metric, name }: BaselineThreshold,
   scope: Scope,
   readings: readonly Reading[]
 ): string | undefined {
-  return isTime(metric) ? doubtTimes(addUp(readings), { errors: () => [] }, scope) : undefined
+  const all = addUp(readings)
+  if (isTime(metric)) return doubtTimes(all, { errors: () => [] }, scope)
+  if (metric === 'error_rate' || !mostlyFailed(all)) return undefined
+  return `${all.failures} of ${all.samples} samples failed, so ${name} says little`
 }
 
-function mostlyFailed({ samples, failures }: Counted): boolean {
+/** Requests that fail at once make a high throughput; only the error rate is about failures. */
+function saysSomething({ metric }: BaselineThreshold, reading: Reading): boolean {
+  return metric === 'error_rate' || !mostlyFailed(reading)
+}
+
+/** Their mean on the scale; what all of them have is left as it is. */
+function typicalFigure(scale: Scale, readings: readonly Reading[]): number {
+  const [first] = readings
+  return first !== undefined && readings.every(({ figure }) => figure === first.figure)
+    ? first.figure
+    : fromScale(scale, meanOf(readings.map(({ y }) => y)))
+}
+
+export function mostlyFailed({ samples, failures }: Counted): boolean {
   return failures * 2 > samples
 }
 

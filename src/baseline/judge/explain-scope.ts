@@ -17,21 +17,47 @@ export function explainScope(threshold: BaselineThreshold, judged: JudgedScope):
   const { finding } = judged
   const subject = threshold.name + describeScope(finding.scope)
   if (!('change' in finding)) return `${subject} ${finding.words}`
-  return `${subject} ${describeFigures(threshold, finding, judged)}; ${describeOutcome(threshold, finding, judged)}`
+  return `${subject} ${describeFigures(threshold, finding, judged)}; ${describeOutcome(threshold, finding, judged)}${describeLoneBase(threshold, finding, judged.comparison.outcome === 'holds')}`
 }
 
 /** `is 480 ms, +20 % against the baseline's 400 ms (10 runs; 98 % interval +12 % to +28 %)` */
 function describeFigures(
   threshold: BaselineThreshold,
-  { head, base, baseRuns, headRuns, isPaired }: ComparedScope,
+  finding: ComparedScope,
   { comparison }: JudgedScope
 ): string {
+  const { head, base, headRuns, isPaired } = finding
   const { changePct = 0, interval: [low, high] = [0, 0] } = comparison
   const actual = formatActual({ threshold, actual: head, comparison })
   const confirmed = !isPaired && headRuns > 1 ? ` (mean of ${headRuns} runs)` : ''
-  const runs = `${baseRuns} ${isPaired ? 'rounds side by side' : baseRuns === 1 ? 'run' : 'runs'}`
   const [change, from, to] = [changePct, low, high].map((pct) => formatChange(threshold.metric, pct))
-  return `is ${actual}${confirmed}, ${change ?? ''} against the baseline's ${formatValue(threshold.metric, base)} (${runs}; 98 % interval ${from ?? ''} to ${to ?? ''})`
+  return `is ${actual}${confirmed}, ${change ?? ''} against the baseline's ${formatValue(threshold.metric, base)} (${describeBaseRuns(threshold, finding)}; 98 % interval ${from ?? ''} to ${to ?? ''})`
+}
+
+function describeBaseRuns({ metric }: BaselineThreshold, finding: ComparedScope): string {
+  const { baseRuns, knownBaseRuns, before, isPaired } = finding
+  if (isPaired) return `${baseRuns} rounds side by side`
+  const known = `${knownBaseRuns} ${knownBaseRuns === 1 ? 'run' : 'runs'}`
+  if (baseRuns === knownBaseRuns) return known
+  const newest = `the newest ${baseRuns} of ${known}`
+  return before === undefined || baseRuns === 1
+    ? newest
+    : `${newest}, as the one before differs: ${formatValue(metric, before)}`
+}
+
+/** What a reader has to know about a base of one run. */
+function describeLoneBase(threshold: BaselineThreshold, finding: ComparedScope, isJudged: boolean): string {
+  const { metric } = threshold
+  const { baseRuns, knownBaseRuns, before, isPaired } = finding
+  if (isPaired || baseRuns > 1) return ''
+  if (before !== undefined)
+    return `; the run before it differs: ${formatValue(metric, before)}, so the baseline is the newest run alone; another run on the baseline branch makes it firm`
+  return isJudged && knownBaseRuns === 1 ? `; ${reachOfOneRun(threshold, finding)}` : ''
+}
+
+function reachOfOneRun({ metric }: BaselineThreshold, { change: { dof, se } }: ComparedScope): string {
+  const found = asChangePct(scaleOf(metric), tQuantile(1 - LEVEL, dof) * se)
+  return `with one base run only changes above about ${formatChange(metric, found)} can be found`
 }
 
 function describeOutcome(
@@ -68,7 +94,7 @@ function describeFewSamples({ name, percentile }: BaselineThreshold, finding: Co
 function describeReach(threshold: BaselineThreshold, finding: ComparedScope): string {
   const { metric } = threshold
   const scale = scaleOf(metric)
-  const { change, baseRuns, isPaired } = finding
+  const { change, knownBaseRuns: baseRuns, isPaired } = finding
   const found = formatSize(metric, asChangePct(scale, change.resolution))
   if (isPaired)
     return `${baseRuns} rounds can only find changes above ${found}; use more rounds or longer segments`
@@ -82,9 +108,7 @@ function describeReach(threshold: BaselineThreshold, finding: ComparedScope): st
   ]
   const last = advice.length > 1 ? `${advice.slice(0, -1).join(', ')}, or ${advice.at(-1) ?? ''}` : advice[0]
   const reach =
-    baseRuns === 1
-      ? `with one base run only changes above about ${formatChange(metric, asChangePct(scale, tQuantile(1 - LEVEL, change.dof) * change.se))} can be found`
-      : `these runs can only find changes above ${found}`
+    baseRuns === 1 ? reachOfOneRun(threshold, finding) : `these runs can only find changes above ${found}`
   return `${reach}; ${last ?? ''}`
 }
 

@@ -8,7 +8,6 @@ import type { ComparedScope, ScopeFinding } from './compare-scope.js'
 
 /** Tools write whole milliseconds. */
 const LEAST_CHANGE_MS = 2
-const ROUNDING = 1e-9
 
 /** A line's outcome in one scope. */
 export interface JudgedScope {
@@ -51,6 +50,7 @@ export function judgeScope(
       outcome,
       base,
       baseRuns: finding.baseRuns,
+      knownBaseRuns: finding.knownBaseRuns,
       limit: limit.value,
       ...describeChange(threshold, finding),
       p: change.p,
@@ -95,9 +95,8 @@ function limitOf(
   { base, head }: ComparedScope
 ): { readonly value: number; readonly isOver: boolean } {
   const scale = scaleOf(threshold.metric)
-  const value = limitFor(scale, base, threshold.allowance)
-  const isTooSmall = scale.kind === 'time' && head - base < LEAST_CHANGE_MS - ROUNDING
-  if (isTooSmall) return { value: Math.max(value, base + LEAST_CHANGE_MS), isOver: false }
+  const own = limitFor(scale, base, threshold.allowance)
+  const value = scale.kind === 'time' ? Math.max(own, base + LEAST_CHANGE_MS) : own
   return { value, isOver: !holds(head, { operator: threshold.operator, value }) }
 }
 

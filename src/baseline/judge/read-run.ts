@@ -7,6 +7,8 @@ import { scaleOf, toScale } from '../statistics/scale.js'
 /** A line's figure in one run, on the scale where up is worse. */
 export interface Reading extends Counted {
   readonly y: number
+  /** In base units. */
+  readonly figure: number
 }
 
 /** Undefined if the run cannot give the figure. `targetMs` is that of the apdex. */
@@ -22,9 +24,9 @@ export function readRun(
       ? readApdex(run, { figures, scope, targetMs })
       : figures && pickFigure(threshold, figures)
   const y = toScale(scaleOf(threshold.metric), figure)
-  if (y === undefined) return undefined
+  if (figure === undefined || y === undefined) return undefined
   // A service's apdex may come without CSVs; it is of all samples, however many these are.
-  return { y, samples: figures?.samples ?? Infinity, failures: figures?.failures ?? 0 }
+  return { y, figure, samples: figures?.samples ?? Infinity, failures: figures?.failures ?? 0 }
 }
 
 function readApdex(

@@ -1,11 +1,15 @@
 import type { Change } from './evidence-of-change.js'
-import { limitOnScale, type Scale } from './scale.js'
+import type { Metric } from '../../thresholds/grammar/threshold.js'
+import type { Scale } from './scale.js'
 
 /** Fewer samples beyond a percentile say little about it. */
 export const LEAST_SAMPLES_BEYOND = 20
 /** For other figures, as many as the median needs. */
 const LEAST_SAMPLES = 2 * LEAST_SAMPLES_BEYOND
-const LEAST_RELATIVE_RESOLUTION = 0.3
+/** A few slow samples move a mean. */
+const LEAST_SAMPLES_OF_MEAN = 100
+/** 30 %, for times and throughput alike. */
+const LEAST_RELATIVE_RESOLUTION = Math.log(1.3)
 const RELATIVE_LIMITS = 3
 const ABSOLUTE_LIMITS = 6
 const ROUNDING = 1e-9
@@ -40,15 +44,24 @@ export function classify(
   return { outcome: 'holds' }
 }
 
-/** The coarsest resolution with which a limit still means something; both on the scale. */
+/**
+ * The coarsest resolution with which a limit still means something; both on the scale. A limit that allows for no change counts as
+ * the smallest difference that can be told, or no line with it could ever hold.
+ */
 export function mostResolutionFor(scale: Scale, limit: number): number {
-  if (!scale.isRelative) return ABSOLUTE_LIMITS * limit
-  return Math.max(RELATIVE_LIMITS * limit, limitOnScale(scale, 1, { ratio: LEAST_RELATIVE_RESOLUTION }))
+  if (!scale.isRelative) return ABSOLUTE_LIMITS * Math.max(limit, scale.floor)
+  return Math.max(RELATIVE_LIMITS * limit, LEAST_RELATIVE_RESOLUTION)
 }
 
 /** How many samples a run needs for the figure to be judged. */
-export function samplesNeeded(percentile: number | undefined): number {
-  if (percentile === undefined) return LEAST_SAMPLES
+export function samplesNeeded({
+  metric,
+  percentile
+}: {
+  readonly metric: Metric
+  readonly percentile?: number
+}): number {
+  if (percentile === undefined) return metric === 'mean' ? LEAST_SAMPLES_OF_MEAN : LEAST_SAMPLES
   // Without the digits that 100 - 99.9 adds.
   const beyond = Number(((100 - percentile) / 100).toPrecision(12))
   return beyond <= 0 ? Infinity : Math.ceil(LEAST_SAMPLES_BEYOND / beyond - ROUNDING)

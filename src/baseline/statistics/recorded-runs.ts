@@ -7,7 +7,8 @@ const LEAST_RUNS_TO_CUT = 6
 const CUT_DEVIATIONS = 3
 /** The standard deviation of normal values is this many times their median distance. */
 const DEVIATIONS_PER_MEDIAN = 1.4826
-const MOST_CENTRE_RUNS = 5
+/** How many of the newest runs are the base at most. */
+export const MOST_CENTRE_RUNS = 5
 const CENTRE_DEVIATIONS = 1.5
 
 export interface RecordedChange extends Change {

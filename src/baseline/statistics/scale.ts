@@ -44,11 +44,18 @@ export function limitFor({ sign }: Scale, base: number, { ratio = 0, amount = 0 
   return base + sign * Math.max(ratio * base, amount)
 }
 
+/** Whether no figure is bad enough to exceed the limit. */
+export function allowsAnything({ kind }: Scale, limit: number): boolean {
+  if (kind === 'time') return false
+  return kind === 'error_rate' ? limit >= 1 : limit <= 0
+}
+
 /** How far the limit is from the base on the scale; infinite if no figure is that bad. */
 export function limitOnScale(scale: Scale, base: number, allowance: Allowance): number {
-  const limit = limitFor(scale, base, allowance)
-  if (!scale.isRelative) return scale.sign * (limit - base)
-  return limit > 0 ? scale.sign * Math.log(limit / base) : Infinity
+  const from = scale.kind === 'time' ? Math.max(base, LEAST_MS) : base
+  const limit = limitFor(scale, from, allowance)
+  if (!scale.isRelative) return scale.sign * (limit - from)
+  return limit > 0 ? scale.sign * Math.log(limit / from) : Infinity
 }
 
 /** A change on the scale as people read it, with the sign of the figure: percent, percentage points, or hundredths. */

@@ -34,8 +34,10 @@ export interface Comparison {
   readonly outcome: ComparisonOutcome
   /** The figure that the baseline expects, in base units. */
   readonly base: number | undefined
-  /** How many runs (or rounds) that is based on. */
+  /** How many runs (the newest ones), or rounds, that is the mean of. */
   readonly baseRuns: number
+  /** How many earlier runs there are, if that is known; how much runs vary is known from all of them. */
+  readonly knownBaseRuns?: number
   /** The limit that follows from it, in base units. */
   readonly limit: number | undefined
   readonly changePct: number | undefined
