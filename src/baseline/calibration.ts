@@ -1,20 +1,22 @@
 import type { Scope } from '../results/figures/measurements.js'
 import type { BaselineThreshold } from '../thresholds/grammar/threshold.js'
 import { benjaminiHochberg } from './statistics/benjamini-hochberg.js'
-import { mostResolutionFor } from './statistics/classify.js'
+import { mostResolutionFor, samplesNeeded } from './statistics/classify.js'
 import type { ComparedRun } from './compared-run.js'
 import { isDrifting } from './statistics/drift.js'
 import { LEVEL, meanOf, type Change } from './statistics/evidence-of-change.js'
 import { SHOWN_LINES } from './shown-lines.js'
+import { mostlyFailed } from './judge/compare-scope.js'
 import { listScopes } from './judge/list-scopes.js'
 import { limitWithFloor } from './judge/judge-scope.js'
 import { assumeSpread, leastSpread, type Counted } from './statistics/prior.js'
 import { Random } from './statistics/random.js'
 import { readRun } from './judge/read-run.js'
-import { compareRecorded, differenceVariance } from './statistics/recorded-runs.js'
+import { compareRecorded, differenceVariance, medianOf } from './statistics/recorded-runs.js'
 import { asChangePct, fromScale, scaleOf, type Scale } from './statistics/scale.js'
 import { compareSideBySide } from './statistics/side-by-side.js'
 import { tQuantile } from './statistics/student-t.js'
+import { upperBoundOfSpread } from './statistics/upper-bound.js'
 
 const LEAST_RUNS = 3
 const RECORDED_RUNS = [1, 5, 10] as const
@@ -31,13 +33,17 @@ const LEAST_NOISE = 0.01
 /** What repeated runs of the same plan against the same server say about comparing with a baseline. */
 export interface Calibration {
   readonly runs: number
+  /** One sentence: why nothing follows from these runs. Then there are no lines and no advice. */
+  readonly problem?: string
   /** Of the whole run: p95, mean, throughput and error rate, as far as they are known. */
   readonly figures: readonly FigureNoise[]
   /** For each line, what it can find; by the lines that are only shown if there are none. */
   readonly lines: readonly LineCalibration[]
+  /** The lines that match nothing in these runs, or whose figure they do not have. */
+  readonly unmatched: readonly string[]
   /** The share of runs without any change in which a line would break nevertheless. */
   readonly falseAlarms: readonly { readonly recordedRuns: number; readonly share: number }[]
-  /** What to set `noise` to: 0.04 for `4%`. Undefined if no time and no throughput is known. */
+  /** What to set `noise` to: 0.04 for `4%`; rather too much than too little, as few runs say little about it. Undefined if no time and no throughput is known. */
   readonly suggestedNoise: number | undefined
   /** Even ten recorded runs find only changes that are far beyond the limit of a line. */
   readonly isTooNoisy: boolean
@@ -57,7 +63,7 @@ export interface FigureNoise {
 
 export interface LineCalibration {
   readonly threshold: BaselineThreshold
-  /** Its noisiest scope, which the rest is about. */
+  /** Its noisiest scope, which the rest is about; or the one with the fewest samples, if these are too few. */
   readonly scope: Scope
   readonly noise: number
   /**
@@ -67,6 +73,11 @@ export interface LineCalibration {
   readonly recorded: readonly { readonly runs: number; readonly changePct: number }[]
   readonly sideBySide: readonly { readonly rounds: number; readonly changePct: number }[]
   readonly isTooNoisy: boolean
+  /** A scope of it has too few samples, so that the line is always unsure. */
+  readonly neverJudged: boolean
+  /** What a run needs, and what it has; only where the line is never judged. */
+  readonly needsSamples?: number
+  readonly samples?: number
 }
 
 /** One line in one scope, as it varies in the given runs. */
@@ -80,6 +91,9 @@ interface Test {
   readonly leastSpread: number
   readonly limit: number
   readonly mostResolution: number
+  /** Of a typical run. */
+  readonly samples: number
+  readonly needsSamples: number
 }
 
 /** Measures the noise of at least three runs of the same thing, oldest first, and simulates what follows from it. */
@@ -101,20 +115,23 @@ export function calibrate(
   if (runs.length < LEAST_RUNS) throw new RangeError(`Calibration needs at least ${LEAST_RUNS} runs`)
   const random = new Random(seed)
   const figures = measureFigures(runs, random)
-  const tests = (thresholds.length > 0 ? thresholds : SHOWN_LINES).map((threshold) =>
-    measureLine(threshold, runs, noise)
-  )
-  const all = tests.flat()
+  const problem = findProblem(runs)
+  if (problem !== undefined) return leaveUncalibrated({ runs: runs.length, figures, problem })
+  const lines = thresholds.length > 0 ? thresholds : SHOWN_LINES
+  const tests = lines.map((threshold) => measureLine(threshold, runs, noise))
+  // What has too few samples is never tested.
+  const all = tests.flat().filter(hasEnoughSamples)
   const pairs = Math.max(200, Math.min(1000, Math.floor(comparisons / (tests.length * SIZES))))
-  const lines = tests.flatMap((scopes) => {
-    const [noisiest] = [...scopes].sort((a, b) => b.spread - a.spread)
-    return noisiest ? [calibrateLine(noisiest, { tests: all.length, pairs, random })] : []
+  const calibrated = tests.flatMap((scopes) => {
+    const worst = findWorst(scopes)
+    return worst ? [calibrateLine(worst, { tests: Math.max(1, all.length), pairs, random })] : []
   })
   const relative = figures.filter(({ name }) => name !== 'error_rate')
   return {
     runs: runs.length,
     figures,
-    lines,
+    lines: calibrated,
+    unmatched: lines.filter((_, i) => tests[i]?.length === 0).map(({ text }) => text),
     falseAlarms: RECORDED_RUNS.map((recordedRuns) => ({
       recordedRuns,
       share: shareOfFalseAlarms(thinOut(all), { recordedRuns, comparisons, random })
@@ -122,9 +139,43 @@ export function calibrate(
     suggestedNoise:
       relative.length === 0
         ? undefined
-        : Math.max(LEAST_NOISE, Math.ceil(Math.max(...relative.map((figure) => figure.noise)) * 100) / 100),
-    isTooNoisy: lines.some((line) => line.threshold.level === 'fail' && line.isTooNoisy)
+        : Math.max(LEAST_NOISE, Math.ceil(Math.max(...relative.map(boundNoise)) * 100) / 100),
+    isTooNoisy: calibrated.some((line) => line.isTooNoisy)
   }
+}
+
+/** Times and throughput of failed requests say nothing about those that work. */
+function findProblem(runs: readonly ComparedRun[]): string | undefined {
+  const failed = runs.filter((run) => {
+    const figures = run.figures({})
+    return figures !== undefined && mostlyFailed(figures)
+  }).length
+  if (failed === 0) return undefined
+  return `most samples failed in ${failed} of ${runs.length} runs: find out why, and calibrate again`
+}
+
+function leaveUncalibrated(known: Pick<Calibration, 'runs' | 'figures'> & { problem: string }): Calibration {
+  return {
+    ...known,
+    lines: [],
+    unmatched: [],
+    falseAlarms: [],
+    suggestedNoise: undefined,
+    isTooNoisy: false
+  }
+}
+
+function boundNoise({ noise, runs }: FigureNoise): number {
+  return upperBoundOfSpread(noise, runs)
+}
+
+function hasEnoughSamples({ samples, needsSamples }: Test): boolean {
+  return samples >= needsSamples
+}
+
+function findWorst(scopes: readonly Test[]): Test | undefined {
+  const [smallest] = scopes.filter((test) => !hasEnoughSamples(test)).sort((a, b) => a.samples - b.samples)
+  return smallest ?? [...scopes].sort((a, b) => b.spread - a.spread)[0]
 }
 
 const MEAN: BaselineThreshold = {
@@ -173,7 +224,9 @@ function measureLine(threshold: BaselineThreshold, runs: readonly ComparedRun[],
         sigma0: assumeSpread(scale.kind, { noise, base: readings }),
         leastSpread: leastSpread(scale.kind, { base: readings }),
         limit,
-        mostResolution: mostResolutionFor(scale, limit)
+        mostResolution: mostResolutionFor(scale, limit),
+        samples: medianOf(readings.map(({ samples }) => samples)),
+        needsSamples: samplesNeeded(threshold)
       }
     ]
   })
@@ -200,6 +253,7 @@ function calibrateLine(
     found: find(() => drawRecorded(test, runs, random))
   }))
   const rounds = ROUNDS.map((count) => ({ count, found: find(() => drawRounds(test, count, random)) }))
+  const neverJudged = !hasEnoughSamples(test)
   const toPct = (found: number) => asChangePct(test.scale, found)
   return {
     threshold: test.threshold,
@@ -207,7 +261,9 @@ function calibrateLine(
     noise: test.spread,
     recorded: recorded.map(({ runs, found }) => ({ runs, changePct: toPct(found) })),
     sideBySide: rounds.map(({ count, found }) => ({ rounds: count, changePct: toPct(found) })),
-    isTooNoisy: (recorded.at(-1)?.found ?? Infinity) > test.mostResolution
+    isTooNoisy: !neverJudged && (recorded.at(-1)?.found ?? Infinity) > test.mostResolution,
+    neverJudged,
+    ...(neverJudged ? { needsSamples: test.needsSamples, samples: test.samples } : {})
   }
 }
 

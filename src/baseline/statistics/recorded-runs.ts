@@ -72,7 +72,7 @@ function countCentreRuns(base: readonly number[], spread: number): number {
   return count
 }
 
-function medianOf(values: readonly number[]): number {
+export function medianOf(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b)
   const middle = Math.floor(sorted.length / 2)
   const upper = sorted[middle] ?? NaN
