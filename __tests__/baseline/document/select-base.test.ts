@@ -10,7 +10,7 @@ const commitOf = (i: number): string => makeCommit(`c${i}e`)
 function select(runs: readonly RecordedRun[], changes: Partial<BaseQuery> = {}): unknown {
   const query = {
     fingerprint: FINGERPRINT,
-    ancestors: runs.map(({ commit }) => commit),
+    ancestors: runs.map(({ commit }) => commit).reverse(),
     baseCommit: undefined
   }
   const found = selectBase(makeDocument(runs), { ...query, ...changes })
@@ -38,7 +38,24 @@ describe('the runs to compare with', () => {
     )
     expect(found).toMatchObject({ commit: commitOf(3), notes: [] })
     expect((found as { runs: string[] }).runs).toHaveLength(20)
-    expect((found as { runs: string[] }).runs[0]).toBe('run3')
+    expect((found as { runs: string[] }).runs.at(-1)).toBe('run3')
+  })
+
+  test('are in the order of their commits, also if an old one ran again or pushes ended out of order', () => {
+    const again = makeRuns(6, (i) => (i === 5 ? { commit: commitOf(1) } : {}))
+    const ancestors = [3, 4, 2, 1, 0].map(commitOf)
+    expect(select(again, { ancestors })).toEqual({
+      runs: ['run0', 'run1', 'run5', 'run2', 'run4', 'run3'],
+      commit: commitOf(3),
+      notes: []
+    })
+  })
+
+  test('do not let reruns of old commits drop newer ones', () => {
+    const runs = makeRuns(40, (i) => (i > 20 ? { commit: commitOf(0) } : {}))
+    const ancestors = Array.from({ length: 21 }, (_, i) => commitOf(20 - i))
+    const newest = Array.from({ length: 20 }, (_, i) => `run${i + 1}`)
+    expect(select(runs, { ancestors })).toMatchObject({ runs: newest, commit: commitOf(20) })
   })
 
   test('are all runs of a commit', () => {

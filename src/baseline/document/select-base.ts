@@ -7,7 +7,7 @@ const MOST_BASE_RUNS = 20
 
 export interface BaseQuery {
   readonly fingerprint: Fingerprint
-  /** Commits before the base commit; undefined if they are not known. */
+  /** Commits before the base commit, newest first; undefined if they are not known. */
   readonly ancestors: readonly string[] | undefined
   readonly baseCommit: string | undefined
   /** The run that is compared, if it was recorded already. */
@@ -54,8 +54,7 @@ function chooseRuns(
     return take(comparable, undefined, [
       `the history of ${branch} is unknown, so its newest comparable runs were used; other changes may be in between`
     ])
-  const before = new Set([...ancestors, ...(baseCommit === undefined ? [] : [baseCommit])].map(lower))
-  const related = comparable.filter(({ commit }) => before.has(lower(commit)))
+  const related = listRelated(comparable, [...(baseCommit === undefined ? [] : [baseCommit]), ...ancestors])
   const base = baseCommit === undefined ? undefined : lower(baseCommit)
   if (related.length > 0) {
     const used = take(related, base, [])
@@ -71,6 +70,22 @@ function chooseRuns(
       `no run on ${branch} is of ${of} or an ancestor of it (was ${branch} force-pushed?), so ${short(commit)} was used; other changes may be in between`
     ]
   )
+}
+
+/**
+ * The runs of these commits, oldest commit first. Not simply by time: an old commit may run again at any time, and pushes do not
+ * always end in their order.
+ */
+function listRelated(runs: readonly RecordedRun[], newestFirst: readonly string[]): RecordedRun[] {
+  const ages = new Map<string, number>()
+  for (const [age, commit] of newestFirst.map(lower).entries()) if (!ages.has(commit)) ages.set(commit, age)
+  return runs
+    .flatMap((run) => {
+      const age = ages.get(lower(run.commit))
+      return age === undefined ? [] : [{ run, age }]
+    })
+    .sort((a, b) => b.age - a.age || a.run.atMs - b.run.atMs)
+    .map(({ run }) => run)
 }
 
 /** Those of the base commit, and the newest others. The last one stands for all of them, unless the base commit is among them. */
