@@ -10,6 +10,7 @@ import '../../../src/gate/after-run.js'
 import { recordBaseline } from '../../../src/gate/baseline/record-baseline.js'
 import { CancelledError } from '../../../src/gate/errors.js'
 import { runGate } from '../../../src/gate/run-gate.js'
+import type { Artifact, ArtifactRequest } from '../../../src/gate/ports.js'
 import type { BaselineSource, Settings } from '../../../src/gate/settings/settings.js'
 import type { Outcome } from '../../../src/report/outcome.js'
 import { readAddress } from '../../../src/service/http/address.js'
@@ -310,6 +311,30 @@ describe('the search', () => {
     }
     expect((await gate()).verdict).toBe('cancelled')
     expect(store.documents).toEqual([])
+  })
+})
+
+describe('a job that is cancelled', () => {
+  test('while the gate waits for the search is never passed, and nothing is recorded', async () => {
+    store.pause = async ({ signal }) => {
+      await ports.clock.sleep(50_000)
+      ports.cancellation.abort(new CancelledError('SIGINT'))
+      signal.throwIfAborted()
+    }
+    const outcome = await gate()
+    expect(outcome).toMatchObject({ verdict: 'cancelled', reason: 'cancelled by SIGINT' })
+    expect(outcome.measurements).toBeDefined()
+    expect(store.documents).toEqual([])
+  })
+
+  test('after the verdict does not wait for the recording', async () => {
+    const uploadArtifact = (request: ArtifactRequest): Promise<Artifact> => {
+      ports.cancellation.abort(new CancelledError('SIGTERM'))
+      return store.upload(request)
+    }
+    await gate({ ports: { uploadArtifact } })
+    expect(store.uploads.map(({ name }) => name)).toEqual(['loadgate-run1'])
+    expect(store.asked).toEqual(['find main'])
   })
 })
 

@@ -7,7 +7,7 @@ import { describeLoadChange } from '../../baseline/judge-lines.js'
 import type { ComparisonEvidence } from '../../baseline/judge-lines.js'
 import { buildTrend } from '../../baseline/build-trend.js'
 import { isBaselineThreshold } from '../../thresholds/grammar/threshold.js'
-import { asSentence, messageOf } from '../errors.js'
+import { asSentence, failureOf, messageOf } from '../errors.js'
 import type { Findings } from '../findings.js'
 import type { Gate } from '../gate.js'
 import { comparedRun } from '../collect/compared-run.js'
@@ -32,8 +32,12 @@ export async function compareWithBaseline(gate: Gate, findings: Findings): Promi
   const isAsked = settings.thresholds.some(isBaselineThreshold) || source.kind === 'file'
   if (ports.openBaselines === undefined && !isAsked) return withFingerprint(gate, findings)
   if (!isSearched(settings)) return { ...findings, ...withoutBaseline(REASON_OF_EXISTING) }
+  const search = await findBaseline(gate)
+  // The search may have ended because of it, and a missing baseline may pass; a cancelled job never does.
+  if (ports.cancelled.aborted)
+    return { ...findings, failure: findings.failure ?? failureOf(ports.cancelled.reason) }
   try {
-    const compared = compare(gate, findings, await findBaseline(gate))
+    const compared = compare(gate, findings, search)
     if (compared.baseline?.reason !== undefined)
       ports.log.info(`Not compared with a baseline: ${asSentence(compared.baseline.reason)}`)
     return { ...findings, ...compared }

@@ -35,7 +35,7 @@ export async function recordBaseline(ports: Ports, recording: Recording): Promis
   if (findings.run === undefined || findings.collection?.measurements === undefined) return
   if (findings.isDetached) return
   // A cancelled step has no time for it.
-  if (alone.verdict === 'cancelled') return
+  if (alone.verdict === 'cancelled' || ports.cancelled.aborted) return
   try {
     const { place, fingerprint } = await findBaseline({ ports, settings })
     const branch = place.recordedUnder
