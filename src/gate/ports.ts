@@ -31,6 +31,8 @@ export interface ArtifactRequest {
   readonly retentionDays: number | undefined
   /** Replaces an artifact of the same name that an earlier attempt of the workflow run has left. */
   readonly isReplacing?: boolean
+  /** Called before that, while the other artifact can still be read; the files may change. If it throws, nothing is replaced. */
+  readonly beforeReplacing?: () => Promise<void>
 }
 
 export interface Artifact {

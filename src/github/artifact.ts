@@ -6,7 +6,7 @@ const IS_TAKEN = /conflict|already exists/i
 
 /** Uploads with the toolkit's client, which is heavy and only loaded here. */
 export function createUploader(occasion: Occasion): (request: ArtifactRequest) => Promise<Artifact> {
-  return async ({ name, folder, files, retentionDays, isReplacing = false }) => {
+  return async ({ name, folder, files, retentionDays, isReplacing = false, beforeReplacing }) => {
     const { DefaultArtifactClient } = await import('@actions/artifact')
     const client = new DefaultArtifactClient()
     const upload = (): ReturnType<typeof client.uploadArtifact> =>
@@ -15,6 +15,7 @@ export function createUploader(occasion: Occasion): (request: ArtifactRequest) =
       })
     const { id } = await upload().catch(async (thrown: unknown) => {
       if (!isReplacing || !IS_TAKEN.test(messageOf(thrown))) throw thrown
+      await beforeReplacing?.()
       await client.deleteArtifact(name)
       return upload()
     })

@@ -29,6 +29,12 @@ export function keyOf(
   return hash([workflow, env.GITHUB_JOB ?? '', identifyLeg(matrix), name ?? '', ...more])
 }
 
+/** The job's position in the workflow, also inside of reusable ones; undefined if the runner does not provide it. */
+export function positionOf({ ACTIONS_ORCHESTRATION_ID = '' }: NodeJS.ProcessEnv): string | undefined {
+  // It starts with an id of the run, which differs each time.
+  return /^[^.]*\.(.+)$/s.exec(ACTIONS_ORCHESTRATION_ID)?.[1]
+}
+
 export function titleOf(
   { GITHUB_WORKFLOW = '', GITHUB_JOB = '' }: NodeJS.ProcessEnv,
   { matrix, name = '' }: CommentRequest
@@ -47,15 +53,9 @@ export function writerOf(
   gate: string,
   { subject = '' }: CommentRequest
 ): CommentWriter | undefined {
-  const {
-    GITHUB_RUN_ID = '',
-    GITHUB_RUN_ATTEMPT = '',
-    GITHUB_ACTION = '',
-    ACTIONS_ORCHESTRATION_ID = ''
-  } = env
+  const { GITHUB_RUN_ID = '', GITHUB_RUN_ATTEMPT = '', GITHUB_ACTION = '' } = env
   if (!/^\d{1,15}$/.test(GITHUB_RUN_ID)) return undefined
-  // It starts with an id of the run, which differs each time.
-  const [, job] = /^[^.]*\.(.+)$/s.exec(ACTIONS_ORCHESTRATION_ID) ?? []
+  const job = positionOf(env)
   return {
     run: Number(GITHUB_RUN_ID),
     attempt: /^\d{1,9}$/.test(GITHUB_RUN_ATTEMPT) ? Number(GITHUB_RUN_ATTEMPT) : 1,

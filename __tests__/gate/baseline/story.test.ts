@@ -128,6 +128,32 @@ describe('the branch itself', () => {
     expect(recorded().map(({ runId }) => runId)).toEqual(['run1', 'run2', 'run3', 'run4'])
   })
 
+  test('nor do two gates of one workflow run, where the second replaces the artifact of the first', async () => {
+    await recordRuns(2)
+    const [other] = store.documents.splice(0, 1)
+    const uploadArtifact = async (request: ArtifactRequest): Promise<Artifact> => {
+      // The name is taken: the other gate was quicker.
+      if (request.isReplacing) store.documents.unshift(other!)
+      await request.beforeReplacing?.()
+      return store.upload(request)
+    }
+    await gate({ ports: { uploadArtifact } })
+    expect(recorded().map(({ runId }) => runId)).toEqual(['run1', 'run2', 'run3'])
+  })
+
+  test('what cannot be read is not replaced', async () => {
+    const uploadArtifact = async (request: ArtifactRequest): Promise<Artifact> => {
+      store.reason = 'GitHub is down'
+      await request.beforeReplacing?.()
+      return store.upload(request)
+    }
+    await gate({ ports: { uploadArtifact } })
+    expect(store.documents).toEqual([])
+    expect(ports.log.of('info')).toContain(
+      'The run could not be recorded for later comparisons: GitHub is down'
+    )
+  })
+
   test('a failed run stays usable, an inconclusive one does not', async () => {
     await recordRuns(6)
     expect((await gate({ slower: 2 })).verdict).toBe('failed')

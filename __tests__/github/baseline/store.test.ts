@@ -405,6 +405,17 @@ describe('names', () => {
     expect(new Set(names).size).toBe(names.length)
     for (const name of names) expect(name).toMatch(/^loadgate-baseline-[0-9a-f]{32}$/)
   })
+
+  test('differ between two calls of a reusable workflow and two steps of a job', () => {
+    const nameIn = (position: string, step: string): string => {
+      Object.assign(env, { ACTIONS_ORCHESTRATION_ID: position, GITHUB_ACTION: step })
+      return nameOf()
+    }
+    const first = nameIn('5b1f-1.eu.gate.__default', '__loadgate')
+    expect(nameIn('5b1f-1.us.gate.__default', '__loadgate')).not.toBe(first)
+    expect(nameIn('5b1f-1.eu.gate.__default', '__loadgate_2')).not.toBe(first)
+    expect(nameIn('77aa-2.eu.gate.__default', '__loadgate')).toBe(first)
+  })
 })
 
 describe('to record', () => {

@@ -89,22 +89,26 @@ async function recordInStore(
   const baselines = await ports.openBaselines?.()
   if (baselines === undefined) return
   if (uploadArtifact === undefined) throw new NotRecordedError('artifacts cannot be uploaded here')
-  const earlier = await ask(ports, settings, {
-    branch,
-    longestMs: LONGEST_READING_MS,
-    question: (request) => baselines.readNewest(request)
-  })
-  // A document with this run alone would hide the others.
-  if ('reason' in earlier) throw new NotRecordedError(earlier.reason)
-  const bytes = encodeBaseline(addRun(uniteAll(earlier), run, branch))
   const folder = join(scratchDir, 'baseline')
   const path = join(folder, DOCUMENT_FILE)
   makeFolder(folder)
-  await writeFile(path, bytes)
+  const prepare = async (): Promise<void> => {
+    const earlier = await ask(ports, settings, {
+      branch,
+      longestMs: LONGEST_READING_MS,
+      question: (request) => baselines.readNewest(request)
+    })
+    // A document with this run alone would hide the others.
+    if ('reason' in earlier) throw new NotRecordedError(earlier.reason)
+    await writeFile(path, encodeBaseline(addRun(uniteAll(earlier), run, branch)))
+  }
+  await prepare()
   const name = baselines.artifactName({ ...keyOf(ports, settings), branch })
   // Each push renews the document, so the repository's own retention applies.
   const request = { name, folder, files: [path], retentionDays: undefined, isReplacing: true }
-  await uploadFiles(ports, uploadArtifact, { request, longestMs: LONGEST_UPLOAD_MS })
+  // Another gate of the same key may have recorded its run meanwhile.
+  const replacing = { ...request, beforeReplacing: prepare }
+  await uploadFiles(ports, uploadArtifact, { request: replacing, longestMs: LONGEST_UPLOAD_MS })
 }
 
 function uniteAll(documents: readonly BaselineDocument[]): BaselineDocument | undefined {

@@ -1,7 +1,7 @@
 import type { BaselineDocument } from '../../baseline/document/baseline-document.js'
 import { messageOf } from '../../gate/errors.js'
 import type { BaselineRequest, BaselineStore, FoundBaseline, Log, Ports } from '../../gate/ports.js'
-import { keyOf } from '../comment-place.js'
+import { keyOf, positionOf } from '../comment-place.js'
 import { connect } from '../connect.js'
 import { findBase, listAncestors } from './base-commit.js'
 import { CallError, Calls } from './calls.js'
@@ -41,12 +41,15 @@ interface StorePorts {
   readonly downloaded: Downloaded
 }
 
-/** As the comment's key: one per workflow, job, matrix leg and given name; and per branch. */
+/**
+ * As the comment's key: one per workflow, job, matrix leg and given name; and per branch. A reusable workflow that is called twice, and two
+ * steps of a job, are told apart by the job's position and by the step: their runs have nothing to do with each other.
+ */
 function nameOf(
   env: NodeJS.ProcessEnv,
   request: Pick<BaselineRequest, 'branch' | 'matrix' | 'name'>
 ): string {
-  return `loadgate-baseline-${keyOf(env, request, [request.branch])}`
+  return `loadgate-baseline-${keyOf(env, request, [request.branch, positionOf(env) ?? '', env.GITHUB_ACTION ?? ''])}`
 }
 
 /** The time may be up, or the job cancelled, while a call waits. */
