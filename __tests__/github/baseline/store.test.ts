@@ -296,6 +296,14 @@ describe('documents that cannot be used are skipped with a warning', () => {
     expect(log.of('info')[0]).toContain('has expired or was deleted meanwhile: an older one is used.')
   })
 
+  test('if all have expired meanwhile, the words say so', async () => {
+    record(1)
+    api.refuse(/zip$/, 410, 'Artifact has expired')
+    expect(reasonOf(await find())).toContain('the recorded runs of main have expired or were deleted; ')
+    expect(await openStore().readNewest(makeRequest())).toEqual([])
+    expect(log.of('warning')).toEqual([])
+  })
+
   test('a storage that refuses has nothing to do with permissions', async () => {
     record(1)
     api.refuse(/storage/, 403, 'no')
@@ -433,6 +441,28 @@ describe('to record', () => {
   })
 
   test('none yet', async () => {
+    expect(await openStore().readNewest(makeRequest())).toEqual([])
+  })
+
+  test('a storage that refuses hides sound documents: nothing may be recorded without them', async () => {
+    record(1)
+    record(2, { zip: Buffer.from('not a zip') })
+    api.refuse(/storage\/100/, 403, 'AuthenticationFailed')
+    expect(await openStore().readNewest(makeRequest())).toEqual({
+      reason: expect.stringContaining('a document without them would hide them')
+    })
+    expect(log.of('warning').at(-1)).toContain('the storage answered 403')
+  })
+
+  test('one that refuses one of them does not matter: the next recorder reads it', async () => {
+    record(1)
+    const id = record(2)
+    api.refuse(new RegExp(`storage/${id}`), 403, 'AuthenticationFailed')
+    expect(await openStore().readNewest(makeRequest())).toMatchObject([{ runs: [{ runId: 'run1' }] }])
+  })
+
+  test('documents that are none are replaced', async () => {
+    record(1, { zip: Buffer.from('not a zip') })
     expect(await openStore().readNewest(makeRequest())).toEqual([])
   })
 

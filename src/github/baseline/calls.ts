@@ -21,6 +21,11 @@ export class UnusableArtifactError extends Error {
   override name = 'UnusableArtifactError'
 }
 
+/** The storage, or the way to it, does not hand out an artifact that may be sound. */
+export class RefusedDownloadError extends UnusableArtifactError {
+  override name = 'RefusedDownloadError'
+}
+
 export interface CallOptions {
   readonly clock: Ports['clock']
   readonly signal: AbortSignal

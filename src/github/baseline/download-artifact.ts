@@ -1,4 +1,4 @@
-import { CallError, UnusableArtifactError } from './calls.js'
+import { CallError, RefusedDownloadError, UnusableArtifactError } from './calls.js'
 import type { Calls } from './calls.js'
 import type { Candidate } from './candidates.js'
 
@@ -30,11 +30,11 @@ async function findAddress({ octokit, repository }: Calls, { id }: Candidate): P
     request: { redirect: 'manual' }
   })
   const { location } = headers
-  if (location === undefined) throw new UnusableArtifactError('GitHub gave no address to download it from')
+  if (location === undefined) throw new RefusedDownloadError('GitHub gave no address to download it from')
   const address = new URL(location, url)
   const isPlain = address.protocol === 'http:' && new URL(url).protocol === 'http:'
   if (address.protocol !== 'https:' && !isPlain)
-    throw new UnusableArtifactError(`GitHub gave an address of the kind ${address.protocol}`)
+    throw new RefusedDownloadError(`GitHub gave an address of the kind ${address.protocol}`)
   return address.href
 }
 
@@ -50,7 +50,7 @@ async function fetchZip({ options: { signal } }: Calls, url: string): Promise<Bu
     const { status } = response
     const words = `the storage answered ${status}`
     // Its refusal has nothing to do with the job's permissions.
-    if (![404, 408, 410, 429].includes(status) && status < 500) throw new UnusableArtifactError(words)
+    if (![404, 408, 410, 429].includes(status) && status < 500) throw new RefusedDownloadError(words)
     throw Object.assign(new Error(words), {
       status,
       response: { headers: Object.fromEntries(response.headers) }

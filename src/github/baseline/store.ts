@@ -4,7 +4,7 @@ import type { BaselineRequest, BaselineStore, FoundBaseline, Log, Ports } from '
 import { keyOf, positionOf } from '../comment-place.js'
 import { connect } from '../connect.js'
 import { findBase, listAncestors } from './base-commit.js'
-import { CallError, Calls } from './calls.js'
+import { CallError, Calls, RefusedDownloadError } from './calls.js'
 import { listCandidates } from './candidates.js'
 import type { Candidate } from './candidates.js'
 import { downloadArtifact } from './download-artifact.js'
@@ -66,18 +66,25 @@ async function find(ports: StorePorts, request: BaselineRequest): Promise<FoundB
   const [trigger, checkedOut] = await Promise.all([readTrigger(env), readCheckedOut(env)])
   const { baseCommit, newest } = await findBase(calls, { trigger, branch, checkedOut })
   const ancestors = await listAncestors(calls, newest)
-  const [document] = await readDocuments(ports, { calls, request, candidates, most: 1 })
-  if (document === undefined)
-    return {
-      reason: `none of the recorded runs of ${plain(branch)} could be read; the warnings in the log say why`
-    }
+  const { documents, problems } = await readDocuments(ports, { calls, request, candidates, most: 1 })
+  const [document] = documents
+  if (document === undefined) return { reason: describeUnread(branch, problems) }
   return { document, baseCommit, ancestors }
 }
 
 async function readNewest(ports: StorePorts, request: BaselineRequest): Promise<readonly BaselineDocument[]> {
   const calls = await open(ports, request)
   const { candidates } = await list(ports, calls, request)
-  return readDocuments(ports, { calls, request, candidates, most: MOST_UNITED })
+  const { documents, problems } = await readDocuments(ports, {
+    ...{ calls, request, candidates },
+    most: MOST_UNITED
+  })
+  // They may be sound, and a new document would hide them.
+  if (documents.length === 0 && problems.includes('refused'))
+    throw new Error(
+      'the runs recorded before could not be downloaded, and a document without them would hide them; the warnings in the log say why'
+    )
+  return documents
 }
 
 async function open({ env, clock }: StorePorts, request: BaselineRequest): Promise<Calls> {
@@ -120,6 +127,15 @@ function describeNone(branch: string, ignored: readonly string[]): string {
   return `${none}: the artifacts of that name do not count (${kinds.join(', ')})`
 }
 
+/** Why an artifact gives no document: it is gone, is none, or could not be downloaded. */
+type Problem = 'gone' | 'unusable' | 'refused'
+
+function describeUnread(branch: string, problems: readonly Problem[]): string {
+  return problems.every((problem) => problem === 'gone')
+    ? `the recorded runs of ${plain(branch)} have expired or were deleted; each push to ${plain(branch)} that runs this gate keeps them for longer`
+    : `none of the recorded runs of ${plain(branch)} could be read; the warnings in the log say why`
+}
+
 interface Reading {
   readonly calls: Calls
   readonly request: BaselineRequest
@@ -131,30 +147,34 @@ interface Reading {
 async function readDocuments(
   ports: StorePorts,
   { calls, request, candidates, most }: Reading
-): Promise<BaselineDocument[]> {
+): Promise<{ documents: BaselineDocument[]; problems: Problem[] }> {
   const documents: BaselineDocument[] = []
+  const problems: Problem[] = []
   for (const candidate of candidates.slice(0, most + MOST_SKIPPED)) {
     if (documents.length === most) break
     const document =
       ports.downloaded.get(candidate.id) ?? (await readDocument(ports, { calls, request, candidate }))
-    if (document === undefined) continue
+    if (typeof document === 'string') {
+      problems.push(document)
+      continue
+    }
     ports.downloaded.set(candidate.id, document)
     documents.push(document)
   }
-  return documents
+  return { documents, problems }
 }
 
-/** Undefined, with a warning, if it cannot be used. */
+/** The problem, with a warning, if it cannot be used. */
 async function readDocument(
   { log }: StorePorts,
   { calls, request, candidate }: { calls: Calls; request: BaselineRequest; candidate: Candidate }
-): Promise<BaselineDocument | undefined> {
+): Promise<BaselineDocument | Problem> {
   const artifact = `The artifact ${candidate.name} (${candidate.id})`
   try {
     const zip = await downloadArtifact(calls, candidate)
     if (zip === undefined) {
       log.info(`${artifact} has expired or was deleted meanwhile: an older one is used.`)
-      return undefined
+      return 'gone'
     }
     const document = request.decode(await unzipDocument(zip))
     if (document.branch !== request.branch) throw new Error('it is the document of another branch')
@@ -162,6 +182,6 @@ async function readDocument(
   } catch (thrown) {
     if (thrown instanceof CallError || request.signal.aborted) throw thrown
     log.warning(`${artifact} is not a usable baseline and was ignored: ${plain(messageOf(thrown))}`)
-    return undefined
+    return thrown instanceof RefusedDownloadError ? 'refused' : 'unusable'
   }
 }
