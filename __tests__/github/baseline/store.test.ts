@@ -239,6 +239,35 @@ describe('artifacts that do not count', () => {
   })
 })
 
+describe('many artifacts of the name, by others,', () => {
+  const flood = (count: number, changes: Parameters<typeof record>[1]): void => {
+    for (let i = 0; i < count; i++) record(5000 + i, { zip: Buffer.from('x'), ...changes })
+  }
+
+  test('do not hide the document: further pages are read', async () => {
+    record(1)
+    flood(150, { headRepositoryId: 666 })
+    expect(runIdsOf(await find())).toEqual(['run1'])
+    expect(await openStore().readNewest(makeRequest())).toMatchObject([{ runs: [{ runId: 'run1' }] }])
+  })
+
+  test('nor do those of other events, which take up the list of runs too', async () => {
+    record(1)
+    flood(100, { event: 'pull_request_target' })
+    expect(runIdsOf(await find())).toEqual(['run1'])
+  })
+
+  test('are not read for ever; and as an older one may be sound, nothing is recorded', async () => {
+    record(1)
+    flood(500, { headRepositoryId: 666 })
+    const reason =
+      'none of the newest 500 artifacts of that name counts as a recorded run of main (500 of a fork), and no more are looked at; delete them, or give the gate another name'
+    expect(await find()).toEqual({ reason })
+    expect(api.calls).toHaveLength(5)
+    expect(await openStore().readNewest(makeRequest())).toEqual({ reason })
+  })
+})
+
 describe('documents that cannot be used are skipped with a warning', () => {
   const gzipped = (document: unknown): Buffer =>
     makeZip({ 'baseline.json.gz': gzipSync(JSON.stringify(document)) })

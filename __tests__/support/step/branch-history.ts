@@ -89,7 +89,12 @@ export class BranchHistory {
     const [, basehead] = /\/compare\/(.+)$/.exec(path) ?? []
     if (method !== 'GET') return false
     if (path === `${ROOT}/actions/artifacts`)
-      json(response, 200, { artifacts: this.artifacts.filter(({ name }) => name === query.get('name')) })
+      json(response, 200, {
+        artifacts: pageOf(
+          this.artifacts.filter(({ name }) => name === query.get('name')),
+          query
+        )
+      })
     else if (path === `${ROOT}/actions/workflows/${WORKFLOW}/runs`)
       json(response, 200, { workflow_runs: this.#runsOf(query.get('branch')).slice(0, 100) })
     else if (run !== undefined)
@@ -101,7 +106,8 @@ export class BranchHistory {
     else if (commit !== undefined) this.#showCommit(response, commit)
     else if (basehead !== undefined)
       json(response, 200, { merge_base_commit: { sha: this.mergeBases.get(decodeURIComponent(basehead)) } })
-    else if (path === `${ROOT}/commits`) json(response, 200, this.#lineOf(query.get('sha') ?? ''))
+    else if (path === `${ROOT}/commits`)
+      json(response, 200, pageOf(this.#lineOf(query.get('sha') ?? ''), query))
     else if (zipped !== undefined)
       response.writeHead(302, { location: `${this.#api.url}/storage/${zipped}?sig=signed` }).end()
     else if (stored !== undefined) response.writeHead(200).end(this.#zips.get(Number(stored)))
@@ -123,6 +129,12 @@ export class BranchHistory {
     const line = [{ sha }]
     for (let next = this.parents.get(sha)?.[0]; next !== undefined; next = this.parents.get(next)?.[0])
       line.push({ sha: next })
-    return line.slice(0, 100)
+    return line
   }
+}
+
+function pageOf<T>(entries: readonly T[], query: URLSearchParams): T[] {
+  const size = Number(query.get('per_page') ?? 30)
+  const page = Number(query.get('page') ?? 1)
+  return entries.slice((page - 1) * size, page * size)
 }

@@ -34,8 +34,18 @@ interface WorkflowRun {
 
 /** GitHub's largest. */
 const PAGE = 100
+/** Others can upload artifacts of the name, but only so many are looked at. */
+const MOST_PAGES = 5
 /** Runs that are no longer on the page of the newest ones are looked at one by one, but not many. */
 const MOST_SINGLE_RUNS = 3
+
+export interface Candidates {
+  /** Newest first. */
+  readonly candidates: readonly Candidate[]
+  readonly ignored: readonly string[]
+  /** There are none among those that were looked at, and there may be some among the older ones. */
+  readonly isCut: boolean
+}
 
 /**
  * The artifacts of this name that runs of the branch itself have uploaded, newest first. Anyone can upload one of the name: a fork has a
@@ -44,28 +54,35 @@ const MOST_SINGLE_RUNS = 3
 export async function listCandidates(
   calls: Calls,
   { name, branch, workflow }: { name: string; branch: string; workflow: string }
-): Promise<{ candidates: Candidate[]; ignored: string[] }> {
-  const artifacts = await calls.make('list the artifacts of earlier runs', async () => {
-    const query = { ...calls.repository, name, per_page: PAGE }
+): Promise<Candidates> {
+  const trust = new Trust(calls, { branch, workflow })
+  const ignored: string[] = []
+  for (let page = 1; page <= MOST_PAGES; page++) {
+    const artifacts = await listArtifacts(calls, { name, page })
+    const sound = artifacts
+      .filter((artifact) => artifact.name === name)
+      .sort((one, other) => timeOf(other) - timeOf(one) || Number(other.id) - Number(one.id))
+      .flatMap((artifact) => {
+        const reason = reasonToIgnore(artifact, branch)
+        if (reason !== undefined) ignored.push(reason)
+        return reason === undefined ? [candidateOf(artifact)] : []
+      })
+    const candidates = await trust.filter(sound)
+    ignored.push(
+      ...Array<string>(sound.length - candidates.length).fill('uploaded by another workflow or event')
+    )
+    const isLast = artifacts.length < PAGE
+    if (candidates.length > 0 || isLast) return { candidates, ignored, isCut: false }
+  }
+  return { candidates: [], ignored, isCut: true }
+}
+
+function listArtifacts(calls: Calls, { name, page }: { name: string; page: number }): Promise<Listed[]> {
+  return calls.make('list the artifacts of earlier runs', async () => {
+    const query = { ...calls.repository, name, per_page: PAGE, ...(page > 1 && { page }) }
     const { data } = await calls.octokit.rest.actions.listArtifactsForRepo(query)
     return listIn<Listed>(data, 'artifacts')
   })
-  const ignored: string[] = []
-  const sound = artifacts
-    .filter((artifact) => artifact.name === name)
-    .sort((one, other) => timeOf(other) - timeOf(one) || Number(other.id) - Number(one.id))
-    .flatMap((artifact) => {
-      const reason = reasonToIgnore(artifact, branch)
-      if (reason !== undefined) ignored.push(reason)
-      return reason === undefined ? [candidateOf(artifact)] : []
-    })
-  if (sound.length === 0) return { candidates: [], ignored }
-  const isTrusted = await readTrust(calls, { branch, workflow, candidates: sound })
-  const candidates = sound.filter(({ runId }) => isTrusted(runId))
-  ignored.push(
-    ...Array<string>(sound.length - candidates.length).fill('uploaded by another workflow or event')
-  )
-  return { candidates, ignored }
 }
 
 function reasonToIgnore(artifact: Listed, branch: string): string | undefined {
@@ -83,20 +100,37 @@ function candidateOf({ id, name, size_in_bytes: bytes, workflow_run: run }: List
 }
 
 /** Which workflow runs were started by an event that only runs the branch's own code. */
-async function readTrust(
-  calls: Calls,
-  { branch, workflow, candidates }: { branch: string; workflow: string; candidates: readonly Candidate[] }
-): Promise<(runId: number) => boolean> {
-  const runs = await listRuns(calls, { branch, workflow })
-  const known = new Map(runs.map((run) => [run.id, run]))
-  const isOlder = runs.length >= PAGE && !candidates.some(({ runId }) => known.has(runId))
-  for (const { runId } of isOlder ? candidates.slice(0, MOST_SINGLE_RUNS) : []) {
-    const run = await readRun(calls, runId)
-    if (String(run.path).split('@')[0]?.endsWith(`/${workflow}`)) known.set(runId, run)
+class Trust {
+  #newest: readonly WorkflowRun[] | undefined
+  #singleRuns = 0
+  readonly #known = new Map<unknown, WorkflowRun>()
+
+  constructor(
+    readonly calls: Calls,
+    readonly options: { readonly branch: string; readonly workflow: string }
+  ) {}
+
+  async filter(candidates: readonly Candidate[]): Promise<Candidate[]> {
+    if (candidates.length === 0) return []
+    if (this.#newest === undefined) {
+      this.#newest = await listRuns(this.calls, this.options)
+      for (const run of this.#newest) this.#known.set(run.id, run)
+    }
+    const trusted = candidates.filter(({ runId }) => this.#isTrusted(runId))
+    // Runs of other events may have taken up the page.
+    if (trusted.length > 0 || this.#newest.length < PAGE) return trusted
+    const older = candidates.filter(({ runId }) => !this.#known.has(runId))
+    for (const { runId } of older.slice(0, MOST_SINGLE_RUNS - this.#singleRuns)) {
+      this.#singleRuns++
+      const run = await readRun(this.calls, runId)
+      if (String(run.path).split('@')[0]?.endsWith(`/${this.options.workflow}`)) this.#known.set(runId, run)
+    }
+    return candidates.filter(({ runId }) => this.#isTrusted(runId))
   }
-  return (runId) => {
-    const run = known.get(runId)
-    return run?.head_branch === branch && RECORDED_EVENTS.includes(String(run.event))
+
+  #isTrusted(runId: number): boolean {
+    const run = this.#known.get(runId)
+    return run?.head_branch === this.options.branch && RECORDED_EVENTS.includes(String(run.event))
   }
 }
 

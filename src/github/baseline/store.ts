@@ -61,7 +61,8 @@ async function find(ports: StorePorts, request: BaselineRequest): Promise<FoundB
   const { env } = ports
   const { branch } = request
   const calls = await open(ports, request)
-  const { candidates, ignored } = await list(ports, calls, request)
+  const { candidates, ignored, isCut } = await list(ports, calls, request)
+  if (isCut) throw tooMany(branch, ignored)
   if (candidates.length === 0) return { reason: describeNone(branch, ignored) }
   const [trigger, checkedOut] = await Promise.all([readTrigger(env), readCheckedOut(env)])
   const { baseCommit, newest } = await findBase(calls, { trigger, branch, checkedOut })
@@ -74,7 +75,8 @@ async function find(ports: StorePorts, request: BaselineRequest): Promise<FoundB
 
 async function readNewest(ports: StorePorts, request: BaselineRequest): Promise<readonly BaselineDocument[]> {
   const calls = await open(ports, request)
-  const { candidates } = await list(ports, calls, request)
+  const { candidates, ignored, isCut } = await list(ports, calls, request)
+  if (isCut) throw tooMany(request.branch, ignored)
   const { documents, problems } = await readDocuments(ports, {
     ...{ calls, request, candidates },
     most: MOST_UNITED
@@ -117,14 +119,25 @@ function list(
   return listCandidates(calls, { name: nameOf(env, request), branch: request.branch, workflow })
 }
 
+/** A new document might hide one that is among those that were not looked at. */
+function tooMany(branch: string, ignored: readonly string[]): Error {
+  return new Error(
+    `none of the newest ${ignored.length} artifacts of that name counts as a recorded run of ${plain(branch)} (${countKinds(ignored)}), and no more are looked at; delete them, or give the gate another name`
+  )
+}
+
 function describeNone(branch: string, ignored: readonly string[]): string {
   const none = `no run of ${plain(branch)} is recorded for this job yet`
   if (ignored.length === 0)
     return `${none}; the next push to ${plain(branch)} that runs this gate records one`
+  return `${none}: the artifacts of that name do not count (${countKinds(ignored)})`
+}
+
+function countKinds(ignored: readonly string[]): string {
   const kinds = [...new Set(ignored)].map(
     (kind) => `${ignored.filter((each) => each === kind).length} ${kind}`
   )
-  return `${none}: the artifacts of that name do not count (${kinds.join(', ')})`
+  return kinds.join(', ')
 }
 
 /** Why an artifact gives no document: it is gone, is none, or could not be downloaded. */
