@@ -1,11 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { decodeBaseline } from '../../../src/baseline/document/decode.js'
 import type { BaselineRequest, BaselineStore, FoundBaseline } from '../../../src/gate/ports.js'
 import { createBaselineStore } from '../../../src/github/baseline/store.js'
+import { readCheckedOut } from '../../../src/github/baseline/trigger.js'
 import { makeDocument, shaOf, zipDocument } from '../../support/baseline/make-document.js'
 import { LogBook } from '../../support/gate/gate-ports.js'
 import { JumpingClock } from '../../support/manual-clock.js'
@@ -141,6 +142,30 @@ describe('a pull request', () => {
     history.mergeBases.set(`${shaOf('3')}...${HEAD}`, shaOf('1'))
     record(1)
     expect(await find()).toMatchObject({ baseCommit: shaOf('1'), ancestors: [shaOf('1')] })
+  })
+
+  test.each(['fix#12', 'user@topic', 'a+b', 'größe', 'feature/x'])(
+    'the head may be checked out as any branch: %s',
+    async (branch) => {
+      const path = join(folder, '.git', 'refs', 'heads', branch)
+      await mkdir(dirname(path), { recursive: true })
+      await writeFile(join(folder, '.git', 'HEAD'), `ref: refs/heads/${branch}\n`)
+      await writeFile(path, `${HEAD}\n`)
+      expect(await readCheckedOut(env)).toBe(HEAD)
+      await rm(path)
+      expect(await readCheckedOut(env)).toBeUndefined()
+      const others = `# pack-refs with: peeled\n${shaOf('4')} refs/heads/x/refs/heads/${branch}\n`
+      const packed = `${HEAD} refs/heads/${branch}\n^${shaOf('5')}\n`
+      await writeFile(join(folder, '.git', 'packed-refs'), others + packed)
+      expect(await readCheckedOut(env)).toBe(HEAD)
+    }
+  )
+
+  test.each(['../../secret', '/etc/passwd', 'a b'])('what is no branch is not read: %s', async (branch) => {
+    await mkdir(join(folder, '.git'))
+    await writeFile(join(folder, '.git', 'HEAD'), `ref: refs/heads/${branch}\n`)
+    await writeFile(join(folder, 'secret'), `${HEAD}\n`)
+    expect(await readCheckedOut(env)).toBeUndefined()
   })
 
   test('a commit that is no merge has a merge base', async () => {

@@ -29,6 +29,8 @@ interface Payload {
 export const RECORDED_EVENTS: readonly string[] = ['push', 'schedule', 'workflow_dispatch']
 
 const SHA = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/
+/** All that git allows in the name of a branch. */
+const CHECKED_OUT = /^ref: (refs\/heads\/[^\s\p{Cc}~^:?*[\\]+)$/u
 const HEADS = /^refs\/heads\/(.+)$/
 
 export async function readTrigger(env: NodeJS.ProcessEnv): Promise<Trigger> {
@@ -75,8 +77,17 @@ export async function readCheckedOut({
   const read = async (path: string): Promise<string> =>
     (await readFile(join(GITHUB_WORKSPACE, '.git', path), 'utf8').catch(() => '')).trim()
   const head = await read('HEAD')
-  const [, branch] = /^ref: (refs\/heads\/[\w./-]+)$/.exec(head) ?? []
-  return shaOf(branch === undefined || branch.includes('..') ? head : await read(branch)) || undefined
+  const [, branch] = CHECKED_OUT.exec(head) ?? []
+  if (branch === undefined || branch.includes('..')) return shaOf(head) || undefined
+  return shaOf(await read(branch)) || shaOf(findPacked(await read('packed-refs'), branch)) || undefined
+}
+
+/** Git moves branches into one file from time to time: a line has the commit and the ref. */
+function findPacked(text: string, ref: string): string | undefined {
+  return text
+    .split('\n')
+    .find((line) => line.trimEnd().endsWith(` ${ref}`))
+    ?.split(' ')[0]
 }
 
 function branchOf(ref: string): string | undefined {
