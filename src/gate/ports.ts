@@ -86,6 +86,8 @@ export type FoundBaseline =
       readonly baseCommit: string | undefined
       /** The base commit, or this one, and those before it, newest first. */
       readonly ancestors: readonly string[]
+      /** Only the newest ones are listed. */
+      readonly isHistoryCut?: boolean
     }
   /** Why there is none, and what to do. */
   | { readonly reason: string }

@@ -119,6 +119,16 @@ describe('if the base commit has no run', () => {
     })
   })
 
+  test('nor one of those before it that are known: nobody is said to have forced a push', () => {
+    const ancestors = Array.from({ length: 500 }, (_, i) => makeCommit(`b${i}e`))
+    expect(select(makeRuns(3), { ancestors, baseCommit, isHistoryCut: true })).toMatchObject({
+      runs: ['run2'],
+      notes: [
+        'no run on main is of a514cef or one of the last 500 commits before it, so c2e0000 was used; other changes may be in between'
+      ]
+    })
+  })
+
   test('and the history is not known: all comparable runs, and a note', () => {
     expect(select(makeRuns(3), { ancestors: undefined, baseCommit })).toEqual({
       runs: ['run0', 'run1', 'run2'],

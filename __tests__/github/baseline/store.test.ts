@@ -116,6 +116,33 @@ describe('a pull request', () => {
     expect(log.lines).toEqual([])
   })
 
+  const commitOf = (i: number): string => `a${String(i).padStart(39, '0')}`
+  const addCommits = (count: number): void =>
+    history.addCommits(shaOf('1'), ...Array.from({ length: count - 1 }, (_, i) => commitOf(i)), shaOf('2'))
+
+  test.each([
+    [98, 1, 99],
+    [101, 2, 102],
+    [450, 5, 451]
+  ])('%i commits after the recorded one: %i pages of commits are read', async (count, pages, known) => {
+    addCommits(count)
+    record(1)
+    const found = await find()
+    expect(found).toMatchObject({ baseCommit: shaOf('2'), isHistoryCut: false })
+    expect('ancestors' in found && found.ancestors).toHaveLength(known)
+    expect(api.made('GET', /shop\/commits$/)).toHaveLength(pages)
+  })
+
+  test('they are not read for ever, nor after a recorded commit was found', async () => {
+    addCommits(700)
+    record(1)
+    expect(await find()).toMatchObject({ isHistoryCut: true })
+    expect(api.made('GET', /shop\/commits$/)).toHaveLength(5)
+    record(2, { zip: zipDocument(makeDocument([{ commit: shaOf('2') }])) })
+    expect(await find()).toMatchObject({ isHistoryCut: true })
+    expect(api.made('GET', /shop\/commits$/)).toHaveLength(6)
+  })
+
   test('the token is not sent to the storage', async () => {
     record(1)
     await find()

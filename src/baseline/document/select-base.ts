@@ -9,6 +9,8 @@ export interface BaseQuery {
   readonly fingerprint: Fingerprint
   /** Commits before the base commit, newest first; undefined if they are not known. */
   readonly ancestors: readonly string[] | undefined
+  /** Only the newest ones are known. */
+  readonly isHistoryCut?: boolean
   readonly baseCommit: string | undefined
   /** The run that is compared, if it was recorded already. */
   readonly excludeRunId?: string | undefined
@@ -47,7 +49,7 @@ export function selectBase(document: BaselineDocument, query: BaseQuery): Select
 
 function chooseRuns(
   comparable: readonly RecordedRun[],
-  { ancestors, baseCommit }: BaseQuery,
+  { ancestors, baseCommit, isHistoryCut = false }: BaseQuery,
   { branch, recorded }: { branch: string; recorded: readonly RecordedRun[] }
 ): SelectedBase {
   if (ancestors === undefined)
@@ -63,12 +65,13 @@ function chooseRuns(
   }
   const { commit = '' } = comparable.at(-1) ?? {}
   const of = base === undefined ? 'the base commit' : short(base)
+  const why = isHistoryCut
+    ? `no run on ${branch} is of ${of} or one of the last ${ancestors.length} commits before it`
+    : `no run on ${branch} is of ${of} or an ancestor of it (was ${branch} force-pushed?)`
   return take(
     comparable.filter((run) => run.commit === commit),
     undefined,
-    [
-      `no run on ${branch} is of ${of} or an ancestor of it (was ${branch} force-pushed?), so ${short(commit)} was used; other changes may be in between`
-    ]
+    [`${why}, so ${short(commit)} was used; other changes may be in between`]
   )
 }
 

@@ -96,8 +96,8 @@ function compare(
     return { ...withoutBaseline(missing, place.branch), isOnBaselineBranch }
   }
   const whole = withFactsOf(run, fingerprint, settings)
-  const { document, ancestors, baseCommit } = found
-  const base = selectBase(document, { fingerprint: whole, ancestors, baseCommit, excludeRunId: run.id })
+  const { document, ...history } = found
+  const base = selectBase(document, { fingerprint: whole, ...history, excludeRunId: run.id })
   const recorded = asRecorded(settings, findings, {
     fingerprint: whole,
     commit: ports.occasion.commit,

@@ -23,6 +23,7 @@ export type Found =
       readonly document: BaselineDocument
       readonly baseCommit: string | undefined
       readonly ancestors: readonly string[] | undefined
+      readonly isHistoryCut?: boolean
     }
   | { readonly reason: string }
 

@@ -57,14 +57,44 @@ async function readMergeBase(calls: Calls, from: string, to: string): Promise<st
   return sha
 }
 
-/** The commit and up to 99 before it, newest first. */
-export async function listAncestors(calls: Calls, sha: string): Promise<string[]> {
+/** GitHub's largest. */
+const PAGE = 100
+/** Runs that are older than these are not waited for. */
+const MOST_PAGES = 5
+
+/** The commit and those before it, newest first. */
+export interface Ancestors {
+  readonly commits: readonly string[]
+  /** There are more. */
+  readonly isCut: boolean
+}
+
+/** Up to 100 of them. */
+export async function listAncestors(calls: Calls, sha: string): Promise<Ancestors> {
+  const { commits, isCut } = await listCommits(calls, { sha, page: 1 })
+  return { commits: [...new Set([sha, ...commits])], isCut }
+}
+
+/** Up to 500 of them, until one is among those that are looked for. */
+export async function listFurther(
+  calls: Calls,
+  { sha, ancestors, wanted }: { sha: string; ancestors: Ancestors; wanted: ReadonlySet<string> }
+): Promise<Ancestors> {
+  let { commits, isCut } = ancestors
+  for (let page = 2; page <= MOST_PAGES && isCut && !commits.some((each) => wanted.has(each)); page++) {
+    const further = await listCommits(calls, { sha, page })
+    commits = [...new Set([...commits, ...further.commits])]
+    isCut = further.isCut
+  }
+  return { commits, isCut }
+}
+
+async function listCommits(calls: Calls, { sha, page }: { sha: string; page: number }): Promise<Ancestors> {
+  const query = { ...calls.repository, sha, per_page: PAGE, ...(page > 1 && { page }) }
   const { data } = await calls.make('list the commits before this one', () =>
-    calls.octokit.rest.repos.listCommits({ ...calls.repository, sha, per_page: 100 })
+    calls.octokit.rest.repos.listCommits(query)
   )
-  const commits: unknown = data
-  const listed = Array.isArray(commits)
-    ? commits.map((entry: { sha?: unknown } | null) => shaOf(entry?.sha))
-    : []
-  return [...new Set([sha, ...listed.filter((each) => each !== '')])]
+  const listed: unknown[] = Array.isArray(data) ? data : []
+  const commits = listed.map((entry) => shaOf((entry as { sha?: unknown } | null)?.sha))
+  return { commits: commits.filter((each) => each !== ''), isCut: listed.length >= PAGE }
 }

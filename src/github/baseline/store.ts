@@ -3,7 +3,7 @@ import { messageOf } from '../../gate/errors.js'
 import type { BaselineRequest, BaselineStore, FoundBaseline, Log, Ports } from '../../gate/ports.js'
 import { keyOf, positionOf } from '../comment-place.js'
 import { connect } from '../connect.js'
-import { findBase, listAncestors } from './base-commit.js'
+import { findBase, listAncestors, listFurther } from './base-commit.js'
 import { CallError, Calls, RefusedDownloadError } from './calls.js'
 import { listCandidates } from './candidates.js'
 import type { Candidate } from './candidates.js'
@@ -70,7 +70,9 @@ async function find(ports: StorePorts, request: BaselineRequest): Promise<FoundB
   const { documents, problems } = await readDocuments(ports, { calls, request, candidates, most: 1 })
   const [document] = documents
   if (document === undefined) return { reason: describeUnread(branch, problems) }
-  return { document, baseCommit, ancestors }
+  const wanted = new Set(document.runs.map(({ commit }) => commit.toLowerCase()))
+  const { commits, isCut: isHistoryCut } = await listFurther(calls, { sha: newest, ancestors, wanted })
+  return { document, baseCommit, ancestors: commits, isHistoryCut }
 }
 
 async function readNewest(ports: StorePorts, request: BaselineRequest): Promise<readonly BaselineDocument[]> {
