@@ -433,6 +433,18 @@ describe('what makes a run unusable', () => {
     expect(recorded().map(({ unusable }) => unusable)).toEqual([words])
   })
 
+  test('errors of the service, although it finished; a run with them is compared with a note', async () => {
+    await gate()
+    service.nextDocument = { remote_errors: 'node 3: java.lang.OutOfMemoryError\nnode 4: lost' }
+    const outcome = await gate()
+    const errors = 'the service reported errors: "node 3: java.lang.OutOfMemoryError" and 1 more'
+    expect(outcome.baseline).toMatchObject({
+      state: 'compared',
+      notes: [`${errors}; part of this run's load may be missing`]
+    })
+    expect(recorded().map(({ unusable }) => unusable)).toEqual([null, errors])
+  })
+
   test('a document of other runs is kept as it is', async () => {
     store.documents.push(makeDocument([{ runId: 'older', atMs: 1 }]))
     await gate()

@@ -14,6 +14,7 @@ import { comparedRun } from '../collect/compared-run.js'
 import { findBaseline, isSearched } from './find-baseline.js'
 import type { Search } from './find-baseline.js'
 import { asRecorded } from './as-recorded.js'
+import { describeRemoteErrors } from './reported-errors.js'
 import { withFactsOf } from './run-fingerprint.js'
 
 type Compared = Pick<Findings, 'comparison' | 'baseline' | 'trend' | 'isOnBaselineBranch'>
@@ -107,7 +108,10 @@ function compare(
   const trend = buildTrend(document, recorded, { noise: settings.baseline.noise })
   const shown = { isOnBaselineBranch, ...(trend !== undefined && { trend }) }
   if ('outcome' in base) return { ...withoutBaseline({ kind: 'none', ...base }, document.branch), ...shown }
-  return { ...withBaseline(base, document.branch, comparedRun(findings)), ...shown }
+  const errors = describeRemoteErrors(run)
+  const doubts = errors === undefined ? [] : [`${errors}; part of this run's load may be missing`]
+  const noted = { ...base, notes: [...base.notes, ...doubts] }
+  return { ...withBaseline(noted, document.branch, comparedRun(findings)), ...shown }
 }
 
 function withBaseline(

@@ -11,6 +11,7 @@ import type { Ports } from '../ports.js'
 import type { Settings } from '../settings/settings.js'
 import { uploadFiles } from '../upload-files.js'
 import { asRecorded } from './as-recorded.js'
+import { describeRemoteErrors } from './reported-errors.js'
 import { readBaselineFile, writeBaselineFile } from './baseline-file.js'
 import { DOCUMENT_FILE } from './document-file.js'
 import { ask, findBaseline, isSearched, keyOf } from './find-baseline.js'
@@ -63,12 +64,14 @@ class NotRecordedError extends Error {
 }
 
 /** A run that is not complete evidence is shown in the trend, and nothing is compared with it. */
-function whyUnusable({ failure, stoppedEarly }: Findings, alone: Recording['alone']): string | null {
+function whyUnusable({ failure, stoppedEarly, run }: Findings, alone: Recording['alone']): string | null {
   if (failure?.kind === 'timed-out') return 'timed out'
   if (failure !== undefined) return failure.message
   if (stoppedEarly !== undefined) return 'stopped early'
   if (alone.rehearsal) return 'a rehearsal, with synthetic samples'
-  return alone.verdict === 'inconclusive' ? `inconclusive: ${alone.reason}` : null
+  if (alone.verdict === 'inconclusive') return `inconclusive: ${alone.reason}`
+  // Part of the load may be missing.
+  return describeRemoteErrors(run) ?? null
 }
 
 async function recordInFile(path: string, run: RecordedRun, branch: string): Promise<void> {
