@@ -32,7 +32,14 @@ export function addRun(
   if (document !== undefined && document.branch !== branch) throw differentBranches(document.branch, branch)
   const others = (document?.runs ?? []).filter((known) => keyOf(known) !== keyOf(run))
   // What is written must be accepted when it is read again.
-  return arrange(branch, [...others, readRun(run, others.length)])
+  return arrange(branch, [...others, readRun(atPlausibleTime(run, others), others.length)])
+}
+
+/** A service's clock may be behind: a run before all those of a full document would be dropped at once, so it counts as the newest. */
+function atPlausibleTime(run: RecordedRun, others: readonly RecordedRun[]): RecordedRun {
+  const times = others.map(({ atMs }) => atMs)
+  const isDropped = times.length >= MOST_RUNS && run.atMs <= Math.min(...times)
+  return isDropped ? { ...run, atMs: Math.max(...times) } : run
 }
 
 function arrange(branch: string, runs: readonly RecordedRun[]): BaselineDocument {
