@@ -72,6 +72,8 @@ describe('a document that was changed', () => {
     ['runs in disorder', makeDocument(makeRuns(3).reverse()), 'runs[1].atMs is before the run'],
     ['a commit with a command', withRun({ commit: '::error' }), 'runs[0].commit is not the id of a commit'],
     ['no id', withRun({ runId: '' }), 'runs[0].runId is empty'],
+    ['an id with a path', withRun({ runId: '../1' }), 'runs[0].runId is not the id of a run'],
+    ['an id with a command', withRun({ runId: 'a\n::error::x' }), 'runs[0].runId is not the id of a run'],
     ['a time that is no date', withRun({ atMs: 1e16 }), 'runs[0].atMs is impossible'],
     ['a reason that is a number', withRun({ unusable: 1 }), 'runs[0].unusable is not a text'],
     ['no reason and no null', withRun({ unusable: undefined }), 'runs[0].unusable is not a text'],

@@ -15,6 +15,9 @@ import { fail, orNull, readFields, readList, readNumber, readText } from './read
 /** Of any kind of repository. */
 const COMMIT = /^[\w.-]{1,64}$/
 
+/** As the service's client accepts them: they end up in links, outputs and logs. */
+const RUN_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$/
+
 export function readRun(value: unknown, at: number): RecordedRun {
   const where = `runs[${at}]`
   const fields = readFields(value, where)
@@ -22,6 +25,7 @@ export function readRun(value: unknown, at: number): RecordedRun {
   if (!COMMIT.test(commit)) fail(`${where}.commit`, 'is not the id of a commit')
   const runId = readText(fields.get('runId'), `${where}.runId`, LONGEST_ID)
   if (runId === '') fail(`${where}.runId`, 'is empty')
+  if (!RUN_ID.test(runId)) fail(`${where}.runId`, 'is not the id of a run')
   const scopes = readList(fields.get('scopes'), `${where}.scopes`, MOST_SCOPES).map((scope, i) =>
     readScope(scope, `${where}.scopes[${i}]`)
   )
