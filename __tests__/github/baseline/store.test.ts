@@ -234,6 +234,12 @@ describe('other events', () => {
     }
   )
 
+  test('a schedule whose payload names no repository is one of the default branch', async () => {
+    const payload = { repository: undefined, schedule: '0 5 * * 1' }
+    await startBy('schedule', { ref: 'refs/heads/trunk', sha: shaOf('3'), payload })
+    expect(await openStore().locate(undefined)).toEqual({ branch: 'trunk', recordedUnder: 'trunk' })
+  })
+
   test('a push to another branch is recorded under its own, and compared from the merge base on', async () => {
     await startBy('push', { ref: 'refs/heads/feature/x', sha: HEAD })
     history.mergeBases.set(`main...${HEAD}`, shaOf('2'))
@@ -282,6 +288,21 @@ describe('artifacts that do not count', () => {
       'no run of main is recorded for this job yet; the next push to main that runs this gate records one'
     )
     expect(api.calls).toHaveLength(1)
+  })
+
+  test('none at all, on the branch itself: this run is the first', async () => {
+    await startBy('push', { ref: 'refs/heads/main', sha: shaOf('3') })
+    expect(reasonOf(await find())).toBe(
+      'no run of main is recorded for this job yet; this one is recorded as the first'
+    )
+  })
+
+  test('a workflow that GitHub does not know is named as the cause', async () => {
+    record(1)
+    api.refuse(/performance\.yml\/runs/, 404, 'Not Found')
+    expect(reasonOf(await find())).toContain(
+      'GitHub knows no workflow performance.yml in this repository (404)'
+    )
   })
 
   test('a run that is no longer among the newest hundred is looked at itself', async () => {

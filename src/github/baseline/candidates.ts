@@ -145,8 +145,12 @@ async function listRuns(
       return listIn<WorkflowRun>(data, 'workflow_runs')
     })
   } catch (thrown) {
-    // The artifacts could be listed, so it is not the permission: the repository has no such workflow.
-    if (thrown instanceof CallError && thrown.failure.status === 404) return []
+    // The artifacts could be listed, so it is not the permission.
+    if (thrown instanceof CallError && thrown.failure.status === 404)
+      throw new Error(
+        `GitHub knows no workflow ${workflow} in this repository (404), so the runs that it recorded cannot be told from others; set "baseline" to the path of a document`,
+        { cause: thrown }
+      )
     throw thrown
   }
 }

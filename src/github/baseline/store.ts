@@ -63,8 +63,9 @@ async function find(ports: StorePorts, request: BaselineRequest): Promise<FoundB
   const calls = await open(ports, request)
   const { candidates, ignored, isCut } = await list(ports, calls, request)
   if (isCut) throw tooMany(branch, ignored)
-  if (candidates.length === 0) return { reason: describeNone(branch, ignored) }
   const [trigger, checkedOut] = await Promise.all([readTrigger(env), readCheckedOut(env)])
+  const isRecorded = locate(trigger, branch).recordedUnder === branch
+  if (candidates.length === 0) return { reason: describeNone(branch, ignored, isRecorded) }
   const { baseCommit, newest } = await findBase(calls, { trigger, branch, checkedOut })
   const ancestors = await listAncestors(calls, newest)
   const { documents, problems } = await readDocuments(ports, { calls, request, candidates, most: 1 })
@@ -128,8 +129,9 @@ function tooMany(branch: string, ignored: readonly string[]): Error {
   )
 }
 
-function describeNone(branch: string, ignored: readonly string[]): string {
+function describeNone(branch: string, ignored: readonly string[], isRecorded: boolean): string {
   const none = `no run of ${plain(branch)} is recorded for this job yet`
+  if (ignored.length === 0 && isRecorded) return `${none}; this one is recorded as the first`
   if (ignored.length === 0)
     return `${none}; the next push to ${plain(branch)} that runs this gate records one`
   return `${none}: the artifacts of that name do not count (${countKinds(ignored)})`

@@ -56,7 +56,10 @@ export async function readTrigger(env: NodeJS.ProcessEnv): Promise<Trigger> {
     group: group
       ? { base: shaOf(group.base_sha), baseBranch: branchOf(textOf(group.base_ref)) ?? '' }
       : undefined,
-    defaultBranch: textOf(payload?.repository?.default_branch) || undefined
+    // Schedules run on the default branch, and their payload may have nothing but the schedule.
+    defaultBranch:
+      textOf(payload?.repository?.default_branch) ||
+      (GITHUB_EVENT_NAME === 'schedule' ? branchOf(GITHUB_REF) : undefined)
   }
 }
 
