@@ -7,6 +7,8 @@ export interface TimedSample {
   readonly elapsedMs: number
   readonly label?: string
   readonly isFailure?: boolean
+  /** How many users there are. */
+  readonly threads?: number
 }
 
 const RUN_START_MS = Date.UTC(2026, 0, 5, 12)
@@ -16,9 +18,15 @@ export function endOf({ atMs, elapsedMs }: TimedSample): number {
   return atMs + elapsedMs
 }
 
-export function rowOf({ atMs, elapsedMs, label = 'home', isFailure = false }: TimedSample): string {
+export function rowOf({
+  atMs,
+  elapsedMs,
+  label = 'home',
+  isFailure = false,
+  threads = 5
+}: TimedSample): string {
   const outcome = isFailure ? '500,no,t-1,false' : '200,OK,t-1,true'
-  return `${RUN_START_MS + atMs},${elapsedMs},${label},${outcome},512,5\n`
+  return `${RUN_START_MS + atMs},${elapsedMs},${label},${outcome},512,${threads}\n`
 }
 
 /** Samples at a steady rate; each is what `at` says about its start. */

@@ -1,4 +1,4 @@
-import type { Scope } from '../../results/figures/measurements.js'
+import type { Figures, Scope } from '../../results/figures/measurements.js'
 import { compareToLimit, holds } from '../../thresholds/judge/compare.js'
 import { readFigure } from '../../thresholds/judge/evidence.js'
 import { findScopes } from '../../thresholds/judge/scopes.js'
@@ -15,7 +15,8 @@ const WINDOW_SECONDS = WINDOW_MS / 1000
 /** A line that was broken in every one of the last windows, in the same scope. */
 export function findBrokenWindows(threshold: AbsoluteThreshold, evidence: LiveEvidence): Breach | undefined {
   if (!isJudgedByWindows(threshold) || evidence.windows.length < WINDOWS) return undefined
-  for (const { scope } of findScopes(threshold.selector, evidence.total)) {
+  for (const { scope, figures } of findScopes(threshold.selector, evidence.total)) {
+    if (hasEnough(threshold, figures, evidence)) continue
     const actuals = evidence.windows.map((window) => readWindow(threshold, scope, window))
     const broken = actuals.filter((actual) => actual !== undefined && !holds(actual, threshold))
     const latest = actuals.at(-1)
@@ -46,12 +47,26 @@ function isJudgedByWindows({ metric, operator, value }: AbsoluteThreshold): bool
   }
 }
 
+/** Whether the samples so far are as many as the whole run needs: how they are spread over it does not matter then. */
+function hasEnough(
+  threshold: AbsoluteThreshold,
+  figures: Figures | undefined,
+  { durationMs }: LiveEvidence
+): boolean {
+  const isLowerLimit = threshold.operator.startsWith('>')
+  if (threshold.metric !== 'throughput' || !isLowerLimit || figures === undefined) return false
+  return holds(figures.samples / (durationMs / 1000), threshold)
+}
+
 function readWindow(
   threshold: AbsoluteThreshold,
   scope: Scope,
   window: LiveEvidence['total']
 ): number | undefined {
   const figures = window.figures(scope)
+  // A part of the plan may have its time, and is not broken before or after it; the run as a whole always has samples.
+  const isPart = Object.keys(scope).length > 0
+  if (figures === undefined && isPart) return undefined
   if (threshold.metric === 'throughput') return (figures?.samples ?? 0) / WINDOW_SECONDS
   const reading = readFigure(threshold, figures, { apdex: undefined, measurements: window })
   return 'actual' in reading ? reading.actual : undefined

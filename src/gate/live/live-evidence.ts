@@ -1,5 +1,6 @@
 import { mergeScans } from '../../results/scan/scanner.js'
 import type { Measurements } from '../../results/figures/measurements.js'
+import { boundRest } from './bound-rest.js'
 import { LiveReadingError } from './live-csv.js'
 import { WINDOW_MS } from './live-grid.js'
 import type { LiveGrid } from './live-grid.js'
@@ -12,6 +13,10 @@ export interface LiveTimes {
   readonly durationMs: number
   /** What happens before is not judged by windows: the load is still growing, or the server is cold. */
   readonly settledAfterMs: number
+  /** How many were requested, in all grids together. */
+  readonly threads?: number | undefined
+  /** Of the largest grid. */
+  readonly nodes?: number
 }
 
 /** What is known of a run that has not ended. */
@@ -29,11 +34,6 @@ export interface LiveEvidence {
   readonly mostMore: number
 }
 
-/** A run may last a little longer than it should, and its last samples end after that. */
-const SLACK_MS = 10_000
-/** The rest of the run may be this much faster than its fastest window so far. */
-const FASTER = 2
-
 /** Undefined as long as nothing can be judged: every grid must have rows. Throws if a row could not be read. */
 export function gatherEvidence(grids: readonly LiveGrid[], times: LiveTimes): LiveEvidence | undefined {
   const settledMs = Math.min(...grids.map((grid) => grid.settledMs))
@@ -48,8 +48,8 @@ export function gatherEvidence(grids: readonly LiveGrid[], times: LiveTimes): Li
   const first = Math.ceil((startMs + times.settledAfterMs) / WINDOW_MS)
   for (const grid of grids) grid.forgetBefore(end - WINDOWS)
   const elapsedMs = settledMs - startMs
-  const isRateKnown = end > first && elapsedMs < times.durationMs
-  const rate = isRateKnown ? highestRate(grids, { from: Math.floor(startMs / WINDOW_MS), end }) : Infinity
+  const isSettled = end > first && elapsedMs < times.durationMs
+  const rate = highestRate(grids, { from: Math.floor(startMs / WINDOW_MS), end })
   return {
     total,
     hasTransactions: scans.some(({ hasTransactions }) => hasTransactions),
@@ -58,7 +58,7 @@ export function gatherEvidence(grids: readonly LiveGrid[], times: LiveTimes): Li
     ),
     elapsedMs,
     durationMs: times.durationMs,
-    mostMore: Math.ceil(((times.durationMs + SLACK_MS - elapsedMs) / 1000) * FASTER * rate)
+    mostMore: isSettled ? boundRest({ times, elapsedMs, rate, scans, total }) : Infinity
   }
 }
 

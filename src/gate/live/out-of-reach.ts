@@ -117,6 +117,6 @@ function describe(
   const more = evidence.mostMore.toLocaleString('en-US')
   return (
     `${must} and cannot get there any more: it is ${now} so far and would be ${best} even after ${more} perfect samples ` +
-    '(twice the highest rate so far, to the end of the run)'
+    '(more than the rest of the run can have)'
   )
 }
