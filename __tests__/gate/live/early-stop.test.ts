@@ -239,4 +239,17 @@ describe('a run that is not stopped', () => {
     await gate({ durationSeconds: 900 })
     expect(service.count('stopRun')).toBe(0)
   })
+
+  test('more new rows than one look takes, one node after the other', async () => {
+    const node = steady(DURATION_MS, 20, () => ({ label: 'x'.repeat(8000) }))
+    // The first look has most rows of one node, and none of the other.
+    serve(() => {
+      const isFirst = ports.clock.elapsedMs >= 2 * MINUTE && ports.clock.elapsedMs < 150_000
+      if (!isFirst) return csvAt(FINE, -1)
+      const rows = csvAt(node, ports.clock.elapsedMs)
+      return rows + rows.slice(rows.indexOf('\n') + 1)
+    })
+    await gate({ thresholdLines: 'throughput >= 30/s', rampupSeconds: 10 })
+    expect(service.count('stopRun')).toBe(0)
+  })
 })

@@ -110,12 +110,36 @@ describe.each([
     expect(await read()).toBe(3)
   })
 
+  test('says whether that was all', async () => {
+    const csv = new LiveCsv(client, { mostNewBytes: LIVE_HEADER.length + row(1).length + 10 })
+    const grid = new LiveGrid({ grid: 'grid1', region: 'us-east-1' })
+    const look = () => csv.readOn('/api/x.csv', new AbortController().signal, (bytes) => grid.take(bytes))
+    content += row(1) + row(2)
+    expect([await look(), await look()]).toEqual([{ isAll: false }, { isAll: true }])
+  })
+
   test('a row that is longer than a look can take ends it', async () => {
     const read = reader({ mostNewBytes: 200 })
     content += row(1, 'x'.repeat(300))
     await read()
     await expect(read()).rejects.toThrow('a row is too long')
   })
+})
+
+test('a part that the service cut is not all', async () => {
+  content += row(1) + row(2)
+  const csv = new LiveCsv(client)
+  const grid = new LiveGrid({ grid: 'grid1', region: 'us-east-1' })
+  const look = () => csv.readOn('/api/x.csv', new AbortController().signal, (bytes) => grid.take(bytes))
+  expect(await look()).toEqual({ isAll: true })
+  content += row(3)
+  answer = (req, res) => {
+    const from = Number(/\d+/.exec(req.headers.range ?? '')?.[0])
+    const part = Buffer.from(content).subarray(from)
+    const total = from + part.length + 500
+    res.writeHead(206, { 'content-range': `bytes ${from}-${from + part.length - 1}/${total}` }).end(part)
+  }
+  expect(await look()).toEqual({ isAll: false })
 })
 
 test('asks for what follows the last row but one', async () => {

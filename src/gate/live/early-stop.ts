@@ -99,23 +99,26 @@ export class EarlyStopper {
       error: new LiveReadingError(`reading them took longer than ${formatDuration(LONGEST_LOOK_MS)}`),
       others: [this.#options.signal]
     })
+    let isWhole: boolean
     try {
       // All of them to the end: the next look must not meet one of this.
       const reads = await Promise.allSettled(
         sources.map(async (source) => {
           const { csv, grid } = this.#sourceOf(nameOf(source), source)
-          await csv.readOn(source.href, deadline.signal, (bytes) => grid.take(bytes))
+          const { isAll } = await csv.readOn(source.href, deadline.signal, (bytes) => grid.take(bytes))
           if (!Number.isFinite(grid.newestMs)) throw new Error(`grid ${source.gridId} has no samples yet`)
+          return isAll
         })
       )
       const failed = reads.find((read) => read.status === 'rejected')
       if (failed !== undefined) throw deadline.signal.aborted ? deadline.signal.reason : failed.reason
+      isWhole = reads.every((read) => read.status === 'fulfilled' && read.value)
     } finally {
       deadline.release()
     }
     this.#failingSinceMs = undefined
-    // One that was listed before and is missing now is not complete.
-    if (this.#sources.size > sources.length) return undefined
+    // One that was listed before and is missing now is not complete either.
+    if (!isWhole || this.#sources.size > sources.length) return undefined
     return gatherEvidence(
       [...this.#sources.values()].map(({ grid }) => grid),
       times

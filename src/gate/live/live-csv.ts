@@ -35,8 +35,15 @@ export class LiveCsv {
     this.#mostKnownBytes = options.mostKnownBytes ?? MOST_KNOWN_BYTES
   }
 
-  /** Passes on what follows the complete rows read so far; `take` returns how many bytes of it were complete rows. */
-  async readOn(href: string, signal: AbortSignal, take: (bytes: Uint8Array) => number): Promise<void> {
+  /**
+   * Passes on what follows the complete rows read so far; `take` returns how many bytes of it were complete rows. Returns whether that
+   * was all that the service has: a part may have the rows of one node only.
+   */
+  async readOn(
+    href: string,
+    signal: AbortSignal,
+    take: (bytes: Uint8Array) => number
+  ): Promise<{ readonly isAll: boolean }> {
     const { start } = this.#last
     const range = start + this.#last.bytes.length === 0 ? undefined : { fromByte: start, version: undefined }
     const reply = await this.#client.openResult(href, { range, signal })
@@ -49,6 +56,7 @@ export class LiveCsv {
       const used = take(fresh)
       if (isCut && used === 0) throw new LiveReadingError('a row is too long')
       if (used > 0) this.#remember(fresh.subarray(0, used))
+      return { isAll: !isCut && !isPart(reply) }
     } finally {
       reply.body.destroy()
     }
@@ -78,6 +86,12 @@ export class LiveCsv {
     const lineStart = Buffer.from(rows.buffer, rows.byteOffset, rows.length - 1).lastIndexOf(0x0a) + 1
     this.#last = { bytes: Buffer.from(rows.subarray(lineStart)), start: end - (rows.length - lineStart) }
   }
+}
+
+/** Whether the service says that there is more than it sent. */
+function isPart(reply: Reply): boolean {
+  const part = reply.status === 206 ? readContentRange(reply.header('content-range')) : undefined
+  return part?.total !== undefined && part.toByte + 1 < part.total
 }
 
 async function readBytes(reply: Reply, most: number): Promise<{ bytes: Buffer; isCut: boolean }> {
