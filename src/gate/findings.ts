@@ -1,6 +1,7 @@
 import type { BaselineFacts } from '../baseline/baseline-facts.js'
 import type { ComparisonEvidence } from '../baseline/judge-lines.js'
 import type { Trend } from '../baseline/trend.js'
+import type { Measurements } from '../results/figures/measurements.js'
 import type { StoppedEarly } from '../report/outcome.js'
 import type { Judgement } from '../thresholds/judge/judgement.js'
 import type { Run } from '../service/documents/documents.js'
@@ -13,6 +14,8 @@ import type { Watched } from './run/watch-run.js'
 export interface EarlyStop extends StoppedEarly {
   /** On that threshold, by the samples that decided it. */
   readonly judgement: Judgement
+  /** Those samples. */
+  readonly live?: Measurements
 }
 
 /** What is known of the run so far; each part may be missing. */

@@ -140,6 +140,22 @@ describe('a run that cannot hold any more', () => {
     expect(outcome.grids[0]?.problem).toBeDefined()
   })
 
+  test.each([
+    ['of other times', FINE],
+    ['fewer', SLOW.filter(({ atMs }) => atMs % 2000 !== 0)],
+    ['of another label', SLOW.map((sample) => ({ ...sample, label: 'other' }))],
+    ['none', []]
+  ])('is inconclusive if the samples downloaded after the stop are others: %s', async (_name, others) => {
+    samplesOf = () => (stoppedMs === undefined ? SLOW : others)
+    const outcome = await gate({ thresholdLines: 'p92 < 800ms\nmax < 1s' })
+    expect(service.count('stopRun')).toBe(1)
+    expect(outcome).toMatchObject({ verdict: 'inconclusive', stoppedEarly: { ofSeconds: 300 } })
+    expect(outcome.judgements.map(({ verdict }) => verdict)).toEqual(['inconclusive', 'inconclusive'])
+    expect(outcome.reason).toMatch(
+      /^The results are not the samples that were read during the run: .+ During the run: stopped early after /
+    )
+  })
+
   test('is not stopped without stop-early, and then it passes', async () => {
     samplesOf = () => SLOW.map((sample) => (sample.atMs > 150_000 ? { ...sample, elapsedMs: 100 } : sample))
     expect(await gate({ stopEarly: false, thresholdLines: 'p91 < 800ms' })).toMatchObject({
@@ -251,5 +267,17 @@ describe('a run that is not stopped', () => {
     })
     await gate({ thresholdLines: 'throughput >= 30/s', rampupSeconds: 10 })
     expect(service.count('stopRun')).toBe(0)
+  })
+
+  test.each([
+    ['before', -24 * 60 * MINUTE, 'from before the start of the run'],
+    ['after', 24 * 60 * MINUTE, 'from the future']
+  ])('samples of a day %s', async (_name, shiftMs, words) => {
+    serve((grid) =>
+      csvAt(samplesOf(grid), ports.clock.elapsedMs).replace(/^\d+/gm, (ms) => String(Number(ms) + shiftMs))
+    )
+    await gate()
+    expect(service.count('stopRun')).toBe(0)
+    expect(liveInfos()).toEqual([expect.stringContaining(words)])
   })
 })

@@ -30,6 +30,8 @@ const GIVE_UP_AFTER_MS = 5 * 60_000
 const LATEST_SHARE = 0.9
 /** Samples cannot be further than the clock, but the clocks of two machines differ. */
 const CLOCK_SLACK_MS = 30_000
+/** By how much the time of a sample may be outside the run: machines whose clocks differ by more are rare. */
+const FOREIGN_AFTER_MS = 5 * 60_000
 
 interface Options {
   readonly signal: AbortSignal
@@ -86,6 +88,7 @@ export class EarlyStopper {
   async #find(run: Run): Promise<Found | undefined> {
     const evidence = await this.#read(run)
     if (evidence === undefined || !this.#mayJudge(evidence)) return undefined
+    this.#checkTimes(run, evidence)
     const breach = findBreach(this.#lines, evidence)
     return breach && { breach, evidence }
   }
@@ -138,6 +141,17 @@ export class EarlyStopper {
     return source
   }
 
+  /** Samples from before the run, or from the future, are not its own. */
+  #checkTimes({ startedMs = this.#sinceMs }: Run, { total }: LiveEvidence): void {
+    const nowMs = this.#gate.ports.clock.now()
+    // By the service's clock, or by ours.
+    const latestMs = Math.max(nowMs, startedMs + nowMs - this.#sinceMs) + FOREIGN_AFTER_MS
+    const { startMs = startedMs, endMs = startedMs } = total
+    if (startMs < startedMs - FOREIGN_AFTER_MS)
+      throw new LiveReadingError('there are samples from before the start of the run')
+    if (endMs > latestMs) throw new LiveReadingError('there are samples from the future')
+  }
+
   #mayJudge({ elapsedMs, durationMs }: LiveEvidence): boolean {
     if (elapsedMs >= LATEST_SHARE * durationMs) this.#isOver = true
     const watchedMs = this.#gate.ports.clock.now() - this.#sinceMs
@@ -180,7 +194,7 @@ export class EarlyStopper {
   }
 }
 
-function describeStop(breach: Breach, { elapsedMs, durationMs }: LiveEvidence): EarlyStop {
+function describeStop(breach: Breach, { elapsedMs, durationMs, total }: LiveEvidence): EarlyStop {
   const [afterSeconds, ofSeconds] = [Math.round(elapsedMs / 1000), Math.round(durationMs / 1000)]
   const after = `stopped early after ${formatDuration(elapsedMs)} of ${formatDuration(durationMs)}`
   return {
@@ -188,6 +202,7 @@ function describeStop(breach: Breach, { elapsedMs, durationMs }: LiveEvidence): 
     ofSeconds,
     savedSeconds: Math.max(0, ofSeconds - afterSeconds),
     threshold: breach.threshold.text,
-    judgement: judgementOf(breach, `${after}: ${breach.words}`)
+    judgement: judgementOf(breach, `${after}: ${breach.words}`),
+    live: total
   }
 }

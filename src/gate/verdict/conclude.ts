@@ -23,6 +23,7 @@ import {
 import type { Settings } from '../settings/settings.js'
 import type { EarlyStop, Findings } from '../findings.js'
 import { describeUnused } from '../settings/unused-inputs.js'
+import { describeDifference } from './live-difference.js'
 import type { Watched } from '../run/watch-run.js'
 
 /** A run that ended before this share of its duration, by the service's times, was stopped early. */
@@ -38,10 +39,11 @@ const NOT_COMPARED: ComparisonEvidence = {
 export function conclude(settings: Settings, findings: Findings): Outcome {
   const { run, collection } = findings
   const apdex = findings.apdex ?? readApdex(run?.apdex ?? null)
-  const judgements = judge(settings, findings, apdex)
+  const difference = differenceOf(findings)
+  const judgements = judge(settings, findings, { apdex, difference })
   const remoteErrors = remoteErrorsOf(findings)
   const warnings = shortfallOf(settings, findings)
-  const decided = decide(findings, { settings, judgements, remoteErrors, warnings })
+  const decided = decide(findings, { settings, judgements, remoteErrors, warnings, difference })
   return {
     ...decided,
     run: run && runFacts(run, settings),
@@ -94,10 +96,11 @@ function shortfallOf(settings: Settings, { run, collection, failure, stoppedEarl
 function judge(
   settings: Settings,
   { run, collection, isDetached, comparison, isOnBaselineBranch, stoppedEarly }: Findings,
-  apdex: ReturnType<typeof readApdex>
+  { apdex, difference }: { apdex: ReturnType<typeof readApdex>; difference: string | undefined }
 ): Judgement[] {
   if (isDetached) return []
   const missing = [
+    ...(difference === undefined ? [] : [difference]),
     ...(collection?.missingGrids ?? []).map((grid) => `${grid} is missing`),
     ...(collection?.grids ?? []).flatMap(({ gridId, problem }) =>
       problem === undefined ? [] : [`grid ${gridId}: ${problem}`]
@@ -119,13 +122,20 @@ function judge(
   })
   // In the order in which they were written.
   return [...absolute, ...compared]
-    .map((judgement) => decidedEarly(judgement, stoppedEarly))
+    .map((judgement) => decidedEarly(judgement, difference === undefined ? stoppedEarly : undefined))
     .sort((one, other) => one.threshold.line - other.threshold.line)
 }
 
 /** The line that ended the run stays broken, even if the figure of the samples up to the stop is within its limit. */
 function decidedEarly(judgement: Judgement, stop: EarlyStop | undefined): Judgement {
   return stop?.judgement.threshold.line === judgement.threshold.line ? stop.judgement : judgement
+}
+
+/** What a run was stopped by must be in its results. */
+function differenceOf({ stoppedEarly, collection }: Findings): string | undefined {
+  const { live } = stoppedEarly ?? {}
+  const lack = live && collection && describeDifference(live, collection)
+  return lack && `the results are not the samples that were read during the run: ${lack}`
 }
 
 /** The branch's own runs make its baseline: if a missing one failed them, there would never be one. */
@@ -145,6 +155,7 @@ interface Assessment {
   readonly judgements: readonly Judgement[]
   readonly remoteErrors: readonly string[]
   readonly warnings: readonly string[]
+  readonly difference?: string | undefined
 }
 
 function decide(findings: Findings, assessment: Assessment): Decision {
@@ -152,6 +163,11 @@ function decide(findings: Findings, assessment: Assessment): Decision {
   if (failure !== undefined) return { verdict: failure.kind, reason: failure.message }
   if (isDetached)
     return { verdict: 'detached', reason: 'The run was started and left running (wait: false).' }
+  if (stoppedEarly !== undefined && assessment.difference !== undefined)
+    return {
+      verdict: 'inconclusive',
+      reason: `${capitalize(assessment.difference)} During the run: ${stoppedEarly.judgement.reason}.`
+    }
   // What is missing because of the stop, and whatever else, cannot make a broken line hold.
   if (stoppedEarly !== undefined)
     return { verdict: 'failed', reason: capitalize(stoppedEarly.judgement.reason) }
