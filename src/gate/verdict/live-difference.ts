@@ -29,7 +29,7 @@ function lackOf(before: Figures, after: Figures | undefined): string | undefined
   if (failures < before.failures)
     return `${count(failures)} failures instead of at least ${count(before.failures)}`
   const [missing] = missingTimes(before, after)
-  return missing === undefined ? undefined : `other response times: ${count(missing)} ms is too rare`
+  return missing === undefined ? undefined : `too few response times of ${count(missing)} ms`
 }
 
 /** Response times that fewer samples have than before. */
