@@ -108,8 +108,11 @@ describe.each(EVERYWHERE)('the %s', (name, render) => {
   )
 
   test('says that a run was stopped early, and what that saved', () => {
-    const text = render(makeOutcome({ verdict: 'failed', stoppedEarly: makeStoppedEarly() }))
+    const reason = 'Stopped early after 2 min of 10 min: p95 was above 800 ms.'
+    const text = render(makeOutcome({ verdict: 'failed', reason, stoppedEarly: makeStoppedEarly() }))
     expect(text).toContain('stopped early after 2 min of 10 min')
+    expect(text).not.toContain('Stopped early')
+    expect(text).toContain('p95 was above 800 ms.')
     expect(text).toContain('could no longer hold; that saved 8 min.')
   })
 

@@ -48,3 +48,11 @@ function describeEarlyStop({ afterSeconds, ofSeconds }: StoppedEarly): string {
 export function explainEarlyStop({ threshold, savedSeconds }: StoppedEarly): string {
   return `The gate stopped the run because "${replaceControls(threshold)}" could no longer hold; that saved ${formatSpan(savedSeconds)}.`
 }
+
+/** The reason without what the heading above it already says. */
+export function reasonBelowHeading({
+  reason,
+  stoppedEarly
+}: Pick<Outcome, 'reason' | 'stoppedEarly'>): string {
+  return stoppedEarly === undefined ? reason : reason.replace(/^Stopped early after [^:]+: /, '')
+}

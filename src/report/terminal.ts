@@ -2,7 +2,7 @@ import { formatValue } from '../thresholds/format.js'
 import { errorRows } from './error-rows.js'
 import { baselineSentences } from './baseline-sentences.js'
 import type { ComparisonCells } from './comparison-cells.js'
-import { describeVerdict, explainEarlyStop } from './headline.js'
+import { describeVerdict, explainEarlyStop, reasonBelowHeading } from './headline.js'
 import { judgementRows } from './judgement-rows.js'
 import { REHEARSAL } from './outcome.js'
 import type { Outcome } from './outcome.js'
@@ -25,9 +25,9 @@ export interface TerminalLines {
 
 /** The outcome in a few lines for a terminal or a log; the caller handles control characters. */
 export function terminalLines(outcome: Outcome): TerminalLines {
-  const { reason, rehearsal, judgements, summary, measurements, baseline } = outcome
+  const { rehearsal, judgements, summary, measurements, baseline } = outcome
   return {
-    headline: `${headingOf(outcome)}${rehearsal ? ` (${REHEARSAL})` : ''}: ${reason}`,
+    headline: `${headingOf(outcome)}${rehearsal ? ` (${REHEARSAL})` : ''}: ${reasonBelowHeading(outcome)}`,
     rows: judgementRows(judgements, baseline).map((row) => [
       row.verdict,
       row.threshold,

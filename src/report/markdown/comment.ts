@@ -7,6 +7,7 @@ import { renderLabelTables } from './label-tables.js'
 import { fold, foreign, joinSections, warningBox } from './markdown.js'
 import type { Outcome } from '../outcome.js'
 import { bytesOf } from '../size.js'
+import { reasonBelowHeading } from '../headline.js'
 import { earlyStop, linkLine, shortLink, verdictHeading } from './summary.js'
 import type { SummaryLinks } from './summary.js'
 import { comparisonTable, comparisonWords, thresholdTable } from './threshold-tables.js'
@@ -46,7 +47,7 @@ export function renderComment(outcome: Outcome, links: CommentLinks, place: Comm
   const head = joinSections([
     writeMarker(place.key, place.writer),
     headline(outcome, place.title),
-    foreign(outcome.reason),
+    foreign(reasonBelowHeading(outcome)),
     earlyStop(outcome),
     keyFigures(outcome),
     warningBox(listWarnings(outcome))

@@ -1,7 +1,7 @@
 import { renderCharts } from './charts.js'
 import { renderErrorTable } from './error-table.js'
 import { escapeMarkdown, safeLink } from '../escape.js'
-import { countNotJudged, describeVerdict, explainEarlyStop, signOf } from '../headline.js'
+import { countNotJudged, describeVerdict, explainEarlyStop, reasonBelowHeading, signOf } from '../headline.js'
 import { keyFigures } from './key-figures.js'
 import { FIGURE_HEADINGS, figureCells, renderLabelTables } from './label-tables.js'
 import { foreign, joinSections, table, warningBox } from './markdown.js'
@@ -58,11 +58,11 @@ export function renderSummary(outcome: Outcome, links: SummaryLinks): string {
 
 /** The verdict and its reason. */
 function headline(outcome: Outcome): string {
-  const { reason, rehearsal, run } = outcome
+  const { rehearsal, run } = outcome
   const name = run?.name === undefined ? '' : ` · ${foreign(run.name)}`
   return joinSections([
     `${verdictHeading(outcome)}${rehearsalMark(rehearsal)}${name}`,
-    foreign(reason),
+    foreign(reasonBelowHeading(outcome)),
     earlyStop(outcome)
   ])
 }

@@ -8,7 +8,7 @@ import { errorRows } from '../error-rows.js'
 import { safeLink } from '../escape.js'
 import { figuresDocument } from '../figures-document.js'
 import type { FiguresDocument } from '../figures-document.js'
-import { countNotJudged, explainEarlyStop } from '../headline.js'
+import { countNotJudged, explainEarlyStop, reasonBelowHeading } from '../headline.js'
 import { judgementRows, worstFirst } from '../judgement-rows.js'
 import { REHEARSAL } from '../outcome.js'
 import type { Outcome, RunFacts } from '../outcome.js'
@@ -45,7 +45,7 @@ export function buildPageDocument(outcome: Shown): PageDocument {
   const { measurements, run, apdex } = outcome
   return {
     headline: outcome.verdict,
-    reason: outcome.reason,
+    reason: reasonBelowHeading(outcome),
     rehearsal: outcome.rehearsal ? REHEARSAL : null,
     warnings: listWarnings(outcome),
     notes: [
