@@ -143,7 +143,49 @@ describe('recording a run', () => {
     expect((await readDocument()).runs[0]!.scopes[0]!.samples).toBe(10)
   })
 
+  const UNSURE = {
+    text: 'p95 <= baseline + 10%',
+    level: 'fail',
+    verdict: 'inconclusive',
+    outcome: 'unsure',
+    reason: 'p95 is 12 % above its baseline'
+  }
+  const OPEN = { ...UNSURE, text: 'p99 < 2s', outcome: undefined, reason: 'p99 needs more samples' }
+  const INCONCLUSIVE = {
+    verdict: 'inconclusive',
+    reason: `1 threshold is inconclusive: ${UNSURE.reason}`,
+    thresholds: [UNSURE]
+  }
+
+  test('that is inconclusive only against its baseline is recorded: the baseline must be able to grow', async () => {
+    await makeResult(INCONCLUSIVE)
+    expect(await record()).toContain('has 1 run, 1 usable.')
+  })
+
   test.each<[string, object, string]>([
+    [
+      'an absolute line that is open as well',
+      {
+        ...INCONCLUSIVE,
+        reason: `2 thresholds are inconclusive: ${UNSURE.reason}`,
+        thresholds: [UNSURE, OPEN]
+      },
+      'ended as "inconclusive"'
+    ],
+    [
+      'an absolute line that is open, and one broken against the baseline',
+      {
+        verdict: 'failed',
+        reason: `1 threshold is broken: ${UNSURE.reason}`,
+        thresholds: [{ ...UNSURE, verdict: 'failed', outcome: 'broken' }, OPEN]
+      },
+      'so it is not recorded'
+    ],
+    [
+      'a gap besides an unsure line',
+      { ...INCONCLUSIVE, reason: 'Part of the load was lost: "node 2 died"' },
+      'ended as "inconclusive" (Part of the load was lost'
+    ],
     [
       'inconclusive',
       { verdict: 'inconclusive', reason: 'No samples.' },

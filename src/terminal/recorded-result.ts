@@ -61,7 +61,8 @@ async function readVerdict(folder: string): Promise<Fields> {
 
 function checkVerdict(verdict: Fields, folder: string): void {
   const { verdict: word, reason } = verdict
-  if (word !== 'passed' && word !== 'failed')
+  const alone = withoutBaseline(verdict)
+  if (alone !== 'passed' && alone !== 'failed')
     throw new UsageError(
       `the run in ${folder} ended as ${quote(String(word))} (${shorten(String(reason), 300)}), so it is not recorded: ${ADVICE}`
     )
@@ -72,6 +73,23 @@ function checkVerdict(verdict: Fields, folder: string): void {
     throw new UsageError(`the result in ${folder} is of runs side by side, which are not recorded`)
   if (typeof verdict['run-id'] !== 'string')
     throw new UsageError(`verdict.json in ${folder} names no run; reports of CSVs cannot be recorded`)
+}
+
+/** The verdict as it is without lines that name `baseline`: if they could keep runs from it, a baseline would never grow. */
+function withoutBaseline(verdict: Fields): unknown {
+  const lines = listThresholds(verdict).filter(({ level }) => level === 'fail')
+  const compared = lines.filter(({ outcome }) => outcome !== undefined)
+  const absolute = lines.filter(({ outcome }) => outcome === undefined)
+  // A gap in the evidence is reported before any line that is inconclusive.
+  const isOfLines = compared.some(
+    (line) =>
+      line.verdict === verdict.verdict &&
+      /^(1 threshold is|\d+ thresholds are) \w+: /.test(String(verdict.reason)) &&
+      String(verdict.reason).endsWith(`: ${String(line.reason)}`)
+  )
+  if (!isOfLines) return verdict.verdict
+  if (absolute.some((line) => line.verdict === 'failed')) return 'failed'
+  return absolute.some((line) => line.verdict === 'inconclusive') ? 'inconclusive' : 'passed'
 }
 
 function readFingerprint(verdict: Fields, folder: string): Readonly<Record<string, string>> {
@@ -131,8 +149,12 @@ function readApdex(verdict: Fields): RunToRecord['apdex'] {
 
 /** Labels that thresholds name are kept in detail. */
 function readThresholds(verdict: Fields): readonly Threshold[] {
-  const lines = (Array.isArray(verdict.thresholds) ? verdict.thresholds : []).map(fieldsOf)
-  return parseThresholds(lines.map(({ text }) => String(text)).join('\n')).thresholds
+  const texts = listThresholds(verdict).map(({ text }) => String(text))
+  return parseThresholds(texts.join('\n')).thresholds
+}
+
+function listThresholds({ thresholds }: Fields): Fields[] {
+  return (Array.isArray(thresholds) ? thresholds : []).map(fieldsOf)
 }
 
 function isThere(value: unknown): boolean {
