@@ -7,7 +7,7 @@ import type { Outcome } from '../report/outcome.js'
 import { isBaselineThreshold } from '../thresholds/grammar/threshold.js'
 import { UsageError } from './arguments.js'
 import type { Arguments, Flag } from './arguments.js'
-import { calibrationDocument, describeCalibration } from './calibration-text.js'
+import { calibrationDocument, calibrationExitCode, describeCalibration } from './calibration-text.js'
 import type { CalibratedRun } from './calibration-text.js'
 import { GATE_FLAGS, nameOutputFolder, readGateSettings, sayWhySkipped } from './gate-command.js'
 import type { GateCommandPorts } from './gate-command.js'
@@ -79,7 +79,7 @@ export async function runCalibrateCommand(args: Arguments, ports: GateCommandPor
   const report = { calibration, runs, settings, folder }
   if (terminal.isJson) terminal.say(`${JSON.stringify(calibrationDocument(report), null, 2)}\n`)
   else terminal.say(describeCalibration(report))
-  return 0
+  return calibrationExitCode(calibration)
 }
 
 function readCount(args: Arguments): number {

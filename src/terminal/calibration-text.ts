@@ -31,16 +31,26 @@ export function describeCalibration(report: CalibrationReport): string {
     '',
     table(['figure', 'typical', 'noise from run to run', ''], calibration.figures.map(figureRow)),
     '',
-    ...describeLines(calibration.lines),
-    `False alarms to expect in 1,000 runs without a change: ${calibration.falseAlarms
-      .map(({ recordedRuns, share }) => `${perThousand(share)} with ${countRuns(recordedRuns)}`)
-      .join(', ')}.`,
-    '',
-    ...advise(report).map((line) => `- ${line}`),
+    ...(calibration.problem === undefined
+      ? [...describeFindings(calibration), ...advise(report).map((line) => `- ${line}`)]
+      : [`Nothing can be concluded from these runs: ${calibration.problem}`]),
     '',
     `The files of each run are in ${folder}`,
     ''
   ].join('\n')
+}
+
+function describeFindings({ lines, falseAlarms, unmatched = [] }: Calibration): string[] {
+  const shares = falseAlarms.map(
+    ({ recordedRuns, share }) => `${perThousand(share)} with ${countRuns(recordedRuns)}`
+  )
+  return [
+    ...describeLines(lines),
+    ...unmatched.map((text) => `Matches nothing in these runs: ${text}`),
+    ...(unmatched.length > 0 ? [''] : []),
+    `False alarms to expect in 1,000 runs without a change: ${shares.join(', ')}.`,
+    ''
+  ]
 }
 
 function figureRow({ name, typical, noise, isDrifting }: FigureNoise): string[] {
@@ -58,33 +68,44 @@ function describeLines(lines: readonly LineCalibration[]): string[] {
     ...first.recorded.map(({ runs }) => countRuns(runs)),
     ...first.sideBySide.map(({ rounds }) => `${rounds} rounds`)
   ]
-  const rows = lines.map(({ threshold, scope, noise, recorded, sideBySide }) => {
-    const worst = Object.keys(scope).length === 0 ? '' : ` (most in ${describeScope(scope)})`
+  const rows = lines.map((line) => {
+    const { threshold, scope, noise, recorded, sideBySide } = line
+    const place = describeScope(scope).trim().replace(/^of /, '')
+    const worst = place === '' ? '' : ` (noisiest: ${place})`
     const sign = threshold.operator.startsWith('>') ? -1 : 1
     return [
       `${threshold.text}${worst}`,
       formatSize(threshold.metric, noise * 100),
       ...[...recorded, ...sideBySide].map(({ changePct }) =>
-        formatChange(threshold.metric, sign * Math.abs(changePct))
+        isNeverJudged(line) ? '–' : formatChange(threshold.metric, sign * Math.abs(changePct))
       )
     ]
   })
   return [
     'The smallest change that is found nine times out of ten, after so many recorded runs, or with so many rounds side by side:',
     table(headings, rows),
-    ''
+    '',
+    ...lines.filter(isNeverJudged).map(describeTooFewSamples),
+    ...(lines.some(isNeverJudged) ? [''] : [])
   ]
 }
 
+/** However quiet the runs are, such a line is always unsure. */
+function isNeverJudged({ needsSamples }: LineCalibration): boolean {
+  return needsSamples !== undefined
+}
+
+function describeTooFewSamples({ threshold, samples, needsSamples }: LineCalibration): string {
+  const [has, needs] = [samples ?? 0, needsSamples ?? 0].map((count) => formatValue('samples', count))
+  return `Never judged: ${threshold.text}: ${has ?? ''} samples, needs ${needs ?? ''}: raise duration or threads`
+}
+
 function advise({ calibration, runs, settings }: CalibrationReport): string[] {
+  if (isRehearsal(runs)) return ['Nothing was measured: run it without --rehearse.']
   const { figures, suggestedNoise, lines } = calibration
-  const tooNoisy = lines
-    .filter(({ isTooNoisy }) => isTooNoisy)
-    .map(({ threshold }) => `\`${threshold.text}\``)
   const drifting = figures.filter((figure) => figure.isDrifting).map(({ name }) => name)
   const unusable = runs.length - calibration.runs
   return [
-    ...(isRehearsal(runs) ? ['Nothing was measured: run it without --rehearse.'] : []),
     ...(unusable > 0 ? [`${countRuns(unusable)} could not be used; the log says why.`] : []),
     ...(drifting.length > 0
       ? [
@@ -92,10 +113,29 @@ function advise({ calibration, runs, settings }: CalibrationReport): string[] {
         ]
       : []),
     ...adviseNoise(suggestedNoise, settings.baseline.noise),
-    tooNoisy.length > 0
-      ? `Too noisy for recorded runs: even ten of them find only changes far beyond the limit of ${tooNoisy.join(', ')}. Run longer (\`duration\`), or compare side by side (\`baseline: side-by-side\`), where the noise of the machine cancels.`
-      : 'Quiet enough for recorded runs (`baseline: auto`): choose limits above the changes in the table, or compare side by side to find smaller ones.',
+    ...adviseLines(lines),
     'All runs were made from one machine, one after another. On runners that differ from job to job, more noise comes on top: compare side by side there.'
+  ]
+}
+
+function adviseLines(lines: readonly LineCalibration[]): string[] {
+  const quote = ({ threshold }: LineCalibration): string => `\`${threshold.text}\``
+  const judged = lines.filter((line) => !isNeverJudged(line))
+  const tooNoisy = judged.filter(({ isTooNoisy }) => isTooNoisy).map(quote)
+  const never = lines.filter(isNeverJudged).map(quote)
+  return [
+    ...(never.length > 0
+      ? [`Too few samples for ${never.join(', ')}: raise \`duration\` or \`threads\`.`]
+      : []),
+    ...(tooNoisy.length > 0
+      ? [
+          `Too noisy for recorded runs: even ten of them find only changes far beyond the limit of ${tooNoisy.join(', ')}. Run longer (\`duration\`), or compare side by side (\`baseline: side-by-side\`), where the noise of the machine cancels.`
+        ]
+      : judged.length > 0
+        ? [
+            'Quiet enough for recorded runs (`baseline: auto`): choose limits above the changes in the table, or compare side by side to find smaller ones.'
+          ]
+        : [])
   ]
 }
 
@@ -103,6 +143,11 @@ function adviseNoise(suggested: number | undefined, present: number): string[] {
   if (suggested === undefined) return []
   const [wanted, now] = [suggested, present].map((share) => `${Number((share * 100).toPrecision(3))}%`)
   return [wanted === now ? `\`noise: ${now}\` fits.` : `Set \`noise: ${wanted}\`; it is ${now} now.`]
+}
+
+/** Runs that say nothing must not look like a calibration to a script. */
+export function calibrationExitCode({ problem }: Calibration): number {
+  return problem === undefined ? 0 : 2
 }
 
 /** For scripts. */
@@ -117,7 +162,8 @@ export function calibrationDocument({ calibration, runs, folder }: CalibrationRe
       verdict: outcome.verdict,
       reason: outcome.reason
     })),
-    suggestedNoise: calibration.suggestedNoise ?? null,
+    suggestedNoise:
+      calibration.problem === undefined && !isRehearsal(runs) ? (calibration.suggestedNoise ?? null) : null,
     folder
   }
 }
