@@ -244,7 +244,7 @@ describe('recording a run', () => {
     [
       'a place that is not there',
       ['out', '--baseline', 'no/b.gz', '--commit', COMMIT],
-      'cannot be written: ENOENT'
+      'no/b.gz cannot be written: the folder '
     ]
   ])('with %s is a usage error', async (_, args, words) => {
     await makeResult()
@@ -252,6 +252,14 @@ describe('recording a run', () => {
     expect(await refusal(type('baseline', 'record', ...args))).toContain(words)
     expect((await readdir(workspace)).sort()).toEqual(['main.json.gz', 'out'])
   })
+})
+
+test('a folder that may not be written to is named', async () => {
+  await makeResult()
+  // Not even root may create a file there.
+  expect(
+    await refusal(type('baseline', 'record', 'out', '--baseline', '/sys/b.json.gz', '--commit', COMMIT))
+  ).toBe('/sys/b.json.gz cannot be written: the folder /sys is not writable')
 })
 
 describe('showing a document', () => {
@@ -302,6 +310,9 @@ describe.each(['baseline show', 'trend'])('`loadgate %s`', (command) => {
     const message = await look('b.json.gz')
     expect(message).toContain(`${join(workspace, 'b.json.gz')} cannot be used. The baseline document `)
     expect(message).toContain(words)
+    // It may be anything, and precious.
+    expect(message).not.toMatch(/remove/i)
+    expect(message).toContain('Give a file that `loadgate baseline record` or a gate wrote.')
   })
 
   test('refuses what is not there, and what is no file', async () => {

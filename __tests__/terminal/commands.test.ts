@@ -54,6 +54,12 @@ describe('help', () => {
     expect(lines.every((line) => line.length <= 100)).toBe(true)
   })
 
+  test('a report of CSVs is offered no line that names a baseline, which it refuses', async () => {
+    const { out } = await type('report', '--help')
+    expect(out).toContain('`apdex >= 0.85`')
+    expect(out).not.toContain('baseline')
+  })
+
   test('every command that a script would ask takes --json', () => {
     const without = COMMANDS.filter(({ flags }) => !flags.some(({ name }) => name === 'json'))
     expect(without.map(({ name }) => name)).toEqual(['demo'])

@@ -123,6 +123,26 @@ describe('exit codes', () => {
     expect(JSON.parse(scripted.screen.out.text)).toMatchObject({ verdict: 'skipped' })
   })
 
+  test('a baseline that is missing: no baseline, and what creates it', async () => {
+    const ports = makeGatePorts()
+    const lines = ['--thresholds', 'p95 <= baseline + 10%', '--on-missing-baseline', 'fail']
+    expect(await runGate(ports, '--files', 'plan.jmx', '--baseline', 'none.json.gz', ...lines)).toBe(2)
+    expect(ports.screen.out.text).toContain(
+      `there is no file ${join(workspace, 'none.json.gz')} yet; \`loadgate baseline record\` creates it`
+    )
+  })
+
+  test.each([
+    { typed: 'basline/main.json.gz', words: '"basline/main.json.gz" is in a folder that does not exist: /' },
+    { typed: 'main', words: '"main" is not a file; give the path of a baseline document, which `loadgate ' }
+  ])('--baseline $typed is a usage error, and nothing starts', async ({ typed, words }) => {
+    const given = ['--files', 'plan.jmx', '--thresholds', 'p95 <= baseline + 10%', '--baseline', typed]
+    const message = await runGate(makeGatePorts(), ...given).catch((thrown: Error) => thrown.message)
+    expect(message).toContain(words)
+    expect(message).not.toContain('baseline-branch')
+    expect(starts).toEqual([])
+  })
+
   test('a service that does not start: 2, with its message', async () => {
     const ports = makeGatePorts({ startLocalService: () => Promise.reject(new Error('no room')) })
     expect(await runGate(ports, '--files', 'plan.jmx')).toBe(2)

@@ -104,7 +104,10 @@ describe('the trend in a terminal', () => {
           .map(({ length }) => length)
       )
     ).toBeLessThanOrEqual(columns)
-    expect(signsOf(text, /●/g).length).toBeGreaterThan(5)
+    const drawn = signsOf(text, /●/g).length
+    expect(drawn).toBeGreaterThan(5)
+    const day = (at: number): string => new Date(makeRuns(50).at(at)!.atMs).toISOString().slice(0, 10)
+    expect(text.split('\n')[0]).toBe(`The last ${drawn} runs on main, ${day(-drawn)} to ${day(-1)}`)
   })
 
   test('has the last thirty runs', async () => {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { BaselineDocument } from '../baseline/document/baseline-document.js'
 import { BaselineDocumentError } from '../baseline/document/baseline-document.js'
 import { decodeBaseline } from '../baseline/document/decode.js'
@@ -19,7 +19,10 @@ export async function readBaselineFile(path: string): Promise<BaselineDocument |
     return decodeBaseline(bytes)
   } catch (thrown) {
     if (!(thrown instanceof BaselineDocumentError)) throw thrown
-    throw new UsageError(`${path} cannot be used. ${thrown.message}`, { cause: thrown })
+    throw new UsageError(
+      `${path} cannot be used. ${thrown.problem} Give a file that \`loadgate baseline record\` or a gate wrote.`,
+      { cause: thrown }
+    )
   }
 }
 
@@ -80,8 +83,18 @@ async function readStart(path: string): Promise<Uint8Array | undefined> {
 function refuse(path: string, what: 'read' | 'written'): (thrown: unknown) => unknown {
   return (thrown) => {
     const { code } = thrown as NodeJS.ErrnoException
-    return code === undefined
-      ? thrown
-      : new UsageError(`${path} cannot be ${what}: ${code}`, { cause: thrown })
+    if (code === undefined) return thrown
+    const reason = what === 'written' ? describeWriteError(code, dirname(path)) : describeReadError(code)
+    return new UsageError(`${path} cannot be ${what}: ${reason}`, { cause: thrown })
   }
+}
+
+function describeReadError(code: string): string {
+  return ['EACCES', 'EPERM'].includes(code) ? 'permission denied' : code
+}
+
+function describeWriteError(code: string, folder: string): string {
+  if (['ENOENT', 'ENOTDIR'].includes(code)) return `the folder ${folder} does not exist`
+  if (['EACCES', 'EPERM', 'EROFS'].includes(code)) return `the folder ${folder} is not writable`
+  return ['ENOSPC', 'EDQUOT'].includes(code) ? 'the disk is full' : code
 }

@@ -1,7 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { exitCodeOf } from '../gate/verdict/exit-code.js'
-import { resolveBaselinePath } from '../gate/settings/baseline-path.js'
 import { INPUT_GROUPS, INPUT_TABLE, describeInput } from '../gate/settings/input-table.js'
 import type { InputGroup } from '../gate/settings/input-table.js'
 import { INPUT_NAMES } from '../gate/settings/inputs.js'
@@ -18,6 +17,7 @@ import { terminalLines } from '../report/terminal.js'
 import { verdictDocument } from '../report/verdict-document.js'
 import { UsageError } from './arguments.js'
 import type { Arguments, Flag } from './arguments.js'
+import { resolveTypedBaseline } from './typed-baseline.js'
 import { openGateTerminal } from './gate-terminal.js'
 import type { GateTerminal } from './gate-terminal.js'
 import { checkOutputFolder } from './output-folder.js'
@@ -129,7 +129,7 @@ export async function readGateSettings(args: Arguments, ports: GateCommandPorts)
     readConfig: (path) => readFile(resolve(ports.workspace, path), 'utf8'),
     resolveFiles: (lines) =>
       resolvePlanFiles(lines, { workspace: ports.workspace, find: ports.findFiles(ports.workspace) }),
-    resolveBaseline: (path) => resolveBaselinePath(path, { workspace: ports.workspace, isConfined: false }),
+    resolveBaseline: (text) => resolveTypedBaseline(text, ports.workspace),
     defaultName: defaultName({ repository: 'loadgate', ref: '', commit: '', url: undefined }),
     platform: ports.platform,
     emptyBaseUrl: 'local'

@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs'
 import { stat, writeFile } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import { makeFolder } from '../files/make-folder.js'
-import { describeInput } from '../gate/settings/input-table.js'
 import { decideVerdict, gapInMeasurements } from '../gate/verdict/decide-verdict.js'
 import { exitCodeOf } from '../gate/verdict/exit-code.js'
 import type { Outcome } from '../report/outcome.js'
@@ -42,7 +41,8 @@ export const REPORT_FLAGS: readonly Flag[] = [
     name: 'thresholds',
     value: 'line',
     joint: '\n',
-    about: `For CSVs. ${describeInput('thresholds')}`
+    about:
+      'For CSVs. What must hold, one threshold with an absolute limit per line: `apdex >= 0.85`, `p95{label="checkout"} < 800ms`, `warn: error_rate < 1%`. Default: none, which reports and judges nothing.'
   },
   {
     name: 'apdex-target',

@@ -45,6 +45,26 @@ export function drawTrend(
   return [...charts, ...wrap(legendOf(trend, signs), columns)]
 }
 
+/** The newest runs, as many as each chart has columns for. */
+export function newestThatFit(trend: Trend, columns: number): Trend {
+  const room = Math.min(
+    ...FIGURES.flatMap(({ key, metric }) => {
+      const scale = scaleOf(
+        trend.points.map((point) => point[key]),
+        { metric, band: trend.bands[key] }
+      )
+      return scale === undefined ? [] : [roomIn(columns, scale.margin)]
+    })
+  )
+  if (room >= trend.points.length) return trend
+  // Fewer runs may have longer figures at the axis.
+  return newestThatFit({ ...trend, points: trend.points.slice(-room) }, columns)
+}
+
+function roomIn(columns: number, margin: number): number {
+  return Math.max(FEWEST_POINTS, Math.floor((columns - margin - 3) / POINT_WIDTH))
+}
+
 interface Value {
   readonly point: TrendPoint
   readonly value: number | undefined
@@ -60,20 +80,14 @@ interface Look {
 
 function drawFigure(all: readonly Value[], look: Look): string[] {
   const { title, metric, band, columns, signs } = look
-  const known = all.flatMap(({ value }) => value ?? [])
-  if (known.length === 0) return [`${title}: not recorded`, '']
-  const expected = band && `expected ${formatValue(metric, band.low)} to ${formatValue(metric, band.high)}`
-  const low = Math.min(...known, band?.low ?? Infinity)
-  const high = Math.max(...known, band?.high ?? -Infinity)
-  const valueAt = (row: number): number => high - ((high - low) * row) / (ROWS - 1)
-  const rowOf = (value: number): number =>
-    high === low ? (ROWS - 1) / 2 : Math.round(((high - value) / (high - low)) * (ROWS - 1))
-  const scale = Array.from({ length: ROWS }, (_, row) =>
-    row % 3 === 0 && (high > low || row === 3) ? formatValue(metric, valueAt(row)) : ''
+  const found = scaleOf(
+    all.map(({ value }) => value),
+    { metric, band }
   )
-  const margin = Math.max(...scale.map(({ length }) => length))
-  const room = Math.max(FEWEST_POINTS, Math.floor((columns - margin - 3) / POINT_WIDTH))
-  const shown = all.slice(-room)
+  if (found === undefined) return [`${title}: not recorded`, '']
+  const { rowOf, scale, margin } = found
+  const expected = band && `expected ${formatValue(metric, band.low)} to ${formatValue(metric, band.high)}`
+  const shown = all.slice(-roomIn(columns, margin))
   const inBand = (row: number): boolean =>
     band !== undefined && row >= rowOf(band.high) && row <= rowOf(band.low)
   // Runs before a change say nothing about the next one.
@@ -87,6 +101,31 @@ function drawFigure(all: readonly Value[], look: Look): string[] {
     return `${text.padStart(margin)} ${signs.axis}${cells.join('')}`.trimEnd()
   })
   return [...wrap([title, expected].filter((part) => part !== undefined).join(', '), columns), ...lines, '']
+}
+
+interface ChartScale {
+  rowOf(value: number): number
+  /** The words at the axis, row by row, and the width of the longest. */
+  readonly scale: readonly string[]
+  readonly margin: number
+}
+
+/** Undefined if no value is known. */
+function scaleOf(
+  values: readonly (number | undefined)[],
+  { metric, band }: Pick<Look, 'metric' | 'band'>
+): ChartScale | undefined {
+  const known = values.flatMap((value) => value ?? [])
+  if (known.length === 0) return undefined
+  const low = Math.min(...known, band?.low ?? Infinity)
+  const high = Math.max(...known, band?.high ?? -Infinity)
+  const valueAt = (row: number): number => high - ((high - low) * row) / (ROWS - 1)
+  const rowOf = (value: number): number =>
+    high === low ? (ROWS - 1) / 2 : Math.round(((high - value) / (high - low)) * (ROWS - 1))
+  const scale = Array.from({ length: ROWS }, (_, row) =>
+    row % 3 === 0 && (high > low || row === 3) ? formatValue(metric, valueAt(row)) : ''
+  )
+  return { rowOf, scale, margin: Math.max(...scale.map(({ length }) => length)) }
 }
 
 function signOf({ isHead, unusable }: TrendPoint, signs: Signs): string {

@@ -9,7 +9,7 @@ import { UsageError } from './arguments.js'
 import { findBaselineFile } from './baseline-file.js'
 import type { BaselinePorts } from './baseline-commands.js'
 import { plain, safeJson } from './screen.js'
-import { drawTrend } from './trend-chart.js'
+import { drawTrend, newestThatFit } from './trend-chart.js'
 
 export interface TrendPorts extends BaselinePorts {
   /** Whether the terminal shows more than ASCII. */
@@ -33,20 +33,22 @@ export async function runTrendCommand(args: Arguments, ports: TrendPorts): Promi
   }
   const columns = out.isTTY ? (out.columns ?? DEFAULT_COLUMNS) : DEFAULT_COLUMNS
   const isUnicode = out.isTTY === true && ports.isUnicode === true
+  const drawn = newestThatFit(trend, columns)
   const lines = [
-    titleOf(trend),
+    titleOf(drawn, document.runs.length),
     '',
-    ...drawTrend(trend, { columns, isUnicode }),
-    ...remarksOn(document, trend),
+    ...drawTrend(drawn, { columns, isUnicode }),
+    ...remarksOn(document, drawn),
     ''
   ]
   out.write(lines.map(plain).join('\n'))
   return 0
 }
 
-function titleOf({ branch, points }: Trend): string {
+function titleOf({ branch, points }: Trend, total: number): string {
   const day = (atMs: number | undefined): string => new Date(atMs ?? 0).toISOString().slice(0, 10)
-  const runs = points.length === 1 ? 'The only run' : `The last ${points.length} runs`
+  const runs =
+    total === 1 ? 'The only run' : `The last ${points.length} ${points.length === 1 ? 'run' : 'runs'}`
   return `${runs} on ${shorten(branch)}, ${day(points[0]?.atMs)} to ${day(points.at(-1)?.atMs)}`
 }
 

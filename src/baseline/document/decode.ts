@@ -3,9 +3,7 @@ import type { BaselineDocument } from './baseline-document.js'
 import { BASELINE_SCHEMA, BaselineDocumentError, MOST_RUNS } from './baseline-document.js'
 import { DEEPEST, LONGEST_BRANCH, MOST_BRACKETS, MOST_BYTES, MOST_TEXT_BYTES } from './limits.js'
 import { readRun } from './read-run.js'
-import { fail, readFields, readList, readText } from './read-values.js'
-
-const ADVICE = 'Remove it, and the next run on the branch records a new one'
+import { ADVICE, fail, readFields, readList, readText } from './read-values.js'
 
 /** Reads a document that anybody may have written: what is not exactly as expected is refused, and nothing takes long or much memory. */
 export function decodeBaseline(bytes: Uint8Array): BaselineDocument {
@@ -25,7 +23,8 @@ export function decodeBaseline(bytes: Uint8Array): BaselineDocument {
 function decompress(bytes: Uint8Array): Buffer {
   if (bytes.length > MOST_BYTES)
     throw new BaselineDocumentError(
-      `The baseline document is too large: ${bytes.length.toLocaleString('en-US')} bytes, and at most ${MOST_BYTES.toLocaleString('en-US')} are read. ${ADVICE}.`
+      `The baseline document is too large: ${bytes.length.toLocaleString('en-US')} bytes, and at most ${MOST_BYTES.toLocaleString('en-US')} are read.`,
+      { advice: ADVICE }
     )
   try {
     return gunzipSync(bytes, { maxOutputLength: MOST_TEXT_BYTES })
@@ -35,7 +34,7 @@ function decompress(bytes: Uint8Array): Buffer {
       code === 'ERR_BUFFER_TOO_LARGE'
         ? `is too large: decompressed it has more than ${MOST_TEXT_BYTES.toLocaleString('en-US')} bytes`
         : `is not a complete gzip file ("${message}")`
-    throw new BaselineDocumentError(`The baseline document ${reason}. ${ADVICE}.`, { cause: thrown })
+    throw new BaselineDocumentError(`The baseline document ${reason}.`, { advice: ADVICE, cause: thrown })
   }
 }
 
@@ -44,7 +43,7 @@ function parse(text: Buffer): unknown {
   try {
     return JSON.parse(text.toString())
   } catch (thrown) {
-    throw new BaselineDocumentError(`The baseline document is not JSON. ${ADVICE}.`, { cause: thrown })
+    throw new BaselineDocumentError('The baseline document is not JSON.', { advice: ADVICE, cause: thrown })
   }
 }
 
@@ -67,7 +66,8 @@ function checkShape(text: Buffer): void {
     } else if (CLOSING.includes(byte)) depth--
     if (depth > DEEPEST || brackets > MOST_BRACKETS)
       throw new BaselineDocumentError(
-        `The baseline document is not one of ours: it has ${depth > DEEPEST ? 'too deep a nesting' : 'too many objects'}. ${ADVICE}.`
+        `The baseline document is not one of ours: it has ${depth > DEEPEST ? 'too deep a nesting' : 'too many objects'}.`,
+        { advice: ADVICE }
       )
   }
 }
@@ -76,6 +76,9 @@ function wrongSchema(schema: unknown): BaselineDocumentError {
   const isNewer = typeof schema === 'number' && schema > BASELINE_SCHEMA
   const found = typeof schema === 'number' ? String(schema) : 'none'
   return new BaselineDocumentError(
-    `The baseline document has schema ${found}, and this version reads schema ${BASELINE_SCHEMA}. ${isNewer ? 'Use the version that wrote it, or remove it to' : 'Remove it to'} start a new baseline.`
+    `The baseline document has schema ${found}, and this version reads schema ${BASELINE_SCHEMA}.`,
+    {
+      advice: `${isNewer ? 'Use the version that wrote it, or remove it to' : 'Remove it to'} start a new baseline.`
+    }
   )
 }

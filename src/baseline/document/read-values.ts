@@ -1,10 +1,12 @@
 import { BaselineDocumentError } from './baseline-document.js'
 
+export const ADVICE = 'Remove it, and the next run on the branch records a new one.'
+
 /** Says where in the document something is wrong. Its values are not quoted: anybody may have written them. */
 export function fail(where: string, what: string): never {
-  throw new BaselineDocumentError(
-    `The baseline document is damaged or was changed: ${where} ${what}. Remove it, and the next run on the branch records a new one.`
-  )
+  throw new BaselineDocumentError(`The baseline document is damaged or was changed: ${where} ${what}.`, {
+    advice: ADVICE
+  })
 }
 
 /** The fields of an object by name; a map, because names such as `__proto__` mean something in objects. */

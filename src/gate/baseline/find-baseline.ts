@@ -60,16 +60,19 @@ async function find(ports: Ports, settings: Settings): Promise<Search> {
   const place = (await store?.locate(settings.baseline.branch)) ?? NOWHERE
   const found =
     source.kind === 'file'
-      ? await findInFile(source.path)
+      ? await findInFile(source.path, store !== undefined)
       : await findInStore(ports, settings, { store, place })
   return { place, found, fingerprint: await hashing }
 }
 
-async function findInFile(path: string): Promise<Found> {
+/** Only a gate in a workflow records runs by itself. */
+async function findInFile(path: string, isRecorded: boolean): Promise<Found> {
   try {
     const document = await readBaselineFile(path)
-    if (document === undefined)
-      return { reason: `there is no file ${path} yet; a push, a schedule or a manual start creates it` }
+    if (document === undefined) {
+      const creator = isRecorded ? 'a push, a schedule or a manual start' : '`loadgate baseline record`'
+      return { reason: `there is no file ${path} yet; ${creator} creates it` }
+    }
     return { document, baseCommit: undefined, ancestors: undefined }
   } catch (thrown) {
     return { reason: `${path} cannot be used: ${messageOf(thrown)}` }

@@ -104,6 +104,11 @@ async function readSource(inputs: Inputs, sources: SettingsSources, rounds: numb
   return { kind: 'auto' }
 }
 
+/** Whether a word that is no file is probably meant as a branch. */
+export function isBranchWord(text: string): boolean {
+  return BRANCHES.includes(text.toLowerCase())
+}
+
 function describeNoPath(text: string): string | undefined {
   if (/[\r\n\0]/.test(text)) return 'is more than one line; expected auto, off, side-by-side or one path'
   if (/^[a-z][a-z\d+.-]+:\/\//i.test(text))
@@ -114,7 +119,7 @@ function describeNoPath(text: string): string | undefined {
 /** A word that is probably meant as one of the keywords, and not as the path of a document that is yet to come. */
 function describeMisspelt(text: string): string | undefined {
   const word = text.toLowerCase()
-  if (BRANCHES.includes(word))
+  if (isBranchWord(text))
     return `"${text}" is not a file; to compare with the runs of that branch, set baseline-branch: ${text} and leave baseline at auto`
   const meant = SYNONYMS.get(word) ?? (/[./\\]/.test(text) ? undefined : suggestWord(text, KEYWORDS))
   return meant === undefined
