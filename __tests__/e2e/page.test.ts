@@ -13,7 +13,14 @@ import type { Outcome } from '../../src/report/outcome.js'
 import { buildPageDocument } from '../../src/report/page/build-document.js'
 import { renderPage, renderPageDocument } from '../../src/report/page/page.js'
 import { describeInBrowser, launchChromium } from '../support/chromium.js'
-import { HOSTILE, makeBaselineFacts, makeOutcome, makeTrend } from '../support/data/make-outcome.js'
+import {
+  HOSTILE,
+  makeBaselineFacts,
+  makeBroken,
+  makeCompared,
+  makeOutcome,
+  makeTrend
+} from '../support/data/make-outcome.js'
 import { makeComparedOutcome, makePageOutcome, SHOP_LOAD } from '../support/data/page-outcome.js'
 import { measure } from '../support/data/sample-csv.js'
 
@@ -55,6 +62,14 @@ const LOOK = `globalThis.look = {
   cells: (column) => [...document.querySelectorAll('#label-table tbody tr')].map((row) => row.children[column].textContent)
 }`
 
+/** What is written on the canvases of the time charts, and whether it ends inside. */
+const WRITTEN = `globalThis.written = []
+const { fillText } = CanvasRenderingContext2D.prototype
+CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
+  if (this.textAlign === 'left') written.push({ text, isInside: x + this.measureText(text).width <= this.canvas.width })
+  return fillText.call(this, text, x, y)
+}`
+
 const ALL_NEW = `look.pictures('#time').every((picture, i) => picture !== before[i])`
 const ALL_AS_BEFORE = `look.pictures('#time').every((picture, i) => picture === before[i])`
 
@@ -80,7 +95,7 @@ describeInBrowser('the page in a browser', () => {
     await rm(folder, { recursive: true })
   })
 
-  async function openAt(url: string, options: BrowserContextOptions = {}): Promise<Opened> {
+  async function openAt(url: string, options: BrowserContextOptions = {}, script = ''): Promise<Opened> {
     const page = await browser.newPage({ viewport: DESKTOP, ...options })
     const complaints: string[] = []
     const requests: string[] = []
@@ -88,19 +103,20 @@ describeInBrowser('the page in a browser', () => {
     page.on('pageerror', (error) => complaints.push(String(error)))
     page.on('dialog', (dialog) => complaints.push(`dialog: ${dialog.message()}`))
     page.on('request', (request) => requests.push(request.url()))
-    await page.addInitScript({ content: LOOK })
+    await page.addInitScript({ content: LOOK + ';' + script })
     await page.goto(url)
     return { page, complaints, requests }
   }
 
   async function openFile(
     outcome: Outcome,
-    options: BrowserContextOptions = {}
+    options: BrowserContextOptions = {},
+    script = ''
   ): Promise<Opened & { url: string }> {
     const path = join(folder, `report-${++fileCount}.html`)
     await writeFile(path, renderPage(outcome))
     const url = pathToFileURL(path).href
-    return { ...(await openAt(url, options)), url }
+    return { ...(await openAt(url, options, script)), url }
   }
 
   const ask = <Answer>(page: Page, question: string): Promise<Answer> => page.evaluate(question)
@@ -136,6 +152,23 @@ describeInBrowser('the page in a browser', () => {
     expect(await ask<number>(page, 'document.documentElement.scrollWidth')).toBe(viewport.width)
     expect(complaints).toEqual([])
     expect(requests).toEqual([url])
+    await page.close()
+  })
+
+  test('labels limits beside the chart, whole or with a sign that they were cut', async () => {
+    const median = makeCompared('holds', {
+      threshold: { text: 'median <= baseline + 10%', name: 'median', metric: 'median' }
+    })
+    const long = makeBroken({ threshold: { text: 'p95{label="*"} <= max(baseline + 10%, 800ms)' } })
+    const outcome = makePageOutcome(shortShop, { judgements: [median, long] })
+    const { page } = await openFile(outcome, {}, WRITTEN)
+    const written = await ask<{ text: string; isInside: boolean }[]>(page, 'written')
+    expect(written).toContainEqual({ text: 'median <= baseline + 10%', isInside: true })
+    expect(written).toContainEqual({
+      text: expect.stringMatching(/^p95\{label="\*"\} <= .*…$/),
+      isInside: true
+    })
+    expect(written.filter(({ isInside }) => !isInside)).toEqual([])
     await page.close()
   })
 
@@ -314,7 +347,8 @@ describeInBrowser('the page in a browser', () => {
     await page.keyboard.press('Escape')
     expect(await page.locator('#trend .tip').filter({ visible: true }).count()).toBe(0)
     await page.locator('#trend-table summary').click()
-    expect(await page.locator('#trend-table tbody tr').count()).toBe(30)
+    // It is filled by an event that comes after the click.
+    await until(page, `document.querySelectorAll('#trend-table tbody tr').length === 30`)
     expect(complaints).toEqual([])
     await page.close()
   })

@@ -108,6 +108,20 @@ describe('lines that the baseline left open', () => {
     ])
   })
 
+  test('each say their outcome, whatever their labels are', () => {
+    const judgements = [
+      makeCompared('unsure', { reason: 'p95 of unsure is 5 ms' }),
+      makeCompared('not comparable', { reason: 'not comparable: the plan changed' })
+    ]
+    expect(annotate(makeOutcome({ judgements }))).toEqual([
+      {
+        level: 'warning',
+        message:
+          '2 lines were not judged: p95 <= baseline + 10%: unsure: p95 of unsure is 5 ms; p95 <= baseline + 10%: not comparable: the plan changed'
+      }
+    ])
+  })
+
   test('are a notice where a pass was asked for', () => {
     expect(annotate(makeOutcome({ judgements: [open('pass')] }), 'eu')).toEqual([
       { level: 'notice', message: `1 line was not judged: ${words} [eu]` }

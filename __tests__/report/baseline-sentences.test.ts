@@ -17,7 +17,7 @@ test.each<[string, Parameters<typeof makeBaselineFacts>[0], string[]]>([
   [
     'side by side',
     { kind: 'side-by-side', commit: undefined, branch: undefined },
-    ['Compared side by side with the base in 10 segments of it.']
+    ['Compared side by side with the base in 10 rounds.']
   ],
   ['none', { ...none, state: 'no baseline', reason: 'no run of main' }, ['No baseline: no run of main.']],
   ['none, unexplained', { ...none, state: 'no baseline' }, ['No baseline.']],

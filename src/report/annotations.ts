@@ -1,7 +1,6 @@
 import type { Judgement } from '../thresholds/judge/judgement.js'
 import { isNotJudged } from './comparison-cells.js'
 import { replaceControls } from './escape.js'
-import { nameState } from './baseline-sentences.js'
 import type { Outcome } from './outcome.js'
 import { cutToBytes } from './size.js'
 import { rehearsalMark } from './verdict-signs.js'
@@ -54,13 +53,18 @@ function together(level: Annotation['level'], judgements: readonly Judgement[], 
   const shown = judgements
     .slice(0, MOST_OF_A_KIND)
     .map(({ threshold, comparison, reason }) =>
-      replaceControls(`${threshold.text}: ${nameState(comparison?.outcome ?? '', reason)}`)
+      replaceControls(`${threshold.text}: ${startWith(comparison?.outcome ?? '', reason)}`)
     )
   const more = judgements.length - shown.length
   const rest = more > 0 ? `; ${more} more in the job summary` : ''
   return [
     { level, message: cutToBytes(`${count} not judged: ${shown.join('; ')}`, MOST_BYTES) + rest + mark }
   ]
+}
+
+/** A label may contain the word, so only a reason that begins with it says the outcome. */
+function startWith(outcome: string, reason: string): string {
+  return reason.toLowerCase().startsWith(outcome) ? reason : `${outcome}: ${reason}`
 }
 
 function ofOneKind(level: Annotation['level'], judgements: readonly Judgement[], mark: string): Annotation[] {

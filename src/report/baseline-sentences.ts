@@ -30,7 +30,7 @@ function describeState(baseline: BaselineFacts): string[] {
 }
 
 /** A reason that has the word already does not get it twice. */
-export function nameState(state: string, reason: string): string {
+function nameState(state: string, reason: string): string {
   if (reason === '') return state
   return reason.toLowerCase().includes(state) ? reason : `${state}: ${reason}`
 }
@@ -39,7 +39,7 @@ function describeBase({ kind, runs, branch, commit }: BaselineFacts): string {
   const newest = commit === undefined ? '' : shortenCommit(commit)
   if (kind === 'side-by-side') {
     const at = newest === '' ? '' : ` (${newest})`
-    return `Compared side by side with the base${at} in ${count(runs.length, 'segment')} of it.`
+    return `Compared side by side with the base${at} in ${count(runs.length, 'round')}.`
   }
   const place = branch === undefined ? '' : ` of ${branch}`
   const at = newest === '' ? '' : runs.length === 1 ? `, at ${newest}` : `, the newest at ${newest}`

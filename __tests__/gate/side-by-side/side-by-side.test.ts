@@ -97,6 +97,8 @@ describe('rounds', () => {
       baseline: { state: 'compared', kind: 'side-by-side' }
     })
     expect(outcome.baseline?.runs).toEqual(['run4', 'run7', 'run8'])
+    // The service's sentence is about one segment, and its figures are not those of all.
+    expect(outcome.summary).toBeUndefined()
     const tags = service.runs.map((run) => run.tags.at(-1))
     expect(new Set(tags).size).toBe(8)
     const folders = ['01-base', '01-head', '02-base', '02-head', '03-base', '03-head']

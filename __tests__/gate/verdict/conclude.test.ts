@@ -81,7 +81,7 @@ describe('passed', () => {
     [
       'a broken',
       'warn: apdex >= 0.99',
-      /^No thresholds were given, so this is only a report\. There is a warning: apdex is 0\.93/
+      /^Only warn: lines were given, so nothing can fail\. There is a warning: apdex is 0\.93/
     ],
     [
       'an inconclusive',

@@ -78,8 +78,8 @@ function joinCollections(
   const report = collections[0]?.report
   return {
     run,
-    // The service's means are those of one segment.
-    report: report && { ...report, means: {} },
+    // The service's figures and its sentences about them are those of one segment.
+    report: report && { ...report, means: {}, summary: undefined },
     reportProblem: undefined,
     grids: joinGrids(collections),
     missingGrids: [],

@@ -49,7 +49,7 @@ function describePass(judgements: readonly Judgement[]): string {
     (judgement) =>
       judgement.threshold.level === 'warn' && judgement.verdict !== 'passed' && !isNotJudged(judgement)
   )
-  const held = describeHeld(judgements.filter(({ threshold }) => threshold.level === 'fail'))
+  const held = describeHeld(judgements)
   const unjudged =
     notJudged.length === 0
       ? ''
@@ -62,8 +62,10 @@ function describePass(judgements: readonly Judgement[]): string {
   return `${held} ${rest}`.trim()
 }
 
-function describeHeld(firm: readonly Judgement[]): string {
-  if (firm.length === 0) return 'No thresholds were given, so this is only a report.'
+function describeHeld(judgements: readonly Judgement[]): string {
+  if (judgements.length === 0) return 'No thresholds were given, so this is only a report.'
+  const firm = judgements.filter(({ threshold }) => threshold.level === 'fail')
+  if (firm.length === 0) return 'Only warn: lines were given, so nothing can fail.'
   const held = firm.filter((judgement) => !isNotJudged(judgement)).length
   if (held === 0) return ''
   if (held < firm.length) return `${held} of ${firm.length} thresholds ${held === 1 ? 'holds' : 'hold'};`

@@ -35,6 +35,10 @@ const AXIS_WIDTH = 62
 const LEAST_POINTS = 4
 const WIDE = 640
 const GUTTER = 112
+/** Long enough for `median <= baseline + 10%`; longer ones are cut. */
+const WIDEST_GUTTER = 184
+const LETTER_WIDTH = 7
+const GAP = 6
 
 /** The charts over time, with a common crosshair and zoom. */
 export class TimeCharts {
@@ -294,7 +298,9 @@ function seriesOptions({ shape }: ChartPlan, stroke: string): uPlot.Series {
 
 /** Limits are labelled beside the charts, which all have the same width; a narrow screen has no space for them. */
 function gutterOf(limits: readonly Limit[], width: number): number {
-  return limits.length > 0 && width > WIDE ? GUTTER : 16
+  if (limits.length === 0 || width <= WIDE) return 16
+  const longest = Math.max(...limits.map(({ text }) => text.length))
+  return Math.min(WIDEST_GUTTER, Math.max(GUTTER, longest * LETTER_WIDTH + 2 * GAP))
 }
 
 /** Space above the highest point, and for limits that are close. */
@@ -323,9 +329,10 @@ function drawLimits(plot: uPlot, { limits, lines }: ChartPlan, palette: Palette)
     ctx.restore()
     if (plot.width <= WIDE) continue
     const wordsY = Math.min(y + 4 * ratio, lastY - 15 * ratio)
-    const at = { x: bbox.left + bbox.width + 6 * ratio, y: wordsY }
+    const at = { x: bbox.left + bbox.width + GAP * ratio, y: wordsY }
     writeOnChart(ctx, {
       text: limit.text,
+      mostWidth: ctx.canvas.width - at.x,
       ...at,
       align: 'left',
       colour: limitColour(limit, palette),
@@ -337,6 +344,8 @@ function drawLimits(plot: uPlot, { limits, lines }: ChartPlan, palette: Palette)
 
 interface Writing {
   readonly text: string
+  /** Longer text is cut, and ends with `…`. */
+  readonly mostWidth?: number
   readonly x: number
   readonly y: number
   readonly align: CanvasTextAlign
@@ -346,9 +355,10 @@ interface Writing {
 
 /** Text with an outline in the colour of the card, so that lines behind it do not make it hard to read. */
 export function writeOnChart(ctx: CanvasRenderingContext2D, writing: Writing): void {
-  const { text, x, y, align, colour, palette } = writing
+  const { x, y, align, colour, palette } = writing
   ctx.save()
   ctx.font = CHART_FONT.replace('12px', `${12 * uPlot.pxRatio}px`)
+  const text = cutToWidth(ctx, writing)
   ctx.textAlign = align
   ctx.lineJoin = 'round'
   ctx.lineWidth = 4 * uPlot.pxRatio
@@ -357,6 +367,13 @@ export function writeOnChart(ctx: CanvasRenderingContext2D, writing: Writing): v
   ctx.fillStyle = colour
   ctx.fillText(text, x, y)
   ctx.restore()
+}
+
+function cutToWidth(ctx: CanvasRenderingContext2D, { text, mostWidth = Infinity }: Writing): string {
+  if (ctx.measureText(text).width <= mostWidth) return text
+  let kept = text
+  while (kept !== '' && ctx.measureText(`${kept}…`).width > mostWidth) kept = kept.slice(0, -1)
+  return `${kept}…`
 }
 
 /** Green if the limit holds, red if it does not. */
