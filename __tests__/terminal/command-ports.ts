@@ -1,4 +1,6 @@
 import { tmpdir } from 'node:os'
+import { systemClock } from '../../src/service/clock.js'
+import type { Clock } from '../../src/service/clock.js'
 import type { CommandPorts } from '../../src/terminal/commands.js'
 import type { Stream } from '../../src/terminal/screen.js'
 
@@ -21,6 +23,13 @@ export interface TestCommandPorts extends CommandPorts {
   readonly screen: { readonly out: Page; readonly err: Page }
   readonly cancellation: AbortController
 }
+
+/** Does not wait between polls of a service in this process, which ends its runs at once; deadlines are longer than that. */
+export const EAGER_CLOCK: Clock = {
+  now: () => systemClock.now(),
+  sleep: (ms, signal) => systemClock.sleep(ms < LONGEST_POLL_MS ? 10 : ms, signal)
+}
+const LONGEST_POLL_MS = 3000
 
 const absent = (): Promise<never> => Promise.reject(new Error('there is none here'))
 

@@ -6,7 +6,7 @@ import type { RunRecord } from '../../src/server/store/records.js'
 import { startService } from '../../src/server/server.js'
 import { runCommandLine } from '../../src/terminal/commands.js'
 import { describeEnd } from '../../src/terminal/demo-comparison.js'
-import { makeCommandPorts } from './command-ports.js'
+import { EAGER_CLOCK, makeCommandPorts } from './command-ports.js'
 import type { TestCommandPorts } from './command-ports.js'
 
 let workspace: string
@@ -24,6 +24,7 @@ function makeDemo(changes: Partial<TestCommandPorts> = {}): Demo {
   const events: string[] = []
   const ports = makeCommandPorts({
     workspace,
+    clock: EAGER_CLOCK,
     examplesDir: resolve('examples'),
     findFiles: (root) => (pattern) => Promise.resolve([resolve(root, pattern)]),
     startShop: ({ slow, slowerBy }) => {

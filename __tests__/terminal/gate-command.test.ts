@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { CancelledError } from '../../src/gate/errors.js'
 import { startService } from '../../src/server/server.js'
+import { systemClock } from '../../src/service/clock.js'
 import { UsageError } from '../../src/terminal/arguments.js'
 import { runCommandLine } from '../../src/terminal/commands.js'
-import { makeCommandPorts } from './command-ports.js'
+import { EAGER_CLOCK, makeCommandPorts } from './command-ports.js'
 import type { TestCommandPorts } from './command-ports.js'
 
 interface Verdict {
@@ -39,6 +40,7 @@ beforeEach(() => {
 function makeGatePorts(changes: Partial<TestCommandPorts> = {}): TestCommandPorts {
   return makeCommandPorts({
     workspace,
+    clock: EAGER_CLOCK,
     findFiles: () => (pattern) => Promise.resolve([pattern]),
     startLocalService: async (request) => {
       const { dataDir, rehearse, serviceName, log } = request
@@ -92,7 +94,7 @@ describe('exit codes', () => {
       headline: 'TIMED-OUT'
     }
   ])('$what: $code', async ({ args, code, headline }) => {
-    const ports = makeGatePorts()
+    const ports = makeGatePorts(args.includes('--timeout') ? { clock: systemClock } : {})
     expect(await runGate(ports, '--files', 'plan.jmx', ...args)).toBe(code)
     expect(ports.screen.out.text).toMatch(
       new RegExp(`^${headline}( \\(rehearsal, synthetic samples\\))?: `, 'm')

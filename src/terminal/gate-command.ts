@@ -13,6 +13,7 @@ import type { Settings, Skip } from '../gate/settings/settings.js'
 import { groupUnused } from '../gate/settings/unused-inputs.js'
 import type { LocalService, LocalServiceRequest } from '../gate/ports.js'
 import type { Outcome } from '../report/outcome.js'
+import type { Clock } from '../service/clock.js'
 import { terminalLines } from '../report/terminal.js'
 import { verdictDocument } from '../report/verdict-document.js'
 import { UsageError } from './arguments.js'
@@ -31,6 +32,8 @@ export interface GateCommandPorts {
   readonly workspace: string
   readonly token: string
   readonly platform: string
+  /** By default the machine's. */
+  readonly clock?: Clock
   findFiles(workspace: string): FindFiles
   startLocalService(
     request: LocalServiceRequest & {

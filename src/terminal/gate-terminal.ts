@@ -44,7 +44,7 @@ export function openGateTerminal(args: Arguments, ports: GateCommandPorts): Gate
     end: () => bar?.end(),
     portsIn: (scratchDir) => ({
       ...NO_RUNNER,
-      clock: systemClock,
+      clock: ports.clock ?? systemClock,
       log,
       mask,
       cancelled: ports.cancelled,
