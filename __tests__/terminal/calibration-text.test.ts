@@ -19,6 +19,7 @@ function makeLine(changes: Partial<LineCalibration> = {}): LineCalibration {
     recorded: [{ runs: 10, changePct: 14 }],
     sideBySide: [{ rounds: 10, changePct: 11 }],
     isTooNoisy: false,
+    neverJudged: false,
     ...changes
   }
 }
@@ -28,6 +29,7 @@ function makeReport(changes: Partial<Calibration> = {}, rehearsal = false): Cali
     runs: 3,
     figures: [{ name: 'p95', typical: 250, noise: 0.77, isDrifting: true, runs: 3 }],
     lines: [makeLine()],
+    unmatched: [],
     falseAlarms: [{ recordedRuns: 10, share: 0 }],
     suggestedNoise: 0.77,
     isTooNoisy: false,

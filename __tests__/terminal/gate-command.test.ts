@@ -139,9 +139,9 @@ describe('exit codes', () => {
     { typed: 'main', words: '"main" is not a file; give the path of a baseline document, which `loadgate ' }
   ])('--baseline $typed is a usage error, and nothing starts', async ({ typed, words }) => {
     const given = ['--files', 'plan.jmx', '--thresholds', 'p95 <= baseline + 10%', '--baseline', typed]
-    const message = await runGate(makeGatePorts(), ...given).catch((thrown: Error) => thrown.message)
-    expect(message).toContain(words)
-    expect(message).not.toContain('baseline-branch')
+    const thrown: unknown = await runGate(makeGatePorts(), ...given).catch((error: unknown) => error)
+    expect((thrown as Error).message).toContain(words)
+    expect((thrown as Error).message).not.toContain('baseline-branch')
     expect(starts).toEqual([])
   })
 

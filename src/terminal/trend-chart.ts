@@ -104,7 +104,7 @@ function drawFigure(all: readonly Value[], look: Look): string[] {
 }
 
 interface ChartScale {
-  rowOf(value: number): number
+  readonly rowOf: (value: number) => number
   /** The words at the axis, row by row, and the width of the longest. */
   readonly scale: readonly string[]
   readonly margin: number
