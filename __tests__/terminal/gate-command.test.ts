@@ -134,6 +134,25 @@ describe('exit codes', () => {
     )
   })
 
+  test.each(['fail', 'warn'])(
+    'a run that is compared can be recorded, with what is missing set to %s, so that a baseline grows',
+    async (reaction) => {
+      const folder = join(workspace, `growing-${reaction}`)
+      mkdirSync(folder)
+      const document = join(folder, 'b.json.gz')
+      const lines = ['--thresholds', 'p95 <= baseline + 10%', '--on-missing-baseline', reaction]
+      for (const name of ['first', 'second']) {
+        const output = join(folder, name)
+        await runGate(
+          makeGatePorts(),
+          ...['--files', 'plan.jmx', '--baseline', document, '--output', output, ...lines]
+        )
+        const args = ['baseline', 'record', output, '--baseline', document, '--commit', 'a'.repeat(40)]
+        expect(await runCommandLine(args, makeGatePorts())).toBe(0)
+      }
+    }
+  )
+
   test.each([
     { typed: 'basline/main.json.gz', words: '"basline/main.json.gz" is in a folder that does not exist: /' },
     { typed: 'main', words: '"main" is not a file; give the path of a baseline document, which `loadgate ' }

@@ -41,7 +41,8 @@ export async function compareWithBaseline(gate: Gate, findings: Findings): Promi
     const compared = compare(gate, findings, search)
     if (compared.baseline?.reason !== undefined)
       ports.log.info(`Not compared with a baseline: ${asSentence(compared.baseline.reason)}`)
-    return { ...findings, ...compared }
+    const baseline = { ...NO_FACTS, ...compared.baseline, ...fingerprintIn(gate, search, findings) }
+    return { ...findings, ...compared, baseline }
   } catch (thrown) {
     const reason = messageOf(thrown)
     ports.log.warning(`The run could not be compared with its baseline: ${reason}`)
