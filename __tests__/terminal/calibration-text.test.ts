@@ -73,6 +73,13 @@ test('a line that can never be judged is marked, and nothing is called quiet eno
   expect(text).not.toContain('Quiet enough')
 })
 
+test('no number of samples is enough for p100', () => {
+  const lines = [makeLine({ samples: 208, needsSamples: Infinity })]
+  expect(describeCalibration(makeReport({ lines }))).toContain(
+    'Never judged: p95 <= baseline + 10%: no samples are beyond it: use a lower percentile\n'
+  )
+})
+
 test('lines that match nothing are listed', () => {
   const text = describeCalibration(makeReport({ unmatched: ['p95{label="nix"} <= baseline + 5%'] }))
   expect(text).toContain('Matches nothing in these runs: p95{label="nix"} <= baseline + 5%\n')

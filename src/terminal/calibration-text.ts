@@ -96,6 +96,8 @@ function isNeverJudged({ needsSamples }: LineCalibration): boolean {
 }
 
 function describeTooFewSamples({ threshold, samples, needsSamples }: LineCalibration): string {
+  if (needsSamples === Infinity)
+    return `Never judged: ${threshold.text}: no samples are beyond it: use a lower percentile`
   const [has, needs] = [samples ?? 0, needsSamples ?? 0].map((count) => formatValue('samples', count))
   return `Never judged: ${threshold.text}: ${has ?? ''} samples, needs ${needs ?? ''}: raise duration or threads`
 }
