@@ -39,7 +39,7 @@ const MOST_PAGES = 5
 /** Runs that are no longer on the page of the newest ones are looked at one by one, but not many. */
 const MOST_SINGLE_RUNS = 3
 
-export interface Candidates {
+interface Candidates {
   /** Newest first. */
   readonly candidates: readonly Candidate[]
   readonly ignored: readonly string[]
@@ -148,7 +148,7 @@ async function listRuns(
     // The artifacts could be listed, so it is not the permission.
     if (thrown instanceof CallError && thrown.failure.status === 404)
       throw new Error(
-        `GitHub knows no workflow ${workflow} in this repository (404), so the runs that it recorded cannot be told from others; set "baseline" to the path of a document`,
+        `GitHub knows no workflow ${workflow} in this repository (404), so it is unclear which artifacts are from its own runs; set "baseline" to the path of a document`,
         { cause: thrown }
       )
     throw thrown
