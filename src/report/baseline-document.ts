@@ -7,7 +7,7 @@ export interface ComparisonDocument {
   readonly outcome: ComparisonOutcome
   /** In base units, like the actual value. */
   readonly base: number | null
-  /** How many runs, or rounds, that is based on. */
+  /** How many runs (the newest ones), or rounds, that is the mean of. */
   readonly baseRuns: number
   readonly changePct: number | null
   readonly interval: readonly [low: number, high: number] | null

@@ -12,7 +12,9 @@ import {
   SCALES,
   toScale
 } from '../../../src/baseline/statistics/scale.js'
+import { differenceVariance } from '../../../src/baseline/statistics/recorded-runs.js'
 import { compareSideBySide } from '../../../src/baseline/statistics/side-by-side.js'
+import { upperBoundOfSpread } from '../../../src/baseline/statistics/upper-bound.js'
 
 describe('benjaminiHochberg', () => {
   // Benjamini and Hochberg (1995), section 3.2: four are found at 5 %, where Bonferroni's method finds three.
@@ -187,6 +189,21 @@ describe('classify', () => {
     ['throughput', 40]
   ] as const)('wants some for %s: %d', (metric, samples) => {
     expect(samplesNeeded({ metric })).toBe(samples)
+  })
+})
+
+describe('upperBoundOfSpread', () => {
+  test.each([3, 5, 20])('is above the true spread four times out of five, with %d runs', (runs) => {
+    const random = new Random(31)
+    const pairs = 1000
+    let above = 0
+    for (let pair = 0; pair < pairs; pair++) {
+      const ys = Array.from({ length: runs }, () => random.normal())
+      if (upperBoundOfSpread(Math.sqrt(differenceVariance(ys)), runs) >= 1) above++
+    }
+    // Cutting what stands out makes it a little less from six runs on.
+    expect(above / pairs).toBeGreaterThan(0.75)
+    expect(above / pairs).toBeLessThan(0.85)
   })
 })
 
