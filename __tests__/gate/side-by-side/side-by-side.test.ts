@@ -209,6 +209,14 @@ describe('lines with limits of their own', () => {
       reason: expect.stringContaining('p95')
     })
   })
+
+  test('judge the head of a round whose base is bad: its failures do not vanish', async () => {
+    csvs((_run, ordinal) => ({ failures: ordinal === 5 || ordinal === 6 ? 100 : 0 }))
+    const outcome = await gate({ rounds: 5, lines: 'error_rate < 1%' })
+    expect(outcome).toMatchObject({ verdict: 'failed', reason: expect.stringContaining('error_rate') })
+    expect(outcome.measurements?.figures({})).toMatchObject({ samples: 500, failures: 100 })
+    expect(outcome.baseline?.notes).toEqual([expect.stringContaining('round 2: base: 100 of 100')])
+  })
 })
 
 /** Changes the runs with these numbers, counted from 1, as they are created. */
@@ -227,7 +235,8 @@ describe('a bad segment', () => {
     expect(ports.log.of('warning')).toContain(words)
     expect(outcome.verdict).toBe('passed')
     expect(outcome.baseline).toMatchObject({ notes: [words], runs: ['run4', 'run8', 'run11', 'run12'] })
-    expect(outcome.measurements?.figures({})?.samples).toBe(400)
+    // The head of that round is evidence for the lines that need no base.
+    expect(outcome.measurements?.figures({})?.samples).toBe(500)
     // What was measured is evidence, compared or not.
     expect(ports.uploads[0]?.files.filter((file) => file.endsWith('.csv'))).toHaveLength(10)
   })

@@ -25,10 +25,12 @@ interface Done {
 /** The logs of a few bad segments say what those of all do. */
 const MOST_BAD_RUNS = 3
 
-/** What all rounds together say: the head's samples as those of one run, and the pairs to compare. */
+/**
+ * What all rounds together say: the samples of every head segment that is evidence as those of one run, whatever its base did, and the
+ * pairs to compare.
+ */
 export function joinRounds({ ports }: Gate, { rounds, planned, segments }: Done): Findings {
-  const kept = keptOf(rounds)
-  const heads = kept.map(({ head }) => head)
+  const heads = segments.filter(({ side, problem }) => side === 'head' && problem === undefined)
   const named = segments.find(({ side }) => side === 'head')
   const gap = describeTooFew(rounds, planned)
   const collections = heads.flatMap(({ findings }) => findings.collection ?? [])
@@ -117,7 +119,7 @@ function apdexOf(heads: readonly Segment[], measurements: Measurements | undefin
   const told = heads.map(({ run }) => readApdex(run.apdex))
   const known = told.find((apdex) => typeof apdex !== 'string')
   if (known === undefined)
-    return told.find((apdex) => typeof apdex === 'string') ?? 'no round can be compared'
+    return told.find((apdex) => typeof apdex === 'string') ?? 'no head segment is complete'
   const score = measurements?.figures({})?.apdex(known.targetMs)
   return score === undefined
     ? 'the CSVs do not have the time of each sample, from which the apdex of all rounds is computed'
