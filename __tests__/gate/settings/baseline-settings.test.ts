@@ -222,6 +222,29 @@ describe('inputs that exclude each other', () => {
       { ...SIDE_BY_SIDE, 'baseline-parameters': '' },
       'baseline-parameters: is empty, but baseline: side-by-side needs it; give the override-parameters that lead the plan to the server of the base, such as -Jport=8081'
     ],
+    ...[' , ', ',,'].map((parameters): [string, Given, string] => [
+      `side-by-side with nothing but separators (${parameters})`,
+      { ...SIDE_BY_SIDE, 'baseline-parameters': parameters },
+      'baseline-parameters: has no parameter, but baseline: side-by-side needs it; give the override-parameters that lead the plan to the server of the base, such as -Jport=8081'
+    ]),
+    ...['-Jport=8081', '-Jhost=b, -Jport=8081', ' -Jport=8081,'].map(
+      (parameters): [string, Given, string] => [
+        `side-by-side with what the head has already (${parameters})`,
+        {
+          ...SIDE_BY_SIDE,
+          'override-parameters': '-Jport=1 -Jport=8081, -Jhost=b',
+          'baseline-parameters': parameters
+        },
+        'baseline-parameters: changes nothing in override-parameters, so the runs of the base would be the same as those of the head; give the override-parameters that lead the plan to the server of the base, such as -Jport=8081'
+      ]
+    ),
+    ...['port=8081', '-Jport', '-J port=8081', '-Xport=8081', '8081'].map(
+      (parameters): [string, Given, string] => [
+        `side-by-side with what is no parameter (${parameters})`,
+        { ...SIDE_BY_SIDE, 'baseline-parameters': `${parameters}, -Jhost=b` },
+        'baseline-parameters: entry 1 is not -Jname=value or -Dname=value; give the override-parameters that lead the plan to the server of the base, such as -Jport=8081'
+      ]
+    ),
     [
       'side-by-side without duration',
       { ...SIDE_BY_SIDE, duration: '' },

@@ -3,6 +3,7 @@ import { isBaselineThreshold } from '../../thresholds/grammar/threshold.js'
 import type { Threshold } from '../../thresholds/grammar/threshold.js'
 import { formatDuration } from './durations.js'
 import type { Inputs, SettingsSources } from './inputs.js'
+import { changesParameters, findNoParameter, splitParameters } from './override-parameters.js'
 import { parseChoice, parseInteger, parsePattern, parsePercent } from './setting-values.js'
 
 /** What to compare with. */
@@ -137,11 +138,7 @@ function checkSideBySide(inputs: Inputs, rounds: number, rules: RunRules): void 
   if (inputs.isGiven('repeat')) refuse('repeat', 'because its runs are created from files')
   if (!rules.wait) refuse('wait: false', 'because its runs follow one another within this step')
   if (rules.stopEarly) refuse('stop-early: true', 'because each of its runs must last as long as the others')
-  if (!inputs.isGiven('baseline-parameters') && !rules.isSkipped)
-    inputs.complain(
-      'baseline-parameters',
-      'is empty, but baseline: side-by-side needs it; give the override-parameters that lead the plan to the server of the base, such as -Jport=8081'
-    )
+  checkParameters(inputs, rules)
   const { durationSeconds: seconds, timeoutSeconds } = rules
   if (!inputs.isGiven('duration') && !rules.isSkipped)
     inputs.complain(
@@ -156,6 +153,24 @@ function checkSideBySide(inputs: Inputs, rounds: number, rules: RunRules): void 
     'timeout',
     `${limit ?? ''} is too short for baseline: side-by-side, whose 2 × (${rounds} rounds + 1 to warm up) × ${formatDuration(seconds * 1000)} take ${total ?? ''}; raise timeout, or lower baseline-rounds or duration`
   )
+}
+
+const SUCH_AS =
+  'give the override-parameters that lead the plan to the server of the base, such as -Jport=8081'
+
+/** If they change nothing, the head would be compared with itself, and every line would hold. */
+function checkParameters(inputs: Inputs, { isSkipped }: RunRules): void {
+  const parameters = inputs.text('baseline-parameters')
+  const complain = (problem: string): void => inputs.complain('baseline-parameters', `${problem}; ${SUCH_AS}`)
+  const odd = findNoParameter(parameters)
+  if (odd > 0) complain(`entry ${odd} is not -Jname=value or -Dname=value`)
+  else if (isSkipped) return
+  else if (splitParameters(parameters).length === 0)
+    complain(`${parameters === '' ? 'is empty' : 'has no parameter'}, but baseline: side-by-side needs it`)
+  else if (!changesParameters(inputs.text('override-parameters'), parameters))
+    complain(
+      'changes nothing in override-parameters, so the runs of the base would be the same as those of the head'
+    )
 }
 
 function checkOff(inputs: Inputs, { thresholds }: RunRules): void {
