@@ -266,6 +266,45 @@ describe('a bad segment', () => {
     ])
   })
 
+  test('of 5 s has samples of half that time: nothing is compared, and nothing passes', async () => {
+    csvs((run) => ({ seconds: base(run) ? 5 : 2.5 }))
+    expect(await gate({ durationSeconds: 5 })).toMatchObject({
+      verdict: 'inconclusive',
+      reason: expect.stringMatching(
+        /round 1: head: the samples of grid made1 span 2.\d s of the 5 s requested/
+      )
+    })
+  })
+
+  test('covers much less time than the other one of its pair', async () => {
+    csvs((run, ordinal) => ({ seconds: ordinal === 6 ? 7.9 : 10.1, elapsedMs: base(run) ? 10 : 11 }))
+    const { baseline } = await gate({ rounds: 5 })
+    expect(baseline?.notes).toEqual([expect.stringMatching(/round 2: .*span 7.\d s of the/)])
+  })
+
+  test('has the CSV of another segment', async () => {
+    // The head's links lead to what was last measured for the base.
+    let latest = ''
+    service.csvOf = (run) => {
+      if (base(run)) latest = segmentCsv(ordinalOf(service, run))
+      return latest
+    }
+    expect(await gate()).toMatchObject({
+      verdict: 'inconclusive',
+      reason: expect.stringContaining(
+        'round 1: head: the service sent the same CSV as for round 1 of 3: base: it cannot be the results of both'
+      )
+    })
+  })
+
+  test('has the CSV of a run of another day', async () => {
+    spoil({ 6: (run) => void (run.document = { started: '2026-10-09T08:00:00Z' }) })
+    const { baseline } = await gate({ rounds: 5 })
+    expect(baseline?.notes).toEqual([
+      expect.stringContaining('round 2: base: the CSV is that of another run: its last sample ended at 2025-')
+    ])
+  })
+
   test('half of the failures of a head are a finding, not a bad segment', async () => {
     csvs((run) => ({ failures: base(run) ? 0 : 60 }))
     const outcome = await gate({ rounds: 1, lines: 'error_rate < 1%' })

@@ -39,6 +39,8 @@ export interface Collection {
   readonly pausesMs?: ReadonlyMap<string, number>
   /** What the CSVs were read into. */
   readonly scans?: readonly ScanResult[]
+  /** One for each CSV with rows; the same for CSVs with the same bytes. */
+  readonly fingerprints?: readonly string[]
   readonly measurements: Measurements | undefined
   /** Every CSV on disk, if there are more than one per grid. */
   readonly files?: readonly string[]
@@ -94,6 +96,9 @@ export async function collect(gate: Gate, run: Run, options: CollectOptions): Pr
     spansMs: spansOf(scans),
     pausesMs: pausesOf(scans),
     scans,
+    fingerprints: grids.flatMap(({ scan, fingerprint }) =>
+      scan !== undefined && scan.rows > 0 ? (fingerprint ?? []) : []
+    ),
     measurements: scans.length > 0 ? mergeScans(scans) : undefined
   }
 }

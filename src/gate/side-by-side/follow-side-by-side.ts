@@ -10,6 +10,7 @@ import { isInDoubt } from '../verdict/doubt.js'
 import { joinRounds } from './join-rounds.js'
 import { evidenceOf, folderOf, leastPairs, orderOf, problemIn } from './rounds.js'
 import type { Round } from './rounds.js'
+import { describeUnequalSpans } from './segment-samples.js'
 import { SegmentError, Segments } from './segments.js'
 import type { Segment, Side } from './segments.js'
 
@@ -83,7 +84,7 @@ async function runBlocks(gate: Gate, runner: Segments, done: Progress): Promise<
   }
 }
 
-async function runRound({ ports }: Gate, runner: Segments, done: Progress): Promise<void> {
+async function runRound(gate: Gate, runner: Segments, done: Progress): Promise<void> {
   const number = done.rounds.length + 1
   const sides = new Map<Side, Segment>()
   for (const side of orderOf(number)) {
@@ -99,8 +100,15 @@ async function runRound({ ports }: Gate, runner: Segments, done: Progress): Prom
   const base = sides.get('base')
   const head = sides.get('head')
   if (base === undefined || head === undefined) return
-  const round = { number, base, head }
+  const round = { number, base, head, problem: describeUnequal(gate, base, head) }
   done.rounds.push(round)
   const problem = problemIn(round)
-  if (problem !== undefined) ports.log.warning(`Not compared: ${problem}`)
+  if (problem !== undefined) gate.ports.log.warning(`Not compared: ${problem}`)
+}
+
+function describeUnequal({ settings }: Gate, base: Segment, head: Segment): string | undefined {
+  const { durationSeconds } = settings
+  const [one, other] = [base, head].map(({ findings }) => findings.collection)
+  if (durationSeconds === undefined || one === undefined || other === undefined) return undefined
+  return describeUnequalSpans(one, other, durationSeconds)
 }

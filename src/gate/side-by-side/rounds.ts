@@ -7,6 +7,8 @@ export interface Round {
   readonly number: number
   readonly base: Segment
   readonly head: Segment
+  /** Why the two cannot be compared, although each is complete. */
+  readonly problem?: string | undefined
 }
 
 /** With fewer pairs than this share of the rounds, nothing is concluded: of 10 rounds, 8. */
@@ -25,10 +27,11 @@ export function folderOf(round: number, side: Side): string {
 }
 
 /** Why the round cannot be compared. */
-export function problemIn({ number, base, head }: Round): string | undefined {
-  const problems = [base, head].flatMap(({ side, problem }) =>
+export function problemIn({ number, base, head, problem: ofBoth }: Round): string | undefined {
+  const ofEach = [base, head].flatMap(({ side, problem }) =>
     problem === undefined ? [] : [`${side}: ${problem}`]
   )
+  const problems = ofEach.length === 0 && ofBoth !== undefined ? [ofBoth] : ofEach
   return problems.length === 0 ? undefined : `round ${number}: ${problems.join('; ')}`
 }
 

@@ -10,6 +10,7 @@ import { hasEnded, phaseOf } from '../run/run-status.js'
 import { overlayParameters } from '../settings/override-parameters.js'
 import type { Settings } from '../settings/settings.js'
 import { describeGap } from '../verdict/conclude.js'
+import { describeOldSamples, describeShortSegment } from './segment-samples.js'
 import type { GridChoice } from '../../service/documents/requests.js'
 import type { Run } from '../../service/documents/documents.js'
 
@@ -39,6 +40,8 @@ export class Segments {
   readonly #gate: Gate
   readonly #deadline: Deadline
   #grids: readonly GridChoice[] | undefined
+  /** The stage in which each CSV was first seen, by its fingerprint. */
+  readonly #seen = new Map<string, string>()
   /** What is known of the latest one, which alone may still be running. */
   latest: Findings = {}
   readonly startedMs: number
@@ -80,13 +83,25 @@ export class Segments {
       : (failure?.message ??
         describeGap({ ...settings, ...own }, findings) ??
         twin ??
-        problemOf(side, findings))
+        this.#describeForeign(run, request.stage, findings) ??
+        problemOf(side, findings, settings.durationSeconds))
     return { side, run, findings, problem }
   }
 
   /** The run has ended, and only its results are missing. */
   #isOnlyUncollected({ run }: Findings): boolean {
     return run !== undefined && hasEnded(run.status) && !this.#deadline.signal.aborted
+  }
+
+  /** A service may answer with the CSV of another run: one that is older, or one that was seen before. */
+  #describeForeign(run: Run, stage: string, { collection }: Findings): string | undefined {
+    if (collection === undefined) return undefined
+    const { fingerprints = [] } = collection
+    const earlier = fingerprints.flatMap((each) => this.#seen.get(each) ?? [])[0]
+    for (const each of fingerprints) if (!this.#seen.has(each)) this.#seen.set(each, stage)
+    return earlier === undefined
+      ? describeOldSamples(run, collection)
+      : `the service sent the same CSV as for ${earlier}: it cannot be the results of both`
   }
 
   /** A duplicate doubles the load, and must not go on during the next segment. With the embedded service there is no proxy that could cause one. */
@@ -115,7 +130,13 @@ function badEndOf({ status }: Run): string | undefined {
 }
 
 /** A head that fails is a finding; a base that fails is nothing to compare with. */
-function problemOf(side: Side, { collection }: Findings): string | undefined {
+function problemOf(
+  side: Side,
+  { collection }: Findings,
+  durationSeconds: number | undefined
+): string | undefined {
+  const short = durationSeconds && collection && describeShortSegment(collection, durationSeconds)
+  if (typeof short === 'string') return short
   const all = collection?.measurements?.figures({})
   if (side === 'head' || all === undefined || all.failures <= all.samples / 2) return undefined
   return `${all.failures} of ${all.samples} samples failed: check that the server of the base is running`

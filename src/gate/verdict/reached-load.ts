@@ -151,7 +151,7 @@ function hasErrors({ remoteErrors }: Run): boolean {
 }
 
 /** For tidy CSVs, the mean users of the busiest bucket. With both shapes, the series has no overall peak. */
-function mostThreads({ measurements }: Collection): number | undefined {
+export function mostThreads({ measurements }: Collection): number | undefined {
   const shapes = new Set(measurements?.sources.map(({ shape }) => shape))
   if (measurements === undefined || shapes.size > 1 || shapes.has('unknown')) return undefined
   const known = (measurements.series?.activeThreads ?? []).filter((threads) => threads !== null)

@@ -1,0 +1,73 @@
+import type { Run } from '../../service/documents/documents.js'
+import type { Collection } from '../collect/collect.js'
+import { mostThreads } from '../verdict/reached-load.js'
+
+/** Segments are short, so the slack of a long run would hide that half of one is missing. */
+const LEAST_SHARE = 0.9
+/** Allowed at the start and the end, together: at most a second, of short segments less. */
+const LONGEST_SLACK_MS = 1_000
+const SLACK_SHARE = 0.1
+/** The two segments of a pair cover the same time, up to this share of it. */
+const LARGEST_DIFFERENCE = 0.2
+/** The clocks of nodes and service may differ, but hardly by that much. */
+const CLOCK_SLACK_MS = 5 * 60_000
+
+/** Why the samples are not those of a segment of this duration. */
+export function describeShortSegment(collection: Collection, durationSeconds: number): string | undefined {
+  const durationMs = durationSeconds * 1000
+  const slackMs = Math.min(LONGEST_SLACK_MS, durationMs * SLACK_SHARE)
+  const thinkMs = thinkTimeMs(collection)
+  for (const [gridId, ms] of collection.spansMs) {
+    const pauseMs = Math.max(thinkMs, collection.pausesMs?.get(gridId) ?? 0)
+    if (ms + slackMs + 2 * pauseMs < durationMs * LEAST_SHARE)
+      return `the samples of grid ${gridId} span ${seconds(ms)} of the ${seconds(durationMs)} requested`
+  }
+  return undefined
+}
+
+/** Why the two segments of a pair do not cover the same time. Slow requests end after the duration, which is no difference. */
+export function describeUnequalSpans(
+  base: Collection,
+  head: Collection,
+  durationSeconds: number
+): string | undefined {
+  const thinkMs = Math.max(thinkTimeMs(base), thinkTimeMs(head))
+  for (const [gridId, wholeMs] of base.spansMs) {
+    const spans = [wholeMs, head.spansMs.get(gridId) ?? wholeMs]
+    const [shorterMs = 0, longerMs = 0] = spans
+      .map((ms) => Math.min(ms, durationSeconds * 1000))
+      .sort((one, other) => one - other)
+    const pausesMs = [base, head].map(({ pausesMs }) => pausesMs?.get(gridId) ?? 0)
+    const allowedMs = Math.max(LARGEST_DIFFERENCE * longerMs, 2 * Math.max(thinkMs, ...pausesMs))
+    if (longerMs - shorterMs > allowedMs) {
+      const [baseSpan = '', headSpan = ''] = spans.map(seconds)
+      return `the samples of grid ${gridId} span ${baseSpan} of the base and ${headSpan} of the head`
+    }
+  }
+  return undefined
+}
+
+/** How long a user waits between two requests on average; a plan may wait that long before its first one, and at the end. */
+function thinkTimeMs(collection: Collection): number {
+  const { samples = 0, meanMs = 0 } = collection.measurements?.figures({}) ?? {}
+  const users = mostThreads(collection) ?? 0
+  const spanMs = Math.max(0, ...collection.spansMs.values())
+  if (samples === 0 || users === 0) return 0
+  // Between the starts of a user's first and last request; with one request for each user, at least half of the time.
+  const periods = Math.max(0.5, samples / users - 1)
+  return Math.max(0, (spanMs - meanMs) / periods - meanMs)
+}
+
+/** Why the CSVs cannot be those of this run: all samples were measured long before it was started. */
+export function describeOldSamples({ startedMs }: Run, { scans = [] }: Collection): string | undefined {
+  const parts = scans.flatMap((scan) => scan.parts)
+  if (startedMs === undefined || parts.length === 0 || !parts.every(({ hasTimes }) => hasTimes))
+    return undefined
+  const lastMs = Math.max(...parts.map(({ endMs }) => endMs))
+  if (lastMs >= startedMs - CLOCK_SLACK_MS) return undefined
+  return `the CSV is that of another run: its last sample ended at ${new Date(lastMs).toISOString()}, and the run was started at ${new Date(startedMs).toISOString()}`
+}
+
+function seconds(ms: number): string {
+  return `${Number((ms / 1000).toFixed(1))} s`
+}
