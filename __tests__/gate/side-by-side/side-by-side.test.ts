@@ -434,6 +434,52 @@ describe('confirm', () => {
     expect(outcome.verdict).toBe('failed')
   })
 
+  test('that fails leaves the finished block and its verdict, with a warning', async () => {
+    csvs((run) => ({ elapsedMs: base(run) ? 100 : 150 }))
+    const finished = 2 + 2 * 3
+    service.meet('createRun', ...Array<Fault>(finished + 3).fill(faults.none), ...many(faults.answer(422)))
+    const outcome = await gate({ baseline: sideBySide(3, { confirm: 2 }) })
+    expect(outcome).toMatchObject({ verdict: 'failed', baseline: { state: 'compared' } })
+    expect(outcome.judgements[1]?.comparison).toMatchObject({ outcome: 'broken', baseRuns: 3 })
+    expect(ports.log.of('warning')).toContainEqual(
+      expect.stringMatching(/^Confirming failed, so the first 3 rounds alone are compared: .*422/)
+    )
+    expect(left()).toEqual([])
+  })
+
+  test('with too many bad segments leaves the finished block', async () => {
+    csvs((run, ordinal) => ({
+      elapsedMs: base(run) ? 100 : 150,
+      failures: base(run) && ordinal > 8 ? 100 : 0
+    }))
+    const outcome = await gate({ baseline: sideBySide(3, { confirm: 2 }) })
+    expect(outcome.verdict).toBe('failed')
+    expect(outcome.judgements[1]?.comparison).toMatchObject({ outcome: 'broken', baseRuns: 3 })
+    expect(ports.log.of('warning')).toContainEqual(
+      expect.stringMatching(
+        /^Confirming failed, so the first 3 rounds alone are compared: .*100 of 100 samples/
+      )
+    )
+  })
+
+  test.each([
+    ['timed-out', (): void => undefined],
+    ['cancelled', (): void => ports.cancellation.abort(new CancelledError('SIGINT'))]
+  ])('that is %s is no verdict', async (verdict, end) => {
+    csvs((run) => ({ elapsedMs: base(run) ? 100 : 150 }))
+    spoil({ 10: endless })
+    const gating = gate({ baseline: sideBySide(3, { confirm: 1 }), timeoutMs: 300_000 })
+    await service.reached('createRun', 10)
+    end()
+    const outcome = await gating
+    expect(outcome.verdict).toBe(verdict)
+    expect(outcome.baseline?.reason).toMatch(
+      /^Only 3 rounds can be compared after 3 of 6.*; the others did not take place$/
+    )
+    await post()
+    expect(left()).toEqual([])
+  })
+
   test('adds none when every line holds', async () => {
     await gate({ baseline: sideBySide(3, { confirm: 2 }) })
     expect(service.runs).toHaveLength(8)

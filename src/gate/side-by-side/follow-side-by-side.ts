@@ -1,5 +1,5 @@
 import { cleanUpRun } from '../cleanup/main-step.js'
-import { failureOf } from '../errors.js'
+import { asSentence, failureOf } from '../errors.js'
 import type { Failure } from '../errors.js'
 import type { Findings } from '../findings.js'
 import { startTimeout } from '../follow-run.js'
@@ -8,7 +8,8 @@ import { formatDuration } from '../settings/durations.js'
 import { RESULTS_FOLDER } from '../collect/collect.js'
 import { isInDoubt } from '../verdict/doubt.js'
 import { joinRounds } from './join-rounds.js'
-import { evidenceOf, folderOf, leastPairs, orderOf, problemIn } from './rounds.js'
+import type { Done } from './join-rounds.js'
+import { describeTooFew, evidenceOf, folderOf, leastPairs, orderOf, problemIn } from './rounds.js'
 import type { Round } from './rounds.js'
 import { describeUnequalSpans } from './segment-samples.js'
 import { SegmentError, Segments } from './segments.js'
@@ -19,6 +20,8 @@ interface Progress {
   readonly rounds: Round[]
   /** How many rounds there are to be; more, once they are to be confirmed. */
   planned: number
+  /** How many of them are in blocks that came to their end with enough pairs. */
+  finished: number
   /** The segments of rounds, in the order in which they ran. */
   readonly segments: Segment[]
 }
@@ -28,7 +31,7 @@ export async function followSideBySide(gate: Gate): Promise<Findings> {
   const { ports } = gate
   const deadline = startTimeout(gate, 'The comparison side by side')
   const runner = new Segments(gate, deadline)
-  const done: Progress = { rounds: [], planned: roundsOf(gate), segments: [] }
+  const done: Progress = { rounds: [], planned: roundsOf(gate), finished: 0, segments: [] }
   let failure: Failure | undefined
   try {
     await runner.open()
@@ -39,12 +42,30 @@ export async function followSideBySide(gate: Gate): Promise<Findings> {
   } finally {
     deadline.release()
   }
+  const found = withoutUnfinished(gate, done, failure)
   const endedMs = ports.clock.now()
   const last = { ...runner.latest, endedMs, ...(failure !== undefined && { failure }) }
-  await cleanUpRun(gate, last).catch((thrown: unknown) => {
-    failure ??= failureOf(thrown)
-  })
-  return { ...joinRounds(gate, done), endedMs, ...(failure !== undefined && { failure }) }
+  const unclean = await cleanUpRun(gate, last).then(() => undefined, failureOf)
+  failure = found.failure ?? unclean
+  return { ...joinRounds(gate, found), endedMs, ...(failure !== undefined && { failure }) }
+}
+
+/**
+ * A confirming block that does not come to its end takes nothing away from the blocks before: they alone are compared. A cancellation
+ * or the timeout is still one.
+ */
+function withoutUnfinished(
+  { ports }: Gate,
+  done: Progress,
+  failure: Failure | undefined
+): Done & { readonly failure?: Failure | undefined } {
+  const { finished, planned, rounds } = done
+  const reason = failure?.message ?? describeTooFew(rounds, planned)
+  if (finished === 0 || reason === undefined || (failure !== undefined && failure.kind !== 'error'))
+    return { ...done, failure }
+  const note = `Confirming failed, so the first ${finished} rounds alone are compared: ${asSentence(reason)}`
+  ports.log.warning(note)
+  return { ...done, rounds: rounds.slice(0, finished), planned: finished, notes: [note] }
 }
 
 function roundsOf({ settings: { baseline } }: Gate): number {
@@ -70,6 +91,7 @@ async function runBlocks(gate: Gate, runner: Segments, done: Progress): Promise<
       // What can no longer become evidence is not worth its load.
       if (done.rounds.filter(problemIn).length > done.planned - leastPairs(done.planned)) return
     }
+    done.finished = done.rounds.length
     const isOpen = confirmed < settings.baseline.confirm && isInDoubt(settings, evidenceOf(done.rounds))
     if (!isOpen) return
     const tookMs = ports.clock.now() - beganMs

@@ -16,10 +16,12 @@ import { describeTooFew, evidenceOf, folderOf, keptOf, problemIn } from './round
 import type { Round } from './rounds.js'
 import type { Segment } from './segments.js'
 
-interface Done {
+export interface Done {
   readonly rounds: readonly Round[]
   readonly planned: number
   readonly segments: readonly Segment[]
+  /** What else there is to say of the comparison. */
+  readonly notes?: readonly string[]
 }
 
 /** The logs of a few bad segments say what those of all do. */
@@ -29,7 +31,7 @@ const MOST_BAD_RUNS = 3
  * What all rounds together say: the samples of every head segment that is evidence as those of one run, whatever its base did, and the
  * pairs to compare.
  */
-export function joinRounds({ ports }: Gate, { rounds, planned, segments }: Done): Findings {
+export function joinRounds({ ports }: Gate, { rounds, planned, segments, notes = [] }: Done): Findings {
   const heads = segments.filter(({ side, problem }) => side === 'head' && problem === undefined)
   const named = segments.find(({ side }) => side === 'head')
   const gap = describeTooFew(rounds, planned)
@@ -51,7 +53,7 @@ export function joinRounds({ ports }: Gate, { rounds, planned, segments }: Done)
     ...(gap !== undefined && { gap }),
     comparison:
       gap === undefined ? evidenceOf(rounds) : { kind: 'none', outcome: 'not comparable', reason: gap },
-    baseline: factsOf(rounds, gap),
+    baseline: factsOf(rounds, gap, notes),
     badRuns: rounds.flatMap(badRunsIn).slice(0, MOST_BAD_RUNS)
   }
 }
@@ -133,7 +135,7 @@ function filesOf(segments: readonly Segment[]): string[] {
   )
 }
 
-function factsOf(rounds: readonly Round[], gap: string | undefined): BaselineFacts {
+function factsOf(rounds: readonly Round[], gap: string | undefined, notes: readonly string[]): BaselineFacts {
   const dropped = rounds.flatMap((round) => problemIn(round) ?? [])
   return {
     state: gap === undefined ? 'compared' : 'not comparable',
@@ -144,7 +146,8 @@ function factsOf(rounds: readonly Round[], gap: string | undefined): BaselineFac
     reason: gap,
     notes: [
       ...[describeLoadChange(evidenceOf(rounds)) ?? []].flat(),
-      ...dropped.map((problem) => `Not compared: ${problem}`)
+      ...dropped.map((problem) => `Not compared: ${problem}`),
+      ...notes
     ]
   }
 }

@@ -43,7 +43,8 @@ export function keptOf(rounds: readonly Round[]): Round[] {
 export function describeTooFew(rounds: readonly Round[], planned: number): string | undefined {
   const kept = keptOf(rounds).length
   if (kept >= leastPairs(planned)) return undefined
-  const [first = 'no round was completed'] = rounds.flatMap((round) => problemIn(round) ?? [])
+  const none = rounds.length === 0 ? 'no round was completed' : 'the others did not take place'
+  const [first = none] = rounds.flatMap((round) => problemIn(round) ?? [])
   const run = rounds.length < planned ? ` after ${rounds.length} of ${planned}` : ` of ${planned}`
   return `Only ${count(kept)} can be compared${run}, and at least ${leastPairs(planned)} are needed; ${first}`
 }
