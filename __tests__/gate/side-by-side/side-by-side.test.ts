@@ -336,6 +336,58 @@ describe('a bad segment', () => {
   })
 })
 
+describe('a refused segment', () => {
+  /** Refuses the runs with these numbers, counted from 1. */
+  function refuse(...numbers: number[]): void {
+    const answers = Array.from({ length: Math.max(...numbers) }, (_, index) =>
+      numbers.includes(index + 1) ? faults.answer(422) : faults.none
+    )
+    service.meet('createRun', ...answers)
+  }
+
+  test('drops its pair once another pair is complete', async () => {
+    refuse(6)
+    const outcome = await gate({ rounds: 5 })
+    expect(outcome.verdict).toBe('passed')
+    expect(outcome.baseline).toMatchObject({
+      state: 'compared',
+      notes: [expect.stringMatching(/^Not compared: round 2: base: .*422/)]
+    })
+    expect(outcome.baseline?.runs).toHaveLength(4)
+    // The head of that round has run.
+    expect(outcome.measurements?.figures({})?.samples).toBe(500)
+    expect(left()).toEqual([])
+  })
+
+  test('as the last one of all drops its pair too', async () => {
+    refuse(12)
+    expect(await gate({ rounds: 5 })).toMatchObject({ verdict: 'passed' })
+    expect(left()).toEqual([])
+    expect(ports.states.at(-1)?.cleanupDue).toBe(false)
+  })
+
+  test.each([
+    ['the first one', [1], 1],
+    ['one before any pair is complete', [4], 4],
+    ['the second one in a row', [5, 6], 6],
+    ['the second one in a row, in another round', [6, 7], 7]
+  ])('ends the gate: %s', async (_, numbers, last) => {
+    refuse(...numbers)
+    expect(await gate({ rounds: 5 })).toMatchObject({
+      verdict: 'error',
+      reason: expect.stringContaining('422')
+    })
+    expect(service.count('createRun')).toBe(last)
+    expect(left()).toEqual([])
+  })
+
+  test('is not one whose reply was lost: the gate ends, as a run may have been created', async () => {
+    service.meet('createRun', ...Array<Fault>(5).fill(faults.none), faults.dropBefore)
+    expect(await gate({ rounds: 5 })).toMatchObject({ verdict: 'error' })
+    expect(service.count('createRun')).toBe(6)
+  })
+})
+
 describe('nothing is left running', () => {
   test('after a refusal: the gate ends with an error at once', async () => {
     service.meet('createRun', faults.none, faults.none, faults.none, ...many(faults.answer(422)))

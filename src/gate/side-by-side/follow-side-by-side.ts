@@ -9,7 +9,7 @@ import { RESULTS_FOLDER } from '../collect/collect.js'
 import { isInDoubt } from '../verdict/doubt.js'
 import { joinRounds } from './join-rounds.js'
 import type { Done } from './join-rounds.js'
-import { describeTooFew, evidenceOf, folderOf, leastPairs, orderOf, problemIn } from './rounds.js'
+import { describeTooFew, evidenceOf, folderOf, keptOf, leastPairs, orderOf, problemIn } from './rounds.js'
 import type { Round } from './rounds.js'
 import { describeUnequalSpans } from './segment-samples.js'
 import { SegmentError, Segments } from './segments.js'
@@ -114,7 +114,9 @@ async function runRound(gate: Gate, runner: Segments, done: Progress): Promise<v
       side,
       stage: `round ${number} of ${done.planned}: ${side}`,
       resultsFolder: `${RESULTS_FOLDER}/${folderOf(number, side)}`,
-      isNamed: number === 1 && side === 'head'
+      isNamed: number === 1 && side === 'head',
+      // At first it says that nothing works, and twice in a row that nothing works any more.
+      mayBeRefused: keptOf(done.rounds).length > 0 && done.segments.at(-1)?.run !== undefined
     })
     sides.set(side, segment)
     done.segments.push(segment)

@@ -33,7 +33,7 @@ const MOST_BAD_RUNS = 3
  */
 export function joinRounds({ ports }: Gate, { rounds, planned, segments, notes = [] }: Done): Findings {
   const heads = segments.filter(({ side, problem }) => side === 'head' && problem === undefined)
-  const named = segments.find(({ side }) => side === 'head')
+  const named = segments.find(({ side, run }) => side === 'head' && run !== undefined)?.run
   const gap = describeTooFew(rounds, planned)
   const collections = heads.flatMap(({ findings }) => findings.collection ?? [])
   const measurements =
@@ -59,17 +59,17 @@ export function joinRounds({ ports }: Gate, { rounds, planned, segments, notes =
 }
 
 /** The run that the outputs name, from the start of the first head segment to the end of the last one. */
-function joinRuns(named: Segment, heads: readonly Segment[]): Run {
-  const first = heads[0]?.run ?? named.run
-  const { id, permalink, startedMs } = named.run
+function joinRuns(named: Run, heads: readonly Segment[]): Run {
+  const runs = heads.flatMap(({ run }) => run ?? [])
+  const { id, permalink, startedMs } = named
   return {
-    ...first,
+    ...(runs[0] ?? named),
     id,
     permalink,
     startedMs,
-    stoppedMs: (heads.at(-1) ?? named).run.stoppedMs,
-    remoteErrors: heads.reduce<string | undefined>(
-      (errors, { run }) => joinRemoteErrors(errors, run.remoteErrors),
+    stoppedMs: (runs.at(-1) ?? named).stoppedMs,
+    remoteErrors: runs.reduce<string | undefined>(
+      (errors, { remoteErrors }) => joinRemoteErrors(errors, remoteErrors),
       undefined
     )
   }
@@ -118,7 +118,7 @@ function shortestSpans(collections: readonly Collection[]): Pick<Collection, 'sp
 
 /** Computed from all samples of the head, with the target that the service uses. */
 function apdexOf(heads: readonly Segment[], measurements: Measurements | undefined): Apdex | string {
-  const told = heads.map(({ run }) => readApdex(run.apdex))
+  const told = heads.map(({ run }) => readApdex(run?.apdex ?? null))
   const known = told.find((apdex) => typeof apdex !== 'string')
   if (known === undefined)
     return told.find((apdex) => typeof apdex === 'string') ?? 'no head segment is complete'
@@ -142,7 +142,7 @@ function factsOf(rounds: readonly Round[], gap: string | undefined, notes: reado
     kind: 'side-by-side',
     branch: undefined,
     commit: undefined,
-    runs: keptOf(rounds).map(({ base }) => base.run.id),
+    runs: keptOf(rounds).flatMap(({ base }) => base.run?.id ?? []),
     reason: gap,
     notes: [
       ...[describeLoadChange(evidenceOf(rounds)) ?? []].flat(),
@@ -154,6 +154,6 @@ function factsOf(rounds: readonly Round[], gap: string | undefined, notes: reado
 
 function badRunsIn({ number, base, head }: Round): { runId: string; folder: string }[] {
   return [base, head].flatMap(({ problem, run, side }) =>
-    problem === undefined ? [] : [{ runId: run.id, folder: folderOf(number, side) }]
+    problem === undefined || run === undefined ? [] : [{ runId: run.id, folder: folderOf(number, side) }]
   )
 }

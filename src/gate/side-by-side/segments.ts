@@ -19,7 +19,8 @@ export type Side = 'base' | 'head'
 /** One run of a pair. */
 export interface Segment {
   readonly side: Side
-  readonly run: Run
+  /** Undefined if the service refused it. */
+  readonly run: Run | undefined
   readonly findings: Findings
   /** Why it cannot be compared. */
   readonly problem: string | undefined
@@ -28,6 +29,8 @@ export interface Segment {
 export interface SegmentRequest extends Pick<RunOptions, 'resultsFolder' | 'isNamed'> {
   readonly side: Side
   readonly stage: string
+  /** Whether the comparison goes on without it if the service refuses it. */
+  readonly mayBeRefused?: boolean
 }
 
 /** A segment could not be started, watched or stopped: the rounds end here. */
@@ -59,7 +62,7 @@ export class Segments {
     this.#grids = await settleGrids(this.#gate, grids, this.#deadline.signal, { areShared: true })
   }
 
-  async follow({ side, ...request }: SegmentRequest): Promise<Segment> {
+  async follow({ side, mayBeRefused = false, ...request }: SegmentRequest): Promise<Segment> {
     const { saved, settings } = this.#gate
     this.#deadline.signal.throwIfAborted()
     saved.beginAnotherRun({ leaveIfKilled: !settings.stopOnCancel })
@@ -74,6 +77,8 @@ export class Segments {
     })
     this.latest = findings
     const { run, failure } = findings
+    if (run === undefined && mayBeRefused && failure?.kind === 'error' && this.#isNothingCreated())
+      return { side, run, findings: {}, problem: failure.message }
     if (run === undefined || (failure !== undefined && !this.#isOnlyUncollected(findings)))
       throw new SegmentError(failure?.message ?? 'there is no run')
     const twin = await this.#findTwin(run)
@@ -86,6 +91,11 @@ export class Segments {
         this.#describeForeign(run, request.stage, findings) ??
         problemOf(side, findings, settings.durationSeconds))
     return { side, run, findings, problem }
+  }
+
+  /** Then there is no marker to look for. */
+  #isNothingCreated(): boolean {
+    return this.#gate.saved.state.marker === undefined && !this.#deadline.signal.aborted
   }
 
   /** The run has ended, and only its results are missing. */
