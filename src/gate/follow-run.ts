@@ -33,6 +33,8 @@ export interface RunOptions {
   readonly isNamed?: boolean
   /** The deadline of all runs of the step; otherwise the timeout is that of this run. */
   readonly deadline?: Deadline
+  /** How long collecting its results may take, if less than usual. */
+  readonly longestCollectionMs?: number
 }
 
 const MINUTE = 60_000
@@ -62,7 +64,13 @@ export async function followRun(whole: Gate, options: RunOptions = {}): Promise<
     const watched = await watch(gate, first, { ...options, signal: deadline.signal, beganMs })
     const { failure, stoppedEarly } = watched
     if (failure === undefined)
-      return await collectResults(gate, watched, { ...what, first, isPatient: stoppedEarly === undefined })
+      return await collectResults(gate, watched, {
+        ...what,
+        first,
+        isPatient: stoppedEarly === undefined,
+        ...(options.deadline !== undefined && { within: options.deadline.signal }),
+        longestMs: options.longestCollectionMs
+      })
     return failure.kind === 'timed-out'
       ? await collectAfterTimeout(gate, { ...what, first }, failure)
       : watched
@@ -168,19 +176,22 @@ async function prepareEarlyStop(gate: Gate, signal: AbortSignal): Promise<EarlyS
 interface Collecting extends Pick<CollectOptions, 'isPatient'> {
   readonly first: Run
   readonly resultsFolder: string | null | undefined
+  /** What is left of the time of all runs. */
+  readonly within?: AbortSignal
+  readonly longestMs?: number | undefined
 }
 
 async function collectResults(
   gate: Gate,
   findings: Followed,
-  { resultsFolder, ...options }: Collecting
+  { resultsFolder, within, longestMs = Infinity, ...options }: Collecting
 ): Promise<Followed> {
   if (resultsFolder === null) return findings
   const { ports, settings } = gate
-  const longestMs = longestCollectionMs(settings, findings.run)
-  const deadline = startDeadline(ports.clock, Math.min(settings.timeoutMs, longestMs), {
+  const usualMs = longestCollectionMs(settings, findings.run)
+  const deadline = startDeadline(ports.clock, Math.min(settings.timeoutMs, usualMs, longestMs), {
     error: new DeadlineError('Collecting the results timed out.'),
-    others: [ports.cancelled]
+    others: [ports.cancelled, ...(within === undefined ? [] : [within])]
   })
   try {
     const { collect } = await loadAfterRun()

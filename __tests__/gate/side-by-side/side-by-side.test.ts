@@ -257,7 +257,7 @@ describe('a bad segment', () => {
   })
 
   test('has a CSV that never comes, or mostly failures on the side of the base', async () => {
-    service.meet('result', ...many(faults.answer(404)).slice(0, 60))
+    service.meet('result', ...many(faults.answer(404)).slice(0, 12))
     csvs((_run, ordinal) => (ordinal === 6 || ordinal === 7 ? { failures: 51 } : {}))
     const { baseline } = await gate({ rounds: 10, durationSeconds: undefined })
     expect(baseline?.notes.slice(0, 2)).toEqual([
@@ -333,6 +333,36 @@ describe('a bad segment', () => {
       reason: expect.stringContaining('round 1: base: the run was created twice (run5 has the same tag)')
     })
     expect(left()).toEqual([])
+  })
+})
+
+describe('a service that is slow to answer', () => {
+  test('delays no segment for long by a list of runs that cannot be read', async () => {
+    service.meet('listRuns', ...many(faults.answer(503)))
+    const sinceMs = ports.clock.now()
+    const outcome = await gate({ rounds: 5, stopOnCancel: true })
+    expect(outcome.verdict).toBe('passed')
+    // Twelve segments of a few seconds, and one thorough look at the end.
+    expect(ports.clock.now() - sinceMs).toBeLessThan(12 * 15_000 + 60_000)
+  })
+
+  test('delays no segment for longer than a minute by a CSV that never comes', async () => {
+    service.meet('result', ...many(faults.answer(404)))
+    const sinceMs = ports.clock.now()
+    const outcome = await gate({ rounds: 5, durationSeconds: undefined, timeoutMs: 7_200_000 })
+    expect(outcome.verdict).toBe('inconclusive')
+    expect(outcome.reason).toContain('could not be downloaded completely')
+    // Two rounds are enough to know that four of five are out of reach.
+    expect(service.runs).toHaveLength(2 + 2 * 2)
+    expect(ports.clock.now() - sinceMs).toBeLessThan(4 * 90_000)
+  })
+
+  test('is not waited for beyond the timeout', async () => {
+    service.meet('result', ...many(faults.answer(404)))
+    const sinceMs = ports.clock.now()
+    const outcome = await gate({ rounds: 5, timeoutMs: 60_000 })
+    expect(outcome.verdict).toBe('timed-out')
+    expect(ports.clock.now() - sinceMs).toBeLessThan(65_000)
   })
 })
 

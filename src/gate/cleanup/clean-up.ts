@@ -12,6 +12,7 @@ import {
   listMarked
 } from '../run/find-run.js'
 import { RETRY, retry } from '../../service/retry.js'
+import type { RetryPolicy } from '../../service/retry.js'
 import { findRepeats, idsOf } from '../run/repeat-run.js'
 import { hasEnded } from '../run/run-status.js'
 import type { RepeatAttempt, StepState } from '../step-state.js'
@@ -61,14 +62,17 @@ export type MarkedRuns = Pick<StepState, 'runId' | 'marker' | 'earlier'>
 /** A proxy may have sent a create request twice: the other runs that have a marker of the step; undefined if the list cannot be read. */
 export async function listTwins(
   { runId, marker, earlier = [] }: MarkedRuns,
-  options: Pick<CleanUpOptions, 'client' | 'clock' | 'signal'> & { readonly mostPages?: number }
+  options: Pick<CleanUpOptions, 'client' | 'clock' | 'signal'> & {
+    readonly mostPages?: number
+    readonly policy?: RetryPolicy
+  }
 ): Promise<Twin[] | undefined> {
   const own = [...earlier, ...(marker === undefined ? [] : [{ marker, runId }])]
   if (own.length === 0) return []
-  const { client, clock, signal } = options
+  const { client, clock, signal, policy = RETRY.findTwins } = options
   const markers = own.map((each) => each.marker)
   const look = (): Promise<Run[]> => listMarked(client, markers, options)
-  const marked = await retry(look, RETRY.findTwins, { clock, signal }).catch(() => undefined)
+  const marked = await retry(look, policy, { clock, signal }).catch(() => undefined)
   const known = new Set(own.map((each) => each.runId))
   return marked
     ?.filter(({ id }) => !known.has(id))

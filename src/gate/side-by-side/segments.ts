@@ -1,3 +1,4 @@
+import { startDeadline } from '../deadline.js'
 import type { Deadline } from '../deadline.js'
 import type { Findings } from '../findings.js'
 import { followRun } from '../follow-run.js'
@@ -13,6 +14,7 @@ import { describeGap } from '../verdict/conclude.js'
 import { describeOldSamples, describeShortSegment } from './segment-samples.js'
 import type { GridChoice } from '../../service/documents/requests.js'
 import type { Run } from '../../service/documents/documents.js'
+import { upTo } from '../../service/retry.js'
 
 export type Side = 'base' | 'head'
 
@@ -37,6 +39,11 @@ export interface SegmentRequest extends Pick<RunOptions, 'resultsFolder' | 'isNa
 export class SegmentError extends Error {
   override name = 'SegmentError'
 }
+
+/** The grids wait for the next segment meanwhile. */
+const LONGEST_COLLECTION_MS = 60_000
+/** A duplicate that this look misses is found by the one at the end, or by the post step. */
+const LONGEST_LOOK_MS = 5_000
 
 /** Runs segments one after the other on the same grids; the next one starts only when the one before has ended. */
 export class Segments {
@@ -73,6 +80,7 @@ export class Segments {
       ...request,
       settings: own,
       deadline: this.#deadline,
+      longestCollectionMs: LONGEST_COLLECTION_MS,
       ...(this.#grids !== undefined && { grids: this.#grids })
     })
     this.latest = findings
@@ -121,7 +129,12 @@ export class Segments {
     const { signal } = this.#deadline
     const options = { client, clock: ports.clock, log: ports.log, signal, mostPages: MOST_HEAD_PAGES }
     const runs = { runId: run.id, marker: saved.state.marker }
-    const twins = await listTwins(runs, options)
+    const brief = startDeadline(ports.clock, LONGEST_LOOK_MS, {
+      error: new Error('there was no answer'),
+      others: [signal]
+    })
+    const twins = await listTwins(runs, { ...options, signal: brief.signal, policy: upTo(1) })
+    brief.release()
     signal.throwIfAborted()
     const [first] = twins ?? []
     if (first === undefined) return undefined
