@@ -299,6 +299,16 @@ describe('inputs that exclude each other', () => {
       'side-by-side on grids that end before its last run',
       { ...REMOTE, ...ALONGSIDE, duration: '3m' },
       'grids: element 1: stop_after of 60 min is shorter than the 3960 s of all runs of baseline: side-by-side, which share the grid'
+    ],
+    [
+      'side-by-side on grids that end before its confirming runs',
+      { ...REMOTE, ...ALONGSIDE, duration: '2m', confirm: '1' },
+      'grids: element 1: stop_after of 60 min is shorter than the 5040 s of all runs of baseline: side-by-side, which share the grid'
+    ],
+    [
+      'side-by-side on grids that end before the timeout, which ends its confirming runs',
+      { ...REMOTE, ...ALONGSIDE, duration: '2m', confirm: '3' },
+      'grids: element 1: stop_after of 60 min is shorter than the 7200 s of all runs of baseline: side-by-side, which share the grid'
     ]
   ])('%s', async (_, given, problem) => {
     expect(await problemsOf(given)).toEqual([problem])

@@ -81,10 +81,21 @@ export async function readBaseline(
   return settings
 }
 
-/** How long the load lasts: side by side, all segments one after the other; grids have to last as long. */
-export function totalSeconds({ source }: BaselineSettings, segmentSeconds: number): number {
-  // Each side has one further segment to warm up.
-  return source.kind === 'side-by-side' ? 2 * (source.rounds + 1) * segmentSeconds : segmentSeconds
+/** How long the load lasts at most: side by side, all segments one after the other, confirming ones too; grids have to last as long. */
+export function totalSeconds(
+  { source, confirm }: BaselineSettings,
+  segmentSeconds: number,
+  timeoutSeconds: number
+): number {
+  if (source.kind !== 'side-by-side') return segmentSeconds
+  // Rounds beyond the timeout have been refused already, and further blocks beyond it are not started.
+  if (secondsOf(source.rounds, segmentSeconds) > timeoutSeconds) return segmentSeconds
+  return Math.min(timeoutSeconds, secondsOf(source.rounds * (1 + confirm), segmentSeconds))
+}
+
+/** Each side has one further segment to warm up. */
+function secondsOf(rounds: number, segmentSeconds: number): number {
+  return 2 * (rounds + 1) * segmentSeconds
 }
 
 async function readSource(inputs: Inputs, sources: SettingsSources, rounds: number): Promise<BaselineSource> {
@@ -146,7 +157,7 @@ function checkSideBySide(inputs: Inputs, rounds: number, rules: RunRules): void 
       'is empty, but baseline: side-by-side needs it; give how long one of its runs lasts, such as 30s'
     )
   if (seconds === undefined || timeoutSeconds === 0) return
-  const needed = 2 * (rounds + 1) * seconds
+  const needed = secondsOf(rounds, seconds)
   if (needed <= timeoutSeconds) return
   const [total, limit] = [needed, timeoutSeconds].map((time) => formatDuration(time * 1000))
   inputs.complain(

@@ -108,9 +108,7 @@ async function readAll(inputs: Inputs, sources: SettingsSources): Promise<Settin
   const baseline = await readBaseline(inputs, sources, {
     ...{ isLocal, isSkipped, wait, stopEarly, durationSeconds, timeoutSeconds, thresholds }
   })
-  const totalLoad = durationSeconds && totalSeconds(baseline, durationSeconds)
-  // Beyond the timeout it has been refused already.
-  const loadSeconds = (totalLoad ?? 0) > timeoutSeconds ? durationSeconds : totalLoad
+  const loadSeconds = durationSeconds && totalSeconds(baseline, durationSeconds, timeoutSeconds)
   const origin = await readOrigin(inputs, sources, {
     ...{ isLocal, isSkipped, wait, durationSeconds, loadSeconds, timeoutSeconds }
   })
