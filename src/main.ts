@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { listenForSignals } from './gate/cancellation.js'
+import { serviceFolder } from './gate/cleanup/service-folder.js'
 import { failsStep, failureMessage } from './gate/verdict/exit-code.js'
 import type { OutputName } from './gate/publish/outputs.js'
 import type { publishWithoutRun } from './gate/publish/publish-without-run.js'
@@ -103,7 +104,7 @@ function createPorts(cancelled: AbortSignal): Ports {
     openBaselines: () => (baselines ??= openBaselines()),
     startLocalService: async ({ serviceName, onProcessGroup }) => {
       const { startService } = await import('./server/server.js')
-      const dataDir = join(scratchDir, 'service')
+      const dataDir = serviceFolder(scratchDir)
       const service = await startService({
         dataDir,
         engine: 'real',

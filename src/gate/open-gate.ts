@@ -2,6 +2,7 @@ import { readAddress } from '../service/http/address.js'
 import type { Address } from '../service/http/address.js'
 import type { ServiceClient } from '../service/client.js'
 import { vocabularyOf } from '../protocol/vocabulary.js'
+import { serviceFolder } from './cleanup/service-folder.js'
 import type { Gate } from './gate.js'
 import { SavedState } from './saved-state.js'
 import { openClient as openClientFor } from './open-client.js'
@@ -15,7 +16,7 @@ import type { Ports } from './ports.js'
 export async function openGate(ports: Ports, settings: Settings): Promise<Gate> {
   const { target, serviceName } = settings
   const saved = new SavedState(
-    initialState(settings),
+    initialState(ports, settings),
     (state) => ports.saveState(state),
     (message) => ports.log.warning(message)
   )
@@ -38,7 +39,7 @@ export async function openGate(ports: Ports, settings: Settings): Promise<Gate> 
   }
 }
 
-function initialState({ target, serviceName, stopOnCancel }: Settings): StepState {
+function initialState({ scratchDir }: Ports, { target, serviceName, stopOnCancel }: Settings): StepState {
   return {
     address: target.kind === 'remote' ? target.address.api : '',
     token: target.kind === 'remote' ? target.token : '',
@@ -47,6 +48,7 @@ function initialState({ target, serviceName, stopOnCancel }: Settings): StepStat
     runId: undefined,
     madeGrids: [],
     processGroups: [],
+    serviceDir: target.kind === 'local' ? serviceFolder(scratchDir) : undefined,
     cleanupDue: false,
     leaveIfKilled: !stopOnCancel
   }

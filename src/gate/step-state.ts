@@ -21,6 +21,8 @@ export interface StepState {
   readonly madeGrids: readonly string[]
   /** Tool processes of the embedded service, by group. */
   readonly processGroups: readonly ProcessGroup[]
+  /** The embedded service's data folder, which it removes when it closes. */
+  readonly serviceDir?: string | undefined
   /** False once nothing is left to stop, or the rest is left running on purpose. */
   readonly cleanupDue: boolean
   /** `stop-on-cancel: false`, while only a cancelled job can have ended main: a kill looks the same. */

@@ -1,4 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { mkdir, mkdtemp, readdir, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { cleanUpStep } from '../../../src/gate/cleanup/post-step.js'
 import type { CleanUpPorts } from '../../../src/gate/cleanup/post-step.js'
 import type { StepState } from '../../../src/gate/step-state.js'
@@ -219,5 +222,36 @@ describe('process groups', () => {
     expect(ended).toEqual([11, 12])
     expect(service.runs[0]?.statuses).toEqual(['finished'])
     expect(log.of('warning')).toEqual([expect.stringContaining('group 11')])
+  })
+})
+
+describe('the data of the embedded service', () => {
+  async function makeScratch(name: string, folder = 'service'): Promise<string> {
+    const scratchDir = await mkdtemp(join(tmpdir(), name))
+    await mkdir(join(scratchDir, folder, 'runs'), { recursive: true })
+    await writeFile(join(scratchDir, folder, 'runs', 'run.json'), '-Jtoken=s3cret')
+    await mkdir(join(scratchDir, 'results'))
+    return scratchDir
+  }
+
+  test.each([true, false])(
+    'are removed after a kill, and nothing else is (cleanup due: %p)',
+    async (cleanupDue) => {
+      const scratchDir = await makeScratch('loadgate-')
+      await clean({ serviceDir: join(scratchDir, 'service'), address: '', cleanupDue })
+      expect(await readdir(scratchDir)).toEqual(['results'])
+      // Twice does no harm.
+      await clean({ serviceDir: join(scratchDir, 'service'), address: '', cleanupDue })
+      expect(log.of('warning')).toEqual([])
+    }
+  )
+
+  test.each([
+    ['workspace-', 'service'],
+    ['loadgate-', 'src']
+  ])('are the only thing to remove: %s…/%s stays', async (name, folder) => {
+    const scratchDir = await makeScratch(name, folder)
+    await clean({ serviceDir: join(scratchDir, folder), address: '' })
+    expect((await readdir(scratchDir)).sort()).toEqual(['results', folder].sort())
   })
 })

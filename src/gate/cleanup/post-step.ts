@@ -10,6 +10,7 @@ import { openClient } from '../open-client.js'
 import type { ProcessGroup, StepState } from '../step-state.js'
 import { messageOf } from '../errors.js'
 import type { Log, Ports } from '../ports.js'
+import { removeServiceFolder } from './service-folder.js'
 
 export interface CleanUpPorts extends Pick<Ports, 'openClient'> {
   readonly log: Log
@@ -24,6 +25,8 @@ const LONGEST_MS = 4 * 60_000
 /** What the post step does: ends whatever the main step left behind, from the saved state alone. Running it twice does no harm. */
 export async function cleanUpStep(state: StepState, ports: CleanUpPorts): Promise<void> {
   for (const group of state.processGroups) await endGroup(group, ports)
+  // By now its tools have ended, and nothing in it is worth keeping: it contains the parameters.
+  if (state.serviceDir !== undefined) await removeFolder(state.serviceDir, ports.log)
   if (!state.cleanupDue || state.address === '') return
   const { log, clock } = ports
   for (const asked of state.askedGrids ?? []) log.warning(mayHaveBeenCreated(asked))
@@ -43,6 +46,14 @@ export async function cleanUpStep(state: StepState, ports: CleanUpPorts): Promis
   } finally {
     deadline.release()
     await client.close()
+  }
+}
+
+async function removeFolder(folder: string, log: Log): Promise<void> {
+  try {
+    await removeServiceFolder(folder)
+  } catch (thrown) {
+    log.warning(`The service's data folder ${folder} could not be removed: ${messageOf(thrown)}`)
   }
 }
 
