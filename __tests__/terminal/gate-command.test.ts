@@ -325,10 +325,10 @@ describe('settings', () => {
 
   test('the service keeps its data, with secret parameters, outside of the folder that people upload', async () => {
     const modes: number[] = []
-    const { startLocalService, ...ports } = makeGatePorts()
-    const start: typeof startLocalService = (request) => {
+    const ports = makeGatePorts()
+    const start: TestCommandPorts['startLocalService'] = (request) => {
       modes.push(statSync(request.dataDir).mode & 0o777)
-      return startLocalService(request)
+      return ports.startLocalService(request)
     }
     await runGate({ ...ports, startLocalService: start }, '--files', 'plan.jmx', '--output', 'elsewhere')
     expect(modes).toEqual([0o700])
