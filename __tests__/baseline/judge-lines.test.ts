@@ -43,6 +43,24 @@ function judgeOne(
   return judgement as Judgement & { comparison: NonNullable<Judgement['comparison']> }
 }
 
+describe('a head that fails more often than its base', () => {
+  const failing = (share: number) => p95Run(400, { failures: 50_000 * share })
+
+  test.each([
+    ['as often as before', 0.04, 'holds'],
+    ['far more often', 0.4, 'unsure']
+  ])('%s: its times are %s', (_, share, outcome) => {
+    const { comparison, reason } = judgeOne(makeLine(), recorded(p95Runs(400), failing(share)))
+    expect(comparison.outcome).toBe(outcome)
+    expect(reason.includes("40 % of the samples failed and 0 % of the baseline's")).toBe(outcome === 'unsure')
+  })
+
+  test('and is slower all the same breaks the line', () => {
+    const slower = p95Run(600, { failures: 20_000 })
+    expect(judgeOne(makeLine(), recorded(p95Runs(400), slower)).comparison.outcome).toBe('broken')
+  })
+})
+
 describe('recorded runs', () => {
   test('break a line', () => {
     const judged = judgeOne(makeLine(), recorded(p95Runs(400), p95Run(520)))

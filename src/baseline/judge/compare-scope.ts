@@ -14,6 +14,7 @@ import type { Sides } from './sides.js'
 
 const LEAST_ROUNDS = 2
 const LEAST_SHARE_OF_ROUNDS = 0.8
+const MOST_FURTHER_FAILURES = 0.05
 
 /** A line in one of its scopes: compared, or why it could not be. */
 export type ScopeFinding = ComparedScope | UncomparedScope
@@ -37,6 +38,8 @@ export interface ComparedScope {
   readonly samplesNeeded: number
   /** Why the head's figure says little; it can break a line but not hold it. */
   readonly doubt: string | undefined
+  /** The same where the head fails more often than the base: its times are those of other requests. */
+  readonly unevenFailures: string | undefined
 }
 
 export interface UncomparedScope {
@@ -113,7 +116,8 @@ function compareRuns(
     isPaired: false,
     samples: Math.min(...[...centre, ...head].map(({ samples }) => samples)),
     samplesNeeded: needed,
-    doubt: doubtHead(threshold, scope, head)
+    doubt: doubtHead(threshold, scope, head),
+    unevenFailures: describeUneven(threshold, { base: centre, head })
   }
 }
 
@@ -149,7 +153,8 @@ function compareRounds(threshold: BaselineThreshold, scope: Scope, { base, head 
     // Segments are short by design, and how much their figures vary is measured.
     samples: Math.min(addUp(sides.base).samples, addUp(sides.head).samples),
     samplesNeeded: samplesNeeded(threshold),
-    doubt: doubtHead(threshold, scope, sides.head)
+    doubt: doubtHead(threshold, scope, sides.head),
+    unevenFailures: describeUneven(threshold, sides)
   }
 }
 
@@ -179,6 +184,18 @@ function doubtHead(
   if (isTime(metric)) return doubtTimes(all, { errors: () => [] }, scope)
   if (metric === 'error_rate' || !mostlyFailed(all)) return undefined
   return `${all.failures} of ${all.samples} samples failed, so ${name} says little`
+}
+
+/** Requests that fail at once make up for others that got slower. */
+function describeUneven(
+  { metric }: BaselineThreshold,
+  { base, head }: { readonly base: readonly Reading[]; readonly head: readonly Reading[] }
+): string | undefined {
+  const [before, now] = [addUp(base), addUp(head)].map(({ samples, failures }) => failures / samples)
+  if (!isTime(metric) || before === undefined || now === undefined || now - before <= MOST_FURTHER_FAILURES)
+    return undefined
+  const rate = (share: number): string => formatValue('error_rate', share)
+  return `${rate(now)} of the samples failed and ${rate(before)} of the baseline's, so response times say little`
 }
 
 /** Requests that fail at once make a high throughput; only the error rate is about failures. */

@@ -68,7 +68,7 @@ function describeOutcome(
   const limit = `${threshold.operator} ${formatValue(threshold.metric, comparison.limit ?? NaN)} (${writtenLimit(threshold)})`
   switch (because) {
     case 'failed samples':
-      return `but ${finding.doubt ?? ''}`
+      return `but ${finding.doubt ?? finding.unevenFailures ?? ''}`
     case 'few samples':
       return describeFewSamples(threshold, finding)
     case 'not significant':

@@ -41,10 +41,12 @@ export function judgeScope(
     mostResolution: mostResolutionFor(scale, limitWithFloor(threshold, base))
   })
   const isDoubtful = finding.doubt !== undefined && classified.outcome !== 'broken'
-  const outcome = isDoubtful ? 'not comparable' : classified.outcome
+  const isUneven = finding.unevenFailures !== undefined && classified.outcome === 'holds'
+  const outcome = isDoubtful ? 'not comparable' : isUneven ? 'unsure' : classified.outcome
   return {
     finding,
-    because: isDoubtful ? 'failed samples' : 'because' in classified ? classified.because : undefined,
+    because:
+      isDoubtful || isUneven ? 'failed samples' : 'because' in classified ? classified.because : undefined,
     room: limitOnScale(scale, base, threshold.allowance) - change.delta,
     comparison: {
       outcome,
