@@ -40,7 +40,7 @@ export function describeCalibration(report: CalibrationReport): string {
   ].join('\n')
 }
 
-function describeFindings({ lines, falseAlarms, unmatched = [] }: Calibration): string[] {
+function describeFindings({ lines, falseAlarms, unmatched }: Calibration): string[] {
   const shares = falseAlarms.map(
     ({ recordedRuns, share }) => `${perThousand(share)} with ${countRuns(recordedRuns)}`
   )
