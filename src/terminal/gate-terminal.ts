@@ -1,5 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { maskToken } from '../gate/settings/mask-token.js'
 import type { Ports } from '../gate/ports.js'
@@ -52,22 +50,14 @@ export function openGateTerminal(args: Arguments, ports: GateCommandPorts): Gate
       cancelled: ports.cancelled,
       scratchDir,
       onProgress: (progress) => bar?.show(progress),
-      startLocalService: async (request) => {
-        // Not in the output folder, which people upload: it contains the parameters, secret ones too.
-        const dataDir = await mkdtemp(join(tmpdir(), 'loadgate-service-'))
-        try {
-          return await ports.startLocalService({
-            ...request,
-            dataDir,
-            rehearse: args.has('rehearse'),
-            log: (line) => log.info(line),
-            progress: bar && ((line) => bar.note(line === undefined ? undefined : strike(plain(line))))
-          })
-        } catch (thrown) {
-          await rm(dataDir, { recursive: true, force: true })
-          throw thrown
-        }
-      }
+      startLocalService: (request) =>
+        ports.startLocalService({
+          ...request,
+          dataDir: join(scratchDir, 'service'),
+          rehearse: args.has('rehearse'),
+          log: (line) => log.info(line),
+          progress: bar && ((line) => bar.note(line === undefined ? undefined : strike(plain(line))))
+        })
     })
   }
 }

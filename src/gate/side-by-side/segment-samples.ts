@@ -2,28 +2,10 @@ import type { Run } from '../../service/documents/documents.js'
 import type { Collection } from '../collect/collect.js'
 import { mostThreads } from '../verdict/reached-load.js'
 
-/** Segments are short, so the slack of a long run would hide that half of one is missing. */
-const LEAST_SHARE = 0.9
-/** Allowed at the start and the end, together: at most a second, of short segments less. */
-const LONGEST_SLACK_MS = 1_000
-const SLACK_SHARE = 0.1
 /** The two segments of a pair cover the same time, up to this share of it. */
 const LARGEST_DIFFERENCE = 0.2
 /** The clocks of nodes and service may differ, but hardly by that much. */
 const CLOCK_SLACK_MS = 5 * 60_000
-
-/** Why the samples are not those of a segment of this duration. */
-export function describeShortSegment(collection: Collection, durationSeconds: number): string | undefined {
-  const durationMs = durationSeconds * 1000
-  const slackMs = Math.min(LONGEST_SLACK_MS, durationMs * SLACK_SHARE)
-  const thinkMs = thinkTimeMs(collection)
-  for (const [gridId, ms] of collection.spansMs) {
-    const pauseMs = Math.max(thinkMs, collection.pausesMs?.get(gridId) ?? 0)
-    if (ms + slackMs + 2 * pauseMs < durationMs * LEAST_SHARE)
-      return `the samples of grid ${gridId} span ${seconds(ms)} of the ${seconds(durationMs)} requested`
-  }
-  return undefined
-}
 
 /** Why the two segments of a pair do not cover the same time. Slow requests end after the duration, which is no difference. */
 export function describeUnequalSpans(
@@ -65,7 +47,7 @@ export function describeOldSamples({ startedMs }: Run, { scans = [] }: Collectio
     return undefined
   const lastMs = Math.max(...parts.map(({ endMs }) => endMs))
   if (lastMs >= startedMs - CLOCK_SLACK_MS) return undefined
-  return `the CSV is that of another run: its last sample ended at ${new Date(lastMs).toISOString()}, and the run was started at ${new Date(startedMs).toISOString()}`
+  return `the CSV may be that of another run: its last sample ended at ${new Date(lastMs).toISOString()}, and the run was started at ${new Date(startedMs).toISOString()}`
 }
 
 function seconds(ms: number): string {

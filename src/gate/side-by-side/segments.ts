@@ -11,7 +11,7 @@ import { hasEnded, phaseOf } from '../run/run-status.js'
 import { overlayParameters } from '../settings/override-parameters.js'
 import type { Settings } from '../settings/settings.js'
 import { describeGap } from '../verdict/conclude.js'
-import { describeOldSamples, describeShortSegment } from './segment-samples.js'
+import { describeOldSamples } from './segment-samples.js'
 import type { GridChoice } from '../../service/documents/requests.js'
 import type { Run } from '../../service/documents/documents.js'
 import { upTo } from '../../service/retry.js'
@@ -52,6 +52,7 @@ export class Segments {
   #grids: readonly GridChoice[] | undefined
   /** The stage in which each CSV was first seen, by its fingerprint. */
   readonly #seen = new Map<string, string>()
+  #hasWarned = false
   /** What is known of the latest one, which alone may still be running. */
   latest: Findings = {}
   readonly startedMs: number
@@ -91,13 +92,13 @@ export class Segments {
       throw new SegmentError(failure?.message ?? 'there is no run')
     const twin = await this.#findTwin(run)
     const isDiscarded = request.resultsFolder === null
+    if (!isDiscarded) this.#warnOfForeign(run, request.stage, findings)
     const problem = isDiscarded
       ? badEndOf(run)
       : (failure?.message ??
         describeGap({ ...settings, ...own }, findings) ??
         twin ??
-        this.#describeForeign(run, request.stage, findings) ??
-        problemOf(side, findings, settings.durationSeconds))
+        problemOf(side, findings))
     return { side, run, findings, problem }
   }
 
@@ -112,14 +113,18 @@ export class Segments {
   }
 
   /** A service may answer with the CSV of another run: one that is older, or one that was seen before. */
-  #describeForeign(run: Run, stage: string, { collection }: Findings): string | undefined {
-    if (collection === undefined) return undefined
+  #warnOfForeign(run: Run, stage: string, { collection }: Findings): void {
+    if (collection === undefined) return
     const { fingerprints = [] } = collection
     const earlier = fingerprints.flatMap((each) => this.#seen.get(each) ?? [])[0]
     for (const each of fingerprints) if (!this.#seen.has(each)) this.#seen.set(each, stage)
-    return earlier === undefined
-      ? describeOldSamples(run, collection)
-      : `the service sent the same CSV as for ${earlier}: it cannot be the results of both`
+    const words =
+      earlier === undefined
+        ? describeOldSamples(run, collection)
+        : `the service sent the same CSV as for ${earlier}, and it cannot be the results of both`
+    // Only the first: a service that does it once does it each time.
+    if (words !== undefined && !this.#hasWarned) this.#gate.ports.log.warning(`In ${stage}: ${words}.`)
+    this.#hasWarned ||= words !== undefined
   }
 
   /** A duplicate doubles the load, and must not go on during the next segment. With the embedded service there is no proxy that could cause one. */
@@ -153,13 +158,7 @@ function badEndOf({ status }: Run): string | undefined {
 }
 
 /** A head that fails is a finding; a base that fails is nothing to compare with. */
-function problemOf(
-  side: Side,
-  { collection }: Findings,
-  durationSeconds: number | undefined
-): string | undefined {
-  const short = durationSeconds && collection && describeShortSegment(collection, durationSeconds)
-  if (typeof short === 'string') return short
+function problemOf(side: Side, { collection }: Findings): string | undefined {
   const all = collection?.measurements?.figures({})
   if (side === 'head' || all === undefined || all.failures <= all.samples / 2) return undefined
   return `${all.failures} of ${all.samples} samples failed: check that the server of the base is running`
