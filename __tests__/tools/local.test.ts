@@ -18,7 +18,7 @@ import {
   runCommand,
   startCommand,
   until
-} from './cli-command.js'
+} from '../e2e/cli-command.js'
 
 const describeWithJMeter = lacksJMeter ? describe.skip : describe
 let artifacts: ArtifactService
