@@ -297,9 +297,23 @@ describe('artifacts that do not count', () => {
     )
   })
 
-  test('a workflow that GitHub does not know is named as the cause', async () => {
+  test('a workflow that GitHub does not know by its file: its runs are found among all', async () => {
     record(1)
     api.refuse(/performance\.yml\/runs/, 404, 'Not Found')
+    expect(runIdsOf(await find())).toEqual(['run1'])
+    for (const run of history.runs) run.path = '.github/workflows/other.yml'
+    expect(reasonOf(await find())).toContain('GitHub knows no workflow performance.yml')
+  })
+
+  test('a merge commit that only the list of commits knows', async () => {
+    record(1)
+    api.refuse(/git\/commits/, 404, 'Not Found')
+    expect(await find()).toMatchObject({ baseCommit: shaOf('2') })
+  })
+
+  test('a workflow that GitHub does not know is named as the cause', async () => {
+    record(1)
+    api.refuse(/performance\.yml\/runs|actions\/runs$/, 404, 'Not Found')
     expect(reasonOf(await find())).toContain(
       'GitHub knows no workflow performance.yml in this repository (404)'
     )

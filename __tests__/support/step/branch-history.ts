@@ -85,7 +85,7 @@ export class BranchHistory {
     const [, zipped] = /\/actions\/artifacts\/(\d+)\/zip$/.exec(path) ?? []
     const [, stored] = /^\/storage\/(\d+)$/.exec(path) ?? []
     const [, run] = /\/actions\/runs\/(\d+)$/.exec(path) ?? []
-    const [, commit] = /\/git\/commits\/(\w+)$/.exec(path) ?? []
+    const [, commit] = /\/commits\/(\w+)$/.exec(path) ?? []
     const [, basehead] = /\/compare\/(.+)$/.exec(path) ?? []
     if (method !== 'GET') return false
     if (path === `${ROOT}/actions/artifacts`)
@@ -96,6 +96,8 @@ export class BranchHistory {
         )
       })
     else if (path === `${ROOT}/actions/workflows/${WORKFLOW}/runs`)
+      json(response, 200, { workflow_runs: this.#runsOf(query.get('branch')).slice(0, 100) })
+    else if (path === `${ROOT}/actions/runs`)
       json(response, 200, { workflow_runs: this.#runsOf(query.get('branch')).slice(0, 100) })
     else if (run !== undefined)
       json(

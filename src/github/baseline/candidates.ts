@@ -92,7 +92,7 @@ function reasonToIgnore(artifact: Listed, branch: string): string | undefined {
   if (typeof run.repository_id !== 'number' || run.head_repository_id !== run.repository_id)
     return 'of a fork'
   if (run.head_branch !== branch) return 'of another branch'
-  return artifact.expired === false ? undefined : 'expired'
+  return artifact.expired === true ? 'expired' : undefined
 }
 
 function candidateOf({ id, name, size_in_bytes: bytes, workflow_run: run }: Listed): Candidate {
@@ -123,7 +123,7 @@ class Trust {
     for (const { runId } of older.slice(0, MOST_SINGLE_RUNS - this.#singleRuns)) {
       this.#singleRuns++
       const run = await readRun(this.calls, runId)
-      if (String(run.path).split('@')[0]?.endsWith(`/${this.options.workflow}`)) this.#known.set(runId, run)
+      if (isOf(run, this.options.workflow)) this.#known.set(runId, run)
     }
     return candidates.filter(({ runId }) => this.#isTrusted(runId))
   }
@@ -145,14 +145,38 @@ async function listRuns(
       return listIn<WorkflowRun>(data, 'workflow_runs')
     })
   } catch (thrown) {
+    if (!(thrown instanceof CallError) || thrown.failure.status !== 404) throw thrown
     // The artifacts could be listed, so it is not the permission.
-    if (thrown instanceof CallError && thrown.failure.status === 404)
+    const ofAll = await listRunsOfAll(calls, { branch, workflow })
+    if (ofAll.length === 0)
       throw new Error(
         `GitHub knows no workflow ${workflow} in this repository (404), so it is unclear which artifacts are from its own runs; set "baseline" to the path of a document`,
         { cause: thrown }
       )
-    throw thrown
+    return ofAll
   }
+}
+
+/** The same from the list of all workflows' runs. */
+async function listRunsOfAll(
+  calls: Calls,
+  { branch, workflow }: { branch: string; workflow: string }
+): Promise<WorkflowRun[]> {
+  const query = { ...calls.repository, branch, per_page: PAGE }
+  const runs = await calls
+    .make('list the workflow runs', async () => {
+      const { data } = await calls.octokit.rest.actions.listWorkflowRunsForRepo(query)
+      return listIn<WorkflowRun>(data, 'workflow_runs')
+    })
+    .catch((thrown: unknown) => {
+      if (thrown instanceof CallError) return []
+      throw thrown
+    })
+  return runs.filter((run) => isOf(run, workflow))
+}
+
+function isOf({ path }: WorkflowRun, workflow: string): boolean {
+  return String(path).split('@')[0]?.endsWith(`/${workflow}`) ?? false
 }
 
 async function readRun(calls: Calls, runId: number): Promise<WorkflowRun> {
