@@ -57,8 +57,7 @@ export function comparisonDocument(comparison: Comparison): ComparisonDocument {
   }
 }
 
-export function baselineFactsDocument(facts: BaselineFacts | undefined): BaselineFactsDocument | null {
-  if (facts === undefined) return null
+export function baselineFactsDocument(facts: BaselineFacts): BaselineFactsDocument {
   return {
     state: facts.state,
     kind: facts.kind,

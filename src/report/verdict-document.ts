@@ -98,7 +98,7 @@ export function verdictDocument(outcome: Outcome): VerdictDocument {
     warnings: outcome.warnings,
     remote_errors: outcome.remoteErrors,
     notes: outcome.notes,
-    baseline: baselineFactsDocument(outcome.baseline),
+    baseline: outcome.baseline === undefined ? null : baselineFactsDocument(outcome.baseline),
     shown_comparisons: (outcome.shownComparisons ?? []).map(thresholdDocument),
     trend: trendDocument(outcome.trend),
     stopped_early: outcome.stoppedEarly ?? null,

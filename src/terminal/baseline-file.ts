@@ -1,24 +1,22 @@
-import { randomUUID } from 'node:crypto'
-import { open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { readdir, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { BaselineDocument } from '../baseline/document/baseline-document.js'
 import { BaselineDocumentError } from '../baseline/document/baseline-document.js'
-import { decodeBaseline } from '../baseline/document/decode.js'
 import { encodeBaseline } from '../baseline/document/encode.js'
+import { NotAFileError } from '../files/read-start.js'
+import { replaceFile } from '../files/replace-file.js'
+import { readBaselineFile as readDocument } from '../gate/baseline/baseline-file.js'
 import { UsageError } from './arguments.js'
 
-/** Enough to see that a file is too large, however large it is. */
-const MOST_READ_BYTES = 1024 * 1024 + 1
 const DOCUMENT = /\.json\.gz$/i
 
 /** The document in a file; undefined if there is no such file. Anybody may have written it. */
 export async function readBaselineFile(path: string): Promise<BaselineDocument | undefined> {
-  const bytes = await readStart(path)
-  if (bytes === undefined) return undefined
   try {
-    return decodeBaseline(bytes)
+    return await readDocument(path)
   } catch (thrown) {
-    if (!(thrown instanceof BaselineDocumentError)) throw thrown
+    if (thrown instanceof NotAFileError) throw new UsageError(thrown.message, { cause: thrown })
+    if (!(thrown instanceof BaselineDocumentError)) throw refuse(path, 'read')(thrown)
     throw new UsageError(
       `${path} cannot be used. ${thrown.problem} Give a file that \`loadgate baseline record\` or a gate wrote.`,
       { cause: thrown }
@@ -48,36 +46,11 @@ async function locate(place: string): Promise<string> {
   return join(place, only)
 }
 
-/** First under another name: a reader, or a kill, finds the old document or the new one. */
 export async function writeBaselineFile(path: string, document: BaselineDocument): Promise<void> {
-  const temporary = `${path}.${randomUUID()}.tmp`
-  try {
-    await writeFile(temporary, encodeBaseline(document), { flag: 'wx' })
-    await rename(temporary, path)
-  } catch (thrown) {
-    await rm(temporary, { force: true })
+  const bytes = encodeBaseline(document)
+  await replaceFile(path, bytes).catch((thrown: unknown) => {
     throw refuse(path, 'written')(thrown)
-  }
-}
-
-async function readStart(path: string): Promise<Uint8Array | undefined> {
-  const facts = await stat(path).catch((thrown: unknown) => {
-    if ((thrown as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw refuse(path, 'read')(thrown)
   })
-  if (facts === undefined) return undefined
-  // A pipe or a device may never end.
-  if (!facts.isFile()) throw new UsageError(`${path} is not a file`)
-  const handle = await open(path).catch((thrown: unknown) => {
-    throw refuse(path, 'read')(thrown)
-  })
-  try {
-    const buffer = Buffer.alloc(Math.min(facts.size, MOST_READ_BYTES))
-    const { bytesRead } = await handle.read(buffer, 0, buffer.length, 0)
-    return buffer.subarray(0, bytesRead)
-  } finally {
-    await handle.close()
-  }
 }
 
 function refuse(path: string, what: 'read' | 'written'): (thrown: unknown) => unknown {

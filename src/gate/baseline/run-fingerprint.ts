@@ -7,6 +7,7 @@ import type { Fingerprint } from '../../baseline/document/fingerprint.js'
 import type { Run } from '../../service/documents/documents.js'
 import { TOOLS, vocabularyOf } from '../../protocol/vocabulary.js'
 import { isReference } from '../../service/documents/requests.js'
+import { splitParameters } from '../settings/override-parameters.js'
 import { isSecretName } from '../settings/secret-parameters.js'
 import type { Settings } from '../settings/settings.js'
 import type { Machine } from './machine.js'
@@ -79,10 +80,9 @@ function describeGrids(grids: readonly GridShape[]): string {
   return shapes.sort().join(', ')
 }
 
-/** Entries are separated by commas or spaces, and a value may contain both. */
 function parameterParts(text: string): [string, string][] {
-  const entries = text.split(/[\s,]+(?=-[A-Za-z])/).map((entry) => entry.replace(/^[\s,]+|[\s,]+$/g, ''))
-  const others = entries.filter((entry) => entry !== '' && !PARAMETER.test(entry))
+  const entries = splitParameters(text)
+  const others = entries.filter((entry) => !PARAMETER.test(entry))
   const parts = entries.flatMap((entry): [string, string][] => {
     const [, name = '', value = ''] = PARAMETER.exec(entry) ?? []
     if (name === '') return []

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream'
 import { fromBufferPromise } from 'yauzl'
-import { DOCUMENT_FILE, MOST_DOCUMENT_BYTES } from '../../gate/baseline/document-file.js'
+import { MOST_BYTES } from '../../baseline/document/limits.js'
+import { DOCUMENT_FILE } from '../../gate/baseline/document-file.js'
 
 /** Artifacts with many files are not ours. */
 const MOST_ENTRIES = 10
@@ -11,7 +12,7 @@ export async function unzipDocument(zip: Buffer): Promise<Uint8Array> {
   if (file.entryCount > MOST_ENTRIES) throw new Error(`its zip has ${file.entryCount} files, not one`)
   for await (const entry of file.eachEntry()) {
     if (entry.fileName !== DOCUMENT_FILE) continue
-    if (entry.uncompressedSize > MOST_DOCUMENT_BYTES) throw tooLarge()
+    if (entry.uncompressedSize > MOST_BYTES) throw tooLarge()
     return await readAll(await file.openReadStreamPromise(entry))
   }
   throw new Error(`its zip has no ${DOCUMENT_FILE}`)
@@ -22,12 +23,12 @@ async function readAll(stream: Readable): Promise<Uint8Array> {
   let bytes = 0
   for await (const chunk of stream as AsyncIterable<Buffer>) {
     bytes += chunk.length
-    if (bytes > MOST_DOCUMENT_BYTES) throw tooLarge()
+    if (bytes > MOST_BYTES) throw tooLarge()
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)
 }
 
 function tooLarge(): Error {
-  return new Error(`its ${DOCUMENT_FILE} is larger than ${MOST_DOCUMENT_BYTES} bytes`)
+  return new Error(`its ${DOCUMENT_FILE} is larger than ${MOST_BYTES} bytes`)
 }

@@ -1,17 +1,15 @@
-import { open } from 'node:fs/promises'
 import type { Measurements } from '../../results/figures/measurements.js'
 import { createScanner, mergeScans, type Scanner } from '../../results/scan/scanner.js'
+import { readOn, type GrowingFile } from '../samples/read-on.js'
 import { RowCutter } from '../samples/row-cutter.js'
 import { RowRedactor } from '../samples/row-redactor.js'
 
 const CHUNK_BYTES = 1 << 20
 
-interface Source {
-  readonly file: string
+interface Source extends GrowingFile {
   readonly scanner: Scanner
   readonly cutter: RowCutter
   readonly redactor: RowRedactor
-  position: number
   hasRows: boolean
 }
 
@@ -38,27 +36,16 @@ export class SampleFollower {
   /** The figures so far; undefined before there are any. */
   async look(): Promise<Measurements | undefined> {
     this.#buffer ??= Buffer.alloc(CHUNK_BYTES)
-    for (const source of this.#sources) await readOn(source, this.#buffer)
+    // A node that has not started has no file yet, and the files disappear when the run ends.
+    for (const source of this.#sources) await readOn(source, this.#buffer, (bytes) => readRows(source, bytes))
     const scans = this.#sources.filter(({ hasRows }) => hasRows).map(({ scanner }) => scanner.end())
     return scans.length === 0 ? undefined : mergeScans(scans)
   }
 }
 
-async function readOn(source: Source, buffer: Buffer): Promise<void> {
-  // A node that has not started has no file yet, and the files disappear when the run ends.
-  const handle = await open(source.file).catch(() => undefined)
-  if (handle === undefined) return
-  try {
-    for (;;) {
-      const { bytesRead } = await handle.read(buffer, 0, buffer.length, source.position)
-      if (bytesRead === 0) return
-      source.position += bytesRead
-      const rows = source.cutter.push(buffer.subarray(0, bytesRead))
-      source.redactor.cover(rows)
-      source.scanner.push(rows)
-      source.hasRows ||= rows.length > 0
-    }
-  } finally {
-    await handle.close()
-  }
+function readRows(source: Source, bytes: Buffer): void {
+  const rows = source.cutter.push(bytes)
+  source.redactor.cover(rows)
+  source.scanner.push(rows)
+  source.hasRows ||= rows.length > 0
 }

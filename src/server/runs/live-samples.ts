@@ -1,5 +1,6 @@
-import { appendFile, open } from 'node:fs/promises'
+import { appendFile } from 'node:fs/promises'
 import { cutHeader } from '../../results/csv/header.js'
+import { readOn, type GrowingFile } from '../samples/read-on.js'
 import { RowCutter } from '../samples/row-cutter.js'
 import { RowRedactor } from '../samples/row-redactor.js'
 import { findRowSecrets } from './row-secrets.js'
@@ -16,11 +17,9 @@ export interface FilePart {
 }
 
 /** One node's file, as far as it was read. */
-interface Source {
-  readonly file: string
+interface Source extends GrowingFile {
   readonly cutter: RowCutter
   readonly redactor: RowRedactor
-  position: number
   wholeBytes: number
 }
 
@@ -98,25 +97,13 @@ class LiveGrid {
   }
 
   async #follow(source: Source): Promise<void> {
-    const handle = await open(source.file).catch(() => undefined)
-    if (handle === undefined) {
-      // A node that has not started has no file yet; one that disappears has become part of the results.
-      this.#isBroken ||= source.position > 0
-      return
-    }
-    const buffer = Buffer.alloc(CHUNK_BYTES)
-    try {
-      for (;;) {
-        const { bytesRead } = await handle.read(buffer, 0, buffer.length, source.position)
-        if (bytesRead === 0) return
-        source.position += bytesRead
-        const rows = source.cutter.push(buffer.subarray(0, bytesRead))
-        this.#isBroken ||= source.cutter.isBroken
-        if (rows.length > 0) await this.#add(source, rows)
-      }
-    } finally {
-      await handle.close()
-    }
+    const isThere = await readOn(source, Buffer.alloc(CHUNK_BYTES), async (bytes) => {
+      const rows = source.cutter.push(bytes)
+      this.#isBroken ||= source.cutter.isBroken
+      if (rows.length > 0) await this.#add(source, rows)
+    })
+    // A node that has not started has no file yet; one that disappears has become part of the results.
+    if (!isThere) this.#isBroken ||= source.position > 0
   }
 
   async #add(source: Source, rows: Buffer): Promise<void> {
