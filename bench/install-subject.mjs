@@ -7,7 +7,7 @@ import { fetchJars } from '../src/server/engines/install/jars/fetch-jars.ts'
 import { findOnPath } from '../src/server/engines/install/on-path.ts'
 import { fetchByPom } from '../src/server/engines/jmeter/fetch-by-pom.ts'
 import { JMETER_JARS } from '../src/server/engines/jmeter/jmeter-jars.ts'
-import { Processes } from '../src/server/nodes/processes.ts'
+import { Processes } from '../src/server/nodes/machine/processes.ts'
 
 const [way, folder] = process.argv.slice(2)
 const [jars, home, work] = ['jars', 'home', 'work'].map((name) => path.join(folder, name))

@@ -10,7 +10,7 @@ import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { readJar } from '../src/server/engines/install/jars/jar-list.ts'
 import { fetchByMaven, requireMaven } from '../src/server/engines/install/jars/maven.ts'
-import { Processes } from '../src/server/nodes/processes.ts'
+import { Processes } from '../src/server/nodes/machine/processes.ts'
 
 const ENGINES = path.join(import.meta.dirname, '../src/server/engines')
 const LISTS = [

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { installJars } from '../src/server/engines/install/jars/install-jars.ts'
-import { Processes } from '../src/server/nodes/processes.ts'
+import { Processes } from '../src/server/nodes/machine/processes.ts'
 import { readFolder } from './folder.mjs'
 import { makeZip } from './zip.mjs'
 

@@ -116,7 +116,7 @@ function showsUnicode({ LC_ALL, LC_CTYPE, LANG, WT_SESSION }: NodeJS.ProcessEnv)
 
 async function startService(options: ServiceOptions): Promise<EmbeddedService> {
   const { startService } = await import('./server/server.js')
-  const { readStartTime } = await import('./server/nodes/processes.js')
+  const { readStartTime } = await import('./server/nodes/machine/processes.js')
   const groups: ProcessGroup[] = []
   killTools = () => {
     for (const { pid, startTime } of groups) {
@@ -148,7 +148,7 @@ function tellError(thrown: unknown): void {
 
 /** Before any command: ends what a killed command left running against a target. */
 async function endOrphans(): Promise<void> {
-  const { ToolRegistry } = await import('./server/nodes/tool-registry.js')
+  const { ToolRegistry } = await import('./server/nodes/machine/tool-registry.js')
   const opened = ToolRegistry.open(process.env, (line) => writeErr(guard(`${plain(line)}\n`)))
   await opened.endOrphans()
   registry = opened

@@ -24,7 +24,7 @@ try {
     await cleanUpStep(state, {
       log,
       clock: systemClock,
-      endProcessGroup: async (group) => (await import('./server/nodes/processes.js')).endLeftoverGroup(group)
+      endProcessGroup: async (group) => (await import('./server/nodes/machine/processes.js')).endLeftoverGroup(group)
     })
   }
 } catch (thrown) {

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { createRehearsalEngine } from '../../src/server/engines/rehearsal.js'
-import { readStartTime } from '../../src/server/nodes/processes.js'
+import { readStartTime } from '../../src/server/nodes/machine/processes.js'
 import { mountSmallDisk, type SmallDisk } from '../support/small-disk.js'
 import { runEndlessly, writeJMeter, writeSample } from './stand-in.js'
 import {

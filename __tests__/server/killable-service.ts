@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import type { ProcessGroup } from '../../src/server/nodes/processes.js'
+import type { ProcessGroup } from '../../src/server/nodes/machine/processes.js'
 import type { Service } from '../../src/server/server.js'
 import { killWatchdogs } from '../support/watchdogs.js'
 import { until } from './support.js'

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import { existsSync, mkdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { ToolRegistry } from '../../src/server/nodes/tool-registry.js'
+import { ToolRegistry } from '../../src/server/nodes/machine/tool-registry.js'
 import { createFolders, createServices } from './support.js'
 
 const services = createServices()

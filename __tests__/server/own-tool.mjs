@@ -1,5 +1,5 @@
 // Runs a tool as its owner, to be killed: the file is the argument, the output is JSON lines.
-import { Processes } from '../../src/server/nodes/processes.ts'
+import { Processes } from '../../src/server/nodes/machine/processes.ts'
 
 const say = (told) => process.stdout.write(`${JSON.stringify(told)}\n`)
 const processes = new Processes({ onStart: (group) => say({ group }), onEnd: (pid) => say({ ended: pid }) })

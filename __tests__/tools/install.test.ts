@@ -15,7 +15,7 @@ import { requireMaven } from '../../src/server/engines/install/jars/maven.js'
 import { fetchByPom } from '../../src/server/engines/jmeter/fetch-by-pom.js'
 import { JMETER_JARS } from '../../src/server/engines/jmeter/jmeter-jars.js'
 import { SELENIUM_3_JARS } from '../../src/server/engines/selenium/selenium-3-jars.js'
-import { Processes } from '../../src/server/nodes/processes.js'
+import { Processes } from '../../src/server/nodes/machine/processes.js'
 import { createFolders } from '../server/support.js'
 
 /** The build reads some 400 POMs if Maven's local repository has none of them. */

@@ -6,7 +6,7 @@ import { delimiter, join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { installJars } from '../../src/server/engines/install/jars/install-jars.js'
 import { SELENIUM_4_JARS } from '../../src/server/engines/selenium/selenium-4-jars.js'
-import { Processes } from '../../src/server/nodes/processes.js'
+import { Processes } from '../../src/server/nodes/machine/processes.js'
 
 /** A machine without Selenium installs it first. */
 const INSTALL_MS = 4 * 60_000

@@ -1,4 +1,4 @@
-import { readMemory } from '../nodes/machine-memory.js'
+import { readMemory } from '../nodes/machine/machine-memory.js'
 
 export type BrowserKind = 'chromium-headless-shell' | 'chromium' | 'firefox'
 

@@ -26,7 +26,7 @@ export interface PlanToPrepare extends PlanRequest {
 }
 
 /** Where a node stands among the others; indices count from 0. */
-export interface NodePlace {
+export interface NodePosition {
   readonly region: string
   /** Among the grids of the run. */
   readonly gridIndex: number
@@ -40,7 +40,7 @@ export interface NodePlace {
 export interface NodeOrder {
   /** Where its processes run. */
   readonly node: LoadNode
-  readonly place: NodePlace
+  readonly place: NodePosition
   /** The plan; its data files are next to it, and the folder belongs to this node. */
   readonly planFile: string
   /** Where the samples go: CSV in JMeter's columns, with a header. */

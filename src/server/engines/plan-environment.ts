@@ -1,4 +1,4 @@
-import type { NodeOrder, NodePlace } from './engine.js'
+import type { NodeOrder, NodePosition } from './engine.js'
 
 /** What identifies a run, as far as it is known. */
 export interface RunIdentity {
@@ -11,7 +11,7 @@ export interface RunIdentity {
  * Tells a plan where it runs, so that each node can use its own part of the data. Indices count from 0 and sequence
  * numbers from 1, as scripts expect. They also expect the misspelt name.
  */
-export function placeVariables(place: NodePlace, run: RunIdentity = {}): Record<string, string> {
+export function placeVariables(place: NodePosition, run: RunIdentity = {}): Record<string, string> {
   const gridSequence = String(place.gridIndex + 1)
   return {
     FLOOD_LOAD_TEST: 'true',

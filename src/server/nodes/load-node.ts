@@ -1,4 +1,4 @@
-import type { ToolCommand, ToolExit } from './processes.js'
+import type { ToolCommand, ToolExit } from './machine/processes.js'
 
 /** A place where one node's processes run: this machine, for now. */
 export interface LoadNode {

@@ -1,5 +1,5 @@
 import { basename } from 'node:path'
-import type { ProcessGroup } from '../nodes/processes.js'
+import type { ProcessGroup } from '../nodes/machine/processes.js'
 import type { GridRecord, RunRecord } from './records.js'
 
 // Records were written by this program, maybe by another version, and anyone may have changed them since.

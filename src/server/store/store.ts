@@ -6,7 +6,7 @@ import { makeFolder } from '../../files/make-folder.js'
 import { isGridRecord, isProcessGroup, isRunRecord } from './check-records.js'
 import { type Clock, systemClock } from '../clock.js'
 import { messageOf } from '../errors.js'
-import { isSameProcess, type ProcessGroup, readStartTime } from '../nodes/processes.js'
+import { isSameProcess, type ProcessGroup, readStartTime } from '../nodes/machine/processes.js'
 import type { GridRecord, RunRecord } from './records.js'
 import { StateFiles, writeWhole } from './state-files.js'
 

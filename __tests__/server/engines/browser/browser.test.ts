@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { createBrowserEngine } from '../../../../src/server/engines/browser/browser.js'
 import { findBrowser } from '../../../../src/server/engines/browser/find-browser.js'
 import type { PlanRequest } from '../../../../src/server/engines/engine.js'
-import { Processes } from '../../../../src/server/nodes/processes.js'
+import { Processes } from '../../../../src/server/nodes/machine/processes.js'
 import { writeScript } from '../../stand-in.js'
 
 let folder: string

@@ -7,7 +7,7 @@ import { runScript } from '../../../../src/server/engines/browser/run-script.js'
 import type { LoadNode } from '../../../../src/server/nodes/load-node.js'
 import { createTell, type Message, type Tell } from '../../../../src/tools/element/messages.js'
 import type { RunOrder } from '../../../../src/tools/element/run/run-order.js'
-import { Processes, type ToolCommand, type ToolExit } from '../../../../src/server/nodes/processes.js'
+import { Processes, type ToolCommand, type ToolExit } from '../../../../src/server/nodes/machine/processes.js'
 
 let folder: string
 let lines: string[]

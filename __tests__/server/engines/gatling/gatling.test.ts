@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { PlanToPrepare, PreparedPlan } from '../../../../src/server/engines/engine.js'
 import { createGatlingEngine } from '../../../../src/server/engines/gatling/gatling.js'
-import { Processes } from '../../../../src/server/nodes/processes.js'
+import { Processes } from '../../../../src/server/nodes/machine/processes.js'
 import { createFolders } from '../../support.js'
 
 const folders = createFolders()

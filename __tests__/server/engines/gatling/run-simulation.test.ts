@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { NodeOrder, NodeOutcome } from '../../../../src/server/engines/engine.js'
 import { runSimulation, type Simulation } from '../../../../src/server/engines/gatling/run-simulation.js'
-import { Processes, type ToolCommand, type ToolExit } from '../../../../src/server/nodes/processes.js'
+import { Processes, type ToolCommand, type ToolExit } from '../../../../src/server/nodes/machine/processes.js'
 import { createFolders } from '../../support.js'
 
 const folders = createFolders()

@@ -19,7 +19,7 @@ import { installJars } from '../../../../src/server/engines/install/jars/install
 import type { InstallPorts } from '../../../../src/server/engines/install/install-ports.js'
 import { type JarList, jarPaths, readJar } from '../../../../src/server/engines/install/jars/jar-list.js'
 import { ToolError } from '../../../../src/server/errors.js'
-import { Processes, readStartTime } from '../../../../src/server/nodes/processes.js'
+import { Processes, readStartTime } from '../../../../src/server/nodes/machine/processes.js'
 import { mountSmallDisk } from '../../../support/small-disk.js'
 import { createFolders, until } from '../../support.js'
 import { callsOf, publish, writeMaven } from './stand-in-maven.js'
@@ -432,7 +432,7 @@ describe('several at once', () => {
     const source = (path: string): string => JSON.stringify(resolve('src/server', path))
     const code = `
       import { installJars } from ${source('engines/install/jars/install-jars.ts')}
-      import { Processes } from ${source('nodes/processes.ts')}
+      import { Processes } from ${source('nodes/machine/processes.ts')}
       await installJars(${JSON.stringify(list)}, {
         env: ${JSON.stringify({ PATH: tools, XDG_CACHE_HOME: cache })},
         processes: new Processes({ onStart: () => undefined, onEnd: () => undefined }),

@@ -5,7 +5,7 @@ import { BROWSER_PACKAGES } from '../../../../src/server/engines/browser/browser
 import { installPackages } from '../../../../src/server/engines/install/install-packages.js'
 import { packageFile } from '../../../../src/server/engines/install/package-file.js'
 import { ToolError } from '../../../../src/server/errors.js'
-import { Processes } from '../../../../src/server/nodes/processes.js'
+import { Processes } from '../../../../src/server/nodes/machine/processes.js'
 import { writeScript } from '../../stand-in.js'
 import { createFolders } from '../../support.js'
 

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { requireJava, requireJdk } from '../../../../src/server/engines/install/java.js'
 import { packageFile } from '../../../../src/server/engines/install/package-file.js'
-import { Processes } from '../../../../src/server/nodes/processes.js'
+import { Processes } from '../../../../src/server/nodes/machine/processes.js'
 import { writeScript } from '../../stand-in.js'
 import { createFolders } from '../../support.js'
 

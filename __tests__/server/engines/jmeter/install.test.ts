@@ -6,7 +6,7 @@ import { type JarList, readJar } from '../../../../src/server/engines/install/ja
 import { findJMeter, type JMeter, readVersion } from '../../../../src/server/engines/jmeter/install.js'
 import { JMETER_JARS } from '../../../../src/server/engines/jmeter/jmeter-jars.js'
 import { JMETER_POM } from '../../../../src/server/engines/jmeter/pom.js'
-import { Processes } from '../../../../src/server/nodes/processes.js'
+import { Processes } from '../../../../src/server/nodes/machine/processes.js'
 import { createFolders } from '../../support.js'
 import { writeJMeter, writeScript } from '../../stand-in.js'
 import { callsOf, publish, writeMaven } from '../install/stand-in-maven.js'

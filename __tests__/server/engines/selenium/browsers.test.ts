@@ -7,7 +7,7 @@ import {
   describeBrowser,
   findBrowser
 } from '../../../../src/server/engines/selenium/browsers.js'
-import { Processes } from '../../../../src/server/nodes/processes.js'
+import { Processes } from '../../../../src/server/nodes/machine/processes.js'
 
 let folder: string
 let env: NodeJS.ProcessEnv

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { NodeOrder, NodeOutcome } from '../../../../src/server/engines/engine.js'
 import { runSelenium, type SeleniumPlan } from '../../../../src/server/engines/selenium/run-node.js'
 import { createSeleniumEngine } from '../../../../src/server/engines/selenium/selenium.js'
-import { Processes, type ToolCommand, type ToolExit } from '../../../../src/server/nodes/processes.js'
+import { Processes, type ToolCommand, type ToolExit } from '../../../../src/server/nodes/machine/processes.js'
 import type { SeleniumOrder } from '../../../../src/tools/selenium-hub/order.js'
 
 const HEADER =

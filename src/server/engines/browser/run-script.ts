@@ -1,7 +1,7 @@
 import { basename, dirname } from 'node:path'
 import type { Message } from '../../../tools/element/messages.js'
 import type { RunOrder } from '../../../tools/element/run/run-order.js'
-import type { ToolExit } from '../../nodes/processes.js'
+import type { ToolExit } from '../../nodes/machine/processes.js'
 import type { NodeOrder, NodeOutcome } from '../engine.js'
 import { placeVariables, planParameters } from '../plan-environment.js'
 import { planSecrets, redactLog } from '../redact-log.js'

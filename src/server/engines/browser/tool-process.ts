@@ -5,7 +5,7 @@ import type { CompileOrder } from '../../../tools/element/compile/compile-order.
 import type { Message } from '../../../tools/element/messages.js'
 import type { RunOrder } from '../../../tools/element/run/run-order.js'
 import type { LoadNode } from '../../nodes/load-node.js'
-import type { ToolExit } from '../../nodes/processes.js'
+import type { ToolExit } from '../../nodes/machine/processes.js'
 import { packageFile } from '../install/package-file.js'
 import { followMessages } from './follow-messages.js'
 

@@ -1,4 +1,4 @@
-import type { ToolExit } from '../../nodes/processes.js'
+import type { ToolExit } from '../../nodes/machine/processes.js'
 import type { Said } from './console.js'
 
 /** Of Gatling's exit codes the one that is no failure of Gatling: the simulation ran, and an assertion does not hold. */

@@ -2,7 +2,7 @@ import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { readlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
-import { isSameProcess, readStartTime, type ProcessGroup } from '../../nodes/processes.js'
+import { isSameProcess, readStartTime, type ProcessGroup } from '../../nodes/machine/processes.js'
 import { readOwner } from './install-lock.js'
 
 interface Owner extends ProcessGroup {

@@ -1,6 +1,6 @@
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isSameProcess, readStartTime, type ProcessGroup } from '../../nodes/processes.js'
+import { isSameProcess, readStartTime, type ProcessGroup } from '../../nodes/machine/processes.js'
 import type { InstallPorts } from './install-ports.js'
 
 export interface Lock {

@@ -1,4 +1,4 @@
-import type { Processes } from '../../nodes/processes.js'
+import type { Processes } from '../../nodes/machine/processes.js'
 
 /** Dependencies of finding and installing tools. */
 export interface InstallPorts {

@@ -10,7 +10,7 @@ import { type LogFindings, LossFinder, type PlanPlace, readStops } from './losse
 import { insertHostOverrides, readSubPaths } from './plan.js'
 import { refuseFiles } from './plan-files.js'
 import { IdleGroups } from './idle-groups.js'
-import type { ToolExit } from '../../nodes/processes.js'
+import type { ToolExit } from '../../nodes/machine/processes.js'
 import { readThreadNames } from '../../samples/thread-names.js'
 import { hasSamples } from '../has-samples.js'
 import { placeVariables } from '../plan-environment.js'

@@ -12,7 +12,7 @@ import type { CompiledPlan } from './compile.js'
 import { NodeOutput } from './node-output.js'
 import { ORDER_VARIABLE, type SeleniumOrder } from '../../../tools/selenium-hub/order.js'
 import { readThreadNames } from '../../samples/thread-names.js'
-import type { ToolExit } from '../../nodes/processes.js'
+import type { ToolExit } from '../../nodes/machine/processes.js'
 
 /** What all nodes of a run share. */
 export interface SeleniumPlan {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
-import { readCgroup } from '../../../src/server/nodes/cgroup.js'
-import { readMemory } from '../../../src/server/nodes/machine-memory.js'
+import { readCgroup } from '../../../../src/server/nodes/machine/cgroup.js'
+import { readMemory } from '../../../../src/server/nodes/machine/machine-memory.js'
 import { writeSystem } from './system-files.js'
 
 const GB = 1024 ** 3

@@ -4,12 +4,12 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import type { ProcessGroup } from '../../../src/server/nodes/processes.js'
-import { readStartTime } from '../../../src/server/nodes/processes.js'
-import { startWatchdog } from '../../../src/server/nodes/watchdog.js'
-import { watchdogsOf } from '../../support/watchdogs.js'
-import { createFolders, until } from '../support.js'
-import { writeScript } from '../stand-in.js'
+import type { ProcessGroup } from '../../../../src/server/nodes/machine/processes.js'
+import { readStartTime } from '../../../../src/server/nodes/machine/processes.js'
+import { startWatchdog } from '../../../../src/server/nodes/machine/watchdog.js'
+import { watchdogsOf } from '../../../support/watchdogs.js'
+import { createFolders, until } from '../../support.js'
+import { writeScript } from '../../stand-in.js'
 
 const folders = createFolders()
 let started: ChildProcess[]
@@ -48,9 +48,9 @@ async function startOwner(tool: readonly string[], ...more: string[]): Promise<O
     '--experimental-transform-types',
     '--no-warnings',
     '--import',
-    here('../../support/typescript-hooks.mjs')
+    here('../../../support/typescript-hooks.mjs')
   ]
-  const child = spawn(process.execPath, [...flags, here('../own-tool.mjs'), file, pidFile, ...more], {
+  const child = spawn(process.execPath, [...flags, here('../../own-tool.mjs'), file, pidFile, ...more], {
     stdio: ['ignore', 'pipe', 'inherit']
   })
   started.push(child)

@@ -1,12 +1,12 @@
 import { afterAll, describe, expect, test } from '@jest/globals'
-import type { GroupUsage } from '../../../src/server/nodes/group-usage.js'
-import type { LoadNode } from '../../../src/server/nodes/load-node.js'
-import { LoadRecorder } from '../../../src/server/nodes/load-recorder.js'
-import { type LoadReading, readLoad } from '../../../src/server/nodes/load-sample.js'
-import { Processes, type ToolCommand } from '../../../src/server/nodes/processes.js'
-import { createFolders, createServices, finishRun, get, runForm, specFields, until } from '../support.js'
-import { ManualClock } from '../../support/manual-clock.js'
-import { writeJMeter, writeSample } from '../stand-in.js'
+import type { GroupUsage } from '../../../../src/server/nodes/machine/group-usage.js'
+import type { LoadNode } from '../../../../src/server/nodes/load-node.js'
+import { LoadRecorder } from '../../../../src/server/nodes/machine/load-recorder.js'
+import { type LoadReading, readLoad } from '../../../../src/server/nodes/machine/load-sample.js'
+import { Processes, type ToolCommand } from '../../../../src/server/nodes/machine/processes.js'
+import { createFolders, createServices, finishRun, get, runForm, specFields, until } from '../../support.js'
+import { ManualClock } from '../../../support/manual-clock.js'
+import { writeJMeter, writeSample } from '../../stand-in.js'
 
 const folders = createFolders()
 const services = createServices()

@@ -11,11 +11,11 @@ import {
   writeFileSync
 } from 'node:fs'
 import { join } from 'node:path'
-import { readStartTime } from '../../../src/server/nodes/processes.js'
-import { stateFolder, ToolRegistry } from '../../../src/server/nodes/tool-registry.js'
-import { createKillable, type KillableService } from '../killable-service.js'
-import { runEndlessly, writeJMeter, writeSample } from '../stand-in.js'
-import { createFolders, createRun, createServices, finishRun, until } from '../support.js'
+import { readStartTime } from '../../../../src/server/nodes/machine/processes.js'
+import { stateFolder, ToolRegistry } from '../../../../src/server/nodes/machine/tool-registry.js'
+import { createKillable, type KillableService } from '../../killable-service.js'
+import { runEndlessly, writeJMeter, writeSample } from '../../stand-in.js'
+import { createFolders, createRun, createServices, finishRun, until } from '../../support.js'
 
 const folders = createFolders()
 const services = createServices()

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { readLoad } from '../../../src/server/nodes/load-sample.js'
+import { readLoad } from '../../../../src/server/nodes/machine/load-sample.js'
 import { writeSystem } from './system-files.js'
 
 /** A line of `/proc/<pid>/stat`; the CPU times are those of the process and of its ended children. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
-import { judgeGeneratorLoad } from '../../../src/server/nodes/generator-load.js'
-import type { LoadSample } from '../../../src/server/nodes/load-sample.js'
+import { judgeGeneratorLoad } from '../../../../src/server/nodes/machine/generator-load.js'
+import type { LoadSample } from '../../../../src/server/nodes/machine/load-sample.js'
 
 const GB = 1024 ** 3
 const STEP_MS = 2000

@@ -1,7 +1,7 @@
-import type { Clock } from '../clock.js'
+import type { Clock } from '../../clock.js'
 import { judgeGeneratorLoad } from './generator-load.js'
 import type { GroupUsage, ThreadWaits } from './group-usage.js'
-import type { LoadNode } from './load-node.js'
+import type { LoadNode } from '../load-node.js'
 import type { LoadSample, readLoad } from './load-sample.js'
 
 const EVERY_MS = 2000

@@ -6,10 +6,10 @@ import {
   Processes,
   type ProcessGroup,
   readStartTime
-} from '../../../src/server/nodes/processes.js'
-import { createFolders, createRun, createServices, get, runForm, until, waitForStatus } from '../support.js'
-import { runEndlessly, writeJMeter, writeSample, writeScript } from '../stand-in.js'
-import { createKillable } from '../killable-service.js'
+} from '../../../../src/server/nodes/machine/processes.js'
+import { createFolders, createRun, createServices, get, runForm, until, waitForStatus } from '../../support.js'
+import { runEndlessly, writeJMeter, writeSample, writeScript } from '../../stand-in.js'
+import { createKillable } from '../../killable-service.js'
 
 const folders = createFolders()
 const services = createServices()
