@@ -4,18 +4,19 @@ import tseslint from 'typescript-eslint'
 
 /** The walls of the house: which rooms a room may import. Imports run downwards, never up or sideways. */
 const MAY_IMPORT = {
-  gate: ['files', 'protocol', 'service', 'results', 'thresholds', 'baseline', 'report'],
+  gate: ['files', 'protocol', 'regions', 'service', 'results', 'thresholds', 'baseline', 'report'],
   report: ['baseline', 'thresholds', 'results'],
   baseline: ['thresholds', 'results'],
   thresholds: ['results'],
   results: [],
   protocol: [],
+  regions: [],
   files: [],
   service: ['protocol'],
   github: ['gate', 'report', 'baseline'],
-  server: ['files', 'protocol', 'report', 'results', 'tools'],
+  server: ['files', 'protocol', 'regions', 'report', 'results', 'tools'],
   tools: [],
-  terminal: ['files', 'gate', 'protocol', 'service', 'results', 'thresholds', 'baseline', 'report']
+  terminal: ['files', 'gate', 'protocol', 'regions', 'service', 'results', 'thresholds', 'baseline', 'report']
 }
 /** The same for the rooms within a room. What lies at the root of a room is for all of them. */
 const MAY_IMPORT_WITHIN = {
@@ -55,6 +56,7 @@ const MAY_IMPORT_WITHIN = {
 }
 /** Folders within an inner room: tools do not know each other. */
 const MAY_IMPORT_BESIDE = {
+  'server/nodes': { kubernetes: [], pods: ['kubernetes'], machine: [] },
   'server/engines': {
     install: [],
     jmeter: ['install'],
@@ -67,7 +69,8 @@ const ROOMS = Object.keys(MAY_IMPORT)
 const OWNED_PACKAGES = [
   { regex: '^undici(/|$)', owner: 'service' },
   { regex: '^@actions/', owner: 'github' },
-  { regex: '^(fastify|@fastify/)', owner: 'server' }
+  { regex: '^(fastify|@fastify/)', owner: 'server' },
+  { regex: '^(@kubernetes/|ws$)', owner: 'server' }
 ]
 const NO_IO = '^(node:)?(fs|fs/promises|net|http|http2|https|tls|dgram|dns|child_process|cluster)$'
 const DEEPEST_FOLDER = 3

@@ -1,3 +1,4 @@
+import { nodeOf } from './nodes/node-of.js'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -191,7 +192,7 @@ describe('samples that cannot be written', () => {
     const order = {
       ...{ planFile, samplesFile: '/dev/full', logFile: '', nodeName: 'node', hosts: [] },
       ...{ threads: 50, rampupSec: null, durationSec: 600 },
-      node: { run: () => Promise.reject(new Error('a rehearsal starts no process')) },
+      node: nodeOf({ run: () => Promise.reject(new Error('a rehearsal starts no process')) }),
       place: { region: 'local', gridIndex: 0, nodeIndex: 0, ordinal: 0 },
       properties: [{ kind: 'J' as const, name: 'rehearsal.realtime', value }]
     }

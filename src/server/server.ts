@@ -20,6 +20,8 @@ import { keepLogs, type LogRequest } from './runs/keep-logs.js'
 import { keepSamples } from './runs/keep-samples.js'
 import { isPageRequest, PAGE_HEADERS } from './pages/page-access.js'
 import type { Pages } from './pages/pages.js'
+import { createMachineNode } from './nodes/machine/machine-place.js'
+import { toolEnvironment } from './engines/tool-environment.js'
 import { endLeftoverGroup, Processes, type ProcessGroup } from './nodes/machine/processes.js'
 import { FormFields } from './api/request-body.js'
 import { addRoutes } from './api/routes.js'
@@ -103,7 +105,14 @@ export async function startService(options: ServiceOptions): Promise<EmbeddedSer
   const engines = createEngines(options, { clock, log, processes, signal: closing.signal })
   const grids = new Grids({ store, clock, log })
   const runs = new Runs({
-    ...{ store, grids, engines, node: processes, clock, log },
+    ...{
+      store,
+      grids,
+      engines,
+      node: createMachineNode({ processes, env: toolEnvironment(options.env ?? process.env) }),
+      clock,
+      log
+    },
     readLoad: options.readLoad ?? readLoad
   })
   await runs.adoptLeftovers()

@@ -21,6 +21,8 @@ export interface PlanToPrepare extends PlanRequest {
   readonly uploadDir: string
   /** For whatever is compiled; it does not exist yet, and lives as long as the run's other files. */
   readonly buildDir: string
+  /** One node of each grid, when they run; where nodes have to be started first, this takes a while. */
+  readonly nodes: () => Promise<readonly LoadNode[]>
   /** Aborted when the run is stopped. */
   readonly signal: AbortSignal
 }
@@ -49,6 +51,8 @@ export interface NodeOrder {
   readonly logFile: string
   /** Identifies the node's lines in the log. */
   readonly nodeName: string
+  /** Random, and the same if the node's work is taken up by another service: tools mark their lines with it, and a plan cannot know it. */
+  readonly mark: string
   /** This node's share. */
   readonly threads: number | null
   readonly rampupSec: number | null

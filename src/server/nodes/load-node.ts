@@ -1,7 +1,124 @@
-import type { ToolCommand, ToolExit } from './machine/processes.js'
+/** How a command ended. */
+export interface NodeExit {
+  readonly code: number | null
+  readonly signal: string | null
+}
 
-/** A place where one node's processes run: this machine, for now. */
+/** A command on a node. Its paths are paths on the node (`pathOf`), those of its files are of this machine. */
+export interface NodeCommand {
+  readonly file: string
+  readonly args: readonly string[]
+  readonly cwd: string
+  readonly env: NodeJS.ProcessEnv
+  /** Called with each line of its output, from the first one. */
+  readonly onLine: (line: string) => void
+  /** Files and folders of this machine that it reads: they are on the node when it starts. */
+  readonly brings: readonly string[]
+  /** Files that it writes and that are read here while it runs: they grow on this machine as they grow on the node. */
+  readonly follows: readonly string[]
+  /** Files that it writes and that are read here when it has ended; one that does not exist is left out. */
+  readonly collects: readonly string[]
+  /** For its temporary files: should this process be killed, the folder goes with the command. */
+  readonly tempDir?: string
+  /** Called with the id of its process group, where it has one on this machine. */
+  readonly onStart?: (groupId: number) => void
+  /** Called when everything is ready to start it; it starts when the promise is fulfilled, and not at all if it is rejected. */
+  readonly whenReady?: () => Promise<void>
+}
+
+/** A shell in a node's image, for short questions. */
+export interface ImageShell {
+  /** For messages: `the image registry.example/node:1`. */
+  readonly name: string
+  /** Runs a script of POSIX sh with arguments, and returns the lines of both its outputs. */
+  ask(script: string, args?: readonly string[]): Promise<{ code: number; lines: readonly string[] }>
+}
+
+/** Two ways to find a tool: the node knows which one applies. */
+export interface ToolSearch<T> {
+  /** Finds or installs it on this machine. */
+  readonly here: () => Promise<T>
+  /** Finds it in an image; a `ToolError` says what is missing there. */
+  readonly inImage: (image: ImageShell) => Promise<T>
+}
+
+/** A place where one node's processes run: this machine, or a pod. */
 export interface LoadNode {
-  /** Runs a command to its end. On abort its whole process group gets TERM and, if it does not exit, KILL. */
-  run(command: ToolCommand, signal: AbortSignal): Promise<ToolExit>
+  /** What every tool gets from its environment there; a tool's own variables are added to it. */
+  readonly env: NodeJS.ProcessEnv
+  /** The memory it may use, if there is a limit of its own. */
+  readonly memoryBytes: number | undefined
+  /** Where a file or folder of this machine is on the node. */
+  pathOf(file: string): string
+  /** Finds a tool on it; what was found is remembered for all nodes of its grid. */
+  find<T>(search: ToolSearch<T>): Promise<T>
+  /**
+   * Runs a command to its end, with its files there before and here after. On abort all its processes get TERM and, if they do not
+   * exit, KILL. Rejects with a `NodeError` if the node was lost.
+   */
+  run(command: NodeCommand, signal: AbortSignal): Promise<NodeExit>
+}
+
+/** The same node, with another way to run commands. */
+export function withRun(node: LoadNode, run: LoadNode['run']): LoadNode {
+  return {
+    env: node.env,
+    memoryBytes: node.memoryBytes,
+    pathOf: (file) => node.pathOf(file),
+    find: (search) => node.find(search),
+    run
+  }
+}
+
+/** What is known of a node; it stays with the run. */
+export interface NodeFacts {
+  /** `this machine`, or the pod and where it was scheduled. */
+  readonly place: string
+  /** When its tool started, by this machine's clock. */
+  readonly startedMs: number | null
+  /** In cores. */
+  readonly cpuLimit: number | null
+  readonly restarts: number | null
+  /** The part of the run, from 0 to 1, in which its CPU was throttled; null where nobody says. */
+  readonly throttled: number | null
+  /** Its clock minus this machine's, to be subtracted from its samples' times; 0 where the difference is within the error of the measurement. */
+  readonly clockOffsetMs: number
+}
+
+/** The running nodes of a grid. */
+export interface NodeSet {
+  readonly nodes: readonly LoadNode[]
+  factsOf(index: number): NodeFacts
+  /** What people should know of the nodes as a whole, one sentence each: a clock that is off, starts far apart. */
+  doubts(): readonly string[]
+  /** Ends everything that runs on them and gives them back; never throws. */
+  close(): Promise<void>
+}
+
+/** Which nodes are wanted. */
+export interface NodeSetRequest {
+  readonly gridId: string
+  /** Undefined for a grid that is not part of a run. */
+  readonly runId: string | undefined
+  readonly region: string
+  readonly quantity: number
+  readonly instanceType: string
+  readonly stopAfterMin: number
+  /** Take the nodes that an earlier service started, with what runs on them; if there are none any more, that is a `NodeError`. */
+  readonly isTakenUp: boolean
+}
+
+/** Where the nodes of a region's grids run. */
+export interface NodePlace {
+  /** For people: `this machine`, `namespace load of the cluster load-eu`. */
+  readonly name: string
+  /** Whether its nodes outlive this process, so that a run can be taken up again. */
+  readonly outlivesService: boolean
+  /** Starts nodes, and returns when all of them run. A `NodeError` says why they do not, in the cluster's words. */
+  open(request: NodeSetRequest, signal: AbortSignal): Promise<NodeSet>
+}
+
+/** A node, or all nodes of a grid, cannot be used or was lost. */
+export class NodeError extends Error {
+  override name = 'NodeError'
 }

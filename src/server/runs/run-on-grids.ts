@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
 import { copyFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -90,7 +91,7 @@ async function runNode(ports: Ports, work: NodeWork, signal: AbortSignal): Promi
     {
       node: ports.node,
       place: { region: grid.spec.region, gridIndex: work.gridIndex, nodeIndex: index, ordinal: work.ordinal },
-      ...{ planFile, samplesFile, logFile, nodeName },
+      ...{ planFile, samplesFile, logFile, nodeName, mark: randomBytes(12).toString('hex') },
       ...{ threads, rampupSec, durationSec, hosts, properties }
     },
     signal

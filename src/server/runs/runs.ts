@@ -227,6 +227,7 @@ export class Runs {
       fileNames: run.files.map(({ name }) => name),
       uploadDir: store.uploadDir(run.id),
       buildDir: store.buildDir(run.id),
+      nodes: () => Promise.resolve([this.ports.node]),
       signal
     })
     const ready = await Promise.race([plan, aborted(signal)])

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { NodeOrder, NodeOutcome } from '../../../../src/server/engines/engine.js'
 import { runScript } from '../../../../src/server/engines/browser/run-script.js'
+import { nodeOf } from '../../nodes/node-of.js'
 import type { LoadNode } from '../../../../src/server/nodes/load-node.js'
 import { createTell, type Message, type Tell } from '../../../../src/tools/element/messages.js'
 import type { RunOrder } from '../../../../src/tools/element/run/run-order.js'
@@ -55,13 +56,13 @@ function run(
 
 /** A process that says these things. */
 function stub(say: (tell: Tell, command: ToolCommand) => ToolExit): LoadNode {
-  return {
-    run: async (command) => {
+  return nodeOf({
+    run: (command) => {
       const [file = ''] = command.args.slice(-1)
       const { messagesFile } = JSON.parse(readFileSync(file, 'utf8')) as RunOrder
-      return say(createTell(messagesFile), command)
+      return Promise.resolve(say(createTell(messagesFile), command))
     }
-  }
+  })
 }
 
 describe('what a process says', () => {
@@ -175,12 +176,12 @@ describe('a real process', () => {
     { name: 'a flood', print: `for (const s of ['a', 'b']) process.stdout.write(s.repeat(3e7))` }
   ])('is heard in spite of $name', async ({ print }) => {
     declare(`${print}; throw new Error('the last words')`)
-    expect((await run(processes)).problem).toBe('the last words')
+    expect((await run(nodeOf(processes))).problem).toBe('the last words')
   })
 
   test('is heard to the end, however much it says', async () => {
     declare(`throw new Error('ü "'.repeat(2000) + ' last')`)
-    expect((await run(processes)).problem).toMatch(/ last$/)
+    expect((await run(nodeOf(processes))).problem).toMatch(/ last$/)
   })
 })
 
@@ -188,7 +189,7 @@ describe('a script that blocks its process', () => {
   test('is ended, and that is a problem', async () => {
     writeFileSync(join(folder, 'plan.mjs'), 'export const script = { default: () => { for (;;); } }')
     const processes = new Processes({ onStart: () => undefined, onEnd: () => undefined })
-    const outcome = await run(processes, { blockedAfterMs: 2000 })
+    const outcome = await run(nodeOf(processes), { blockedAfterMs: 2000 })
     expect(outcome.problem).toBe(
       'the script blocked its process for 2 s; does it have a loop without an end that never waits?'
     )

@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { NodeOrder, NodeOutcome } from '../../../../src/server/engines/engine.js'
 import { runSimulation, type Simulation } from '../../../../src/server/engines/gatling/run-simulation.js'
+import { nodeOf } from '../../nodes/node-of.js'
 import { Processes, type ToolCommand, type ToolExit } from '../../../../src/server/nodes/machine/processes.js'
 import { createFolders } from '../../support.js'
 
@@ -44,7 +45,7 @@ interface Stage {
 function run(stage: Stage = {}): Promise<NodeOutcome> {
   const samplesFile = join(folder, 'node.csv')
   const order: NodeOrder = {
-    node: {
+    node: nodeOf({
       run: (command) => {
         commands.push(command)
         writeFileSync(samplesFile, stage.samples ?? ROW)
@@ -53,7 +54,7 @@ function run(stage: Stage = {}): Promise<NodeOutcome> {
           command.onLine(line.replace('<mark>', mark ?? ''))
         return Promise.resolve(stage.exit ?? { code: 0, signal: null })
       }
-    },
+    }),
     place: { region: 'eu', gridIndex: 1, nodeIndex: 2, ordinal: 5 },
     planFile: join(folder, 'work', 'Plan.java'),
     samplesFile,

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import type { NodeOrder, NodeOutcome } from '../../../../src/server/engines/engine.js'
 import { runSelenium, type SeleniumPlan } from '../../../../src/server/engines/selenium/run-node.js'
 import { createSeleniumEngine } from '../../../../src/server/engines/selenium/selenium.js'
+import { nodeOf } from '../../nodes/node-of.js'
 import { Processes, type ToolCommand, type ToolExit } from '../../../../src/server/nodes/machine/processes.js'
 import type { SeleniumOrder } from '../../../../src/tools/selenium-hub/order.js'
 
@@ -56,7 +57,7 @@ function run(
   const rows = users.map((user) => `1,1,Home,200,OK,user 1-${user},text,true,,0,0,1,1,null,0,0,0\n`)
   writeFileSync(samplesFile, HEADER + rows.join(''))
   const order: NodeOrder = {
-    node: {
+    node: nodeOf({
       run: (given) => {
         command = given
         const { word } = JSON.parse(given.env.LOADGATE_SELENIUM!) as SeleniumOrder
@@ -64,7 +65,7 @@ function run(
         for (const line of raw) given.onLine(line)
         return Promise.resolve(exit)
       }
-    },
+    }),
     place: { region: 'local', gridIndex: 0, nodeIndex: 0, ordinal: 0 },
     ...{ planFile: join(folder, 'Plan.java'), samplesFile, logFile: join(folder, 'log'), nodeName: 'node 1' },
     ...{ threads: 2, rampupSec: 3, durationSec: 60, hosts: [], properties: [] },

@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, test } from '@jest/globals'
 import type { GroupUsage } from '../../../../src/server/nodes/machine/group-usage.js'
-import type { LoadNode } from '../../../../src/server/nodes/load-node.js'
+import { nodeOf } from '../node-of.js'
+import type { LoadNode, NodeCommand } from '../../../../src/server/nodes/load-node.js'
 import { LoadRecorder } from '../../../../src/server/nodes/machine/load-recorder.js'
 import { type LoadReading, readLoad } from '../../../../src/server/nodes/machine/load-sample.js'
 import { Processes, type ToolCommand } from '../../../../src/server/nodes/machine/processes.js'
@@ -17,12 +18,15 @@ afterAll(async () => {
 
 const never = new AbortController().signal
 const BURN = 'for (;;);'
-const commandOf = (script: string): ToolCommand => ({
+const commandOf = (script: string): NodeCommand => ({
   file: process.execPath,
   args: ['-e', script],
   cwd: '/',
   env: {},
-  onLine: () => undefined
+  onLine: () => undefined,
+  brings: [],
+  follows: [],
+  collects: []
 })
 
 const usageOf = (cpuTicks: number): GroupUsage => ({
@@ -60,12 +64,12 @@ function createNode(): { node: LoadNode; start: (groupId: number) => () => void 
   const commands: ToolCommand[] = []
   const ends: (() => void)[] = []
   return {
-    node: {
+    node: nodeOf({
       run: (command) => {
         commands.push(command)
         return new Promise((resolve) => ends.push(() => resolve({ code: 0, signal: null })))
       }
-    },
+    }),
     start: (groupId) => {
       commands.at(-1)?.onStart?.(groupId)
       return ends.at(-1)!

@@ -7,7 +7,15 @@ import {
   type ProcessGroup,
   readStartTime
 } from '../../../../src/server/nodes/machine/processes.js'
-import { createFolders, createRun, createServices, get, runForm, until, waitForStatus } from '../../support.js'
+import {
+  createFolders,
+  createRun,
+  createServices,
+  get,
+  runForm,
+  until,
+  waitForStatus
+} from '../../support.js'
 import { runEndlessly, writeJMeter, writeSample, writeScript } from '../../stand-in.js'
 import { createKillable } from '../../killable-service.js'
 

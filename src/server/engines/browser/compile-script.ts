@@ -3,6 +3,7 @@ import { makeFolder } from '../../../files/make-folder.js'
 import { ToolError } from '../../errors.js'
 import type { PlanToPrepare } from '../engine.js'
 import type { InstallPorts } from '../install/install-ports.js'
+import { createMachineNode } from '../../nodes/machine/machine-place.js'
 import { toolEnvironment } from '../tool-environment.js'
 import { runTool } from './tool-process.js'
 
@@ -27,7 +28,7 @@ export async function compileScript(
         if (message.kind === 'problem') problems.push(message.text)
       }
     },
-    ports.processes,
+    createMachineNode(ports),
     plan.signal
   )
   plan.signal.throwIfAborted()

@@ -33,6 +33,9 @@ export async function runTool(tool: ToolProcess, node: LoadNode, signal: AbortSi
     const command = {
       file: process.execPath,
       args: ['--enable-source-maps', packageFile(PROGRAM), orderFile],
+      brings: [],
+      follows: [],
+      collects: [],
       cwd: tool.cwd,
       env: { ...tool.env, TMPDIR: workDir },
       tempDir: workDir,

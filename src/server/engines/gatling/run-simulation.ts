@@ -68,6 +68,9 @@ export async function runSimulation(plan: Simulation, work: Work): Promise<NodeO
     {
       file: plan.java,
       args: javaArguments(plan, { ...work, mark }),
+      brings: [],
+      follows: [],
+      collects: [],
       cwd: dirname(order.planFile),
       env: { ...toolEnvironment(ports.env), ...plan.variables, ...placeVariables(order.place) },
       onLine: (line) => console.push(line)

@@ -119,6 +119,9 @@ async function runProcess(
     {
       file: jmeter.file,
       args: [...jmeter.args, ...jmeterArguments(order)],
+      brings: [],
+      follows: [],
+      collects: [],
       cwd: dirname(order.planFile),
       env: { ...toolEnvironment(ports.env), ...placeVariables(order.place) },
       onLine: (line) => {

@@ -51,6 +51,9 @@ export async function runSelenium(
     {
       file: process.execPath,
       args: [packageFile('dist/tools/selenium-hub.mjs')],
+      brings: [],
+      follows: [],
+      collects: [],
       cwd: dirname(order.planFile),
       env: {
         ...toolEnvironment(ports.env),

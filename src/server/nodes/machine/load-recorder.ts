@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.js'
 import { judgeGeneratorLoad } from './generator-load.js'
 import type { GroupUsage, ThreadWaits } from './group-usage.js'
-import type { LoadNode } from '../load-node.js'
+import { type LoadNode, withRun } from '../load-node.js'
 import type { LoadSample, readLoad } from './load-sample.js'
 
 const EVERY_MS = 2000
@@ -20,21 +20,19 @@ export class LoadRecorder {
 
   /** The same node, with its tools watched while they run. */
   watch(node: LoadNode): LoadNode {
-    return {
-      run: async (command, signal) => {
-        let groupId: number | undefined
-        const onStart = (pid: number): void => {
-          groupId = pid
-          this.add(pid)
-          command.onStart?.(pid)
-        }
-        try {
-          return await node.run({ ...command, onStart }, signal)
-        } finally {
-          if (groupId !== undefined) this.remove(groupId)
-        }
+    return withRun(node, async (command, signal) => {
+      let groupId: number | undefined
+      const onStart = (pid: number): void => {
+        groupId = pid
+        this.add(pid)
+        command.onStart?.(pid)
       }
-    }
+      try {
+        return await node.run({ ...command, onStart }, signal)
+      } finally {
+        if (groupId !== undefined) this.remove(groupId)
+      }
+    })
   }
 
   /** What the machine lacked, one sentence each. */

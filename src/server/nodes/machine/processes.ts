@@ -8,6 +8,7 @@ import {
 import { accessSync, constants, readFileSync, statSync } from 'node:fs'
 import type { Readable, Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { NodeExit } from '../load-node.js'
 import { splitLines } from './lines.js'
 import { type ProcStat, readAllProcStats, readProcStat } from './proc-stat.js'
 import { startWatchdog } from './watchdog.js'
@@ -28,12 +29,11 @@ export interface ToolCommand {
   readonly tempDir?: string
   /** Called with the id of its process group, where it has one on this machine. */
   readonly onStart?: (groupId: number) => void
+  /** Called when it could start; it starts when the promise is fulfilled, and not at all if it is rejected. */
+  readonly whenReady?: () => Promise<void>
 }
 
-export interface ToolExit {
-  readonly code: number | null
-  readonly signal: string | null
-}
+export type ToolExit = NodeExit
 
 const TERM_GRACE_MS = 3000
 const KILL_GRACE_MS = 2000
@@ -50,6 +50,7 @@ export class Processes {
 
   /** Runs a command without a shell; on abort its whole group is ended, including grandchildren. */
   async run(command: ToolCommand, signal: AbortSignal): Promise<ToolExit> {
+    await command.whenReady?.()
     signal.throwIfAborted()
     const watchdog = startWatchdog(command.tempDir)
     try {

@@ -1,0 +1,9 @@
+import { toolEnvironment } from '../../../src/server/engines/tool-environment.js'
+import type { LoadNode } from '../../../src/server/nodes/load-node.js'
+import { createMachineNode } from '../../../src/server/nodes/machine/machine-place.js'
+import type { Processes } from '../../../src/server/nodes/machine/processes.js'
+
+/** A node on this machine that runs commands in its own way. */
+export function nodeOf(processes: Pick<Processes, 'run'>): LoadNode {
+  return createMachineNode({ processes, env: toolEnvironment(process.env) })
+}
