@@ -29,6 +29,7 @@ const MAY_IMPORT_WITHIN = {
     verdict: ['baseline', 'collect', 'run', 'settings'],
     publish: ['verdict', 'baseline', 'collect', 'settings'],
     cleanup: ['collect', 'run'],
+    grids: ['cleanup', 'run', 'settings'],
     'side-by-side': ['cleanup', 'collect', 'run', 'settings', 'verdict']
   },
   results: {
@@ -114,7 +115,7 @@ const forbiddenRooms = (room, depth) => [
     message: `src/${room} may not import src/${other}: imports run downwards.`
   })),
   {
-    regex: `^(\\.\\./){${depth}}(main|post|cli)\\.js$`,
+    regex: `^(\\.\\./){${depth}}(main|post|cli|grid-start|grid-stop)\\.js$`,
     message: 'Entries wire the parts together; nothing imports them.'
   },
   ...OWNED_PACKAGES.filter(({ owner }) => owner !== room).map(({ regex, owner }) => ({
@@ -181,7 +182,7 @@ export default tseslint.config(
   },
   ...ROOMS.flatMap(wallsOf),
   {
-    files: ['src/{main,post,cli}.ts'],
+    files: ['src/{main,post,cli,grid-start,grid-stop}.ts'],
     rules: {
       'no-restricted-imports': [
         'error',
@@ -196,7 +197,7 @@ export default tseslint.config(
   },
   {
     files: ['src/**/*.ts'],
-    ignores: ['src/{main,post,cli}.ts', 'src/tools/*/main.ts'],
+    ignores: ['src/{main,post,cli,grid-start,grid-stop}.ts', 'src/tools/*/main.ts'],
     rules: {
       'no-restricted-properties': [
         'error',

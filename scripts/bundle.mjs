@@ -20,6 +20,8 @@ export const ROOT = path.dirname(path.dirname(fileURLToPath(import.meta.url)))
 const ENTRIES = {
   main: 'src/main.ts',
   post: 'src/post.ts',
+  'grid-start': 'src/grid-start.ts',
+  'grid-stop': 'src/grid-stop.ts',
   cli: 'src/cli.ts',
   'scan-worker': 'src/results/parallel/scan-worker.ts'
 }
@@ -39,7 +41,12 @@ const LATE = [
   'fastify'
 ].map((part) => `node_modules/${part}`)
 /** Needed when the run has ended; a step has time to load it while the run is in progress. */
-const LATE_IN_STEPS = { main: ['src/results'], post: ['src/results'] }
+const LATE_IN_STEPS = {
+  main: ['src/results'],
+  post: ['src/results'],
+  'grid-start': ['src/results'],
+  'grid-stop': ['src/results']
+}
 
 /** Some packages are CommonJS, and an ES module has no `require` for them. */
 const BANNER =

@@ -30,5 +30,5 @@ fi
 examples=$PWD/.cache/doc-workflows
 node scripts/doc-examples.mjs --workflows "$examples"
 (cd "$examples" && "$actionlint")
-"$zizmor" --offline --quiet .github action.yml examples/workflows/*.yml
+"$zizmor" --offline --quiet .github action.yml grid-start/action.yml grid-stop/action.yml examples/workflows/*.yml
 echo 'actionlint and zizmor: no findings.'

@@ -1,3 +1,4 @@
+import { reasonOf } from '../service/clock.js'
 import type { Clock } from '../service/clock.js'
 
 export interface Deadline {
@@ -26,4 +27,13 @@ export function startDeadline(
     signal: AbortSignal.any([expiry.signal, ...(options.others ?? [])]),
     release: () => released.abort()
   }
+}
+
+/** Returns a signal that is aborted a while after the other one, with its reason: time to finish what has begun. */
+export function delayAbort(clock: Clock, signal: AbortSignal, ms: number): AbortSignal {
+  const later = new AbortController()
+  const abort = (): void => void clock.sleep(ms).then(() => later.abort(reasonOf(signal)))
+  if (signal.aborted) abort()
+  else signal.addEventListener('abort', abort, { once: true })
+  return later.signal
 }

@@ -19,6 +19,8 @@ export interface StepState {
   readonly askedGrids?: readonly AskedGrid[]
   /** Grids that the step created. */
   readonly madeGrids: readonly string[]
+  /** Grids that the step created and leaves to another step. */
+  readonly keptGrids?: readonly string[]
   /** Tool processes of the embedded service, by group. */
   readonly processGroups: readonly ProcessGroup[]
   /** The embedded service's data folder, which it removes when it closes. */

@@ -3,6 +3,7 @@ import { mkdtempSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { GridInputName } from '../gate/grids/grid-settings.js'
 import type { InputName } from '../gate/settings/inputs.js'
 import type { OutputName } from '../gate/publish/outputs.js'
 import { decodeState, encodeState } from '../gate/step-state.js'
@@ -13,11 +14,11 @@ import { assertSet, explainFailure } from './runner-files.js'
 
 const STATE = 'step'
 
-export function readInput(name: InputName): string {
+export function readInput(name: InputName | GridInputName): string {
   return core.getInput(name)
 }
 
-export function setOutput(name: OutputName, value: string): void {
+export function setOutput(name: OutputName | 'grids', value: string): void {
   writeTo('GITHUB_OUTPUT', () => core.setOutput(name, value))
 }
 

@@ -94,6 +94,11 @@ export const RETRY = {
   showExistingRun: outage(5 * MINUTE_MS, 0),
   // Grids take minutes to start, and the service may be down meanwhile.
   awaitGrid: outageWithKnownToken(5 * MINUTE_MS),
+  // The same, but a grid that is unknown after it was terminated is gone.
+  awaitGridEnd: {
+    ...outageWithKnownToken(5 * MINUTE_MS),
+    isRefusal: (error) => mayBeMomentaryForKnownToken(error) && !isUnknown(error)
+  },
   // A service that loses a reply is often down for a while.
   findRun: outage(2 * MINUTE_MS),
   // Without it a lost reply to the repeat could not be matched; but an unknown id is a wrong id.

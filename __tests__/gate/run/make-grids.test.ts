@@ -119,7 +119,7 @@ describe('a mixed list', () => {
     async (status) => {
       service.nextGridStatuses = ['queued', status]
       await expect(settle(mixed())).rejects.toThrow(
-        /^Grid made\d ended with status " ?(stopped|invoiced)" before the run could use it$/i
+        /^Grid made\d ended with status " ?(stopped|invoiced)" before a run could use it$/i
       )
       expect(gate.saved.state.madeGrids).toEqual(['made1', 'made2'])
     }

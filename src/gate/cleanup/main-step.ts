@@ -8,8 +8,8 @@ import { LEFT_RUNNING, wasRequested } from './leave-run.js'
 import { hasEnded } from '../run/run-status.js'
 
 /** The runner sends SIGTERM 7.5 s after SIGINT: everything must be stopped by then. */
-const STOP_ON_CANCEL_MS = 5_000
-const STOP_AFTER_FAILURE_MS = 3 * 60_000
+export const STOP_ON_CANCEL_MS = 5_000
+export const STOP_AFTER_FAILURE_MS = 3 * 60_000
 
 /** Ends what the step has left running; what it leaves running on purpose is logged. */
 export async function cleanUpRun(gate: Gate, findings: Findings): Promise<Findings> {

@@ -27,8 +27,10 @@ export async function cleanUpStep(state: StepState, ports: CleanUpPorts): Promis
   for (const group of state.processGroups) await endGroup(group, ports)
   // By now its tools have ended, and nothing in it is worth keeping: it contains the parameters.
   if (state.serviceDir !== undefined) await removeFolder(state.serviceDir, ports.log)
-  if (!state.cleanupDue || state.address === '') return
   const { log, clock } = ports
+  for (const id of state.keptGrids ?? [])
+    log.info(`Grid ${id} is left running, because keep is true. grid-stop terminates it.`)
+  if (!state.cleanupDue || state.address === '') return
   for (const asked of state.askedGrids ?? []) log.warning(mayHaveBeenCreated(asked))
   const deadline = startDeadline(clock, LONGEST_MS, { error: new Error('there was no time left') })
   const client = openClient(ports, {

@@ -3,15 +3,35 @@ import { hadNoEffect } from '../../service/errors.js'
 import { isReference } from '../../service/documents/requests.js'
 import type { GridChoice, GridReference, GridSpecification } from '../../service/documents/requests.js'
 import { createSafely } from './create-safely.js'
-import type { Gate } from '../gate.js'
+import type { ServiceClient } from '../../service/client.js'
 import { gridPhaseOf } from './grid-status.js'
 import { nextPollMs } from './poll-interval.js'
 import { RETRY, retry } from '../../service/retry.js'
 import { messageOf } from '../errors.js'
 import { hasMoreToCheck } from '../step-state.js'
 import type { AskedGrid } from '../step-state.js'
+import type { Ports } from '../ports.js'
+import type { SavedState } from '../saved-state.js'
+import type { Settings } from '../settings/settings.js'
 
 const LONGEST_LOOK_MS = 10_000
+
+/** What creating grids takes: a gate has all of it. */
+export interface GridMaker {
+  readonly client: ServiceClient
+  readonly saved: SavedState
+  readonly ports: Pick<Ports, 'log' | 'clock'>
+  readonly settings: Pick<Settings, 'pollIntervalMs'>
+}
+
+export interface SettleOptions {
+  /** Several runs use the grids. */
+  readonly areShared?: boolean
+  /** Ends a request that creates a grid; by default the signal that ends everything else. */
+  readonly createSignal?: AbortSignal
+  /** Called with each status of a created grid, beginning with the one at its creation. */
+  readonly onStatus?: (id: string, status: string) => void
+}
 
 /**
  * A run's body can contain references or specifications, not both: for a mixed list, the specified grids are created first, so that only
@@ -19,34 +39,52 @@ const LONGEST_LOOK_MS = 10_000
  * whatever happens next.
  */
 export async function settleGrids(
-  gate: Gate,
+  gate: GridMaker,
   grids: readonly GridChoice[],
   signal: AbortSignal,
-  { areShared = false } = {}
+  options: SettleOptions = {}
 ): Promise<readonly GridChoice[]> {
   const isMixed = grids.some(isReference) && !grids.every(isReference)
-  if (!isMixed && !areShared) return grids
+  if (!isMixed && !options.areShared) return grids
   const settled: GridReference[] = []
-  for (const grid of grids) settled.push(isReference(grid) ? grid : await makeGrid(gate, grid, signal))
+  for (const grid of grids)
+    settled.push(isReference(grid) ? grid : await makeGrid(gate, grid, signal, options))
   await Promise.all(
     settled
       .filter(({ id }) => gate.saved.state.madeGrids.includes(id))
-      .map(({ id }) => awaitStart(gate, id, signal))
+      .map(({ id }) => awaitStart(gate, id, signal, options))
   )
   return settled
 }
 
-async function makeGrid(gate: Gate, grid: GridSpecification, signal: AbortSignal): Promise<GridReference> {
+async function makeGrid(
+  gate: GridMaker,
+  grid: GridSpecification,
+  signal: AbortSignal,
+  { createSignal = signal, onStatus }: SettleOptions
+): Promise<GridReference> {
+  signal.throwIfAborted()
+  const { id, status } = await askForGrid(gate, grid, { signal, createSignal })
+  onStatus?.(id, status)
+  return { id }
+}
+
+async function askForGrid(
+  gate: GridMaker,
+  grid: GridSpecification,
+  { signal, createSignal }: { signal: AbortSignal; createSignal: AbortSignal }
+): Promise<Grid> {
   const { client, saved, ports } = gate
   const { region, nodeCount: nodes, instanceType, stopAfterMinutes } = grid
   const asked = { region, nodes, instanceType, stopAfterMinutes }
   // A step that is killed before the reply has no id: the post step can only report what was requested.
   saved.note({ askedGrids: [asked], cleanupDue: true })
   try {
-    const { id } = await createSafely(gate, () => client.createGrid(grid, signal), signal)
+    const made = await createSafely(gate, () => client.createGrid(grid, createSignal), signal)
+    const { id } = made
     saved.noteDone({ madeGrids: [...saved.state.madeGrids, id], askedGrids: [] })
     ports.log.info(`Creating grid ${id} in ${grid.region} (${grid.nodeCount} × ${grid.instanceType})`)
-    return { id }
+    return made
   } catch (thrown) {
     // Grids have no list and no tags: there is no way to check on this one, and a retry might create a second.
     if (!hadNoEffect(thrown)) ports.log.warning(`${mayHaveBeenCreated(asked)} (${messageOf(thrown)})`)
@@ -63,7 +101,12 @@ export function mayHaveBeenCreated({ region, nodes, instanceType, stopAfterMinut
   )
 }
 
-async function awaitStart({ client, ports, settings }: Gate, id: string, signal: AbortSignal): Promise<void> {
+async function awaitStart(
+  { client, ports, settings }: GridMaker,
+  id: string,
+  signal: AbortSignal,
+  { onStatus }: SettleOptions
+): Promise<void> {
   const sinceMs = ports.clock.now()
   let status = ''
   for (;;) {
@@ -71,9 +114,10 @@ async function awaitStart({ client, ports, settings }: Gate, id: string, signal:
     const grid = await retry(show, RETRY.awaitGrid, { clock: ports.clock, signal })
     if (grid.status !== status) ports.log.info(`Grid ${id} is ${grid.status}`)
     status = grid.status
+    onStatus?.(id, status)
     if (gridPhaseOf(status) === 'usable') return
     if (gridPhaseOf(status) === 'ended')
-      throw new Error(`Grid ${id} ended with status "${status}" before the run could use it`)
+      throw new Error(`Grid ${id} ended with status "${status}" before a run could use it`)
     const longestMs = Math.min(settings.pollIntervalMs, LONGEST_LOOK_MS)
     const pauseMs = nextPollMs({ elapsedMs: ports.clock.now() - sinceMs, untilEndMs: undefined, longestMs })
     await ports.clock.sleep(pauseMs, signal)

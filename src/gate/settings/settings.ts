@@ -1,6 +1,5 @@
 import { TOOLS } from '../../protocol/vocabulary.js'
 import { isId } from '../../service/documents/decode.js'
-import { readAddress } from '../../service/http/address.js'
 import type { Address } from '../../service/http/address.js'
 import type { GridChoice } from '../../service/documents/requests.js'
 import { parseThresholds } from '../../thresholds/grammar/grammar.js'
@@ -19,10 +18,13 @@ import {
   parseInteger,
   parsePattern
 } from './setting-values.js'
+import { parseServiceAddress, parseServiceName, tokenProblem } from './service-values.js'
+import { SettingsError } from './settings-error.js'
 import { readStopEarly } from './stop-early.js'
 import { listUnused } from './unused-inputs.js'
 
 export type { BaselineSettings, BaselineSource } from './baseline-settings.js'
+export { SettingsError } from './settings-error.js'
 
 /** Where the run comes from. */
 export type Origin =
@@ -71,19 +73,7 @@ export interface Skip {
   readonly skip: string
 }
 
-export class SettingsError extends Error {
-  override name = 'SettingsError'
-  constructor(readonly problems: readonly string[]) {
-    super(
-      problems.length === 1
-        ? `Invalid input, nothing was sent: ${problems[0] ?? ''}`
-        : `${problems.length} invalid inputs, nothing was sent:\n${problems.map((problem) => `- ${problem}`).join('\n')}`
-    )
-  }
-}
-
 const ARTIFACT_NAME = /^[^":<>|*?\r\n\\/]{1,200}$/
-const SERVICE_NAME = /^[a-z][a-z0-9_-]{0,63}$/
 
 /** Collects every problem, so that a workflow can be fixed in one push. */
 export async function readSettings(sources: SettingsSources): Promise<Settings | Skip> {
@@ -113,9 +103,7 @@ async function readAll(inputs: Inputs, sources: SettingsSources): Promise<Settin
     ...{ isLocal, isSkipped, wait, durationSeconds, loadSeconds, timeoutSeconds }
   })
   const settings = {
-    serviceName: inputs.take('service-name', (text) =>
-      parsePattern(text, SERVICE_NAME, 'a word of lowercase letters, digits, - and _')
-    ),
+    serviceName: inputs.take('service-name', parseServiceName),
     tool: inputs.take('tool', (text) => parseChoice(text, TOOLS)) ?? 'jmeter',
     name: inputs.text('name') || sources.defaultName,
     notes: inputs.optional('notes'),
@@ -161,11 +149,6 @@ export function defaultName({ repository, ref, commit }: Occasion): string {
   return [repository, ref, commit.slice(0, 7)].filter((part) => part !== '').join(' ') || 'loadgate'
 }
 
-/** Messages never quote a password or token from an address. */
-function withoutSecrets(address: string): string {
-  return address.replace(/\/\/[^/]*@/, '//***@').replace(/[?#].*$/s, '?***')
-}
-
 function readTarget(inputs: Inputs, isLocal: boolean, platform: string): Target | undefined {
   const token = inputs.text('token')
   if (isLocal) {
@@ -181,21 +164,18 @@ function readTarget(inputs: Inputs, isLocal: boolean, platform: string): Target 
       'base-url',
       'is empty; give the address of the service (https://…), or local to run on this runner'
     )
-  else
-    try {
-      address = readAddress(given)
-    } catch (thrown) {
-      inputs.complain(
-        'base-url',
-        `"${withoutSecrets(given)}" ${thrown instanceof Error ? thrown.message : String(thrown)}`
-      )
-    }
+  else {
+    const parsed = parseServiceAddress(given)
+    if ('problem' in parsed) inputs.complain('base-url', parsed.problem)
+    else address = parsed.address
+  }
   if (token === '')
     inputs.complain(
       'token',
       'is empty; set it to the API token, from a secret. Pull requests from forks get no secrets: set on-missing-token: skip to skip the gate there'
     )
-  else if (/[\s:]/.test(token)) inputs.complain('token', 'must not contain whitespace or a colon')
+  const problem = tokenProblem(token)
+  if (problem !== undefined) inputs.complain('token', problem)
   return address && { kind: 'remote', address, token }
 }
 

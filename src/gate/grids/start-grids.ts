@@ -1,0 +1,133 @@
+import type { Clock } from '../../service/clock.js'
+import { reasonOf } from '../../service/clock.js'
+import type { ServiceClient } from '../../service/client.js'
+import { vocabularyOf } from '../../protocol/vocabulary.js'
+import { cleanUp } from '../cleanup/clean-up.js'
+import { STOP_AFTER_FAILURE_MS, STOP_ON_CANCEL_MS } from '../cleanup/main-step.js'
+import { delayAbort, startDeadline } from '../deadline.js'
+import { CancelledError, DeadlineError } from '../errors.js'
+import { openClient } from '../open-client.js'
+import type { Log, Ports } from '../ports.js'
+import { settleGrids } from '../run/make-grids.js'
+import { gridPhaseOf } from '../run/grid-status.js'
+import { SavedState } from '../saved-state.js'
+import { formatDuration } from '../settings/durations.js'
+import type { StepState } from '../step-state.js'
+import type { GridService, GridStartSettings } from './grid-settings.js'
+
+export interface GridStartPorts extends Pick<Ports, 'openClient'> {
+  readonly log: Log
+  readonly clock: Clock
+  /** Aborted when the job is cancelled. */
+  readonly cancelled: AbortSignal
+  saveState(state: StepState): void
+  setOutput(name: 'grids', value: string): void
+}
+
+/** A grid whose creation is cut off is unknown and runs on, so its reply is given this long; the runner kills the step 7.5 s after a cancel. */
+const CREATE_GRACE_MS = 2_000
+const LONGEST_LOOK_MS = 10_000
+
+/** Creates the grids and waits until all of them have started; if that fails, it terminates what it created. */
+export async function startGrids(ports: GridStartPorts, settings: GridStartSettings): Promise<void> {
+  const { log, clock } = ports
+  const { service, keep } = settings
+  const saved = new SavedState(
+    initialState(service),
+    (state) => ports.saveState(state),
+    (message) => log.warning(message)
+  )
+  const client = openClient(ports, { ...service, words: vocabularyOf(service.serviceName), clock })
+  try {
+    const ids = await createAndAwait({ ports, settings, saved, client })
+    // From here on they are another step's to stop.
+    if (keep) saved.note({ keptGrids: ids, madeGrids: [], cleanupDue: false })
+    log.info(
+      `${ids.length === 1 ? 'The grid has' : `All ${ids.length} grids have`} started. ` +
+        (keep
+          ? 'keep is true: terminate with grid-stop at the end, in a job or step with `if: always()`.'
+          : 'The post step terminates at the end of this job.')
+    )
+  } catch (thrown) {
+    await terminateAll({ ports, saved, client, isCancelled: thrown instanceof CancelledError })
+    throw thrown
+  } finally {
+    await client.close()
+  }
+}
+
+interface Start {
+  readonly ports: GridStartPorts
+  readonly settings: GridStartSettings
+  readonly saved: SavedState
+  readonly client: ServiceClient
+}
+
+async function createAndAwait({ ports, settings, saved, client }: Start): Promise<readonly string[]> {
+  const { clock } = ports
+  const { grids, timeoutMs } = settings
+  const statuses = new Map<string, string>()
+  const given = new AbortController()
+  const deadline = startDeadline(clock, timeoutMs, {
+    error: () => new DeadlineError(describeLate(statuses, settings)),
+    others: [ports.cancelled, given.signal]
+  })
+  const { signal } = deadline
+  const maker = { client, saved, ports, settings: { pollIntervalMs: LONGEST_LOOK_MS } }
+  const onStatus = (id: string, status: string): void => {
+    const isNew = !statuses.has(id)
+    statuses.set(id, status)
+    // At once: what is done with the grids later may depend on it, whatever becomes of this step.
+    if (isNew) ports.setOutput('grids', JSON.stringify([...statuses.keys()].map((uuid) => ({ uuid }))))
+  }
+  try {
+    const createSignal = delayAbort(clock, signal, CREATE_GRACE_MS)
+    await settleGrids(maker, grids, signal, { areShared: true, createSignal, onStatus })
+    return [...statuses.keys()]
+  } catch (thrown) {
+    // Whatever failed after that failed because of it.
+    throw signal.aborted ? reasonOf(signal) : thrown
+  } finally {
+    deadline.release()
+    // If one has failed, the others are no longer waited for.
+    given.abort(new Error('the grids are no longer waited for'))
+  }
+}
+
+function describeLate(
+  statuses: ReadonlyMap<string, string>,
+  { grids, timeoutMs }: GridStartSettings
+): string {
+  const late = [...statuses].filter(([, status]) => gridPhaseOf(status) !== 'usable')
+  const words = late.map(([id, status]) => `grid ${id} is ${status}`)
+  const unmade = grids.length - statuses.size
+  if (unmade > 0) words.push(`${unmade} not created`)
+  return `The grids did not start within ${formatDuration(timeoutMs)} (${words.join(', ')}). They are terminated; increase timeout if they need longer.`
+}
+
+/** What cannot be terminated here stays in the saved state, for the post step. */
+async function terminateAll({
+  ports,
+  saved,
+  client,
+  isCancelled
+}: Omit<Start, 'settings'> & { readonly isCancelled: boolean }): Promise<void> {
+  const { log, clock } = ports
+  if (!saved.state.cleanupDue) return
+  const deadline = startDeadline(clock, isCancelled ? STOP_ON_CANCEL_MS : STOP_AFTER_FAILURE_MS, {
+    error: new Error('there was no time left')
+  })
+  const isClean = await cleanUp(saved.state, { client, clock, log, signal: deadline.signal })
+  deadline.release()
+  if (isClean) saved.noteDone({ madeGrids: [], cleanupDue: false })
+}
+
+function initialState({ address, token, serviceName }: GridService): StepState {
+  return {
+    address: address.api,
+    ...{ token, serviceName, marker: undefined, runId: undefined },
+    madeGrids: [],
+    processGroups: [],
+    cleanupDue: false
+  }
+}
