@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { startDeadline } from '../../src/gate/deadline.js'
+import { delayAbort, startDeadline } from '../../src/gate/deadline.js'
 import { ManualClock } from '../support/manual-clock.js'
 
 const error = new Error('too late')
@@ -45,4 +45,24 @@ test('once released, it never comes and holds no timer', async () => {
   expect(clock.pendingCount).toBe(0)
   await clock.advance(5000)
   expect(deadline.signal.aborted).toBe(false)
+})
+
+test('a delayed signal is aborted a while after the other one, with its reason', async () => {
+  const clock = new ManualClock()
+  const other = new AbortController()
+  const signal = delayAbort(clock, other.signal, 2_000)
+  await clock.advance(5_000)
+  other.abort(error)
+  await clock.advance(1_999)
+  expect(signal.aborted).toBe(false)
+  await clock.advance(1)
+  expect(signal.reason).toBe(error)
+})
+
+test('so is one whose other signal is aborted already', async () => {
+  const clock = new ManualClock()
+  const signal = delayAbort(clock, AbortSignal.abort(error), 2_000)
+  expect(signal.aborted).toBe(false)
+  await clock.advance(2_000)
+  expect(signal.reason).toBe(error)
 })

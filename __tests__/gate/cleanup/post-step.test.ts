@@ -55,6 +55,15 @@ describe('from the saved state alone', () => {
     expect(service.grids.get('g1')?.isTerminated).toBe(true)
   })
 
+  test('a grid that is kept is left alone, and told', async () => {
+    service.grids.set('g1', { id: 'g1', statuses: ['started'], fields: [], isTerminated: false })
+    await clean({ keptGrids: ['g1'], cleanupDue: false })
+    expect(service.seen).toEqual([])
+    expect(log.of('info')).toEqual([
+      'Grid g1 is left running, because keep is true. grid-stop terminates it.'
+    ])
+  })
+
   test('a grid that main was killed over while it was asked for is told, with what to do', async () => {
     await clean({
       askedGrids: [{ region: 'eu-west-1', nodes: 3, instanceType: 'm5.large', stopAfterMinutes: 45 }]

@@ -8,6 +8,9 @@ const DIST = resolve('dist')
 /** Node 24, as on a runner, unless another one is to be tried. */
 const NODE = process.env.LOADGATE_BUNDLE_NODE ?? process.execPath
 
+/** The bundles of the actions: the gate, and those that start and stop grids. */
+export type Entry = 'main' | 'grid-start' | 'grid-stop'
+
 export interface StepResult {
   readonly code: number | null
   readonly signal: string | null
@@ -38,8 +41,8 @@ export class Step {
     writeFileSync(full, content)
   }
 
-  async main(): Promise<StepResult> {
-    return this.result(this.start('main'))
+  async main(entry: Entry = 'main'): Promise<StepResult> {
+    return this.result(this.start(entry))
   }
 
   /** As the runner does it: with the saved state, and no inputs to rely on. */
@@ -48,8 +51,8 @@ export class Step {
     return this.result(this.start('post', Object.fromEntries(saved) as Record<string, string>))
   }
 
-  start(entry: 'main' | 'post', more: Record<string, string> = {}): ChildProcess {
-    const inputs = entry === 'main' ? this.inputs : {}
+  start(entry: Entry | 'post', more: Record<string, string> = {}): ChildProcess {
+    const inputs = entry === 'post' ? {} : this.inputs
     return spawn(NODE, [join(DIST, entry, 'index.js')], {
       cwd: this.workspace,
       stdio: ['ignore', 'pipe', 'pipe'],

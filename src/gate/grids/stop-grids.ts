@@ -101,10 +101,14 @@ async function awaitEnd(
 
 /** An address that answers 404 to everything would make every grid look gone. */
 async function assertIsService(client: ServiceClient, signal: AbortSignal): Promise<void> {
-  const account = await client.account(signal).catch((thrown: unknown) => thrown)
-  if (isUnknown(account))
+  const caught = (thrown: unknown): unknown => thrown
+  const others = [
+    await client.account(signal).catch(caught),
+    await client.listRuns(undefined, signal).catch(caught)
+  ]
+  if (others.every(isUnknown))
     throw new Error(
-      'the service answered 404, also for the account, so this is not the address of its API; check base-url'
+      'the service answered 404, and so it did for the account and for the list of runs: this is not the address of its API; check base-url'
     )
 }
 
