@@ -2,18 +2,25 @@ import { describe, expect, test } from '@jest/globals'
 import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { parse } from 'yaml'
+import {
+  GRID_START_DEFAULTS,
+  GRID_START_INPUTS,
+  GRID_STOP_DEFAULTS,
+  GRID_STOP_INPUTS
+} from '../src/gate/grids/grid-settings.js'
 import { describeInput } from '../src/gate/settings/input-table.js'
 import { DEFAULTS, INPUT_NAMES } from '../src/gate/settings/inputs.js'
 import { OUTPUT_NAMES } from '../src/gate/publish/outputs.js'
 
 interface Action {
   readonly inputs: Readonly<Record<string, { description: string; default?: string; required?: boolean }>>
-  readonly outputs: Readonly<Record<string, { description: string }>>
+  readonly outputs?: Readonly<Record<string, { description: string }>>
   readonly runs: Readonly<Record<string, string>>
 }
 
 const root = path.join(import.meta.dirname, '..')
-const action = parse(readFileSync(path.join(root, 'action.yml'), 'utf8')) as Action
+const readAction = (file: string): Action => parse(readFileSync(path.join(root, file), 'utf8')) as Action
+const action = readAction('action.yml')
 
 // Workflows are written against these names: a change here is a change of contract.
 const INPUTS = [
@@ -82,7 +89,7 @@ describe('action.yml', () => {
   })
 
   test('has the outputs of the contract, and the code sets the same', () => {
-    expect(Object.keys(action.outputs)).toEqual(OUTPUTS)
+    expect(Object.keys(action.outputs ?? {})).toEqual(OUTPUTS)
     expect([...OUTPUT_NAMES].sort()).toEqual([...OUTPUTS].sort())
   })
 
@@ -123,5 +130,52 @@ describe('action.yml', () => {
     expect(action.runs).toEqual({ using: 'node24', main: 'dist/main/index.js', post: 'dist/post/index.js' })
     expect(existsSync(path.join(root, 'dist/main/index.js'))).toBe(true)
     expect(existsSync(path.join(root, 'dist/post/index.js'))).toBe(true)
+  })
+})
+
+describe.each([
+  {
+    file: 'grid-start/action.yml',
+    names: ['base-url', 'token', 'grids', 'timeout', 'service-name', 'keep'],
+    code: GRID_START_INPUTS,
+    defaults: GRID_START_DEFAULTS,
+    outputs: ['grids'],
+    runs: { using: 'node24', main: '../dist/grid-start/index.js', post: '../dist/post/index.js' }
+  },
+  {
+    file: 'grid-stop/action.yml',
+    names: ['base-url', 'token', 'grids', 'timeout', 'service-name'],
+    code: GRID_STOP_INPUTS,
+    defaults: GRID_STOP_DEFAULTS,
+    outputs: [],
+    runs: { using: 'node24', main: '../dist/grid-stop/index.js' }
+  }
+])('$file', ({ file, names, code, defaults, outputs, runs }) => {
+  const { inputs, outputs: given = {}, runs: run } = readAction(file)
+
+  test('has the inputs and outputs of the contract, and the code reads the same', () => {
+    expect(Object.keys(inputs)).toEqual(names)
+    expect(code).toEqual(names)
+    expect(Object.keys(given)).toEqual(outputs)
+  })
+
+  test('says for each input what the default is, or that it is required', () => {
+    const silent = names.filter((name) => !/Default: .+\.$|Required/.test(inputs[name]?.description ?? ''))
+    expect(silent).toEqual([])
+    expect(names.filter((name) => 'default' in (inputs[name] ?? {}))).toEqual([])
+  })
+
+  test('promises the defaults that the code has, and no others', () => {
+    const promised = names.flatMap((name) => {
+      const [, value] = /Default: `([^`]+)`\.$/.exec(inputs[name]?.description ?? '') ?? []
+      return value === undefined ? [] : [[name, value]]
+    })
+    expect(Object.fromEntries(promised)).toEqual(defaults)
+  })
+
+  test('runs the committed bundles', () => {
+    expect(run).toEqual(runs)
+    const bundles = [runs.main, ...('post' in runs ? [runs.post] : [])]
+    expect(bundles.filter((bundle) => !existsSync(path.join(root, path.dirname(file), bundle)))).toEqual([])
   })
 })

@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import path from 'node:path'
+import { readGridStartSettings, readGridStopSettings } from '../src/gate/grids/grid-settings.js'
 import type { SettingsSources } from '../src/gate/settings/inputs.js'
 import { readSettings } from '../src/gate/settings/settings.js'
 import { readArguments } from '../src/terminal/arguments.js'
@@ -42,9 +43,11 @@ function readPage(file: string): string {
   return readFileSync(path.join(ROOT, file), 'utf8')
 }
 
-/** What an expression gives in a workflow; any word will do. */
+/** What an expression gives in a workflow; any word will do, but grids are a list. */
 function fillIn(value: string | number | boolean): string {
-  return String(value).replace(/\$\{\{.*?\}\}/g, 'abc123')
+  return String(value)
+    .replace(/\$\{\{[^}]*\.outputs\.grids \}\}/g, '[{"uuid":"abc123"}]')
+    .replace(/\$\{\{.*?\}\}/g, 'abc123')
 }
 
 function sourcesOf(inputs: Readonly<Record<string, string | number | boolean>>): SettingsSources {
@@ -59,13 +62,21 @@ function sourcesOf(inputs: Readonly<Record<string, string | number | boolean>>):
   }
 }
 
+function sourcesOfGrids(
+  inputs: Readonly<Record<string, string | number | boolean>>
+): (name: string) => string {
+  return (name) => fillIn(inputs[name] ?? '').trim()
+}
+
 describe('workflows', () => {
-  const steps = examples.flatMap(({ file, line, workflow }) =>
-    Object.values(workflow?.jobs ?? {})
-      .flatMap((job) => job.steps)
-      .filter(({ uses }) => uses?.startsWith('loadgate/loadgate@'))
-      .map((step) => [`${file}, line ${line}`, step.with ?? {}] as const)
-  )
+  const stepsOf = (action: string): (readonly [string, NonNullable<Step['with']>])[] =>
+    examples.flatMap(({ file, line, workflow }) =>
+      Object.values(workflow?.jobs ?? {})
+        .flatMap((job) => job.steps)
+        .filter(({ uses }) => uses?.startsWith(`${action}@`))
+        .map((step) => [`${file}, line ${line}`, step.with ?? {}] as const)
+    )
+  const steps = stepsOf('loadgate/loadgate')
 
   test('there are some', () => {
     expect(steps.length).toBeGreaterThan(8)
@@ -75,6 +86,14 @@ describe('workflows', () => {
   test.each(steps)('%s: the action accepts the inputs', async (_, inputs) => {
     const settings = await readSettings(sourcesOf(inputs))
     expect(settings).toMatchObject({ target: expect.anything(), unused: expect.any(Array) })
+  })
+
+  test.each(stepsOf('loadgate/loadgate/grid-start'))('%s: grid-start accepts the inputs', (_, inputs) => {
+    expect(readGridStartSettings(sourcesOfGrids(inputs)).grids).not.toEqual([])
+  })
+
+  test.each(stepsOf('loadgate/loadgate/grid-stop'))('%s: grid-stop accepts the inputs', (_, inputs) => {
+    expect(readGridStopSettings(sourcesOfGrids(inputs))?.ids).toEqual(['abc123'])
   })
 })
 

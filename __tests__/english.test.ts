@@ -88,7 +88,13 @@ function findPhrases(texts: readonly string[]): string[] {
 }
 
 const SOURCES = filesBelow('src', '.ts').filter((path) => !EXEMPT.some((folder) => path.startsWith(folder)))
-const DOCUMENTS = ['README.md', 'action.yml', ...filesBelow('docs', '.md')]
+const DOCUMENTS = [
+  'README.md',
+  'action.yml',
+  'grid-start/action.yml',
+  'grid-stop/action.yml',
+  ...filesBelow('docs', '.md')
+]
 
 test.each(SOURCES)('the messages of %s are in plain English', (path) => {
   const source = ts.createSourceFile(path, readFileSync(path, 'utf8'), ts.ScriptTarget.Latest)

@@ -9,7 +9,8 @@ import { parseArgs } from 'node:util'
 import { parse, stringify } from 'yaml'
 
 const ROOT = path.dirname(path.dirname(fileURLToPath(import.meta.url)))
-const ACTION = /^loadgate\/loadgate@.+$/
+/** The folder of the action, and its version: the gate itself, or one of those for grids. */
+const ACTION = /^loadgate\/loadgate(\/grid-(?:start|stop))?@.+$/
 
 const { values } = parseArgs({ options: { json: { type: 'boolean' }, workflows: { type: 'string' } } })
 const examples = await readExamples()
@@ -53,10 +54,14 @@ async function writeWorkflows(folder) {
   await rm(folder, { recursive: true, force: true })
   await mkdir(target, { recursive: true })
   await mkdir(path.join(folder, '.git')) // tells actionlint where local actions are
-  await copyFile(path.join(ROOT, 'action.yml'), path.join(folder, 'action.yml'))
-  await mkdir(path.join(folder, 'dist/main'), { recursive: true })
-  await mkdir(path.join(folder, 'dist/post'), { recursive: true })
-  for (const entry of ['main', 'post']) await writeFile(path.join(folder, `dist/${entry}/index.js`), '')
+  for (const action of ['.', 'grid-start', 'grid-stop']) {
+    await mkdir(path.join(folder, action), { recursive: true })
+    await copyFile(path.join(ROOT, action, 'action.yml'), path.join(folder, action, 'action.yml'))
+  }
+  for (const entry of ['main', 'post', 'grid-start', 'grid-stop']) {
+    await mkdir(path.join(folder, 'dist', entry), { recursive: true })
+    await writeFile(path.join(folder, `dist/${entry}/index.js`), '')
+  }
   for (const { file, line, workflow } of examples.filter((example) => example.workflow)) {
     const name = `${file.replace(/\W+/g, '-')}-line-${line}.yml`
     await writeFile(path.join(target, name), `# ${file}, line ${line}\n${stringify(asLocal(workflow))}`)
@@ -69,7 +74,10 @@ function asLocal(workflow) {
     name,
     {
       ...job,
-      steps: job.steps.map((step) => (ACTION.test(step.uses ?? '') ? { ...step, uses: './' } : step))
+      steps: job.steps.map((step) => {
+        const [isOwn, action = '/'] = ACTION.exec(step.uses ?? '') ?? []
+        return isOwn ? { ...step, uses: `.${action}` } : step
+      })
     }
   ])
   return { ...workflow, jobs: Object.fromEntries(jobs) }
