@@ -42,12 +42,7 @@ export async function startGrids(ports: GridStartPorts, settings: GridStartSetti
     const ids = await createAndAwait({ ports, settings, saved, client })
     // From here on they are another step's to stop.
     if (keep) saved.note({ keptGrids: ids, madeGrids: [], cleanupDue: false })
-    log.info(
-      `${ids.length === 1 ? 'The grid has' : `All ${ids.length} grids have`} started. ` +
-        (keep
-          ? 'keep is true: terminate with grid-stop at the end, in a job or step with `if: always()`.'
-          : 'The post step terminates at the end of this job.')
-    )
+    log.info(describeStarted(ids.length, keep))
   } catch (thrown) {
     await terminateAll({ ports, saved, client, isCancelled: thrown instanceof CancelledError })
     throw thrown
@@ -92,6 +87,14 @@ async function createAndAwait({ ports, settings, saved, client }: Start): Promis
     // If one has failed, the others are no longer waited for.
     given.abort(new Error('the grids are no longer waited for'))
   }
+}
+
+function describeStarted(count: number, keep: boolean): string {
+  const [started, them] =
+    count === 1 ? ['The grid has started.', 'it'] : [`All ${count} grids have started.`, 'them']
+  return keep
+    ? `${started} keep is true: stop ${them} with grid-stop, in a job with \`if: always()\`.`
+    : `${started} The post step terminates ${them} at the end of this job.`
 }
 
 function describeLate(
