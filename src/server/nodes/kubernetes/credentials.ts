@@ -1,0 +1,109 @@
+import type { KubeConfig } from '@kubernetes/client-node'
+import http from 'node:http'
+import https from 'node:https'
+import type { RequestOptions } from 'node:https'
+import { messageOf } from '../../errors.js'
+import { ClusterError } from './cluster.js'
+import { loadKubeconfig } from './kubeconfig.js'
+import { proxyFor } from './proxy.js'
+
+/** How one connects as the user of a context. */
+export interface Access {
+  readonly headers: Readonly<Record<string, string>>
+  /** For requests, one after another on the same connections. */
+  readonly agent: http.Agent
+  /** For streams, each on a connection of its own. */
+  readonly streamAgent: http.Agent
+}
+
+/** Tokens of plugins live for minutes; reading files and asking plugins for each of a thousand requests is too slow. */
+const KEPT_MS = 20_000
+
+/** The credentials of a context: tokens expire and files are replaced during a run, so they are asked for again and again. */
+export class Credentials {
+  readonly #paths: string | undefined
+  readonly #context: string
+  readonly #env: NodeJS.ProcessEnv
+  #config: KubeConfig
+  #access: Promise<Access> | undefined
+  #askedAtMs = 0
+  #agents: { key: string; agent: http.Agent; streamAgent: http.Agent } | undefined
+
+  constructor(config: KubeConfig, paths: string | undefined, context: string, env: NodeJS.ProcessEnv) {
+    this.#config = config
+    this.#paths = paths
+    this.#context = context
+    this.#env = env
+  }
+
+  /** The same for all that ask at the same time: a plugin is a process. */
+  access(): Promise<Access> {
+    if (this.#access === undefined || performance.now() - this.#askedAtMs > KEPT_MS) {
+      this.#askedAtMs = performance.now()
+      this.#access = this.#ask()
+      this.#access.catch(() => (this.#access = undefined))
+    }
+    return this.#access
+  }
+
+  /** After these were not accepted: reads the files again and forgets every token. Returns whether it was worth another try. */
+  async renew(refused: Access): Promise<Access> {
+    const current = await this.access()
+    if (current !== refused) return current
+    this.#config = await loadKubeconfig(this.#paths, this.#env)
+    this.#config.setCurrentContext(this.#context)
+    this.#access = undefined
+    return this.access()
+  }
+
+  async #ask(): Promise<Access> {
+    const options: RequestOptions = { headers: {} }
+    const cluster = this.#config.getCurrentCluster()
+    if (cluster === null)
+      throw new ClusterError(
+        `The context ${this.#context} is not in the kubeconfig any more, or its cluster is not.`,
+        undefined
+      )
+    const proxyUrl = cluster.proxyUrl ?? proxyFor(cluster.server, this.#env)
+    if (proxyUrl !== undefined) Object.assign(cluster, { proxyUrl })
+    try {
+      await this.#config.applyToHTTPSOptions(options)
+    } catch (error) {
+      throw new ClusterError(describePlugin(this.#config, this.#context, error), undefined)
+    }
+    return { headers: headersOf(options), ...this.#agentsFor(options, cluster.server, proxyUrl) }
+  }
+
+  /** New agents only for new certificates, so that connections are used again. */
+  #agentsFor(options: RequestOptions, server: string, proxyUrl: string | undefined) {
+    const { ca, cert, key, rejectUnauthorized, servername, agent } = options
+    const tls = { ca, cert, key, rejectUnauthorized, servername }
+    const name = JSON.stringify([server, proxyUrl, ...Object.values(tls).map(String)])
+    if (this.#agents?.key === name) return this.#agents
+    const proxied = proxyUrl === undefined ? undefined : (agent as http.Agent)
+    const { Agent } = server.startsWith('http:') ? http : https
+    const given = Object.fromEntries(Object.entries(tls).filter(([, value]) => value !== undefined))
+    this.#agents = {
+      key: name,
+      agent: proxied ?? new Agent({ ...given, keepAlive: true, maxSockets: 16 }),
+      streamAgent: proxied ?? new Agent({ ...given, keepAlive: false })
+    }
+    return this.#agents
+  }
+}
+
+/** A token that was read from a file ends in a line break. */
+function headersOf({ headers, auth }: RequestOptions): Record<string, string> {
+  const given = Object.entries(headers ?? {}).map(([name, value]) => [name, String(value).trim()])
+  const basic = auth ? [['Authorization', `Basic ${Buffer.from(auth).toString('base64')}`]] : []
+  return Object.fromEntries([...given, ...basic]) as Record<string, string>
+}
+
+/** What a plugin wrote to its error output helps; what it wrote to its output is secret, and JSON's errors quote it. */
+function describePlugin(config: KubeConfig, context: string, error: unknown): string {
+  const plugin = (config.getCurrentUser()?.exec as { command?: string } | null | undefined)?.command
+  const what = plugin === undefined ? 'cannot be read' : `cannot be had from \`${plugin}\``
+  const isOfOutput = error instanceof SyntaxError || error instanceof TypeError
+  const why = isOfOutput ? 'its output is not an ExecCredential' : messageOf(error).trim().slice(0, 2_000)
+  return `The credentials of the context ${context} ${what}: ${why}. Try \`kubectl --context ${context} version\` in the same environment.`
+}

@@ -1,0 +1,84 @@
+import type { KubeConfig } from '@kubernetes/client-node'
+import type { Cluster, ClusterAddress, ClusterChoice } from './cluster.js'
+import { ClusterError } from './cluster.js'
+import { Credentials } from './credentials.js'
+import { execInPod } from './exec.js'
+import { findKubeconfig, loadKubeconfig } from './kubeconfig.js'
+import { requestJson } from './request.js'
+
+/** Finds the cluster in the kubeconfig. Nothing is asked of it yet. */
+export async function openCluster(choice: ClusterChoice, env: NodeJS.ProcessEnv): Promise<Cluster> {
+  return open(findKubeconfig(env), choice, env)
+}
+
+/** The same cluster and namespace again, in another process. */
+export async function reopenCluster(address: ClusterAddress, env: NodeJS.ProcessEnv): Promise<Cluster> {
+  return open(address.kubeconfig, address, env)
+}
+
+async function open(
+  paths: string | undefined,
+  choice: ClusterChoice,
+  env: NodeJS.ProcessEnv
+): Promise<Cluster> {
+  const config = await loadKubeconfig(paths, env)
+  const source = paths === undefined ? 'the pod that this runs in' : `the kubeconfig ${paths}`
+  const { context, server, namespace } = choose(config, choice, source)
+  const credentials = new Credentials(config, paths, context, env)
+  return {
+    address: { kubeconfig: paths, context, namespace },
+    name: `namespace ${namespace} of the cluster ${paths === undefined ? 'that this runs in' : context}`,
+    request: async <T>(
+      method: 'GET' | 'POST' | 'DELETE',
+      path: string,
+      options: { body?: unknown; signal?: AbortSignal } = {}
+    ) => (await requestJson({ server, credentials, method, path, ...options })) as T,
+    exec: (pod, command, streams, signal) =>
+      execInPod({ server, credentials, namespace, pod, command, streams, signal })
+  }
+}
+
+function choose(
+  config: KubeConfig,
+  choice: ClusterChoice,
+  source: string
+): { context: string; server: string; namespace: string } {
+  const names = config.contexts.map(({ name }) => name)
+  const there = names.length === 0 ? 'It has none' : `It has: ${names.join(', ')}`
+  const name = choice.context ?? config.currentContext
+  if (!name)
+    throw new ClusterError(
+      `${upper(source)} has no current context. Set \`context\` in \`regions\`. ${there}.`,
+      undefined
+    )
+  const context = config.getContextObject(name)
+  if (context === null)
+    throw new ClusterError(`There is no context ${name} in ${source}. ${there}.`, undefined)
+  config.setCurrentContext(name)
+  const cluster = config.getCurrentCluster()
+  if (cluster === null)
+    throw new ClusterError(
+      `The context ${name} names the cluster ${context.cluster}, which is not in ${source}.`,
+      undefined
+    )
+  if (context.user && config.getCurrentUser() === null)
+    throw new ClusterError(
+      `The context ${name} names the user ${context.user}, which is not in ${source}.`,
+      undefined
+    )
+  if (!URL.canParse(cluster.server))
+    throw new ClusterError(`The server of the context ${name} in ${source} is not a URL.`, undefined)
+  return {
+    context: name,
+    server: cluster.server,
+    namespace: choice.namespace ?? firstOf(context.namespace?.trim(), 'default')
+  }
+}
+
+function firstOf(text: string | undefined, otherwise: string): string {
+  return text === undefined || text === '' ? otherwise : text
+}
+
+function upper(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}

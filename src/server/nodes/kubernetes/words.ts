@@ -1,0 +1,60 @@
+import { messageOf } from '../../errors.js'
+import { ClusterError } from './cluster.js'
+
+/** What the API answers instead of an object. */
+export interface Status {
+  readonly status?: string
+  readonly message?: string
+  readonly reason?: string
+  readonly code?: number
+  readonly details?: { readonly causes?: readonly { readonly reason?: string; readonly message?: string }[] }
+}
+
+const LONGEST = 2_000
+const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_|ALTNAME|ERR_SSL|ERR_TLS/
+
+/** The cluster's own words in the body of a refusal; a proxy in between may say anything. */
+export function wordsOfBody(body: string): string {
+  try {
+    const { message, reason } = JSON.parse(body) as Status
+    if (typeof message === 'string' && message !== '') return shorten(message)
+    if (typeof reason === 'string' && reason !== '') return shorten(reason)
+  } catch {
+    // Not from Kubernetes, then.
+  }
+  return shorten(body)
+}
+
+/** A refusal: `what` is what was asked for. */
+export function refusal(what: string, status: number, body: string): ClusterError {
+  const words = wordsOfBody(body)
+  const advice =
+    status === 401 ? ' The credentials of the kubeconfig are not accepted: log in to the cluster again.' : ''
+  return new ClusterError(
+    `${what} was answered with HTTP ${status}${words === '' ? '' : `: ${words}`}${advice}`,
+    status
+  )
+}
+
+/** The connection failed, or ended too early: `server` is the cluster's address. */
+export function unreachable(server: string, error: unknown): ClusterError {
+  const why = wordsOfFailure(error)
+  const code = (error as { code?: unknown } | null)?.code
+  const message =
+    typeof code === 'string' && CERTIFICATE.test(code)
+      ? `The certificate of ${server} is not trusted: ${why} (${code}). Check \`certificate-authority-data\`, \`tls-server-name\` and the client certificate of this context in the kubeconfig.`
+      : `The cluster at ${server} cannot be reached: ${why}. Check that \`kubectl\` reaches it from here, by the same context.`
+  return new ClusterError(message, undefined, { cause: error })
+}
+
+/** Several addresses were tried: one error each, and no message of its own. */
+function wordsOfFailure(error: unknown): string {
+  if (error instanceof AggregateError && error.message === '')
+    return error.errors.map((one) => messageOf(one)).join(', ')
+  return messageOf(error)
+}
+
+function shorten(text: string): string {
+  const line = text.trim().replace(/\s+/g, ' ')
+  return line.length > LONGEST ? `${line.slice(0, LONGEST)}…` : line
+}
