@@ -29,9 +29,9 @@ export function wordsOfBody(body: string): string {
 export function refusal(what: string, status: number, body: string): ClusterError {
   const words = wordsOfBody(body)
   const advice =
-    status === 401 ? ' The credentials of the kubeconfig are not accepted: log in to the cluster again.' : ''
+    status === 401 ? '. The credentials of the kubeconfig are not accepted: log in to the cluster again.' : ''
   return new ClusterError(
-    `${what} was answered with HTTP ${status}${words === '' ? '' : `: ${words}`}${advice}`,
+    `${what} was answered with HTTP ${status}${words === '' ? '' : `: ${words.replace(/\.$/, '')}`}${advice}`,
     status
   )
 }

@@ -1,0 +1,154 @@
+import { messageOf } from '../../errors.js'
+import { ClusterError } from './cluster.js'
+import type { Cluster } from './cluster.js'
+import { grantManifest, RULES } from './grant.js'
+import type { Rule } from './grant.js'
+
+/** Why runs cannot use a namespace. */
+export interface AccessProblem {
+  readonly message: string
+  /** What would grant what is missing, for `kubectl apply -f -`. */
+  readonly manifest?: string
+}
+
+interface Version {
+  readonly major?: string
+  readonly minor?: string
+  readonly gitVersion?: string
+}
+
+interface Review {
+  readonly status?: { readonly allowed?: boolean }
+}
+
+/** The first version whose Jobs can lose one pod and keep the others. */
+const OLDEST_MINOR = 29
+
+/** All that stands in the way of runs in this namespace. Nothing is created. */
+export async function checkAccess(cluster: Cluster, signal?: AbortSignal): Promise<AccessProblem[]> {
+  const options = signal === undefined ? {} : { signal }
+  let version: Version | undefined
+  try {
+    version = await cluster.request<Version>('GET', '/version', options)
+  } catch (error) {
+    signal?.throwIfAborted()
+    // Some clusters do not tell strangers their version; whoever refuses is there.
+    if (!(error instanceof ClusterError) || error.status !== 403) return [{ message: messageOf(error) }]
+  }
+  const problems = await Promise.all([checkNamespace(cluster, options), checkPermissions(cluster, options)])
+  signal?.throwIfAborted()
+  return [...checkVersion(cluster, version), ...problems.flat()]
+}
+
+/** All problems as one text, with the manifest last. */
+export function describeAccess(problems: readonly AccessProblem[]): string {
+  return problems
+    .map(({ message, manifest }) =>
+      manifest === undefined
+        ? message
+        : `${message} This grants it (kubectl apply -f -):\n\n${manifest.trimEnd()}\n`
+    )
+    .join('\n')
+}
+
+function checkVersion(cluster: Cluster, version: Version | undefined): AccessProblem[] {
+  const major = Number.parseInt(version?.major ?? '', 10)
+  const minor = Number.parseInt(version?.minor ?? '', 10)
+  if (!(major < 1 || (major === 1 && minor < OLDEST_MINOR))) return []
+  return [
+    {
+      message: `The cluster of ${cluster.name} is Kubernetes ${version?.gitVersion ?? `${major}.${minor}`}; the oldest supported version is 1.${OLDEST_MINOR}.`
+    }
+  ]
+}
+
+async function checkNamespace(cluster: Cluster, options: { signal?: AbortSignal }): Promise<AccessProblem[]> {
+  const { namespace } = cluster.address
+  try {
+    await cluster.request('GET', `/api/v1/namespaces/${encodeURIComponent(namespace)}`, options)
+    return []
+  } catch (error) {
+    if (error instanceof ClusterError && error.status === 404)
+      return [
+        {
+          message: `There is no ${cluster.name}: ${error.message}. Create it (kubectl create namespace ${namespace}), or set \`namespace\` in \`regions\`.`
+        }
+      ]
+    // Most users may not look at the namespace itself, and need not.
+    if (error instanceof ClusterError && error.status === 403) return []
+    return [{ message: messageOf(error) }]
+  }
+}
+
+async function checkPermissions(
+  cluster: Cluster,
+  options: { signal?: AbortSignal }
+): Promise<AccessProblem[]> {
+  try {
+    const rules = await Promise.all(RULES.map((rule) => missingOf(cluster, rule, options)))
+    const missing = rules.filter(({ verbs }) => verbs.length > 0)
+    return missing.length === 0 ? [] : [await describeMissing(cluster, missing, options)]
+  } catch (error) {
+    return [{ message: `Whether ${cluster.name} may be used could not be found out: ${messageOf(error)}` }]
+  }
+}
+
+async function missingOf(cluster: Cluster, rule: Rule, options: { signal?: AbortSignal }): Promise<Rule> {
+  const answers = await Promise.all(rule.verbs.map((verb) => mayI(cluster, rule, verb, options)))
+  return { ...rule, verbs: rule.verbs.filter((_, index) => answers[index] !== true) }
+}
+
+async function mayI(
+  cluster: Cluster,
+  { group, resource: path }: Rule,
+  verb: string,
+  options: { signal?: AbortSignal }
+): Promise<boolean> {
+  const [resource, subresource] = path.split('/')
+  const attributes = { namespace: cluster.address.namespace, group, resource, subresource, verb }
+  const { status } = await cluster.request<Review>(
+    'POST',
+    '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews',
+    {
+      ...options,
+      body: {
+        apiVersion: 'authorization.k8s.io/v1',
+        kind: 'SelfSubjectAccessReview',
+        spec: { resourceAttributes: attributes }
+      }
+    }
+  )
+  return status?.allowed === true
+}
+
+async function describeMissing(
+  cluster: Cluster,
+  missing: readonly Rule[],
+  options: { signal?: AbortSignal }
+): Promise<AccessProblem> {
+  const user = await whoAmI(cluster, options)
+  const list = missing.map(
+    ({ group, resource, verbs }) => `${verbs.join(', ')} ${resource}${group === '' ? '' : `.${group}`}`
+  )
+  return {
+    message: `In ${cluster.name}, ${user === undefined ? 'the user of the kubeconfig' : `the user ${user}`} is not allowed to: ${list.join('; ')}.`,
+    manifest: grantManifest(cluster.address.namespace, user)
+  }
+}
+
+/** Undefined where the cluster does not say; since 1.28 it does. */
+async function whoAmI(cluster: Cluster, options: { signal?: AbortSignal }): Promise<string | undefined> {
+  try {
+    const review = await cluster.request<{ status?: { userInfo?: { username?: string } } }>(
+      'POST',
+      '/apis/authentication.k8s.io/v1/selfsubjectreviews',
+      {
+        ...options,
+        body: { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' }
+      }
+    )
+    return review.status?.userInfo?.username
+  } catch {
+    return undefined
+  }
+}
