@@ -163,29 +163,39 @@ export class ExecConnection {
         : channel === STDERR
           ? this.#parts.streams.onStderr
           : undefined
+    if (receiver !== undefined) this.#give(receiver, message.subarray(1))
+  }
+
+  /** What ends the connection meanwhile takes effect when the receiver is done. */
+  #give(receiver: (bytes: Uint8Array) => void | Promise<void>, bytes: Uint8Array): void {
+    this.#isBusy = true
     try {
-      const work = receiver?.(message.subarray(1))
-      if (work !== undefined) void this.#await(work)
+      const work = receiver(bytes)
+      if (work !== undefined) {
+        void this.#await(work)
+        return
+      }
     } catch (error) {
       this.#end(() => this.#reject(error))
     }
+    this.#release()
   }
 
   /** Nothing is read until the receiver is done. */
   async #await(work: Promise<void>): Promise<void> {
-    this.#isBusy = true
     this.#socket.pause()
     try {
       await work
     } catch (error) {
       this.#end(() => this.#reject(error))
     }
-    this.#isBusy = false
-    if (this.#outcome !== undefined) {
-      this.#outcome()
-      return
-    }
+    this.#release()
     this.#handleWaiting()
+  }
+
+  #release(): void {
+    this.#isBusy = false
+    this.#outcome?.()
   }
 
   #handleWaiting(): void {

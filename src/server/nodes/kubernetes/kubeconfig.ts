@@ -1,5 +1,6 @@
 import type { KubeConfig } from '@kubernetes/client-node'
 import { existsSync, readFileSync } from 'node:fs'
+import { isIPv6 } from 'node:net'
 import { homedir } from 'node:os'
 import path from 'node:path'
 import { parse, YAMLParseError } from 'yaml'
@@ -22,6 +23,7 @@ export async function loadKubeconfig(paths: string | undefined, env: NodeJS.Proc
   const config = new KubeConfig()
   if (paths === undefined) {
     config.loadFromCluster()
+    config.clusters = config.clusters.map((cluster) => ({ ...cluster, server: serverOfPod(env) }))
     return config
   }
   const files = paths.split(path.delimiter)
@@ -39,6 +41,13 @@ export async function loadKubeconfig(paths: string | undefined, env: NodeJS.Proc
     merge(config, part)
   }
   return config
+}
+
+function serverOfPod({
+  KUBERNETES_SERVICE_HOST: host = '',
+  KUBERNETES_SERVICE_PORT: port = '443'
+}: NodeJS.ProcessEnv): string {
+  return `https://${isIPv6(host) ? `[${host}]` : host}:${port}`
 }
 
 /** As kubectl does: what several files have is taken from the first one. */
