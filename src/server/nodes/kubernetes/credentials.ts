@@ -46,7 +46,7 @@ export class Credentials {
     return this.#access
   }
 
-  /** After these were not accepted: reads the files again and forgets every token. Returns whether it was worth another try. */
+  /** After these were not accepted: reads the files again and forgets every token. */
   async renew(refused: Access): Promise<Access> {
     const current = await this.access()
     if (current !== refused) return current

@@ -19,6 +19,8 @@ const CLOSE = 255
 const CHUNK_BYTES = 64 * 1024
 /** How much of the standard input is on its way at a time. */
 const SENDING_BYTES = 1024 * 1024
+/** How much of the output may wait for its receiver before nothing is read any more. */
+const WAITING_BYTES = 128 * 1024
 const LARGEST_FRAME_BYTES = 32 * 1024 * 1024
 const LARGEST_REFUSAL_BYTES = 64 * 1024
 
@@ -62,12 +64,14 @@ export class ExecConnection {
   readonly #parts: ConnectionParts
   readonly #limits: ExecLimits
   readonly #socket: WebSocket
-  /** Messages that were read along with the one whose receiver is busy. */
+  /** Messages that came while the receiver was busy. */
   readonly #waiting: Buffer[] = []
+  #waitingBytes = 0
   #isBusy = false
   #sendingBytes = 0
   #onSent: (() => void) | undefined
   #status: Buffer | undefined
+  #closeCode: number | undefined
   #outcome: (() => void) | undefined
   #unanswered = 0
   #timer: NodeJS.Timeout | undefined
@@ -144,8 +148,15 @@ export class ExecConnection {
   #receive(message: Buffer): void {
     this.#unanswered = 0
     if (this.#outcome !== undefined) return
-    if (this.#isBusy) this.#waiting.push(message)
+    if (this.#isBusy) this.#keep(message)
     else this.#handle(message)
+  }
+
+  /** A receiver that is a little slower should not stop and start the socket for every message. */
+  #keep(message: Buffer): void {
+    this.#waiting.push(message)
+    this.#waitingBytes += message.length
+    if (this.#waitingBytes > WAITING_BYTES) this.#socket.pause()
   }
 
   #handle(message: Buffer): void {
@@ -181,9 +192,7 @@ export class ExecConnection {
     this.#release()
   }
 
-  /** Nothing is read until the receiver is done. */
   async #await(work: Promise<void>): Promise<void> {
-    this.#socket.pause()
     try {
       await work
     } catch (error) {
@@ -215,8 +224,9 @@ export class ExecConnection {
 
   #resume(): void {
     this.#unanswered = 0
-    if (this.#socket.readyState === WebSocket.CLOSED) this.#closed(1006)
-    else this.#socket.resume()
+    this.#waitingBytes = 0
+    if (this.#closeCode !== undefined) this.#closed(this.#closeCode)
+    else if (this.#socket.isPaused) this.#socket.resume()
   }
 
   /** After the status comes the end; a server that forgets to close is not waited for. */
@@ -226,6 +236,7 @@ export class ExecConnection {
   }
 
   #closed(code: number): void {
+    this.#closeCode = code
     // What was read before is handled first.
     if (this.#isBusy) return
     if (this.#status !== undefined) this.#finish()
