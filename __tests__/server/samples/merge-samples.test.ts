@@ -201,3 +201,39 @@ describe('active threads of several nodes', () => {
     }
   })
 })
+
+describe('nodes whose clocks are off', () => {
+  const HEAD = 'timeStamp,elapsed,label,allThreads\n'
+  async function mergeAt(offsetsMs: number[], ...contents: string[]): Promise<Merged & { left: string[] }> {
+    const dir = folders.create()
+    const files = contents.map((content, index) => {
+      writeFileSync(join(dir, `${index}.csv`), content)
+      return join(dir, `${index}.csv`)
+    })
+    const seen = contents.map(() => '')
+    const target = join(dir, 'merged.csv')
+    const found = await mergeSamples({
+      ...{ files, target, offsetsMs },
+      sinkOf: (index) => (rows) => {
+        seen[index] = (seen[index] ?? '') + Buffer.from(rows).toString()
+      }
+    })
+    const left = files.filter((file) => existsSync(file)).map((file) => readFileSync(file, 'utf8'))
+    return { merged: readFileSync(target, 'utf8'), seen, found, left }
+  }
+
+  test('the result has the times of this machine, and the bytes that came stay as they are', async () => {
+    const content = `${HEAD}5000,10,a,1\n5100,10,"a,b",1\n51`
+    const { merged, seen, left, found } = await mergeAt([-2000], content)
+    expect(merged).toBe(`${HEAD}7000,10,a,1\n7100,10,"a,b",1\n`)
+    expect(seen).toEqual([merged])
+    expect(left).toEqual([content])
+    expect(found[0]).toMatchObject({ hasRows: true, restBytes: 2 })
+  })
+
+  test('the threads of other nodes are those of the same moment', async () => {
+    const first = `${HEAD}1000,10,a,3\n3000,10,a,3\n`
+    const { merged } = await mergeAt([0, 60_000], first, `${HEAD}61000,10,b,4\n63000,10,b,4\n`)
+    expect(merged).toBe(`${HEAD}1000,10,a,7\n3000,10,a,7\n1000,10,b,7\n3000,10,b,7\n`)
+  })
+})

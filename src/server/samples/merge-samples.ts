@@ -5,6 +5,7 @@ import { redactSamples } from './redact-samples.js'
 import { RowCutter } from './row-cutter.js'
 import { SampleRows } from './sample-rows.js'
 import { ThreadProfile } from './thread-profile.js'
+import { TimeShift } from './time-shift.js'
 
 const CHUNK_BYTES = 1 << 20
 
@@ -29,12 +30,15 @@ interface Merge {
   readonly sinkOf: (index: number) => RowSink
   /** Secrets to redact in the files before anyone reads them, in every form. */
   readonly secrets?: readonly string[]
+  /** What each node's clock is ahead of this machine's: its times are corrected on the way, its file is not. */
+  readonly offsetsMs?: readonly number[]
   /** Stops the work when time is up; the nodes' files stay as they were. */
   readonly signal?: AbortSignal
 }
 
 interface Survey {
   readonly file: string
+  readonly offsetMs: number
   readonly samples: NodeSamples
   readonly header: Buffer
   /** Up to here the file consists of complete rows. */
@@ -50,23 +54,26 @@ const NO_SAMPLES: NodeSamples = { hasRows: false, restBytes: 0, isBroken: false,
  * full. With several nodes, `allThreads` becomes the number of the whole grid.
  */
 export async function mergeSamples(merge: Merge): Promise<NodeSamples[]> {
-  const { files, target, sinkOf, secrets = [], signal } = merge
+  const { files, target, sinkOf, secrets = [], offsetsMs = [], signal } = merge
   const isThere = await Promise.all(files.map(isFile))
   if (!isThere.includes(true) && (await isFile(target))) return readMerged(merge)
   for (const file of secrets.length === 0 ? [] : files.filter((_, index) => isThere[index]))
     await redactSamples(file, secrets, signal)
   const surveys: (Survey | undefined)[] = []
   for (const [index, file] of files.entries()) {
-    const needsThreads = files.length > 1
-    surveys.push(
-      isThere[index] ? await survey(file, { sink: sinkOf(index), signal, needsThreads }) : undefined
-    )
+    const options = {
+      sink: sinkOf(index),
+      signal,
+      needsThreads: files.length > 1,
+      offsetMs: offsetsMs[index] ?? 0
+    }
+    surveys.push(isThere[index] ? await survey(file, options) : undefined)
   }
   const written = surveys.flatMap((found) => (found && found.wholeBytes > 0 ? [found] : []))
   const header = written[0]?.header ?? Buffer.alloc(0)
   const [first, ...others] = written.filter((found) => found.header.equals(header))
   makeFolder(dirname(target))
-  if (first && others.length === 0) await moveRows(first, target)
+  if (first && others.length === 0 && first.offsetMs === 0) await moveRows(first, target)
   else await writeRows(first ? [first, ...others] : [], { target, signal })
   return surveys.map((found) => {
     if (found === undefined) return NO_SAMPLES
@@ -76,7 +83,7 @@ export async function mergeSamples(merge: Merge): Promise<NodeSamples[]> {
 
 /** A service killed between merging and recording it leaves only the result. */
 async function readMerged({ files, target, sinkOf, signal }: Merge): Promise<NodeSamples[]> {
-  const { samples } = await survey(target, { sink: sinkOf(0), signal, needsThreads: false })
+  const { samples } = await survey(target, { sink: sinkOf(0), signal, needsThreads: false, offsetMs: 0 })
   return files.map(() => ({ ...samples, restBytes: 0 }))
 }
 
@@ -90,27 +97,30 @@ async function isFile(path: string): Promise<boolean> {
 /** Reads a file once from start to end. */
 async function survey(
   file: string,
-  options: { sink: RowSink; signal: AbortSignal | undefined; needsThreads: boolean }
+  options: { sink: RowSink; signal: AbortSignal | undefined; needsThreads: boolean; offsetMs: number }
 ): Promise<Survey> {
+  const shift = new TimeShift(options.offsetMs)
   const cutter = new RowCutter()
   const threads = new ThreadProfile()
   const sampleRows = new SampleRows()
   let header: Buffer = Buffer.alloc(0)
   let wholeBytes = 0
   for await (const chunk of readChunks(file, options.signal)) {
-    const rows = cutter.push(chunk)
-    if (rows.length === 0) continue
+    const written = cutter.push(chunk)
+    if (written.length === 0) continue
+    const rows = shift.push(written)
     options.sink(rows)
     const start = wholeBytes === 0 ? sampleRows.takeHeader(rows) : 0
     if (start > 0) header = Buffer.from(rows.subarray(0, start))
     if (options.needsThreads)
       sampleRows.read(rows.subarray(start), ({ endMs, threads: count }) => threads.add(endMs, count))
-    wholeBytes += rows.length
+    wholeBytes += written.length
   }
   const { restBytes, isBroken } = cutter
   const hasRows = wholeBytes > header.length
   return {
     file,
+    offsetMs: options.offsetMs,
     header,
     wholeBytes,
     threads,
@@ -164,11 +174,12 @@ async function appendRows(
 ): Promise<void> {
   const others = into.surveys.filter((other) => other !== source).map(({ threads }) => threads)
   const addOthers = createAdder(others)
+  const shift = new TimeShift(source.offsetMs)
   const cutter = new RowCutter()
   const sampleRows = new SampleRows()
   let isFirst = true
   for await (const chunk of readChunks(source.file, into.signal)) {
-    const rows = cutter.push(chunk)
+    const rows = shift.push(cutter.push(chunk))
     if (rows.length === 0) continue
     const start = isFirst ? sampleRows.takeHeader(rows) : 0
     if (isFirst && source === into.surveys[0]) await into.out.writeFile(rows.subarray(0, start))
