@@ -13,6 +13,7 @@ import { createJMeterEngine } from './engines/jmeter/jmeter.js'
 import { createRehearsalEngine } from './engines/rehearsal.js'
 import { createSeleniumEngine } from './engines/selenium/selenium.js'
 import { messageOf, RequestError } from './errors.js'
+import { GridNodes } from './runs/grid-nodes.js'
 import { Grids } from './runs/grids.js'
 import { addGuards } from './api/guards.js'
 import { answerExpectations, answerUnreadable } from './api/malformed-requests.js'
@@ -20,9 +21,11 @@ import { keepLogs, type LogRequest } from './runs/keep-logs.js'
 import { keepSamples } from './runs/keep-samples.js'
 import { isPageRequest, PAGE_HEADERS } from './pages/page-access.js'
 import type { Pages } from './pages/pages.js'
-import { createMachineNode } from './nodes/machine/machine-place.js'
+import type { ClusterAddress } from './nodes/kubernetes/cluster.js'
+import { createMachinePlace } from './nodes/machine/machine-place.js'
 import { toolEnvironment } from './engines/tool-environment.js'
 import { endLeftoverGroup, Processes, type ProcessGroup } from './nodes/machine/processes.js'
+import { checkRegion, openPlaces, type Places } from './places.js'
 import { FormFields } from './api/request-body.js'
 import { addRoutes } from './api/routes.js'
 import { RunPages } from './pages/run-pages.js'
@@ -31,6 +34,7 @@ import { Store } from './store/store.js'
 import { readLoad } from './nodes/machine/load-sample.js'
 import { ToolRegistry } from './nodes/machine/tool-registry.js'
 import { vocabularyOf } from '../protocol/vocabulary.js'
+import type { Regions } from '../regions/regions.js'
 
 export interface ServiceOptions {
   /** Where runs, grids and results are kept. */
@@ -60,6 +64,14 @@ export interface ServiceOptions {
   /** Measures this machine while tools run. */
   readonly readLoad?: typeof readLoad
   readonly env?: NodeJS.ProcessEnv
+  /** Where the nodes of each region run; without it, every region is this machine. */
+  readonly regions?: Regions | undefined
+  /** Identifies what this service creates on clusters; by default it is kept in the data folder. */
+  readonly marker?: string | undefined
+  /** Called with the clusters before anything is created on them; if it throws, nothing is. */
+  readonly onClusters?: ((clusters: readonly { address: ClusterAddress }[]) => void) | undefined
+  /** Instead of those of `regions`. */
+  readonly places?: Places
 }
 
 export interface Service {
@@ -102,26 +114,23 @@ export async function startService(options: ServiceOptions): Promise<EmbeddedSer
       store.forgetProcess(pid)
     }
   })
+  const places = await findPlaces(options, { processes, store, clock, log })
   const engines = createEngines(options, { clock, log, processes, signal: closing.signal })
-  const grids = new Grids({ store, clock, log })
+  const nodes = new GridNodes((region) => places.placeOf(region))
+  const grids = new Grids({ store, clock, nodes, log })
   const runs = new Runs({
-    ...{
-      store,
-      grids,
-      engines,
-      node: createMachineNode({ processes, env: toolEnvironment(options.env ?? process.env) }),
-      clock,
-      log
-    },
+    ...{ store, grids, nodes, engines, clock, log },
+    checkRegion: (region) => checkRegion(region, places),
     readLoad: options.readLoad ?? readLoad
   })
-  await runs.adoptLeftovers()
+  await places.clearAway(await runs.adoptLeftovers())
 
   const app = createApp()
   const port = (): number => (app.server.address() as AddressInfo).port
   const facts: ServiceFacts = {
     words: vocabularyOf(options.serviceName),
     store,
+    places,
     token: options.token ?? randomBytes(24).toString('base64url'),
     startedMs: clock.now(),
     baseUrl: () => `http://127.0.0.1:${port()}`
@@ -148,10 +157,35 @@ export async function startService(options: ServiceOptions): Promise<EmbeddedSer
       pages?.close()
       await runs.close(withinMs)
       await processes.endAll()
-      grids.close()
+      await grids.close()
       await app.close()
       store.close()
     }
+  }
+}
+
+/** A service that cannot use its places does not start, and lets go of its folder. */
+async function findPlaces(
+  options: ServiceOptions,
+  {
+    processes,
+    store,
+    clock,
+    log
+  }: { processes: Processes; store: Store; clock: Clock; log: (line: string) => void }
+): Promise<Places> {
+  if (options.places) return options.places
+  const env = options.env ?? process.env
+  const machine = createMachinePlace({ processes, env: toolEnvironment(env) })
+  const marker = (): string => options.marker ?? store.marker()
+  try {
+    return await openPlaces(options.regions, {
+      ...{ machine, marker, env, clock, log },
+      onClusters: options.onClusters
+    })
+  } catch (thrown) {
+    store.close()
+    throw thrown
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Vocabulary } from '../protocol/vocabulary.js'
+import type { Places } from './places.js'
 import type { RunRecord } from './store/records.js'
 import type { Store } from './store/store.js'
 
@@ -6,6 +7,7 @@ import type { Store } from './store/store.js'
 export interface ServiceFacts {
   readonly words: Vocabulary
   readonly store: Store
+  readonly places: Places
   readonly token: string
   readonly startedMs: number
   /** `http://127.0.0.1:<port>`; known once the service listens. */

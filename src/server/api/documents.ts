@@ -1,6 +1,6 @@
 import { describeTool, PAGE_SIZE, type ServiceFacts } from '../service-facts.js'
 import { hostname } from 'node:os'
-import type { GridRecord, RunRecord } from '../store/records.js'
+import type { GridRecord, NodeRecord, RunRecord } from '../store/records.js'
 import { hasEnded } from '../store/records.js'
 
 export type Document = Record<string, unknown>
@@ -29,47 +29,59 @@ function timestampOrNull(ms: number | null): string | null {
 
 /** A grid as `POST /grids` and runs show it, with `nodes`. */
 export function gridDocument(grid: GridRecord, facts: ServiceFacts): Document {
-  return { ...gridFields(grid), nodes: nodeDocuments(grid, facts) }
+  return { ...gridFields(grid, facts), nodes: nodeDocuments(grid, facts) }
 }
 
 /** A grid at its own address, with `resources` instead of `nodes`. */
 export function gridDetailDocument(grid: GridRecord, facts: ServiceFacts): Document {
-  return { ...gridFields(grid), resources: nodeDocuments(grid, facts) }
+  return { ...gridFields(grid, facts), resources: nodeDocuments(grid, facts) }
 }
 
-function gridFields(grid: GridRecord): Document {
+function gridFields(grid: GridRecord, facts: ServiceFacts): Document {
   const { spec } = grid
-  const place = ORIGINS[spec.region]
   return {
     _links: { self: linkTo(`/grids/${grid.id}`) },
     uuid: grid.id,
     ...(grid.batchId === null ? {} : { batch_id: grid.batchId }),
     name: `${spec.region}-${grid.id}`,
     region: spec.region,
-    // Whatever the region says, the load comes from this machine.
-    origin: place === undefined ? 'This machine' : `This machine, instead of ${place}`,
+    origin: originOf(spec.region, facts),
     instance_quantity: spec.instanceQuantity,
     instance_type: spec.instanceType,
     infrastructure: spec.infrastructure,
     stop_after: spec.stopAfterMin,
-    status: grid.status
+    status: grid.status,
+    ...(grid.problem === undefined ? {} : { problem: grid.problem })
   }
+}
+
+function originOf(region: string, { places }: ServiceFacts): string {
+  if (places.regions !== undefined) return places.placeOf(region)?.name ?? 'unknown'
+  // Whatever the region says, the load comes from this machine.
+  const city = ORIGINS[region]
+  return city === undefined ? 'This machine' : `This machine, instead of ${city}`
 }
 
 function nodeDocuments(grid: GridRecord, facts: ServiceFacts): Document[] {
   const { startedMs } = grid
   if (startedMs === null) return []
-  const { port } = new URL(facts.baseUrl())
-  return Array.from({ length: grid.spec.instanceQuantity }, (_, index) => ({
-    ip: '127.0.0.1',
-    url: facts.baseUrl(),
-    private_ip: '127.0.0.1',
-    instance_id: `${grid.id}-${index + 1}`,
-    chef: 'complete',
-    port: Number(port),
-    started: timestamp(startedMs),
-    state: grid.status === 'stopped' ? 'stopping' : 'running'
-  }))
+  return Array.from({ length: grid.spec.instanceQuantity }, (_, index) => {
+    const name = grid.nodeNames?.[index]
+    return {
+      ...addressOf(name, facts),
+      instance_id: name ?? `${grid.id}-${index + 1}`,
+      chef: 'complete',
+      started: timestamp(startedMs),
+      state: grid.status === 'stopped' ? 'stopping' : 'running'
+    }
+  })
+}
+
+/** Nobody speaks to a node elsewhere but through its place. */
+function addressOf(name: string | undefined, facts: ServiceFacts): Document {
+  if (name !== undefined) return { ip: null, url: null, private_ip: null, port: null }
+  const url = facts.baseUrl()
+  return { ip: '127.0.0.1', url, private_ip: '127.0.0.1', port: Number(new URL(url).port) }
 }
 
 /** A run as `POST /runs` shows it. */
@@ -88,7 +100,17 @@ export function runDocument(run: RunRecord, facts: ServiceFacts): Document {
   return {
     ...runFields(run, facts),
     batch_id: run.batchId,
+    ...(run.nodes === undefined ? {} : { nodes: run.nodes.map(nodeOfRunDocument) }),
     _embedded: { ...embedGridsAndFiles(run, facts), results }
+  }
+}
+
+/** An addition of this service to the API: where a part of the load came from, and what is to be known of it. */
+function nodeOfRunDocument(node: NodeRecord): Document {
+  const { grid, region, number, place, rows, threads, restarts, throttled, lost } = node
+  return {
+    ...{ grid, region, number, place, started: timestampOrNull(node.startedMs), rows, threads },
+    ...{ cpu_limit: node.cpuLimit, restarts, throttled, clock_offset_ms: node.clockOffsetMs, lost }
   }
 }
 

@@ -20,6 +20,7 @@ import { LiveSamples } from '../runs/live-samples.js'
 import { isPageRequest } from '../pages/page-access.js'
 import { addPageRoutes, sendPage } from '../pages/page-routes.js'
 import { readPageNumber } from '../paging.js'
+import { checkRegion } from '../places.js'
 import { type GridRecord, hasEnded, type RunRecord } from '../store/records.js'
 import { discardUpload, readParams, readUpload } from './request-body.js'
 import type { RunPages } from '../pages/run-pages.js'
@@ -50,7 +51,7 @@ export function addRoutes(app: FastifyInstance, service: ServicePorts): void {
 
 function addGridRoutes(app: FastifyInstance, { facts, grids }: ServicePorts): void {
   app.post('/grids', async (request, reply) => {
-    const spec = readGridSpec(await readParams(request))
+    const spec = readGridSpec(await readParams(request), (region) => checkRegion(region, facts.places))
     return reply.code(201).send(gridDocument(grids.create(spec), facts))
   })
   app.get('/grids/:id', (request) => gridDetailDocument(findGrid(request, facts), facts))
@@ -101,7 +102,10 @@ async function createRun(
   try {
     const upload = await readUpload(request, { fileField: words.files, uploadDir, maxBytes: maxUploadBytes })
     const { files } = upload
-    const wish = readRunRequest(upload.params, { words, engines, fileNames: files.map(({ name }) => name) })
+    const wish = readRunRequest(upload.params, {
+      ...{ words, engines, fileNames: files.map(({ name }) => name) },
+      checkRegion: (region) => checkRegion(region, facts.places)
+    })
     return createdRunDocument(await runs.create({ ...wish, files, uploadDir }), facts)
   } catch (thrown) {
     await discardUpload(uploadDir)

@@ -11,13 +11,22 @@ import type { Vocabulary } from '../../protocol/vocabulary.js'
 const MAX_NODES = 64
 const NAME = /^[A-Za-z0-9][\w.-]{0,99}$/
 
+/** What is wrong with a region, if anything. */
+type CheckRegion = (region: string) => string[]
+
+interface Reading {
+  readonly place: string
+  readonly problems: string[]
+  readonly checkRegion: CheckRegion
+}
+
 /** Reads `grid[…]`; the error lists every problem. */
-export function readGridSpec(params: Params): GridSpec {
+export function readGridSpec(params: Params, checkRegion: CheckRegion): GridSpec {
   const attributes = params.grid
   if (!isParams(attributes))
     throw new RequestError(422, 'grid is missing: send grid[region] and the other keys')
   const problems: string[] = []
-  const spec = checkGrid(attributes, 'grid', problems)
+  const spec = checkGrid(attributes, { place: 'grid', problems, checkRegion })
   if (problems.length > 0) throw refuseAll(problems)
   return spec
 }
@@ -25,7 +34,12 @@ export function readGridSpec(params: Params): GridSpec {
 /** Reads `run[…]` and its list of grids; the error lists every problem. */
 export function readRunRequest(
   params: Params,
-  options: { words: Vocabulary; engines: Engines; fileNames: readonly string[] }
+  options: {
+    words: Vocabulary
+    engines: Engines
+    fileNames: readonly string[]
+    checkRegion: CheckRegion
+  }
 ): { request: RunRequest; grids: GridWish[] } {
   const { words } = options
   const attributes = params[words.run]
@@ -56,7 +70,12 @@ export function readRunRequest(
     problems.push(`${words.files} is missing: send the plan as ${words.files}[]`)
   else if (options.engines.tools.includes(tool))
     problems.push(...options.engines.of(tool).refuse({ ...request, fileNames: options.fileNames }))
-  const grids = readGridWishes(reader.attributes.grids, `${words.run}[grids]`, problems)
+  const { checkRegion } = options
+  const grids = readGridWishes(reader.attributes.grids, {
+    place: `${words.run}[grids]`,
+    problems,
+    checkRegion
+  })
   if (problems.length > 0) throw refuseAll(problems)
   return { request, grids }
 }
@@ -83,7 +102,8 @@ function readPrivacy(reader: Reader): 'public' | 'private' {
   return 'private'
 }
 
-function readGridWishes(param: Param | undefined, place: string, problems: string[]): GridWish[] {
+function readGridWishes(param: Param | undefined, { place, ...rest }: Reading): GridWish[] {
+  const { problems } = rest
   const list =
     isParams(param) && Object.keys(param).every((key) => /^\d+$/.test(key)) ? Object.values(param) : param
   if (!Array.isArray(list) || list.length === 0) {
@@ -91,7 +111,7 @@ function readGridWishes(param: Param | undefined, place: string, problems: strin
     return []
   }
   const wishes = list.flatMap((element: Param | undefined, index) =>
-    readGridWish(element, `grid ${index + 1}`, problems)
+    readGridWish(element, { place: `grid ${index + 1}`, ...rest })
   )
   const uuids = wishes.flatMap((wish) => ('uuid' in wish ? [wish.uuid] : []))
   const repeated = uuids.filter((uuid, index) => uuids.indexOf(uuid) !== index)
@@ -102,14 +122,15 @@ function readGridWishes(param: Param | undefined, place: string, problems: strin
   return wishes
 }
 
-function readGridWish(element: Param | undefined, place: string, problems: string[]): GridWish | [] {
+function readGridWish(element: Param | undefined, reading: Reading): GridWish | [] {
+  const { place, problems } = reading
   if (typeof element === 'string' && element !== '') return { uuid: element }
   if (typeof element === 'string' || !isParams(element)) {
     problems.push(`${place} must be a specification or a uuid`)
     return []
   }
   const { uuid, ...rest } = element
-  if (uuid === undefined) return { spec: checkGrid(element, place, problems) }
+  if (uuid === undefined) return { spec: checkGrid(element, reading) }
   if (typeof uuid !== 'string' || uuid === '') {
     problems.push(`${place}: uuid must be a string`)
     return []
@@ -122,7 +143,7 @@ function readGridWish(element: Param | undefined, place: string, problems: strin
   return { uuid }
 }
 
-function checkGrid(attributes: Params, place: string, problems: string[]): GridSpec {
+function checkGrid(attributes: Params, { place, problems, checkRegion }: Reading): GridSpec {
   const reader = new Reader(attributes, place, problems)
   const spec: GridSpec = {
     region: reader.identifier('region'),
@@ -131,6 +152,7 @@ function checkGrid(attributes: Params, place: string, problems: string[]): GridS
     infrastructure: reader.oneOf('infrastructure', INFRASTRUCTURES),
     instanceType: reader.identifier('instance_type')
   }
+  if (NAME.test(spec.region)) problems.push(...checkRegion(spec.region).map((words) => `${place}: ${words}`))
   if (reader.text('aws_platform') !== null) reader.oneOf('aws_platform', ['ec2_default_vpc', 'ec2_classic'])
   const price = reader.text('aws_spot_price')
   if (price !== null && !/^\d+(\.\d+)?$/.test(price))

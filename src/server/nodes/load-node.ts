@@ -6,6 +6,8 @@ export interface NodeExit {
 
 /** A command on a node. Its paths are paths on the node (`pathOf`), those of its files are of this machine. */
 export interface NodeCommand {
+  /** Identifies the work: a node never does the same work twice, and can take it up again. */
+  readonly id?: string
   readonly file: string
   readonly args: readonly string[]
   readonly cwd: string
@@ -74,6 +76,8 @@ export function withRun(node: LoadNode, run: LoadNode['run']): LoadNode {
 export interface NodeFacts {
   /** `this machine`, or the pod and where it was scheduled. */
   readonly place: string
+  /** What the place calls it, if it has a name there: the pod's. */
+  readonly name?: string
   /** When its tool started, by this machine's clock. */
   readonly startedMs: number | null
   /** In cores. */

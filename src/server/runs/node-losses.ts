@@ -1,3 +1,4 @@
+import { nameOfNode } from './node-book.js'
 import type { NodeEnd } from './run-on-grids.js'
 import type { NodeFile } from './run-report.js'
 
@@ -32,5 +33,5 @@ function endedBadly({ interruption, outcome }: NodeEnd): boolean {
 }
 
 function nameOf({ grid, index }: NodeEnd): string {
-  return `node ${index + 1} of ${grid.spec.instanceQuantity} in ${grid.spec.region}`
+  return nameOfNode(grid, index)
 }

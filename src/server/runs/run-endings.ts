@@ -2,6 +2,7 @@ import type { Clock } from '../clock.js'
 import type { Engines } from '../engines/engines.js'
 import { messageOf, RequestError } from '../errors.js'
 import { type Findings, formatDoubts, formatFindings } from './findings.js'
+import { findNode } from './node-book.js'
 import { findLosses } from './node-losses.js'
 import type { RunRecord } from '../store/records.js'
 import type { NodeEnd } from './run-on-grids.js'
@@ -99,6 +100,10 @@ export class RunEndings {
 
   private async keep(run: RunRecord, results: Results, hasProblem: boolean): Promise<void> {
     const { store, engines, log } = this.ports
+    for (const { grid, index, rows } of results.nodes) {
+      const node = findNode(run, grid.id, index)
+      if (node && rows !== undefined) node.rows = rows
+    }
     Object.assign(run, describeResults(run, results, { isSynthetic: engines.synthetic, hasProblem }))
     delete run.unmerged
     await store

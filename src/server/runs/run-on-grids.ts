@@ -1,27 +1,41 @@
-import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
 import { copyFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { makeFolder } from '../../files/make-folder.js'
+import type { Clock } from '../clock.js'
 import type { NodeOutcome, PreparedPlan } from '../engines/engine.js'
 import { messageOf } from '../errors.js'
-import type { LoadNode } from '../nodes/load-node.js'
+import { type LoadNode, NodeError, withRun } from '../nodes/load-node.js'
 import type { Grids } from './grids.js'
 import type { Interruption } from './interruption.js'
+import { describeLostShare } from './lost-share.js'
+import { nameOfNode, type NodeBook, type RunGrid } from './node-book.js'
 import type { GridRecord, RunRecord } from '../store/records.js'
 import { shareThreads } from './share-threads.js'
+import { StartGate } from './start-gate.js'
 import type { Store } from '../store/store.js'
 
 interface Ports {
   readonly store: Store
   readonly grids: Grids
-  readonly node: LoadNode
+  readonly clock: Clock
   readonly log: (line: string) => void
 }
 
-interface NodeWork {
+/** The whole work. */
+interface RunWork {
   readonly run: RunRecord
   readonly plan: PreparedPlan
+  readonly grids: readonly RunGrid[]
+  readonly book: NodeBook
+  readonly signal: AbortSignal
+  /** The same node, with its tools watched while they run. */
+  readonly watch: (node: LoadNode) => LoadNode
+}
+
+interface NodeWork extends RunWork {
+  readonly gate: StartGate
+  readonly node: LoadNode | undefined
   readonly grid: GridRecord
   /** Among the grids of the run. */
   readonly gridIndex: number
@@ -29,6 +43,7 @@ interface NodeWork {
   /** Among all nodes of the run. */
   readonly ordinal: number
   readonly threads: number | null
+  readonly share: { readonly allThreads: number | null; readonly nodeCount: number }
 }
 
 /** How one node's part of the run ended. */
@@ -43,44 +58,93 @@ export interface NodeEnd {
 }
 
 /** Runs the plan on every node of every grid until the node, the grid or the run ends. Returns when all have ended. */
-export async function runOnGrids(
-  ports: Ports,
-  work: { run: RunRecord; plan: PreparedPlan; grids: readonly GridRecord[]; signal: AbortSignal }
-): Promise<NodeEnd[]> {
-  const { run, plan, signal } = work
-  const ofGrids = work.grids.map((grid, gridIndex) => {
-    const before = work.grids.slice(0, gridIndex).reduce((sum, { spec }) => sum + spec.instanceQuantity, 0)
+export async function runOnGrids(ports: Ports, work: RunWork): Promise<NodeEnd[]> {
+  const { run, signal } = work
+  const shares = work.grids.map(({ grid }) => shareThreads(grid.spec, run.request.threads))
+  const working = shares.flat().filter((threads) => threads !== 0)
+  const allThreads = working.reduce<number | null>(
+    (sum, threads) => (sum === null || threads === null ? null : sum + threads),
+    0
+  )
+  const gate = createGate(ports, work, working.length)
+  const ofGrids = work.grids.map(({ grid, set }, gridIndex) => {
+    const before = shares.slice(0, gridIndex).flat().length
     // The reason is that of the first signal to abort.
     const either = AbortSignal.any([signal, ports.grids.endSignal(grid)])
-    const nodes = shareThreads(grid.spec, run.request.threads).map((threads, index) =>
-      endNode(ports, { run, plan, grid, gridIndex, index, ordinal: before + index, threads }, either)
-    )
+    const nodes = (shares[gridIndex] ?? []).map((threads, index) => {
+      const share = { allThreads, nodeCount: working.length }
+      const position = { grid, gridIndex, index, ordinal: before + index, threads, share }
+      return endNode(ports, { ...work, ...position, gate, node: set?.nodes[index] }, either)
+    })
     return ports.grids.follow(grid, Promise.all(nodes))
   })
   return (await Promise.all(ofGrids)).flat()
 }
 
-/** An exception is this node's problem; the others continue, and nothing is left running. */
+/** If a run is taken up again whose nodes were told to start, those that have not heard it yet must not wait for the others. */
+function createGate({ store, clock }: Ports, { run, book }: RunWork, count: number): StartGate {
+  if (run.goMs !== undefined) return StartGate.opened()
+  const onOpen = (): void => {
+    run.goMs = clock.now()
+    book.noteGo(run.goMs)
+    store.saveRun(run)
+  }
+  return new StartGate({ count, onOpen })
+}
+
+/** An exception is this node's problem; the others continue once all have started, and nothing is left running. */
 async function endNode(ports: Ports, work: NodeWork, signal: AbortSignal): Promise<NodeEnd> {
-  const { run, grid, index, threads } = work
+  const { run, grid, index, threads, gate, book } = work
+  const start = { hasPassed: threads === 0 }
   let outcome: NodeOutcome
   try {
-    outcome = await runNode(ports, work, signal)
+    outcome = await runNode(ports, work, { signal, start })
   } catch (thrown) {
-    outcome = { problem: thrown === signal.reason ? null : messageOf(thrown) }
+    const isCalledOff = signal.aborted && thrown === signal.reason
+    outcome = { problem: isCalledOff ? null : describeFailure(ports, work, thrown) }
     if (outcome.problem !== null) ports.log(`run ${run.id} cannot continue: ${outcome.problem}`)
   }
+  if (!start.hasPassed) {
+    if (outcome.problem === null) gate.leave()
+    else gate.fail(`${nameOfNode(grid, index)} failed before the start`)
+  }
+  book.update(grid, index)
   const interruption = signal.aborted ? (signal.reason as Interruption) : undefined
   return { grid, index, isIdle: threads === 0, outcome, interruption }
 }
 
-async function runNode(ports: Ports, work: NodeWork, signal: AbortSignal): Promise<NodeOutcome> {
-  const { run, grid, index, threads } = work
+/** A lost node is told with its part of the load. */
+function describeFailure({ clock }: Ports, work: NodeWork, thrown: unknown): string {
+  const lost = nodeErrorOf(thrown)
+  if (lost === undefined) return messageOf(thrown)
+  const { run, grid, index, book, threads, share } = work
+  book.update(grid, index)
+  const record = book.of(grid, index)
+  const startedMs = record?.startedMs ?? run.goMs
+  const elapsedMs = startedMs === undefined ? undefined : clock.now() - startedMs
+  const words = `${describeLostShare({ ...share, threads, elapsedMs })}: ${lost.message}`
+  if (record) record.lost = words
+  return `${nameOfNode(grid, index)}: ${words}`
+}
+
+function nodeErrorOf(thrown: unknown): NodeError | undefined {
+  if (thrown instanceof NodeError) return thrown
+  return thrown instanceof Error && thrown.cause !== undefined ? nodeErrorOf(thrown.cause) : undefined
+}
+
+async function runNode(
+  ports: Ports,
+  work: NodeWork,
+  { signal, start }: { signal: AbortSignal; start: { hasPassed: boolean } }
+): Promise<NodeOutcome> {
+  const { run, grid, index, threads, node } = work
   const nodeName = `${grid.spec.region} ${grid.id.slice(0, 6)} node ${index + 1}`
   if (threads === 0) {
     ports.log(`${nodeName}: no threads left for it, so it stays idle`)
     return { problem: null }
   }
+  if (signal.aborted) return { problem: null }
+  if (node === undefined) throw new NodeError('its grid has fewer nodes than it should have')
   const { workDir, samplesFile, logFile } = ports.store.nodeFiles({ runId: run.id, gridId: grid.id, index })
   makeFolder(dirname(logFile))
   await placeFiles(ports.store, run, workDir)
@@ -89,13 +153,47 @@ async function runNode(ports: Ports, work: NodeWork, signal: AbortSignal): Promi
   const planFile = join(workDir, run.files[0]?.name ?? '')
   return work.plan.runNode(
     {
-      node: ports.node,
+      node: startTogether(ports, { ...work, node }, start),
       place: { region: grid.spec.region, gridIndex: work.gridIndex, nodeIndex: index, ordinal: work.ordinal },
-      ...{ planFile, samplesFile, logFile, nodeName, mark: randomBytes(12).toString('hex') },
+      ...{ planFile, samplesFile, logFile, nodeName, mark: `${run.mark ?? run.id}${work.ordinal + 1}` },
       ...{ threads, rampupSec, durationSec, hosts, properties }
     },
     signal
   )
+}
+
+/** The same node: its command is known by the run, and starts when those of all nodes can. */
+function startTogether(
+  { clock }: Ports,
+  { run, grid, index, node, gate, book, watch }: NodeWork & { node: LoadNode },
+  start: { hasPassed: boolean }
+): LoadNode {
+  const watched = watch(node)
+  let commands = 0
+  return withRun(node, async (command, signal) => {
+    commands += 1
+    const id = commands === 1 ? run.id : `${run.id}-${commands}`
+    const exit = await watched.run(
+      {
+        ...command,
+        id,
+        onStart: (groupId) => {
+          const record = book.of(grid, index)
+          if (record && commands === 1) record.startedMs = clock.now()
+          command.onStart?.(groupId)
+        },
+        whenReady: async () => {
+          await command.whenReady?.()
+          await gate.pass(signal)
+          start.hasPassed = true
+        }
+      },
+      signal
+    )
+    // One that was started by an earlier service does not ask again.
+    start.hasPassed = true
+    return exit
+  })
 }
 
 /**

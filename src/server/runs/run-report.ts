@@ -2,6 +2,7 @@ import type { Figures, Measurements } from '../../results/figures/measurements.j
 import { createScanner, mergeScans, type ScanResult } from '../../results/scan/scanner.js'
 import { apdexTargetMs, formatScore } from './apdex.js'
 import { mergeSamples, type NodeSamples } from '../samples/merge-samples.js'
+import { findNode } from './node-book.js'
 import { findRowSecrets } from './row-secrets.js'
 import type { GridRecord, RunRecord, RunReport } from '../store/records.js'
 import type { Store } from '../store/store.js'
@@ -16,6 +17,8 @@ const REHEARSAL_WORDS = 'rehearsal, synthetic samples'
 export interface NodeFile extends NodeSamples {
   readonly grid: GridRecord
   readonly index: number
+  /** Without the header; undefined if a merge before this one has put them together. */
+  readonly rows: number | undefined
 }
 
 /** The run's results as they are in the data folder now. */
@@ -49,14 +52,32 @@ export async function mergeResults(
       ),
       target: store.resultFile(run.id, grid.id),
       sinkOf: (index) => (rows) => scanners[index]?.push(rows),
+      offsetsMs: scanners.map((_, index) => findNode(run, grid.id, index)?.clockOffsetMs ?? 0),
       secrets,
       signal
     })
-    nodes.push(...files.map((file, index) => ({ ...file, grid, index })))
-    scans.push(...scanners.map((scanner) => scanner.end()))
+    const found = scanners.map((scanner) => scanner.end())
+    nodes.push(
+      ...files.map((file, index) => ({
+        ...file,
+        grid,
+        index,
+        rows: rowsOf(file, found[index], instanceQuantity)
+      }))
+    )
+    scans.push(...found)
   }
   const users = sumUsers(scans.map((scan) => mergeScans([scan])))
   return { grids, nodes, measurements: mergeScans(scans), users }
+}
+
+/** Those of a grid's only node are known even when they are in its result already. */
+function rowsOf(
+  { isMerged = false }: NodeSamples,
+  scan: ScanResult | undefined,
+  nodeCount: number
+): number | undefined {
+  return isMerged && nodeCount > 1 ? undefined : scan?.rows
 }
 
 /** Summarizes the results in figures and words. */

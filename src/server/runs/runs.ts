@@ -1,24 +1,28 @@
+import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
 import { copyFile, mkdir, rename, rm } from 'node:fs/promises'
 import { makeFolder } from '../../files/make-folder.js'
 import type { Clock } from '../clock.js'
-import type { PreparedPlan } from '../engines/engine.js'
 import type { Engines } from '../engines/engines.js'
 import { messageOf, RequestError } from '../errors.js'
 import type { LoadNode } from '../nodes/load-node.js'
 import { LoadRecorder } from '../nodes/machine/load-recorder.js'
 import type { readLoad } from '../nodes/machine/load-sample.js'
+import type { GridNodes } from './grid-nodes.js'
 import type { Grids } from './grids.js'
 import { Interruption } from './interruption.js'
+import { isOwn, makeReady, type Manner, type ReadyRun } from './make-ready.js'
+import { NodeBook } from './node-book.js'
 import {
   type FileRecord,
+  type GridRecord,
   hasEnded,
   type RunRecord,
   type RunRequest,
   type GridWish
 } from '../store/records.js'
 import { type NodeEnd, runOnGrids } from './run-on-grids.js'
-import { RunEndings } from './run-endings.js'
+import { type RunEnd, RunEndings } from './run-endings.js'
 import { createId, type Store } from '../store/store.js'
 
 interface Execution {
@@ -30,10 +34,19 @@ interface Ports {
   readonly store: Store
   readonly grids: Grids
   readonly engines: Engines
-  readonly node: LoadNode
+  readonly nodes: GridNodes
+  /** Refuses regions that there are not. */
+  readonly checkRegion: (region: string) => string[]
   readonly readLoad: typeof readLoad
   readonly clock: Clock
   readonly log: (line: string) => void
+}
+
+const ENDED_UNOBSERVED: RunEnd = {
+  problems: ['The service ended during this run.'],
+  losses: [],
+  nodes: [],
+  endedMs: undefined
 }
 
 /** The runner kills ten seconds after its first signal, and the tools need part of that to exit. */
@@ -94,21 +107,43 @@ export class Runs {
     await execution.done
   }
 
-  /** Finishes what a killed or closed service left undone. */
-  async adoptLeftovers(): Promise<void> {
-    for (const run of this.ports.store.allRuns()) {
-      if (run.unmerged) await this.settle(run).catch((thrown: unknown) => this.ports.log(messageOf(thrown)))
+  /**
+   * Finishes what a killed or closed service left undone. Runs and grids whose nodes have outlived it are taken up again. Returns
+   * the ids of the grids that are in use.
+   */
+  async adoptLeftovers(): Promise<string[]> {
+    const { store, grids, nodes, log } = this.ports
+    const inUse = new Set<GridRecord>()
+    for (const grid of store.allGrids()) {
+      if (grid.status === 'stopped' || grid.batchId !== null || !nodes.outlive(grid)) continue
+      inUse.add(grid)
+      grids.takeUp(grid)
+    }
+    for (const run of store.allRuns()) {
+      if (run.unmerged) await this.settle(run).catch((thrown: unknown) => log(messageOf(thrown)))
       if (hasEnded(run)) continue
-      await this.endings.conclude(run, {
-        problems: ['The service ended during this run.'],
-        losses: [],
-        nodes: [],
-        endedMs: undefined
-      })
+      if (this.canTakeUp(run)) for (const grid of this.takeUp(run)) inUse.add(grid)
+      else await this.endings.conclude(run, ENDED_UNOBSERVED)
     }
-    for (const grid of this.ports.store.allGrids()) {
-      if (grid.status !== 'stopped') await this.ports.grids.terminate(grid)
-    }
+    const left = store.allGrids().filter((grid) => grid.status !== 'stopped' && !inUse.has(grid))
+    for (const grid of left) await grids.terminate(grid)
+    return [...inUse].filter(({ status }) => status !== 'stopped').map(({ id }) => id)
+  }
+
+  private canTakeUp(run: RunRecord): boolean {
+    const grids = this.ports.store.gridsOf(run)
+    const areThere =
+      grids.length === run.gridIds.length && grids.every((grid) => this.ports.nodes.outlive(grid))
+    return areThere && run.status !== 'stopping'
+  }
+
+  private takeUp(run: RunRecord): GridRecord[] {
+    const { store, log } = this.ports
+    log(`continuing with run ${run.id}, which a service that ended left behind`)
+    const grids = store.gridsOf(run)
+    for (const grid of grids) this.ports.grids.revive(grid)
+    this.launch(run, { isTakenUp: true })
+    return grids
   }
 
   /** Merges the results of a run that had no space or no time for it when it ended. */
@@ -145,10 +180,11 @@ export class Runs {
 
   private requireStarted(wishes: readonly GridWish[]): void {
     const problems = wishes.flatMap((wish) => {
-      if ('spec' in wish) return []
+      if ('spec' in wish) return this.ports.checkRegion(wish.spec.region)
       const grid = this.ports.store.grid(wish.uuid)
       if (!grid) return [`there is no grid ${wish.uuid}`]
-      return grid.status === 'started' ? [] : [`grid ${wish.uuid} is ${grid.status}, not started`]
+      const why = grid.problem === undefined ? '' : `: ${grid.problem}`
+      return grid.status === 'started' ? [] : [`grid ${wish.uuid} is ${grid.status}, not started${why}`]
     })
     if (problems.length > 0) throw new RequestError(422, problems.join('; '))
   }
@@ -179,59 +215,75 @@ export class Runs {
       remoteErrors: null,
       startedMs: null,
       stoppedMs: null,
-      report: null
+      report: null,
+      mark: randomBytes(12).toString('hex')
     }
     this.ports.store.saveRun(run)
-    const controller = new AbortController()
-    const done = this.execute(run, controller.signal)
-      .catch((thrown: unknown) => this.ports.log(`run ${run.id} could not be saved: ${messageOf(thrown)}`))
-      .finally(() => this.executions.delete(run.id))
-    this.executions.set(run.id, { controller, done })
+    this.launch(run, { isTakenUp: false })
     return run
   }
 
-  private async execute(run: RunRecord, signal: AbortSignal): Promise<void> {
-    // The caller gets `queued` before anything happens.
-    await new Promise((resolve) => setImmediate(resolve))
-    const grids = this.ports.store.gridsOf(run)
-    const load = new LoadRecorder(this.ports)
-    const findings = { problems: [] as string[], losses: [] as string[] }
-    let nodes: NodeEnd[] = []
-    try {
-      const plan = await this.prepare(run, signal)
-      if (plan !== undefined) {
-        run.toolVersion = plan.version
-        for (const grid of grids) if (grid.status === 'starting') this.ports.grids.start(grid)
-        run.startedMs = this.ports.clock.now()
-        this.move(run, 'running')
-        const node = load.watch(this.ports.node)
-        nodes = await runOnGrids({ ...this.ports, node }, { run, plan, grids, signal })
-      }
-    } catch (thrown) {
-      findings.problems.push(messageOf(thrown))
-      this.ports.log(`run ${run.id} cannot continue: ${messageOf(thrown)}`)
-    }
-    for (const interruption of interruptionsOf(nodes, run.startedMs === null ? signal : undefined))
-      findings[interruption.isAllowed ? 'losses' : 'problems'].push(interruption.describe(run.startedMs))
-    const endedMs = this.ports.clock.now()
-    const own = grids.filter((grid) => grid.batchId === run.batchId)
-    await Promise.all(own.map((grid) => this.ports.grids.terminate(grid, 'run ended')))
-    await this.endings.conclude(run, { ...findings, doubts: load.judge(), nodes, endedMs })
+  private launch(run: RunRecord, { isTakenUp }: { isTakenUp: boolean }): void {
+    const controller = new AbortController()
+    const done = this.execute(run, { isTakenUp, signal: controller.signal })
+      .catch((thrown: unknown) => this.ports.log(`run ${run.id} could not be saved: ${messageOf(thrown)}`))
+      .finally(() => this.executions.delete(run.id))
+    this.executions.set(run.id, { controller, done })
   }
 
-  /** Installs the tool and compiles the plan; undefined if the run was stopped meanwhile, which does not wait for it. */
-  private async prepare(run: RunRecord, signal: AbortSignal): Promise<PreparedPlan | undefined> {
-    const { store, engines } = this.ports
-    const plan = engines.of(run.request.tool).prepare({
-      ...run.request,
-      fileNames: run.files.map(({ name }) => name),
-      uploadDir: store.uploadDir(run.id),
-      buildDir: store.buildDir(run.id),
-      nodes: () => Promise.resolve([this.ports.node]),
-      signal
-    })
-    const ready = await Promise.race([plan, aborted(signal)])
-    return signal.aborted ? undefined : (ready ?? undefined)
+  private async execute(run: RunRecord, how: Manner): Promise<void> {
+    // The caller gets `queued` before anything happens.
+    await new Promise((resolve) => setImmediate(resolve))
+    const { grids, store, clock, log } = this.ports
+    const load = new LoadRecorder(this.ports)
+    const findings = { problems: [] as string[], losses: [] as string[] }
+    const doubts: string[] = []
+    const own = store.gridsOf(run).filter((grid) => isOwn(run, grid))
+    let nodes: NodeEnd[] = []
+    const reasons: Interruption[] = []
+    try {
+      const ready = await makeReady(this.ports, run, how)
+      if (ready !== undefined) {
+        const book = this.begun(run, ready)
+        const watch = (node: LoadNode): LoadNode => load.watch(node)
+        nodes = await runOnGrids(this.ports, { run, ...ready, book, signal: how.signal, watch })
+        doubts.push(...this.judgeNodes(run, ready, book))
+      }
+    } catch (thrown) {
+      if (thrown instanceof Interruption) reasons.push(thrown)
+      else {
+        findings.problems.push(messageOf(thrown))
+        log(`run ${run.id} cannot continue: ${messageOf(thrown)}`)
+      }
+    }
+    if (run.startedMs === null && how.signal.aborted) reasons.push(how.signal.reason as Interruption)
+    for (const interruption of interruptionsOf(nodes, reasons))
+      findings[interruption.isAllowed ? 'losses' : 'problems'].push(interruption.describe(run.startedMs))
+    const endedMs = clock.now()
+    await Promise.all(own.map((grid) => grids.terminate(grid, 'run ended')))
+    await this.endings.conclude(run, { ...findings, doubts: [...load.judge(), ...doubts], nodes, endedMs })
+    // Not before the results are safe: a service killed meanwhile can still get them from the nodes.
+    await Promise.all(own.map((grid) => grids.closeNodes(grid)))
+  }
+
+  /** The minutes of its grids begin, unless they have been going on. */
+  private begun(run: RunRecord, { plan, grids }: ReadyRun): NodeBook {
+    run.toolVersion = plan.version
+    for (const { grid } of grids) if (isOwn(run, grid)) this.ports.grids.start(grid)
+    run.startedMs ??= this.ports.clock.now()
+    const book = new NodeBook(run, grids)
+    this.move(run, 'running')
+    return book
+  }
+
+  /** What people should know of the nodes as a whole. */
+  private judgeNodes(run: RunRecord, { grids }: ReadyRun, book: NodeBook): string[] {
+    const { spread } = book
+    if (spread) this.ports.log(`run ${run.id}: ${spread.words}`)
+    return [
+      ...grids.flatMap(({ set }) => set?.doubts() ?? []),
+      ...(spread?.isDoubtful ? [`${spread.words}; until then, only part of the load was generated`] : [])
+    ]
   }
 
   private move(run: RunRecord, status: RunRecord['status']): void {
@@ -240,14 +292,7 @@ export class Runs {
   }
 }
 
-function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve()
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
-}
-
-/** Each reason once, and the run's own if no node was working yet. */
-function interruptionsOf(nodes: readonly NodeEnd[], unstarted: AbortSignal | undefined): Interruption[] {
-  const reasons = nodes.flatMap(({ interruption }) => interruption ?? [])
-  if (unstarted?.aborted) reasons.push(unstarted.reason as Interruption)
-  return [...new Set(reasons)]
+/** Each reason once. */
+function interruptionsOf(nodes: readonly NodeEnd[], others: readonly Interruption[]): Interruption[] {
+  return [...new Set([...nodes.flatMap(({ interruption }) => interruption ?? []), ...others])]
 }

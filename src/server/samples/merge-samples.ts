@@ -22,6 +22,8 @@ export interface NodeSamples {
   readonly isBroken: boolean
   /** The rows could not be merged with the other nodes' because the header differs. */
   readonly hasOtherColumns: boolean
+  /** Only the result was there, so which rows are this node's is not known. */
+  readonly isMerged?: boolean
 }
 
 interface Merge {
@@ -84,7 +86,7 @@ export async function mergeSamples(merge: Merge): Promise<NodeSamples[]> {
 /** A service killed between merging and recording it leaves only the result. */
 async function readMerged({ files, target, sinkOf, signal }: Merge): Promise<NodeSamples[]> {
   const { samples } = await survey(target, { sink: sinkOf(0), signal, needsThreads: false, offsetMs: 0 })
-  return files.map(() => ({ ...samples, restBytes: 0 }))
+  return files.map(() => ({ ...samples, restBytes: 0, isMerged: true }))
 }
 
 async function isFile(path: string): Promise<boolean> {

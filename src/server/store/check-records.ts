@@ -52,7 +52,27 @@ const isGrid = shape({
   batchId: orNull(isId),
   createdMs: isTime,
   status: oneOf('queued', 'starting', 'started', 'stopped'),
-  startedMs: orNull(isTime)
+  startedMs: orNull(isTime),
+  ended: orAbsent(
+    shape({ by: oneOf('deleted', 'stop_after', 'run ended', 'failed', 'closed'), atMs: isTime })
+  ),
+  problem: orAbsent(isText),
+  nodeNames: orAbsent(listOf(isText))
+})
+
+const isNode = shape({
+  grid: isId,
+  region: isText,
+  number: isCount,
+  threads: orNull(isNumber),
+  place: isText,
+  startedMs: orNull(isTime),
+  rows: orNull(isCount),
+  cpuLimit: orNull(isNumber),
+  restarts: orNull(isNumber),
+  throttled: orNull(isNumber),
+  clockOffsetMs: isNumber,
+  lost: orNull(isText)
 })
 
 const isRun = shape({
@@ -82,6 +102,9 @@ const isRun = shape({
   remoteErrors: orNull(isText),
   startedMs: orNull(isTime),
   stoppedMs: orNull(isTime),
+  mark: orAbsent(isId),
+  goMs: orAbsent(isTime),
+  nodes: orAbsent(listOf(isNode)),
   unmerged: orAbsent(isBoolean),
   warnings: orAbsent(listOf(isText)),
   report: orNull(
@@ -109,4 +132,8 @@ export function isRunRecord(value: unknown): value is RunRecord {
 
 export function isProcessGroup(value: unknown): value is ProcessGroup {
   return isGroup(value)
+}
+
+export function isMarker(value: unknown): value is { marker: string } {
+  return shape({ marker: (marker) => /^[a-f\d]{24}$/.test(String(marker)) })(value)
 }

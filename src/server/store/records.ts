@@ -25,6 +25,40 @@ export interface GridRecord {
   readonly createdMs: number
   status: GridStatus
   startedMs: number | null
+  /** Why and when it stopped. */
+  ended?: { readonly by: GridEnd; readonly atMs: number }
+  /** Why its nodes could not be started, or cannot be used any more. */
+  problem?: string
+  /** What its nodes are called where they run, if they have names there. */
+  nodeNames?: readonly string[]
+}
+
+/** Why a grid ends. A run still using it is told; one that has ended does not matter. */
+export type GridEnd = 'deleted' | 'stop_after' | 'run ended' | 'failed' | 'closed'
+
+/** One node's part of a run. */
+export interface NodeRecord {
+  readonly grid: string
+  readonly region: string
+  /** Among the nodes of its grid, from 1. */
+  readonly number: number
+  /** Null leaves them to the plan. */
+  readonly threads: number | null
+  /** Where it ran. */
+  place: string
+  /** When its tool started. */
+  startedMs: number | null
+  /** Of its samples, without the header; null until they have been counted. */
+  rows: number | null
+  /** In cores. */
+  cpuLimit: number | null
+  restarts: number | null
+  /** The part of the run, from 0 to 1, in which its CPU was throttled. */
+  throttled: number | null
+  /** Its clock minus this machine's; its rows' times are corrected by it. */
+  clockOffsetMs: number
+  /** What was lost with it, and why; null if nothing was. */
+  lost: string | null
 }
 
 /** The requested run. */
@@ -83,6 +117,11 @@ export interface RunRecord {
   startedMs: number | null
   stoppedMs: number | null
   report: RunReport | null
+  /** Random; everything that identifies the run's own lines and is not to be guessed by a plan comes from it. */
+  mark?: string
+  /** When its nodes were told to start, all at once. */
+  goMs?: number
+  nodes?: readonly NodeRecord[]
   /** What may be a mistake or intended, one sentence each. */
   warnings?: readonly string[]
   /** Set while the nodes' samples still have to be merged: there was no space or no time. */

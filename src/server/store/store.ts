@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { makeFolder } from '../../files/make-folder.js'
-import { isGridRecord, isProcessGroup, isRunRecord } from './check-records.js'
+import { isGridRecord, isMarker, isProcessGroup, isRunRecord } from './check-records.js'
 import { type Clock, systemClock } from '../clock.js'
 import { messageOf } from '../errors.js'
 import { isSameProcess, type ProcessGroup, readStartTime } from '../nodes/machine/processes.js'
@@ -157,6 +157,17 @@ export class Store {
   leftoverProcesses(): ProcessGroup[] {
     const dir = join(this.dataDir, 'processes')
     return jsonFiles(dir).flatMap((name) => this.readRecord(join(dir, name), isProcessGroup) ?? [])
+  }
+
+  /** Identifies what belongs to this data wherever it is, for as long as the folder exists. */
+  marker(): string {
+    const file = join(this.dataDir, 'marker.json')
+    const known = this.readRecord(file, isMarker)
+    if (known) return known.marker
+    const marker = createId()
+    // Nothing may be created under a marker that nobody would find again.
+    writeWhole(file, { marker })
+    return marker
   }
 
   /** Two services in one folder would end each other's tools. */

@@ -1,0 +1,162 @@
+import { readFileSync } from 'node:fs'
+import type { KubernetesPlace, Regions } from '../regions/regions.js'
+import type { Clock } from './clock.js'
+import { packageFile } from './engines/install/package-file.js'
+import { messageOf } from './errors.js'
+import type { NodePlace } from './nodes/load-node.js'
+import type { Cluster, ClusterAddress, ClusterChoice } from './nodes/kubernetes/cluster.js'
+
+/** Where the nodes of grids run. */
+export interface Places {
+  /** The regions there are; undefined if every region is this machine. */
+  readonly regions: readonly string[] | undefined
+  /** Undefined for a region that there is not. */
+  placeOf(region: string): NodePlace | undefined
+  /** Deletes what this service, or one before it with the same data, has left there, but for these grids. Never throws. */
+  clearAway(gridsInUse: readonly string[]): Promise<void>
+}
+
+export interface PlaceParts {
+  readonly machine: NodePlace
+  /** Identifies what belongs to this service, and to later ones with the same data. */
+  readonly marker: () => string
+  readonly env: NodeJS.ProcessEnv
+  readonly clock: Clock
+  readonly log: (line: string) => void
+  /** Called with the clusters before anything is created on them; if it throws, nothing is. */
+  readonly onClusters?: ((clusters: readonly { address: ClusterAddress }[]) => void) | undefined
+  readonly loadKubernetes?: () => Promise<Kubernetes>
+}
+
+/** What is needed for pods; it is loaded only where there is a region on Kubernetes. */
+export interface Kubernetes {
+  readonly openCluster: (choice: ClusterChoice, env: NodeJS.ProcessEnv) => Promise<Cluster>
+  readonly checkAccess: (cluster: Cluster) => Promise<readonly { message: string; manifest?: string }[]>
+  readonly createPodPlace: (parts: {
+    place: KubernetesPlace
+    cluster: Cluster
+    defaultImage: string
+    marker: string
+    clock: Clock
+    log: (line: string) => void
+  }) => NodePlace
+  readonly deleteJobs: (cluster: Cluster, selector: string) => Promise<number>
+}
+
+const NODE_IMAGE = 'ghcr.io/loadgate/loadgate-node'
+
+/** All problems of all regions are in one error, before anything is created. */
+export async function openPlaces(regions: Regions | undefined, parts: PlaceParts): Promise<Places> {
+  const { machine } = parts
+  if (regions === undefined)
+    return { regions: undefined, placeOf: () => machine, clearAway: () => Promise.resolve() }
+  const pods = [...regions].flatMap(([region, place]) =>
+    place.kind === 'kubernetes' ? [{ region, place }] : []
+  )
+  const here = [...regions].flatMap(([region, { kind }]): [string, NodePlace][] =>
+    kind === 'processes' ? [[region, machine]] : []
+  )
+  const opened =
+    pods.length === 0 ? undefined : await openPods(pods, parts, await (parts.loadKubernetes ?? load)())
+  const places = new Map([...here, ...(opened?.places ?? [])])
+  return {
+    regions: [...regions.keys()],
+    placeOf: (region) => places.get(region),
+    clearAway: (gridsInUse) => opened?.clearAway(gridsInUse) ?? Promise.resolve()
+  }
+}
+
+/** What is wrong with a region, if anything. */
+export function checkRegion(region: string, { regions, placeOf }: Places): string[] {
+  if (placeOf(region) !== undefined) return []
+  return [`there is no region ${region}: this service has ${regions?.join(', ') ?? 'none'}`]
+}
+
+async function openPods(
+  pods: readonly { region: string; place: KubernetesPlace }[],
+  parts: PlaceParts,
+  kubernetes: Kubernetes
+): Promise<{ places: [string, NodePlace][]; clearAway: Places['clearAway'] }> {
+  const found = await Promise.allSettled(
+    pods.map(async ({ region, place }) => ({
+      region,
+      place,
+      cluster: await kubernetes.openCluster(place, parts.env)
+    }))
+  )
+  const reached = found.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
+  const problems = found.flatMap((each, index) =>
+    each.status === 'rejected' ? [`region ${pods[index]?.region ?? ''}: ${messageOf(each.reason)}`] : []
+  )
+  const clusters = distinct(reached.map(({ cluster }) => cluster))
+  const checks = await Promise.all(clusters.map((cluster) => describeAccess(cluster, kubernetes)))
+  problems.push(...checks.flat())
+  if (problems.length > 0) throw new Error(problems.join('\n'))
+  parts.onClusters?.(clusters.map(({ address }) => ({ address })))
+  const marker = parts.marker()
+  const defaultImage = `${NODE_IMAGE}:${readVersion()}`
+  const { clock, log } = parts
+  return {
+    places: reached.map(({ region, place, cluster }) => [
+      region,
+      kubernetes.createPodPlace({ place, cluster, defaultImage, marker, clock, log })
+    ]),
+    clearAway: async (gridsInUse) => {
+      await Promise.all(
+        clusters.map((cluster) => deleteLeft(cluster, { kubernetes, marker, gridsInUse, log }))
+      )
+    }
+  }
+}
+
+async function describeAccess(cluster: Cluster, { checkAccess }: Kubernetes): Promise<string[]> {
+  try {
+    return (await checkAccess(cluster)).map(({ message, manifest }) =>
+      manifest === undefined
+        ? message
+        : `${message} This grants it (kubectl apply -f -):\n\n${manifest.trimEnd()}\n`
+    )
+  } catch (thrown) {
+    return [`${cluster.name}: ${messageOf(thrown)}`]
+  }
+}
+
+/** A Job that cannot be deleted now ends by its own deadline, or is deleted at the next start. */
+async function deleteLeft(
+  cluster: Cluster,
+  left: {
+    kubernetes: Kubernetes
+    marker: string
+    gridsInUse: readonly string[]
+    log: (line: string) => void
+  }
+): Promise<void> {
+  const { kubernetes, marker, gridsInUse, log } = left
+  const others = gridsInUse.length === 0 ? '' : `,loadgate.dev/grid notin (${gridsInUse.join(',')})`
+  const selector = `loadgate.dev/marker=${marker}${others}`
+  try {
+    const count = await kubernetes.deleteJobs(cluster, selector)
+    if (count > 0) log(`deleted ${count} ${count === 1 ? 'Job' : 'Jobs'} left behind in ${cluster.name}`)
+  } catch (thrown) {
+    log(`could not delete the Jobs left behind in ${cluster.name} (${selector}): ${messageOf(thrown)}`)
+  }
+}
+
+/** Regions may share a namespace. */
+function distinct(clusters: readonly Cluster[]): Cluster[] {
+  return [...new Map(clusters.map((cluster) => [JSON.stringify(cluster.address), cluster])).values()]
+}
+
+function readVersion(): string {
+  return (JSON.parse(readFileSync(packageFile('package.json'), 'utf8')) as { version: string }).version
+}
+
+async function load(): Promise<Kubernetes> {
+  const [{ openCluster }, { checkAccess }, { createPodPlace }, { deleteJobs }] = await Promise.all([
+    import('./nodes/kubernetes/open-cluster.js'),
+    import('./nodes/kubernetes/access.js'),
+    import('./nodes/pods/pod-place.js'),
+    import('./nodes/pods/leftovers.js')
+  ])
+  return { openCluster, checkAccess, createPodPlace, deleteJobs }
+}

@@ -1,0 +1,99 @@
+import type { NodeSet } from '../nodes/load-node.js'
+import type { GridRecord, NodeRecord, RunRecord } from '../store/records.js'
+import { shareThreads } from './share-threads.js'
+
+/** A grid of a run with its nodes; there are none if it ended before the run was taken up again. */
+export interface RunGrid {
+  readonly grid: GridRecord
+  readonly set: NodeSet | undefined
+}
+
+const SPREAD_TO_DOUBT_MS = 1000
+
+/** What is known of the nodes of a run, in its record. */
+export class NodeBook {
+  readonly #run: RunRecord
+  readonly #grids: readonly RunGrid[]
+
+  /** What an earlier service wrote down stays. */
+  constructor(run: RunRecord, grids: readonly RunGrid[]) {
+    this.#run = run
+    this.#grids = grids
+    run.nodes = grids.flatMap(({ grid, set }) =>
+      shareThreads(grid.spec, run.request.threads).map((threads, index) => {
+        const number = index + 1
+        const known = run.nodes?.find((node) => node.grid === grid.id && node.number === number)
+        const place = set?.factsOf(index).place ?? known?.place ?? 'unknown'
+        return { ...(known ?? blankRecord(grid, number, threads)), place }
+      })
+    )
+  }
+
+  of(grid: GridRecord, index: number): NodeRecord | undefined {
+    return findNode(this.#run, grid.id, index)
+  }
+
+  /** Takes over what a node's place knows of it. */
+  update(grid: GridRecord, index: number): void {
+    const record = this.of(grid, index)
+    const facts = this.#grids.find((other) => other.grid === grid)?.set?.factsOf(index)
+    if (record === undefined || facts === undefined) return
+    record.place = facts.place
+    record.startedMs = facts.startedMs ?? record.startedMs
+    record.cpuLimit = facts.cpuLimit
+    record.restarts = facts.restarts
+    record.throttled = facts.throttled
+    record.clockOffsetMs = facts.clockOffsetMs
+  }
+
+  /** The nodes were told to start: from here on their rows come, and need their clocks. */
+  noteGo(atMs: number): void {
+    for (const { grid } of this.#grids)
+      for (let index = 0; index < grid.spec.instanceQuantity; index++) {
+        this.update(grid, index)
+        const record = this.of(grid, index)
+        if (record && record.threads !== 0) record.startedMs ??= atMs
+      }
+  }
+
+  /** How far apart the tools started; undefined if there are not two of them. */
+  get spread(): { words: string; isDoubtful: boolean } | undefined {
+    const started = (this.#run.nodes ?? []).flatMap((node) =>
+      node.startedMs === null || node.threads === 0 ? [] : { node, atMs: node.startedMs }
+    )
+    const [first, ...others] = started.sort((one, other) => one.atMs - other.atMs)
+    const last = others.at(-1)
+    if (first === undefined || last === undefined) return undefined
+    const spreadMs = last.atMs - first.atMs
+    const words =
+      `the ${started.length} nodes started within ${formatSpread(spreadMs)}` +
+      (spreadMs === 0 ? '' : `: first ${this.#nameOf(first.node)}, last ${this.#nameOf(last.node)}`)
+    return { words, isDoubtful: spreadMs > SPREAD_TO_DOUBT_MS }
+  }
+
+  #nameOf({ grid, number }: NodeRecord): string {
+    const found = this.#grids.find((other) => other.grid.id === grid)
+    return found ? nameOfNode(found.grid, number - 1) : `node ${number}`
+  }
+}
+
+/** For people: `node 2 of 4 in eu-central-1`. */
+export function nameOfNode({ spec }: GridRecord, index: number): string {
+  return `node ${index + 1} of ${spec.instanceQuantity} in ${spec.region}`
+}
+
+export function findNode(run: RunRecord, gridId: string, index: number): NodeRecord | undefined {
+  return run.nodes?.find((node) => node.grid === gridId && node.number === index + 1)
+}
+
+function blankRecord(grid: GridRecord, number: number, threads: number | null): NodeRecord {
+  return {
+    ...{ grid: grid.id, region: grid.spec.region, number, threads, place: '' },
+    ...{ startedMs: null, rows: null, cpuLimit: null, restarts: null, throttled: null },
+    ...{ clockOffsetMs: 0, lost: null }
+  }
+}
+
+function formatSpread(spreadMs: number): string {
+  return spreadMs < 1000 ? `${Math.round(spreadMs)} ms` : `${(spreadMs / 1000).toFixed(1)} s`
+}
