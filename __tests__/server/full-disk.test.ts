@@ -190,7 +190,7 @@ describe('samples that cannot be written', () => {
     const planFile = join(folders.create(), 'plan.jmx')
     writeFileSync(planFile, PLAN)
     const order = {
-      ...{ planFile, samplesFile: '/dev/full', logFile: '', nodeName: 'node', hosts: [] },
+      ...{ planFile, samplesFile: '/dev/full', logFile: '', nodeName: 'node', mark: '00', hosts: [] },
       ...{ threads: 50, rampupSec: null, durationSec: 600 },
       node: nodeOf({ run: () => Promise.reject(new Error('a rehearsal starts no process')) }),
       place: { region: 'local', gridIndex: 0, nodeIndex: 0, ordinal: 0 },
@@ -199,7 +199,8 @@ describe('samples that cannot be written', () => {
     const { signal } = new AbortController()
     const plan = await createRehearsalEngine({ seed: 1, clock }).prepare({
       ...order,
-      ...{ tool: 'jmeter', fileNames: ['plan.jmx'], uploadDir: dirname(planFile), buildDir: '', signal }
+      ...{ tool: 'jmeter', fileNames: ['plan.jmx'], uploadDir: dirname(planFile), buildDir: '', signal },
+      nodes: () => Promise.resolve([order.node])
     })
     const node = plan.runNode(order, signal)
     const advance = setInterval(() => void clock.advance(1000), 5)

@@ -4,6 +4,6 @@ import { createMachineNode } from '../../../src/server/nodes/machine/machine-pla
 import type { Processes } from '../../../src/server/nodes/machine/processes.js'
 
 /** A node on this machine that runs commands in its own way. */
-export function nodeOf(processes: Pick<Processes, 'run'>): LoadNode {
-  return createMachineNode({ processes, env: toolEnvironment(process.env) })
+export function nodeOf(processes: Pick<Processes, 'run'>, env: NodeJS.ProcessEnv = process.env): LoadNode {
+  return createMachineNode({ processes, env: toolEnvironment(env) })
 }

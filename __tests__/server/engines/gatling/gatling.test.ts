@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { PlanToPrepare, PreparedPlan } from '../../../../src/server/engines/engine.js'
 import { createGatlingEngine } from '../../../../src/server/engines/gatling/gatling.js'
 import { Processes } from '../../../../src/server/nodes/machine/processes.js'
+import { nodeOf } from '../../nodes/node-of.js'
 import { createFolders } from '../../support.js'
 
 const folders = createFolders()
@@ -27,6 +28,7 @@ function prepare(env: NodeJS.ProcessEnv, fileNames = ['Plan.java']): Promise<Pre
     properties: [],
     uploadDir: folder,
     buildDir: join(folder, 'build'),
+    nodes: () => Promise.resolve([nodeOf(processes, env)]),
     signal
   }
   return engine.prepare(plan)

@@ -60,6 +60,7 @@ function run(stage: Stage = {}): Promise<NodeOutcome> {
     samplesFile,
     logFile: join(folder, 'node.log'),
     nodeName: 'eu node 3',
+    mark: '0123456789abcdef01234567',
     threads: 7,
     rampupSec: 0,
     durationSec: null,

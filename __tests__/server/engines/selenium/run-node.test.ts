@@ -68,6 +68,7 @@ function run(
     }),
     place: { region: 'local', gridIndex: 0, nodeIndex: 0, ordinal: 0 },
     ...{ planFile: join(folder, 'Plan.java'), samplesFile, logFile: join(folder, 'log'), nodeName: 'node 1' },
+    mark: '0123456789abcdef01234567',
     ...{ threads: 2, rampupSec: 3, durationSec: 60, hosts: [], properties: [] },
     ...changes
   }
