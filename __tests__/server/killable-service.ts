@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import type { ProcessGroup } from '../../src/server/nodes/machine/processes.js'
 import type { Service } from '../../src/server/server.js'
 import { killWatchdogs } from '../support/watchdogs.js'
+import type { SurvivingOptions } from '../support/surviving-place.js'
 import { until } from './support.js'
 
 const here = (name: string): string => fileURLToPath(new URL(name, import.meta.url))
@@ -22,13 +23,13 @@ export interface KillableService extends Service {
 
 /** Services in their own processes, which can be killed without a chance to clean up. */
 export function createKillable(): {
-  start(dataDir: string, home: string): Promise<KillableService>
+  start(dataDir: string, home: string, surviving?: SurvivingOptions): Promise<KillableService>
   killAll(): void
 } {
   const children: ChildProcess[] = []
   return {
-    start: async (dataDir, home) => {
-      const options = JSON.stringify({ dataDir, engine: 'real' })
+    start: async (dataDir, home, surviving) => {
+      const options = JSON.stringify({ dataDir, engine: 'real', surviving })
       const child = spawn(process.execPath, [...FLAGS, here('./serve.mjs'), options], {
         env: { ...process.env, JMETER_HOME: home },
         stdio: ['ignore', 'pipe', 'inherit']

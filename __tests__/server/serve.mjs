@@ -1,9 +1,11 @@
 // A service in its own process, to be killed: options come as JSON, the address and the token go out as JSON.
 import { startService } from '../../src/server/server.ts'
+import { createSurvivingPlaces } from '../support/surviving-place.ts'
 
-const options = JSON.parse(process.argv[2])
+const { surviving, ...options } = JSON.parse(process.argv[2])
 const service = await startService({
   ...options,
+  ...(surviving && { places: createSurvivingPlaces(surviving) }),
   log: (line) => process.stdout.write(`${JSON.stringify({ line })}\n`),
   onProcess: (group) => process.stdout.write(`${JSON.stringify({ group })}\n`)
 })

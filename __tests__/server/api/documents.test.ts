@@ -152,6 +152,13 @@ describe('runs, field by field', () => {
       ...runFields(uuid, service),
       ...ended,
       batch_id: created.json.batch_id,
+      nodes: [
+        {
+          ...{ grid: gridId, region: 'us-east-1', number: 1, place: 'this machine', threads: 4 },
+          ...{ rows: NUMBER, cpu_limit: NUMBER, clock_offset_ms: 0 },
+          ...{ started: null, restarts: null, throttled: null, lost: null }
+        }
+      ],
       _embedded: {
         grids: [{ ...gridFields(gridId, 'stopped'), batch_id: json.batch_id, nodes: [node('stopping')] }],
         files: [file()],

@@ -170,7 +170,8 @@ async function sendLive(
   }
   const name = `${grid.spec.region}-${grid.id}-live`
   const content = { pieces, type: 'text/csv; charset=utf-8', fileName: `${name}.csv` }
-  return sendPieces(request, reply, { ...content, etag: `"${run.id}-${name}"` })
+  // Another service that continues with the run may have the rows of the nodes in another order.
+  return sendPieces(request, reply, { ...content, etag: `"${run.id}-${name}-${facts.startedMs}"` })
 }
 
 /** One grid's results, or those of all grids concatenated. */

@@ -3,6 +3,7 @@ import { createScanner, mergeScans, type Scanner } from '../../results/scan/scan
 import { readOn, type GrowingFile } from '../samples/read-on.js'
 import { RowCutter } from '../samples/row-cutter.js'
 import { RowRedactor } from '../samples/row-redactor.js'
+import { TimeShift } from '../samples/time-shift.js'
 
 const CHUNK_BYTES = 1 << 20
 
@@ -10,7 +11,18 @@ interface Source extends GrowingFile {
   readonly scanner: Scanner
   readonly cutter: RowCutter
   readonly redactor: RowRedactor
+  readonly offsetMs: () => number
+  shift: TimeShift | undefined
   hasRows: boolean
+}
+
+/** A node's file. */
+export interface FollowedFile {
+  readonly file: string
+  readonly grid: string
+  readonly region: string
+  /** What the node's clock is ahead; asked for when there are rows. */
+  readonly offsetMs?: () => number
 }
 
 /** Reads the files that a run's nodes write as they grow, each byte once. */
@@ -19,15 +31,14 @@ export class SampleFollower {
   #buffer: Buffer | undefined
 
   /** Takes the secrets to redact in every form in which they may be written. */
-  constructor(
-    files: readonly { file: string; grid: string; region: string }[],
-    secrets: readonly string[] = []
-  ) {
-    this.#sources = files.map(({ file, grid, region }) => ({
+  constructor(files: readonly FollowedFile[], secrets: readonly string[] = []) {
+    this.#sources = files.map(({ file, grid, region, offsetMs = () => 0 }) => ({
       file,
       scanner: createScanner({ grid, region }),
       cutter: new RowCutter(),
       redactor: new RowRedactor(secrets),
+      offsetMs,
+      shift: undefined,
       position: 0,
       hasRows: false
     }))
@@ -45,7 +56,9 @@ export class SampleFollower {
 
 function readRows(source: Source, bytes: Buffer): void {
   const rows = source.cutter.push(bytes)
+  if (rows.length === 0) return
   source.redactor.cover(rows)
-  source.scanner.push(rows)
-  source.hasRows ||= rows.length > 0
+  source.shift ??= new TimeShift(source.offsetMs())
+  source.scanner.push(source.shift.push(rows))
+  source.hasRows = true
 }

@@ -2,12 +2,13 @@ import { stat } from 'node:fs/promises'
 import type { Measurements } from '../../results/figures/measurements.js'
 import { scanFiles } from '../../results/parallel/scan-files.js'
 import { apdexTargetMs } from '../runs/apdex.js'
+import { findNode } from '../runs/node-book.js'
 import type { Clock } from '../clock.js'
 import { describeTool, type ServiceFacts, PAGE_SIZE } from '../service-facts.js'
 import { messageOf } from '../errors.js'
 import type { EventStream } from './event-stream.js'
 import { saysLoss } from '../runs/findings.js'
-import { SampleFollower } from './follow-samples.js'
+import { type FollowedFile, SampleFollower } from './follow-samples.js'
 import type { GridFacts } from '../../report/outcome.js'
 import type { PageDocument } from '../../report/page/document.js'
 import type { PagePaths } from '../../report/page/page.js'
@@ -167,13 +168,14 @@ export class RunPages {
     return Promise.all(facts)
   }
 
-  #filesOf(run: RunRecord): { file: string; grid: string; region: string }[] {
+  #filesOf(run: RunRecord): FollowedFile[] {
     const { store } = this.ports.facts
     return store.gridsOf(run).flatMap(({ id, spec }) =>
       Array.from({ length: spec.instanceQuantity }, (_, index) => ({
         file: store.nodeFiles({ runId: run.id, gridId: id, index }).samplesFile,
         grid: id,
-        region: spec.region
+        region: spec.region,
+        offsetMs: () => findNode(run, id, index)?.clockOffsetMs ?? 0
       }))
     )
   }

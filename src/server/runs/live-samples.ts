@@ -1,8 +1,10 @@
-import { appendFile } from 'node:fs/promises'
+import { appendFile, rm } from 'node:fs/promises'
 import { cutHeader } from '../../results/csv/header.js'
 import { readOn, type GrowingFile } from '../samples/read-on.js'
 import { RowCutter } from '../samples/row-cutter.js'
 import { RowRedactor } from '../samples/row-redactor.js'
+import { TimeShift } from '../samples/time-shift.js'
+import { findNode } from './node-book.js'
 import { findRowSecrets } from './row-secrets.js'
 import { hasEnded, type GridRecord, type RunRecord } from '../store/records.js'
 import type { Store } from '../store/store.js'
@@ -20,6 +22,10 @@ export interface FilePart {
 interface Source extends GrowingFile {
   readonly cutter: RowCutter
   readonly redactor: RowRedactor
+  /** The node's, from 0. */
+  readonly index: number
+  /** Known when its first rows come. */
+  shift: TimeShift | undefined
   wholeBytes: number
 }
 
@@ -54,8 +60,9 @@ class LiveGrid {
   readonly #store: Store
   readonly #grid: GridRecord
   #sources: readonly Source[] | undefined
-  /** Where covered rows are written; undefined if there is nothing to cover. */
-  #cover: string | undefined
+  #hasSecrets = false
+  /** In the file of rows that are not shown as the nodes wrote them. */
+  #changedBytes = 0
   #header: Buffer | undefined
   #isBroken = false
   readonly #parts: FilePart[] = []
@@ -86,11 +93,15 @@ class LiveGrid {
     const nodes = Array.from({ length: this.#grid.spec.instanceQuantity }, (_, index) =>
       this.#store.nodeFiles({ runId: run.id, gridId: this.#grid.id, index })
     )
-    if (secrets.length > 0) this.#cover = this.#store.liveFile(run.id, this.#grid.id)
-    return nodes.map(({ samplesFile }) => ({
+    this.#hasSecrets = secrets.length > 0
+    // An earlier service may have left one, with the rows in another order.
+    await rm(this.#store.liveFile(run.id, this.#grid.id), { force: true })
+    return nodes.map(({ samplesFile }, index) => ({
       file: samplesFile,
       cutter: new RowCutter(),
       redactor: new RowRedactor(secrets),
+      index,
+      shift: undefined,
       position: 0,
       wholeBytes: 0
     }))
@@ -110,15 +121,24 @@ class LiveGrid {
     const start = source.wholeBytes
     source.wholeBytes += rows.length
     const skipped = start === 0 ? this.#skipHeader(rows) : 0
-    if (this.#cover === undefined) {
+    if (start === 0) source.shift = this.#shiftOf(source)
+    if (source.shift === undefined && !this.#hasSecrets) {
       this.#append({ file: source.file, start: start + skipped, end: source.wholeBytes })
       return
     }
     source.redactor.cover(rows)
-    const shown = rows.subarray(skipped)
-    await appendFile(this.#cover, shown)
-    const end = this.#parts.at(-1)?.end ?? 0
-    this.#append({ file: this.#cover, start: end, end: end + shown.length })
+    const changed = source.shift?.push(rows) ?? rows
+    // The header does not change.
+    const shown = changed.subarray(skipped)
+    const file = this.#store.liveFile(this.run.id, this.#grid.id)
+    await appendFile(file, shown)
+    this.#append({ file, start: this.#changedBytes, end: this.#changedBytes + shown.length })
+    this.#changedBytes += shown.length
+  }
+
+  #shiftOf({ index }: Source): TimeShift | undefined {
+    const offsetMs = findNode(this.run, this.#grid.id, index)?.clockOffsetMs ?? 0
+    return offsetMs === 0 ? undefined : new TimeShift(offsetMs)
   }
 
   /** The first header is shown; rows below another one cannot be shown with the others. */

@@ -18,7 +18,7 @@ export interface NodeFile extends NodeSamples {
   readonly grid: GridRecord
   readonly index: number
   /** Without the header; undefined if a merge before this one has put them together. */
-  readonly rows: number | undefined
+  readonly rows?: number | undefined
 }
 
 /** The run's results as they are in the data folder now. */
