@@ -115,7 +115,8 @@ async function runTurn(dir: string, command: NodeCommand, signal: AbortSignal): 
     mkdirSync(turn, { recursive: true })
     const { file, args, cwd, env } = command
     const script = ['-c', RUN, turn, cwd, file, ...args]
-    spawn('/bin/sh', script, { env, detached: true, stdio: 'ignore' }).unref()
+    // By this name: tests that kill a service end the shells that it runs as /bin/sh with it.
+    spawn('sh', script, { env, detached: true, stdio: 'ignore' }).unref()
   }
   try {
     while (!existsSync(join(turn, 'ended'))) {
