@@ -140,8 +140,7 @@ describe('a run on nodes elsewhere', () => {
     )
     expect(run.json).toMatchObject({
       status: 'problem',
-      remote_errors:
-        'the nodes in west (nodes that survive in west) could not be started: exceeded quota: load'
+      remote_errors: 'exceeded quota: load'
     })
     expect(world.starts()).toBe(0)
     await until(() => gridsWithNodes(world.world.folder).length === 0)
@@ -163,7 +162,7 @@ describe('a run on nodes elsewhere', () => {
     const run = await ended(service, id)
     expect(run.json.status).toBe('problem')
     expect(run.json.remote_errors).toMatch(
-      /^node 2 of 4 in east: 2 of 8 threads, a quarter of the load, were lost after \d+ s: Evicted: The node was low on resource: memory\.$/
+      /^node 2 of 4 in east: Evicted: The node was low on resource: memory\. 2 of 8 threads, a quarter of the load, were lost after \d+ s\.$/
     )
     expect(nodesOf(run).map(({ rows, lost }) => [rows, lost !== null])).toEqual([
       ...[
@@ -193,7 +192,7 @@ describe('a run on nodes elsewhere', () => {
     )
     expect(run.json.status).toBe('problem')
     expect(run.json.remote_errors?.split('\n')).toEqual([
-      'node 1 of 1 in west: 1 of 2 nodes, half of the load, was lost before the start: OOMKilled',
+      'node 1 of 1 in west: OOMKilled. 1 of 2 nodes, half of the load, was lost before the start.',
       'no node was started, because node 1 of 1 in west failed before the start'
     ])
     expect(world.starts()).toBe(0)
@@ -220,7 +219,7 @@ describe('regions', () => {
     const service = await services.start(optionsOf(world))
     const made = await postForm(service, '/grids', gridForm('west'))
     const stopped = await waitForStatus(service, `/grids/${made.json.uuid}`, ['stopped'])
-    const why = 'the nodes in west (nodes that survive in west) could not be started: 0/3 nodes are available'
+    const why = '0/3 nodes are available'
     expect(stopped.json).toMatchObject({ problem: why })
     const run = await postForm(service, '/runs', runForm({}, [['run[grids][]', made.json.uuid]]))
     expect([run.status, run.json.error]).toEqual([

@@ -66,12 +66,10 @@ export class GridNodes {
         .catch(() => place.open({ ...request, isTakenUp: false }, signal))
     } catch (thrown) {
       if (signal.aborted) throw signal.reason
-      const what = wish.isTakenUp && startedMs !== null ? 'taken over again' : 'started'
+      if (thrown instanceof NodeError) throw thrown
       throw new NodeError(
-        `the nodes in ${region} (${place.name}) could not be ${what}: ${messageOf(thrown)}`,
-        {
-          cause: thrown
-        }
+        `the nodes in ${region} (${place.name}) could not be started: ${messageOf(thrown)}`,
+        { cause: thrown }
       )
     }
   }

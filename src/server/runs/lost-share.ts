@@ -29,5 +29,6 @@ export function describeLostShare(loss: {
 
 function describeShare(share: number): string {
   const known = FRACTIONS.find(([fraction]) => Math.abs(fraction - share) < 1e-9)
-  return known?.[1] ?? `${Math.max(1, Math.round(share * 100))}%`
+  const percent = Math.floor(share * 100)
+  return known?.[1] ?? (percent === 0 ? 'less than 1%' : `${percent}%`)
 }

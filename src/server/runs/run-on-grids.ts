@@ -122,9 +122,11 @@ function describeFailure({ clock }: Ports, work: NodeWork, thrown: unknown): str
   const record = book.of(grid, index)
   const startedMs = record?.startedMs ?? run.goMs
   const elapsedMs = startedMs === undefined ? undefined : clock.now() - startedMs
-  const words = `${describeLostShare({ ...share, threads, elapsedMs })}: ${lost.message}`
+  const why = /[.!?]$/.test(lost.message) ? lost.message : `${lost.message}.`
+  const words = `${why} ${describeLostShare({ ...share, threads, elapsedMs })}.`
   if (record) record.lost = words
-  return `${nameOfNode(grid, index)}: ${words}`
+  const isNamed = words.startsWith(`Node ${index + 1} of `)
+  return isNamed ? words : `${nameOfNode(grid, index)}: ${words}`
 }
 
 function nodeErrorOf(thrown: unknown): NodeError | undefined {
