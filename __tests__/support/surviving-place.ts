@@ -20,6 +20,17 @@ export interface SurvivingOptions {
   readonly offsetMs?: number
 }
 
+export interface SurvivingPlaces extends Places {
+  /** The grids in use at each clearing. */
+  readonly cleared: string[][]
+  /** As if the service was killed: from now on it changes nothing of the nodes. */
+  detach(): void
+}
+
+interface Link {
+  isCut: boolean
+}
+
 const LOOK_EVERY_MS = 10
 /** In a folder of the turn, $0. The group's id comes first: whoever sees that it has started can end it. */
 const RUN = [
@@ -32,11 +43,15 @@ const RUN = [
  * Places whose nodes are processes of this machine that outlive the service, as pods do: what is known of a grid is in a folder
  * of its own. `lose` lets a node fail with words, `refuse` keeps a region from starting nodes.
  */
-export function createSurvivingPlaces(options: SurvivingOptions): Places & { cleared: string[][] } {
+export function createSurvivingPlaces(options: SurvivingOptions): SurvivingPlaces {
   const cleared: string[][] = []
-  const places = new Map(options.regions.map((region) => [region, createPlace(region, options)]))
+  const link: Link = { isCut: false }
+  const places = new Map(options.regions.map((region) => [region, createPlace(region, options, link)]))
   return {
     cleared,
+    detach: () => {
+      link.isCut = true
+    },
     regions: [...places.keys()],
     placeOf: (region) => places.get(region),
     clearAway: async (gridsInUse) => void cleared.push([...gridsInUse])
@@ -58,7 +73,7 @@ export function gridsWithNodes(folder: string): string[] {
   return readdirSync(folder).filter((name) => /^[\da-f]{24}$/.test(name))
 }
 
-function createPlace(region: string, { folder, offsetMs = 0 }: SurvivingOptions): NodePlace {
+function createPlace(region: string, { folder, offsetMs = 0 }: SurvivingOptions, link: Link): NodePlace {
   return {
     name: `nodes that survive in ${region}`,
     outlivesService: true,
@@ -70,15 +85,18 @@ function createPlace(region: string, { folder, offsetMs = 0 }: SurvivingOptions)
       if (!isTakenUp)
         for (let number = 1; number <= quantity; number++)
           mkdirSync(join(dir, String(number)), { recursive: true })
-      return createSet(dir, quantity, offsetMs)
+      return createSet(dir, { quantity, offsetMs, link })
     }
   }
 }
 
-function createSet(dir: string, quantity: number, offsetMs: number): NodeSet {
+function createSet(
+  dir: string,
+  { quantity, offsetMs, link }: { quantity: number; offsetMs: number; link: Link }
+): NodeSet {
   const dirs = Array.from({ length: quantity }, (_, index) => join(dir, String(index + 1)))
   return {
-    nodes: dirs.map(createNode),
+    nodes: dirs.map((each) => createNode(each, link)),
     factsOf: (index) => ({
       ...{ place: `node-${index + 1} on the machine here`, name: `node-${index + 1}` },
       ...{ startedMs: startOf(dirs[index]!), cpuLimit: 1, restarts: 0, throttled: 0.25 },
@@ -86,23 +104,28 @@ function createSet(dir: string, quantity: number, offsetMs: number): NodeSet {
     }),
     doubts: () => (offsetMs > 1000 ? ['the clock of node-1 is ahead'] : []),
     close: async () => {
+      if (link.isCut) return
       dirs.flatMap(turnsOf).forEach(end)
       if (existsSync(dir)) renameSync(dir, `${dir}.closed`)
     }
   }
 }
 
-function createNode(dir: string): LoadNode {
+function createNode(dir: string, link: Link): LoadNode {
   return {
     env: { PATH: process.env.PATH },
     memoryBytes: undefined,
     pathOf: (file) => file,
     find: ({ here }) => here(),
-    run: (command, signal) => runTurn(dir, command, signal)
+    run: (command, signal) => runTurn(dir, command, { signal, link })
   }
 }
 
-async function runTurn(dir: string, command: NodeCommand, signal: AbortSignal): Promise<NodeExit> {
+async function runTurn(
+  dir: string,
+  command: NodeCommand,
+  { signal, link }: { signal: AbortSignal; link: Link }
+): Promise<NodeExit> {
   const turn = join(dir, command.id ?? 'nobody')
   const lost = join(dir, 'lost')
   const requireNode = (): void => {
@@ -125,7 +148,7 @@ async function runTurn(dir: string, command: NodeCommand, signal: AbortSignal): 
       await sleep(LOOK_EVERY_MS)
     }
   } finally {
-    if (!existsSync(join(turn, 'ended'))) end(turn)
+    if (!link.isCut) end(turn)
   }
   for (const line of readFileSync(join(turn, 'output'), 'utf8').split('\n')) command.onLine(line)
   return { code: Number(readFileSync(join(turn, 'ended'), 'utf8')), signal: null }

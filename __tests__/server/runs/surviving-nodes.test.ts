@@ -1,10 +1,9 @@
 import { afterAll, afterEach, describe, expect, test } from '@jest/globals'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { ServiceOptions } from '../../../src/server/server.js'
 import { createSurvivingPlaces, gridsWithNodes, lose, refuse } from '../../support/surviving-place.js'
 import { createKillable } from '../killable-service.js'
-import { writeJMeter, writeSample } from '../stand-in.js'
+import { createWorld, optionsOf, type World, type WorldOptions } from './surviving-world.js'
 import {
   type Address,
   createFolders,
@@ -24,6 +23,7 @@ import {
 } from '../support.js'
 
 const folders = createFolders()
+const prepareWorld = (options?: WorldOptions): World => createWorld(folders.create(), options)
 const services = createServices()
 const killable = createKillable()
 afterEach(() => services.closeAll())
@@ -46,40 +46,6 @@ interface NodeDoc {
 const nodesOf = ({ json }: Reply): readonly NodeDoc[] => (json as Doc & { nodes: NodeDoc[] }).nodes
 const rowsOf = ({ text }: Reply): string[] => text.trimEnd().split('\n').slice(1)
 
-/** A tool that writes a row, waits until it is released, and writes another one; it counts its starts. */
-function prepare(options: { regions?: string[]; offsetMs?: number } = {}): {
-  world: { folder: string; regions: string[]; offsetMs?: number }
-  home: string
-  release: () => void
-  starts: () => number
-} {
-  const root = folders.create()
-  const folder = join(root, 'nodes')
-  mkdirSync(folder)
-  const home = writeJMeter(join(root, 'jmeter'), [
-    `echo start >> ${root}/starts`,
-    writeSample('before'),
-    `while [ ! -e ${root}/release ]; do sleep 0.02; done`,
-    writeSample('after')
-  ])
-  const { regions = ['east', 'west'], ...rest } = options
-  return {
-    world: { folder, regions, ...rest },
-    home,
-    release: () => writeFileSync(join(root, 'release'), ''),
-    starts: () =>
-      existsSync(join(root, 'starts')) ? readFileSync(join(root, 'starts'), 'utf8').split('\n').length - 1 : 0
-  }
-}
-
-type World = ReturnType<typeof prepare>
-
-const optionsOf = ({ world, home }: World): Partial<ServiceOptions> => ({
-  engine: 'real',
-  places: createSurvivingPlaces(world),
-  env: { ...process.env, JMETER_HOME: home }
-})
-
 const grid = (region: string, quantity = 1): FormPart[] =>
   specFields({ region, instance_quantity: String(quantity) })
 const gridForm = (region: string): FormPart[] =>
@@ -89,7 +55,7 @@ const ended = (service: Address, id: string): Promise<Reply> =>
 
 describe('a run on nodes elsewhere', () => {
   test('starts them for itself, says where each part ran, and gives them back', async () => {
-    const world = prepare()
+    const world = prepareWorld()
     world.release()
     const service = await services.start(optionsOf(world))
     const id = await createRun(service, runForm({ threads: '3' }, [...grid('east', 2), ...grid('west')]))
@@ -111,7 +77,7 @@ describe('a run on nodes elsewhere', () => {
   })
 
   test('has the times of this machine where a clock is off, also while it runs', async () => {
-    const world = prepare({ offsetMs: -3_600_000 })
+    const world = prepareWorld({ offsetMs: -3_600_000 })
     const service = await services.start(optionsOf(world))
     const beforeMs = Math.floor(Date.now() / 1000) * 1000
     const id = await createRun(service, runForm({}, grid('east')))
@@ -131,7 +97,7 @@ describe('a run on nodes elsewhere', () => {
   })
 
   test('is a problem if the nodes of a grid do not start, and those of the others are given back', async () => {
-    const world = prepare()
+    const world = prepareWorld()
     refuse(world.world.folder, 'west', 'exceeded quota: load')
     const service = await services.start(optionsOf(world))
     const run = await ended(
@@ -147,7 +113,7 @@ describe('a run on nodes elsewhere', () => {
   })
 
   test('goes on without a node that is lost, and says what was lost with it', async () => {
-    const world = prepare()
+    const world = prepareWorld()
     const service = await services.start(optionsOf(world))
     const id = await createRun(service, runForm({ threads: '8' }, grid('east', 4)))
     await until(() => world.starts() === 4)
@@ -178,7 +144,7 @@ describe('a run on nodes elsewhere', () => {
   })
 
   test('does not start at all if one node fails before the start', async () => {
-    const world = prepare()
+    const world = prepareWorld()
     const service = await services.start(optionsOf(world))
     const made = await postForm(service, '/grids', gridForm('west'))
     await waitForStatus(service, `/grids/${made.json.uuid}`, ['started'])
@@ -205,7 +171,7 @@ describe('a run on nodes elsewhere', () => {
 
 describe('regions', () => {
   test('another one than those there are is refused, for grids and runs', async () => {
-    const service = await services.start(optionsOf(prepare()))
+    const service = await services.start(optionsOf(prepareWorld()))
     const words = 'there is no region us-east-1: this service has east, west'
     const forGrid = await postForm(service, '/grids', gridForm('us-east-1'))
     expect([forGrid.status, forGrid.json.error]).toEqual([422, `grid: ${words}`])
@@ -214,7 +180,7 @@ describe('regions', () => {
   })
 
   test('a grid that did not start says why to whoever wants it', async () => {
-    const world = prepare()
+    const world = prepareWorld()
     refuse(world.world.folder, 'west', '0/3 nodes are available')
     const service = await services.start(optionsOf(world))
     const made = await postForm(service, '/grids', gridForm('west'))
@@ -231,7 +197,7 @@ describe('regions', () => {
 
 describe('after a kill of the service', () => {
   test('runs and grids go on as if nothing had happened, and nothing starts twice', async () => {
-    const world = prepare()
+    const world = prepareWorld()
     const dataDir = folders.create()
     const first = await killable.start(dataDir, world.home, world.world)
     const standalone = (await postForm(first, '/grids', gridForm('west'))).json.uuid

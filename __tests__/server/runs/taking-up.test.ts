@@ -1,0 +1,153 @@
+import { afterAll, afterEach, describe, expect, test } from '@jest/globals'
+import { cpSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { ManualClock } from '../../support/manual-clock.js'
+import { createSurvivingPlaces, gridsWithNodes, type SurvivingPlaces } from '../../support/surviving-place.js'
+import {
+  createFolders,
+  createRun,
+  createServices,
+  get,
+  type Reply,
+  runForm,
+  specFields,
+  until,
+  waitForStatus
+} from '../support.js'
+import { createWorld, optionsOf, type World } from './surviving-world.js'
+
+const folders = createFolders()
+const services = createServices()
+afterEach(() => services.closeAll())
+afterAll(() => folders.remove())
+
+interface Crashed {
+  readonly world: World
+  readonly dataDir: string
+  readonly id: string
+  readonly gridId: string
+  readonly startedMs: number
+}
+
+/** A service with a run at work on one node, killed: its data and the node are as they were at that moment. */
+async function crash(): Promise<Crashed> {
+  const world = createWorld(folders.create())
+  const places = createSurvivingPlaces(world.world)
+  const first = await services.start({ ...optionsOf(world), places })
+  const id = await createRun(first, runForm({ threads: '2' }, specFields({ region: 'east' })))
+  await until(() => world.starts() === 1)
+  const { json } = await waitForStatus(first, `/runs/${id}`, ['running'])
+  const copy = join(folders.create(), 'data')
+  cpSync(first.dataDir, copy, { recursive: true })
+  places.detach()
+  await first.close()
+  rmSync(first.dataDir, { recursive: true })
+  renameSync(copy, first.dataDir)
+  const startedMs = Date.parse(json.started)
+  return { world, dataDir: first.dataDir, id, gridId: json._embedded.grids[0]!.uuid, startedMs }
+}
+
+function change(file: string, fields: object): void {
+  const record = JSON.parse(readFileSync(file, 'utf8')) as object
+  writeFileSync(file, JSON.stringify({ ...record, ...fields }))
+}
+
+const changeGrid = ({ dataDir, gridId }: Crashed, fields: object): void =>
+  change(join(dataDir, 'grids', `${gridId}.json`), fields)
+const changeRun = ({ dataDir, id }: Crashed, fields: object): void =>
+  change(join(dataDir, 'runs', id, 'run.json'), fields)
+
+async function startAgain(
+  { world, dataDir }: Crashed,
+  clock?: ManualClock
+): Promise<{ service: Awaited<ReturnType<typeof services.start>>; places: SurvivingPlaces }> {
+  const places = createSurvivingPlaces(world.world)
+  const service = await services.start({ ...optionsOf(world), places, dataDir, ...(clock && { clock }) })
+  return { service, places }
+}
+
+type Started = Awaited<ReturnType<typeof startAgain>>
+
+const endOf = ({ service }: Started, { id }: Crashed): Promise<Reply> =>
+  waitForStatus(service, `/runs/${id}`, ['finished', 'problem'])
+async function rowsOf({ service }: Started, { id, gridId }: Crashed): Promise<number> {
+  const { text } = await get(service, `/runs/${id}/result.csv?grid_id=${gridId}`)
+  return text.trimEnd().split('\n').length - 1
+}
+
+describe('a run that a killed service left behind', () => {
+  test('was about to be merged: its nodes still have everything', async () => {
+    const crashed = await crash()
+    changeGrid(crashed, { status: 'stopped', ended: { by: 'run ended', atMs: crashed.startedMs + 5 } })
+    crashed.world.release()
+    const again = await startAgain(crashed)
+    expect((await endOf(again, crashed)).json).toMatchObject({ status: 'finished', remote_errors: null })
+    expect(await rowsOf(again, crashed)).toBe(2)
+    expect(crashed.world.starts()).toBe(1)
+    await until(() => gridsWithNodes(crashed.world.world.folder).length === 0)
+  })
+
+  test('has lost its nodes: that is its problem, and what had arrived is kept', async () => {
+    const crashed = await crash()
+    const { folder } = crashed.world.world
+    renameSync(join(folder, crashed.gridId), join(folder, 'gone'))
+    const again = await startAgain(crashed)
+    expect((await endOf(again, crashed)).json).toMatchObject({
+      status: 'problem',
+      remote_errors: 'they are gone'
+    })
+    expect(await rowsOf(again, crashed)).toBe(1)
+    expect(crashed.world.starts()).toBe(1)
+    crashed.world.release()
+  })
+
+  test('had not started: new nodes do as well', async () => {
+    const crashed = await crash()
+    const { folder } = crashed.world.world
+    renameSync(join(folder, crashed.gridId), join(folder, 'gone'))
+    changeRun(crashed, { status: 'queued', startedMs: null, goMs: undefined, nodes: undefined })
+    changeGrid(crashed, { status: 'starting', startedMs: null })
+    crashed.world.release()
+    const again = await startAgain(crashed)
+    expect((await endOf(again, crashed)).json).toMatchObject({ status: 'finished', remote_errors: null })
+    expect(crashed.world.starts()).toBe(2)
+  })
+
+  test('had lost its grid to somebody: it ends with that reason, and the nodes are cleared away', async () => {
+    const crashed = await crash()
+    changeGrid(crashed, { status: 'stopped', ended: { by: 'deleted', atMs: crashed.startedMs + 7000 } })
+    const again = await startAgain(crashed)
+    expect((await endOf(again, crashed)).json).toMatchObject({
+      status: 'problem',
+      remote_errors: `grid ${crashed.gridId} was deleted after 7 s`
+    })
+    expect(again.places.cleared).toEqual([[]])
+    expect(await rowsOf(again, crashed)).toBe(1)
+    crashed.world.release()
+  })
+
+  test('was being stopped: it is not continued', async () => {
+    const crashed = await crash()
+    changeRun(crashed, { status: 'stopping' })
+    const again = await startAgain(crashed)
+    expect((await get(again.service, `/runs/${crashed.id}`)).json).toMatchObject({
+      status: 'problem',
+      remote_errors: 'The service ended during this run.'
+    })
+    expect(again.places.cleared).toEqual([[]])
+    crashed.world.release()
+  })
+
+  test('has no more minutes than it had', async () => {
+    const crashed = await crash()
+    const clock = new ManualClock(crashed.startedMs + 9 * 60_000)
+    const again = await startAgain(crashed, clock)
+    expect((await get(again.service, `/runs/${crashed.id}`)).json.status).toBe('running')
+    await clock.advance(61_000)
+    expect((await endOf(again, crashed)).json).toMatchObject({
+      status: 'problem',
+      remote_errors: `grid ${crashed.gridId} was cut off after 10 min by its stop_after of 10 min`
+    })
+    expect(crashed.world.starts()).toBe(1)
+  })
+})
