@@ -67,9 +67,9 @@ export async function openPlaces(regions: Regions | undefined, parts: PlaceParts
 }
 
 /** What is wrong with a region, if anything. */
-export function checkRegion(region: string, { regions, placeOf }: Places): string[] {
-  if (placeOf(region) !== undefined) return []
-  return [`there is no region ${region}: this service has ${regions?.join(', ') ?? 'none'}`]
+export function checkRegion(region: string, places: Places): string[] {
+  if (places.placeOf(region) !== undefined) return []
+  return [`there is no region ${region}: this service has ${places.regions?.join(', ') ?? 'none'}`]
 }
 
 async function openPods(

@@ -145,8 +145,10 @@ async function runNode(
     ports.log(`${nodeName}: no threads left for it, so it stays idle`)
     return { problem: null }
   }
-  if (signal.aborted) return { problem: null }
-  if (node === undefined) throw new NodeError('its grid has fewer nodes than it should have')
+  if (node === undefined) {
+    signal.throwIfAborted()
+    throw new NodeError('its grid has fewer nodes than it should have')
+  }
   const { workDir, samplesFile, logFile } = ports.store.nodeFiles({ runId: run.id, gridId: grid.id, index })
   makeFolder(dirname(logFile))
   await placeFiles(ports.store, run, workDir)
