@@ -71,7 +71,7 @@ export interface ServiceOptions {
   /** Called with the clusters before anything is created on them; if it throws, nothing is. */
   readonly onClusters?: ((clusters: readonly { address: ClusterAddress }[]) => void) | undefined
   /** Instead of those of `regions`. */
-  readonly places?: Places
+  readonly places?: Places | undefined
 }
 
 export interface Service {

@@ -169,6 +169,16 @@ describe('a run on nodes elsewhere', () => {
   })
 })
 
+test('nodes of this machine start together too, and say when', async () => {
+  const world = prepareWorld()
+  world.release()
+  const service = await services.start({ ...optionsOf(world), places: undefined })
+  const run = await ended(service, await createRun(service, runForm({}, grid('anywhere', 2))))
+  const here = { place: 'this machine', rows: 2, lost: null, started: expect.any(String) }
+  expect(nodesOf(run)).toMatchObject([here, here])
+  expect(service.lines.join('\n')).toMatch(/run \w+: the 2 nodes started within \d+ ms/)
+})
+
 describe('regions', () => {
   test('another one than those there are is refused, for grids and runs', async () => {
     const service = await services.start(optionsOf(prepareWorld()))

@@ -54,6 +54,8 @@ describe('files of the data folder that the service did not write', () => {
     { name: 'an unknown status', change: (run) => ({ ...run, status: 'odd' }) },
     { name: 'a sequence of another type', change: (run) => ({ ...run, sequence: '1' }) },
     { name: 'a time that is none', change: (run) => ({ ...run, startedMs: 1e300 }) },
+    { name: 'nodes of another type', change: (run) => ({ ...run, nodes: [{ grid: 'g' }] }) },
+    { name: 'a mark of another type', change: (run) => ({ ...run, mark: '../x' }) },
     { name: 'a report of another shape', change: (run) => ({ ...run, report: { summary: 1 } }) }
   ])('a run.json with $name is ignored, and the rest is served', async ({ change }) => {
     const { dataDir, id, run } = await folder()
@@ -115,6 +117,31 @@ describe('files of the data folder that the service did not write', () => {
 })
 
 const asObject = (value: unknown): object => value as object
+
+test('records of a version that knew nothing of nodes are read', async () => {
+  const { dataDir, id, run, grid } = await makeFolder()
+  const older = (record: Record<string, unknown>, ...keys: string[]): string =>
+    JSON.stringify(record, (key, value: unknown) => (keys.includes(key) ? undefined : value))
+  writeFileSync(join(dataDir, 'runs', id, 'run.json'), older(run, 'nodes', 'mark', 'goMs'))
+  writeFileSync(join(dataDir, 'grids', `${String(grid.id)}.json`), older(grid, 'ended'))
+  const service = await services.start({ dataDir })
+  expect((await get(service, `/runs/${id}`)).json).toMatchObject({
+    status: 'finished',
+    _embedded: { grids: [{ uuid: grid.id, status: 'stopped' }] }
+  })
+  expect(service.lines).toEqual([])
+})
+
+test('the marker of a folder stays the same, and is made anew if something else is in its place', () => {
+  const dataDir = folders.create()
+  const open = (): Store => Store.open(dataDir, () => undefined)
+  const marker = open().marker()
+  expect(marker).toMatch(/^[\da-f]{24}$/)
+  expect(open().marker()).toBe(marker)
+  expect(Store.open(folders.create(), () => undefined).marker()).not.toBe(marker)
+  writeFileSync(join(dataDir, 'marker.json'), '{"marker":"a,b in (c)"}')
+  expect(open().marker()).toMatch(/^[\da-f]{24}$/)
+})
 
 describe('many runs', () => {
   test('cost nothing to count and to list', async () => {
