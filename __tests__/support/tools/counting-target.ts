@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** A target on loopback that counts what it was asked for. `/fail` gets a 500; every answer takes a few milliseconds. */
+/** A target, on loopback unless given another address, that counts what it was asked for. `/fail` gets a 500; every answer takes a few milliseconds. */
 export interface CountingTarget {
   readonly port: number
   /** The requests for a path, or all of them. */
@@ -16,7 +16,7 @@ export interface CountingTarget {
 const ANSWER_MS = 10
 const PATIENCE_MS = 120_000
 
-export async function startCountingTarget(): Promise<CountingTarget> {
+export async function startCountingTarget(address = '127.0.0.1'): Promise<CountingTarget> {
   const requests: { path: string; headers: Record<string, unknown>; query: string }[] = []
   const server = createServer((request, response) => {
     const [path = '', query = ''] = (request.url ?? '').split('?')
@@ -26,7 +26,7 @@ export async function startCountingTarget(): Promise<CountingTarget> {
       response.end('hello')
     }, ANSWER_MS)
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  await new Promise<void>((resolve) => server.listen(0, address, resolve))
   const reaches = async (hits: number): Promise<void> => {
     const deadlineMs = Date.now() + PATIENCE_MS
     while (requests.length < hits) {

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** Pages on loopback for browsers, which counts how often each was asked for. `/never` is never answered. */
+/** Pages for browsers, on loopback unless given another address, which count how often each was asked for. `/never` is never answered. */
 export interface PageTarget {
   readonly port: number
   /** The requests for a path, or all of them. */
@@ -14,7 +14,7 @@ const PAGES: Readonly<Record<string, string>> = {
   '/second': '<h1>Second</h1>'
 }
 
-export async function startPageTarget(): Promise<PageTarget> {
+export async function startPageTarget(address = '127.0.0.1'): Promise<PageTarget> {
   const hits = new Map<string, number>()
   const server = createServer((request, response) => {
     const [path = ''] = (request.url ?? '').split('?')
@@ -25,7 +25,7 @@ export async function startPageTarget(): Promise<PageTarget> {
     response.writeHead(body === undefined ? 404 : 200, { 'content-type': 'text/html' })
     response.end(`<!doctype html><title>Page ${path}</title><link rel="icon" href="data:,">${body ?? ''}`)
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  await new Promise<void>((resolve) => server.listen(0, address, resolve))
   return {
     port: (server.address() as AddressInfo).port,
     hits: (path) =>

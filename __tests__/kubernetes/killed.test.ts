@@ -1,0 +1,124 @@
+import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import { createServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import type { Command } from '../e2e/cli-command.js'
+import { describeWithCluster, PodStage } from '../support/kubernetes/stage.js'
+import { ArtifactService } from '../support/step/artifact-service.js'
+import { Step } from '../support/step/step.js'
+
+const TOKEN = 'a-token-for-this-test'
+const JOB_TOKEN = 'a-job-token-for-this-test'
+
+let stage: PodStage
+beforeEach(async () => {
+  stage = await new PodStage().start()
+})
+afterEach(() => stage.close())
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+describeWithCluster('after a SIGKILL of main', () => {
+  let artifacts: ArtifactService
+  let step: Step
+  beforeEach(async () => {
+    artifacts = await new ArtifactService().start()
+    step = new Step()
+    step.env = { ...artifacts.env, KUBECONFIG: stage.kubeconfig, GITHUB_TOKEN: JOB_TOKEN }
+    step.inputs = {
+      'base-url': 'local',
+      files: `${join(stage.folder, 'plan.jmx')}\n${join(stage.folder, 'users.csv')}`,
+      regions: stage.regions(),
+      grids: stage.grids({ region: 'here', instance_quantity: 2 }),
+      duration: '4m',
+      threads: '2',
+      'override-parameters': stage.parameters,
+      'github-token': JOB_TOKEN
+    }
+  })
+  afterEach(async () => {
+    await artifacts.stop()
+    step.remove()
+  })
+
+  test('post deletes what is ours and nothing else; without it, the deadline of the Job would', async () => {
+    const other = { metadata: { name: 'of-others' }, spec: { suspend: true, template: POD } }
+    await stage.api.request('POST', `/apis/batch/v1/namespaces/${stage.namespace}/jobs`, other)
+    const main = step.start('main')
+    const ended = step.result(main)
+    await stage.target.reaches(20)
+    main.kill('SIGKILL')
+    await ended
+    const left = (await stage.jobs()).filter(({ metadata }) => metadata.name !== 'of-others')
+    // Two minutes to start, nine of stop_after, and ten.
+    expect(left.map(({ spec }) => spec)).toEqual([
+      expect.objectContaining({
+        activeDeadlineSeconds: 60 * (2 + 9 + 10),
+        ttlSecondsAfterFinished: expect.any(Number)
+      })
+    ])
+    const specifications = JSON.stringify([left, await stage.pods()])
+    for (const secret of [JOB_TOKEN, artifacts.env.ACTIONS_RUNTIME_TOKEN!])
+      expect(specifications).not.toContain(secret)
+    expect(JSON.stringify(step.read('state'))).not.toContain('PRIVATE KEY')
+    const post = await step.post()
+    expect(post.code).toBe(0)
+    expect((await stage.jobs()).map(({ metadata }) => metadata.name)).toEqual(['of-others'])
+    await stage.api.request('DELETE', `/apis/batch/v1/namespaces/${stage.namespace}/jobs/of-others`)
+    expect(await stage.leftBehind()).toEqual([])
+  })
+
+  test('post says what to run where the cluster cannot be reached any more', async () => {
+    const main = step.start('main')
+    const ended = step.result(main)
+    await stage.target.reaches(20)
+    main.kill('SIGKILL')
+    await ended
+    step.env.KUBECONFIG = join(stage.folder, 'no-such-kubeconfig')
+    const post = await step.post()
+    expect(post.log).toMatch(/kubectl .*delete .*-l .*loadgate\.dev\/marker=\w+/)
+    step.env.KUBECONFIG = stage.kubeconfig
+  })
+})
+
+const POD = {
+  spec: { restartPolicy: 'Never', containers: [{ name: 'node', image: 'localhost/loadgate/pause:1' }] }
+}
+
+describeWithCluster('after a SIGKILL of loadgate serve', () => {
+  test('the next one goes on with the run, and every sample arrives', async () => {
+    const port = await freePort()
+    const serve = async (): Promise<Command> => {
+      const args = ['serve', '--port', String(port), '--data', 'data', '--regions', stage.regions()]
+      const command = stage.command(args, { LOADGATE_TOKEN: TOKEN })
+      await command.shows(/^Address: /m)
+      return command
+    }
+    const first = await serve()
+    const gate = stage.command(
+      [
+        ...['run', '--base-url', `http://127.0.0.1:${port}`, '--files', 'plan.jmx\nusers.csv'],
+        ...['--grids', stage.grids({ region: 'here', instance_quantity: 2 }), '--output', 'out'],
+        ...['--duration', '20s', '--threads', '4', '--override-parameters', stage.parameters],
+        ...['--thresholds', 'error_rate < 1%']
+      ],
+      { LOADGATE_TOKEN: TOKEN }
+    )
+    await stage.target.reaches(40)
+    first.child.kill('SIGKILL')
+    await first.ended
+    const second = await serve()
+    const result = await stage.result(gate)
+    expect(result.text).toContain('PASSED')
+    expect(result).toMatchObject({ code: 0, verdict: 'passed', samples: stage.target.hits() })
+    expect(await stage.leftBehind()).toEqual([])
+    second.child.kill('SIGTERM')
+    expect((await second.ended).code).toBe(0)
+  })
+})
