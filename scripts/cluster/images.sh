@@ -94,7 +94,7 @@ make_tools() {
 tool_home() {
   local home
   home=$(cd "$here/../.." && node_modules/.bin/node --experimental-transform-types --no-warnings \
-    --import ./__tests__/support/typescript-hooks.mjs scripts/cluster/install-tool.mjs "$1") ||
+    --import ./__tests__/support/typescript-hooks.mjs scripts/install-tool.mjs "$1") ||
     die "$1 could not be installed; has npm ci been run? Java 17 and Maven are needed too"
   echo "$home"
 }

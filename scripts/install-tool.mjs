@@ -1,10 +1,10 @@
 // Installs a tool as the service itself does, unless it is installed already, and prints its folder: install-tool.mjs jmeter|gatling
 import { realpathSync } from 'node:fs'
 import path from 'node:path'
-import { GATLING_JARS } from '../../src/server/engines/gatling/gatling-jars.ts'
-import { installJars } from '../../src/server/engines/install/jars/install-jars.ts'
-import { findJMeter } from '../../src/server/engines/jmeter/install.ts'
-import { Processes } from '../../src/server/nodes/machine/processes.ts'
+import { GATLING_JARS } from '../src/server/engines/gatling/gatling-jars.ts'
+import { installJars } from '../src/server/engines/install/jars/install-jars.ts'
+import { findJMeter } from '../src/server/engines/jmeter/install.ts'
+import { Processes } from '../src/server/nodes/machine/processes.ts'
 
 const ports = {
   env: process.env,
