@@ -15,9 +15,7 @@ const TWO_BY_TWO = (stage: PodStage): { regions: string; grids: string } => ({
 describeWithCluster('the gate on pods, with real JMeter', () => {
   test('two grids of two pods: as many samples as hits, and nothing is left', async () => {
     const gate = stage.startGate(TWO_BY_TWO(stage))
-    await stage.target.reaches(1)
-    const pods = await stage.pods()
-    expect(pods.map(({ status }) => status?.phase)).toEqual(Array(4).fill('Running'))
+    await stage.atWork(4)
     const result = await stage.result(gate)
     expect(result.text).toContain('PASSED')
     expect(result).toMatchObject({ code: 0, verdict: 'passed', samples: stage.target.hits() })
@@ -25,14 +23,16 @@ describeWithCluster('the gate on pods, with real JMeter', () => {
   })
 
   test('a broken threshold is a failed gate, and nothing is left', async () => {
-    const result = await stage.result(stage.startGate({ threshold: 'p95 < 1ms' }))
+    const gate = stage.startGate({ threshold: 'p95 < 1ms' })
+    await stage.atWork(1)
+    const result = await stage.result(gate)
     expect(result).toMatchObject({ code: 1, verdict: 'failed', samples: stage.target.hits() })
     expect(await stage.leftBehind()).toEqual([])
   })
 
   test('Ctrl-C ends the load, and nothing is left', async () => {
     const gate = stage.startGate({ durationSec: 120 })
-    await stage.target.reaches(20)
+    await stage.atWork(1)
     gate.child.kill('SIGINT')
     const result = await stage.result(gate)
     expect(result).toMatchObject({ code: 130, verdict: 'cancelled' })
@@ -41,7 +41,7 @@ describeWithCluster('the gate on pods, with real JMeter', () => {
 
   test('the API server is killed in the middle: the run goes on, and every sample arrives', async () => {
     const gate = stage.startGate({ durationSec: 20 })
-    await stage.target.reaches(20)
+    await stage.atWork(1)
     stage.cluster.killApiServer()
     const result = await stage.result(gate)
     expect(result.text).toContain('PASSED')

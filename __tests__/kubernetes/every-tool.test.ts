@@ -43,6 +43,7 @@ describeWithCluster('one run on a pod with every tool', () => {
       ...['--override-parameters', `-Dhost=${hostname} -Dport=${port} -Dtarget=${origin}`],
       ...['--thresholds', 'error_rate < 1%']
     ])
+    await stage.podsRun(1)
     const result = await stage.result(gate)
     expect(result.text).toContain('PASSED')
     expect(result).toMatchObject({ code: 0, verdict: 'passed', samples: pages.hits('/') })

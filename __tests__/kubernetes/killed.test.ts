@@ -52,7 +52,7 @@ describeWithCluster('after a SIGKILL of main', () => {
     await stage.api.request('POST', `/apis/batch/v1/namespaces/${stage.namespace}/jobs`, other)
     const main = step.start('main')
     const ended = step.result(main)
-    await stage.target.reaches(20)
+    await stage.atWork(2)
     main.kill('SIGKILL')
     await ended
     const left = (await stage.jobs()).filter(({ metadata }) => metadata.name !== 'of-others')
@@ -77,7 +77,7 @@ describeWithCluster('after a SIGKILL of main', () => {
   test('post says what to run where the cluster cannot be reached any more', async () => {
     const main = step.start('main')
     const ended = step.result(main)
-    await stage.target.reaches(20)
+    await stage.atWork(2)
     main.kill('SIGKILL')
     await ended
     step.env.KUBECONFIG = join(stage.folder, 'no-such-kubeconfig')
@@ -110,7 +110,7 @@ describeWithCluster('after a SIGKILL of loadgate serve', () => {
       ],
       { LOADGATE_TOKEN: TOKEN }
     )
-    await stage.target.reaches(40)
+    await stage.atWork(2, 40)
     first.child.kill('SIGKILL')
     await first.ended
     const second = await serve()

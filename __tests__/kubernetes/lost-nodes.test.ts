@@ -12,8 +12,7 @@ afterEach(() => stage.close())
 async function loseOneOfTwo(lose: (pod: string) => Promise<unknown>): Promise<GateResult & { pod: string }> {
   const grids = stage.grids({ region: 'here', instance_quantity: 2 })
   const gate = stage.startGate({ grids, durationSec: 15 })
-  await stage.target.reaches(60)
-  const [first] = await stage.pods()
+  const [first] = await stage.atWork(2, 60)
   const pod = first!.metadata.name
   await lose(pod)
   const result = await stage.result(gate)
@@ -52,7 +51,7 @@ describeWithCluster('pods that are lost in the middle', () => {
 
   test('with a machine that falls silent', async () => {
     const gate = stage.startGate({ durationSec: 240 })
-    await stage.target.reaches(20)
+    await stage.atWork(1)
     stage.cluster.freezeKubelet()
     try {
       const result = await stage.result(gate)

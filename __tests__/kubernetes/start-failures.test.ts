@@ -60,6 +60,7 @@ describeWithCluster('pods that do not start', () => {
       const tolerations = [{ key: taint.key, operator: 'Exists', effect: taint.effect }]
       const output = 'tolerated'
       const gate = stage.startGate({ regions: stage.regions({ tolerations }), output })
+      await stage.podsRun(1)
       expect(await stage.result(gate, output)).toMatchObject({ code: 0, verdict: 'passed' })
     } finally {
       await stage.api.request('PATCH', path, { spec: { taints: null } })

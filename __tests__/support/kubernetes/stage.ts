@@ -19,6 +19,7 @@ export const TOOLS_IMAGE = process.env.LOADGATE_KUBERNETES_TOOLS_IMAGE ?? 'local
 const INSTANCE_TYPES = { small: { cpu: '400m', memory: '1Gi' } }
 /** A pod gets its grace period, and a busy machine takes its time. */
 const GONE_WITHIN_MS = 90_000
+const RUN_WITHIN_MS = 60_000
 
 /** Skips aloud without a cluster; where one is required, its tests fail instead. */
 export function describeWithCluster(name: string, tests: () => void): void {
@@ -155,6 +156,24 @@ export class PodStage {
 
   pods(): Promise<KubeObject[]> {
     return this.api.list(`/api/v1/namespaces/${this.namespace}/pods`)
+  }
+
+  /** Resolves when so many pods run: what is tested must not have happened somewhere else. */
+  async podsRun(count: number): Promise<KubeObject[]> {
+    const deadlineMs = Date.now() + RUN_WITHIN_MS
+    for (;;) {
+      const pods = await this.pods()
+      if (pods.filter(({ status }) => status?.phase === 'Running').length === count) return pods
+      if (Date.now() > deadlineMs) throw new Error(`${pods.length} pods, instead of ${count} that run`)
+      await sleep(200)
+    }
+  }
+
+  /** Resolves when so many pods run and the target was asked so often. */
+  async atWork(pods: number, hits = 20): Promise<KubeObject[]> {
+    const running = await this.podsRun(pods)
+    await this.target.reaches(hits)
+    return running
   }
 
   /** The Jobs that are there now, and the pods that are still there when pods had time to go. */
