@@ -3,8 +3,8 @@ import { isReference } from '../../service/documents/requests.js'
 import type { GridChoice, GridSpecification } from '../../service/documents/requests.js'
 import { readGridList } from '../settings/grid-list.js'
 import { parseServiceAddress, parseServiceName, tokenProblem } from '../settings/service-values.js'
-import { parseBoolean, parseDurationSeconds } from '../settings/setting-values.js'
-import type { Parsed } from '../settings/setting-values.js'
+import { parseBoolean, parseDurationSeconds } from '../../values/setting-values.js'
+import type { Parsed } from '../../values/setting-values.js'
 import { SettingsError } from '../settings/settings-error.js'
 
 /** The inputs of the action that starts grids. */

@@ -4,7 +4,7 @@ import type { Threshold } from '../../thresholds/grammar/threshold.js'
 import { formatDuration } from './durations.js'
 import type { Inputs, SettingsSources } from './inputs.js'
 import { changesParameters, findNoParameter, splitParameters } from './override-parameters.js'
-import { parseChoice, parseInteger, parsePattern, parsePercent } from './setting-values.js'
+import { parseChoice, parseInteger, parsePattern, parsePercent } from '../../values/setting-values.js'
 
 /** What to compare with. */
 export interface BaselineSettings {

@@ -7,8 +7,8 @@ import {
 import type { RequiredGridKey } from '../../protocol/grid-keys.js'
 import { isId } from '../../service/documents/decode.js'
 import type { GridChoice, GridSpecification } from '../../service/documents/requests.js'
-import { parseChoice, parseInteger, parsePattern } from './setting-values.js'
-import type { Parsed } from './setting-values.js'
+import { parseChoice, parseInteger, parsePattern } from '../../values/setting-values.js'
+import type { Parsed } from '../../values/setting-values.js'
 import { readYaml } from './yaml-text.js'
 
 export interface GridListRules {

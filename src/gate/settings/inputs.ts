@@ -1,7 +1,7 @@
 import { readConfigFile } from './config-file.js'
 import type { BaselinePath } from './baseline-path.js'
 import type { PlanFiles } from './plan-files.js'
-import type { Parsed } from './setting-values.js'
+import type { Parsed } from '../../values/setting-values.js'
 
 /** Every input of the contract. */
 export const INPUT_NAMES = [

@@ -1,7 +1,7 @@
 import { readAddress } from '../../service/http/address.js'
 import type { Address } from '../../service/http/address.js'
-import { parsePattern } from './setting-values.js'
-import type { Parsed } from './setting-values.js'
+import { parsePattern } from '../../values/setting-values.js'
+import type { Parsed } from '../../values/setting-values.js'
 
 const SERVICE_NAME = /^[a-z][a-z0-9_-]{0,63}$/
 

@@ -17,7 +17,7 @@ import {
   parseDurationSeconds,
   parseInteger,
   parsePattern
-} from './setting-values.js'
+} from '../../values/setting-values.js'
 import { parseServiceAddress, parseServiceName, tokenProblem } from './service-values.js'
 import { SettingsError } from './settings-error.js'
 import { readStopEarly } from './stop-early.js'

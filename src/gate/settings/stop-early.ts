@@ -1,5 +1,5 @@
 import type { Inputs } from './inputs.js'
-import { parseBoolean } from './setting-values.js'
+import { parseBoolean } from '../../values/setting-values.js'
 
 /** Whether to stop a run whose threshold can no longer hold. Only a run of this step whose end is known can be. */
 export function readStopEarly(inputs: Inputs, { isSkipped }: { readonly isSkipped: boolean }): boolean {

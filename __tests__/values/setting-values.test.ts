@@ -5,7 +5,7 @@ import {
   parseDurationSeconds,
   parseInteger,
   parsePattern
-} from '../../../src/gate/settings/setting-values.js'
+} from '../../src/values/setting-values.js'
 
 describe('parseDurationSeconds', () => {
   test.each([
