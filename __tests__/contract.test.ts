@@ -30,6 +30,7 @@ const INPUTS = [
   'tool',
   'files',
   'grids',
+  'regions',
   'name',
   'notes',
   'project',

@@ -14,7 +14,7 @@ import '../../src/gate/after-run.js'
 import type { Settings } from '../../src/gate/settings/settings.js'
 import type { ComparedRun } from '../../src/baseline/compared-run.js'
 import type { GridChoice } from '../../src/service/documents/requests.js'
-import { makeGate, makeSettings, makeSpecification } from '../support/gate/gate-ports.js'
+import { makeGate, makeSettings, makeSpecification, NOTHING_LEFT } from '../support/gate/gate-ports.js'
 import type { TestGate } from '../support/gate/gate-ports.js'
 import { GateService, faults, makeCsv } from '../support/gate/gate-service.js'
 import type { Fault } from '../support/gate/gate-service.js'
@@ -197,7 +197,7 @@ describe('a confirming run', () => {
     const { log, clock, states } = gate.ports
     const state = states.at(-1)
     expect(state).toBeDefined()
-    await clock.run(cleanUpStep(state!, { log, clock, endProcessGroup: () => Promise.resolve(false) }))
+    await clock.run(cleanUpStep(state!, { log, clock, ...NOTHING_LEFT }))
     expect(running()).toEqual([])
   })
 })

@@ -14,7 +14,13 @@ import type { Outcome } from '../../src/report/outcome.js'
 import { terminalLines } from '../../src/report/terminal.js'
 import { readAddress } from '../../src/service/http/address.js'
 import type { GridChoice } from '../../src/service/documents/requests.js'
-import { TOKEN, makePorts, makeSettings, makeSpecification } from '../support/gate/gate-ports.js'
+import {
+  TOKEN,
+  makePorts,
+  makeSettings,
+  makeSpecification,
+  NOTHING_LEFT
+} from '../support/gate/gate-ports.js'
 import type { TestPorts } from '../support/gate/gate-ports.js'
 import { GateService, faults, makeCsv } from '../support/gate/gate-service.js'
 import type { Fault } from '../support/gate/gate-service.js'
@@ -609,7 +615,7 @@ describe('a cancelled job', () => {
     expect(state).toMatchObject({ runId: 'run1', cleanupDue: true })
     const late = service.addRun({ tags: [state.marker!], statuses: ['running'] })
     const { log, clock } = ports
-    await clock.run(cleanUpStep(state, { log, clock, endProcessGroup: async () => false }))
+    await clock.run(cleanUpStep(state, { log, clock, ...NOTHING_LEFT }))
     expect(late.statuses).toEqual(['finished'])
     expect(clock.elapsedMs).toBeLessThan(15_000)
   })
@@ -878,7 +884,7 @@ describe('errors', () => {
     expect(state).toMatchObject({ cleanupDue: true, marker: expect.stringMatching(/^loadgate-/) })
     lost()
     const { log, clock } = ports
-    await clock.run(cleanUpStep(state, { log, clock, endProcessGroup: async () => false }))
+    await clock.run(cleanUpStep(state, { log, clock, ...NOTHING_LEFT }))
     expect(service.runs).toHaveLength(1)
     expect(running()).toEqual([])
   })

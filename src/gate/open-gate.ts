@@ -1,5 +1,7 @@
+import { randomBytes } from 'node:crypto'
 import { readAddress } from '../service/http/address.js'
 import type { Address } from '../service/http/address.js'
+import type { Regions } from '../regions/regions.js'
 import type { ServiceClient } from '../service/client.js'
 import { vocabularyOf } from '../protocol/vocabulary.js'
 import { serviceFolder } from './cleanup/service-folder.js'
@@ -10,7 +12,7 @@ import { maskToken } from './settings/mask-token.js'
 import { secretParameters } from './settings/secret-parameters.js'
 import type { Settings } from './settings/settings.js'
 import type { StepState } from './step-state.js'
-import type { Ports } from './ports.js'
+import type { Ports, RegionsRequest } from './ports.js'
 
 /** Starts the embedded service if the run is local, opens a client, and saves the step's initial state. */
 export async function openGate(ports: Ports, settings: Settings): Promise<Gate> {
@@ -24,10 +26,17 @@ export async function openGate(ports: Ports, settings: Settings): Promise<Gate> 
     const { address, token } = target
     return { ports, settings, saved, local: undefined, client: openClient(address, token) }
   }
-  const local = await ports.startLocalService({
-    serviceName,
-    onProcessGroup: (group) => saved.noteDone({ processGroups: [...saved.state.processGroups, group] })
-  })
+  const local = await ports
+    .startLocalService({
+      serviceName,
+      onProcessGroup: (group) => saved.noteDone({ processGroups: [...saved.state.processGroups, group] }),
+      ...(settings.regions && { regions: requestRegions(settings.regions, saved) })
+    })
+    .catch((thrown: unknown) => {
+      // A service that did not start has started no pods: there is nothing to look for.
+      if (saved.state.clusters !== undefined) saved.noteDone({ clusters: undefined })
+      throw thrown
+    })
   maskToken(ports, local.token)
   return { ports, settings, saved, local, client: openClient(readAddress(local.url), local.token) }
 
@@ -37,6 +46,11 @@ export async function openGate(ports: Ports, settings: Settings): Promise<Gate> 
     const words = vocabularyOf(serviceName)
     return openClientFor(ports, { address, token, secrets, words, clock: ports.clock })
   }
+}
+
+function requestRegions(places: Regions, saved: SavedState): RegionsRequest {
+  const marker = randomBytes(12).toString('hex')
+  return { places, marker, onClusters: (addresses) => saved.note({ clusters: { marker, addresses } }) }
 }
 
 function initialState({ scratchDir }: Ports, { target, serviceName, stopOnCancel }: Settings): StepState {

@@ -1,10 +1,11 @@
 import type { BaselineDocument } from '../baseline/document/baseline-document.js'
 import type { Annotation } from '../report/annotations.js'
 import type { CommentPlace } from '../report/markdown/comment.js'
+import type { Regions } from '../regions/regions.js'
 import type { ClientOptions, ServiceClient } from '../service/client.js'
 import type { Clock } from '../service/clock.js'
 import type { OutputName } from './publish/outputs.js'
-import type { ProcessGroup, StepState } from './step-state.js'
+import type { ClusterAddress, ProcessGroup, StepState } from './step-state.js'
 
 /** Log lines for people. Implementations escape text that comes from elsewhere. */
 export interface Log {
@@ -128,6 +129,16 @@ export interface LocalServiceRequest {
   readonly serviceName: string | undefined
   /** Called for each process group the service starts, so that it can be ended after this process is gone. */
   readonly onProcessGroup: (group: ProcessGroup) => void
+  /** Where nodes run; without it, every region is this machine. */
+  readonly regions?: RegionsRequest
+}
+
+export interface RegionsRequest {
+  readonly places: Regions
+  /** A label of everything that the service creates on clusters. */
+  readonly marker: string
+  /** Called with the clusters before anything is created on them; if it throws, nothing is. */
+  readonly onClusters: (addresses: readonly ClusterAddress[]) => void
 }
 
 /** The progress of a run, as of the last poll. */

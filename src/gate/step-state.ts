@@ -23,6 +23,8 @@ export interface StepState {
   readonly keptGrids?: readonly string[]
   /** Tool processes of the embedded service, by group. */
   readonly processGroups: readonly ProcessGroup[]
+  /** What the embedded service starts on clusters; saved before the first pod is. */
+  readonly clusters?: StartedPods | undefined
   /** The embedded service's data folder, which it removes when it closes. */
   readonly serviceDir?: string | undefined
   /** False once nothing is left to stop, or the rest is left running on purpose. */
@@ -62,6 +64,23 @@ export interface ProcessGroup {
   readonly pid: number
   /** When the group's leader started, as the system reports it: a pid alone may have been reused. */
   readonly startTime: string
+}
+
+/** How to find pods again from another process. */
+export interface StartedPods {
+  /** A label of all of them. */
+  readonly marker: string
+  readonly addresses: readonly ClusterAddress[]
+  /** The service was closed, which deletes them. */
+  readonly isClosed?: boolean
+}
+
+/** A namespace of a cluster; never contents of a kubeconfig. */
+export interface ClusterAddress {
+  /** The paths of `KUBECONFIG`, or its default; undefined within a cluster. */
+  readonly kubeconfig: string | undefined
+  readonly context: string
+  readonly namespace: string
 }
 
 export function encodeState(state: StepState): string {

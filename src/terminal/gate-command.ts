@@ -18,6 +18,7 @@ import { terminalLines } from '../report/terminal.js'
 import { verdictDocument } from '../report/verdict-document.js'
 import { UsageError } from './arguments.js'
 import type { Arguments, Flag } from './arguments.js'
+import { REGIONS_FLAG, readRegionsFlag } from './typed-regions.js'
 import { resolveTypedBaseline } from './typed-baseline.js'
 import { openGateTerminal } from './gate-terminal.js'
 import type { GateTerminal } from './gate-terminal.js'
@@ -69,16 +70,19 @@ const JOINTS: Readonly<Partial<Record<InputName, string>>> = {
   'baseline-parameters': ', '
 }
 
-/** At a terminal, running on this machine is the default. */
-const ABOUT_BASE_URL =
-  'Address of the load-test service (https), with or without `/api`; or `local`, the embedded service on this machine. The API token comes from LOADGATE_TOKEN. Default: `local`.'
+/** What differs at a terminal. */
+const ABOUT_HERE: Readonly<Partial<Record<InputName, string>>> = {
+  'base-url':
+    'Address of the load-test service (https), with or without `/api`; or `local`, the embedded service on this machine. The API token comes from LOADGATE_TOKEN. Default: `local`.',
+  regions: REGIONS_FLAG.about
+}
 
 const FLAGS: readonly (Flag & { readonly group: InputGroup })[] = [
   ...INPUT_NAMES.filter((name) => !NOT_FLAGS.includes(name)).map((name) => ({
     name,
     group: INPUT_TABLE[name].group,
-    value: INPUT_TABLE[name].value,
-    about: name === 'base-url' ? ABOUT_BASE_URL : describeInput(name),
+    value: name === 'regions' ? REGIONS_FLAG.value : INPUT_TABLE[name].value,
+    about: ABOUT_HERE[name] ?? describeInput(name),
     ...(JOINTS[name] !== undefined && { joint: JOINTS[name] })
   })),
   {
@@ -127,8 +131,9 @@ export function sayWhySkipped(terminal: GateTerminal, { skip: reason }: Skip): n
 }
 
 export async function readGateSettings(args: Arguments, ports: GateCommandPorts): Promise<Settings | Skip> {
+  const regions = await readRegionsFlag(args, ports.workspace)
   const settings = await readSettings({
-    read: (name) => readFlag(name, args, ports.token),
+    read: (name) => (name === 'regions' ? regions : readFlag(name, args, ports.token)),
     readConfig: (path) => readFile(resolve(ports.workspace, path), 'utf8'),
     resolveFiles: (lines) =>
       resolvePlanFiles(lines, { workspace: ports.workspace, find: ports.findFiles(ports.workspace) }),

@@ -50,9 +50,11 @@ export function openGateTerminal(args: Arguments, ports: GateCommandPorts): Gate
       cancelled: ports.cancelled,
       scratchDir,
       onProgress: (progress) => bar?.show(progress),
-      startLocalService: (request) =>
+      startLocalService: ({ regions, ...request }) =>
         ports.startLocalService({
           ...request,
+          // A rehearsal starts nothing anywhere.
+          ...(regions && !args.has('rehearse') && { regions }),
           dataDir: join(scratchDir, 'service'),
           rehearse: args.has('rehearse'),
           log: (line) => log.info(line),

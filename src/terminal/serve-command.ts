@@ -1,9 +1,11 @@
 import { resolve } from 'node:path'
+import type { Regions } from '../regions/regions.js'
 import type { LocalService } from '../gate/ports.js'
 import type { Arguments, Flag } from './arguments.js'
 import { UsageError } from './arguments.js'
 import { plain } from './screen.js'
 import type { Screen } from './screen.js'
+import { REGIONS_FLAG, readRegions } from './typed-regions.js'
 
 export interface ServePorts {
   readonly screen: Screen
@@ -20,6 +22,8 @@ export interface ServeOptions {
   readonly token: string | undefined
   readonly rehearse: boolean
   readonly serviceName: string | undefined
+  /** Where nodes run; undefined if every region is this machine. */
+  readonly regions: Regions | undefined
   readonly log: (line: string) => void
 }
 
@@ -34,6 +38,7 @@ export const SERVE_FLAGS: readonly Flag[] = [
     value: 'word',
     about: "The service's own word in paths and parameters. Default: none."
   },
+  REGIONS_FLAG,
   { name: 'json', about: 'Print address, token and page as JSON.' }
 ]
 
@@ -46,6 +51,7 @@ export async function runServeCommand(args: Arguments, ports: ServePorts): Promi
     throw new UsageError(
       'the embedded service needs Linux or macOS; on Windows, give the address of a service'
     )
+  const regions = await readRegions(args, ports.workspace)
   const { out, err } = ports.screen
   const service = await ports.serve({
     dataDir: resolve(ports.workspace, args.text('data') || DATA_FOLDER),
@@ -53,6 +59,7 @@ export async function runServeCommand(args: Arguments, ports: ServePorts): Promi
     token: ports.token || undefined,
     rehearse: args.has('rehearse'),
     serviceName: args.text('service-name') || undefined,
+    regions,
     log: (line) => err.write(`${plain(line)}\n`)
   })
   const { url, token } = service

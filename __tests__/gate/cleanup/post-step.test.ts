@@ -1,11 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { cleanUpStep } from '../../../src/gate/cleanup/post-step.js'
 import type { CleanUpPorts } from '../../../src/gate/cleanup/post-step.js'
 import type { StepState } from '../../../src/gate/step-state.js'
-import { LogBook, makeState } from '../../support/gate/gate-ports.js'
+import { LogBook, NOTHING_LEFT, makeState } from '../../support/gate/gate-ports.js'
 import { ManualClock } from '../../support/manual-clock.js'
 import { GateService, faults } from '../../support/gate/gate-service.js'
 
@@ -29,7 +30,7 @@ function clean(changes: Partial<StepState>, ports: Partial<CleanUpPorts> = {}): 
     return true
   }
   const state = makeState({ address: `${service.url}/api`, cleanupDue: true, ...changes })
-  return clock.run(cleanUpStep(state, { log, clock, endProcessGroup, ...ports }))
+  return clock.run(cleanUpStep(state, { ...NOTHING_LEFT, log, clock, endProcessGroup, ...ports }))
 }
 
 describe('from the saved state alone', () => {
@@ -262,5 +263,66 @@ describe('the data of the embedded service', () => {
     const scratchDir = await makeScratch(name, folder)
     await clean({ serviceDir: join(scratchDir, folder), address: '' })
     expect((await readdir(scratchDir)).sort()).toEqual(['results', folder].sort())
+  })
+})
+
+describe('pods of the embedded service', () => {
+  const EU = { kubeconfig: '/home/runner/.kube/config', context: 'load-eu', namespace: 'load' }
+  const US = { kubeconfig: '/home/runner/.kube/config', context: 'arn:aws:eks:us/my load', namespace: 'us' }
+  const INSIDE = { kubeconfig: undefined, context: 'in-cluster', namespace: 'ci' }
+  const LOCAL = { address: '', token: '' }
+  const MARKER = 'f00d'
+
+  test('are deleted by their marker in each cluster, and said', async () => {
+    const asked: unknown[] = []
+    const counts = [2, 0, 1]
+    const deletePods: CleanUpPorts['deletePods'] = async (address, marker) => {
+      asked.push([address, marker])
+      return counts[asked.length - 1]!
+    }
+    const clusters = { marker: MARKER, addresses: [EU, US, INSIDE] }
+    await clean({ ...LOCAL, cleanupDue: false, clusters }, { deletePods })
+    expect(asked).toEqual([
+      [EU, MARKER],
+      [US, MARKER],
+      [INSIDE, MARKER]
+    ])
+    expect(log.lines).toEqual([
+      'info: Deleted 2 Jobs and their pods in namespace load of the cluster load-eu.',
+      'info: Deleted 1 Job and its pods in namespace ci of the cluster that this runs in.'
+    ])
+  })
+
+  test('are left to a person where access is gone, with the command', async () => {
+    const clusters = { marker: MARKER, addresses: [EU, US, INSIDE] }
+    const deletePods = async (): Promise<number> => Promise.reject(new Error('the token has expired'))
+    await clean({ ...LOCAL, clusters }, { deletePods })
+    const why = 'the token has expired. They end by their own deadline. Delete them with:'
+    expect(log.of('warning')).toEqual([
+      `Pods of this step may still be running in namespace load of the cluster load-eu: ${why} kubectl delete job -n load --context load-eu -l loadgate.dev/marker=f00d`,
+      `Pods of this step may still be running in namespace us of the cluster arn:aws:eks:us/my load: ${why} kubectl delete job -n us --context 'arn:aws:eks:us/my load' -l loadgate.dev/marker=f00d`,
+      `Pods of this step may still be running in namespace ci of the cluster that this runs in: ${why} kubectl delete job -n ci -l loadgate.dev/marker=f00d`
+    ])
+  })
+
+  test('of a cluster that does not answer do not hold up the rest', async () => {
+    const folder = join(await mkdtemp(join(tmpdir(), 'loadgate-')), 'service')
+    await mkdir(folder)
+    const clusters = { marker: MARKER, addresses: [EU] }
+    const deletePods = (): Promise<number> => new Promise(() => undefined)
+    await clean({ ...LOCAL, clusters, serviceDir: folder }, { deletePods })
+    expect(log.of('warning')).toEqual([
+      expect.stringContaining('the cluster did not answer within 60 s. They end by their own deadline.')
+    ])
+    expect(existsSync(folder)).toBe(false)
+  })
+
+  test('that the service has deleted are looked for once more, without an alarm', async () => {
+    const clusters = { marker: MARKER, addresses: [EU], isClosed: true }
+    const deletePods = async (): Promise<number> => Promise.reject(new Error('Unauthorized'))
+    await clean({ ...LOCAL, clusters }, { deletePods })
+    expect(log.lines).toEqual([
+      'info: Could not check that no pods are left in namespace load of the cluster load-eu: Unauthorized. To be sure: kubectl delete job -n load --context load-eu -l loadgate.dev/marker=f00d'
+    ])
   })
 })

@@ -13,7 +13,13 @@ import type { Outcome } from '../../../src/report/outcome.js'
 import { readAddress } from '../../../src/service/http/address.js'
 import type { GridChoice } from '../../../src/service/documents/requests.js'
 import { parseThresholds } from '../../../src/thresholds/grammar/grammar.js'
-import { TOKEN, makePorts, makeSettings, makeSpecification } from '../../support/gate/gate-ports.js'
+import {
+  TOKEN,
+  makePorts,
+  makeSettings,
+  makeSpecification,
+  NOTHING_LEFT
+} from '../../support/gate/gate-ports.js'
 import type { TestPorts } from '../../support/gate/gate-ports.js'
 import { GateService, faults } from '../../support/gate/gate-service.js'
 import type { Fault, ServedRun } from '../../support/gate/gate-service.js'
@@ -74,7 +80,7 @@ async function post(): Promise<void> {
   const state = ports.states.at(-1)
   if (state === undefined) throw new Error('no state was saved')
   const { log, clock } = ports
-  await clock.run(cleanUpStep(state, { log, clock, endProcessGroup: () => Promise.resolve(false) }))
+  await clock.run(cleanUpStep(state, { log, clock, ...NOTHING_LEFT }))
 }
 
 /** Lets every run of a kind have samples of its own. */
@@ -483,7 +489,7 @@ describe('nothing is left running', () => {
       for (const grid of service.grids.values()) grid.isTerminated = false
       for (const run of service.runs) if (run.id === state.runId) run.statuses = ['running']
       const { log, clock } = ports
-      await clock.run(cleanUpStep(state, { log, clock, endProcessGroup: () => Promise.resolve(false) }))
+      await clock.run(cleanUpStep(state, { log, clock, ...NOTHING_LEFT }))
       expect(left().filter((id) => id.startsWith('run') || state.madeGrids.includes(id))).toEqual([])
     }
   })
@@ -496,12 +502,7 @@ describe('nothing is left running', () => {
     await ports.clock.advance(60_000)
     const before = service.count('listRuns')
     const { log, clock } = ports
-    await clock.run(
-      cleanUpStep(
-        { ...state!, cleanupDue: true },
-        { log, clock, endProcessGroup: () => Promise.resolve(false) }
-      )
-    )
+    await clock.run(cleanUpStep({ ...state!, cleanupDue: true }, { log, clock, ...NOTHING_LEFT }))
     expect(left()).toEqual([])
     expect(service.count('listRuns')).toBe(before + 1)
   })

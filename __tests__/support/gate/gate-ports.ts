@@ -92,12 +92,19 @@ export async function makePorts(changes: Partial<Ports> = {}): Promise<TestPorts
   return Object.assign(ports, changes)
 }
 
+/** For the post step: the embedded service has left nothing. */
+export const NOTHING_LEFT = {
+  endProcessGroup: () => Promise.resolve(false),
+  deletePods: () => Promise.resolve(0)
+}
+
 export function makeSettings(changes: Partial<Settings> & { thresholdLines?: string } = {}): Settings {
   const { thresholdLines = '', ...rest } = changes
   return {
     target: { kind: 'remote', address: readAddress('https://service.example'), token: TOKEN },
     serviceName: undefined,
     origin: { kind: 'files', paths: [], grids: [makeSpecification()] },
+    regions: undefined,
     tool: 'jmeter',
     name: 'a run',
     notes: undefined,

@@ -17,7 +17,7 @@ import type { Findings } from '../../../src/gate/findings.js'
 import { openGate } from '../../../src/gate/open-gate.js'
 import type { Ports } from '../../../src/gate/ports.js'
 import { sideBySide } from '../gate/side-by-side.js'
-import { LogBook, makePorts, makeSettings, makeSpecification } from '../gate/gate-ports.js'
+import { LogBook, makePorts, makeSettings, makeSpecification, NOTHING_LEFT } from '../gate/gate-ports.js'
 import { ManualClock } from '../manual-clock.js'
 import { Life } from './one-run-caller.js'
 import { ModelNetwork } from './one-run-network.js'
@@ -168,7 +168,7 @@ class Scenario {
     const cleaning = cleanUpStep(this.#state, {
       log: this.#log,
       clock: this.#clock,
-      endProcessGroup: () => Promise.resolve(false),
+      ...NOTHING_LEFT,
       openClient: (options) =>
         new ServiceClient({ ...options, dispatcher: this.#network.dispatcherFor(life) })
     })

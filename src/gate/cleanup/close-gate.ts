@@ -18,6 +18,8 @@ export async function closeGate(gate: Gate, findings: Findings, outcome: Outcome
   try {
     await client.close()
     await local?.close(howToClose(gate, findings))
+    const { clusters } = gate.saved.state
+    if (clusters !== undefined) gate.saved.noteDone({ clusters: { ...clusters, isClosed: true } })
   } catch (thrown) {
     ports.log.warning(`The service did not shut down cleanly: ${messageOf(thrown)}`)
   }

@@ -3,6 +3,8 @@ import type { Clock } from '../../service/clock.js'
 import { vocabularyOf } from '../../protocol/vocabulary.js'
 import { describeWithoutQuote } from '../../service/errors.js'
 import { cleanUp } from './clean-up.js'
+import { deleteLeftPods } from './delete-pods.js'
+import type { DeletePods } from './delete-pods.js'
 import { startDeadline } from '../deadline.js'
 import { isLeftRunning } from './leave-run.js'
 import { mayHaveBeenCreated } from '../run/make-grids.js'
@@ -17,6 +19,7 @@ export interface CleanUpPorts extends Pick<Ports, 'openClient'> {
   readonly clock: Clock
   /** True if the group existed and was stopped. */
   endProcessGroup(group: ProcessGroup): Promise<boolean>
+  readonly deletePods: DeletePods
 }
 
 /** The post step has no time limit to rely on. */
@@ -25,6 +28,7 @@ const LONGEST_MS = 4 * 60_000
 /** What the post step does: ends whatever the main step left behind, from the saved state alone. Running it twice does no harm. */
 export async function cleanUpStep(state: StepState, ports: CleanUpPorts): Promise<void> {
   for (const group of state.processGroups) await endGroup(group, ports)
+  if (state.clusters !== undefined) await deleteLeftPods(state.clusters, ports)
   // By now its tools have ended, and nothing in it is worth keeping: it contains the parameters.
   if (state.serviceDir !== undefined) await removeFolder(state.serviceDir, ports.log)
   const { log, clock } = ports

@@ -9,6 +9,8 @@ export interface ConfigFile {
   readonly values: ReadonlyMap<string, string>
   /** `grids` as it is in the file, text or a list. */
   readonly grids: unknown
+  /** `regions` as it is in the file, text or a map. */
+  readonly regions: unknown
   readonly problems: readonly string[]
 }
 
@@ -17,17 +19,19 @@ export function readConfigFile(text: string, inputNames: readonly string[]): Con
   const values = new Map<string, string>()
   const problems: string[] = []
   let grids: unknown
+  let regions: unknown
   for (const [key, value] of entriesOf(text, problems)) {
     if (REFUSED_KEYS.includes(key)) problems.push(`${key} cannot be set in a file; set it in the workflow`)
     else if (!inputNames.includes(key)) problems.push(`unknown key ${key}; keys must be names of inputs`)
     else if (isEmpty(value)) problems.push(`${key} has no value; set one, or remove the key`)
     else if (key === 'grids') grids = value
+    else if (key === 'regions') regions = value
     else if (typeof value === 'string') values.set(key, value.trim())
     else if (LIST_KEYS.includes(key) && isListOfText(value)) values.set(key, value.join('\n'))
     else
       problems.push(`${key} must be ${LIST_KEYS.includes(key) ? 'text or a list of text' : 'a plain value'}`)
   }
-  return { values, grids, problems }
+  return { values, grids, regions, problems }
 }
 
 function entriesOf(text: string, problems: string[]): [string, unknown][] {

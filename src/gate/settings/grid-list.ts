@@ -14,6 +14,8 @@ import { readYaml } from './yaml-text.js'
 export interface GridListRules {
   /** The embedded service has a default for every key. */
   readonly defaults: Readonly<Partial<Record<RequiredGridKey, string>>>
+  /** Where grids can run; undefined if that is not checked here. */
+  readonly regions?: readonly string[] | undefined
   /** A grid must not stop before its run ends. */
   readonly durationSeconds: number | undefined
   /** Side by side: of all segments together, which share the grid. */
@@ -86,6 +88,10 @@ function readSpecification(
   const missing = REQUIRED_GRID_KEYS.filter((key) => (keys[key] ?? '') === '')
   if (missing.length > 0) note(`missing ${missing.join(', ')}`)
 
+  const region = keys.region ?? ''
+  if (region !== '' && rules.regions?.includes(region) === false)
+    note(`region "${region}" is not in regions, which has ${rules.regions.join(', ')}`)
+
   const take = <T>(key: string, parsed: Parsed<T>, fallback: T): T => {
     if (parsed.ok) return parsed.value
     if ((keys[key] ?? '') !== '') note(`${key}: "${keys[key] ?? ''}" is invalid; expected ${parsed.accepted}`)
@@ -108,7 +114,7 @@ function readSpecification(
     )
   return {
     infrastructure: take('infrastructure', parseChoice(keys.infrastructure ?? '', INFRASTRUCTURES), 'demand'),
-    region: keys.region ?? '',
+    region,
     nodeCount: take('instance_quantity', parseInteger(keys.instance_quantity ?? '', { least: 1 }), 1),
     instanceType: keys.instance_type ?? '',
     stopAfterMinutes,

@@ -57,7 +57,14 @@ export const INPUT_TABLE: Readonly<Record<InputName, InputText>> = {
     about:
       'YAML or JSON list of the grids to run on. Each element is a specification (`region`, `instance_quantity`, `instance_type`, `infrastructure`, `stop_after` in minutes, and the optional keys of the service) or a reference to an existing grid (`uuid: …`, or just the uuid); the two can be mixed.',
     otherwise:
-      'one node with `base-url: local`; required with a service, unless `run-id` or `repeat` is given'
+      'one node with `base-url: local`, unless `regions` has several regions; required with a service, unless `run-id` or `repeat` is given'
+  },
+  regions: {
+    group: 'Where',
+    value: 'yaml',
+    about:
+      'With `base-url: local`: YAML map from the names of regions to the places where their grids run, `kubernetes: { … }` for pods of a cluster or `processes: {}` for this machine. A grid in a region that is not in the map is an error.',
+    otherwise: 'none, and every region is this machine'
   },
   name: {
     group: 'What to run',

@@ -1,4 +1,5 @@
 import { readConfigFile } from './config-file.js'
+import type { ConfigFile } from './config-file.js'
 import type { BaselinePath } from './baseline-path.js'
 import type { PlanFiles } from './plan-files.js'
 import type { Parsed } from '../../values/setting-values.js'
@@ -11,6 +12,7 @@ export const INPUT_NAMES = [
   'tool',
   'files',
   'grids',
+  'regions',
   'name',
   'notes',
   'project',
@@ -83,26 +85,27 @@ export interface SettingsSources {
   readonly emptyBaseUrl: 'error' | 'local'
 }
 
+const NO_CONFIG = { values: new Map<string, string>(), grids: undefined, regions: undefined }
+
 /** Inputs override the config file, which overrides the defaults; also collects the problems found so far. */
 export class Inputs {
   readonly problems: string[] = []
 
   private constructor(
     private readonly sources: SettingsSources,
-    private readonly config: ReadonlyMap<string, string>,
-    private readonly configGrids: unknown
+    private readonly config: Omit<ConfigFile, 'problems'>
   ) {}
 
   static async open(sources: SettingsSources): Promise<Inputs> {
     const path = sources.read('config')
-    if (path === '') return new Inputs(sources, new Map(), undefined)
+    if (path === '') return new Inputs(sources, NO_CONFIG)
     try {
-      const { values, grids, problems } = readConfigFile(await sources.readConfig(path), INPUT_NAMES)
-      const inputs = new Inputs(sources, values, grids)
+      const { problems, ...config } = readConfigFile(await sources.readConfig(path), INPUT_NAMES)
+      const inputs = new Inputs(sources, config)
       for (const problem of problems) inputs.complain('config', `${path}: ${problem}`)
       return inputs
     } catch (thrown) {
-      const inputs = new Inputs(sources, new Map(), undefined)
+      const inputs = new Inputs(sources, NO_CONFIG)
       inputs.complain(
         'config',
         `"${path}" cannot be read: ${thrown instanceof Error ? thrown.message : String(thrown)}`
@@ -116,7 +119,8 @@ export class Inputs {
   }
 
   isGiven(name: InputName): boolean {
-    return this.given(name) !== '' || (name === 'grids' && this.configGrids !== undefined)
+    if (name === 'grids' || name === 'regions') return this.structured(name) !== ''
+    return this.given(name) !== ''
   }
 
   text(name: InputName): string {
@@ -127,8 +131,9 @@ export class Inputs {
     return this.text(name) || undefined
   }
 
-  grids(): unknown {
-    return this.sources.read('grids') || (this.configGrids ?? '')
+  /** Text, or the value in the config file; empty if it was not given. */
+  structured(name: 'grids' | 'regions'): unknown {
+    return this.sources.read(name) || (this.config[name] ?? '')
   }
 
   /** Undefined if the input is empty or invalid; an invalid one is added to the problems. */
@@ -142,6 +147,6 @@ export class Inputs {
   }
 
   private given(name: InputName): string {
-    return this.sources.read(name) || (this.config.get(name) ?? '')
+    return this.sources.read(name) || (this.config.values.get(name) ?? '')
   }
 }

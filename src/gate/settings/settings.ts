@@ -4,6 +4,7 @@ import type { Address } from '../../service/http/address.js'
 import type { GridChoice } from '../../service/documents/requests.js'
 import { parseThresholds } from '../../thresholds/grammar/grammar.js'
 import type { Threshold } from '../../thresholds/grammar/threshold.js'
+import type { Regions } from '../../regions/regions.js'
 import { readBaseline, totalSeconds } from './baseline-settings.js'
 import type { BaselineSettings } from './baseline-settings.js'
 import { readGridList } from './grid-list.js'
@@ -20,6 +21,7 @@ import {
 } from '../../values/setting-values.js'
 import { parseServiceAddress, parseServiceName, tokenProblem } from './service-values.js'
 import { SettingsError } from './settings-error.js'
+import { readRegions } from './region-settings.js'
 import { readStopEarly } from './stop-early.js'
 import { listUnused } from './unused-inputs.js'
 
@@ -39,6 +41,8 @@ export interface Settings {
   readonly target: Target
   readonly serviceName: string | undefined
   readonly origin: Origin
+  /** Where the nodes of the embedded service run; undefined if every region is this machine. */
+  readonly regions: Regions | undefined
   readonly tool: string
   readonly name: string
   readonly notes: string | undefined
@@ -99,10 +103,12 @@ async function readAll(inputs: Inputs, sources: SettingsSources): Promise<Settin
     ...{ isLocal, isSkipped, wait, stopEarly, durationSeconds, timeoutSeconds, thresholds }
   })
   const loadSeconds = durationSeconds && totalSeconds(baseline, durationSeconds, timeoutSeconds)
+  const regions = readRegions(inputs, isLocal)
   const origin = await readOrigin(inputs, sources, {
-    ...{ isLocal, isSkipped, wait, durationSeconds, loadSeconds, timeoutSeconds }
+    ...{ regions, isLocal, isSkipped, wait, durationSeconds, loadSeconds, timeoutSeconds }
   })
   const settings = {
+    regions,
     serviceName: inputs.take('service-name', parseServiceName),
     tool: inputs.take('tool', (text) => parseChoice(text, TOOLS)) ?? 'jmeter',
     name: inputs.text('name') || sources.defaultName,
@@ -180,6 +186,7 @@ function readTarget(inputs: Inputs, isLocal: boolean, platform: string): Target 
 }
 
 interface OriginRules {
+  readonly regions: Regions | undefined
   /** Without a token other variables may be empty too, so only inputs that were given are checked. */
   readonly isSkipped: boolean
   readonly isLocal: boolean
@@ -243,16 +250,18 @@ function readRunId(inputs: Inputs, name: 'run-id' | 'repeat', isLocal: boolean):
 
 function readGrids(
   inputs: Inputs,
-  { isLocal, isSkipped, durationSeconds, loadSeconds, timeoutSeconds }: OriginRules
+  { regions, isLocal, isSkipped, durationSeconds, loadSeconds, timeoutSeconds }: OriginRules
 ): readonly GridChoice[] {
+  const names = regions === undefined ? ['local'] : [...regions.keys()]
+  const [first = ''] = names
   const localDefaults = {
     infrastructure: 'demand',
-    region: 'local',
+    region: names.length === 1 ? first : '',
     instance_quantity: '1',
     instance_type: 'local',
     stop_after: String(Math.min(2880, Math.max(1, Math.ceil(timeoutSeconds / 60))))
   }
-  const given = inputs.grids()
+  const given = inputs.structured('grids')
   if (given === '' && isSkipped) return []
   if (given === '' && !isLocal) {
     inputs.complain(
@@ -261,8 +270,16 @@ function readGrids(
     )
     return []
   }
+  if (given === '' && names.length > 1) {
+    inputs.complain(
+      'grids',
+      `is empty; say where to run, for example \`- region: ${first}\`: regions has ${names.join(', ')}`
+    )
+    return []
+  }
   const { grids, problems } = readGridList(given === '' ? [{}] : given, {
     defaults: isLocal ? localDefaults : {},
+    regions: isLocal && regions !== undefined ? names : undefined,
     durationSeconds,
     loadSeconds
   })

@@ -1,0 +1,76 @@
+import { startDeadline } from '../deadline.js'
+import { asSentence, messageOf } from '../errors.js'
+import type { Log } from '../ports.js'
+import type { Clock } from '../../service/clock.js'
+import type { ClusterAddress, StartedPods } from '../step-state.js'
+
+/** Deletes the Jobs with the marker, and their pods with them; returns how many there were. */
+export type DeletePods = (address: ClusterAddress, marker: string, signal: AbortSignal) => Promise<number>
+
+export interface DeletePodsPorts {
+  readonly log: Log
+  readonly clock: Clock
+  readonly deletePods: DeletePods
+}
+
+/** A cluster that does not answer must not hold up the rest of the clean-up. */
+const LONGEST_MS = 60_000
+
+/** Deletes what the embedded service has left on clusters, or says how to. */
+export async function deleteLeftPods(pods: StartedPods, ports: DeletePodsPorts): Promise<void> {
+  await Promise.all(pods.addresses.map((address) => deleteIn(address, pods, ports)))
+}
+
+async function deleteIn(
+  address: ClusterAddress,
+  { marker, isClosed }: StartedPods,
+  { log, clock, deletePods }: DeletePodsPorts
+): Promise<void> {
+  const deadline = startDeadline(clock, LONGEST_MS, {
+    error: new Error(`the cluster did not answer within ${LONGEST_MS / 1000} s`)
+  })
+  try {
+    const count = await orAborted(deletePods(address, marker, deadline.signal), deadline.signal)
+    const what = count === 1 ? '1 Job and its pods' : `${count} Jobs and their pods`
+    if (count > 0) log.info(`Deleted ${what} in ${nameOf(address)}.`)
+  } catch (thrown) {
+    const why = asSentence(messageOf(thrown))
+    const command = kubectlDelete(address, marker)
+    // The service has deleted them already; this was a second look.
+    if (isClosed)
+      log.info(`Could not check that no pods are left in ${nameOf(address)}: ${why} To be sure: ${command}`)
+    else
+      log.warning(
+        `Pods of this step may still be running in ${nameOf(address)}: ${why} They end by their own deadline. Delete them with: ${command}`
+      )
+  } finally {
+    deadline.release()
+  }
+}
+
+function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return Promise.race([
+    promise,
+    new Promise<never>((_, reject) =>
+      signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
+    )
+  ])
+}
+
+function nameOf({ kubeconfig, context, namespace }: ClusterAddress): string {
+  const cluster = kubeconfig === undefined ? 'that this runs in' : context
+  return `namespace ${namespace} of the cluster ${cluster}`
+}
+
+/** What a person types to delete everything with the marker. */
+export function kubectlDelete({ kubeconfig, context, namespace }: ClusterAddress, marker: string): string {
+  const where = kubeconfig === undefined ? [] : ['--context', quote(context)]
+  return ['kubectl delete job', '-n', quote(namespace), ...where, '-l', `loadgate.dev/marker=${marker}`].join(
+    ' '
+  )
+}
+
+/** Names of contexts may contain anything. */
+function quote(text: string): string {
+  return /^[\w.:/@-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`
+}

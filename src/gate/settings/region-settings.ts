@@ -1,0 +1,27 @@
+import { parseRegions } from '../../regions/parse-regions.js'
+import type { ParsedRegions } from '../../regions/parse-regions.js'
+import type { Regions } from '../../regions/regions.js'
+import type { Inputs } from './inputs.js'
+import { readYaml } from './yaml-text.js'
+
+/** Where the nodes of the embedded service run. Undefined if it was not given, or no region in it can be read. */
+export function readRegions(inputs: Inputs, isLocal: boolean): Regions | undefined {
+  const given = inputs.structured('regions')
+  if (given === '') return undefined
+  // Where no token is given, the address may come from a variable that is empty too.
+  if (!isLocal && inputs.text('base-url') !== '')
+    inputs.complain(
+      'regions',
+      'is for base-url: local only; the service at base-url decides itself where its grids run. Remove one of the two'
+    )
+  const { regions, problems } = typeof given === 'string' ? parseRegionsText(given) : parseRegions(given)
+  for (const problem of problems) inputs.complain('regions', problem)
+  return regions.size === 0 ? undefined : regions
+}
+
+/** Reads the setting from YAML. */
+export function parseRegionsText(text: string): ParsedRegions {
+  const { value, problems } = readYaml(text)
+  if (problems.length === 0) return parseRegions(value)
+  return { regions: new Map(), problems: problems.map((problem) => `is not YAML: ${problem}`) }
+}
