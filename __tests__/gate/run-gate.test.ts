@@ -9,7 +9,8 @@ import '../../src/gate/after-run.js'
 import type { Settings } from '../../src/gate/settings/settings.js'
 import type { StepState } from '../../src/gate/step-state.js'
 import { CancelledError } from '../../src/gate/errors.js'
-import type { LocalServiceRequest } from '../../src/gate/ports.js'
+import type { LocalServiceRequest, Ports } from '../../src/gate/ports.js'
+import { parseRegions } from '../../src/regions/parse-regions.js'
 import type { Outcome } from '../../src/report/outcome.js'
 import { terminalLines } from '../../src/report/terminal.js'
 import { readAddress } from '../../src/service/http/address.js'
@@ -1063,6 +1064,71 @@ describe('the embedded service', () => {
     expect((await gate({ target: { kind: 'local' } })).verdict).toBe('passed')
     expect(ports.outputs.get('verdict')).toBe('passed')
     expect(ports.log.of('warning')).toEqual([expect.stringContaining('stuck')])
+  })
+
+  describe('with regions', () => {
+    const { regions } = parseRegions({ eu: { kubernetes: {} } })
+    const EU = { kubeconfig: '/home/runner/.kube/config', context: 'load-eu', namespace: 'load' }
+    const settings = { target: { kind: 'local' }, regions } as const
+    const start = (startLocalService: Ports['startLocalService']): void =>
+      void Object.assign(ports, { startLocalService })
+
+    test('the clusters are saved before anything is created on them, and the marker is random', async () => {
+      const markers: (string | undefined)[] = []
+      start(async (asked) => {
+        expect(asked.regions?.places).toBe(regions)
+        markers.push(asked.regions?.marker)
+        asked.regions?.onClusters([EU])
+        expect(ports.states.at(-1)?.clusters).toEqual({ marker: markers.at(-1), addresses: [EU] })
+        return { url: service.url, token: 't', close: async () => void closed++ }
+      })
+      await gate(settings)
+      await gate(settings)
+      expect(closed).toBe(2)
+      expect(new Set(markers).size).toBe(2)
+      expect(markers).toEqual([expect.stringMatching(/^[0-9a-f]{24}$/), expect.any(String)])
+      expect(ports.states.at(-1)?.clusters).toMatchObject({ addresses: [EU], isClosed: true })
+    })
+
+    test('what could not be closed is left to the post step', async () => {
+      const close = (): Promise<void> => Promise.reject(new Error('stuck'))
+      start(async (asked) => {
+        asked.regions?.onClusters([EU])
+        return { url: service.url, token: 't', close }
+      })
+      await gate(settings)
+      expect(ports.states.at(-1)?.clusters).toEqual({ marker: expect.any(String), addresses: [EU] })
+    })
+
+    test('a service that does not start has created nothing, and its words are the verdict', async () => {
+      start(async (asked) => {
+        asked.regions?.onClusters([EU])
+        throw new Error('namespace load of the cluster load-eu: may not create jobs')
+      })
+      expect(await gate(settings)).toMatchObject({
+        verdict: 'error',
+        reason: 'namespace load of the cluster load-eu: may not create jobs'
+      })
+      expect(ports.states.at(-1)?.clusters).toBeUndefined()
+    })
+
+    test('nothing is created where the clusters cannot be saved', async () => {
+      let isCreated = false
+      start(async (asked) => {
+        const saveState = (): never => {
+          throw new Error('disk full')
+        }
+        Object.assign(ports, { saveState })
+        asked.regions?.onClusters([EU])
+        isCreated = true
+        return { url: service.url, token: 't', close: async () => undefined }
+      })
+      expect(await gate(settings)).toMatchObject({
+        verdict: 'error',
+        reason: expect.stringContaining('could not be saved: disk full')
+      })
+      expect(isCreated).toBe(false)
+    })
   })
 
   test('is closed after a cancel too', async () => {

@@ -14,6 +14,7 @@ import { makeCommandPorts } from './command-ports.js'
 
 const GRID =
   '{ region: us-east-1, instance_quantity: 2, instance_type: m5.large, infrastructure: demand, stop_after: 60 }'
+const REGIONS = 'eu: { processes: {} }'
 const RUN = 'run00000001'
 const URL_HERE = 'URL'
 const SHA = 'a'.repeat(40)
@@ -64,9 +65,10 @@ async function observe(args: readonly string[]): Promise<unknown> {
     token: args.includes('NO-TOKEN') || !args.includes(URL_HERE) ? '' : service.token,
     examplesDir: resolve('examples'),
     findFiles: (root) => (pattern) => Promise.resolve([resolve(root, pattern)]),
-    startLocalService: ({ rehearse, serviceName, dataDir }) => refuse({ rehearse, serviceName, dataDir }),
+    startLocalService: ({ rehearse, serviceName, dataDir, regions }) =>
+      refuse({ rehearse, serviceName, dataDir, regions: [...(regions?.places.keys() ?? [])] }),
     serve: (options) => {
-      asked.push({ ...options, log: undefined })
+      asked.push({ ...options, log: undefined, regions: [...(options.regions?.keys() ?? [])] })
       ports.cancellation.abort(new Error('Ctrl-C'))
       return Promise.resolve({ url: 'http://127.0.0.1:1', token: 't', close: () => Promise.resolve() })
     },
@@ -190,6 +192,7 @@ const ROWS: readonly Row[] = [
   row('run', FAILING, ['--fail-on', 'never']),
   row('run', [...REMOTE, 'NO-TOKEN'], ['--on-missing-token', 'skip']),
   row('run', LOCAL, ['--service-name', 'acme']),
+  row('run', LOCAL, ['--regions', REGIONS]),
   row('run', LOCAL, ['--rehearse']),
   row('run', ['run', '--files', 'plan.jmx'], ['--output', 'elsewhere']),
   row('run', REMOTE, ['--json']),
@@ -218,6 +221,7 @@ const ROWS: readonly Row[] = [
   row('calibrate', CALIBRATE, ['--poll-interval', 'often']),
   row('calibrate', CALIBRATE, ['--stop-on-cancel', 'perhaps']),
   row('calibrate', CALIBRATE_LOCAL, ['--service-name', 'acme']),
+  row('calibrate', CALIBRATE_LOCAL, ['--regions', REGIONS]),
   row('calibrate', CALIBRATE_LOCAL, ['--rehearse']),
   row('calibrate', ['calibrate', '--files', 'plan.jmx'], ['--output', 'elsewhere']),
   row('calibrate', CALIBRATE, ['--json']),
@@ -245,6 +249,7 @@ const ROWS: readonly Row[] = [
   row('serve', ['serve'], ['--data', 'here']),
   row('serve', ['serve'], ['--rehearse']),
   row('serve', ['serve'], ['--service-name', 'acme']),
+  row('serve', ['serve'], ['--regions', REGIONS]),
   row('serve', ['serve'], ['--json']),
   row('demo', ['demo'], ['--tool', 'service-chrome']),
   row('demo', ['demo'], ['--slow']),
