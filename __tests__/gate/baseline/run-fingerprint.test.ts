@@ -6,6 +6,7 @@ import type { Fingerprint } from '../../../src/baseline/document/fingerprint.js'
 import { describeDifference } from '../../../src/baseline/document/fingerprint.js'
 import { fingerprintOf, withFactsOf } from '../../../src/gate/baseline/run-fingerprint.js'
 import type { Settings } from '../../../src/gate/settings/settings.js'
+import { parseRegions } from '../../../src/regions/parse-regions.js'
 import type { GridChoice } from '../../../src/service/documents/requests.js'
 import { makeGrid, makeRun, makeSettings, makeSpecification } from '../../support/gate/gate-ports.js'
 
@@ -166,4 +167,70 @@ test('the machine counts where the load is made on it', async () => {
   expect(
     describeDifference(await fingerprintOf(remote, MACHINE), await fingerprintOf(remote, other))
   ).toBeUndefined()
+})
+
+describe('regions', () => {
+  const LOCAL = { kind: 'local' } as const
+  const place = (keys: Record<string, unknown>): Settings['regions'] =>
+    parseRegions({ 'us-east-1': { kubernetes: keys }, here: { processes: {} } }).regions
+  const [types, pool] = [{ 'm4.large': { cpu: '4', memory: '8Gi' } }, { pool: 'load' }]
+  const regions = place({ image: 'node:1', 'instance-types': types, 'node-selector': pool })
+
+  test('are no part of it unless they are given, so that runs recorded before stay comparable', async () => {
+    expect(Object.keys(await print({ target: LOCAL }))).not.toContain('regions')
+  })
+
+  test('the place of the grids is shown', async () => {
+    expect((await print({ target: LOCAL, regions })).regions).toBe(
+      'us-east-1: pods (node:1; on pool=load; m4.large = 4 CPU 8Gi)'
+    )
+  })
+
+  test.each([
+    ['the image', { image: 'node:2', 'instance-types': types, 'node-selector': pool }],
+    [
+      'what an instance type gets',
+      {
+        image: 'node:1',
+        'instance-types': { 'm4.large': { cpu: '2', memory: '8Gi' } },
+        'node-selector': pool
+      }
+    ],
+    ['the machines', { image: 'node:1', 'instance-types': types }]
+  ])('another run: %s', async (_, keys) => {
+    const before = { target: LOCAL, regions }
+    expect(await differenceAfter({ target: LOCAL, regions: place(keys) }, before)).toMatch(
+      /^regions: us-east-1: pods/
+    )
+  })
+
+  test('pods and processes are not comparable', async () => {
+    const { regions: processes } = parseRegions({ 'us-east-1': { processes: {} } })
+    const difference = await differenceAfter(
+      { target: LOCAL, regions },
+      { target: LOCAL, regions: processes }
+    )
+    expect(difference).toContain('was us-east-1: processes')
+  })
+
+  test.each([
+    ['how the cluster is reached', { context: 'other', namespace: 'other' }],
+    ['how long pods may take to start', { 'start-timeout': '9m' }],
+    [
+      'an instance type that is not used',
+      { 'instance-types': { ...types, big: { cpu: '8', memory: '8Gi' } } }
+    ]
+  ])('no other run: %s', async (_, keys) => {
+    const all = { image: 'node:1', 'instance-types': types, 'node-selector': pool, ...keys }
+    const before = { target: LOCAL, regions }
+    expect(await differenceAfter({ target: LOCAL, regions: place(all) }, before)).toBeUndefined()
+  })
+
+  test('this machine counts where load comes from it', async () => {
+    expect(await print({ target: LOCAL, regions })).not.toHaveProperty('CPU')
+    const grids = [makeSpecification(), makeSpecification({ region: 'here' })]
+    expect(await print({ target: LOCAL, regions, grids })).toHaveProperty('CPU', 'A CPU')
+    // Which region a grid is in that is only known by its id is unknown.
+    expect(await print({ target: LOCAL, regions, grids: [{ id: 'g1' }] })).toHaveProperty('CPU', 'A CPU')
+  })
 })

@@ -16,6 +16,7 @@ export const FINGERPRINT_KEYS = {
   duration: 'duration',
   warmUp: 'warm-up',
   grids: 'grids',
+  regions: 'regions',
   system: 'system',
   cpu: 'CPU',
   cores: 'cores'
@@ -48,6 +49,7 @@ const ORDER: readonly string[] = [
   FINGERPRINT_KEYS.duration,
   FINGERPRINT_KEYS.warmUp,
   FINGERPRINT_KEYS.grids,
+  FINGERPRINT_KEYS.regions,
   PARAMETER,
   FINGERPRINT_KEYS.system,
   FINGERPRINT_KEYS.cpu,
@@ -60,7 +62,8 @@ const SETTINGS: readonly string[] = [
   FINGERPRINT_KEYS.rampUp,
   FINGERPRINT_KEYS.duration,
   FINGERPRINT_KEYS.warmUp,
-  FINGERPRINT_KEYS.grids
+  FINGERPRINT_KEYS.grids,
+  FINGERPRINT_KEYS.regions
 ]
 const PHRASES: Readonly<Record<string, string>> = {
   [FINGERPRINT_KEYS.tool]: 'the tool changed',

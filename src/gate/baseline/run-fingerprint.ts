@@ -11,6 +11,7 @@ import { splitParameters } from '../settings/override-parameters.js'
 import { isSecretName } from '../settings/secret-parameters.js'
 import type { Settings } from '../settings/settings.js'
 import type { Machine } from './machine.js'
+import { areAllOnClusters, describeRegions } from './region-fingerprint.js'
 
 /** Their values differ from run to run, or must not be guessed from a hash. */
 const NAMED_ONLY = /host|port|url|token|key|secret|password/i
@@ -19,7 +20,7 @@ const PARAMETER = /^-[JD]([\w.-]+)=([^]*)$/
 const ANY = 'any'
 const HASH_LENGTH = 32
 
-/** What must be equal for two runs to be comparable. With the embedded service the machine is part of it. */
+/** What must be equal for two runs to be comparable. Where the load comes from this machine, the machine is part of it. */
 export async function fingerprintOf(settings: Settings, machine: Machine): Promise<Fingerprint> {
   const { tool, threads, rampupSeconds, durationSeconds, overrideParameters, target } = settings
   const parts: readonly (readonly [string, string | undefined])[] = [
@@ -28,8 +29,9 @@ export async function fingerprintOf(settings: Settings, machine: Machine): Promi
     [FINGERPRINT_KEYS.threads, threads?.toString()],
     [FINGERPRINT_KEYS.rampUp, rampupSeconds === undefined ? undefined : `${rampupSeconds} s`],
     [FINGERPRINT_KEYS.duration, durationSeconds === undefined ? undefined : `${durationSeconds} s`],
+    [FINGERPRINT_KEYS.regions, describeRegions(settings)],
     ...parameterParts(overrideParameters ?? ''),
-    ...(target.kind === 'local' ? machineParts(machine) : [])
+    ...(target.kind === 'local' && !areAllOnClusters(settings) ? machineParts(machine) : [])
   ]
   return Object.fromEntries(parts.flatMap(([key, value]) => (value === undefined ? [] : [[key, value]])))
 }
