@@ -28,6 +28,26 @@ export interface GridFacts {
   readonly problem: string | undefined
 }
 
+/** Where a part of the load came from; null is unknown. */
+export interface NodeFacts {
+  readonly grid: string
+  readonly region: string
+  /** Among the nodes of its grid, from 1. */
+  readonly number: number
+  readonly place: string
+  readonly startedMs: number | null
+  readonly rows: number | null
+  readonly threads: number | null
+  /** In cores. */
+  readonly cpuLimit: number | null
+  readonly restarts: number | null
+  /** The part of the run, from 0 to 1, in which its CPU was throttled. */
+  readonly throttled: number | null
+  /** Its clock minus that of the service. */
+  readonly clockOffsetMs: number
+  readonly lost: string | null
+}
+
 export interface StoppedEarly {
   readonly afterSeconds: number
   readonly ofSeconds: number
@@ -50,6 +70,10 @@ export interface Outcome {
   readonly rehearsal: boolean
   readonly judgements: readonly Judgement[]
   readonly grids: readonly GridFacts[]
+  /** Where the load came from, if the service says so. */
+  readonly nodes?: readonly NodeFacts[] | undefined
+  /** All of it came from this machine, whatever the grids' regions are. */
+  readonly isAllHere?: boolean
   readonly measurements: Measurements | undefined
   /** What makes the figures doubtful without changing the verdict: load that was requested and not reached. */
   readonly warnings: readonly string[]

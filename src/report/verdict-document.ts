@@ -8,7 +8,7 @@ import { topErrors } from './error-rows.js'
 import { metricsDocument } from './figures-document.js'
 import type { MetricsDocument } from './figures-document.js'
 import { worstFirst } from './judgement-rows.js'
-import type { GridFacts, Outcome, RunFacts, StoppedEarly, Verdict } from './outcome.js'
+import type { GridFacts, NodeFacts, Outcome, RunFacts, StoppedEarly, Verdict } from './outcome.js'
 import { REHEARSAL } from './outcome.js'
 import { bytesOf, cutToBytes } from './size.js'
 
@@ -59,6 +59,8 @@ export interface VerdictDocument {
   readonly errors: readonly ErrorDocument[]
   readonly thresholds: readonly ThresholdDocument[]
   readonly grids: readonly GridFacts[]
+  /** Where the load came from, if the service says so. */
+  readonly nodes: readonly NodeFacts[]
   readonly warnings: readonly string[]
   readonly remote_errors: readonly string[]
   readonly notes: readonly string[]
@@ -95,6 +97,7 @@ export function verdictDocument(outcome: Outcome): VerdictDocument {
     })),
     thresholds: outcome.judgements.map(thresholdDocument),
     grids: outcome.grids,
+    nodes: outcome.nodes ?? [],
     warnings: outcome.warnings,
     remote_errors: outcome.remoteErrors,
     notes: outcome.notes,

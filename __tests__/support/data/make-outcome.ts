@@ -1,6 +1,6 @@
 import type { BaselineFacts } from '../../../src/baseline/baseline-facts.js'
 import type { Trend, TrendPoint } from '../../../src/baseline/trend.js'
-import type { GridFacts, Outcome, RunFacts, StoppedEarly } from '../../../src/report/outcome.js'
+import type { GridFacts, NodeFacts, Outcome, RunFacts, StoppedEarly } from '../../../src/report/outcome.js'
 import type { ErrorCount } from '../../../src/results/figures/measurements.js'
 import type { Comparison, ComparisonOutcome, Judgement } from '../../../src/thresholds/judge/judgement.js'
 import type { BaselineThreshold, Threshold } from '../../../src/thresholds/grammar/threshold.js'
@@ -206,3 +206,12 @@ export function makeErrors(...changes: Partial<ErrorCount>[]): ErrorCount[] {
 export const HOSTILE =
   '</details><img src=x onerror=alert(1)> @org/team #12 | `code` **bold** [x](javascript:alert(1)) ' +
   '<!-- loadgate --> https://evil.example www.evil.example me@evil.example \\| &lt; ~~no~~ _it_ \u202Egnp.exe\r\n# Heading\n| a | b |'
+
+/** A pod of which all is well. */
+export function makeNode(changes: Partial<NodeFacts> = {}): NodeFacts {
+  return {
+    ...{ grid: 'g1', region: 'eu', number: 1, place: 'pod p on the machine m', startedMs: 1000, rows: 1200 },
+    ...{ threads: 5, cpuLimit: 0.5, restarts: 0, throttled: 0, clockOffsetMs: 0, lost: null },
+    ...changes
+  }
+}

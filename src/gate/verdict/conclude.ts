@@ -1,5 +1,6 @@
-import type { GridFacts, Outcome, RunFacts, StoppedEarly } from '../../report/outcome.js'
+import type { GridFacts, NodeFacts, Outcome, RunFacts, StoppedEarly } from '../../report/outcome.js'
 import type { Run } from '../../service/documents/documents.js'
+import { describeStarved } from '../../report/node-rows.js'
 import { judgeThresholds } from '../../thresholds/judge/judge.js'
 import { SHOWN_LINES, judgeBaselineLines } from '../../baseline/judge-lines.js'
 import type { ComparisonEvidence, ComparisonRules } from '../../baseline/judge-lines.js'
@@ -43,6 +44,7 @@ export function conclude(settings: Settings, findings: Findings): Outcome {
   const judgements = judge(settings, findings, { apdex, difference })
   const remoteErrors = remoteErrorsOf(findings)
   const warnings = shortfallOf(settings, findings)
+  const nodes = run && nodesOf(run, settings)
   const decided = decide(findings, { settings, judgements, remoteErrors, warnings, difference })
   return {
     ...decided,
@@ -53,8 +55,10 @@ export function conclude(settings: Settings, findings: Findings): Outcome {
     rehearsal: collection?.report?.rehearsal ?? false,
     judgements,
     grids: (collection?.grids ?? []).map(gridFacts),
+    nodes,
+    isAllHere: isAllHere(settings, findings),
     measurements: collection?.measurements,
-    warnings: [...warnings, ...(collection?.doubts ?? [])],
+    warnings: [...warnings, ...(collection?.doubts ?? []), ...describeStarved(nodes)],
     remoteErrors,
     notes: notesOf(settings),
     baseline: findings.baseline,
@@ -293,6 +297,23 @@ function runFacts(run: Run, settings: Settings): RunFacts {
     startedMs: run.startedMs,
     stoppedMs: run.stoppedMs
   }
+}
+
+/** Side by side there are several runs, and the nodes of one of them would stand for all. */
+function nodesOf({ nodes }: Run, { target, baseline }: Settings): readonly NodeFacts[] | undefined {
+  if (baseline.source.kind === 'side-by-side') return undefined
+  // What a service elsewhere calls this machine is not this one.
+  return target.kind === 'local'
+    ? nodes
+    : nodes?.map((node) =>
+        node.place === 'this machine' ? { ...node, place: "the service's machine" } : node
+      )
+}
+
+/** A rehearsal generates no load anywhere. */
+function isAllHere({ target, regions }: Settings, { run, collection }: Findings): boolean {
+  const isRehearsal = collection?.report?.rehearsal ?? false
+  return target.kind === 'local' && regions === undefined && run !== undefined && !isRehearsal
 }
 
 function gridFacts({

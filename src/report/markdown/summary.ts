@@ -4,6 +4,7 @@ import { escapeMarkdown, safeLink } from '../escape.js'
 import { countNotJudged, describeVerdict, explainEarlyStop, reasonBelowHeading, signOf } from '../headline.js'
 import { keyFigures } from './key-figures.js'
 import { FIGURE_HEADINGS, figureCells, renderLabelTables } from './label-tables.js'
+import { renderNodes } from './node-table.js'
 import { foreign, joinSections, table, warningBox } from './markdown.js'
 import { comparisonTable, comparisonWords, shownComparisons, thresholdTable } from './threshold-tables.js'
 import { renderTrend } from './trend-chart.js'
@@ -43,6 +44,7 @@ export function renderSummary(outcome: Outcome, links: SummaryLinks): string {
     renderCharts(measurements?.series, rehearsal),
     renderLabelTables(outcome, '###'),
     gridTable(outcome),
+    renderNodes(outcome),
     serviceWords(outcome)
   ]
   const body = joinSections(sections)

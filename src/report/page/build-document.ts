@@ -10,6 +10,7 @@ import { figuresDocument } from '../figures-document.js'
 import type { FiguresDocument } from '../figures-document.js'
 import { countNotJudged, explainEarlyStop, reasonBelowHeading } from '../headline.js'
 import { judgementRows, worstFirst } from '../judgement-rows.js'
+import { EVERY_REGION_IS_HERE, nodeRows, nodesToShow } from '../node-rows.js'
 import { REHEARSAL } from '../outcome.js'
 import type { Outcome, RunFacts } from '../outcome.js'
 import { boundTrend } from '../trend-points.js'
@@ -31,6 +32,7 @@ import { formatElapsed, formatTime } from './numbers.js'
 const MOST_LABELS = 5_000
 /** Rows of all regions and grids together: computing their figures takes time. */
 const MOST_PART_LABELS = 2_000
+const MOST_NODES = 500
 const MOST_ERRORS = 20
 const MOST_SHOWN_COMPARISONS = 10
 /** JSON has no infinity. */
@@ -43,6 +45,8 @@ export type Shown = Omit<Outcome, 'verdict' | 'means'> & { readonly verdict: Hea
 /** Collects what the page shows. */
 export function buildPageDocument(outcome: Shown): PageDocument {
   const { measurements, run, apdex } = outcome
+  const shownNodes = nodesToShow(outcome.nodes)
+  const nodes = nodeRows(shownNodes, MOST_NODES)
   return {
     headline: outcome.verdict,
     reason: reasonBelowHeading(outcome),
@@ -68,6 +72,9 @@ export function buildPageDocument(outcome: Shown): PageDocument {
     series: measurements?.series ?? null,
     views: measurements === undefined ? [] : listViews(measurements, outcome),
     grids: outcome.grids,
+    nodes,
+    nodesLeftOut: shownNodes.length - nodes.length,
+    placeNote: outcome.isAllHere ? EVERY_REGION_IS_HERE : null,
     sources: measurements?.sources ?? []
   }
 }

@@ -1,6 +1,7 @@
 import type { Source, TimeSeries } from '../../results/figures/measurements.js'
 import type { FiguresDocument } from '../figures-document.js'
 import type { ErrorRow } from '../error-rows.js'
+import type { NodeRow } from '../node-rows.js'
 import type { JudgementRow } from '../judgement-rows.js'
 import type { Trend } from '../../baseline/trend.js'
 import type { GridFacts, StoppedEarly, Verdict } from '../outcome.js'
@@ -40,6 +41,11 @@ export interface PageDocument {
   /** First all samples, then each region and each grid if there are several. */
   readonly views: readonly View[]
   readonly grids: readonly GridFacts[]
+  readonly nodes: readonly NodeRow[]
+  /** How many are not shown. */
+  readonly nodesLeftOut: number
+  /** Where the load came from, if all of it came from one place. */
+  readonly placeNote: string | null
   readonly sources: readonly Source[]
   /** Only while the run is in progress. */
   readonly live?: Live

@@ -1,5 +1,5 @@
 import type { Measurements, TimeSeries } from '../../results/figures/measurements.js'
-import type { GridFacts } from '../outcome.js'
+import type { GridFacts, NodeFacts } from '../outcome.js'
 import { buildPageDocument } from './build-document.js'
 import type { CurrentFigures, Live, PageDocument, RunStatus } from './document.js'
 import { formatElapsed, formatNumber } from './numbers.js'
@@ -31,6 +31,10 @@ export interface RunState {
   /** What to know when reading the figures. */
   readonly warnings: readonly string[]
   readonly grids: readonly GridFacts[]
+  /** Where the load comes from. */
+  readonly nodes?: readonly NodeFacts[] | undefined
+  /** Whatever the grids' regions are, it all comes from the service's machine. */
+  readonly isAllHere?: boolean
   readonly measurements: Measurements | undefined
 }
 
@@ -57,6 +61,8 @@ export function describeRun(run: RunState): PageDocument {
     rehearsal: run.rehearsal,
     judgements: [],
     grids: run.grids,
+    nodes: run.nodes,
+    isAllHere: run.isAllHere ?? false,
     measurements: run.measurements,
     warnings: run.warnings,
     // They explain a failed run; on a successful one they are a warning.

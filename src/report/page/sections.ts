@@ -108,7 +108,12 @@ function renderError({ count, share, code, message, label }: PageDocument['error
 
 /** Regions and grids side by side. */
 export function renderPlaces(page: PageDocument): string {
-  const tables = [renderViews(page, 'region'), renderViews(page, 'grid'), renderGrids(page)]
+  const tables = [
+    renderViews(page, 'region'),
+    renderViews(page, 'grid'),
+    renderGrids(page),
+    renderNodes(page)
+  ]
   const shown = tables.filter((table) => table !== '')
   return shown.length === 0 ? '' : `<h2 id="places-title">Regions and grids</h2>${shown.join('')}`
 }
@@ -153,6 +158,27 @@ function renderGrids({ grids, sources }: PageDocument): string {
     headings: ['Grid', 'Region', 'Nodes', 'CSV', 'Rows', 'Evidence'],
     rows
   })
+}
+
+/** Where the load came from, node by node. */
+function renderNodes({ nodes, nodesLeftOut, placeNote }: PageDocument): string {
+  const note = placeNote === null ? '' : `<p class="note">${escapeHtml(placeNote)}</p>`
+  if (nodes.length === 0) return note
+  const headings = [
+    ...['Node', 'Where it ran', 'Start', 'Rows', 'Threads', 'CPU limit', 'Restarts', 'Throttled', 'Lost']
+  ]
+  const rows = nodes.map((node) => {
+    const numbers = [node.start, node.rows, node.threads, node.cpuLimit, node.restarts]
+    const cells = [
+      `<td>${escapeHtml(node.place)}</td>`,
+      ...numbers.map((cell) => `<td class="number">${escapeHtml(cell)}</td>`),
+      `<td class="words">${node.isStarved ? `<span class="failing">${escapeHtml(node.throttled)}</span>` : escapeHtml(node.throttled)}</td>`,
+      `<td class="words">${escapeHtml(node.lost)}</td>`
+    ]
+    return `<tr><th scope="row">${escapeHtml(node.name)}</th>${cells.join('')}</tr>`
+  })
+  const others = nodesLeftOut === 0 ? '' : `<p class="note">${nodesLeftOut} more are in verdict.json.</p>`
+  return `${renderTable({ name: 'Where the load came from', headings, rows })}${others}${note}`
 }
 
 /** What the service says about the run, and a link to it. */

@@ -9,6 +9,7 @@ import type {
   RunPage,
   User
 } from './documents.js'
+import { decodeRunNodes } from './decode-nodes.js'
 import { describeErrorBody } from '../http/error-body.js'
 import { MalformedReplyError } from '../errors.js'
 import type { Vocabulary } from '../../protocol/vocabulary.js'
@@ -190,6 +191,7 @@ export function decodeRun(reply: Part, words: Vocabulary): Run {
 export function decodeMadeRun(reply: Part, words: Vocabulary): Run {
   const embedded = embeddedIn(reply)
   const { grids, oddGrids } = decodeGridsOf(embedded.at('grids'))
+  const nodes = decodeRunNodes(reply.at('nodes').value)
   return {
     id: reply.at('uuid').id(),
     status: statusOf(reply),
@@ -210,7 +212,8 @@ export function decodeMadeRun(reply: Part, words: Vocabulary): Run {
     files: entriesOf(embedded.first('files', words.files)).flatMap(
       (file) => file.try((part) => part.at('name').text()) ?? []
     ),
-    results: entriesOf(embedded.at('results')).map(decodeResult)
+    results: entriesOf(embedded.at('results')).map(decodeResult),
+    ...(nodes && { nodes })
   }
 }
 

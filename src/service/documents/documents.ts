@@ -24,6 +24,28 @@ export interface ResultLink {
   readonly href: string
 }
 
+/** A node of a run's grid, as the embedded service describes it; null is unknown. */
+export interface RunNode {
+  readonly grid: string
+  readonly region: string
+  /** Among the nodes of its grid, from 1. */
+  readonly number: number
+  /** `this machine`, or a pod and where it was scheduled. */
+  readonly place: string
+  readonly startedMs: number | null
+  readonly rows: number | null
+  readonly threads: number | null
+  /** In cores. */
+  readonly cpuLimit: number | null
+  readonly restarts: number | null
+  /** The part of the run, from 0 to 1, in which its CPU was throttled. */
+  readonly throttled: number | null
+  /** Its clock minus the service's. */
+  readonly clockOffsetMs: number
+  /** What of its load was lost, in a sentence. */
+  readonly lost: string | null
+}
+
 export interface Run {
   readonly id: string
   readonly status: string
@@ -46,6 +68,8 @@ export interface Run {
   readonly oddGrids?: readonly string[]
   readonly files: readonly string[]
   readonly results: readonly ResultLink[]
+  /** Where its load came from; only the embedded service says so. */
+  readonly nodes?: readonly RunNode[]
 }
 
 export interface RunPage {
