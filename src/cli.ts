@@ -9,6 +9,7 @@ import { createFindFiles } from './github/find-files.js'
 import type { EmbeddedService, ServiceOptions } from './server/server.js'
 import { runCommandLine } from './terminal/commands.js'
 import type { CommandPorts } from './terminal/commands.js'
+import { LeftPods } from './terminal/left-pods.js'
 import { watchOutput } from './terminal/lost-output.js'
 import { plain, strikeOut } from './terminal/screen.js'
 
@@ -33,6 +34,7 @@ const guard = process.env.GITHUB_ACTIONS === 'true' ? await createGuard() : (tex
 
 /** Set while tools of the embedded service may be running: the second signal leaves no time for a regular end. */
 let killTools = (): void => undefined
+const leftPods = new LeftPods()
 
 /** Set when its orphans have been looked for, so that a service does not look again. */
 let registry: ServiceOptions['registry']
@@ -44,6 +46,7 @@ catchStrayErrors((thrown) => {
   tellError(thrown)
   const endNow = (): void => {
     killTools()
+    tellLeftPods()
     process.exit(2)
   }
   if (strayError.signal.aborted) endNow()
@@ -71,6 +74,7 @@ const ports: CommandPorts = {
   cancelled: AbortSignal.any([
     listenForSignals(() => {
       killTools()
+      tellLeftPods()
       process.exit(130)
     }),
     strayError.signal
@@ -86,24 +90,30 @@ const ports: CommandPorts = {
   findFiles: createFindFiles,
   hasJava: () => new Promise((done) => execFile(java, ['-version'], (error) => done(error === null))),
   startShop: async (options) => (await import('./server/demo-shop.js')).startShop(options),
-  startLocalService: async ({ dataDir, rehearse, serviceName, onProcessGroup, log, progress }) => {
+  startLocalService: async ({ dataDir, rehearse, serviceName, onProcessGroup, log, progress, regions }) => {
     const service = await startService({
       dataDir,
       engine: rehearse ? 'rehearsal' : 'real',
       log,
       progress,
       onProcess: onProcessGroup,
-      ...(serviceName !== undefined && { serviceName })
+      ...(serviceName !== undefined && { serviceName }),
+      ...(regions && {
+        regions: regions.places,
+        marker: regions.marker,
+        onClusters: (clusters) => regions.onClusters(clusters.map(({ address }) => address))
+      })
     })
     return (await import('./server/discard-on-close.js')).discardOnClose(service, dataDir)
   },
-  serve: ({ dataDir, port, token, rehearse, serviceName, log }) =>
+  serve: ({ dataDir, port, token, rehearse, serviceName, regions, log }) =>
     startService({
       dataDir,
       port,
       engine: rehearse ? 'rehearsal' : 'real',
       log,
       pages: () => import('./report/page/served-pages.js'),
+      ...(regions && { regions }),
       ...(token !== undefined && { token }),
       ...(serviceName !== undefined && { serviceName })
     })
@@ -124,14 +134,33 @@ async function startService(options: ServiceOptions): Promise<EmbeddedService> {
       if ((readStartTime(pid) ?? startTime) === startTime) killGroup(pid)
     }
   }
-  return startService({
+  const service = await startService({
     ...options,
     ...(registry && { registry }),
     onProcess: (group) => {
       groups.push(group)
       options.onProcess?.(group)
+    },
+    onClusters: (clusters) => {
+      leftPods.note(
+        clusters.map(({ address }) => address),
+        options.marker
+      )
+      options.onClusters?.(clusters)
     }
   })
+  return {
+    ...service,
+    close: async (end) => {
+      await service.close(end)
+      leftPods.forget()
+    }
+  }
+}
+
+function tellLeftPods(): void {
+  const words = leftPods.describe()
+  if (words !== undefined) tellError(new Error(words))
 }
 
 function killGroup(pid: number): void {

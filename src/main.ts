@@ -102,7 +102,7 @@ function createPorts(cancelled: AbortSignal): Ports {
       return createCommenter(process.env, log, systemClock)(request)
     },
     openBaselines: () => (baselines ??= openBaselines()),
-    startLocalService: async ({ serviceName, onProcessGroup }) => {
+    startLocalService: async ({ serviceName, onProcessGroup, regions }) => {
       const { startService } = await import('./server/server.js')
       const dataDir = serviceFolder(scratchDir)
       const service = await startService({
@@ -110,7 +110,12 @@ function createPorts(cancelled: AbortSignal): Ports {
         engine: 'real',
         log: (line) => log.info(line),
         onProcess: onProcessGroup,
-        ...(serviceName !== undefined && { serviceName })
+        ...(serviceName !== undefined && { serviceName }),
+        ...(regions && {
+          regions: regions.places,
+          marker: regions.marker,
+          onClusters: (clusters) => regions.onClusters(clusters.map(({ address }) => address))
+        })
       })
       return (await import('./server/discard-on-close.js')).discardOnClose(service, dataDir)
     }

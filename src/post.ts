@@ -24,7 +24,13 @@ try {
     await cleanUpStep(state, {
       log,
       clock: systemClock,
-      endProcessGroup: async (group) => (await import('./server/nodes/machine/processes.js')).endLeftoverGroup(group)
+      endProcessGroup: async (group) =>
+        (await import('./server/nodes/machine/processes.js')).endLeftoverGroup(group),
+      deletePods: async (address, marker, signal) => {
+        const { reopenCluster } = await import('./server/nodes/kubernetes/open-cluster.js')
+        const { deleteByMarker } = await import('./server/nodes/pods/leftovers.js')
+        return deleteByMarker(await reopenCluster(address, process.env), marker, signal)
+      }
     })
   }
 } catch (thrown) {

@@ -13,6 +13,7 @@ import {
   makeErrors,
   makeGridFacts,
   makeJudgement,
+  makeNode,
   makeOutcome,
   makeRunFacts,
   makeStoppedEarly,
@@ -52,6 +53,10 @@ const names = (count: number, prefix: string): string[] =>
 const COMPARED = (['holds', 'broken', 'unsure', 'no baseline', 'not comparable'] as const).map((outcome) =>
   makeCompared(outcome)
 )
+
+const UNKNOWN_FACTS = {
+  ...{ startedMs: null, rows: null, threads: null, cpuLimit: null, restarts: null, throttled: null }
+}
 
 describe('verdict.json', () => {
   const schema = JSON.parse(
@@ -113,6 +118,12 @@ describe('verdict.json', () => {
         shownComparisons: COMPARED,
         trend: makeTrend(30, (index) => ({ unusable: index === 3 ? HOSTILE : undefined, commit: HOSTILE })),
         stoppedEarly: makeStoppedEarly()
+      })
+    ],
+    [
+      'nodes',
+      makeOutcome({
+        nodes: [makeNode(), makeNode({ ...UNKNOWN_FACTS, place: HOSTILE, throttled: 1, lost: HOSTILE })]
       })
     ],
     [

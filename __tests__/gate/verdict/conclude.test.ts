@@ -5,6 +5,8 @@ import type { Findings } from '../../../src/gate/findings.js'
 import { mergeScans } from '../../../src/results/figures/merge.js'
 import { createScanner } from '../../../src/results/scan/scanner.js'
 import { makeGrid, makeRun, makeSettings, makeSpecification } from '../../support/gate/gate-ports.js'
+import { parseRegions } from '../../../src/regions/parse-regions.js'
+import { makeNode } from '../../support/data/make-outcome.js'
 import { CSV_HEADER, makeCsv } from '../../support/gate/gate-service.js'
 
 const REPORT = { summary: 'all was well', means: { mean_response_time: 100 }, rehearsal: false, warnings: [] }
@@ -612,4 +614,47 @@ test('what was found goes on to those who read it', () => {
     notes: [expect.stringContaining('Ignored inputs: threads (repeat ')]
   })
   expect(outcome.measurements).toBe(collection.measurements)
+})
+
+describe('where the load came from', () => {
+  const [here, pod] = [makeNode({ place: 'this machine' }), makeNode({ number: 2, throttled: 0.43 })]
+  const findings = makeFindings({ run: makeRun({ nodes: [here, pod] }) })
+  const local = makeSettings({ target: { kind: 'local' } })
+  const { regions } = parseRegions({ eu: { kubernetes: {} } })
+
+  test('is kept, and a starved node is a warning that does not change the verdict', () => {
+    const outcome = conclude(local, findings)
+    expect(outcome).toMatchObject({ verdict: 'passed', nodes: [here, pod] })
+    expect(outcome.warnings).toEqual([
+      expect.stringMatching(/^The node eu \/ 2 was throttled 43 % of the time/)
+    ])
+  })
+
+  test('the machine of a service elsewhere is not this one', () => {
+    expect(conclude(NONE, findings).nodes?.map(({ place }) => place)).toEqual([
+      "the service's machine",
+      pod.place
+    ])
+  })
+
+  test('one of many runs does not stand for all of them', () => {
+    const source = { kind: 'side-by-side', parameters: '', rounds: 3 } as const
+    const settings = makeSettings({ baseline: { ...NONE.baseline, source } })
+    expect(conclude(settings, findings).nodes).toBeUndefined()
+  })
+
+  test.each([
+    ['local without regions', local, makeFindings(), true],
+    ['local with regions', { ...local, regions }, makeFindings(), false],
+    ['a service', NONE, makeFindings(), false],
+    ['no run', local, { failure: { kind: 'error', message: 'no' } } as const, false],
+    [
+      'a rehearsal',
+      local,
+      makeFindings({ collection: makeCollection({ report: { ...REPORT, rehearsal: true } }) }),
+      false
+    ]
+  ])('whether it was this machine: %s', (_, settings, found, isAllHere) => {
+    expect(conclude(settings, found).isAllHere).toBe(isAllHere)
+  })
 })

@@ -11,6 +11,7 @@ import {
   makeErrors,
   makeGridFacts,
   makeJudgement,
+  makeNode,
   makeOutcome,
   makeRunFacts,
   makeStoppedEarly,
@@ -95,6 +96,7 @@ const hostile = makePageOutcome(
     }),
     judgements: [makeBroken({ threshold: { text: `p95{label="${HOSTILE}"} < 1s` }, reason: HOSTILE })],
     grids: [makeGridFacts({ gridId: HOSTILE, region: HOSTILE, problem: HOSTILE })],
+    nodes: [makeNode({ grid: HOSTILE, region: HOSTILE, place: HOSTILE, lost: HOSTILE })],
     notes: [HOSTILE]
   }
 )
@@ -294,5 +296,33 @@ describe('the page', () => {
     expect(live).toContain(`; connect-src 'self'; `)
     expect(live).toContain('id="data" data-events="/runs/a&#34;b/events">')
     expect(renderPageDocument(data)).not.toContain('connect-src')
+  })
+})
+
+describe('where the load came from', () => {
+  test('is shown node by node, and a starved one is marked', () => {
+    const nodes = [
+      makeNode(),
+      makeNode({ number: 2, startedMs: 1250, throttled: 0.43, lost: 'it was evicted' })
+    ]
+    const { text, elements } = readPage(renderPage(makeOutcome({ nodes })))
+    expect(text).toContain('Node Where it ran Start Rows Threads CPU limit Restarts Throttled Lost')
+    expect(text).toContain('eu / 1 pod p on the machine m +0 ms 1,200 5 0.5 0 no')
+    expect(text).toContain(
+      'throttled 43 % of the time: a starved load generator measures itself it was evicted'
+    )
+    expect(elements.filter(({ attributes }) => attributes === ' class="failing"')).toHaveLength(1)
+  })
+
+  test('that it was this machine is said', () => {
+    expect(readPage(renderPage(makeOutcome({ isAllHere: true }))).text).toContain(
+      'Every region is this machine'
+    )
+    expect(readPage(renderPage(makeOutcome())).text).not.toContain('this machine')
+  })
+
+  test('of very many nodes some are left out', () => {
+    const nodes = Array.from({ length: 700 }, (_, index) => makeNode({ number: index + 1 }))
+    expect(readPage(renderPage(makeOutcome({ nodes }))).text).toContain('200 more are in verdict.json.')
   })
 })
