@@ -47,7 +47,8 @@ export function renderComment(outcome: Outcome, links: CommentLinks, place: Comm
   const head = joinSections([
     writeMarker(place.key, place.writer),
     headline(outcome, place.title),
-    foreign(reasonBelowHeading(outcome)),
+    // The job summary has the other paragraphs.
+    foreign(reasonBelowHeading(outcome).split('\n\n')[0] ?? ''),
     earlyStop(outcome),
     keyFigures(outcome),
     warningBox(listWarnings(outcome))

@@ -1,4 +1,4 @@
-import { escapeMarkdown } from '../escape.js'
+import { escapeHtml, escapeMarkdown, replaceControls } from '../escape.js'
 import { cutToBytes } from '../size.js'
 
 const MOST_CELL_BYTES = 1_000
@@ -7,6 +7,17 @@ const MOST_CELL_BYTES = 1_000
 export function foreign(text: string, mostBytes = MOST_CELL_BYTES): string {
   const shown = cutToBytes(text, mostBytes)
   return escapeMarkdown(shown) + (shown === text ? '' : '…')
+}
+
+const MOST_BLOCK_BYTES = 20_000
+
+/** Untrusted text of several paragraphs: the first as a line, the others with their line breaks and indentation, to be copied. */
+export function foreignParagraphs(text: string): string {
+  const [first = '', ...others] = text.split('\n\n')
+  if (others.length === 0) return foreign(text)
+  const block = cutToBytes(others.join('\n\n').trimEnd(), MOST_BLOCK_BYTES)
+  const lines = block.split('\n').map((line) => escapeHtml(replaceControls(line)))
+  return joinSections([foreign(first), `<pre>\n${lines.join('\n')}\n</pre>`])
 }
 
 /** A table of rows whose cells are already Markdown. A heading that ends in a colon is for numbers, aligned right. */

@@ -5,7 +5,7 @@ import { countNotJudged, describeVerdict, explainEarlyStop, reasonBelowHeading, 
 import { keyFigures } from './key-figures.js'
 import { FIGURE_HEADINGS, figureCells, renderLabelTables } from './label-tables.js'
 import { renderNodes } from './node-table.js'
-import { foreign, joinSections, table, warningBox } from './markdown.js'
+import { foreign, foreignParagraphs, joinSections, table, warningBox } from './markdown.js'
 import { comparisonTable, comparisonWords, shownComparisons, thresholdTable } from './threshold-tables.js'
 import { renderTrend } from './trend-chart.js'
 import type { Outcome } from '../outcome.js'
@@ -64,7 +64,7 @@ function headline(outcome: Outcome): string {
   const name = run?.name === undefined ? '' : ` · ${foreign(run.name)}`
   return joinSections([
     `${verdictHeading(outcome)}${rehearsalMark(rehearsal)}${name}`,
-    foreign(reasonBelowHeading(outcome)),
+    foreignParagraphs(reasonBelowHeading(outcome)),
     earlyStop(outcome)
   ])
 }
