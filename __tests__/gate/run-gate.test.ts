@@ -1070,8 +1070,9 @@ describe('the embedded service', () => {
     const { regions } = parseRegions({ eu: { kubernetes: {} } })
     const EU = { kubeconfig: '/home/runner/.kube/config', context: 'load-eu', namespace: 'load' }
     const settings = { target: { kind: 'local' }, regions } as const
-    const start = (startLocalService: Ports['startLocalService']): void =>
-      void Object.assign(ports, { startLocalService })
+    const start = (startLocalService: Ports['startLocalService']): void => {
+      Object.assign(ports, { startLocalService })
+    }
 
     test('the clusters are saved before anything is created on them, and the marker is random', async () => {
       const markers: (string | undefined)[] = []
@@ -1080,7 +1081,7 @@ describe('the embedded service', () => {
         markers.push(asked.regions?.marker)
         asked.regions?.onClusters([EU])
         expect(ports.states.at(-1)?.clusters).toEqual({ marker: markers.at(-1), addresses: [EU] })
-        return { url: service.url, token: 't', close: async () => void closed++ }
+        return { url: service.url, token: 't', close: async () => void (closed += 1) }
       })
       await gate(settings)
       await gate(settings)
