@@ -1,4 +1,4 @@
-import { CUT } from '../nodes/machine/lines.js'
+import { CUT } from '../nodes/lines.js'
 import type { PropertyOverride } from './override-parameters.js'
 
 const STRUCK = '***'

@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs'
 import { finished } from 'node:stream/promises'
-import { splitLines } from '../../nodes/machine/lines.js'
+import { splitLines } from '../../nodes/lines.js'
 
 /** Errors of one kind: how many, and the first one, redacted. */
 export interface Errors {

@@ -9,7 +9,7 @@ import { accessSync, constants, readFileSync, statSync } from 'node:fs'
 import type { Readable, Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { NodeExit } from '../load-node.js'
-import { splitLines } from './lines.js'
+import { splitLines } from '../lines.js'
 import { type ProcStat, readAllProcStats, readProcStat } from './proc-stat.js'
 import { startWatchdog } from './watchdog.js'
 
