@@ -1,0 +1,185 @@
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { dirname } from 'node:path'
+import { ClusterError } from '../kubernetes/cluster.js'
+import { NodeError } from '../load-node.js'
+import { type FileToCopy, listFiles } from './list-files.js'
+import type { PodContact } from './pod-contact.js'
+import type { PodPaths } from './pod-paths.js'
+import { quote } from './shell-words.js'
+import { TAR_END, tarBytes, tarHeader, tarPadding } from './tar-entries.js'
+
+/**
+ * Reads an archive of a known length (older clusters cannot close the standard input), checks every file, and only then puts them into
+ * place. Earlier turns are over: their files make way first.
+ */
+const COPY = `
+umask 077
+home=$1 turn=$2 bytes=$3 try=$4
+in=$home/in.$try
+rm -rf "$home"/in.* "$home/files"
+for other in "$home"/turns/*; do
+  [ "$other" = "$turn" ] || rm -f "$other/command" "$other/output"
+done
+mkdir -p "$in" "$turn" "$home/files" && cd "$in" || exit 1
+head -c "$bytes" | tar -xof - || exit 1
+sha256sum -c sums >checked 2>&1 || { cat checked >&2; exit 1; }
+sh place || exit 1
+cd "$home" && rm -rf "$in"
+echo copied
+`
+
+const READ_BYTES = 256 * 1024
+/** The slowest connection that is waited for. */
+const SENT_BYTES_PER_MS = 200
+
+export interface CopyRequest {
+  readonly turn: string
+  /** The script that is the turn's command. */
+  readonly command: string
+  readonly brings: readonly string[]
+  /** Folders of the pod that the tool writes to. */
+  readonly folders: readonly string[]
+}
+
+interface Entry {
+  /** In the archive: plain, so that neither tar nor sha256sum stumbles over it. */
+  readonly name: string
+  readonly sizeBytes: number
+  /** In the pod. */
+  readonly target: string
+  readonly isExecutable: boolean
+  read(): AsyncIterable<Uint8Array>
+}
+
+/** Puts files and the command of a turn into the pod, checked; nothing is held in memory. */
+export async function copyIn(
+  contact: PodContact,
+  paths: PodPaths,
+  request: CopyRequest,
+  signal: AbortSignal
+): Promise<void> {
+  const { files, folders } = await listFiles(request.brings)
+  const entries = [
+    ...files.map((file, index) => entryOf(file, index, paths)),
+    textEntry('command', request.command, `${request.turn}/command`)
+  ]
+  const placing = placeScript(entries, [...folders.map((folder) => paths.fileOf(folder)), ...request.folders])
+  // A line of `sums`: the hash, two spaces, the name.
+  const sumsBytes = entries.reduce((sum, { name }) => sum + 64 + 2 + name.length + 1, 0)
+  const placeEntry = textEntry('place', placing, '')
+  const bytes = tarBytes([...entries, placeEntry].map(({ sizeBytes }) => sizeBytes).concat(sumsBytes))
+  let tries = 0
+  await contact.keepTrying(signal, async (either) => {
+    tries++
+    await copyOnce(contact, {
+      args: [paths.home, request.turn, String(bytes), String(tries)],
+      archive: () => writeArchive(entries, placeEntry, sumsBytes),
+      limitMs: contact.parts.timings.askMs + bytes / SENT_BYTES_PER_MS,
+      signal: either
+    })
+  })
+}
+
+async function copyOnce(
+  contact: PodContact,
+  order: {
+    args: readonly string[]
+    archive: () => AsyncIterable<Uint8Array>
+    limitMs: number
+    signal: AbortSignal
+  }
+): Promise<void> {
+  let words = ''
+  let reply = ''
+  const { code } = await contact.exec(
+    COPY,
+    order.args,
+    {
+      stdin: order.archive(),
+      onStdout: (bytes) => {
+        reply += Buffer.from(bytes).toString('latin1')
+      },
+      onStderr: (bytes) => {
+        words = (words + Buffer.from(bytes).toString('utf8')).slice(0, 2000)
+      }
+    },
+    order
+  )
+  if (code === 0 && reply.includes('copied')) return
+  const { pod } = contact.parts
+  const why = words.trim().replace(/\s*\n\s*/g, '; ')
+  // Its stream was cut, on this side or on that one.
+  if (code === 0 || /unexpected (EOF|end of file)|short read/i.test(why))
+    throw new ClusterError(`The files for the pod ${pod} did not arrive completely: "${why}".`, undefined)
+  throw new NodeError(
+    `The files could not be copied into the pod ${pod}: "${why || `exit code ${code}`}"; check the disk space of its machine and its image.`
+  )
+}
+
+function entryOf({ path, sizeBytes, isExecutable }: FileToCopy, index: number, paths: PodPaths): Entry {
+  return {
+    ...{ name: `f${index}`, sizeBytes, isExecutable, target: paths.fileOf(path) },
+    read: () => readExactly(path, sizeBytes)
+  }
+}
+
+function textEntry(name: string, text: string, target: string): Entry {
+  const bytes = Buffer.from(text)
+  return { name, sizeBytes: bytes.length, target, isExecutable: false, read: () => only(bytes) }
+}
+
+/** Moves each file to its place. */
+function placeScript(entries: readonly Entry[], folders: readonly string[]): string {
+  const parents = new Set([...folders, ...entries.map(({ target }) => dirname(target))])
+  return [
+    'set -e\n',
+    ...[...parents].map((folder) => `mkdir -p ${quote(folder)}\n`),
+    ...entries.map(
+      ({ name, target, isExecutable }) =>
+        `${isExecutable ? `chmod 700 ${name}\n` : ''}mv -f ${name} ${quote(target)}\n`
+    )
+  ].join('')
+}
+
+/** The files, then the list of their hashes, which are known only now, and what to do with them. */
+async function* writeArchive(
+  entries: readonly Entry[],
+  place: Entry,
+  sumsBytes: number
+): AsyncGenerator<Uint8Array> {
+  let sums = ''
+  for (const entry of entries) {
+    const hash = createHash('sha256')
+    yield tarHeader(entry.name, entry.sizeBytes)
+    for await (const bytes of entry.read()) {
+      hash.update(bytes)
+      yield bytes
+    }
+    yield tarPadding(entry.sizeBytes)
+    sums += `${hash.digest('hex')}  ${entry.name}\n`
+  }
+  yield tarHeader('sums', sumsBytes)
+  yield Buffer.from(sums)
+  yield tarPadding(sumsBytes)
+  yield tarHeader(place.name, place.sizeBytes)
+  yield* place.read()
+  yield tarPadding(place.sizeBytes)
+  yield TAR_END
+}
+
+async function* readExactly(path: string, sizeBytes: number): AsyncGenerator<Uint8Array> {
+  let readBytes = 0
+  if (sizeBytes > 0)
+    for await (const bytes of createReadStream(path, { end: sizeBytes - 1, highWaterMark: READ_BYTES })) {
+      readBytes += (bytes as Buffer).length
+      yield bytes as Buffer
+    }
+  if (readBytes !== sizeBytes)
+    throw new Error(`${path} changed while it was copied: it had ${sizeBytes} bytes, and ${readBytes} now.`)
+}
+
+// eslint-disable-next-line @typescript-eslint/require-await -- as the files, which are read
+async function* only(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes
+}

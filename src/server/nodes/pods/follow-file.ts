@@ -1,0 +1,193 @@
+import { ClusterError } from '../kubernetes/cluster.js'
+import { NodeError } from '../load-node.js'
+import type { PodContact } from './pod-contact.js'
+import { READ_FIGURES } from './supervisor.js'
+import { type PodFigures, readFigures, readTurnState, type TurnState } from './turn-state.js'
+
+/**
+ * Sends a file from a byte on, as it grows, until the standard input is closed: a plain tail would outlive its stream. On the other
+ * channel it tells the state of the turn when it changes, and every 5 s that it is alive: nothing else shows that the machine is.
+ */
+const FOLLOW = `${READ_FIGURES}
+turn=$1 file=$2 first=$3
+(
+  while :; do
+    last=
+    [ -e "$turn/ended" ] && last=1
+    [ -e "$file" ] && exec tail -c "+$first" -f "$file"
+    [ -n "$last" ] && exit
+    nap 0.2
+  done
+) &
+tail=$!
+(
+  exec >&2
+  before= quiet=0
+  while :; do
+    started= ended= size=-
+    [ -e "$turn/started" ] && read -r started <"$turn/started"
+    if [ -e "$turn/ended" ]; then
+      read -r ended <"$turn/ended"
+      [ -e "$file" ] && size=$(wc -c <"$file")
+    fi
+    now="$started;$ended;$size"
+    if [ "$now" != "$before" ] || [ "$quiet" -ge 10 ]; then
+      read_figures
+      echo "beat;$now;$figures"
+      before=$now quiet=0
+    fi
+    quiet=$((quiet + 1))
+    nap 0.5
+  done
+) &
+beat=$!
+cat >/dev/null
+kill $tail $beat
+`
+
+/** Where the bytes of a file go. */
+export interface Sink {
+  /** How many have arrived. */
+  readonly size: number
+  /** Whether it takes them more slowly than they come, at the moment. */
+  readonly isBusy: boolean
+  /** Fulfilled when more can be taken. */
+  add(bytes: Uint8Array): Promise<void> | undefined
+  /** For a file without a byte. */
+  create(): Promise<void>
+  flush(): Promise<void>
+}
+
+export interface FileToFollow {
+  /** In the pod. */
+  readonly file: string
+  readonly turn: string
+  readonly copy: Sink
+  readonly onState?: (state: TurnState, figures: PodFigures) => void
+}
+
+/** Copies a file of the pod as it grows, and returns when the turn has ended and every byte is here. */
+export async function followFile(
+  contact: PodContact,
+  request: FileToFollow,
+  signal?: AbortSignal
+): Promise<void> {
+  const { copy } = request
+  const { exists } = await contact.keepTrying(signal, (either, alive) =>
+    new FollowStream(contact, request, alive).run(either)
+  )
+  if (exists) await copy.create()
+  await copy.flush()
+}
+
+/** One stream, from the byte that is missing to its cut or to the end of the file. */
+class FollowStream {
+  readonly #over = new AbortController()
+  #cut: ClusterError | undefined
+  #heardMs: number
+  #bytesMs: number
+  #rest = ''
+  #words = ''
+  /** Of the file, once the turn has ended: it does not grow any more. */
+  #finalSize: number | undefined
+  #exists = false
+
+  constructor(
+    private readonly contact: PodContact,
+    private readonly request: FileToFollow,
+    private readonly alive: () => void
+  ) {
+    this.#heardMs = this.#bytesMs = contact.parts.clock.now()
+  }
+
+  async run(signal: AbortSignal): Promise<{ exists: boolean }> {
+    const { turn, file, copy } = this.request
+    const stopLooking = this.#lookForSilence()
+    try {
+      const { code } = await this.contact.exec(
+        FOLLOW,
+        [turn, file, String(copy.size + 1)],
+        {
+          stdin: 'hold',
+          onStdout: (bytes) => this.#take(bytes),
+          onStderr: (bytes) => this.#listen(Buffer.from(bytes).toString('latin1'))
+        },
+        { signal: AbortSignal.any([signal, this.#over.signal]) }
+      )
+      if (!this.#isComplete)
+        throw new ClusterError(
+          `The command that follows ${file} exited with ${code}${this.#words && `: "${this.#words}"`}.`,
+          undefined
+        )
+    } catch (thrown) {
+      if (!this.#isComplete) throw this.#cut ?? thrown
+    } finally {
+      stopLooking()
+    }
+    if (copy.size !== this.#finalSize)
+      throw new NodeError(
+        `${file} in the pod ${this.contact.parts.pod} has ${this.#finalSize ?? 0} bytes, but ${copy.size} arrived: ` +
+          'the tool shortened or replaced it while it was copied.'
+      )
+    return { exists: this.#exists }
+  }
+
+  #take(bytes: Uint8Array): Promise<void> | undefined {
+    if (this.#over.signal.aborted) return undefined
+    this.#heardMs = this.#bytesMs = this.contact.parts.clock.now()
+    this.alive()
+    const written = this.request.copy.add(bytes)
+    this.#endIfComplete()
+    return written
+  }
+
+  #listen(text: string): void {
+    const lines = (this.#rest + text).split('\n')
+    this.#rest = lines.pop() ?? ''
+    for (const line of lines) this.#hear(line)
+  }
+
+  #hear(line: string): void {
+    const [word, started = '', ended = '', size = '-', figures = ''] = line.split(';')
+    if (word !== 'beat') {
+      this.#words = line
+      return
+    }
+    this.#heardMs = this.contact.parts.clock.now()
+    this.alive()
+    const state = readTurnState(started, ended)
+    this.#exists = size !== '-'
+    if (state.ended !== undefined) this.#finalSize = this.#exists ? Number(size) : 0
+    this.request.onState?.(state, readFigures(figures.split(' ')))
+    this.#endIfComplete()
+  }
+
+  get #isComplete(): boolean {
+    return this.#finalSize !== undefined && this.request.copy.size >= this.#finalSize
+  }
+
+  #endIfComplete(): void {
+    if (this.#isComplete) this.#over.abort()
+  }
+
+  #hangUp(why: string): void {
+    this.#cut = new ClusterError(why, undefined)
+    this.#over.abort()
+  }
+
+  #lookForSilence(): () => void {
+    const { clock, timings, pod } = this.contact.parts
+    const look = (): void => {
+      // While the disk is busy, nothing is read.
+      if (this.request.copy.isBusy) this.#heardMs = this.#bytesMs = clock.now()
+      const sinceMs = this.#finalSize === undefined ? this.#heardMs : this.#bytesMs
+      if (clock.now() - sinceMs >= timings.silenceMs)
+        this.#hangUp(
+          `The stream from the pod ${pod} was silent for ${Math.round(timings.silenceMs / 1000)} s.`
+        )
+      cancel = clock.after(timings.silenceMs / 5, look)
+    }
+    let cancel = clock.after(timings.silenceMs / 5, look)
+    return () => cancel()
+  }
+}

@@ -1,0 +1,158 @@
+import type { Clock } from '../../clock.js'
+import { messageOf } from '../../errors.js'
+import { type Cluster, ClusterError, type ExecStreams } from '../kubernetes/cluster.js'
+import { NodeError } from '../load-node.js'
+import type { PodTimings } from './timings.js'
+
+export interface ContactParts {
+  readonly cluster: Cluster
+  readonly pod: string
+  /** Aborted with a `NodeError` when the pod is lost. */
+  readonly lost: AbortSignal
+  /** Asks the cluster now. */
+  readonly whyLost: () => Promise<NodeError | undefined>
+  readonly clock: Clock
+  readonly timings: PodTimings
+  readonly log: (line: string) => void
+}
+
+/** One try; `alive` says that the cluster was reached. */
+export type Attempt<T> = (signal: AbortSignal, alive: () => void) => Promise<T>
+
+export interface Reply {
+  readonly code: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+const LARGEST_REPLY_BYTES = 1 << 20
+
+/** Talks to one pod. A cut stream is no loss: it tries again until the cluster says otherwise, or nothing for too long. */
+export class PodContact {
+  constructor(readonly parts: ContactParts) {}
+
+  /** Whatever is tried must be harmless if it is done twice. */
+  async keepTrying<T>(signal: AbortSignal | undefined, attempt: Attempt<T>): Promise<T> {
+    const { clock, lost, log, pod, timings } = this.parts
+    const either = AbortSignal.any(signal === undefined ? [lost] : [lost, signal])
+    let failingSinceMs: number | undefined
+    let delayMs = timings.firstRetryMs
+    const alive = (): void => {
+      failingSinceMs = undefined
+      delayMs = timings.firstRetryMs
+    }
+    for (;;) {
+      this.#throwIfOver(signal)
+      try {
+        return await attempt(either, alive)
+      } catch (thrown) {
+        this.#throwIfOver(signal)
+        if (!(thrown instanceof ClusterError)) throw thrown
+        if (failingSinceMs === undefined) log(`the pod ${pod}: ${thrown.message} Trying again.`)
+        failingSinceMs ??= clock.now()
+        await this.#throwIfLost(thrown, clock.now() - failingSinceMs)
+        await this.pause(delayMs, either)
+        delayMs = Math.min(2 * delayMs, timings.lastRetryMs)
+      }
+    }
+  }
+
+  /** Runs a short script with arguments and returns what it says. */
+  ask(
+    script: string,
+    args: readonly string[],
+    options: {
+      signal?: AbortSignal | undefined
+      limitMs?: number
+      stdin?: () => AsyncIterable<Uint8Array>
+    } = {}
+  ): Promise<Reply> {
+    return this.keepTrying(options.signal, async (signal) => {
+      const stdout = new Collected()
+      const stderr = new Collected()
+      const { code } = await this.exec(
+        script,
+        args,
+        {
+          onStdout: (bytes) => stdout.add(bytes),
+          onStderr: (bytes) => stderr.add(bytes),
+          ...(options.stdin !== undefined && { stdin: options.stdin() })
+        },
+        { signal, limitMs: options.limitMs ?? this.parts.timings.askMs }
+      )
+      return { code, stdout: stdout.text(), stderr: stderr.text() }
+    })
+  }
+
+  /** Runs a script once. Past its limit that is a `ClusterError`, as if the stream had been cut. */
+  async exec(
+    script: string,
+    args: readonly string[],
+    streams: ExecStreams,
+    { signal, limitMs }: { signal: AbortSignal; limitMs?: number }
+  ): Promise<{ code: number }> {
+    const { cluster, pod, clock } = this.parts
+    const limit = new AbortController()
+    const late = (): void =>
+      limit.abort(
+        new ClusterError(`A command in the pod ${pod} took longer than ${limitMs ?? 0} ms.`, undefined)
+      )
+    const cancel = limitMs === undefined ? () => undefined : clock.after(limitMs, late)
+    try {
+      const command = ['sh', '-c', script, 'sh', ...args]
+      return await cluster.exec(pod, command, streams, AbortSignal.any([signal, limit.signal]))
+    } catch (thrown) {
+      if (!signal.aborted) limit.signal.throwIfAborted()
+      throw thrown
+    } finally {
+      cancel()
+    }
+  }
+
+  /** Ends early, without an error, when the signal aborts. */
+  pause(delayMs: number, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const end = (): void => {
+        cancel()
+        signal.removeEventListener('abort', end)
+        resolve()
+      }
+      const cancel = this.parts.clock.after(delayMs, end)
+      signal.addEventListener('abort', end, { once: true })
+      if (signal.aborted) end()
+    })
+  }
+
+  #throwIfOver(signal: AbortSignal | undefined): void {
+    this.parts.lost.throwIfAborted()
+    signal?.throwIfAborted()
+  }
+
+  async #throwIfLost(thrown: ClusterError, failingMs: number): Promise<void> {
+    const { whyLost, timings, pod } = this.parts
+    // The cluster may not be reachable for this question either.
+    const why = await whyLost().catch(() => undefined)
+    if (why !== undefined) throw why
+    if (failingMs < timings.giveUpMs) return
+    throw new NodeError(
+      `The pod ${pod} could not be reached for ${Math.round(failingMs / 60_000)} minutes: "${messageOf(thrown)}"; ` +
+        'check the connection to the cluster.',
+      { cause: thrown }
+    )
+  }
+}
+
+/** The start of an output: nobody reads more than that. */
+class Collected {
+  readonly #chunks: Uint8Array[] = []
+  #bytes = 0
+
+  add(bytes: Uint8Array): void {
+    if (this.#bytes < LARGEST_REPLY_BYTES) this.#chunks.push(Uint8Array.from(bytes))
+    this.#bytes += bytes.length
+  }
+
+  text(): string {
+    return Buffer.concat(this.#chunks).toString('utf8')
+  }
+}

@@ -1,0 +1,38 @@
+import { posix } from 'node:path'
+import { quote } from './shell-words.js'
+
+/** Where tools can write although the user of a pod has no home and its image is read-only. */
+export function podEnvironment(home: string): NodeJS.ProcessEnv {
+  return { HOME: posix.join(home, 'home'), TMPDIR: '/tmp' }
+}
+
+/** Java and others read and write text in the encoding of the locale; an image without a locale would mean ASCII. */
+const UTF8 = `case "\${LC_ALL:-\${LC_CTYPE:-\${LANG:-}}}" in
+  *UTF-8* | *utf-8* | *UTF8* | *utf8*) ;;
+  *) export LC_ALL=C.UTF-8 ;;
+esac
+`
+
+/** Lines of sh that set variables: those of the image stay unless they are named. */
+export function exportLines(env: NodeJS.ProcessEnv): string {
+  const lines = Object.entries(env).map(([name, value]) => {
+    if (value === undefined) return ''
+    if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name))
+      throw new Error(
+        `The environment variable ${name} cannot be set in a pod: its name is not one that sh accepts.`
+      )
+    return `export ${name}=${quote(value)}\n`
+  })
+  return `${UTF8}${lines.join('')}`
+}
+
+/** The script of a turn, which becomes the tool. */
+export function commandScript(command: {
+  file: string
+  args: readonly string[]
+  cwd: string
+  env: NodeJS.ProcessEnv
+}): string {
+  const words = [command.file, ...command.args].map(quote).join(' ')
+  return `${exportLines(command.env)}cd ${quote(command.cwd)} || exit 126\nexec ${words}\n`
+}

@@ -1,0 +1,34 @@
+import { END_DESCENDANTS, READ_FIGURES } from './supervisor.js'
+import type { PodContact } from './pod-contact.js'
+
+/**
+ * Ends the tool of a turn, or makes sure that it never starts: whoever makes \`taken\` decides. The supervisor notes the end, once
+ * everything has ended.
+ */
+const STOP = `${READ_FIGURES}${END_DESCENDANTS}
+home=$1 turn=$2
+mkdir -p "$turn"
+if mkdir "$turn/taken" 2>/dev/null; then
+  echo never >"$turn/ended"
+  echo never
+  exit
+fi
+rounds=0
+while [ ! -e "$turn/ended" ] && [ "$rounds" -lt 3 ]; do
+  [ -e "$turn/started" ] && end_descendants "$(cat "$home/pid")"
+  [ -e "$turn/ended" ] || nap 0.2
+  [ -e "$turn/ended" ] || nap 0.5
+  rounds=$((rounds + 1))
+done
+echo stopped
+`
+
+/** Returns whether the tool had started. */
+export async function stopTool(
+  contact: PodContact,
+  { home, turn }: { home: string; turn: string },
+  signal?: AbortSignal
+): Promise<boolean> {
+  const reply = await contact.ask(STOP, [home, turn], { signal })
+  return reply.stdout.trim() !== 'never'
+}

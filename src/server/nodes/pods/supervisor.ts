@@ -1,0 +1,90 @@
+/**
+ * Sets `figures`: the control group's CPU periods, those in which it was throttled, and the processes killed for want of memory; `-`
+ * where nobody says. The files are those of both versions of Linux's control groups, as a container sees them.
+ */
+export const READ_FIGURES = `
+read_figures() {
+  periods=- throttled=- kills=-
+  for stat in /sys/fs/cgroup/cpu.stat /sys/fs/cgroup/cpu/cpu.stat; do
+    [ -r "$stat" ] || continue
+    while read -r key value; do
+      case $key in nr_periods) periods=$value ;; nr_throttled) throttled=$value ;; esac
+    done <"$stat"
+  done
+  for stat in /sys/fs/cgroup/memory.events /sys/fs/cgroup/memory/memory.oom_control; do
+    [ -r "$stat" ] || continue
+    while read -r key value; do
+      case $key in oom_kill) kills=$value ;; esac
+    done <"$stat"
+  done
+  figures="$periods $throttled $kills"
+}
+nap() { sleep "$1" 2>/dev/null || sleep 1; }
+`
+
+/**
+ * Ends every process of the tool: the descendants of the supervisor, whose id is the argument. What is run by exec is not among them.
+ * TERM first, KILL after 3 s, and no more waiting 2 s later.
+ */
+export const END_DESCENDANTS = `
+list_descendants() {
+  family=" $1 " found= more=1
+  while [ -n "$more" ]; do
+    more=
+    for stat in /proc/[0-9]*/stat; do
+      { read -r line <"$stat"; } 2>/dev/null || continue
+      pid=\${stat#/proc/}; pid=\${pid%/stat}
+      set -- \${line##*) }
+      case $family in *" $pid "*) continue ;; esac
+      case $family in *" $2 "*) ;; *) continue ;; esac
+      family="$family$pid " more=1
+      case $1 in Z | X) ;; *) found="$found $pid" ;; esac
+    done
+  done
+}
+end_descendants() {
+  rounds=0 told=' '
+  while [ "$rounds" -lt 50 ]; do
+    list_descendants "$1"
+    [ -n "$found" ] || return 0
+    for pid in $found; do
+      case $told in *" $pid "*) [ "$rounds" -ge 30 ] && kill -KILL "$pid" 2>/dev/null; continue ;; esac
+      told="$told$pid "
+      kill -TERM "$pid" 2>/dev/null
+    done
+    rounds=$((rounds + 1))
+    nap 0.1
+  done
+}
+`
+
+/**
+ * The pod's only command: \`sh -c SUPERVISOR\`. A turn is one piece of work in a folder of its own under \`turns\`. Its name comes through
+ * the pipe \`go\`; making \`taken\` is what decides that it starts, once. Then there are \`started\` and \`ended\`, each with the time and
+ * figures, and \`output\`. It is pid 1, and nothing but the end of the pod ends it: exec works only while it runs.
+ */
+export const SUPERVISOR = `
+umask 077
+home=\${1:-/loadgate}
+mkdir -p "$home/turns" "$home/files" "$home/home" || exit 1
+trap 'exit 0' TERM INT
+rm -f "$home/go"
+mkfifo "$home/go" || exit 1
+exec 3<>"$home/go"
+echo $$ >"$home/pid.new" && mv "$home/pid.new" "$home/pid"
+${READ_FIGURES}${END_DESCENDANTS}
+note() {
+  read_figures
+  echo "$2$(date +%s%N) $figures" >"$turn/$1.new" && mv "$turn/$1.new" "$turn/$1"
+}
+while read -r id <&3; do
+  turn=$home/turns/$id
+  [ -f "$turn/command" ] && mkdir "$turn/taken" 2>/dev/null || continue
+  note started ''
+  sh "$turn/command" >"$turn/output" 2>&1 </dev/null 3>&- &
+  wait $!
+  code=$?
+  end_descendants $$
+  note ended "$code "
+done
+`.trim()
