@@ -6,25 +6,55 @@ import { NodeError } from '../load-node.js'
 import { type FileToCopy, listFiles } from './list-files.js'
 import type { PodContact } from './pod-contact.js'
 import type { PodPaths } from './pod-paths.js'
+import { NAP } from './supervisor.js'
 import { quote } from './shell-words.js'
 import { TAR_END, tarBytes, tarHeader, tarPadding } from './tar-entries.js'
 
 /**
  * Reads an archive of a known length (older clusters cannot close the standard input), checks every file, and only then puts them into
- * place. Earlier turns are over: their files make way first.
+ * place. Earlier turns are over: their files make way first. A copy whose stream was cut may still be at work, or even start late: only
+ * the one with the highest number changes anything, and none does when the turn runs.
  */
-const COPY = `
+const COPY = `${NAP}
 umask 077
-home=$1 turn=$2 bytes=$3 try=$4
-in=$home/in.$try
+home=$1 turn=$2 bytes=$3 number=$4
+in=$home/in.$number
+lock() {
+  rounds=0
+  until mkdir "$home/lock" 2>/dev/null; do
+    rounds=$((rounds + 1))
+    [ "$rounds" -lt 600 ] || { echo 'another copy does not end' >&2; exit 1; }
+    nap 0.1
+  done
+}
+leave() {
+  rmdir "$home/lock"
+  echo "$1"
+  exit
+}
+mkdir -p "$turn" || exit 1
+lock
+last=0
+[ -e "$home/copy" ] && read -r last <"$home/copy"
+[ "$number" -gt "$last" ] || leave superseded
+mv "$turn/command" "$turn/old" 2>/dev/null
+[ -e "$turn/running" ] && leave running
+echo "$number" >"$home/copy.new" && mv "$home/copy.new" "$home/copy" || { leave failed; }
 rm -rf "$home"/in.* "$home/files"
 for other in "$home"/turns/*; do
-  [ "$other" = "$turn" ] || rm -f "$other/command" "$other/output"
+  [ "$other" = "$turn" ] && continue
+  rm -f "$other/output"
+  [ -e "$other/running" ] && : >"$other/running"
 done
-mkdir -p "$in" "$turn" "$home/files" && cd "$in" || exit 1
+rmdir "$home/lock"
+mkdir -p "$in" && cd "$in" || exit 1
 head -c "$bytes" | tar -xof - || exit 1
 sha256sum -c sums >checked 2>&1 || { cat checked >&2; exit 1; }
-sh place || exit 1
+lock
+read -r last <"$home/copy"
+[ "$number" = "$last" ] || leave superseded
+sh place || { leave failed; }
+rmdir "$home/lock"
 cd "$home" && rm -rf "$in"
 echo copied
 `
@@ -40,6 +70,8 @@ export interface CopyRequest {
   readonly brings: readonly string[]
   /** Folders of the pod that the tool writes to. */
   readonly folders: readonly string[]
+  /** The number of the last copy into this pod. */
+  readonly lastCopy: number
 }
 
 interface Entry {
@@ -52,13 +84,13 @@ interface Entry {
   read(): AsyncIterable<Uint8Array>
 }
 
-/** Puts files and the command of a turn into the pod, checked; nothing is held in memory. */
+/** Puts files and the command of a turn into the pod, checked; nothing is held in memory. Returns false if the turn runs already. */
 export async function copyIn(
   contact: PodContact,
   paths: PodPaths,
   request: CopyRequest,
   signal: AbortSignal
-): Promise<void> {
+): Promise<boolean> {
   const { files, folders } = await listFiles(request.brings)
   const entries = [
     ...files.map((file, index) => entryOf(file, index, paths)),
@@ -69,11 +101,12 @@ export async function copyIn(
   const sumsBytes = entries.reduce((sum, { name }) => sum + 64 + 2 + name.length + 1, 0)
   const placeEntry = textEntry('place', placing, '')
   const bytes = tarBytes([...entries, placeEntry].map(({ sizeBytes }) => sizeBytes).concat(sumsBytes))
-  let tries = 0
-  await contact.keepTrying(signal, async (either) => {
-    tries++
-    await copyOnce(contact, {
-      args: [paths.home, request.turn, String(bytes), String(tries)],
+  let number = request.lastCopy
+  return contact.keepTrying(signal, (either) => {
+    // Of several services, one after another, the last one has the highest number.
+    number = Math.max(number + 1, contact.parts.clock.now())
+    return copyOnce(contact, {
+      args: [paths.home, request.turn, String(bytes), String(number)],
       archive: () => writeArchive(entries, placeEntry, sumsBytes),
       limitMs: contact.parts.timings.askMs + bytes / SENT_BYTES_PER_MS,
       signal: either
@@ -89,7 +122,7 @@ async function copyOnce(
     limitMs: number
     signal: AbortSignal
   }
-): Promise<void> {
+): Promise<boolean> {
   let words = ''
   let reply = ''
   const { code } = await contact.exec(
@@ -106,11 +139,12 @@ async function copyOnce(
     },
     order
   )
-  if (code === 0 && reply.includes('copied')) return
+  if (code === 0 && reply.includes('copied')) return true
+  if (code === 0 && reply.includes('running')) return false
   const { pod } = contact.parts
   const why = words.trim().replace(/\s*\n\s*/g, '; ')
   // Its stream was cut, on this side or on that one.
-  if (code === 0 || /unexpected (EOF|end of file)|short read/i.test(why))
+  if (reply.includes('superseded') || /unexpected (EOF|end of file)|short read/i.test(why))
     throw new ClusterError(`The files for the pod ${pod} did not arrive completely: "${why}".`, undefined)
   throw new NodeError(
     `The files could not be copied into the pod ${pod}: "${why || `exit code ${code}`}"; check the disk space of its machine and its image.`

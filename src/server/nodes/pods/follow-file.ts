@@ -1,14 +1,14 @@
 import { ClusterError } from '../kubernetes/cluster.js'
 import { NodeError } from '../load-node.js'
 import type { PodContact } from './pod-contact.js'
-import { READ_FIGURES } from './supervisor.js'
+import { NAP, READ_FIGURES } from './supervisor.js'
 import { type PodFigures, readFigures, readTurnState, type TurnState } from './turn-state.js'
 
 /**
  * Sends a file from a byte on, as it grows, until the standard input is closed: a plain tail would outlive its stream. On the other
  * channel it tells the state of the turn when it changes, and every 5 s that it is alive: nothing else shows that the machine is.
  */
-const FOLLOW = `${READ_FIGURES}
+const FOLLOW = `${READ_FIGURES}${NAP}
 turn=$1 file=$2 first=$3
 (
   while :; do

@@ -1,15 +1,15 @@
 import { ClusterError } from '../kubernetes/cluster.js'
 import type { PodContact } from './pod-contact.js'
-import { READ_FIGURES } from './supervisor.js'
+import { NAP } from './supervisor.js'
 
 /** Answers one line for each word: the time, or when the turn started. `go` can be given again: only the first one counts. */
-const ANSWER = `${READ_FIGURES}
+const ANSWER = `${NAP}
 home=$1 turn=$2
 while read -r word; do
   case $word in
   time) date +%s%N ;;
   go)
-    [ -e "$turn/taken" ] || echo "\${turn##*/}" >"$home/go"
+    [ -e "$turn/running" ] || echo "\${turn##*/}" >"$home/go"
     rounds=0
     until [ -e "$turn/started" ] || [ "$rounds" -ge 100 ]; do
       rounds=$((rounds + 1))

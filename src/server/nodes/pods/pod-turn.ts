@@ -42,10 +42,7 @@ export class PodTurn {
   ) {}
 
   async run(): Promise<NodeExit> {
-    const { contact, paths, record, turn } = this.parts
-    const state = await inspectTurn(contact, { home: paths.home, turn }, this.signal)
-    record.noteState(state)
-    const isTakenUp = state.started !== undefined
+    const isTakenUp = !(await this.#bring())
     if (isTakenUp) await this.#continue()
     else await this.#start()
     const files = await this.#finishWhenStopped(() =>
@@ -54,13 +51,21 @@ export class PodTurn {
     return this.#finish(files)
   }
 
-  async #start(): Promise<void> {
-    const { contact, paths, turn } = this.parts
+  /** Copies everything there, unless the turn has started already. */
+  async #bring(): Promise<boolean> {
+    const { contact, paths, record, turn } = this.parts
     const { brings, follows, collects, cwd, tempDir } = this.command
+    const { lastCopy, ...state } = await inspectTurn(contact, { home: paths.home, turn }, this.signal)
+    record.noteState(state)
+    if (state.started !== undefined) return false
     const written = [...follows, ...collects].map((file) => paths.fileOf(dirname(file)))
     const temporary = tempDir === undefined ? [] : [paths.fileOf(tempDir)]
     const folders = [...written, ...temporary, ...(isWithin(cwd, paths.home) ? [cwd] : [])]
-    await copyIn(contact, paths, { turn, command: commandScript(this.command), brings, folders }, this.signal)
+    const request = { turn, command: commandScript(this.command), brings, folders, lastCopy }
+    return copyIn(contact, paths, request, this.signal)
+  }
+
+  async #start(): Promise<void> {
     const desk = await this.#openDesk(this.signal)
     try {
       await this.#untilReady(desk)

@@ -1,18 +1,14 @@
-import { END_DESCENDANTS, READ_FIGURES } from './supervisor.js'
+import { END_DESCENDANTS, NAP } from './supervisor.js'
 import type { PodContact } from './pod-contact.js'
 
 /**
- * Ends the tool of a turn, or makes sure that it never starts: whoever makes \`taken\` decides. The supervisor notes the end, once
+ * Ends the tool of a turn, or makes sure that it never starts: whoever moves \`command\` decides. The supervisor notes the end, once
  * everything has ended.
  */
-const STOP = `${READ_FIGURES}${END_DESCENDANTS}
+const STOP = `${NAP}${END_DESCENDANTS}
 home=$1 turn=$2
-mkdir -p "$turn"
-if mkdir "$turn/taken" 2>/dev/null; then
-  echo never >"$turn/ended"
-  echo never
-  exit
-fi
+mv "$turn/command" "$turn/stopped" 2>/dev/null
+[ -e "$turn/running" ] || { echo never; exit; }
 rounds=0
 while [ ! -e "$turn/ended" ] && [ "$rounds" -lt 3 ]; do
   [ -e "$turn/started" ] && end_descendants "$(cat "$home/pid")"

@@ -19,6 +19,10 @@ read_figures() {
   done
   figures="$periods $throttled $kills"
 }
+`
+
+/** Not every `sleep` knows parts of a second. */
+export const NAP = `
 nap() { sleep "$1" 2>/dev/null || sleep 1; }
 `
 
@@ -60,7 +64,7 @@ end_descendants() {
 
 /**
  * The pod's only command: \`sh -c SUPERVISOR\`. A turn is one piece of work in a folder of its own under \`turns\`. Its name comes through
- * the pipe \`go\`; making \`taken\` is what decides that it starts, once. Then there are \`started\` and \`ended\`, each with the time and
+ * the pipe \`go\`; its \`command\` becomes \`running\`, which can happen only once. Then there are \`started\` and \`ended\`, each with the time and
  * figures, and \`output\`. It is pid 1, and nothing but the end of the pod ends it: exec works only while it runs.
  */
 export const SUPERVISOR = `
@@ -72,16 +76,16 @@ rm -f "$home/go"
 mkfifo "$home/go" || exit 1
 exec 3<>"$home/go"
 echo $$ >"$home/pid.new" && mv "$home/pid.new" "$home/pid"
-${READ_FIGURES}${END_DESCENDANTS}
+${READ_FIGURES}${NAP}${END_DESCENDANTS}
 note() {
   read_figures
   echo "$2$(date +%s%N) $figures" >"$turn/$1.new" && mv "$turn/$1.new" "$turn/$1"
 }
 while read -r id <&3; do
   turn=$home/turns/$id
-  [ -f "$turn/command" ] && mkdir "$turn/taken" 2>/dev/null || continue
+  mv "$turn/command" "$turn/running" 2>/dev/null || continue
   note started ''
-  sh "$turn/command" >"$turn/output" 2>&1 </dev/null 3>&- &
+  sh "$turn/running" >"$turn/output" 2>&1 </dev/null 3>&- &
   wait $!
   code=$?
   end_descendants $$
