@@ -95,14 +95,14 @@ async function talk(
   const counts = { stdin: 0, stdout: 0, stderr: 0 }
   let isOver = false
   return await new Promise<{ code: number }>((resolve, reject) => {
-    const end = (error: unknown): void => {
+    const end = (error: Error): void => {
       isOver = true
       stdin.end()
       stdout.destroy()
       stderr.destroy()
       reject(error)
     }
-    const abort = (): void => end(signal.reason)
+    const abort = (): void => end(signal.reason as Error)
     signal.addEventListener('abort', abort, { once: true })
     if (signal.aborted) abort()
     /** What of these bytes gets through. */
@@ -145,7 +145,7 @@ async function talk(
     const ignore = (): void => undefined
     write().catch(end)
     const outputs = [read('stdout', streams.onStdout), read('stderr', streams.onStderr)]
-    for (const output of outputs) output.catch((error: unknown) => (isOver ? ignore() : end(error)))
+    for (const output of outputs) output.catch((error: unknown) => (isOver ? ignore() : end(error as Error)))
     child.once('exit', (code) => {
       void Promise.allSettled(outputs).then(() => resolve({ code: code ?? 137 }))
     })

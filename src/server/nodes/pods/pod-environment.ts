@@ -6,10 +6,13 @@ export function podEnvironment(home: string): NodeJS.ProcessEnv {
   return { HOME: posix.join(home, 'home'), TMPDIR: '/tmp' }
 }
 
-/** Java and others read and write text in the encoding of the locale; an image without a locale would mean ASCII. */
+/**
+ * Java and others read and write text in the encoding of the locale; an image without a locale would mean ASCII. Where this one does
+ * not exist either, some shells complain.
+ */
 const UTF8 = `case "\${LC_ALL:-\${LC_CTYPE:-\${LANG:-}}}" in
   *UTF-8* | *utf-8* | *UTF8* | *utf8*) ;;
-  *) export LC_ALL=C.UTF-8 ;;
+  *) [ -n "$(LC_ALL=C.UTF-8 sh -c : 2>&1)" ] || export LC_ALL=C.UTF-8 ;;
 esac
 `
 

@@ -28,7 +28,7 @@ nap() { sleep "$1" 2>/dev/null || sleep 1; }
 
 /**
  * Ends every process of the tool: the descendants of the supervisor, whose id is the argument. What is run by exec is not among them.
- * TERM first, KILL after 3 s, and no more waiting 2 s later.
+ * TERM first, KILL after 3 s, and no more waiting 3 s later.
  */
 export const END_DESCENDANTS = `
 list_descendants() {
@@ -47,17 +47,18 @@ list_descendants() {
   done
 }
 end_descendants() {
-  rounds=0 told=' '
-  while [ "$rounds" -lt 50 ]; do
+  began=$(date +%s) told=' '
+  while :; do
     list_descendants "$1"
     [ -n "$found" ] || return 0
+    seconds=$(($(date +%s) - began))
+    [ "$seconds" -lt 6 ] || return 0
     for pid in $found; do
-      case $told in *" $pid "*) [ "$rounds" -ge 30 ] && kill -KILL "$pid" 2>/dev/null; continue ;; esac
+      case $told in *" $pid "*) [ "$seconds" -gt 3 ] && kill -KILL "$pid" 2>/dev/null; continue ;; esac
       told="$told$pid "
       kill -TERM "$pid" 2>/dev/null
     done
-    rounds=$((rounds + 1))
-    nap 0.1
+    nap 0.2
   done
 }
 `
