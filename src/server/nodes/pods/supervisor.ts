@@ -67,6 +67,7 @@ end_descendants() {
  * The pod's only command: \`sh -c SUPERVISOR\`. A turn is one piece of work in a folder of its own under \`turns\`. Its name comes through
  * the pipe \`go\`; its \`command\` becomes \`running\`, which can happen only once. Then there are \`started\` and \`ended\`, each with the time and
  * figures, and \`output\`. It is pid 1, and nothing but the end of the pod ends it: exec works only while it runs.
+ * Kubernetes replaces two dollar signs by one, and `$(NAME)` by a variable: neither is in here.
  */
 export const SUPERVISOR = `
 umask 077
@@ -76,7 +77,8 @@ trap 'exit 0' TERM INT
 rm -f "$home/go"
 mkfifo "$home/go" || exit 1
 exec 3<>"$home/go"
-echo $$ >"$home/pid.new" && mv "$home/pid.new" "$home/pid"
+read -r self rest </proc/self/stat
+echo "$self" >"$home/pid.new" && mv "$home/pid.new" "$home/pid"
 ${READ_FIGURES}${NAP}${END_DESCENDANTS}
 note() {
   read_figures
@@ -89,7 +91,7 @@ while read -r id <&3; do
   sh "$turn/running" >"$turn/output" 2>&1 </dev/null 3>&- &
   wait $!
   code=$?
-  end_descendants $$
+  end_descendants "$self"
   note ended "$code "
 done
 `.trim()
