@@ -1,0 +1,50 @@
+import type { Cluster, ClusterAddress } from '../kubernetes/cluster.js'
+import { ClusterError } from '../kubernetes/cluster.js'
+import type { JobDocument, ListDocument } from './documents.js'
+import { MARKER_LABEL, selectorOf } from './labels.js'
+import { jobsPath } from './pod-view.js'
+
+/** Deletes every Job that carries this marker, with its pods, and nothing else. Returns how many there were. */
+export function deleteByMarker(cluster: Cluster, marker: string, signal?: AbortSignal): Promise<number> {
+  return deleteJobs(cluster, selectorOf({ [MARKER_LABEL]: marker }), signal)
+}
+
+/** One by one: deleting a whole collection takes a permission of its own. */
+export async function deleteJobs(cluster: Cluster, selector: string, signal?: AbortSignal): Promise<number> {
+  const options = signal === undefined ? {} : { signal }
+  const { items } = await cluster.request<ListDocument<JobDocument>>(
+    'GET',
+    `${jobsPath(cluster)}?labelSelector=${encodeURIComponent(selector)}`,
+    options
+  )
+  const failures: unknown[] = []
+  for (const { metadata } of items) {
+    const body = {
+      apiVersion: 'v1',
+      kind: 'DeleteOptions',
+      propagationPolicy: 'Background',
+      // Should another one have the name by now, it is not ours.
+      preconditions: { uid: metadata.uid }
+    }
+    await cluster
+      .request('DELETE', `${jobsPath(cluster)}/${metadata.name}`, { body, ...options })
+      .catch((error: unknown) => isGone(error) || failures.push(error))
+  }
+  // After the others: one that cannot be deleted must not keep them.
+  if (failures.length > 0) throw failures[0]
+  return items.length
+}
+
+/** For whoever has access to the cluster when this process has none. */
+export function deleteCommand(address: ClusterAddress, selector: string): string {
+  const context = address.kubeconfig === undefined ? '' : ` --context ${shellWord(address.context)}`
+  return `kubectl${context} -n ${address.namespace} delete job -l ${selector}`
+}
+
+function shellWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`
+}
+
+function isGone(error: unknown): boolean {
+  return error instanceof ClusterError && (error.status === 404 || error.status === 409)
+}

@@ -1,0 +1,80 @@
+import type { KubernetesPlace } from '../../../regions/regions.js'
+import type { Clock } from '../../clock.js'
+import type { Cluster } from '../kubernetes/cluster.js'
+import type { NodePlace, NodeSet, NodeSetRequest } from '../load-node.js'
+import { createJob } from './create-job.js'
+import { findPods } from './find-pods.js'
+import { jobManifest, jobName } from './job-manifest.js'
+import { gridSelector } from './labels.js'
+import { removeJobs } from './remove-jobs.js'
+import { createPodSet } from './pod-set.js'
+import { waitForPods, type PodsToStart, type StartedPods } from './start-pods.js'
+import { SUPERVISOR } from './supervisor.js'
+
+export interface PodPlaceParts {
+  readonly place: KubernetesPlace
+  readonly cluster: Cluster
+  /** Of a place that names none. */
+  readonly defaultImage: string
+  /** Identifies whatever this service creates. */
+  readonly marker: string
+  readonly clock: Clock
+  readonly log: (line: string) => void
+}
+
+/** A namespace of a cluster: a grid is a Job, a node is one of its pods. */
+export function createPodPlace(parts: PodPlaceParts): NodePlace {
+  return {
+    name: parts.cluster.name,
+    outlivesService: true,
+    open: (request, signal) => openGrid(parts, request, signal)
+  }
+}
+
+async function openGrid(
+  parts: PodPlaceParts,
+  request: NodeSetRequest,
+  signal: AbortSignal
+): Promise<NodeSet> {
+  const { cluster, clock, place, marker, log } = parts
+  const grid: PodsToStart = {
+    cluster,
+    clock,
+    log,
+    place,
+    selector: gridSelector({ marker, gridId: request.gridId }),
+    quantity: request.quantity,
+    region: request.region,
+    image: place.image ?? parts.defaultImage,
+    deadlineMs: clock.now() + place.startTimeoutMs
+  }
+  try {
+    const started = request.isTakenUp
+      ? await resumeGrid(grid, signal)
+      : await startGrid(parts, request, grid, signal)
+    return createPodSet({ ...grid, ...started, jobName: jobName(request.gridId) })
+  } catch (error) {
+    await removeJobs({ ...grid, isUnclear: true })
+    throw error
+  }
+}
+
+async function startGrid(
+  parts: PodPlaceParts,
+  request: NodeSetRequest,
+  grid: PodsToStart,
+  signal: AbortSignal
+): Promise<StartedPods> {
+  const { marker, defaultImage, place } = parts
+  const manifest = jobManifest({ place, request, marker, defaultImage, script: SUPERVISOR })
+  const { gridId } = request
+  await createJob({ ...grid, manifest, name: jobName(gridId), marker, gridId }, signal)
+  return waitForPods(grid, signal)
+}
+
+/** Whoever started the pods may have ended before all of them ran. */
+async function resumeGrid(grid: PodsToStart, signal: AbortSignal): Promise<StartedPods> {
+  const found = await findPods(grid, signal)
+  const isStarting = found.pods.some((pod) => pod?.status?.phase === 'Pending')
+  return isStarting ? waitForPods(grid, signal) : found
+}

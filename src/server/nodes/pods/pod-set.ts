@@ -1,0 +1,78 @@
+import type { NodeFacts, NodeSet } from '../load-node.js'
+import type { PodDocument } from './documents.js'
+import { createPodNode } from './pod-node.js'
+import { watchPods } from './pod-watch.js'
+import { limitOf } from './pod-words.js'
+import { parseQuantity } from './quantities.js'
+import { removeJobs } from './remove-jobs.js'
+import type { PodsToStart, StartedPods } from './start-pods.js'
+import { machineOf } from './start-words.js'
+
+/** Beyond this, load that was meant to start together did not. */
+const STARTS_APART_MS = 1000
+
+export interface PodSetParts extends PodsToStart, StartedPods {
+  readonly jobName: string
+}
+
+/** The pods of a grid as its nodes, watched until they are given back. */
+export function createPodSet(parts: PodSetParts): NodeSet {
+  const { cluster, clock, image, log } = parts
+  const watch = watchPods(parts)
+  const found = new Map<object, Promise<unknown>>()
+  const nodes = parts.pods.map((pod, index) =>
+    createPodNode({
+      cluster,
+      pod: pod?.metadata.name ?? `${parts.jobName}-${index}`,
+      nodeName: pod === undefined ? 'unknown' : machineOf(pod),
+      image,
+      memoryBytes: pod && quantityOf(pod, 'memory'),
+      lost: watch.lostOf(index),
+      whyLost: () => watch.whyLost(index),
+      found,
+      clock,
+      log
+    })
+  )
+  let closing: Promise<void> | undefined
+  return {
+    nodes,
+    factsOf: (index) => {
+      const pod = watch.podOf(index)
+      return { ...podFacts(pod, cluster.name), ...nodes[index]?.facts() } as NodeFacts
+    },
+    doubts: () => [...nodes.flatMap((node) => node.doubts()), ...startsApart(parts.region, nodes)],
+    close: () => {
+      watch.stop()
+      return (closing ??= removeJobs({ ...parts, isUnclear: false }))
+    }
+  }
+}
+
+function podFacts(
+  pod: PodDocument | undefined,
+  place: string
+): Pick<NodeFacts, 'place' | 'cpuLimit' | 'restarts'> {
+  if (pod === undefined) return { place: `a pod that is gone (${place})`, cpuLimit: null, restarts: null }
+  const restarts = pod.status?.containerStatuses?.map(({ restartCount = 0 }) => restartCount) ?? []
+  return {
+    place: `pod ${pod.metadata.name} on the machine ${machineOf(pod)} (${place})`,
+    cpuLimit: quantityOf(pod, 'cpu') ?? null,
+    restarts: restarts.reduce((sum, count) => sum + count, 0)
+  }
+}
+
+function quantityOf(pod: PodDocument, resource: 'cpu' | 'memory'): number | undefined {
+  const limit = limitOf(pod, resource)
+  return limit === undefined ? undefined : parseQuantity(limit)
+}
+
+function startsApart(
+  region: string,
+  nodes: readonly { facts(): Pick<NodeFacts, 'startedMs'> }[]
+): readonly string[] {
+  const startsMs = nodes.map((node) => node.facts().startedMs).filter((startMs) => startMs !== null)
+  const spreadMs = Math.max(...startsMs) - Math.min(...startsMs)
+  if (startsMs.length < 2 || spreadMs <= STARTS_APART_MS) return []
+  return [`The nodes of the grid in ${region} started ${(spreadMs / 1000).toFixed(1)} s apart.`]
+}
