@@ -9,8 +9,10 @@ export const CONTAINER = 'node'
 const DEADLINE_SLACK_SEC = 600
 /** A Job that ended stays this long, so that people can look at it, should nobody delete it. */
 const KEEP_AFTER_END_SEC = 600
+/** A pod that someone deletes stays for so long, in which the cluster says why: afterwards nobody knows. */
+const LINGER_SEC = 4
 /** Whatever is worth keeping was copied before a pod is deleted. */
-const GRACE_SEC = 5
+const GRACE_SEC = LINGER_SEC + 2
 /** `nobody`, by its number: a kubelet cannot tell whether a named user is root. */
 const USER_ID = 65_534
 
@@ -82,6 +84,7 @@ function podSpec({ place, request, defaultImage, script }: JobParts): Record<str
         image: place.image ?? defaultImage,
         ...(place.imagePullPolicy !== undefined && { imagePullPolicy: place.imagePullPolicy }),
         command: ['sh', '-c', script],
+        lifecycle: { preStop: { exec: { command: ['sleep', String(LINGER_SEC)] } } },
         resources: resourcesOf(place, request.instanceType),
         securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
         volumeMounts: [

@@ -7,9 +7,10 @@ import { isReady, lossOf, quoted, type Trouble } from './pod-words.js'
 import { capital, clauseOf } from './sentences.js'
 import { lastWarningOf, machineOf } from './start-words.js'
 
+/** Often enough to see a pod that is being deleted before it is gone. */
 const EVERY_MS = 2000
-/** A list of a pod costs its server and this process about this much. */
-const EVERY_MS_PER_POD = 10
+/** Large grids are asked for less often: each of their pods costs the cluster and this process something. */
+const EVERY_MS_PER_POD = 5
 /** A kubelet that restarts is back earlier. */
 const SILENT_MACHINE_MS = 60_000
 /** The load goes on without the API: only a long silence makes it worthless. */
@@ -68,7 +69,7 @@ export function watchPods(parts: PodsToWatch): PodWatch {
       const pod = view.pods.find(({ metadata }) => metadata.uid === one.pod?.metadata.uid)
       const loss = lossOf(pod, view.job, one.pod)
       one.pod = pod ?? one.pod
-      if (loss !== undefined) lose(index, loss)
+      if (loss !== undefined) lose(index, await explained(cluster, loss, one.pod, ending.signal))
       else if (pod === undefined || isReady(pod)) one.unreadyMs = undefined
       else if (clock.now() - (one.unreadyMs ??= clock.now()) >= SILENT_MACHINE_MS)
         lose(index, await silence(cluster, pod, ending.signal))
@@ -131,6 +132,19 @@ function oneAtATime(act: () => Promise<void>): () => Promise<void> {
     return running
   }
   return start
+}
+
+/** A pod that vanished between two looks leaves nothing but its events. */
+async function explained(
+  cluster: Cluster,
+  loss: Trouble,
+  pod: PodDocument | undefined,
+  signal: AbortSignal
+): Promise<Trouble> {
+  if (loss.reason !== 'Deleted' || pod === undefined) return loss
+  const { reason, message } = (await eventsOf(cluster, pod.metadata, signal)).at(-1) ?? {}
+  if (reason === undefined) return loss
+  return { ...loss, words: `${loss.words}; its last event is ${quoted(reason, message)}` }
 }
 
 /** The pod's phase does not change when its machine is lost; the cluster only stops calling it ready. */

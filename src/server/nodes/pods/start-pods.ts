@@ -15,8 +15,8 @@ const RARELY_HEALS_MS = 5000
 const SAY_AFTER_MS = 10_000
 const EVERY_MS = 500
 const LATER_EVERY_MS = 2000
-/** A list of a pod costs its server and this process about this much. */
-const EVERY_MS_PER_POD = 10
+/** Large grids are asked for less often: each of their pods costs the cluster and this process something. */
+const EVERY_MS_PER_POD = 5
 /** Pods that wait usually wait for the same thing. */
 const PODS_TO_EXPLAIN = 3
 
