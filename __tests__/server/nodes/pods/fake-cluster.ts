@@ -104,8 +104,11 @@ export class FakeCluster implements Cluster {
     return reply as T
   }
 
-  exec(): Promise<{ code: number }> {
-    return Promise.reject(new ClusterError('no exec here', undefined))
+  /** Streams stay open, and nothing comes of them. */
+  exec(...[, , , signal]: Parameters<Cluster['exec']>): Promise<{ code: number }> {
+    return new Promise((_resolve, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason as Error))
+    })
   }
 
   #read(path: string): unknown {

@@ -1,5 +1,4 @@
 import { describe, expect, test } from '@jest/globals'
-import type { KubernetesPlace } from '../../../../src/regions/regions.js'
 import { NodeError, type NodeCommand, type NodeSet } from '../../../../src/server/nodes/load-node.js'
 import { deleteByMarker } from '../../../../src/server/nodes/pods/leftovers.js'
 import { createPodPlace } from '../../../../src/server/nodes/pods/pod-place.js'
@@ -15,17 +14,15 @@ import {
   type Answer
 } from './fake-cluster.js'
 
-const NOT_READY = { conditions: [{ type: 'Ready', status: 'False' }] }
-
 class Stage {
   readonly clock = new ManualClock()
   readonly cluster = new FakeCluster()
   readonly lines: string[] = []
   readonly cancel = new AbortController()
 
-  open({ quantity = 1, isTakenUp = false, place = {} as Partial<KubernetesPlace> } = {}): Promise<NodeSet> {
+  open({ quantity = 1, isTakenUp = false } = {}): Promise<NodeSet> {
     const opening = createPodPlace({
-      place: makePlace(place),
+      place: makePlace(),
       cluster: this.cluster,
       defaultImage: 'own:1',
       marker: MARKER,
@@ -237,62 +234,6 @@ describe('pods that run', () => {
     )
     await expect(work).rejects.toBeInstanceOf(NodeError)
     await expect(Promise.race([other, Promise.resolve('works')])).resolves.toBe('works')
-  })
-
-  test('are lost when another pod has taken their place', async () => {
-    const stage = new Stage()
-    const set = await stage.openTwo()
-    const work = workOn(set, 0)
-    stage.cluster.events = [
-      { involvedObject: { uid: 'pod-0' }, reason: 'TaintManagerEviction', message: 'Marking for deletion' }
-    ]
-    stage.change(makePod(0, {}, { uid: 'another', name: 'another' }), makePod(1))
-    await stage.clock.advance(2000)
-    await expect(work).rejects.toThrow(
-      /the pod is gone; its last event is TaintManagerEviction: "Marking for deletion"/
-    )
-  })
-
-  test('are lost when their machine is silent for a minute, and not before', async () => {
-    const stage = new Stage()
-    const set = await stage.openTwo()
-    const work = workOn(set, 0)
-    stage.cluster.events = [
-      {
-        involvedObject: { uid: 'pod-0' },
-        type: 'Warning',
-        reason: 'NodeNotReady',
-        message: 'Node is not ready'
-      }
-    ]
-    stage.change(makePod(0, NOT_READY), makePod(1))
-    await stage.clock.advance(50_000)
-    stage.change(makePod(0), makePod(1))
-    await stage.clock.advance(2000)
-    stage.change(makePod(0, NOT_READY), makePod(1))
-    await stage.clock.advance(60_000)
-    await expect(Promise.race([work, Promise.resolve('works')])).resolves.toBe('works')
-    await stage.clock.advance(4000)
-    await expect(work).rejects.toThrow(
-      /its machine is silent: .* for 60 s \(NodeNotReady: "Node is not ready"\)\. See what happened to the machine machine-1/
-    )
-  })
-
-  test('are not lost while the cluster is away, unless for five minutes', async () => {
-    const stage = new Stage()
-    const set = await stage.openTwo()
-    const work = workOn(set, 0)
-    stage.cluster.isAway = true
-    await stage.clock.advance(290_000)
-    stage.cluster.isAway = false
-    await stage.clock.advance(4000)
-    expect(stage.lines).toEqual([
-      expect.stringMatching(/cannot be asked for its pods: .*\. The load continues; trying again\.$/),
-      'Namespace load of the cluster load-eu answers again.'
-    ])
-    stage.cluster.isAway = true
-    await stage.clock.advance(304_000)
-    await expect(work).rejects.toThrow(/could not be reached for 5 minutes/)
   })
 
   test('are asked for no longer once they are given back', async () => {

@@ -63,6 +63,10 @@ export function watchPods(parts: PodsToWatch): PodWatch {
     if (one === undefined || one.lost.signal.aborted) return
     one.lost.abort(lossError(parts, index, one.pod, trouble))
   }
+  for (const [index, pod] of parts.pods.entries()) {
+    const loss = lossOf(pod, parts.view.job)
+    if (loss !== undefined) lose(index, loss)
+  }
   const judge = async (view: GridView): Promise<void> => {
     for (const [index, one] of watched.entries()) {
       if (one.lost.signal.aborted) continue
@@ -93,7 +97,6 @@ export function watchPods(parts: PodsToWatch): PodWatch {
     }
   }
   const lookNow = oneAtATime(look)
-  void judge(parts.view)
   const schedule = (): void => {
     callOff = clock.after(everyMs, () => {
       void lookNow().then(() => {
