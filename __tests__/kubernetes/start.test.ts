@@ -136,6 +136,7 @@ describeWithCluster('pods that are lost', () => {
       template.spec.containers[0]!.command = ['sh', '-c', 'sleep 3; tail /dev/zero']
     })
     const set = await grids.open({}, {}, hungry)
+    await grids.until(async () => (await grids.pods())[0]?.status?.phase === 'Failed')
     await expect(workOn(set)).rejects.toThrow(
       /^Node 1 of 1 of the grid in eu \(pod \S+ on the machine \S+\) was lost: it used more memory than its limit of 64Mi \(OOMKilled, exit code 137\)/
     )

@@ -38,7 +38,7 @@ test('a pod is lost when another one has taken its place', async () => {
   stage.cluster.events = [
     { involvedObject: { uid: 'pod-0' }, reason: 'TaintManagerEviction', message: 'Marking for deletion' }
   ]
-  stage.cluster.pods = [makePod(0, {}, { uid: 'another', name: 'another' }), makePod(1)]
+  stage.cluster.pods = [makePod(0, {}, { uid: 'another' }), makePod(1)]
   await stage.clock.advance(2000)
   expect(stage.losses).toEqual([
     expect.stringMatching(
