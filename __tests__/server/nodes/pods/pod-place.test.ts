@@ -180,9 +180,7 @@ describe('pods that do not start', () => {
     await stage.clock.advance(1000)
     stage.cluster.isAway = true
     await stage.clock.advance(60_000)
-    expect(stage.lines).toEqual([
-      expect.stringMatching(/cannot be asked for its pods: .*ECONNREFUSED\. Trying/)
-    ])
+    expect(stage.lines).toEqual([expect.stringMatching(/could not be listed: .*ECONNREFUSED\. Trying/)])
     stage.cluster.isAway = false
     stage.change(makePod(0))
     await expect(stage.clock.run(opening)).resolves.toBeDefined()

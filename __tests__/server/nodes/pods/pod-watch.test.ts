@@ -81,7 +81,7 @@ test('no pod is lost while the cluster is away, unless for five minutes', async 
   stage.cluster.isAway = false
   await stage.clock.advance(4000)
   expect(stage.lines).toEqual([
-    expect.stringMatching(/cannot be asked for its pods: .*\. The load continues; trying again\.$/),
+    expect.stringMatching(/could not be listed: .*\. The load continues; trying again\.$/),
     'Namespace load of the cluster load-eu answers again.'
   ])
   stage.cluster.isAway = true

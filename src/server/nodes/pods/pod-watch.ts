@@ -89,7 +89,7 @@ export function watchPods(parts: PodsToWatch): PodWatch {
       if (ending.signal.aborted) return
       if (unreachableMs === undefined)
         parts.log(
-          `${capital(cluster.name)} cannot be asked for its pods: ${clauseOf(error)}. The load continues; trying again.`
+          `The pods in ${cluster.name} could not be listed: ${clauseOf(error)}. The load continues; trying again.`
         )
       unreachableMs ??= clock.now()
       if (clock.now() - unreachableMs >= UNREACHABLE_MS)

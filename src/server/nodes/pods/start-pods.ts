@@ -144,7 +144,7 @@ function sayOnce(
     parts.log(
       unreachable === undefined
         ? `Waiting for ${countOf(waiting.length, parts.quantity)} of the grid in ${parts.region}. ${explain(waiting)}`
-        : `${capital(parts.cluster.name)} cannot be asked for its pods: ${clauseOf(unreachable)}. Trying again.`
+        : `The pods in ${parts.cluster.name} could not be listed: ${clauseOf(unreachable)}. Trying again.`
     )
   }
 }
@@ -158,7 +158,7 @@ function notStarted(parts: PodsToStart, waiting: readonly Waiting[], unreachable
   if (unreachable !== undefined)
     return new NodeError(
       `The pods of the grid in ${parts.region} did not start within ${seconds} s: ` +
-        `${parts.cluster.name} cannot be asked for them: ${clauseOf(unreachable)}.`,
+        `those in ${parts.cluster.name} could not be listed: ${clauseOf(unreachable)}.`,
       { cause: unreachable }
     )
   const isLate = parts.clock.now() >= parts.deadlineMs
