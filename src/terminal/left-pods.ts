@@ -1,4 +1,4 @@
-import { kubectlDelete } from '../gate/cleanup/delete-pods.js'
+import { kubectlDelete } from '../regions/kubectl-delete.js'
 import type { ClusterAddress } from '../gate/step-state.js'
 
 /** The clusters on which an embedded service may run pods: there is no post step here that could delete them. */
@@ -22,7 +22,9 @@ export class LeftPods {
     const ends = 'pods may still be running; they end by their own deadline.'
     if (marker === undefined)
       return `${ends} The next \`loadgate serve\` with the same --data continues with them or deletes them.`
-    const commands = addresses.map((address) => `  ${kubectlDelete(address, marker)}`)
+    const commands = addresses.map(
+      (address) => `  ${kubectlDelete(address, `loadgate.dev/marker=${marker}`)}`
+    )
     return [`${ends} Delete them with:`, ...commands].join('\n')
   }
 }

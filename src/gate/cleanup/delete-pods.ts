@@ -1,3 +1,4 @@
+import { kubectlDelete } from '../../regions/kubectl-delete.js'
 import { startDeadline } from '../deadline.js'
 import { asSentence, messageOf } from '../errors.js'
 import type { Log } from '../ports.js'
@@ -35,7 +36,7 @@ async function deleteIn(
     if (count > 0) log.info(`Deleted ${what} in ${nameOf(address)}.`)
   } catch (thrown) {
     const why = asSentence(messageOf(thrown))
-    const command = kubectlDelete(address, marker)
+    const command = kubectlDelete(address, `loadgate.dev/marker=${marker}`)
     // The service has deleted them already; this was a second look.
     if (isClosed)
       log.info(`Could not check that no pods are left in ${nameOf(address)}: ${why} To be sure: ${command}`)
@@ -60,17 +61,4 @@ function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
 function nameOf({ kubeconfig, context, namespace }: ClusterAddress): string {
   const cluster = kubeconfig === undefined ? 'that this runs in' : context
   return `namespace ${namespace} of the cluster ${cluster}`
-}
-
-/** What a person types to delete everything with the marker. */
-export function kubectlDelete({ kubeconfig, context, namespace }: ClusterAddress, marker: string): string {
-  const where = kubeconfig === undefined ? [] : ['--context', quote(context)]
-  return ['kubectl delete job', '-n', quote(namespace), ...where, '-l', `loadgate.dev/marker=${marker}`].join(
-    ' '
-  )
-}
-
-/** Names of contexts may contain anything. */
-function quote(text: string): string {
-  return /^[\w.:/@-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`
 }

@@ -1,4 +1,4 @@
-import type { Cluster, ClusterAddress } from '../kubernetes/cluster.js'
+import type { Cluster } from '../kubernetes/cluster.js'
 import { ClusterError } from '../kubernetes/cluster.js'
 import type { JobDocument, ListDocument } from './documents.js'
 import { MARKER_LABEL, selectorOf } from './labels.js'
@@ -33,16 +33,6 @@ export async function deleteJobs(cluster: Cluster, selector: string, signal?: Ab
   // After the others: one that cannot be deleted must not keep them.
   if (failures.length > 0) throw failures[0]
   return items.length
-}
-
-/** For whoever has access to the cluster when this process has none. */
-export function deleteCommand(address: ClusterAddress, selector: string): string {
-  const context = address.kubeconfig === undefined ? '' : ` --context ${shellWord(address.context)}`
-  return `kubectl${context} -n ${address.namespace} delete job -l ${selector}`
-}
-
-function shellWord(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`
 }
 
 function isGone(error: unknown): boolean {

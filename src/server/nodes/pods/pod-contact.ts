@@ -25,6 +25,8 @@ export interface Reply {
   readonly stderr: string
 }
 
+/** 128 and the number of the signal. */
+const KILLED = 137
 const LARGEST_REPLY_BYTES = 1 << 20
 
 /** Talks to one pod. A cut stream is no loss: it tries again until the cluster says otherwise, or nothing for too long. */
@@ -80,6 +82,8 @@ export class PodContact {
         },
         { signal, limitMs: options.limitMs ?? this.parts.timings.askMs }
       )
+      // A command that is killed looks like this when its pod is deleted.
+      if (code === KILLED) await this.#throwWhyLost()
       return { code, stdout: stdout.text(), stderr: stderr.text() }
     })
   }
@@ -128,11 +132,15 @@ export class PodContact {
     signal?.throwIfAborted()
   }
 
-  async #throwIfLost(thrown: ClusterError, failingMs: number): Promise<void> {
-    const { whyLost, timings, pod } = this.parts
-    // The cluster may not be reachable for this question either.
-    const why = await whyLost().catch(() => undefined)
+  /** The cluster may not be reachable for this question either. */
+  async #throwWhyLost(): Promise<void> {
+    const why = await this.parts.whyLost().catch(() => undefined)
     if (why !== undefined) throw why
+  }
+
+  async #throwIfLost(thrown: ClusterError, failingMs: number): Promise<void> {
+    const { timings, pod } = this.parts
+    await this.#throwWhyLost()
     if (failingMs < timings.giveUpMs) return
     throw new NodeError(
       `The pod ${pod} could not be reached for ${Math.round(failingMs / 60_000)} minutes: "${messageOf(thrown)}"; ` +

@@ -9,7 +9,6 @@ import type { PodsToStart, StartedPods } from './start-pods.js'
 import { machineOf } from './start-words.js'
 
 /** Beyond this, load that was meant to start together did not. */
-const STARTS_APART_MS = 1000
 
 export interface PodSetParts extends PodsToStart, StartedPods {
   readonly jobName: string
@@ -41,7 +40,7 @@ export function createPodSet(parts: PodSetParts): NodeSet {
       const pod = watch.podOf(index)
       return { ...podFacts(pod, cluster.name), ...nodes[index]?.facts() } as NodeFacts
     },
-    doubts: () => [...nodes.flatMap((node) => node.doubts()), ...startsApart(parts.region, nodes)],
+    doubts: () => nodes.flatMap((node) => node.doubts()),
     close: () => {
       watch.stop()
       return (closing ??= removeJobs({ ...parts, isUnclear: false }))
@@ -52,10 +51,11 @@ export function createPodSet(parts: PodSetParts): NodeSet {
 function podFacts(
   pod: PodDocument | undefined,
   place: string
-): Pick<NodeFacts, 'place' | 'cpuLimit' | 'restarts'> {
+): Pick<NodeFacts, 'name' | 'place' | 'cpuLimit' | 'restarts'> {
   if (pod === undefined) return { place: `a pod that is gone (${place})`, cpuLimit: null, restarts: null }
   const restarts = pod.status?.containerStatuses?.map(({ restartCount = 0 }) => restartCount) ?? []
   return {
+    name: pod.metadata.name,
     place: `pod ${pod.metadata.name} on the machine ${machineOf(pod)} (${place})`,
     cpuLimit: quantityOf(pod, 'cpu') ?? null,
     restarts: restarts.reduce((sum, count) => sum + count, 0)
@@ -65,14 +65,4 @@ function podFacts(
 function quantityOf(pod: PodDocument, resource: 'cpu' | 'memory'): number | undefined {
   const limit = limitOf(pod, resource)
   return limit === undefined ? undefined : parseQuantity(limit)
-}
-
-function startsApart(
-  region: string,
-  nodes: readonly { facts(): Pick<NodeFacts, 'startedMs'> }[]
-): readonly string[] {
-  const startsMs = nodes.map((node) => node.facts().startedMs).filter((startMs) => startMs !== null)
-  const spreadMs = Math.max(...startsMs) - Math.min(...startsMs)
-  if (startsMs.length < 2 || spreadMs <= STARTS_APART_MS) return []
-  return [`The nodes of the grid in ${region} started ${(spreadMs / 1000).toFixed(1)} s apart.`]
 }

@@ -1,7 +1,8 @@
 import type { Clock } from '../../clock.js'
 import type { Cluster } from '../kubernetes/cluster.js'
 import { isUnclear } from './is-unclear.js'
-import { deleteCommand, deleteJobs } from './leftovers.js'
+import { kubectlDelete } from '../../../regions/kubectl-delete.js'
+import { deleteJobs } from './leftovers.js'
 import { pause } from './pause.js'
 import { capital, clauseOf } from './sentences.js'
 
@@ -39,6 +40,6 @@ export async function removeJobs(jobs: JobsToRemove): Promise<void> {
 function tellHowTo({ cluster, selector, log }: JobsToRemove, error: unknown): void {
   log(
     `${capital(cluster.name)}: the pods could not be deleted: ${clauseOf(error)}. They end at the deadline of their Job; ` +
-      `to delete them now, run: ${deleteCommand(cluster.address, selector)}`
+      `to delete them now, run: ${kubectlDelete(cluster.address, selector)}`
   )
 }
