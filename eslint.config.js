@@ -72,10 +72,11 @@ const MAY_IMPORT_BESIDE = {
   'server/nodes': { kubernetes: [], pods: ['kubernetes'], machine: [] },
   'server/engines': {
     install: [],
-    jmeter: ['install'],
-    gatling: ['install'],
-    selenium: ['install'],
-    browser: ['install']
+    image: [],
+    jmeter: ['install', 'image'],
+    gatling: ['install', 'image'],
+    selenium: ['install', 'image'],
+    browser: ['install', 'image']
   }
 }
 const ROOMS = Object.keys(MAY_IMPORT)

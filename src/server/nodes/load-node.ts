@@ -50,6 +50,8 @@ export interface LoadNode {
   readonly env: NodeJS.ProcessEnv
   /** The memory it may use, if there is a limit of its own. */
   readonly memoryBytes: number | undefined
+  /** For how long its files may stop growing here although its command goes on, because it cannot be reached; never, if undefined. */
+  readonly outageMs?: number
   /** Where a file or folder of this machine is on the node. */
   pathOf(file: string): string
   /** Finds a tool on it; what was found is remembered for all nodes of its grid. */
@@ -66,6 +68,7 @@ export function withRun(node: LoadNode, run: LoadNode['run']): LoadNode {
   return {
     env: node.env,
     memoryBytes: node.memoryBytes,
+    ...(node.outageMs === undefined ? {} : { outageMs: node.outageMs }),
     pathOf: (file) => node.pathOf(file),
     find: (search) => node.find(search),
     run

@@ -36,6 +36,7 @@ const plan: SeleniumPlan = {
   compiled: { version: '4.0', classPath: ['a.jar'], classesDir: '/classes', choice: ['main', 'Plan'] },
   browser: { kind: 'chrome', program, driver: { ...program, file: '/opt/driver' } },
   java: '/opt/java',
+  node: process.execPath,
   variables: { MARK: 'x', SHOP_PASSWORD: 'battery-staple' },
   doubts: ['too many users']
 }
@@ -57,15 +58,18 @@ function run(
   const rows = users.map((user) => `1,1,Home,200,OK,user 1-${user},text,true,,0,0,1,1,null,0,0,0\n`)
   writeFileSync(samplesFile, HEADER + rows.join(''))
   const order: NodeOrder = {
-    node: nodeOf({
-      run: (given) => {
-        command = given
-        const { word } = JSON.parse(given.env.LOADGATE_SELENIUM!) as SeleniumOrder
-        for (const line of printed) given.onLine(TOLD.test(line) ? `${word} ${line}` : line)
-        for (const line of raw) given.onLine(line)
-        return Promise.resolve(exit)
-      }
-    }),
+    node: nodeOf(
+      {
+        run: (given) => {
+          command = given
+          const { word } = JSON.parse(given.env.LOADGATE_SELENIUM!) as SeleniumOrder
+          for (const line of printed) given.onLine(TOLD.test(line) ? `${word} ${line}` : line)
+          for (const line of raw) given.onLine(line)
+          return Promise.resolve(exit)
+        }
+      },
+      ports.env
+    ),
     place: { region: 'local', gridIndex: 0, nodeIndex: 0, ordinal: 0 },
     ...{ planFile: join(folder, 'Plan.java'), samplesFile, logFile: join(folder, 'log'), nodeName: 'node 1' },
     mark: '0123456789abcdef01234567',

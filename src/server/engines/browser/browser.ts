@@ -1,14 +1,18 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { ToolSearch } from '../../nodes/load-node.js'
 import { describeCapacity } from '../browser-capacity.js'
 import type { Engine, NodeOrder, PlanRequest, PlanToPrepare, PreparedPlan } from '../engine.js'
 import { readEnvironmentFile } from '../environment-file.js'
+import { findOnce } from '../find-once.js'
 import { installPackages } from '../install/install-packages.js'
 import type { InstallPorts } from '../install/install-ports.js'
+import { joinVersions } from '../join-versions.js'
 import { refuseVariable } from '../plan-environment.js'
 import { BROWSER_PACKAGES } from './browser-packages.js'
 import { compileScript } from './compile-script.js'
 import { findBrowser, type FoundBrowser } from './find-browser.js'
+import { type BrowserImage, findBrowserInImage } from './find-in-image.js'
 import { runScript, type CompiledScript } from './run-script.js'
 
 export interface BrowserEngineOptions {
@@ -43,27 +47,55 @@ function refuse({ fileNames, properties }: PlanRequest): string[] {
   ]
 }
 
+/** What a node has for a run. */
+type BrowserTool =
+  | { readonly kind: 'here'; readonly node: string; readonly browser: FoundBrowser }
+  | ({ readonly kind: 'image' } & BrowserImage)
+
+/** A browser has sockets in its temporary folder, whose paths must be short. */
+const IMAGE_TEMP = '/tmp'
+
 async function prepare(
   plan: PlanToPrepare,
   { packageNames = [], blockedAfterMs }: BrowserEngineOptions,
   ports: InstallPorts
 ): Promise<PreparedPlan> {
   const variables = await readEnvironmentFile(plan.uploadDir, plan.fileNames)
-  const browser = await findBrowser(ports)
   const modules = await installPackages(BROWSER_PACKAGES, ports)
   const file = await compileScript(plan, { modules, packageNames }, ports)
-  ports.log(`service-chrome: using ${browser.version} (${browser.path}, ${browser.origin})`)
-  const script: CompiledScript = { file, modules, browser: browser.path, variables }
-  const crowd = new Crowd(browser)
+  const search: ToolSearch<BrowserTool> = {
+    // Browsers update themselves: they are looked for in each run.
+    here: findOnce(async () => ({
+      ...{ kind: 'here', node: process.execPath },
+      browser: await findBrowser(ports)
+    })),
+    inImage: async (image) => ({ kind: 'image', ...(await findBrowserInImage(image)) })
+  }
+  const nodes = await plan.nodes()
+  const tools = await Promise.all(nodes.map((node) => node.find(search)))
+  for (const words of new Set(tools.map(describeTool))) ports.log(`service-chrome: using ${words}`)
+  const crowd = new Crowd()
   const scriptPorts = { ...ports, ...(blockedAfterMs === undefined ? {} : { blockedAfterMs }) }
   return {
-    version: `Playwright ${await readPlaywrightVersion(modules)}, ${browser.version}`,
+    version: `Playwright ${await readPlaywrightVersion(modules)}, ${joinVersions(tools.map(({ browser }) => browser.version))}`,
     runNode: async (order, signal) => {
-      const warning = crowd.add(order, ports.log)
+      const tool = await order.node.find(search)
+      const { browser, node } = tool
+      const script: CompiledScript = {
+        ...{ file, modules, browser: browser.path, node, variables },
+        ...(tool.kind === 'image' ? { tempDir: IMAGE_TEMP } : {})
+      }
+      // A pod has its own memory.
+      const warning = tool.kind === 'here' ? crowd.add(order, browser, ports.log) : undefined
       const outcome = await runScript(script, order, { signal, ports: scriptPorts })
       return warning === undefined ? outcome : { ...outcome, doubts: [...(outcome.doubts ?? []), warning] }
     }
   }
+}
+
+function describeTool(tool: BrowserTool): string {
+  const { version, path, origin } = tool.browser
+  return `${version} (${path}${tool.kind === 'image' ? ` of ${tool.image}` : ''}, ${origin})`
 }
 
 async function readPlaywrightVersion(modules: string): Promise<string> {
@@ -71,16 +103,18 @@ async function readPlaywrightVersion(modules: string): Promise<string> {
   return (JSON.parse(text) as { version: string }).version
 }
 
-/** The users of all nodes share this machine. */
+/** The users of all nodes on this machine share it. */
 class Crowd {
   #users = 0
 
-  constructor(private readonly browser: FoundBrowser) {}
-
   /** Says how many users the machine carries; returns a warning if there are more. */
-  add({ nodeName, threads }: NodeOrder, log: (line: string) => void): string | undefined {
+  add(
+    { nodeName, threads }: NodeOrder,
+    { kind }: FoundBrowser,
+    log: (line: string) => void
+  ): string | undefined {
     this.#users += threads ?? 1
-    const capacity = describeCapacity({ users: this.#users, browser: this.browser.kind, sharing: 'contexts' })
+    const capacity = describeCapacity({ users: this.#users, browser: kind, sharing: 'contexts' })
     if (capacity !== undefined) log(`${nodeName}: ${capacity.warning ?? capacity.line}`)
     return capacity?.warning
   }

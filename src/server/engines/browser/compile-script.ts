@@ -22,13 +22,12 @@ export async function compileScript(
     {
       order: () => ({ mode: 'compile', script: join(plan.uploadDir, scriptName), outFile, ...tool }),
       cwd: plan.buildDir,
-      env: toolEnvironment(ports.env),
       onLine: (line) => void lines.push(line),
       onMessage: (message) => {
         if (message.kind === 'problem') problems.push(message.text)
       }
     },
-    createMachineNode(ports),
+    createMachineNode({ processes: ports.processes, env: toolEnvironment(ports.env) }),
     plan.signal
   )
   plan.signal.throwIfAborted()

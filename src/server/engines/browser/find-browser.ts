@@ -16,7 +16,7 @@ export interface FoundBrowser {
 }
 
 /** The leanest first: many users fit into a machine. */
-const NAMES = [
+export const NAMES = [
   'chromium-headless-shell',
   'chromium',
   'chromium-browser',
@@ -38,8 +38,11 @@ export async function findBrowser(ports: InstallPorts, versionMs = VERSION_LIMIT
       `There is no Chrome or Chromium: neither CHROME nor CHROME_BIN is set, and none of ${NAMES.join(', ')} is on the PATH. ${ADVICE}`
     )
   const version = await askVersion(found, ports, versionMs)
-  const kind = basename(found.path).includes('headless') ? 'chromium-headless-shell' : 'chromium'
-  return { ...found, version, kind }
+  return { ...found, version, kind: kindOf(basename(found.path)) }
+}
+
+export function kindOf(fileName: string): BrowserKind {
+  return fileName.includes('headless') ? 'chromium-headless-shell' : 'chromium'
 }
 
 interface Located {

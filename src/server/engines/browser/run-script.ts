@@ -1,25 +1,27 @@
-import { basename, dirname } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import type { Message } from '../../../tools/element/messages.js'
 import type { RunOrder } from '../../../tools/element/run/run-order.js'
 import type { ToolExit } from '../../nodes/machine/processes.js'
 import type { NodeOrder, NodeOutcome } from '../engine.js'
 import { placeVariables, planParameters } from '../plan-environment.js'
 import { planSecrets, redactLog } from '../redact-log.js'
-import { toolEnvironment } from '../tool-environment.js'
 import { runTool } from './tool-process.js'
 
-/** What every node of a run shares. */
+/** What every node of a run with the same tools shares. */
 export interface CompiledScript {
   readonly file: string
   /** The folder whose node_modules has the browser library. */
   readonly modules: string
+  /** Programs on the node; without Node's path it is the one that runs this. */
   readonly browser: string
+  readonly node?: string
+  /** For temporary files on the node; undefined for a folder of its own. */
+  readonly tempDir?: string
   /** From the uploaded environment file. */
   readonly variables: Readonly<Record<string, string>>
 }
 
 export interface ScriptPorts {
-  readonly env: NodeJS.ProcessEnv
   readonly log: (line: string) => void
   /** After this long without a sign of life the process counts as blocked. */
   readonly blockedAfterMs?: number
@@ -40,13 +42,20 @@ export async function runScript(
   { signal, ports }: { signal: AbortSignal; ports: ScriptPorts }
 ): Promise<NodeOutcome> {
   const log = createLog(order, script, ports)
-  const watch = new Watch(ports.blockedAfterMs ?? BLOCKED_AFTER_MS)
+  const { node, samplesFile, logFile, mark } = order
+  const folder = dirname(order.planFile)
+  const watch = new Watch(ports.blockedAfterMs ?? BLOCKED_AFTER_MS, node.outageMs)
   const told: Message[] = []
   const exit = await runTool(
     {
       order: (workDir) => describeRun(script, order, workDir),
-      cwd: dirname(order.planFile),
-      env: describeEnvironment(script, order, ports),
+      brings: [folder, script.file, join(script.modules, 'node_modules', 'playwright-core')],
+      follows: [samplesFile],
+      collects: [logFile],
+      cwd: folder,
+      env: describeEnvironment(script, order),
+      ...{ node: script.node, tempDir: script.tempDir, mark },
+      onStart: () => watch.begin(),
       onLine: log.line,
       onMessage: (message) => {
         watch.heard(message)
@@ -54,7 +63,7 @@ export async function runScript(
         if (['problem', 'loss', 'stopped', 'end'].includes(message.kind)) told.push(message)
       }
     },
-    order.node,
+    node,
     AbortSignal.any([signal, watch.signal])
   ).finally(() => watch.end())
   // Whoever stopped it knows that load is missing.
@@ -72,10 +81,12 @@ function describeRun(
   order: NodeOrder,
   workDir: string
 ): Omit<RunOrder, 'messagesFile'> {
-  const { durationSec, hosts, samplesFile, logFile } = order
+  const { node, durationSec, hosts } = order
   return {
-    ...{ mode: 'run', plan: script.file, modules: script.modules, browser: script.browser, workDir },
-    ...{ scriptName: basename(order.planFile), folder: dirname(order.planFile), samplesFile, logFile, hosts },
+    ...{ mode: 'run', plan: node.pathOf(script.file), modules: node.pathOf(script.modules) },
+    ...{ browser: script.browser, workDir, hosts },
+    ...{ scriptName: basename(order.planFile), folder: node.pathOf(dirname(order.planFile)) },
+    ...{ samplesFile: node.pathOf(order.samplesFile), logFile: node.pathOf(order.logFile) },
     users: order.threads ?? 1,
     rampupMs: (order.rampupSec ?? 0) * 1000,
     durationMs: durationSec === null ? null : durationSec * 1000,
@@ -83,13 +94,8 @@ function describeRun(
   }
 }
 
-function describeEnvironment(
-  script: CompiledScript,
-  order: NodeOrder,
-  { env }: ScriptPorts
-): NodeJS.ProcessEnv {
+function describeEnvironment(script: CompiledScript, order: NodeOrder): NodeJS.ProcessEnv {
   return {
-    ...toolEnvironment(env),
     ...script.variables,
     ...Object.fromEntries(planParameters(order)),
     ...placeVariables(order.place)
@@ -139,12 +145,14 @@ function judge(
 class Watch {
   readonly #abort = new AbortController()
   #overdue: string | undefined
-  #silence: NodeJS.Timeout
+  #silence: NodeJS.Timeout | undefined
   #limit: NodeJS.Timeout | undefined
 
-  constructor(private readonly blockedAfterMs: number) {
-    this.#silence = this.#await()
-  }
+  constructor(
+    private readonly blockedAfterMs: number,
+    /** What a process says may be late by this. */
+    private readonly outageMs = 0
+  ) {}
 
   get signal(): AbortSignal {
     return this.#abort.signal
@@ -155,11 +163,16 @@ class Watch {
     return this.#overdue
   }
 
-  heard(message: Message): void {
+  /** With the start or the first message: before it, files are copied, and nodes wait for each other. */
+  begin(): void {
     clearTimeout(this.#silence)
     this.#silence = this.#await()
+  }
+
+  heard(message: Message): void {
+    this.begin()
     if (message.kind !== 'limit') return
-    const ms = message.ms + CLOSING_MS
+    const ms = message.ms + CLOSING_MS + this.outageMs
     this.#limit = setTimeout(
       () => this.#end(`the script did not end ${CLOSING_MS / 1000} s after the end of the test`),
       ms
@@ -172,13 +185,13 @@ class Watch {
   }
 
   #await(): NodeJS.Timeout {
-    const seconds = this.blockedAfterMs / 1000
+    const ms = this.blockedAfterMs + this.outageMs
     return setTimeout(
       () =>
         this.#end(
-          `the script blocked its process for ${seconds} s; does it have a loop without an end that never waits?`
+          `the script blocked its process for ${ms / 1000} s; does it have a loop without an end that never waits?`
         ),
-      this.blockedAfterMs
+      ms
     )
   }
 

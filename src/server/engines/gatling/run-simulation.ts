@@ -1,23 +1,25 @@
-import { randomBytes } from 'node:crypto'
 import { delimiter, dirname, join } from 'node:path'
 import type { NodeOrder, NodeOutcome } from '../engine.js'
 import { hasSamples } from '../has-samples.js'
-import { jvmOptions } from '../jvm-options.js'
+import { heapSize, jvmOptions } from '../jvm-options.js'
 import { linkIntoFolders } from '../link-into-folders.js'
 import type { InstallPorts } from '../install/install-ports.js'
 import { placeVariables, planParameters } from '../plan-environment.js'
 import { planSecrets, redactLog } from '../redact-log.js'
-import { toolEnvironment } from '../tool-environment.js'
 import { Console } from './console.js'
 import { type Errors, readLogErrors } from './log-errors.js'
 import { findProblem } from './outcome.js'
 
-/** A compiled simulation: the same for every node. */
+/** A compiled simulation: the same for every node with the same tools. */
 export interface Simulation {
+  /** A path on the node. */
   readonly java: string
+  /** `HEAP` and `JVM_ARGS` there, if it is not this machine. */
+  readonly jvm?: NodeJS.ProcessEnv
   /** Of Gatling. */
   readonly version: string
-  readonly classPath: readonly string[]
+  /** Files and folders of this machine, or of the node's image. */
+  readonly classPath: readonly (string | { readonly inImage: string })[]
   /** Uploaded jars, which are in the folder of each node. */
   readonly jars: readonly string[]
   /** The name of its class. */
@@ -36,7 +38,6 @@ interface Work {
   readonly ports: InstallPorts
 }
 
-const DEFAULT_HEAP = '-Xmx1g'
 /** Mostly those of Gatling's own start scripts. */
 const JVM_OPTIONS = [
   '-XX:+IgnoreUnrecognizedVMOptions',
@@ -59,20 +60,21 @@ const DEFAULTS = {
 /** Runs a simulation on one node, to its end or until the signal aborts. */
 export async function runSimulation(plan: Simulation, work: Work): Promise<NodeOutcome> {
   const { order, signal, ports } = work
-  await linkIntoFolders(dirname(order.planFile), plan.subPaths)
   const secrets = planSecrets(order.properties, plan.variables)
   const redact = (text: string): string => redactLog(text, secrets)
-  const mark = randomBytes(12).toString('hex')
+  const { mark, node } = order
+  const folder = dirname(order.planFile)
+  await linkIntoFolders(folder, plan.subPaths)
   const console = new Console({ mark, redact, onLine: (line) => ports.log(`${order.nodeName}: ${line}`) })
-  const exit = await order.node.run(
+  const exit = await node.run(
     {
       file: plan.java,
-      args: javaArguments(plan, { ...work, mark }),
-      brings: [],
-      follows: [],
-      collects: [],
-      cwd: dirname(order.planFile),
-      env: { ...toolEnvironment(ports.env), ...plan.variables, ...placeVariables(order.place) },
+      args: javaArguments(plan, work),
+      brings: [folder, ...plan.classPath.filter((entry) => typeof entry === 'string')],
+      follows: [order.samplesFile],
+      collects: [order.logFile],
+      cwd: node.pathOf(folder),
+      env: { ...node.env, ...plan.variables, ...placeVariables(order.place) },
       onLine: (line) => console.push(line)
     },
     signal
@@ -98,29 +100,28 @@ function tell({ count, first }: Errors, say: (count: string) => string): string[
   return count === 0 ? [] : [`${say(count === 1 ? '1 error' : `${count} errors`)}, the first: ${first}`]
 }
 
-function javaArguments(plan: Simulation, { order, ports, mark }: Work & { mark: string }): string[] {
-  const folder = dirname(order.planFile)
+function javaArguments(plan: Simulation, { order, ports }: Work): string[] {
+  const { node, mark } = order
+  const folder = node.pathOf(dirname(order.planFile))
   const properties = {
     ...DEFAULTS,
     ...Object.fromEntries(planParameters(order)),
     // These decide whether the results can be read, and that nothing is sent anywhere but to the plan's target.
     'gatling.data.enableAnalytics': 'false',
     'logback.configurationFile': 'loadgate/logback.xml',
-    'loadgate.log': order.logFile
+    'loadgate.log': node.pathOf(order.logFile)
   }
+  const classPath = plan.classPath.map((entry) =>
+    typeof entry === 'string' ? node.pathOf(entry) : entry.inImage
+  )
   return [
     ...JVM_OPTIONS,
-    ...jvmOptions(ports.env, DEFAULT_HEAP),
+    ...jvmOptions(plan.jvm ?? ports.env, `-Xmx${heapSize(node.memoryBytes)}`),
     ...Object.entries(properties).map(([name, value]) => `-D${name}=${value}`),
     // Gatling looks for files on the class path and in the working directory.
-    ...['-cp', [...plan.classPath, ...plan.jars.map((name) => join(folder, name)), folder].join(delimiter)],
-    ...[
-      'loadgate.gatling.RunPlan',
-      plan.simulation,
-      join(folder, 'gatling-results'),
-      order.samplesFile,
-      mark
-    ],
+    ...['-cp', [...classPath, ...plan.jars.map((name) => join(folder, name)), folder].join(delimiter)],
+    ...['loadgate.gatling.RunPlan', plan.simulation, join(folder, 'gatling-results')],
+    ...[node.pathOf(order.samplesFile), mark],
     ...order.hosts.map(({ host, address }) => `${host}/${address}`)
   ]
 }

@@ -2,7 +2,7 @@ import { access } from 'node:fs/promises'
 import { devNull } from 'node:os'
 import { join, resolve } from 'node:path'
 import { ToolError } from '../../errors.js'
-import { jvmOptions } from '../jvm-options.js'
+import { heapSize, jvmOptions } from '../jvm-options.js'
 import type { InstallPorts } from '../install/install-ports.js'
 import type { JarList } from '../install/jars/jar-list.js'
 import { requireJava } from '../install/java.js'
@@ -19,10 +19,13 @@ export interface JMeter {
   readonly version: string
   /** Where it was found, for messages. */
   readonly origin: string
+  /** The image that it is in, if it is not on this machine. */
+  readonly image?: string
+  /** The leading arguments on a node with this memory. */
+  readonly argsFor?: (memoryBytes: number | undefined) => readonly string[]
 }
 
 /** The JVM options of JMeter's own start script. */
-const DEFAULT_HEAP = '-Xms1g -Xmx1g -XX:MaxMetaspaceSize=256m'
 const JVM_OPTIONS = [
   '-XX:+IgnoreUnrecognizedVMOptions',
   '-XX:+UseG1GC',
@@ -65,13 +68,15 @@ async function describeScript(script: string, ports: InstallPorts): Promise<JMet
 }
 
 function copyIn(home: string, java: string, env: NodeJS.ProcessEnv): JMeter {
-  const args = [
-    ...JVM_OPTIONS,
-    ...jvmOptions(env, DEFAULT_HEAP),
-    '-jar',
-    join(home, 'bin', 'ApacheJMeter.jar')
-  ]
+  const args = javaArguments(join(home, 'bin', 'ApacheJMeter.jar'), env)
   return { file: java, args, version: JMETER_VERSION, origin: home }
+}
+
+/** The options of the JVM, with those that users give in its environment, and the jar. */
+export function javaArguments(jar: string, env: NodeJS.ProcessEnv, memoryBytes?: number): string[] {
+  const heap = heapSize(memoryBytes)
+  const defaultHeap = `-Xms${heap} -Xmx${heap} -XX:MaxMetaspaceSize=256m`
+  return [...JVM_OPTIONS, ...jvmOptions(env, defaultHeap), '-jar', jar]
 }
 
 async function askVersion(jmeter: JMeter, ports: InstallPorts): Promise<string> {

@@ -3,7 +3,9 @@ import { basename, dirname, join } from 'node:path'
 import type { Engine, NodeOrder, NodeOutcome } from '../engine.js'
 import type { InstallPorts } from '../install/install-ports.js'
 import { findOnce } from '../find-once.js'
+import { joinVersions } from '../join-versions.js'
 import { linkIntoFolders } from '../link-into-folders.js'
+import { findJMeterInImage } from './find-in-image.js'
 import { findJMeter, type JMeter } from './install.js'
 import { readLogEntries, readTail } from './log.js'
 import { type LogFindings, LossFinder, type PlanPlace, readStops } from './losses.js'
@@ -15,7 +17,6 @@ import { readThreadNames } from '../../samples/thread-names.js'
 import { hasSamples } from '../has-samples.js'
 import { placeVariables } from '../plan-environment.js'
 import { redactLog, secretValues } from '../redact-log.js'
-import { toolEnvironment } from '../tool-environment.js'
 
 /** The columns of JMeter's results file, whatever its own properties say. */
 const SAVED_COLUMNS = [
@@ -54,15 +55,18 @@ const END_OF_RUN = /\.\.\. end of run\s*$/
 
 /** Runs plans with Apache JMeter, one process per node. */
 export function createJMeterEngine(ports: InstallPorts): Engine {
-  const find = findOnce(() => findJMeter(ports))
+  const search = { here: findOnce(() => findJMeter(ports)), inImage: findJMeterInImage }
   return {
     tools: ['jmeter'],
     synthetic: false,
     refuse: refuseFiles,
-    prepare: async () => {
-      const jmeter = await find()
-      const { version } = jmeter
-      return { version, runNode: (order, signal) => runJMeter(jmeter, { order, signal, ports }) }
+    prepare: async (plan) => {
+      const nodes = await plan.nodes()
+      const found = await Promise.all(nodes.map((node) => node.find(search)))
+      return {
+        version: joinVersions(found.map(({ version }) => version)),
+        runNode: async (order, signal) => runJMeter(await order.node.find(search), { order, signal, ports })
+      }
     }
   }
 }
@@ -115,15 +119,18 @@ async function runProcess(
   const words: string[] = []
   const secrets = secretValues(order.properties)
   const said = { isDiskFull: false, isEnded: false }
-  const exit = await order.node.run(
+  const { node } = order
+  const folder = dirname(order.planFile)
+  const args = jmeter.argsFor?.(node.memoryBytes) ?? jmeter.args
+  const exit = await node.run(
     {
       file: jmeter.file,
-      args: [...jmeter.args, ...jmeterArguments(order)],
-      brings: [],
-      follows: [],
-      collects: [],
-      cwd: dirname(order.planFile),
-      env: { ...toolEnvironment(ports.env), ...placeVariables(order.place) },
+      args: [...args, ...jmeterArguments(order)],
+      brings: [folder],
+      follows: [order.samplesFile],
+      collects: [order.logFile],
+      cwd: node.pathOf(folder),
+      env: { ...node.env, ...placeVariables(order.place) },
       onLine: (line) => {
         if (line.includes(NOISE)) return
         said.isDiskFull ||= DISK_FULL.test(line)
@@ -145,8 +152,10 @@ async function readFindings(
   { order, signal }: Work,
   plan: Pick<PlanPlace, 'files' | 'stops'>
 ): Promise<LogFindings> {
-  const { planFile, samplesFile, logFile } = order
-  const finder = new LossFinder({ folder: dirname(planFile), samplesFile, ...plan })
+  const { node, planFile, samplesFile, logFile } = order
+  // The log has the paths that JMeter got.
+  const place = { folder: node.pathOf(dirname(planFile)), samplesFile: node.pathOf(samplesFile) }
+  const finder = new LossFinder({ ...place, ...plan })
   await readLogEntries(logFile, (entry) => finder.push(entry), signal)
   return finder.end()
 }
@@ -202,9 +211,10 @@ function settingsOf(order: NodeOrder): [name: string, value: string][] {
 }
 
 function jmeterArguments(order: NodeOrder): string[] {
+  const { node, planFile, samplesFile, logFile } = order
   return [
     '-n',
-    ...['-t', order.planFile, '-l', order.samplesFile, '-j', order.logFile],
+    ...['-t', node.pathOf(planFile), '-l', node.pathOf(samplesFile), '-j', node.pathOf(logFile)],
     ...settingsOf(order).map(([name, value]) => `-J${name}=${value}`),
     ...order.properties.map(({ kind, name, value }) => `-${kind}${name}=${value}`),
     // Last, because the last one wins: the results must be readable whatever a caller overrides.
@@ -226,7 +236,7 @@ export function explain(end: { how: string; words: readonly string[]; log: strin
     ...(missing === undefined
       ? []
       : [
-          `The plan uses ${missing}, which this JMeter (${end.jmeter.origin}) does not have. Install the plugin into your own JMeter and point JMETER_HOME to it.`
+          `The plan uses ${missing}, which this JMeter (${end.jmeter.origin}) does not have. ${adviceFor(end.jmeter)}`
         ]),
     told.slice(0, MAX_WORDS),
     ...(cause === undefined || told.includes(cause.replace(/^[\w.]+\./, ''))
@@ -234,4 +244,10 @@ export function explain(end: { how: string; words: readonly string[]; log: strin
       : [`Caused by: ${cause.slice(0, 500)}`])
   ]
   return parts.join('\n')
+}
+
+function adviceFor({ image }: JMeter): string {
+  return image === undefined
+    ? 'Install the plugin into your own JMeter and point JMETER_HOME to it.'
+    : 'Use an image whose JMeter has the plugin.'
 }

@@ -6,6 +6,7 @@ import type { InstallPorts } from '../install/install-ports.js'
 import { findOnPath, isExecutable } from '../install/on-path.js'
 import { runWithin, VERSION_LIMIT_MS } from '../install/run-to-end.js'
 import type { BrowserKind } from '../../../tools/selenium-hub/order.js'
+import { KINDS, type Place } from './browser-kinds.js'
 
 export interface Program {
   readonly file: string
@@ -21,95 +22,52 @@ export interface Browser {
   readonly driver: Program
 }
 
-interface Kind {
-  readonly title: string
-  readonly browser: Place
-  readonly driver: Place
-  /** Whether the driver only works with a browser of the same major version. */
-  readonly isPair: boolean
-  readonly advice: string
+/** Where programs are: this machine, or an image. */
+export interface ProgramSource {
+  /** All that can be started, in the order of preference; throws if a variable leads nowhere. */
+  find(place: Place): Promise<string[]>
+  askVersion(file: string): Promise<{ code: number | null; lines: readonly string[]; how: string }>
+  /** That there is none, and what to do. */
+  tellMissing(kind: BrowserKind, place: Place): string
+  /** Where a pair comes from, for advice. */
+  advise(kind: BrowserKind): string
 }
 
-/** Where a program may be, in the order of preference. */
-interface Place {
-  readonly title: string
-  readonly variable: string
-  /** A variable with the folder, which hosted runners have. */
-  readonly folderVariable?: string
-  readonly names: readonly string[]
-  readonly files: readonly string[]
-}
-
-const KINDS: Readonly<Record<BrowserKind, Kind>> = {
-  chrome: {
-    title: 'java-selenium-chrome',
-    browser: {
-      title: 'Chrome or Chromium',
-      variable: 'CHROME',
-      // The first one takes the least memory.
-      names: [
-        ...['chromium-headless-shell', 'chrome-headless-shell', 'google-chrome', 'google-chrome-stable'],
-        ...['chromium', 'chromium-browser', 'chrome']
-      ],
-      files: [
-        '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
-        '/Applications/Chromium.app/Contents/MacOS/Chromium'
-      ]
-    },
-    driver: {
-      title: 'ChromeDriver',
-      variable: 'CHROMEDRIVER',
-      folderVariable: 'CHROMEWEBDRIVER',
-      names: ['chromedriver'],
-      files: ['/usr/lib/chromium/chromedriver', '/usr/lib/chromium-browser/chromedriver']
-    },
-    isPair: true,
-    advice:
-      '`apt-get install chromium chromium-driver` on Debian, `brew install --cask google-chrome chromedriver` on macOS; hosted runners with Ubuntu and macOS have both'
-  },
-  firefox: {
-    title: 'java-selenium-firefox',
-    browser: {
-      title: 'Firefox',
-      variable: 'FIREFOX',
-      names: ['firefox-esr', 'firefox'],
-      files: ['/Applications/Firefox.app/Contents/MacOS/firefox']
-    },
-    driver: {
-      title: 'geckodriver',
-      variable: 'GECKODRIVER',
-      folderVariable: 'GECKOWEBDRIVER',
-      names: ['geckodriver'],
-      files: []
-    },
-    isPair: false,
-    advice:
-      '`apt-get install firefox-esr` and `cargo install geckodriver` on Debian, `brew install --cask firefox && brew install geckodriver` on macOS; hosted runners with Ubuntu and macOS have both'
-  }
-}
-
-/** Finds a browser and its driver, and sees that they fit; throws with what to install. */
-export async function findBrowser(
+/** Finds a browser and its driver on this machine, and sees that they fit; throws with what to install. */
+export function findBrowser(
   kind: BrowserKind,
   ports: InstallPorts,
   { versionTimeoutMs = VERSION_LIMIT_MS } = {}
 ): Promise<Browser> {
-  const read = (file: string, place: Place): Promise<Program> =>
-    readProgram({ file, place, timeoutMs: versionTimeoutMs }, ports)
+  return findPair(kind, {
+    find: (place) => findAll(place, ports),
+    askVersion: async (file) => {
+      const { isLate, ...ended } = await runWithin(versionTimeoutMs, { file, args: ['--version'] }, ports)
+      return { ...ended, how: isLate ? `within ${versionTimeoutMs / 1000} s` : `(exit code ${ended.code})` }
+    },
+    tellMissing: (kind, { title, variable, names }) =>
+      `${KINDS[kind].title} needs ${title}, and there is none on the PATH (${names.join(', ')}): install it (${KINDS[kind].advice}), or set ${variable} to its path`,
+    advise: (kind) => `install a pair (${KINDS[kind].advice})`
+  })
+}
+
+/** Finds a browser and a driver that fits it. */
+export async function findPair(kind: BrowserKind, source: ProgramSource): Promise<Browser> {
   const { browser, driver, isPair } = KINDS[kind]
-  const [drivers, browsers] = [await findAll(driver, ports), await findAll(browser, ports)]
-  requireOne(kind, browser, browsers)
-  requireOne(kind, driver, drivers)
+  const [drivers, browsers] = [await source.find(driver), await source.find(browser)]
+  if (browsers.length === 0) throw new ToolError(source.tellMissing(kind, browser))
+  if (drivers.length === 0) throw new ToolError(source.tellMissing(kind, driver))
   const programs: Program[] = []
   for (const file of browsers) {
-    const program = await read(file, browser)
+    const program = await readProgram(file, browser, source)
     programs.push(program)
     for (const candidate of drivers) {
-      const fitting = await read(candidate, driver)
+      const fitting = await readProgram(candidate, driver, source)
       if (!isPair || fitting.major === program.major) return { kind, program, driver: fitting }
     }
   }
-  throw mismatch(kind, programs, await Promise.all(drivers.map((file) => read(file, driver))))
+  const others = await Promise.all(drivers.map((file) => readProgram(file, driver, source)))
+  throw mismatch(kind, { browsers: programs, drivers: others, advice: source.advise(kind) })
 }
 
 export function describeBrowser({ program, driver }: Browser): string {
@@ -141,18 +99,8 @@ async function findAll(place: Place, { env }: InstallPorts): Promise<string[]> {
   return [...new Set(all.filter((_, index) => areThere[index]))]
 }
 
-function requireOne(kind: BrowserKind, { title, variable, names }: Place, found: readonly string[]): void {
-  if (found.length > 0) return
-  throw new ToolError(
-    `${KINDS[kind].title} needs ${title}, and there is none on the PATH (${names.join(', ')}): install it (${KINDS[kind].advice}), or set ${variable} to its path`
-  )
-}
-
-async function readProgram(
-  { file, place, timeoutMs }: { file: string; place: Place; timeoutMs: number },
-  ports: InstallPorts
-): Promise<Program> {
-  const { code, lines, isLate } = await runWithin(timeoutMs, { file, args: ['--version'] }, ports)
+async function readProgram(file: string, place: Place, source: ProgramSource): Promise<Program> {
+  const { code, lines, how } = await source.askVersion(file)
   // Start scripts of distributions may print something of their own before.
   const found = lines
     .map((line) => /^(.*?\b(\d+)\.\d[\w.]*)/.exec(line.trim()))
@@ -160,18 +108,20 @@ async function readProgram(
   const [, name, major] = found ?? []
   if (code === 0 && name !== undefined) return { file, name, major: Number(major) }
   const said = lines.slice(-3).join(' ').slice(0, 300) || 'no output'
-  const how = isLate ? `within ${timeoutMs / 1000} s` : `(exit code ${code})`
   throw new ToolError(
     `${file} --version did not print a version ${how}: ${said}; is it ${place.title}? Set ${place.variable} to the program that is`
   )
 }
 
-function mismatch(kind: BrowserKind, browsers: readonly Program[], drivers: readonly Program[]): ToolError {
+function mismatch(
+  kind: BrowserKind,
+  found: { browsers: readonly Program[]; drivers: readonly Program[]; advice: string }
+): ToolError {
   const list = (programs: readonly Program[]): string =>
     programs.map(({ name, file }) => `${name} (${file})`).join(', ')
-  const { browser, driver, advice, title } = KINDS[kind]
+  const { browser, driver, title } = KINDS[kind]
   return new ToolError(
-    `${title} needs a browser and a driver of the same major version, and there are ${list(browsers)} and ${list(drivers)}: install a pair (${advice}), or set ${browser.variable} and ${driver.variable} to one`
+    `${title} needs a browser and a driver of the same major version, and there are ${list(found.browsers)} and ${list(found.drivers)}: ${found.advice}, or set ${browser.variable} and ${driver.variable} to one`
   )
 }
 

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { dirname } from 'node:path'
 import type { NodeOrder, NodeOutcome } from '../engine.js'
 import type { InstallPorts } from '../install/install-ports.js'
@@ -6,7 +5,6 @@ import { jvmOptions } from '../jvm-options.js'
 import { packageFile } from '../install/package-file.js'
 import { placeVariables, planParameters } from '../plan-environment.js'
 import { planSecrets, redactLog } from '../redact-log.js'
-import { toolEnvironment } from '../tool-environment.js'
 import type { Browser } from './browsers.js'
 import type { CompiledPlan } from './compile.js'
 import { NodeOutput } from './node-output.js'
@@ -14,11 +12,15 @@ import { ORDER_VARIABLE, type SeleniumOrder } from '../../../tools/selenium-hub/
 import { readThreadNames } from '../../samples/thread-names.js'
 import type { ToolExit } from '../../nodes/machine/processes.js'
 
-/** What all nodes of a run share. */
+/** What all nodes of a run with the same tools share. */
 export interface SeleniumPlan {
   readonly compiled: CompiledPlan
+  /** Programs on the node. */
   readonly browser: Browser
   readonly java: string
+  readonly node: string
+  /** `HEAP` and `JVM_ARGS` there, if it is not this machine. */
+  readonly jvm?: NodeJS.ProcessEnv
   /** From an uploaded file. */
   readonly variables: Readonly<Record<string, string>>
   /** What is said about the run as a whole. */
@@ -45,18 +47,21 @@ export async function runSelenium(
 ): Promise<NodeOutcome> {
   const secrets = planSecrets(order.properties, plan.variables)
   const redact = (text: string): string => redactLog(text, secrets)
-  const word = randomUUID()
+  const { node, mark: word } = order
+  const { classPath, classesDir } = plan.compiled
+  const folder = dirname(order.planFile)
+  const hub = packageFile('dist/tools/selenium-hub.mjs')
   const output = new NodeOutput(word, (line) => ports.log(`${order.nodeName}: ${redact(line)}`))
-  const exit = await order.node.run(
+  const exit = await node.run(
     {
-      file: process.execPath,
-      args: [packageFile('dist/tools/selenium-hub.mjs')],
-      brings: [],
-      follows: [],
-      collects: [],
-      cwd: dirname(order.planFile),
+      file: plan.node,
+      args: [node.pathOf(hub)],
+      brings: [folder, hub, classesDir, ...classPath],
+      follows: [order.samplesFile],
+      collects: [order.logFile],
+      cwd: node.pathOf(folder),
       env: {
-        ...toolEnvironment(ports.env),
+        ...node.env,
         [ORDER_VARIABLE]: JSON.stringify({
           word,
           ...toolOrder(plan, order, ports.env)
@@ -81,18 +86,19 @@ function toolOrder(
   env: NodeJS.ProcessEnv
 ): Omit<SeleniumOrder, 'word'> {
   const properties = [...planParameters(order)].map(([name, value]) => `-D${name}=${value}`)
+  const pathOf = (file: string): string => order.node.pathOf(file)
   return {
     browser: plan.browser.kind,
     browserFile: plan.browser.program.file,
     driverFile: plan.browser.driver.file,
     java: plan.java,
-    javaArgs: [...JVM_OPTIONS, ...jvmOptions(env, DEFAULT_HEAP), ...properties],
-    classPath: plan.compiled.classPath,
-    classesDir: plan.compiled.classesDir,
+    javaArgs: [...JVM_OPTIONS, ...jvmOptions(plan.jvm ?? env, DEFAULT_HEAP), ...properties],
+    classPath: plan.compiled.classPath.map(pathOf),
+    classesDir: pathOf(plan.compiled.classesDir),
     plan: plan.compiled.choice,
-    planDir: dirname(order.planFile),
-    samplesFile: order.samplesFile,
-    logFile: order.logFile,
+    planDir: pathOf(dirname(order.planFile)),
+    samplesFile: pathOf(order.samplesFile),
+    logFile: pathOf(order.logFile),
     nodeNumber: order.place.ordinal + 1,
     users: order.threads ?? 1,
     rampupMs: (order.rampupSec ?? 0) * 1000,

@@ -1,10 +1,15 @@
+import type { ToolSearch } from '../../nodes/load-node.js'
 import { describeCapacity } from '../browser-capacity.js'
+import { refuseOlderJava } from '../class-version.js'
 import type { Engine, PlanRequest, PlanToPrepare, PreparedPlan } from '../engine.js'
 import { readEnvironmentFile } from '../environment-file.js'
+import { findOnce } from '../find-once.js'
 import type { InstallPorts } from '../install/install-ports.js'
 import { requireJdk } from '../install/java.js'
-import { capacityKind, describeBrowser, findBrowser } from './browsers.js'
-import { compilePlan } from './compile.js'
+import { joinVersions } from '../join-versions.js'
+import { type Browser, capacityKind, describeBrowser, findBrowser } from './browsers.js'
+import { type CompiledPlan, compilePlan } from './compile.js'
+import { findSeleniumInImage, type SeleniumImage } from './find-in-image.js'
 import { runSelenium } from './run-node.js'
 import type { BrowserKind } from '../../../tools/selenium-hub/order.js'
 
@@ -32,24 +37,66 @@ function refuse({ tool, fileNames, hosts }: PlanRequest): string[] {
   ]
 }
 
+/** What a node has for a run. */
+type SeleniumTool =
+  | { readonly kind: 'here'; readonly java: string; readonly node: string; readonly browser: Browser }
+  | ({ readonly kind: 'image' } & SeleniumImage)
+
 async function prepare(plan: PlanToPrepare, engine: InstallPorts): Promise<PreparedPlan> {
   const ports = { ...engine, signal: AbortSignal.any([engine.signal, plan.signal]) }
   const variables = await readEnvironmentFile(plan.uploadDir, plan.fileNames)
   const jdk = await requireJdk(ports, plan.tool)
-  // What is missing is told before anything is downloaded.
-  const browser = await findBrowser(BROWSERS[plan.tool] ?? 'chrome', ports)
   const compiled = await compilePlan(plan, jdk, ports)
-  const [kind, ...names] = compiled.choice
-  const what = kind === 'main' ? `main of ${names[0] ?? ''}` : `the JUnit tests of ${names.join(', ')}`
-  ports.log(`Selenium ${compiled.version} runs ${what} with ${describeBrowser(browser)}`)
-  const crowd = { users: plan.threads ?? 1, browser: capacityKind(browser), sharing: 'browsers' } as const
-  const capacity = describeCapacity(crowd)
-  if (capacity !== undefined) ports.log(capacity.warning ?? capacity.line)
-  const doubts = capacity?.warning === undefined ? [] : [capacity.warning]
-  const shared = { compiled, browser, java: jdk.java, variables, doubts }
+  const kind = BROWSERS[plan.tool] ?? 'chrome'
+  const search: ToolSearch<SeleniumTool> = {
+    // Browsers update themselves: they are looked for in each run.
+    here: findOnce(async () => ({
+      ...{ kind: 'here', java: jdk.java, node: process.execPath },
+      browser: await findBrowser(kind, ports)
+    })),
+    inImage: async (image) => ({ kind: 'image', ...(await findSeleniumInImage(kind, image)) })
+  }
+  const nodes = await plan.nodes()
+  const tools = await Promise.all(nodes.map((node) => node.find(search)))
+  for (const tool of tools) if (tool.kind === 'image') await refuseOlderJava(compiled.classesDir, tool)
+  tellPlan(compiled, tools, ports.log)
+  const doubts = doubtCapacity(plan, tools, ports.log)
   return {
     // Browsers update themselves, and change the figures more than Selenium does.
-    version: `${compiled.version}, ${browser.program.name}`,
-    runNode: (order, signal) => runSelenium(shared, { order, signal, ports: engine })
+    version: `${compiled.version}, ${joinVersions(tools.map(({ browser }) => browser.program.name))}`,
+    runNode: async (order, signal) => {
+      const tool = await order.node.find(search)
+      const jvm = tool.kind === 'image' ? { jvm: tool.jvm } : {}
+      const { browser, java, node } = tool
+      const shared = { compiled, browser, java, node, ...jvm, variables, doubts }
+      return runSelenium(shared, { order, signal, ports: engine })
+    }
   }
+}
+
+function tellPlan(
+  { choice, version }: CompiledPlan,
+  tools: readonly SeleniumTool[],
+  log: InstallPorts['log']
+): void {
+  const [kind, ...names] = choice
+  const what = kind === 'main' ? `main of ${names[0] ?? ''}` : `the JUnit tests of ${names.join(', ')}`
+  const browsers = tools.map(
+    (tool) => `${describeBrowser(tool.browser)}${tool.kind === 'image' ? ` of ${tool.image}` : ''}`
+  )
+  for (const browser of new Set(browsers)) log(`Selenium ${version} runs ${what} with ${browser}`)
+}
+
+/** What may be too much for this machine; a pod has its own memory. */
+function doubtCapacity(
+  { threads }: PlanToPrepare,
+  tools: readonly SeleniumTool[],
+  log: InstallPorts['log']
+): string[] {
+  const here = tools.find(({ kind }) => kind === 'here')
+  if (here === undefined) return []
+  const crowd = { users: threads ?? 1, browser: capacityKind(here.browser), sharing: 'browsers' } as const
+  const capacity = describeCapacity(crowd)
+  if (capacity !== undefined) log(capacity.warning ?? capacity.line)
+  return capacity?.warning === undefined ? [] : [capacity.warning]
 }

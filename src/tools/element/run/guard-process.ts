@@ -38,5 +38,7 @@ export function guardProcess(ports: {
       schedule.stop()
     })
   // A loop without an end that never waits blocks everything here, this too: whoever started the process sees it.
+  // The first one says that there is something to watch.
+  tell({ kind: 'beat' })
   setInterval(() => tell({ kind: 'beat' }), BEAT_MS).unref()
 }
