@@ -48,7 +48,6 @@ function run(
 ): Promise<NodeOutcome> {
   const script = { file: join(folder, plan), modules: resolve('.'), browser: '/bin/false', variables }
   const ports = {
-    env: { PATH: process.env.PATH, SECRET: 'of the job' },
     log: (line: string) => void lines.push(line),
     blockedAfterMs
   }
@@ -57,13 +56,16 @@ function run(
 
 /** A process that says these things. */
 function stub(say: (tell: Tell, command: ToolCommand) => ToolExit): LoadNode {
-  return nodeOf({
-    run: (command) => {
-      const [file = ''] = command.args.slice(-1)
-      const { messagesFile } = JSON.parse(readFileSync(file, 'utf8')) as RunOrder
-      return Promise.resolve(say(createTell(messagesFile), command))
-    }
-  })
+  return nodeOf(
+    {
+      run: (command) => {
+        const [file = ''] = command.args.slice(-1)
+        const { messagesFile } = JSON.parse(readFileSync(file, 'utf8')) as RunOrder
+        return Promise.resolve(say(createTell(messagesFile), command))
+      }
+    },
+    { PATH: process.env.PATH, SECRET: 'of the job' }
+  )
 }
 
 describe('what a process says', () => {

@@ -45,16 +45,19 @@ interface Stage {
 function run(stage: Stage = {}): Promise<NodeOutcome> {
   const samplesFile = join(folder, 'node.csv')
   const order: NodeOrder = {
-    node: nodeOf({
-      run: (command) => {
-        commands.push(command)
-        writeFileSync(samplesFile, stage.samples ?? ROW)
-        const mark = command.args[command.args.indexOf('loadgate.gatling.RunPlan') + 4]
-        for (const line of stage.lines ?? ['loadgate <mark>: end of run'])
-          command.onLine(line.replace('<mark>', mark ?? ''))
-        return Promise.resolve(stage.exit ?? { code: 0, signal: null })
-      }
-    }),
+    node: nodeOf(
+      {
+        run: (command) => {
+          commands.push(command)
+          writeFileSync(samplesFile, stage.samples ?? ROW)
+          const mark = command.args[command.args.indexOf('loadgate.gatling.RunPlan') + 4]
+          for (const line of stage.lines ?? ['loadgate <mark>: end of run'])
+            command.onLine(line.replace('<mark>', mark ?? ''))
+          return Promise.resolve(stage.exit ?? { code: 0, signal: null })
+        }
+      },
+      stage.env ?? {}
+    ),
     place: { region: 'eu', gridIndex: 1, nodeIndex: 2, ordinal: 5 },
     planFile: join(folder, 'work', 'Plan.java'),
     samplesFile,
@@ -180,12 +183,11 @@ describe('the outcome', () => {
     })
   })
 
-  test('the end of a run cannot be printed by what does not know its word, which is new for each', async () => {
+  test('the end of a run cannot be printed by what does not know its word, the mark of its order', async () => {
     const forged = await run({ lines: ['loadgate: end of run', 'loadgate 0: end of run'] })
     expect(forged.problem).toMatch(/did not run the plan to its end/)
-    await run()
-    const [first, second] = commands.map(({ args }) => args.at(-1))
-    expect(first).not.toBe(second)
+    await run({ order: { mark: 'another' } })
+    expect(commands.map(({ args }) => args.at(-1))).toEqual(['0123456789abcdef01234567', 'another'])
   })
 
   test('secrets are redacted wherever the plan may print them', async () => {
