@@ -65,7 +65,7 @@ export async function runInImage(
   const script = `
 limit=$1; shift
 "$@" </dev/null & tool=$!
-(sleep "$limit"; kill -9 "$tool") >/dev/null 2>&1 & watch=$!
+(trap 'kill "$nap"; exit' TERM; sleep "$limit" & nap=$!; wait "$nap"; kill -9 "$tool") >/dev/null 2>&1 & watch=$!
 wait "$tool"; code=$?
 kill "$watch" 2>/dev/null
 exit "$code"`
