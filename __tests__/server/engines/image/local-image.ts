@@ -34,11 +34,11 @@ export class LocalImage implements ImageShell {
   ask(script: string, args: readonly string[] = []): Promise<{ code: number; lines: readonly string[] }> {
     const inRoot = (path: string): string =>
       path.startsWith('/') && !path.startsWith('/dev/') ? `${this.root}${path}` : path
-    const variables = Object.entries(this.env).map(([name, value]) => [name, inRoot(value)])
-    const env = { PATH: `relative:${this.root}/usr/bin:${this.root}/bin`, ...Object.fromEntries(variables) }
+    const env: NodeJS.ProcessEnv = { PATH: `relative:${this.root}/usr/bin:${this.root}/bin` }
+    for (const [name, value] of Object.entries(this.env)) env[name] = inRoot(value)
     const command = ['-c', script, 'sh', ...args.map(inRoot)]
     return new Promise((resolve) => {
-      execFile('/bin/sh', command, { env: env as NodeJS.ProcessEnv, cwd: '/' }, (error, stdout, stderr) => {
+      execFile('/bin/sh', command, { env, cwd: '/' }, (error, stdout, stderr) => {
         const text = `${stdout}${stderr}`.replaceAll(this.root, '')
         const lines = text.split('\n').filter((line) => line !== '')
         resolve({ code: error === null ? 0 : Number(error.code), lines })

@@ -20,7 +20,7 @@ export async function readVariables(
     if (name !== undefined && value !== undefined && names.includes(name)) {
       variables[name] = value
       last = name
-    } else if (last !== undefined) variables[last] += `\n${line}`
+    } else if (last !== undefined) variables[last] = `${variables[last] ?? ''}\n${line}`
   }
   return variables
 }
