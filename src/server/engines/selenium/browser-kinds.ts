@@ -1,7 +1,7 @@
 import type { BrowserKind } from '../../../tools/selenium-hub/order.js'
 
 /** A browser and its driver: what they are called, and where they may be. */
-export interface Kind {
+interface Kind {
   readonly title: string
   readonly browser: Place
   readonly driver: Place
