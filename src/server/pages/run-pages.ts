@@ -152,6 +152,8 @@ export class RunPages {
       warnings: run.warnings ?? [],
       rehearsal: run.report?.rehearsal ?? this.ports.synthetic,
       grids: hasEnded(run) ? await this.#gridsOf(run) : [],
+      nodes: run.nodes,
+      isAllHere: this.ports.facts.places.regions === undefined,
       measurements
     }
   }

@@ -46,6 +46,7 @@ export function createPodNode(parts: PodNodeParts): PodNode {
   return {
     env,
     memoryBytes: parts.memoryBytes,
+    outageMs: (parts.timings ?? POD_TIMINGS).giveUpMs,
     pathOf: (file) => paths.fileOf(file),
     find: <T>(search: ToolSearch<T>) => remember(parts.found, search, () => search.inImage(shell)),
     run: (command, signal) => {

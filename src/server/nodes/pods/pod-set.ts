@@ -8,8 +8,6 @@ import { removeJobs } from './remove-jobs.js'
 import type { PodsToStart, StartedPods } from './start-pods.js'
 import { machineOf } from './start-words.js'
 
-/** Beyond this, load that was meant to start together did not. */
-
 export interface PodSetParts extends PodsToStart, StartedPods {
   readonly jobName: string
 }
