@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import { readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -30,10 +31,12 @@ describeWithCluster('after a SIGKILL of main', () => {
   beforeEach(async () => {
     artifacts = await new ArtifactService().start()
     step = new Step()
+    for (const name of ['plan.jmx', 'users.csv'])
+      step.write(name, readFileSync(join(stage.folder, name), 'utf8'))
     step.env = { ...artifacts.env, KUBECONFIG: stage.kubeconfig, GITHUB_TOKEN: JOB_TOKEN }
     step.inputs = {
       'base-url': 'local',
-      files: `${join(stage.folder, 'plan.jmx')}\n${join(stage.folder, 'users.csv')}`,
+      files: 'plan.jmx\nusers.csv',
       regions: stage.regions(),
       grids: stage.grids({ region: 'here', instance_quantity: 2 }),
       duration: '4m',

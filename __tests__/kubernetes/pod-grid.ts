@@ -11,7 +11,7 @@ import type { JobDocument, ListDocument, PodDocument } from '../../src/server/no
 const IMAGE = process.env.LOADGATE_KUBERNETES_IMAGE ?? 'localhost/loadgate/jmeter:5.6.3'
 const IMPATIENCE_MS = 60_000
 
-export function makePlace(changes: Partial<KubernetesPlace> = {}): KubernetesPlace {
+function makePlace(changes: Partial<KubernetesPlace> = {}): KubernetesPlace {
   return {
     kind: 'kubernetes',
     context: undefined,

@@ -14,7 +14,7 @@ const LONGEST = 2_000
 const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_|ALTNAME|ERR_SSL|ERR_TLS/
 
 /** The cluster's own words in the body of a refusal; a proxy in between may say anything. */
-export function wordsOfBody(body: string): string {
+function wordsOfBody(body: string): string {
   try {
     const { message, reason } = JSON.parse(body) as Status
     if (typeof message === 'string' && message !== '') return shorten(message)

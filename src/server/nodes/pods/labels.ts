@@ -1,5 +1,5 @@
 export const MARKER_LABEL = 'loadgate.dev/marker'
-export const RUN_LABEL = 'loadgate.dev/run'
+const RUN_LABEL = 'loadgate.dev/run'
 export const GRID_LABEL = 'loadgate.dev/grid'
 
 /** What identifies a grid's Job and pods as ours, whoever looks for them later. */
