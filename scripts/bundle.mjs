@@ -52,7 +52,7 @@ const LATE_IN_STEPS = {
 }
 
 /** Some packages are CommonJS, and an ES module has no `require` for them. */
-const BANNER =
+export const BANNER =
   "import { createRequire as createRequireOfBundle } from 'node:module'\nconst require = createRequireOfBundle(import.meta.url)"
 
 /** Builds everything in dist/, as a map from path to bytes. */
@@ -127,7 +127,7 @@ const leaveOutUnusedToolkit = {
  * Only kubeconfigs and authentication are used of @kubernetes/client-node. The module for them imports all typed calls, and node-fetch
  * for one class that Node.js has itself. Without both it is a quarter of the size.
  */
-const leaveOutUnusedKubernetes = {
+export const leaveOutUnusedKubernetes = {
   name: 'leave-out-unused-kubernetes',
   setup({ onResolve, onLoad }) {
     const isImporter = (importer) => /[\\/]@kubernetes[\\/]client-node[\\/]/.test(importer)

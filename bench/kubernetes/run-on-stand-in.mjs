@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { bundleSubjects } from './bundle-subjects.mjs'
 import { LagMeter } from './lag.mjs'
 
 const WATCHED_FILES = 10
@@ -20,9 +21,7 @@ export const PLACE = {
 
 /** A child that speaks by messages; `until(event)` gives the next one of that name. */
 export function start(file, options, execArgv = []) {
-  const child = fork(join(import.meta.dirname, file), [JSON.stringify(options)], {
-    execArgv: [...process.execArgv, ...execArgv]
-  })
+  const child = fork(file, [JSON.stringify(options)], { execArgv })
   const heard = []
   const waiting = new Map()
   child.on('message', (message) => {
@@ -57,7 +56,8 @@ export function start(file, options, execArgv = []) {
 export async function runOnStandIn({ subject = 'service.mjs', pods, rate, seconds, idleSeconds = 5, hasTls = true, pollMs = 250, messageBytes = 32_768, execArgv }) {
   const folder = await mkdtemp(join(tmpdir(), 'loadgate-bench-'))
   const tls = hasTls ? makeCertificate(folder) : undefined
-  const standIn = start('stand-in.mjs', { pods, rate, seconds, idleSeconds, pollMs, messageBytes, tls })
+  const subjects = await bundleSubjects(join(folder, 'subjects'))
+  const standIn = start(subjects('stand-in.mjs'), { pods, rate, seconds, idleSeconds, pollMs, messageBytes, tls })
   let service
   try {
     const { port } = await standIn.until('listening')
@@ -67,7 +67,7 @@ export async function runOnStandIn({ subject = 'service.mjs', pods, rate, second
     const samples = join(folder, 'samples')
     await mkdir(samples)
     service = start(
-      subject,
+      subjects(subject),
       { folder: samples, namespace: 'bench', pods, place: PLACE, script: ':', env: { KUBECONFIG: kubeconfig }, server, ca: tls?.cert },
       execArgv
     )
