@@ -3,7 +3,6 @@ import { openSync, readFileSync, write } from 'node:fs'
 import https from 'node:https'
 import { join } from 'node:path'
 import WebSocket from 'ws'
-import { FOLLOW } from '../../src/server/nodes/pods/follow-file.ts'
 
 const { folder, server, ca, pods } = JSON.parse(process.argv[2])
 const agent = ca === undefined ? undefined : new https.Agent({ ca: readFileSync(ca) })
@@ -14,7 +13,7 @@ process.on('message', () => process.send({ event: 'usage', usage: usage() }))
 
 function follow(pod, file, local, onOpen) {
   const query = new URLSearchParams(
-    ['sh', '-c', FOLLOW, 'sh', '/turn', file, '1'].map((word) => ['command', word])
+    ['sh', '-c', 'tail -c', 'sh', '/turn', file, '1'].map((word) => ['command', word])
   )
   const url = `${server.replace(/^http/, 'ws')}/api/v1/namespaces/bench/pods/${pod}/exec?${query}`
   const ws = new WebSocket(url, ['v5.channel.k8s.io'], { agent, perMessageDeflate: false, skipUTF8Validation: true })

@@ -5,11 +5,6 @@ import { readFileSync } from 'node:fs'
 import http from 'node:http'
 import https from 'node:https'
 import { WebSocketServer } from 'ws'
-import { COPY } from '../../src/server/nodes/pods/copy-in.ts'
-import { FOLLOW } from '../../src/server/nodes/pods/follow-file.ts'
-import { INSPECT } from '../../src/server/nodes/pods/inspect-turn.ts'
-import { ANSWER } from '../../src/server/nodes/pods/pod-desk.ts'
-import { DIGEST } from '../../src/server/nodes/pods/verify.ts'
 import { HEADER, ROW_BYTES, RowTemplate } from './rows.mjs'
 
 const [STDOUT, STDERR, STATUS] = [1, 2, 3]
@@ -79,13 +74,14 @@ function finish(ws, text) {
   ws.close(1000)
 }
 
-const ANSWERS = new Map([
-  [INSPECT, (ws) => finish(ws, 'turn;;\n')],
-  [COPY, swallow],
-  [ANSWER, answer],
-  [FOLLOW, follow],
-  [DIGEST, (ws, pod, [file]) => finish(ws, digestOf(pod, file))]
-])
+/** What a script is for shows in what it does. */
+const ANSWERS = [
+  { mark: 'echo "turn;', act: (ws) => finish(ws, 'turn;;;0\n') },
+  { mark: 'echo copied', act: swallow },
+  { mark: 'while read -r word', act: answer },
+  { mark: 'tail -c', act: follow },
+  { mark: 'sha256sum', act: (ws, pod, [file]) => finish(ws, digestOf(pod, file)) }
+]
 
 function digestOf(pod, file) {
   const { size, hash } = groupOf(pod)
@@ -214,9 +210,9 @@ server.on('upgrade', (request, socket, head) => {
   const [, , script, , ...args] = url.searchParams.getAll('command')
   exec.handleUpgrade(request, socket, head, (ws) => {
     ws.on('error', () => undefined)
-    const step = ANSWERS.get(script)
+    const step = ANSWERS.find(({ mark }) => script.includes(mark))
     if (step === undefined) throw new Error(`no answer to the script ${script}`)
-    step(ws, url.pathname.split('/').at(-2), args)
+    step.act(ws, url.pathname.split('/').at(-2), args)
   })
 })
 server.listen({ host: '127.0.0.1', port: 0, backlog: 4096 }, () =>

@@ -2,6 +2,7 @@ import type { KubeConfig } from '@kubernetes/client-node'
 import http from 'node:http'
 import https from 'node:https'
 import type { RequestOptions } from 'node:https'
+import { createSecureContext } from 'node:tls'
 import { messageOf } from '../../errors.js'
 import { ClusterError } from './cluster.js'
 import { loadKubeconfig } from './kubeconfig.js'
@@ -81,8 +82,11 @@ export class Credentials {
     const name = JSON.stringify([server, proxyUrl, ...Object.values(tls).map(String)])
     if (this.#agents?.key === name) return this.#agents
     const proxied = proxyUrl === undefined ? undefined : (agent as http.Agent)
-    const { Agent } = server.startsWith('http:') ? http : https
+    const isPlain = server.startsWith('http:')
+    const { Agent } = isPlain ? http : https
     const given = Object.fromEntries(Object.entries(tls).filter(([, value]) => value !== undefined))
+    // Else every connection reads the certificates again and keeps them: 100 KB and a millisecond for each of a thousand streams.
+    if (!isPlain) Object.assign(given, { secureContext: createSecureContext({ ca, cert, key }) })
     this.#agents = {
       key: name,
       agent: proxied ?? new Agent({ ...given, keepAlive: true, maxSockets: 16 }),

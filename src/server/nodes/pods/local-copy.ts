@@ -6,7 +6,7 @@ import { makeFolder } from '../../../files/make-folder.js'
 import type { Sink } from './follow-file.js'
 
 /** More than that is not read from the network before it is on the disk. */
-const BUFFER_BYTES = 1 << 20
+const BUFFER_BYTES = 256 * 1024
 
 /** A file of this machine that grows with what arrives, and what has arrived so far. It exists from its first byte on. */
 export class LocalCopy implements Sink {
@@ -87,9 +87,10 @@ export class LocalCopy implements Sink {
       this.#handle ??= await this.#open()
       while (this.#buffers.length > 0) {
         const buffers = this.#buffers
+        const bytes = this.#bufferedBytes
         this.#buffers = []
-        await writeAll(this.#handle, buffers)
-        this.#bufferedBytes -= buffers.reduce((sum, { length }) => sum + length, 0)
+        await writeAll(this.#handle, buffers, bytes)
+        this.#bufferedBytes -= bytes
       }
     } catch (error) {
       this.#failure = error
@@ -109,10 +110,13 @@ export class LocalCopy implements Sink {
   }
 }
 
-async function writeAll(handle: FileHandle, buffers: readonly Uint8Array[]): Promise<void> {
-  const bytes = buffers.length === 1 ? (buffers[0] ?? new Uint8Array()) : Buffer.concat(buffers)
-  for (let at = 0; at < bytes.length;) {
-    const { bytesWritten } = await handle.write(bytes, at, bytes.length - at)
-    at += bytesWritten
+/** Without joining them first: memory that is asked for at the rate of the load is memory that is cleared away at that rate. */
+async function writeAll(handle: FileHandle, buffers: readonly Uint8Array[], bytes: number): Promise<void> {
+  let { bytesWritten } = await handle.writev(buffers)
+  // What a full disk or a signal left over.
+  if (bytesWritten < bytes) {
+    const all = Buffer.concat(buffers)
+    while (bytesWritten < bytes)
+      bytesWritten += (await handle.write(all, bytesWritten, bytes - bytesWritten)).bytesWritten
   }
 }

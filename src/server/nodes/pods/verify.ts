@@ -3,7 +3,7 @@ import type { LocalCopy } from './local-copy.js'
 import type { PodContact } from './pod-contact.js'
 
 /** The size of a file, and the SHA-256 of its first bytes or of all of them. */
-export const DIGEST = `
+const DIGEST = `
 [ -e "$1" ] || { echo '- -'; exit; }
 size=$(wc -c <"$1")
 if [ -n "$2" ]; then hash=$(head -c "$2" "$1" | sha256sum); else hash=$(sha256sum <"$1"); fi
