@@ -8,7 +8,7 @@ const { folder, server, ca, pods } = JSON.parse(process.argv[2])
 const agent = ca === undefined ? undefined : new https.Agent({ ca: readFileSync(ca) })
 const AT_ONCE = 50
 
-const usage = () => ({ ...process.cpuUsage(), atMs: performance.now(), rss: process.memoryUsage.rss(), maxRss: process.resourceUsage().maxRSS * 1024 })
+const usage = () => ({ ...process.memoryUsage(), ...process.cpuUsage(), atMs: performance.now(), rss: process.memoryUsage.rss(), maxRss: process.resourceUsage().maxRSS * 1024 })
 process.on('message', () => process.send({ event: 'usage', usage: usage() }))
 
 function follow(pod, file, local, onOpen) {

@@ -93,7 +93,7 @@ export async function runOnStandIn({ subject = 'service.mjs', pods, rate, second
       failed: done.failed,
       spreadMs: done.spreadMs,
       maxRss: done.usage.maxRss,
-      idleRss: from.rss,
+      idleRss: from.rss, idleMem: from,
       idleCores: coresBetween(idleFrom, from),
       cores: coresBetween(from, to),
       standInCores: cpuSec(load.usage, end.usage) / ((to.atMs - from.atMs) / 1000),

@@ -9,7 +9,7 @@ import { createPodPlace } from '../../src/server/nodes/pods/pod-place.ts'
 const { folder, namespace, pods, place, script, env } = JSON.parse(process.argv[2])
 Object.assign(process.env, env)
 
-const usage = () => ({ ...process.cpuUsage(), atMs: performance.now(), rss: process.memoryUsage.rss(), maxRss: process.resourceUsage().maxRSS * 1024 })
+const usage = () => ({ ...process.memoryUsage(), ...process.cpuUsage(), atMs: performance.now(), rss: process.memoryUsage.rss(), maxRss: process.resourceUsage().maxRSS * 1024 })
 process.on('message', () => process.send({ event: 'usage', usage: usage() }))
 
 const startMs = performance.now()

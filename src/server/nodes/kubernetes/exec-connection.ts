@@ -52,6 +52,7 @@ interface ConnectionParts {
   readonly streams: ExecStreams
   readonly signal: AbortSignal
   readonly limits: ExecLimits | undefined
+  readonly onOpened?: (() => void) | undefined
 }
 
 /**
@@ -101,6 +102,7 @@ export class ExecConnection {
   #listen(): void {
     const { signal, server } = this.#parts
     this.#socket.on('open', () => {
+      this.#parts.onOpened?.()
       this.#startPings()
       void this.#sendStdin()
     })

@@ -2,6 +2,7 @@ import type { ExecStreams } from './cluster.js'
 import type { Access, Credentials } from './credentials.js'
 import { ExecConnection, UpgradeRefused } from './exec-connection.js'
 import type { ExecLimits } from './exec-connection.js'
+import type { Openings } from './openings.js'
 import { refusal } from './words.js'
 
 export interface ExecParts {
@@ -13,6 +14,7 @@ export interface ExecParts {
   readonly streams: ExecStreams
   readonly signal: AbortSignal
   readonly limits?: ExecLimits
+  readonly openings?: Openings
 }
 
 /** The only container of our pods. */
@@ -37,9 +39,13 @@ export async function execInPod(parts: ExecParts): Promise<{ code: number }> {
   }
 }
 
-function connect(parts: ExecParts, access: Access): Promise<{ code: number }> {
-  const { server, streams, signal, pod, limits } = parts
-  return new ExecConnection({ server, url: urlOf(parts), access, streams, signal, pod, limits }).done
+async function connect(parts: ExecParts, access: Access): Promise<{ code: number }> {
+  const { server, streams, signal, pod, limits, openings } = parts
+  const onOpened = await openings?.enter(signal)
+  if (signal.aborted) onOpened?.()
+  signal.throwIfAborted()
+  const connection = { server, url: urlOf(parts), access, streams, signal, pod, limits, onOpened }
+  return new ExecConnection(connection).done.finally(onOpened)
 }
 
 function tell(pod: string, { status, body }: UpgradeRefused): Error {

@@ -4,6 +4,7 @@ import { ClusterError } from './cluster.js'
 import { Credentials } from './credentials.js'
 import { execInPod } from './exec.js'
 import { findKubeconfig, loadKubeconfig } from './kubeconfig.js'
+import { Openings } from './openings.js'
 import { requestJson } from './request.js'
 
 /** Finds the cluster in the kubeconfig. Nothing is asked of it yet. */
@@ -25,6 +26,7 @@ async function open(
   const source = paths === undefined ? 'the pod that this runs in' : `the kubeconfig ${paths}`
   const { context, server, namespace } = choose(config, choice, source)
   const credentials = new Credentials(config, paths, context, env)
+  const openings = new Openings()
   return {
     address: { kubeconfig: paths, context, namespace },
     name: `namespace ${namespace} of the cluster ${paths === undefined ? 'that this runs in' : context}`,
@@ -34,7 +36,7 @@ async function open(
       options: { body?: unknown; signal?: AbortSignal } = {}
     ) => (await requestJson({ server, credentials, method, path, ...options })) as T,
     exec: (pod, command, streams, signal) =>
-      execInPod({ server, credentials, namespace, pod, command, streams, signal })
+      execInPod({ server, credentials, namespace, pod, command, streams, signal, openings })
   }
 }
 
