@@ -1,9 +1,9 @@
 // Runs the benchmarks named as arguments, or all of them: node bench/run.mjs [csv] [startup] [upload] [embedded] [install]
-// [regression] [side-by-side]. What follows them and starts with -- is passed on: node bench/run.mjs side-by-side --tries 1
+// [regression] [side-by-side] [kubernetes]. What follows them and starts with -- is passed on: node bench/run.mjs side-by-side --tries 1
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 
-const ALL = ['csv', 'startup', 'upload', 'embedded', 'install', 'regression', 'side-by-side']
+const ALL = ['csv', 'startup', 'upload', 'embedded', 'install', 'regression', 'side-by-side', 'kubernetes']
 const given = process.argv.slice(2)
 const firstFlag = given.findIndex((word) => word.startsWith('--'))
 const flags = firstFlag < 0 ? [] : given.splice(firstFlag)

@@ -49,8 +49,14 @@ export class LagMeter {
       rows: lags.length,
       p50: percentile(lags, 0.5),
       p99: percentile(lags, 0.99),
-      early: percentile(this.#found.filter(([timeMs]) => timeMs < first).map(([, lagMs]) => lagMs), 0.5),
-      late: percentile(this.#found.filter(([timeMs]) => timeMs >= last).map(([, lagMs]) => lagMs), 0.5)
+      early: percentile(
+        this.#found.filter(([timeMs]) => timeMs < first).map(([, lagMs]) => lagMs),
+        0.5
+      ),
+      late: percentile(
+        this.#found.filter(([timeMs]) => timeMs >= last).map(([, lagMs]) => lagMs),
+        0.5
+      )
     }
   }
 }

@@ -8,7 +8,12 @@ const { folder, server, ca, pods } = JSON.parse(process.argv[2])
 const agent = ca === undefined ? undefined : new https.Agent({ ca: readFileSync(ca) })
 const AT_ONCE = 50
 
-const usage = () => ({ ...process.memoryUsage(), ...process.cpuUsage(), atMs: performance.now(), rss: process.memoryUsage.rss(), maxRss: process.resourceUsage().maxRSS * 1024 })
+const usage = () => ({
+  ...process.cpuUsage(),
+  atMs: performance.now(),
+  rss: process.memoryUsage.rss(),
+  maxRss: process.resourceUsage().maxRSS * 1024
+})
 process.on('message', () => process.send({ event: 'usage', usage: usage() }))
 
 function follow(pod, file, local, onOpen) {
@@ -16,7 +21,11 @@ function follow(pod, file, local, onOpen) {
     ['sh', '-c', 'tail -c', 'sh', '/turn', file, '1'].map((word) => ['command', word])
   )
   const url = `${server.replace(/^http/, 'ws')}/api/v1/namespaces/bench/pods/${pod}/exec?${query}`
-  const ws = new WebSocket(url, ['v5.channel.k8s.io'], { agent, perMessageDeflate: false, skipUTF8Validation: true })
+  const ws = new WebSocket(url, ['v5.channel.k8s.io'], {
+    agent,
+    perMessageDeflate: false,
+    skipUTF8Validation: true
+  })
   const fd = local && openSync(local, 'a')
   let arrived = 0
   let size

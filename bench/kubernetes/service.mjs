@@ -2,18 +2,26 @@
 import { randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { systemClock } from '../../src/server/clock.ts'
 import { openCluster } from '../../src/server/nodes/kubernetes/open-cluster.ts'
 import { createPodPlace } from '../../src/server/nodes/pods/pod-place.ts'
 
-const { folder, namespace, pods, place, script, env } = JSON.parse(process.argv[2])
+const { folder, namespace, pods, place, script, env, isNamespaceOurs } = JSON.parse(process.argv[2])
 Object.assign(process.env, env)
 
-const usage = () => ({ ...process.memoryUsage(), ...process.cpuUsage(), atMs: performance.now(), rss: process.memoryUsage.rss(), maxRss: process.resourceUsage().maxRSS * 1024 })
+const usage = () => ({
+  ...process.cpuUsage(),
+  atMs: performance.now(),
+  rss: process.memoryUsage.rss(),
+  maxRss: process.resourceUsage().maxRSS * 1024
+})
 process.on('message', () => process.send({ event: 'usage', usage: usage() }))
 
 const startMs = performance.now()
-const cluster = await openCluster({ context: undefined, namespace }, process.env)
+let messages = 0
+const cluster = counting(await openCluster({ context: undefined, namespace }, process.env))
+if (isNamespaceOurs) await createNamespace()
 const set = await createPodPlace({
   cluster,
   clock: systemClock,
@@ -56,7 +64,11 @@ try {
           collects: [],
           whenReady: () => {
             if (--waiting === 0) {
-              process.send({ event: 'ready', openMs: runningMs - startMs, readyMs: performance.now() - runningMs })
+              process.send({
+                event: 'ready',
+                openMs: runningMs - startMs,
+                readyMs: performance.now() - runningMs
+              })
               open()
             }
             return all
@@ -69,6 +81,7 @@ try {
   const starts = set.nodes.map((_, index) => set.factsOf(index).startedMs)
   process.send({
     event: 'done',
+    messages,
     failed: exits.filter(({ code }) => code !== 0).length,
     spreadMs: Math.max(...starts) - Math.min(...starts),
     doubts: set.doubts(),
@@ -76,5 +89,33 @@ try {
   })
 } finally {
   await set.close()
+  if (isNamespaceOurs) await cluster.request('DELETE', `/api/v1/namespaces/${namespace}`)
 }
 process.disconnect()
+
+/** How many messages carry the samples. */
+function counting(real) {
+  return {
+    ...real,
+    exec: (pod, command, streams, signal) => {
+      const { onStdout } = streams
+      if (!command.some((word) => word.endsWith('.csv')) || streams.stdin !== 'hold')
+        return real.exec(pod, command, streams, signal)
+      const count = (bytes) => {
+        messages++
+        return onStdout(bytes)
+      }
+      return real.exec(pod, command, { ...streams, onStdout: count }, signal)
+    }
+  }
+}
+
+/** Its service account, which every pod needs, appears a moment later. */
+async function createNamespace() {
+  await cluster.request('POST', '/api/v1/namespaces', { body: { metadata: { name: namespace } } })
+  for (;;) {
+    const { items } = await cluster.request('GET', `/api/v1/namespaces/${namespace}/serviceaccounts`)
+    if (items.length > 0) return
+    await sleep(100)
+  }
+}

@@ -106,7 +106,12 @@ function answer(ws) {
 }
 
 function follow(ws, pod, [, file, first]) {
-  const stream = { ws, socket: ws._socket, group: groupOf(pod), kind: file.endsWith('.csv') ? 'samples' : 'output' }
+  const stream = {
+    ws,
+    socket: ws._socket,
+    group: groupOf(pod),
+    kind: file.endsWith('.csv') ? 'samples' : 'output'
+  }
   const all = streams[stream.kind]
   ws.on('close', () => all.delete(stream))
   beat(stream)
@@ -140,7 +145,10 @@ function begin() {
       process.send({
         event: 'end',
         usage: process.cpuUsage(),
-        rows: groups.reduce((sum, { size }, index) => sum + ((size - HEADER.length) / ROW_BYTES) * sizeOf(index), 0),
+        rows: groups.reduce(
+          (sum, { size }, index) => sum + ((size - HEADER.length) / ROW_BYTES) * sizeOf(index),
+          0
+        ),
         bytes: groups.reduce((sum, { size }, index) => sum + size * sizeOf(index), 0)
       })
       Object.values(streams).forEach((all) => all.forEach(beat))
@@ -176,8 +184,10 @@ function handle(request, response) {
 function documentFor({ method, url }) {
   if (method !== 'GET') return {}
   const { pathname } = new URL(url, 'http://stand-in')
-  if (pathname.endsWith('/pods')) return { items: Array.from({ length: podCount }, (_, index) => podOf(index)) }
-  if (pathname.endsWith('/jobs')) return { items: [{ metadata: { name: 'job', uid: 'job', labels }, status: {} }] }
+  if (pathname.endsWith('/pods'))
+    return { items: Array.from({ length: podCount }, (_, index) => podOf(index)) }
+  if (pathname.endsWith('/jobs'))
+    return { items: [{ metadata: { name: 'job', uid: 'job', labels }, status: {} }] }
   return { items: [] }
 }
 

@@ -7,14 +7,19 @@ import { type PodFigures, readFigures, readTurnState, type TurnState } from './t
 /**
  * Sends a file from a byte on, as it grows, until the standard input is closed: a plain tail would outlive its stream. On the other
  * channel it tells the state of the turn when it changes, and every 5 s that it is alive: nothing else shows that the machine is.
+ *
+ * Tools write row by row, and a tail that is woken by each row sends each as a message of its own, through the machine's agent and the
+ * API server. Tails of coreutils are not woken for their standard input, they look four times a second; those that know no part of a
+ * second look once a second anyway.
  */
 const FOLLOW = `${READ_FIGURES}${NAP}
-turn=$1 file=$2 first=$3
+turn=$1 file=$2 first=$3 every=
+tail -s 0.25 -c +1 </dev/null 2>/dev/null && every='-s 0.25'
 (
   while :; do
     last=
     [ -e "$turn/ended" ] && last=1
-    [ -e "$file" ] && exec tail -c "+$first" -f "$file"
+    [ -e "$file" ] && exec tail $every -c "+$first" -f <"$file"
     [ -n "$last" ] && exit
     nap 0.2
   done
