@@ -68,7 +68,7 @@ async function measureStandIn() {
   )
   const [half, whole] = runs
   console.log(
-    `The service's CPU to that of a bare ws client with ${pods} pods: ${(whole.cores / peer.cores).toFixed(2)}`
+    `The service's CPU to that of a bare ws client with ${pods} pods: ${(whole.costSec / peer.costSec).toFixed(2)}`
   )
   console.log(
     `A pod without rows: ${((whole.idleCores / pods) * 1e6).toFixed(0)} µs of CPU per second, ` +
@@ -90,7 +90,7 @@ async function measure(options) {
   return {
     ...run,
     ...{ name: `${options.pods} pods`, pods: options.pods, rateMb },
-    costSec: ((run.cores - run.idleCores) / rateMb) * 100,
+    costSec: run.cpuSecPerMb * 100,
     keepsUp: run.lag.late < KEEPS_UP_MS && run.resumed === 0
   }
 }

@@ -1,6 +1,7 @@
 // How late rows are: from the time in a row to the moment at which it is in the local file.
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { join } from 'node:path'
+import { clearInterval, setInterval } from 'node:timers'
 
 const EVERY_MS = 20
 const LINE_BREAK = 10

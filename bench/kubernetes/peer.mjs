@@ -2,6 +2,7 @@
 import { openSync, readFileSync, write } from 'node:fs'
 import https from 'node:https'
 import { join } from 'node:path'
+import { URLSearchParams } from 'node:url'
 import WebSocket from 'ws'
 
 const { folder, server, ca, pods } = JSON.parse(process.argv[2])
@@ -18,7 +19,7 @@ process.on('message', () => process.send({ event: 'usage', usage: usage() }))
 
 function follow(pod, file, local, onOpen) {
   const query = new URLSearchParams(
-    ['sh', '-c', 'tail -c', 'sh', '/turn', file, '1'].map((word) => ['command', word])
+    ['sh', '-c', 'beat;', 'sh', '/turn', file, '1'].map((word) => ['command', word])
   )
   const url = `${server.replace(/^http/, 'ws')}/api/v1/namespaces/bench/pods/${pod}/exec?${query}`
   const ws = new WebSocket(url, ['v5.channel.k8s.io'], {

@@ -61,13 +61,12 @@ export async function runOnStandIn({
     const meter = new LagMeter(samples, spread(pods, WATCHED_FILES))
     const end = await standIn.until('end')
     const to = await service.usage()
+    const bytesByThen = await sizeOf(samples, pods)
     const endMs = performance.now()
     const done = await service.until('done')
     const drainMs = performance.now() - endMs
     const lag = meter.stop()
-    const arrived = (
-      await Promise.all(Array.from({ length: pods }, (_, index) => stat(join(samples, `${index}.csv`))))
-    ).reduce((sum, { size }) => sum + size, 0)
+    const arrived = await sizeOf(samples, pods)
     await service.ended
     return {
       ...end,
@@ -82,7 +81,7 @@ export async function runOnStandIn({
       idleCores: coresBetween(idleFrom, from),
       cores: coresBetween(from, to),
       standInCores: cpuSec(load.usage, end.usage) / ((to.atMs - from.atMs) / 1000),
-      cpuSec: cpuSec(from, done.usage)
+      cpuSecPerMb: cpuSec(from, to) / (bytesByThen / 1e6)
     }
   } finally {
     service?.kill()
@@ -94,6 +93,11 @@ export async function runOnStandIn({
 const spread = (count, wanted) => [
   ...new Set(Array.from({ length: wanted }, (_, index) => Math.floor((index * count) / wanted)))
 ]
+
+async function sizeOf(folder, files) {
+  const all = Array.from({ length: files }, (_, index) => stat(join(folder, `${index}.csv`)))
+  return (await Promise.all(all)).reduce((sum, { size }) => sum + size, 0)
+}
 
 function makeCertificate(folder) {
   const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]

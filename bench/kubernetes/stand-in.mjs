@@ -4,6 +4,8 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import http from 'node:http'
 import https from 'node:https'
+import { clearInterval, setInterval, setTimeout } from 'node:timers'
+import { URL } from 'node:url'
 import { WebSocketServer } from 'ws'
 import { HEADER, ROW_BYTES, RowTemplate } from './rows.mjs'
 
@@ -79,7 +81,7 @@ const ANSWERS = [
   { mark: 'echo "turn;', act: (ws) => finish(ws, 'turn;;;0\n') },
   { mark: 'echo copied', act: swallow },
   { mark: 'while read -r word', act: answer },
-  { mark: 'tail -c', act: follow },
+  { mark: 'beat;', act: follow },
   { mark: 'sha256sum', act: (ws, pod, [file]) => finish(ws, digestOf(pod, file)) }
 ]
 
