@@ -95,7 +95,9 @@ const spread = (count, wanted) => [
 ]
 
 async function sizeOf(folder, files) {
-  const all = Array.from({ length: files }, (_, index) => stat(join(folder, `${index}.csv`)))
+  const all = Array.from({ length: files }, (_, index) =>
+    stat(join(folder, `${index}.csv`)).catch(() => ({ size: 0 }))
+  )
   return (await Promise.all(all)).reduce((sum, { size }) => sum + size, 0)
 }
 

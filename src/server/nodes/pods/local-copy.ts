@@ -6,7 +6,7 @@ import { makeFolder } from '../../../files/make-folder.js'
 import type { Sink } from './follow-file.js'
 
 /** More than that is not read from the network before it is on the disk. */
-const BUFFER_BYTES = 256 * 1024
+const BUFFER_BYTES = 128 * 1024
 
 /** A file of this machine that grows with what arrives, and what has arrived so far. It exists from its first byte on. */
 export class LocalCopy implements Sink {
