@@ -49,24 +49,6 @@ describeWithCluster('pods that do not start', () => {
     )
   })
 
-  test('for a taint that they do not tolerate', async () => {
-    await stage.start()
-    const [machine] = await stage.api.list('/api/v1/nodes')
-    const path = `/api/v1/nodes/${machine!.metadata.name}`
-    const taint = { key: 'loadgate.dev/test', value: stage.namespace, effect: 'NoSchedule' }
-    await stage.api.request('PATCH', path, { spec: { taints: [taint] } })
-    try {
-      expect(await failToStart()).toMatch(/untolerated taint/)
-      const tolerations = [{ key: taint.key, operator: 'Exists', effect: taint.effect }]
-      const output = 'tolerated'
-      const gate = stage.startGate({ regions: stage.regions({ tolerations }), output })
-      await stage.podsRun(1)
-      expect(await stage.result(gate, output)).toMatchObject({ code: 0, verdict: 'passed' })
-    } finally {
-      await stage.api.request('PATCH', path, { spec: { taints: null } })
-    }
-  })
-
   test('for a namespace that does not exist: before anything is created', async () => {
     await stage.start()
     const result = await stage.result(
