@@ -22,6 +22,8 @@ export interface NodeCommand {
   readonly collects: readonly string[]
   /** For its temporary files: should this process be killed, the folder goes with the command. */
   readonly tempDir?: string
+  /** Its results are complete at any moment: where it may be slow to exit, a stop is a KILL, not a TERM after which it could go on unrecorded. */
+  readonly canBeKilled?: boolean
   /** Called with the id of its process group, where it has one on this machine. */
   readonly onStart?: (groupId: number) => void
   /** Called when everything is ready to start it; it starts when the promise is fulfilled, and not at all if it is rejected. */
@@ -58,7 +60,7 @@ export interface LoadNode {
   find<T>(search: ToolSearch<T>): Promise<T>
   /**
    * Runs a command to its end, with its files there before and here after. On abort all its processes get TERM and, if they do not
-   * exit, KILL. Rejects with a `NodeError` if the node was lost.
+   * exit, KILL (see `canBeKilled`). Rejects with a `NodeError` if the node was lost.
    */
   run(command: NodeCommand, signal: AbortSignal): Promise<NodeExit>
 }

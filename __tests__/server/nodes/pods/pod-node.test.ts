@@ -110,6 +110,19 @@ describe('a command in a pod', () => {
     expect(existsSync(`/proc/${readFileSync(pidFile, 'utf8').trim()}/cwd`)).toBe(false)
   })
 
+  test('that can be killed does nothing more once it is stopped', async () => {
+    fixture = await startPod()
+    const node = fixture.node()
+    const stop = new AbortController()
+    const script = `trap 'echo unrecorded >>"$1"; exit 5' TERM; echo first >"$1"; echo ready; while :; do sleep 0.1; done`
+    const command = shellCommand(node, fixture, script, {
+      canBeKilled: true,
+      onLine: () => stop.abort(new Error('stopped'))
+    })
+    expect(await node.run(command, stop.signal)).toEqual({ code: null, signal: 'SIGKILL' })
+    expect(samplesOf(fixture)).toBe('first\n')
+  })
+
   test('ended by a signal says which', async () => {
     fixture = await startPod()
     const node = fixture.node()

@@ -129,6 +129,8 @@ async function runProcess(
       brings: [folder],
       follows: [order.samplesFile],
       collects: [order.logFile],
+      // On TERM it closes its results file first; on a slow node its threads then go on for seconds, and nobody records them.
+      canBeKilled: true,
       cwd: node.pathOf(folder),
       env: { ...node.env, ...placeVariables(order.place) },
       onLine: (line) => {

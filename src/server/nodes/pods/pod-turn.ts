@@ -207,7 +207,8 @@ export class PodTurn {
     const cancel = contact.parts.clock.after(LAST_STEPS_MS, () =>
       late.abort(new NodeError(`The tool in the pod ${contact.parts.pod} could not be stopped in time.`))
     )
-    return stopTool(contact, { home: paths.home, turn }, late.signal).finally(cancel)
+    const { canBeKilled = false } = this.command
+    return stopTool(contact, { home: paths.home, turn, canBeKilled }, late.signal).finally(cancel)
   }
 
   async #collect(): Promise<void> {

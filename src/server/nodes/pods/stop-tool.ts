@@ -6,12 +6,12 @@ import type { PodContact } from './pod-contact.js'
  * everything has ended.
  */
 const STOP = `${NAP}${END_DESCENDANTS}
-home=$1 turn=$2
+home=$1 turn=$2 signal=$3
 mv "$turn/command" "$turn/stopped" 2>/dev/null
 [ -e "$turn/running" ] || { echo never; exit; }
 rounds=0
 while [ ! -e "$turn/ended" ] && [ "$rounds" -lt 3 ]; do
-  [ -e "$turn/started" ] && end_descendants "$(cat "$home/pid")"
+  [ -e "$turn/started" ] && end_descendants "$(cat "$home/pid")" "$signal"
   [ -e "$turn/ended" ] || nap 0.2
   [ -e "$turn/ended" ] || nap 0.5
   rounds=$((rounds + 1))
@@ -22,9 +22,9 @@ echo stopped
 /** Returns whether the tool had started. */
 export async function stopTool(
   contact: PodContact,
-  { home, turn }: { home: string; turn: string },
+  { home, turn, canBeKilled }: { home: string; turn: string; canBeKilled: boolean },
   signal?: AbortSignal
 ): Promise<boolean> {
-  const reply = await contact.ask(STOP, [home, turn], { signal })
+  const reply = await contact.ask(STOP, [home, turn, canBeKilled ? 'KILL' : 'TERM'], { signal })
   return reply.stdout.trim() !== 'never'
 }

@@ -28,7 +28,7 @@ nap() { sleep "$1" 2>/dev/null || sleep 1; }
 
 /**
  * Ends every process of the tool: the descendants of the supervisor, whose id is the argument. What is run by exec is not among them.
- * TERM first, KILL after 3 s, and no more waiting 3 s later.
+ * The signal that is the second argument first, KILL after 3 s, and no more waiting 3 s later.
  */
 export const END_DESCENDANTS = `
 list_descendants() {
@@ -47,7 +47,7 @@ list_descendants() {
   done
 }
 end_descendants() {
-  began=$(date +%s) told=' '
+  began=$(date +%s) told=' ' first=\${2:-TERM}
   while :; do
     list_descendants "$1"
     [ -n "$found" ] || return 0
@@ -56,7 +56,7 @@ end_descendants() {
     for pid in $found; do
       case $told in *" $pid "*) [ "$seconds" -gt 3 ] && kill -KILL "$pid" 2>/dev/null; continue ;; esac
       told="$told$pid "
-      kill -TERM "$pid" 2>/dev/null
+      kill -"$first" "$pid" 2>/dev/null
     done
     nap 0.2
   done
