@@ -12,7 +12,8 @@ const BUFFER_BYTES = 128 * 1024
 export class LocalCopy implements Sink {
   readonly #hash = createHash('sha256')
   #size = 0
-  #handle: FileHandle | undefined
+  /** One for all that ask for it, even while it is being opened. */
+  #handle: Promise<FileHandle> | undefined
   #buffers: Uint8Array[] = []
   #bufferedBytes = 0
   #writing: Promise<void> | undefined
@@ -35,7 +36,7 @@ export class LocalCopy implements Sink {
     if (found.size > 0)
       for await (const bytes of createReadStream(file, { end: found.size - 1, highWaterMark: BUFFER_BYTES }))
         copy.#count(bytes as Buffer)
-    copy.#handle = await open(file, 'a', 0o600)
+    await copy.create()
     return copy
   }
 
@@ -67,13 +68,14 @@ export class LocalCopy implements Sink {
   }
 
   async create(): Promise<void> {
-    this.#handle ??= await this.#open()
+    await this.#open()
   }
 
   async close(): Promise<void> {
     await this.#writing
-    await this.#handle?.close()
+    const handle = await this.#handle?.catch(() => undefined)
     this.#handle = undefined
+    await handle?.close()
   }
 
   #count(bytes: Uint8Array): void {
@@ -84,12 +86,12 @@ export class LocalCopy implements Sink {
   /** Many small pieces become one write. */
   async #write(): Promise<void> {
     try {
-      this.#handle ??= await this.#open()
+      const handle = await this.#open()
       while (this.#buffers.length > 0) {
         const buffers = this.#buffers
         const bytes = this.#bufferedBytes
         this.#buffers = []
-        await writeAll(this.#handle, buffers, bytes)
+        await writeAll(handle, buffers, bytes)
         this.#bufferedBytes -= bytes
       }
     } catch (error) {
@@ -100,14 +102,18 @@ export class LocalCopy implements Sink {
     }
   }
 
-  async #open(): Promise<FileHandle> {
-    makeFolder(dirname(this.file))
-    return open(this.file, 'a', 0o600)
+  #open(): Promise<FileHandle> {
+    return (this.#handle ??= openToAppend(this.file))
   }
 
   #throwIfFailed(): void {
     if (this.#failure !== undefined) throw this.#failure as Error
   }
+}
+
+async function openToAppend(file: string): Promise<FileHandle> {
+  makeFolder(dirname(file))
+  return open(file, 'a', 0o600)
 }
 
 /** Without joining them first: memory that is asked for at the rate of the load is memory that is cleared away at that rate. */
