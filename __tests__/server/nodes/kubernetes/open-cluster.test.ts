@@ -140,6 +140,15 @@ describe('with a cluster', () => {
       expect(asked!.headers.authorization).toBe('Bearer secret-token')
     })
 
+    test('without TLS is sent without credentials, as by kubectl', async () => {
+      const cluster = await open(
+        { answer: () => ({}) },
+        { cluster: { 'insecure-skip-tls-verify': undefined } }
+      )
+      expect(await cluster.request('GET', '/version')).toEqual({})
+      expect(standIn.requests[0]!.headers.authorization).toBeUndefined()
+    })
+
     test('goes to the path of the server if it has one', async () => {
       standIn = await startStandInCluster({ answer: () => ({}) })
       const KUBECONFIG = writeKubeconfig(folder, { server: `${standIn.url}/k8s/clusters/c-1/` })

@@ -5,7 +5,7 @@ import type { RequestOptions } from 'node:https'
 import { createSecureContext } from 'node:tls'
 import { messageOf } from '../../errors.js'
 import { ClusterError } from './cluster.js'
-import { loadKubeconfig } from './kubeconfig.js'
+import { loadKubeconfig, withoutCredentials } from './kubeconfig.js'
 import { proxyFor } from './proxy.js'
 
 /** How one connects as the user of a context. */
@@ -67,8 +67,9 @@ export class Credentials {
       )
     const proxyUrl = cluster.proxyUrl ?? proxyFor(cluster.server, this.#env)
     if (proxyUrl !== undefined) Object.assign(cluster, { proxyUrl })
+    const isPlain = cluster.server.startsWith('http:') && !cluster.skipTLSVerify
     try {
-      await this.#config.applyToHTTPSOptions(options)
+      await (isPlain ? await withoutCredentials(cluster) : this.#config).applyToHTTPSOptions(options)
     } catch (error) {
       throw new ClusterError(describePlugin(this.#config, this.#context, error), undefined)
     }

@@ -1,4 +1,4 @@
-import type { KubeConfig } from '@kubernetes/client-node'
+import type { Cluster, KubeConfig } from '@kubernetes/client-node'
 import { existsSync, readFileSync } from 'node:fs'
 import { isIPv6 } from 'node:net'
 import { homedir } from 'node:os'
@@ -40,6 +40,14 @@ export async function loadKubeconfig(paths: string | undefined, env: NodeJS.Proc
     part.makePathsAbsolute(path.dirname(file))
     merge(config, part)
   }
+  return config
+}
+
+/** A cluster without TLS, such as `kubectl proxy`: as kubectl does, nobody shows it credentials. */
+export async function withoutCredentials(cluster: Cluster): Promise<KubeConfig> {
+  const { KubeConfig } = await import('@kubernetes/client-node/dist/config.js')
+  const config = new KubeConfig()
+  config.loadFromClusterAndUser({ ...cluster, skipTLSVerify: true }, { name: 'nobody' })
   return config
 }
 
