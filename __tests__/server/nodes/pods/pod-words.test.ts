@@ -166,6 +166,26 @@ describe('a pod that does not start', () => {
       'FailedCreate: "pods "x" is forbidden: violates PodSecurity "restricted:latest""'
     ],
     [
+      'default of a LimitRange',
+      refused(
+        'Pod "x" is invalid: spec.containers[0].resources.requests: Invalid value: "1": must be less than or equal to cpu limit of 500m'
+      ),
+      'rarely',
+      'FailedCreate: "Pod "x" is invalid: spec.containers[0].resources.requests: Invalid value: "1": must be less than or equal to cpu limit of 500m"'
+    ],
+    [
+      'container that is being created at last',
+      {
+        pod: waitingPod(0, 'ContainerCreating'),
+        events: [
+          { involvedObject: {}, type: 'Warning', reason: 'FailedScheduling', message: 'Insufficient cpu' },
+          { involvedObject: {}, type: 'Normal', reason: 'Scheduled', message: 'assigned' }
+        ]
+      },
+      'perhaps',
+      'ContainerCreating'
+    ],
+    [
       'webhook that is down',
       refused('Internal error: failed calling webhook'),
       'perhaps',

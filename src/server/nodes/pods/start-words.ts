@@ -77,6 +77,13 @@ function refusedPod(message: string, place: Place): StartTrouble {
     }
   if (/service ?account/i.test(message))
     return { ...told, advice: 'Create the service account, or correct `service-account`.', heals: 'rarely' }
+  if (message.includes(' is invalid: '))
+    return {
+      ...told,
+      advice:
+        'See which value is meant; a default of the namespace (`kubectl describe limitrange`) may contradict what the pod requests: then give this instance type its own in `instance-types`.',
+      heals: 'rarely'
+    }
   const isRefused = message.includes(' is forbidden') || message.includes('denied the request')
   return {
     ...told,
@@ -122,8 +129,8 @@ function pullFailureOf(events: readonly EventDocument[]): string | undefined {
   )?.message
 }
 
-/** Warnings of every pod of a cluster whose DNS is set up in this way. */
-const HARMLESS = ['MissingClusterDNS', 'DNSConfigForming']
+/** Warnings of every pod of a cluster whose DNS is set up in this way; and one that is over, or the pod's own status would say it. */
+const HARMLESS = ['MissingClusterDNS', 'DNSConfigForming', 'FailedScheduling']
 
 export function lastWarningOf(events: readonly EventDocument[]): string | undefined {
   return events.findLast(({ type, reason }) => type === 'Warning' && !HARMLESS.includes(reason ?? ''))
