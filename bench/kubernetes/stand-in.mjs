@@ -189,7 +189,11 @@ function documentFor({ method, url }) {
   if (pathname.endsWith('/pods'))
     return { items: Array.from({ length: podCount }, (_, index) => podOf(index)) }
   if (pathname.endsWith('/jobs'))
-    return { items: [{ metadata: { name: 'job', uid: 'job', labels }, status: {} }] }
+    return {
+      items: [
+        { metadata: { name: `loadgate-${labels['loadgate.dev/grid']}`, uid: 'job', labels }, status: {} }
+      ]
+    }
   return { items: [] }
 }
 
@@ -198,7 +202,8 @@ function podOf(index) {
     metadata: {
       name: `pod-${index}`,
       uid: `pod-${index}`,
-      labels: { ...labels, 'batch.kubernetes.io/job-completion-index': String(index) }
+      labels: { ...labels, 'batch.kubernetes.io/job-completion-index': String(index) },
+      ownerReferences: [{ uid: 'job' }]
     },
     spec: { nodeName: 'machine-1', containers: [{ name: 'node' }] },
     status: {

@@ -44,6 +44,7 @@ export function makePod(
       name: `loadgate-${GRID}-${index}-x`,
       uid: `pod-${index}`,
       labels: { ...LABELS, 'batch.kubernetes.io/job-completion-index': String(index) },
+      ownerReferences: [{ uid: 'job-1' }],
       ...metadata
     },
     spec: {

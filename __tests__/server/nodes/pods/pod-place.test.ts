@@ -280,6 +280,33 @@ describe('giving pods back', () => {
   })
 })
 
+describe('pods of somebody else with the same labels', () => {
+  const foreign = makePod(0, {}, { name: 'foreign', uid: 'foreign', ownerReferences: [{ uid: 'other' }] })
+  const nobodys = { ...foreign, metadata: { ...foreign.metadata, ownerReferences: [] } }
+
+  test.each([foreign, nobodys])('are not waited for, nor used', async (pod) => {
+    const stage = new Stage()
+    stage.cluster.podsOfJob = [pod]
+    const opening = stage.open()
+    await stage.clock.advance(3000)
+    stage.change(makePod(0), pod)
+    const set = await stage.clock.run(opening)
+    expect(set.factsOf(0).name).toBe('loadgate-abc123-0-x')
+  })
+
+  test.each([foreign, nobodys])('are not taken up', async (pod) => {
+    const stage = new Stage()
+    const { labels, ...metadata } = makeJob().metadata
+    stage.cluster.jobs = [
+      { metadata: { ...metadata, name: 'foreign', uid: 'other', labels: { ...labels } } },
+      makeJob()
+    ]
+    stage.change(makePod(0), pod)
+    const set = await stage.clock.run(stage.open({ isTakenUp: true }))
+    expect(set.factsOf(0).name).toBe('loadgate-abc123-0-x')
+  })
+})
+
 describe('pods of an earlier service', () => {
   test('are found, and no Job is created', async () => {
     const stage = new Stage()

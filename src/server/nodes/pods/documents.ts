@@ -5,6 +5,7 @@ export interface ObjectMeta {
   readonly labels?: Readonly<Record<string, string>>
   readonly annotations?: Readonly<Record<string, string>>
   readonly deletionTimestamp?: string
+  readonly ownerReferences?: readonly { readonly uid: string }[]
 }
 
 export interface Condition {

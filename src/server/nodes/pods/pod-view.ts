@@ -1,5 +1,7 @@
 import type { Cluster } from '../kubernetes/cluster.js'
 import type { EventDocument, JobDocument, ListDocument, PodDocument } from './documents.js'
+import { jobName } from './job-manifest.js'
+import { GRID_LABEL } from './labels.js'
 
 const INDEX_LABEL = 'batch.kubernetes.io/job-completion-index'
 
@@ -16,7 +18,18 @@ export async function viewGrid(cluster: Cluster, selector: string, signal: Abort
     cluster.request<ListDocument<JobDocument>>('GET', `${jobsPath(cluster)}${query}`, { signal }),
     cluster.request<ListDocument<PodDocument>>('GET', `${corePath(cluster)}/pods${query}`, { signal })
   ])
-  return { job: jobs.items[0], pods: pods.items }
+  // Labels can be copied by anyone, a name cannot.
+  const job = jobs.items.find(
+    ({ metadata }) => metadata.name === jobName(metadata.labels?.[GRID_LABEL] ?? '')
+  )
+  return { job, pods: pods.items }
+}
+
+/** Those that the grid's Job created: others with the same labels are somebody else's. */
+export function ownPods({ job, pods }: GridView): readonly PodDocument[] {
+  return pods.filter(
+    ({ metadata }) => job && metadata.ownerReferences?.some(({ uid }) => uid === job.metadata.uid)
+  )
 }
 
 /** What happened to an object, the latest last. Nothing if the cluster does not say: events explain, they decide nothing. */

@@ -3,7 +3,7 @@ import type { Clock } from '../../clock.js'
 import type { Cluster } from '../kubernetes/cluster.js'
 import { NodeError } from '../load-node.js'
 import type { JobDocument, PodDocument } from './documents.js'
-import { eventsOf, indexOf, viewGrid, type GridView } from './pod-view.js'
+import { eventsOf, indexOf, ownPods, viewGrid, type GridView } from './pod-view.js'
 import { pause } from './pause.js'
 import { deletionOf } from './pod-words.js'
 import { capital, clauseOf } from './sentences.js'
@@ -76,9 +76,9 @@ export async function waitForPods(parts: PodsToStart, signal: AbortSignal): Prom
 }
 
 /** A grid's pods in the order of its nodes. */
-export function podsOf({ pods }: GridView, quantity: number): (PodDocument | undefined)[] {
+export function podsOf(view: GridView, quantity: number): (PodDocument | undefined)[] {
   const byIndex = new Map<number, PodDocument>()
-  for (const pod of pods) {
+  for (const pod of ownPods(view)) {
     const isDeleted = pod.metadata.deletionTimestamp !== undefined
     if (!isDeleted || !byIndex.has(indexOf(pod))) byIndex.set(indexOf(pod), pod)
   }
@@ -94,7 +94,7 @@ async function troublesOf(
   const { cluster, quantity, image } = parts
   const place = { ...parts.place, image }
   const { job } = view
-  const isIncomplete = job !== undefined && view.pods.length < quantity
+  const isIncomplete = job !== undefined && ownPods(view).length < quantity
   const events = isIncomplete ? await eventsOf(cluster, job.metadata, signal) : []
   const found: (Waiting & { pod: PodDocument | undefined })[] = []
   for (const [index, pod] of podsOf(view, quantity).entries()) {
