@@ -92,6 +92,7 @@ async function talk(
   const { stdin, stdout, stderr } = child
   if (stdin === null || stdout === null || stderr === null) throw new Error('No pipes.')
   stdin.on('error', () => undefined)
+  streams.onOpen?.()
   const counts = { stdin: 0, stdout: 0, stderr: 0 }
   let isOver = false
   return await new Promise<{ code: number }>((resolve, reject) => {

@@ -214,7 +214,13 @@ describe('a loss', () => {
         return () => clearImmediate(timer)
       }
     }
-    const timings = { silenceMs: 15_000, giveUpMs: 300_000, firstRetryMs: 250, lastRetryMs: 5_000 }
+    const timings = {
+      silenceMs: 15_000,
+      openMs: 120_000,
+      giveUpMs: 300_000,
+      firstRetryMs: 250,
+      lastRetryMs: 5_000
+    }
     const node = fixture.node({ clock, timings: { ...timings, askMs: 30_000, lastBytesMs: 10_000 } })
     fixture.pods.kill(fixture.pod)
     const running = node.run(shellCommand(node, fixture, 'true'), never)

@@ -16,6 +16,8 @@ export interface ClusterAddress {
 
 /** What a command in a pod reads and writes. */
 export interface ExecStreams {
+  /** Called when the connection is open; before that, it may wait for many others. */
+  readonly onOpen?: () => void
   /** Sent to its standard input, which is closed after it; with `hold`, it is open and empty until the signal aborts. Without it there is none. */
   readonly stdin?: AsyncIterable<Uint8Array> | 'hold'
   /** The next bytes are read when the promise is fulfilled. */

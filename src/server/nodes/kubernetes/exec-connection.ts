@@ -103,6 +103,7 @@ export class ExecConnection {
     const { signal, server } = this.#parts
     this.#socket.on('open', () => {
       this.#parts.onOpened?.()
+      this.#parts.streams.onOpen?.()
       this.#startPings()
       void this.#sendStdin()
     })

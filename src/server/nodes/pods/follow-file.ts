@@ -96,6 +96,7 @@ class FollowStream {
   /** Of the file, once the turn has ended: it does not grow any more. */
   #finalSize: number | undefined
   #exists = false
+  #isOpen = false
 
   constructor(
     private readonly contact: PodContact,
@@ -114,6 +115,10 @@ class FollowStream {
         [turn, file, String(copy.size + 1)],
         {
           stdin: 'hold',
+          onOpen: () => {
+            this.#isOpen = true
+            this.#heardMs = this.#bytesMs = this.contact.parts.clock.now()
+          },
           onStdout: (bytes) => this.#take(bytes),
           onStderr: (bytes) => this.#listen(Buffer.from(bytes).toString('latin1'))
         },
@@ -183,8 +188,8 @@ class FollowStream {
   #lookForSilence(): () => void {
     const { clock, timings, pod } = this.contact.parts
     const look = (): void => {
-      // While the disk is busy, nothing is read.
-      if (this.request.copy.isBusy) this.#heardMs = this.#bytesMs = clock.now()
+      // While the disk is busy, nothing is read; and nobody is silent who was not yet called.
+      if (this.request.copy.isBusy || !this.#isOpen) this.#heardMs = this.#bytesMs = clock.now()
       const sinceMs = this.#finalSize === undefined ? this.#heardMs : this.#bytesMs
       if (clock.now() - sinceMs >= timings.silenceMs)
         this.#hangUp(

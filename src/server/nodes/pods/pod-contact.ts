@@ -88,23 +88,26 @@ export class PodContact {
     })
   }
 
-  /** Runs a script once. Past its limit that is a `ClusterError`, as if the stream had been cut. */
+  /** Runs a script once. Past its limit, which counts once the stream is open, that is a `ClusterError`, as if the stream had been cut. */
   async exec(
     script: string,
     args: readonly string[],
     streams: ExecStreams,
     { signal, limitMs }: { signal: AbortSignal; limitMs?: number }
   ): Promise<{ code: number }> {
-    const { cluster, pod, clock } = this.parts
+    const { cluster, pod, clock, timings } = this.parts
     const limit = new AbortController()
-    const late = (): void =>
-      limit.abort(
-        new ClusterError(`A command in the pod ${pod} took longer than ${limitMs ?? 0} ms.`, undefined)
-      )
-    const cancel = limitMs === undefined ? () => undefined : clock.after(limitMs, late)
+    const limitTo = (ms: number, words: string): (() => void) =>
+      clock.after(ms, () => limit.abort(new ClusterError(`${words} ${ms} ms.`, undefined)))
+    let cancel = limitTo(timings.openMs, `The connection to the pod ${pod} could not be opened within`)
+    const onOpen = (): void => {
+      cancel()
+      if (limitMs !== undefined) cancel = limitTo(limitMs, `A command in the pod ${pod} took longer than`)
+      streams.onOpen?.()
+    }
     try {
       const command = ['sh', '-c', script, 'sh', ...args]
-      return await cluster.exec(pod, command, streams, AbortSignal.any([signal, limit.signal]))
+      return await cluster.exec(pod, command, { ...streams, onOpen }, AbortSignal.any([signal, limit.signal]))
     } catch (thrown) {
       if (!signal.aborted) limit.signal.throwIfAborted()
       throw thrown

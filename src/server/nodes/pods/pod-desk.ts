@@ -23,6 +23,8 @@ done
 `
 
 interface Question {
+  /** From now on, silence counts. */
+  start(): void
   resolve(line: string): void
   reject(error: Error): void
 }
@@ -35,6 +37,7 @@ export class PodDesk {
   #wake: () => void = () => undefined
   #rest = ''
   #failure: Error | undefined
+  #isConnected = false
 
   constructor(
     private readonly contact: PodContact,
@@ -43,6 +46,10 @@ export class PodDesk {
   ) {
     const streams = {
       stdin: this.#send(),
+      onOpen: () => {
+        this.#isConnected = true
+        for (const question of this.#questions) question.start()
+      },
       onStdout: (bytes: Uint8Array) => this.#receive(Buffer.from(bytes).toString('latin1'))
     }
     contact
@@ -66,11 +73,17 @@ export class PodDesk {
         reject(this.#failure)
         return
       }
-      const cancel = clock.after(timings.silenceMs, () => {
+      const late = (): void => {
         this.#fail(new ClusterError(`The pod ${pod} did not answer for ${timings.silenceMs} ms.`, undefined))
         this.close()
-      })
+      }
+      let cancel = (): void => undefined
+      const start = (): void => {
+        cancel = clock.after(timings.silenceMs, late)
+      }
+      if (this.#isConnected) start()
       this.#questions.push({
+        start,
         resolve: (line) => {
           cancel()
           resolve(line)

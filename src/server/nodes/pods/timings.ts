@@ -1,12 +1,14 @@
 /** How long things may take; tests shorten them. */
 export interface PodTimings {
-  /** A stream without a sign of life for so long is dead; the pod sends one every 5 s. */
+  /** An open stream without a sign of life for so long is dead; the pod sends one every 5 s. */
   readonly silenceMs: number
   /** How long the cluster may be out of reach while the load goes on. */
   readonly giveUpMs: number
   readonly firstRetryMs: number
   readonly lastRetryMs: number
-  /** For a short question. */
+  /** Until a stream is open: a thousand others may be opened before it. */
+  readonly openMs: number
+  /** For a short question, from then on. */
   readonly askMs: number
   /** After a stop, how long the last bytes may take without any arriving. */
   readonly lastBytesMs: number
@@ -17,6 +19,7 @@ export const POD_TIMINGS: PodTimings = {
   giveUpMs: 5 * 60_000,
   firstRetryMs: 250,
   lastRetryMs: 5_000,
+  openMs: 2 * 60_000,
   askMs: 30_000,
   lastBytesMs: 10_000
 }
