@@ -2,7 +2,13 @@ import { describe, expect, test } from '@jest/globals'
 import type { KubernetesPlace, Place, Regions } from '../../src/regions/regions.js'
 import type { Cluster } from '../../src/server/nodes/kubernetes/cluster.js'
 import type { NodePlace } from '../../src/server/nodes/load-node.js'
-import { checkRegion, type Kubernetes, openPlaces, type PlaceParts } from '../../src/server/places.js'
+import {
+  checkRegion,
+  type Kubernetes,
+  mostNodesIn,
+  openPlaces,
+  type PlaceParts
+} from '../../src/server/places.js'
 import { ManualClock } from '../support/manual-clock.js'
 
 const MACHINE: NodePlace = {
@@ -39,7 +45,7 @@ function prepare(kubernetes: Partial<Kubernetes> = {}): { parts: PlaceParts; log
     },
     createPodPlace: ({ cluster, marker, defaultImage }) => {
       log.push(`place ${cluster.name} ${marker} ${defaultImage}`)
-      return { ...MACHINE, name: cluster.name, outlivesService: true }
+      return { ...MACHINE, name: cluster.name, outlivesService: true, mostNodes: 1000 }
     },
     deleteJobs: async (cluster, selector) => {
       log.push(`delete ${cluster.address.context} ${selector}`)
@@ -92,6 +98,7 @@ describe('the places of regions', () => {
     })
     const places = await openPlaces(regions, parts)
     expect(places.regions).toEqual(['here', 'east', 'west', 'north'])
+    expect(['here', 'east', 'nowhere'].map((region) => mostNodesIn(region, places))).toEqual([64, 1000, 64])
     expect(places.placeOf('west')).toMatchObject({ name: 'namespace load of the cluster us' })
     const image = expect.stringMatching(/^place .* a1b2 ghcr\.io\/loadgate\/loadgate-node:\d+\.\d+\.\d+/)
     expect(log).toEqual([

@@ -20,7 +20,7 @@ import { LiveSamples } from '../runs/live-samples.js'
 import { isPageRequest } from '../pages/page-access.js'
 import { addPageRoutes, sendPage } from '../pages/page-routes.js'
 import { readPageNumber } from '../paging.js'
-import { checkRegion } from '../places.js'
+import { checkRegion, mostNodesIn, type Places } from '../places.js'
 import { type GridRecord, hasEnded, type RunRecord } from '../store/records.js'
 import { discardUpload, readParams, readUpload } from './request-body.js'
 import type { RunPages } from '../pages/run-pages.js'
@@ -49,9 +49,16 @@ export function addRoutes(app: FastifyInstance, service: ServicePorts): void {
   app.get('/users/1', () => userDocument(service.facts))
 }
 
+function rulesOf(places: Places): Parameters<typeof readGridSpec>[1] {
+  return {
+    checkRegion: (region) => checkRegion(region, places),
+    mostNodesIn: (region) => mostNodesIn(region, places)
+  }
+}
+
 function addGridRoutes(app: FastifyInstance, { facts, grids }: ServicePorts): void {
   app.post('/grids', async (request, reply) => {
-    const spec = readGridSpec(await readParams(request), (region) => checkRegion(region, facts.places))
+    const spec = readGridSpec(await readParams(request), rulesOf(facts.places))
     return reply.code(201).send(gridDocument(grids.create(spec), facts))
   })
   app.get('/grids/:id', (request) => gridDetailDocument(findGrid(request, facts), facts))
@@ -104,7 +111,7 @@ async function createRun(
     const { files } = upload
     const wish = readRunRequest(upload.params, {
       ...{ words, engines, fileNames: files.map(({ name }) => name) },
-      checkRegion: (region) => checkRegion(region, facts.places)
+      ...rulesOf(facts.places)
     })
     return createdRunDocument(await runs.create({ ...wish, files, uploadDir }), facts)
   } catch (thrown) {

@@ -8,25 +8,28 @@ import { parseOverrideParameters } from '../engines/override-parameters.js'
 import type { GridSpec, GridWish, RunRequest } from '../store/records.js'
 import type { Vocabulary } from '../../protocol/vocabulary.js'
 
-const MAX_NODES = 64
 const NAME = /^[A-Za-z0-9][\w.-]{0,99}$/
 
-/** What is wrong with a region, if anything. */
-type CheckRegion = (region: string) => string[]
+/** What the service knows of its regions. */
+interface RegionRules {
+  /** What is wrong with a region, if anything. */
+  readonly checkRegion: (region: string) => string[]
+  /** How many nodes a grid in it may have. */
+  readonly mostNodesIn: (region: string) => number
+}
 
-interface Reading {
+interface Reading extends RegionRules {
   readonly place: string
   readonly problems: string[]
-  readonly checkRegion: CheckRegion
 }
 
 /** Reads `grid[…]`; the error lists every problem. */
-export function readGridSpec(params: Params, checkRegion: CheckRegion): GridSpec {
+export function readGridSpec(params: Params, rules: RegionRules): GridSpec {
   const attributes = params.grid
   if (!isParams(attributes))
     throw new RequestError(422, 'grid is missing: send grid[region] and the other keys')
   const problems: string[] = []
-  const spec = checkGrid(attributes, { place: 'grid', problems, checkRegion })
+  const spec = checkGrid(attributes, { place: 'grid', problems, ...rules })
   if (problems.length > 0) throw refuseAll(problems)
   return spec
 }
@@ -38,8 +41,7 @@ export function readRunRequest(
     words: Vocabulary
     engines: Engines
     fileNames: readonly string[]
-    checkRegion: CheckRegion
-  }
+  } & RegionRules
 ): { request: RunRequest; grids: GridWish[] } {
   const { words } = options
   const attributes = params[words.run]
@@ -70,11 +72,12 @@ export function readRunRequest(
     problems.push(`${words.files} is missing: send the plan as ${words.files}[]`)
   else if (options.engines.tools.includes(tool))
     problems.push(...options.engines.of(tool).refuse({ ...request, fileNames: options.fileNames }))
-  const { checkRegion } = options
+  const { checkRegion, mostNodesIn } = options
   const grids = readGridWishes(reader.attributes.grids, {
     place: `${words.run}[grids]`,
     problems,
-    checkRegion
+    checkRegion,
+    mostNodesIn
   })
   if (problems.length > 0) throw refuseAll(problems)
   return { request, grids }
@@ -143,11 +146,12 @@ function readGridWish(element: Param | undefined, reading: Reading): GridWish | 
   return { uuid }
 }
 
-function checkGrid(attributes: Params, { place, problems, checkRegion }: Reading): GridSpec {
+function checkGrid(attributes: Params, { place, problems, checkRegion, mostNodesIn }: Reading): GridSpec {
   const reader = new Reader(attributes, place, problems)
+  const region = reader.identifier('region')
   const spec: GridSpec = {
-    region: reader.identifier('region'),
-    instanceQuantity: reader.requiredInteger('instance_quantity', { least: 1, most: MAX_NODES }),
+    region,
+    instanceQuantity: reader.requiredInteger('instance_quantity', { least: 1, most: mostNodesIn(region) }),
     stopAfterMin: reader.requiredInteger('stop_after', { least: 1, most: MAX_STOP_AFTER_MIN }),
     infrastructure: reader.oneOf('infrastructure', INFRASTRUCTURES),
     instanceType: reader.identifier('instance_type')

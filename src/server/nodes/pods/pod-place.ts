@@ -22,11 +22,15 @@ export interface PodPlaceParts {
   readonly log: (line: string) => void
 }
 
+/** Of a grid: as many pods as one service was seen to follow. */
+const MOST_NODES = 1000
+
 /** A namespace of a cluster: a grid is a Job, a node is one of its pods. */
 export function createPodPlace(parts: PodPlaceParts): NodePlace {
   return {
     name: parts.cluster.name,
     outlivesService: true,
+    mostNodes: MOST_NODES,
     open: (request, signal) => openGrid(parts, request, signal)
   }
 }
