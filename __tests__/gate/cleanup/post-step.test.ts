@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, readdir, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, rmdir, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { cleanUpStep } from '../../../src/gate/cleanup/post-step.js'
@@ -255,6 +255,15 @@ describe('the data of the embedded service', () => {
       expect(log.of('warning')).toEqual([])
     }
   )
+
+  test("are removed with the step's folder if there is nothing else in it", async () => {
+    const scratchDir = await makeScratch('loadgate-')
+    await rmdir(join(scratchDir, 'results'))
+    await clean({ serviceDir: join(scratchDir, 'service'), address: '' })
+    expect(existsSync(scratchDir)).toBe(false)
+    await clean({ serviceDir: join(scratchDir, 'service'), address: '' })
+    expect(log.of('warning')).toEqual([])
+  })
 
   test.each([
     ['workspace-', 'service'],

@@ -1,4 +1,4 @@
-import { rm } from 'node:fs/promises'
+import { rm, rmdir } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 
 const NAME = 'service'
@@ -10,8 +10,10 @@ export function serviceFolder(scratchDir: string): string {
   return join(scratchDir, NAME)
 }
 
-/** Removes it, if the step was killed before it could. Nothing else is ever removed, whatever the saved state says. */
+/** Removes it, if the step was killed before it could, and the step's folder if nothing else is in it. Nothing else is ever removed, whatever the saved state says. */
 export async function removeServiceFolder(folder: string): Promise<void> {
   if (basename(folder) !== NAME || !basename(dirname(folder)).startsWith(OF_A_STEP)) return
   await rm(folder, { recursive: true, force: true })
+  // Results may be in it, or it is gone.
+  await rmdir(dirname(folder)).catch(() => undefined)
 }
