@@ -27,7 +27,7 @@ eu-central-1:
   kubernetes:
     context: load-eu
     namespace: load
-    image: registry.example:5000/loadgate-node:1.2@sha256:0123
+    image: registry.example:5000/loadgate-node:1.2@sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
     service-account: loadgate-node
     node-selector: { pool: load, node.example/size: "4" }
     tolerations:
@@ -48,7 +48,8 @@ here: { processes: {} }
           kind: 'kubernetes',
           context: 'load-eu',
           namespace: 'load',
-          image: 'registry.example:5000/loadgate-node:1.2@sha256:0123',
+          image:
+            'registry.example:5000/loadgate-node:1.2@sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef',
           serviceAccount: 'loadgate-node',
           nodeSelector: { pool: 'load', 'node.example/size': '4' },
           tolerations: [
@@ -125,6 +126,25 @@ here: { process: {} }
       'service-account: "-x" is not a name in Kubernetes: lowercase letters, digits, - and .'
     ],
     ['image: "a b"', 'image: "a b" is not the name of an image, such as registry.example/loadgate-node:1.2'],
+    ...['registry.example/Node', 'x//y', 'x:', 'x:a:b', '/x', 'x@sha256:12', 'x:-a', 'a_-b'].map(
+      (image): [string, string] => [
+        `image: "${image}"`,
+        `image: "${image}" is not the name of an image, such as registry.example/loadgate-node:1.2`
+      ]
+    ),
+    ...['a..b/c', '-a/b', 'a/b/c', '/a', 'a/', 'A/b', `${'a'.repeat(254)}/b`].flatMap(
+      (key): [string, string][] => [
+        [`node-selector: { "${key}": c }`, `node-selector: ${quote(key)} is not the key of a label`],
+        [
+          `tolerations: [ { key: "${key}", operator: Exists } ]`,
+          `tolerations: element 1: key: ${quote(key)} is not the key of a taint: at most 63 letters, digits, - _ and .`
+        ]
+      ]
+    ),
+    [
+      'tolerations: [ { key: a, value: "b c" } ]',
+      'tolerations: element 1: value: "b c" is not the value of a taint: at most 63 letters, digits, - _ and .'
+    ],
     ['node-selector: pool', 'node-selector: must be a map, found "pool"'],
     [
       'node-selector: { pool: { a: b } }',
@@ -200,3 +220,18 @@ here: { process: {} }
     expect(cluster(text)).toEqual([`eu: kubernetes: ${problem}`])
   })
 })
+
+test.each([
+  'node',
+  'registry.example:5000/team/load_gate-node__x:1.2-rc_1',
+  'localhost/loadgate/jmeter:5.6.3',
+  '[::1]:5000/node',
+  `ghcr.io/loadgate/node@sha256:${'ab'.repeat(32)}`
+])('%s is the name of an image', (image) => {
+  expect(parse(`eu: { kubernetes: { image: "${image}" } }`).problems).toEqual([])
+})
+
+/** As messages do. */
+function quote(text: string): string {
+  return text.length > 60 ? `"${text.slice(0, 60)}…"` : `"${text}"`
+}

@@ -61,6 +61,15 @@ describe.each(FORMS)('loadgate $form --regions', ({ args }) => {
     })
   })
 
+  test.each(['{}', '[a]', ' { }'])(
+    'with %s, which is no map of regions, says what it must be',
+    async (given) => {
+      const { end, regions } = await start(...args, '--regions', given)
+      expect(end).toMatch(/regions: must be a map from the names of regions to places/)
+      expect(regions).toEqual([])
+    }
+  )
+
   test('every problem is said, and nothing is started', async () => {
     const { end, regions } = await start(...args, '--regions', 'broken.yml')
     expect(end).toMatch(

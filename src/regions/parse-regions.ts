@@ -90,9 +90,20 @@ function readKubernetes(value: unknown, note: Note): KubernetesPlace {
   }
 }
 
+/** As registries and machines read it: a host, a path of lowercase names, a tag, a digest. */
+const IMAGE = new RegExp(
+  [
+    /^(?:(?:[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:]+\])(?::\d+)?\/)?/,
+    /[a-z0-9]+(?:(?:\.|__?|-+)[a-z0-9]+)*(?:\/[a-z0-9]+(?:(?:\.|__?|-+)[a-z0-9]+)*)*/,
+    /(?::\w[\w.-]{0,127})?(?:@[A-Za-z][\w.+-]*:[0-9A-Fa-f]{32,})?$/
+  ]
+    .map(({ source }) => source)
+    .join('')
+)
+
 function readImage(value: unknown, note: Note): string | undefined {
   const image = readText(value, note)
-  if (image !== undefined && !/^[\w.:/@-]+$/.test(image))
+  if (image !== undefined && !IMAGE.test(image))
     note(`"${image}" is not the name of an image, such as registry.example/loadgate-node:1.2`)
   return image
 }

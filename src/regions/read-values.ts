@@ -8,6 +8,10 @@ const NAME = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[
 
 const LABEL = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/
 
+export function isName(text: string): boolean {
+  return NAME.test(text)
+}
+
 /** Undefined, and noted, if there is no text. */
 export function readText(value: unknown, note: Note): string | undefined {
   const text = typeof value === 'string' ? value.trim() : ''
@@ -18,7 +22,7 @@ export function readText(value: unknown, note: Note): string | undefined {
 
 export function readName(value: unknown, note: Note): string | undefined {
   const text = readText(value, note)
-  if (text === undefined || NAME.test(text)) return text
+  if (text === undefined || isName(text)) return text
   note(`${describe(text)} is not a name in Kubernetes: lowercase letters, digits, - and .`)
   return undefined
 }

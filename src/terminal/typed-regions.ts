@@ -27,7 +27,8 @@ export async function readRegionsFlag(args: Arguments, workspace: string): Promi
     () => false
   )
   if (isFile) return readFile(path, 'utf8')
-  if (!given.includes(':')) throw new UsageError(`--regions: there is no file "${given}"`)
+  const isYaml = given.includes(':') || /^\s*[[{]/.test(given)
+  if (!isYaml) throw new UsageError(`--regions: there is no file "${given}"`)
   return given
 }
 
