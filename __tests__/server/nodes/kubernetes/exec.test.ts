@@ -59,7 +59,9 @@ async function failureOf(work: Promise<unknown>): Promise<Error> {
 
 describe('a command in a pod', () => {
   test('is asked for as it is, in the container of our pods', async () => {
-    await run({ onExec: (exec) => exec.exit(0) }, { stdin: 'hold' })
+    let openings = 0
+    await run({ onExec: (exec) => exec.exit(0) }, { stdin: 'hold', onOpen: () => openings++ })
+    expect(openings).toBe(1)
     const [request] = standIn.requests
     expect(request!.path).toBe('/api/v1/namespaces/load/pods/grid-0/exec')
     expect(request!.query.getAll('command')).toEqual(['sh', '-c', 'echo "a b" & c=d'])
