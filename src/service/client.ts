@@ -79,7 +79,13 @@ export class ServiceClient {
     const operation = `reading grid ${id}`
     return this.#read(
       { operation, sending: OPERATIONS.showGrid, url: this.#url('grids', id), signal },
-      decodeGrid
+      (reply) => {
+        const grid = decodeGrid(reply)
+        // Another grid's status says nothing about this one.
+        if (grid.id !== id)
+          throw new MalformedReplyError(operation, `the reply is about another grid, ${grid.id}`)
+        return grid
+      }
     )
   }
 

@@ -123,6 +123,60 @@ describe('a start that fails terminates what it created, also with keep', () => 
     expect(ports.clock.elapsedMs).toBeLessThan(310_000)
   })
 
+  test('two requests that are answered with the same id: there are fewer grids than requested', async () => {
+    const same = { uuid: 'made1', status: 'queued' }
+    service.meet('createGrid', faults.none, faults.answer(201, same))
+    await expect(start()).rejects.toThrow(
+      'creating a grid in eu-west-1: the service answered with the id of another grid, made1'
+    )
+    expect(ports.outputs).toEqual([ONE])
+    expect(terminated()).toEqual(['made1'])
+    expect(ports.log.of('warning')).toEqual([
+      expect.stringContaining('A grid may have been created: eu-west-1')
+    ])
+  })
+
+  test('a look that answers with another grid', async () => {
+    const other = { uuid: 'someone-else', status: 'started' }
+    service.meet('showGrid', ...Array.from({ length: 300 }, () => faults.answer(200, other)))
+    await expect(start({ timeoutMs: 60_000 })).rejects.toThrow('another grid, someone-else')
+    expect(terminated()).toEqual(['made1', 'made2'])
+  })
+
+  test.each([
+    ['500', faults.answer(500, { error: 'out of disk' }), /reading grid made\d: .*500: .*out of disk/],
+    ['404', faults.answer(404, {}), /reading grid made\d: .*404/],
+    ['another document', faults.answer(200, []), /The last request failed: reading grid made\d: /]
+  ])('looks that are all answered with %s: the error says so', async (_, fault, words) => {
+    service.meet('showGrid', ...Array.from({ length: 300 }, () => fault))
+    const failure = String(await start({ timeoutMs: 60_000 }).catch((thrown: unknown) => thrown))
+    expect(failure).toMatch(words)
+    expect(failure).toContain('grid made1 was queued when it was created, and the service has not said more')
+    expect(failure).not.toContain('ncrease timeout')
+  })
+
+  test('looks that are never answered: the error does not claim that they are queued', async () => {
+    service.meet('showGrid', faults.hold, faults.hold)
+    const starting = begin({ timeoutMs: 8_000 }).catch((thrown: unknown) => thrown)
+    await service.reached('showGrid', 2)
+    await ports.clock.advance(8_000)
+    expect(String(await ports.clock.run(starting))).toContain(
+      'grid made1 was queued when it was created, and the service has not said more since'
+    )
+  })
+
+  test('a request to create one that is never answered: the error claims neither that it was created nor that it was not', async () => {
+    service.meet('createGrid', faults.holdAfter)
+    const starting = begin({ timeoutMs: 8_000 }).catch((thrown: unknown) => thrown)
+    await service.reached('createGrid')
+    await ports.clock.advance(8_000)
+    await ports.clock.advance(2_000)
+    expect(String(await starting)).toBe(
+      'DeadlineError: The grids did not start within 8 s (1 requested without a reply, 1 not requested). Increase timeout if they need longer.'
+    )
+    expect(ports.log.of('warning')).toEqual([expect.stringContaining('A grid may have been created')])
+  })
+
   test('a second grid that is refused', async () => {
     service.meet('createGrid', faults.none, faults.answer(422, { error: 'no such region' }))
     await expect(start()).rejects.toThrow(/422: .*no such region/)

@@ -55,6 +55,12 @@ describe('a mixed list', () => {
     ])
   })
 
+  test('a creation that is answered with the id of a grid in the list is an error, and that grid is not ours', async () => {
+    service.meet('createGrid', faults.answer(201, { uuid: 'theirs', status: 'queued' }))
+    await expect(settle(mixed())).rejects.toThrow('the id of another grid, theirs')
+    expect(gate.saved.state).toMatchObject({ madeGrids: [], cleanupDue: false })
+  })
+
   test('waits until each that was made has started; theirs is not asked about', async () => {
     await settle(mixed())
     const shown = service.seen.filter(({ operation }) => operation === 'showGrid').map(({ path }) => path)

@@ -5,7 +5,7 @@ import { vocabularyOf } from '../../protocol/vocabulary.js'
 import { cleanUp } from '../cleanup/clean-up.js'
 import { STOP_AFTER_FAILURE_MS, STOP_ON_CANCEL_MS } from '../cleanup/main-step.js'
 import { delayAbort, startDeadline } from '../deadline.js'
-import { CancelledError, DeadlineError } from '../errors.js'
+import { CancelledError, DeadlineError, asSentence } from '../errors.js'
 import { openClient } from '../open-client.js'
 import type { Log, Ports } from '../ports.js'
 import { settleGrids } from '../run/make-grids.js'
@@ -61,17 +61,17 @@ interface Start {
 async function createAndAwait({ ports, settings, saved, client }: Start): Promise<readonly string[]> {
   const { clock } = ports
   const { grids, timeoutMs } = settings
-  const statuses = new Map<string, string>()
+  const statuses = new Map<string, Seen>()
   const given = new AbortController()
   const deadline = startDeadline(clock, timeoutMs, {
-    error: () => new DeadlineError(describeLate(statuses, settings)),
+    error: () => new DeadlineError(describeLate(statuses, { settings, saved, client })),
     others: [ports.cancelled, given.signal]
   })
   const { signal } = deadline
   const maker = { client, saved, ports, settings: { pollIntervalMs: LONGEST_LOOK_MS } }
   const onStatus = (id: string, status: string): void => {
     const isNew = !statuses.has(id)
-    statuses.set(id, status)
+    statuses.set(id, { status, isLooked: !isNew })
     // At once: what is done with the grids later may depend on it, whatever becomes of this step.
     if (isNew) ports.setOutput('grids', JSON.stringify([...statuses.keys()].map((uuid) => ({ uuid }))))
   }
@@ -97,15 +97,39 @@ function describeStarted(count: number, keep: boolean): string {
     : `${started} The post step terminates ${them} at the end of this job.`
 }
 
+interface Seen {
+  readonly status: string
+  /** False if nothing but the reply to its creation has said so. */
+  readonly isLooked: boolean
+}
+
+/** What is known when the time is up: a request that creates a grid may still be without a reply. */
 function describeLate(
-  statuses: ReadonlyMap<string, string>,
-  { grids, timeoutMs }: GridStartSettings
+  statuses: ReadonlyMap<string, Seen>,
+  { settings: { grids, timeoutMs }, saved, client }: Omit<Start, 'ports'>
 ): string {
-  const late = [...statuses].filter(([, status]) => gridPhaseOf(status) !== 'usable')
-  const words = late.map(([id, status]) => `grid ${id} is ${status}`)
-  const unmade = grids.length - statuses.size
-  if (unmade > 0) words.push(`${unmade} not created`)
-  return `The grids did not start within ${formatDuration(timeoutMs)} (${words.join(', ')}). They are terminated; increase timeout if they need longer.`
+  const late = [...statuses].filter(([, { status }]) => gridPhaseOf(status) !== 'usable')
+  const unanswered = saved.state.askedGrids?.length ?? 0
+  const unasked = grids.length - statuses.size - unanswered
+  const words = [
+    ...late.map(([id, seen]) => `grid ${id} ${describeSeen(seen)}`),
+    ...(unanswered > 0 ? [`${unanswered} requested without a reply`] : []),
+    ...(unasked > 0 ? [`${unasked} not requested`] : [])
+  ]
+  const failure = client.lastFailure
+  return [
+    `The grids did not start within ${formatDuration(timeoutMs)} (${words.join(', ')}).`,
+    ...(failure === undefined ? [] : [asSentence(`The last request failed: ${failure.message}`)]),
+    ...(statuses.size > 0 ? ['Those that were created are terminated.'] : []),
+    // A service that does not answer is not helped by more time.
+    ...(failure === undefined ? ['Increase timeout if they need longer.'] : [])
+  ].join(' ')
+}
+
+function describeSeen({ status, isLooked }: Seen): string {
+  return isLooked
+    ? `is ${status}`
+    : `was ${status} when it was created, and the service has not said more since`
 }
 
 /** What cannot be terminated here stays in the saved state, for the post step. */

@@ -1,5 +1,5 @@
 import type { Grid } from '../../service/documents/documents.js'
-import { hadNoEffect } from '../../service/errors.js'
+import { MalformedReplyError, hadNoEffect } from '../../service/errors.js'
 import { isReference } from '../../service/documents/requests.js'
 import type { GridChoice, GridReference, GridSpecification } from '../../service/documents/requests.js'
 import { createSafely } from './create-safely.js'
@@ -46,9 +46,10 @@ export async function settleGrids(
 ): Promise<readonly GridChoice[]> {
   const isMixed = grids.some(isReference) && !grids.every(isReference)
   if (!isMixed && !options.areShared) return grids
+  const given = grids.filter(isReference)
   const settled: GridReference[] = []
   for (const grid of grids)
-    settled.push(isReference(grid) ? grid : await makeGrid(gate, grid, signal, options))
+    settled.push(isReference(grid) ? grid : await makeGrid(gate, grid, signal, { ...options, given }))
   await Promise.all(
     settled
       .filter(({ id }) => gate.saved.state.madeGrids.includes(id))
@@ -61,18 +62,25 @@ async function makeGrid(
   gate: GridMaker,
   grid: GridSpecification,
   signal: AbortSignal,
-  { createSignal = signal, onStatus }: SettleOptions
+  { createSignal = signal, onStatus, given }: SettleOptions & { readonly given: readonly GridReference[] }
 ): Promise<GridReference> {
   signal.throwIfAborted()
-  const { id, status } = await askForGrid(gate, grid, { signal, createSignal })
+  const { id, status } = await askForGrid(gate, grid, { signal, createSignal, given })
   onStatus?.(id, status)
   return { id }
+}
+
+interface Asking {
+  readonly signal: AbortSignal
+  readonly createSignal: AbortSignal
+  /** The grids that exist already. */
+  readonly given: readonly GridReference[]
 }
 
 async function askForGrid(
   gate: GridMaker,
   grid: GridSpecification,
-  { signal, createSignal }: { signal: AbortSignal; createSignal: AbortSignal }
+  { signal, createSignal, given }: Asking
 ): Promise<Grid> {
   const { client, saved, ports } = gate
   const { region, nodeCount: nodes, instanceType, stopAfterMinutes } = grid
@@ -82,6 +90,11 @@ async function askForGrid(
   try {
     const made = await createSafely(gate, () => client.createGrid(grid, createSignal), signal)
     const { id } = made
+    if ([...saved.state.madeGrids, ...given.map((one) => one.id)].includes(id))
+      throw new MalformedReplyError(
+        `creating a grid in ${region}`,
+        `the service answered with the id of another grid, ${id}, so there are fewer grids than requested`
+      )
     saved.noteDone({ madeGrids: [...saved.state.madeGrids, id], askedGrids: [] })
     ports.log.info(`Creating grid ${id} in ${grid.region} (${grid.nodeCount} × ${grid.instanceType})`)
     return made
