@@ -314,6 +314,14 @@ describe('where the load came from', () => {
     expect(elements.filter(({ attributes }) => attributes === ' class="failing"')).toHaveLength(1)
   })
 
+  test('a grid that lost a node is not complete', () => {
+    const nodes = [makeNode({ grid: 'a' }), makeNode({ grid: 'a', number: 2, lost: 'it was evicted' })]
+    const grids = ['a', 'b'].map((gridId) => makeGridFacts({ gridId }))
+    const { elements, text } = readPage(renderPage(makeOutcome({ nodes, grids })))
+    expect(elements).not.toEqual([])
+    expect(text.match(/1 node was lost|complete(?= )/g)).toEqual(['1 node was lost', 'complete'])
+  })
+
   test('that it was this machine is said', () => {
     expect(readPage(renderPage(makeOutcome({ isAllHere: true }))).text).toContain(
       'Every region is this machine'

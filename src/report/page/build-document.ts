@@ -71,12 +71,16 @@ export function buildPageDocument(outcome: Shown): PageDocument {
     startMs: measurements?.startMs ?? null,
     series: measurements?.series ?? null,
     views: measurements === undefined ? [] : listViews(measurements, outcome),
-    grids: outcome.grids,
+    grids: outcome.grids.map((grid) => ({ ...grid, lostNodes: countLost(outcome.nodes, grid.gridId) })),
     nodes,
     nodesLeftOut: shownNodes.length - nodes.length,
     placeNote: outcome.isAllHere ? EVERY_REGION_IS_HERE : null,
     sources: measurements?.sources ?? []
   }
+}
+
+function countLost(nodes: Shown['nodes'] = [], gridId: string): number {
+  return nodes.filter(({ grid, lost }) => grid === gridId && lost !== null).length
 }
 
 function describeRun(run: RunFacts): RunDocument {

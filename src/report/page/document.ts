@@ -40,7 +40,7 @@ export interface PageDocument {
   readonly series: TimeSeries | null
   /** First all samples, then each region and each grid if there are several. */
   readonly views: readonly View[]
-  readonly grids: readonly GridFacts[]
+  readonly grids: readonly GridRow[]
   readonly nodes: readonly NodeRow[]
   /** How many are not shown. */
   readonly nodesLeftOut: number
@@ -49,6 +49,11 @@ export interface PageDocument {
   readonly sources: readonly Source[]
   /** Only while the run is in progress. */
   readonly live?: Live
+}
+
+export interface GridRow extends GridFacts {
+  /** How many of its nodes were lost. */
+  readonly lostNodes: number
 }
 
 /** The progress of a run that has not ended. */

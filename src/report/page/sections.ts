@@ -141,9 +141,13 @@ function renderView({ name, figures }: View): string {
 
 function renderGrids({ grids, sources }: PageDocument): string {
   if (grids.length === 0) return ''
-  const rows = grids.map(({ gridId, region, nodeCount, bytes, problem }) => {
+  const rows = grids.map(({ gridId, region, nodeCount, bytes, problem, lostNodes }) => {
     const source = sources.find(({ grid }) => grid === gridId)
-    const problems = [...(problem === undefined ? [] : [problem]), ...(source?.problems ?? [])]
+    const problems = [
+      ...(problem === undefined ? [] : [problem]),
+      ...(source?.problems ?? []),
+      ...(lostNodes === 0 ? [] : [`${lostNodes} ${lostNodes === 1 ? 'node was' : 'nodes were'} lost`])
+    ]
     const cells = [
       `<td>${escapeHtml(region)}</td>`,
       `<td class="number">${nodeCount ?? '–'}</td>`,
