@@ -54,7 +54,7 @@ afterEach(() => folders.remove())
 function podOf(image: LocalImage): LoadNode {
   const found = new Map<object, Promise<unknown>>()
   return {
-    env: { LANG: 'C.UTF-8' },
+    env: { LANG: 'C.UTF-8', HOME: '/pods-home' },
     memoryBytes: 1024 ** 3,
     pathOf: (path) => `/pod${path}`,
     find: <T>(search: { inImage: (image: LocalImage) => Promise<T> }) => {
@@ -172,6 +172,15 @@ describe.each([
     expect(seen!.text).toBe(first.text)
     expect(seen!.command.follows).toEqual(first.command.follows)
   })
+})
+
+test.each([
+  ['jmeter', runJMeter],
+  ['gatling', runGatling],
+  ['java-selenium', runSeleniumPlan]
+])('the JVM of %s writes its preferences into the home of the node', async (_, run) => {
+  await run()
+  expect(seen!.text).toContain('-Duser.home=/pods-home')
 })
 
 test('messages of service-chrome are followed, in a folder of this machine’s own', async () => {

@@ -1,6 +1,13 @@
-/** The options that users give to the JVMs of tools: `HEAP`, which replaces a tool's own, and `JVM_ARGS`. */
-export function jvmOptions({ HEAP, JVM_ARGS = '' }: NodeJS.ProcessEnv, defaultHeap: string): string[] {
-  return `${HEAP ?? defaultHeap} ${JVM_ARGS}`.split(/\s+/).filter((part) => part !== '')
+/**
+ * The options that users give to the JVMs of tools: `HEAP`, which replaces a tool's own, and `JVM_ARGS`. A JVM takes its home from the
+ * list of users rather than from `HOME`, and writes its preferences there: where the user has none, it is told.
+ */
+export function jvmOptions(
+  { HEAP, JVM_ARGS = '' }: NodeJS.ProcessEnv,
+  { heap, home }: { readonly heap: string; readonly home?: string | undefined }
+): string[] {
+  const given = `${HEAP ?? heap} ${JVM_ARGS}`.split(/\s+/).filter((part) => part !== '')
+  return [...(home === undefined ? [] : [`-Duser.home=${home}`]), ...given]
 }
 
 const MB = 1024 ** 2

@@ -60,10 +60,14 @@ describe('JMeter', () => {
     installJMeter('/opt/jmeter')
     const found = await findJMeterInImage(image)
     const gb = 1024 ** 3
-    expect(found.argsFor?.(2 * gb)).toEqual(expect.arrayContaining(['-Xms1228m', '-Xmx1228m', '-Dshop=yes']))
-    expect(found.argsFor?.(undefined)).toEqual(expect.arrayContaining(['-Xms1g', '-Xmx1g']))
+    expect(found.argsFor?.({ memoryBytes: 2 * gb })).toEqual(
+      expect.arrayContaining(['-Xms1228m', '-Xmx1228m', '-Dshop=yes'])
+    )
+    expect(found.argsFor?.({})).toEqual(expect.arrayContaining(['-Xms1g', '-Xmx1g']))
     image.env.HEAP = '-Xmx5g'
-    const own = (await findJMeterInImage(image)).argsFor?.(2 * gb).filter((arg) => arg.startsWith('-Xm'))
+    const own = (await findJMeterInImage(image))
+      .argsFor?.({ memoryBytes: 2 * gb })
+      .filter((arg) => arg.startsWith('-Xm'))
     expect(own).toEqual(['-Xmx5g'])
   })
 

@@ -116,7 +116,10 @@ function javaArguments(plan: Simulation, { order, ports }: Work): string[] {
   )
   return [
     ...JVM_OPTIONS,
-    ...jvmOptions(plan.jvm ?? ports.env, `-Xmx${heapSize(node.memoryBytes)}`),
+    ...jvmOptions(plan.jvm ?? ports.env, {
+      heap: `-Xmx${heapSize(node.memoryBytes)}`,
+      home: plan.jvm && node.env.HOME
+    }),
     ...Object.entries(properties).map(([name, value]) => `-D${name}=${value}`),
     // Gatling looks for files on the class path and in the working directory.
     ...['-cp', [...classPath, ...plan.jars.map((name) => join(folder, name)), folder].join(delimiter)],

@@ -3,7 +3,7 @@ import { ToolError } from '../../errors.js'
 import type { ImageShell } from '../../nodes/load-node.js'
 import { findPrograms, listFiles, readVariables, realPath, runInImage } from '../image/ask-image.js'
 import { requireImageJava } from '../image/image-java.js'
-import { javaArguments, type JMeter, readVersion } from './install.js'
+import { javaArguments, type JMeter, type JvmPlace, readVersion } from './install.js'
 
 const IN_OPT = '/opt/jmeter'
 /** Quick to start. */
@@ -23,7 +23,7 @@ export async function findJMeterInImage(image: ImageShell): Promise<JMeter> {
     throw new ToolError(
       `JMeter in ${origin} did not print its version (${how}): ${lines.slice(-5).join(' ').slice(0, 500)}`
     )
-  const argsFor = (memoryBytes?: number): string[] => javaArguments(jar, jvm, memoryBytes)
+  const argsFor = (node: JvmPlace = {}): string[] => javaArguments(jar, jvm, node)
   return { file: java, args: argsFor(), argsFor, version, origin, image: image.name }
 }
 

@@ -22,7 +22,7 @@ export interface JMeter {
   /** The image that it is in, if it is not on this machine. */
   readonly image?: string
   /** The leading arguments on a node with this memory. */
-  readonly argsFor?: (memoryBytes: number | undefined) => readonly string[]
+  readonly argsFor?: (node: JvmPlace) => readonly string[]
 }
 
 /** The JVM options of JMeter's own start script. */
@@ -72,11 +72,23 @@ function copyIn(home: string, java: string, env: NodeJS.ProcessEnv): JMeter {
   return { file: java, args, version: JMETER_VERSION, origin: home }
 }
 
+/** What a JVM should know of the node that it runs on. */
+export interface JvmPlace {
+  /** What it may use, if there is a limit. */
+  readonly memoryBytes?: number | undefined
+  /** A home of its own, if it has one. */
+  readonly home?: string | undefined
+}
+
 /** The options of the JVM, with those that users give in its environment, and the jar. */
-export function javaArguments(jar: string, env: NodeJS.ProcessEnv, memoryBytes?: number): string[] {
-  const heap = heapSize(memoryBytes)
-  const defaultHeap = `-Xms${heap} -Xmx${heap} -XX:MaxMetaspaceSize=256m`
-  return [...JVM_OPTIONS, ...jvmOptions(env, defaultHeap), '-jar', jar]
+export function javaArguments(
+  jar: string,
+  env: NodeJS.ProcessEnv,
+  { memoryBytes, home }: JvmPlace = {}
+): string[] {
+  const size = heapSize(memoryBytes)
+  const heap = `-Xms${size} -Xmx${size} -XX:MaxMetaspaceSize=256m`
+  return [...JVM_OPTIONS, ...jvmOptions(env, { heap, home }), '-jar', jar]
 }
 
 async function askVersion(jmeter: JMeter, ports: InstallPorts): Promise<string> {

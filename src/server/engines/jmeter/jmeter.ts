@@ -121,7 +121,7 @@ async function runProcess(
   const said = { isDiskFull: false, isEnded: false }
   const { node } = order
   const folder = dirname(order.planFile)
-  const args = jmeter.argsFor?.(node.memoryBytes) ?? jmeter.args
+  const args = jmeter.argsFor?.({ memoryBytes: node.memoryBytes, home: node.env.HOME }) ?? jmeter.args
   const exit = await node.run(
     {
       file: jmeter.file,

@@ -92,7 +92,11 @@ function toolOrder(
     browserFile: plan.browser.program.file,
     driverFile: plan.browser.driver.file,
     java: plan.java,
-    javaArgs: [...JVM_OPTIONS, ...jvmOptions(plan.jvm ?? env, DEFAULT_HEAP), ...properties],
+    javaArgs: [
+      ...JVM_OPTIONS,
+      ...jvmOptions(plan.jvm ?? env, { heap: DEFAULT_HEAP, home: plan.jvm && order.node.env.HOME }),
+      ...properties
+    ],
     classPath: plan.compiled.classPath.map(pathOf),
     classesDir: pathOf(plan.compiled.classesDir),
     plan: plan.compiled.choice,
