@@ -67,3 +67,11 @@ describe('what certainly made nothing', () => {
     )
   ])('%s', (_, error, nothing) => expect(hadNoEffect(error)).toBe(nothing))
 })
+
+test('a hint follows the words of the service with one full stop', () => {
+  const detail = 'Sorry, we cannot find that resource.'
+  const parts = { status: 404, detail, requestId: undefined, retryAfterMs: undefined }
+  expect(new RefusedError('reading run a', parts).message).toBe(
+    'reading run a: the service answered 404: Sorry, we cannot find that resource. Check the id and base-url'
+  )
+})

@@ -17,9 +17,11 @@ export class RefusedError extends ServiceError {
   readonly retryAfterMs: number | undefined
   constructor(operation: string, refusal: Refusal) {
     const request = refusal.requestId === undefined ? '' : ` (request ${refusal.requestId})`
+    const hint = hintFor(refusal.status)
+    const words = `${refusal.detail}${request}`
     super(
       operation,
-      `the service answered ${refusal.status}: ${refusal.detail}${request}${hintFor(refusal.status)}`
+      `the service answered ${refusal.status}: ${hint === '' ? words : words.replace(/\.$/, '')}${hint}`
     )
     this.status = refusal.status
     this.retryAfterMs = refusal.retryAfterMs

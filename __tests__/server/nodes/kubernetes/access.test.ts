@@ -102,6 +102,15 @@ describe('access to a cluster', () => {
     expect(text).toContain('1.29.\nThere is no')
   })
 
+  test('that is missing may mean that there is no namespace, for a user who may not look at it', async () => {
+    const namespace = new ClusterError('forbidden', 403)
+    const isAllowed = ({ verb }: Attributes): boolean => verb !== 'create'
+    expect(await messagesOf({ namespace, isAllowed })).toEqual([
+      'In namespace load of the cluster load-eu, the user jane is not allowed to: create jobs.batch; create pods/exec. Or the namespace does not exist, which this user may not find out: check `namespace` in `regions` (load).'
+    ])
+    expect((await messagesOf({ isAllowed })).join()).not.toContain('does not exist')
+  })
+
   test('that cannot be asked for is one problem', async () => {
     expect(await messagesOf({ version: UNREACHABLE })).toEqual([UNREACHABLE.message])
     const parts = {

@@ -35,9 +35,15 @@ export async function checkAccess(cluster: Cluster, signal?: AbortSignal): Promi
     // Some clusters do not tell strangers their version; whoever refuses is there.
     if (!(error instanceof ClusterError) || error.status !== 403) return [{ message: messageOf(error) }]
   }
-  const problems = await Promise.all([checkNamespace(cluster, options), checkPermissions(cluster, options)])
+  const [namespace, permissions] = await Promise.all([
+    checkNamespace(cluster, options),
+    checkPermissions(cluster, options)
+  ])
   signal?.throwIfAborted()
-  return [...checkVersion(cluster, version), ...problems.flat()]
+  const missing = namespace.mayBeMissing
+    ? permissions.map((problem) => orNoNamespace(problem, cluster))
+    : permissions
+  return [...checkVersion(cluster, version), ...namespace.problems, ...missing]
 }
 
 /** All problems as one text, with the manifest last. */
@@ -62,22 +68,40 @@ function checkVersion(cluster: Cluster, version: Version | undefined): AccessPro
   ]
 }
 
-async function checkNamespace(cluster: Cluster, options: { signal?: AbortSignal }): Promise<AccessProblem[]> {
+interface NamespaceCheck {
+  readonly problems: readonly AccessProblem[]
+  /** Whoever may not look at it cannot tell. */
+  readonly mayBeMissing: boolean
+}
+
+async function checkNamespace(cluster: Cluster, options: { signal?: AbortSignal }): Promise<NamespaceCheck> {
   const { namespace } = cluster.address
   try {
     await cluster.request('GET', `/api/v1/namespaces/${encodeURIComponent(namespace)}`, options)
-    return []
+    return { problems: [], mayBeMissing: false }
   } catch (error) {
     if (error instanceof ClusterError && error.status === 404)
-      return [
-        {
-          message: `There is no ${cluster.name}: ${error.message}. Create it (kubectl create namespace ${namespace}), or set \`namespace\` in \`regions\`.`
-        }
-      ]
+      return found(
+        `There is no ${cluster.name}: ${error.message}. Create it (kubectl create namespace ${namespace}), or set \`namespace\` in \`regions\`.`
+      )
     // Most users may not look at the namespace itself, and need not.
-    if (error instanceof ClusterError && error.status === 403) return []
-    return [{ message: messageOf(error) }]
+    if (error instanceof ClusterError && error.status === 403) return { problems: [], mayBeMissing: true }
+    return found(messageOf(error))
   }
+}
+
+function found(message: string): NamespaceCheck {
+  return { problems: [{ message }], mayBeMissing: false }
+}
+
+/** In a namespace that does not exist nobody but an administrator is allowed anything. */
+function orNoNamespace(problem: AccessProblem, { address: { namespace } }: Cluster): AccessProblem {
+  const words = `Or the namespace does not exist, which this user may not find out: check \`namespace\` in \`regions\` (${namespace}).`
+  return { ...problem, message: `${asSentence(problem.message)} ${words}` }
+}
+
+function asSentence(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`
 }
 
 async function checkPermissions(
