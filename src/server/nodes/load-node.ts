@@ -109,6 +109,8 @@ export interface NodeSetRequest {
   readonly gridId: string
   /** Undefined for a grid that is not part of a run. */
   readonly runId: string | undefined
+  /** What will run on them; undefined where that is not known yet. */
+  readonly tool?: string | undefined
   readonly region: string
   readonly quantity: number
   readonly instanceType: string

@@ -2,6 +2,8 @@ import { messageOf } from '../errors.js'
 import { NodeError, type NodePlace, type NodeSet, type NodeSetRequest } from '../nodes/load-node.js'
 import type { GridRecord } from '../store/records.js'
 
+type Wish = Pick<NodeSetRequest, 'runId' | 'tool' | 'isTakenUp'>
+
 interface Opened {
   readonly set: Promise<NodeSet>
   readonly controller: AbortController
@@ -22,11 +24,7 @@ export class GridNodes {
   }
 
   /** Starts them; they are closed by `close` alone, even if the signal aborts. */
-  open(
-    grid: GridRecord,
-    wish: Pick<NodeSetRequest, 'runId' | 'isTakenUp'>,
-    signal: AbortSignal
-  ): Promise<NodeSet> {
+  open(grid: GridRecord, wish: Wish, signal: AbortSignal): Promise<NodeSet> {
     const controller = new AbortController()
     const set = this.#start(grid, wish, AbortSignal.any([signal, controller.signal]))
     this.#opened.set(grid.id, { set, controller })
@@ -49,11 +47,7 @@ export class GridNodes {
     await set?.close()
   }
 
-  async #start(
-    { id, spec, startedMs }: GridRecord,
-    wish: Pick<NodeSetRequest, 'runId' | 'isTakenUp'>,
-    signal: AbortSignal
-  ): Promise<NodeSet> {
+  async #start({ id, spec, startedMs }: GridRecord, wish: Wish, signal: AbortSignal): Promise<NodeSet> {
     const place = this.#placeOf(spec.region)
     if (place === undefined) throw new NodeError(`there is no region ${spec.region} any more`)
     const { region, instanceQuantity: quantity, instanceType, stopAfterMin } = spec

@@ -39,7 +39,7 @@ export class Grids {
   /** Starts the nodes of a run's own grid. */
   async openNodes(
     grid: GridRecord,
-    wish: { runId: string | undefined; isTakenUp: boolean; signal: AbortSignal }
+    wish: { runId: string | undefined; tool?: string; isTakenUp: boolean; signal: AbortSignal }
   ): Promise<NodeSet> {
     const { signal, ...rest } = wish
     const set = await this.parts.nodes.open(grid, rest, AbortSignal.any([signal, this.endSignal(grid)]))

@@ -59,7 +59,7 @@ async function openGrid(
 ): Promise<RunGrid> {
   if (grids.endSignal(grid).aborted) return { grid, set: undefined }
   const set = isOwn(run, grid)
-    ? await grids.openNodes(grid, { runId: run.id, isTakenUp, signal })
+    ? await grids.openNodes(grid, { runId: run.id, tool: run.request.tool, isTakenUp, signal })
     : await grids.nodesOf(grid)
   return { grid, set }
 }

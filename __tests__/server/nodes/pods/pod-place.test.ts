@@ -20,9 +20,9 @@ class Stage {
   readonly lines: string[] = []
   readonly cancel = new AbortController()
 
-  open({ quantity = 1, isTakenUp = false } = {}): Promise<NodeSet> {
+  open({ quantity = 1, isTakenUp = false, tool = 'jmeter', place = makePlace() } = {}): Promise<NodeSet> {
     const opening = createPodPlace({
-      place: makePlace(),
+      place,
       cluster: this.cluster,
       defaultImage: 'own:1',
       marker: MARKER,
@@ -32,6 +32,7 @@ class Stage {
       {
         gridId: GRID,
         runId: 'beef',
+        tool,
         region: 'eu',
         quantity,
         instanceType: 'small',
@@ -89,6 +90,22 @@ describe('a Job is created once', () => {
     await stage.clock.run(stage.open())
     expect(stage.countOf('POST')).toBe(posts)
     expect(stage.cluster.jobs).toHaveLength(1)
+  })
+
+  test.each([
+    ['jmeter', undefined, 'own:1'],
+    ['gatling', undefined, 'own:1'],
+    ['java-selenium-chrome', undefined, 'own:1-browsers'],
+    ['java-selenium-firefox', undefined, 'own:1-browsers'],
+    ['service-chrome', undefined, 'own:1-browsers'],
+    ['service-chrome', 'theirs:2', 'theirs:2'],
+    [undefined, undefined, 'own:1']
+  ])('of the tool %s, where the place names the image %s: of %s', async (tool, image, expected) => {
+    const stage = new Stage()
+    stage.cluster.podsOfJob = [makePod(0)]
+    const place = { ...makePlace(), image }
+    await stage.clock.run(stage.open({ tool, place }))
+    expect(JSON.stringify(stage.cluster.jobs)).toContain(`"image":"${expected}"`)
   })
 
   test('and not at all where the cluster says no', async () => {
@@ -253,7 +270,7 @@ describe('giving pods back', () => {
     await stage.clock.run(set.close())
     expect(stage.clock.elapsedMs).toBe(60_000)
     expect(stage.lines.at(-1)).toMatch(
-      /run: kubectl --context load-eu -n load delete job -l loadgate\.dev\/marker=feed01,loadgate\.dev\/grid=abc123$/
+      /run: kubectl delete job -n load --context load-eu -l loadgate\.dev\/marker=feed01,loadgate\.dev\/grid=abc123$/
     )
   })
 
@@ -276,7 +293,7 @@ describe('giving pods back', () => {
     stage.cluster.answers = [403]
     await stage.clock.run(set.close())
     expect(stage.clock.elapsedMs).toBe(0)
-    expect(stage.lines).toEqual([expect.stringContaining('kubectl --context load-eu -n load delete job -l')])
+    expect(stage.lines).toEqual([expect.stringContaining('kubectl delete job -n load --context load-eu -l')])
   })
 })
 

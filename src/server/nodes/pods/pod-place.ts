@@ -14,7 +14,7 @@ import { SUPERVISOR } from './supervisor.js'
 export interface PodPlaceParts {
   readonly place: KubernetesPlace
   readonly cluster: Cluster
-  /** Of a place that names none. */
+  /** Of a place that names none; for tools that drive browsers, the one with browsers. */
   readonly defaultImage: string
   /** Identifies whatever this service creates. */
   readonly marker: string
@@ -35,11 +35,18 @@ export function createPodPlace(parts: PodPlaceParts): NodePlace {
   }
 }
 
+const BROWSER_TOOLS: readonly string[] = ['java-selenium-chrome', 'java-selenium-firefox', 'service-chrome']
+
+function imageFor(defaultImage: string, tool: string | undefined): string {
+  return tool !== undefined && BROWSER_TOOLS.includes(tool) ? `${defaultImage}-browsers` : defaultImage
+}
+
 async function openGrid(
-  parts: PodPlaceParts,
+  given: PodPlaceParts,
   request: NodeSetRequest,
   signal: AbortSignal
 ): Promise<NodeSet> {
+  const parts = { ...given, defaultImage: imageFor(given.defaultImage, request.tool) }
   const { cluster, clock, place, marker, log } = parts
   const grid: PodsToStart = {
     cluster,
