@@ -119,7 +119,7 @@ describe('access to a cluster', () => {
       }
     }
     expect(await messagesOf(parts)).toEqual([
-      'Whether namespace load of the cluster load-eu may be used could not be found out: etcdserver: request timed out'
+      'The permissions in namespace load of the cluster load-eu could not be checked: etcdserver: request timed out'
     ])
   })
 

@@ -113,7 +113,7 @@ async function checkPermissions(
     const missing = rules.filter(({ verbs }) => verbs.length > 0)
     return missing.length === 0 ? [] : [await describeMissing(cluster, missing, options)]
   } catch (error) {
-    return [{ message: `Whether ${cluster.name} may be used could not be found out: ${messageOf(error)}` }]
+    return [{ message: `The permissions in ${cluster.name} could not be checked: ${messageOf(error)}` }]
   }
 }
 
