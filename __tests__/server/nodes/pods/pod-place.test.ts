@@ -20,9 +20,17 @@ class Stage {
   readonly lines: string[] = []
   readonly cancel = new AbortController()
 
-  open({ quantity = 1, isTakenUp = false, tool = 'jmeter', place = makePlace() } = {}): Promise<NodeSet> {
+  open(
+    wish: {
+      quantity?: number
+      isTakenUp?: boolean
+      tool?: string | undefined
+      image?: string | undefined
+    } = {}
+  ): Promise<NodeSet> {
+    const { quantity = 1, isTakenUp = false, tool, image } = wish
     const opening = createPodPlace({
-      place,
+      place: { ...makePlace(), image },
       cluster: this.cluster,
       defaultImage: 'own:1',
       marker: MARKER,
@@ -103,8 +111,7 @@ describe('a Job is created once', () => {
   ])('of the tool %s, where the place names the image %s: of %s', async (tool, image, expected) => {
     const stage = new Stage()
     stage.cluster.podsOfJob = [makePod(0)]
-    const place = { ...makePlace(), image }
-    await stage.clock.run(stage.open({ tool, place }))
+    await stage.clock.run(stage.open({ tool, image }))
     expect(JSON.stringify(stage.cluster.jobs)).toContain(`"image":"${expected}"`)
   })
 
