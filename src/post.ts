@@ -26,10 +26,11 @@ try {
       clock: systemClock,
       endProcessGroup: async (group) =>
         (await import('./server/nodes/machine/processes.js')).endLeftoverGroup(group),
-      deletePods: async (address, marker, signal) => {
+      deletePods: async (address, marker, options) => {
         const { reopenCluster } = await import('./server/nodes/kubernetes/open-cluster.js')
-        const { deleteByMarker } = await import('./server/nodes/pods/leftovers.js')
-        return deleteByMarker(await reopenCluster(address, process.env), marker, signal)
+        const { deleteMarked } = await import('./server/nodes/pods/remove-jobs.js')
+        const { systemClock: clock } = await import('./server/clock.js')
+        return deleteMarked(marker, { ...options, clock, cluster: await reopenCluster(address, process.env) })
       }
     })
   }

@@ -1,7 +1,8 @@
 import { afterAll, describe, expect, test } from '@jest/globals'
+import { systemClock } from '../../src/server/clock.js'
 import type { Cluster } from '../../src/server/nodes/kubernetes/cluster.js'
 import type { NodeCommand, NodeSet } from '../../src/server/nodes/load-node.js'
-import { deleteByMarker } from '../../src/server/nodes/pods/leftovers.js'
+import { deleteMarked } from '../../src/server/nodes/pods/remove-jobs.js'
 import { PodGrids } from './pod-grid.js'
 
 const { KUBECONFIG, LOADGATE_REQUIRE_KUBERNETES } = process.env
@@ -49,9 +50,10 @@ describeWithCluster('pods that start', () => {
   test('are deleted by their marker, and others are not', async () => {
     const grids = await createGrids()
     await grids.open()
-    expect(await deleteByMarker(grids.cluster, 'ffff')).toBe(0)
+    const parts = { cluster: grids.cluster, clock: systemClock, isUnclear: false }
+    expect(await deleteMarked('ffff', parts)).toBe(0)
     expect(await grids.jobs()).toHaveLength(1)
-    expect(await deleteByMarker(grids.cluster, grids.marker)).toBe(1)
+    expect(await deleteMarked(grids.marker, parts)).toBe(1)
   })
 })
 

@@ -285,16 +285,16 @@ describe('pods of the embedded service', () => {
   test('are deleted by their marker in each cluster, and said', async () => {
     const asked: unknown[] = []
     const counts = [2, 0, 1]
-    const deletePods: CleanUpPorts['deletePods'] = async (address, marker) => {
-      asked.push([address, marker])
+    const deletePods: CleanUpPorts['deletePods'] = async (address, marker, { isUnclear }) => {
+      asked.push([address, marker, isUnclear])
       return counts[asked.length - 1]!
     }
     const clusters = { marker: MARKER, addresses: [EU, US, INSIDE] }
     await clean({ ...LOCAL, cleanupDue: false, clusters }, { deletePods })
     expect(asked).toEqual([
-      [EU, MARKER],
-      [US, MARKER],
-      [INSIDE, MARKER]
+      [EU, MARKER, true],
+      [US, MARKER, true],
+      [INSIDE, MARKER, true]
     ])
     expect(log.lines).toEqual([
       'info: Deleted 2 Jobs and their pods in namespace load of the cluster load-eu.',

@@ -6,7 +6,15 @@ import type { Clock } from '../../service/clock.js'
 import type { ClusterAddress, StartedPods } from '../step-state.js'
 
 /** Deletes the Jobs with the marker, and their pods with them; returns how many there were. */
-export type DeletePods = (address: ClusterAddress, marker: string, signal: AbortSignal) => Promise<number>
+export type DeletePods = (
+  address: ClusterAddress,
+  marker: string,
+  options: {
+    readonly signal: AbortSignal
+    /** Whether one may still be about to appear: its request was on its way when main was killed. */
+    readonly isUnclear: boolean
+  }
+) => Promise<number>
 
 export interface DeletePodsPorts {
   readonly log: Log
@@ -31,7 +39,9 @@ async function deleteIn(
     error: new Error(`the cluster did not answer within ${LONGEST_MS / 1000} s`)
   })
   try {
-    const count = await orAborted(deletePods(address, marker, deadline.signal), deadline.signal)
+    const { signal } = deadline
+    const options = { signal, isUnclear: isClosed !== true }
+    const count = await orAborted(deletePods(address, marker, options), signal)
     const what = count === 1 ? '1 Job and its pods' : `${count} Jobs and their pods`
     if (count > 0) log.info(`Deleted ${what} in ${nameOf(address)}.`)
   } catch (thrown) {

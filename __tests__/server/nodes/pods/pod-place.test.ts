@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { NodeError, type NodeCommand, type NodeSet } from '../../../../src/server/nodes/load-node.js'
-import { deleteByMarker } from '../../../../src/server/nodes/pods/leftovers.js'
 import { createPodPlace } from '../../../../src/server/nodes/pods/pod-place.js'
+import { deleteMarked } from '../../../../src/server/nodes/pods/remove-jobs.js'
 import { ManualClock } from '../../../support/manual-clock.js'
 import {
   FakeCluster,
@@ -372,6 +372,50 @@ describe('pods of an earlier service', () => {
 })
 
 describe('leftovers', () => {
+  const deleteByMarker = (cluster: FakeCluster, marker: string): Promise<number> =>
+    deleteMarked(marker, { cluster, clock: new ManualClock(), isUnclear: false })
+
+  test.each<Answer>(['lost before', 503, 429])(
+    'are deleted although the cluster was out of order for a moment (%p)',
+    async (answer) => {
+      const cluster = new FakeCluster()
+      const clock = new ManualClock()
+      cluster.jobs = [makeJob()]
+      cluster.answers = [answer, answer]
+      expect(await clock.run(deleteMarked(MARKER, { cluster, clock, isUnclear: true }))).toBe(1)
+      expect([cluster.jobs, clock.elapsedMs]).toEqual([[], 4000])
+    }
+  )
+
+  test('of a cluster that stays away are given up with its words', async () => {
+    const cluster = new FakeCluster()
+    const clock = new ManualClock()
+    cluster.isAway = true
+    const deleting = deleteMarked(MARKER, { cluster, clock, isUnclear: true })
+    await expect(clock.run(deleting)).rejects.toThrow('ECONNREFUSED')
+    expect(clock.elapsedMs).toBe(50_000)
+  })
+
+  test.each([401, 403])('are not asked for again where that is refused (%p)', async (answer) => {
+    const cluster = new FakeCluster()
+    const clock = new ManualClock()
+    cluster.jobs = [makeJob()]
+    cluster.answers = [answer]
+    const deleting = deleteMarked(MARKER, { cluster, clock, isUnclear: true })
+    await expect(clock.run(deleting)).rejects.toThrow(`HTTP ${answer}`)
+    expect(clock.elapsedMs).toBe(0)
+  })
+
+  test('are looked for once more, for a request may still be on its way', async () => {
+    const cluster = new FakeCluster()
+    const clock = new ManualClock()
+    const deleting = deleteMarked(MARKER, { cluster, clock, isUnclear: true })
+    await clock.advance(1000)
+    cluster.jobs = [makeJob()]
+    expect(await clock.run(deleting)).toBe(1)
+    expect(await clock.run(deleteMarked(MARKER, { cluster, clock, isUnclear: true }))).toBe(0)
+  })
+
   test('are what carries the marker, all of it, even if one cannot be deleted', async () => {
     const cluster = new FakeCluster()
     const named = (name: string, marker: string): ReturnType<typeof makeJob> => {

@@ -1,15 +1,9 @@
 import type { Cluster } from '../kubernetes/cluster.js'
 import { ClusterError } from '../kubernetes/cluster.js'
 import type { JobDocument, ListDocument } from './documents.js'
-import { MARKER_LABEL, selectorOf } from './labels.js'
 import { jobsPath } from './pod-view.js'
 
-/** Deletes every Job that carries this marker, with its pods, and nothing else. Returns how many there were. */
-export function deleteByMarker(cluster: Cluster, marker: string, signal?: AbortSignal): Promise<number> {
-  return deleteJobs(cluster, selectorOf({ [MARKER_LABEL]: marker }), signal)
-}
-
-/** One by one: deleting a whole collection takes a permission of its own. */
+/** Deletes the Jobs, with their pods, and nothing else. Returns how many there were. One by one: deleting a whole collection takes a permission of its own. */
 export async function deleteJobs(cluster: Cluster, selector: string, signal?: AbortSignal): Promise<number> {
   const options = signal === undefined ? {} : { signal }
   const { items } = await cluster.request<ListDocument<JobDocument>>(

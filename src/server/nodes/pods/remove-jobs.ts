@@ -3,37 +3,66 @@ import type { Cluster } from '../kubernetes/cluster.js'
 import { isUnclear } from './is-unclear.js'
 import { kubectlDelete } from '../../../regions/kubectl-delete.js'
 import { deleteJobs } from './leftovers.js'
+import { MARKER_LABEL, selectorOf } from './labels.js'
 import { pause } from './pause.js'
 import { capital, clauseOf } from './sentences.js'
 
 const RETRY_EVERY_MS = 2000
 const GIVE_UP_AFTER_MS = 60_000
+/** The post step has a minute; the cluster's last words should be told before it is over. */
+const POST_STEP_MS = 50_000
 
-export interface JobsToRemove {
+export interface JobsToDelete {
   readonly cluster: Cluster
   readonly selector: string
   readonly clock: Clock
-  readonly log: (line: string) => void
   /** Whether a Job may still be about to appear, because nobody knows if it was created. */
   readonly isUnclear: boolean
+  readonly signal?: AbortSignal
+  /** From then on, the next failure is the last. */
+  readonly giveUpAfterMs?: number
 }
 
-/** Deletes the Jobs of a grid, and tries for a minute where the cluster does not answer. Never throws: it tells what to do instead. */
+export interface JobsToRemove extends JobsToDelete {
+  readonly log: (line: string) => void
+}
+
+/** Deletes the Jobs, and tries for a minute where the cluster does not answer. Never throws: it tells what to do instead. */
 export async function removeJobs(jobs: JobsToRemove): Promise<void> {
-  const untilMs = jobs.clock.now() + GIVE_UP_AFTER_MS
+  try {
+    await deleteSurely(jobs)
+  } catch (error) {
+    tellHowTo(jobs, error)
+  }
+}
+
+/** Deletes what carries a marker, from another process than the one that created it. Returns how many Jobs there were. */
+export function deleteMarked(
+  marker: string,
+  jobs: Omit<JobsToDelete, 'selector' | 'giveUpAfterMs'>
+): Promise<number> {
+  return deleteSurely({
+    ...jobs,
+    selector: selectorOf({ [MARKER_LABEL]: marker }),
+    giveUpAfterMs: POST_STEP_MS
+  })
+}
+
+/** A failure that may pass is no reason to leave pods running: it tries again. Throws the last one. */
+async function deleteSurely(jobs: JobsToDelete): Promise<number> {
+  const { cluster, selector, clock, signal, giveUpAfterMs = GIVE_UP_AFTER_MS } = jobs
+  const untilMs = clock.now() + giveUpAfterMs
   let looksLeft = jobs.isUnclear ? 2 : 1
   for (;;) {
     try {
       looksLeft -= 1
-      if ((await deleteJobs(jobs.cluster, jobs.selector)) > 0 || looksLeft <= 0) return
+      const count = await deleteJobs(cluster, selector, signal)
+      if (count > 0 || looksLeft <= 0) return count
     } catch (error) {
-      if (!isUnclear(error) || jobs.clock.now() >= untilMs) {
-        tellHowTo(jobs, error)
-        return
-      }
+      if (!isUnclear(error) || clock.now() >= untilMs) throw error
       looksLeft += 1
     }
-    await pause(jobs.clock, RETRY_EVERY_MS)
+    await pause(clock, RETRY_EVERY_MS, signal)
   }
 }
 
