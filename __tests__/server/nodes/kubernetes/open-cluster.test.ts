@@ -1,11 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { ClusterError } from '../../../../src/server/nodes/kubernetes/cluster.js'
 import type { Cluster, ClusterChoice } from '../../../../src/server/nodes/kubernetes/cluster.js'
+import { Credentials } from '../../../../src/server/nodes/kubernetes/credentials.js'
+import { loadKubeconfig } from '../../../../src/server/nodes/kubernetes/kubeconfig.js'
 import { openCluster, reopenCluster } from '../../../../src/server/nodes/kubernetes/open-cluster.js'
 import { writeKubeconfig } from '../../../support/kubernetes/kubeconfig.js'
 import type { KubeconfigParts } from '../../../support/kubernetes/kubeconfig.js'
@@ -288,6 +290,52 @@ echo "{\\"kind\\":\\"ExecCredential\\",\\"status\\":{\\"token\\":\\"token-$((n))
       const cluster = await open({ answer: () => ({}) }, { user: { tokenFile: 'token' } })
       await cluster.request('GET', '/x')
       expect(standIn.requests[0]!.headers.authorization).toBe('Bearer token-of-file')
+    })
+
+    describe('of a plugin that hangs', () => {
+      const isAlive = (pid: number): boolean => {
+        try {
+          return process.kill(pid, 0)
+        } catch {
+          return false
+        }
+      }
+      async function until(holds: () => boolean): Promise<void> {
+        while (!holds()) await new Promise((resolve) => setTimeout(resolve, 10))
+      }
+      const pidFile = (): string => join(folder, 'pid')
+      const pid = (): number => Number(readFileSync(pidFile(), 'utf8'))
+      const hangs = (): Record<string, unknown> => ({
+        exec: {
+          command: 'sh',
+          args: ['-c', `echo $$ > ${pidFile()}.new; mv ${pidFile()}.new ${pidFile()}; exec sleep 600`]
+        }
+      })
+
+      test('are not waited for after the request is called off, and the plugin is ended', async () => {
+        const cluster = await open({}, { user: hangs() })
+        const calledOff = new AbortController()
+        const { signal } = calledOff
+        const asked = [cluster.request('GET', '/x', { signal }), cluster.exec('pod', ['true'], {}, signal)]
+        const ends = Promise.allSettled(asked)
+        await until(() => existsSync(pidFile()))
+        expect(isAlive(pid())).toBe(true)
+        calledOff.abort(new Error('called off'))
+        const reasons = (await ends).map((end) => (end as PromiseRejectedResult).reason as Error)
+        expect(reasons.map(({ message }) => message)).toEqual(['called off', 'called off'])
+        await until(() => !isAlive(pid()))
+      })
+
+      test('are given up after a while, and the plugin is named and ended', async () => {
+        const file = writeKubeconfig(folder, { server: SERVER, user: hangs() })
+        const config = await loadKubeconfig(file, {})
+        const credentials = new Credentials(config, file, 'load-eu', {}, 300)
+        const error = await failureOf(credentials.access())
+        expect(error.message).toBe(
+          'The credentials of the context load-eu cannot be had from `sh`: no answer within 0.3 s. Try `kubectl --context load-eu version` in the same environment.'
+        )
+        await until(() => !existsSync(pidFile()) || !isAlive(pid()))
+      })
     })
 
     test.each<[string, string, RegExp]>([

@@ -6,6 +6,7 @@ import { createSecureContext } from 'node:tls'
 import { messageOf } from '../../errors.js'
 import { ClusterError } from './cluster.js'
 import { loadKubeconfig, withoutCredentials } from './kubeconfig.js'
+import { Plugins } from './plugins.js'
 import { proxyFor } from './proxy.js'
 
 /** How one connects as the user of a context. */
@@ -19,6 +20,8 @@ export interface Access {
 
 /** Tokens of plugins live for minutes; reading files and asking plugins for each of a thousand requests is too slow. */
 const KEPT_MS = 20_000
+/** A plugin that asks somebody else may hang; the step must not. */
+const ASK_WITHIN_MS = 30_000
 
 /** The credentials of a context: tokens expire and files are replaced during a run, so they are asked for again and again. */
 export class Credentials {
@@ -29,32 +32,55 @@ export class Credentials {
   #access: Promise<Access> | undefined
   #askedAtMs = 0
   #agents: { key: string; agent: http.Agent; streamAgent: http.Agent } | undefined
+  readonly #plugins = new Plugins()
+  #waiting = 0
 
-  constructor(config: KubeConfig, paths: string | undefined, context: string, env: NodeJS.ProcessEnv) {
+  constructor(
+    config: KubeConfig,
+    paths: string | undefined,
+    context: string,
+    env: NodeJS.ProcessEnv,
+    private readonly askWithinMs = ASK_WITHIN_MS
+  ) {
     this.#config = config
+    this.#plugins.watch(config)
     this.#paths = paths
     this.#context = context
     this.#env = env
   }
 
-  /** The same for all that ask at the same time: a plugin is a process. */
-  access(): Promise<Access> {
+  /** The same for all that ask at the same time: a plugin is a process. When nobody waits for it any more, it is ended. */
+  async access(signal?: AbortSignal): Promise<Access> {
     if (this.#access === undefined || performance.now() - this.#askedAtMs > KEPT_MS) {
       this.#askedAtMs = performance.now()
-      this.#access = this.#ask()
-      this.#access.catch(() => (this.#access = undefined))
+      const asked = this.#ask()
+      this.#access = asked
+      asked.catch(() => this.#forget(asked))
     }
-    return this.#access
+    const asked = this.#access
+    this.#waiting++
+    try {
+      return await orAborted(asked, signal)
+    } finally {
+      this.#waiting--
+      if (signal?.aborted && this.#waiting === 0) this.#plugins.end()
+    }
   }
 
   /** After these were not accepted: reads the files again and forgets every token. */
-  async renew(refused: Access): Promise<Access> {
-    const current = await this.access()
+  async renew(refused: Access, signal?: AbortSignal): Promise<Access> {
+    const current = await this.access(signal)
     if (current !== refused) return current
-    this.#config = await loadKubeconfig(this.#paths, this.#env)
-    this.#config.setCurrentContext(this.#context)
+    const config = await loadKubeconfig(this.#paths, this.#env)
+    config.setCurrentContext(this.#context)
+    this.#plugins.watch(config)
+    this.#config = config
     this.#access = undefined
-    return this.access()
+    return this.access(signal)
+  }
+
+  #forget(asked: Promise<Access>): void {
+    if (this.#access === asked) this.#access = undefined
   }
 
   async #ask(): Promise<Access> {
@@ -69,11 +95,25 @@ export class Credentials {
     if (proxyUrl !== undefined) Object.assign(cluster, { proxyUrl })
     const isPlain = cluster.server.startsWith('http:') && !cluster.skipTLSVerify
     try {
-      await (isPlain ? await withoutCredentials(cluster) : this.#config).applyToHTTPSOptions(options)
+      if (isPlain) await (await withoutCredentials(cluster)).applyToHTTPSOptions(options)
+      else await this.#applyWithin(options)
     } catch (error) {
       throw new ClusterError(describePlugin(this.#config, this.#context, error), undefined)
     }
     return { headers: headersOf(options), ...this.#agentsFor(options, cluster.server, proxyUrl) }
+  }
+
+  async #applyWithin(options: RequestOptions): Promise<void> {
+    const late = new AbortController()
+    const timer = setTimeout(() => {
+      late.abort(new Error(`no answer within ${this.askWithinMs / 1000} s`))
+      this.#plugins.end()
+    }, this.askWithinMs)
+    try {
+      await orAborted(this.#config.applyToHTTPSOptions(options), late.signal)
+    } finally {
+      clearTimeout(timer)
+    }
   }
 
   /** New agents only for new certificates, so that connections are used again. */
@@ -95,6 +135,17 @@ export class Credentials {
     }
     return this.#agents
   }
+}
+
+/** Rejects with the reason if the signal aborts first. */
+function orAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return work
+  return new Promise((resolve, reject) => {
+    const abort = (): void => reject(signal.reason as Error)
+    signal.addEventListener('abort', abort, { once: true })
+    if (signal.aborted) abort()
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
+  })
 }
 
 /** A token that was read from a file ends in a line break. */

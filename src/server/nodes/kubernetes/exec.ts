@@ -24,7 +24,7 @@ const CONTAINER = 'node'
 export async function execInPod(parts: ExecParts): Promise<{ code: number }> {
   const { credentials, signal, pod } = parts
   signal.throwIfAborted()
-  const access = await credentials.access()
+  const access = await credentials.access(signal)
   signal.throwIfAborted()
   try {
     return await connect(parts, access)
@@ -32,7 +32,7 @@ export async function execInPod(parts: ExecParts): Promise<{ code: number }> {
     if (!(error instanceof UpgradeRefused)) throw error
     // Refused before anything was started or read, so this is no second start.
     if (error.status === 401)
-      return await connect(parts, await credentials.renew(access)).catch((again: unknown) => {
+      return await connect(parts, await credentials.renew(access, signal)).catch((again: unknown) => {
         throw again instanceof UpgradeRefused ? tell(pod, again) : again
       })
     throw tell(pod, error)

@@ -26,9 +26,9 @@ interface Reply {
 export async function requestJson(parts: RequestParts): Promise<unknown> {
   const { credentials, method, path, server } = parts
   parts.signal?.throwIfAborted()
-  const access = await credentials.access()
+  const access = await credentials.access(parts.signal)
   let reply = await send(parts, access)
-  if (reply.status === 401) reply = await send(parts, await credentials.renew(access))
+  if (reply.status === 401) reply = await send(parts, await credentials.renew(access, parts.signal))
   if (reply.status < 200 || reply.status > 299) throw refusal(`${method} ${path}`, reply.status, reply.text)
   try {
     return JSON.parse(reply.text) as unknown
