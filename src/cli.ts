@@ -36,6 +36,10 @@ const guard = process.env.GITHUB_ACTIONS === 'true' ? await createGuard() : (tex
 let killTools = (): void => undefined
 const leftPods = new LeftPods()
 
+/** The verdict does not wait for a service that is slow to close; this process does, for a while: no post step deletes its pods. */
+let closing: Promise<void> = Promise.resolve()
+const LONGEST_CLOSE_MS = 60_000
+
 /** Set when its orphans have been looked for, so that a service does not look again. */
 let registry: ServiceOptions['registry']
 
@@ -101,17 +105,20 @@ const ports: CommandPorts = {
       ...(regions && {
         regions: regions.places,
         marker: regions.marker,
-        onClusters: (clusters) => regions.onClusters(clusters.map(({ address }) => address))
+        onClusters: (clusters) => regions.onClusters(clusters.map(({ address }) => address)),
+        onLeft: regions.onLeft,
+        signal: regions.signal
       })
     })
     return (await import('./server/discard-on-close.js')).discardOnClose(service, dataDir)
   },
-  serve: ({ dataDir, port, token, rehearse, serviceName, regions, log }) =>
+  serve: ({ dataDir, port, token, rehearse, serviceName, regions, log, signal }) =>
     startService({
       dataDir,
       port,
       engine: rehearse ? 'rehearsal' : 'real',
       log,
+      signal,
       pages: () => import('./report/page/served-pages.js'),
       ...(regions && { regions }),
       ...(token !== undefined && { token }),
@@ -151,9 +158,10 @@ async function startService(options: ServiceOptions): Promise<EmbeddedService> {
   })
   return {
     ...service,
-    close: async (end) => {
-      await service.close(end)
-      leftPods.forget()
+    close: (end) => {
+      const closed = service.close(end).then(() => leftPods.forget())
+      closing = closed.catch(() => undefined)
+      return closed
     }
   }
 }
@@ -193,6 +201,8 @@ try {
   await endOrphans()
   const code = await runCommandLine(process.argv.slice(2), ports)
   process.exitCode = strayError.signal.aborted ? 2 : code
+  await Promise.race([closing, new Promise((resolve) => setTimeout(resolve, LONGEST_CLOSE_MS))])
+  tellLeftPods()
 } catch (thrown) {
   tellError(thrown)
   process.exitCode = 2

@@ -114,7 +114,9 @@ function createPorts(cancelled: AbortSignal): Ports {
         ...(regions && {
           regions: regions.places,
           marker: regions.marker,
-          onClusters: (clusters) => regions.onClusters(clusters.map(({ address }) => address))
+          onClusters: (clusters) => regions.onClusters(clusters.map(({ address }) => address)),
+          onLeft: regions.onLeft,
+          signal: regions.signal
         })
       })
       return (await import('./server/discard-on-close.js')).discardOnClose(service, dataDir)

@@ -1058,6 +1058,15 @@ describe('the embedded service', () => {
     expect(ports.outputs.get('verdict')).toBe('error')
   })
 
+  test('a run of it that will not stop is ended by closing it: nobody is told to stop it', async () => {
+    service.meet('stopRun', ...many(faults.answer(200, { uuid: 'run1', status: 'running' })))
+    service.nextStatuses = ['running']
+    const changes = { target: { kind: 'local' }, timeoutMs: 60_000 } as const
+    expect((await gate(changes)).verdict).toBe('timed-out')
+    expect(closed).toBe(1)
+    expect(ports.log.of('warning').join('\n')).not.toContain('may still be running')
+  })
+
   test('one that cannot be closed costs a warning, not the verdict', async () => {
     const close = (): Promise<void> => Promise.reject(new Error('stuck'))
     Object.assign(ports, { startLocalService: async () => ({ url: service.url, token: 't', close }) })
@@ -1073,6 +1082,9 @@ describe('the embedded service', () => {
     const start = (startLocalService: Ports['startLocalService']): void => {
       Object.assign(ports, { startLocalService })
     }
+
+    const rejectOnAbort = (signal: AbortSignal): Promise<never> =>
+      new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)))
 
     test('the clusters are saved before anything is created on them, and the marker is random', async () => {
       const markers: (string | undefined)[] = []
@@ -1111,6 +1123,51 @@ describe('the embedded service', () => {
         reason: 'namespace load of the cluster load-eu: may not create jobs'
       })
       expect(ports.states.at(-1)?.clusters).toBeUndefined()
+    })
+
+    test('a signal while the clusters are checked ends that, as cancelled', async () => {
+      start(({ regions }) => {
+        setImmediate(cancel)
+        return rejectOnAbort(regions!.signal)
+      })
+      expect(await gate(settings)).toMatchObject({ verdict: 'cancelled' })
+    })
+
+    test('the timeout counts while the clusters are checked', async () => {
+      start(({ regions }) => rejectOnAbort(regions!.signal))
+      expect(await gate({ ...settings, timeoutMs: 60_000 })).toMatchObject({
+        verdict: 'timed-out',
+        reason: expect.stringContaining('could not be checked within the timeout of 60 s.')
+      })
+    })
+
+    test('pods that could not be deleted are a warning, and left to the post step', async () => {
+      start(async ({ regions }) => {
+        regions?.onClusters([EU])
+        const close = async (): Promise<void> => regions?.onLeft('the pods could not be deleted: 403')
+        return { url: service.url, token: 't', close }
+      })
+      await gate(settings)
+      expect(ports.log.of('warning')).toContain('the pods could not be deleted: 403')
+      expect(ports.states.at(-1)?.clusters).toEqual({
+        marker: expect.any(String),
+        addresses: [EU],
+        hasLeft: true
+      })
+    })
+
+    test('a service that never closes does not keep the verdict, and its pods are left to the post step', async () => {
+      start(async ({ regions }) => {
+        regions?.onClusters([EU])
+        return { url: service.url, token: 't', close: () => new Promise(() => undefined) }
+      })
+      expect(await gate(settings)).toMatchObject({ verdict: 'passed' })
+      expect(ports.log.of('warning')).toContainEqual(
+        expect.stringMatching(
+          /did not shut down cleanly: it is not done after 150 s\. Pods .*: kubectl delete job -n load --context load-eu -l loadgate\.dev\/marker=\w+$/
+        )
+      )
+      expect(ports.states.at(-1)?.clusters?.isClosed).toBeUndefined()
     })
 
     test('nothing is created where the clusters cannot be saved', async () => {

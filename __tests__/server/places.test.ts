@@ -121,15 +121,34 @@ describe('the places of regions', () => {
         ]
       }
     })
-    const regions = regionsOf({ a: onCluster('gone'), b: onCluster('eu'), c: onCluster('silent') })
+    const regions = regionsOf({
+      a: onCluster('gone'),
+      b: onCluster('eu'),
+      c: onCluster('silent'),
+      d: onCluster('eu')
+    })
     await expect(openPlaces(regions, parts)).rejects.toThrow(
       [
         'region a: The kubeconfig /k has no context "gone".',
-        'The user may not create jobs. This grants it (kubectl apply -f -):\n\nkind: Role\n',
-        'Too old: eu.',
-        'namespace load of the cluster silent: it does not answer'
+        'regions b, d (namespace load of the cluster eu): The user may not create jobs. This grants it (kubectl apply -f -):\n\nkind: Role\n',
+        'regions b, d (namespace load of the cluster eu): Too old: eu.',
+        'region c (namespace load of the cluster silent): it does not answer'
       ].join('\n')
     )
+    expect(log).toEqual(['load'])
+  })
+
+  test('a signal ends the checks, with its reason', async () => {
+    const calledOff = new AbortController()
+    const { parts, log } = prepare({
+      checkAccess: (_, signal) =>
+        new Promise((_resolve, reject) => {
+          signal?.addEventListener('abort', () => reject(new Error('aborted')))
+          setImmediate(() => calledOff.abort(new Error('cancelled by SIGINT')))
+        })
+    })
+    const opening = openPlaces(regionsOf({ a: onCluster('eu') }), { ...parts, signal: calledOff.signal })
+    await expect(opening).rejects.toThrow('cancelled by SIGINT')
     expect(log).toEqual(['load'])
   })
 

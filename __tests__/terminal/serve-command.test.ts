@@ -39,6 +39,17 @@ test('address and token are printed once, the log goes elsewhere, and a signal c
   ])
 })
 
+test('a signal while it starts ends that', async () => {
+  const ports: TestCommandPorts = makeCommandPorts({
+    serve: ({ signal }) =>
+      new Promise((_, reject) => {
+        signal.addEventListener('abort', () => reject(signal.reason as Error))
+        setImmediate(() => ports.cancellation.abort(new Error('SIGINT')))
+      })
+  })
+  expect(await runCommandLine(['serve'], ports)).toBe(0)
+})
+
 test('--json for scripts, and every flag arrives', async () => {
   const ports = makeServingPorts({ workspace: '/home/dev', token: 'mine' })
   const flags = ['--port', '8080', '--data', 'here', '--rehearse', '--service-name', 'acme']

@@ -5,14 +5,17 @@ import type { Regions } from '../regions/regions.js'
 import type { ServiceClient } from '../service/client.js'
 import { vocabularyOf } from '../protocol/vocabulary.js'
 import { serviceFolder } from './cleanup/service-folder.js'
+import { startDeadline } from './deadline.js'
+import { DeadlineError } from './errors.js'
 import type { Gate } from './gate.js'
 import { SavedState } from './saved-state.js'
 import { openClient as openClientFor } from './open-client.js'
+import { formatDuration } from './settings/durations.js'
 import { maskToken } from './settings/mask-token.js'
 import { secretParameters } from './settings/secret-parameters.js'
 import type { Settings } from './settings/settings.js'
 import type { StepState } from './step-state.js'
-import type { Ports, RegionsRequest } from './ports.js'
+import type { LocalService, Ports, RegionsRequest } from './ports.js'
 
 /** Starts the embedded service if the run is local, opens a client, and saves the step's initial state. */
 export async function openGate(ports: Ports, settings: Settings): Promise<Gate> {
@@ -26,19 +29,38 @@ export async function openGate(ports: Ports, settings: Settings): Promise<Gate> 
     const { address, token } = target
     return { ports, settings, saved, local: undefined, client: openClient(address, token) }
   }
-  const local = await ports
-    .startLocalService({
+  const start = (regions?: RegionsRequest): Promise<LocalService> =>
+    ports.startLocalService({
       serviceName,
       onProcessGroup: (group) => saved.noteDone({ processGroups: [...saved.state.processGroups, group] }),
-      ...(settings.regions && { regions: requestRegions(settings.regions, saved) })
+      ...(regions && { regions })
     })
-    .catch((thrown: unknown) => {
-      // A service that did not start has started no pods: there is nothing to look for.
-      if (saved.state.clusters !== undefined) saved.noteDone({ clusters: undefined })
-      throw thrown
-    })
+  const local = await (
+    settings.regions === undefined ? start() : startWithRegions(start, settings.regions)
+  ).catch((thrown: unknown) => {
+    // A service that did not start has started no pods: there is nothing to look for.
+    if (saved.state.clusters !== undefined) saved.noteDone({ clusters: undefined })
+    throw thrown
+  })
   maskToken(ports, local.token)
   return { ports, settings, saved, local, client: openClient(readAddress(local.url), local.token) }
+
+  /** Nothing runs yet, so that a signal or the timeout can end it at once. */
+  async function startWithRegions(
+    start: (regions: RegionsRequest) => Promise<LocalService>,
+    places: Regions
+  ): Promise<LocalService> {
+    const words = `The clusters of regions could not be checked within the timeout of ${formatDuration(settings.timeoutMs)}.`
+    const deadline = startDeadline(ports.clock, settings.timeoutMs, {
+      error: new DeadlineError(words),
+      others: [ports.cancelled]
+    })
+    try {
+      return await start(requestRegions(places, { ports, saved, signal: deadline.signal }))
+    } finally {
+      deadline.release()
+    }
+  }
 
   function openClient(address: Address, token: string): ServiceClient {
     // The embedded service redacts them itself, including what they become in the plan.
@@ -48,9 +70,22 @@ export async function openGate(ports: Ports, settings: Settings): Promise<Gate> 
   }
 }
 
-function requestRegions(places: Regions, saved: SavedState): RegionsRequest {
+function requestRegions(
+  places: Regions,
+  { ports, saved, signal }: { ports: Ports; saved: SavedState; signal: AbortSignal }
+): RegionsRequest {
   const marker = randomBytes(12).toString('hex')
-  return { places, marker, onClusters: (addresses) => saved.note({ clusters: { marker, addresses } }) }
+  return {
+    places,
+    marker,
+    signal,
+    onClusters: (addresses) => saved.note({ clusters: { marker, addresses } }),
+    onLeft: (words) => {
+      ports.log.warning(words)
+      const { clusters } = saved.state
+      if (clusters !== undefined) saved.noteDone({ clusters: { ...clusters, hasLeft: true } })
+    }
+  }
 }
 
 function initialState({ scratchDir }: Ports, { target, serviceName, stopOnCancel }: Settings): StepState {

@@ -139,6 +139,10 @@ export interface RegionsRequest {
   readonly marker: string
   /** Called with the clusters before anything is created on them; if it throws, nothing is. */
   readonly onClusters: (addresses: readonly ClusterAddress[]) => void
+  /** Called with what to do where something created on a cluster could not be deleted. */
+  readonly onLeft: (words: string) => void
+  /** Ends the start of the service, with its reason: clusters may take their time. */
+  readonly signal: AbortSignal
 }
 
 /** The progress of a run, as of the last poll. */

@@ -73,6 +73,8 @@ export interface StartedPods {
   readonly addresses: readonly ClusterAddress[]
   /** The service was closed, which deletes them. */
   readonly isClosed?: boolean
+  /** The service could not delete all of them. */
+  readonly hasLeft?: boolean
 }
 
 /** A namespace of a cluster; never contents of a kubeconfig. */

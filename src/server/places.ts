@@ -25,13 +25,20 @@ export interface PlaceParts {
   readonly log: (line: string) => void
   /** Called with the clusters before anything is created on them; if it throws, nothing is. */
   readonly onClusters?: ((clusters: readonly { address: ClusterAddress }[]) => void) | undefined
+  /** Called with what to do where something could not be deleted; without it, that is logged. */
+  readonly onLeft?: ((words: string) => void) | undefined
+  /** Ends the start, with its reason. */
+  readonly signal?: AbortSignal | undefined
   readonly loadKubernetes?: () => Promise<Kubernetes>
 }
 
 /** What is needed for pods; it is loaded only where there is a region on Kubernetes. */
 export interface Kubernetes {
   readonly openCluster: (choice: ClusterChoice, env: NodeJS.ProcessEnv) => Promise<Cluster>
-  readonly checkAccess: (cluster: Cluster) => Promise<readonly { message: string; manifest?: string }[]>
+  readonly checkAccess: (
+    cluster: Cluster,
+    signal?: AbortSignal
+  ) => Promise<readonly { message: string; manifest?: string }[]>
   readonly createPodPlace: (parts: {
     place: KubernetesPlace
     cluster: Cluster
@@ -39,8 +46,9 @@ export interface Kubernetes {
     marker: string
     clock: Clock
     log: (line: string) => void
+    onLeft: (words: string) => void
   }) => NodePlace
-  readonly deleteJobs: (cluster: Cluster, selector: string) => Promise<number>
+  readonly deleteJobs: (cluster: Cluster, selector: string, signal?: AbortSignal) => Promise<number>
 }
 
 const NODE_IMAGE = 'ghcr.io/loadgate/loadgate-node'
@@ -97,35 +105,53 @@ async function openPods(
     each.status === 'rejected' ? [`region ${pods[index]?.region ?? ''}: ${messageOf(each.reason)}`] : []
   )
   const clusters = distinct(reached.map(({ cluster }) => cluster))
-  const checks = await Promise.all(clusters.map((cluster) => describeAccess(cluster, kubernetes)))
+  const { signal } = parts
+  const checks = await Promise.all(
+    clusters.map(async (cluster) => {
+      const regions = reached.filter((each) => isSame(each.cluster, cluster)).map(({ region }) => region)
+      return describeAccess(cluster, { kubernetes, regions, signal })
+    })
+  )
+  signal?.throwIfAborted()
   problems.push(...checks.flat())
   if (problems.length > 0) throw new Error(problems.join('\n'))
   parts.onClusters?.(clusters.map(({ address }) => ({ address })))
   const marker = parts.marker()
   const defaultImage = `${NODE_IMAGE}:${readVersion()}`
-  const { clock, log } = parts
+  const { clock, log, onLeft = log } = parts
   return {
     places: reached.map(({ region, place, cluster }) => [
       region,
-      kubernetes.createPodPlace({ place, cluster, defaultImage, marker, clock, log })
+      kubernetes.createPodPlace({ place, cluster, defaultImage, marker, clock, log, onLeft })
     ]),
     clearAway: async (gridsInUse) => {
       await Promise.all(
-        clusters.map((cluster) => deleteLeft(cluster, { kubernetes, marker, gridsInUse, log }))
+        clusters.map((cluster) => deleteLeft(cluster, { kubernetes, marker, gridsInUse, log, signal }))
       )
     }
   }
 }
 
-async function describeAccess(cluster: Cluster, { checkAccess }: Kubernetes): Promise<string[]> {
+/** Each problem with the regions and the cluster that it is about: others may be fine. */
+async function describeAccess(
+  cluster: Cluster,
+  {
+    kubernetes,
+    regions,
+    signal
+  }: { kubernetes: Kubernetes; regions: readonly string[]; signal: AbortSignal | undefined }
+): Promise<string[]> {
+  const where = `${regions.length === 1 ? 'region' : 'regions'} ${regions.join(', ')}`
+  const tell = (message: string): string =>
+    message.includes(cluster.name) ? `${where}: ${message}` : `${where} (${cluster.name}): ${message}`
   try {
-    return (await checkAccess(cluster)).map(({ message, manifest }) =>
+    return (await kubernetes.checkAccess(cluster, signal)).map(({ message, manifest }) =>
       manifest === undefined
-        ? message
-        : `${message} This grants it (kubectl apply -f -):\n\n${manifest.trimEnd()}\n`
+        ? tell(message)
+        : `${tell(message)} This grants it (kubectl apply -f -):\n\n${manifest.trimEnd()}\n`
     )
   } catch (thrown) {
-    return [`${cluster.name}: ${messageOf(thrown)}`]
+    return [tell(messageOf(thrown))]
   }
 }
 
@@ -137,13 +163,14 @@ async function deleteLeft(
     marker: string
     gridsInUse: readonly string[]
     log: (line: string) => void
+    signal: AbortSignal | undefined
   }
 ): Promise<void> {
-  const { kubernetes, marker, gridsInUse, log } = left
+  const { kubernetes, marker, gridsInUse, log, signal } = left
   const others = gridsInUse.length === 0 ? '' : `,loadgate.dev/grid notin (${gridsInUse.join(',')})`
   const selector = `loadgate.dev/marker=${marker}${others}`
   try {
-    const count = await kubernetes.deleteJobs(cluster, selector)
+    const count = await kubernetes.deleteJobs(cluster, selector, signal)
     if (count > 0) log(`deleted ${count} ${count === 1 ? 'Job' : 'Jobs'} left behind in ${cluster.name}`)
   } catch (thrown) {
     log(`could not delete the Jobs left behind in ${cluster.name} (${selector}): ${messageOf(thrown)}`)
@@ -152,7 +179,11 @@ async function deleteLeft(
 
 /** Regions may share a namespace. */
 function distinct(clusters: readonly Cluster[]): Cluster[] {
-  return [...new Map(clusters.map((cluster) => [JSON.stringify(cluster.address), cluster])).values()]
+  return clusters.filter((cluster, index) => clusters.findIndex((one) => isSame(one, cluster)) === index)
+}
+
+function isSame(one: Cluster, other: Cluster): boolean {
+  return JSON.stringify(one.address) === JSON.stringify(other.address)
 }
 
 function readVersion(): string {

@@ -70,6 +70,10 @@ export interface ServiceOptions {
   readonly marker?: string | undefined
   /** Called with the clusters before anything is created on them; if it throws, nothing is. */
   readonly onClusters?: ((clusters: readonly { address: ClusterAddress }[]) => void) | undefined
+  /** Called with what to do where something created on a cluster could not be deleted; without it, that is logged. */
+  readonly onLeft?: ((words: string) => void) | undefined
+  /** Ends the start, with its reason: clusters may take their time. */
+  readonly signal?: AbortSignal | undefined
   /** Instead of those of `regions`. */
   readonly places?: Places | undefined
 }
@@ -181,7 +185,9 @@ async function findPlaces(
   try {
     return await openPlaces(options.regions, {
       ...{ machine, marker, env, clock, log },
-      onClusters: options.onClusters
+      onClusters: options.onClusters,
+      onLeft: options.onLeft,
+      signal: options.signal
     })
   } catch (thrown) {
     store.close()

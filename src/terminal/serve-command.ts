@@ -25,6 +25,8 @@ export interface ServeOptions {
   /** Where nodes run; undefined if every region is this machine. */
   readonly regions: Regions | undefined
   readonly log: (line: string) => void
+  /** Ends the start, with its reason: clusters may take their time. */
+  readonly signal: AbortSignal
 }
 
 const DATA_FOLDER = '.loadgate'
@@ -53,15 +55,22 @@ export async function runServeCommand(args: Arguments, ports: ServePorts): Promi
     )
   const regions = await readRegions(args, ports.workspace)
   const { out, err } = ports.screen
-  const service = await ports.serve({
+  const options: ServeOptions = {
     dataDir: resolve(ports.workspace, args.text('data') || DATA_FOLDER),
     port: Number(port),
     token: ports.token || undefined,
     rehearse: args.has('rehearse'),
     serviceName: args.text('service-name') || undefined,
     regions,
-    log: (line) => err.write(`${plain(line)}\n`)
+    log: (line) => err.write(`${plain(line)}\n`),
+    signal: ports.cancelled
+  }
+  const service = await ports.serve(options).catch((thrown: unknown) => {
+    // Stopped before it had started: there is nothing to close.
+    if (thrown === ports.cancelled.reason) return undefined
+    throw thrown
   })
+  if (service === undefined) return 0
   const { url, token } = service
   // For a browser's first visit; it gets a cookie there and continues without the token.
   const page = `${url}/?token=${encodeURIComponent(token)}`

@@ -4,6 +4,7 @@ import type { Findings } from '../findings.js'
 import { startDeadline } from '../deadline.js'
 import { MOST_HEAD_PAGES } from '../run/find-run.js'
 import type { Gate } from '../gate.js'
+import type { Log } from '../ports.js'
 import { LEFT_RUNNING, wasRequested } from './leave-run.js'
 import { hasEnded } from '../run/run-status.js'
 
@@ -38,7 +39,9 @@ export async function cleanUpRun(gate: Gate, findings: Findings): Promise<Findin
   const wasLookedFor = findings.run === undefined && findings.failure?.kind === 'error'
   const grids = { ...state, runId: undefined, marker: undefined, repeat: undefined, earlier: [] }
   const left = !isRunning || wasLookedFor ? grids : state
-  const { clock, log } = ports
+  const { clock } = ports
+  // Closing the embedded service ends what could not be ended here; nobody can stop it by hand.
+  const log = gate.local === undefined ? ports.log : withoutWarnings(ports.log)
   const options = { client, clock, log, signal: deadline.signal }
   const isClean = await Promise.all([cleanUp(left, options), isRunning || endTwinsOf(gate, options)])
   deadline.release()
@@ -46,6 +49,16 @@ export async function cleanUpRun(gate: Gate, findings: Findings): Promise<Findin
   if (isClean.every((each) => each) && !(wasLookedFor && wasRequested(state)))
     saved.noteDone({ cleanupDue: false })
   return isRunning && !wasLookedFor ? { ...findings, isStoppedHere: true } : findings
+}
+
+function withoutWarnings(log: Log): Log {
+  return {
+    info: (line) => log.info(line),
+    notice: (line) => log.notice(line),
+    warning: (line) => log.debug(line),
+    error: (line) => log.error(line),
+    debug: (line) => log.debug(line)
+  }
 }
 
 /** The run has ended; a duplicate may not have. With the embedded service there is no proxy that could cause one. */

@@ -20,6 +20,8 @@ export interface PodPlaceParts {
   readonly marker: string
   readonly clock: Clock
   readonly log: (line: string) => void
+  /** Called with what to do where pods could not be deleted; without it, that is logged. */
+  readonly onLeft?: (words: string) => void
 }
 
 /** Of a grid: as many pods as one service was seen to follow. */
@@ -48,10 +50,12 @@ async function openGrid(
 ): Promise<NodeSet> {
   const parts = { ...given, defaultImage: imageFor(given.defaultImage, request.tool) }
   const { cluster, clock, place, marker, log } = parts
-  const grid: PodsToStart = {
+  const { onLeft = log } = parts
+  const grid: PodsToStart & { onLeft: typeof log } = {
     cluster,
     clock,
     log,
+    onLeft,
     place,
     selector: gridSelector({ marker, gridId: request.gridId }),
     quantity: request.quantity,

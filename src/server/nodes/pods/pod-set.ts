@@ -10,6 +10,7 @@ import { machineOf } from './start-words.js'
 
 export interface PodSetParts extends PodsToStart, StartedPods {
   readonly jobName: string
+  readonly onLeft: (words: string) => void
 }
 
 /** The pods of a grid as its nodes, watched until they are given back. */

@@ -24,7 +24,8 @@ export interface JobsToDelete {
 }
 
 export interface JobsToRemove extends JobsToDelete {
-  readonly log: (line: string) => void
+  /** Called with what to do where they could not be deleted. */
+  readonly onLeft: (words: string) => void
 }
 
 /** Deletes the Jobs, and tries for a minute where the cluster does not answer. Never throws: it tells what to do instead. */
@@ -66,8 +67,8 @@ async function deleteSurely(jobs: JobsToDelete): Promise<number> {
   }
 }
 
-function tellHowTo({ cluster, selector, log }: JobsToRemove, error: unknown): void {
-  log(
+function tellHowTo({ cluster, selector, onLeft }: JobsToRemove, error: unknown): void {
+  onLeft(
     `${capital(cluster.name)}: the pods could not be deleted: ${clauseOf(error)}. They end at the deadline of their Job; ` +
       `to delete them now, run: ${kubectlDelete(cluster.address, selector)}`
   )
