@@ -11,7 +11,9 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { type Cluster, ClusterError } from '../../../../src/server/nodes/kubernetes/cluster.js'
 import { NodeError } from '../../../../src/server/nodes/load-node.js'
+import { POD_TIMINGS } from '../../../../src/server/nodes/pods/timings.js'
 import { type PodFixture, shellCommand, startPod } from './pod-fixture.js'
 
 let fixture: PodFixture
@@ -219,7 +221,8 @@ describe('a loss', () => {
       openMs: 120_000,
       giveUpMs: 300_000,
       firstRetryMs: 250,
-      lastRetryMs: 5_000
+      lastRetryMs: 5_000,
+      refusedMs: 30_000
     }
     const node = fixture.node({ clock, timings: { ...timings, askMs: 30_000, lastBytesMs: 10_000 } })
     fixture.pods.kill(fixture.pod)
@@ -229,6 +232,48 @@ describe('a loss', () => {
     )
     expect(nowMs).toBeGreaterThanOrEqual(300_000)
     expect(nowMs).toBeLessThan(310_000)
+  })
+})
+
+describe('a cluster that refuses', () => {
+  /** As after the permission to run commands was taken away: what is open stays so. */
+  function refusing(): { cluster: Cluster; refuse(): void } {
+    const { cluster } = fixture.pods
+    let isRefused = false
+    const forbidden = new ClusterError('HTTP 403: pods/exec is forbidden', 403)
+    return {
+      cluster: {
+        ...cluster,
+        exec: (...args) => (isRefused ? Promise.reject(forbidden) : cluster.exec(...args))
+      },
+      refuse: () => (isRefused = true)
+    }
+  }
+
+  test('is given up after a while, in its words', async () => {
+    fixture = await startPod()
+    const { cluster, refuse } = refusing()
+    refuse()
+    const node = fixture.node({ cluster, timings: { ...POD_TIMINGS, firstRetryMs: 1, refusedMs: 50 } })
+    await expect(node.run(shellCommand(node, fixture, 'true'), never)).rejects.toThrow(
+      /^The pod pod-1 could not be used any more: HTTP 403: pods\/exec is forbidden\. See whether the credentials/
+    )
+  })
+
+  test('a stop: what has arrived is kept, at once', async () => {
+    fixture = await startPod()
+    const { cluster, refuse } = refusing()
+    const node = fixture.node({ cluster })
+    const stop = new AbortController()
+    const running = node.run(shellCommand(node, fixture, 'echo a row >"$1"; exec sleep 600'), stop.signal)
+    running.catch(() => undefined)
+    const samples = join(fixture.folder, 'samples.csv')
+    while (!existsSync(samples) || readFileSync(samples, 'utf8') === '') await sleep(10)
+    refuse()
+    stop.abort(new Error('stopped'))
+    await expect(running).rejects.toThrow(
+      /is forbidden\. See whether .* The 6 bytes of its results that had arrived are kept\.$/
+    )
   })
 })
 

@@ -300,6 +300,8 @@ describe('giving pods back', () => {
     stage.cluster.answers = [403]
     await stage.clock.run(set.close())
     expect(stage.clock.elapsedMs).toBe(0)
+    // They need not run on because of that.
+    expect(stage.cluster.ended).toEqual([makePod(0), makePod(1)].map(({ metadata }) => metadata.name))
     expect(stage.lines).toEqual([expect.stringContaining('kubectl delete job -n load --context load-eu -l')])
   })
 })

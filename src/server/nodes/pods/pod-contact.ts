@@ -2,6 +2,7 @@ import type { Clock } from '../../clock.js'
 import { messageOf } from '../../errors.js'
 import { type Cluster, ClusterError, type ExecStreams } from '../kubernetes/cluster.js'
 import { NodeError } from '../load-node.js'
+import { isRefusal, REFUSED_ADVICE, RefusedError } from './refusal.js'
 import type { PodTimings } from './timings.js'
 
 export interface ContactParts {
@@ -34,13 +35,19 @@ export class PodContact {
   constructor(readonly parts: ContactParts) {}
 
   /** Whatever is tried must be harmless if it is done twice. */
-  async keepTrying<T>(signal: AbortSignal | undefined, attempt: Attempt<T>): Promise<T> {
+  async keepTrying<T>(
+    signal: AbortSignal | undefined,
+    attempt: Attempt<T>,
+    refusedMs = this.parts.timings.refusedMs
+  ): Promise<T> {
     const { clock, lost, log, pod, timings } = this.parts
     const either = AbortSignal.any(signal === undefined ? [lost] : [lost, signal])
     let failingSinceMs: number | undefined
+    let refusedSinceMs: number | undefined
     let delayMs = timings.firstRetryMs
     const alive = (): void => {
       failingSinceMs = undefined
+      refusedSinceMs = undefined
       delayMs = timings.firstRetryMs
     }
     for (;;) {
@@ -52,6 +59,9 @@ export class PodContact {
         if (!(thrown instanceof ClusterError)) throw thrown
         if (failingSinceMs === undefined) log(`the pod ${pod}: ${thrown.message} Trying again.`)
         failingSinceMs ??= clock.now()
+        refusedSinceMs = isRefusal(thrown) ? (refusedSinceMs ?? clock.now()) : undefined
+        if (refusedSinceMs !== undefined && clock.now() - refusedSinceMs >= refusedMs)
+          throw refused(pod, thrown)
         await this.#throwIfLost(thrown, clock.now() - failingSinceMs)
         await this.pause(delayMs, either)
         delayMs = Math.min(2 * delayMs, timings.lastRetryMs)
@@ -67,9 +77,11 @@ export class PodContact {
       signal?: AbortSignal | undefined
       limitMs?: number
       stdin?: () => AsyncIterable<Uint8Array>
+      /** How long the cluster may refuse it, if not as long as usual. */
+      refusedMs?: number
     } = {}
   ): Promise<Reply> {
-    return this.keepTrying(options.signal, async (signal) => {
+    const attempt = async (signal: AbortSignal): Promise<Reply> => {
       const stdout = new Collected()
       const stderr = new Collected()
       const { code } = await this.exec(
@@ -85,7 +97,8 @@ export class PodContact {
       // A command that is killed looks like this when its pod is deleted.
       if (code === KILLED) await this.#throwWhyLost()
       return { code, stdout: stdout.text(), stderr: stderr.text() }
-    })
+    }
+    return this.keepTrying(options.signal, attempt, options.refusedMs)
   }
 
   /** Runs a script once. Past its limit, which counts once the stream is open, that is a `ClusterError`, as if the stream had been cut. */
@@ -151,6 +164,13 @@ export class PodContact {
       { cause: thrown }
     )
   }
+}
+
+function refused(pod: string, thrown: ClusterError): RefusedError {
+  return new RefusedError(
+    `The pod ${pod} could not be used any more: ${messageOf(thrown).replace(/\.$/, '')}. ${REFUSED_ADVICE}`,
+    { cause: thrown }
+  )
 }
 
 /** The start of an output: nobody reads more than that. */

@@ -1,5 +1,6 @@
 import type { NodeFacts, NodeSet } from '../load-node.js'
 import type { PodDocument } from './documents.js'
+import { letGo } from './let-go.js'
 import { createPodNode } from './pod-node.js'
 import { watchPods } from './pod-watch.js'
 import { limitOf } from './pod-words.js'
@@ -42,9 +43,16 @@ export function createPodSet(parts: PodSetParts): NodeSet {
     doubts: () => nodes.flatMap((node) => node.doubts()),
     close: () => {
       watch.stop()
-      return (closing ??= removeJobs({ ...parts, isUnclear: false }))
+      return (closing ??= giveBack(parts))
     }
   }
+}
+
+/** Deleting them ends them; who may not do that can still tell them to end. */
+async function giveBack(parts: PodSetParts): Promise<void> {
+  if (await removeJobs({ ...parts, isUnclear: false })) return
+  const names = parts.pods.flatMap((pod) => pod?.metadata.name ?? [])
+  await letGo(parts.cluster, names, parts.clock)
 }
 
 function podFacts(

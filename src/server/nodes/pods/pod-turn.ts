@@ -13,6 +13,7 @@ import { PodDesk } from './pod-desk.js'
 import { commandScript } from './pod-environment.js'
 import type { PodPaths } from './pod-paths.js'
 import type { PodRecord } from './pod-record.js'
+import { RefusedError } from './refusal.js'
 import { stopTool } from './stop-tool.js'
 import { readTurnState } from './turn-state.js'
 import { HASHED_BYTES_PER_MS, verifyCopy } from './verify.js'
@@ -182,7 +183,15 @@ export class PodTurn {
   async #limit(files: FollowedFiles | undefined, over: AbortSignal): Promise<void> {
     const { contact } = this.parts
     const { clock, timings, pod } = contact.parts
-    await this.#stop().catch(() => undefined)
+    const failure: unknown = await this.#stop().then(
+      () => undefined,
+      (thrown: unknown) => thrown
+    )
+    // Nothing more can be asked of the pod; what has arrived is worth more than waiting.
+    if (failure instanceof RefusedError) {
+      this.#bounds.abort(failure)
+      return
+    }
     let before: number | undefined
     let deadlineMs = Infinity
     while (!over.aborted && clock.now() < deadlineMs) {

@@ -4,6 +4,7 @@ import { NodeError } from '../load-node.js'
 import type { PodDocument } from './documents.js'
 import { eventsOf, viewGrid, type GridView } from './pod-view.js'
 import { isReady, lossOf, quoted, type Trouble } from './pod-words.js'
+import { isRefusal, REFUSED_ADVICE } from './refusal.js'
 import { capital, clauseOf } from './sentences.js'
 import { lastWarningOf, machineOf } from './start-words.js'
 
@@ -15,6 +16,8 @@ const EVERY_MS_PER_POD = 5
 const SILENT_MACHINE_MS = 60_000
 /** The load goes on without the API: only a long silence makes it worthless. */
 const UNREACHABLE_MS = 300_000
+/** Tokens are renewed; permissions that are gone do not come back by themselves. */
+const REFUSED_MS = 30_000
 
 export interface PodsToWatch {
   readonly cluster: Cluster
@@ -56,6 +59,7 @@ export function watchPods(parts: PodsToWatch): PodWatch {
   const ending = new AbortController()
   const everyMs = Math.max(EVERY_MS, parts.pods.length * EVERY_MS_PER_POD)
   let unreachableMs: number | undefined
+  let refusedMs: number | undefined
   let callOff = (): void => undefined
 
   const lose = (index: number, trouble: Trouble): void => {
@@ -84,6 +88,7 @@ export function watchPods(parts: PodsToWatch): PodWatch {
       const view = await viewGrid(cluster, parts.selector, ending.signal)
       if (unreachableMs !== undefined) parts.log(`${capital(cluster.name)} answers again.`)
       unreachableMs = undefined
+      refusedMs = undefined
       await judge(view)
     } catch (error) {
       if (ending.signal.aborted) return
@@ -92,6 +97,9 @@ export function watchPods(parts: PodsToWatch): PodWatch {
           `The pods in ${cluster.name} could not be listed: ${clauseOf(error)}. The load continues; trying again.`
         )
       unreachableMs ??= clock.now()
+      refusedMs = isRefusal(error) ? (refusedMs ?? clock.now()) : undefined
+      if (refusedMs !== undefined && clock.now() - refusedMs >= REFUSED_MS)
+        for (const index of watched.keys()) lose(index, refused(error))
       if (clock.now() - unreachableMs >= UNREACHABLE_MS)
         for (const index of watched.keys()) lose(index, unreachable(cluster, error))
     }
@@ -157,6 +165,14 @@ async function silence(cluster: Cluster, pod: PodDocument, signal: AbortSignal):
     reason: 'NotReady',
     words: `its machine is silent: the pod has not been ready for ${SILENT_MACHINE_MS / 1000} s (${quoted('NodeNotReady', warning)})`,
     advice: `See what happened to the machine ${machineOf(pod)}.`
+  }
+}
+
+function refused(error: unknown): Trouble {
+  return {
+    reason: 'Refused',
+    words: `its cluster has refused everything for ${REFUSED_MS / 1000} s: ${clauseOf(error)}`,
+    advice: REFUSED_ADVICE
   }
 }
 

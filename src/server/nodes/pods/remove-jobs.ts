@@ -28,12 +28,14 @@ export interface JobsToRemove extends JobsToDelete {
   readonly onLeft: (words: string) => void
 }
 
-/** Deletes the Jobs, and tries for a minute where the cluster does not answer. Never throws: it tells what to do instead. */
-export async function removeJobs(jobs: JobsToRemove): Promise<void> {
+/** Deletes the Jobs, and tries for a minute where the cluster does not answer. Never throws: it tells what to do instead. Returns whether they are deleted. */
+export async function removeJobs(jobs: JobsToRemove): Promise<boolean> {
   try {
     await deleteSurely(jobs)
+    return true
   } catch (error) {
     tellHowTo(jobs, error)
+    return false
   }
 }
 

@@ -19,12 +19,15 @@ done
 echo stopped
 `
 
-/** Returns whether the tool had started. */
+/** Returns whether the tool had started. Whoever stops it has no time to wait for permissions. */
 export async function stopTool(
   contact: PodContact,
   { home, turn, canBeKilled }: { home: string; turn: string; canBeKilled: boolean },
   signal?: AbortSignal
 ): Promise<boolean> {
-  const reply = await contact.ask(STOP, [home, turn, canBeKilled ? 'KILL' : 'TERM'], { signal })
+  const reply = await contact.ask(STOP, [home, turn, canBeKilled ? 'KILL' : 'TERM'], {
+    signal,
+    refusedMs: 0
+  })
   return reply.stdout.trim() !== 'never'
 }

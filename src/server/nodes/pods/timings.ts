@@ -4,6 +4,8 @@ export interface PodTimings {
   readonly silenceMs: number
   /** How long the cluster may be out of reach while the load goes on. */
   readonly giveUpMs: number
+  /** How long it may say no to everything: tokens are renewed, permissions are not. */
+  readonly refusedMs: number
   readonly firstRetryMs: number
   readonly lastRetryMs: number
   /** Until a stream is open: a thousand others may be opened before it. */
@@ -17,6 +19,7 @@ export interface PodTimings {
 export const POD_TIMINGS: PodTimings = {
   silenceMs: 15_000,
   giveUpMs: 5 * 60_000,
+  refusedMs: 30_000,
   firstRetryMs: 250,
   lastRetryMs: 5_000,
   openMs: 2 * 60_000,
