@@ -237,7 +237,7 @@ describe('a loss', () => {
 
 describe('a cluster that refuses', () => {
   /** As after the permission to run commands was taken away: what is open stays so. */
-  function refusing(): { cluster: Cluster; refuse(): void } {
+  function refusing(): { cluster: Cluster; refuse: () => void } {
     const { cluster } = fixture.pods
     let isRefused = false
     const forbidden = new ClusterError('HTTP 403: pods/exec is forbidden', 403)

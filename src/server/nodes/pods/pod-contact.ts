@@ -57,11 +57,11 @@ export class PodContact {
       } catch (thrown) {
         this.#throwIfOver(signal)
         if (!(thrown instanceof ClusterError)) throw thrown
-        if (failingSinceMs === undefined) log(`the pod ${pod}: ${thrown.message} Trying again.`)
-        failingSinceMs ??= clock.now()
         refusedSinceMs = isRefusal(thrown) ? (refusedSinceMs ?? clock.now()) : undefined
         if (refusedSinceMs !== undefined && clock.now() - refusedSinceMs >= refusedMs)
           throw refused(pod, thrown)
+        if (failingSinceMs === undefined) log(`the pod ${pod}: ${thrown.message} Trying again.`)
+        failingSinceMs ??= clock.now()
         await this.#throwIfLost(thrown, clock.now() - failingSinceMs)
         await this.pause(delayMs, either)
         delayMs = Math.min(2 * delayMs, timings.lastRetryMs)
