@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { type FileHandle, open, rm, stat } from 'node:fs/promises'
+import { type FileHandle, open, stat, truncate } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { makeFolder } from '../../../files/make-folder.js'
 import type { Sink } from './follow-file.js'
@@ -21,9 +21,11 @@ export class LocalCopy implements Sink {
 
   private constructor(readonly file: string) {}
 
-  /** Without what a file of this name may contain. */
+  /** Without what a file of this name may contain. It stays the same file: somebody may have opened it to read what arrives. */
   static async start(file: string): Promise<LocalCopy> {
-    await rm(file, { force: true })
+    await truncate(file).catch((error: unknown) => {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    })
     return new LocalCopy(file)
   }
 
