@@ -1,8 +1,10 @@
 import { afterEach, describe, expect, test } from '@jest/globals'
 import {
   chmodSync,
+  closeSync,
   existsSync,
   mkdirSync,
+  openSync,
   readFileSync,
   readdirSync,
   statSync,
@@ -61,6 +63,17 @@ describe('a command in a pod', () => {
     expect(statSync(node.pathOf(join(data, 'plain.csv'))).mode & 0o777).toBe(0o600)
     expect(statSync(join(fixture.home, 'turns', 'work-1', 'running')).mode & 0o777).toBe(0o600)
     expect(readdirSync(fixture.home).filter((name) => name.startsWith('in.'))).toEqual([])
+  })
+
+  test('is read by whoever had opened its files before it started', async () => {
+    fixture = await startPod()
+    const node = fixture.node()
+    const samples = join(fixture.folder, 'samples.csv')
+    writeFileSync(samples, 'of an earlier attempt')
+    const opened = openSync(samples, 'a+')
+    await node.run(shellCommand(node, fixture, 'echo rows >"$1"'), never)
+    expect(readFileSync(opened, 'utf8')).toBe('rows\n')
+    closeSync(opened)
   })
 
   test('starts only when it may, and not at all if it may not', async () => {
@@ -278,6 +291,18 @@ describe('a cluster that refuses', () => {
 })
 
 describe('results', () => {
+  test('of a tool whose exit code nobody knows are not taken for complete', async () => {
+    fixture = await startPod()
+    const node = fixture.node()
+    const ended = join(fixture.home, 'turns', 'work-1', 'ended')
+    // Written by whoever: the code is not in it.
+    const script = `echo rows >"$1"; echo 'lost 1 - - -' >"$2"; while :; do sleep 0.1; done`
+    const command = shellCommand(node, fixture, script)
+    await expect(node.run({ ...command, args: [...command.args, ended] }, never)).rejects.toThrow(
+      'The pod pod-1 does not say how its tool ended'
+    )
+  })
+
   test('that the tool shortened are not used', async () => {
     fixture = await startPod()
     const node = fixture.node()

@@ -236,9 +236,11 @@ export class PodTurn {
 
   async #exit(): Promise<NodeExit> {
     const { contact, record } = this.parts
-    const exit = readExit(record.exitCode ?? 0)
-    if (exit.signal !== 'SIGKILL' || record.oomKills === 0) return exit
     const { pod, whyLost } = contact.parts
+    if (record.exitCode === undefined || !Number.isSafeInteger(record.exitCode))
+      throw new NodeError(`The pod ${pod} does not say how its tool ended: its results may be incomplete.`)
+    const exit = readExit(record.exitCode)
+    if (exit.signal !== 'SIGKILL' || record.oomKills === 0) return exit
     throw (
       (await whyLost().catch(() => undefined)) ??
       new NodeError(
