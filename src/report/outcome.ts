@@ -37,6 +37,9 @@ export interface NodeFacts {
   readonly place: string
   readonly startedMs: number | null
   readonly rows: number | null
+  /** When its first sample started and its last one ended; absent if the service does not say. */
+  readonly firstSampleMs?: number
+  readonly lastSampleMs?: number
   readonly threads: number | null
   /** In cores. */
   readonly cpuLimit: number | null

@@ -4,6 +4,7 @@ import { conclude } from '../../../src/gate/verdict/conclude.js'
 import type { Findings } from '../../../src/gate/findings.js'
 import { mergeScans } from '../../../src/results/figures/merge.js'
 import { createScanner } from '../../../src/results/scan/scanner.js'
+import type { Run, RunNode } from '../../../src/service/documents/documents.js'
 import { makeGrid, makeRun, makeSettings, makeSpecification } from '../../support/gate/gate-ports.js'
 import { parseRegions } from '../../../src/regions/parse-regions.js'
 import { makeNode } from '../../support/data/make-outcome.js'
@@ -431,6 +432,34 @@ describe('samples over less than 90 % of the duration', () => {
       verdict: 'inconclusive',
       reason:
         'The samples of grid g2 span 20 s of the 60 s requested: the run was stopped early, or the plan does not take its duration from the settings.'
+    })
+  })
+
+  describe('in one of the nodes of a grid', () => {
+    const [fast, short] = [1, 2].map((number) => ({
+      ...{ grid: 'g1', region: 'eu', number, place: 'this machine', startedMs: 0, rows: 600, threads: 5 },
+      ...{ cpuLimit: null, restarts: null, throttled: null, clockOffsetMs: 0, lost: null },
+      ...{ firstSampleMs: 1_000, lastSampleMs: 61_000 }
+    })) as [RunNode, RunNode]
+    const withNode = (node: Partial<RunNode>) => {
+      const findings = spans(60_000)
+      return { ...findings, run: { ...findings.run, nodes: [fast, { ...short, ...node }] } as Run }
+    }
+
+    test.each<[string, Partial<RunNode>, string]>([
+      ['all of it', {}, 'passed'],
+      ['90 % but for 2 s', { lastSampleMs: 53_000 }, 'passed'],
+      ['less', { lastSampleMs: 52_900 }, 'inconclusive'],
+      ['less, without threads', { lastSampleMs: 2_000, threads: 0 }, 'passed'],
+      ['less, with few samples far apart', { lastSampleMs: 41_000, rows: 3 }, 'passed'],
+      ['less, with a single sample among many', { lastSampleMs: 1_100, rows: 1 }, 'inconclusive']
+    ])('%s', (_, node, verdict) => {
+      expect(conclude({ ...APDEX, durationSeconds: 60 }, withNode(node)).verdict).toBe(verdict)
+    })
+
+    test('is told with both numbers', () => {
+      const { reason } = conclude({ ...APDEX, durationSeconds: 60 }, withNode({ lastSampleMs: 9_000 }))
+      expect(reason).toMatch(/^The samples of node 2 of grid g1 span 8 s of the 60 s requested: /)
     })
   })
 

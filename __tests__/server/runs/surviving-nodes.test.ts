@@ -38,6 +38,8 @@ interface NodeDoc {
   readonly number: number
   readonly place: string
   readonly started: string | null
+  readonly first_sample: number | null
+  readonly last_sample: number | null
   readonly rows: number | null
   readonly threads: number | null
   readonly lost: string | null
@@ -67,6 +69,8 @@ describe('a run on nodes elsewhere', () => {
       { region: 'west', number: 1, rows: 2, threads: 3, cpu_limit: 1, restarts: 0, throttled: 0.25 }
     ])
     expect(nodesOf(run).every(({ started }) => started !== null)).toBe(true)
+    for (const { first_sample, last_sample } of nodesOf(run))
+      expect(last_sample).toBeGreaterThanOrEqual(first_sample ?? Infinity)
     const [east] = run.json._embedded.grids
     expect(east).toMatchObject({
       origin: 'nodes that survive in east',

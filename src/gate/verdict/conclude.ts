@@ -15,6 +15,7 @@ import { hasEnded, phaseOf } from '../run/run-status.js'
 import { runUrl } from '../run/run-url.js'
 import { listRemoteErrors, lostLoad, quoteLines, withoutOwnStop } from '../collect/remote-errors.js'
 import {
+  cutOffNode,
   cutOffSpan,
   describeShortfall,
   hasEverySpan,
@@ -221,6 +222,9 @@ function earlyEndOf(
   const span = collection && cutOffSpan(collection, seconds)
   if (span !== undefined)
     return `The samples of grid ${span.gridId} span ${formatDuration(span.ms)} of the ${wanted} requested: the run was stopped early, or the plan does not take its duration from the settings.`
+  const node = collection && cutOffNode(nodesOf(run, settings) ?? [], collection, seconds)
+  if (node !== undefined)
+    return `The samples of node ${node.number} of grid ${node.gridId} span ${formatDuration(node.ms)} of the ${wanted} requested: it did a part of its share of the load only. Check what ended the plan there.`
   if (collection !== undefined && hasEverySpan(collection, seconds)) return undefined
   // An existing run may have been running for any time before the gate started watching.
   const tookMs = runTimeMs(run, settings.origin.kind === 'existing' ? undefined : watched)

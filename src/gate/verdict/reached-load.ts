@@ -1,4 +1,4 @@
-import type { Run } from '../../service/documents/documents.js'
+import type { Run, RunNode } from '../../service/documents/documents.js'
 import { isReference } from '../../service/documents/requests.js'
 import type { Collection } from '../collect/collect.js'
 import { formatDuration } from '../settings/durations.js'
@@ -38,13 +38,41 @@ export function cutOffSpan(collection: Collection, durationSeconds: number): Spa
   )
 }
 
+export interface NodeSpan extends Span {
+  readonly number: number
+}
+
+/** The same rule for each node: what the others did must not hide that one of them did a part of its share only. */
+export function cutOffNode(
+  nodes: readonly RunNode[],
+  { pausesMs }: Collection,
+  durationSeconds: number
+): NodeSpan | undefined {
+  const cutOff = nodes.flatMap((node): NodeSpan[] => {
+    const { grid, number, threads, rows, firstSampleMs, lastSampleMs, lost } = node
+    // One without threads is idle, and what was lost with a node has been told.
+    if (threads === 0 || lost !== null || firstSampleMs === undefined || lastSampleMs === undefined) return []
+    const ms = lastSampleMs - firstSampleMs
+    // The pauses of a node are those of its grid if all take turns, and shorter otherwise.
+    const turns = nodes.filter((other) => other.grid === grid && other.threads !== 0).length
+    const meanMs = rows !== null && rows > 1 ? ms / (rows - 1) : 0
+    const pauseMs = Math.max(meanMs, turns * (pausesMs?.get(grid) ?? 0))
+    const isWhole = isLongEnough(ms, durationSeconds) || isPause(pauseMs, durationSeconds * 1000 - ms)
+    return isWhole ? [] : [{ gridId: grid, number, ms }]
+  })
+  return cutOff.sort((one, other) => one.ms - other.ms)[0]
+}
+
 /**
  * If requests are far apart, the run starts and ends in a pause: a timer also delays the first request, and JMeter ends a thread at
  * once if its next pause would outlast the run. So at most two such pauses are missing.
  */
 function endsInPause({ pausesMs }: Collection, { gridId, ms }: Span, durationSeconds: number): boolean {
-  const pauseMs = pausesMs?.get(gridId) ?? 0
-  return pauseMs >= SLACK_MS && 2 * (pauseMs + SLACK_MS) >= durationSeconds * 1000 - ms
+  return isPause(pausesMs?.get(gridId) ?? 0, durationSeconds * 1000 - ms)
+}
+
+function isPause(pauseMs: number, missingMs: number): boolean {
+  return pauseMs >= SLACK_MS && 2 * (pauseMs + SLACK_MS) >= missingMs
 }
 
 /** Whether a run that took this long may have ended normally: its threads do not start a pause that would outlast the run. */

@@ -110,6 +110,7 @@ function nodeOfRunDocument(node: NodeRecord): Document {
   const { grid, region, number, place, rows, threads, restarts, throttled, lost } = node
   return {
     ...{ grid, region, number, place, started: timestampOrNull(node.startedMs), rows, threads },
+    ...{ first_sample: node.firstSampleMs ?? null, last_sample: node.lastSampleMs ?? null },
     ...{ cpu_limit: node.cpuLimit, restarts, throttled, clock_offset_ms: node.clockOffsetMs, lost }
   }
 }

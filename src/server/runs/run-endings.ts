@@ -100,9 +100,10 @@ export class RunEndings {
 
   private async keep(run: RunRecord, results: Results, hasProblem: boolean): Promise<void> {
     const { store, engines, log } = this.ports
-    for (const { grid, index, rows } of results.nodes) {
+    for (const { grid, index, rows, span } of results.nodes) {
       const node = findNode(run, grid.id, index)
       if (node && rows !== undefined) node.rows = rows
+      if (node && span) Object.assign(node, { firstSampleMs: span.startMs, lastSampleMs: span.endMs })
     }
     Object.assign(run, describeResults(run, results, { isSynthetic: engines.synthetic, hasProblem }))
     delete run.unmerged

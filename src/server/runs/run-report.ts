@@ -8,6 +8,8 @@ import type { GridRecord, RunRecord, RunReport } from '../store/records.js'
 import type { Store } from '../store/store.js'
 
 const MAX_WORDS = 1000
+/** The last moment that a `Date` can be. */
+const LAST_TIME_MS = 8.64e15
 const STOPPED = /^load lost: stopped by a caller(?= (?:after|before) )/
 
 /** The label for everything that shows synthetic samples. */
@@ -19,6 +21,8 @@ export interface NodeFile extends NodeSamples {
   readonly index: number
   /** Without the header; undefined if a merge before this one has put them together. */
   readonly rows?: number | undefined
+  /** From the start of its first sample to the end of its last one; undefined where that is not known. */
+  readonly span?: { readonly startMs: number; readonly endMs: number } | undefined
 }
 
 /** The run's results as they are in the data folder now. */
@@ -58,12 +62,10 @@ export async function mergeResults(
     })
     const found = scanners.map((scanner) => scanner.end())
     nodes.push(
-      ...files.map((file, index) => ({
-        ...file,
-        grid,
-        index,
-        rows: rowsOf(file, found[index], instanceQuantity)
-      }))
+      ...files.map((file, index) => {
+        const scan = scanOf(file, found[index], instanceQuantity)
+        return { ...file, grid, index, rows: scan?.rows, span: scan && spanOf(scan) }
+      })
     )
     scans.push(...found)
   }
@@ -71,13 +73,21 @@ export async function mergeResults(
   return { grids, nodes, measurements: mergeScans(scans), users }
 }
 
-/** Those of a grid's only node are known even when they are in its result already. */
-function rowsOf(
+/** The rows of a grid's only node are known even when they are in its result already. */
+function scanOf(
   { isMerged = false }: NodeSamples,
   scan: ScanResult | undefined,
   nodeCount: number
-): number | undefined {
-  return isMerged && nodeCount > 1 ? undefined : scan?.rows
+): ScanResult | undefined {
+  return isMerged && nodeCount > 1 ? undefined : scan
+}
+
+/** Times that no clock shows are those of a plan that writes its own rows. */
+function spanOf({ shape, rows, parts }: ScanResult): NodeFile['span'] {
+  if (shape !== 'samples' || rows === 0 || !parts.every(({ hasTimes }) => hasTimes)) return undefined
+  const startMs = Math.round(Math.min(...parts.map((part) => part.startMs)))
+  const endMs = Math.round(Math.max(...parts.map((part) => part.endMs)))
+  return startMs >= 0 && startMs <= endMs && endMs <= LAST_TIME_MS ? { startMs, endMs } : undefined
 }
 
 /** Summarizes the results in figures and words. */

@@ -68,6 +68,8 @@ const isNode = shape({
   place: isText,
   startedMs: orNull(isTime),
   rows: orNull(isCount),
+  firstSampleMs: orAbsent(isTime),
+  lastSampleMs: orAbsent(isTime),
   cpuLimit: orNull(isNumber),
   restarts: orNull(isNumber),
   throttled: orNull(isNumber),

@@ -50,6 +50,9 @@ export interface NodeRecord {
   startedMs: number | null
   /** Of its samples, without the header; null until they have been counted. */
   rows: number | null
+  /** When its first sample started and its last one ended, by this machine's clock; absent if that is not known. */
+  firstSampleMs?: number
+  lastSampleMs?: number
   /** In cores. */
   cpuLimit: number | null
   restarts: number | null

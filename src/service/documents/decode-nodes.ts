@@ -23,6 +23,7 @@ function decodeRunNode(value: unknown): RunNode | undefined {
     place: textOf(node.place) ?? 'unknown',
     startedMs: numberOf(startedMs),
     rows: countOf(node.rows),
+    ...spanOf(numberOf(node.first_sample), numberOf(node.last_sample)),
     threads: countOf(node.threads),
     cpuLimit: numberOf(node.cpu_limit),
     restarts: countOf(node.restarts),
@@ -30,6 +31,15 @@ function decodeRunNode(value: unknown): RunNode | undefined {
     clockOffsetMs: numberOf(node.clock_offset_ms) ?? 0,
     lost: textOf(node.lost)
   }
+}
+
+function spanOf(
+  firstSampleMs: number | null,
+  lastSampleMs: number | null
+): Pick<RunNode, 'firstSampleMs' | 'lastSampleMs'> {
+  return firstSampleMs === null || lastSampleMs === null || firstSampleMs > lastSampleMs
+    ? {}
+    : { firstSampleMs, lastSampleMs }
 }
 
 function textOf(value: unknown): string | null {
