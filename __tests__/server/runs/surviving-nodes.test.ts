@@ -56,6 +56,24 @@ const ended = (service: Address, id: string): Promise<Reply> =>
   waitForStatus(service, `/runs/${id}`, ['finished', 'problem'])
 
 describe('a run on nodes elsewhere', () => {
+  test('has a standalone grid for itself until it ends', async () => {
+    const world = prepareWorld()
+    const service = await services.start(optionsOf(world))
+    const standalone = (await postForm(service, '/grids', gridForm('west'))).json.uuid
+    await waitForStatus(service, `/grids/${standalone}`, ['started'])
+    const form = (): ReturnType<typeof runForm> => runForm({}, [['run[grids][]', standalone]])
+    // Both at the same time: one of them gets it.
+    const replies = await Promise.all([postForm(service, '/runs', form()), postForm(service, '/runs', form())])
+    expect(replies.map(({ status }) => status).sort()).toEqual([201, 422])
+    const id = replies.find(({ status }) => status === 201)?.json.uuid ?? ''
+    const refused = await postForm(service, '/runs', form())
+    expect(refused.status).toBe(422)
+    expect(refused.text).toContain(`grid ${standalone} is in use by run ${id} until it ends`)
+    world.release()
+    await ended(service, id)
+    expect((await ended(service, await createRun(service, form()))).json.status).toBe('finished')
+  })
+
   test('starts them for itself, says where each part ran, and gives them back', async () => {
     const world = prepareWorld()
     world.release()

@@ -71,8 +71,10 @@ export class Runs {
   }): Promise<RunRecord> {
     this.requireStarted(wish.grids)
     const id = createId()
-    await this.inNewFolder(id, () => rename(wish.uploadDir, this.ports.store.uploadDir(id)))
-    return this.begin({ id, ...wish })
+    return this.inNewFolder(id, async () => {
+      await rename(wish.uploadDir, this.ports.store.uploadDir(id))
+      return this.begin({ id, ...wish })
+    })
   }
 
   /** Repeats the same plan, files and grids as a new run. */
@@ -84,7 +86,7 @@ export class Runs {
     this.requireStarted(grids)
     const id = createId()
     const { store } = this.ports
-    await this.inNewFolder(id, async () => {
+    return this.inNewFolder(id, async () => {
       await mkdir(store.uploadDir(id))
       for (const { name } of previous.files)
         await copyFile(
@@ -92,9 +94,9 @@ export class Runs {
           store.uploadedFile(id, name),
           constants.COPYFILE_FICLONE
         )
+      const files = previous.files.map(({ name }) => ({ uuid: createId(), name }))
+      return this.begin({ id, request: previous.request, grids, files })
     })
-    const files = previous.files.map(({ name }) => ({ uuid: createId(), name }))
-    return this.begin({ id, request: previous.request, grids, files })
   }
 
   /** Ends the run's processes and returns when its results are ready. */
@@ -166,12 +168,12 @@ export class Runs {
     callOff()
   }
 
-  /** Removes a folder that could not be filled. */
-  private async inNewFolder(id: string, fill: () => Promise<void>): Promise<void> {
+  /** Removes a folder that could not be filled, or whose run could not begin. */
+  private async inNewFolder<T>(id: string, fill: () => Promise<T>): Promise<T> {
     const folder = this.ports.store.runDir(id)
     try {
       makeFolder(folder)
-      await fill()
+      return await fill()
     } catch (thrown) {
       await rm(folder, { recursive: true, force: true })
       throw thrown
@@ -184,9 +186,20 @@ export class Runs {
       const grid = this.ports.store.grid(wish.uuid)
       if (!grid) return [`there is no grid ${wish.uuid}`]
       const why = grid.problem === undefined ? '' : `: ${grid.problem}`
-      return grid.status === 'started' ? [] : [`grid ${wish.uuid} is ${grid.status}, not started${why}`]
+      if (grid.status !== 'started') return [`grid ${wish.uuid} is ${grid.status}, not started${why}`]
+      const user = this.userOf(grid)
+      return user === undefined ? [] : [`grid ${grid.id} is in use by run ${user} until it ends`]
     })
     if (problems.length > 0) throw new RequestError(422, problems.join('; '))
+  }
+
+  /** The run that has the nodes of this grid for itself: those that outlive the service serve one run at a time. */
+  private userOf(grid: GridRecord): string | undefined {
+    const { store, nodes } = this.ports
+    if (!nodes.outlive(grid)) return undefined
+    const isUser = (run: RunRecord | undefined): boolean =>
+      run !== undefined && !hasEnded(run) && run.gridIds.includes(grid.id)
+    return [...this.executions.keys()].find((id) => isUser(store.run(id)))
   }
 
   private begin(wish: {
@@ -196,6 +209,8 @@ export class Runs {
     files: readonly FileRecord[]
   }): RunRecord {
     if (this.isClosing) throw new RequestError(503, 'the service is closing')
+    // Another run may have come while the files were put into place.
+    this.requireStarted(wish.grids)
     const batchId = createId()
     const gridIds = wish.grids.map((grid) =>
       'uuid' in grid ? grid.uuid : this.ports.grids.createForRun(grid.spec, batchId).id
