@@ -63,7 +63,10 @@ describe('a run on nodes elsewhere', () => {
     await waitForStatus(service, `/grids/${standalone}`, ['started'])
     const form = (): ReturnType<typeof runForm> => runForm({}, [['run[grids][]', standalone]])
     // Both at the same time: one of them gets it.
-    const replies = await Promise.all([postForm(service, '/runs', form()), postForm(service, '/runs', form())])
+    const replies = await Promise.all([
+      postForm(service, '/runs', form()),
+      postForm(service, '/runs', form())
+    ])
     expect(replies.map(({ status }) => status).sort()).toEqual([201, 422])
     const id = replies.find(({ status }) => status === 201)?.json.uuid ?? ''
     const refused = await postForm(service, '/runs', form())

@@ -39,7 +39,12 @@ test('the time of the samples is known if both ends are', () => {
   const decode = (first_sample: unknown, last_sample: unknown) =>
     decodeRunNodes([{ ...NODE, first_sample, last_sample }])?.[0]
   expect(decode(5, 9)).toMatchObject({ firstSampleMs: 5, lastSampleMs: 9 })
-  for (const [first, last] of [[null, null], [5, null], ['5', 9], [9, 5]])
+  for (const [first, last] of [
+    [null, null],
+    [5, null],
+    ['5', 9],
+    [9, 5]
+  ])
     expect(decode(first, last)).not.toHaveProperty('firstSampleMs')
 })
 

@@ -158,6 +158,46 @@ describe('a command in a pod', () => {
     expect(readFileSync(join(fixture.home, 'turns', 'work-1', 'running'), 'utf8')).toBe('')
   })
 
+  test('finds nothing that another run left, but what its own run did before', async () => {
+    fixture = await startPod()
+    const node = fixture.node()
+    const look =
+      'ls -A "$HOME" "$HOME/.." | tr "\\n" " "; : >"$HOME/.of-run"; : >"$HOME/../left"; mkdir -p "$HOME/sub"'
+    const seenBy = async (id: string): Promise<string> => {
+      const lines: string[] = []
+      const onLine = (line: string): number => lines.push(line)
+      expect(await node.run(shellCommand(node, fixture, look, { id, onLine }), never)).toMatchObject({
+        code: 0
+      })
+      return lines.join()
+    }
+    const first = await seenBy('aa')
+    expect(first).not.toMatch(/of-run|left|sub/)
+    expect(await seenBy('aa-2')).toMatch(/of-run.*sub.*left/)
+    expect(await seenBy('bb')).toBe(first)
+  })
+
+  test('does not take the files of one that began meanwhile', async () => {
+    fixture = await startPod()
+    const node = fixture.node()
+    const other = join(fixture.home, 'turns', 'other')
+    const files = join(fixture.home, 'files', 'of-other')
+    // After the question whether the pod is busy, and before the copy.
+    const cluster: Cluster = {
+      ...fixture.pods.cluster,
+      exec: (pod, command, streams, signal) => {
+        if (command.some((word) => word.includes('sha256sum -c'))) {
+          mkdirSync(join(other, 'running'), { recursive: true })
+          writeFileSync(files, 'in use')
+        }
+        return fixture.pods.cluster.exec(pod, command, streams, signal)
+      }
+    }
+    const running = fixture.node({ cluster }).run(shellCommand(node, fixture, 'true'), never)
+    await expect(running).rejects.toThrow('The pod pod-1 is still busy with the work other.')
+    expect(readFileSync(files, 'utf8')).toBe('in use')
+  })
+
   test('is refused while the pod does something else', async () => {
     fixture = await startPod()
     const node = fixture.node()

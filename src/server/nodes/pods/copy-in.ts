@@ -13,11 +13,13 @@ import { TAR_END, tarBytes, tarHeader, tarPadding } from './tar-entries.js'
 /**
  * Reads an archive of a known length (older clusters cannot close the standard input), checks every file, and only then puts them into
  * place. Earlier turns are over: their files make way first. A copy whose stream was cut may still be at work, or even start late: only
- * the one with the highest number changes anything, and none does when the turn runs.
+ * the one with the highest number changes anything, and none does when the turn, or another one, runs. What another run left behind is
+ * removed (a run may have several turns: its second one is called like it, with a number): of `/tmp` only where the supervisor is the
+ * first process, for that is a pod.
  */
 const COPY = `${NAP}
 umask 077
-home=$1 turn=$2 bytes=$3 number=$4
+home=\${1:?} turn=$2 bytes=$3 number=$4
 in=$home/in.$number
 lock() {
   rounds=0
@@ -32,6 +34,13 @@ leave() {
   echo "$1"
   exit
 }
+empty() {
+  for left in "$home"/* "$home"/.[!.]* "$home"/home/* "$home"/home/.[!.]*; do
+    case \${left#"$home/"} in turns | files | home | go | pid | pid.new | copy | copy.new | lock) ;; *) rm -rf "$left" ;; esac
+  done
+  read -r first <"$home/pid"
+  [ "$home $first" = '/loadgate 1' ] && rm -rf /tmp/* /tmp/.[!.]*
+}
 mkdir -p "$turn" || exit 1
 lock
 last=0
@@ -39,8 +48,21 @@ last=0
 [ "$number" -gt "$last" ] || leave superseded
 mv "$turn/command" "$turn/old" 2>/dev/null
 [ -e "$turn/running" ] && leave running
+for other in "$home"/turns/*; do
+  [ "$other" = "$turn" ] && continue
+  rm -f "$other/command"
+  [ -e "$other/running" ] && [ ! -e "$other/ended" ] && leave "busy;\${other##*/};"
+done
 echo "$number" >"$home/copy.new" && mv "$home/copy.new" "$home/copy" || { leave failed; }
 rm -rf "$home"/in.* "$home/files"
+run=\${turn##*/}
+run=\${run%-[0-9]}
+owner=
+[ -e "$home/owner" ] && read -r owner <"$home/owner"
+if [ "$owner" != "$run" ]; then
+  empty
+  echo "$run" >"$home/owner"
+fi
 for other in "$home"/turns/*; do
   [ "$other" = "$turn" ] && continue
   rm -f "$other/output"
@@ -140,8 +162,10 @@ async function copyOnce(
     order
   )
   if (code === 0 && reply.includes('copied')) return true
-  if (code === 0 && reply.includes('running')) return false
   const { pod } = contact.parts
+  const [, other] = /^busy;([^;]*);/m.exec(reply) ?? []
+  if (other !== undefined) throw new NodeError(`The pod ${pod} is still busy with the work ${other}.`)
+  if (code === 0 && reply.includes('running')) return false
   const why = words.trim().replace(/\s*\n\s*/g, '; ')
   // Its stream was cut, on this side or on that one.
   if (reply.includes('superseded') || /unexpected (EOF|end of file)|short read/i.test(why))

@@ -17,7 +17,10 @@ export function readTurnState(started: string, ended: string): TurnState {
   const [code = '', , ...atEnd] = ended.split(' ')
   return {
     started: started === '' ? undefined : { atMs: readTimeMs(time).ms, figures: readFigures(atStart) },
-    ended: ended === '' ? undefined : { code: /^\d+$/.test(code) ? Number(code) : NaN, figures: readFigures(atEnd) }
+    ended:
+      ended === ''
+        ? undefined
+        : { code: /^\d+$/.test(code) ? Number(code) : NaN, figures: readFigures(atEnd) }
   }
 }
 
