@@ -29,13 +29,16 @@ interface Crashed {
   readonly startedMs: number
 }
 
-/** A service with a run at work on one node, killed: its data and the node are as they were at that moment. */
-async function crash(): Promise<Crashed> {
+/** A service with a run at work, killed: its data and the nodes are as they were at that moment. */
+async function crash(quantity = 1): Promise<Crashed> {
   const world = createWorld(folders.create())
   const places = createSurvivingPlaces(world.world)
   const first = await services.start({ ...optionsOf(world), places })
-  const id = await createRun(first, runForm({ threads: '2' }, specFields({ region: 'east' })))
-  await until(() => world.starts() === 1)
+  const id = await createRun(
+    first,
+    runForm({ threads: '2' }, specFields({ region: 'east', instance_quantity: String(quantity) }))
+  )
+  await until(() => world.starts() === quantity)
   const { json } = await waitForStatus(first, `/runs/${id}`, ['running'])
   const copy = join(folders.create(), 'data')
   cpSync(first.dataDir, copy, { recursive: true })
@@ -149,5 +152,16 @@ describe('a run that a killed service left behind', () => {
       remote_errors: `grid ${crashed.gridId} was cut off after 10 min by its stop_after of 10 min`
     })
     expect(crashed.world.starts()).toBe(1)
+  })
+
+  test('had started one node long before the other: that is a loss of load', async () => {
+    const crashed = await crash(2)
+    const { world, gridId, id, startedMs } = crashed
+    writeFileSync(join(world.world.folder, gridId, '1', id, 'started'), String(startedMs - 20_000))
+    world.release()
+    const { json } = await endOf(await startAgain(crashed), crashed)
+    expect(json.remote_errors).toMatch(
+      /^load lost: the 2 nodes started within 2\d\.\d s: first node 1 of 2 in east, last node 2 of 2 in east; until then, only part of the load was generated$/
+    )
   })
 })

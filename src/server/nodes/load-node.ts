@@ -85,6 +85,8 @@ export interface NodeFacts {
   readonly name?: string
   /** When its tool started, by this machine's clock. */
   readonly startedMs: number | null
+  /** When its tool ended, by this machine's clock; undefined or null where the place does not know. */
+  readonly endedMs?: number | null
   /** In cores. */
   readonly cpuLimit: number | null
   readonly restarts: number | null

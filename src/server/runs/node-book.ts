@@ -8,12 +8,30 @@ export interface RunGrid {
   readonly set: NodeSet | undefined
 }
 
+/** Nodes that started further apart generated only part of the load for a while. */
 const SPREAD_TO_DOUBT_MS = 1000
+/** From here on that is not the load that was requested. */
+const SHARE_OF_DURATION_LOST = 0.1
+const SHORTEST_LOSS_MS = 2000
+
+/** How far apart the tools started. */
+export interface Spread {
+  readonly words: string
+  /** What it did to the load; undefined if nothing worth telling. */
+  readonly effect: { readonly isLoss: boolean; readonly words: string } | undefined
+}
+
+interface Work {
+  readonly node: NodeRecord
+  readonly startMs: number
+  readonly endMs: number | undefined
+}
 
 /** What is known of the nodes of a run, in its record. */
 export class NodeBook {
   readonly #run: RunRecord
   readonly #grids: readonly RunGrid[]
+  readonly #endsMs = new Map<NodeRecord, number>()
 
   /** What an earlier service wrote down stays. */
   constructor(run: RunRecord, grids: readonly RunGrid[]) {
@@ -56,19 +74,42 @@ export class NodeBook {
       }
   }
 
-  /** How far apart the tools started; undefined if there are not two of them. */
-  get spread(): { words: string; isDoubtful: boolean } | undefined {
-    const started = (this.#run.nodes ?? []).flatMap((node) =>
-      node.startedMs === null || node.threads === 0 ? [] : { node, atMs: node.startedMs }
+  /** A node has ended: when, its place knows best. */
+  noteEnd(grid: GridRecord, index: number, atMs: number): void {
+    this.update(grid, index)
+    const record = this.of(grid, index)
+    const facts = this.#grids.find((other) => other.grid === grid)?.set?.factsOf(index)
+    if (record) this.#endsMs.set(record, facts?.endedMs ?? atMs)
+  }
+
+  /** Undefined if there are not two of them. */
+  get spread(): Spread | undefined {
+    const works = (this.#run.nodes ?? []).flatMap((node): Work[] =>
+      node.startedMs === null || node.threads === 0
+        ? []
+        : [{ node, startMs: node.startedMs, endMs: this.#endsMs.get(node) }]
     )
-    const [first, ...others] = started.sort((one, other) => one.atMs - other.atMs)
+    const [first, ...others] = works.sort((one, other) => one.startMs - other.startMs)
     const last = others.at(-1)
     if (first === undefined || last === undefined) return undefined
-    const spreadMs = last.atMs - first.atMs
+    const spreadMs = last.startMs - first.startMs
     const words =
-      `the ${started.length} nodes started within ${formatSpread(spreadMs)}` +
+      `the ${works.length} nodes started within ${formatSpread(spreadMs)}` +
       (spreadMs === 0 ? '' : `: first ${this.#nameOf(first.node)}, last ${this.#nameOf(last.node)}`)
-    return { words, isDoubtful: spreadMs > SPREAD_TO_DOUBT_MS }
+    return { words, effect: this.#effectOf(spreadMs, last.startMs, works) }
+  }
+
+  #effectOf(spreadMs: number, lastStartMs: number, works: readonly Work[]): Spread['effect'] {
+    if (spreadMs <= SPREAD_TO_DOUBT_MS) return undefined
+    const endsMs = works.flatMap(({ endMs }) => endMs ?? [])
+    if (lastStartMs >= Math.min(...endsMs))
+      return { isLoss: true, words: 'by then, others had ended: the nodes never ran all at the same time' }
+    const { durationSec } = this.#run.request
+    // Where the plan decides, as long as it took.
+    const durationMs =
+      durationSec === null ? Math.max(...endsMs) - (lastStartMs - spreadMs) : durationSec * 1000
+    const isLoss = spreadMs > Math.max(SHORTEST_LOSS_MS, SHARE_OF_DURATION_LOST * durationMs)
+    return { isLoss, words: 'until then, only part of the load was generated' }
   }
 
   #nameOf({ grid, number }: NodeRecord): string {

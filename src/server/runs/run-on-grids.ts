@@ -108,7 +108,7 @@ async function endNode(ports: Ports, work: NodeWork, signal: AbortSignal): Promi
     if (outcome.problem === null) gate.leave()
     else gate.fail(`${nameOfNode(grid, index)} failed before the start`)
   }
-  book.update(grid, index)
+  book.noteEnd(grid, index, ports.clock.now())
   const interruption = signal.aborted ? (signal.reason as Interruption) : undefined
   return { grid, index, isIdle: threads === 0, outcome, interruption }
 }

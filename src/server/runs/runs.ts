@@ -262,7 +262,9 @@ export class Runs {
         const book = this.begun(run, ready)
         const watch = (node: LoadNode): LoadNode => load.watch(node)
         nodes = await runOnGrids(this.ports, { run, ...ready, book, signal: how.signal, watch })
-        doubts.push(...this.judgeNodes(run, ready, book))
+        const judged = this.judgeNodes(run, ready, book)
+        doubts.push(...judged.doubts)
+        findings.losses.push(...judged.losses)
       }
     } catch (thrown) {
       if (thrown instanceof Interruption) reasons.push(thrown)
@@ -292,13 +294,16 @@ export class Runs {
   }
 
   /** What people should know of the nodes as a whole. */
-  private judgeNodes(run: RunRecord, { grids }: ReadyRun, book: NodeBook): string[] {
+  private judgeNodes(
+    run: RunRecord,
+    { grids }: ReadyRun,
+    book: NodeBook
+  ): { doubts: string[]; losses: string[] } {
     const { spread } = book
     if (spread) this.ports.log(`run ${run.id}: ${spread.words}`)
-    return [
-      ...grids.flatMap(({ set }) => set?.doubts() ?? []),
-      ...(spread?.isDoubtful ? [`${spread.words}; until then, only part of the load was generated`] : [])
-    ]
+    const told = spread?.effect ? [`${spread.words}; ${spread.effect.words}`] : []
+    const doubts = grids.flatMap(({ set }) => set?.doubts() ?? [])
+    return spread?.effect?.isLoss ? { doubts, losses: told } : { doubts: [...doubts, ...told], losses: [] }
   }
 
   private move(run: RunRecord, status: RunRecord['status']): void {

@@ -12,7 +12,7 @@ import { POD_TIMINGS, type PodTimings } from './timings.js'
 /** A pod of a grid. */
 export interface PodNode extends LoadNode {
   /** Of its last work. */
-  facts(): Pick<NodeFacts, 'startedMs' | 'throttled' | 'clockOffsetMs'>
+  facts(): Pick<NodeFacts, 'startedMs' | 'endedMs' | 'throttled' | 'clockOffsetMs'>
   doubts(): readonly string[]
 }
 

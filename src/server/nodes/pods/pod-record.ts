@@ -35,11 +35,12 @@ export class PodRecord {
     return before === null || after === null ? 0 : after - before
   }
 
-  facts(): Pick<NodeFacts, 'startedMs' | 'throttled' | 'clockOffsetMs'> {
+  facts(): Pick<NodeFacts, 'startedMs' | 'endedMs' | 'throttled' | 'clockOffsetMs'> {
     const clockOffsetMs = offsetOf(this.#readings)
-    const { started } = this.#state
+    const { started, ended } = this.#state
     return {
       startedMs: started === undefined ? null : Math.round(started.atMs - clockOffsetMs),
+      endedMs: ended === undefined ? null : Math.round(ended.atMs - clockOffsetMs),
       throttled:
         started === undefined || this.#figures === undefined
           ? null

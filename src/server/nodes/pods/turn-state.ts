@@ -8,19 +8,23 @@ export interface PodFigures {
 /** How far a turn is, as the pod tells it. */
 export interface TurnState {
   readonly started: { readonly atMs: number; readonly figures: PodFigures } | undefined
-  readonly ended: { readonly code: number; readonly figures: PodFigures } | undefined
+  readonly ended: { readonly code: number; readonly atMs: number; readonly figures: PodFigures } | undefined
 }
 
 /** `<time> <periods> <throttled> <kills>`, with the exit code before it once it has ended. */
 export function readTurnState(started: string, ended: string): TurnState {
   const [time = '', ...atStart] = started.split(' ')
-  const [code = '', , ...atEnd] = ended.split(' ')
+  const [code = '', endTime = '', ...atEnd] = ended.split(' ')
   return {
     started: started === '' ? undefined : { atMs: readTimeMs(time).ms, figures: readFigures(atStart) },
     ended:
       ended === ''
         ? undefined
-        : { code: /^\d+$/.test(code) ? Number(code) : NaN, figures: readFigures(atEnd) }
+        : {
+            code: /^\d+$/.test(code) ? Number(code) : NaN,
+            atMs: readTimeMs(endTime).ms,
+            figures: readFigures(atEnd)
+          }
   }
 }
 
