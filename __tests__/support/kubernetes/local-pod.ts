@@ -41,7 +41,11 @@ export async function startLocalPods(
     mkdirSync(homeOf(pod), { recursive: true })
     supervisors.set(
       pod,
-      spawn(shell, ['-c', SUPERVISOR, 'sh', homeOf(pod)], { stdio: 'ignore', detached: true })
+      spawn(shell, ['-c', SUPERVISOR, 'sh', homeOf(pod)], {
+        ...{ stdio: 'ignore', detached: true },
+        // The test's own, which it may have changed.
+        env: process.env
+      })
     )
   }
   while (!pods.every((pod) => existsSync(join(homeOf(pod), 'pid')))) await sleep(5)

@@ -4,13 +4,16 @@ import {
   closeSync,
   existsSync,
   mkdirSync,
+  mkdtempSync,
   openSync,
   readFileSync,
   readdirSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync
 } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Cluster, ClusterError } from '../../../../src/server/nodes/kubernetes/cluster.js'
@@ -220,7 +223,7 @@ describe('facts', () => {
       }
     }
     const node = fixture.node({ clock })
-    expect(node.facts()).toEqual({ startedMs: null, throttled: null, clockOffsetMs: 0 })
+    expect(node.facts()).toEqual({ startedMs: null, endedMs: null, throttled: null, clockOffsetMs: 0 })
     const beforeMs = clock.now()
     await node.run(shellCommand(node, fixture, 'true'), never)
     const { startedMs, clockOffsetMs } = node.facts()
@@ -247,6 +250,21 @@ describe('a loss', () => {
       'The pod was evicted: "low on memory". The 4 bytes of its results that had arrived are kept.'
     )
     expect(samplesOf(fixture)).toBe('row\n')
+  })
+
+  test('is what a full disk does to the results, although the tool did not notice', async () => {
+    const bin = mkdtempSync(join(tmpdir(), 'bin-'))
+    const words = "head: error writing 'standard output': No space left on device"
+    writeFileSync(join(bin, 'head'), `#!/bin/sh\necho "${words}" >&2\nexit 1\n`, { mode: 0o755 })
+    const path = process.env.PATH
+    process.env.PATH = `${bin}:${path}`
+    fixture = await startPod().finally(() => (process.env.PATH = path))
+    const node = fixture.node()
+    await expect(node.run(shellCommand(node, fixture, 'echo row >"$1"'), never)).rejects.toThrow(
+      `The disk of the pod pod-1 is full (${fixture.home}: "No space left on device"), so its results may be incomplete; ` +
+        'free space on the machine, or let the plan write less. The 4 bytes of its results that had arrived are kept.'
+    )
+    rmSync(bin, { recursive: true })
   })
 
   test('that only the next question shows is one, too', async () => {

@@ -28,6 +28,11 @@ export class PodRecord {
     return this.#state.ended?.code
   }
 
+  /** Why nothing more could be written in the pod at the end; empty if it could. */
+  get diskTrouble(): string {
+    return this.#state.ended?.diskTrouble ?? ''
+  }
+
   /** Processes that were killed for want of memory since the start. */
   get oomKills(): number {
     const before = this.#state.started?.figures.oomKills ?? null

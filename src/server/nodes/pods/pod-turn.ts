@@ -234,8 +234,19 @@ export class PodTurn {
     }
   }
 
+  /** Tools do not always notice that what they wrote is not there. */
+  #throwIfDiskIsFull(): void {
+    const { contact, record, paths } = this.parts
+    if (record.diskTrouble === '') return
+    throw new NodeError(
+      `The disk of the pod ${contact.parts.pod} is full (${paths.home}: "${record.diskTrouble}"), so its results may be incomplete; ` +
+        'free space on the machine, or let the plan write less.'
+    )
+  }
+
   async #exit(): Promise<NodeExit> {
     const { contact, record } = this.parts
+    this.#throwIfDiskIsFull()
     const { pod, whyLost } = contact.parts
     if (record.exitCode === undefined || !Number.isSafeInteger(record.exitCode))
       throw new NodeError(`The pod ${pod} does not say how its tool ended: its results may be incomplete.`)

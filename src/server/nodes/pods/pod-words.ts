@@ -1,5 +1,6 @@
 import type { Condition, ContainerState, JobDocument, PodDocument } from './documents.js'
 import { CONTAINER } from './job-manifest.js'
+import { CANNOT_NOTE } from './supervisor.js'
 
 /** What the cluster says of a pod that does not do what it should. */
 export interface Trouble {
@@ -138,9 +139,11 @@ function ended(terminated: ContainerState['terminated']): Trouble {
     reason,
     words: `its container ended: ${quoted(reason, terminated?.message)}${exitCodeOf(terminated)}`,
     advice:
-      reason === 'StartError' || reason === 'ContainerCannotRun'
-        ? 'The image must have `sh`, `tail`, `tar` and `sha256sum`, and run as user 65534.'
-        : 'Look at its log and at the machine that it ran on.'
+      terminated?.exitCode === CANNOT_NOTE
+        ? 'If its disk is full, free space on the machine, or let the plan write less; and let the plan leave the files in /loadgate alone.'
+        : reason === 'StartError' || reason === 'ContainerCannotRun'
+          ? 'The image must have `sh`, `tail`, `tar` and `sha256sum`, and run as user 65534.'
+          : 'Look at its log and at the machine that it ran on.'
   }
 }
 

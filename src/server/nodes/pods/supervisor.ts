@@ -63,10 +63,15 @@ end_descendants() {
 }
 `
 
+/** How the supervisor ends if it cannot tell what became of its work: with the pod, the node is lost, and nobody waits for it. */
+export const CANNOT_NOTE = 74
+
 /**
  * The pod's only command: \`sh -c SUPERVISOR\`. A turn is one piece of work in a folder of its own under \`turns\`. Its name comes through
  * the pipe \`go\`; its \`command\` becomes \`running\`, which can happen only once. Then there are \`started\` and \`ended\`, each with the time and
- * figures, and \`output\`. It is pid 1, and nothing but the end of the pod ends it: exec works only while it runs.
+ * figures, and \`output\`. It is pid 1, and little but the end of the pod ends it: exec works only while it runs.
+ * The tool may fill the disk. The bytes of \`ended\` are there before the start, and are written over in place; after its figures it says
+ * why nothing more can be written, if that is so.
  * Kubernetes replaces two dollar signs by one, and `$(NAME)` by a variable: neither is in here.
  */
 export const SUPERVISOR = `
@@ -80,18 +85,38 @@ exec 3<>"$home/go"
 read -r self rest </proc/self/stat
 echo "$self" >"$home/pid.new" && mv "$home/pid.new" "$home/pid"
 ${READ_FIGURES}${NAP}${END_DESCENDANTS}
+look_for_space() {
+  full=
+  why=$( { head -c 65536 /dev/zero >"$home/probe"; } 2>&1) || case $why in *[Ss]pace* | *quota*) full=\${why##*: } ;; esac
+  rm -f "$home/probe"
+}
+cannot_note() {
+  words=$*
+  look_for_space
+  words="what became of the work could not be noted: $words\${full:+; the disk is full: $full}"
+  [ -f /dev/termination-log ] && echo "$words" >/dev/termination-log
+  echo "$words" >&2
+  exit ${CANNOT_NOTE}
+}
+reserve() {
+  why=$( { printf '%511s\\n' '' >"$turn/$1.new"; } 2>&1) || cannot_note "$why"
+}
 note() {
   read_figures
-  echo "$2$(date +%s%N) $figures" >"$turn/$1.new" && mv "$turn/$1.new" "$turn/$1"
+  line="$2$(date +%s%N) $figures $3"
+  why=$( { exec 4<>"$turn/$1.new" && echo "$line" >&4 && mv "$turn/$1.new" "$turn/$1"; } 2>&1) || cannot_note "$why"
+  [ -f "$turn/$1" ] || cannot_note "$turn/$1 is not a file"
 }
 while read -r id <&3; do
   turn=$home/turns/$id
   mv "$turn/command" "$turn/running" 2>/dev/null || continue
-  note started ''
+  reserve ended
+  note started '' ''
   sh "$turn/running" >"$turn/output" 2>&1 </dev/null 3>&- &
   wait $!
   code=$?
   end_descendants "$self"
-  note ended "$code "
+  look_for_space
+  note ended "$code " "$full"
 done
 `.trim()

@@ -8,10 +8,18 @@ export interface PodFigures {
 /** How far a turn is, as the pod tells it. */
 export interface TurnState {
   readonly started: { readonly atMs: number; readonly figures: PodFigures } | undefined
-  readonly ended: { readonly code: number; readonly atMs: number; readonly figures: PodFigures } | undefined
+  readonly ended:
+    | {
+        readonly code: number
+        readonly atMs: number
+        readonly figures: PodFigures
+        /** Why nothing more could be written in the pod, in its words; empty if it could. */
+        readonly diskTrouble: string
+      }
+    | undefined
 }
 
-/** `<time> <periods> <throttled> <kills>`, with the exit code before it once it has ended. */
+/** `<time> <periods> <throttled> <kills>`, with the exit code before it once it has ended, and what is wrong with the disk after it. */
 export function readTurnState(started: string, ended: string): TurnState {
   const [time = '', ...atStart] = started.split(' ')
   const [code = '', endTime = '', ...atEnd] = ended.split(' ')
@@ -23,7 +31,8 @@ export function readTurnState(started: string, ended: string): TurnState {
         : {
             code: /^\d+$/.test(code) ? Number(code) : NaN,
             atMs: readTimeMs(endTime).ms,
-            figures: readFigures(atEnd)
+            figures: readFigures(atEnd),
+            diskTrouble: atEnd.slice(3).join(' ').trim()
           }
   }
 }
