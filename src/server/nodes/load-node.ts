@@ -119,6 +119,8 @@ export interface NodeSetRequest {
   readonly stopAfterMin: number
   /** Take the nodes that an earlier service started, with what runs on them; if there are none any more, that is a `NodeError`. */
   readonly isTakenUp: boolean
+  /** Of those to be taken up, nothing ran yet: the ones that are missing may be on their way. */
+  readonly isStarting?: boolean
 }
 
 /** Where the nodes of a region's grids run. */

@@ -56,7 +56,7 @@ export class GridNodes {
       if (!wish.isTakenUp || startedMs !== null) return await place.open(request, signal)
       // It is not known how far the start was: nothing ran on them yet, so new ones do as well.
       return await place
-        .open(request, signal)
+        .open({ ...request, isStarting: true }, signal)
         .catch(() => place.open({ ...request, isTakenUp: false }, signal))
     } catch (thrown) {
       if (signal.aborted) throw signal.reason

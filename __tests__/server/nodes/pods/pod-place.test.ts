@@ -24,11 +24,12 @@ class Stage {
     wish: {
       quantity?: number
       isTakenUp?: boolean
+      isStarting?: boolean
       tool?: string | undefined
       image?: string | undefined
     } = {}
   ): Promise<NodeSet> {
-    const { quantity = 1, isTakenUp = false, tool, image } = wish
+    const { quantity = 1, isTakenUp = false, isStarting = false, tool, image } = wish
     const opening = createPodPlace({
       place: { ...makePlace(), image },
       cluster: this.cluster,
@@ -45,7 +46,8 @@ class Stage {
         quantity,
         instanceType: 'small',
         stopAfterMin: 5,
-        isTakenUp
+        isTakenUp,
+        isStarting
       },
       this.cancel.signal
     )
@@ -362,6 +364,26 @@ describe('pods of an earlier service', () => {
     await stage.clock.advance(3000)
     stage.change(makePod(0))
     await expect(stage.clock.run(opening)).resolves.toBeDefined()
+  })
+
+  test('are waited for if their Job had not created them yet', async () => {
+    const stage = new Stage()
+    stage.cluster.jobs = [makeJob()]
+    stage.change(makePod(0))
+    const opening = stage.open({ quantity: 2, isTakenUp: true, isStarting: true })
+    await stage.clock.advance(3000)
+    stage.change(makePod(0), makePod(1))
+    const set = await stage.clock.run(opening)
+    expect(set.factsOf(1).place).toContain('pod loadgate-abc123-1-x')
+    expect(stage.countOf('POST')).toBe(0)
+  })
+
+  test('are not waited for if they have failed', async () => {
+    const stage = new Stage()
+    stage.cluster.jobs = [{ ...makeJob(), status: { failed: 1, failedIndexes: '1' } }]
+    stage.change(makePod(0))
+    const set = await stage.clock.run(stage.open({ quantity: 2, isTakenUp: true, isStarting: true }))
+    await expect(workOn(set, 1)).rejects.toThrow(/the pod is gone/)
   })
 
   test('are an error when none is left', async () => {

@@ -66,6 +66,12 @@ describe('a pod that is lost', () => {
       'its container ended: StartError: "exec: "/none": no such file" (exit code 128)'
     ],
     [
+      'unable to tell the end of its work',
+      failedPod('Error', 74, 'what became of the work could not be noted: No space left on device'),
+      makeJob(),
+      'its container ended: Error: "what became of the work could not be noted: No space left on device" (exit code 74)'
+    ],
+    [
       'ended by itself',
       makePod(0, {
         phase: 'Succeeded',

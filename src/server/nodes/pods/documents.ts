@@ -17,7 +17,13 @@ export interface Condition {
 
 export interface JobDocument {
   readonly metadata: ObjectMeta
-  readonly status?: { readonly conditions?: readonly Condition[] }
+  readonly status?: {
+    readonly conditions?: readonly Condition[]
+    /** How many of its pods failed. */
+    readonly failed?: number
+    /** The nodes that get no other pod. */
+    readonly failedIndexes?: string
+  }
 }
 
 export interface ContainerState {

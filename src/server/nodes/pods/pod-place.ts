@@ -3,6 +3,7 @@ import type { Clock } from '../../clock.js'
 import type { Cluster } from '../kubernetes/cluster.js'
 import type { NodePlace, NodeSet, NodeSetRequest } from '../load-node.js'
 import { createJob } from './create-job.js'
+import type { JobDocument } from './documents.js'
 import { findPods } from './find-pods.js'
 import { jobManifest, jobName } from './job-manifest.js'
 import { gridSelector } from './labels.js'
@@ -65,7 +66,7 @@ async function openGrid(
   }
   try {
     const started = request.isTakenUp
-      ? await resumeGrid(grid, signal)
+      ? await resumeGrid(grid, request, signal)
       : await startGrid(parts, request, grid, signal)
     return createPodSet({ ...grid, ...started, jobName: jobName(request.gridId) })
   } catch (error) {
@@ -87,9 +88,20 @@ async function startGrid(
   return waitForPods(grid, signal)
 }
 
-/** Whoever started the pods may have ended before all of them ran. */
-async function resumeGrid(grid: PodsToStart, signal: AbortSignal): Promise<StartedPods> {
+/** Whoever started the pods may have ended before all of them ran, or before the Job had created them. */
+async function resumeGrid(
+  grid: PodsToStart,
+  { isStarting = false }: NodeSetRequest,
+  signal: AbortSignal
+): Promise<StartedPods> {
   const found = await findPods(grid, signal)
-  const isStarting = found.pods.some((pod) => pod?.status?.phase === 'Pending')
-  return isStarting ? waitForPods(grid, signal) : found
+  const isPending = found.pods.some((pod) => pod?.status?.phase === 'Pending')
+  const mayCome = isStarting && found.pods.includes(undefined) && !hasFailedPods(found.view.job)
+  return isPending || mayCome ? waitForPods(grid, signal) : found
+}
+
+/** What is missing then does not come, or is not the first. */
+function hasFailedPods(job: JobDocument | undefined): boolean {
+  const { failed = 0, failedIndexes = '' } = job?.status ?? {}
+  return failed > 0 || failedIndexes !== ''
 }
