@@ -4,6 +4,7 @@ import { parse, parseAllDocuments } from 'yaml'
 import { checkAccess, describeAccess } from '../../../../src/server/nodes/kubernetes/access.js'
 import { ClusterError } from '../../../../src/server/nodes/kubernetes/cluster.js'
 import type { Cluster } from '../../../../src/server/nodes/kubernetes/cluster.js'
+import type { Patience } from '../../../../src/server/nodes/kubernetes/patience.js'
 import { grantManifest } from '../../../../src/server/nodes/kubernetes/grant.js'
 
 interface Attributes {
@@ -56,8 +57,23 @@ function makeCluster({ version = CURRENT, namespace = {}, user = 'jane', isAllow
   return { cluster, asked }
 }
 
-const messagesOf = async (parts: Parts): Promise<string[]> =>
-  (await checkAccess(makeCluster(parts).cluster)).map(({ message }) => message)
+/** Time passes only while somebody waits. */
+function makePatience(): Patience & { readonly waits: number[] } {
+  const waits: number[] = []
+  let nowMs = 0
+  return {
+    waits,
+    limitMs: 20_000,
+    now: () => nowMs,
+    wait: async (delayMs) => {
+      waits.push(delayMs)
+      nowMs += delayMs
+    }
+  }
+}
+
+const messagesOf = async (parts: Parts, patience = makePatience()): Promise<string[]> =>
+  (await checkAccess(makeCluster(parts).cluster, undefined, patience)).map(({ message }) => message)
 
 describe('access to a cluster', () => {
   test('is fine if everything is allowed: every verb is asked for', async () => {
@@ -119,8 +135,29 @@ describe('access to a cluster', () => {
       }
     }
     expect(await messagesOf(parts)).toEqual([
-      'The permissions in namespace load of the cluster load-eu could not be checked: etcdserver: request timed out'
+      'The permissions in namespace load of the cluster load-eu could not be checked: ' +
+        'The cluster of namespace load of the cluster load-eu is too busy, or not quite up: etcdserver: request timed out, for 20 s. Run again later.'
     ])
+  })
+
+  test.each([429, 500, 503])('is asked for again where the cluster is busy: HTTP %i', async (status) => {
+    const patience = makePatience()
+    let failures = 0
+    const isAllowed = (): boolean => {
+      failures += 1
+      if (failures <= 2)
+        throw new ClusterError('too many requests', status, { retryAfterMs: failures * 1000 })
+      return true
+    }
+    expect(await messagesOf({ isAllowed }, patience)).toEqual([])
+    expect(patience.waits).toEqual([1000, 2000])
+  })
+
+  test('is not asked for again where the cluster says no, or cannot be reached', async () => {
+    const patience = makePatience()
+    await messagesOf({ version: UNREACHABLE }, patience)
+    await messagesOf({ namespace: new ClusterError('forbidden', 403) }, patience)
+    expect(patience.waits).toEqual([])
   })
 
   test.each<[string, Parts]>([

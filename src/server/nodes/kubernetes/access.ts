@@ -3,6 +3,7 @@ import { ClusterError } from './cluster.js'
 import type { Cluster } from './cluster.js'
 import { grantManifest, RULES } from './grant.js'
 import type { Rule } from './grant.js'
+import { askPatiently, PATIENCE } from './patience.js'
 
 /** Why runs cannot use a namespace. */
 export interface AccessProblem {
@@ -25,7 +26,12 @@ interface Review {
 const OLDEST_MINOR = 29
 
 /** All that stands in the way of runs in this namespace. Nothing is created. */
-export async function checkAccess(cluster: Cluster, signal?: AbortSignal): Promise<AccessProblem[]> {
+export async function checkAccess(
+  asked: Cluster,
+  signal?: AbortSignal,
+  patience = PATIENCE
+): Promise<AccessProblem[]> {
+  const cluster = askPatiently(asked, patience)
   const options = signal === undefined ? {} : { signal }
   let version: Version | undefined
   try {

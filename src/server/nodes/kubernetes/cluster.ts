@@ -51,12 +51,16 @@ export interface Cluster {
 /** What the cluster said, or why it cannot be asked. */
 export class ClusterError extends Error {
   override name = 'ClusterError'
+  /** When to ask again, if the cluster said so. */
+  readonly retryAfterMs: number | undefined
+
   constructor(
     message: string,
     /** The HTTP status; undefined if there was no reply, or a stream was cut. */
     readonly status: number | undefined,
-    options?: ErrorOptions
+    options?: ErrorOptions & { readonly retryAfterMs?: number | undefined }
   ) {
     super(message, options)
+    this.retryAfterMs = options?.retryAfterMs
   }
 }

@@ -49,7 +49,7 @@ async function connect(parts: ExecParts, access: Access): Promise<{ code: number
 }
 
 function tell(pod: string, { status, body }: UpgradeRefused): Error {
-  return refusal(`Running a command in the pod ${pod}`, status, body)
+  return refusal(`Running a command in the pod ${pod}`, { status, text: body })
 }
 
 function urlOf({ server, namespace, pod, command, streams }: ExecParts): string {

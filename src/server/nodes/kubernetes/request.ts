@@ -20,6 +20,7 @@ export interface RequestParts {
 interface Reply {
   readonly status: number
   readonly text: string
+  readonly retryAfterMs: number | undefined
 }
 
 /** Asks once; again only where the first one was certainly not served. */
@@ -29,7 +30,7 @@ export async function requestJson(parts: RequestParts): Promise<unknown> {
   const access = await credentials.access(parts.signal)
   let reply = await send(parts, access)
   if (reply.status === 401) reply = await send(parts, await credentials.renew(access, parts.signal))
-  if (reply.status < 200 || reply.status > 299) throw refusal(`${method} ${path}`, reply.status, reply.text)
+  if (reply.status < 200 || reply.status > 299) throw refusal(`${method} ${path}`, reply)
   try {
     return JSON.parse(reply.text) as unknown
   } catch {
@@ -96,9 +97,18 @@ function sendOnce(
       response.on('end', () => {
         clearTimeout(timer)
         signal?.removeEventListener('abort', abort)
-        resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString('utf8') })
+        resolve({
+          status: response.statusCode ?? 0,
+          text: Buffer.concat(chunks).toString('utf8'),
+          retryAfterMs: readSeconds(response.headers['retry-after'])
+        })
       })
     })
     request.end(bytes)
   })
+}
+
+/** Kubernetes says seconds; a date is a proxy's, and not worth it. */
+function readSeconds(text: string | undefined): number | undefined {
+  return text !== undefined && /^\d{1,6}$/.test(text) ? Number(text) * 1000 : undefined
 }

@@ -26,13 +26,17 @@ function wordsOfBody(body: string): string {
 }
 
 /** A refusal: `what` is what was asked for. */
-export function refusal(what: string, status: number, body: string): ClusterError {
-  const words = wordsOfBody(body)
+export function refusal(
+  what: string,
+  { status, text, retryAfterMs }: { status: number; text: string; retryAfterMs?: number | undefined }
+): ClusterError {
+  const words = wordsOfBody(text)
   const advice =
     status === 401 ? '. The credentials of the kubeconfig are not accepted: log in to the cluster again.' : ''
   return new ClusterError(
     `${what} was answered with HTTP ${status}${words === '' ? '' : `: ${words.replace(/\.$/, '')}`}${advice}`,
-    status
+    status,
+    { retryAfterMs }
   )
 }
 
