@@ -1,6 +1,7 @@
 import { afterAll, afterEach, describe, expect, test } from '@jest/globals'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { NodePlace } from '../../../src/server/nodes/load-node.js'
 import { createSurvivingPlaces, gridsWithNodes, lose, refuse } from '../../support/surviving-place.js'
 import { createKillable } from '../killable-service.js'
 import { createWorld, optionsOf, type World, type WorldOptions } from './surviving-world.js'
@@ -192,6 +193,28 @@ describe('a run on nodes elsewhere', () => {
     await send(service, 'DELETE', `/grids/${other.json.uuid}`)
     expect(gridsWithNodes(world.world.folder)).toEqual([made.json.uuid])
   })
+})
+
+test('a run that has finished is not said to end with the service, although its nodes are still being given back', async () => {
+  const world = prepareWorld()
+  world.release()
+  const places = createSurvivingPlaces(world.world)
+  let giveBack = (): void => undefined
+  const mayClose = new Promise<void>((resolve) => (giveBack = resolve))
+  const placeOf = (region: string): NodePlace | undefined => {
+    const place = places.placeOf(region)
+    const open: NodePlace['open'] = async (...request) => {
+      const set = await place!.open(...request)
+      return { ...set, close: () => mayClose.then(() => set.close()) }
+    }
+    return place && { ...place, open }
+  }
+  const service = await services.start({ ...optionsOf(world), places: { ...places, placeOf } })
+  await ended(service, await createRun(service, runForm({}, grid('east'))))
+  const closing = service.close()
+  giveBack()
+  await closing
+  expect(service.lines.join('\n')).not.toContain('because the service is closing')
 })
 
 test('nodes of this machine start together too, and say when', async () => {

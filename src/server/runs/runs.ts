@@ -26,6 +26,7 @@ import { type RunEnd, RunEndings } from './run-endings.js'
 import { createId, type Store } from '../store/store.js'
 
 interface Execution {
+  readonly run: RunRecord
   readonly controller: AbortController
   readonly done: Promise<void>
 }
@@ -159,8 +160,9 @@ export class Runs {
     this.isClosing = true
     const callOff = this.endings.limitTo(withinMs)
     const executions = [...this.executions]
-    for (const [id, { controller }] of executions) {
-      log(`ending run ${id} because the service is closing; its results so far are kept`)
+    for (const [id, { run, controller }] of executions) {
+      // One that has ended may still be giving its nodes back.
+      if (!hasEnded(run)) log(`ending run ${id} because the service is closing; its results so far are kept`)
       const what = 'The service was closed during this run.'
       controller.abort(new Interruption({ what, atMs: clock.now() }))
     }
@@ -243,7 +245,7 @@ export class Runs {
     const done = this.execute(run, { isTakenUp, signal: controller.signal })
       .catch((thrown: unknown) => this.ports.log(`run ${run.id} could not be saved: ${messageOf(thrown)}`))
       .finally(() => this.executions.delete(run.id))
-    this.executions.set(run.id, { controller, done })
+    this.executions.set(run.id, { run, controller, done })
   }
 
   private async execute(run: RunRecord, how: Manner): Promise<void> {
