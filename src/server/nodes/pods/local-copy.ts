@@ -3,6 +3,8 @@ import { createReadStream } from 'node:fs'
 import { type FileHandle, open, stat, truncate } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { makeFolder } from '../../../files/make-folder.js'
+import { messageOf } from '../../errors.js'
+import { NodeError } from '../load-node.js'
 import type { Sink } from './follow-file.js'
 
 /** More than that is not read from the network before it is on the disk. */
@@ -17,7 +19,7 @@ export class LocalCopy implements Sink {
   #buffers: Uint8Array[] = []
   #bufferedBytes = 0
   #writing: Promise<void> | undefined
-  #failure: unknown
+  #failure: NodeError | undefined
 
   private constructor(readonly file: string) {}
 
@@ -97,7 +99,7 @@ export class LocalCopy implements Sink {
         this.#bufferedBytes -= bytes
       }
     } catch (error) {
-      this.#failure = error
+      this.#failure = error instanceof NodeError ? error : this.#notWritten(error)
       this.#buffers = []
     } finally {
       this.#writing = undefined
@@ -105,11 +107,23 @@ export class LocalCopy implements Sink {
   }
 
   #open(): Promise<FileHandle> {
-    return (this.#handle ??= openToAppend(this.file))
+    return (this.#handle ??= openToAppend(this.file).catch((error: unknown) => {
+      throw this.#notWritten(error)
+    }))
   }
 
   #throwIfFailed(): void {
-    if (this.#failure !== undefined) throw this.#failure as Error
+    if (this.#failure !== undefined) throw this.#failure
+  }
+
+  #notWritten(error: unknown): NodeError {
+    const folder = dirname(this.file)
+    const isFull = ['ENOSPC', 'EDQUOT'].includes((error as NodeJS.ErrnoException).code ?? '')
+    return new NodeError(
+      `What it measured cannot be written to ${this.file} on this machine: ${messageOf(error)}. ` +
+        (isFull ? `Free space in ${folder}, and run again.` : `Check that ${folder} can be written to.`),
+      { cause: error }
+    )
   }
 }
 
