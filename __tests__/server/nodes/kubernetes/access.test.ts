@@ -136,7 +136,7 @@ describe('access to a cluster', () => {
     }
     expect(await messagesOf(parts)).toEqual([
       'The permissions in namespace load of the cluster load-eu could not be checked: ' +
-        'The cluster of namespace load of the cluster load-eu is too busy, or not quite up: etcdserver: request timed out, for 20 s. Run again later.'
+        'The cluster has been too busy for 20 s: etcdserver: request timed out. Run again later.'
     ])
   })
 

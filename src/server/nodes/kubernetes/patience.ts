@@ -30,7 +30,7 @@ export function askPatiently(cluster: Cluster, { limitMs, now, wait }: Patience)
         } catch (error) {
           if (!isBusy(error)) throw error
           const waitMs = error.retryAfterMs ?? delayMs
-          if (now() + waitMs > deadlineMs) throw stillBusy(cluster, error, limitMs)
+          if (now() + waitMs > deadlineMs) throw stillBusy(error, limitMs)
           await wait(waitMs, request[2]?.signal)
         }
       }
@@ -47,9 +47,9 @@ function isBusy(error: unknown): error is ClusterError {
   )
 }
 
-function stillBusy(cluster: Cluster, error: ClusterError, limitMs: number): ClusterError {
+function stillBusy(error: ClusterError, limitMs: number): ClusterError {
   return new ClusterError(
-    `The cluster of ${cluster.name} is too busy, or not quite up: ${messageOf(error).replace(/\.$/, '')}, for ${limitMs / 1000} s. Run again later.`,
+    `The cluster has been too busy for ${limitMs / 1000} s: ${messageOf(error).replace(/\.$/, '')}. Run again later.`,
     error.status,
     { cause: error }
   )
