@@ -46,7 +46,12 @@ test('times and figures as the pod writes them', () => {
   expect(readTimeMs('1794778655155258020')).toEqual({ ms: 1794778655155.258, isWholeSecond: false })
   expect(readTimeMs('1794778655')).toEqual({ ms: 1794778655000, isWholeSecond: true })
   const state = readTurnState('1794778655155258020 100 5 0', '137 1794778665155258020 300 105 1')
-  expect(state.ended).toEqual({ code: 137, figures: { periods: 300, throttledPeriods: 105, oomKills: 1 } })
+  expect(state.ended).toEqual({
+    code: 137,
+    atMs: 1794778665155.258,
+    figures: { periods: 300, throttledPeriods: 105, oomKills: 1 },
+    diskTrouble: ''
+  })
   expect(throttledShare(state.started!.figures, state.ended!.figures)).toBe(0.5)
   const unknown = readTurnState('1794778655 - - -', '').started!.figures
   expect(throttledShare(unknown, unknown)).toBeNull()
