@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
-import { readFileSync } from 'node:fs'
+import { copyFileSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -78,15 +78,20 @@ describeWithCluster('after a SIGKILL of main', () => {
   })
 
   test('post says what to run where the cluster cannot be reached any more', async () => {
+    const kubeconfig = join(stage.folder, 'kubeconfig')
+    copyFileSync(stage.kubeconfig, kubeconfig)
+    step.env.KUBECONFIG = kubeconfig
     const main = step.start('main')
     const ended = step.result(main)
     await stage.atWork(2)
     main.kill('SIGKILL')
     await ended
-    step.env.KUBECONFIG = join(stage.folder, 'no-such-kubeconfig')
+    rmSync(kubeconfig)
     const post = await step.post()
     expect(post.log).toMatch(/kubectl .*delete .*-l .*loadgate\.dev\/marker=\w+/)
-    step.env.KUBECONFIG = stage.kubeconfig
+    copyFileSync(stage.kubeconfig, kubeconfig)
+    expect((await step.post()).log).toContain('Deleted 1 Job and its pods')
+    expect(await stage.leftBehind()).toEqual([])
   })
 })
 

@@ -63,7 +63,7 @@ describeWithCluster('pods that do not start', () => {
       'an image that is not there',
       { image: 'localhost/loadgate/none:1' },
       2,
-      /^All 2 pods of the grid in eu did not start \(.*Nodes 1, 2: ErrImageNeverPull: "Container image "localhost\/loadgate\/none:1" is not present/
+      /^(?:All 2|1 of 2) pods of the grid in eu did not start \(.*Nodes? [12].*: ErrImageNeverPull: "Container image "localhost\/loadgate\/none:1" is not present/
     ],
     [
       'a registry that is not there',

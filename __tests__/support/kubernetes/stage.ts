@@ -19,7 +19,7 @@ export const TOOLS_IMAGE = process.env.LOADGATE_KUBERNETES_TOOLS_IMAGE ?? 'local
 const INSTANCE_TYPES = { small: { cpu: '400m', memory: '1Gi' } }
 /** A pod gets its grace period, and a busy machine takes its time. */
 const GONE_WITHIN_MS = 90_000
-const RUN_WITHIN_MS = 60_000
+const RUN_WITHIN_MS = 110_000
 
 /** Skips aloud without a cluster; where one is required, its tests fail instead. */
 export function describeWithCluster(name: string, tests: () => void): void {
