@@ -28,7 +28,7 @@ try {
         (await import('./server/nodes/machine/processes.js')).endLeftoverGroup(group),
       deletePods: async (address, marker, options) => {
         const { reopenCluster } = await import('./server/nodes/kubernetes/open-cluster.js')
-        const { deleteMarked } = await import('./server/nodes/pods/remove-jobs.js')
+        const { deleteMarked } = await import('./server/nodes/pods/start/remove-jobs.js')
         const { systemClock: clock } = await import('./server/clock.js')
         return deleteMarked(marker, { ...options, clock, cluster: await reopenCluster(address, process.env) })
       }

@@ -6,7 +6,7 @@ import type { Cluster } from '../../src/server/nodes/kubernetes/cluster.js'
 import { openCluster } from '../../src/server/nodes/kubernetes/open-cluster.js'
 import type { NodeSet, NodeSetRequest } from '../../src/server/nodes/load-node.js'
 import { createPodPlace } from '../../src/server/nodes/pods/pod-place.js'
-import type { JobDocument, ListDocument, PodDocument } from '../../src/server/nodes/pods/documents.js'
+import type { JobDocument, ListDocument, PodDocument } from '../../src/server/nodes/pods/start/documents.js'
 
 const IMAGE = process.env.LOADGATE_KUBERNETES_IMAGE ?? 'localhost/loadgate/jmeter:5.6.3'
 const IMPATIENCE_MS = 60_000

@@ -195,7 +195,7 @@ async function load(): Promise<Kubernetes> {
     import('./nodes/kubernetes/open-cluster.js'),
     import('./nodes/kubernetes/access.js'),
     import('./nodes/pods/pod-place.js'),
-    import('./nodes/pods/leftovers.js')
+    import('./nodes/pods/start/leftovers.js')
   ])
   return { openCluster, checkAccess, createPodPlace, deleteJobs }
 }

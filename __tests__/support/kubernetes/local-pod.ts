@@ -3,7 +3,7 @@ import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Cluster, ClusterError, type ExecStreams } from '../../../src/server/nodes/kubernetes/cluster.js'
-import { SUPERVISOR } from '../../../src/server/nodes/pods/supervisor.js'
+import { SUPERVISOR } from '../../../src/server/nodes/pods/work/supervisor.js'
 
 /** What may happen to one exec: it is cut after so many bytes in one direction. */
 export interface Cut {

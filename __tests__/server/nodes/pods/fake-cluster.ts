@@ -1,6 +1,10 @@
 import type { KubernetesPlace } from '../../../../src/regions/regions.js'
 import { ClusterError, type Cluster } from '../../../../src/server/nodes/kubernetes/cluster.js'
-import type { EventDocument, JobDocument, PodDocument } from '../../../../src/server/nodes/pods/documents.js'
+import type {
+  EventDocument,
+  JobDocument,
+  PodDocument
+} from '../../../../src/server/nodes/pods/start/documents.js'
 
 export const MARKER = 'feed01'
 export const GRID = 'abc123'

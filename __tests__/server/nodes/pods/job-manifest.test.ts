@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import type { KubernetesPlace } from '../../../../src/regions/regions.js'
-import { jobManifest } from '../../../../src/server/nodes/pods/job-manifest.js'
+import { jobManifest } from '../../../../src/server/nodes/pods/start/job-manifest.js'
 import { GRID, makePlace, MARKER } from './fake-cluster.js'
 
 interface Manifest {

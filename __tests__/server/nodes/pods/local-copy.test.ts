@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { NodeError } from '../../../../src/server/nodes/load-node.js'
-import { LocalCopy } from '../../../../src/server/nodes/pods/local-copy.js'
+import { LocalCopy } from '../../../../src/server/nodes/pods/work/local-copy.js'
 
 const folders: string[] = []
 afterEach(() => {

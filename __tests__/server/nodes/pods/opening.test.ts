@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals'
 import type { Cluster, ExecStreams } from '../../../../src/server/nodes/kubernetes/cluster.js'
-import { followFile } from '../../../../src/server/nodes/pods/follow-file.js'
-import { LineSink } from '../../../../src/server/nodes/pods/line-sink.js'
-import { PodContact } from '../../../../src/server/nodes/pods/pod-contact.js'
-import { PodDesk } from '../../../../src/server/nodes/pods/pod-desk.js'
-import { POD_TIMINGS } from '../../../../src/server/nodes/pods/timings.js'
+import { followFile } from '../../../../src/server/nodes/pods/work/follow-file.js'
+import { LineSink } from '../../../../src/server/nodes/pods/work/line-sink.js'
+import { PodContact } from '../../../../src/server/nodes/pods/work/pod-contact.js'
+import { PodDesk } from '../../../../src/server/nodes/pods/work/pod-desk.js'
+import { POD_TIMINGS } from '../../../../src/server/nodes/pods/work/timings.js'
 import { ManualClock } from '../../../support/manual-clock.js'
 
 /** Longer than a stream may be silent, or a question may take. */

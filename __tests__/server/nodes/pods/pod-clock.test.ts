@@ -1,6 +1,10 @@
 import { expect, test } from '@jest/globals'
-import { driftOf, offsetOf, readPodClock } from '../../../../src/server/nodes/pods/pod-clock.js'
-import { readTimeMs, readTurnState, throttledShare } from '../../../../src/server/nodes/pods/turn-state.js'
+import { driftOf, offsetOf, readPodClock } from '../../../../src/server/nodes/pods/work/pod-clock.js'
+import {
+  readTimeMs,
+  readTurnState,
+  throttledShare
+} from '../../../../src/server/nodes/pods/work/turn-state.js'
 
 /** A pod whose clock is ahead; each trip takes so long there and so long back. */
 async function measure(aheadMs: number, trips: readonly (readonly [number, number])[], isExact = true) {

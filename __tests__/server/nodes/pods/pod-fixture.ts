@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { systemClock } from '../../../../src/server/clock.js'
 import type { NodeCommand } from '../../../../src/server/nodes/load-node.js'
 import { createPodNode, type PodNode, type PodNodeParts } from '../../../../src/server/nodes/pods/pod-node.js'
-import { POD_TIMINGS } from '../../../../src/server/nodes/pods/timings.js'
+import { POD_TIMINGS } from '../../../../src/server/nodes/pods/work/timings.js'
 import { type Cut, type LocalPods, startLocalPods } from '../../../support/kubernetes/local-pod.js'
 
 const POD = 'pod-1'

@@ -18,7 +18,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Cluster, ClusterError } from '../../../../src/server/nodes/kubernetes/cluster.js'
 import { NodeError } from '../../../../src/server/nodes/load-node.js'
-import { POD_TIMINGS } from '../../../../src/server/nodes/pods/timings.js'
+import { POD_TIMINGS } from '../../../../src/server/nodes/pods/work/timings.js'
 import { type PodFixture, shellCommand, startPod } from './pod-fixture.js'
 
 let fixture: PodFixture

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { NodeError, type NodeCommand, type NodeSet } from '../../../../src/server/nodes/load-node.js'
 import { createPodPlace } from '../../../../src/server/nodes/pods/pod-place.js'
-import { deleteMarked } from '../../../../src/server/nodes/pods/remove-jobs.js'
+import { deleteMarked } from '../../../../src/server/nodes/pods/start/remove-jobs.js'
 import { ManualClock } from '../../../support/manual-clock.js'
 import {
   FakeCluster,

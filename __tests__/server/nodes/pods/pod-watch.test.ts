@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals'
 import { ClusterError } from '../../../../src/server/nodes/kubernetes/cluster.js'
-import type { PodDocument } from '../../../../src/server/nodes/pods/documents.js'
-import { gridSelector } from '../../../../src/server/nodes/pods/labels.js'
-import { watchPods, type PodWatch } from '../../../../src/server/nodes/pods/pod-watch.js'
+import type { PodDocument } from '../../../../src/server/nodes/pods/start/documents.js'
+import { gridSelector } from '../../../../src/server/nodes/pods/start/labels.js'
+import { watchPods, type PodWatch } from '../../../../src/server/nodes/pods/start/pod-watch.js'
 import { ManualClock } from '../../../support/manual-clock.js'
 import { FakeCluster, GRID, makeJob, makePod, MARKER } from './fake-cluster.js'
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
-import type { JobDocument, PodDocument } from '../../../../src/server/nodes/pods/documents.js'
-import { isReady, lossOf } from '../../../../src/server/nodes/pods/pod-words.js'
-import { startTroubleOf, type StartingPod } from '../../../../src/server/nodes/pods/start-words.js'
+import type { JobDocument, PodDocument } from '../../../../src/server/nodes/pods/start/documents.js'
+import { isReady, lossOf } from '../../../../src/server/nodes/pods/start/pod-words.js'
+import { startTroubleOf, type StartingPod } from '../../../../src/server/nodes/pods/start/start-words.js'
 import { makeJob, makePlace, makePod, waitingPod } from './fake-cluster.js'
 
 const DELETED = { deletionTimestamp: '2026-11-15T20:55:32Z' }

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { parseQuantity } from '../../../../src/server/nodes/pods/quantities.js'
+import { parseQuantity } from '../../../../src/server/nodes/pods/start/quantities.js'
 
 test.each([
   ['500m', 0.5],

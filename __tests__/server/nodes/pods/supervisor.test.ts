@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { CANNOT_NOTE, SUPERVISOR } from '../../../../src/server/nodes/pods/supervisor.js'
+import { CANNOT_NOTE, SUPERVISOR } from '../../../../src/server/nodes/pods/work/supervisor.js'
 import { mountSmallDisk } from '../../../support/small-disk.js'
 
 test('the script is the same after Kubernetes has replaced variables in it', () => {

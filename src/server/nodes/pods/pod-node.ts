@@ -2,12 +2,12 @@ import { createHash, randomUUID } from 'node:crypto'
 import type { Clock } from '../../clock.js'
 import type { Cluster } from '../kubernetes/cluster.js'
 import type { ImageShell, LoadNode, NodeError, NodeFacts, ToolSearch } from '../load-node.js'
-import { PodContact } from './pod-contact.js'
-import { exportLines, podEnvironment } from './pod-environment.js'
-import { POD_HOME, podPaths } from './pod-paths.js'
-import { PodRecord } from './pod-record.js'
-import { PodTurn } from './pod-turn.js'
-import { POD_TIMINGS, type PodTimings } from './timings.js'
+import { PodContact } from './work/pod-contact.js'
+import { exportLines, podEnvironment } from './work/pod-environment.js'
+import { POD_HOME, podPaths } from './work/pod-paths.js'
+import { PodRecord } from './work/pod-record.js'
+import { PodTurn } from './work/pod-turn.js'
+import { POD_TIMINGS, type PodTimings } from './work/timings.js'
 
 /** A pod of a grid. */
 export interface PodNode extends LoadNode {

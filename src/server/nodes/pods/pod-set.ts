@@ -1,13 +1,13 @@
 import type { NodeFacts, NodeSet } from '../load-node.js'
-import type { PodDocument } from './documents.js'
-import { letGo } from './let-go.js'
+import type { PodDocument } from './start/documents.js'
+import { letGo } from './start/let-go.js'
 import { createPodNode } from './pod-node.js'
-import { watchPods } from './pod-watch.js'
-import { limitOf } from './pod-words.js'
-import { parseQuantity } from './quantities.js'
-import { removeJobs } from './remove-jobs.js'
-import type { PodsToStart, StartedPods } from './start-pods.js'
-import { machineOf } from './start-words.js'
+import { watchPods } from './start/pod-watch.js'
+import { limitOf } from './start/pod-words.js'
+import { parseQuantity } from './start/quantities.js'
+import { removeJobs } from './start/remove-jobs.js'
+import type { PodsToStart, StartedPods } from './start/start-pods.js'
+import { machineOf } from './start/start-words.js'
 
 export interface PodSetParts extends PodsToStart, StartedPods {
   readonly jobName: string

@@ -1,4 +1,4 @@
-import type { KubernetesPlace } from '../../../regions/regions.js'
+import type { KubernetesPlace } from '../../../../regions/regions.js'
 import type { EventDocument, JobDocument, PodDocument } from './documents.js'
 import {
   conditionOf,

@@ -1,5 +1,5 @@
 import { PassThrough } from 'node:stream'
-import { splitLines } from '../lines.js'
+import { splitLines } from '../../lines.js'
 import type { Sink } from './follow-file.js'
 
 /** Calls back with the lines of a file of the pod. */

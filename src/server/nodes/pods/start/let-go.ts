@@ -1,6 +1,6 @@
-import type { Clock } from '../../clock.js'
-import type { Cluster } from '../kubernetes/cluster.js'
-import { POD_HOME } from './pod-paths.js'
+import type { Clock } from '../../../clock.js'
+import type { Cluster } from '../../kubernetes/cluster.js'
+import { POD_HOME } from '../work/pod-paths.js'
 
 /** The supervisor is pid 1: everything in the pod ends with it, and the pod has succeeded. */
 const END = 'kill -TERM "$(cat "$1/pid")"'

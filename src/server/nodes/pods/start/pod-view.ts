@@ -1,4 +1,4 @@
-import type { Cluster } from '../kubernetes/cluster.js'
+import type { Cluster } from '../../kubernetes/cluster.js'
 import type { EventDocument, JobDocument, ListDocument, PodDocument } from './documents.js'
 import { jobName } from './job-manifest.js'
 import { GRID_LABEL } from './labels.js'

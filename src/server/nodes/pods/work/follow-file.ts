@@ -1,5 +1,5 @@
-import { ClusterError } from '../kubernetes/cluster.js'
-import { NodeError } from '../load-node.js'
+import { ClusterError } from '../../kubernetes/cluster.js'
+import { NodeError } from '../../load-node.js'
 import type { PodContact } from './pod-contact.js'
 import { NAP, READ_FIGURES } from './supervisor.js'
 import { type PodFigures, readFigures, readTurnState, type TurnState } from './turn-state.js'

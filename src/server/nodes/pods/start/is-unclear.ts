@@ -1,4 +1,4 @@
-import { ClusterError } from '../kubernetes/cluster.js'
+import { ClusterError } from '../../kubernetes/cluster.js'
 
 /** Whether a request that failed may have been served all the same, or may be when it is repeated: all but a refusal. */
 export function isUnclear(error: unknown): boolean {

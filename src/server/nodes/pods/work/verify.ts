@@ -1,4 +1,4 @@
-import { NodeError } from '../load-node.js'
+import { NodeError } from '../../load-node.js'
 import type { LocalCopy } from './local-copy.js'
 import type { PodContact } from './pod-contact.js'
 

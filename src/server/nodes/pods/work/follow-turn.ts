@@ -1,4 +1,4 @@
-import type { NodeCommand } from '../load-node.js'
+import type { NodeCommand } from '../../load-node.js'
 import { followFile } from './follow-file.js'
 import { LineSink } from './line-sink.js'
 import { LocalCopy } from './local-copy.js'

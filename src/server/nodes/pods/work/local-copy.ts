@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { type FileHandle, open, stat, truncate } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { makeFolder } from '../../../files/make-folder.js'
-import { messageOf } from '../../errors.js'
-import { NodeError } from '../load-node.js'
+import { makeFolder } from '../../../../files/make-folder.js'
+import { messageOf } from '../../../errors.js'
+import { NodeError } from '../../load-node.js'
 import type { Sink } from './follow-file.js'
 
 /** More than that is not read from the network before it is on the disk. */

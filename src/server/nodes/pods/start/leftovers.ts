@@ -1,5 +1,5 @@
-import type { Cluster } from '../kubernetes/cluster.js'
-import { ClusterError } from '../kubernetes/cluster.js'
+import type { Cluster } from '../../kubernetes/cluster.js'
+import { ClusterError } from '../../kubernetes/cluster.js'
 import type { JobDocument, ListDocument } from './documents.js'
 import { jobsPath } from './pod-view.js'
 

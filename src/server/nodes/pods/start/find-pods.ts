@@ -1,4 +1,4 @@
-import { NodeError } from '../load-node.js'
+import { NodeError } from '../../load-node.js'
 import type { PodDocument } from './documents.js'
 import { pause } from './pause.js'
 import { viewGrid, type GridView } from './pod-view.js'

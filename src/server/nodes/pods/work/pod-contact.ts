@@ -1,7 +1,7 @@
-import type { Clock } from '../../clock.js'
-import { messageOf } from '../../errors.js'
-import { type Cluster, ClusterError, type ExecStreams } from '../kubernetes/cluster.js'
-import { NodeError } from '../load-node.js'
+import type { Clock } from '../../../clock.js'
+import { messageOf } from '../../../errors.js'
+import { type Cluster, ClusterError, type ExecStreams } from '../../kubernetes/cluster.js'
+import { NodeError } from '../../load-node.js'
 import { isRefusal, REFUSED_ADVICE, RefusedError } from './refusal.js'
 import type { PodTimings } from './timings.js'
 

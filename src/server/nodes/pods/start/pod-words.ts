@@ -1,6 +1,6 @@
 import type { Condition, ContainerState, JobDocument, PodDocument } from './documents.js'
 import { CONTAINER } from './job-manifest.js'
-import { CANNOT_NOTE } from './supervisor.js'
+import { CANNOT_NOTE } from '../work/supervisor.js'
 
 /** What the cluster says of a pod that does not do what it should. */
 export interface Trouble {

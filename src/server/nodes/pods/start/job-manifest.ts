@@ -1,5 +1,5 @@
-import type { KubernetesPlace } from '../../../regions/regions.js'
-import type { NodeSetRequest } from '../load-node.js'
+import type { KubernetesPlace } from '../../../../regions/regions.js'
+import type { NodeSetRequest } from '../../load-node.js'
 import { labelsOf } from './labels.js'
 
 /** The pod's only container. */

@@ -1,4 +1,4 @@
-import { ClusterError } from '../kubernetes/cluster.js'
+import { ClusterError } from '../../kubernetes/cluster.js'
 import type { PodContact } from './pod-contact.js'
 import { NAP } from './supervisor.js'
 

@@ -1,4 +1,4 @@
-import { NodeError } from '../load-node.js'
+import { NodeError } from '../../load-node.js'
 import type { PodContact } from './pod-contact.js'
 import { NAP } from './supervisor.js'
 import { readTurnState, type TurnState } from './turn-state.js'

@@ -1,4 +1,4 @@
-import { messageOf } from '../../errors.js'
+import { messageOf } from '../../../errors.js'
 
 /** What was thrown, to continue the sentence after it. */
 export function clauseOf(thrown: unknown): string {

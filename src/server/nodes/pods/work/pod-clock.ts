@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.js'
+import type { Clock } from '../../../clock.js'
 import { readTimeMs } from './turn-state.js'
 
 /** A pod's clock minus this machine's; the truth is within the error. */

@@ -1,4 +1,4 @@
-import type { NodeFacts } from '../load-node.js'
+import type { NodeFacts } from '../../load-node.js'
 import { type ClockReading, driftOf, offsetOf } from './pod-clock.js'
 import { type PodFigures, throttledShare, type TurnState } from './turn-state.js'
 

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describeWithCluster, LISTEN_ON, PodStage, TOOLS_IMAGE } from '../support/kubernetes/stage.js'
-import { type PageTarget, startPageTarget } from '../support/tools/page-target.js'
-import { javaPlan as gatlingPlan } from '../tools/gatling-plans.js'
-import { HOME, javaPlan as seleniumPlan } from '../tools/selenium-plans.js'
+import { describeWithCluster, LISTEN_ON, PodStage, TOOLS_IMAGE } from '../../support/kubernetes/stage.js'
+import { type PageTarget, startPageTarget } from '../../support/tools/page-target.js'
+import { javaPlan as gatlingPlan } from '../../tools/gatling-plans.js'
+import { HOME, javaPlan as seleniumPlan } from '../../tools/selenium-plans.js'
 
 const ELEMENT_SCRIPT = `import { step } from '@flood/element'
 export const settings = { loopCount: 2, actionDelay: 0, stepDelay: 0, waitTimeout: '20s' }

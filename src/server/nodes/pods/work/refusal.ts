@@ -1,5 +1,5 @@
-import { ClusterError } from '../kubernetes/cluster.js'
-import { NodeError } from '../load-node.js'
+import { ClusterError } from '../../kubernetes/cluster.js'
+import { NodeError } from '../../load-node.js'
 
 /** Whether the cluster does not accept the credentials, or does not allow it: waiting longer seldom helps. */
 export function isRefusal(error: unknown): error is ClusterError {
