@@ -155,7 +155,13 @@ describe('runs, field by field', () => {
       nodes: [
         {
           ...{ grid: gridId, region: 'us-east-1', number: 1, place: 'this machine', threads: 4 },
-          ...{ rows: NUMBER, cpu_limit: NUMBER, clock_offset_ms: 0 },
+          ...{
+            rows: NUMBER,
+            cpu_limit: NUMBER,
+            clock_offset_ms: 0,
+            first_sample: NUMBER,
+            last_sample: NUMBER
+          },
           ...{ started: null, restarts: null, throttled: null, lost: null }
         }
       ],
