@@ -4,7 +4,7 @@ export default {
   // With real Gatling, Selenium and browsers: `npm run test:tools` (jest.tools.config.js); with a real cluster:
   // `npm run test:kubernetes` (jest.kubernetes.config.js). A pattern here rather than testPathIgnorePatterns, which the command
   // line replaces.
-  testMatch: ['**/*.test.ts', '!**/__tests__/tools/**', '!<rootDir>/__tests__/kubernetes/**'],
+  testMatch: ['**/*.test.ts', '!**/__tests__/tools/**', '!**/__tests__/kubernetes/**'],
   globalSetup: '<rootDir>/__tests__/support/make-temporary-folder.mjs',
   globalTeardown: '<rootDir>/__tests__/support/remove-temporary-folder.mjs',
   // In the temporary folder of the system by default.
