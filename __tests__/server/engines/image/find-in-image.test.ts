@@ -189,4 +189,33 @@ describe('service-chrome', () => {
       /There is no Chrome or Chromium in the image shop/
     )
   })
+
+  test.each([
+    { origin: 'from CHROME', env: { CHROME: '/srv/own', CHROME_BIN: '/srv/other' }, path: '/srv/own' },
+    { origin: 'from CHROME_BIN', env: { CHROME_BIN: '/srv/own' }, path: '/srv/own' },
+    { origin: 'in /opt', env: {}, path: '/opt/chrome/chrome' }
+  ])('a browser $origin', async ({ origin, env, path }) => {
+    image.install('usr/bin/node', 'v24.2.0')
+    Object.assign(image.env, env)
+    image.install(path, 'a warning', 'Chromium 141.0.2')
+    expect((await findBrowserInImage(image)).browser).toMatchObject({
+      path,
+      origin,
+      version: 'Chromium 141.0.2'
+    })
+  })
+
+  test('a variable that leads nowhere, and a browser that does not start', async () => {
+    image.install('usr/bin/node', 'v24.2.0')
+    image.env.CHROME_BIN = '/gone'
+    await expect(findBrowserInImage(image)).rejects.toThrow(
+      'In the image shop/node:1 CHROME_BIN is /gone, but there is no program'
+    )
+    image.install('usr/bin/chromium')
+    await expect(findBrowserInImage(image)).rejects.toThrow('does not start (exit code 0): no output; use an')
+    image.write('usr/bin/chromium', '#!/bin/sh\necho Chromium 1.2.3\nexit 3\n')
+    await expect(findBrowserInImage(image)).rejects.toThrow(
+      '(on the PATH) does not start (exit code 3): Chromium'
+    )
+  })
 })
