@@ -99,7 +99,7 @@ describe('files of the data folder that the service did not write', () => {
       for (const file of [join(dataDir, 'processes', '77.json'), join(dataDir, 'service.json')])
         writeFileSync(file, text)
       const service = await services.start({ dataDir })
-      expect(service.lines.filter((line) => /(77|service)\.json/.test(line))).toHaveLength(2)
+      expect(service.lines.filter((line) => /\/(processes\/77|service)\.json /.test(line))).toHaveLength(2)
       expect(service.lines.filter((line) => line.includes('ended process'))).toEqual([])
       await service.close()
     }
