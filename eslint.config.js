@@ -4,7 +4,18 @@ import tseslint from 'typescript-eslint'
 
 /** The walls of the house: which rooms a room may import. Imports run downwards, never up or sideways. */
 const MAY_IMPORT = {
-  gate: ['files', 'protocol', 'regions', 'values', 'service', 'results', 'thresholds', 'baseline', 'report'],
+  gate: [
+    'files',
+    'plans',
+    'protocol',
+    'regions',
+    'values',
+    'service',
+    'results',
+    'thresholds',
+    'baseline',
+    'report'
+  ],
   report: ['baseline', 'thresholds', 'results'],
   baseline: ['thresholds', 'results'],
   thresholds: ['results'],
@@ -13,13 +24,15 @@ const MAY_IMPORT = {
   regions: ['values'],
   values: [],
   files: [],
+  plans: [],
   service: ['protocol'],
   github: ['gate', 'report', 'baseline'],
-  server: ['files', 'protocol', 'regions', 'report', 'results', 'tools'],
+  server: ['files', 'plans', 'protocol', 'regions', 'report', 'results', 'tools'],
   tools: [],
   terminal: [
     'files',
     'gate',
+    'plans',
     'protocol',
     'regions',
     'values',
@@ -54,6 +67,7 @@ const MAY_IMPORT_WITHIN = {
     parallel: ['csv', 'counts', 'figures', 'scan']
   },
   baseline: { statistics: [], document: ['statistics'], judge: ['statistics'] },
+  plans: { jmx: [], check: ['jmx'], make: ['jmx'] },
   report: { markdown: [], page: [] },
   thresholds: { grammar: [], judge: ['grammar'] },
   service: { http: [], documents: ['http'] },
@@ -135,7 +149,9 @@ const forbiddenRooms = (room, depth) => [
     regex,
     message: `Only src/${owner} may import this package.`
   })),
-  ...(['thresholds', 'report'].includes(room) ? [{ regex: NO_IO, message: `src/${room} does no I/O.` }] : [])
+  ...(['plans', 'thresholds', 'report'].includes(room)
+    ? [{ regex: NO_IO, message: `src/${room} does no I/O.` }]
+    : [])
 ]
 
 const forbiddenWithin = (room, inner, depth) => {

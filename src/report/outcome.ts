@@ -59,6 +59,16 @@ export interface StoppedEarly {
   readonly threshold: string
 }
 
+/** The samples at the start of the run that are in no figure. */
+export interface WarmUpFacts {
+  readonly ms: number
+  /** How many were left out; those of tidy CSVs are whole buckets. */
+  readonly samples: number
+  readonly failures: number
+  /** All samples together with those that count: for the charts. */
+  readonly whole: Measurements
+}
+
 /** Everything known at the end, for summary, page, annotations and machines. */
 export interface Outcome {
   readonly verdict: Verdict
@@ -78,6 +88,8 @@ export interface Outcome {
   /** All of it came from this machine, whatever the grids' regions are. */
   readonly isAllHere?: boolean
   readonly measurements: Measurements | undefined
+  /** Set if a warm-up was left out of the measurements. */
+  readonly warmUp?: WarmUpFacts | undefined
   /** What makes the figures doubtful without changing the verdict: load that was requested and not reached. */
   readonly warnings: readonly string[]
   /** The service's own error messages, line by line. */

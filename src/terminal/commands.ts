@@ -4,10 +4,12 @@ import { UsageError, asksForHelp, readArguments } from './arguments.js'
 import type { Arguments, Flag } from './arguments.js'
 import { JSON_FLAG, RECORD_FLAGS, runRecordCommand, runShowCommand } from './baseline-commands.js'
 import { CALIBRATE_FLAGS, runCalibrateCommand } from './calibrate-command.js'
+import { CHECK_FLAGS, runCheckCommand } from './check-command.js'
 import { DEMO_FLAGS, runDemoCommand } from './demo-command.js'
 import type { DemoPorts } from './demo-command.js'
 import { GATE_FLAGS, runGateCommand } from './gate-command.js'
 import { renderHelp, renderOverview } from './help.js'
+import { INIT_FLAGS, runInitCommand } from './init-command.js'
 import { REPORT_FLAGS, areFiles, runReportCommand } from './report-command.js'
 import { SERVE_FLAGS, runServeCommand } from './serve-command.js'
 import type { ServePorts } from './serve-command.js'
@@ -95,6 +97,18 @@ const COMMAND_TEXTS: readonly CommandText[] = [
     about: 'run the gate; with an id: show that run',
     forms: [RUN_GATE, SHOW_RUN],
     formOf: (words) => (words.length > 0 ? SHOW_RUN : RUN_GATE)
+  },
+  {
+    name: 'init',
+    operands: '',
+    about: 'write a plan, a config file and a workflow for this repository',
+    forms: [{ usage: 'init', flags: INIT_FLAGS, run: runInitCommand }]
+  },
+  {
+    name: 'check',
+    operands: '',
+    about: 'check settings, plan and target before a run, in seconds',
+    forms: [{ usage: 'check', flags: CHECK_FLAGS, run: runCheckCommand }]
   },
   {
     name: 'calibrate',

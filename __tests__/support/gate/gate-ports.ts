@@ -126,6 +126,8 @@ export function makeSettings(changes: Partial<Settings> & { thresholdLines?: str
       confirm: 0
     },
     stopEarly: false,
+    warmUpMs: 0,
+    waitFor: undefined,
     wait: true,
     timeoutMs: 7_200_000,
     pollIntervalMs: 15_000,

@@ -184,6 +184,13 @@ export const INPUT_TABLE: Readonly<Record<InputName, InputText>> = {
     about:
       '`true` stops a run as soon as a threshold with an absolute limit can no longer hold, if the service has live samples. Needs `duration`; never stops a run given by `run-id`.'
   },
+  'warm-up': {
+    group: 'What must hold',
+    value: 'duration',
+    about:
+      'Leaves the samples that start within this time after the first one out of all figures, and shows them apart: whole seconds or a duration such as `90s` or `5m`. A run that is not longer is inconclusive.',
+    otherwise: 'none'
+  },
   'run-id': {
     group: 'What to run',
     value: 'id',
@@ -195,6 +202,13 @@ export const INPUT_TABLE: Readonly<Record<InputName, InputText>> = {
     group: 'What to run',
     value: 'id',
     about: 'Repeat this finished run instead of creating one from `files`.',
+    otherwise: 'none'
+  },
+  'wait-for': {
+    group: 'How long',
+    value: 'address',
+    about:
+      'An http or https address that must answer with a status below 500 before the load starts; `<address> 5m` waits for up to 5 minutes instead of 2.',
     otherwise: 'none'
   },
   wait: {

@@ -24,6 +24,8 @@ import { SettingsError } from './settings-error.js'
 import { readRegions } from './region-settings.js'
 import { readStopEarly } from './stop-early.js'
 import { listUnused } from './unused-inputs.js'
+import { parseWaitFor } from './wait-for-value.js'
+import type { WaitFor } from './wait-for-value.js'
 
 export type { BaselineSettings, BaselineSource } from './baseline-settings.js'
 export { SettingsError } from './settings-error.js'
@@ -58,6 +60,10 @@ export interface Settings {
   readonly baseline: BaselineSettings
   /** Stop a run whose threshold can no longer hold. */
   readonly stopEarly: boolean
+  /** Samples that start within this time after the first one are in no figure; 0 if there is no warm-up. */
+  readonly warmUpMs: number
+  /** What must answer before the load starts. */
+  readonly waitFor: WaitFor | undefined
   readonly wait: boolean
   readonly timeoutMs: number
   readonly pollIntervalMs: number
@@ -129,6 +135,8 @@ async function readAll(inputs: Inputs, sources: SettingsSources): Promise<Settin
     thresholds,
     baseline,
     stopEarly,
+    warmUpMs: (inputs.take('warm-up', (text) => parseDurationSeconds(text, 0)) ?? 0) * 1000,
+    waitFor: inputs.take('wait-for', parseWaitFor),
     wait,
     timeoutMs: timeoutSeconds * 1000,
     pollIntervalMs: (inputs.take('poll-interval', (text) => parseDurationSeconds(text, 1)) ?? 15) * 1000,

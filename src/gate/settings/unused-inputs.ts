@@ -29,6 +29,7 @@ const FOR_WAITING: readonly InputName[] = [
   'on-unsure',
   'confirm',
   'stop-early',
+  'warm-up',
   'poll-interval',
   'stop-on-cancel',
   'fail-on',
@@ -77,7 +78,7 @@ export function groupUnused({ origin, wait, baseline, thresholds, stopEarly }: S
   const groups: (UnusedGroup | false)[] = [
     // The gate never stops a run that it did not start.
     origin.kind === 'existing' && {
-      names: [...FOR_NEW_RUNS, 'stop-on-cancel'],
+      names: [...FOR_NEW_RUNS, 'stop-on-cancel', 'wait-for'],
       reason: 'run-id judges an existing run as it is',
       onCommandLine: 'together with --run-id; remove one of the two'
     },

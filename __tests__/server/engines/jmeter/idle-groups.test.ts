@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { IdleGroups } from '../../../../src/server/engines/jmeter/idle-groups.js'
-import { readPlanTree } from '../../../../src/server/engines/jmeter/plan-tree.js'
+import { readPlanTree } from '../../../../src/plans/jmx/plan-tree.js'
 import * as plans from '../../../support/data/jmeter-plans.js'
 
 const WORDS =

@@ -4,9 +4,9 @@ import { join, relative } from 'node:path'
 import { explain } from '../../../../src/server/engines/jmeter/jmeter.js'
 import {
   insertHostOverrides,
-  readSamplerNames,
-  readSubPaths
+  readSamplerNames
 } from '../../../../src/server/engines/jmeter/plan.js'
+import { readSubPaths } from '../../../../src/plans/jmx/sub-paths.js'
 import {
   createFolders,
   createRun,

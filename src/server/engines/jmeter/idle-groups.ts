@@ -1,5 +1,5 @@
-import { decodeXml } from './plan.js'
-import { type PlanElement, readPlanTree } from './plan-tree.js'
+import { decodeXml } from '../../../plans/jmx/xml.js'
+import { type PlanElement, readPlanTree } from '../../../plans/jmx/plan-tree.js'
 import { canBeSet } from './set-variables.js'
 
 /** What is known about the properties that a plan reads. */

@@ -1,4 +1,4 @@
-import { posix } from 'node:path'
+import { decodeXml } from '../../../plans/jmx/xml.js'
 import type { HostOverride } from '../override-hosts.js'
 
 /**
@@ -46,29 +46,4 @@ export function readSamplerNames(plan: string): string[] {
 export function readElementNames(plan: string): string[] {
   const names = [...plan.matchAll(/\btestname="([^"]*)"/g)].map(([, name = '']) => decodeXml(name))
   return [...new Set(names)]
-}
-
-/**
- * The paths below its own folder where a plan looks for files that were uploaded next to it: `data/users.csv` for an
- * uploaded `users.csv`. Paths built at run time cannot be found in the text.
- */
-export function readSubPaths(plan: string, names: ReadonlySet<string>): string[] {
-  const words = decodeXml(plan).split(/[\s"'<>(),;=${}|:*?]+/)
-  const paths = words
-    .filter((word) => word.includes('/') && names.has(posix.basename(word)))
-    .map((word) => posix.normalize(word))
-    .filter((path) => path.includes('/') && !path.startsWith('/') && !path.startsWith('../'))
-  return [...new Set(paths)]
-}
-
-export function decodeXml(text: string): string {
-  const named: Record<string, string> = { lt: '<', gt: '>', quot: '"', apos: "'", amp: '&' }
-  return text.replace(
-    /&(?:#(\d+)|#x([\da-f]+)|(\w+));/gi,
-    (whole, decimal: string, hex: string, name: string) => {
-      if (name) return named[name] ?? whole
-      const code = decimal ? Number(decimal) : parseInt(hex, 16)
-      return code <= 0x10ffff ? String.fromCodePoint(code) : whole
-    }
-  )
 }

@@ -1,5 +1,5 @@
-import { decodeXml } from './plan.js'
-import { type PlanElement, readPlanTree } from './plan-tree.js'
+import { decodeXml } from '../../../plans/jmx/xml.js'
+import { type PlanElement, readPlanTree } from '../../../plans/jmx/plan-tree.js'
 
 /** JMeter defines these itself. */
 const BUILT_IN = /^(?:START\.|TESTSTART\.|JMeter|__jm__)/

@@ -1,4 +1,4 @@
-import { decodeXml } from './plan.js'
+import { decodeXml } from './xml.js'
 
 /** An element of a plan, with its children. */
 export interface PlanElement {
