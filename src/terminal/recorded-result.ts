@@ -2,9 +2,9 @@ import { readFile, readdir } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type { RunToRecord } from '../baseline/document/record-run.js'
 import { regionName } from '../files/region-name.js'
+import { readResults } from '../gate/collect/warm-up.js'
 import { gapInMeasurements } from '../gate/verdict/decide-verdict.js'
 import type { Measurements } from '../results/figures/measurements.js'
-import { scanFiles } from '../results/parallel/scan-files.js'
 import { parseThresholds } from '../thresholds/grammar/grammar.js'
 import type { Threshold } from '../thresholds/grammar/threshold.js'
 import { quote, shorten } from '../thresholds/quoting.js'
@@ -31,7 +31,7 @@ export async function readFinishedRun(folder: string): Promise<FinishedRun> {
   const files = await listCsvs(folder, verdict)
   const { gap } = await readEarlierVerdict(files.map(({ path }) => path))
   if (gap !== undefined) throw new UsageError(`${shorten(gap, 400)} It is not recorded: ${ADVICE}.`)
-  const measurements = await scanFiles(files)
+  const { measurements } = await readResults(files, readWarmUpMs(verdict, folder))
   checkMeasurements(measurements, verdict, folder)
   const startedMs = fieldsOf(verdict.run).startedMs
   return {
@@ -57,6 +57,15 @@ async function readVerdict(folder: string): Promise<Fields> {
   } catch (thrown) {
     throw new UsageError(`${path} is not JSON, so nothing is known about the run`, { cause: thrown })
   }
+}
+
+/** The figures that are recorded leave out what those that were judged did. */
+function readWarmUpMs({ warm_up: warmUp }: Fields, folder: string): number {
+  if (!isThere(warmUp)) return 0
+  const { seconds } = fieldsOf(warmUp)
+  if (typeof seconds !== 'number' || !(seconds > 0))
+    throw new UsageError(`verdict.json in ${folder} does not say how long \`warm_up\` was`)
+  return seconds * 1000
 }
 
 function checkVerdict(verdict: Fields, folder: string): void {

@@ -2,6 +2,8 @@ import { existsSync } from 'node:fs'
 import { stat, writeFile } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import { makeFolder } from '../files/make-folder.js'
+import { readResults } from '../gate/collect/warm-up.js'
+import { describeEarlyLabels } from '../gate/verdict/early-labels.js'
 import { decideVerdict, gapInMeasurements } from '../gate/verdict/decide-verdict.js'
 import { exitCodeOf } from '../gate/verdict/exit-code.js'
 import type { Outcome } from '../report/outcome.js'
@@ -9,13 +11,13 @@ import { renderPage } from '../report/page/page.js'
 import { terminalLines } from '../report/terminal.js'
 import { verdictDocument } from '../report/verdict-document.js'
 import type { Measurements } from '../results/figures/measurements.js'
-import { scanFiles } from '../results/parallel/scan-files.js'
 import { isId } from '../service/documents/decode.js'
 import { formatValue } from '../thresholds/format.js'
 import { parseThresholds } from '../thresholds/grammar/grammar.js'
 import { judgeThresholds } from '../thresholds/judge/judge.js'
 import { isAbsoluteThreshold, isBaselineThreshold } from '../thresholds/grammar/threshold.js'
 import type { AbsoluteThreshold, Metric } from '../thresholds/grammar/threshold.js'
+import { parseDurationSeconds } from '../values/setting-values.js'
 import type { Arguments, Flag } from './arguments.js'
 import { UsageError } from './arguments.js'
 import { readEarlierVerdict } from './earlier-verdict.js'
@@ -49,6 +51,12 @@ export const REPORT_FLAGS: readonly Flag[] = [
     value: 'ms',
     about: `For CSVs. Samples up to this time count as satisfied. Default: ${APDEX_TARGET_MS}.`
   },
+  {
+    name: 'warm-up',
+    value: 'time',
+    about:
+      'For CSVs. Leaves the samples that start within this time after the first one out of all figures, and shows them apart: whole seconds or a duration such as `90s` or `5m`. Default: none.'
+  },
   { name: 'output', value: 'folder', about: 'For CSVs. Folder for report.html and verdict.json.' }
 ]
 
@@ -61,11 +69,12 @@ export function areFiles(words: readonly string[], { workspace }: ReportWorld): 
 export async function runReportCommand(args: Arguments, { screen, workspace }: ReportWorld): Promise<number> {
   const thresholds = readThresholds(args.text('thresholds'))
   const targetMs = readTarget(args.text('apdex-target'))
+  const warmUpMs = readWarmUp(args.text('warm-up'))
   const folder = resolve(workspace, args.text('output') || nameOutputFolder())
   await checkReportFolder(folder)
   const paths = await listResultFiles(args.words.map((word) => resolve(workspace, word)))
   const files = paths.map((path) => ({ path, ...nameSource(path, paths) }))
-  const outcome = await judgeFiles(files, { thresholds, targetMs })
+  const outcome = await judgeFiles(files, { thresholds, targetMs, warmUpMs })
   makeFolder(folder)
   const document = `${JSON.stringify(verdictDocument(outcome), null, 2)}\n`
   await writeFile(join(folder, 'verdict.json'), document)
@@ -94,6 +103,13 @@ function readTarget(text: string): number {
   return Number(text)
 }
 
+function readWarmUp(text: string): number {
+  if (text === '') return 0
+  const parsed = parseDurationSeconds(text, 0)
+  if (!parsed.ok) throw new UsageError(`--warm-up takes ${parsed.accepted}, found "${text}"`)
+  return parsed.value * 1000
+}
+
 /** By the file's name, or its full path if two are the same. */
 function nameSource(path: string, all: readonly string[]): { grid: string; region: string } {
   const name = basename(path).replace(RESULT_FILE, '')
@@ -104,20 +120,25 @@ function nameSource(path: string, all: readonly string[]): { grid: string; regio
 
 async function judgeFiles(
   files: readonly { path: string; grid: string; region: string }[],
-  { thresholds, targetMs }: { thresholds: readonly AbsoluteThreshold[]; targetMs: number }
+  {
+    thresholds,
+    targetMs,
+    warmUpMs
+  }: { thresholds: readonly AbsoluteThreshold[]; targetMs: number; warmUpMs: number }
 ): Promise<Outcome> {
-  const measurements = await scanFiles(files)
+  const { measurements, warmUp, gap } = await readResults(files, warmUpMs)
   const score = measurements.figures({})?.apdex(targetMs)
   const apdex = score === undefined ? undefined : { score, targetMs }
   const judgements = judgeThresholds(thresholds, {
     apdex,
     apdexProblem: 'the CSVs have no individual response times',
-    measurements
+    measurements,
+    ...(warmUp !== undefined && { warmUp })
   })
   const earlier = await readEarlierVerdict(files.map(({ path }) => path))
   const sizes = await Promise.all(files.map(async ({ path }) => (await stat(path)).size))
   return {
-    ...decideVerdict(judgements, earlier.gap ?? gapInMeasurements(measurements)),
+    ...decideVerdict(judgements, earlier.gap ?? gap ?? gapInMeasurements(measurements)),
     run: undefined,
     apdex,
     summary: undefined,
@@ -128,7 +149,8 @@ async function judgeFiles(
       return { gridId: grid, region, nodeCount: undefined, bytes: sizes[i], problem: undefined }
     }),
     measurements,
-    warnings: [],
+    ...(warmUp !== undefined && { warmUp }),
+    warnings: describeEarlyLabels({ thresholds }, { measurements, ...(warmUp !== undefined && { warmUp }) }),
     remoteErrors: [],
     notes: []
   }

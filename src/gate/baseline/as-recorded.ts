@@ -1,7 +1,8 @@
 import type { RecordedRun } from '../../baseline/document/baseline-document.js'
 import type { Fingerprint } from '../../baseline/document/fingerprint.js'
 import { recordRun } from '../../baseline/document/record-run.js'
-import { readApdex } from '../collect/apdex.js'
+import { apdexOf } from '../collect/apdex.js'
+import { wholeOf } from '../collect/collect.js'
 import type { Findings } from '../findings.js'
 import type { Settings } from '../settings/settings.js'
 
@@ -19,13 +20,14 @@ export function asRecorded(
   { nowMs, ...facts }: Facts
 ): RecordedRun | undefined {
   const measurements = collection?.measurements
-  if (run === undefined || measurements?.figures({}) === undefined) return undefined
-  const apdex = readApdex(run.apdex)
+  if (run === undefined || collection === undefined || measurements?.figures({}) === undefined)
+    return undefined
+  const apdex = apdexOf(run, collection)
   return recordRun(
     {
       ...facts,
       runId: run.id,
-      atMs: run.startedMs ?? measurements.startMs ?? nowMs,
+      atMs: run.startedMs ?? wholeOf(collection)?.startMs ?? nowMs,
       apdex: typeof apdex === 'string' ? null : apdex
     },
     measurements,

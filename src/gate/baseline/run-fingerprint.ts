@@ -22,13 +22,14 @@ const HASH_LENGTH = 32
 
 /** What must be equal for two runs to be comparable. Where the load comes from this machine, the machine is part of it. */
 export async function fingerprintOf(settings: Settings, machine: Machine): Promise<Fingerprint> {
-  const { tool, threads, rampupSeconds, durationSeconds, overrideParameters, target } = settings
+  const { tool, threads, rampupSeconds, durationSeconds, warmUpMs, overrideParameters, target } = settings
   const parts: readonly (readonly [string, string | undefined])[] = [
     ...(await planParts(settings)),
     [FINGERPRINT_KEYS.tool, tool],
     [FINGERPRINT_KEYS.threads, threads?.toString()],
     [FINGERPRINT_KEYS.rampUp, rampupSeconds === undefined ? undefined : `${rampupSeconds} s`],
     [FINGERPRINT_KEYS.duration, durationSeconds === undefined ? undefined : `${durationSeconds} s`],
+    [FINGERPRINT_KEYS.warmUp, warmUpMs === 0 ? undefined : `${warmUpMs / 1000} s`],
     [FINGERPRINT_KEYS.regions, describeRegions(settings)],
     ...parameterParts(overrideParameters ?? ''),
     ...(target.kind === 'local' && !areAllOnClusters(settings) ? machineParts(machine) : [])

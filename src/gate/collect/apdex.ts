@@ -1,3 +1,5 @@
+import type { Collection } from './collect.js'
+
 export interface Apdex {
   readonly score: number
   readonly targetMs: number
@@ -23,4 +25,24 @@ export function readApdex(text: string | null): Apdex | string {
   if (score === undefined || apdex.score > 1 || apdex.targetMs === 0)
     return `the service gave the apdex "${text.slice(0, 60)}", which is not of the form "0.85 [500]"`
   return apdex
+}
+
+/**
+ * The apdex to judge: the service's own; without the samples of a warm-up, which are in that one, it is computed from the others with
+ * the service's target.
+ */
+export function apdexOf(
+  { apdex }: { readonly apdex: string | null },
+  collection: Pick<Collection, 'measurements' | 'warmUp'> | undefined
+): Apdex | string {
+  const told = readApdex(apdex)
+  if (collection?.warmUp === undefined) return told
+  if (typeof told === 'string')
+    return `${told}, so the target is unknown with which the apdex without the warm-up is computed from the samples`
+  const figures = collection.measurements?.figures({})
+  if (figures === undefined) return 'there are no samples after the warm-up to compute it from'
+  const score = figures.apdex(told.targetMs)
+  return score === undefined
+    ? 'the CSVs do not have the time of each sample, from which the apdex without the warm-up is computed'
+    : { score, targetMs: told.targetMs }
 }

@@ -1,21 +1,24 @@
 import { join } from 'node:path'
 import { makeFolder } from '../../files/make-folder.js'
+import { bucketWidthMs } from '../../results/counts/bucket-width.js'
 import { mergeScans } from '../../results/figures/merge.js'
 import type { Measurements } from '../../results/figures/measurements.js'
 import type { ScanResult } from '../../results/counts/scan-result.js'
+import type { WarmUpFacts } from '../../report/outcome.js'
 import type { Report, Run } from '../../service/documents/documents.js'
 import { RETRY, retry } from '../../service/retry.js'
 import { stateOfApdex } from './apdex.js'
 import { expectedGrids, findMissing, findNameless, findSmaller } from './expected-grids.js'
 import type { ExpectedGrid } from './expected-grids.js'
 import { findTwins } from './fetch-results.js'
-import type { GridResult } from './fetch-results.js'
+import type { FetchedGrid, GridResult } from './fetch-results.js'
 import type { Gate } from '../gate.js'
 import { GridFetches, sourcesIn } from './grid-fetches.js'
 import { asError, lookAgain, lookOnceMore } from './late-values.js'
 import { showRun } from '../run/show-run.js'
 import type { Lack } from './late-values.js'
 import { pausesOf } from './pauses.js'
+import { leaveOutAll, leaveOutWarmUp } from './warm-up.js'
 import { readReport } from './read-report.js'
 import { phaseOf } from '../run/run-status.js'
 import { messageOf } from '../errors.js'
@@ -37,11 +40,16 @@ export interface Collection {
   readonly spansMs: ReadonlyMap<string, number>
   /** The typical pauses between each grid's samples, by its id; 0 where they are dense. */
   readonly pausesMs?: ReadonlyMap<string, number>
-  /** What the CSVs were read into. */
+  /** What the CSVs were read into, with the samples of a warm-up. */
   readonly scans?: readonly ScanResult[]
+  /** The same without them, if there is a warm-up. */
+  readonly countedScans?: readonly ScanResult[]
   /** One for each CSV with rows; the same for CSVs with the same bytes. */
   readonly fingerprints?: readonly string[]
+  /** What is judged: without the samples of a warm-up. */
   readonly measurements: Measurements | undefined
+  /** Set if a warm-up was left out of the measurements. */
+  readonly warmUp?: WarmUpFacts
   /** Every CSV on disk, if there are more than one per grid. */
   readonly files?: readonly string[]
 }
@@ -57,9 +65,6 @@ export interface CollectOptions {
 }
 
 export const RESULTS_FOLDER = 'results'
-
-/** How long a bucket of a tidy CSV lasts, unless it shows shorter ones. */
-const BUCKET_MS = 15_000
 
 /** Downloads the report and every grid's CSV in parallel, reading the CSVs as they arrive. Failures are returned, not thrown. */
 export async function collect(gate: Gate, run: Run, options: CollectOptions): Promise<Collection> {
@@ -85,13 +90,14 @@ export async function collect(gate: Gate, run: Run, options: CollectOptions): Pr
   if (!isFinal) await fetching.confirm(sources)
   const grids = await fetching.results(sources)
   const scans = grids.flatMap(({ scan }) => scan ?? [])
+  const { gap, ...counted } = await countSamples(grids, settings.warmUpMs)
   return {
     ...report,
     run: latest,
     resultsDir,
     grids: grids.map(({ result }) => result),
     missingGrids: findMissing(expected, sources),
-    gaps: [...earlier.gaps, ...findNameless(latest), ...findSmaller(settings, latest.grids)],
+    gaps: [...earlier.gaps, ...findNameless(latest), ...findSmaller(settings, latest.grids), ...gap],
     doubts: [...doubts, ...reportDoubts, ...(settings.target.kind === 'local' ? [] : findTwins(grids))],
     spansMs: spansOf(scans),
     pausesMs: pausesOf(scans),
@@ -99,8 +105,34 @@ export async function collect(gate: Gate, run: Run, options: CollectOptions): Pr
     fingerprints: grids.flatMap(({ scan, fingerprint }) =>
       scan !== undefined && scan.rows > 0 ? (fingerprint ?? []) : []
     ),
-    measurements: scans.length > 0 ? mergeScans(scans) : undefined
+    ...counted
   }
+}
+
+/** The measurements of all samples, whether they count or not: they show the load that was reached. */
+export function wholeOf({
+  measurements,
+  warmUp
+}: Pick<Collection, 'measurements' | 'warmUp'>): Measurements | undefined {
+  return warmUp?.whole ?? measurements
+}
+
+type Counted = Pick<Collection, 'measurements' | 'countedScans' | 'warmUp'> & {
+  readonly gap: readonly string[]
+}
+
+async function countSamples(grids: readonly FetchedGrid[], warmUpMs: number): Promise<Counted> {
+  const files = grids.flatMap(({ scan, result: { path } }) =>
+    scan === undefined || path === undefined ? [] : [{ path, scan }]
+  )
+  const scans = files.map(({ scan }) => scan)
+  if (scans.length === 0) return { measurements: undefined, gap: [] }
+  if (warmUpMs === 0) return { measurements: mergeScans(scans), gap: [] }
+  const found = await leaveOutWarmUp(files, warmUpMs).catch((thrown: unknown) =>
+    leaveOutAll(scans, warmUpMs, messageOf(thrown))
+  )
+  const { measurements, warmUp, gap } = found
+  return { measurements, warmUp, countedScans: found.scans, gap: gap === undefined ? [] : [gap] }
 }
 
 interface Earlier {
@@ -175,10 +207,7 @@ function spanOf({ shape, rows, parts, buckets }: ScanResult): Span | undefined {
 
 /** The samples are anywhere within the buckets, and the first and the last bucket may be missing: add one as slack. */
 function spanOfBuckets(timesMs: readonly number[]): Span {
-  const times = [...new Set(timesMs)].sort((one, other) => one - other)
-  const widthMs = times.reduce(
-    (width, atMs, i) => Math.min(width, atMs - (times[i - 1] ?? -Infinity)),
-    BUCKET_MS
-  )
-  return { startMs: times[0] ?? 0, endMs: (times.at(-1) ?? 0) + 2 * widthMs }
+  const startMs = timesMs.reduce((one, other) => Math.min(one, other), Infinity)
+  const endMs = timesMs.reduce((one, other) => Math.max(one, other), -Infinity)
+  return { startMs, endMs: endMs + 2 * bucketWidthMs(timesMs) }
 }

@@ -1,10 +1,10 @@
 import type { ComparedRun } from '../../baseline/compared-run.js'
 import type { Findings } from '../findings.js'
-import { readApdex } from './apdex.js'
+import { apdexOf } from './apdex.js'
 
 /** The figures of a run that was collected. */
 export function comparedRun({ run, collection }: Findings): ComparedRun {
-  const apdex = readApdex(run?.apdex ?? null)
+  const apdex = apdexOf({ apdex: run?.apdex ?? null }, collection)
   const measurements = collection?.measurements
   return {
     apdex: typeof apdex === 'string' ? undefined : apdex,

@@ -37,6 +37,7 @@ export interface RunRules {
   readonly durationSeconds: number | undefined
   readonly timeoutSeconds: number
   readonly thresholds: readonly Threshold[]
+  readonly warmUpMs: number
 }
 
 const KEYWORDS = ['auto', 'off', 'side-by-side'] as const
@@ -150,11 +151,16 @@ function checkSideBySide(inputs: Inputs, rounds: number, rules: RunRules): void 
   if (!rules.wait) refuse('wait: false', 'because its runs follow one another within this step')
   if (rules.stopEarly) refuse('stop-early: true', 'because each of its runs must last as long as the others')
   checkParameters(inputs, rules)
-  const { durationSeconds: seconds, timeoutSeconds } = rules
+  const { durationSeconds: seconds, timeoutSeconds, warmUpMs } = rules
   if (!inputs.isGiven('duration') && !rules.isSkipped)
     inputs.complain(
       'duration',
       'is empty, but baseline: side-by-side needs it; give how long one of its runs lasts, such as 30s'
+    )
+  if (seconds !== undefined && warmUpMs >= seconds * 1000)
+    inputs.complain(
+      'warm-up',
+      `${formatDuration(warmUpMs)} leaves nothing of a run of baseline: side-by-side, which lasts ${formatDuration(seconds * 1000)} (duration); make warm-up shorter, or duration longer`
     )
   if (seconds === undefined || timeoutSeconds === 0) return
   const needed = secondsOf(rounds, seconds)

@@ -105,8 +105,9 @@ async function readAll(inputs: Inputs, sources: SettingsSources): Promise<Settin
   const wait = inputs.take('wait', parseBoolean) ?? true
   const thresholds = readThresholds(inputs)
   const stopEarly = readStopEarly(inputs, { isSkipped })
+  const warmUpMs = (inputs.take('warm-up', (text) => parseDurationSeconds(text, 0)) ?? 0) * 1000
   const baseline = await readBaseline(inputs, sources, {
-    ...{ isLocal, isSkipped, wait, stopEarly, durationSeconds, timeoutSeconds, thresholds }
+    ...{ isLocal, isSkipped, wait, stopEarly, durationSeconds, timeoutSeconds, thresholds, warmUpMs }
   })
   const loadSeconds = durationSeconds && totalSeconds(baseline, durationSeconds, timeoutSeconds)
   const regions = readRegions(inputs, isLocal)
@@ -135,7 +136,7 @@ async function readAll(inputs: Inputs, sources: SettingsSources): Promise<Settin
     thresholds,
     baseline,
     stopEarly,
-    warmUpMs: (inputs.take('warm-up', (text) => parseDurationSeconds(text, 0)) ?? 0) * 1000,
+    warmUpMs,
     waitFor: inputs.take('wait-for', parseWaitFor),
     wait,
     timeoutMs: timeoutSeconds * 1000,

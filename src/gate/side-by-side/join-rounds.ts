@@ -3,6 +3,7 @@ import type { BaselineFacts } from '../../baseline/baseline-facts.js'
 import { describeLoadChange } from '../../baseline/judge-lines.js'
 import { mergeRuns } from '../../results/figures/merge.js'
 import type { Measurements } from '../../results/figures/measurements.js'
+import type { WarmUpFacts } from '../../report/outcome.js'
 import type { Run } from '../../service/documents/documents.js'
 import { readApdex } from '../collect/apdex.js'
 import type { Apdex } from '../collect/apdex.js'
@@ -37,7 +38,9 @@ export function joinRounds({ ports }: Gate, { rounds, planned, segments, notes =
   const gap = describeTooFew(rounds, planned)
   const collections = heads.flatMap(({ findings }) => findings.collection ?? [])
   const measurements =
-    collections.length === 0 ? undefined : mergeRuns(collections.map(({ scans = [] }) => scans))
+    collections.length === 0
+      ? undefined
+      : mergeRuns(collections.map(({ scans = [], countedScans = scans }) => countedScans))
   const run = named && joinRuns(named, heads)
   return {
     ...(run !== undefined && {
@@ -46,9 +49,10 @@ export function joinRounds({ ports }: Gate, { rounds, planned, segments, notes =
         ...joinCollections(collections, run),
         resultsDir: join(ports.scratchDir, RESULTS_FOLDER),
         files: filesOf(segments),
-        measurements
+        measurements,
+        ...warmUpOf(collections)
       },
-      apdex: apdexOf(heads, measurements)
+      apdex: apdexOfAll(heads, measurements)
     }),
     ...(gap !== undefined && { gap }),
     comparison:
@@ -78,7 +82,7 @@ function joinRuns(named: Run, heads: readonly Segment[]): Run {
 function joinCollections(
   collections: readonly Collection[],
   run: Run
-): Omit<Collection, 'resultsDir' | 'measurements'> {
+): Omit<Collection, 'resultsDir' | 'measurements' | 'warmUp'> {
   const report = collections[0]?.report
   return {
     run,
@@ -90,6 +94,22 @@ function joinCollections(
     doubts: [...new Set(collections.flatMap(({ doubts = [] }) => doubts))],
     ...shortestSpans(collections),
     scans: collections.flatMap(({ scans = [] }) => scans)
+  }
+}
+
+/** Each segment has its own warm-up. */
+function warmUpOf(collections: readonly Collection[]): Pick<Collection, 'warmUp'> {
+  const each = collections.flatMap(({ warmUp }) => warmUp ?? [])
+  const [first] = each
+  if (first === undefined) return {}
+  const sum = (count: (one: WarmUpFacts) => number): number => each.reduce((all, one) => all + count(one), 0)
+  return {
+    warmUp: {
+      ms: first.ms,
+      samples: sum(({ samples }) => samples),
+      failures: sum(({ failures }) => failures),
+      whole: mergeRuns(collections.map(({ scans = [] }) => scans))
+    }
   }
 }
 
@@ -117,7 +137,7 @@ function shortestSpans(collections: readonly Collection[]): Pick<Collection, 'sp
 }
 
 /** Computed from all samples of the head, with the target that the service uses. */
-function apdexOf(heads: readonly Segment[], measurements: Measurements | undefined): Apdex | string {
+function apdexOfAll(heads: readonly Segment[], measurements: Measurements | undefined): Apdex | string {
   const told = heads.map(({ run }) => readApdex(run?.apdex ?? null))
   const known = told.find((apdex) => typeof apdex !== 'string')
   if (known === undefined)

@@ -1,4 +1,5 @@
 import type { Run } from '../../service/documents/documents.js'
+import { wholeOf } from '../collect/collect.js'
 import type { Collection } from '../collect/collect.js'
 import { mostThreads } from '../verdict/reached-load.js'
 
@@ -31,7 +32,7 @@ export function describeUnequalSpans(
 
 /** How long a user waits between two requests on average; a plan may wait that long before its first one, and at the end. */
 function thinkTimeMs(collection: Collection): number {
-  const { samples = 0, meanMs = 0 } = collection.measurements?.figures({}) ?? {}
+  const { samples = 0, meanMs = 0 } = wholeOf(collection)?.figures({}) ?? {}
   const users = mostThreads(collection) ?? 0
   const spanMs = Math.max(0, ...collection.spansMs.values())
   if (samples === 0 || users === 0) return 0

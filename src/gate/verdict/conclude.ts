@@ -6,7 +6,8 @@ import { SHOWN_LINES, judgeBaselineLines } from '../../baseline/judge-lines.js'
 import type { ComparisonEvidence, ComparisonRules } from '../../baseline/judge-lines.js'
 import { isAbsoluteThreshold, isBaselineThreshold } from '../../thresholds/grammar/threshold.js'
 import type { Judgement } from '../../thresholds/judge/judgement.js'
-import { readApdex } from '../collect/apdex.js'
+import { apdexOf } from '../collect/apdex.js'
+import type { Apdex } from '../collect/apdex.js'
 import type { Collection } from '../collect/collect.js'
 import { decideVerdict, gapInMeasurements } from './decide-verdict.js'
 import type { Decision } from './decide-verdict.js'
@@ -25,6 +26,7 @@ import {
 import type { Settings } from '../settings/settings.js'
 import type { EarlyStop, Findings } from '../findings.js'
 import { describeUnused } from '../settings/unused-inputs.js'
+import { describeEarlyLabels } from './early-labels.js'
 import { describeDifference } from './live-difference.js'
 import type { Watched } from '../run/watch-run.js'
 
@@ -40,7 +42,7 @@ const NOT_COMPARED: ComparisonEvidence = {
 /** Turns the findings into a verdict. Without complete evidence it is never `passed`. */
 export function conclude(settings: Settings, findings: Findings): Outcome {
   const { run, collection } = findings
-  const apdex = findings.apdex ?? readApdex(run?.apdex ?? null)
+  const apdex = findings.apdex ?? apdexToJudge(settings, findings)
   const difference = differenceOf(findings)
   const judgements = judge(settings, findings, { apdex, difference })
   const remoteErrors = remoteErrorsOf(findings)
@@ -51,15 +53,20 @@ export function conclude(settings: Settings, findings: Findings): Outcome {
     ...decided,
     run: run && runFacts(run, settings),
     apdex: typeof apdex === 'string' ? undefined : apdex,
-    summary: collection?.report?.summary,
-    means: collection?.report?.means ?? {},
+    ...serviceFigures(collection),
     rehearsal: collection?.report?.rehearsal ?? false,
     judgements,
     grids: (collection?.grids ?? []).map(gridFacts),
     nodes,
     isAllHere: isAllHere(settings, findings),
     measurements: collection?.measurements,
-    warnings: [...warnings, ...(collection?.doubts ?? []), ...describeStarved(nodes)],
+    ...(collection?.warmUp !== undefined && { warmUp: collection.warmUp }),
+    warnings: [
+      ...warnings,
+      ...(collection?.doubts ?? []),
+      ...describeStarved(nodes),
+      ...describeEarlyLabels(settings, collection)
+    ],
     remoteErrors,
     notes: notesOf(settings),
     baseline: findings.baseline,
@@ -67,6 +74,20 @@ export function conclude(settings: Settings, findings: Findings): Outcome {
     trend: findings.trend,
     stoppedEarly: factsOfStop(findings.stoppedEarly)
   }
+}
+
+/** Without results it is unknown what the service's own apdex would be without the warm-up. */
+function apdexToJudge({ warmUpMs }: Settings, { run, collection }: Findings): Apdex | string {
+  if (warmUpMs > 0 && collection?.warmUp === undefined)
+    return 'there are no samples to compute it from without the warm-up'
+  return apdexOf({ apdex: run?.apdex ?? null }, collection)
+}
+
+/** The service knows nothing of a warm-up: its samples are in what it says. */
+function serviceFigures(collection: Collection | undefined): Pick<Outcome, 'summary' | 'means'> {
+  const { summary, means = {} } = collection?.report ?? {}
+  if (collection?.warmUp === undefined) return { summary, means }
+  return { summary: summary && `${summary.trimEnd()} (These figures include the warm-up.)`, means: {} }
 }
 
 function factsOfStop(stop: EarlyStop | undefined): StoppedEarly | undefined {
@@ -101,7 +122,7 @@ function shortfallOf(settings: Settings, { run, collection, failure, stoppedEarl
 function judge(
   settings: Settings,
   { run, collection, isDetached, comparison, isOnBaselineBranch, stoppedEarly }: Findings,
-  { apdex, difference }: { apdex: ReturnType<typeof readApdex>; difference: string | undefined }
+  { apdex, difference }: { apdex: Apdex | string; difference: string | undefined }
 ): Judgement[] {
   if (isDetached) return []
   const missing = [
@@ -121,6 +142,7 @@ function judge(
     apdex: typeof apdex === 'string' || !hasRunEnded ? undefined : apdex,
     apdexProblem: hasRunEnded && typeof apdex === 'string' ? apdex : 'the run did not finish',
     measurements: collection?.measurements,
+    ...(collection?.warmUp !== undefined && { warmUp: collection.warmUp }),
     ...(collection?.measurements === undefined || missing.length > 0
       ? { measurementsProblem: missing.join('; ') || 'there are no result CSVs' }
       : {})

@@ -1,5 +1,6 @@
 import type { Run, RunNode } from '../../service/documents/documents.js'
 import { isReference } from '../../service/documents/requests.js'
+import { wholeOf } from '../collect/collect.js'
 import type { Collection } from '../collect/collect.js'
 import { formatDuration } from '../settings/durations.js'
 import { listRemoteErrors } from '../collect/remote-errors.js'
@@ -129,7 +130,7 @@ function shortOfThreads(load: Load): string[] {
   const reachedOf = `The load reached ${count(reached)} of the ${count(requested)} requested. `
   const check = `heck that the plan takes its threads from the settings${howToTake(load)}, and that every node took part.`
   // CSVs contain the number of threads active at a time, not in total: with fewer samples than threads, some never show up.
-  const samples = load.collection.measurements?.figures({})?.samples ?? 0
+  const samples = wholeOf(load.collection)?.figures({})?.samples ?? 0
   if (samples < requested * LEAST_SHARE) return [`${reachedOf}C${check}`]
   return [
     `${reachedOf}That many were active at the same time, which is normal where threads end before the last ones start, ` +
@@ -179,7 +180,8 @@ function hasErrors({ remoteErrors }: Run): boolean {
 }
 
 /** For tidy CSVs, the mean users of the busiest bucket. With both shapes, the series has no overall peak. */
-export function mostThreads({ measurements }: Collection): number | undefined {
+export function mostThreads(collection: Collection): number | undefined {
+  const measurements = wholeOf(collection)
   const shapes = new Set(measurements?.sources.map(({ shape }) => shape))
   if (measurements === undefined || shapes.size > 1 || shapes.has('unknown')) return undefined
   const known = (measurements.series?.activeThreads ?? []).filter((threads) => threads !== null)

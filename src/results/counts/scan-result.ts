@@ -65,7 +65,7 @@ export interface ScanResult {
   readonly shape: 'samples' | 'tidy' | 'unknown'
   readonly header: string
   readonly rows: number
-  /** How many of them were left out because they start too early. */
+  /** How many samples were left out because they start too early; a tidy CSV has no samples of its own. */
   readonly earlyRows: number
   /** The first few, in row order. */
   readonly problems: readonly RowProblem[]
@@ -73,6 +73,8 @@ export interface ScanResult {
   /** One or more per stretch that was scanned separately. */
   readonly parts: readonly SamplePart[]
   readonly buckets: readonly TidyBucket[]
+  /** The duration of a tidy CSV's buckets, including those that were left out. */
+  readonly bucketMs?: number
   /** Whether there are rows of transaction controllers, which can only be interpreted with the whole file. */
   readonly hasTransactions: boolean
 }

@@ -1,9 +1,8 @@
+import { bucketWidthMs } from '../counts/bucket-width.js'
 import type { ScanResult, TidyBucket } from '../counts/scan-result.js'
 
 /** The labels under which a tidy CSV reports the total, preferred first; its other labels add up to the same. */
 const OVERALL = ['__all', '']
-/** The duration of a bucket, unless the CSV has shorter ones. */
-const BUCKET_MS = 15_000
 
 /** What tidy CSVs say about a scope. */
 export interface TidySum {
@@ -24,13 +23,10 @@ export class TidyIndex {
   readonly #byLabel: ReadonlyMap<string, readonly TidyBucket[]>
 
   constructor(source: ScanResult) {
-    const times = [...new Set(source.buckets.map(({ atMs }) => atMs))].sort((a, b) => a - b)
-    this.bucketMs = times.reduce(
-      (width, atMs, i) => Math.min(width, atMs - (times[i - 1] ?? -Infinity)),
-      BUCKET_MS
-    )
-    this.startMs = times[0] ?? Infinity
-    this.endMs = (times.at(-1) ?? -Infinity) + this.bucketMs
+    const times = source.buckets.map(({ atMs }) => atMs)
+    this.bucketMs = source.bucketMs ?? bucketWidthMs(times)
+    this.startMs = times.reduce((one, other) => Math.min(one, other), Infinity)
+    this.endMs = times.reduce((one, other) => Math.max(one, other), -Infinity) + this.bucketMs
     this.#everything = [...groupBy(source.buckets, ({ atMs }) => atMs).values()].map(joinEverything)
     const labelled = source.buckets.filter(({ label }) => !OVERALL.includes(label))
     this.#byLabel = groupBy(labelled, ({ label }) => label)

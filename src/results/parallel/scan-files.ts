@@ -24,13 +24,21 @@ export async function scanFiles(
   files: readonly ResultFile[],
   options: ScanFilesOptions = {}
 ): Promise<Measurements> {
+  return mergeScans(await scanEach(files, options))
+}
+
+/** The same, file by file. */
+export async function scanEach(
+  files: readonly ResultFile[],
+  options: ScanFilesOptions = {}
+): Promise<ScanResult[]> {
   const workerUrl = options.workerUrl ?? findWorker()
   const threads = workerUrl === undefined ? 1 : (options.threads ?? chooseThreads(files))
   const plans = files.map((file) => planStretches(file, threads))
   const scans = await scanAll(plans.flat(), threads, workerUrl)
   const results: ScanResult[] = []
   for (const plan of plans) results.push(await verifyStretches(plan, scans))
-  return mergeScans(results)
+  return results
 }
 
 function findWorker(): URL | undefined {

@@ -19,7 +19,7 @@ const HISTORY_BYTES = 8 * 1024
 export interface ByteScannerOptions {
   readonly grid: string
   readonly region: string
-  /** Rows that start before it are read but not counted. */
+  /** Rows that start before it are read but not counted, and so are the buckets of a tidy CSV. */
   readonly countFromMs?: number
   /** Rows that end before it are read but not counted: they only show which transactions the rows after them belong to. */
   readonly countEndsFromMs?: number
@@ -99,7 +99,9 @@ export class ByteScanner {
     const reader = this.#reader
     const samples = reader instanceof SampleReader ? reader : undefined
     const doubts = samples?.doubts ?? []
-    const buckets = reader instanceof TidyReader ? reader.toBuckets() : []
+    const tidy = reader instanceof TidyReader ? reader : undefined
+    // It may find problems.
+    const buckets = tidy?.toBuckets() ?? []
     return {
       grid: this.#options.grid,
       region: this.#options.region,
@@ -111,6 +113,7 @@ export class ByteScanner {
       problemCount: this.#problems.count + doubts.length,
       parts: samples?.toParts() ?? [],
       buckets,
+      ...(tidy !== undefined && { bucketMs: tidy.bucketMs }),
       hasTransactions: samples?.hasTransactions ?? false
     }
   }
@@ -236,7 +239,7 @@ export class ByteScanner {
     this.#reader =
       layout.shape === 'samples'
         ? new SampleReader({ at: layout.at, columns, problems, ...from })
-        : new TidyReader({ at: layout.at, columns, problems })
+        : new TidyReader({ at: layout.at, columns, problems, countFromMs })
   }
 
   #grow(): void {

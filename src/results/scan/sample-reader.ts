@@ -47,7 +47,7 @@ export class SampleReader {
   readonly #countEndsFromMs: number
   readonly #labels = new LabelTable()
   readonly #requests = new SampleTally()
-  readonly #transactions = new TransactionTally()
+  readonly #transactions = new TransactionTally((startMs, elapsedMs) => this.#isEarly(startMs, elapsedMs))
   /** Rows that are part of another one. */
   readonly #parts = new SampleTally()
   readonly #threads: ThreadTable
@@ -61,6 +61,7 @@ export class SampleReader {
   /** Whether all rows arrive here in order; the kernel leaves only some. */
   #isFollowing = true
   #earlyRows = 0
+  #hasEarlyRequests = false
 
   constructor(options: {
     at: SampleColumns
@@ -101,8 +102,11 @@ export class SampleReader {
     const message = readControllerMessage(row, this.#at)
     // A controller without samples did nothing and is not a sample.
     if (message?.samples === 0) return undefined
-    if (this.#at.timeStamp >= 0 && this.#isEarly()) {
-      this.#leaveOut(row, message)
+    const isEarly =
+      this.#at.timeStamp >= 0 && this.#isEarly(this.#values.startMs, Math.max(0, this.#values.elapsedMs))
+    if (isEarly) this.#earlyRows++
+    if (isEarly && (message === undefined || this.#isPart(row))) {
+      this.#leaveOut(row)
       return undefined
     }
     const label = this.#at.label < 0 ? 0 : this.#labelOf(row, this.#at.label)
@@ -111,7 +115,7 @@ export class SampleReader {
     if (this.#isPart(row)) this.#takePart(row, Math.max(0, label))
     else if (message === undefined) this.#takeRequest(row, Math.max(0, label))
     else this.#takeTransaction(row, Math.max(0, label), message)
-    return label < 0 ? undefined : label
+    return label < 0 || isEarly ? undefined : label
   }
 
   /** Takes a failed row that the kernel has counted under this label number. */
@@ -164,7 +168,8 @@ export class SampleReader {
   }
 
   get #otherRows(): OtherRows {
-    const hasRequests = !this.#requests.isEmpty || (this.#kernel?.counted ?? 0) > 0
+    const hasEarly = this.#hasEarlyRequests || (this.#kernel?.early ?? 0) > 0
+    const hasRequests = hasEarly || !this.#requests.isEmpty || (this.#kernel?.counted ?? 0) > 0
     return { hasRequests, hasNames: this.#threads.hasNames }
   }
 
@@ -186,15 +191,15 @@ export class SampleReader {
     return !isBad
   }
 
-  #isEarly(): boolean {
-    const { startMs, elapsedMs } = this.#values
-    return startMs < this.#countFromMs || startMs + Math.max(0, elapsedMs) < this.#countEndsFromMs
+  #isEarly(startMs: number, elapsedMs: number): boolean {
+    return startMs < this.#countFromMs || startMs + elapsedMs < this.#countEndsFromMs
   }
 
-  #leaveOut(row: Row, message: ControllerMessage | undefined): void {
-    this.#earlyRows++
-    // It may precede a transaction that counts.
-    if (message === undefined && this.#isFollowing) this.#follow(row)
+  /** A request that is not counted still shows what the transactions around it stand for. */
+  #leaveOut(row: Row): void {
+    if (this.#isPart(row)) return
+    this.#hasEarlyRequests = true
+    if (this.#isFollowing) this.#follow(row)
   }
 
   /** The run lasts as long as its steps. */

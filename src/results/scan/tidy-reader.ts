@@ -1,5 +1,6 @@
 import { explainRow, quoteBytes, type RowProblems } from './row-problems.js'
 import { readDate } from '../csv/timestamp.js'
+import { bucketWidthMs } from '../counts/bucket-width.js'
 import type { Row } from '../csv/row-splitter.js'
 import type { TidyBucket } from '../counts/scan-result.js'
 import type { TidyColumns } from '../csv/header.js'
@@ -24,13 +25,15 @@ export class TidyReader {
   readonly #at: TidyColumns
   readonly #columns: number
   readonly #problems: RowProblems
+  readonly #countFromMs: number
   readonly #drafts = new Map<string, Draft>()
   readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
-  constructor(options: { at: TidyColumns; columns: number; problems: RowProblems }) {
+  constructor(options: { at: TidyColumns; columns: number; problems: RowProblems; countFromMs: number }) {
     this.#at = options.at
     this.#columns = options.columns
     this.#problems = options.problems
+    this.#countFromMs = options.countFromMs
   }
 
   take(row: Row): void {
@@ -46,13 +49,20 @@ export class TidyReader {
     else if (figure !== undefined) this.#put(row, figure, atMs)
   }
 
+  /** Of all buckets, whether they are left out or not: one alone does not show it. */
+  get bucketMs(): number {
+    return bucketWidthMs(Array.from(this.#drafts.values(), ({ atMs }) => atMs))
+  }
+
+  /** Those that start too early are left out as a whole. */
   toBuckets(): TidyBucket[] {
     const drafts = [...this.#drafts.values()]
     for (const figure of ['passed', 'failed'] as const) {
       const isThere = drafts.some((draft) => !Number.isNaN(draft[figure]))
       if (this.rows > 0 && !isThere) this.#problems.add(0, `it has no rows of the measurement ${figure}`)
     }
-    return Array.from(drafts, ({ concurrency, concurrentUsers, ...bucket }) => ({
+    const counted = drafts.filter(({ atMs }) => atMs >= this.#countFromMs)
+    return counted.map(({ concurrency, concurrentUsers, ...bucket }) => ({
       ...bucket,
       users: Number.isNaN(concurrency) ? concurrentUsers : concurrency
     }))

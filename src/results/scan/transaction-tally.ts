@@ -26,7 +26,13 @@ export class TransactionTally {
   /** Rows that lack what is needed to sort them. */
   readonly #unsorted = new SampleTally()
   readonly #nameless = new SampleTally()
+  readonly #isEarly: (startMs: number, elapsedMs: number) => boolean
   #isSeen = false
+
+  /** Rows that are too early are sorted like the others, because all of a controller are of one kind, but not counted. */
+  constructor(isEarly: (startMs: number, elapsedMs: number) => boolean) {
+    this.#isEarly = isEarly
+  }
 
   /** Whether there was any. */
   get isSeen(): boolean {
@@ -81,6 +87,7 @@ export class TransactionTally {
 
   #enter(tally: SampleTally, { transaction }: SortedTransaction): void {
     const { label, outcome, elapsedMs, startMs, threads, error } = transaction
+    if (startMs >= 0 && this.#isEarly(startMs, Math.max(0, elapsedMs))) return
     tally.add(label * CELLS_A_LABEL + outcome, elapsedMs, startMs, threads)
     if (error !== undefined) tally.errors.addText(label, error.code, error.message)
   }

@@ -14,6 +14,8 @@ export interface Evidence {
   readonly measurements: Measurements | undefined
   /** Why there are no measurements, or why they are incomplete. */
   readonly measurementsProblem?: string
+  /** The samples that the measurements leave out, together with the others. */
+  readonly warmUp?: { readonly whole: Measurements }
 }
 
 /** A number, or why there is none. A doubtful number can break a threshold but not satisfy it. */

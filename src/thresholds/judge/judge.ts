@@ -48,7 +48,14 @@ function judgeMeasured(
     return leaveUndecided(threshold, `${threshold.name} is unknown: there are no samples`)
   }
   const unmatched = describeUnmatched(threshold.selector, measurements)
-  if (unmatched !== undefined) return leaveUndecided(threshold, unmatched)
+  if (unmatched !== undefined) {
+    const { warmUp } = evidence
+    const isEarly = warmUp !== undefined && describeUnmatched(threshold.selector, warmUp.whole) === undefined
+    return leaveUndecided(
+      threshold,
+      isEarly ? `${unmatched}; all samples that match start within the warm-up` : unmatched
+    )
+  }
   return weighReadings(threshold, readScopes())
 
   function* readScopes(): Generator<ScopeReading> {

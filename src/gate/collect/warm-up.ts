@@ -1,0 +1,148 @@
+import type { WarmUpFacts } from '../../report/outcome.js'
+import { mergeScans } from '../../results/figures/merge.js'
+import type { Measurements } from '../../results/figures/measurements.js'
+import type { ScanResult } from '../../results/counts/scan-result.js'
+import type { ResultFile } from '../../results/parallel/plan-stretches.js'
+import { scanEach } from '../../results/parallel/scan-files.js'
+import { formatDuration } from '../settings/durations.js'
+
+/** A complete CSV on disk, and all that was read from it. */
+export interface ScannedFile {
+  readonly path: string
+  readonly scan: ScanResult
+}
+
+/** What is left of the CSVs without the samples of the warm-up. */
+export interface CountedResults {
+  readonly scans: readonly ScanResult[]
+  readonly measurements: Measurements
+  readonly warmUp: WarmUpFacts
+  /** Why what is left is not enough evidence, in a sentence. */
+  readonly gap: string | undefined
+}
+
+/**
+ * Reads the CSVs again, without the samples that start within the warm-up. When it began, by the earliest start in all of them, is
+ * known only once each of them is complete.
+ */
+export async function leaveOutWarmUp(files: readonly ScannedFile[], ms: number): Promise<CountedResults> {
+  const countFromMs = firstStartMs(files.map(({ scan }) => scan)) + ms
+  // Without a single start there is nothing to leave out, and what is wrong shows in the scans.
+  const again = Number.isFinite(countFromMs)
+    ? await scanEach(files.map(({ path, scan: { grid, region } }) => ({ path, grid, region, countFromMs })))
+    : files.map(({ scan }) => scan)
+  const all = files.map(({ scan }) => scan)
+  return withoutWarmUp(
+    all,
+    again.map((scan, i) => withProblem(scan, all[i] ?? scan, ms)),
+    ms
+  )
+}
+
+/** Reads CSVs on disk; a warm-up of 0 leaves nothing out. */
+export async function readResults(
+  files: readonly ResultFile[],
+  warmUpMs: number
+): Promise<Pick<CountedResults, 'measurements' | 'gap'> & Partial<Pick<CountedResults, 'warmUp'>>> {
+  const scans = await scanEach(files)
+  if (warmUpMs === 0) return { measurements: mergeScans(scans), gap: undefined }
+  const { measurements, warmUp, gap } = await leaveOutWarmUp(
+    files.flatMap(({ path }, i) => (scans[i] === undefined ? [] : [{ path, scan: scans[i] }])),
+    warmUpMs
+  )
+  return { measurements, warmUp, gap }
+}
+
+/** Where the CSVs cannot be read again: no figure is left, for none would be without the warm-up. */
+export function leaveOutAll(all: readonly ScanResult[], ms: number, reason: string): CountedResults {
+  const problem = `it could not be read again to leave out the warm-up: ${reason}`
+  return withoutWarmUp(
+    all,
+    all.map((scan) => emptied(scan, problem)),
+    ms
+  )
+}
+
+function withoutWarmUp(
+  all: readonly ScanResult[],
+  counted: readonly ScanResult[],
+  ms: number
+): CountedResults {
+  const whole = mergeScans(all)
+  const measurements = mergeScans(counted)
+  const [before, after] = [whole.figures({}), measurements.figures({})]
+  const warmUp = {
+    ms,
+    samples: (before?.samples ?? 0) - (after?.samples ?? 0),
+    failures: (before?.failures ?? 0) - (after?.failures ?? 0),
+    whole
+  }
+  return { scans: counted, measurements, warmUp, gap: gapIn(measurements, warmUp) }
+}
+
+/** Over all CSVs; Infinity if none has a start. */
+function firstStartMs(scans: readonly ScanResult[]): number {
+  return scans
+    .flatMap(({ parts, buckets }) => [
+      ...parts.filter(({ hasTimes }) => hasTimes).map(({ startMs }) => startMs),
+      ...buckets.map(({ atMs }) => atMs)
+    ])
+    .reduce((one, other) => Math.min(one, other), Infinity)
+}
+
+/** A CSV of which nothing is left has no part in the figures, so they do not stand for the load that was requested. */
+function withProblem(scan: ScanResult, whole: ScanResult, ms: number): ScanResult {
+  if (isUntimed(whole))
+    return emptied(
+      scan,
+      `its rows have no timeStamp, so those of the warm-up of ${formatDuration(ms)} cannot be left out: save it, or remove warm-up`
+    )
+  const isAllEarly = hasSamples(whole) && !hasSamples(scan)
+  return isAllEarly ? emptied(scan, allEarly(ms)) : scan
+}
+
+function allEarly(ms: number): string {
+  return `all of its samples start within the warm-up of ${formatDuration(ms)}`
+}
+
+function isUntimed({ rows, parts }: ScanResult): boolean {
+  return rows > 0 && parts.some(({ hasTimes }) => !hasTimes)
+}
+
+function hasSamples(scan: ScanResult): boolean {
+  return mergeScans([scan]).figures({}) !== undefined
+}
+
+function emptied(scan: ScanResult, text: string): ScanResult {
+  return {
+    ...scan,
+    parts: [],
+    buckets: [],
+    problems: [{ row: 0, text }, ...scan.problems],
+    problemCount: scan.problemCount + 1
+  }
+}
+
+function gapIn(measurements: Measurements, { ms, whole }: WarmUpFacts): string | undefined {
+  const all = whole.figures({})
+  // Then there are no samples at all, which is told without the warm-up.
+  if (all === undefined) return undefined
+  const early = measurements.sources.filter(({ problems }) => problems[0] === allEarly(ms))
+  if (early.length > 0 && measurements.figures({}) === undefined)
+    return `The run is not longer than its warm-up: all ${all.samples.toLocaleString('en-US')} samples start within the first ${formatDuration(ms)}${describeSpan(whole)}. Make the run longer, or warm-up shorter.`
+  const [first] = early
+  if (first !== undefined)
+    return `All samples of grid ${first.grid} start within the warm-up of ${formatDuration(ms)}, so it has no part in the figures. Check what ended its load, or make warm-up shorter.`
+  return undefined
+}
+
+function describeSpan({ startMs, endMs }: Measurements): string {
+  return startMs === undefined || endMs === undefined
+    ? ''
+    : `, and the last one ends after ${formatMs(endMs - startMs)}`
+}
+
+/** A warm-up of whole seconds may be a fraction longer than the run. */
+function formatMs(ms: number): string {
+  return ms < 120_000 ? `${Number((ms / 1000).toFixed(1))} s` : formatDuration(ms)
+}
