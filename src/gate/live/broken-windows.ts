@@ -15,6 +15,9 @@ const WINDOW_SECONDS = WINDOW_MS / 1000
 /** A line that was broken in every one of the last windows, in the same scope. */
 export function findBrokenWindows(threshold: AbsoluteThreshold, evidence: LiveEvidence): Breach | undefined {
   if (!isJudgedByWindows(threshold) || evidence.windows.length < WINDOWS) return undefined
+  // How many samples end in a window does not depend on when they started, but how long they took does.
+  if (evidence.hasEarlyInWindows && threshold.metric !== 'throughput') return undefined
+  if (evidence.total.figures({}) === undefined) return undefined
   for (const { scope, figures } of findScopes(threshold.selector, evidence.total)) {
     if (hasEnough(threshold, figures, evidence)) continue
     const actuals = evidence.windows.map((window) => readWindow(threshold, scope, window))
@@ -51,11 +54,11 @@ function isJudgedByWindows({ metric, operator, value }: AbsoluteThreshold): bool
 function hasEnough(
   threshold: AbsoluteThreshold,
   figures: Figures | undefined,
-  { durationMs }: LiveEvidence
+  { durationMs, countedAfterMs }: LiveEvidence
 ): boolean {
   const isLowerLimit = threshold.operator.startsWith('>')
   if (threshold.metric !== 'throughput' || !isLowerLimit || figures === undefined) return false
-  return holds(figures.samples / (durationMs / 1000), threshold)
+  return holds(figures.samples / ((durationMs - countedAfterMs) / 1000), threshold)
 }
 
 function readWindow(

@@ -17,6 +17,7 @@ import { LiveCsv, LiveReadingError } from './live-csv.js'
 import { gatherEvidence } from './live-evidence.js'
 import type { LiveEvidence } from './live-evidence.js'
 import { LiveGrid } from './live-grid.js'
+import { LiveWarmUp } from './live-warm-up.js'
 import { liveTimes } from './live-times.js'
 
 /** Half a window; polls may be more frequent. */
@@ -55,6 +56,7 @@ export class EarlyStopper {
   readonly #options: Options
   readonly #lines: readonly AbsoluteThreshold[]
   readonly #sources = new Map<string, LiveSource>()
+  readonly #warmUp: LiveWarmUp | undefined
   readonly #sinceMs: number
   #lastLookMs = -Infinity
   #failingSinceMs: number | undefined
@@ -66,6 +68,8 @@ export class EarlyStopper {
     this.#gate = gate
     this.#options = options
     this.#lines = decisiveLines(gate.settings.thresholds)
+    const { warmUpMs } = gate.settings
+    this.#warmUp = warmUpMs > 0 ? new LiveWarmUp(warmUpMs) : undefined
     this.#sinceMs = gate.ports.clock.now()
     this.#isOver = this.#lines.length === 0
   }
@@ -136,17 +140,18 @@ export class EarlyStopper {
   #sourceOf(name: string, { gridId, region }: { gridId: string; region: string }): LiveSource {
     const known = this.#sources.get(name)
     if (known !== undefined) return known
-    const source = { csv: new LiveCsv(this.#gate.client), grid: new LiveGrid({ grid: gridId, region }) }
+    const grid = new LiveGrid({ grid: gridId, region }, this.#warmUp)
+    const source = { csv: new LiveCsv(this.#gate.client), grid }
     this.#sources.set(name, source)
     return source
   }
 
   /** Samples from before the run, or from the future, are not its own. */
-  #checkTimes({ startedMs = this.#sinceMs }: Run, { total }: LiveEvidence): void {
+  #checkTimes({ startedMs = this.#sinceMs }: Run, { whole }: LiveEvidence): void {
     const nowMs = this.#gate.ports.clock.now()
     // By the service's clock, or by ours.
     const latestMs = Math.max(nowMs, startedMs + nowMs - this.#sinceMs) + FOREIGN_AFTER_MS
-    const { startMs = startedMs, endMs = startedMs } = total
+    const { startMs = startedMs, endMs = startedMs } = whole
     if (startMs < startedMs - FOREIGN_AFTER_MS)
       throw new LiveReadingError('there are samples from before the start of the run')
     if (endMs > latestMs) throw new LiveReadingError('there are samples from the future')

@@ -13,6 +13,8 @@ export interface LiveTimes {
   readonly durationMs: number
   /** What happens before is not judged by windows: the load is still growing, or the server is cold. */
   readonly settledAfterMs: number
+  /** 0 if there is none; never longer than that. */
+  readonly warmUpMs?: number
   /** How many were requested, in all grids together. */
   readonly threads?: number | undefined
   /** Of the largest grid. */
@@ -21,12 +23,18 @@ export interface LiveTimes {
 
 /** What is known of a run that has not ended. */
 export interface LiveEvidence {
-  /** All samples so far. */
+  /** The samples so far that count: without those of the warm-up. */
   readonly total: Measurements
+  /** All samples so far. */
+  readonly whole: Measurements
   /** Whether there are rows of transaction controllers, whose part in the overall figures is only known at the end. */
   readonly hasTransactions: boolean
   /** The last six windows in which all grids are complete, oldest first; empty before there are as many that may be judged. */
   readonly windows: readonly Measurements[]
+  /** Whether a sample of the warm-up is among them. */
+  readonly hasEarlyInWindows: boolean
+  /** From the first start to the first one that counts. */
+  readonly countedAfterMs: number
   /** From the first start to the time up to which every grid is complete. */
   readonly elapsedMs: number
   readonly durationMs: number
@@ -39,26 +47,36 @@ export function gatherEvidence(grids: readonly LiveGrid[], times: LiveTimes): Li
   const settledMs = Math.min(...grids.map((grid) => grid.settledMs))
   if (!Number.isFinite(settledMs)) return undefined
   const scans = grids.map((grid) => grid.scan())
-  const total = mergeScans(scans)
-  const problem = total.sources.flatMap(({ problems }) => problems)[0]
+  const whole = mergeScans(scans)
+  const total =
+    (times.warmUpMs ?? 0) > 0 ? mergeScans(grids.flatMap((grid) => grid.scanCounted() ?? [])) : whole
+  const problem = whole.sources.flatMap(({ problems }) => problems)[0]
   if (problem !== undefined) throw new LiveReadingError(problem)
-  const { startMs } = total
+  const { startMs } = whole
   if (startMs === undefined) return undefined
   const end = Math.floor(settledMs / WINDOW_MS)
   const first = Math.ceil((startMs + times.settledAfterMs) / WINDOW_MS)
   for (const grid of grids) grid.forgetBefore(end - WINDOWS)
   const elapsedMs = settledMs - startMs
   const isSettled = end > first && elapsedMs < times.durationMs
+  const early = grids.map((grid) => grid.early)
   const rate = highestRate(grids, { from: Math.floor(startMs / WINDOW_MS), end })
   return {
     total,
+    whole,
     hasTransactions: scans.some(({ hasTransactions }) => hasTransactions),
     windows: range(first > end - WINDOWS ? end : end - WINDOWS, end).map((window) =>
       mergeScans(grids.flatMap((grid) => grid.scanWindow(window) ?? []))
     ),
+    hasEarlyInWindows: early.some(({ lastEndMs }) => lastEndMs >= (end - WINDOWS) * WINDOW_MS),
+    countedAfterMs: (total.startMs ?? startMs) - startMs,
     elapsedMs,
     durationMs: times.durationMs,
-    mostMore: isSettled ? boundRest({ times, elapsedMs, rate, scans, total }) : Infinity
+    // What is taken for the warm-up may count in the end.
+    mostMore: isSettled
+      ? boundRest({ times, elapsedMs, rate, scans, total: whole }) +
+        early.reduce((sum, { rows }) => sum + rows, 0)
+      : Infinity
   }
 }
 

@@ -2,7 +2,9 @@ import type { ScanResult } from '../../results/counts/scan-result.js'
 import { createScanner } from '../../results/scan/scanner.js'
 import type { Scanner } from '../../results/scan/scanner.js'
 import { TimedRows } from '../../results/scan/timed-rows.js'
+import type { TimedRow } from '../../results/scan/timed-rows.js'
 import { LiveReadingError } from './live-csv.js'
+import type { LiveWarmUp } from './live-warm-up.js'
 
 export const WINDOW_MS = 10_000
 /** Tools write a row when its sample has ended, or up to half a second later; a service needs a moment to pass it on. */
@@ -26,9 +28,15 @@ export class LiveGrid {
   /** How late a row has come, at most: after the one look that should have had it. */
   #latenessMs = 0
   #forgottenBefore = -Infinity
+  readonly #warmUp: LiveWarmUp | undefined
+  /** The samples after the warm-up; undefined before there is one. */
+  #counted: Scanner | undefined
+  #earlyRows = 0
+  #lastEarlyEndMs = -Infinity
 
-  constructor(place: Place) {
+  constructor(place: Place, warmUp?: LiveWarmUp) {
     this.#place = place
+    this.#warmUp = warmUp
     this.#total = createScanner(place)
   }
 
@@ -45,7 +53,10 @@ export class LiveGrid {
   take(bytes: Uint8Array): number {
     // Within one look the rows of several nodes may follow each other.
     const before = this.#newestMs
-    const used = this.#rows.take(bytes, ({ bytes: row, endMs }) => {
+    const rows: TimedRow[] = []
+    const used = this.#rows.take(bytes, (timed) => {
+      const { bytes: row, endMs } = timed
+      if (this.#warmUp !== undefined) rows.push(timed)
       this.#latenessMs = Math.max(this.#latenessMs, before - endMs)
       this.#newestMs = Math.max(this.#newestMs, endMs)
       this.#add(row, Math.floor(endMs / WINDOW_MS))
@@ -54,6 +65,7 @@ export class LiveGrid {
     // Before its first line is a header, it may be an error page.
     if (problem !== undefined) throw header === undefined ? new Error(problem) : new LiveReadingError(problem)
     this.#total.push(bytes.subarray(0, used))
+    if (this.#warmUp !== undefined) this.#leaveOut(this.#warmUp, rows)
     if (this.#windows.size > MOST_WINDOWS)
       throw new LiveReadingError('the samples of the grids are too far apart')
     return used
@@ -62,6 +74,16 @@ export class LiveGrid {
   /** All samples so far. */
   scan(): ScanResult {
     return this.#total.end()
+  }
+
+  /** The same without those of the warm-up; undefined if there are none. */
+  scanCounted(): ScanResult | undefined {
+    return this.#warmUp === undefined ? this.scan() : this.#counted?.end()
+  }
+
+  /** How many rows were taken for samples of the warm-up, and when the last of them ended. */
+  get early(): { readonly rows: number; readonly lastEndMs: number } {
+    return { rows: this.#earlyRows, lastEndMs: this.#lastEarlyEndMs }
   }
 
   /** The samples that ended in the window; undefined if there are none. */
@@ -77,6 +99,23 @@ export class LiveGrid {
   forgetBefore(window: number): void {
     this.#forgottenBefore = window
     for (const each of this.#windows.keys()) if (each < window) this.#windows.delete(each)
+  }
+
+  #leaveOut(warmUp: LiveWarmUp, rows: readonly TimedRow[]): void {
+    // Not by the rows themselves: some are no samples.
+    for (const { startMs } of this.scan().parts) warmUp.see(startMs)
+    for (const { bytes, startMs, endMs } of rows)
+      if (warmUp.has(startMs)) {
+        this.#earlyRows++
+        this.#lastEarlyEndMs = Math.max(this.#lastEarlyEndMs, endMs)
+      } else this.#count(bytes)
+  }
+
+  #count(row: Uint8Array): void {
+    const { header } = this.#rows
+    if (header === undefined) return
+    this.#counted ??= createScanner({ ...this.#place, header })
+    this.#counted.push(row)
   }
 
   #add(row: Uint8Array, window: number): void {

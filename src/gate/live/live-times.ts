@@ -14,8 +14,10 @@ export function liveTimes(settings: Settings, run: Run): LiveTimes | undefined {
   const isRepeat = settings.origin.kind === 'repeat'
   const rampupSeconds = (isRepeat ? undefined : settings.rampupSeconds) ?? run.rampupSeconds ?? 0
   // A ramp-up of zero does not say when the load has settled.
-  const settledAfterMs = rampupSeconds > 0 ? rampupSeconds * 1000 : UNSETTLED_SHARE * durationMs
-  return { durationMs, settledAfterMs, ...usersOf(settings, run) }
+  const unsettledMs = rampupSeconds > 0 ? rampupSeconds * 1000 : UNSETTLED_SHARE * durationMs
+  const { warmUpMs } = settings
+  const settledAfterMs = Math.max(unsettledMs, warmUpMs)
+  return { durationMs, settledAfterMs, warmUpMs, ...usersOf(settings, run) }
 }
 
 /** At most: `threads` is per grid or per node, and the CSV of a remote service may count the threads of each node by themselves. */

@@ -97,8 +97,9 @@ function valueAt(figures: Figures, rank: number): number {
   return figures.percentileMs((100 * (rank - 0.5)) / figures.samples) ?? 0
 }
 
-function shortestSpanSeconds({ elapsedMs, durationMs }: LiveEvidence): number {
-  return Math.max(elapsedMs, LEAST_SHARE * durationMs) / 1000
+/** Of the samples that count. */
+function shortestSpanSeconds({ elapsedMs, durationMs, countedAfterMs }: LiveEvidence): number {
+  return Math.max(0, Math.max(elapsedMs, LEAST_SHARE * durationMs) - countedAfterMs) / 1000
 }
 
 /** The rest of the run can only move these away from the limit. */

@@ -3,9 +3,10 @@ import { cutHeader, readHeader, type SampleColumns } from '../csv/header.js'
 import { RowSplitter } from '../csv/row-splitter.js'
 import { readDigits, readTimestamp } from '../csv/timestamp.js'
 
-/** A complete row with its line break, and when its sample ended. */
+/** A complete row with its line break, and when its sample started and ended. */
 export interface TimedRow {
   readonly bytes: Uint8Array
+  readonly startMs: number
   readonly endMs: number
 }
 
@@ -43,7 +44,7 @@ export class TimedRows {
       const elapsedMs = readDigits(buffer, row.starts[at.elapsed]!, row.ends[at.elapsed]!)
       const isGood = row.fault === undefined && row.columns > Math.max(at.timeStamp, at.elapsed)
       if (isGood && startMs >= 0 && elapsedMs >= 0)
-        each({ bytes: buffer.subarray(row.start, row.end + 1), endMs: startMs + elapsedMs })
+        each({ bytes: buffer.subarray(row.start, row.end + 1), startMs, endMs: startMs + elapsedMs })
       else if (!this.#isHeader(buffer.subarray(row.start, row.end)))
         this.#problem ??= 'a row has no readable times'
     })
