@@ -91,6 +91,19 @@ describe('recording a run', () => {
     })
   })
 
+  test('leaves out the warm-up that its verdict left out', async () => {
+    // Ten samples, one a second.
+    const changes = { warm_up: { seconds: 4, samples: 4, failures: 0 }, metrics: { overall: { samples: 6 } } }
+    await makeResult(changes)
+    await record()
+    const [run] = (await readDocument()).runs
+    expect(run?.scopes[0]).toMatchObject({ samples: 6, meanMs: 750 })
+    await makeResult({ ...changes, warm_up: { seconds: '4' } })
+    expect(await refusal(record())).toContain('does not say how long `warm_up` was')
+    await makeResult({ ...changes, warm_up: { seconds: 5 } })
+    expect(await refusal(record())).toContain('have 5 samples, and verdict.json says 6')
+  })
+
   test('adds to the document, once, and leaves nothing else', async () => {
     await writeDocument(makeDocument(makeRuns(3), 'next'))
     await makeResult()

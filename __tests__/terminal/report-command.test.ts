@@ -48,6 +48,32 @@ describe('a report of local CSVs', () => {
     expect(await readVerdict()).toMatchObject({ verdict: 'passed', apdex: 1, 'apdex-target': 500 })
   })
 
+  test('without a warm-up', async () => {
+    await writeFile(join(workspace, 'load.jtl'), makeJtl())
+    const { code } = await type(
+      'load.jtl',
+      '--output',
+      'out',
+      '--warm-up',
+      '5s',
+      '--thresholds',
+      'samples == 50',
+      '--thresholds',
+      'min >= 51ms'
+    )
+    expect(code).toBe(0)
+    expect(await readVerdict()).toMatchObject({ metrics: { overall: { samples: 50 } } })
+    const short = await type('load.jtl', '--output', 'short', '--warm-up', '1m')
+    expect(short.code).toBe(2)
+    expect(await readVerdict('short')).toMatchObject({
+      reason:
+        'The run is not longer than its warm-up: all 100 samples start within the first 60 s, and the last one ends after 10 s. Make the run longer, or warm-up shorter.'
+    })
+    await expect(type('load.jtl', '--output', 'odd', '--warm-up', 'soon')).rejects.toThrow(
+      /--warm-up takes .*, found "soon"/
+    )
+  })
+
   test('says why samples failed, without letting them control the terminal', async () => {
     const header = 'timeStamp,elapsed,label,responseCode,responseMessage,success,failureMessage'
     const rows = Array.from({ length: 9 }, (_, i) => [

@@ -55,6 +55,7 @@ test.each<[string, Partial<Settings> & { grids?: GridChoice[] }, string]>([
   ['threads', { threads: 10 }, 'threads: 10, was not set'],
   ['ramp-up', { rampupSeconds: 30 }, 'ramp-up: 30 s, was not set'],
   ['duration', { durationSeconds: 60 }, 'duration: 60 s, was not set'],
+  ['warm-up', { warmUpMs: 90_000 }, 'warm-up: 90 s, was not set'],
   [
     'a grid more',
     { grids: [makeSpecification(), makeSpecification()] },

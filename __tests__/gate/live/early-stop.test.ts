@@ -130,6 +130,21 @@ describe('a run that cannot hold any more', () => {
     expect(outcome.verdict).toBe('failed')
   })
 
+  test.each([
+    ['holds', 'error_rate < 20%', 'passed', 0],
+    ['is stopped', 'error_rate < 5%', 'failed', 1]
+  ])('with a warm-up that failed %s by the rest alone', async (_, thresholdLines, verdict, stops) => {
+    // All of the first minute fail, and then every sixth one.
+    samplesOf = () => steady(DURATION_MS, 4, (atMs) => ({ isFailure: atMs < MINUTE || atMs % 1500 === 0 }))
+    const outcome = await gate({ warmUpMs: MINUTE, thresholdLines })
+    expect(outcome).toMatchObject({
+      verdict,
+      judgements: [{ verdict }],
+      warmUp: { ms: MINUTE, samples: 240, failures: 240 }
+    })
+    expect(service.count('stopRun')).toBe(stops)
+  })
+
   test('stays failed without its CSV', async () => {
     serve((grid) =>
       stoppedMs === undefined ? csvAt(samplesOf(grid), ports.clock.elapsedMs) : '<html></html>'

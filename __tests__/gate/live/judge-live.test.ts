@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import { decisiveLines, findBreach } from '../../../src/gate/live/judge-live.js'
 import { findOutOfReach } from '../../../src/gate/live/out-of-reach.js'
 import { gatherEvidence } from '../../../src/gate/live/live-evidence.js'
+import { LiveWarmUp } from '../../../src/gate/live/live-warm-up.js'
 import type { LiveEvidence, LiveTimes } from '../../../src/gate/live/live-evidence.js'
 import { createScanner, mergeScans } from '../../../src/results/scan/scanner.js'
 import { parseThresholds } from '../../../src/thresholds/grammar/grammar.js'
@@ -418,5 +419,111 @@ describe('whatever the run is like', () => {
     }
     expect(found.stops).toBeGreaterThan(5)
     expect(found.passed).toBeGreaterThan(50)
+  })
+
+  test('nor is one with a warm-up whose start shows late: its samples are judged by nothing', () => {
+    const warmUpMs = 30_000
+    const found = { stops: 0, passed: 0 }
+    const { thresholds } = parseAbsolute(LINES.join('\n'))
+    for (let seed = 1; seed <= 6; seed++) {
+      const random = makeRandom(seed)
+      // The first request of all takes longest, and until it ends the others seem to have begun the run.
+      const slow = { atMs: 0, elapsedMs: 20_000 + Math.round(random() * 60_000), label: 'a' }
+      const isBad = random() < 0.5
+      const late = makeRun(random).map((sample) => ({
+        ...sample,
+        atMs: sample.atMs + 2000,
+        // Mostly bad before the warm-up ends.
+        ...(sample.atMs < warmUpMs - 5000 && isBad && { isFailure: true, elapsedMs: 3000 })
+      }))
+      const counted = late.filter(({ atMs }) => atMs >= warmUpMs)
+      const verdicts = judgeAll(LINES.join('\n'), counted)
+      const warmUp = new LiveWarmUp(warmUpMs)
+      const feed = new Feed([slow, ...late], 'grid1', warmUp)
+      const stopped = new Set<number>()
+      for (let nowMs = 25_000; nowMs < 120_000; nowMs += 15_000) {
+        feed.readUntil(nowMs)
+        const evidence = gatherEvidence([feed.grid], {
+          ...times,
+          settledAfterMs: warmUpMs,
+          warmUpMs
+        })!
+        expect(evidence.total.figures({})?.samples ?? 0).toBeLessThanOrEqual(counted.length)
+        thresholds.forEach((threshold, index) => {
+          if (findOutOfReach(threshold, evidence)) stopped.add(index)
+        })
+      }
+      const wrong = [...stopped].filter((index) => verdicts[index] === 'passed')
+      expect({ seed, wrong: wrong.map((index) => LINES[index]) }).toEqual({ seed, wrong: [] })
+      found.stops += stopped.size
+      found.passed += verdicts.filter((verdict) => verdict === 'passed').length
+    }
+    expect(found.stops).toBeGreaterThan(10)
+    expect(found.passed).toBeGreaterThan(20)
+  })
+})
+
+describe('with a warm-up', () => {
+  const warmUpMs = 40_000
+  const warm: LiveTimes = { durationMs: 4 * MINUTE, settledAfterMs: warmUpMs, warmUpMs }
+
+  function stopWith(lines: string, runs: readonly (readonly TimedSample[])[]): number | undefined {
+    const warmUp = new LiveWarmUp(warmUpMs)
+    const feeds = runs.map((samples, index) => new Feed(samples, `grid${index + 1}`, warmUp))
+    const thresholds = decisiveLines(parseThresholds(lines).thresholds)
+    for (let second = 25; second < 200; second += 10) {
+      for (const feed of feeds) feed.readUntil(second * 1000)
+      const evidence = gatherEvidence(
+        feeds.map(({ grid }) => grid),
+        warm
+      )
+      if (evidence && findBreach(thresholds, evidence)) return second
+    }
+    return undefined
+  }
+
+  const cold = (atMs: number): Partial<TimedSample> =>
+    atMs < warmUpMs ? { elapsedMs: 900, isFailure: true, label: 'start' } : {}
+
+  test.each([
+    'failures < 1',
+    'max < 500ms',
+    'error_rate < 1%',
+    'p95 < 500ms',
+    'p95{label="start"} < 500ms',
+    'samples <= 2000'
+  ])('what happens within it stops nothing: %s', (line) => {
+    expect(stopWith(line, [steady(4 * MINUTE, 10, cold)])).toBeUndefined()
+  })
+
+  test('what happens after it does, by six windows after it', () => {
+    const samples = steady(4 * MINUTE, 10, (atMs) => (atMs < warmUpMs ? {} : { elapsedMs: 900 }))
+    // The last request from within it ends after 40 seconds, so the windows are those from 50 to 110 seconds.
+    expect(stopWith('p95 < 500ms', [samples])).toBe(115)
+    expect(stopWith('max < 500ms', [samples])).toBe(45)
+  })
+
+  test('requests from within it that end long after it are in no window', () => {
+    const stuck = steady(MINUTE / 2, 2, () => ({ elapsedMs: 90_000, isFailure: true }))
+    const samples = [...steady(4 * MINUTE, 1), ...stuck]
+    expect(stopWith('error_rate < 50%', [samples])).toBeUndefined()
+    expect(stopWith('mean < 10s', [samples])).toBeUndefined()
+  })
+
+  test('throughput is over the time after it', () => {
+    // 400 samples in 200 s; over all 240 s they would be too few.
+    const samples = steady(4 * MINUTE, 2, () => ({})).filter(({ atMs }) => atMs === 0 || atMs >= warmUpMs)
+    expect(stopWith('throughput >= 1.9/s', [samples])).toBeUndefined()
+    expect(stopWith('throughput >= 2.5/s', [samples])).toBe(105)
+  })
+
+  test('a grid that began later is cut by the start of the other', () => {
+    const later = steady(3 * MINUTE, 10, (atMs) => ({ atMs: atMs + 30_000, ...cold(atMs + 30_000) }))
+    expect(stopWith('failures < 1', [steady(4 * MINUTE, 10), later])).toBeUndefined()
+    const bad = later.map((sample) => ({
+      ...sample,
+      isFailure: sample.atMs >= 45_000 && sample.atMs < 46_000
+    }))
+    expect(stopWith('failures < 1', [steady(4 * MINUTE, 10), bad])).toBe(55)
   })
 })

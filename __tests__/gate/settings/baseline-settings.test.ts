@@ -251,6 +251,11 @@ describe('inputs that exclude each other', () => {
       'duration: is empty, but baseline: side-by-side needs it; give how long one of its runs lasts, such as 30s'
     ],
     [
+      'side-by-side with a warm-up as long as a run',
+      { ...SIDE_BY_SIDE, duration: '30s', 'warm-up': '30s' },
+      'warm-up: 30 s leaves nothing of a run of baseline: side-by-side, which lasts 30 s (duration); make warm-up shorter, or duration longer'
+    ],
+    [
       'side-by-side beyond the timeout',
       { ...SIDE_BY_SIDE, duration: '10m' },
       'timeout: 2 h is too short for baseline: side-by-side, whose 2 × (10 rounds + 1 to warm up) × 10 min take 3 h 40 min; raise timeout, or lower baseline-rounds or duration'

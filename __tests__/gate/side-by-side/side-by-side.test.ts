@@ -155,6 +155,26 @@ describe('rounds', () => {
     expect(outcome.baseline?.notes).toEqual([])
   })
 
+  test('each segment leaves out its own warm-up', async () => {
+    // The first 60 of each hundred fail, in six of its ten seconds.
+    csvs(() => ({ failures: 60 }))
+    const lines = 'failures < 1\nsamples == 120'
+    const outcome = await gate({ lines, warmUpMs: 6000 })
+    expect(outcome).toMatchObject({
+      verdict: 'passed',
+      apdex: { score: 1 },
+      baseline: { state: 'compared' },
+      warmUp: { ms: 6000, samples: 180, failures: 180 }
+    })
+    expect(outcome.warmUp?.whole.figures({})?.samples).toBe(300)
+  })
+
+  test('segments that are not longer than their warm-up are no evidence', async () => {
+    const outcome = await gate({ warmUpMs: 20_000 })
+    expect(outcome.verdict).toBe('inconclusive')
+    expect(outcome.reason).toContain('The run is not longer than its warm-up: all 100 samples start')
+  })
+
   test('a head that gets less done in the same time says that the load differed', async () => {
     csvs((run) => ({ seconds: base(run) ? 10 : 12 }))
     const { baseline } = await gate()

@@ -136,6 +136,26 @@ describe('threads', () => {
     expect(snapshot(two)).toEqual(snapshot(one))
   })
 
+  test('see a transaction that starts too early, and read the file in one go', async () => {
+    const header = 'timeStamp,elapsed,label,responseMessage,success\n'
+    // Without thread names: a transaction counts only if no request has a row.
+    const rows = Array.from({ length: 10_000 }, (_, i) => `${i < 9000 ? 1000 : 9000},5,a,OK,true\n`)
+    rows.splice(
+      8900,
+      0,
+      '1000,5,buy,"Number of samples in transaction : 1, number of failing samples : 0",true\n'
+    )
+    const file = { ...put('early-transaction.csv', header + rows.join('')), countFromMs: 5000 }
+    expect(planStretches(file, 2)).toHaveLength(2)
+    const [one, two] = [
+      await scanFiles([file], { threads: 1, workerUrl }),
+      await scanFiles([file], { threads: 2, workerUrl })
+    ]
+    expect(one.figures({})?.samples).toBe(1000)
+    expect(one.sources[0]?.problems[0]).toContain('transactions and of requests')
+    expect(snapshot(two)).toEqual(snapshot(one))
+  })
+
   test('that cannot be started are not needed', async () => {
     const text = makeSampleCsv(44, 3000)
     const broken = pathToFileURL(put('broken.js', 'throw new Error("no")').path)

@@ -1,4 +1,5 @@
 import { LiveGrid } from '../../../src/gate/live/live-grid.js'
+import type { LiveWarmUp } from '../../../src/gate/live/live-warm-up.js'
 import { CSV_HEADER } from './gate-service.js'
 
 /** A sample, in ms from the start of the run. */
@@ -69,8 +70,8 @@ export class Feed {
   #read = 0
   #isBegun = false
 
-  constructor(samples: readonly TimedSample[], id = 'grid1') {
-    this.grid = new LiveGrid({ grid: id, region: 'us-east-1' })
+  constructor(samples: readonly TimedSample[], id = 'grid1', warmUp?: LiveWarmUp) {
+    this.grid = new LiveGrid({ grid: id, region: 'us-east-1' }, warmUp)
     this.#samples = [...samples].sort((one, other) => endOf(one) - endOf(other))
   }
 

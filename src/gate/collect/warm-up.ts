@@ -34,7 +34,7 @@ export async function leaveOutWarmUp(files: readonly ScannedFile[], ms: number):
   const all = files.map(({ scan }) => scan)
   return withoutWarmUp(
     all,
-    again.map((scan, i) => withProblem(scan, all[i] ?? scan, ms)),
+    again.map((scan, i) => withProblems(scan, all[i] ?? scan, ms)),
     ms
   )
 }
@@ -90,8 +90,13 @@ function firstStartMs(scans: readonly ScanResult[]): number {
     .reduce((one, other) => Math.min(one, other), Infinity)
 }
 
-/** A CSV of which nothing is left has no part in the figures, so they do not stand for the load that was requested. */
-function withProblem(scan: ScanResult, whole: ScanResult, ms: number): ScanResult {
+/**
+ * What is wrong with a CSV is so with the warm-up and without. One of which nothing is left has no part in the figures, so they do not
+ * stand for the load that was requested.
+ */
+function withProblems(again: ScanResult, whole: ScanResult, ms: number): ScanResult {
+  const { problems, problemCount } = whole
+  const scan = { ...again, problems, problemCount }
   if (isUntimed(whole))
     return emptied(
       scan,

@@ -28,6 +28,9 @@ export class TransactionTally {
   readonly #nameless = new SampleTally()
   readonly #isEarly: (startMs: number, elapsedMs: number) => boolean
   #isSeen = false
+  /** Also of rows that are not counted. */
+  #hasUnsorted = false
+  #hasNameless = false
 
   /** Rows that are too early are sorted like the others, because all of a controller are of one kind, but not counted. */
   constructor(isEarly: (startMs: number, elapsedMs: number) => boolean) {
@@ -42,8 +45,10 @@ export class TransactionTally {
   /** Takes a row of a thread; undefined if the CSV does not say in which thread, or when. */
   add(thread: number | undefined, transaction: Transaction): void {
     this.#isSeen = true
-    if (thread === undefined) this.#enter(this.#unsorted, { transaction, counts: true })
-    else this.sorter.addTransaction(thread, transaction)
+    if (thread === undefined) {
+      this.#hasUnsorted = true
+      this.#enter(this.#unsorted, { transaction, counts: true })
+    } else this.sorter.addTransaction(thread, transaction)
   }
 
   /**
@@ -52,6 +57,7 @@ export class TransactionTally {
    */
   addNameless(transaction: Transaction): void {
     this.#isSeen = true
+    this.#hasNameless = true
     this.#enter(this.#nameless, { transaction, counts: true })
   }
 
@@ -73,7 +79,7 @@ export class TransactionTally {
   }
 
   problems({ hasRequests, hasNames }: OtherRows): string[] {
-    const isUnsorted = !this.#unsorted.isEmpty || (!hasNames && !this.#nameless.isEmpty)
+    const isUnsorted = this.#hasUnsorted || (!hasNames && this.#hasNameless)
     const { blind } = this.sorter
     return [
       ...(hasRequests && isUnsorted ? [UNSORTED] : []),
