@@ -182,6 +182,7 @@ const ROWS: readonly Row[] = [
   row('run', REMOTE, ['--on-unsure', 'perhaps']),
   row('run', REMOTE, ['--confirm', 'perhaps']),
   row('run', REMOTE, ['--stop-early', 'perhaps']),
+  row('run', REMOTE, ['--warm-up', '1h']),
   row('run', ['run', ...CONNECT, '--output', 'out'], ['--run-id', RUN]),
   row('run', ['run', ...CONNECT, '--output', 'out'], ['--repeat', RUN]),
   row('run', REMOTE, ['--wait', 'false']),
@@ -216,6 +217,7 @@ const ROWS: readonly Row[] = [
   // These are about what is found in the end; a rejected value shows that they are read.
   row('calibrate', CALIBRATE, ['--thresholds', 'p95 fast']),
   row('calibrate', CALIBRATE, ['--noise', 'loud']),
+  row('calibrate', CALIBRATE, ['--warm-up', 'soon']),
   row('calibrate', ['calibrate', ...CONNECT, NO_CREDIT], ['--repeat', RUN]),
   row('calibrate', CALIBRATE, ['--timeout', 'soon']),
   row('calibrate', CALIBRATE, ['--poll-interval', 'often']),
@@ -242,6 +244,7 @@ const ROWS: readonly Row[] = [
 
   row('report <folder | CSV…>', REPORT, ['--thresholds', 'p95 < 1ms']),
   row('report <folder | CSV…>', REPORT, ['--apdex-target', '10']),
+  row('report <folder | CSV…>', REPORT, ['--warm-up', '1h']),
   row('report <folder | CSV…>', ['report', 'load.csv'], ['--output', 'elsewhere']),
   row('report <folder | CSV…>', REPORT, ['--json']),
 

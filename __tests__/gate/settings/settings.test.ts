@@ -57,6 +57,7 @@ describe('the defaults', () => {
         confirm: 0
       },
       stopEarly: false,
+      warmUpMs: 0,
       wait: true,
       timeoutMs: 7_200_000,
       pollIntervalMs: 15_000,

@@ -65,7 +65,7 @@ export interface ScanResult {
   readonly shape: 'samples' | 'tidy' | 'unknown'
   readonly header: string
   readonly rows: number
-  /** How many samples were left out because they start too early; a tidy CSV has no samples of its own. */
+  /** How many of them were left out because they start too early; 0 for a tidy CSV, which leaves out buckets. */
   readonly earlyRows: number
   /** The first few, in row order. */
   readonly problems: readonly RowProblem[]
