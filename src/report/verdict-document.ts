@@ -38,6 +38,12 @@ export interface ErrorDocument extends Omit<ErrorCount, 'label'> {
   readonly label: string | null
 }
 
+export interface WarmUpDocument {
+  readonly seconds: number
+  readonly samples: number
+  readonly failures: number
+}
+
 /** `verdict.json`, described by `schema/verdict.schema.json`. */
 export interface VerdictDocument {
   readonly schema: number
@@ -68,6 +74,8 @@ export interface VerdictDocument {
   /** Where no line names `baseline`: how such lines would have come out. Not part of the verdict. */
   readonly shown_comparisons: readonly ThresholdDocument[]
   readonly trend: TrendDocument | null
+  /** What was left out of all figures; null without a warm-up. */
+  readonly warm_up: WarmUpDocument | null
   readonly stopped_early: StoppedEarly | null
   readonly 'saved-seconds': number | null
 }
@@ -90,7 +98,7 @@ export function verdictDocument(outcome: Outcome): VerdictDocument {
     means: outcome.means,
     metrics: metricsDocument(measurements, apdex?.targetMs),
     series: measurements?.series ?? null,
-    sources: measurements?.sources ?? [],
+    sources: (outcome.warmUp?.whole ?? measurements)?.sources ?? [],
     errors: topErrors(measurements, MOST_ERRORS).map(({ label, ...error }) => ({
       label: label ?? null,
       ...error
@@ -104,9 +112,16 @@ export function verdictDocument(outcome: Outcome): VerdictDocument {
     baseline: outcome.baseline === undefined ? null : baselineFactsDocument(outcome.baseline),
     shown_comparisons: (outcome.shownComparisons ?? []).map(thresholdDocument),
     trend: trendDocument(outcome.trend),
+    warm_up: warmUpDocument(outcome),
     stopped_early: outcome.stoppedEarly ?? null,
     'saved-seconds': outcome.stoppedEarly?.savedSeconds ?? null
   }
+}
+
+function warmUpDocument({ warmUp }: Outcome): WarmUpDocument | null {
+  if (warmUp === undefined) return null
+  const { ms, samples, failures } = warmUp
+  return { seconds: ms / 1000, samples, failures }
 }
 
 function thresholdDocument(judgement: Judgement): ThresholdDocument {

@@ -14,7 +14,7 @@ const whole = makeSeries({
 
 describe('the charts', () => {
   test('are response time, throughput and failures, each with its series named in text', () => {
-    const text = renderCharts(whole, false)
+    const text = renderCharts(whole, { rehearsal: false })
     expect(diagramsIn(text).map((diagram) => /title "(.*)"/.exec(diagram)?.[1])).toEqual([
       'Response time in ms',
       'Throughput in samples per second',
@@ -27,7 +27,7 @@ describe('the charts', () => {
   })
 
   test('have as many values as points, p50 before p95', () => {
-    const [responseTime] = diagramsIn(renderCharts(whole, false))
+    const [responseTime] = diagramsIn(renderCharts(whole, { rehearsal: false }))
     const [p50, p95] = [...responseTime!.matchAll(/line \[(.*)\]/g)].map(([, values]) => values!.split(', '))
     expect(p50).toHaveLength(60)
     expect(p95).toHaveLength(60)
@@ -42,34 +42,38 @@ describe('the charts', () => {
     ['one bucket', makeSeries({ points: 1 })],
     ['no sample in any bucket', makeSeries({ points: 5, throughput: () => 0, p95Ms: () => null })]
   ])('are nothing with %s', (_name, series) => {
-    expect(renderCharts(series, true)).toBe('')
+    expect(renderCharts(series, { rehearsal: true })).toBe('')
   })
 
   test('no failure is said in words', () => {
-    const text = renderCharts(makeSeries({ points: 5 }), false)
+    const text = renderCharts(makeSeries({ points: 5 }), { rehearsal: false })
     expect(diagramsIn(text)).toHaveLength(2)
     expect(text).toContain('**Failures**: none.')
   })
 
   test('without percentiles there is no chart of them', () => {
-    const text = renderCharts(makeSeries({ points: 5, p95Ms: () => null }), false)
+    const text = renderCharts(makeSeries({ points: 5, p95Ms: () => null }), { rehearsal: false })
     expect(diagramsIn(text)).toHaveLength(1)
     expect(text).not.toContain('p95')
   })
 
   test('an axis has a length, even when every value is 0', () => {
-    const [responseTime] = diagramsIn(renderCharts(makeSeries({ points: 5, p95Ms: () => 0 }), false))
+    const [responseTime] = diagramsIn(
+      renderCharts(makeSeries({ points: 5, p95Ms: () => 0 }), { rehearsal: false })
+    )
     expect(responseTime).toContain('y-axis 0 --> 1\n')
   })
 
   test('gaps are mentioned', () => {
-    const text = renderCharts(makeSeries({ points: 5, p95Ms: (index) => (index === 2 ? null : 100) }), false)
+    const text = renderCharts(makeSeries({ points: 5, p95Ms: (index) => (index === 2 ? null : 100) }), {
+      rehearsal: false
+    })
     expect(text).toContain('Gaps without samples are drawn as straight lines.')
-    expect(renderCharts(whole, false)).not.toContain('straight on')
+    expect(renderCharts(whole, { rehearsal: false })).not.toContain('straight on')
   })
 
   test('of a rehearsal say so, each of them', () => {
-    const text = renderCharts(whole, true)
+    const text = renderCharts(whole, { rehearsal: true })
     expect(text).toMatch(/^### Over time \(rehearsal, synthetic samples\)/)
     for (const diagram of diagramsIn(text)) expect(diagram).toContain('rehearsal, synthetic samples"')
   })
@@ -100,7 +104,7 @@ describeParsed(`Mermaid itself${isLeftOut ? ` (skipped: ${problem})` : ''}`, () 
   test('takes the charts of every shape, in an old version and in the latest', () => {
     expect(problem).toBeUndefined()
     const charts = Object.values(SHAPES).flatMap((series) =>
-      [false, true].flatMap((rehearsal) => diagramsIn(renderCharts(series, rehearsal)))
+      [false, true].flatMap((rehearsal) => diagramsIn(renderCharts(series, { rehearsal })))
     )
     expect(charts).toHaveLength(34)
     const trends = TRENDS.flatMap((trend) => diagramsIn(renderTrend(trend, false)))

@@ -15,6 +15,8 @@ export interface LoadShape {
   readonly seconds: number
   readonly samplesASecond: number
   readonly grids: readonly (readonly [grid: string, region: string])[]
+  /** A server that is slow and fails more in its first seconds. */
+  readonly coldSeconds?: number
 }
 
 export const SHOP_LOAD: LoadShape = {
@@ -27,28 +29,30 @@ export const SHOP_LOAD: LoadShape = {
   ]
 }
 
-/** Samples with a ramp-up, labels of different speed, and a bad minute near the end. */
-export function measureLoad({ labels, seconds, samplesASecond, grids }: LoadShape): Measurements {
+/** Samples with a ramp-up, labels of different speed, and a bad minute near the end; only those that start late enough. */
+export function measureLoad(load: LoadShape, fromSecond = 0): Measurements {
+  const { labels, seconds, samplesASecond, grids, coldSeconds = 0 } = load
   const scans = grids.map(([grid, region], order) => {
     const random = makeRandom(order + 1)
-    const rows = Array.from({ length: seconds * samplesASecond }, (_, row) => {
+    const rows = Array.from({ length: seconds * samplesASecond }, (_, row): [number, string] => {
       const second = row / samplesASecond
       const label = row % labels.length
       const isBad = second > seconds * 0.7 && second < seconds * 0.8
       const spread = Math.exp((random() + random() + random() - 1.5) * 1.1)
       const slowness = (60 + ((label * 37) % 160)) * (1 + order * 0.4) * (isBad ? 2.2 : 1)
-      const elapsed = Math.max(1, Math.round(slowness * spread))
-      const isFailure = random() < (isBad ? 0.08 : 0.002)
+      const isCold = second < coldSeconds
+      const elapsed = Math.max(1, Math.round(slowness * spread * (isCold ? 3 : 1)))
+      const isFailure = random() < (isBad || isCold ? 0.08 : 0.002)
       const threads = Math.min(50, 1 + Math.floor((second / seconds) * 250))
       const fields = [String(START_MS + Math.round(second * 1000)), String(elapsed), labels[label] ?? '']
       const failed = row % 10 < 7 ? ['503', 'Service Unavailable'] : ['', 'Connection refused']
       const reason = isFailure ? failed : ['200', 'OK']
-      return [...fields, ...reason, String(!isFailure), String(threads)]
-        .map((text) => quoteField(text, ','))
-        .join(',')
+      const cells = [...fields, ...reason, String(!isFailure), String(threads)]
+      return [second, cells.map((text) => quoteField(text, ',')).join(',')]
     })
+    const kept = rows.flatMap(([second, line]) => (second < fromSecond ? [] : [line]))
     const header = 'timeStamp,elapsed,label,responseCode,responseMessage,success,allThreads'
-    const csv = [header, ...rows, ''].join('\n')
+    const csv = [header, ...kept, ''].join('\n')
     return scanText(csv, Infinity, grid, region)
   })
   return mergeScans(scans)
@@ -56,7 +60,7 @@ export function measureLoad({ labels, seconds, samplesASecond, grids }: LoadShap
 
 /** A failed gate with everything that the page can show. */
 export function makePageOutcome(load: LoadShape = SHOP_LOAD, changes: Partial<Outcome> = {}): Outcome {
-  const measurements = measureLoad(load)
+  const measurements = changes.measurements ?? measureLoad(load)
   const apdex = { score: 0.962, targetMs: 250 }
   const lines = [
     ...['apdex >= 0.9', 'error_rate < 1%', 'p95 < 400ms', 'p99 < 600ms', 'warn: median < 100ms'],
@@ -72,6 +76,21 @@ export function makePageOutcome(load: LoadShape = SHOP_LOAD, changes: Partial<Ou
     grids: load.grids.map(([gridId, region]) => makeGridFacts({ gridId, region })),
     ...changes
   })
+}
+
+/** A gate whose run has a warm-up, in which the server is slow. */
+export function makeWarmedOutcome(
+  load: LoadShape = SHOP_LOAD,
+  warmUpSeconds = 30,
+  changes: Partial<Outcome> = {}
+): Outcome {
+  const cold = { ...load, coldSeconds: warmUpSeconds }
+  const whole = measureLoad(cold)
+  const counted = measureLoad(cold, warmUpSeconds)
+  const count = (name: 'samples' | 'failures'): number =>
+    (whole.figures({})?.[name] ?? 0) - (counted.figures({})?.[name] ?? 0)
+  const warmUp = { ms: warmUpSeconds * 1000, samples: count('samples'), failures: count('failures'), whole }
+  return makePageOutcome(cold, { measurements: counted, warmUp, ...changes })
 }
 
 /** A gate whose lines name a baseline, with every outcome, and a trend with a gap and runs that are not usable. */

@@ -13,8 +13,15 @@ interface Chart {
   readonly lines: readonly { readonly colour: string; readonly values: readonly number[] }[]
 }
 
+export interface ChartFacts {
+  readonly rehearsal: boolean
+  /** The series begins after a warm-up that is left out. */
+  readonly isAfterWarmUp?: boolean
+}
+
 /** The run over time: response time, throughput and failures, one chart each; empty if there is nothing to draw. */
-export function renderCharts(series: TimeSeries | undefined, rehearsal: boolean): string {
+export function renderCharts(series: TimeSeries | undefined, facts: ChartFacts): string {
+  const { rehearsal, isAfterWarmUp = false } = facts
   const points = series && chartPoints(series)
   if (points === undefined || points.throughput.every((value) => value === 0)) return ''
   const heading = `### Over time${rehearsalMark(rehearsal)}`
@@ -22,7 +29,8 @@ export function renderCharts(series: TimeSeries | undefined, rehearsal: boolean)
   const hasFailures = points.failures.some((value) => value > 0)
   return joinSections([
     heading,
-    ...charts.map((chart) => `${chart.words}\n\n${drawOverTime(chart, points, rehearsal)}`),
+    isAfterWarmUp ? 'The charts begin after the warm-up; the report page shows all of the run.' : '',
+    ...charts.map((chart) => `${chart.words}\n\n${drawOverTime(chart, points, facts)}`),
     hasFailures ? '' : '**Failures**: none.'
   ])
 }
@@ -69,10 +77,10 @@ function widthWords({ widthMs }: ChartPoints): string {
   return seconds % 60 === 0 && seconds > 60 ? `${seconds / 60} minutes` : `${seconds} seconds`
 }
 
-function drawOverTime({ title, lines }: Chart, { unit, end }: ChartPoints, rehearsal: boolean): string {
+function drawOverTime({ title, lines }: Chart, { unit, end }: ChartPoints, facts: ChartFacts): string {
   return drawChart({
-    title: `${title}${rehearsal ? `, ${REHEARSAL}` : ''}`,
-    xAxis: `"${unit}" 0 --> ${end}`,
+    title: `${title}${facts.rehearsal ? `, ${REHEARSAL}` : ''}`,
+    xAxis: `"${unit}${facts.isAfterWarmUp ? ' after the warm-up' : ''}" 0 --> ${end}`,
     height: 360,
     lines
   })

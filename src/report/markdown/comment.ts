@@ -8,7 +8,7 @@ import { fold, foreign, joinSections, warningBox } from './markdown.js'
 import type { Outcome } from '../outcome.js'
 import { bytesOf } from '../size.js'
 import { reasonBelowHeading } from '../headline.js'
-import { earlyStop, linkLine, shortLink, verdictHeading } from './summary.js'
+import { earlyStop, linkLine, shortLink, verdictHeading, warmUpLine } from './summary.js'
 import type { SummaryLinks } from './summary.js'
 import { comparisonTable, comparisonWords, thresholdTable } from './threshold-tables.js'
 import { listWarnings } from '../warnings.js'
@@ -51,6 +51,7 @@ export function renderComment(outcome: Outcome, links: CommentLinks, place: Comm
     foreign(reasonBelowHeading(outcome).split('\n\n')[0] ?? ''),
     earlyStop(outcome),
     keyFigures(outcome),
+    warmUpLine(outcome),
     warningBox(listWarnings(outcome))
   ])
   const foot = joinSections([evidence(outcome, links), writeHistory(history)])

@@ -10,6 +10,7 @@ import { comparisonTable, comparisonWords, shownComparisons, thresholdTable } fr
 import { renderTrend } from './trend-chart.js'
 import type { Outcome } from '../outcome.js'
 import { bytesOf, cutToBytes, formatBytes } from '../size.js'
+import { warmUpSentence } from '../warm-up.js'
 import { listWarnings } from '../warnings.js'
 import { rehearsalMark } from '../verdict-signs.js'
 
@@ -33,6 +34,7 @@ export function renderSummary(outcome: Outcome, links: SummaryLinks): string {
   const sections = [
     headline(outcome),
     keyFigures(outcome),
+    warmUpLine(outcome),
     warningBox(listWarnings(outcome)),
     ...notes.map((note) => `> ${foreign(note)}`),
     thresholdTable(outcome, MOST_ROWS),
@@ -41,7 +43,7 @@ export function renderSummary(outcome: Outcome, links: SummaryLinks): string {
     shownComparisons(outcome),
     renderTrend(outcome.trend, rehearsal),
     errorSection(outcome),
-    renderCharts(measurements?.series, rehearsal),
+    renderCharts(measurements?.series, { rehearsal, isAfterWarmUp: outcome.warmUp !== undefined }),
     renderLabelTables(outcome, '###'),
     gridTable(outcome),
     renderNodes(outcome),
@@ -77,6 +79,12 @@ export function verdictHeading(outcome: Outcome): string {
 
 export function earlyStop({ stoppedEarly }: Outcome): string {
   return stoppedEarly === undefined ? '' : foreign(explainEarlyStop(stoppedEarly))
+}
+
+/** What is in none of the figures. */
+export function warmUpLine(outcome: Outcome): string {
+  const sentence = warmUpSentence(outcome)
+  return sentence === undefined ? '' : sentence + rehearsalMark(outcome.rehearsal)
 }
 
 function errorSection(outcome: Outcome): string {

@@ -14,6 +14,7 @@ import { EVERY_REGION_IS_HERE, nodeRows, nodesToShow } from '../node-rows.js'
 import { REHEARSAL } from '../outcome.js'
 import type { Outcome, RunFacts } from '../outcome.js'
 import { boundTrend } from '../trend-points.js'
+import { warmUpSentence } from '../warm-up.js'
 import { listWarnings } from '../warnings.js'
 import { makeEdges, makeHistogram, makeSpark, makeZones } from './distribution.js'
 import type {
@@ -27,6 +28,7 @@ import type {
   View
 } from './document.js'
 import { formatElapsed, formatTime } from './numbers.js'
+import { alignCounted } from './warm-up-series.js'
 
 /** A browser easily shows this many rows; those with the fewest samples are left out and counted. */
 const MOST_LABELS = 5_000
@@ -68,14 +70,29 @@ export function buildPageDocument(outcome: Shown): PageDocument {
     trend: boundTrend(outcome.trend) ?? null,
     stoppedEarly: outcome.stoppedEarly ?? null,
     errors: errorRows(measurements, MOST_ERRORS),
-    startMs: measurements?.startMs ?? null,
-    series: measurements?.series ?? null,
+    ...describeTimes(outcome),
     views: measurements === undefined ? [] : listViews(measurements, outcome),
     grids: outcome.grids.map((grid) => ({ ...grid, lostNodes: countLost(outcome.nodes, grid.gridId) })),
     nodes,
     nodesLeftOut: shownNodes.length - nodes.length,
     placeNote: outcome.isAllHere ? EVERY_REGION_IS_HERE : null,
-    sources: measurements?.sources ?? []
+    sources: (outcome.warmUp?.whole ?? measurements)?.sources ?? []
+  }
+}
+
+/** The charts show the whole run; where its warm-up has no place on their axis, only what counts. */
+function describeTimes(outcome: Shown): Pick<PageDocument, 'startMs' | 'series' | 'warmUp'> {
+  const { measurements, warmUp } = outcome
+  const aligned = warmUp && alignCounted(warmUp.whole, measurements, warmUp.ms)
+  const shown = aligned === undefined ? measurements : warmUp?.whole
+  const sentence = warmUpSentence(outcome)
+  return {
+    startMs: shown?.startMs ?? null,
+    series: shown?.series ?? null,
+    warmUp:
+      sentence === undefined
+        ? null
+        : { sentence, untilMs: aligned?.untilMs ?? null, counted: aligned?.counted ?? null }
   }
 }
 

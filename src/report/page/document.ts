@@ -37,7 +37,9 @@ export interface PageDocument {
   readonly errors: readonly ErrorRow[]
   /** Epoch ms of the first start. */
   readonly startMs: number | null
+  /** Of the whole run, its warm-up too if the charts can show which part of it that is. */
   readonly series: TimeSeries | null
+  readonly warmUp: WarmUpDocument | null
   /** First all samples, then each region and each grid if there are several. */
   readonly views: readonly View[]
   readonly grids: readonly GridRow[]
@@ -50,6 +52,20 @@ export interface PageDocument {
   /** Only while the run is in progress. */
   readonly live?: Live
 }
+
+/** What was left out of all figures. */
+export interface WarmUpDocument {
+  readonly sentence: string
+  /** Where it ends on the axis of the series; null if it is not among what the series shows. */
+  readonly untilMs: number | null
+  /** What counts, in the buckets of the series; null if that is all of it. */
+  readonly counted: CountedSeries | null
+}
+
+/** Lists as long as those of the series; null where nothing counts. */
+export type CountedSeries = Readonly<
+  Record<Exclude<keyof TimeSeries, 'bucketMs' | 'atMs'>, readonly (number | null)[]>
+>
 
 export interface GridRow extends GridFacts {
   /** How many of its nodes were lost. */

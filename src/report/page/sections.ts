@@ -24,14 +24,14 @@ const HEADLINE_TONES: Readonly<Record<Headline, Tone>> = {
 }
 /** Verdict, reason and the most important figures. */
 export function renderOverview(page: PageDocument): string {
-  const { reason, rehearsal, warnings, notes, run } = page
+  const { reason, rehearsal, warnings, notes, run, warmUp } = page
   const tone = toneOf(page)
   return `${rehearsal === null ? '' : `<p class="rehearsal"><strong>${escapeHtml(rehearsal)}</strong>: nothing on this page was measured</p>`}
 <header class="headline ${tone}">
 <div class="verdict">${pictureOf(page)}<div><p class="eyebrow">Load gate${run?.name == null ? '' : ` · ${escapeHtml(run.name)}`}</p><h1>${escapeHtml(titleOf(page))}</h1></div></div>
 <p class="reason">${escapeHtml(reason)}</p>
 ${warnings.map((warning) => `<p class="warning"><strong>Warning:</strong> ${escapeHtml(warning)}</p>`).join('')}
-${notes.map((note) => `<p class="note">${escapeHtml(note)}</p>`).join('')}
+${[...(warmUp === null ? [] : [warmUp.sentence]), ...notes].map((note) => `<p class="note">${escapeHtml(note)}</p>`).join('')}
 </header>
 ${renderTiles(page)}`
 }

@@ -5,11 +5,17 @@ import { renderTable } from '../table.js'
 import { fillWhenOpen, find, make } from './elements.js'
 import { CHART_FONT, readPalette } from './palette.js'
 import type { ColourName, Palette } from './palette.js'
+import { drawBand, greyPart, isInWarmUp, makeWarmUpLegend, NOT_COUNTED } from './warm-up.js'
 
 interface Line {
   readonly name: string
   readonly colour: ColourName
+  /** What counts; all of it without a warm-up. */
   readonly values: readonly (number | null)[]
+  /** Drawn in grey, below the line; undefined without a warm-up. */
+  readonly grey: readonly (number | null)[] | undefined
+  /** What is said about each moment. */
+  readonly said: readonly (number | null)[]
 }
 
 interface ChartPlan {
@@ -28,6 +34,9 @@ interface Drawn {
 }
 
 type Series = NonNullable<PageDocument['series']>
+type SeriesName = Exclude<keyof Series, 'bucketMs' | 'atMs'>
+/** A page with a series. */
+type Timed = PageDocument & { readonly series: Series }
 
 /** Natural steps of a time axis, in seconds. */
 const TIME_STEPS = [0.1, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 43200]
@@ -46,7 +55,7 @@ export class TimeCharts {
   readonly #slider = find('moment', HTMLInputElement)
   readonly #words = find('moment-words', HTMLElement)
   readonly #refreshTable = fillWhenOpen(find('time-table', HTMLDetailsElement), () => this.#renderTable())
-  #page: PageDocument | undefined
+  #page: Timed | undefined
   #drawn: Drawn[] = []
   #moment: number | undefined
 
@@ -59,16 +68,17 @@ export class TimeCharts {
   }
 
   show(page: PageDocument): void {
-    this.#page = page
-    find('time', HTMLElement).hidden = page.series === null
-    if (page.series === null) return
-    if (!this.#refill(page.series)) this.redraw()
+    this.#page = hasSeries(page) ? page : undefined
+    find('time', HTMLElement).hidden = this.#page === undefined
+    if (this.#page === undefined) return
+    if (!this.#refill(this.#page)) this.redraw()
     this.#refreshTable()
   }
 
   /** Updates the values if the charts stay the same: dragging and hidden lines are not disturbed. */
-  #refill(series: Series): boolean {
-    const plans = planCharts(series, this.#page?.views[0]?.limits ?? [])
+  #refill(page: Timed): boolean {
+    const { series } = page
+    const plans = planCharts(page)
     const outline = (plan: ChartPlan): string => JSON.stringify([plan.title, plan.limits])
     if (plans.map(outline).join() !== this.#drawn.map(({ plan }) => outline(plan)).join()) return false
     const scale = this.#zoom() ?? { min: 0, max: (series.atMs.at(-1) ?? 0) / 1000 }
@@ -76,7 +86,7 @@ export class TimeCharts {
       const plan = plans[i] ?? drawn.plan
       drawn.plot.setData(dataOf(plan, series), false)
       drawn.plot.setScale('x', scale)
-      drawn.plot.root.parentElement?.setAttribute('aria-label', describeChart(plan, series))
+      drawn.plot.root.parentElement?.setAttribute('aria-label', describeChart(plan, page))
       return { ...drawn, plan }
     })
     this.#slider.max = String(series.atMs.length - 1)
@@ -86,34 +96,36 @@ export class TimeCharts {
 
   /** Redraws everything in the current colours; zoom and crosshair stay. */
   redraw(): void {
-    const { series } = this.#page ?? {}
-    if (series == null) return
+    const page = this.#page
+    if (page === undefined) return
+    const { series } = page
     const zoom = this.#zoom()
     for (const { plot } of this.#drawn) plot.destroy()
     this.#box.replaceChildren()
     const palette = readPalette()
-    const limits = this.#page?.views[0]?.limits ?? []
-    this.#drawn = planCharts(series, limits).map((plan) => this.#draw(plan, { series, limits, palette }))
+    this.#drawn = planCharts(page).map((plan) => this.#draw(plan, page, palette))
     this.#slider.max = String(series.atMs.length - 1)
     if (zoom !== undefined) for (const { plot } of this.#drawn) plot.setScale('x', zoom)
     if (this.#moment !== undefined) this.#showMoment(Math.min(this.#moment, series.atMs.length - 1))
   }
 
-  #draw(
-    plan: ChartPlan,
-    { series, limits, palette }: { series: Series; limits: readonly Limit[]; palette: Palette }
-  ): Drawn {
+  #draw(plan: ChartPlan, page: Timed, palette: Palette): Drawn {
+    const { series, warmUp } = page
+    const limits = limitsOf(page)
+    const untilMs = warmUp?.untilMs ?? null
     const figure = make('figure', { className: 'chart' })
     const caption = make('figcaption')
     caption.append(make('strong', { text: plan.title }), make('span', { className: 'unit', text: plan.unit }))
     const values = plan.lines.map((line) => makeLegend(caption, line, plan.lines.length > 1))
+    if (untilMs !== null) caption.append(makeWarmUpLegend())
     const canvas = make('div', { className: 'plot' })
     canvas.setAttribute('role', 'img')
-    canvas.setAttribute('aria-label', describeChart(plan, series))
+    canvas.setAttribute('aria-label', describeChart(plan, page))
     figure.append(caption, canvas)
     this.#box.append(figure)
     const options = chartOptions(plan, { palette, limits, width: this.#width() })
     const hooks = {
+      drawClear: untilMs === null ? [] : [(plot: uPlot) => drawBand(plot, untilMs, palette)],
       setCursor: [({ cursor }: uPlot) => this.#follow(cursor.idx)],
       draw: [(plot: uPlot) => drawLimits(plot, plan, palette)]
     }
@@ -123,12 +135,12 @@ export class TimeCharts {
     return drawn
   }
 
-  #wireLegend(caption: HTMLElement, { plot }: Drawn): void {
+  #wireLegend(caption: HTMLElement, { plot, plan }: Drawn): void {
     caption.querySelectorAll('button').forEach((button, index) => {
       button.addEventListener('click', () => {
         const show = button.getAttribute('aria-pressed') !== 'true'
         button.setAttribute('aria-pressed', String(show))
-        plot.setSeries(index + 1, { show })
+        for (const at of seriesOf(plan, index)) plot.setSeries(at, { show })
       })
     })
   }
@@ -142,7 +154,7 @@ export class TimeCharts {
   }
 
   #showMoment(index: number): void {
-    const at = this.#page?.series?.atMs[index]
+    const at = this.#page?.series.atMs[index]
     if (at === undefined) return
     this.#moment = index
     this.#slider.value = String(index)
@@ -152,20 +164,22 @@ export class TimeCharts {
   }
 
   #tell(index: number): void {
-    const { series, startMs } = this.#page ?? {}
-    const at = series?.atMs[index]
-    if (at === undefined) return
+    const page = this.#page
+    const at = page?.series.atMs[index]
+    if (page === undefined || at === undefined) return
     const readings = this.#drawn.flatMap(({ plan, values }) =>
       plan.lines.map((line, i) => {
-        const text = withUnit(line.values[index] ?? null, plan.unit)
+        const text = withUnit(line.said[index] ?? null, plan.unit)
         const element = values[i]
         if (element !== undefined) element.textContent = text
         return `${line.name} ${text}`
       })
     )
-    const clock = startMs == null ? '' : ` · ${formatTime(startMs + at)}`
-    this.#words.textContent = `${formatElapsed(at / 1000)}${clock}`
-    this.#slider.setAttribute('aria-valuetext', `${formatElapsed(at / 1000)}: ${readings.join(', ')}`)
+    const clock = page.startMs === null ? '' : ` · ${formatTime(page.startMs + at)}`
+    const isLeftOut = isInWarmUp(page, index)
+    this.#words.textContent = `${formatElapsed(at / 1000)}${clock}${isLeftOut ? ` · ${NOT_COUNTED}` : ''}`
+    const moment = `${formatElapsed(at / 1000)}${isLeftOut ? `, ${NOT_COUNTED}` : ''}`
+    this.#slider.setAttribute('aria-valuetext', `${moment}: ${readings.join(', ')}`)
   }
 
   /** The visible part of the time axis, unless it is all of it. */
@@ -179,7 +193,7 @@ export class TimeCharts {
   #zoomBy(factor: number): void {
     const { series } = this.#page ?? {}
     const plot = this.#drawn[0]?.plot
-    if (series == null || plot === undefined) return
+    if (series === undefined || plot === undefined) return
     const last = (series.atMs.at(-1) ?? 0) / 1000
     const { min, max } = this.#zoom() ?? { min: 0, max: last }
     const moment = (series.atMs[this.#moment ?? -1] ?? NaN) / 1000
@@ -202,44 +216,56 @@ export class TimeCharts {
   }
 
   #renderTable(): string {
-    const { series } = this.#page ?? {}
-    if (series == null) return ''
-    const plans = planCharts(series, [])
-    const columns = plans.flatMap(({ lines, unit }) => lines.map((line) => ({ ...line, unit })))
-    const rows = series.atMs.map((at, i) => {
-      const cells = columns.map(({ values }) => `<td class="number">${formatNumber(values[i] ?? null)}</td>`)
-      return `<tr><th scope="row">${formatElapsed(at / 1000)}</th>${cells.join('')}</tr>`
+    const page = this.#page
+    if (page === undefined) return ''
+    const columns = planCharts(page).flatMap(({ lines, unit }) => lines.map((line) => ({ ...line, unit })))
+    const rows = page.series.atMs.map((at, i) => {
+      const cells = columns.map(({ said }) => `<td class="number">${formatNumber(said[i] ?? null)}</td>`)
+      const mark = isInWarmUp(page, i) ? ` (${NOT_COUNTED})` : ''
+      return `<tr><th scope="row">${formatElapsed(at / 1000)}${mark}</th>${cells.join('')}</tr>`
     })
     const headings = ['Time', ...columns.map(({ name, unit }) => (unit === '' ? name : `${name}, ${unit}`))]
     return renderTable({ name: 'Figures over time', headings, rows })
   }
 }
 
-function planCharts(series: Series, limits: readonly Limit[]): ChartPlan[] {
+function hasSeries(page: PageDocument): page is Timed {
+  return page.series !== null
+}
+
+function limitsOf({ views }: PageDocument): readonly Limit[] {
+  return views[0]?.limits ?? []
+}
+
+function planCharts(page: Timed): ChartPlan[] {
   const plans: ChartPlan[] = [
     {
-      ...{ title: 'Response time', unit: 'ms', height: 220, shape: 'line', limits },
-      lines: [
-        { name: 'p50', colour: 'p50', values: series.p50Ms },
-        { name: 'p95', colour: 'p95', values: series.p95Ms },
-        { name: 'p99', colour: 'p99', values: series.p99Ms }
-      ]
+      ...{ title: 'Response time', unit: 'ms', height: 220, shape: 'line', limits: limitsOf(page) },
+      lines: [planLine(page, 'p50Ms', 'p50'), planLine(page, 'p95Ms', 'p95'), planLine(page, 'p99Ms', 'p99')]
     },
     {
       ...{ title: 'Throughput', unit: '/s', height: 150, shape: 'area', limits: [] },
-      lines: [{ name: 'Throughput', colour: 'throughput', values: series.throughput }]
+      lines: [planLine(page, 'throughput', 'throughput', 'Throughput')]
     },
     {
       ...{ title: 'Failures', unit: '', height: 110, shape: 'bars', limits: [] },
-      lines: [{ name: 'Failures', colour: 'failures', values: series.failures }]
+      lines: [planLine(page, 'failures', 'failures', 'Failures')]
     },
     {
       ...{ title: 'Active threads', unit: '', height: 120, shape: 'area', limits: [] },
-      lines: [{ name: 'Active threads', colour: 'threads', values: series.activeThreads }]
+      lines: [planLine(page, 'activeThreads', 'threads', 'Active threads')]
     }
   ]
   // What the CSVs do not contain gets no empty chart.
-  return plans.filter(({ lines }) => lines.some(({ values }) => values.some((value) => value !== null)))
+  return plans.filter(({ lines }) => lines.some(({ said }) => said.some((value) => value !== null)))
+}
+
+function planLine(page: Timed, of: SeriesName, colour: ColourName, name: string = colour): Line {
+  const whole = page.series[of]
+  const values = page.warmUp?.counted?.[of]
+  if (values === undefined) return { name, colour, values: whole, grey: undefined, said: whole }
+  const said = whole.map((value, i) => (isInWarmUp(page, i) ? value : (values[i] ?? null)))
+  return { name, colour, values, grey: greyPart(whole, values), said }
 }
 
 function makeLegend(caption: HTMLElement, { name, colour }: Line, canHide: boolean): HTMLElement {
@@ -281,7 +307,13 @@ function chartOptions(
         values: (_, splits) => splits.map((value) => formatNumber(value))
       }
     ],
-    series: [{}, ...plan.lines.map(({ colour }) => seriesOptions(plan, palette[colour]))],
+    series: [
+      {},
+      ...plan.lines.flatMap(({ grey }) =>
+        grey === undefined ? [] : [seriesOptions(plan, palette['warm-up'])]
+      ),
+      ...plan.lines.map(({ colour }) => seriesOptions(plan, palette[colour]))
+    ],
     // The crosshair stays where the pointer left it.
     cursor: { y: false, sync: { key: 'time' }, drag: { x: true, y: false }, bind: { mouseleave: () => null } }
   }
@@ -382,15 +414,20 @@ export function limitColour({ verdict }: Limit, palette: Palette): string {
   return verdict === 'failed' || verdict === 'broken' ? palette.bad : palette.doubtful
 }
 
-function describeChart({ title, unit, lines }: ChartPlan, series: Series): string {
-  const parts = lines.map(({ name, values }) => {
-    const known = values.filter((value) => value !== null)
+function describeChart({ title, unit, lines }: ChartPlan, { series, warmUp }: Timed): string {
+  const isAnyCounted = lines.some(({ values }) => values.some((value) => value !== null))
+  const parts = lines.map(({ name, values, said }) => {
+    const told = isAnyCounted ? values : said
+    const known = told.filter((value) => value !== null)
     const highest = Math.max(...known)
-    const at = formatElapsed((series.atMs[values.indexOf(highest)] ?? 0) / 1000)
+    const at = formatElapsed((series.atMs[told.indexOf(highest)] ?? 0) / 1000)
     return `${name} from ${withUnit(Math.min(...known), unit)} to ${withUnit(highest, unit)}, highest at ${at}`
   })
   const length = formatElapsed(((series.atMs.at(-1) ?? 0) + series.bucketMs) / 1000)
-  return `${title} over ${length}: ${parts.join('; ')}`
+  const until = formatElapsed((warmUp?.untilMs ?? 0) / 1000)
+  const part = isAnyCounted ? `the first ${until}` : 'all of it'
+  const leftOut = warmUp?.untilMs == null ? '' : `, ${part} ${NOT_COUNTED}`
+  return `${title} over ${length}${leftOut}: ${parts.join('; ')}`
 }
 
 function withUnit(value: number | null, unit: string): string {
@@ -398,5 +435,12 @@ function withUnit(value: number | null, unit: string): string {
 }
 
 function dataOf({ lines }: ChartPlan, { atMs }: Series): uPlot.AlignedData {
-  return [atMs.map((at) => at / 1000), ...lines.map(({ values }) => [...values])]
+  const grey = lines.flatMap((line) => (line.grey === undefined ? [] : [[...line.grey]]))
+  return [atMs.map((at) => at / 1000), ...grey, ...lines.map(({ values }) => [...values])]
+}
+
+/** Where a line is in the chart's data: its grey part and itself. */
+function seriesOf({ lines }: ChartPlan, index: number): number[] {
+  const greyCount = lines.filter(({ grey }) => grey !== undefined).length
+  return greyCount === 0 ? [index + 1] : [index + 1, greyCount + index + 1]
 }

@@ -1,0 +1,24 @@
+import type { Outcome } from './outcome.js'
+import { formatSpan } from './spans.js'
+
+/** The figures of what counts are always shown; this says what is not among them. Undefined without a warm-up. */
+export function warmUpSentence({
+  warmUp,
+  measurements
+}: Pick<Outcome, 'warmUp' | 'measurements'>): string | undefined {
+  if (warmUp === undefined) return undefined
+  const { ms, samples } = warmUp
+  const start = `Warm-up: ${formatSpan(ms / 1000)};`
+  if (samples === 0) return `${start} there were no samples to leave out.`
+  const isAll = measurements?.figures({}) === undefined
+  const those = `${isAll ? 'all ' : ''}${describeCounts(warmUp)}`
+  return isAll
+    ? `${start} ${those} started within it, so there are no figures.`
+    : `${start} ${those} left out of all figures.`
+}
+
+function describeCounts({ samples, failures }: { samples: number; failures: number }): string {
+  const noun = samples === 1 ? 'sample' : 'samples'
+  const failed = failures === 0 ? 'none failed' : `${failures.toLocaleString('en-US')} failed`
+  return `${samples.toLocaleString('en-US')} ${noun} (${failed})`
+}
