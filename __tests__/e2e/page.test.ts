@@ -21,7 +21,12 @@ import {
   makeOutcome,
   makeTrend
 } from '../support/data/make-outcome.js'
-import { makeComparedOutcome, makePageOutcome, SHOP_LOAD } from '../support/data/page-outcome.js'
+import {
+  makeComparedOutcome,
+  makePageOutcome,
+  makeWarmedOutcome,
+  SHOP_LOAD
+} from '../support/data/page-outcome.js'
 import { measure } from '../support/data/sample-csv.js'
 
 const DESKTOP = { width: 1280, height: 900 }
@@ -175,7 +180,7 @@ describeInBrowser('the page in a browser', () => {
   test.each<['light' | 'dark', string, Outcome]>([
     ['light', 'everything', makeComparedOutcome(shortShop)],
     ['dark', 'everything', makeComparedOutcome(shortShop)],
-    ['light', 'a rehearsal', makePageOutcome(shortShop, { rehearsal: true })],
+    ['light', 'a rehearsal and a warm-up', makeWarmedOutcome(shortShop, 5, { rehearsal: true })],
     ['dark', 'a run without samples', makeOutcome({ verdict: 'error', judgements: [] })]
   ])('has no finding of axe, %s, with %s', async (colorScheme, _, outcome) => {
     const { page } = await openFile(outcome, { colorScheme })
@@ -267,6 +272,59 @@ describeInBrowser('the page in a browser', () => {
     await until(page, `look.pixels(look.canvases('#time')[0], 'p99') === 0`)
     await button.click()
     await until(page, `look.pixels(look.canvases('#time')[0], 'p99') > 200`)
+    await page.close()
+  })
+
+  test('draws the warm-up in grey on a band, says so of its moments, and hides it with its line', async () => {
+    const { page, complaints } = await openFile(makeWarmedOutcome(shortShop, 4.5), { colorScheme: 'dark' })
+    for (const chart of [0, 1, 2, 3]) {
+      expect(await pixelsOf(page, chart, 'warm-up')).toBeGreaterThan(100)
+      expect(await pixelsOf(page, chart, 'warm-up-band')).toBeGreaterThan(1_000)
+    }
+    for (const [i, swatch] of SERIES.entries())
+      expect(await pixelsOf(page, [0, 0, 0, 1, 2, 3][i]!, swatch)).toBeGreaterThan(100)
+    expect(await page.locator('#time figcaption').getByText('warm-up, not counted').count()).toBe(4)
+    expect(
+      await page
+        .getByRole('img', { name: /^Throughput over 0:3\d, the first 0:04.5 warm-up, not counted: / })
+        .count()
+    ).toBe(1)
+    const slider = page.locator('#moment')
+    const told = async (index: number): Promise<string | null> => {
+      await slider.fill(String(index))
+      return slider.getAttribute('aria-valuetext')
+    }
+    expect(await told(3)).toMatch(/^0:03, warm-up, not counted: p50 \d+ ms, /)
+    expect(await page.locator('#moment-words').textContent()).toMatch(/UTC · warm-up, not counted$/)
+    // Half of its samples count.
+    expect(await told(4)).toMatch(/^0:04: p50 \d+ ms, .* Throughput (1\d|2\d|30)(\.\d)?\/s, /)
+    await page.locator('#time-table summary').click()
+    await until(
+      page,
+      `[...document.querySelectorAll('#time-table tbody th')].filter((cell) => cell.textContent.endsWith('(warm-up, not counted)')).length === 4`
+    )
+    const before = await pixelsOf(page, 0, 'warm-up')
+    await page.locator('#time-charts').getByRole('button', { name: 'p99' }).click()
+    await until(page, `look.pixels(look.canvases('#time')[0], 'p99') === 0`)
+    expect(await pixelsOf(page, 0, 'warm-up')).toBeLessThan(before)
+    expect(complaints).toEqual([])
+    await page.close()
+  })
+
+  test('draws a run that is all warm-up in grey alone', async () => {
+    const { page, complaints } = await openFile(
+      makeWarmedOutcome(shortShop, 60, { verdict: 'inconclusive', judgements: [], apdex: undefined })
+    )
+    expect(await page.locator('#time figcaption strong').allTextContents()).toEqual(CHARTS)
+    expect(await pixelsOf(page, 0, 'warm-up')).toBeGreaterThan(200)
+    for (const swatch of ['p50', 'p95', 'p99']) expect(await pixelsOf(page, 0, swatch)).toBe(0)
+    expect(
+      await page
+        .getByRole('img', { name: /^Response time over 0:3\d, all of it warm-up, not counted: p50 from \d/ })
+        .count()
+    ).toBe(1)
+    expect(await page.locator('#distribution, #labels').filter({ visible: true }).count()).toBe(0)
+    expect(complaints).toEqual([])
     await page.close()
   })
 

@@ -101,6 +101,13 @@ describe('verdict.json', () => {
     ],
     ['no sample', makeOutcome({ measurements: makeMeasurements([]) })],
     ['a rehearsal', makeOutcome({ rehearsal: true })],
+    [
+      'a warm-up',
+      makeOutcome({
+        measurements: MEASURED,
+        warmUp: { ms: 30_000, samples: 3, failures: 1, whole: MEASURED }
+      })
+    ],
     ['hardly anything', makeOutcome({ verdict: 'error', ...nothing })],
     [
       'facts that are missing',

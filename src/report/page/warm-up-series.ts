@@ -28,15 +28,20 @@ export function alignCounted(
   if (all === undefined || whole.startMs === undefined || !isOneRun(whole, all)) return undefined
   const untilMs = whole.startMs + warmUpMs - all.originMs
   const part = counted && placeSeries(counted)
-  if (part === undefined) return { untilMs, counted: cutAt(all.series, Infinity) }
+  if (counted === undefined || part === undefined) return { untilMs, counted: cutAt(all.series, Infinity) }
   const isFiner = all.series.bucketMs % part.series.bucketMs === 0
-  return { untilMs, counted: isFiner ? regroup(all, part) : cutAt(all.series, untilMs) }
+  const fromMs = bucketStart(counted.startMs ?? Infinity, all.series) - all.originMs
+  return { untilMs, counted: isFiner ? regroup(all, part) : cutAt(all.series, fromMs) }
+}
+
+function placeSeries({ series, startMs }: Measurements): Placed | undefined {
+  if (series === undefined || startMs === undefined) return undefined
+  return { series, originMs: bucketStart(startMs, series) }
 }
 
 /** Buckets begin at multiples of their width. */
-function placeSeries({ series, startMs }: Measurements): Placed | undefined {
-  if (series === undefined || startMs === undefined) return undefined
-  return { series, originMs: Math.floor(startMs / series.bucketMs) * series.bucketMs }
+function bucketStart(atMs: number, { bucketMs }: TimeSeries): number {
+  return Math.floor(atMs / bucketMs) * bucketMs
 }
 
 /** The series of several runs has no gaps between them, so it is shorter than the time from first to last. */
@@ -44,7 +49,7 @@ function isOneRun({ endMs = NaN }: Measurements, { series, originMs }: Placed): 
   return endMs <= originMs + series.atMs.length * series.bucketMs
 }
 
-/** Everything that starts at a time or later, where the buckets of what counts do not fit into those of the whole run. */
+/** Everything from the first bucket with anything that counts, where the buckets of both do not fit together. */
 function cutAt(series: TimeSeries, fromMs: number): CountedSeries {
   const cut = (values: readonly (number | null)[]): (number | null)[] =>
     values.map((value, i) => ((series.atMs[i] ?? 0) >= fromMs ? value : null))
