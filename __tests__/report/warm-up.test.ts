@@ -129,10 +129,10 @@ describe('verdict.json', () => {
 })
 
 describe('the charts of the summary', () => {
-  test('begin after the warm-up, and say so', () => {
+  test('leave out the warm-up, and say so', () => {
     const text = renderSummary(WARMED, LINKS)
-    expect(text).toContain('The charts begin after the warm-up')
-    expect(text).toContain('x-axis "seconds after the warm-up" 0 -->')
+    expect(text).toContain('The charts leave out the warm-up')
+    expect(text).toContain('x-axis "seconds without the warm-up" 0 -->')
     // Of 3 failures, 2 started in the warm-up.
     expect(text).toContain('**Failures**: 1 failed samples')
   })

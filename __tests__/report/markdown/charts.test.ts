@@ -104,7 +104,9 @@ describeParsed(`Mermaid itself${isLeftOut ? ` (skipped: ${problem})` : ''}`, () 
   test('takes the charts of every shape, in an old version and in the latest', () => {
     expect(problem).toBeUndefined()
     const charts = Object.values(SHAPES).flatMap((series) =>
-      [false, true].flatMap((rehearsal) => diagramsIn(renderCharts(series, { rehearsal })))
+      [false, true].flatMap((rehearsal) =>
+        diagramsIn(renderCharts(series, { rehearsal, isWithoutWarmUp: rehearsal }))
+      )
     )
     expect(charts).toHaveLength(34)
     const trends = TRENDS.flatMap((trend) => diagramsIn(renderTrend(trend, false)))

@@ -15,13 +15,13 @@ interface Chart {
 
 export interface ChartFacts {
   readonly rehearsal: boolean
-  /** The series begins after a warm-up that is left out. */
-  readonly isAfterWarmUp?: boolean
+  /** The series has none of the run's warm-up. */
+  readonly isWithoutWarmUp?: boolean
 }
 
 /** The run over time: response time, throughput and failures, one chart each; empty if there is nothing to draw. */
 export function renderCharts(series: TimeSeries | undefined, facts: ChartFacts): string {
-  const { rehearsal, isAfterWarmUp = false } = facts
+  const { rehearsal, isWithoutWarmUp = false } = facts
   const points = series && chartPoints(series)
   if (points === undefined || points.throughput.every((value) => value === 0)) return ''
   const heading = `### Over time${rehearsalMark(rehearsal)}`
@@ -29,7 +29,7 @@ export function renderCharts(series: TimeSeries | undefined, facts: ChartFacts):
   const hasFailures = points.failures.some((value) => value > 0)
   return joinSections([
     heading,
-    isAfterWarmUp ? 'The charts begin after the warm-up; the report page shows all of the run.' : '',
+    isWithoutWarmUp ? 'The charts leave out the warm-up: time starts with the first sample that counts.' : '',
     ...charts.map((chart) => `${chart.words}\n\n${drawOverTime(chart, points, facts)}`),
     hasFailures ? '' : '**Failures**: none.'
   ])
@@ -80,7 +80,7 @@ function widthWords({ widthMs }: ChartPoints): string {
 function drawOverTime({ title, lines }: Chart, { unit, end }: ChartPoints, facts: ChartFacts): string {
   return drawChart({
     title: `${title}${facts.rehearsal ? `, ${REHEARSAL}` : ''}`,
-    xAxis: `"${unit}${facts.isAfterWarmUp ? ' after the warm-up' : ''}" 0 --> ${end}`,
+    xAxis: `"${unit}${facts.isWithoutWarmUp ? ' without the warm-up' : ''}" 0 --> ${end}`,
     height: 360,
     lines
   })

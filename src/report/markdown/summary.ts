@@ -43,7 +43,7 @@ export function renderSummary(outcome: Outcome, links: SummaryLinks): string {
     shownComparisons(outcome),
     renderTrend(outcome.trend, rehearsal),
     errorSection(outcome),
-    renderCharts(measurements?.series, { rehearsal, isAfterWarmUp: outcome.warmUp !== undefined }),
+    renderCharts(measurements?.series, { rehearsal, isWithoutWarmUp: outcome.warmUp !== undefined }),
     renderLabelTables(outcome, '###'),
     gridTable(outcome),
     renderNodes(outcome),
