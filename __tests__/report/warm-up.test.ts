@@ -92,12 +92,12 @@ describe('the sentence about a warm-up', () => {
     [
       'a run that is all warm-up',
       { ...none, ...facts(1_234, 3) },
-      'Warm-up: 30 s; all 1,234 samples (3 failed) started within it, so there are no figures.'
+      'Warm-up: 30 s; all 1,234 samples (3 failed) left out, so there are no figures.'
     ],
     [
       'a run that is all warm-up, without measurements',
       { measurements: undefined, ...facts(1, 1) },
-      'Warm-up: 30 s; all 1 sample (1 failed) started within it, so there are no figures.'
+      'Warm-up: 30 s; all 1 sample (1 failed) left out, so there are no figures.'
     ],
     ['no samples', { ...none, ...facts(0, 0) }, 'Warm-up: 30 s; there were no samples to leave out.']
   ])('with %s', (_, outcome, sentence) => {
@@ -188,7 +188,7 @@ describe('the charts of the page', () => {
       expect.not.arrayContaining([expect.any(Number)])
     )
     expect(all.views).toEqual([])
-    expect(all.sources).toMatchObject([{ rows: 11, problems: [] }])
+    expect(all.sources).toMatchObject([{ rows: 11, problems: ['it has a header but no rows'] }])
   })
 
   test('drop whole buckets of results without single samples, of whatever width', () => {

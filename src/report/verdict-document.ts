@@ -11,6 +11,7 @@ import { worstFirst } from './judgement-rows.js'
 import type { GridFacts, NodeFacts, Outcome, RunFacts, StoppedEarly, Verdict } from './outcome.js'
 import { REHEARSAL } from './outcome.js'
 import { bytesOf, cutToBytes } from './size.js'
+import { listSources } from './warm-up.js'
 
 /** Raised when a reader of the old format would misread the new one. */
 const SCHEMA = 1
@@ -98,7 +99,7 @@ export function verdictDocument(outcome: Outcome): VerdictDocument {
     means: outcome.means,
     metrics: metricsDocument(measurements, apdex?.targetMs),
     series: measurements?.series ?? null,
-    sources: (outcome.warmUp?.whole ?? measurements)?.sources ?? [],
+    sources: listSources(outcome),
     errors: topErrors(measurements, MOST_ERRORS).map(({ label, ...error }) => ({
       label: label ?? null,
       ...error

@@ -1,3 +1,4 @@
+import type { Source } from '../results/figures/measurements.js'
 import type { Outcome } from './outcome.js'
 import { formatSpan } from './spans.js'
 
@@ -13,8 +14,17 @@ export function warmUpSentence({
   const isAll = measurements?.figures({}) === undefined
   const those = `${isAll ? 'all ' : ''}${describeCounts(warmUp)}`
   return isAll
-    ? `${start} ${those} started within it, so there are no figures.`
+    ? `${start} ${those} left out, so there are no figures.`
     : `${start} ${those} left out of all figures.`
+}
+
+/** The CSVs with all of their rows, and with what keeps them from being evidence, the warm-up included. */
+export function listSources({ warmUp, measurements }: Pick<Outcome, 'warmUp' | 'measurements'>): Source[] {
+  const all = warmUp?.whole.sources ?? []
+  return (measurements?.sources ?? all).map((source, i) => {
+    const whole = all[i]
+    return whole?.grid === source.grid ? { ...source, rows: whole.rows } : source
+  })
 }
 
 function describeCounts({ samples, failures }: { samples: number; failures: number }): string {

@@ -14,7 +14,7 @@ import { EVERY_REGION_IS_HERE, nodeRows, nodesToShow } from '../node-rows.js'
 import { REHEARSAL } from '../outcome.js'
 import type { Outcome, RunFacts } from '../outcome.js'
 import { boundTrend } from '../trend-points.js'
-import { warmUpSentence } from '../warm-up.js'
+import { listSources, warmUpSentence } from '../warm-up.js'
 import { listWarnings } from '../warnings.js'
 import { makeEdges, makeHistogram, makeSpark, makeZones } from './distribution.js'
 import type {
@@ -76,7 +76,7 @@ export function buildPageDocument(outcome: Shown): PageDocument {
     nodes,
     nodesLeftOut: shownNodes.length - nodes.length,
     placeNote: outcome.isAllHere ? EVERY_REGION_IS_HERE : null,
-    sources: (outcome.warmUp?.whole ?? measurements)?.sources ?? []
+    sources: listSources(outcome)
   }
 }
 
