@@ -27,6 +27,10 @@ const ENTRIES = {
   'scan-worker': 'src/results/parallel/scan-worker.ts'
 }
 
+/** Those of the npm package. */
+const PACKAGED = ['cli', 'scan-worker']
+const CHUNKS = 'dist/chunks/'
+
 /** Programs that run where the load is generated: dist/tools/<name>.mjs is bundled from this file and needs no other one. */
 const TOOLS = {
   element: 'src/tools/element/main.ts',
@@ -85,6 +89,7 @@ export async function bundle() {
   ])
   return new Map([
     ...files.sort(([one], [other]) => (one < other ? -1 : 1)),
+    ['chunks/.npmignore', Buffer.from(listActionChunks(metafile))],
     ['licenses.txt', Buffer.from(await describeLicenses(ROOT, metafile))],
     ['package.json', Buffer.from('{ "type": "module" }\n')]
   ])
@@ -145,19 +150,38 @@ export const leaveOutUnusedKubernetes = {
 
 function checkLate({ outputs }) {
   for (const name of Object.keys(ENTRIES)) {
-    const loaded = new Set()
-    const load = (file) => {
-      if (loaded.has(file)) return
-      loaded.add(file)
-      for (const { path: next, kind, external } of outputs[file].imports)
-        if (kind === 'import-statement' && !external) load(next)
-    }
-    load(`dist/${name}/index.js`)
-    const inputs = [...loaded].flatMap((file) => Object.keys(outputs[file].inputs))
+    const loaded = listLoaded(outputs, name, ['import-statement'])
+    const inputs = loaded.flatMap((file) => Object.keys(outputs[file].inputs))
     const late = [...LATE, ...(LATE_IN_STEPS[name] ?? [])]
     const early = inputs.find((input) => late.some((part) => `${input}/`.includes(`${part}/`)))
     if (early) throw new Error(`${name} loads ${early} at start-up: import it dynamically`)
   }
+}
+
+/**
+ * The npm package has the command line only. Which chunks that needs changes with every build: npm leaves out of the package what
+ * this file lists.
+ */
+function listActionChunks({ outputs }) {
+  const needed = PACKAGED.flatMap((name) => listLoaded(outputs, name, ['import-statement', 'dynamic-import']))
+  const others = Object.keys(outputs)
+    .filter((file) => file.startsWith(CHUNKS) && !needed.includes(file))
+    .map((file) => file.slice(CHUNKS.length))
+    .sort()
+  return others.map((name) => `/${name}\n`).join('')
+}
+
+/** An entry's file and those that it imports, directly or not, in one of these ways. */
+function listLoaded(outputs, entry, kinds) {
+  const loaded = new Set()
+  const load = (file) => {
+    if (loaded.has(file)) return
+    loaded.add(file)
+    for (const { path: next, kind, external } of outputs[file].imports)
+      if (kinds.includes(kind) && !external) load(next)
+  }
+  load(`dist/${entry}/index.js`)
+  return [...loaded]
 }
 
 function relative(folder, file) {

@@ -1,6 +1,8 @@
+#!/usr/bin/env node
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { listenForSignals } from './gate/cancellation.js'
 import type { ProcessGroup } from './gate/step-state.js'
 import { catchStrayErrors } from './gate/stray-errors.js'
@@ -13,8 +15,8 @@ import { LeftPods } from './terminal/left-pods.js'
 import { watchOutput } from './terminal/lost-output.js'
 import { plain, strikeOut } from './terminal/screen.js'
 
-// This file runs as dist/cli/index.js.
-const root = resolve(dirname(process.argv[1] ?? ''), '../..')
+// This file runs as dist/cli/index.js. The path that was typed may be a link: npm puts one into node_modules/.bin.
+const root = fileURLToPath(new URL('../..', import.meta.url))
 const token = process.env.LOADGATE_TOKEN ?? ''
 const { JAVA_HOME } = process.env
 const java = JAVA_HOME ? join(JAVA_HOME, 'bin', 'java') : 'java'
