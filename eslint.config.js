@@ -18,7 +18,7 @@ const MAY_IMPORT = {
   ],
   report: ['baseline', 'thresholds', 'results'],
   baseline: ['thresholds', 'results'],
-  thresholds: ['results'],
+  thresholds: ['results', 'values'],
   results: [],
   protocol: [],
   regions: ['values'],

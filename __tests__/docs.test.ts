@@ -57,8 +57,7 @@ function sourcesOf(inputs: Readonly<Record<string, string | number | boolean>>):
     resolveFiles: (lines) => Promise.resolve({ paths: [...lines], problems: [] }),
     resolveBaseline: (file) => Promise.resolve({ path: file, exists: false }),
     defaultName: 'octo/shop main 0123456',
-    platform: 'linux',
-    emptyBaseUrl: 'error'
+    platform: 'linux'
   }
 }
 

@@ -18,6 +18,7 @@ import { plain, strikeOut } from './terminal/screen.js'
 // This file runs as dist/cli/index.js. The path that was typed may be a link: npm puts one into node_modules/.bin.
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const token = process.env.LOADGATE_TOKEN ?? ''
+const baseUrl = (process.env.LOADGATE_BASE_URL ?? '').trim()
 const { JAVA_HOME } = process.env
 const java = JAVA_HOME ? join(JAVA_HOME, 'bin', 'java') : 'java'
 
@@ -88,6 +89,7 @@ const ports: CommandPorts = {
   workspace: process.cwd(),
   isUnicode: showsUnicode(process.env),
   token,
+  baseUrl,
   platform: process.platform,
   get version() {
     return (JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }).version

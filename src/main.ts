@@ -57,8 +57,7 @@ async function runStep(ports: Ports): Promise<void> {
     resolveBaseline: async (path) =>
       resolveBaselinePath(path, { workspace: await step.findWorkspace(process.env), isConfined: true }),
     defaultName: defaultName(ports.occasion),
-    platform: process.platform,
-    emptyBaseUrl: 'error'
+    platform: process.platform
   })
   if ('skip' in settings) {
     log.notice(`Load gate skipped: ${settings.skip}.`)

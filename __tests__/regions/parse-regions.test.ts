@@ -89,7 +89,7 @@ here: { process: {} }
       'eu: kubernetes: host-network: "maybe" is invalid; expected true or false',
       'eu: kubernetes: start-timeout: "soon" is invalid; expected a duration of at least 1 s, in whole seconds or as 90s, 5m, 2h, 1h30m',
       'us: is both kubernetes and processes; remove one of the two',
-      'here: unknown key process; known keys are kubernetes, processes',
+      'here: unknown key process (did you mean processes?); known keys are kubernetes, processes',
       'here: must be `kubernetes: { … }`, or `processes: {}` for processes on the machine of the service'
     ])
   })
@@ -155,7 +155,7 @@ here: { process: {} }
     ['tolerations: [ a ]', 'tolerations: element 1: must be a map, found "a"'],
     [
       'tolerations: [ { keys: a } ]',
-      'tolerations: element 1: unknown key keys; known keys are key, operator, value, effect, tolerationSeconds'
+      'tolerations: element 1: unknown key keys (did you mean key?); known keys are key, operator, value, effect, tolerationSeconds'
     ],
     [
       'tolerations: [ { key: a, operator: In } ]',
@@ -180,7 +180,7 @@ here: { process: {} }
     ['image-pull-secrets: registry', 'image-pull-secrets: must be a list, found "registry"'],
     [
       'image-pull-secrets: [ { names: a } ]',
-      'image-pull-secrets: element 1: unknown key names; known keys are name'
+      'image-pull-secrets: element 1: unknown key names (did you mean name?); known keys are name'
     ],
     [
       'image-pull-policy: Sometimes',

@@ -91,6 +91,34 @@ interface Shown {
   readonly status: string
 }
 
+describe('LOADGATE_BASE_URL', () => {
+  const typeWith = async (baseUrl: string, ...args: string[]): Promise<string> => {
+    const ports = makeCommandPorts({ token: TOKEN, workspace: folder, baseUrl })
+    await runCommandLine(['run', runId, ...args], ports)
+    return ports.screen.out.text
+  }
+
+  test('is where the service is', async () => {
+    expect(await typeWith(service.url)).toContain(runId)
+  })
+
+  test('yields to the flag', async () => {
+    expect(await typeWith('https://nowhere.invalid', '--base-url', service.url)).toContain(runId)
+  })
+
+  test.each(['', 'local'])('"%s" is no service for this command', async (baseUrl) => {
+    await expect(typeWith(baseUrl)).rejects.toThrow(
+      /^there is no service: .* --base-url or LOADGATE_BASE_URL$/
+    )
+  })
+
+  test('is named where it is wrong, without its secrets', async () => {
+    await expect(typeWith('https://me:hush@service.example')).rejects.toThrow(
+      /^LOADGATE_BASE_URL: "https:\/\/\*\*\*@service.example" /
+    )
+  })
+})
+
 describe('runs', () => {
   test('the list, in words and as JSON', async () => {
     const { code, out } = await type(['runs'])

@@ -40,6 +40,7 @@ export function makeCommandPorts(changes: Partial<CommandPorts> = {}): TestComma
     cancelled: cancellation.signal,
     workspace: tmpdir(),
     token: '',
+    baseUrl: '',
     platform: 'linux',
     version: '1.2.3',
     examplesDir: '/nowhere/examples',

@@ -15,7 +15,18 @@ test('every operation of the API has its command, and the gate and the service t
   expect(COMMANDS.map(({ name }) => name).sort()).toEqual(
     [
       ...['account', 'demo', 'grid create', 'grid show', 'grid terminate', 'repeat', 'report', 'results'],
-      ...['run', 'runs', 'serve', 'stop', 'baseline record', 'baseline show', 'trend', 'calibrate']
+      ...[
+        'run',
+        'runs',
+        'serve',
+        'stop',
+        'baseline record',
+        'baseline show',
+        'trend',
+        'calibrate',
+        'init',
+        'check'
+      ]
     ].sort()
   )
 })
@@ -54,6 +65,16 @@ describe('help', () => {
     expect(lines.every((line) => line.length <= 100)).toBe(true)
   })
 
+  test.each(COMMANDS.flatMap(({ name, flags }) => flags.map((flag) => [name, flag.name, flag.about])))(
+    'on %s --%s speaks of nothing that only a workflow has',
+    (command, _, about) => {
+      const words =
+        /\b(runners?|workflows?|workspace|(this|the) (step|job)|pull requests?|inputs?|secrets?)\b/i
+      // What it writes is for a workflow.
+      expect(command === 'init' ? '' : about).not.toMatch(words)
+    }
+  )
+
   test('a report of CSVs is offered no line that names a baseline, which it refuses', async () => {
     const { out } = await type('report', '--help')
     expect(out).toContain('`apdex >= 0.85`')
@@ -62,7 +83,7 @@ describe('help', () => {
 
   test('every command that a script would ask takes --json', () => {
     const without = COMMANDS.filter(({ flags }) => !flags.some(({ name }) => name === 'json'))
-    expect(without.map(({ name }) => name)).toEqual(['demo'])
+    expect(without.map(({ name }) => name)).toEqual(['init', 'demo'])
   })
 
   test('the flags of the gate are the inputs, except those that need a workflow or contain a token', () => {
@@ -89,6 +110,12 @@ test('the version', async () => {
 describe('mistakes', () => {
   test.each([
     { args: ['frob'], words: 'unknown command "frob"; `loadgate --help` lists them' },
+    { args: ['rnu'], words: 'unknown command "rnu"; did you mean run? `loadgate --help` lists them' },
+    { args: ['grid-create'], words: 'unknown command "grid-create"; did you mean grid create?' },
+    {
+      args: ['run', '--baseUrl', 'local'],
+      words: 'there is no flag --baseUrl here; did you mean --base-url?'
+    },
     {
       args: ['grid'],
       words: '"grid" is not a command by itself; there are grid create, grid show, grid terminate'

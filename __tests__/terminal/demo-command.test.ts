@@ -96,7 +96,7 @@ test('a browser’s tool needs no Java', async () => {
 test('an unknown tool is refused before anything starts', async () => {
   const demo = makeDemo()
   await expect(runCommandLine(['demo', '--tool', 'k6'], demo)).rejects.toThrow(
-    '--tool: "k6" is not one of jmeter, gatling, java-selenium-chrome, java-selenium-firefox, service-chrome.'
+    '--tool: "k6" is invalid; expected one of jmeter, gatling, java-selenium-chrome, java-selenium-firefox, service-chrome'
   )
   expect(demo.events).toEqual([])
 })

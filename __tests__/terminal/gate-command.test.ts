@@ -334,12 +334,6 @@ describe('settings', () => {
       token: 'x'
     },
     {
-      what: 'a token with local',
-      args: ['--files', 'plan.jmx'],
-      words: 'token: base-url: local takes no token',
-      token: 'x'
-    },
-    {
       what: 'a run id with local',
       args: ['--run-id', 'abc'],
       words: 'run-id: cannot be used with base-url: local'
@@ -359,6 +353,18 @@ describe('settings', () => {
     await expect(runGate(ports, ...args)).rejects.toThrow(words)
     expect(starts).toEqual([])
     expect(existsSync(join(workspace, 'service'))).toBe(false)
+  })
+
+  test('a token without a service is refused before anything is started', async () => {
+    const refused = runCommandLine(['run', '--files', 'plan.jmx'], makeGatePorts({ token: 'x' }))
+    await expect(refused).rejects.toThrow('token: LOADGATE_TOKEN is set, but no service is given')
+    expect(starts).toEqual([])
+  })
+
+  test('a rehearsal takes place here, whatever the environment says of a service', async () => {
+    const ports = makeGatePorts({ token: 'x', baseUrl: 'https://service.example' })
+    expect(await runGate(ports, '--files', 'plan.jmx', '--thresholds', 'p95 < 9s')).toBe(0)
+    expect(starts).toMatchObject([{ rehearse: true }])
   })
 
   test('Windows', async () => {

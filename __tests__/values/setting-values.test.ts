@@ -67,14 +67,37 @@ describe('parseBoolean takes what the toolkit takes', () => {
     expect(parseBoolean(text)).toEqual({ ok: true, value })
   })
 
-  test.each(['tRUE', 'yes', 'on', '1', '0', ''])('"%s" is refused', (text) => {
-    expect(parseBoolean(text)).toEqual({ ok: false, accepted: 'true or false' })
+  test.each([
+    ['tRUE', ': did you mean true?'],
+    ['yes', ': did you mean true?'],
+    ['on', ': did you mean true?'],
+    ['1', ': did you mean true?'],
+    ['0', ': did you mean false?'],
+    ['Off', ': did you mean false?'],
+    ['flase', ': did you mean false?'],
+    ['perhaps', ''],
+    ['', '']
+  ])('"%s" is refused%s', (text, question) => {
+    expect(parseBoolean(text)).toEqual({ ok: false, accepted: `true or false${question}` })
   })
 })
 
 test('parseChoice lists the choices', () => {
   expect(parseChoice('b', ['a', 'b'])).toEqual({ ok: true, value: 'b' })
-  expect(parseChoice('B', ['a', 'b'])).toEqual({ ok: false, accepted: 'one of a, b' })
+  expect(parseChoice('c', ['a', 'b'])).toEqual({ ok: false, accepted: 'one of a, b' })
+})
+
+test.each([
+  ['JMeter', 'jmeter'],
+  ['gattling', 'gatling'],
+  ['java_selenium_chrome', 'java-selenium-chrome'],
+  ['serviceChrome', 'service-chrome']
+])('parseChoice: %s probably means %s', (text, meant) => {
+  const choices = ['jmeter', 'gatling', 'java-selenium-chrome', 'service-chrome']
+  expect(parseChoice(text, choices)).toEqual({
+    ok: false,
+    accepted: `one of ${choices.join(', ')}: did you mean ${meant}?`
+  })
 })
 
 test('parsePattern says in words what it wants', () => {

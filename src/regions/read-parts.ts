@@ -1,3 +1,5 @@
+import { describeUnknownKeys } from '../values/nearest.js'
+
 /** Receives a problem. */
 export type Note = (problem: string) => void
 
@@ -22,10 +24,7 @@ export function readKeys<const K extends string>(
     if (key === undefined) unknown.push(name)
     else found.set(key, inner)
   }
-  if (unknown.length > 0)
-    note(
-      `unknown key ${unknown.join(', ')}; ${known.length === 0 ? 'it takes none' : `known keys are ${known.join(', ')}`}`
-    )
+  if (unknown.length > 0) note(describeUnknownKeys(unknown, known))
   return found
 }
 

@@ -1,12 +1,11 @@
 import { join, resolve } from 'node:path'
 import { makeFolder } from '../files/make-folder.js'
 import { readGridList } from '../gate/settings/grid-list.js'
+import { parseServiceAddress } from '../gate/settings/service-values.js'
 import { startDeadline } from '../gate/deadline.js'
 import { fetchResults } from '../gate/collect/fetch-results.js'
 import { hasEnded } from '../gate/run/run-status.js'
 import { parseDurationSeconds } from '../values/setting-values.js'
-import { messageOf } from '../gate/errors.js'
-import { readAddress } from '../service/http/address.js'
 import type { Address } from '../service/http/address.js'
 import { ServiceClient } from '../service/client.js'
 import { systemClock } from '../service/clock.js'
@@ -25,13 +24,16 @@ export interface ApiPorts {
   readonly cancelled: AbortSignal
   readonly workspace: string
   readonly token: string
+  /** Of the service, as LOADGATE_BASE_URL says it; empty if that is not set. */
+  readonly baseUrl: string
 }
 
 export const CONNECTION_FLAGS: readonly Flag[] = [
   {
     name: 'base-url',
     value: 'address',
-    about: 'Address of the service, with or without `/api`. The API token comes from LOADGATE_TOKEN.'
+    about:
+      'Address of the service, with or without `/api`. The API token comes from LOADGATE_TOKEN. Default: LOADGATE_BASE_URL.'
   },
   {
     name: 'service-name',
@@ -42,7 +44,11 @@ export const CONNECTION_FLAGS: readonly Flag[] = [
 ]
 
 export const GRID_FLAGS: readonly Flag[] = [
-  { name: 'grids', value: 'yaml', about: 'Specification of the grid: one element of the `grids` input.' }
+  {
+    name: 'grids',
+    value: 'yaml',
+    about: 'Specification of the grid: one element of the list that `run --grids` takes.'
+  }
 ]
 
 /** A service that always has another page must not keep the command busy forever. */
@@ -68,7 +74,7 @@ type ApiCommand = (call: ApiCall) => Promise<void>
 
 /** Opens a client, runs one operation with it, and closes it. */
 export async function runApiCommand(command: ApiCommand, args: Arguments, ports: ApiPorts): Promise<number> {
-  const address = takeAddress(args.text('base-url'))
+  const address = takeAddress(args.text('base-url'), ports.baseUrl)
   if (ports.token === '') throw new UsageError("LOADGATE_TOKEN is not set; set it to the service's API token")
   const client = new ServiceClient({
     address,
@@ -89,16 +95,15 @@ export async function runApiCommand(command: ApiCommand, args: Arguments, ports:
   }
 }
 
-function takeAddress(baseUrl: string): Address {
+function takeAddress(flag: string, variable: string): Address {
+  const baseUrl = flag || variable
   if (baseUrl === '' || baseUrl === 'local')
     throw new UsageError(
-      '--base-url is missing: give the address of a service, or the one that `loadgate serve` prints'
+      'there is no service: give its address, or the one that `loadgate serve` prints, with --base-url or LOADGATE_BASE_URL'
     )
-  try {
-    return readAddress(baseUrl)
-  } catch (thrown) {
-    throw new UsageError(`--base-url: "${baseUrl}" ${messageOf(thrown)}`, { cause: thrown })
-  }
+  const parsed = parseServiceAddress(baseUrl)
+  if ('address' in parsed) return parsed.address
+  throw new UsageError(`${flag === '' ? 'LOADGATE_BASE_URL' : '--base-url'}: ${parsed.problem}`)
 }
 
 export async function listRuns({ client, tell, ports }: ApiCall): Promise<void> {

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import type { ParseArgsConfig } from 'node:util'
-import { suggestWord } from '../thresholds/grammar/nearest.js'
+import { suggestName } from '../values/nearest.js'
 
 /** A mistake on the command line; the message says what is accepted. */
 export class UsageError extends Error {
@@ -106,7 +106,7 @@ function findFlag(arg: string, flags: readonly Flag[]): Flag {
   const given = arg.replace(/=.*$/s, '')
   const flag = flags.find(({ name }) => given === `--${name}`)
   if (flag !== undefined) return flag
-  const meant = suggestWord(
+  const meant = suggestName(
     given,
     flags.map(({ name }) => `--${name}`)
   )

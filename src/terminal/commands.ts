@@ -1,4 +1,5 @@
 import { isId } from '../service/documents/decode.js'
+import { suggestName } from '../values/nearest.js'
 import * as api from './api-commands.js'
 import { UsageError, asksForHelp, readArguments } from './arguments.js'
 import type { Arguments, Flag } from './arguments.js'
@@ -215,7 +216,12 @@ function checkFlags({ usage, flags, instead }: Form, given: readonly string[]): 
 function unknownCommand(word: string): string {
   const family = COMMANDS.filter(({ name }) => name.startsWith(`${word} `)).map(({ name }) => name)
   if (family.length > 0) return `"${word}" is not a command by itself; there are ${family.join(', ')}`
-  return `unknown command "${word}"; \`loadgate --help\` lists them`
+  const meant = suggestName(
+    word,
+    COMMANDS.map(({ name }) => name)
+  )
+  const advice = meant === undefined ? '' : `did you mean ${meant}? `
+  return `unknown command "${word}"; ${advice}\`loadgate --help\` lists them`
 }
 
 /** An extra word is a mistake, and may be a plan meant for --files. */

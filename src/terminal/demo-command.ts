@@ -1,5 +1,6 @@
 import { join, relative, resolve } from 'node:path'
 import { TOOLS } from '../protocol/vocabulary.js'
+import { parseChoice } from '../values/setting-values.js'
 import type { Arguments, Flag } from './arguments.js'
 import { readArguments, UsageError } from './arguments.js'
 import { runComparison } from './demo-comparison.js'
@@ -67,7 +68,7 @@ export async function runDemoCommand(args: Arguments, ports: DemoPorts): Promise
         `Java was not found, so this is a rehearsal with synthetic samples. Install ${java} for a real load test.\n`
       )
     const rehearse = args.has('rehearse') || lacksJava
-    // The example's paths are relative to the clone's root, wherever this was typed; results go to the current directory.
+    // The example's paths are relative to the package's root, wherever this was typed; results go to the current directory.
     const root = resolve(ports.examplesDir, '..')
     const gateArgs = [
       '--config',
@@ -80,8 +81,8 @@ export async function runDemoCommand(args: Arguments, ports: DemoPorts): Promise
       `-Jport=${shop.port}`,
       ...(rehearse ? ['--rehearse'] : [])
     ]
-    // A token that happens to be in the environment is for another service; the embedded one needs none.
-    const demoPorts = { ...ports, workspace: root, token: '' }
+    // What happens to be in the environment is for another service; the embedded one needs none of it.
+    const demoPorts = { ...ports, workspace: root, token: '', baseUrl: '' }
     const code = await runGateCommand(readArguments(gateArgs, GATE_FLAGS), demoPorts)
     if (!rehearse) out.write(`The shop answered ${shop.served()} requests.\n`)
     return code
@@ -92,7 +93,7 @@ export async function runDemoCommand(args: Arguments, ports: DemoPorts): Promise
 
 function readTool(args: Arguments): Tool {
   const given = args.has('tool') ? args.text('tool') : 'jmeter'
-  const tool = TOOLS.find((name) => name === given)
-  if (tool === undefined) throw new UsageError(`--tool: "${given}" is not one of ${TOOLS.join(', ')}.`)
-  return tool
+  const tool = parseChoice(given, TOOLS)
+  if (!tool.ok) throw new UsageError(`--tool: "${given}" is invalid; expected ${tool.accepted}`)
+  return tool.value
 }

@@ -26,7 +26,7 @@ export async function runComparison(args: Arguments, ports: DemoPorts): Promise<
       out.write('Java was not found. Install Java 17 and Maven for a real comparison; until then it is ')
     const rehearse = args.has('rehearse') || lacksJava
     out.write(rehearse ? REHEARSAL : STORY)
-    // The example's paths are relative to the clone's root, wherever this was typed; results go to the current directory.
+    // The example's paths are relative to the package's root, wherever this was typed; results go to the current directory.
     const root = resolve(ports.examplesDir, '..')
     const folder = resolve(ports.workspace, nameOutputFolder())
     const gateArgs = [
@@ -40,8 +40,8 @@ export async function runComparison(args: Arguments, ports: DemoPorts): Promise<
       `-Jport=${base}`,
       ...(rehearse ? ['--rehearse'] : [])
     ]
-    // A token that happens to be in the environment is for another service; the embedded one needs none.
-    const demoPorts = { ...withoutToolOutput(ports), workspace: root, token: '' }
+    // What happens to be in the environment is for another service; the embedded one needs none of it.
+    const demoPorts = { ...withoutToolOutput(ports), workspace: root, token: '', baseUrl: '' }
     const code = await runGateCommand(readArguments(gateArgs, GATE_FLAGS), demoPorts)
     // Cancelled or with an error, it may have compared some rounds all the same.
     const outcomes = code > 1 ? [] : await readOutcomes(folder)

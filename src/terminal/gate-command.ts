@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { exitCodeOf } from '../gate/verdict/exit-code.js'
-import { INPUT_GROUPS, INPUT_TABLE, describeInput } from '../gate/settings/input-table.js'
+import { INPUT_GROUPS, INPUT_TABLE } from '../gate/settings/input-table.js'
 import type { InputGroup } from '../gate/settings/input-table.js'
 import { INPUT_NAMES } from '../gate/settings/inputs.js'
 import type { InputName } from '../gate/settings/inputs.js'
@@ -20,6 +20,7 @@ import { UsageError } from './arguments.js'
 import type { Arguments, Flag } from './arguments.js'
 import { REGIONS_FLAG, readRegionsFlag } from './typed-regions.js'
 import { resolveTypedBaseline } from './typed-baseline.js'
+import { describeFlag } from './flag-texts.js'
 import { openGateTerminal } from './gate-terminal.js'
 import type { GateTerminal } from './gate-terminal.js'
 import { checkOutputFolder } from './output-folder.js'
@@ -32,6 +33,8 @@ export interface GateCommandPorts {
   readonly cancelled: AbortSignal
   readonly workspace: string
   readonly token: string
+  /** Of the service, as LOADGATE_BASE_URL says it; empty if that is not set. */
+  readonly baseUrl: string
   readonly platform: string
   /** By default the machine's. */
   readonly clock?: Clock
@@ -70,19 +73,12 @@ const JOINTS: Readonly<Partial<Record<InputName, string>>> = {
   'baseline-parameters': ', '
 }
 
-/** What differs at a terminal. */
-const ABOUT_HERE: Readonly<Partial<Record<InputName, string>>> = {
-  'base-url':
-    'Address of the load-test service (https), with or without `/api`; or `local`, the embedded service on this machine. The API token comes from LOADGATE_TOKEN. Default: `local`.',
-  regions: REGIONS_FLAG.about
-}
-
 const FLAGS: readonly (Flag & { readonly group: InputGroup })[] = [
   ...INPUT_NAMES.filter((name) => !NOT_FLAGS.includes(name)).map((name) => ({
     name,
     group: INPUT_TABLE[name].group,
     value: name === 'regions' ? REGIONS_FLAG.value : INPUT_TABLE[name].value,
-    about: ABOUT_HERE[name] ?? describeInput(name),
+    about: describeFlag(name),
     ...(JOINTS[name] !== undefined && { joint: JOINTS[name] })
   })),
   {
@@ -140,7 +136,8 @@ export async function readGateSettings(args: Arguments, ports: GateCommandPorts)
     resolveBaseline: (text) => resolveTypedBaseline(text, ports.workspace),
     defaultName: defaultName({ repository: 'loadgate', ref: '', commit: '', url: undefined }),
     platform: ports.platform,
-    emptyBaseUrl: 'local'
+    // A rehearsal runs nowhere else, whatever is exported for the other commands.
+    environment: { baseUrl: args.has('rehearse') ? 'local' : ports.baseUrl }
   })
   if (args.has('rehearse') && !('skip' in settings) && settings.target.kind !== 'local')
     throw new UsageError('--rehearse only works with base-url local')

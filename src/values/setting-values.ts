@@ -1,9 +1,14 @@
+import { suggestName, suggestWord } from './nearest.js'
+
 /** The value, or a description of what is accepted. */
 export type Parsed<T> =
   { readonly ok: true; readonly value: T } | { readonly ok: false; readonly accepted: string }
 
 const accept = <T>(value: T): Parsed<T> => ({ ok: true, value })
 const refuse = (accepted: string): { ok: false; accepted: string } => ({ ok: false, accepted })
+
+/** Ends what is accepted with what was probably meant. */
+const ask = (meant: string | undefined): string => (meant === undefined ? '' : `: did you mean ${meant}?`)
 
 export function parseInteger(
   text: string,
@@ -16,11 +21,18 @@ export function parseInteger(
   )
 }
 
+/** Other words for these; suggested, not accepted. */
+const BOOLEAN_SYNONYMS: ReadonlyMap<string, string> = new Map([
+  ...['yes', 'y', 'on', '1'].map((word) => [word, 'true'] as const),
+  ...['no', 'n', 'off', '0'].map((word) => [word, 'false'] as const)
+])
+
 /** The spellings that the toolkit accepts. */
 export function parseBoolean(text: string): Parsed<boolean> {
   if (/^(true|True|TRUE)$/.test(text)) return accept(true)
   if (/^(false|False|FALSE)$/.test(text)) return accept(false)
-  return refuse('true or false')
+  const meant = BOOLEAN_SYNONYMS.get(text.toLowerCase()) ?? suggestWord(text, ['true', 'false'])
+  return refuse(`true or false${ask(meant)}`)
 }
 
 /** Whole seconds, or hours, minutes and seconds such as `1h30m`. */
@@ -49,7 +61,9 @@ export function parsePercent(text: string): Parsed<number> {
 
 export function parseChoice<const T extends string>(text: string, choices: readonly T[]): Parsed<T> {
   const found = choices.find((choice) => choice === text)
-  return found === undefined ? refuse(`one of ${choices.join(', ')}`) : accept(found)
+  return found === undefined
+    ? refuse(`one of ${choices.join(', ')}${ask(suggestName(text, choices))}`)
+    : accept(found)
 }
 
 export function parsePattern(text: string, pattern: RegExp, accepted: string): Parsed<string> {

@@ -168,7 +168,11 @@ describe('a bad value', () => {
       'confirm: "true" is invalid; expected a whole number from 0 to 10'
     ],
     ['confirm: 11', { confirm: '11' }, 'confirm: "11" is invalid; expected a whole number from 0 to 10'],
-    ['stop-early: yes', { 'stop-early': 'yes' }, 'stop-early: "yes" is invalid; expected true or false']
+    [
+      'stop-early: yes',
+      { 'stop-early': 'yes' },
+      'stop-early: "yes" is invalid; expected true or false: did you mean true?'
+    ]
   ])('%s', async (_, given, problem) => {
     expect(await problemsOf({ ...REMOTE, ...given })).toEqual([problem])
   })

@@ -38,11 +38,16 @@ describe('readConfigFile', () => {
     expect(read(`${key}: [a, [b]]`).problems).toEqual([`${key} must be text or a list of text`])
   })
 
-  test.each(['token', 'github-token', 'matrix', 'config'])('%s is refused', (key) => {
+  test.each([
+    ['token', ', from a secret, or set LOADGATE_TOKEN on the command line'],
+    ['github-token', ''],
+    ['matrix', ''],
+    ['config', '']
+  ])('%s is refused', (key, further) => {
     expect(read(`${key}: x`)).toEqual({
       values: {},
       grids: undefined,
-      problems: [`${key} cannot be set in a file; set it in the workflow`]
+      problems: [`${key} cannot be set in a file; set it in the workflow${further}`]
     })
   })
 
@@ -55,7 +60,12 @@ describe('readConfigFile', () => {
   })
 
   test.each([
-    ['a key that is no input', 'Threads: 1', 'unknown key Threads; keys must be names of inputs'],
+    ['a key that is no input', 'colour: red', 'unknown key colour; keys must be names of inputs'],
+    ['a misspelt key', 'treshold: p95 < 1s', 'unknown key treshold; did you mean thresholds?'],
+    ['another case', 'Threads: 1', 'unknown key Threads; did you mean threads?'],
+    ['underscores', 'run_id: a', 'unknown key run_id; did you mean run-id?'],
+    ['camel case', 'baseUrl: local', 'unknown key baseUrl; did you mean base-url?'],
+    ['one like a key that is refused', 'tokn: a', 'unknown key tokn; keys must be names of inputs'],
     ['a map where text is due', 'name: {a: b}', 'name must be a plain value'],
     ['a list', '- a', 'must be a map whose keys are the inputs'],
     ['plain text', 'hello', 'must be a map whose keys are the inputs']

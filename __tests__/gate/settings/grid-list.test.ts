@@ -157,7 +157,9 @@ describe('what is wrong with a specification', () => {
 
   test('an unknown key', () => {
     const [problem] = problemsOf({ regions: 'x' })
-    expect(problem).toMatch(/^element 1: unknown key regions; known keys are uuid, infrastructure, region, /)
+    expect(problem).toMatch(
+      /^element 1: unknown key regions \(did you mean region\?\); known keys are uuid, infrastructure, region, /
+    )
   })
 
   test('a key that is not plain', () => {

@@ -36,7 +36,9 @@ describe('regions', () => {
     expect(
       await problemsOf({ ...LOCAL, regions: 'eu: { kubernetes: { images: x, host-network: perhaps } }' })
     ).toEqual([
-      expect.stringMatching(/^regions: eu: kubernetes: unknown key images; known keys are /),
+      expect.stringMatching(
+        /^regions: eu: kubernetes: unknown key images \(did you mean image\?\); known keys are /
+      ),
       'regions: eu: kubernetes: host-network: "perhaps" is invalid; expected true or false'
     ])
   })

@@ -58,6 +58,7 @@ describe('the defaults', () => {
       },
       stopEarly: false,
       warmUpMs: 0,
+      waitFor: undefined,
       wait: true,
       timeoutMs: 7_200_000,
       pollIntervalMs: 15_000,
@@ -203,11 +204,15 @@ describe('a bad input names itself, what was given and what is accepted', () => 
       { ...REMOTE, privacy: 'secret' },
       'privacy: "secret" is invalid; expected one of public, private'
     ],
-    ['wait: yes', { ...REMOTE, wait: 'yes' }, 'wait: "yes" is invalid; expected true or false'],
+    [
+      'wait: yes',
+      { ...REMOTE, wait: 'yes' },
+      'wait: "yes" is invalid; expected true or false: did you mean true?'
+    ],
     [
       'stop-on-cancel: 1',
       { ...REMOTE, 'stop-on-cancel': '1' },
-      'stop-on-cancel: "1" is invalid; expected true or false'
+      'stop-on-cancel: "1" is invalid; expected true or false: did you mean true?'
     ],
     [
       'fail-on: warn',
@@ -461,7 +466,7 @@ describe('a missing token', () => {
 
 describe('an empty base-url on the command line', () => {
   test('means local', async () => {
-    expect(await readGiven({ files: 'plan.jmx' }, { emptyBaseUrl: 'local' })).toMatchObject({
+    expect(await readGiven({ files: 'plan.jmx' }, { environment: { baseUrl: '' } })).toMatchObject({
       target: { kind: 'local' }
     })
   })
@@ -469,9 +474,63 @@ describe('an empty base-url on the command line', () => {
   test('a config file still wins', async () => {
     const settings = await readGiven(
       { config: 'c.yml', files: 'plan.jmx', token: 'secret', grids: SPECIFICATION },
-      { emptyBaseUrl: 'local', configText: 'base-url: https://service.example' }
+      { environment: { baseUrl: '' }, configText: 'base-url: https://service.example' }
     )
     expect(settings.target).toMatchObject({ kind: 'remote' })
+  })
+
+  test('with a token is an error: it would run on this machine instead of the service', async () => {
+    expect(
+      await problemsOf({ files: 'plan.jmx', token: 'secret' }, { environment: { baseUrl: '' } })
+    ).toEqual([
+      'token: LOADGATE_TOKEN is set, but no service is given; set LOADGATE_BASE_URL or base-url to the address of the service, or base-url to local to run on this machine without it'
+    ])
+  })
+})
+
+describe('LOADGATE_BASE_URL', () => {
+  const environment = { baseUrl: 'https://service.example' }
+  const ELSEWHERE = 'https://elsewhere.example'
+  const rest: Given = { files: 'plan.jmx', token: 'secret', grids: SPECIFICATION }
+  const originOf = ({ target }: Settings): string =>
+    target.kind === 'remote' ? target.address.origin : target.kind
+
+  test.each([
+    ['is used where nothing else is given', {}, undefined, 'https://service.example'],
+    ['yields to a flag', { 'base-url': ELSEWHERE }, undefined, ELSEWHERE],
+    ['yields to the config file', { config: 'c.yml' }, `base-url: ${ELSEWHERE}`, ELSEWHERE],
+    ['yields to local in a flag, which needs no token', { 'base-url': 'local' }, undefined, 'local'],
+    ['yields to local in the config file', { config: 'c.yml' }, 'base-url: local', 'local']
+  ])('%s', async (_, given: Given, configText, expected) => {
+    const changes = { environment, ...(configText !== undefined && { configText }) }
+    expect(originOf(await readGiven({ ...rest, ...given }, changes))).toBe(expected)
+  })
+
+  test('may be local, and then needs no token either', async () => {
+    expect(originOf(await readGiven(rest, { environment: { baseUrl: 'local' } }))).toBe('local')
+  })
+
+  test('needs a token, and names the variable', async () => {
+    expect(await problemsOf({ ...rest, token: '' }, { environment })).toEqual([
+      "token: LOADGATE_TOKEN is not set; set it to the service's API token"
+    ])
+  })
+
+  test('is named where it is wrong, without its secrets', async () => {
+    const baseUrl = 'https://me:hush@service.example'
+    const [problem] = await problemsOf(rest, { environment: { baseUrl } })
+    expect(problem).toMatch(/^LOADGATE_BASE_URL: "https:\/\/\*\*\*@service.example" /)
+  })
+
+  test('counts for regions too', async () => {
+    const [problem] = await problemsOf({ ...rest, regions: 'eu: { processes: {} }' }, { environment })
+    expect(problem).toMatch(/^regions: is for base-url: local only/)
+  })
+
+  test('is nothing to the action', async () => {
+    expect(await problemsOf(rest)).toEqual([
+      'base-url: is empty; give the address of the service (https://…), or local to run on this runner'
+    ])
   })
 })
 
@@ -532,7 +591,7 @@ grids:
       { configText: 'token: x\ncolour: red\nproject: [a]' }
     )
     expect(problems).toEqual([
-      'config: gate.yml: token cannot be set in a file; set it in the workflow',
+      'config: gate.yml: token cannot be set in a file; set it in the workflow, from a secret, or set LOADGATE_TOKEN on the command line',
       'config: gate.yml: unknown key colour; keys must be names of inputs',
       'config: gate.yml: project must be a plain value',
       'threads: "-1" is invalid; expected a whole number, at least 1'

@@ -31,7 +31,6 @@ export function makeSources(given: Given, changes: Changes = {}): SettingsSource
     resolveBaseline: (path) => Promise.resolve({ path: `/workspace/${path}`, exists: false }),
     defaultName: 'octo/shop main 0123456',
     platform: 'linux',
-    emptyBaseUrl: 'error',
     ...rest
   }
 }

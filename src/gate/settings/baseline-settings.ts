@@ -1,4 +1,4 @@
-import { suggestWord } from '../../thresholds/grammar/nearest.js'
+import { suggestWord } from '../../values/nearest.js'
 import { isBaselineThreshold } from '../../thresholds/grammar/threshold.js'
 import type { Threshold } from '../../thresholds/grammar/threshold.js'
 import { formatDuration } from './durations.js'

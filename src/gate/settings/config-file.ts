@@ -1,8 +1,14 @@
+import { suggestName } from '../../values/nearest.js'
 import { readYaml } from './yaml-text.js'
 
 /** Secrets and what the job sets never come from a committed file, and a config file cannot name another. */
-const REFUSED_KEYS = ['token', 'github-token', 'matrix', 'config']
-const LIST_KEYS = ['files', 'thresholds', 'tags']
+export const REFUSED_KEYS: readonly string[] = ['token', 'github-token', 'matrix', 'config']
+const SET_ELSEWHERE = 'set it in the workflow'
+const INSTEAD: Readonly<Record<string, string>> = {
+  token: `${SET_ELSEWHERE}, from a secret, or set LOADGATE_TOKEN on the command line`
+}
+/** Text, or a list of it. */
+export const LIST_KEYS: readonly string[] = ['files', 'thresholds', 'tags']
 
 export interface ConfigFile {
   /** The settings with text values. */
@@ -21,8 +27,9 @@ export function readConfigFile(text: string, inputNames: readonly string[]): Con
   let grids: unknown
   let regions: unknown
   for (const [key, value] of entriesOf(text, problems)) {
-    if (REFUSED_KEYS.includes(key)) problems.push(`${key} cannot be set in a file; set it in the workflow`)
-    else if (!inputNames.includes(key)) problems.push(`unknown key ${key}; keys must be names of inputs`)
+    if (REFUSED_KEYS.includes(key))
+      problems.push(`${key} cannot be set in a file; ${INSTEAD[key] ?? SET_ELSEWHERE}`)
+    else if (!inputNames.includes(key)) problems.push(describeUnknown(key, inputNames))
     else if (isEmpty(value)) problems.push(`${key} has no value; set one, or remove the key`)
     else if (key === 'grids') grids = value
     else if (key === 'regions') regions = value
@@ -32,6 +39,14 @@ export function readConfigFile(text: string, inputNames: readonly string[]): Con
       problems.push(`${key} must be ${LIST_KEYS.includes(key) ? 'text or a list of text' : 'a plain value'}`)
   }
   return { values, grids, regions, problems }
+}
+
+function describeUnknown(key: string, inputNames: readonly string[]): string {
+  const meant = suggestName(
+    key,
+    inputNames.filter((name) => !REFUSED_KEYS.includes(name))
+  )
+  return `unknown key ${key}; ${meant === undefined ? 'keys must be names of inputs' : `did you mean ${meant}?`}`
 }
 
 function entriesOf(text: string, problems: string[]): [string, unknown][] {

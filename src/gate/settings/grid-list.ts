@@ -7,6 +7,7 @@ import {
 import type { RequiredGridKey } from '../../protocol/grid-keys.js'
 import { isId } from '../../service/documents/decode.js'
 import type { GridChoice, GridSpecification } from '../../service/documents/requests.js'
+import { describeUnknownKeys } from '../../values/nearest.js'
 import { parseChoice, parseInteger, parsePattern } from '../../values/setting-values.js'
 import type { Parsed } from '../../values/setting-values.js'
 import { readYaml } from './yaml-text.js'
@@ -84,7 +85,7 @@ function readSpecification(
   const keys: Record<string, string> = { ...rules.defaults, ...given }
   const known = [...REQUIRED_GRID_KEYS, ...OPTIONAL_GRID_KEYS]
   const unknown = Object.keys(keys).filter((key) => !known.includes(key))
-  if (unknown.length > 0) note(`unknown key ${unknown.join(', ')}; known keys are uuid, ${known.join(', ')}`)
+  if (unknown.length > 0) note(describeUnknownKeys(unknown, ['uuid', ...known]))
   const missing = REQUIRED_GRID_KEYS.filter((key) => (keys[key] ?? '') === '')
   if (missing.length > 0) note(`missing ${missing.join(', ')}`)
 

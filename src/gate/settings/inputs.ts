@@ -83,8 +83,8 @@ export interface SettingsSources {
   resolveBaseline(path: string): Promise<BaselinePath>
   readonly defaultName: string
   readonly platform: string
-  /** What an empty base-url means: an error in the action, the embedded service on the command line. */
-  readonly emptyBaseUrl: 'error' | 'local'
+  /** Of the command line only, where an empty base-url is not an error: LOADGATE_BASE_URL, or the embedded service if that is empty. */
+  readonly environment?: { readonly baseUrl: string }
 }
 
 const NO_CONFIG = { values: new Map<string, string>(), grids: undefined, regions: undefined }

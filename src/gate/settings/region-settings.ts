@@ -2,14 +2,15 @@ import { parseRegions } from '../../regions/parse-regions.js'
 import type { ParsedRegions } from '../../regions/parse-regions.js'
 import type { Regions } from '../../regions/regions.js'
 import type { Inputs } from './inputs.js'
+import type { ServiceChoice } from './target-settings.js'
 import { readYaml } from './yaml-text.js'
 
 /** Where the nodes of the embedded service run. Undefined if it was not given, or no region in it can be read. */
-export function readRegions(inputs: Inputs, isLocal: boolean): Regions | undefined {
+export function readRegions(inputs: Inputs, { baseUrl, isLocal }: ServiceChoice): Regions | undefined {
   const given = inputs.structured('regions')
   if (given === '') return undefined
   // Where no token is given, the address may come from a variable that is empty too.
-  if (!isLocal && inputs.text('base-url') !== '')
+  if (!isLocal && baseUrl !== '')
     inputs.complain(
       'regions',
       'is for base-url: local only; the service at base-url decides itself where its grids run. Remove one of the two'

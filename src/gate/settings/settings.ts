@@ -1,6 +1,5 @@
 import { TOOLS } from '../../protocol/vocabulary.js'
 import { isId } from '../../service/documents/decode.js'
-import type { Address } from '../../service/http/address.js'
 import type { GridChoice } from '../../service/documents/requests.js'
 import { parseThresholds } from '../../thresholds/grammar/grammar.js'
 import type { Threshold } from '../../thresholds/grammar/threshold.js'
@@ -19,25 +18,25 @@ import {
   parseInteger,
   parsePattern
 } from '../../values/setting-values.js'
-import { parseServiceAddress, parseServiceName, tokenProblem } from './service-values.js'
+import { parseServiceName } from './service-values.js'
 import { SettingsError } from './settings-error.js'
 import { readRegions } from './region-settings.js'
 import { readStopEarly } from './stop-early.js'
+import { chooseService, readTarget } from './target-settings.js'
+import type { Target } from './target-settings.js'
 import { listUnused } from './unused-inputs.js'
 import { parseWaitFor } from './wait-for-value.js'
 import type { WaitFor } from './wait-for-value.js'
 
 export type { BaselineSettings, BaselineSource } from './baseline-settings.js'
 export { SettingsError } from './settings-error.js'
+export type { Target } from './target-settings.js'
 
 /** Where the run comes from. */
 export type Origin =
   | { readonly kind: 'files'; readonly paths: readonly string[]; readonly grids: readonly GridChoice[] }
   | { readonly kind: 'existing'; readonly runId: string }
   | { readonly kind: 'repeat'; readonly runId: string }
-
-export type Target =
-  { readonly kind: 'remote'; readonly address: Address; readonly token: string } | { readonly kind: 'local' }
 
 export interface Settings {
   readonly target: Target
@@ -95,11 +94,10 @@ export async function readSettings(sources: SettingsSources): Promise<Settings |
 
 async function readAll(inputs: Inputs, sources: SettingsSources): Promise<Settings | Skip> {
   const missingToken = inputs.take('on-missing-token', (text) => parseChoice(text, ['fail', 'skip']))
-  const isLocal =
-    inputs.text('base-url') === 'local' ||
-    (inputs.text('base-url') === '' && sources.emptyBaseUrl === 'local')
+  const service = chooseService(inputs, sources)
+  const { isLocal } = service
   const isSkipped = missingToken === 'skip' && !isLocal && inputs.text('token') === ''
-  const target = isSkipped ? undefined : readTarget(inputs, isLocal, sources.platform)
+  const target = isSkipped ? undefined : readTarget(inputs, service, sources.platform)
   const durationSeconds = inputs.take('duration', (text) => parseDurationSeconds(text, 1))
   const timeoutSeconds = inputs.take('timeout', (text) => parseDurationSeconds(text, 1)) ?? 0
   const wait = inputs.take('wait', parseBoolean) ?? true
@@ -110,7 +108,7 @@ async function readAll(inputs: Inputs, sources: SettingsSources): Promise<Settin
     ...{ isLocal, isSkipped, wait, stopEarly, durationSeconds, timeoutSeconds, thresholds, warmUpMs }
   })
   const loadSeconds = durationSeconds && totalSeconds(baseline, durationSeconds, timeoutSeconds)
-  const regions = readRegions(inputs, isLocal)
+  const regions = readRegions(inputs, service)
   const origin = await readOrigin(inputs, sources, {
     ...{ regions, isLocal, isSkipped, wait, durationSeconds, loadSeconds, timeoutSeconds }
   })
@@ -162,36 +160,6 @@ async function readAll(inputs: Inputs, sources: SettingsSources): Promise<Settin
 /** Repository, ref and short commit: enough to find the run on the service. */
 export function defaultName({ repository, ref, commit }: Occasion): string {
   return [repository, ref, commit.slice(0, 7)].filter((part) => part !== '').join(' ') || 'loadgate'
-}
-
-function readTarget(inputs: Inputs, isLocal: boolean, platform: string): Target | undefined {
-  const token = inputs.text('token')
-  if (isLocal) {
-    if (token !== '') inputs.complain('token', 'base-url: local takes no token; remove one of the two')
-    if (platform === 'win32')
-      inputs.complain('base-url', 'local needs Linux or macOS; on Windows give the address of a service')
-    return { kind: 'local' }
-  }
-  let address: Address | undefined
-  const given = inputs.text('base-url')
-  if (given === '')
-    inputs.complain(
-      'base-url',
-      'is empty; give the address of the service (https://…), or local to run on this runner'
-    )
-  else {
-    const parsed = parseServiceAddress(given)
-    if ('problem' in parsed) inputs.complain('base-url', parsed.problem)
-    else address = parsed.address
-  }
-  if (token === '')
-    inputs.complain(
-      'token',
-      'is empty; set it to the API token, from a secret. Pull requests from forks get no secrets: set on-missing-token: skip to skip the gate there'
-    )
-  const problem = tokenProblem(token)
-  if (problem !== undefined) inputs.complain('token', problem)
-  return address && { kind: 'remote', address, token }
 }
 
 interface OriginRules {

@@ -2,7 +2,7 @@ import { readAllowance } from './allowance-grammar.js'
 import { BASELINE_SYNONYMS, baselineRuleOf, exampleLine } from './baseline-rules.js'
 import type { BaselineOperator, BaselineRule } from './baseline-rules.js'
 import type { LineReader } from './line-reader.js'
-import { suggestWord } from './nearest.js'
+import { suggestWord } from '../../values/nearest.js'
 import type { BaselineThreshold, NamedMetric, Operator } from './threshold.js'
 import { quote } from '../quoting.js'
 

@@ -1,6 +1,6 @@
 import type { LineReader } from './line-reader.js'
 import { METRIC_RULES, UNIT_SYNONYMS } from './metrics.js'
-import { suggestWord } from './nearest.js'
+import { suggestWord } from '../../values/nearest.js'
 import { readPlainNumber } from './plain-number.js'
 import type { AbsoluteThreshold, Metric, NamedMetric, Unit } from './threshold.js'
 import { quote } from '../quoting.js'

@@ -1,5 +1,5 @@
 import type { LineReader } from './line-reader.js'
-import { suggestWord } from './nearest.js'
+import { suggestWord } from '../../values/nearest.js'
 import { SELECTOR_KEYS, type Pattern, type Selector, type SelectorKey } from './threshold.js'
 import { quote, shorten } from '../quoting.js'
 

@@ -1,5 +1,5 @@
 import type { Figures, Measurements, Scope } from '../../results/figures/measurements.js'
-import { rankNearest } from '../grammar/nearest.js'
+import { rankNearest } from '../../values/nearest.js'
 import { matchesPattern } from '../grammar/pattern.js'
 import { SELECTOR_KEYS, type Selector, type SelectorKey } from '../grammar/threshold.js'
 import { quote } from '../quoting.js'

@@ -19,6 +19,26 @@ export function suggestWord(word: string, candidates: readonly string[]): string
   return best
 }
 
+/** The same for a name of several words: `baseUrl` and `base_url` mean `base-url`. */
+export function suggestName(name: string, candidates: readonly string[]): string | undefined {
+  const squeezed = squeeze(name)
+  return candidates.find((candidate) => squeeze(candidate) === squeezed) ?? suggestWord(name, candidates)
+}
+
+function squeeze(name: string): string {
+  return name.replace(/[\s_-]/g, '').toLowerCase()
+}
+
+/** What is wrong with keys that nobody reads, and which ones were probably meant. */
+export function describeUnknownKeys(unknown: readonly string[], known: readonly string[]): string {
+  const names = unknown.map((name) => {
+    const meant = suggestName(name, known)
+    return meant === undefined ? name : `${name} (did you mean ${meant}?)`
+  })
+  const others = known.length === 0 ? 'it takes none' : `known keys are ${known.join(', ')}`
+  return `unknown key ${names.join(', ')}; ${others}`
+}
+
 /** The candidates most similar to a text, best first; one that contains the text comes before any other. */
 export function rankNearest(text: string, candidates: readonly string[], count: number): string[] {
   const wanted = text.slice(0, COMPARED_LENGTH).toLowerCase()

@@ -1,5 +1,11 @@
 import { describe, expect, test } from '@jest/globals'
-import { editDistance, rankNearest, suggestWord } from '../../../src/thresholds/grammar/nearest.js'
+import {
+  describeUnknownKeys,
+  editDistance,
+  rankNearest,
+  suggestName,
+  suggestWord
+} from '../../src/values/nearest.js'
 
 describe('editDistance', () => {
   test.each([
@@ -31,6 +37,31 @@ describe('suggestWord', () => {
   })
   test('does not replace a short word by another that shares nothing with it', () => {
     expect(suggestWord('%', ['ms', 's'])).toBeUndefined()
+  })
+})
+
+describe('suggestName', () => {
+  test.each([
+    ['base_url', 'base-url'],
+    ['baseUrl', 'base-url'],
+    ['BASE URL', 'base-url'],
+    ['ramp-up', 'rampup'],
+    ['base-ulr', 'base-url'],
+    ['colour', undefined],
+    ['-', undefined]
+  ])('%s: %s', (name, expected) => {
+    expect(suggestName(name, ['base-url', 'rampup', 'name'])).toBe(expected)
+  })
+})
+
+describe('describeUnknownKeys', () => {
+  test('names each that was probably meant, and all that are known', () => {
+    expect(describeUnknownKeys(['instanceType', 'colour'], ['region', 'instance_type'])).toBe(
+      'unknown key instanceType (did you mean instance_type?), colour; known keys are region, instance_type'
+    )
+  })
+  test('where there are none', () => {
+    expect(describeUnknownKeys(['cpu'], [])).toBe('unknown key cpu; it takes none')
   })
 })
 

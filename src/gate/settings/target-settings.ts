@@ -1,0 +1,78 @@
+import type { Address } from '../../service/http/address.js'
+import type { Inputs, SettingsSources } from './inputs.js'
+import { parseServiceAddress, tokenProblem } from './service-values.js'
+
+export type Target =
+  { readonly kind: 'remote'; readonly address: Address; readonly token: string } | { readonly kind: 'local' }
+
+/** Which service is to run the plan, before anything of it is checked. */
+export interface ServiceChoice {
+  /** An address, `local`, or empty if the action was given none. */
+  readonly baseUrl: string
+  readonly from: 'input' | 'environment' | 'nothing'
+  readonly isLocal: boolean
+  readonly isCommandLine: boolean
+}
+
+const VARIABLE = 'LOADGATE_BASE_URL'
+
+/** An input or the config file wins over the environment, which only the command line has. */
+export function chooseService(
+  inputs: Inputs,
+  { environment }: Pick<SettingsSources, 'environment'>
+): ServiceChoice {
+  const isCommandLine = environment !== undefined
+  const choose = (baseUrl: string, from: ServiceChoice['from']): ServiceChoice => ({
+    ...{ baseUrl, from, isCommandLine },
+    isLocal: baseUrl === 'local'
+  })
+  const given = inputs.text('base-url')
+  if (given !== '' || !isCommandLine) return choose(given, given === '' ? 'nothing' : 'input')
+  return environment.baseUrl === '' ? choose('local', 'nothing') : choose(environment.baseUrl, 'environment')
+}
+
+export function readTarget(inputs: Inputs, choice: ServiceChoice, platform: string): Target | undefined {
+  if (choice.isLocal) {
+    checkLocal(inputs, choice, platform)
+    return { kind: 'local' }
+  }
+  const address = readServiceAddress(inputs, choice)
+  const token = inputs.text('token')
+  if (token === '') inputs.complain('token', choice.isCommandLine ? NO_VARIABLE : NO_SECRET)
+  const problem = tokenProblem(token)
+  if (problem !== undefined) inputs.complain('token', problem)
+  return address && { kind: 'remote', address, token }
+}
+
+const NO_VARIABLE = "LOADGATE_TOKEN is not set; set it to the service's API token"
+const NO_SECRET =
+  'is empty; set it to the API token, from a secret. Pull requests from forks get no secrets: set on-missing-token: skip to skip the gate there'
+
+function checkLocal(inputs: Inputs, { from, isCommandLine }: ServiceChoice, platform: string): void {
+  if (inputs.text('token') !== '') {
+    if (!isCommandLine) inputs.complain('token', 'base-url: local takes no token; remove one of the two')
+    // A token in the environment is for every command. Where local was chosen it is not needed; where nothing was, it was probably
+    // not meant.
+    else if (from === 'nothing')
+      inputs.complain(
+        'token',
+        `LOADGATE_TOKEN is set, but no service is given; set ${VARIABLE} or base-url to the address of the service, or base-url to local to run on this machine without it`
+      )
+  }
+  if (platform === 'win32')
+    inputs.complain('base-url', 'local needs Linux or macOS; on Windows give the address of a service')
+}
+
+function readServiceAddress(inputs: Inputs, { baseUrl, from }: ServiceChoice): Address | undefined {
+  if (from === 'nothing') {
+    inputs.complain(
+      'base-url',
+      'is empty; give the address of the service (https://…), or local to run on this runner'
+    )
+    return undefined
+  }
+  const parsed = parseServiceAddress(baseUrl)
+  if ('address' in parsed) return parsed.address
+  inputs.problems.push(`${from === 'environment' ? VARIABLE : 'base-url'}: ${parsed.problem}`)
+  return undefined
+}
