@@ -6,11 +6,12 @@ import { fileURLToPath } from 'node:url'
 import { listenForSignals } from './gate/cancellation.js'
 import type { ProcessGroup } from './gate/step-state.js'
 import { catchStrayErrors } from './gate/stray-errors.js'
-import { messageOf } from './gate/errors.js'
+import { CancelledError, messageOf } from './gate/errors.js'
 import { createFindFiles } from './github/find-files.js'
 import type { EmbeddedService, ServiceOptions } from './server/server.js'
 import { runCommandLine } from './terminal/commands.js'
 import type { CommandPorts } from './terminal/commands.js'
+import { asksForJson, describeError } from './terminal/json-error.js'
 import { LeftPods } from './terminal/left-pods.js'
 import { watchOutput } from './terminal/lost-output.js'
 import { plain, strikeOut } from './terminal/screen.js'
@@ -35,6 +36,10 @@ const output = watchOutput(process.stdout, (words) => tellError(new Error(words)
 /** In a workflow step the runner reads both streams for commands, as it does for the action. */
 const guard = process.env.GITHUB_ACTIONS === 'true' ? await createGuard() : (text: string): string => text
 
+/** With --json, standard output has the result or an error, as one document. */
+const isJson = asksForJson(process.argv.slice(2))
+let hasPrinted = false
+
 /** Set while tools of the embedded service may be running: the second signal leaves no time for a regular end. */
 let killTools = (): void => undefined
 const leftPods = new LeftPods()
@@ -54,6 +59,7 @@ catchStrayErrors((thrown) => {
   const endNow = (): void => {
     killTools()
     tellLeftPods()
+    printError(thrown)
     process.exit(2)
   }
   if (strayError.signal.aborted) endNow()
@@ -64,7 +70,10 @@ catchStrayErrors((thrown) => {
 const ports: CommandPorts = {
   screen: {
     out: {
-      write: (text) => writeOut(guard(text)),
+      write: (text) => {
+        hasPrinted = true
+        return writeOut(guard(text))
+      },
       isTTY: process.stdout.isTTY,
       get columns() {
         return process.stdout.columns
@@ -82,6 +91,7 @@ const ports: CommandPorts = {
     listenForSignals(() => {
       killTools()
       tellLeftPods()
+      printError(new CancelledError('a second signal'))
       process.exit(130)
     }),
     strayError.signal
@@ -187,6 +197,13 @@ function tellError(thrown: unknown): void {
   writeErr(guard(`loadgate: ${strikeOut(plain(messageOf(thrown)), [token])}\n`))
 }
 
+/** For a script that reads standard output; people read the same on standard error. */
+function printError(thrown: unknown): void {
+  if (!isJson || hasPrinted) return
+  hasPrinted = true
+  writeOut(guard(describeError(thrown, [token])))
+}
+
 /** Before any command: ends what a killed command left running against a target. */
 async function endOrphans(): Promise<void> {
   const { ToolRegistry } = await import('./server/nodes/machine/tool-registry.js')
@@ -205,10 +222,17 @@ try {
   await endOrphans()
   const code = await runCommandLine(process.argv.slice(2), ports)
   process.exitCode = strayError.signal.aborted ? 2 : code
+  if (code !== 0)
+    printError(
+      code === 130
+        ? new CancelledError('a signal')
+        : new Error('the command ended without a result; see standard error')
+    )
   await Promise.race([closing, new Promise((resolve) => setTimeout(resolve, LONGEST_CLOSE_MS))])
   tellLeftPods()
 } catch (thrown) {
   tellError(thrown)
+  printError(thrown)
   process.exitCode = 2
 }
 // Sockets of libraries may still be open; everything is said.

@@ -74,6 +74,22 @@ describe('report of a CSV', () => {
   })
 })
 
+describe('--json', () => {
+  test.each([
+    ['an unknown command', ['frob', '--json'], 'usage', 'unknown command "frob"'],
+    ['an unknown flag', ['runs', '--json', '--frob'], 'usage', 'there is no flag --frob here'],
+    ['a bad value', ['run', '--json', '--files', 'plan.jmx', '--threads', TOKEN], 'input', 'threads: "***"'],
+    ['no CSV', ['report', 'plan.jmx', '--json', '--output', 'out'], 'error', 'plan.jmx']
+  ])('%s is one document on standard output, and text on standard error', async (_, args, kind, words) => {
+    const { code, out, err } = await run(args, { LOADGATE_TOKEN: TOKEN, LOADGATE_BASE_URL: 'local' })
+    expect(code).toBe(2)
+    const { error } = JSON.parse(out) as { error: { kind: string; message: string; problems: string[] } }
+    expect(error).toMatchObject({ kind, problems: [expect.stringContaining(words)] })
+    expect(err).toContain(`loadgate: ${error.message.split('\n')[0] ?? ''}`)
+    expect(out + err).not.toContain(TOKEN)
+  })
+})
+
 describe('run --rehearse', () => {
   test('says what it is in the log, in verdict.json and in the report; nothing else is left', async () => {
     const { code, out, err } = await run([
