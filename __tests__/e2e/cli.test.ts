@@ -79,7 +79,7 @@ describe('--json', () => {
     ['an unknown command', ['frob', '--json'], 'usage', 'unknown command "frob"'],
     ['an unknown flag', ['runs', '--json', '--frob'], 'usage', 'there is no flag --frob here'],
     ['a bad value', ['run', '--json', '--files', 'plan.jmx', '--threads', TOKEN], 'input', 'threads: "***"'],
-    ['no CSV', ['report', 'plan.jmx', '--json', '--output', 'out'], 'error', 'plan.jmx']
+    ['a folder that is a file', ['serve', '--json', '--data', 'plan.jmx'], 'error', 'plan.jmx']
   ])('%s is one document on standard output, and text on standard error', async (_, args, kind, words) => {
     const { code, out, err } = await run(args, { LOADGATE_TOKEN: TOKEN, LOADGATE_BASE_URL: 'local' })
     expect(code).toBe(2)

@@ -12,7 +12,7 @@ export interface ParsedRegions {
 }
 
 const KINDS = ['kubernetes', 'processes'] as const
-const KUBERNETES_KEYS = [
+export const KUBERNETES_KEYS = [
   'context',
   'namespace',
   'image',
