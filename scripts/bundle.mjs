@@ -31,6 +31,9 @@ const ENTRIES = {
 const PACKAGED = ['cli', 'scan-worker']
 const CHUNKS = 'dist/chunks/'
 
+/** The npm package's program: npm packs it with the mode that it has here. */
+export const PROGRAM = path.join(ROOT, 'dist/cli/index.js')
+
 /** Programs that run where the load is generated: dist/tools/<name>.mjs is bundled from this file and needs no other one. */
 const TOOLS = {
   element: 'src/tools/element/main.ts',
