@@ -149,7 +149,7 @@ describe('mistakes are told in a line, with exit code 2', () => {
     },
     { args: ['run', '--token', 'x'], words: /set LOADGATE_TOKEN/ },
     { args: ['frob'], words: /unknown command "frob"/ },
-    { args: ['runs'], words: /--base-url is missing/ },
+    { args: ['runs'], words: /there is no service: give its address/ },
     { args: ['run', '--files', 'plan.jmx', '--name', '-h'], words: /--name needs a value/ },
     {
       args: ['run', '--rehearse', '--files', 'plan.jmx', '--thresholds', ''],
