@@ -12,6 +12,7 @@ import type { EmbeddedService, ServiceOptions } from './server/server.js'
 import { runCommandLine } from './terminal/commands.js'
 import type { CommandPorts } from './terminal/commands.js'
 import { asksForJson, describeError } from './terminal/json-error.js'
+import { openPrompt } from './terminal/init/prompt.js'
 import { LeftPods } from './terminal/left-pods.js'
 import { watchOutput } from './terminal/lost-output.js'
 import { plain, strikeOut } from './terminal/screen.js'
@@ -105,6 +106,7 @@ const ports: CommandPorts = {
     return (JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }).version
   },
   examplesDir: join(root, 'examples'),
+  openPrompt: () => (process.stdin.isTTY && process.stdout.isTTY ? openPrompt(process.stdin) : undefined),
   findFiles: createFindFiles,
   hasJava: () => new Promise((done) => execFile(java, ['-version'], (error) => done(error === null))),
   startShop: async (options) => (await import('./server/demo-shop.js')).startShop(options),

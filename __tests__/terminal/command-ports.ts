@@ -45,6 +45,7 @@ export function makeCommandPorts(changes: Partial<CommandPorts> = {}): TestComma
     version: '1.2.3',
     examplesDir: '/nowhere/examples',
     findFiles: () => () => Promise.resolve([]),
+    openPrompt: () => undefined,
     hasJava: () => Promise.resolve(true),
     startShop: absent,
     startLocalService: absent,

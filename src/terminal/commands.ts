@@ -11,13 +11,14 @@ import type { DemoPorts } from './demo-command.js'
 import { GATE_FLAGS, runGateCommand } from './gate-command.js'
 import { renderHelp, renderOverview } from './help.js'
 import { INIT_FLAGS, runInitCommand } from './init-command.js'
+import type { InitPorts } from './init-command.js'
 import { REPORT_FLAGS, areFiles, runReportCommand } from './report-command.js'
 import { SERVE_FLAGS, runServeCommand } from './serve-command.js'
 import type { ServePorts } from './serve-command.js'
 import { runTrendCommand } from './trend-command.js'
 import type { TrendPorts } from './trend-command.js'
 
-export type CommandPorts = DemoPorts & ServePorts & TrendPorts & { readonly version: string }
+export type CommandPorts = DemoPorts & InitPorts & ServePorts & TrendPorts & { readonly version: string }
 
 /** One form of a command: what it does depends on the words after it. */
 export interface Form {

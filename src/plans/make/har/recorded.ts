@@ -1,0 +1,95 @@
+import { SourceError } from '../request.js'
+
+/** A request of a recording, with what is needed of its response. */
+export interface Recorded {
+  readonly method: string
+  readonly url: URL
+  readonly headers: readonly (readonly [name: string, value: string])[]
+  readonly body: { readonly type: string; readonly text: string } | undefined
+  readonly startMs: number
+  readonly endMs: number
+  readonly status: number
+  /** Where the response sent the browser next. */
+  readonly redirect: string
+  readonly responseType: string
+  /** What the browser requested it for; not every browser says. */
+  readonly resource: string
+}
+
+const HOW =
+  'save it from the network panel of the browser’s developer tools: "Save all as HAR", or "Export HAR (sanitized)"'
+
+/** The requests of a HAR file over http, in the order in which they were sent; and the number of others. */
+export function readRecording(text: string): { requests: Recorded[]; others: number } {
+  const entries = fieldOf(fieldOf(parse(text), 'log'), 'entries')
+  if (!Array.isArray(entries)) throw new SourceError(`it is not a HAR file: it has no log.entries; ${HOW}`)
+  if (entries.length === 0)
+    throw new SourceError('it contains no requests; open the network panel, reload the page, and save again')
+  const requests = entries.flatMap((entry: unknown) => readEntry(entry) ?? [])
+  // Sorting is stable: requests without a time stay where they are.
+  requests.sort((a, b) => a.startMs - b.startMs || 0)
+  return { requests, others: entries.length - requests.length }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text.replace(/^\ufeff/, ''))
+  } catch (thrown) {
+    throw new SourceError(`it is not a HAR file, which is JSON: ${(thrown as Error).message}; ${HOW}`, {
+      cause: thrown
+    })
+  }
+}
+
+function readEntry(entry: unknown): Recorded | undefined {
+  const request = fieldOf(entry, 'request')
+  const response = fieldOf(entry, 'response')
+  const address = textOf(request, 'url')
+  const url = URL.canParse(address) ? new URL(address) : undefined
+  // Others are data:, blob:, ws: and chrome-extension:.
+  if (url === undefined || !/^https?:$/.test(url.protocol)) return undefined
+  const startMs = Date.parse(textOf(entry, 'startedDateTime'))
+  const takenMs = fieldOf(entry, 'time')
+  return {
+    method: textOf(request, 'method').toUpperCase(),
+    url,
+    headers: pairsOf(fieldOf(request, 'headers')),
+    body: readBody(fieldOf(request, 'postData')),
+    startMs,
+    endMs: startMs + (typeof takenMs === 'number' && takenMs > 0 ? takenMs : 0),
+    status: Number(fieldOf(response, 'status')) || 0,
+    redirect: textOf(response, 'redirectURL'),
+    responseType: textOf(fieldOf(response, 'content'), 'mimeType').toLowerCase(),
+    resource: textOf(entry, '_resourceType').toLowerCase()
+  }
+}
+
+function readBody(data: unknown): Recorded['body'] {
+  const type = textOf(data, 'mimeType')
+  const text = textOf(data, 'text')
+  if (type === '' && text === '') return undefined
+  // Some browsers record a form as its fields only.
+  const fields = pairsOf(fieldOf(data, 'params'))
+  const isForm = /^application\/x-www-form-urlencoded/i.test(type)
+  return {
+    type,
+    text: text === '' && isForm ? new URLSearchParams(fields.map(([...pair]) => pair)).toString() : text
+  }
+}
+
+function pairsOf(value: unknown): (readonly [string, string])[] {
+  return Array.isArray(value)
+    ? value.map((pair: unknown) => [textOf(pair, 'name'), textOf(pair, 'value')] as const)
+    : []
+}
+
+function textOf(value: unknown, key: string): string {
+  const text = fieldOf(value, key)
+  return typeof text === 'string' ? text : ''
+}
+
+function fieldOf(value: unknown, key: string): unknown {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, key)
+    ? (value as Record<string, unknown>)[key]
+    : undefined
+}

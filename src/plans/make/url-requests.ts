@@ -1,0 +1,44 @@
+import { encodePath, readableName } from './plan-text.js'
+import { SourceError, addressOf, readTarget } from './request.js'
+import type { PlanRequest, PlanTarget, RequestSet } from './request.js'
+
+/** One GET per address, all of the same application. */
+export function readUrls(addresses: readonly string[]): RequestSet {
+  const pages = addresses.map((address) => ({ url: readUrl(address), target: readAddress(address) }))
+  const [first] = pages
+  if (first === undefined) throw new SourceError('there is no address')
+  const other = pages.find(({ target }) => addressOf(target) !== addressOf(first.target))
+  if (other !== undefined)
+    throw new SourceError(
+      `${addressOf(first.target)} and ${addressOf(other.target)} are two applications, and a plan has one; give addresses of one of them`
+    )
+  return { target: first.target, requests: pages.map(({ url }) => request(url)), notes: [] }
+}
+
+/** The application at an address. */
+export function readAddress(address: string): PlanTarget {
+  const url = readUrl(address)
+  if (url.username + url.password !== '')
+    throw new SourceError(
+      `the address at ${url.host} contains a user name or a password, which would be committed with the plan; give the address without them`
+    )
+  const target = readTarget(url)
+  if (target === undefined)
+    throw new SourceError(
+      `"${address}" is not an http or https address with a plain host name; give one such as http://localhost:8080/`
+    )
+  return target
+}
+
+function readUrl(address: string): URL {
+  // `localhost:8080` is an address for people, but an unknown protocol for the parser.
+  const whole = /^[a-z][a-z0-9+.-]*:\/\//i.test(address) ? address : `http://${address}`
+  if (!URL.canParse(whole))
+    throw new SourceError(`"${address}" is not an address; give one such as http://localhost:8080/`)
+  return new URL(whole)
+}
+
+function request({ pathname, search }: URL): PlanRequest {
+  const path = encodePath(pathname + search)
+  return { name: readableName(`GET ${pathname}`), method: 'GET', path: [path], headers: [], isEnabled: true }
+}

@@ -1,0 +1,214 @@
+import { encodeText, escapeComment, escapeXml, readableName } from './plan-text.js'
+import { addressOf } from './request.js'
+import type { PlanRequest, PlanTarget } from './request.js'
+
+export interface PlanOptions {
+  readonly name: string
+  readonly target: PlanTarget
+  readonly requests: readonly PlanRequest[]
+  readonly threads: number
+  readonly rampupSeconds: number
+  readonly durationSeconds: number
+}
+
+/** Lines of XML; the writer below indents them. */
+type Lines = readonly string[]
+
+const CONNECT_TIMEOUT_MS = 5000
+const RESPONSE_TIMEOUT_MS = 30_000
+const THINK_MS = 200
+/** With recorded think times there is none on top of them. */
+const NO_THINK_MS = 0
+
+/** A JMeter plan: a group of users who send the requests in order, over and over. */
+export function writePlan(options: PlanOptions): string {
+  const { name, target, requests } = options
+  const hasThinkTimes = requests.some(({ thinkMs }) => thinkMs !== undefined)
+  const group = [
+    ...commented(
+      `Wait before each request, in milliseconds: -Jthink=0 sends as fast as the application answers.`,
+      timer('Think time', `\${__P(think,${hasThinkTimes ? NO_THINK_MS : THINK_MS})}`)
+    ),
+    ...requests.flatMap(sampler)
+  ]
+  const plan = [
+    ...commented(
+      'Where the load goes. To point it elsewhere: -Jprotocol=https -Jhost=staging.example.com -Jport=443',
+      defaults(target)
+    ),
+    ...element('CookieManager', { gui: 'CookiePanel', name: 'Cookies of each user' }, [
+      '<collectionProp name="CookieManager.cookies"/>',
+      bool('CookieManager.clearEachIteration', false)
+    ]),
+    '<hashTree/>',
+    ...commented(
+      'The settings threads, rampup and duration of loadgate arrive as properties; the number is used without them.',
+      threadGroup(options)
+    ),
+    ...tree(group)
+  ]
+  const content = [
+    ...element('TestPlan', { gui: 'TestPlanGui', name: readableName(name) }, [
+      text('TestPlan.comments', 'Written by `loadgate init`; open it with JMeter, or edit it here.'),
+      ...emptyArguments('TestPlan.user_defined_variables', 'ArgumentsPanel')
+    ]),
+    ...tree(plan)
+  ]
+  return [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    ...header(target),
+    '<jmeterTestPlan version="1.2" properties="5.0" jmeter="5.6.3">',
+    ...indent(tree(content)),
+    '</jmeterTestPlan>',
+    ''
+  ].join('\n')
+}
+
+function header(target: PlanTarget): Lines {
+  return [
+    '<!--',
+    `  A load test of ${escapeComment(addressOf(target))}, written by loadgate init.`,
+    '',
+    '  How values reach this plan: ${__P(name,default)} is the property of that name. The settings threads, rampup and',
+    '  duration of loadgate arrive as such properties, and every -Jname=value of override-parameters.',
+    '  Data files are listed under files, after the plan. They are put beside it: a plan names them without a folder.',
+    '  A response counts as failed if its status is 400 or above, if it does not come, or if an assertion fails.',
+    '-->'
+  ]
+}
+
+function defaults({ protocol, host, port }: PlanTarget): Lines {
+  return [
+    ...element('ConfigTestElement', { gui: 'HttpDefaultsGui', name: 'The application' }, [
+      ...emptyArguments('HTTPsampler.Arguments', 'HTTPArgumentsPanel'),
+      text('HTTPSampler.protocol', `\${__P(protocol,${protocol})}`),
+      text('HTTPSampler.domain', `\${__P(host,${host})}`),
+      text('HTTPSampler.port', `\${__P(port,${port})}`),
+      text('HTTPSampler.connect_timeout', String(CONNECT_TIMEOUT_MS)),
+      text('HTTPSampler.response_timeout', String(RESPONSE_TIMEOUT_MS))
+    ]),
+    '<hashTree/>'
+  ]
+}
+
+function threadGroup({ threads, rampupSeconds, durationSeconds }: PlanOptions): Lines {
+  return element('ThreadGroup', { gui: 'ThreadGroupGui', name: 'Users' }, [
+    text('ThreadGroup.on_sample_error', 'continue'),
+    '<elementProp name="ThreadGroup.main_controller" elementType="LoopController" guiclass="LoopControlPanel" testclass="LoopController">',
+    ...indent([
+      bool('LoopController.continue_forever', false),
+      '<intProp name="LoopController.loops">-1</intProp>'
+    ]),
+    '</elementProp>',
+    text('ThreadGroup.num_threads', `\${__P(threads,${threads})}`),
+    text('ThreadGroup.ramp_time', `\${__P(rampup,${rampupSeconds})}`),
+    bool('ThreadGroup.scheduler', true),
+    text('ThreadGroup.duration', `\${__P(duration,${durationSeconds})}`),
+    text('ThreadGroup.delay', '0'),
+    bool('ThreadGroup.same_user_on_next_iteration', true)
+  ])
+}
+
+function sampler({ name, method, path, headers, body, isEnabled, note, thinkMs }: PlanRequest): Lines {
+  const children = [
+    ...(headers.length === 0 ? [] : headerManager(headers)),
+    ...(thinkMs === undefined ? [] : timer('Recorded think time', String(thinkMs)))
+  ]
+  return [
+    ...element('HTTPSamplerProxy', { gui: 'HttpTestSampleGui', name: readableName(name), isEnabled }, [
+      ...(note === undefined ? [] : [text('TestPlan.comments', encodeText([note]))]),
+      ...(body === undefined
+        ? emptyArguments('HTTPsampler.Arguments', 'HTTPArgumentsPanel')
+        : rawBody(encodeText(body))),
+      text('HTTPSampler.path', encodeText(path)),
+      text('HTTPSampler.method', method),
+      bool('HTTPSampler.follow_redirects', true),
+      bool('HTTPSampler.use_keepalive', true)
+    ]),
+    ...tree(children)
+  ]
+}
+
+function rawBody(body: string): Lines {
+  return [
+    bool('HTTPSampler.postBodyRaw', true),
+    '<elementProp name="HTTPsampler.Arguments" elementType="Arguments">',
+    ...indent([
+      '<collectionProp name="Arguments.arguments">',
+      ...indent([
+        '<elementProp name="" elementType="HTTPArgument">',
+        ...indent([
+          bool('HTTPArgument.always_encode', false),
+          text('Argument.value', body),
+          text('Argument.metadata', '=')
+        ]),
+        '</elementProp>'
+      ]),
+      '</collectionProp>'
+    ]),
+    '</elementProp>'
+  ]
+}
+
+function headerManager(headers: PlanRequest['headers']): Lines {
+  const entries = headers.flatMap(({ name, value }) => [
+    '<elementProp name="" elementType="Header">',
+    ...indent([text('Header.name', encodeText([name])), text('Header.value', encodeText(value))]),
+    '</elementProp>'
+  ])
+  return [
+    ...element('HeaderManager', { gui: 'HeaderPanel', name: 'Headers' }, [
+      '<collectionProp name="HeaderManager.headers">',
+      ...indent(entries),
+      '</collectionProp>'
+    ]),
+    '<hashTree/>'
+  ]
+}
+
+function timer(name: string, delay: string): Lines {
+  return [
+    ...element('ConstantTimer', { gui: 'ConstantTimerGui', name }, [text('ConstantTimer.delay', delay)]),
+    '<hashTree/>'
+  ]
+}
+
+interface ElementFacts {
+  readonly gui: string
+  readonly name: string
+  readonly isEnabled?: boolean
+}
+
+function element(kind: string, { gui, name, isEnabled = true }: ElementFacts, properties: Lines): Lines {
+  const attributes = `guiclass="${gui}" testclass="${kind}" testname="${escapeXml(name)}" enabled="${String(isEnabled)}"`
+  return [`<${kind} ${attributes}>`, ...indent(properties), `</${kind}>`]
+}
+
+function tree(children: Lines): Lines {
+  return children.length === 0 ? ['<hashTree/>'] : ['<hashTree>', ...indent(children), '</hashTree>']
+}
+
+function emptyArguments(name: string, gui: string): Lines {
+  return [
+    `<elementProp name="${name}" elementType="Arguments" guiclass="${gui}" testclass="Arguments">`,
+    ...indent(['<collectionProp name="Arguments.arguments"/>']),
+    '</elementProp>'
+  ]
+}
+
+function text(name: string, value: string): string {
+  return `<stringProp name="${name}">${escapeXml(value)}</stringProp>`
+}
+
+function bool(name: string, value: boolean): string {
+  return `<boolProp name="${name}">${String(value)}</boolProp>`
+}
+
+function commented(comment: string, lines: Lines): Lines {
+  return [`<!-- ${escapeComment(comment)} -->`, ...lines]
+}
+
+/** A line may contain line breaks of its own, in a body; these stay as they are. */
+function indent(lines: Lines): Lines {
+  return lines.map((line) => `  ${line}`)
+}

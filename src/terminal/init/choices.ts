@@ -1,0 +1,174 @@
+import { SourceError } from '../../plans/make/request.js'
+import { readUrls } from '../../plans/make/url-requests.js'
+import { parseChoice, parseDurationSeconds, parseInteger } from '../../values/setting-values.js'
+import type { Parsed } from '../../values/setting-values.js'
+import { readThresholds } from './threshold-lines.js'
+import { UsageError } from '../arguments.js'
+import type { Arguments, Flag } from '../arguments.js'
+import type { Asker } from './asker.js'
+
+/** What the plan is made from. */
+export type Source =
+  | { readonly kind: 'url'; readonly addresses: readonly string[] }
+  | { readonly kind: 'openapi' | 'har'; readonly path: string }
+
+export interface Choices {
+  readonly source: Source
+  readonly threads: number
+  readonly durationSeconds: number
+  readonly rampupSeconds: number
+  readonly thresholds: readonly string[]
+}
+
+const DEFAULT_ADDRESS = 'http://localhost:8080/'
+const DEFAULT_THRESHOLDS = 'error_rate < 1%, p95 < 800ms'
+const MOST_THREADS = 1000
+
+export const CHOICE_FLAGS: readonly Flag[] = [
+  {
+    name: 'from-url',
+    value: 'url',
+    joint: '\n',
+    about: `Make the plan from an address: one GET request. Give it several times for several pages. Default: ${DEFAULT_ADDRESS}.`
+  },
+  {
+    name: 'from-openapi',
+    value: 'file',
+    about: 'Make the plan from an OpenAPI 3 or Swagger 2 file, YAML or JSON: one request per operation.'
+  },
+  {
+    name: 'from-har',
+    value: 'file',
+    about:
+      'Make the plan from a recording of a browser: the requests to its main host, in order, without static files, cookies and secrets.'
+  },
+  {
+    name: 'target',
+    value: 'url',
+    about: 'With --from-openapi or --from-har: address of the application. Default: what the file says.'
+  },
+  {
+    name: 'all-methods',
+    about:
+      'With --from-openapi or --from-har: also enable requests that may change data. Default: GET and HEAD only; the others are in the plan, disabled.'
+  },
+  { name: 'think-times', about: 'With --from-har: wait between requests as in the recording.' },
+  { name: 'threads', value: 'number', about: 'Number of users at the same time. Default: 5.' },
+  { name: 'duration', value: 'duration', about: 'How long the load lasts. Default: 60s.' },
+  {
+    name: 'rampup',
+    value: 'duration',
+    about: 'Time in which the users start. Default: a tenth of the duration, at most 30s.'
+  },
+  {
+    name: 'thresholds',
+    value: 'threshold',
+    joint: '\n',
+    about: `What must hold; can be given several times. Default: ${DEFAULT_THRESHOLDS}.`
+  }
+]
+
+const SOURCE_FLAGS = { 'from-url': 'url', 'from-openapi': 'openapi', 'from-har': 'har' } as const
+/** Which ways in a flag is for. */
+const ONLY_WITH = {
+  target: ['openapi', 'har'],
+  'all-methods': ['openapi', 'har'],
+  'think-times': ['har']
+} as const
+
+/** From flags; what they leave open is asked, or has a default. */
+export async function readChoices(args: Arguments, asker: Asker): Promise<Choices> {
+  const source = readSource(args) ?? (await askSource(asker))
+  checkSourceFlags(args, source)
+  const threads = await choose(args, asker, {
+    flag: 'threads',
+    question: 'How many users at the same time?',
+    fallback: '5',
+    parse: (text) => parseInteger(text, { least: 1, most: MOST_THREADS })
+  })
+  const durationSeconds = await choose(args, asker, {
+    flag: 'duration',
+    question: 'For how long?',
+    fallback: '60s',
+    parse: (text) => parseDurationSeconds(text, 1)
+  })
+  const rampup = args.has('rampup')
+    ? readFlag('rampup', args.text('rampup'), (text) => parseDurationSeconds(text, 0))
+    : Math.min(Math.ceil(durationSeconds / 10), 30)
+  const thresholds = await choose(args, asker, {
+    flag: 'thresholds',
+    question: 'What must hold? Separate thresholds with commas.',
+    fallback: DEFAULT_THRESHOLDS,
+    parse: readThresholds
+  })
+  return { source, threads, durationSeconds, rampupSeconds: rampup, thresholds }
+}
+
+interface Choice<T> {
+  readonly flag: string
+  readonly question: string
+  readonly fallback: string
+  readonly parse: (text: string) => Parsed<T>
+}
+
+async function choose<T>(args: Arguments, asker: Asker, { flag, ...choice }: Choice<T>): Promise<T> {
+  return args.has(flag) ? readFlag(flag, args.text(flag), choice.parse) : asker.ask(choice)
+}
+
+function readFlag<T>(flag: string, text: string, parse: (text: string) => Parsed<T>): T {
+  const parsed = parse(text)
+  if (!parsed.ok) throw new UsageError(`--${flag}: "${text}" is not accepted; ${parsed.accepted} is expected`)
+  return parsed.value
+}
+
+function readSource(args: Arguments): Source | undefined {
+  const given = Object.entries(SOURCE_FLAGS).filter(([flag]) => args.has(flag))
+  const [first, second] = given
+  if (first === undefined) return undefined
+  if (second !== undefined)
+    throw new UsageError(`--${first[0]} and --${second[0]} are two ways to make the plan; give one of them`)
+  const [flag, kind] = first
+  const text = args.text(flag)
+  return kind === 'url' ? { kind, addresses: text.split('\n') } : { kind, path: text }
+}
+
+function checkSourceFlags(args: Arguments, { kind }: Source): void {
+  for (const [flag, kinds] of Object.entries(ONLY_WITH)) {
+    if (!args.has(flag) || (kinds as readonly string[]).includes(kind)) continue
+    const ways = kinds.map((one) => `--from-${one}`).join(' or ')
+    throw new UsageError(`--${flag} only works with ${ways}`)
+  }
+}
+
+async function askSource(asker: Asker): Promise<Source> {
+  const kind = await asker.ask({
+    question: 'Make the plan from an address (url), an OpenAPI file (openapi) or a recording (har)?',
+    fallback: 'url',
+    parse: (text) => parseChoice(text, ['url', 'openapi', 'har'])
+  })
+  if (kind === 'url') {
+    const addresses = await asker.ask({
+      question: 'Address of the application?',
+      fallback: DEFAULT_ADDRESS,
+      parse: readAddresses
+    })
+    return { kind, addresses }
+  }
+  const path = await asker.ask({
+    question: `Path of the ${kind === 'har' ? 'HAR' : 'OpenAPI'} file?`,
+    fallback: '',
+    parse: (text) => (text === '' ? { ok: false, accepted: 'a path' } : { ok: true, value: text })
+  })
+  return { kind, path }
+}
+
+function readAddresses(text: string): Parsed<readonly string[]> {
+  const addresses = text.split(/[\s,]+/)
+  try {
+    readUrls(addresses)
+    return { ok: true, value: addresses }
+  } catch (thrown) {
+    if (!(thrown instanceof SourceError)) throw thrown
+    return { ok: false, accepted: `an address such as ${DEFAULT_ADDRESS} (${thrown.message})` }
+  }
+}
