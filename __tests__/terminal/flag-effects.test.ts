@@ -27,6 +27,9 @@ const FINISHED = {
   grids: [{ gridId: 'g1', region: 'eu' }],
   baseline: { fingerprint: { plan: 'a' } }
 }
+const API = '{"openapi":"3.0.0","paths":{"/a":{"get":{},"post":{}}}}'
+const HAR =
+  '{"log":{"entries":[{"request":{"method":"GET","url":"http://a.test/"},"response":{"status":200}}]}}'
 /** The service accepts no run: what was sent is seen, and nothing takes long. */
 const NO_CREDIT = 'NO-CREDIT'
 
@@ -55,6 +58,11 @@ async function observe(args: readonly string[]): Promise<unknown> {
   mkdirSync(join(workspace, 'done/results'), { recursive: true })
   writeFileSync(join(workspace, 'done/results/eu-g1.csv'), sampleCsv())
   writeFileSync(join(workspace, 'done/verdict.json'), JSON.stringify(FINISHED))
+  writeFileSync(join(workspace, 'api.json'), API)
+  writeFileSync(join(workspace, 'site.har'), HAR)
+  // As if it had been there before.
+  if (args.includes('EXISTS')) mkdirSync(join(workspace, 'load'))
+  if (args.includes('EXISTS')) writeFileSync(join(workspace, 'load/plan.jmx'), '')
   const asked: unknown[] = []
   const refuse = (what: unknown): Promise<never> => {
     asked.push(what)
@@ -67,6 +75,8 @@ async function observe(args: readonly string[]): Promise<unknown> {
     findFiles: (root) => (pattern) => Promise.resolve([resolve(root, pattern)]),
     startLocalService: ({ rehearse, serviceName, dataDir, regions }) =>
       refuse({ rehearse, serviceName, dataDir, regions: [...(regions?.places.keys() ?? [])] }),
+    // Someone who types Ctrl-D.
+    openPrompt: () => ({ readLine: () => Promise.resolve(undefined), close: () => undefined }),
     serve: (options) => {
       asked.push({ ...options, log: undefined, regions: [...(options.regions?.keys() ?? [])] })
       ports.cancellation.abort(new Error('Ctrl-C'))
@@ -88,7 +98,8 @@ async function observe(args: readonly string[]): Promise<unknown> {
     err: ports.screen.err.text,
     seen: service.seen.map(({ method, path, headers, params }) => [method, path, headers.accept, params]),
     files: readdirSync(workspace, { recursive: true }).sort(),
-    verdict: readVerdict(join(workspace, 'out'))
+    verdict: readVerdict(join(workspace, 'out')),
+    plan: readIfThere(join(workspace, 'load/plan.jmx'))
   })
   return JSON.parse(
     text
@@ -106,8 +117,12 @@ const refuseRuns: Fault = ({ method, path }, response) => {
 }
 
 function readVerdict(folder: string): string {
+  return readIfThere(join(folder, 'verdict.json'))
+}
+
+function readIfThere(path: string): string {
   try {
-    return readFileSync(join(folder, 'verdict.json'), 'utf8')
+    return readFileSync(path, 'utf8')
   } catch {
     return ''
   }
@@ -150,6 +165,7 @@ const LOCAL = ['run', '--files', 'plan.jmx', '--output', 'out']
 const FAILING = [...REMOTE, '--thresholds', 'p95 < 1ms']
 const CALIBRATE = ['calibrate', ...REMOTE.slice(1), NO_CREDIT]
 const CALIBRATE_LOCAL = ['calibrate', ...LOCAL.slice(1)]
+const INIT = ['init', '--yes']
 const REPORT = ['report', 'load.csv', '--output', 'out']
 
 const ROWS: readonly Row[] = [
@@ -259,6 +275,20 @@ const ROWS: readonly Row[] = [
   row('demo', ['demo'], ['--compare']),
   row('demo', ['demo', '--compare'], ['--slower', '50']),
   row('demo', ['demo'], ['--rehearse']),
+
+  row('init', INIT, ['--from-url', 'http://app.test/']),
+  row('init', INIT, ['--from-openapi', 'api.json']),
+  row('init', INIT, ['--from-har', 'site.har']),
+  row('init', [...INIT, '--from-har', 'site.har'], ['--target', 'http://app.test/']),
+  row('init', [...INIT, '--from-openapi', 'api.json'], ['--all-methods']),
+  row('init', [...INIT, '--from-har', 'site.har'], ['--think-times']),
+  row('init', INIT, ['--threads', '7']),
+  row('init', INIT, ['--duration', '7s']),
+  row('init', INIT, ['--rampup', '7s']),
+  row('init', INIT, ['--thresholds', 'p99 < 1s']),
+  row('init', ['init'], ['--yes']),
+  row('init', [...INIT, '--from-url', 'EXISTS'], ['--force']),
+  row('init', INIT, ['--json']),
 
   row(
     'baseline record <folder>',

@@ -18,6 +18,7 @@ const STATIC_TYPE =
   /^(?:image|font|audio|video)\/|^text\/css|javascript|ecmascript|^application\/(?:font|wasm)/
 const STATIC_PATH =
   /\.(?:css|m?js|map|png|jpe?g|gif|svg|webp|avif|ico|woff2?|ttf|eot|otf|mp[34]|webm|wasm|webmanifest)$/i
+const NOT_HTTP = 'that are not http (data: addresses, web sockets)'
 const LONGEST_THINK_MS = 60_000
 
 /** The requests of a recording that a load test sends: those to the application itself, without pictures, scripts and trackers. */
@@ -28,13 +29,15 @@ export function readHar(text: string, options: HarOptions): RequestSet {
   if (main === undefined || target === undefined)
     throw new SourceError('it contains no request to an http or https address with a plain host name')
   const counts = new Map<string, number>()
-  const kept = requests.filter((recorded, at) => {
-    const reason = whyLeftOut(recorded, main.url, requests[at - 1])
+  const redirects = new Set<string>()
+  const kept = requests.filter((recorded) => {
+    const reason = whyLeftOut(recorded, main.url, redirects)
     if (reason !== undefined) counts.set(reason, (counts.get(reason) ?? 0) + 1)
     return reason === undefined
   })
-  if (others > 0) counts.set('not http (data: addresses, web sockets)', others)
-  if (kept.length > MOST_REQUESTS) counts.set(`after the first ${MOST_REQUESTS}`, kept.length - MOST_REQUESTS)
+  if (others > 0) counts.set(NOT_HTTP, (counts.get(NOT_HTTP) ?? 0) + others)
+  if (kept.length > MOST_REQUESTS)
+    counts.set(`beyond the first ${MOST_REQUESTS}`, kept.length - MOST_REQUESTS)
   if (kept.length === 0)
     throw new SourceError(
       `it contains no request to ${addressOf(target)} that a plan could send; ${describeCounts(counts)}`
@@ -49,32 +52,25 @@ function isPage({ status, resource, responseType }: Recorded): boolean {
   return status >= 200 && status < 300 && (resource === 'document' || responseType.startsWith('text/html'))
 }
 
-function whyLeftOut(
-  { method, url, status, resource, responseType }: Recorded,
-  main: URL,
-  before: Recorded | undefined
-): string | undefined {
-  if (url.host !== main.host || url.protocol !== main.protocol) return 'to other hosts'
-  if (resource === 'websocket') return 'not http (data: addresses, web sockets)'
+/** Undefined if it is kept. `redirects` are the addresses that JMeter requests by itself. */
+function whyLeftOut(recorded: Recorded, main: URL, redirects: Set<string>): string | undefined {
+  const { method, url, status, resource, responseType } = recorded
+  if (url.origin !== main.origin) return 'to other hosts'
+  if (resource === 'websocket') return NOT_HTTP
   if (resource === 'preflight' || method === 'OPTIONS') return 'CORS preflights'
   if (!isMethod(method)) return 'with unusual methods'
   if (status === 0) return 'without a response'
   const isStatic =
     STATIC_RESOURCE.test(resource) || STATIC_TYPE.test(responseType) || STATIC_PATH.test(url.pathname)
   if (isSafe(method) && isStatic) return 'for static files'
-  // JMeter follows redirects by itself, and would request it twice.
-  const isTarget =
-    before !== undefined &&
-    isRedirect(before) &&
-    URL.canParse(before.redirect, before.url.href) &&
-    new URL(before.redirect, before.url.href).href.split('#')[0] === url.href.split('#')[0]
-  return isTarget && before.url.host === main.host && before.url.protocol === main.protocol
-    ? 'that follow a redirect, as JMeter does'
-    : undefined
+  const isFollowed = redirects.delete(withoutHash(url))
+  if (status >= 300 && status < 400 && recorded.redirect !== '' && URL.canParse(recorded.redirect, url))
+    redirects.add(withoutHash(new URL(recorded.redirect, url)))
+  return isFollowed ? 'after a redirect, which JMeter follows by itself' : undefined
 }
 
-function isRedirect({ status, redirect }: Recorded): boolean {
-  return status >= 300 && status < 400 && redirect !== ''
+function withoutHash({ href }: URL): string {
+  return href.split('#')[0] ?? ''
 }
 
 function toRequest(
@@ -139,5 +135,5 @@ function notesOf(
 }
 
 function describeCounts(counts: ReadonlyMap<string, number>): string {
-  return `Left out: ${[...counts].map(([reason, count]) => `${count} ${reason}`).join(', ')}.`
+  return `Left out of the recording: ${[...counts].map(([reason, count]) => `${count} ${reason}`).join('; ')}.`
 }

@@ -39,11 +39,11 @@ export function readOpenApi(text: string, { allMethods }: OpenApiOptions): Reque
   const disabled = requests.filter(({ isEnabled }) => !isEnabled).length
   const notes = [
     ...(all.length > here.length
-      ? [`Left out: ${all.length - here.length} operations of other servers.`]
+      ? [
+          `Left out, because they have another server: ${all.length - here.length} of ${all.length} operations.`
+        ]
       : []),
-    ...(here.length > MOST_REQUESTS
-      ? [`Left out: ${here.length - MOST_REQUESTS} operations after the first ${MOST_REQUESTS}.`]
-      : []),
+    ...(here.length > MOST_REQUESTS ? [`Left out: all operations after the first ${MOST_REQUESTS}.`] : []),
     ...(api.foreign.size > 0
       ? [`References to other files were not followed: ${[...api.foreign].slice(0, 5).join(', ')}.`]
       : []),

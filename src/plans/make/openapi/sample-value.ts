@@ -42,10 +42,9 @@ function sample(api: ApiDocument, holder: JsonObject, place: Place): unknown {
   const given = givenIn(api, holder)
   if (given !== undefined) return given
   const schema = api.resolve(fieldIn(holder, 'schema'))
-  const whole = schema ?? holder
-  if (place.open.has(whole) || place.depth > DEEPEST || place.budget.left-- <= 0) return undefined
-  const inside = { ...place, depth: place.depth + 1, open: new Set([...place.open, whole]) }
-  if (schema !== undefined) return sample(api, schema, inside)
+  if (schema !== undefined) return sample(api, schema, place)
+  if (place.open.has(holder) || place.depth > DEEPEST || place.budget.left-- <= 0) return undefined
+  const inside = { ...place, depth: place.depth + 1, open: new Set([...place.open, holder]) }
   const [variant] = [...api.resolveList(holder, 'oneOf'), ...api.resolveList(holder, 'anyOf')]
   const parts = api.resolveList(holder, 'allOf')
   if (parts.length > 0 || variant !== undefined)

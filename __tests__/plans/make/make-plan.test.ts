@@ -1,0 +1,357 @@
+import { describe, expect, test } from '@jest/globals'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { readPlanTree } from '../../../src/plans/jmx/plan-tree.js'
+import type { PlanElement } from '../../../src/plans/jmx/plan-tree.js'
+import { decodeXml } from '../../../src/plans/jmx/xml.js'
+import { readHar } from '../../../src/plans/make/har/har-requests.js'
+import { readOpenApi } from '../../../src/plans/make/openapi/openapi-requests.js'
+import { encodePath, encodeText, propertyName, readableName } from '../../../src/plans/make/plan-text.js'
+import { DEFAULT_TARGET, addressOf } from '../../../src/plans/make/request.js'
+import type { PlanRequest, PlanText, RequestSet } from '../../../src/plans/make/request.js'
+import { readUrls } from '../../../src/plans/make/url-requests.js'
+import { writePlan } from '../../../src/plans/make/write-plan.js'
+import { makeRandom } from '../../support/data/seeded-random.js'
+
+const FIXTURES = '__tests__/fixtures/init'
+const READ_ONLY = { allMethods: false, thinkTimes: false }
+const read = (name: string): string => readFileSync(`${FIXTURES}/${name}`, 'utf8')
+
+function planOf({ target = DEFAULT_TARGET, requests }: Pick<RequestSet, 'target' | 'requests'>): string {
+  const load = { threads: 5, rampupSeconds: 6, durationSeconds: 60 }
+  return writePlan({ name: 'Load test', target: target ?? DEFAULT_TARGET, requests, ...load })
+}
+
+/** The requests of a plan, as read back. */
+function samplersOf(plan: string): PlanElement[] {
+  const flat = (elements: readonly PlanElement[]): PlanElement[] =>
+    elements.flatMap((element) => [element, ...flat(element.children)])
+  return flat(readPlanTree(plan) ?? []).filter(({ kind }) => kind === 'HTTPSamplerProxy')
+}
+
+/** What JMeter sends for a text, by its own rules; other functions than these two would show up as they are. */
+function evaluate(encoded: string, properties: Record<string, string> = {}): string {
+  if (!/\$\{/.test(encoded)) return encoded
+  return encoded.replace(
+    /\\([\\$,])|\$\{__char\(36\)\}|\$\{__P\(([^,)]*),\)\}/g,
+    (_, escaped: string | undefined, property: string | undefined) =>
+      escaped ?? (property === undefined ? '$' : (properties[property] ?? ''))
+  )
+}
+
+describe('the plan of each way in', () => {
+  test.each([
+    { way: 'url', set: () => readUrls(['http://127.0.0.1:8080/', 'http://127.0.0.1:8080/search?q=a|b#top']) },
+    { way: 'openapi', set: () => readOpenApi(read('shop-api.yaml'), { allMethods: true }) },
+    { way: 'har', set: () => readHar(read('shop.har'), { allMethods: true, thinkTimes: true }) }
+  ])('$way: the golden plan', ({ way, set }) => {
+    const plan = planOf(set())
+    const path = `${FIXTURES}/${way}.jmx`
+    // `LOADGATE_GOLDEN=write npm test -- __tests__/plans` renews them.
+    const write = process.env.LOADGATE_GOLDEN === 'write' ? writeFileSync : (): void => undefined
+    write(path, plan)
+    expect(plan).toBe(readFileSync(path, 'utf8'))
+  })
+})
+
+describe('hostile text', () => {
+  const PIECES = [
+    '${__time()}',
+    '$',
+    '{',
+    '}',
+    '\\',
+    ',',
+    '"',
+    "'",
+    '<',
+    '>',
+    '&',
+    ']]>',
+    '--',
+    '-->',
+    '\u0000'
+  ]
+  const MORE = [
+    '\ud800',
+    '\uffff',
+    '\u202e',
+    '\r\n',
+    '\t',
+    'é',
+    '🫖',
+    '%',
+    '%zz',
+    ' ',
+    '|',
+    '${x}',
+    'a',
+    '&#x0;',
+    '/'
+  ]
+  const random = makeRandom(15)
+  const pick = (): string => [...PIECES, ...MORE][Math.floor(random() * (PIECES.length + MORE.length))] ?? ''
+  const text = (): string => Array.from({ length: 8 }, pick).join('')
+
+  test('what JMeter sends is the text itself, whatever it contains', () => {
+    for (let round = 0; round < 150; round++) {
+      const parts: PlanText = [text(), { property: 'secret' }, text(), text()]
+      const whole = parts.map((part) => (typeof part === 'string' ? part : 'S')).join('')
+      expect(evaluate(encodeText(parts), { secret: 'S' })).toBe(whole)
+      const alone = text()
+      expect(evaluate(encodeText([alone]))).toBe(alone)
+    }
+  })
+
+  test('the plan stays one that can be read, with every request where it was', () => {
+    for (let round = 0; round < 60; round++) {
+      const requests = Array.from({ length: 2 }, (): PlanRequest => {
+        const path = [`/${encodePath(text())}`]
+        const headers = [{ name: text(), value: [text()] }]
+        return { name: text(), method: 'POST', path, headers, body: [text()], isEnabled: true, note: text() }
+      })
+      const plan = planOf({ target: undefined, requests })
+      const samplers = samplersOf(plan)
+      expect(samplers.map(({ name }) => name)).toEqual(requests.map(({ name }) => readableName(name)))
+      expect(samplers.map(({ properties }) => properties.get('HTTPSampler.path'))).toEqual(
+        requests.map(({ path }) => path.join(''))
+      )
+      expect(samplers.map(({ children }) => children.length)).toEqual([1, 1])
+      // No XML parser accepts these, and no function is left but our own.
+      // eslint-disable-next-line no-control-regex -- control characters are what is looked for
+      expect(plan).not.toMatch(/[\u0000-\u0008\u000b-\u001f\ufffe\uffff]|\p{Surrogate}/u)
+      expect(decodeXml(plan).match(/(?<!\\)\$\{(?!__P\(|__char\(36\))[^}]*/g) ?? []).toEqual([])
+    }
+  })
+
+  test('paths are addresses for Java', () => {
+    for (let round = 0; round < 60; round++) {
+      const path = encodePath(text())
+      expect(path).toMatch(/^(?:[A-Za-z0-9\-._~!$&'()*+,;=:@/?]|%[0-9A-Fa-f]{2})*$/)
+    }
+    expect(encodePath('/a%20b/ü?q=%')).toBe('/a%20b/%C3%BC?q=%25')
+  })
+
+  test('a property never has the name of one of the plan’s own', () => {
+    expect(['host', 'X-Api,Key', '', 'a=b)'].map(propertyName)).toEqual([
+      'recorded-host',
+      'x-api-key',
+      'value',
+      'a-b-'
+    ])
+  })
+})
+
+describe('addresses', () => {
+  test('a protocol may be left out, and ports are their defaults', () => {
+    expect(readUrls(['localhost:8080']).target).toEqual({ protocol: 'http', host: 'localhost', port: 8080 })
+    expect(readUrls(['https://[::1]/']).target).toEqual({ protocol: 'https', host: '[::1]', port: 443 })
+  })
+
+  test.each([
+    { address: 'ftp://example.com/', words: 'is not an http or https address' },
+    { address: 'http://a,b)}.example/', words: 'is not an http or https address with a plain host name' },
+    { address: 'http://user:planted@example.com/', words: 'the address at example.com contains a user name' },
+    { address: 'http://', words: '"http://" is not an address' }
+  ])('$address is refused', ({ address, words }) => {
+    expect(() => readUrls([address])).toThrow(words)
+  })
+
+  test('several addresses are those of one application', () => {
+    expect(() => readUrls(['http://a.example/', 'http://b.example/'])).toThrow(
+      'http://a.example and http://b.example are two applications'
+    )
+  })
+})
+
+describe('a recording', () => {
+  test('keeps what the application itself answered, in order, and counts the rest', () => {
+    const { requests, notes, target } = readHar(read('shop.har'), READ_ONLY)
+    expect(requests.map(({ name, isEnabled }) => [name, isEnabled])).toEqual([
+      ['GET /', true],
+      ['GET /products', true],
+      ['GET /search', true],
+      ['POST /login', false],
+      ['POST /upload', false]
+    ])
+    expect(addressOf(target ?? DEFAULT_TARGET)).toBe('http://127.0.0.1:8080')
+    expect(notes[0]).toBe(
+      'Left out of the recording: 1 for static files; 1 to other hosts; 1 after a redirect, which JMeter follows by itself; 1 CORS preflights; 1 that are not http (data: addresses, web sockets).'
+    )
+  })
+
+  test('no cookie, token, password or header value of it is in the plan', () => {
+    const set = readHar(read('shop.har'), { allMethods: true, thinkTimes: false })
+    const plan = planOf(set)
+    expect(plan + set.notes.join()).not.toContain('planted')
+    expect(plan).toContain('access_token=${__P(access_token,)}')
+    expect(set.notes).toContainEqual(
+      expect.stringContaining('-Jaccess_token=…, -Jauthorization=…, -Jx-tenant=…, -Jpassword=…')
+    )
+  })
+
+  const entry = (url: string, changes: object = {}): object => ({
+    request: { method: 'GET', url, headers: [], ...changes },
+    response: { status: 200, content: { mimeType: 'text/html' } }
+  })
+  const har = (...entries: object[]): string => JSON.stringify({ log: { entries } })
+  const JWT = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.plantedplantedplanted'
+
+  test.each([
+    { where: 'a path', url: `https://s.example/verify/${JWT}/x` },
+    { where: 'a query of another name', url: `https://s.example/?next=%2Fa%3Ft%3D${JWT}` },
+    { where: 'a random word', url: 'https://s.example/?x=PlantedK3yPlantedK3yPlantedK3yPl4nted' },
+    { where: 'a user name', url: 'https://planted:planted@s.example/' },
+    { where: 'a query name of another case', url: 'https://s.example/?X-Amz-Signature=planted' }
+  ])('a secret in $where is found by its shape', ({ url }) => {
+    const plan = planOf(readHar(har(entry(url)), READ_ONLY))
+    expect(samplersOf(plan)).toHaveLength(1)
+    expect(plan.toLowerCase()).not.toContain('planted')
+  })
+
+  test('secrets within bodies are found by name and by shape, at any depth', () => {
+    const text = JSON.stringify({
+      a: [{ apiKey: { x: 'planted' }, b: `Bearer ${JWT}`, pin: 1234567, ok: 7 }]
+    })
+    const postData = { mimeType: 'application/vnd.shop+json', text }
+    const form = {
+      mimeType: 'application/x-www-form-urlencoded',
+      params: [{ name: 'pwd', value: 'planted' }]
+    }
+    const set = readHar(
+      har(
+        entry('https://s.example/'),
+        entry('https://s.example/json', { method: 'POST', postData }),
+        entry('https://s.example/form', { method: 'POST', postData: form })
+      ),
+      { allMethods: true, thinkTimes: false }
+    )
+    const plan = planOf(set)
+    expect(plan).not.toMatch(/planted|1234567|eyJ/)
+    expect(plan).toContain('&quot;ok&quot;: 7')
+    expect(plan).toContain('>pwd=${__P(pwd,)}<')
+  })
+
+  test.each([
+    { text: '<html>', words: 'it is not a HAR file, which is JSON' },
+    { text: '{"log":{}}', words: 'it has no log.entries' },
+    { text: har(), words: 'it contains no requests' },
+    { text: har(entry('data:,x')), words: 'it contains no request to an http or https address' },
+    { text: har(entry('http://a.example/x.css')), words: 'Left out of the recording: 1 for static files' }
+  ])('$words', ({ text, words }) => {
+    expect(() => readHar(text, READ_ONLY)).toThrow(words)
+  })
+
+  test('entries of any shape do no harm', () => {
+    const odd = [null, 7, {}, { request: null }, entry('http://a.example/', { headers: 'x', method: 'BREW' })]
+    const text = JSON.stringify({ log: { entries: [...odd, entry('http://a.example/ok')] } })
+    expect(readHar(text, READ_ONLY).requests.map(({ name }) => name)).toEqual(['GET /ok'])
+  })
+
+  test('a very long recording is cut, and says so', () => {
+    const entries = Array.from({ length: 501 }, (_, at) => entry(`http://a.example/${at}`))
+    const { requests, notes } = readHar(har(...entries), READ_ONLY)
+    expect(requests).toHaveLength(500)
+    expect(notes[0]).toContain('1 beyond the first 500')
+  })
+})
+
+describe('a description of an API', () => {
+  test('writes only GET and HEAD enabled; the others say why they are not', () => {
+    const { requests, notes } = readOpenApi(read('shop-api.yaml'), { allMethods: false })
+    expect(requests.map(({ name, isEnabled }) => [name, isEnabled])).toEqual([
+      ['listProducts', true],
+      ['POST /products', false],
+      ['GET /products/{id}', true],
+      ['HEAD /products/{id}', true],
+      ['PUT /products/{id}', false]
+    ])
+    expect(requests[0]?.path.join('')).toBe('/v1/products?page=1')
+    expect(requests[2]?.path.join('')).toBe('/v1/products/tea%20pot')
+    expect(requests.filter(({ isEnabled }) => !isEnabled).every(({ note }) => note !== undefined)).toBe(true)
+    expect(notes).toContain('Left out, because they have another server: 1 of 6 operations.')
+  })
+
+  test('Swagger 2: host, base path, form and body', () => {
+    const set = readOpenApi(
+      JSON.stringify({
+        swagger: '2.0',
+        host: 'shop.example:8443',
+        basePath: '/v2/',
+        schemes: ['http', 'https'],
+        securityDefinitions: { key: { type: 'apiKey', in: 'query', name: 'api_key' } },
+        security: [{ key: [] }],
+        paths: {
+          '/a': {
+            get: {},
+            post: { parameters: [{ in: 'formData', name: 'x y', type: 'string', default: 'a&b' }] }
+          },
+          '/b': { post: { parameters: [{ in: 'body', name: 'b', schema: { example: { z: 1 } } }] } }
+        }
+      }),
+      { allMethods: true }
+    )
+    expect(set.target).toEqual({ protocol: 'https', host: 'shop.example', port: 8443 })
+    expect(set.requests.map(({ path, body }) => [encodeText(path), body?.join('')])).toEqual([
+      ['/v2/a?api_key=${__P(api_key,)}', undefined],
+      ['/v2/a?api_key=${__P(api_key,)}', 'x+y=a%26b'],
+      ['/v2/b?api_key=${__P(api_key,)}', '{\n  "z": 1\n}']
+    ])
+  })
+
+  test.each([
+    { server: '/v3', target: undefined, path: '/v3/a' },
+    { server: 'v4/', target: undefined, path: '/v4/a' },
+    { server: 'https://{x}.example', target: undefined, path: '/a' },
+    { server: '//cdn.example/x', target: { protocol: 'http', host: 'cdn.example', port: 80 }, path: '/x/a' }
+  ])('the server $server', ({ server, target, path }) => {
+    const text = JSON.stringify({
+      openapi: '3.0.0',
+      servers: [{ url: server }],
+      paths: { '/a': { get: {} } }
+    })
+    const set = readOpenApi(text, { allMethods: false })
+    expect(set.target).toEqual(target)
+    expect(set.requests[0]?.path.join('')).toBe(path)
+  })
+
+  test('references that lead to themselves, nowhere, or out of the file end', () => {
+    const set = readOpenApi(
+      `openapi: 3.0.0
+paths:
+  /loop: { $ref: '#/paths/~1loop' }
+  /foreign: { $ref: 'other.yaml#/x' }
+  /proto: { $ref: '#/__proto__/constructor' }
+  /a:
+    post:
+      requestBody: { content: { application/json: { schema: { $ref: '#/components/schemas/A' } } } }
+components:
+  schemas:
+    A: { allOf: [{ $ref: '#/components/schemas/A' }, { properties: { b: { $ref: '#/components/schemas/B' } } }] }
+    B: { properties: { a: { $ref: '#/components/schemas/A' }, n: { type: integer, maximum: -3 } } }
+`,
+      { allMethods: true }
+    )
+    expect(set.requests.map(({ name, body }) => [name, body?.join('')])).toEqual([
+      ['POST /a', '{\n  "b": {\n    "n": -3\n  }\n}']
+    ])
+    expect(set.notes).toContain('References to other files were not followed: other.yaml#/x.')
+  })
+
+  const bomb = Array.from(
+    { length: 12 },
+    (_, at) => `a${at + 1}: &a${at + 1} [${`*a${at}, `.repeat(9)}]`
+  ).join('\n')
+  test.each([
+    { what: 'an alias bomb', text: `openapi: 3.0.0\na0: &a0 [x]\n${bomb}\n`, words: 'Excessive alias count' },
+    {
+      what: 'a value within itself',
+      text: 'openapi: 3.0.0\nx: &x { y: *x }\n',
+      words: 'neither YAML nor JSON'
+    },
+    { what: 'broken YAML', text: 'openapi: 3.0.0\n\tx: 1\n', words: 'neither YAML nor JSON' },
+    { what: 'another file', text: 'threads: 5\n', words: 'it is not a description of an API' },
+    { what: 'no paths', text: 'openapi: 3.0.0\n', words: 'it describes no operations' }
+  ])('$what is refused', ({ text, words }) => {
+    expect(() => readOpenApi(text, { allMethods: false })).toThrow(words)
+  })
+})
