@@ -1,0 +1,156 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { INSTALL_MS, jmeterNote, lacksJMeter, runCommand } from '../e2e/cli-command.js'
+
+/** `loadgate init` in an empty repository, and a real run of what it wrote. */
+
+const HAR = resolve('__tests__/fixtures/init/shop.har')
+const API = resolve('__tests__/fixtures/init/shop-api.yaml')
+const CONFIG = '.github/loadgate.yml'
+const WORKFLOW = '.github/workflows/loadgate.yml'
+/** `npm run lint:workflows` installs both. */
+const LINTERS = resolve('.cache/workflow-tools')
+const findLinter = (name: string, path: string): string | undefined =>
+  (existsSync(LINTERS) ? readdirSync(LINTERS) : [])
+    .filter((folder) => folder.startsWith(`${name}-`))
+    .map((folder) => join(LINTERS, folder, path))
+    .find((file) => existsSync(file))
+const actionlint = findLinter('actionlint', 'actionlint')
+const zizmor = findLinter('zizmor', 'bin/zizmor')
+const lacksLinters =
+  (actionlint === undefined || zizmor === undefined) && process.env.LOADGATE_REQUIRE_TOOLS === undefined
+
+interface Seen {
+  readonly line: string
+  readonly headers: Record<string, unknown>
+  readonly body: string
+}
+
+let server: Server
+let seen: Seen[]
+let address: string
+let folder: string
+const folders: string[] = []
+
+beforeAll(async () => {
+  server = createServer((request, response) => {
+    let body = ''
+    request.on('data', (chunk: Buffer) => (body += chunk.toString()))
+    request.on('end', () => {
+      seen.push({ line: `${request.method ?? ''} ${request.url ?? ''}`, headers: request.headers, body })
+      response.end('ok')
+    })
+  })
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+})
+afterAll(() => {
+  server.closeAllConnections()
+  server.close()
+  for (const used of folders) rmSync(used, { recursive: true })
+})
+beforeEach(() => {
+  seen = []
+  folder = mkdtempSync(join(tmpdir(), 'loadgate-init-'))
+  folders.push(folder)
+  expect(spawnSync('git', ['init', '--quiet'], { cwd: folder }).status).toBe(0)
+})
+
+const loadgate = (...args: string[]): ReturnType<typeof runCommand> => runCommand(args, { cwd: folder })
+
+/** What a real parser makes of the plan. */
+function parseXml(): number | null {
+  const program = 'import sys, xml.dom.minidom as m; m.parse(sys.argv[1])'
+  return spawnSync('python3', ['-c', program, join(folder, 'load/plan.jmx')]).status
+}
+
+const hasPython = spawnSync('python3', ['--version']).status === 0
+const testWithPython = hasPython ? test : test.skip
+const testWithLinters = lacksLinters ? test.skip : test
+const testWithJMeter = lacksJMeter ? test.skip : test
+
+const JSON_BODY = '${__groovy(1)} \\ "tea"'
+const WAYS = [
+  {
+    way: 'an address',
+    args: () => ['--from-url', `${address}/`, '--from-url', `${address}/search?q=a|b&x=\${__time()}`],
+    requests: ['GET /', 'GET /search?q=a%7Cb&x=$%7B__time()%7D'],
+    labels: ['GET /', 'GET /search'],
+    bodies: []
+  },
+  {
+    way: 'an API',
+    args: () => ['--from-openapi', API, '--target', address, '--all-methods'],
+    requests: [
+      'GET /v1/products/tea%20pot',
+      'GET /v1/products?page=1',
+      'HEAD /v1/products/tea%20pot',
+      'POST /v1/products'
+    ],
+    labels: ['GET /products/{id}', 'HEAD /products/{id}', 'POST /products', 'listProducts'],
+    bodies: [{ name: JSON_BODY, price: 1, made: '2026-01-01', tags: ['text'], related: [] }]
+  },
+  {
+    way: 'a recording',
+    args: () => ['--from-har', HAR, '--target', address, '--all-methods'],
+    requests: ['GET /', 'GET /products', 'GET /search?q=tea%20pot&access_token=', 'POST /login'],
+    labels: ['GET /', 'GET /products', 'GET /search', 'POST /login'],
+    bodies: [{ user: 'ada', password: '', note: '${__groovy(1)} C:\\temp' }]
+  }
+]
+
+describe.each(WAYS)('from $way', ({ args, requests, labels, bodies }) => {
+  testWithJMeter(
+    `a real run of what it wrote is green, with the requests expected${jmeterNote}`,
+    async () => {
+      expect(await loadgate('init', ...args(), '--duration', '3s', '--threads', '2')).toMatchObject({
+        code: 0
+      })
+      const ended = await loadgate('run', '--config', CONFIG, '--output', 'out')
+      expect(ended).toMatchObject({ code: 0 })
+      const { verdict, metrics } = JSON.parse(readFileSync(join(folder, 'out/verdict.json'), 'utf8')) as {
+        verdict: string
+        metrics: { labels: { label: string }[] }
+      }
+      expect(verdict).toBe('passed')
+      expect(metrics.labels.map(({ label }) => label).sort()).toEqual(labels)
+      // `wait-for` sends a request of its own.
+      const sent = new Set(
+        seen.map(({ line }) => line).filter((line) => line !== 'GET /' || requests.includes(line))
+      )
+      expect([...sent].sort()).toEqual(requests)
+      // What was recorded arrives as it was: JMeter runs none of it.
+      const received = new Set(seen.map(({ body }) => body).filter((body) => body !== ''))
+      expect([...received].map((body) => JSON.parse(body) as unknown)).toEqual(bodies)
+    },
+    INSTALL_MS
+  )
+
+  testWithPython('the plan is XML for a real parser', async () => {
+    await loadgate('init', ...args())
+    expect(parseXml()).toBe(0)
+  })
+})
+
+describe('the workflow passes actionlint and zizmor', () => {
+  testWithLinters.each([
+    { start: 'nothing', files: {} },
+    { start: 'npm', files: { 'package.json': '{"scripts":{"start":"node ."}}', 'package-lock.json': '{}' } },
+    { start: 'pnpm', files: { 'package.json': '{"scripts":{"start":"node ."}}', 'pnpm-lock.yaml': '' } },
+    { start: 'compose', files: { 'compose.yaml': '' } },
+    { start: 'a Dockerfile', files: { Dockerfile: '' } }
+  ])('which starts $start', async ({ files }) => {
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text)
+    await loadgate('init')
+    const linted = spawnSync(actionlint ?? 'actionlint', [], { cwd: folder, encoding: 'utf8' })
+    expect(linted).toMatchObject({ status: 0, stdout: '' })
+    const audited = spawnSync(zizmor ?? 'zizmor', ['--offline', WORKFLOW], { cwd: folder, encoding: 'utf8' })
+    expect(audited).toMatchObject({ status: 0, stdout: expect.stringContaining('No findings to report') })
+  })
+})
