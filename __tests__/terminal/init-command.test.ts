@@ -127,6 +127,7 @@ describe('without a terminal', () => {
     { args: ['--from-har', API], words: 'shop-api.yaml: it is not a HAR file' },
     { args: ['--from-openapi', HAR], words: 'shop.har: it is not a description of an API' },
     { args: ['--from-har', HAR, '--target', 'ftp://x'], words: '--target: "ftp://x" is not an http' },
+    { args: ['--from-har', HAR, '--target', 'http://x/a'], words: 'give the address without one: http://x' },
     { args: ['--target', 'http://x/'], words: '--target only works with --from-openapi or --from-har' },
     { args: ['--from-openapi', API, '--think-times'], words: '--think-times only works with --from-har' },
     {

@@ -14,8 +14,8 @@ const HAR = resolve('__tests__/fixtures/init/shop.har')
 const API = resolve('__tests__/fixtures/init/shop-api.yaml')
 const CONFIG = '.github/loadgate.yml'
 const WORKFLOW = '.github/workflows/loadgate.yml'
-/** `npm run lint:workflows` installs both. */
 const LINTERS = resolve('.cache/workflow-tools')
+spawnSync('bash', ['scripts/lint-workflows.sh', '--install'])
 const findLinter = (name: string, path: string): string | undefined =>
   (existsSync(LINTERS) ? readdirSync(LINTERS) : [])
     .filter((folder) => folder.startsWith(`${name}-`))

@@ -1,4 +1,4 @@
-import { encodePath } from '../plans/make/plan-text.js'
+import { labelOf } from '../plans/make/plan-text.js'
 import { DEFAULT_TARGET, SourceError, addressOf } from '../plans/make/request.js'
 import type { PlanTarget, RequestSet } from '../plans/make/request.js'
 import { readAddress } from '../plans/make/url-requests.js'
@@ -101,7 +101,7 @@ async function askChoices(args: Arguments, ports: InitPorts): Promise<Choices | 
 
 function readTargetFlag(address: string): PlanTarget {
   try {
-    return readAddress(address)
+    return readAddress(address, 'without a path')
   } catch (thrown) {
     if (thrown instanceof SourceError) throw new UsageError(`--target: ${thrown.message}`, { cause: thrown })
     throw thrown
@@ -114,9 +114,9 @@ function configFacts(
   { source }: Choices
 ): { waitFor: string; label: string; properties: string[] } {
   const first = requests.find(({ isEnabled }) => isEnabled)
-  const [path] = first?.path ?? []
-  // Without its query; of a recording or an API, the first request may need values that are not there.
-  const page = source.kind === 'url' && typeof path === 'string' ? encodePath(path.split('?')[0] ?? '/') : '/'
+  // Of a recording or an API, the first request may need values that are not there yet.
+  const hasProperty = first?.path.some((part) => typeof part !== 'string') ?? true
+  const page = source.kind === 'url' && first && !hasProperty ? labelOf(first.path) : '/'
   const texts = requests
     .filter(({ isEnabled }) => isEnabled)
     .flatMap(({ path, headers, body = [] }) => [...path, ...headers.flatMap(({ value }) => value), ...body])

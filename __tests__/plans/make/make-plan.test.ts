@@ -156,6 +156,15 @@ describe('addresses', () => {
     expect(() => readUrls([address])).toThrow(words)
   })
 
+  test('a token in an address does not get into the plan', () => {
+    const set = readUrls(['http://a.example/x?page=1&api_key=planted'])
+    expect(planOf(set)).not.toContain('planted')
+    expect(set.notes).toEqual([
+      'Values that may be secret are not in the plan; give them as override-parameters: -Japi_key=…'
+    ])
+    expect(set.requests[0]?.name).toBe('GET /x')
+  })
+
   test('several addresses are those of one application', () => {
     expect(() => readUrls(['http://a.example/', 'http://b.example/'])).toThrow(
       'http://a.example and http://b.example are two applications'
@@ -239,6 +248,26 @@ describe('a recording', () => {
     { text: har(entry('http://a.example/x.css')), words: 'Left out of the recording: 1 for static files' }
   ])('$words', ({ text, words }) => {
     expect(() => readHar(text, READ_ONLY)).toThrow(words)
+  })
+
+  test('what a broken file contains is not quoted', () => {
+    const words = (text: string): string => {
+      try {
+        return JSON.stringify(readHar(text, READ_ONLY))
+      } catch (thrown) {
+        return (thrown as Error).message
+      }
+    }
+    for (const text of ['{"token": planted}', '{"a":"planted" "b"}', 'planted', '{"x":"planted'])
+      expect(words(text)).toMatch(/^it is not a HAR file, which is JSON: (?!.*planted)/)
+  })
+
+  test('megabytes of what almost is a secret take no time', () => {
+    const url = `http://a.example/?x=${'-eyJ'.repeat(25_000)}`
+    expect(readHar(har(entry(url)), READ_ONLY).requests).toHaveLength(1)
+    const operationId = '$'.repeat(100_000)
+    const text = JSON.stringify({ openapi: '3.0.0', paths: { '/a': { get: { operationId } } } })
+    expect(readOpenApi(text, { allMethods: false }).requests).toHaveLength(1)
   })
 
   test('entries of any shape do no harm', () => {

@@ -54,6 +54,7 @@ function joinLiterals(text: PlanText): PlanText {
 /** A label: one short line, without anything that JMeter would run. */
 export function readableName(text: string): string {
   const line = text
+    .slice(0, 10 * LONGEST_NAME)
     .replace(UNPRINTABLE, ' ')
     .replace(/\$+(?=\{)/g, '')
     .replace(/\s+/g, ' ')
@@ -62,6 +63,12 @@ export function readableName(text: string): string {
   return line.length <= LONGEST_NAME
     ? line
     : `${line.slice(0, LONGEST_NAME - 1).replace(/\p{Surrogate}$/u, '')}…`
+}
+
+/** The path as people read it, without its query. */
+export function labelOf(path: PlanText): string {
+  const text = path.map((part) => (typeof part === 'string' ? part : `{${part.property}}`)).join('')
+  return text.split('?')[0] ?? ''
 }
 
 /** Java refuses an address with other characters, although browsers send them. */
@@ -82,7 +89,7 @@ export function propertyName(text: string): string {
   return OWN_PROPERTIES.includes(name) ? `recorded-${name}` : name
 }
 
-export const OWN_PROPERTIES: readonly string[] = [
+const OWN_PROPERTIES: readonly string[] = [
   'threads',
   'rampup',
   'duration',

@@ -2,9 +2,9 @@
 const SECRET_NAME =
   /token|secret|passw|passphrase|pwd|api[-_]?key|access[-_]?key|auth|credential|session|csrf|xsrf|signature|jwt|cookie|private|otp|cvc|cvv|card|iban|ssn/i
 const SECRET_WORD = /^(?:key|sid|sig|pin|pass|code|nonce|state|assertion)$/i
-/** A JSON Web Token, a credential of a well-known shape, or a long random-looking word. */
+/** A JSON Web Token or a credential of a well-known shape. Bounded, for a recording may contain megabytes of anything. */
 const SECRET_VALUE =
-  /eyJ[\w-]{8,}\.[\w-]{8,}|\b(?:Bearer|Basic)\s+\S{6,}|\b(?:gh[pousr]_|github_pat_|glpat-|xox[abprs]-|sk[-_]live|sk-|AKIA|AIza)[\w-]{10,}/
+  /eyJ[\w-]{8,400}\.[\w-]{8}|\b(?:Bearer|Basic)\s+\S{6,}|\b(?:gh[pousr]_|github_pat_|glpat-|xox[abprs]-|sk[-_]live|sk-|AKIA|AIza)[\w-]{10,}/
 const LONG_WORD = /[A-Za-z0-9_+/=-]{32,}/g
 
 export function isSecretName(name: string): boolean {

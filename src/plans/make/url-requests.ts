@@ -1,26 +1,38 @@
-import { encodePath, readableName } from './plan-text.js'
+import { labelOf, readableName } from './plan-text.js'
 import { SourceError, addressOf, readTarget } from './request.js'
 import type { PlanRequest, PlanTarget, RequestSet } from './request.js'
+import { describeProperties, keepPath } from './without-secrets.js'
+import type { Removed } from './without-secrets.js'
 
 /** One GET per address, all of the same application. */
 export function readUrls(addresses: readonly string[]): RequestSet {
   const pages = addresses.map((address) => ({ url: readUrl(address), target: readAddress(address) }))
   const [first] = pages
-  if (first === undefined) throw new SourceError('there is no address')
+  if (first === undefined)
+    throw new SourceError('no address was given; give one such as http://localhost:8080/')
   const other = pages.find(({ target }) => addressOf(target) !== addressOf(first.target))
   if (other !== undefined)
     throw new SourceError(
       `${addressOf(first.target)} and ${addressOf(other.target)} are two applications, and a plan has one; give addresses of one of them`
     )
-  return { target: first.target, requests: pages.map(({ url }) => request(url)), notes: [] }
+  const removed: Removed = { properties: new Set(), headers: new Set() }
+  const requests = pages.map(({ url }) => request(url, removed))
+  return { target: first.target, requests, notes: describeProperties(removed) }
 }
 
 /** The application at an address. */
-export function readAddress(address: string): PlanTarget {
+export function readAddress(
+  address: string,
+  path: 'without a path' | 'with any path' = 'with any path'
+): PlanTarget {
   const url = readUrl(address)
   if (url.username + url.password !== '')
     throw new SourceError(
       `the address at ${url.host} contains a user name or a password, which would be committed with the plan; give the address without them`
+    )
+  if (path === 'without a path' && url.pathname + url.search !== '/')
+    throw new SourceError(
+      `"${address}" contains a path, but the paths come from the file; give the address without one: ${url.origin}`
     )
   const target = readTarget(url)
   if (target === undefined)
@@ -38,7 +50,7 @@ function readUrl(address: string): URL {
   return new URL(whole)
 }
 
-function request({ pathname, search }: URL): PlanRequest {
-  const path = encodePath(pathname + search)
-  return { name: readableName(`GET ${pathname}`), method: 'GET', path: [path], headers: [], isEnabled: true }
+function request(url: URL, removed: Removed): PlanRequest {
+  const path = keepPath(url, removed)
+  return { name: readableName(`GET ${labelOf(path)}`), method: 'GET', path, headers: [], isEnabled: true }
 }

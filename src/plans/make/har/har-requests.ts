@@ -1,10 +1,11 @@
-import { readableName } from '../plan-text.js'
+import { labelOf, readableName } from '../plan-text.js'
 import { MOST_REQUESTS, SourceError, addressOf, isMethod, isSafe, readTarget } from '../request.js'
-import type { PlanRequest, PlanText, RequestSet } from '../request.js'
+import type { PlanRequest, RequestSet } from '../request.js'
 import { readRecording } from './recorded.js'
 import type { Recorded } from './recorded.js'
-import { keepBody, keepHeaders, keepPath } from './without-secrets.js'
-import type { Removed } from './without-secrets.js'
+import { describeProperties, keepPath } from '../without-secrets.js'
+import type { Removed } from '../without-secrets.js'
+import { keepBody, keepHeaders } from './recorded-secrets.js'
 
 export interface HarOptions {
   /** Also send what is not GET or HEAD. */
@@ -64,7 +65,7 @@ function whyLeftOut(recorded: Recorded, main: URL, redirects: Set<string>): stri
     STATIC_RESOURCE.test(resource) || STATIC_TYPE.test(responseType) || STATIC_PATH.test(url.pathname)
   if (isSafe(method) && isStatic) return 'for static files'
   const isFollowed = redirects.delete(withoutHash(url))
-  if (status >= 300 && status < 400 && recorded.redirect !== '' && URL.canParse(recorded.redirect, url))
+  if (status >= 300 && status < 400 && recorded.redirect !== '' && URL.canParse(recorded.redirect, url.href))
     redirects.add(withoutHash(new URL(recorded.redirect, url)))
   return isFollowed ? 'after a redirect, which JMeter follows by itself' : undefined
 }
@@ -101,17 +102,12 @@ function toRequest(
   }
 }
 
-/** The path as people read it, without its query. */
-function labelOf(path: PlanText): string {
-  const text = path.map((part) => (typeof part === 'string' ? part : `{${part.property}}`)).join('')
-  return text.split('?')[0] ?? ''
-}
-
 function notesOf(
   plan: readonly PlanRequest[],
   counts: ReadonlyMap<string, number>,
-  { properties, headers }: Removed
+  removed: Removed
 ): string[] {
+  const { headers } = removed
   const disabled = plan.filter(({ isEnabled }) => !isEnabled).length
   return [
     ...(counts.size > 0 ? [describeCounts(counts)] : []),
@@ -120,11 +116,7 @@ function notesOf(
           `Not in the plan: ${[...headers].join(', ')}. Cookies that the application sets are kept by each user.`
         ]
       : []),
-    ...(properties.size > 0
-      ? [
-          `Recorded values that may be secret are not in the plan; give them as override-parameters: ${[...properties].map((name) => `-J${name}=…`).join(', ')}`
-        ]
-      : []),
+    ...describeProperties(removed),
     ...(disabled > 0
       ? [
           `${disabled} of ${plan.length} requests are disabled in the plan, each with a comment that says why.`

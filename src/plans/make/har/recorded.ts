@@ -26,8 +26,8 @@ export function readRecording(text: string): { requests: Recorded[]; others: num
   if (entries.length === 0)
     throw new SourceError('it contains no requests; open the network panel, reload the page, and save again')
   const requests = entries.flatMap((entry: unknown) => readEntry(entry) ?? [])
-  // Sorting is stable: requests without a time stay where they are.
-  requests.sort((a, b) => a.startMs - b.startMs || 0)
+  // Browsers save them in order; tools that merge recordings may not.
+  if (requests.every(({ startMs }) => !Number.isNaN(startMs))) requests.sort((a, b) => a.startMs - b.startMs)
   return { requests, others: entries.length - requests.length }
 }
 
@@ -35,9 +35,9 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text.replace(/^\ufeff/, ''))
   } catch (thrown) {
-    throw new SourceError(`it is not a HAR file, which is JSON: ${(thrown as Error).message}; ${HOW}`, {
-      cause: thrown
-    })
+    // The parser quotes the text around the place, which may be part of a secret.
+    const message = (thrown as Error).message.replace(/,? ?(?:\.{3})?".*$/s, '')
+    throw new SourceError(`it is not a HAR file, which is JSON: ${message}; ${HOW}`)
   }
 }
 

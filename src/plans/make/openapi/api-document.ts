@@ -90,7 +90,11 @@ function decodePart(part: string): string {
   }
 }
 
+/** The parser's time grows with the square of the depth. */
+const TOO_DEEP = /(?:[[{]\s*){200}|(?:- ){200}/
+
 function parse(text: string): unknown {
+  if (TOO_DEEP.test(text)) throw new SourceError('its values are nested too deeply to be read')
   try {
     if (/^\s*\{/.test(text)) return parseJson(text)
     const document = parseDocument(text, { logLevel: 'error' })

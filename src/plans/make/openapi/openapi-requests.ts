@@ -45,7 +45,9 @@ export function readOpenApi(text: string, { allMethods }: OpenApiOptions): Reque
       : []),
     ...(here.length > MOST_REQUESTS ? [`Left out: all operations after the first ${MOST_REQUESTS}.`] : []),
     ...(api.foreign.size > 0
-      ? [`References to other files were not followed: ${[...api.foreign].slice(0, 5).join(', ')}.`]
+      ? [
+          `References to other files were not followed: ${[...api.foreign].slice(0, 5).map(readableName).join(', ')}.`
+        ]
       : []),
     ...(properties.size > 0
       ? [
@@ -101,7 +103,7 @@ function toRequest(api: ApiDocument, operation: Operation, allMethods: boolean):
     name: readableName(textIn(facts, 'operationId')) || readableName(`${method} ${path}`),
     method,
     path: [...fillPath(api, operation), ...queryOf(api, operation, credentials.query)],
-    headers: [...headersOf(api, operation), ...(body.headers ?? []), ...credentials.headers],
+    headers: onceEach([...credentials.headers, ...(body.headers ?? []), ...headersOf(api, operation)]),
     ...(body.text !== undefined && { body: [body.text] }),
     isEnabled: note === undefined,
     ...(note !== undefined && { note })
@@ -128,6 +130,12 @@ function queryOf(api: ApiDocument, { parameters }: Operation, credentials: reado
     { property: propertyName(name) }
   ])
   return [...pairs, ...secret].flatMap((pair, at) => [at === 0 ? '?' : '&', ...pair])
+}
+
+/** Some documents describe a credential as a parameter too. */
+function onceEach(headers: readonly PlanHeader[]): PlanHeader[] {
+  const names = headers.map(({ name }) => name.toLowerCase())
+  return headers.filter((_, at) => names.indexOf(names[at] ?? '') === at)
 }
 
 /** The specification says that these three are described elsewhere. */

@@ -1,13 +1,8 @@
-import { encodePath, propertyName } from '../plan-text.js'
 import type { PlanHeader, PlanText } from '../request.js'
 import { isSecretName, isSecretValue } from '../secrets.js'
+import { keepPairs, replaceBy } from '../without-secrets.js'
+import type { Removed } from '../without-secrets.js'
 import type { Recorded } from './recorded.js'
-
-/** Collects the names of what was replaced or dropped. */
-export interface Removed {
-  readonly properties: Set<string>
-  readonly headers: Set<string>
-}
 
 /** What a browser sends by itself; JMeter has its own, or the server does not need it. */
 const BROWSERS_OWN =
@@ -31,31 +26,6 @@ export function keepHeaders(headers: Recorded['headers'], removed: Removed): Pla
     }
     if (KEPT.test(key) && !isSecretValue(value)) return [{ name, value: [oneLine(value)] }]
     return [{ name, value: [replaceBy(key, removed)] }]
-  })
-}
-
-/** Path and query. */
-export function keepPath({ pathname, search }: URL, removed: Removed): PlanText {
-  const path = pathname.split('/').flatMap((segment, at): PlanText => {
-    const slash = at === 0 ? '' : '/'
-    // A session id of Java servers.
-    const [plain = '', ...parameters] = segment.split(';')
-    if (isSecretValue(decode(plain))) return [slash, replaceBy('path-value', removed)]
-    const kept = parameters.filter((text) => !isSecretName(text.split('=')[0] ?? '') && !isSecretValue(text))
-    return [slash + encodePath([plain, ...kept].join(';'))]
-  })
-  return search === '' ? path : [...path, '?', ...keepPairs(search.slice(1), removed)]
-}
-
-/** `a=1&b=2` of a query or a form. */
-function keepPairs(text: string, removed: Removed): PlanText {
-  return text.split('&').flatMap((pair, at): PlanText => {
-    const ampersand = at === 0 ? '' : '&'
-    const [name = '', ...value] = pair.split('=')
-    const isSecret =
-      value.length > 0 && (isSecretName(decode(name)) || isSecretValue(decode(value.join('='))))
-    if (!isSecret) return [ampersand + encodePath(pair)]
-    return [`${ampersand}${encodePath(name)}=`, replaceBy(decode(name), removed)]
   })
 }
 
@@ -95,20 +65,6 @@ function splitMarks(text: string): PlanText {
     const [property = '', rest = ''] = part.split(MARK_END)
     return [{ property }, rest]
   })
-}
-
-function replaceBy(name: string, removed: Removed): { property: string } {
-  const property = propertyName(name)
-  removed.properties.add(property)
-  return { property }
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text.replaceAll('+', ' '))
-  } catch {
-    return text
-  }
 }
 
 function oneLine(text: string): string {
