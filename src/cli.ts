@@ -111,6 +111,7 @@ const ports: CommandPorts = {
   hasJava: () => new Promise((done) => execFile(java, ['-version'], (error) => done(error === null))),
   startShop: async (options) => (await import('./server/demo-shop.js')).startShop(options),
   startLocalService: async ({ dataDir, rehearse, serviceName, onProcessGroup, log, progress, regions }) => {
+    const { places, ...clusters } = regions ?? {}
     const service = await startService({
       dataDir,
       engine: rehearse ? 'rehearsal' : 'real',
@@ -118,13 +119,8 @@ const ports: CommandPorts = {
       progress,
       onProcess: onProcessGroup,
       ...(serviceName !== undefined && { serviceName }),
-      ...(regions && {
-        regions: regions.places,
-        marker: regions.marker,
-        onClusters: (clusters) => regions.onClusters(clusters.map(({ address }) => address)),
-        onLeft: regions.onLeft,
-        signal: regions.signal
-      })
+      regions: places,
+      ...clusters
     })
     return (await import('./server/discard-on-close.js')).discardOnClose(service, dataDir)
   },
@@ -164,12 +160,9 @@ async function startService(options: ServiceOptions): Promise<EmbeddedService> {
       groups.push(group)
       options.onProcess?.(group)
     },
-    onClusters: (clusters) => {
-      leftPods.note(
-        clusters.map(({ address }) => address),
-        options.marker
-      )
-      options.onClusters?.(clusters)
+    onClusters: (addresses) => {
+      leftPods.note(addresses, options.marker)
+      options.onClusters?.(addresses)
     }
   })
   return {

@@ -104,19 +104,15 @@ function createPorts(cancelled: AbortSignal): Ports {
     startLocalService: async ({ serviceName, onProcessGroup, regions }) => {
       const { startService } = await import('./server/server.js')
       const dataDir = serviceFolder(scratchDir)
+      const { places, ...clusters } = regions ?? {}
       const service = await startService({
         dataDir,
         engine: 'real',
         log: (line) => log.info(line),
         onProcess: onProcessGroup,
         ...(serviceName !== undefined && { serviceName }),
-        ...(regions && {
-          regions: regions.places,
-          marker: regions.marker,
-          onClusters: (clusters) => regions.onClusters(clusters.map(({ address }) => address)),
-          onLeft: regions.onLeft,
-          signal: regions.signal
-        })
+        regions: places,
+        ...clusters
       })
       return (await import('./server/discard-on-close.js')).discardOnClose(service, dataDir)
     }

@@ -59,7 +59,7 @@ function prepare(kubernetes: Partial<Kubernetes> = {}): { parts: PlaceParts; log
     env: {},
     clock: new ManualClock(),
     log: (line) => log.push(`log ${line}`),
-    onClusters: (clusters) => log.push(`clusters ${clusters.map(({ address }) => address.context).join()}`),
+    onClusters: (addresses) => log.push(`clusters ${addresses.map(({ context }) => context).join()}`),
     loadKubernetes: async () => {
       log.push('load')
       return loaded

@@ -23,8 +23,8 @@ export interface PlaceParts {
   readonly env: NodeJS.ProcessEnv
   readonly clock: Clock
   readonly log: (line: string) => void
-  /** Called with the clusters before anything is created on them; if it throws, nothing is. */
-  readonly onClusters?: ((clusters: readonly { address: ClusterAddress }[]) => void) | undefined
+  /** Called with the addresses of the clusters before anything is created on them; if it throws, nothing is. */
+  readonly onClusters?: ((addresses: readonly ClusterAddress[]) => void) | undefined
   /** Called with what to do where something could not be deleted; without it, that is logged. */
   readonly onLeft?: ((words: string) => void) | undefined
   /** Ends the start, with its reason. */
@@ -115,7 +115,7 @@ async function openPods(
   signal?.throwIfAborted()
   problems.push(...checks.flat())
   if (problems.length > 0) throw new Error(problems.join('\n'))
-  parts.onClusters?.(clusters.map(({ address }) => ({ address })))
+  parts.onClusters?.(clusters.map(({ address }) => address))
   const marker = parts.marker()
   const defaultImage = `${NODE_IMAGE}:${readVersion()}`
   const { clock, log, onLeft = log } = parts

@@ -68,8 +68,8 @@ export interface ServiceOptions {
   readonly regions?: Regions | undefined
   /** Identifies what this service creates on clusters; by default it is kept in the data folder. */
   readonly marker?: string | undefined
-  /** Called with the clusters before anything is created on them; if it throws, nothing is. */
-  readonly onClusters?: ((clusters: readonly { address: ClusterAddress }[]) => void) | undefined
+  /** Called with the addresses of the clusters before anything is created on them; if it throws, nothing is. */
+  readonly onClusters?: ((addresses: readonly ClusterAddress[]) => void) | undefined
   /** Called with what to do where something created on a cluster could not be deleted; without it, that is logged. */
   readonly onLeft?: ((words: string) => void) | undefined
   /** Ends the start, with its reason: clusters may take their time. */
