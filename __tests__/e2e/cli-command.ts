@@ -85,6 +85,11 @@ export function follow(child: ChildProcess): Command {
 }
 
 export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+  } catch {
+    return false
+  }
   // The dead that nobody has reaped yet are still in the list.
   const state = spawnSync('ps', ['-o', 'stat=', '-p', String(pid)])
     .stdout.toString()
@@ -98,7 +103,7 @@ export function killAll(pids: readonly number[]): void {
 }
 
 export async function until(holds: () => boolean): Promise<void> {
-  const deadlineMs = Date.now() + 20_000
+  const deadlineMs = Date.now() + 60_000
   while (!holds()) {
     if (Date.now() > deadlineMs) throw new Error('it never came to pass')
     await pause()
