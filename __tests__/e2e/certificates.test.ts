@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterAll, describe, expect, test } from '@jest/globals'
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -25,31 +25,33 @@ class SecureService extends FakeService {
   }
 }
 
-let folder: string
-let service: SecureService
-let tls: Server
-let step: Step
-
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'loadgate-ca-'))
-  if (hasOpenssl) makeCertificates()
-})
-
+const folder = mkdtempSync(join(tmpdir(), 'loadgate-ca-'))
+if (hasOpenssl) makeCertificates()
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-beforeEach(async () => {
-  service = await new SecureService().start()
-  tls = await startTls(Number(new URL(service.url).port))
-  step = new Step()
+interface Scene {
+  readonly service: SecureService
+  readonly tls: Server
+  readonly step: Step
+}
+
+/** The tests run at the same time, each on a scene of its own: they wait more than they work. */
+const onScene = (run: (scene: Scene) => Promise<void>) => async (): Promise<void> => {
+  const service = await new SecureService().start()
+  const tls = await startTls(Number(new URL(service.url).port))
+  const step = new Step()
   step.env = { NODE_EXTRA_CA_CERTS: join(folder, 'ca.pem') }
   step.inputs = { token: service.token, files: 'plan.jmx', grids: GRID, 'poll-interval': '1s' }
-})
-
-afterEach(async () => {
-  await service.stop()
-  await new Promise((resolve) => tls.close(resolve))
-  step.remove()
-})
+  try {
+    await run({ service, tls, step })
+  } finally {
+    await service.stop()
+    await new Promise((resolve) => tls.close(resolve))
+    step.remove()
+  }
+}
+const testOnScene = (name: string, run: (scene: Scene) => Promise<void>): void =>
+  test.concurrent(name, onScene(run))
 
 /** An authority of our own, and the service's certificate signed by it. */
 function makeCertificates(): void {
@@ -90,16 +92,18 @@ async function startTls(servicePort: number): Promise<Server> {
 const portOf = (server: Server): number => (server.address() as AddressInfo).port
 
 withOpenssl('a certificate of one’s own authority', () => {
-  test.each(['localhost', '127.0.0.1'])('on %s is trusted by NODE_EXTRA_CA_CERTS', async (host) => {
-    service.publicUrl = `https://${host}:${portOf(tls)}`
-    step.inputs['base-url'] = service.publicUrl
-    const result = await step.main()
-    expect(result.log).not.toContain('::error::')
-    expect(result.outputs.verdict).toBe('passed')
-    expect(service.calls('GET', /result\.csv/)).toHaveLength(1)
-  })
+  test.concurrent.each(['localhost', '127.0.0.1'])('on %s is trusted by NODE_EXTRA_CA_CERTS', (host) =>
+    onScene(async ({ service, tls, step }) => {
+      service.publicUrl = `https://${host}:${portOf(tls)}`
+      step.inputs['base-url'] = service.publicUrl
+      const result = await step.main()
+      expect(result.log).not.toContain('::error::')
+      expect(result.outputs.verdict).toBe('passed')
+      expect(service.calls('GET', /result\.csv/)).toHaveLength(1)
+    })()
+  )
 
-  test('is refused without it, with a hint, and nothing is sent', async () => {
+  testOnScene('is refused without it, with a hint, and nothing is sent', async ({ service, tls, step }) => {
     service.publicUrl = `https://localhost:${portOf(tls)}`
     step.inputs['base-url'] = service.publicUrl
     step.env = {}
@@ -112,61 +116,77 @@ withOpenssl('a certificate of one’s own authority', () => {
 })
 
 withOpenssl('a proxy', () => {
-  let proxy: Server
-  let tunnels: string[]
-  let plain: string[]
+  interface Behind extends Scene {
+    readonly proxy: Server
+    readonly tunnels: string[]
+    readonly plain: string[]
+  }
 
-  beforeEach(async () => {
-    tunnels = []
-    plain = []
-    const server = createServer((request, response) => {
-      plain.push(request.url ?? '')
-      response.writeHead(500).end()
-    })
-    server.on('connect', (request, socket) => {
-      tunnels.push(request.url ?? '')
-      const inner = connect(portOf(tls), '127.0.0.1', () => {
-        socket.write('HTTP/1.1 200 Connection established\r\n\r\n')
-        pipeline(socket, inner, socket, () => undefined)
+  const behindProxy = (run: (scene: Behind) => Promise<void>): (() => Promise<void>) =>
+    onScene(async (scene) => {
+      const { service, tls, step } = scene
+      const tunnels: string[] = []
+      const plain: string[] = []
+      const proxy = createServer((request, response) => {
+        plain.push(request.url ?? '')
+        response.writeHead(500).end()
       })
+      proxy.on('connect', (request, socket) => {
+        tunnels.push(request.url ?? '')
+        const inner = connect(portOf(tls), '127.0.0.1', () => {
+          socket.write('HTTP/1.1 200 Connection established\r\n\r\n')
+          pipeline(socket, inner, socket, () => undefined)
+        })
+      })
+      await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
+      service.publicUrl = `https://${HOST}`
+      step.inputs['base-url'] = `https://${HOST}`
+      try {
+        await run({ ...scene, proxy, tunnels, plain })
+      } finally {
+        await new Promise((resolve) => proxy.close(resolve))
+      }
     })
-    proxy = server
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    service.publicUrl = `https://${HOST}`
-    step.inputs['base-url'] = `https://${HOST}`
-  })
 
-  afterEach(() => new Promise((resolve) => proxy.close(resolve)))
+  test.concurrent.each(['https_proxy', 'HTTPS_PROXY'])(
+    'of %s leads to a host that only it knows',
+    (variable) =>
+      behindProxy(async ({ service, step, proxy, tunnels, plain }) => {
+        step.env[variable] = `http://127.0.0.1:${portOf(proxy)}`
+        const result = await step.main()
+        expect(result.log).not.toContain('::error::')
+        expect(result.outputs.verdict).toBe('passed')
+        expect(new Set(tunnels)).toEqual(new Set([`${HOST}:443`]))
+        expect(plain).toEqual([])
+        expect(service.calls('POST', /runs$/)).toHaveLength(1)
+      })()
+  )
 
-  test.each(['https_proxy', 'HTTPS_PROXY'])('of %s leads to a host that only it knows', async (variable) => {
-    step.env[variable] = `http://127.0.0.1:${portOf(proxy)}`
-    const result = await step.main()
-    expect(result.log).not.toContain('::error::')
-    expect(result.outputs.verdict).toBe('passed')
-    expect(new Set(tunnels)).toEqual(new Set([`${HOST}:443`]))
-    expect(plain).toEqual([])
-    expect(service.calls('POST', /runs$/)).toHaveLength(1)
-  })
+  test.concurrent(
+    'is used by post as well',
+    behindProxy(async ({ service, step, proxy }) => {
+      step.env.https_proxy = `http://127.0.0.1:${portOf(proxy)}`
+      service.statuses = ['running']
+      const main = step.start('main')
+      const result = step.result(main)
+      while (service.calls('GET', /runs\/\w+$/).length === 0)
+        await new Promise((resolve) => setTimeout(resolve, 20))
+      main.kill('SIGKILL')
+      await result
+      await step.post()
+      expect(service.calls('GET', /stop$/)).toHaveLength(1)
+      expect(service.runList.map(({ statuses }) => statuses)).toEqual([['finished']])
+    })
+  )
 
-  test('is used by post as well', async () => {
-    step.env.https_proxy = `http://127.0.0.1:${portOf(proxy)}`
-    service.statuses = ['running']
-    const main = step.start('main')
-    const result = step.result(main)
-    while (service.calls('GET', /runs\/\w+$/).length === 0)
-      await new Promise((resolve) => setTimeout(resolve, 20))
-    main.kill('SIGKILL')
-    await result
-    await step.post()
-    expect(service.calls('GET', /stop$/)).toHaveLength(1)
-    expect(service.runList.map(({ statuses }) => statuses)).toEqual([['finished']])
-  })
-
-  test('without its variables the host is not known, and no run is started', async () => {
-    const result = await step.main()
-    expect(result.outputs.verdict).toBe('error')
-    expect(result.log).toContain(`unknown host ${HOST} (ENOTFOUND). Check base-url`)
-    expect(tunnels).toEqual([])
-    expect(service.seen).toEqual([])
-  }, 90_000)
+  test.concurrent(
+    'without its variables the host is not known, and no run is started',
+    behindProxy(async ({ service, step, tunnels }) => {
+      const result = await step.main()
+      expect(result.outputs.verdict).toBe('error')
+      expect(result.log).toContain(`unknown host ${HOST} (ENOTFOUND). Check base-url`)
+      expect(tunnels).toEqual([])
+      expect(service.seen).toEqual([])
+    })
+  )
 })
