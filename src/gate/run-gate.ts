@@ -9,15 +9,19 @@ import { isAbsoluteThreshold } from '../thresholds/grammar/threshold.js'
 import type { Ports } from './ports.js'
 import type { Settings } from './settings/settings.js'
 import { describeUnused } from './settings/unused-inputs.js'
+import { waitForTarget } from './wait-for.js'
 
 /** The whole gate: start → watch → collect → judge → publish, and nothing left running. */
 export async function runGate(ports: Ports, settings: Settings): Promise<Outcome> {
   const unused = describeUnused(settings)
   if (unused !== undefined) ports.log.warning(unused)
-  const opened = await openGate(ports, settings).then(
-    (gate) => ({ gate }),
-    (thrown: unknown) => ({ findings: { failure: failureOf(thrown) } })
-  )
+  await warnOfPlan(ports, settings)
+  const opened = await waitForTarget(ports, settings)
+    .then(() => openGate(ports, settings))
+    .then(
+      (gate) => ({ gate }),
+      (thrown: unknown) => ({ findings: { failure: failureOf(thrown) } })
+    )
   const findings: Findings = 'gate' in opened ? await followLoad(opened.gate) : opened.findings
   const { conclude, closeGate, publish, recordBaseline } = await loadAfterRun()
   const judged = conclude(settings, findings)
@@ -31,6 +35,11 @@ export async function runGate(ports: Ports, settings: Settings): Promise<Outcome
     alone: conclude({ ...settings, thresholds: absolute }, findings)
   })
   return outcome
+}
+
+/** Only a run that is created from files has a plan to look at. */
+async function warnOfPlan(ports: Ports, settings: Settings): Promise<void> {
+  if (settings.origin.kind === 'files') await (await import('./preflight.js')).warnOfPlan(ports, settings)
 }
 
 /** Follows the run to its end, or base and head side by side; afterwards nothing is left running. */

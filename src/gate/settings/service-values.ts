@@ -28,6 +28,6 @@ export function tokenProblem(token: string): string | undefined {
 }
 
 /** Messages never quote a password or token from an address. */
-function withoutSecrets(address: string): string {
+export function withoutSecrets(address: string): string {
   return address.replace(/\/\/[^/]*@/, '//***@').replace(/[?#].*$/s, '?***')
 }

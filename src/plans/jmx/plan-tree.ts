@@ -8,11 +8,14 @@ export interface PlanElement {
   readonly isEnabled: boolean
   /** Its plain properties by name, as written; the first one if a name repeats. */
   readonly properties: ReadonlyMap<string, string>
+  /** All of it as written, without its children. */
+  readonly text: string
   readonly children: readonly PlanElement[]
 }
 
 interface OpenElement extends PlanElement {
   readonly properties: Map<string, string>
+  text: string
   readonly children: OpenElement[]
 }
 
@@ -26,7 +29,14 @@ const TOKEN = /<!--[^]*?-->|<!\[CDATA\[[^]*?\]\]>|<(\/?)([\w.:-]+)((?:[^<>"']|"[
  * the text is not such a plan.
  */
 export function readPlanTree(plan: string): PlanElement[] | undefined {
-  const root: OpenElement = { kind: '', name: '', isEnabled: true, properties: new Map(), children: [] }
+  const root: OpenElement = {
+    kind: '',
+    name: '',
+    isEnabled: true,
+    properties: new Map(),
+    text: '',
+    children: []
+  }
   const trees: OpenElement[] = [root]
   /** The open tags within the current element, starting with its own. */
   const open: { tag: string; property: string | undefined; start: number }[] = []
@@ -46,10 +56,11 @@ export function readPlanTree(plan: string): PlanElement[] | undefined {
       if (closed?.tag !== tag) return undefined
       if (closed.property !== undefined && element && !element.properties.has(closed.property))
         element.properties.set(closed.property, decodeXml(plan.slice(closed.start, token.index)))
+      if (open.length === 0 && element) element.text += plan.slice(closed.start, token.index + text.length)
     } else if (tag === TREE && open.length === 0) {
       if (selfClosing === '') trees.push(element ?? owner)
     } else {
-      if (open.length === 0) owner.children.push(startElement(tag, attributes))
+      if (open.length === 0) owner.children.push(startElement(text, tag, attributes))
       const property = PLAIN_PROPERTY.test(tag) ? attribute(attributes, 'name') : undefined
       if (selfClosing === '') open.push({ tag, property, start: token.index + text.length })
     }
@@ -57,10 +68,10 @@ export function readPlanTree(plan: string): PlanElement[] | undefined {
   return trees.length === 1 && open.length === 0 ? root.children : undefined
 }
 
-function startElement(kind: string, attributes: string): OpenElement {
+function startElement(text: string, kind: string, attributes: string): OpenElement {
   const name = attribute(attributes, 'testname') ?? ''
   const isEnabled = attribute(attributes, 'enabled') !== 'false'
-  return { kind, name, isEnabled, properties: new Map(), children: [] }
+  return { kind, name, isEnabled, properties: new Map(), text, children: [] }
 }
 
 function attribute(attributes: string, name: string): string | undefined {

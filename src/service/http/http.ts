@@ -7,6 +7,7 @@ import { MalformedReplyError, RedirectError, RefusedError, ServiceError } from '
 import { CONNECT_TIMEOUT_MS, failureOf } from './failures.js'
 import { withoutGzip } from './gzip.js'
 import type { RawReply } from './gzip.js'
+import { mayBeProxied } from './proxy.js'
 import { Redactor } from './redact.js'
 import type { HeldBytes, PartPlace, ReplyBody } from './redact.js'
 import { Agent, EnvHttpProxyAgent } from './undici.js'
@@ -231,8 +232,7 @@ export class Http {
 
   #dispatcherFor(url: URL): Dispatcher {
     if (this.#given !== undefined) return this.#given
-    const { http_proxy, HTTP_PROXY, https_proxy, HTTPS_PROXY } = process.env
-    if (isLoopback(url) || !(http_proxy || HTTP_PROXY || https_proxy || HTTPS_PROXY)) return this.#direct
+    if (!mayBeProxied(url)) return this.#direct
     this.#proxied ??= new EnvHttpProxyAgent({ pipelining: 0, connect: { timeout: CONNECT_TIMEOUT_MS } })
     return this.#proxied
   }

@@ -1,0 +1,152 @@
+import { existsSync } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { basename } from 'node:path'
+import { checkPlan } from '../plans/check/check-plan.js'
+import type { Target } from '../plans/check/jmx-target.js'
+import { decodePlan } from '../plans/check/decode-plan.js'
+import type { Finding } from '../plans/check/finding.js'
+import type { Parameter, PlanRequest, RunFile } from '../plans/check/request.js'
+import { messageOf } from './errors.js'
+import { createClassFinder } from './jmeter-classes.js'
+import type { Ports } from './ports.js'
+import { checkLabels } from './preflight-labels.js'
+import { formatDuration } from './settings/durations.js'
+import { splitParameters } from './settings/override-parameters.js'
+import type { Settings } from './settings/settings.js'
+
+/** A larger plan is not looked at: it would take seconds. */
+const LARGEST_PLAN_BYTES = 8 << 20
+const LARGEST_OTHER_BYTES = 1 << 20
+/** Files that belong to the plan itself. */
+const PART_OF_PLAN = /\.(?:jmx|groovy|bsh|beanshell|java|scala|kt|[cm]?[jt]sx?)$/i
+/** A step can have ten annotations, and the verdict needs some. */
+const MOST_WARNINGS = 5
+const PARAMETER = /^-([JD])([\w.-]+)=([^]*)$/
+
+/** What is known of a run before it starts. */
+export interface Preflight {
+  readonly findings: readonly Finding[]
+  readonly target?: Target | undefined
+}
+
+/** Logs what would go wrong with the plan. Never throws: the run itself shows what is really wrong. */
+export async function warnOfPlan({ log }: Pick<Ports, 'log'>, settings: Settings): Promise<void> {
+  try {
+    const { findings } = await checkBeforeRun(settings, process.env)
+    const serious = findings.filter(({ level }) => level !== 'note').map(({ message }) => message)
+    for (const message of serious.slice(0, MOST_WARNINGS)) log.warning(message)
+    if (serious.length > MOST_WARNINGS)
+      log.warning(
+        `${serious.length - MOST_WARNINGS} more problems of the plan: \`loadgate check\` lists them.`
+      )
+  } catch (thrown) {
+    log.debug(`The plan could not be checked: ${messageOf(thrown)}`)
+  }
+}
+
+/** Checks what can be checked without starting or contacting anything. */
+export async function checkBeforeRun(settings: Settings, env: NodeJS.ProcessEnv): Promise<Preflight> {
+  const { origin, thresholds } = settings
+  const ofSettings = checkWarmUp(settings)
+  if (origin.kind !== 'files') return { findings: ofSettings }
+  const [planPath = '', ...otherPaths] = origin.paths
+  const name = basename(planPath)
+  const read = await readPlan(planPath)
+  if ('finding' in read) return { findings: [...ofSettings, read.finding] }
+  const others = await Promise.all(otherPaths.map(readOther))
+  const request = requestFor(settings, env, { plan: { name, text: read.text }, others })
+  const { findings, labels, target } = checkPlan(request)
+  return {
+    findings: [
+      ...ofSettings,
+      ...read.notes,
+      ...findings,
+      ...(labels === undefined ? [] : checkLabels(thresholds, labels))
+    ],
+    target
+  }
+}
+
+function checkWarmUp({ warmUpMs, durationSeconds }: Settings): Finding[] {
+  if (warmUpMs === 0 || durationSeconds === undefined || warmUpMs < durationSeconds * 1000) return []
+  return [
+    {
+      level: 'error',
+      message: `warm-up is ${formatDuration(warmUpMs)} and duration is ${formatDuration(durationSeconds * 1000)}, so that nothing is left to judge; make duration longer than warm-up.`
+    }
+  ]
+}
+
+function requestFor(
+  settings: Settings,
+  env: NodeJS.ProcessEnv,
+  files: Pick<PlanRequest, 'plan' | 'others'>
+): PlanRequest {
+  const { target, regions, baseline } = settings
+  const isEmbedded = target.kind === 'local'
+  const isHere = isEmbedded && regions === undefined
+  const given = [
+    settings.overrideParameters ?? '',
+    baseline.source.kind === 'side-by-side' ? baseline.source.parameters : ''
+  ]
+  const parameters = given.flatMap(splitParameters).flatMap(readParameter)
+  const hasOwnPaths = parameters.some(({ name }) => /^(?:search_paths|user\.classpath)$/.test(name))
+  return {
+    ...files,
+    ...{ isHere, isEmbedded, parameters },
+    tool: settings.tool,
+    threads: settings.threads,
+    rampupSeconds: settings.rampupSeconds,
+    durationSeconds: settings.durationSeconds,
+    limit: `the timeout of ${formatDuration(settings.timeoutMs)}`,
+    isThere: existsSync,
+    hasClass: isHere && !hasOwnPaths ? createClassFinder(env) : () => undefined
+  }
+}
+
+function readParameter(entry: string): Parameter[] {
+  const [, kind, name, value] = PARAMETER.exec(entry) ?? []
+  return name === undefined || value === undefined ? [] : [{ kind: kind === 'D' ? 'D' : 'J', name, value }]
+}
+
+async function readPlan(path: string): Promise<{ text: string; notes: Finding[] } | { finding: Finding }> {
+  const name = basename(path)
+  const { bytes, size } = await readStart(path, LARGEST_PLAN_BYTES)
+  if (size > LARGEST_PLAN_BYTES)
+    return {
+      finding: { level: 'note', message: `${name} is too large to be checked (${size >> 20} MB).` }
+    }
+  // A simulation that is compiled already.
+  if (/\.jar$/i.test(name)) return { text: '', notes: [] }
+  const decoded = decodePlan(bytes)
+  if ('problem' in decoded)
+    return { finding: { level: 'error', message: `The plan ${name} ${decoded.problem}.` } }
+  const notes: Finding[] = decoded.hasBadBytes
+    ? [
+        {
+          level: 'warning',
+          message: `${name} has bytes that are not UTF-8, so that names and data may be garbled; save it as UTF-8.`
+        }
+      ]
+    : []
+  return { text: decoded.text, notes }
+}
+
+async function readOther(path: string): Promise<RunFile> {
+  const name = basename(path)
+  if (!PART_OF_PLAN.test(name)) return { name, text: undefined }
+  const { bytes, size } = await readStart(path, LARGEST_OTHER_BYTES)
+  const decoded = size > LARGEST_OTHER_BYTES ? undefined : decodePlan(bytes)
+  return { name, text: decoded !== undefined && 'text' in decoded ? decoded.text : undefined }
+}
+
+/** The file, or nothing of it if it is larger. */
+async function readStart(path: string, mostBytes: number): Promise<{ bytes: Buffer; size: number }> {
+  const file = await open(path)
+  try {
+    const { size } = await file.stat()
+    return { bytes: size > mostBytes ? Buffer.alloc(0) : await file.readFile(), size }
+  } finally {
+    await file.close()
+  }
+}

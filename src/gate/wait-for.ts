@@ -1,0 +1,93 @@
+import { probe } from '../service/http/probe.js'
+import type { ProbeResult } from '../service/http/probe.js'
+import { startDeadline } from './deadline.js'
+import { DeadlineError } from './errors.js'
+import type { Ports } from './ports.js'
+import { formatDuration } from './settings/durations.js'
+import { withoutSecrets } from './settings/service-values.js'
+import type { Settings } from './settings/settings.js'
+import type { WaitFor } from './settings/wait-for-value.js'
+
+const LONGEST_ATTEMPT_MS = 5_000
+const FIRST_PAUSE_MS = 250
+const LONGEST_PAUSE_MS = 3_000
+/** A shorter wait is not worth a line. */
+const WORTH_TELLING_MS = 1_000
+
+/** The target has not answered in time; nothing was started. */
+class NotReadyError extends Error {
+  override name = 'NotReadyError'
+}
+
+type WaitPorts = Pick<Ports, 'clock' | 'log' | 'cancelled'>
+
+/** Waits until the target answers, before anything is created or started. Throws if it does not in time. */
+export async function waitForTarget(
+  ports: WaitPorts,
+  { waitFor, origin, timeoutMs }: Pick<Settings, 'waitFor' | 'origin' | 'timeoutMs'>
+): Promise<void> {
+  // A run that exists already has its load.
+  if (waitFor === undefined || origin.kind === 'existing') return
+  const { clock, cancelled } = ports
+  let last = 'there was no reply yet'
+  const isWholeTimeout = timeoutMs < waitFor.timeoutMs
+  const deadline = startDeadline(clock, Math.min(timeoutMs, waitFor.timeoutMs), {
+    error: () =>
+      isWholeTimeout
+        ? new DeadlineError(describe(waitFor, `the timeout of ${formatDuration(timeoutMs)}`, last))
+        : new NotReadyError(describe(waitFor, formatDuration(waitFor.timeoutMs), last)),
+    others: [cancelled]
+  })
+  try {
+    await poll(ports, waitFor, { signal: deadline.signal, onFailure: (failure) => (last = failure) })
+  } finally {
+    deadline.release()
+  }
+}
+
+async function poll(
+  { clock, log }: WaitPorts,
+  { url, timeoutMs }: WaitFor,
+  { signal, onFailure }: { signal: AbortSignal; onFailure: (failure: string) => void }
+): Promise<void> {
+  const startedMs = clock.now()
+  const shown = withoutSecrets(url.href)
+  for (let attempt = 0; ; attempt++) {
+    signal.throwIfAborted()
+    const result = await attemptOnce(clock, url, signal)
+    if ('status' in result && result.status < 500) {
+      const tookMs = clock.now() - startedMs
+      if (tookMs >= WORTH_TELLING_MS)
+        log.info(`${shown} answered ${result.status} after ${formatDuration(tookMs)}.`)
+      return
+    }
+    const failure = 'status' in result ? `it answered ${result.status}` : result.failure
+    if (attempt === 0)
+      log.info(`Waiting for ${shown} to answer, for at most ${formatDuration(timeoutMs)}: ${failure}.`)
+    onFailure(failure)
+    await clock.sleep(Math.min(FIRST_PAUSE_MS * 2 ** attempt, LONGEST_PAUSE_MS), signal)
+  }
+}
+
+/** A server that accepts the connection and says nothing is not ready either. */
+async function attemptOnce(clock: Ports['clock'], url: URL, signal: AbortSignal): Promise<ProbeResult> {
+  const slow = new Error('slow')
+  const deadline = startDeadline(clock, LONGEST_ATTEMPT_MS, { error: slow, others: [signal] })
+  try {
+    return await probe(url, { signal: deadline.signal })
+  } catch (thrown) {
+    if (thrown !== slow) throw thrown
+    return { kind: 'other', failure: `${url.host} did not answer within ${LONGEST_ATTEMPT_MS / 1000} s` }
+  } finally {
+    deadline.release()
+  }
+}
+
+function describe({ url }: WaitFor, limit: string, last: string): string {
+  const shown = withoutSecrets(url.href)
+  return `wait-for: ${shown} did not answer within ${limit}, so that no load was started. The last attempt: ${last}. Is the server started in an earlier step, and does it listen on port ${portOf(url)}? If it needs longer, give it more time: \`wait-for: ${shown} 5m\`.`
+}
+
+function portOf({ port, protocol }: URL): string {
+  return port || (protocol === 'https:' ? '443' : '80')
+}

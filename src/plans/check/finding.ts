@@ -1,0 +1,29 @@
+/** What is wrong with a plan, or may be: what happened, and what to do. */
+export interface Finding {
+  /** `error`: the run would fail. `warning`: it would not do what was asked of it. `note`: worth knowing. */
+  readonly level: 'error' | 'warning' | 'note'
+  readonly message: string
+}
+
+const MAX_QUOTE = 100
+
+/** A text of the plan for a message: one line, not too long. */
+export function quote(text: string): string {
+  return `"${shorten(text)}"`
+}
+
+export function shorten(text: string): string {
+  // eslint-disable-next-line no-control-regex -- control characters are what is looked for
+  const line = text.replace(/[\s\u0000-\u001f\u007f-\u009f]+/g, ' ').trim()
+  return line.length > MAX_QUOTE ? `${line.slice(0, MAX_QUOTE)}…` : line
+}
+
+/** `a, b and c`. */
+export function list(names: readonly string[]): string {
+  return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1) ?? ''}`
+}
+
+/** For a name within a regular expression. */
+export function literal(name: string): string {
+  return name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+}

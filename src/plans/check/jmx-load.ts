@@ -1,0 +1,127 @@
+import type { PlanElement } from '../jmx/plan-tree.js'
+import { list, quote } from './finding.js'
+import type { Finding } from './finding.js'
+import type { JmxPlan } from './jmx-plan.js'
+import { settingsOf } from './request.js'
+import type { PlanRequest } from './request.js'
+
+const LOOPS = 'LoopController.loops'
+const SCHEDULER = 'ThreadGroup.scheduler'
+/** What a thread group has for each setting of the run, in the words of its dialog. */
+const IN_GROUP: Readonly<
+  Record<string, { property: string; tell: (value: string) => string; field: string }>
+> = {
+  threads: {
+    property: 'ThreadGroup.num_threads',
+    tell: (value) => (value === '1' ? '1 thread' : `${value} threads`),
+    field: 'its number of threads'
+  },
+  rampup: {
+    property: 'ThreadGroup.ramp_time',
+    tell: (value) => `a ramp-up of ${value} s`,
+    field: 'its ramp-up period'
+  },
+  duration: {
+    property: 'ThreadGroup.duration',
+    tell: (value) => `a duration of ${value} s`,
+    field: 'its duration (with "Specify Thread lifetime" ticked)'
+  }
+}
+
+/** How much load the plan makes and for how long, compared with what the run asks for. */
+export function checkLoad(plan: JmxPlan, request: PlanRequest): Finding[] {
+  const groups = plan.enabled
+    .map(({ element }) => element)
+    .filter(({ kind }) => /(?:^|\.)\w*ThreadGroup$/.test(kind))
+  if (groups.length === 0)
+    return plan.isOpaque
+      ? []
+      : [
+          {
+            level: 'error',
+            message: `${request.plan.name} has no enabled thread group, so that it sends nothing; add one, or enable it.`
+          }
+        ]
+  const main = groups.filter(({ kind }) => kind === 'ThreadGroup')
+  const endless = mayEndItself(plan) ? [] : main.filter((group) => isEndless(group, plan))
+  const unread = [...settingsOf(request)].flatMap(([name, value]) =>
+    name === 'duration' && endless.length > 0 ? [] : checkSetting(plan, { name, value, groups, main })
+  )
+  return [...unread, ...tellEndless(endless, request)]
+}
+
+function checkSetting(
+  plan: JmxPlan,
+  {
+    name,
+    value,
+    groups,
+    main
+  }: { name: string; value: number; groups: readonly PlanElement[]; main: readonly PlanElement[] }
+): Finding[] {
+  const inGroup = IN_GROUP[name]
+  if (inGroup === undefined || plan.reads(name)) return []
+  const has = (group: PlanElement): string | undefined =>
+    name === 'duration' && group.properties.get(SCHEDULER) !== 'true'
+      ? undefined
+      : plan.evaluate(group.properties.get(inGroup.property) ?? '')?.trim()
+  if (main.length === groups.length && main.every((group) => has(group) === String(value))) return []
+  const fixed = main.map((group) => tellGroup(group, has(group), inGroup.tell))
+  const [first] = main
+  const example = (first && /^\d+$/.exec(has(first) ?? '')?.[0]) ?? String(value)
+  return [
+    {
+      level: 'warning',
+      message: `${name} is ${value}, but the plan does not read it${fixed.length > 0 ? `: ${list(fixed.slice(0, 3))}${fixed.length > 3 ? `, and ${fixed.length - 3} more` : ''}` : ''}. Write \${__P(${name},${example})} as ${inGroup.field} in the thread group, or remove ${name}.`
+    }
+  ]
+}
+
+function tellGroup(group: PlanElement, value: string | undefined, tell: (value: string) => string): string {
+  const name = `the thread group ${quote(group.name)}`
+  if (value !== undefined && value !== '') return `${name} has ${tell(value)}, fixed`
+  const loops = group.properties.get(LOOPS)?.trim() ?? ''
+  return /^\d+$/.test(loops)
+    ? `${name} ends after ${loops === '1' ? 'one loop' : `${loops} loops`}`
+    : `${name} has none of its own`
+}
+
+function isEndless(group: PlanElement, plan: JmxPlan): boolean {
+  const loops = plan.evaluate(group.properties.get(LOOPS) ?? '')?.trim()
+  const scheduler = group.properties.get(SCHEDULER) ?? 'false'
+  return loops === '-1' && scheduler.trim() === 'false'
+}
+
+/** Something may stop a thread or the test: what it does is not known from here. */
+function mayEndItself(plan: JmxPlan): boolean {
+  return (
+    plan.isOpaque ||
+    plan.hasScripts ||
+    plan.enabled.some(
+      ({ element: { kind, properties } }) =>
+        kind.includes('.') ||
+        ['TestAction', 'ResultAction', 'IncludeController', 'ModuleController'].includes(kind) ||
+        (kind === 'CSVDataSet' && properties.get('stopThread') !== 'false') ||
+        properties.get('ThreadGroup.on_sample_error')?.startsWith('stop') === true
+    )
+  )
+}
+
+function tellEndless(
+  endless: readonly PlanElement[],
+  { isEmbedded, limit, durationSeconds }: PlanRequest
+): Finding[] {
+  if (endless.length === 0) return []
+  const names = endless.slice(0, 3).map(({ name }) => quote(name))
+  const more = endless.length > 3 ? ` and ${endless.length - 3} more` : ''
+  const subject = `the thread ${endless.length === 1 ? 'group' : 'groups'} ${list(names)}${more}`
+  const verb = endless.length === 1 ? 'loops forever and has' : 'loop forever and have'
+  const unread =
+    durationSeconds === undefined ? '' : ` (the plan does not use duration, ${durationSeconds} s)`
+  return [
+    {
+      level: isEmbedded ? 'error' : 'warning',
+      message: `The plan has no end: ${subject} ${verb} no duration${unread}, so that only ${limit} stops the run, which never passes. Tick "Specify Thread lifetime" with a duration of \${__P(duration,60)}, or give a number of loops.`
+    }
+  ]
+}
