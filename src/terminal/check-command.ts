@@ -54,7 +54,9 @@ async function findProblems(args: Arguments, ports: GateCommandPorts): Promise<F
     checkMachine({ tool: settings.tool, plan: settings.origin.paths[0] ?? '', workspace: ports.workspace }),
     checkTarget(settings, { target, clock, cancelled: ports.cancelled })
   ])
-  return [...findings, ...machine, ...answer]
+  // Of a plan that cannot be read, nobody wants to know more.
+  const isBroken = target === undefined && findings.some(({ level }) => level === 'error')
+  return [...findings, ...machine, ...(isBroken ? answer.filter(({ level }) => level !== 'note') : answer)]
 }
 
 /** Every problem of the settings is a finding. */

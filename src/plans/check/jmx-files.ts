@@ -30,7 +30,7 @@ const FILE_PROPERTIES: Readonly<Record<string, readonly [property: string, calle
 }
 /** Functions whose first argument is a file. */
 const FILE_FUNCTION = /\$\{__(CSVRead|FileToString|StringFromFile|XPath)\(([^,(){}$]{1,500})[,)]/g
-const UPLOAD = /\belementType="HTTPFileArg"[^]*?"File\.path">([^<]*)</g
+const UPLOAD = /\belementType="HTTPFileArg"[^]{0,2000}?"File\.path">([^<]*)</g
 const KEYSTORES = ['javax.net.ssl.keyStore', 'javax.net.ssl.trustStore']
 const WINDOWS_PATH = /^[A-Za-z]:[\\/]|\\/
 /** Elements that may write the file that another one reads. */
@@ -66,13 +66,13 @@ function filesOf({ kind, name, text, properties }: PlanElement): NamedFile[] {
   const path = property === undefined ? undefined : properties.get(property)
   const uploads = [...text.matchAll(UPLOAD)].map(([, file = '']) => ({
     path: decodeXml(file),
-    by: `the request ${quote(name)}`
+    by: `The request ${quote(name)}`
   }))
   const read = [...decodeXml(text).matchAll(FILE_FUNCTION)].map(([, called = '', file = '']) => ({
     path: file,
     by: `\${__${called}(…)} in ${quote(name)}`
   }))
-  return [...(path === undefined ? [] : [{ path, by: `the ${called} ${quote(name)}` }]), ...uploads, ...read]
+  return [...(path === undefined ? [] : [{ path, by: `The ${called} ${quote(name)}` }]), ...uploads, ...read]
 }
 
 interface Surroundings {

@@ -47,7 +47,8 @@ export function checkLoad(plan: JmxPlan, request: PlanRequest): Finding[] {
   const unread = [...settingsOf(request)].flatMap(([name, value]) =>
     name === 'duration' && endless.length > 0 ? [] : checkSetting(plan, { name, value, groups, main })
   )
-  return [...unread, ...tellEndless(endless, request)]
+  const zero = main.filter((group) => isScheduled(group) && hasNoTime(group, plan))
+  return [...unread, ...tellEndless(endless, request), ...zero.map(tellNoTime)]
 }
 
 function checkSetting(
@@ -88,8 +89,27 @@ function tellGroup(group: PlanElement, value: string | undefined, tell: (value: 
 
 function isEndless(group: PlanElement, plan: JmxPlan): boolean {
   const loops = plan.evaluate(group.properties.get(LOOPS) ?? '')?.trim()
+  // JMeter takes a missing word for true.
+  const goesOn = group.properties.get('LoopController.continue_forever')?.trim() ?? 'true'
   const scheduler = group.properties.get(SCHEDULER) ?? 'false'
-  return loops === '-1' && scheduler.trim() === 'false'
+  const hasLoops = group.properties.has(LOOPS)
+  return hasLoops && (loops === '-1' || goesOn === 'true') && scheduler.trim() === 'false'
+}
+
+function isScheduled({ properties }: PlanElement): boolean {
+  return properties.get(SCHEDULER)?.trim() === 'true'
+}
+
+function hasNoTime({ properties }: PlanElement, plan: JmxPlan): boolean {
+  return /^0*$/.test(plan.evaluate(properties.get('ThreadGroup.duration') ?? '')?.trim() ?? '1')
+}
+
+/** JMeter refuses to start such a group. */
+function tellNoTime({ name }: PlanElement): Finding {
+  return {
+    level: 'error',
+    message: `The thread group ${quote(name)} has a duration of 0 s, with which JMeter does not start it; write \${__P(duration,60)} as its duration.`
+  }
 }
 
 /** Something may stop a thread or the test: what it does is not known from here. */

@@ -19,6 +19,8 @@ const SCRIPT_FILE = /^(?:filename|BeanShell\w*\.filename|BSF\w*\.filename)$/
 const SCRIPT_FUNCTION = /\$\{__(?:groovy|BeanShell|javaScript|jexl[23]?)\(/
 const INNERMOST = /\$\{([^${}]*)\}/g
 const DEEPEST = 10
+/** Variables that contain each other several times grow without end. */
+const LONGEST = 10_000
 
 /** A JMeter plan with the parts that it includes, as far as its text tells what it does. */
 export class JmxPlan {
@@ -66,7 +68,7 @@ export class JmxPlan {
         INNERMOST,
         (whole, expression: string) => this.#resolve(expression.trim()) ?? whole
       )
-      if (next === value || depth >= DEEPEST) return undefined
+      if (next === value || depth >= DEEPEST || next.length > LONGEST) return undefined
       value = next
     }
     return value
@@ -106,13 +108,16 @@ export class JmxPlan {
   }
 }
 
-/** As the embedded service and others pass them: the run's settings, then `-J`; the last one wins. */
+/** As they are passed: Java's properties, which JMeter's functions read too, the run's settings, then `-J`; the last one wins. */
 function propertiesOf(request: PlanRequest): Map<string, string> {
-  return new Map([
-    ...[...settingsOf(request)].map(([name, value]): [string, string] => [name, String(value)]),
-    ...request.parameters
-      .filter(({ kind }) => kind === 'J')
+  const given = (wanted: 'J' | 'D'): [string, string][] =>
+    request.parameters
+      .filter(({ kind }) => kind === wanted)
       .map(({ name, value }): [string, string] => [name, value])
+  return new Map([
+    ...given('D'),
+    ...[...settingsOf(request)].map(([name, value]): [string, string] => [name, String(value)]),
+    ...given('J')
   ])
 }
 
@@ -134,7 +139,7 @@ function readVariables(elements: readonly PlanElement[], texts: readonly string[
   const found = new Map<string, string | undefined>()
   for (const { kind, text } of elements) {
     if (kind !== 'TestPlan' && kind !== 'Arguments') continue
-    for (const [, content = ''] of text.matchAll(/\belementType="Argument">([^]*?)<\/elementProp>/g)) {
+    for (const [, content = ''] of text.matchAll(/\belementType="Argument">([^]{0,5000}?)<\/elementProp>/g)) {
       const name = argument(content, 'name')
       const value = argument(content, 'value')
       found.set(name, found.has(name) && found.get(name) !== value ? undefined : value)

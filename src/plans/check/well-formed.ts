@@ -13,7 +13,7 @@ const TAG_END = /\s*(\/?)>/y
 const END_TAG = /<\/([^\s/<>="'&]+)\s*>/y
 
 /**
- * The first reason why a parser refuses the text; undefined if there is none. A text with a document type is not judged: it may define
+ * The first reason why JMeter's parser refuses the text, which accepts more than XML allows; undefined if there is none. A text with a document type is not judged: it may define
  * entities.
  */
 export function findXmlError(text: string): XmlError | undefined {
@@ -33,7 +33,6 @@ class XmlReader {
   findError(): XmlError | undefined {
     const text = this.#text
     if (text.startsWith('\ufeff')) this.#at = 1
-    const start = this.#at
     while (this.#at < text.length) {
       const found = text.indexOf('<', this.#at)
       const tag = found < 0 ? text.length : found
@@ -42,8 +41,10 @@ class XmlReader {
       this.#at = tag
       if (found < 0) break
       if (text.startsWith('<!DOCTYPE', tag)) return undefined
-      const problem = this.#readMarkup(start)
+      const problem = this.#readMarkup()
       if (problem !== undefined) return problem
+      // JMeter reads no further than the end of the first element.
+      if (this.#hasRoot && this.#open.length === 0) return undefined
     }
     const last = this.#open.at(-1)
     if (last !== undefined)
@@ -51,13 +52,11 @@ class XmlReader {
     return this.#hasRoot ? undefined : this.#errorAt(0, 'there is no element in it')
   }
 
-  #readMarkup(start: number): XmlError | undefined {
+  #readMarkup(): XmlError | undefined {
     const text = this.#text
     const at = this.#at
     if (text.startsWith('<!--', at)) return this.#skipTo('-->', 4, 'the comment')
     if (text.startsWith('<![CDATA[', at)) return this.#skipTo(']]>', 9, 'the CDATA section')
-    if (/^<\?xml\s/.test(text.slice(at, at + 6)) && at !== start)
-      return this.#errorAt(at, 'the XML declaration, <?xml …?>, must be the first thing in the file')
     if (text.startsWith('<?', at)) return this.#skipTo('?>', 2, 'the processing instruction')
     return text.startsWith('</', at) ? this.#readEndTag() : this.#readStartTag()
   }
@@ -89,8 +88,6 @@ class XmlReader {
     const name = this.#match(NAME)?.[0]
     if (name === undefined)
       return this.#errorAt(at, 'there is a "<" that starts no tag; write &lt; for the sign itself')
-    if (this.#hasRoot && this.#open.length === 0)
-      return this.#errorAt(at, `<${name}> comes after the end of the document`)
     const seen = new Set<string>()
     for (;;) {
       const from = this.#at
@@ -113,19 +110,18 @@ class XmlReader {
     const text = this.#text
     if (this.#open.length === 0 && !isAttribute) {
       const stray = text.slice(from, to).search(/\S/)
-      return stray < 0
-        ? undefined
-        : this.#errorAt(
-            from + stray,
-            `there is text ${this.#hasRoot ? 'after the end' : 'before the start'} of the document`
-          )
+      return stray < 0 ? undefined : this.#errorAt(from + stray, 'there is text before the first element')
     }
-    for (let at = text.indexOf('&', from); at >= 0 && at < to; at = text.indexOf('&', at + 1)) {
+    // Within the piece only: a search to the end of the text for each tag would take minutes.
+    const piece = text.slice(from, to)
+    for (let at = piece.indexOf('&'); at >= 0; at = piece.indexOf('&', at + 1)) {
       ENTITY.lastIndex = at
-      const entity = ENTITY.exec(text)
-      if (entity === null) return this.#errorAt(at, 'there is a "&" that stands for itself; write &amp;')
+      const entity = ENTITY.exec(piece)
+      if (entity === null)
+        return this.#errorAt(from + at, 'there is a "&" that stands for itself; write &amp;')
       const [whole, name] = entity
-      if (name !== undefined && !NAMED.has(name)) return this.#errorAt(at, `${whole} is unknown in XML`)
+      if (name !== undefined && !NAMED.has(name))
+        return this.#errorAt(from + at, `${whole} is unknown in XML`)
     }
     return undefined
   }
