@@ -7,6 +7,7 @@ import { DeadlineError, asSentence, failureOf } from './errors.js'
 import type { Failure } from './errors.js'
 import type { Findings } from './findings.js'
 import type { Gate } from './gate.js'
+import type { Progress } from './ports.js'
 import { endRun } from './run/end-run.js'
 import { phaseOf } from './run/run-status.js'
 import { runUrl } from './run/run-url.js'
@@ -55,9 +56,11 @@ export async function followRun(whole: Gate, options: RunOptions = {}): Promise<
       ? whole
       : { ...whole, settings: { ...whole.settings, ...options.settings } }
   const beganMs = gate.ports.clock.now()
-  const what = { resultsFolder: options.resultsFolder }
+  const show = progressOf(gate, options.stage)
+  const what = { resultsFolder: options.resultsFolder, show }
   const deadline = options.deadline ?? startTimeout(gate, 'The run')
   try {
+    show?.({ status: 'starting', elapsedMs: 0, durationMs: undefined })
     const started = await start(gate, options, deadline.signal)
     if (started.run === undefined || started.failure !== undefined || started.isDetached) return started
     const first = started.run
@@ -151,7 +154,7 @@ async function watch(
       signal,
       longestMs: settings.pollIntervalMs,
       durationSeconds: settings.durationSeconds,
-      onProgress: (progress) => ports.onProgress?.({ ...progress, ...(stage !== undefined && { stage }) }),
+      onProgress: progressOf(gate, stage),
       onLook: early && ((run) => early.look(run))
     })
     // If creating the run took long, or it had to be looked up, it may have been running before the watch started.
@@ -162,6 +165,12 @@ async function watch(
   } catch (thrown) {
     return { run, failure: failureOf(thrown) }
   }
+}
+
+/** Shows progress, with the stage; undefined if it is not shown. */
+function progressOf({ ports }: Gate, stage: string | undefined): ((progress: Progress) => void) | undefined {
+  if (ports.onProgress === undefined) return undefined
+  return (progress) => ports.onProgress?.({ ...progress, ...(stage !== undefined && { stage }) })
 }
 
 /** A run that the gate did not start is never stopped. */
@@ -179,15 +188,17 @@ interface Collecting extends Pick<CollectOptions, 'isPatient'> {
   /** What is left of the time of all runs. */
   readonly within?: AbortSignal
   readonly longestMs?: number | undefined
+  readonly show: ((progress: Progress) => void) | undefined
 }
 
 async function collectResults(
   gate: Gate,
   findings: Followed,
-  { resultsFolder, within, longestMs = Infinity, ...options }: Collecting
+  { resultsFolder, within, show, longestMs = Infinity, ...options }: Collecting
 ): Promise<Followed> {
   if (resultsFolder === null) return findings
   const { ports, settings } = gate
+  show?.({ status: 'collecting the results', elapsedMs: 0, durationMs: undefined })
   const usualMs = longestCollectionMs(settings, findings.run)
   const deadline = startDeadline(ports.clock, Math.min(settings.timeoutMs, usualMs, longestMs), {
     error: new DeadlineError('Collecting the results timed out.'),

@@ -23,6 +23,7 @@ export async function runGate(ports: Ports, settings: Settings): Promise<Outcome
       (thrown: unknown) => ({ findings: { failure: failureOf(thrown) } })
     )
   const findings: Findings = 'gate' in opened ? await followLoad(opened.gate) : opened.findings
+  ports.onProgress?.({ status: 'finishing', elapsedMs: 0, durationMs: undefined })
   const { conclude, closeGate, publish, recordBaseline } = await loadAfterRun()
   const judged = conclude(settings, findings)
   const kept = 'gate' in opened ? await closeGate(opened.gate, findings, judged) : { logs: [], notes: [] }

@@ -5,7 +5,8 @@ import type { ComparisonCells } from './comparison-cells.js'
 import { describeVerdict, explainEarlyStop, reasonBelowHeading } from './headline.js'
 import { judgementRows } from './judgement-rows.js'
 import { REHEARSAL } from './outcome.js'
-import type { Outcome } from './outcome.js'
+import type { Outcome, Verdict } from './outcome.js'
+import { warmUpSentence } from './warm-up.js'
 import { listWarnings } from './warnings.js'
 
 const MOST_ERRORS = 5
@@ -13,6 +14,8 @@ const MOST_TEXT = 100
 
 export interface TerminalLines {
   readonly headline: string
+  /** What the figures do not cover. */
+  readonly coverage: readonly string[]
   /** Verdict, threshold, actual value, and margin or change. */
   readonly rows: readonly string[][]
   /** What the run was compared with; without a line that names `baseline`, also how it compares. */
@@ -28,6 +31,7 @@ export function terminalLines(outcome: Outcome): TerminalLines {
   const { rehearsal, judgements, summary, measurements, baseline } = outcome
   return {
     headline: `${headingOf(outcome)}${rehearsal ? ` (${REHEARSAL})` : ''}: ${reasonBelowHeading(outcome)}`,
+    coverage: [...partOfRun(outcome), ...[warmUpSentence(outcome) ?? []].flat()],
     rows: judgementRows(judgements, baseline).map((row) => [
       row.verdict,
       row.threshold,
@@ -49,6 +53,19 @@ export function terminalLines(outcome: Outcome): TerminalLines {
 function headingOf(outcome: Outcome): string {
   const { verdict } = outcome
   return verdict.toUpperCase() + describeVerdict(outcome).slice(verdict.length)
+}
+
+const UNTIL: Readonly<Partial<Record<Verdict, string>>> = {
+  cancelled: 'until the run was cancelled',
+  'timed-out': 'until the timeout',
+  error: 'until the error below'
+}
+
+/** The figures of a run that was cut off look like those of any other. */
+function partOfRun({ verdict, measurements }: Outcome): string[] {
+  const until = UNTIL[verdict]
+  if (until === undefined || measurements?.figures({}) === undefined) return []
+  return [`Partial results, with the samples ${until}:`]
 }
 
 function earlyStop({ stoppedEarly }: Outcome): string[] {

@@ -31,7 +31,8 @@ const NOT_FLAGS = [
   'on-missing-baseline',
   'on-unsure',
   'confirm',
-  'stop-early'
+  'stop-early',
+  'junit'
 ]
 const ABOUT: Readonly<Record<string, string>> = {
   thresholds: 'The lines that name `baseline`, to find out what they can find; the others have no effect.',

@@ -14,7 +14,6 @@ import { groupUnused } from '../gate/settings/unused-inputs.js'
 import type { LocalService, LocalServiceRequest } from '../gate/ports.js'
 import type { Outcome } from '../report/outcome.js'
 import type { Clock } from '../service/clock.js'
-import { terminalLines } from '../report/terminal.js'
 import { verdictDocument } from '../report/verdict-document.js'
 import { UsageError } from './arguments.js'
 import type { Arguments, Flag } from './arguments.js'
@@ -23,8 +22,10 @@ import { resolveTypedBaseline } from './typed-baseline.js'
 import { describeFlag } from './flag-texts.js'
 import { openGateTerminal } from './gate-terminal.js'
 import type { GateTerminal } from './gate-terminal.js'
+import { JUNIT_FLAG, withJUnit } from './junit-file.js'
+import type { WriteJUnit } from './junit-file.js'
+import { describeOutcome } from './outcome-text.js'
 import { checkOutputFolder } from './output-folder.js'
-import { errorTable, plain, table } from './screen.js'
 import type { Screen } from './screen.js'
 
 /** Dependencies of the gate that only the entry can provide. */
@@ -92,6 +93,7 @@ const FLAGS: readonly (Flag & { readonly group: InputGroup })[] = [
     value: 'folder',
     about: `Folder for CSVs, report.html and verdict.json. Default: ${OUTPUT_FOLDER}/<time and process>.`
   },
+  { ...JUNIT_FLAG, group: 'Output' },
   {
     name: 'json',
     group: 'Output',
@@ -107,14 +109,32 @@ export const GATE_FLAGS: readonly Flag[] = INPUT_GROUPS.flatMap((group) =>
 /** `loadgate run`: the gate, with settings from flags named after the inputs. Returns the exit code. */
 export async function runGateCommand(args: Arguments, ports: GateCommandPorts): Promise<number> {
   const terminal = openGateTerminal(args, ports)
+  const { workspace } = ports
+  return withJUnit(args, { workspace, redact: terminal.redact }, (write) =>
+    runAndShow(args, ports, { terminal, write })
+  )
+}
+
+async function runAndShow(
+  args: Arguments,
+  ports: GateCommandPorts,
+  { terminal, write }: { terminal: GateTerminal; write: WriteJUnit }
+): Promise<number> {
   const settings = await readGateSettings(args, ports)
-  if ('skip' in settings) return sayWhySkipped(terminal, settings)
+  if ('skip' in settings) {
+    await write({ verdict: 'skipped', reason: settings.skip })
+    return sayWhySkipped(terminal, settings)
+  }
   checkEffect(args, settings)
   const scratchDir = resolve(ports.workspace, args.text('output') || nameOutputFolder())
   if (args.has('output')) await checkOutputFolder(scratchDir)
   const outcome = await runGate(terminal.portsIn(scratchDir), settings).finally(() => terminal.end())
   if (terminal.isJson) terminal.say(`${JSON.stringify(verdictDocument(outcome), null, 2)}\n`)
-  else terminal.say(describeOutcome(outcome, await describeFiles(outcome, scratchDir)))
+  else {
+    const place = (await describeFiles(outcome, scratchDir)) + describeRest(outcome, settings)
+    terminal.say(describeOutcome(outcome, { place, width: terminal.width }))
+  }
+  await write(outcome)
   return exitCodeOf(outcome.verdict, settings.failOn)
 }
 
@@ -158,16 +178,8 @@ function readFlag(name: InputName, args: Arguments, token: string): string {
   return NOT_FLAGS.includes(name) ? '' : args.text(name)
 }
 
-function describeOutcome(outcome: Outcome, place: string): string {
-  const { headline, rows, errors, warnings, words, baseline } = terminalLines(outcome)
-  const thresholds = rows.length > 0 ? [table(['verdict', 'threshold', 'actual', 'margin'], rows), ''] : []
-  const doubts = warnings.length + baseline.length > 0 ? [...[...baseline, ...warnings].map(plain), ''] : []
-  const tables = [...errorTable(errors), ...thresholds]
-  return ['', ...words.map(plain), '', ...tables, ...doubts, plain(headline), place, ''].join('\n')
-}
-
 /** What really exists: a full disk may have prevented some of it. */
-async function describeFiles({ verdict }: Outcome, folder: string): Promise<string> {
+async function describeFiles({ verdict, measurements }: Outcome, folder: string): Promise<string> {
   const list = (path: string): Promise<string[]> => readdir(path).catch(() => [])
   // Side by side, each segment has a folder of its own in there.
   const listAll = (path: string): Promise<string[]> => readdir(path, { recursive: true }).catch(() => [])
@@ -177,19 +189,29 @@ async function describeFiles({ verdict }: Outcome, folder: string): Promise<stri
     list(join(folder, 'logs'))
   ])
   const csvs = verdict === 'cancelled' ? 'the CSVs so far' : 'the CSVs'
+  const hasCsvs = results.some((name) => name.endsWith('.csv'))
   const parts = [
     { name: 'the report', isThere: files.includes('report.html') },
-    { name: csvs, isThere: results.some((name) => name.endsWith('.csv')) },
+    { name: csvs, isThere: hasCsvs },
     { name: 'verdict.json', isThere: files.includes('verdict.json') }
   ]
   // Only kept if the run failed.
-  const further = logs.length > 0 ? `\nThe tool's logs are in ${join(folder, 'logs')}` : ''
+  const toolLogs = logs.length > 0 ? `\nThe tool's logs are in ${join(folder, 'logs')}` : ''
+  // There was no time to read them.
+  const isUnread = hasCsvs && measurements === undefined
+  const further = `${toolLogs}${isUnread ? `\n\`loadgate report ${folder} --output <folder>\` shows their figures` : ''}`
   if (parts.every(({ isThere }) => isThere))
     return `The report, ${csvs} and verdict.json are in ${folder}${further}`
   const found = parts.filter(({ isThere }) => isThere).map(({ name }) => name)
   return found.length === 0
     ? further.trimStart() || `There are no files of this run in ${folder}`
     : `In ${folder} there are only ${found.join(' and ')}${further}`
+}
+
+/** A service keeps what the gate had no time to collect. */
+function describeRest({ run, measurements }: Outcome, { target, wait }: Settings): string {
+  if (run === undefined || measurements !== undefined || target.kind === 'local' || !wait) return ''
+  return `\n\`loadgate results ${run.id}\` downloads the CSVs that the service has of the run`
 }
 
 /** Two gates may start in the same second and must not overwrite each other. */

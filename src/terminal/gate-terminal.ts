@@ -5,7 +5,8 @@ import { systemClock } from '../service/clock.js'
 import type { Arguments } from './arguments.js'
 import type { GateCommandPorts } from './gate-command.js'
 import { ProgressBar } from './progress-bar.js'
-import { plain } from './screen.js'
+import { ProgressLines } from './progress-lines.js'
+import { plain, widthOf } from './screen.js'
 import { createTerminalLog } from './terminal-log.js'
 
 /** What a workflow's runner provides, and a terminal does not. */
@@ -21,13 +22,17 @@ const NO_RUNNER = {
 /** A terminal on which gates run. */
 export interface GateTerminal {
   readonly isJson: boolean
+  /** How wide the lines of the result may be; undefined if any. */
+  readonly width: number | undefined
   /** Prints the result on standard output, without secrets. */
   say(text: string): void
+  /** Takes secrets out of a text that goes elsewhere. */
+  readonly redact: (text: string) => string
   /** Prints a line of progress: above the bar if there is one, on standard error with `--json`. */
   tell(line: string): void
   /** What a gate works with that keeps its files in the folder. */
   portsIn(scratchDir: string): Ports
-  /** Removes the progress bar. */
+  /** Ends the display of progress. */
   end(): void
 }
 
@@ -36,20 +41,24 @@ export function openGateTerminal(args: Arguments, ports: GateCommandPorts): Gate
   const stream = isJson ? ports.screen.err : ports.screen.out
   const bar = stream.isTTY ? new ProgressBar(stream) : undefined
   const { log, mask, strike } = createTerminalLog(stream, bar)
+  const clock = ports.clock ?? systemClock
+  const progress = bar ?? new ProgressLines(clock, (line) => log.info(line))
   maskToken({ mask }, ports.token)
   return {
     isJson,
+    width: widthOf(ports.screen.out),
+    redact: strike,
     say: (text) => void ports.screen.out.write(strike(text)),
     tell: (line) => log.info(line),
-    end: () => bar?.end(),
+    end: () => progress.end(),
     portsIn: (scratchDir) => ({
       ...NO_RUNNER,
-      clock: ports.clock ?? systemClock,
+      clock,
       log,
       mask,
       cancelled: ports.cancelled,
       scratchDir,
-      onProgress: (progress) => bar?.show(progress),
+      onProgress: (latest) => progress.show(latest),
       startLocalService: ({ regions, ...request }) =>
         ports.startLocalService({
           ...request,

@@ -8,23 +8,23 @@ import { decideVerdict, gapInMeasurements } from '../gate/verdict/decide-verdict
 import { exitCodeOf } from '../gate/verdict/exit-code.js'
 import type { Outcome } from '../report/outcome.js'
 import { renderPage } from '../report/page/page.js'
-import { terminalLines } from '../report/terminal.js'
 import { verdictDocument } from '../report/verdict-document.js'
-import type { Measurements } from '../results/figures/measurements.js'
 import { isId } from '../service/documents/decode.js'
-import { formatValue } from '../thresholds/format.js'
 import { parseThresholds } from '../thresholds/grammar/grammar.js'
 import { judgeThresholds } from '../thresholds/judge/judge.js'
 import { isAbsoluteThreshold, isBaselineThreshold } from '../thresholds/grammar/threshold.js'
-import type { AbsoluteThreshold, Metric } from '../thresholds/grammar/threshold.js'
+import type { AbsoluteThreshold } from '../thresholds/grammar/threshold.js'
 import { parseDurationSeconds } from '../values/setting-values.js'
 import type { Arguments, Flag } from './arguments.js'
 import { UsageError } from './arguments.js'
 import { readEarlierVerdict } from './earlier-verdict.js'
 import { nameOutputFolder } from './gate-command.js'
+import { JUNIT_FLAG, withJUnit } from './junit-file.js'
+import type { WriteJUnit } from './junit-file.js'
+import { describeOutcome } from './outcome-text.js'
 import { checkReportFolder } from './output-folder.js'
 import { RESULT_FILE, listResultFiles } from './result-files.js'
-import { errorTable, plain, table } from './screen.js'
+import { widthOf } from './screen.js'
 import type { Screen } from './screen.js'
 
 export interface ReportWorld {
@@ -34,7 +34,6 @@ export interface ReportWorld {
 
 /** The default of JMeter's own dashboard. */
 const APDEX_TARGET_MS = 500
-const MOST_LABELS = 10
 /** As the artifact names its CSVs: region, then grid. */
 const REGION_AND_GRID = /^([a-z]{2}-[a-z]+-\d)-(.+)$/
 
@@ -57,7 +56,8 @@ export const REPORT_FLAGS: readonly Flag[] = [
     about:
       'For CSVs. Leaves the samples that start within this time after the first one out of all figures, and shows them apart: whole seconds or a duration such as `90s` or `5m`. Default: none.'
   },
-  { name: 'output', value: 'folder', about: 'For CSVs. Folder for report.html and verdict.json.' }
+  { name: 'output', value: 'folder', about: 'For CSVs. Folder for report.html and verdict.json.' },
+  { ...JUNIT_FLAG, about: `For CSVs. ${JUNIT_FLAG.about}` }
 ]
 
 /** Whether the words name files rather than a run: they are not an id, or they exist. */
@@ -66,7 +66,16 @@ export function areFiles(words: readonly string[], { workspace }: ReportWorld): 
 }
 
 /** `loadgate report <folder or CSV…>`: page, verdict and a summary from local CSVs, without a service. */
-export async function runReportCommand(args: Arguments, { screen, workspace }: ReportWorld): Promise<number> {
+export function runReportCommand(args: Arguments, world: ReportWorld): Promise<number> {
+  const { workspace } = world
+  return withJUnit(args, { workspace, redact: (text) => text }, (write) => reportFiles(args, world, write))
+}
+
+async function reportFiles(
+  args: Arguments,
+  { screen, workspace }: ReportWorld,
+  write: WriteJUnit
+): Promise<number> {
   const thresholds = readThresholds(args.text('thresholds'))
   const targetMs = readTarget(args.text('apdex-target'))
   const warmUpMs = readWarmUp(args.text('warm-up'))
@@ -79,7 +88,11 @@ export async function runReportCommand(args: Arguments, { screen, workspace }: R
   const document = `${JSON.stringify(verdictDocument(outcome), null, 2)}\n`
   await writeFile(join(folder, 'verdict.json'), document)
   await writeFile(join(folder, 'report.html'), renderPage(outcome))
-  screen.out.write(args.has('json') ? document : describe(outcome, folder))
+  const place = `report.html and verdict.json are in ${folder}`
+  screen.out.write(
+    args.has('json') ? document : describeOutcome(outcome, { place, width: widthOf(screen.out) })
+  )
+  await write(outcome)
   return exitCodeOf(outcome.verdict, 'breach')
 }
 
@@ -154,48 +167,4 @@ async function judgeFiles(
     remoteErrors: [],
     notes: []
   }
-}
-
-function describe(outcome: Outcome, folder: string): string {
-  const { headline, rows, errors, baseline } = terminalLines(outcome)
-  const thresholds = rows.length > 0 ? [table(['verdict', 'threshold', 'actual', 'margin'], rows), ''] : []
-  const place = `report.html and verdict.json are in ${folder}`
-  return [
-    '',
-    ...describeFigures(outcome.measurements),
-    ...errorTable(errors),
-    ...thresholds,
-    ...baseline.map(plain),
-    plain(headline),
-    place,
-    ''
-  ].join('\n')
-}
-
-/** All samples first, then the slowest labels. */
-function describeFigures(measurements: Measurements | undefined): string[] {
-  if (measurements?.figures({}) === undefined) return []
-  const labels = measurements.labels
-    .map((label) => ({ label, p95: measurements.figures({ label })?.percentileMs(95) ?? 0 }))
-    .sort((a, b) => b.p95 - a.p95)
-  const shown = labels.slice(0, MOST_LABELS).map(({ label }) => figuresRow(label, measurements, { label }))
-  const headings = ['', 'samples', 'errors', 'throughput', 'mean', 'median', 'p95', 'p99', 'max']
-  const rest =
-    labels.length > shown.length ? [`${labels.length - shown.length} more labels in the report`] : []
-  return [table(headings, [figuresRow('all samples', measurements, {}), ...shown]), ...rest, '']
-}
-
-function figuresRow(name: string, measurements: Measurements, scope: { label?: string }): string[] {
-  const figures = measurements.figures(scope)
-  const show = (metric: Metric, value: number | undefined): string =>
-    value === undefined ? '–' : formatValue(metric, value)
-  return [
-    name,
-    show('samples', figures?.samples),
-    show('error_rate', figures?.errorRate),
-    show('throughput', figures?.throughput),
-    ...[figures?.meanMs, ...[50, 95, 99].map((p) => figures?.percentileMs(p)), figures?.maxMs].map((ms) =>
-      show('mean', ms)
-    )
-  ]
 }

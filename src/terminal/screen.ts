@@ -27,21 +27,65 @@ export function strikeOut(text: string, secrets: readonly string[]): string {
   return secrets.reduce((struck, secret) => (secret === '' ? struck : struck.replaceAll(secret, '***')), text)
 }
 
+export interface TableOptions {
+  /** Aligns every column but the first one to the right. */
+  readonly areNumbers?: boolean
+  /** The width to fit into; undefined where lines may be of any length. */
+  readonly width?: number | undefined
+  /** The columns that can be shortened for that, in this order. */
+  readonly long?: readonly number[]
+}
+
+/** How wide lines may be; undefined where nobody looks at them in a window. */
+export function widthOf({ isTTY, columns = 0 }: Stream): number | undefined {
+  // Some terminals do not know their width and report 0.
+  return isTTY && columns > 0 ? columns : undefined
+}
+
 /** Columns as wide as their widest cell. */
-export function table(headings: readonly string[], rows: readonly (readonly string[])[]): string {
+export function table(
+  headings: readonly string[],
+  rows: readonly (readonly string[])[],
+  { areNumbers = false, width, long = [] }: TableOptions = {}
+): string {
   const all = [headings, ...rows].map((row) => row.map((cell) => plain(cell).replace(/\s+/g, ' ')))
   const widths = headings.map((_, column) => Math.max(...all.map((row) => (row[column] ?? '').length)))
+  if (width !== undefined) fitInto(width, widths, long)
   return all
     .map((row) =>
       row
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('  ')
+        .map((cell, column) => {
+          const wide = widths[column] ?? 0
+          const shown = shortenMiddle(cell, wide)
+          return areNumbers && column > 0 ? shown.padStart(wide) : shown.padEnd(wide)
+        })
+        .join(GAP)
         .trimEnd()
     )
     .join('\n')
 }
 
+const GAP = '  '
+/** Less than this says nothing. */
+const LEAST_CELL = 12
+
+function fitInto(width: number, widths: number[], long: readonly number[]): void {
+  for (const column of long) {
+    const whole = widths.reduce((sum, wide) => sum + wide, 0) + GAP.length * (widths.length - 1)
+    const wide = widths[column] ?? 0
+    if (whole > width) widths[column] = Math.min(wide, Math.max(LEAST_CELL, wide - (whole - width)))
+  }
+}
+
+/** Names that are long often differ at their end only. */
+export function shortenMiddle(text: string, most: number): string {
+  if (text.length <= most) return text
+  const end = Math.floor((most - 1) / 2)
+  return `${text.slice(0, most - 1 - end)}…${text.slice(text.length - end)}`
+}
+
 /** Why samples failed, followed by a blank line; nothing if none did. */
-export function errorTable(errors: readonly (readonly string[])[]): string[] {
-  return errors.length === 0 ? [] : [table(['failed', 'code', 'message', 'label'], errors), '']
+export function errorTable(errors: readonly (readonly string[])[], width?: number): string[] {
+  if (errors.length === 0) return []
+  return [table(['failed', 'code', 'message', 'label'], errors, { width, long: [2, 3] }), '']
 }

@@ -16,7 +16,8 @@ export interface WatchOptions {
   readonly longestMs: number
   /** As requested; if undefined, the run's own figure is used. */
   readonly durationSeconds: number | undefined
-  readonly onProgress?: (progress: Progress) => void
+  /** Called after each poll; where it is given, the log has no lines of progress of its own. */
+  readonly onProgress?: ((progress: Progress) => void) | undefined
   /** Called after each poll of a run that has not ended; returns the run if it has ended it. Must not throw. */
   readonly onLook?: ((run: Run) => Promise<Run | undefined>) | undefined
 }
@@ -113,8 +114,9 @@ class Watch {
       log.notice(`Unknown status "${run.status}"; still waiting.`)
     }
     const progress = this.#progress(run, nowMs)
-    this.#options.onProgress?.(progress)
-    if (changed || nowMs - this.#lastLineMs >= LINE_EVERY_MS) {
+    const { onProgress } = this.#options
+    onProgress?.(progress)
+    if (changed || (onProgress === undefined && nowMs - this.#lastLineMs >= LINE_EVERY_MS)) {
       log.info(`Run ${run.id} is ${describeProgress(progress)}`)
       this.#lastLineMs = nowMs
     }

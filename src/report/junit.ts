@@ -1,0 +1,188 @@
+import { formatActual, formatMargin } from '../thresholds/format.js'
+import type { Judgement } from '../thresholds/judge/judgement.js'
+import { isDecisive, isNotJudged } from '../thresholds/judge/overall.js'
+import { escapeXml } from './escape-xml.js'
+import { worstFirst } from './judgement-rows.js'
+import { REHEARSAL } from './outcome.js'
+import type { Outcome, Verdict } from './outcome.js'
+import { listWarnings } from './warnings.js'
+
+/** What a test case ended with; a case that passed has none. */
+interface CaseResult {
+  readonly kind: 'failure' | 'error' | 'skipped'
+  readonly type: string
+  /** One sentence. */
+  readonly message: string
+  readonly details?: readonly string[]
+}
+
+interface Case {
+  readonly name: string
+  readonly result?: CaseResult | undefined
+}
+
+export interface JUnitOptions {
+  /** Takes secrets out of a text. */
+  readonly redact?: (text: string) => string
+}
+
+/** What the file says of a gate that has no outcome. */
+export type JUnitOutcome = Pick<Outcome, 'verdict' | 'reason'> & Partial<Outcome>
+
+const MOST_CASES = 1000
+const MOST_NAME = 500
+const MOST_TEXT = 4000
+const CUT_OFF: readonly Verdict[] = ['timed-out', 'error', 'cancelled']
+
+/**
+ * The outcome as JUnit XML, which most CI systems show: one test case per threshold. Where they say nothing, or the run is no evidence,
+ * the case `the run` has the error, so that nothing is green by itself. The element order and attributes are those that every version
+ * of Jenkins' schema accepts.
+ */
+export function renderJUnit(outcome: JUnitOutcome, { redact = (text) => text }: JUnitOptions = {}): string {
+  const write = (text: string, most = MOST_TEXT): string => escapeXml(shorten(redact(text), most))
+  const cases = listCases(outcome)
+  const count = (kind: CaseResult['kind']): number =>
+    cases.filter(({ result }) => result?.kind === kind).length
+  const totals = `tests="${cases.length}" failures="${count('failure')}" errors="${count('error')}"`
+  const seconds = secondsOf(outcome).toFixed(3)
+  const { startedMs } = outcome.run ?? {}
+  const timestamp =
+    startedMs === undefined ? '' : ` timestamp="${new Date(startedMs).toISOString().slice(0, 19)}"`
+  const name = write(suiteName(outcome), MOST_NAME)
+  const className = write(suiteName(outcome).replaceAll('.', '_'), MOST_NAME)
+  return `${[
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    `<testsuites name="loadgate" ${totals} time="${seconds}">`,
+    `  <testsuite name="${name}" ${totals} skipped="${count('skipped')}" time="${seconds}"${timestamp}>`,
+    '    <properties>',
+    ...propertiesOf(outcome).map(
+      ([key, value]) => `      <property name="${key}" value="${write(value, MOST_NAME)}"/>`
+    ),
+    '    </properties>',
+    ...cases.flatMap((one) => renderCase(one, className, write)),
+    `    <system-out>${write(linesOf(outcome).join('\n'))}</system-out>`,
+    '  </testsuite>',
+    '</testsuites>'
+  ].join('\n')}\n`
+}
+
+function renderCase(
+  { name, result }: Case,
+  className: string,
+  write: (text: string, most?: number) => string
+): string[] {
+  const start = `    <testcase name="${write(name, MOST_NAME)}" classname="${className}" time="0"`
+  if (result === undefined) return [`${start}/>`]
+  const { kind, type, message, details = [] } = result
+  const text = write([message, ...details].join('\n'))
+  // The oldest schema allows text only here, and Jenkins reads it.
+  const attributes = kind === 'skipped' ? '' : ` type="${type}" message="${write(message)}"`
+  return [`${start}>`, `      <${kind}${attributes}>${text}</${kind}>`, '    </testcase>']
+}
+
+function listCases(outcome: JUnitOutcome): Case[] {
+  const { judgements = [] } = outcome
+  const lines = judgements.length > MOST_CASES ? worstFirst(judgements).slice(0, MOST_CASES) : judgements
+  return [...runCase(outcome), ...lines.map((judgement) => caseOf(judgement, outcome))]
+}
+
+/** Only where the thresholds do not say it all. */
+function runCase(outcome: JUnitOutcome): Case[] {
+  const { verdict, reason, judgements = [] } = outcome
+  const name = 'the run'
+  if (verdict === 'skipped' || verdict === 'detached')
+    return [{ name, result: { kind: 'skipped', type: verdict, message: reason } }]
+  if (isNoEvidence(outcome)) return [{ name, result: { kind: 'error', type: verdict, message: reason } }]
+  if (judgements.length > 0) return []
+  const message = `Nothing was judged: ${reason} Give at least one threshold.`
+  return [{ name, result: { kind: 'error', type: 'no thresholds', message } }]
+}
+
+/** Cut off, or inconclusive for another reason than a threshold. */
+function isNoEvidence({ verdict, reason, judgements = [] }: JUnitOutcome): boolean {
+  if (verdict !== 'inconclusive') return CUT_OFF.includes(verdict)
+  return !judgements.some(
+    (judgement) =>
+      judgement.verdict === 'inconclusive' && isDecisive(judgement) && reason.includes(judgement.reason)
+  )
+}
+
+function caseOf(judgement: Judgement, outcome: JUnitOutcome): Case {
+  const { threshold } = judgement
+  const name = threshold.level === 'warn' ? `warn: ${threshold.text}` : threshold.text
+  return { name, result: resultOf(judgement, outcome) }
+}
+
+function resultOf(judgement: Judgement, outcome: JUnitOutcome): CaseResult | undefined {
+  const { verdict, threshold, reason, comparison } = judgement
+  const isPartial = isNoEvidence(outcome)
+  const base = { type: 'threshold', message: reason, details: detailsOf(judgement, outcome) }
+  if (verdict === 'passed') return unlessReal(outcome)
+  if (threshold.level === 'warn') return { ...base, kind: 'skipped', message: `Warning only: ${reason}` }
+  if (isNotJudged(judgement) && !isDecisive(judgement))
+    return { ...base, kind: 'skipped', message: `Not judged: ${reason}` }
+  // What is missing from the run may be the very difference from the baseline.
+  const isBroken = verdict === 'failed' && !(isPartial && comparison !== undefined)
+  return { ...base, kind: isBroken ? 'failure' : 'error' }
+}
+
+/** Undefined for a threshold that holds in a whole run: in a part of it, or in one that is not real, nothing is green. */
+function unlessReal(outcome: JUnitOutcome): CaseResult | undefined {
+  const skip = (message: string): CaseResult => ({ kind: 'skipped', type: 'threshold', message })
+  if (isNoEvidence(outcome))
+    return skip(`It holds in what was measured, which is not enough: ${outcome.reason}`)
+  if (outcome.stoppedEarly !== undefined)
+    return skip('It holds in what was measured until the gate stopped the run early.')
+  return outcome.rehearsal ? skip(`It holds in a ${REHEARSAL}, which measures nothing.`) : undefined
+}
+
+function detailsOf(judgement: Judgement, { run }: JUnitOutcome): string[] {
+  const actual = formatActual(judgement)
+  const margin = formatMargin(judgement)
+  return [
+    ...(actual === '' ? [] : [`Actual value: ${actual}${margin === '' ? '' : `, ${margin}`}`]),
+    ...(judgement.scopesChecked > 1 ? [`Scopes checked: ${judgement.scopesChecked}`] : []),
+    ...(run?.url === undefined ? [] : [`Run: ${run.url}`])
+  ]
+}
+
+/** The same for every run of a gate, so that CI systems can show how its cases fared before. */
+function suiteName({ run }: JUnitOutcome): string {
+  return run?.name === undefined || run.name === 'loadgate' ? 'loadgate' : `loadgate ${run.name}`
+}
+
+function propertiesOf({ verdict, run, apdex, rehearsal }: JUnitOutcome): [string, string][] {
+  const all: [string, string | undefined][] = [
+    ['verdict', verdict],
+    ['run-id', run?.id],
+    ['run-url', run?.url],
+    ['tool', run?.tool],
+    ['apdex', apdex === undefined ? undefined : String(apdex.score)],
+    ['rehearsal', rehearsal ? REHEARSAL : undefined]
+  ]
+  return all.flatMap(([name, value]): [string, string][] => (value === undefined ? [] : [[name, value]]))
+}
+
+function linesOf(outcome: JUnitOutcome): string[] {
+  const { verdict, reason, warnings = [], remoteErrors = [], notes = [], judgements = [] } = outcome
+  const left = judgements.length - MOST_CASES
+  return [
+    `${verdict.toUpperCase()}: ${reason}`,
+    ...listWarnings({ warnings, remoteErrors }).map((line) => `Warning: ${line}`),
+    ...notes,
+    ...(left > 0 ? [`${left} more thresholds are in verdict.json.`] : [])
+  ]
+}
+
+/** By the service's times; otherwise by the span of the samples. */
+function secondsOf({ run, measurements }: JUnitOutcome): number {
+  if (run?.startedMs !== undefined && run.stoppedMs !== undefined)
+    return Math.max(0, run.stoppedMs - run.startedMs) / 1000
+  const { samples = 0, throughput } = measurements?.figures({}) ?? {}
+  return throughput === undefined || throughput === 0 ? 0 : samples / throughput
+}
+
+function shorten(text: string, most: number): string {
+  return text.length > most ? `${text.slice(0, most - 1)}…` : text
+}
