@@ -92,7 +92,7 @@ describe('help', () => {
       ...['token', 'baseline-branch', 'artifact-name', 'retention-days', 'comment', 'github-token', 'matrix']
     ])
     expect(names.filter((name) => !(INPUT_NAMES as readonly string[]).includes(name))).toEqual([
-      ...['rehearse', 'output', 'json']
+      ...['rehearse', 'output', 'junit', 'json']
     ])
   })
 })

@@ -212,6 +212,7 @@ const ROWS: readonly Row[] = [
   row('run', LOCAL, ['--regions', REGIONS]),
   row('run', LOCAL, ['--rehearse']),
   row('run', ['run', '--files', 'plan.jmx'], ['--output', 'elsewhere']),
+  row('run', REMOTE, ['--junit', 'junit.xml']),
   row('run', REMOTE, ['--json']),
 
   row('calibrate', CALIBRATE, ['--runs', '4']),
@@ -262,6 +263,7 @@ const ROWS: readonly Row[] = [
   row('report <folder | CSV…>', REPORT, ['--apdex-target', '10']),
   row('report <folder | CSV…>', REPORT, ['--warm-up', '1h']),
   row('report <folder | CSV…>', ['report', 'load.csv'], ['--output', 'elsewhere']),
+  row('report <folder | CSV…>', REPORT, ['--junit', 'junit.xml']),
   row('report <folder | CSV…>', REPORT, ['--json']),
 
   row('serve', ['serve'], ['--port', '8080']),

@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { CancelledError } from '../../src/gate/errors.js'
@@ -7,8 +10,27 @@ import { startService } from '../../src/server/server.js'
 import { systemClock } from '../../src/service/clock.js'
 import { UsageError } from '../../src/terminal/arguments.js'
 import { runCommandLine } from '../../src/terminal/commands.js'
+import { ManualClock } from '../support/manual-clock.js'
 import { EAGER_CLOCK, makeCommandPorts } from './command-ports.js'
 import type { TestCommandPorts } from './command-ports.js'
+
+/** A service that answers nothing until it is told to refuse. */
+async function startSilentService() {
+  const waiting: ServerResponse[] = []
+  const server = createServer((request, response) => {
+    request.resume().on('end', () => waiting.push(response))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  return {
+    url: `http://127.0.0.1:${port}`,
+    hasRequest: () => waiting.length > 0,
+    refuse: () => {
+      for (const response of waiting) response.writeHead(422).end('{"error":"no credit left"}')
+      server.close()
+    }
+  }
+}
 
 interface Verdict {
   readonly verdict: string
@@ -256,12 +278,37 @@ describe('what is shown', () => {
     expect(text).not.toContain('\u001b')
   })
 
+  test('as text: a table per label before the thresholds, and the verdict last', async () => {
+    const ports = makeGatePorts()
+    await runGate(ports, '--config', 'gate.yml', '--thresholds', 'p95 < 1ms')
+    expect(ports.screen.out.text).toMatch(
+      /^times in ms +samples +errors .*\nall samples +[\d,]+ .*\nhome +[\d,]+ .*\n\nverdict .*\nfailed .*\n\nFAILED/m
+    )
+  })
+
   test('as text: why samples failed', async () => {
     const ports = makeGatePorts()
     await runGate(ports, '--config', 'gate.yml', '--override-parameters', '-Jrehearsal.errors=50')
     expect(ports.screen.out.text).toMatch(
       /^failed +code +message +label\n[\d,]+ +500 +Internal Server Error +home$/m
     )
+  })
+
+  test('off a terminal: a line every 30 s, while files are sent too; with --json on standard error', async () => {
+    const clock = new ManualClock()
+    const ports = makeGatePorts({ clock, token: 'x' })
+    const silent = await startSilentService()
+    const args = ['run', '--files', 'plan.jmx', '--grids', '[abc]', '--base-url', silent.url, '--json']
+    const running = runCommandLine(args, ports)
+    while (!silent.hasRequest()) await new Promise((resolve) => setTimeout(resolve, 5))
+    await clock.advance(95_000)
+    silent.refuse()
+    const code = await running
+    expect(code).toBe(2)
+    expect(ports.screen.err.lines).toEqual(
+      expect.arrayContaining(['starting: 30 s', 'starting: 60 s', 'starting: 90 s'])
+    )
+    expect(JSON.parse(ports.screen.out.text)).toMatchObject({ verdict: 'error' })
   })
 
   test('for scripts: only JSON on standard output, the same as in verdict.json; the rest on standard error', async () => {
@@ -304,6 +351,66 @@ describe('what is shown', () => {
     await runGate(leaky, '--files', 'plan.jmx')
     expect(ports.screen.out.text).toContain('it is ***')
     expect(ports.screen.out.text).not.toContain(token)
+  })
+})
+
+describe('--junit', () => {
+  const read = (): string => readFileSync(join(workspace, 'reports', 'junit.xml'), 'utf8')
+  const JUNIT = ['--files', 'plan.jmx', '--junit', 'reports/junit.xml']
+
+  test.each([
+    ['broken', ['--thresholds', 'p95 < 1ms', '--fail-on', 'never'], 0, 'failures="1" errors="0"'],
+    ['inconclusive', ['--thresholds', 'p95{label="x"} < 1s'], 2, 'failures="0" errors="1"'],
+    ['without thresholds', [], 0, 'failures="0" errors="1"']
+  ])('%s, whatever the exit code is', async (_, args, code, counts) => {
+    expect(await runGate(makeGatePorts(), ...JUNIT, ...args)).toBe(code)
+    expect(read()).toContain(`tests="1" ${counts}`)
+  })
+
+  test('says that the gate has not ended until it has, so that no earlier file is taken for its own', async () => {
+    let during = ''
+    const ports = makeGatePorts({
+      startLocalService: () => {
+        during = read()
+        return Promise.reject(new Error('no room'))
+      }
+    })
+    expect(await runGate(ports, ...JUNIT)).toBe(2)
+    expect(during).toMatch(/<error type="error" message="The gate was started and has not ended/)
+    expect(read()).toMatch(/<error type="error" message="no room"/)
+  })
+
+  test('has the problems of the settings, without the token', async () => {
+    const refused = runGate(
+      makeGatePorts({ token: 's3cret' }),
+      ...JUNIT,
+      '--name',
+      's3cret',
+      '--timeout',
+      's3cret'
+    )
+    await expect(refused).rejects.toThrow('timeout')
+    expect(read()).toMatch(/<error [^>]*timeout: .*\*\*\*/)
+    expect(read()).not.toContain('s3cret')
+  })
+
+  test('where it cannot be written: nothing is started', async () => {
+    const refused = runGate(makeGatePorts(), '--files', 'plan.jmx', '--junit', 'plan.jmx/x.xml')
+    await expect(refused).rejects.toThrow(/^--junit: .*x\.xml could not be written: .*plan\.jmx is a file/)
+    expect(starts).toEqual([])
+  })
+
+  test('where it cannot be written any more: an error, after the verdict was shown', async () => {
+    const ports = makeGatePorts({
+      startLocalService: () => {
+        rmSync(join(workspace, 'reports'), { recursive: true })
+        writeFileSync(join(workspace, 'reports'), '')
+        return Promise.reject(new Error('no room'))
+      }
+    })
+    await expect(runGate(ports, ...JUNIT)).rejects.toThrow('could not be written')
+    rmSync(join(workspace, 'reports'))
+    expect(ports.screen.out.text).toMatch(/^ERROR: no room$/m)
   })
 })
 

@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals'
 import { ProgressBar, drawBar } from '../../src/terminal/progress-bar.js'
+import { ProgressLines } from '../../src/terminal/progress-lines.js'
+import { ManualClock } from '../support/manual-clock.js'
 import { Page } from './command-ports.js'
 
 describe('drawing', () => {
@@ -20,6 +22,25 @@ describe('drawing', () => {
     const progress = { stage: 'round 3 of 10: base', status: 'running', elapsedMs: 0, durationMs: undefined }
     expect(drawBar(progress)).toBe('round 3 of 10: base · running · 0 s')
   })
+})
+
+test('where there is no terminal: a line every 30 s, whether or not there are polls, until the end', async () => {
+  const clock = new ManualClock()
+  const lines: string[] = []
+  const progress = new ProgressLines(clock, (line) => lines.push(line))
+  progress.show({ status: 'starting', elapsedMs: 0, durationMs: undefined })
+  await clock.advance(65_000)
+  progress.show({ status: 'running', elapsedMs: 2_000, durationMs: 300_000 })
+  await clock.advance(89_999)
+  expect(lines).toEqual([
+    ...['starting: 30 s', 'starting: 60 s'],
+    ...['running: 27 s of 5 min', 'running: 57 s of 5 min', 'running: 87 s of 5 min']
+  ])
+  progress.show({ stage: 'round 1 of 2: base', status: 'queued', elapsedMs: 0, durationMs: undefined })
+  await clock.advance(30_000)
+  expect(lines.at(-1)).toBe('round 1 of 2: base · queued: 25 s')
+  progress.end()
+  expect(clock.pendingCount).toBe(0)
 })
 
 describe('a bar on a terminal', () => {

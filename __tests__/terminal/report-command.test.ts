@@ -41,7 +41,8 @@ describe('a report of local CSVs', () => {
     await writeFile(join(workspace, 'load.jtl'), makeJtl())
     const { code, out } = await type('load.jtl', '--output', 'out')
     expect(code).toBe(0)
-    expect(out).toMatch(/^all samples +100 +0 % +\S+\/s +50.5 ms +50 ms +95 ms +99 ms +100 ms$/m)
+    expect(out).toMatch(/^times in ms +samples +errors +throughput +mean +median +p95 +p99 +max$/m)
+    expect(out).toMatch(/^all samples +100 +0 % +\S+\/s +50.5 +50 +95 +99 +100$/m)
     expect(out).toMatch(/^cart +50 /m)
     expect(out).toContain('PASSED: No thresholds were given, so this is only a report.')
     expect(await readFile(join(workspace, 'out/report.html'), 'utf8')).toContain('Load gate: passed')
@@ -222,6 +223,21 @@ describe('a report of local CSVs', () => {
     await writeFile(join(workspace, 'load.csv'), csv)
     expect((await type('load.csv', '--output', 'out')).code).toBe(2)
     expect((await readVerdict()).verdict).toBe('inconclusive')
+  })
+
+  test('writes JUnit XML, in a folder that it makes, and over an earlier one', async () => {
+    await writeFile(join(workspace, 'load.csv'), makeJtl())
+    const judge = async (threshold: string): Promise<string> => {
+      const flags = ['--thresholds', threshold, '--output', 'out', '--junit', 'reports/load.xml']
+      await type('load.csv', ...flags)
+      return readFile(join(workspace, 'reports/load.xml'), 'utf8')
+    }
+    expect(await judge('p95 < 8s')).toContain('tests="1" failures="0" errors="0"')
+    expect(await judge('p95 < 8ms')).toContain('tests="1" failures="1" errors="0"')
+    await expect(judge('p95 < 8')).rejects.toThrow(UsageError)
+    const after = await readFile(join(workspace, 'reports/load.xml'), 'utf8')
+    expect(after).toContain('tests="1" failures="0" errors="1"')
+    expect(after).toContain('p95 &#60; 8')
   })
 
   test('prints verdict.json', async () => {

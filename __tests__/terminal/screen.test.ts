@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { plain, strikeOut, table } from '../../src/terminal/screen.js'
+import { plain, shortenMiddle, strikeOut, table, widthOf } from '../../src/terminal/screen.js'
 
 describe('plain', () => {
   test.each([
@@ -27,4 +27,35 @@ test('a table is as wide as its cells, and a cell is one line', () => {
   expect(table(['id', 'name', 'end'], rows)).toBe(
     ['id     name     end', '1      a b [2J  x', '22222  c'].join('\n')
   )
+})
+
+describe('a table on a terminal', () => {
+  const rows = [['/shop/products/kitchen/knives', '1,200', '3']]
+
+  test('fits by shortening its long column in the middle; numbers are aligned to the right', () => {
+    expect(table(['label', 'samples', 'p95'], rows, { areNumbers: true, width: 30, long: [0] })).toBe(
+      ['label             samples  p95', '/shop/pr…/knives    1,200    3'].join('\n')
+    )
+  })
+
+  test('is whole where it fits, and where there is no terminal', () => {
+    for (const width of [undefined, 80])
+      expect(table(['label', 'samples', 'p95'], rows, { width, long: [0] })).toContain(
+        '/shop/products/kitchen/knives'
+      )
+  })
+
+  test('keeps a few characters of each column, however narrow it is', () => {
+    expect(table(['label'], [['x'.repeat(99)]], { width: 3, long: [0] })).toBe(
+      `label\n${shortenMiddle('x'.repeat(99), 12)}`
+    )
+  })
+})
+
+test.each([
+  [{ isTTY: true, columns: 100 }, 100],
+  [{ isTTY: true, columns: 0 }, undefined],
+  [{ isTTY: false, columns: 100 }, undefined]
+])('the width of %j', (stream, width) => {
+  expect(widthOf({ ...stream, write: () => undefined })).toBe(width)
 })

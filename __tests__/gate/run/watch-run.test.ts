@@ -121,6 +121,13 @@ describe('the lines', () => {
     ])
   })
 
+  test('none in between where progress is shown otherwise', async () => {
+    const shown: string[] = []
+    await watch(course(0, 600_000), { onProgress: ({ status }) => shown.push(status) })
+    expect(log.of('info')).toHaveLength(2)
+    expect(shown.length).toBeGreaterThan(30)
+  })
+
   test('now and then in between, once a minute', async () => {
     await watch(course(0, 600_000), { durationSeconds: 600 })
     const running = log.of('info').filter((line) => line.includes('running'))
