@@ -172,6 +172,30 @@ describe('commands', () => {
   })
 })
 
+describe('recipes for other CI systems', () => {
+  const recipes = readdirSync(path.join(ROOT, 'examples/other-ci')).sort()
+  const textOf = (name: string): string => readPage(`examples/other-ci/${name}`)
+
+  test('the page quotes each of them as it is', () => {
+    const quoted = examples.filter(({ file, language }) => file === 'docs/other-ci.md' && language !== 'sh')
+    expect(quoted.map(({ text }) => text).sort()).toEqual(recipes.map(textOf).sort())
+    expect(recipes).toEqual(['Jenkinsfile', 'azure-pipelines.yml', 'gitlab-ci.yml'])
+  })
+
+  test.each(recipes)('%s types commands and flags that there are', (name) => {
+    const typed = [...textOf(name).matchAll(/npx --yes loadgate@0 ([^'\n]*)/g)].map(([, words = '']) => words)
+    expect(typed.map((words) => words.split(' --')[0])).toEqual(['run', 'baseline record load-results'])
+    for (const words of typed) {
+      const command = COMMANDS.find((one) => words.startsWith(`${one.name} `))!
+      const args = words.slice(command.name.length + 1).split(' ')
+      expect(readArguments(args, command.flags).flags).toHaveLength(
+        args.filter((word) => word.startsWith('--')).length
+      )
+    }
+    expect(typed[0]).toContain('--junit load-results.xml')
+  })
+})
+
 test('pictures are there', () => {
   const pictures = [...readPage('README.md').matchAll(/(?:src|srcset)="([^"]+)"/g)].map(
     ([, file]) => file ?? ''

@@ -49,7 +49,7 @@ async function writeFileAt(path: string, text: string): Promise<void> {
     await replaceFile(path, Buffer.from(text))
   } catch (thrown) {
     throw new Error(
-      `--junit: ${path} could not be written: ${messageOf(thrown)}; choose another file, or make room for it`,
+      `--junit: ${path} could not be written: ${messageOf(thrown)}; choose another file, or free up space`,
       { cause: thrown }
     )
   }
