@@ -1,7 +1,7 @@
 import type { Finding } from '../plans/check/finding.js'
 import { list, quote } from '../plans/check/finding.js'
 import type { Labels } from '../plans/check/jmx-labels.js'
-import { suggestWord } from '../thresholds/grammar/nearest.js'
+import { suggestWord } from '../values/nearest.js'
 import { matchesPattern } from '../thresholds/grammar/pattern.js'
 import type { Threshold } from '../thresholds/grammar/threshold.js'
 
