@@ -27,7 +27,6 @@ import type { TestCommandPorts } from './command-ports.js'
 const CONFIG = '.github/loadgate.yml'
 const WORKFLOW = '.github/workflows/loadgate.yml'
 const PLAN = 'load/plan.jmx'
-const OUTSIDE = readdirSync('src/values')
 const HAR = resolve('__tests__/fixtures/init/shop.har')
 const API = resolve('__tests__/fixtures/init/shop-api.yaml')
 let workspace: string
@@ -189,12 +188,14 @@ describe('files that exist', () => {
   })
 
   test.each([
-    { link: '.github', to: resolve('src/values'), words: '.github is a link that leads out of this folder' },
+    { link: '.github', to: '../outside', words: '.github is a link that leads out of this folder' },
     { link: 'load', to: 'nowhere', words: 'load is a link that leads out of this folder' }
   ])('$words', async ({ link, to, words }) => {
-    symlinkSync(to, join(workspace, link))
-    await expect(init(['--force'])).rejects.toThrow(words)
-    expect([readdirSync(workspace), readdirSync(resolve('src/values'))]).toEqual([[link], OUTSIDE])
+    const inside = join(workspace, 'inside')
+    for (const name of ['inside', 'outside']) mkdirSync(join(workspace, name))
+    symlinkSync(to, join(inside, link))
+    await expect(init(['--force'], { workspace: inside })).rejects.toThrow(words)
+    expect([readdirSync(inside), readdirSync(join(workspace, 'outside'))]).toEqual([[link], []])
   })
 
   test('a link in place of a file is replaced, and what it leads to stays', async () => {

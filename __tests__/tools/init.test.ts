@@ -1,12 +1,15 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { INSTALL_MS, jmeterNote, lacksJMeter, runCommand } from '../e2e/cli-command.js'
+import { CLI, INSTALL_MS, NODE, follow, jmeterNote, lacksJMeter, runCommand } from '../e2e/cli-command.js'
+import type { Command } from '../e2e/cli-command.js'
+import { mountSmallDisk } from '../support/small-disk.js'
 
 /** `loadgate init` in an empty repository, and a real run of what it wrote. */
 
@@ -37,6 +40,7 @@ let seen: Seen[]
 let address: string
 let folder: string
 const folders: string[] = []
+const children: ChildProcess[] = []
 
 beforeAll(async () => {
   server = createServer((request, response) => {
@@ -53,6 +57,7 @@ beforeAll(async () => {
 afterAll(() => {
   server.closeAllConnections()
   server.close()
+  for (const child of children) child.kill()
   for (const used of folders) rmSync(used, { recursive: true })
 })
 beforeEach(() => {
@@ -153,4 +158,58 @@ describe('the workflow passes actionlint and zizmor', () => {
     const audited = spawnSync(zizmor ?? 'zizmor', ['--offline', WORKFLOW], { cwd: folder, encoding: 'utf8' })
     expect(audited).toMatchObject({ status: 0, stdout: expect.stringContaining('No findings to report') })
   })
+})
+
+describe('at a real terminal', () => {
+  const hasScript = process.platform === 'linux' && spawnSync('script', ['--version']).status === 0
+  const testOnTerminal = hasScript ? test : test.skip
+  const [CTRL_C, CTRL_D] = ['\u0003', '\u0004']
+
+  /** Types each line when its question is there. */
+  async function answer(...lines: readonly string[]): Promise<Awaited<Command['ended']>> {
+    const child = spawn('script', ['-qec', `'${NODE}' '${CLI}' init`, '/dev/null'], { cwd: folder })
+    children.push(child)
+    const terminal = follow(child)
+    for (const [at, line] of lines.entries()) {
+      // Each question ends with its default.
+      await terminal.shows(new RegExp(`^(?:[^]*?\\[[^\\]\\n]*\\] ){${at + 1}}`))
+      child.stdin.write(line)
+    }
+    return terminal.ended
+  }
+
+  testOnTerminal.each([
+    { keys: ['\r', 'localhost:3000\r', CTRL_C], code: 130, words: 'cancelled; nothing was written.' },
+    { keys: ['\r', CTRL_D], code: 2, words: 'the input ended before the last question; nothing was written.' }
+  ])('$words', async ({ keys, code, words }) => {
+    const ended = await answer(...keys)
+    expect(ended).toMatchObject({ code, out: expect.stringContaining(words) })
+    expect(readdirSync(folder)).toEqual(['.git'])
+  })
+
+  testOnTerminal('the questions are asked, and the answers count', async () => {
+    expect(await answer('\r', 'localhost:3000\r', '7\r', '\r', '\r')).toMatchObject({ code: 0 })
+    expect(readFileSync(join(folder, CONFIG), 'utf8')).toMatch(
+      /^threads: 7$[^]*^wait-for: http:\/\/localhost:3000\/$/m
+    )
+  })
+})
+
+// Only root may mount a small one; where that is required, a test that cannot fails instead.
+const mayMount = process.platform === 'linux' && process.getuid?.() === 0
+const testOnDisk = mayMount || process.env.LOADGATE_REQUIRE_MOUNT !== undefined ? test : test.skip
+
+testOnDisk('on a full disk nothing is left, and it says so', async () => {
+  const place = join(folder, 'disk')
+  const disk = mountSmallDisk(place)
+  try {
+    disk!.fill()
+    expect(await runCommand(['init'], { cwd: place })).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(/disk is full.*Nothing was written/)
+    })
+    expect(readdirSync(place)).toEqual(['filler'])
+  } finally {
+    disk?.unmount()
+  }
 })

@@ -21,8 +21,10 @@ const SHOWN_REQUESTS = 5
 /** What was written, what to know about it, and what to do next. */
 export function describeResult(result: InitResult, { threads, durationSeconds }: Choices): string {
   const { target, requests, thresholds, start, notes } = result
-  const shown = requests.slice(0, SHOWN_REQUESTS).join(', ')
-  const more = requests.length > SHOWN_REQUESTS ? `, and ${requests.length - SHOWN_REQUESTS} more` : ''
+  // A user may visit the same page several times.
+  const names = [...new Set(requests)]
+  const shown = names.slice(0, SHOWN_REQUESTS).join(', ')
+  const more = names.length > SHOWN_REQUESTS ? `, and ${names.length - SHOWN_REQUESTS} more` : ''
   const lines = [
     `Wrote ${PLAN_PATH}: ${shown}${more}, at ${target}.`,
     `Wrote ${CONFIG_PATH}: ${threads} users for ${durationSeconds} s; ${thresholds.join(', ')}.`,
