@@ -3,7 +3,7 @@ import { PLAN_PATH } from './paths.js'
 import { yamlScalar } from './yaml-scalar.js'
 
 /** Editors that know it complete and check the keys. */
-const SCHEMA_URL = 'https://raw.githubusercontent.com/loadgate/loadgate/main/schema/config.schema.json'
+const SCHEMA_URL = 'https://raw.githubusercontent.com/loadgate/loadgate/v1/schema/config.schema.json'
 /** The tool is installed on first use, and the application has to start. */
 const OVERHEAD_MINUTES = 15
 
