@@ -83,7 +83,7 @@ describe('help', () => {
 
   test('every command that a script would ask takes --json', () => {
     const without = COMMANDS.filter(({ flags }) => !flags.some(({ name }) => name === 'json'))
-    expect(without.map(({ name }) => name)).toEqual(['init', 'demo'])
+    expect(without.map(({ name }) => name)).toEqual(['demo'])
   })
 
   test('the flags of the gate are the inputs, except those that need a workflow or contain a token', () => {

@@ -2,10 +2,7 @@ import { afterAll, describe, expect, test } from '@jest/globals'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { explain } from '../../../../src/server/engines/jmeter/jmeter.js'
-import {
-  insertHostOverrides,
-  readSamplerNames
-} from '../../../../src/server/engines/jmeter/plan.js'
+import { insertHostOverrides, readSamplerNames } from '../../../../src/server/engines/jmeter/plan.js'
 import { readSubPaths } from '../../../../src/plans/jmx/sub-paths.js'
 import {
   createFolders,
