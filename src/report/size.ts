@@ -6,12 +6,10 @@ export function bytesOf(text: string): number {
 
 /** The longest prefix of the text that fits, never half a character. */
 export function cutToBytes(text: string, mostBytes: number): string {
-  const bytes = encoder.encode(text)
-  if (bytes.length <= mostBytes) return text
-  let end = Math.max(0, mostBytes)
-  // Continuation bytes of UTF-8 start with the bits 10.
-  while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end--
-  return new TextDecoder().decode(bytes.subarray(0, end))
+  // A unit of UTF-16 is at most three bytes of UTF-8: nothing long is encoded only to be measured.
+  if (text.length * 3 <= mostBytes) return text
+  const { read } = encoder.encodeInto(text, new Uint8Array(Math.max(0, mostBytes)))
+  return text.slice(0, read)
 }
 
 export function formatBytes(bytes: number): string {
