@@ -78,11 +78,11 @@ describe('a tool and what it started', () => {
 describe('after a SIGKILL of the service', () => {
   test('a tool that has just been started is ended too', async () => {
     const pidFile = join(folders.create(), 'pid')
-    // The tool kills its own parent before anything else.
-    const home = writeJMeter(folders.create(), [`kill -9 $PPID; echo $$ > "${pidFile}"; exec sleep 600`])
+    // The tool kills its own parent before anything else but leaving its id, for it may be ended right after that.
+    const home = writeJMeter(folders.create(), [`echo $$ > "${pidFile}"; kill -9 $PPID; exec sleep 600`])
     const service = await killable.start(folders.create(), home)
     await createRun(service)
-    await until(() => existsSync(pidFile))
+    await until(() => existsSync(pidFile) && readFileSync(pidFile, 'utf8').endsWith('\n'))
     const pid = Number(readFileSync(pidFile, 'utf8'))
     await until(() => !isAlive(pid))
   })
