@@ -6,27 +6,19 @@ import type { Cluster } from '../../src/server/nodes/kubernetes/cluster.js'
 import { openCluster } from '../../src/server/nodes/kubernetes/open-cluster.js'
 import type { NodeSet, NodeSetRequest } from '../../src/server/nodes/load-node.js'
 import { createPodPlace } from '../../src/server/nodes/pods/pod-place.js'
+import { makePlace as makeAnyPlace } from '../support/kubernetes/make-place.js'
 import type { JobDocument, ListDocument, PodDocument } from '../../src/server/nodes/pods/start/documents.js'
 
 const IMAGE = process.env.LOADGATE_KUBERNETES_IMAGE ?? 'localhost/loadgate/jmeter:5.6.3'
 const IMPATIENCE_MS = 60_000
 
 function makePlace(changes: Partial<KubernetesPlace> = {}): KubernetesPlace {
-  return {
-    kind: 'kubernetes',
-    context: undefined,
-    namespace: undefined,
-    image: undefined,
-    serviceAccount: undefined,
-    nodeSelector: {},
-    tolerations: [],
-    imagePullSecrets: [],
+  return makeAnyPlace({
     imagePullPolicy: 'Never',
-    hostNetwork: false,
     instanceTypes: new Map([['small', { cpu: '100m', memory: '64Mi' }]]),
     startTimeoutMs: 30_000,
     ...changes
-  }
+  })
 }
 
 /** Grids in a namespace of their own on the cluster of KUBECONFIG. */

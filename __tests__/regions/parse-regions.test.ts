@@ -1,24 +1,11 @@
 import { describe, expect, test } from '@jest/globals'
 import { readYaml } from '../../src/gate/settings/yaml-text.js'
 import { parseRegions } from '../../src/regions/parse-regions.js'
-import type { KubernetesPlace } from '../../src/regions/regions.js'
+import { makePlace } from '../support/kubernetes/make-place.js'
 
 const parse = (text: string): ReturnType<typeof parseRegions> => parseRegions(readYaml(text).value)
 
-const DEFAULTS: KubernetesPlace = {
-  kind: 'kubernetes',
-  context: undefined,
-  namespace: undefined,
-  image: undefined,
-  serviceAccount: undefined,
-  nodeSelector: {},
-  tolerations: [],
-  imagePullSecrets: [],
-  imagePullPolicy: undefined,
-  hostNetwork: false,
-  instanceTypes: new Map(),
-  startTimeoutMs: 300_000
-}
+const DEFAULTS = makePlace()
 
 describe('places', () => {
   test('every key of a cluster', () => {

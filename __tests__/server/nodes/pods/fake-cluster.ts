@@ -1,4 +1,3 @@
-import type { KubernetesPlace } from '../../../../src/regions/regions.js'
 import { ClusterError, type Cluster } from '../../../../src/server/nodes/kubernetes/cluster.js'
 import type {
   EventDocument,
@@ -9,24 +8,6 @@ import type {
 export const MARKER = 'feed01'
 export const GRID = 'abc123'
 const LABELS = { 'loadgate.dev/marker': MARKER, 'loadgate.dev/grid': GRID }
-
-export function makePlace(changes: Partial<KubernetesPlace> = {}): KubernetesPlace {
-  return {
-    kind: 'kubernetes',
-    context: undefined,
-    namespace: undefined,
-    image: undefined,
-    serviceAccount: undefined,
-    nodeSelector: {},
-    tolerations: [],
-    imagePullSecrets: [],
-    imagePullPolicy: undefined,
-    hostNetwork: false,
-    instanceTypes: new Map(),
-    startTimeoutMs: 300_000,
-    ...changes
-  }
-}
 
 export function makeJob(
   changes: { labels?: Record<string, string>; conditions?: object[] } = {}

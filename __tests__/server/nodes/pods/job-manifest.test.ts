@@ -1,7 +1,8 @@
 import { expect, test } from '@jest/globals'
 import type { KubernetesPlace } from '../../../../src/regions/regions.js'
 import { jobManifest } from '../../../../src/server/nodes/pods/start/job-manifest.js'
-import { GRID, makePlace, MARKER } from './fake-cluster.js'
+import { makePlace } from '../../../support/kubernetes/make-place.js'
+import { GRID, MARKER } from './fake-cluster.js'
 
 interface Manifest {
   readonly metadata: { readonly name: string; readonly labels: Record<string, string> }

@@ -3,16 +3,8 @@ import { NodeError, type NodeCommand, type NodeSet } from '../../../../src/serve
 import { createPodPlace } from '../../../../src/server/nodes/pods/pod-place.js'
 import { deleteMarked } from '../../../../src/server/nodes/pods/start/remove-jobs.js'
 import { ManualClock } from '../../../support/manual-clock.js'
-import {
-  FakeCluster,
-  GRID,
-  makeJob,
-  makePlace,
-  makePod,
-  MARKER,
-  waitingPod,
-  type Answer
-} from './fake-cluster.js'
+import { makePlace } from '../../../support/kubernetes/make-place.js'
+import { FakeCluster, GRID, makeJob, makePod, MARKER, waitingPod, type Answer } from './fake-cluster.js'
 
 class Stage {
   readonly clock = new ManualClock()

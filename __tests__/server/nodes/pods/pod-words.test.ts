@@ -2,7 +2,8 @@ import { describe, expect, test } from '@jest/globals'
 import type { JobDocument, PodDocument } from '../../../../src/server/nodes/pods/start/documents.js'
 import { isReady, lossOf } from '../../../../src/server/nodes/pods/start/pod-words.js'
 import { startTroubleOf, type StartingPod } from '../../../../src/server/nodes/pods/start/start-words.js'
-import { makeJob, makePlace, makePod, waitingPod } from './fake-cluster.js'
+import { makePlace } from '../../../support/kubernetes/make-place.js'
+import { makeJob, makePod, waitingPod } from './fake-cluster.js'
 
 const DELETED = { deletionTimestamp: '2026-11-15T20:55:32Z' }
 const EVICTING = {
