@@ -7,7 +7,7 @@ import { type FileToCopy, listFiles } from './list-files.js'
 import type { PodContact } from './pod-contact.js'
 import type { PodPaths } from './pod-paths.js'
 import { NAP } from './supervisor.js'
-import { quote } from './shell-words.js'
+import { quote } from '../../../../regions/shell-words.js'
 import { TAR_END, tarBytes, tarHeader, tarPadding } from './tar-entries.js'
 
 /**

@@ -1,5 +1,5 @@
 import { posix } from 'node:path'
-import { quote } from './shell-words.js'
+import { quote } from '../../../../regions/shell-words.js'
 
 /** Where tools can write although the user of a pod has no home and its image is read-only. */
 export function podEnvironment(home: string): NodeJS.ProcessEnv {
