@@ -26,3 +26,8 @@ export class ToolError extends Error {
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown)
 }
+
+/** The same, to continue the sentence after it. */
+export function clauseOf(thrown: unknown): string {
+  return messageOf(thrown).replace(/\.$/, '')
+}

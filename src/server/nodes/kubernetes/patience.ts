@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { messageOf } from '../../errors.js'
+import { clauseOf } from '../../errors.js'
 import { type Cluster, ClusterError } from './cluster.js'
+import { isBusy } from './failures.js'
 
 /** How long a busy cluster is asked again; tests replace the waiting. */
 export interface Patience {
@@ -38,18 +39,9 @@ export function askPatiently(cluster: Cluster, { limitMs, now, wait }: Patience)
   }
 }
 
-/** Whatever it would answer, it has not yet. */
-function isBusy(error: unknown): error is ClusterError {
-  return (
-    error instanceof ClusterError &&
-    error.status !== undefined &&
-    (error.status === 429 || error.status >= 500)
-  )
-}
-
 function stillBusy(error: ClusterError, limitMs: number): ClusterError {
   return new ClusterError(
-    `The cluster has been too busy for ${limitMs / 1000} s: ${messageOf(error).replace(/\.$/, '')}. Run again later.`,
+    `The cluster has been too busy for ${limitMs / 1000} s: ${clauseOf(error)}. Run again later.`,
     error.status,
     { cause: error }
   )

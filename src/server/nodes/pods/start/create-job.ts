@@ -3,10 +3,10 @@ import { messageOf } from '../../../errors.js'
 import { ClusterError, type Cluster } from '../../kubernetes/cluster.js'
 import { NodeError } from '../../load-node.js'
 import type { JobDocument } from './documents.js'
-import { isUnclear } from './is-unclear.js'
+import { isUnclear } from '../../kubernetes/failures.js'
 import { GRID_LABEL, MARKER_LABEL } from './labels.js'
 import { jobsPath } from './pod-view.js'
-import { pause } from './pause.js'
+import { pause } from '../pause.js'
 
 const RETRY_EVERY_MS = 1000
 

@@ -1,8 +1,8 @@
+import { clauseOf } from '../../../errors.js'
 import { NodeError } from '../../load-node.js'
 import type { PodDocument } from './documents.js'
-import { pause } from './pause.js'
+import { pause } from '../pause.js'
 import { viewGrid, type GridView } from './pod-view.js'
-import { clauseOf } from './sentences.js'
 import { podsOf, type PodsToStart, type StartedPods } from './start-pods.js'
 
 const RETRY_EVERY_MS = 2000

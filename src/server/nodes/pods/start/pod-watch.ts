@@ -1,11 +1,13 @@
+import { clauseOf } from '../../../errors.js'
 import type { Clock } from '../../../clock.js'
 import type { Cluster } from '../../kubernetes/cluster.js'
 import { NodeError } from '../../load-node.js'
 import type { PodDocument } from './documents.js'
 import { eventsOf, viewGrid, type GridView } from './pod-view.js'
 import { isReady, lossOf, quoted, type Trouble } from './pod-words.js'
-import { isRefusal, REFUSED_ADVICE } from '../work/refusal.js'
-import { capital, clauseOf } from './sentences.js'
+import { isRefusal } from '../../kubernetes/failures.js'
+import { REFUSED_ADVICE } from '../work/refusal.js'
+import { capital } from './sentences.js'
 import { lastWarningOf, machineOf } from './start-words.js'
 
 /** Often enough to see a pod that is being deleted before it is gone. */

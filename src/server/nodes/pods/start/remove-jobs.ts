@@ -1,11 +1,12 @@
+import { clauseOf } from '../../../errors.js'
 import type { Clock } from '../../../clock.js'
 import type { Cluster } from '../../kubernetes/cluster.js'
-import { isUnclear } from './is-unclear.js'
+import { isUnclear } from '../../kubernetes/failures.js'
 import { kubectlDelete } from '../../../../regions/kubectl-delete.js'
 import { deleteJobs } from './leftovers.js'
 import { MARKER_LABEL, selectorOf } from './labels.js'
-import { pause } from './pause.js'
-import { capital, clauseOf } from './sentences.js'
+import { pause } from '../pause.js'
+import { capital } from './sentences.js'
 
 const RETRY_EVERY_MS = 2000
 const GIVE_UP_AFTER_MS = 60_000

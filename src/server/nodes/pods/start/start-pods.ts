@@ -1,12 +1,13 @@
+import { clauseOf } from '../../../errors.js'
 import type { KubernetesPlace } from '../../../../regions/regions.js'
 import type { Clock } from '../../../clock.js'
 import type { Cluster } from '../../kubernetes/cluster.js'
 import { NodeError } from '../../load-node.js'
 import type { JobDocument, PodDocument } from './documents.js'
 import { eventsOf, indexOf, ownPods, viewGrid, type GridView } from './pod-view.js'
-import { pause } from './pause.js'
+import { pause } from '../pause.js'
 import { deletionOf } from './pod-words.js'
-import { capital, clauseOf } from './sentences.js'
+import { capital } from './sentences.js'
 import { startTroubleOf, type StartTrouble } from './start-words.js'
 
 /** Long enough for a service account or a secret of a new namespace to appear. */

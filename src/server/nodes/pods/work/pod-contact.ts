@@ -1,8 +1,10 @@
 import type { Clock } from '../../../clock.js'
-import { messageOf } from '../../../errors.js'
+import { clauseOf, messageOf } from '../../../errors.js'
 import { type Cluster, ClusterError, type ExecStreams } from '../../kubernetes/cluster.js'
+import { isRefusal } from '../../kubernetes/failures.js'
 import { NodeError } from '../../load-node.js'
-import { isRefusal, REFUSED_ADVICE, RefusedError } from './refusal.js'
+import { pause } from '../pause.js'
+import { REFUSED_ADVICE, RefusedError } from './refusal.js'
 import type { PodTimings } from './timings.js'
 
 export interface ContactParts {
@@ -131,16 +133,7 @@ export class PodContact {
 
   /** Ends early, without an error, when the signal aborts. */
   pause(delayMs: number, signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      const end = (): void => {
-        cancel()
-        signal.removeEventListener('abort', end)
-        resolve()
-      }
-      const cancel = this.parts.clock.after(delayMs, end)
-      signal.addEventListener('abort', end, { once: true })
-      if (signal.aborted) end()
-    })
+    return pause(this.parts.clock, delayMs, signal).catch(() => undefined)
   }
 
   #throwIfOver(signal: AbortSignal | undefined): void {
@@ -168,7 +161,7 @@ export class PodContact {
 
 function refused(pod: string, thrown: ClusterError): RefusedError {
   return new RefusedError(
-    `The pod ${pod} could not be used any more: ${messageOf(thrown).replace(/\.$/, '')}. ${REFUSED_ADVICE}`,
+    `The pod ${pod} could not be used any more: ${clauseOf(thrown)}. ${REFUSED_ADVICE}`,
     { cause: thrown }
   )
 }

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../clock.js'
+import type { Clock } from '../../clock.js'
 
 /** Waits; rejects with the signal's reason when it aborts. */
 export function pause(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
