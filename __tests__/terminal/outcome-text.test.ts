@@ -35,6 +35,24 @@ describe('at the end of a run', () => {
     expect(linesOf({ verdict, measurements: undefined }).join()).not.toMatch(/Partial|times in ms/)
   })
 
+  test('timed out: what to do', () => {
+    const text = linesOf({ verdict: 'timed-out' }).join('\n')
+    expect(text).toMatch(
+      /^TIMED-OUT.*\nThe load was still running: raise --timeout .*\$\{__P\(duration,60\)\}\.$/m
+    )
+    expect(linesOf({ verdict: 'timed-out', measurements: undefined }).join()).not.toContain('--timeout')
+  })
+
+  test('what the reason quotes is not said again as a warning', () => {
+    const error = 'JMeter needs Java, and there is no java on the PATH'
+    const text = linesOf({
+      ...{ verdict: 'inconclusive', reason: `The service says: ${error}`, measurements: undefined },
+      remoteErrors: [error, 'something else']
+    }).join('\n')
+    expect(text.split(error)).toHaveLength(2)
+    expect(text).toContain('Warning: The service says: something else')
+  })
+
   test('on a terminal of 80 columns long labels are shortened, and elsewhere they are whole', () => {
     const long = `GET /shop/${'very/'.repeat(20)}long`
     const labels = [long, ...SHOP_LOAD.labels]

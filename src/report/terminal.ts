@@ -1,4 +1,5 @@
 import { formatValue } from '../thresholds/format.js'
+import { adviceFor } from './advice.js'
 import { errorRows } from './error-rows.js'
 import { baselineSentences } from './baseline-sentences.js'
 import type { ComparisonCells } from './comparison-cells.js'
@@ -11,9 +12,15 @@ import { listWarnings } from './warnings.js'
 
 const MOST_ERRORS = 5
 const MOST_TEXT = 100
+/** JMeter's words for an exception, which leave no room for the exception itself. */
+const JMETER_CODE = /^Non HTTP response code: (?:[\w$]+\.)*/
+const JMETER_MESSAGE = /^Non HTTP response message: /
+const QUOTED = 80
 
 export interface TerminalLines {
   readonly headline: string
+  /** What to do about it, if there is more to say. */
+  readonly advice: readonly string[]
   /** What the figures do not cover. */
   readonly coverage: readonly string[]
   /** Verdict, threshold, actual value, and margin or change. */
@@ -31,6 +38,7 @@ export function terminalLines(outcome: Outcome): TerminalLines {
   const { rehearsal, judgements, summary, measurements, baseline } = outcome
   return {
     headline: `${headingOf(outcome)}${rehearsal ? ` (${REHEARSAL})` : ''}: ${reasonBelowHeading(outcome)}`,
+    advice: [adviceFor(outcome) ?? []].flat(),
     coverage: [...partOfRun(outcome), ...[warmUpSentence(outcome) ?? []].flat()],
     rows: judgementRows(judgements, baseline).map((row) => [
       row.verdict,
@@ -41,13 +49,22 @@ export function terminalLines(outcome: Outcome): TerminalLines {
     baseline: [...earlyStop(outcome), ...baselineSentences(baseline), ...informationLines(outcome)],
     errors: errorRows(measurements, MOST_ERRORS).map((row) => [
       formatValue('failures', row.count),
-      row.code,
-      shorten(row.message),
+      row.code.replace(JMETER_CODE, ''),
+      shorten(row.message.replace(JMETER_MESSAGE, '')),
       shorten(row.label)
     ]),
-    warnings: listWarnings(outcome).map((line) => `Warning: ${line}`),
+    warnings: listWarnings(withoutQuoted(outcome)).map((line) => `Warning: ${line}`),
     words: summary === undefined ? [] : summary.trim().split(/\r\n|\r|\n/)
   }
+}
+
+/** What the reason has already quoted is not said again. */
+function withoutQuoted({
+  warnings,
+  remoteErrors,
+  reason
+}: Outcome): Pick<Outcome, 'warnings' | 'remoteErrors'> {
+  return { warnings, remoteErrors: remoteErrors.filter((line) => !reason.includes(line.slice(0, QUOTED))) }
 }
 
 function headingOf(outcome: Outcome): string {

@@ -8,7 +8,7 @@ export function describeOutcome(
   outcome: Outcome,
   { place, width }: { place: string; width: number | undefined }
 ): string {
-  const { headline, coverage, rows, errors, warnings, words, baseline } = terminalLines(outcome)
+  const { headline, advice, coverage, rows, errors, warnings, words, baseline } = terminalLines(outcome)
   const doubts = [...baseline, ...warnings]
   return [
     '',
@@ -19,6 +19,7 @@ export function describeOutcome(
     ...thresholdTable(rows),
     ...paragraph(doubts),
     plain(headline),
+    ...advice,
     place,
     ''
   ].join('\n')

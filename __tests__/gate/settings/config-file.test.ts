@@ -73,6 +73,13 @@ describe('readConfigFile', () => {
     expect(read(text).problems).toEqual([problem])
   })
 
+  test('a tab is pointed at, with what to write instead', () => {
+    const { problems } = readConfigFile('files: plan.jmx\nthresholds:\n\t- p95 < 1s\n', INPUT_NAMES)
+    expect(problems).toEqual([
+      'is not YAML: Tabs are not allowed as indentation at line 3, column 1; indent with spaces'
+    ])
+  })
+
   test.each(['a: [', 'name: a\nname: b', 'a: b: c'])('%p is not YAML', (text) => {
     const { problems } = read(text)
     expect(problems).toEqual([expect.stringMatching(/^is not YAML: \S/)])

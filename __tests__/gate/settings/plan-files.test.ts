@@ -30,6 +30,9 @@ async function resolveLines(...lines: string[]): Promise<{ paths: string[]; prob
   return { paths: paths.map((path) => relative(workspace, path)), problems }
 }
 
+const noMatch = (line: string): string =>
+  `"${line}" matches no file in the workspace; check the path, which starts at ${workspace}`
+
 describe('what the lines find', () => {
   test('the plan first, then the data files in the order of the lines', async () => {
     await put('plan.jmx', 'data/b.csv', 'data/a.csv', 'z.csv')
@@ -62,7 +65,7 @@ describe('what the lines find', () => {
     await put('plan.jmx', 'a.csv')
     expect(await resolveLines('plan.jmx', 'a.csv', '!a.csv')).toEqual({
       paths: ['plan.jmx'],
-      problems: ['"a.csv" matches no file in the workspace']
+      problems: [noMatch('a.csv')]
     })
   })
 
@@ -96,10 +99,8 @@ describe('what the lines find', () => {
 describe('what is an error', () => {
   test('a pattern without a match, whichever line', async () => {
     await put('plan.jmx')
-    expect((await resolveLines('*.jmx', '*.csv')).problems).toEqual([
-      '"*.csv" matches no file in the workspace'
-    ])
-    expect((await resolveLines('gone.jmx')).problems).toEqual(['"gone.jmx" matches no file in the workspace'])
+    expect((await resolveLines('*.jmx', '*.csv')).problems).toEqual([noMatch('*.csv')])
+    expect((await resolveLines('gone.jmx')).problems).toEqual([noMatch('gone.jmx')])
   })
 
   test('a first line that matches two, which are named', async () => {

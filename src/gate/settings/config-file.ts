@@ -51,7 +51,8 @@ function describeUnknown(key: string, inputNames: readonly string[]): string {
 
 function entriesOf(text: string, problems: string[]): [string, unknown][] {
   const { value, problems: found } = readYaml(text)
-  problems.push(...found.map((problem) => `is not YAML: ${problem}`))
+  const advice = (problem: string): string => (problem.startsWith('Tabs') ? '; indent with spaces' : '')
+  problems.push(...found.map((problem) => `is not YAML: ${problem}${advice(problem)}`))
   // An empty file parses to nothing, or to an empty text.
   if (value === null || value === undefined || value === '') return []
   if (typeof value === 'object' && !Array.isArray(value)) return Object.entries(value)

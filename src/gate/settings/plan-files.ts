@@ -23,7 +23,8 @@ export async function resolvePlanFiles(
   for (const [index, line] of wanted.entries()) {
     const matches = await matchesOf(line, excluded, options)
     const visible = matches.filter((path) => isNamedIfHidden(relative(options.workspace, path), line))
-    if (visible.length === 0) problems.push(emptyMatch(line, matches.length))
+    if (visible.length === 0)
+      problems.push(emptyMatch(line, { hidden: matches.length, workspace: options.workspace }))
     if (index === 0 && visible.length > 1)
       problems.push(
         `the first line, "${line}", must match one file, the plan; it matches ${visible.length}: ${list(visible.map((path) => relative(options.workspace, path)))}`
@@ -96,10 +97,10 @@ function sameNames(paths: readonly string[], workspace: string): string[] {
     )
 }
 
-function emptyMatch(line: string, hidden: number): string {
+function emptyMatch(line: string, { hidden, workspace }: { hidden: number; workspace: string }): string {
   return hidden > 0
     ? `"${line}" matches only hidden files; name a hidden file explicitly to send it`
-    : `"${line}" matches no file in the workspace`
+    : `"${line}" matches no file in the workspace; check the path, which starts at ${workspace}`
 }
 
 function list(names: readonly string[]): string {

@@ -197,7 +197,9 @@ async function readOrigin(inputs: Inputs, sources: SettingsSources, rules: Origi
       )
     return runId === undefined ? { kind: 'repeat', runId: repeat ?? '' } : { kind: 'existing', runId }
   }
-  const isSpared = rules.isSkipped && lines.length === 0
+  // A config file that cannot be read may well have the files.
+  const isUnread = inputs.problems.some((problem) => problem.startsWith('config: '))
+  const isSpared = (rules.isSkipped || isUnread) && lines.length === 0
   const { paths, problems } = await resolveLines(lines, sources)
   for (const problem of isSpared ? [] : problems) inputs.complain('files', problem)
   return { kind: 'files', paths, grids: readGrids(inputs, rules) }

@@ -237,7 +237,9 @@ export function explain(end: { how: string; words: readonly string[]; log: strin
     `JMeter ${end.jmeter.version} could not run the plan (${end.how}):`,
     // What to do comes first: JMeter's message may be long.
     ...(missing === undefined
-      ? []
+      ? isUnreadable(said)
+        ? [UNREADABLE]
+        : []
       : [
           `The plan uses ${missing}, which this JMeter (${end.jmeter.origin}) does not have. ${adviceFor(end.jmeter)}`
         ]),
@@ -247,6 +249,13 @@ export function explain(end: { how: string; words: readonly string[]; log: strin
       : [`Caused by: ${cause.slice(0, 500)}`])
   ]
   return parts.join('\n')
+}
+
+const UNREADABLE =
+  'The plan is not complete and valid XML. Open it in JMeter and save it again, or take the last version that worked.'
+
+function isUnreadable(said: string): boolean {
+  return said.includes('Problem loading XML')
 }
 
 function adviceFor({ image }: JMeter): string {
