@@ -25,6 +25,7 @@ import {
 import type { TestPorts } from '../support/gate/gate-ports.js'
 import { GateService, faults, makeCsv } from '../support/gate/gate-service.js'
 import type { Fault } from '../support/gate/gate-service.js'
+import { QUIET_PLAN } from '../support/quiet-plan.js'
 
 let service: GateService
 let ports: TestPorts
@@ -34,7 +35,7 @@ beforeEach(async () => {
   service = await GateService.start()
   ports = await makePorts()
   plan = join(await mkdtemp(join(tmpdir(), 'gate-plan-')), 'plan.jmx')
-  await writeFile(plan, '<jmeterTestPlan/>')
+  await writeFile(plan, QUIET_PLAN)
 })
 
 afterEach(() => service.close())

@@ -8,12 +8,16 @@ import { COMMANDS, runCommandLine } from '../../src/terminal/commands.js'
 import { makeDocument } from '../support/baseline/make-recorded.js'
 import { FakeService, sampleCsv } from '../support/fake-service.js'
 import type { Fault } from '../support/fake-service.js'
+import { QUIET_PLAN } from '../support/quiet-plan.js'
 import { makeCommandPorts } from './command-ports.js'
 
 /** A flag that is accepted and does nothing passes without evidence: each must change what the command does or prints. */
 
 const GRID =
   '{ region: us-east-1, instance_quantity: 2, instance_type: m5.large, infrastructure: demand, stop_after: 60 }'
+/** A request to where nothing listens. */
+const DOWN =
+  '<hashTree><HTTPSamplerProxy testname="home"><stringProp name="HTTPSampler.domain">127.0.0.1</stringProp><stringProp name="HTTPSampler.port">1</stringProp></HTTPSamplerProxy></hashTree>'
 const REGIONS = 'eu: { processes: {} }'
 const RUN = 'run00000001'
 const URL_HERE = 'URL'
@@ -51,6 +55,8 @@ async function observe(args: readonly string[]): Promise<unknown> {
   )
   writeFileSync(join(workspace, 'plan.jmx'), '<jmeterTestPlan/>')
   writeFileSync(join(workspace, 'other.jmx'), '<other/>')
+  writeFileSync(join(workspace, 'quiet.jmx'), QUIET_PLAN)
+  writeFileSync(join(workspace, 'down.jmx'), QUIET_PLAN.replace('<hashTree/>', DOWN))
   writeFileSync(join(workspace, 'load.csv'), sampleCsv())
   writeFileSync(join(workspace, 'broken.yml'), 'threads: many\n')
   writeFileSync(join(workspace, 'gate.yml'), 'thresholds: p95 < 1ms\n')
@@ -166,6 +172,9 @@ const FAILING = [...REMOTE, '--thresholds', 'p95 < 1ms']
 const CALIBRATE = ['calibrate', ...REMOTE.slice(1), NO_CREDIT]
 const CALIBRATE_LOCAL = ['calibrate', ...LOCAL.slice(1)]
 const INIT = ['init', '--yes']
+const CHECK_LOCAL = ['check', '--files', 'quiet.jmx']
+const CHECK_DOWN = ['check', '--files', 'down.jmx']
+const CHECK = ['check', ...CONNECT, '--files', 'quiet.jmx', '--grids', `[${GRID}]`]
 const REPORT = ['report', 'load.csv', '--output', 'out']
 
 const ROWS: readonly Row[] = [
@@ -201,6 +210,8 @@ const ROWS: readonly Row[] = [
   row('run', REMOTE, ['--warm-up', '1h']),
   row('run', ['run', ...CONNECT, '--output', 'out'], ['--run-id', RUN]),
   row('run', ['run', ...CONNECT, '--output', 'out'], ['--repeat', RUN]),
+  // What it does takes a server: a rejected value shows that it is read.
+  row('run', REMOTE, ['--wait-for', 'localhost']),
   row('run', REMOTE, ['--wait', 'false']),
   // What these three do takes a while, or a signal: a rejected value shows that they are read.
   row('run', REMOTE, ['--timeout', 'soon']),
@@ -236,6 +247,7 @@ const ROWS: readonly Row[] = [
   row('calibrate', CALIBRATE, ['--noise', 'loud']),
   row('calibrate', CALIBRATE, ['--warm-up', 'soon']),
   row('calibrate', ['calibrate', ...CONNECT, NO_CREDIT], ['--repeat', RUN]),
+  row('calibrate', CALIBRATE, ['--wait-for', 'localhost']),
   row('calibrate', CALIBRATE, ['--timeout', 'soon']),
   row('calibrate', CALIBRATE, ['--poll-interval', 'often']),
   row('calibrate', CALIBRATE, ['--stop-on-cancel', 'perhaps']),
@@ -244,6 +256,35 @@ const ROWS: readonly Row[] = [
   row('calibrate', CALIBRATE_LOCAL, ['--rehearse']),
   row('calibrate', ['calibrate', '--files', 'plan.jmx'], ['--output', 'elsewhere']),
   row('calibrate', CALIBRATE, ['--json']),
+
+  row('check', CHECK, ['--config', 'broken.yml']),
+  row('check', [...CHECK_DOWN, '--grids', `[${GRID}]`], CONNECT),
+  row('check', CHECK, ['--tool', 'gatling']),
+  row('check', ['check', ...CONNECT, '--grids', `[${GRID}]`], ['--files', 'plan.jmx']),
+  row('check', ['check', ...CONNECT, '--files', 'plan.jmx'], ['--grids', `[${GRID}]`]),
+  // What a plan reads has nothing to be said about: a rejected value shows that they are read.
+  ...[
+    ...[
+      'privacy',
+      'threads',
+      'rampup',
+      'duration',
+      'thresholds',
+      'noise',
+      'on-missing-baseline',
+      'on-unsure'
+    ],
+    ...['confirm', 'stop-early', 'baseline-rounds', 'warm-up', 'wait', 'wait-for', 'timeout'],
+    ...['poll-interval', 'stop-on-cancel', 'fail-on', 'on-missing-token']
+  ].map((flag) => row('check', CHECK, [`--${flag}`, '-'])),
+  row('check', [...CHECK, '--baseline', 'side-by-side'], ['--baseline-parameters', 'p']),
+  row('check', CHECK_DOWN, ['--override-hosts', '127.0.0.1/10.0.0.1']),
+  row('check', CHECK, ['--override-parameters', '-Jpgae=1']),
+  row('check', CHECK, ['--service-name', '-']),
+  row('check', CHECK, ['--baseline', 'automatic']),
+  row('check', CHECK_LOCAL, ['--regions', 'eu: none']),
+  row('check', CHECK_DOWN, ['--rehearse']),
+  row('check', CHECK, ['--json']),
 
   ...connectionRows('run <id>', ['run', RUN]),
   ...connectionRows('runs', ['runs']),

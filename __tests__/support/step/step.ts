@@ -3,6 +3,7 @@ import type { ChildProcess } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
+import { QUIET_PLAN } from '../quiet-plan.js'
 
 const DIST = resolve('dist')
 /** Node 24, as on a runner, unless another one is to be tried. */
@@ -31,7 +32,7 @@ export class Step {
 
   constructor() {
     for (const folder of [this.workspace, this.temp]) mkdirSync(folder)
-    this.write('plan.jmx', '<jmeterTestPlan/>')
+    this.write('plan.jmx', QUIET_PLAN)
     for (const name of ['output', 'state', 'summary']) writeFileSync(join(this.folder, name), '')
   }
 

@@ -170,7 +170,8 @@ test('the tree of a plan has each element with those below it', () => {
         ['i', '3'],
         ['c', '<![CDATA[</A>]]>']
       ]),
-      children: [{ kind: 'b.C', name: 'z', isEnabled: true, ...nothing }]
+      text: plan.slice(plan.indexOf('<A testname'), plan.indexOf('</A>\n') + '</A>'.length),
+      children: [{ kind: 'b.C', name: 'z', isEnabled: true, text: '<b.C testname="z"/>', ...nothing }]
     }
   ])
 })
