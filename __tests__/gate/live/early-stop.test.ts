@@ -16,6 +16,7 @@ import { GateService, faults } from '../../support/gate/gate-service.js'
 import type { ServedRun } from '../../support/gate/gate-service.js'
 import { csvAt, steady } from '../../support/gate/live-samples.js'
 import type { TimedSample } from '../../support/gate/live-samples.js'
+import { QUIET_PLAN } from '../../support/quiet-plan.js'
 
 const MINUTE = 60_000
 const DURATION_MS = 5 * MINUTE
@@ -38,7 +39,7 @@ beforeEach(async () => {
   service = await GateService.start()
   ports = await makePorts()
   plan = join(await mkdtemp(join(tmpdir(), 'gate-plan-')), 'plan.jmx')
-  await writeFile(plan, '<jmeterTestPlan/>')
+  await writeFile(plan, QUIET_PLAN)
   stoppedMs = undefined
   readMs = undefined
   endsWhenLookedAtAgain = false
