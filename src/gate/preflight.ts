@@ -15,7 +15,7 @@ import { splitParameters } from './settings/override-parameters.js'
 import type { Settings } from './settings/settings.js'
 
 /** A larger plan is not looked at: it would take seconds. */
-const LARGEST_PLAN_BYTES = 8 << 20
+const LARGEST_PLAN_BYTES = 4 << 20
 const LARGEST_OTHER_BYTES = 1 << 20
 /** Files that belong to the plan itself. */
 const PART_OF_PLAN = /\.(?:jmx|groovy|bsh|beanshell|java|scala|kt|[cm]?[jt]sx?)$/i

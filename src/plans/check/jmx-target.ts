@@ -2,6 +2,8 @@ import type { PlanElement } from '../jmx/plan-tree.js'
 import type { JmxPlan, Placed } from './jmx-plan.js'
 
 const HTTP_SAMPLER = /^HTTPSampler(?:Proxy|2)?$/
+/** One of the first requests is as good as any. */
+const LOOKED_AT = 20
 const DEFAULTS = 'ConfigTestElement'
 
 /** What the plan's first HTTP request is sent to; undefined if that is only known at run time, or there is none. */
@@ -14,6 +16,7 @@ export interface Target {
 export function targetOf(plan: JmxPlan): Target | undefined {
   const requests = plan.enabled
     .filter(({ element }) => HTTP_SAMPLER.test(element.kind))
+    .slice(0, LOOKED_AT)
     .map((placed) => ({ ...placed, url: urlOf(plan, placed) }))
   const [first] = requests
   if (first?.url === undefined) return undefined
@@ -39,7 +42,7 @@ function hasPath(plan: JmxPlan, { properties, text }: PlanElement): boolean {
 
 /** A sampler's own address, or that of the defaults around it; its path only if it is known. */
 function urlOf(plan: JmxPlan, placed: Placed): URL | undefined {
-  const layers = [placed.element, ...defaultsFor(plan, placed)]
+  const layers = [placed.element, ...defaultsFor(placed)]
   const read = (name: string): string | undefined => {
     const written = layers.map(({ properties }) => properties.get(`HTTPSampler.${name}`)?.trim() ?? '')
     return plan.evaluate(written.find((text) => text !== '') ?? '')?.trim()
@@ -55,10 +58,9 @@ function urlOf(plan: JmxPlan, placed: Placed): URL | undefined {
   )
 }
 
-/** The nearest first. */
-function defaultsFor(plan: JmxPlan, { element, parents }: Placed): PlanElement[] {
-  const roots = plan.enabled.filter((placed) => placed.parents.length === 0).map((placed) => placed.element)
-  const scopes = [element.children, ...[...parents].reverse().map(({ children }) => children), roots]
+/** The nearest first. The plan itself is around all of its elements. */
+function defaultsFor({ element, parents }: Placed): PlanElement[] {
+  const scopes = [element, ...[...parents].reverse()].map(({ children }) => children)
   return scopes.flatMap((siblings) =>
     siblings.filter(({ kind, isEnabled }) => isEnabled && kind === DEFAULTS)
   )
