@@ -376,7 +376,7 @@ describe('a file that is not a plan', () => {
     ['no XML at all', 'threads: 5', 'line 1: there is text before the first element']
   ])('%s', (_, plan, words) => {
     expect(check(plan)).toEqual([
-      `error: plan.jmx is not well-formed XML, so that JMeter cannot read it: ${words}. Open the plan in JMeter and save it again, or correct that line.`
+      `error: plan.jmx is not well-formed XML, so JMeter cannot read it: ${words}. Open the plan in JMeter and save it again, or correct that line.`
     ])
   })
 

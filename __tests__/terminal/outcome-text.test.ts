@@ -43,11 +43,12 @@ describe('at the end of a run', () => {
     expect(linesOf({ verdict: 'timed-out', measurements: undefined }).join()).not.toContain('--timeout')
   })
 
-  test('what the reason quotes is not said again as a warning', () => {
+  test('what the reason quotes is not said again, as a warning or in the words of the service', () => {
     const error = 'JMeter needs Java, and there is no java on the PATH'
     const text = linesOf({
       ...{ verdict: 'inconclusive', reason: `The service says: ${error}`, measurements: undefined },
-      remoteErrors: [error, 'something else']
+      remoteErrors: [error, 'something else'],
+      summary: `The run failed: ${error}. No samples were recorded.`
     }).join('\n')
     expect(text.split(error)).toHaveLength(2)
     expect(text).toContain('Warning: The service says: something else')

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { execFileSync } from 'node:child_process'
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { lstat, mkdir, mkdtemp, readFile, readdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -238,6 +238,66 @@ describe('a report of local CSVs', () => {
     const after = await readFile(join(workspace, 'reports/load.xml'), 'utf8')
     expect(after).toContain('tests="1" failures="0" errors="1"')
     expect(after).toContain('p95 &#60; 8')
+  })
+
+  describe('--junit replaces nothing but its own file', () => {
+    const put = (name: string, text: string): Promise<void> => writeFile(join(workspace, name), text)
+    const read = (name: string): Promise<string> => readFile(join(workspace, name), 'utf8')
+    beforeEach(() => put('load.csv', makeJtl()))
+
+    test.each([
+      ['load.csv', 'is also given as an argument'],
+      ['./new.csv', 'would look like a CSV of results'],
+      ['notes.txt', 'exists and is not a JUnit file of loadgate'],
+      ['other-tool.xml', 'exists and is not a JUnit file of loadgate'],
+      ['linked.xml', 'exists and is not a JUnit file of loadgate'],
+      ['nowhere.xml', 'is a link that leads nowhere'],
+      ['out', 'is also given as --output'],
+      ['out/report.html', "is where the run's own report.html goes"],
+      ['out/verdict.json', "is where the run's own verdict.json goes"],
+      ['.', 'is a folder'],
+      ['/dev/null', 'is not a regular file']
+    ])('%s %s', async (file, words) => {
+      await put('notes.txt', 'mine')
+      await put('other-tool.xml', '<?xml version="1.0"?>\n<testsuites name="jest"/>')
+      await symlink('notes.txt', join(workspace, 'linked.xml'))
+      await symlink('gone.xml', join(workspace, 'nowhere.xml'))
+      const before = await readdir(workspace)
+      const refused = type('load.csv', '--output', 'out', '--junit', file)
+      await expect(refused).rejects.toThrow(new RegExp(`^--junit: .* ${words}.*`))
+      expect(await readdir(workspace)).toEqual(before)
+      expect([await read('load.csv'), await read('notes.txt')]).toEqual([makeJtl(), 'mine'])
+    })
+
+    test('an empty file is replaced, behind a link too, and one beside the report is fine', async () => {
+      await put('empty.xml', '')
+      await symlink('empty.xml', join(workspace, 'link.xml'))
+      const judge = ['load.csv', '--thresholds', 'p95 < 8s', '--output', 'out', '--junit']
+      for (const name of ['link.xml', 'link.xml', 'out/junit.xml', 'out/junit.xml'])
+        expect(await type(...judge, name)).toMatchObject({ code: 0 })
+      expect(await read('empty.xml')).toContain('tests="1" failures="0" errors="0"')
+      expect((await lstat(join(workspace, 'link.xml'))).isSymbolicLink()).toBe(true)
+      expect(await read('out/junit.xml')).toContain('tests="1" failures="0" errors="0"')
+    })
+
+    test.each([
+      ['--bogus', '--junit', 'junit.xml'],
+      ['--junit=junit.xml', '--thresholds'],
+      ['--junit', 'junit.xml', '--base-url', 'http://127.0.0.1:1'],
+      ['--junit', 'junit.xml', '']
+    ])('a mistake in the arguments leaves no green file: %s %s %s', async (...mistake) => {
+      await type('load.csv', '--thresholds', 'p95 < 8s', '--output', 'out', '--junit', 'junit.xml')
+      expect(await read('junit.xml')).toContain('errors="0"')
+      await expect(type('load.csv', ...mistake)).rejects.toThrow(UsageError)
+      expect(await read('junit.xml')).toContain('tests="1" failures="0" errors="1"')
+    })
+
+    test('a mistake in the arguments replaces nothing else either', async () => {
+      await expect(type('load.csv', '--bogus', '--junit', 'load.csv')).rejects.toThrow(UsageError)
+      await expect(type('load.csv', '--junit', '--output')).rejects.toThrow(UsageError)
+      await expect(type('load.csv', '--bogus', '--', '--junit', 'x.xml')).rejects.toThrow(UsageError)
+      expect([await readdir(workspace), await read('load.csv')]).toEqual([['load.csv'], makeJtl()])
+    })
   })
 
   test('prints verdict.json', async () => {

@@ -54,7 +54,7 @@ export function terminalLines(outcome: Outcome): TerminalLines {
       shorten(row.label)
     ]),
     warnings: listWarnings(withoutQuoted(outcome)).map((line) => `Warning: ${line}`),
-    words: summary === undefined ? [] : summary.trim().split(/\r\n|\r|\n/)
+    words: summary === undefined || repeatsReason(outcome) ? [] : summary.trim().split(/\r\n|\r|\n/)
   }
 }
 
@@ -65,6 +65,13 @@ function withoutQuoted({
   reason
 }: Outcome): Pick<Outcome, 'warnings' | 'remoteErrors'> {
   return { warnings, remoteErrors: remoteErrors.filter((line) => !reason.includes(line.slice(0, QUOTED))) }
+}
+
+/** Of a run without samples, a service often has nothing to say but the error. */
+function repeatsReason({ summary = '', remoteErrors, reason, measurements }: Outcome): boolean {
+  if (measurements?.figures({}) !== undefined) return false
+  const starts = remoteErrors.map((line) => line.slice(0, QUOTED))
+  return starts.some((start) => start.trim() !== '' && reason.includes(start) && summary.includes(start))
 }
 
 function headingOf(outcome: Outcome): string {

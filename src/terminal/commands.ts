@@ -12,7 +12,9 @@ import { GATE_FLAGS, runGateCommand } from './gate-command.js'
 import { renderHelp, renderOverview } from './help.js'
 import { INIT_FLAGS, runInitCommand } from './init-command.js'
 import type { InitPorts } from './init-command.js'
+import { noteInJUnit } from './junit-file.js'
 import { REPORT_FLAGS, areFiles, runReportCommand } from './report-command.js'
+import { strikeOut } from './screen.js'
 import { SERVE_FLAGS, runServeCommand } from './serve-command.js'
 import type { ServePorts } from './serve-command.js'
 import { runTrendCommand } from './trend-command.js'
@@ -186,6 +188,26 @@ export async function runCommandLine(args: readonly string[], ports: CommandPort
 }
 
 async function runCommand(command: Command, args: readonly string[], ports: CommandPorts): Promise<number> {
+  const { form, given } = await orNoteInJUnit(args, ports, () => readForm(command, args, ports))
+  return form.run(given, ports)
+}
+
+/** A CI system may show the JUnit file of an earlier build, whatever the mistake. */
+async function orNoteInJUnit<T>(args: readonly string[], ports: CommandPorts, read: () => T): Promise<T> {
+  try {
+    return read()
+  } catch (thrown) {
+    const redact = (text: string): string => strikeOut(text, [ports.token])
+    await noteInJUnit(args, thrown, { workspace: ports.workspace, redact })
+    throw thrown
+  }
+}
+
+function readForm(
+  command: Command,
+  args: readonly string[],
+  ports: CommandPorts
+): { form: Form; given: Arguments } {
   const given = readArguments(args, command.flags)
   // As a path it would be the working directory, with whatever is there.
   if (given.words.includes(''))
@@ -193,7 +215,7 @@ async function runCommand(command: Command, args: readonly string[], ports: Comm
   if (command.operands !== REPORT_OPERANDS || !areFiles(given.words, ports)) checkWords(command, given.words)
   const form = command.formOf?.(given.words, ports) ?? command.forms[0]
   checkFlags(form, given.flags)
-  return form.run(given, ports)
+  return { form, given }
 }
 
 /** `loadgate help`, and `loadgate grid --help`: the first word of some commands is not a command by itself. */

@@ -23,7 +23,7 @@ import { describeFlag } from './flag-texts.js'
 import { openGateTerminal } from './gate-terminal.js'
 import type { GateTerminal } from './gate-terminal.js'
 import { JUNIT_FLAG, withJUnit } from './junit-file.js'
-import type { WriteJUnit } from './junit-file.js'
+import type { JUnitFile } from './junit-file.js'
 import { describeOutcome } from './outcome-text.js'
 import { checkOutputFolder } from './output-folder.js'
 import type { Screen } from './screen.js'
@@ -110,22 +110,23 @@ export const GATE_FLAGS: readonly Flag[] = INPUT_GROUPS.flatMap((group) =>
 export async function runGateCommand(args: Arguments, ports: GateCommandPorts): Promise<number> {
   const terminal = openGateTerminal(args, ports)
   const { workspace } = ports
-  return withJUnit(args, { workspace, redact: terminal.redact }, (write) =>
-    runAndShow(args, ports, { terminal, write })
+  return withJUnit(args, { workspace, redact: terminal.redact }, (junit) =>
+    runAndShow(args, ports, { terminal, junit })
   )
 }
 
 async function runAndShow(
   args: Arguments,
   ports: GateCommandPorts,
-  { terminal, write }: { terminal: GateTerminal; write: WriteJUnit }
+  { terminal, junit }: { terminal: GateTerminal; junit: JUnitFile }
 ): Promise<number> {
   const settings = await readGateSettings(args, ports)
   if ('skip' in settings) {
-    await write({ verdict: 'skipped', reason: settings.skip })
+    await junit.write({ verdict: 'skipped', reason: settings.skip })
     return sayWhySkipped(terminal, settings)
   }
   checkEffect(args, settings)
+  if (settings.origin.kind === 'files') junit.checkNotAmong(settings.origin.paths)
   const scratchDir = resolve(ports.workspace, args.text('output') || nameOutputFolder())
   if (args.has('output')) await checkOutputFolder(scratchDir)
   const outcome = await runGate(terminal.portsIn(scratchDir), settings).finally(() => terminal.end())
@@ -134,7 +135,7 @@ async function runAndShow(
     const place = (await describeFiles(outcome, scratchDir)) + describeRest(outcome, settings)
     terminal.say(describeOutcome(outcome, { place, width: terminal.width }))
   }
-  await write(outcome)
+  await junit.write(outcome)
   return exitCodeOf(outcome.verdict, settings.failOn)
 }
 

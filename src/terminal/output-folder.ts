@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { UsageError } from './arguments.js'
 
 /** What a run leaves behind, even a killed one. */
-const OF_A_RUN = ['results', 'logs', 'service', 'report.html', 'verdict.json']
+export const OF_A_RUN: readonly string[] = ['results', 'logs', 'service', 'report.html', 'verdict.json']
 const ADVICE = 'give --output another folder, or remove what is there'
 
 /** The CSVs of two runs in one folder would be judged as one run. */

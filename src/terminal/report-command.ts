@@ -20,7 +20,7 @@ import { UsageError } from './arguments.js'
 import { readEarlierVerdict } from './earlier-verdict.js'
 import { nameOutputFolder } from './gate-command.js'
 import { JUNIT_FLAG, withJUnit } from './junit-file.js'
-import type { WriteJUnit } from './junit-file.js'
+import type { JUnitFile } from './junit-file.js'
 import { describeOutcome } from './outcome-text.js'
 import { checkReportFolder } from './output-folder.js'
 import { RESULT_FILE, listResultFiles } from './result-files.js'
@@ -68,13 +68,13 @@ export function areFiles(words: readonly string[], { workspace }: ReportWorld): 
 /** `loadgate report <folder or CSV…>`: page, verdict and a summary from local CSVs, without a service. */
 export function runReportCommand(args: Arguments, world: ReportWorld): Promise<number> {
   const { workspace } = world
-  return withJUnit(args, { workspace, redact: (text) => text }, (write) => reportFiles(args, world, write))
+  return withJUnit(args, { workspace, redact: (text) => text }, (junit) => reportFiles(args, world, junit))
 }
 
 async function reportFiles(
   args: Arguments,
   { screen, workspace }: ReportWorld,
-  write: WriteJUnit
+  junit: JUnitFile
 ): Promise<number> {
   const thresholds = readThresholds(args.text('thresholds'))
   const targetMs = readTarget(args.text('apdex-target'))
@@ -92,7 +92,7 @@ async function reportFiles(
   screen.out.write(
     args.has('json') ? document : describeOutcome(outcome, { place, width: widthOf(screen.out) })
   )
-  await write(outcome)
+  await junit.write(outcome)
   return exitCodeOf(outcome.verdict, 'breach')
 }
 

@@ -104,7 +104,8 @@ export class Inputs {
     try {
       const { problems, ...config } = readConfigFile(await sources.readConfig(path), INPUT_NAMES)
       const inputs = new Inputs(sources, config)
-      for (const problem of problems) inputs.complain('config', `${path}: ${problem}`)
+      for (const problem of problems)
+        inputs.complain('config', `${path}${/^(is|must) /.test(problem) ? '' : ':'} ${problem}`)
       return inputs
     } catch (thrown) {
       const inputs = new Inputs(sources, NO_CONFIG)

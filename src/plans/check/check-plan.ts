@@ -58,7 +58,7 @@ function checkJmx(request: PlanRequest): PlanCheck {
 function describeProblem(name: string, text: string): string | undefined {
   const error = findXmlError(text)
   if (error !== undefined)
-    return `${name} is not well-formed XML, so that JMeter cannot read it: line ${error.line}: ${error.reason}. Open the plan in JMeter and save it again, or correct that line.`
+    return `${name} is not well-formed XML, so JMeter cannot read it: line ${error.line}: ${error.reason}. Open the plan in JMeter and save it again, or correct that line.`
   const root = /<([^\s/<>!?]+)/.exec(text.slice(0, START_LENGTH).replace(/<!--[^]*?-->/g, ''))?.[1]
   return root === 'jmeterTestPlan'
     ? undefined

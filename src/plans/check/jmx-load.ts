@@ -39,7 +39,7 @@ export function checkLoad(plan: JmxPlan, request: PlanRequest): Finding[] {
       : [
           {
             level: 'error',
-            message: `${request.plan.name} has no enabled thread group, so that it sends nothing; add one, or enable it.`
+            message: `${request.plan.name} has no enabled thread group, so it sends nothing; add one, or enable it.`
           }
         ]
   const main = groups.filter(({ kind }) => kind === 'ThreadGroup')
