@@ -256,12 +256,14 @@ describe('a report of local CSVs', () => {
       ['out/report.html', "is where the run's own report.html goes"],
       ['out/verdict.json', "is where the run's own verdict.json goes"],
       ['.', 'is a folder'],
-      ['/dev/null', 'is not a regular file']
+      // As a device is; one that a broken test would replace is no one's to risk.
+      ['pipe', 'is not a regular file']
     ])('%s %s', async (file, words) => {
       await put('notes.txt', 'mine')
       await put('other-tool.xml', '<?xml version="1.0"?>\n<testsuites name="jest"/>')
       await symlink('notes.txt', join(workspace, 'linked.xml'))
       await symlink('gone.xml', join(workspace, 'nowhere.xml'))
+      execFileSync('mkfifo', [join(workspace, 'pipe')])
       const before = await readdir(workspace)
       const refused = type('load.csv', '--output', 'out', '--junit', file)
       await expect(refused).rejects.toThrow(new RegExp(`^--junit: .* ${words}.*`))

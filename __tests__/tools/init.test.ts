@@ -117,6 +117,8 @@ describe.each(WAYS)('from $way', ({ args, requests, labels, bodies }) => {
       expect(await loadgate('init', ...args(), '--duration', '3s', '--threads', '2')).toMatchObject({
         code: 0
       })
+      expect(await loadgate('check', '--config', CONFIG)).toMatchObject({ code: 0 })
+      seen = []
       const ended = await loadgate('run', '--config', CONFIG, '--output', 'out')
       expect(ended).toMatchObject({ code: 0 })
       const { verdict, metrics } = JSON.parse(readFileSync(join(folder, 'out/verdict.json'), 'utf8')) as {
@@ -136,6 +138,24 @@ describe.each(WAYS)('from $way', ({ args, requests, labels, bodies }) => {
     },
     INSTALL_MS
   )
+
+  testWithJMeter(`with the server down, check says so in seconds${jmeterNote}`, async () => {
+    const down = createServer()
+    await new Promise<void>((done) => down.listen(0, '127.0.0.1', done))
+    const { port } = down.address() as AddressInfo
+    await new Promise((done) => down.close(done))
+    const gone = `127.0.0.1:${port}`
+    const there = address.replace('http://', '')
+    await loadgate('init', ...args().map((arg) => arg.replace(there, gone)))
+    const startMs = Date.now()
+    expect(await loadgate('check', '--config', CONFIG)).toMatchObject({
+      code: 2,
+      out: expect.stringMatching(
+        new RegExp(`^error +The target http://${gone}/.* does not answer: .*refused`, 'm')
+      )
+    })
+    expect(Date.now() - startMs).toBeLessThan(20_000)
+  })
 
   testWithPython('the plan is XML for a real parser', async () => {
     await loadgate('init', ...args())
