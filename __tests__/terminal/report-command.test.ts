@@ -294,6 +294,21 @@ describe('a report of local CSVs', () => {
       expect(await read('junit.xml')).toContain('tests="1" failures="0" errors="1"')
     })
 
+    test('a mistake in the command leaves none either', async () => {
+      const mistyped = runCommandLine(['rnu', '--junit', 'junit.xml'], makeCommandPorts({ workspace }))
+      await expect(mistyped).rejects.toThrow('did you mean run?')
+      expect(await read('junit.xml')).toContain('unknown command')
+    })
+
+    test('a line that holds for failures only is not green', async () => {
+      await put('load.csv', makeJtl(60))
+      const lines = ['--thresholds', 'p95 < 8s', '--thresholds', 'error_rate < 1%', '--warm-up', '1s']
+      await type('load.csv', ...lines, '--output', 'out', '--junit', 'junit.xml')
+      expect(await read('junit.xml')).toMatch(
+        /tests="2" failures="1" errors="0"[^]*<skipped>It holds, which means nothing: [^]*Warm-up: 1 s/
+      )
+    })
+
     test('a mistake in the arguments replaces nothing else either', async () => {
       await expect(type('load.csv', '--bogus', '--junit', 'load.csv')).rejects.toThrow(UsageError)
       await expect(type('load.csv', '--junit', '--output')).rejects.toThrow(UsageError)

@@ -5,6 +5,7 @@ import { escapeXml } from './escape-xml.js'
 import { worstFirst } from './judgement-rows.js'
 import { REHEARSAL } from './outcome.js'
 import type { Outcome, Verdict } from './outcome.js'
+import { warmUpSentence } from './warm-up.js'
 import { listWarnings } from './warnings.js'
 
 /** What a test case ended with; a case that passed has none. */
@@ -118,7 +119,7 @@ function resultOf(judgement: Judgement, outcome: JUnitOutcome): CaseResult | und
   const { verdict, threshold, reason, comparison } = judgement
   const isPartial = isNoEvidence(outcome)
   const base = { type: 'threshold', message: reason, details: detailsOf(judgement, outcome) }
-  if (verdict === 'passed') return unlessReal(outcome)
+  if (verdict === 'passed') return unlessReal(judgement, outcome)
   if (threshold.level === 'warn') return { ...base, kind: 'skipped', message: `Warning only: ${reason}` }
   if (isNotJudged(judgement) && !isDecisive(judgement))
     return { ...base, kind: 'skipped', message: `Not judged: ${reason}` }
@@ -127,11 +128,12 @@ function resultOf(judgement: Judgement, outcome: JUnitOutcome): CaseResult | und
   return { ...base, kind: isBroken ? 'failure' : 'error' }
 }
 
-/** Undefined for a threshold that holds in a whole run: in a part of it, or in one that is not real, nothing is green. */
-function unlessReal(outcome: JUnitOutcome): CaseResult | undefined {
+/** Undefined for a threshold that holds in a whole run: in a part of it, in failures, or in what is not real, nothing is green. */
+function unlessReal({ doubt }: Judgement, outcome: JUnitOutcome): CaseResult | undefined {
   const skip = (message: string): CaseResult => ({ kind: 'skipped', type: 'threshold', message })
   if (isNoEvidence(outcome))
     return skip(`It holds in what was measured, which is not enough: ${outcome.reason}`)
+  if (doubt !== undefined) return skip(`It holds, which means nothing: ${doubt}`)
   if (outcome.stoppedEarly !== undefined)
     return skip('It holds in what was measured until the gate stopped the run early.')
   return outcome.rehearsal ? skip(`It holds in a ${REHEARSAL}, which measures nothing.`) : undefined
@@ -169,6 +171,7 @@ function linesOf(outcome: JUnitOutcome): string[] {
   const left = judgements.length - MOST_CASES
   return [
     `${verdict.toUpperCase()}: ${reason}`,
+    ...[warmUpSentence(outcome) ?? []].flat(),
     ...listWarnings({ warnings, remoteErrors }).map((line) => `Warning: ${line}`),
     ...notes,
     ...(left > 0 ? [`${left} more thresholds are in verdict.json.`] : [])

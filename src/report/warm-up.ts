@@ -6,7 +6,7 @@ import { formatSpan } from './spans.js'
 export function warmUpSentence({
   warmUp,
   measurements
-}: Pick<Outcome, 'warmUp' | 'measurements'>): string | undefined {
+}: Partial<Pick<Outcome, 'warmUp' | 'measurements'>>): string | undefined {
   if (warmUp === undefined) return undefined
   const { ms, samples } = warmUp
   const start = `Warm-up: ${formatSpan(ms / 1000)};`

@@ -181,7 +181,7 @@ export async function runCommandLine(args: readonly string[], ports: CommandPort
     err.write(`${renderOverview(COMMANDS)}\nloadgate: no command given.\n`)
     return 2
   } else if (command === undefined && isOverviewAsked(isHelp, rest)) out.write(renderOverview(COMMANDS))
-  else if (command === undefined) throw new UsageError(unknownCommand(rest[0] ?? ''))
+  else if (command === undefined) return orNoteInJUnit(args, ports, () => refuseCommand(rest[0] ?? ''))
   else if (isHelp || asksForHelp(rest, command.flags)) out.write(renderHelp(command))
   else return runCommand(command, args.slice(command.name.split(' ').length), ports)
   return 0
@@ -234,6 +234,10 @@ function checkFlags({ usage, flags, instead }: Form, given: readonly string[]): 
   throw new UsageError(
     `${stray.join(', ')} ${verb} not apply to \`loadgate ${usage}\`${instead === undefined ? '' : `; ${instead}`}`
   )
+}
+
+function refuseCommand(word: string): never {
+  throw new UsageError(unknownCommand(word))
 }
 
 function unknownCommand(word: string): string {

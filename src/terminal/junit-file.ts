@@ -2,7 +2,7 @@ import { fstatSync } from 'node:fs'
 import type { Stats } from 'node:fs'
 import { lstat, realpath, stat } from 'node:fs/promises'
 import { dirname, relative, resolve, sep } from 'node:path'
-import { makeFolder } from '../files/make-folder.js'
+import { FolderError, makeFolder } from '../files/make-folder.js'
 import { readStart } from '../files/read-start.js'
 import { replaceFile } from '../files/replace-file.js'
 import { messageOf } from '../gate/errors.js'
@@ -161,9 +161,8 @@ async function writeFileAt(path: string, text: string): Promise<void> {
     makeFolder(dirname(path))
     await replaceFile(path, Buffer.from(text))
   } catch (thrown) {
-    throw new Error(
-      `--junit: ${path} could not be written: ${messageOf(thrown)}; choose another file, or free up space`,
-      { cause: thrown }
-    )
+    // A folder that could not be made says itself what to do.
+    const advice = thrown instanceof FolderError ? '' : '; choose another file, or free up space'
+    throw new Error(`--junit: ${path} could not be written: ${messageOf(thrown)}${advice}`, { cause: thrown })
   }
 }

@@ -15,11 +15,14 @@ export type { Judgement } from './judgement.js'
  */
 export function judgeThresholds(thresholds: readonly AbsoluteThreshold[], evidence: Evidence): Judgement[] {
   const trusting = thresholds.map((threshold) => judgeThreshold(threshold, evidence, true))
-  if (failsForFailures(trusting)) return trusting
-  return thresholds.map((threshold, i) => {
-    const judgement = trusting[i]
-    const isAsItWas = judgement !== undefined && !isTime(threshold.metric)
-    return isAsItWas ? judgement : judgeThreshold(threshold, evidence, false)
+  const isFailed = failsForFailures(trusting)
+  return trusting.map((judgement, i) => {
+    const threshold = thresholds[i]
+    if (threshold === undefined || !isTime(threshold.metric)) return judgement
+    const doubting = judgeThreshold(threshold, evidence, false)
+    if (!isFailed) return doubting
+    const isDoubtful = judgement.verdict === 'passed' && doubting.verdict !== 'passed'
+    return isDoubtful ? { ...judgement, doubt: doubting.reason } : judgement
   })
 }
 

@@ -19,6 +19,8 @@ export interface Judgement {
   readonly scopesChecked: number
   /** One sentence. */
   readonly reason: string
+  /** Why a line that holds is no good news: its times are those of failures, for which another line is broken. */
+  readonly doubt?: string
   /** Set for lines that name `baseline`. */
   readonly comparison?: Comparison
 }
