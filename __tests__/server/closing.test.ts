@@ -40,7 +40,7 @@ const nodesOf = ({ dataDir }: Started, id: string): string => join(dataDir, 'run
 describe('a service that is closed', () => {
   test.each(['1', '2'])('keeps what the %s nodes of a run have measured', async (nodes) => {
     const { service, id } = await startRun(nodes)
-    await service.close()
+    await service.close({ withinMs: 60_000 })
     expect(service.lines).toContainEqual(
       expect.stringContaining(`ending run ${id} because the service is closing`)
     )
@@ -76,7 +76,7 @@ describe('a service that is closed', () => {
     const { service, id } = await startRun()
     const stop = get(service, `/runs/${id}/stop`).catch(() => undefined)
     await until(() => readStatus(service, id) !== 'running')
-    await service.close()
+    await service.close({ withinMs: 60_000 })
     await stop
     const next = await services.start({ dataDir: service.dataDir })
     expect((await get(next, `/runs/${id}`)).json).toMatchObject({
@@ -93,7 +93,7 @@ describe('a service that was killed', () => {
     const run = await finishRun(service)
     const { uuid: id } = run.json
     const csv = (await get(service, `/runs/${id}/result.csv`)).text
-    await service.close()
+    await service.close({ withinMs: 60_000 })
     const file = join(service.dataDir, 'runs', id, 'run.json')
     const record = JSON.parse(readFileSync(file, 'utf8')) as object
     writeFileSync(
