@@ -240,6 +240,134 @@ describe('a recording', () => {
     expect(plan).toContain('>pwd=${__P(pwd,)}<')
   })
 
+  const ALL = { allMethods: true, thinkTimes: false }
+  const post = (text: string, mimeType = 'application/json'): object =>
+    entry('https://s.example/', { method: 'POST', postData: { mimeType, text } })
+  const FORM = 'application/x-www-form-urlencoded'
+
+  test.each([
+    { where: 'a query without a name', request: entry('https://s.example/?PlantedToken1') },
+    { where: 'an address', request: entry('https://s.example/?to=https%3A%2F%2Fx%2F%3Ft%3Dplanted') },
+    {
+      where: 'a name of another list',
+      request: entry('https://s.example/?user_pass=planted&mfaCode=planted')
+    },
+    { where: 'a link', request: entry('https://s.example/reset-password/PLANTED1') },
+    { where: 'a long word in lower case', request: entry(`https://s.example/x/${'planted0'.repeat(5)}`) },
+    { where: 'JSON in JSON', request: post(JSON.stringify({ a: JSON.stringify({ password: 'planted' }) })) },
+    { where: 'JSON in a form', request: post('a=%7B%22pin%22%3A%22planted%22%7D&planted1', FORM) },
+    { where: 'a pair of JSON', request: post('[{"name":"password","value":"planted"},["token","planted"]]') },
+    { where: 'a pair of a form', request: post('name=password&value=planted', FORM) },
+    { where: 'GraphQL', request: post('{"query":"mutation { login(password: \\"planted\\") { id } }"}') },
+    { where: 'a key of JSON', request: post(`{"planted1_${JWT}":"x"}`) },
+    { where: 'a type', request: post('planted', 'text/plain; a=planted') },
+    {
+      where: 'headers that are kept',
+      request: entry('https://s.example/', {
+        headers: [
+          { name: 'Accept', value: 'text/html; planted' },
+          { name: 'Content-Type', value: 'text/plain; a=planted' },
+          { name: 'X-Requested-With', value: 'planted1' },
+          { name: 'Accept-Language', value: 'de, planted' },
+          { name: 'x-planted-1a2b3c4d5e6f', value: 'x' }
+        ]
+      })
+    }
+  ])(
+    '$where: what is not plainly harmless is not in the plan, nor in the name of a property',
+    ({ request }) => {
+      const set = readHar(har(request), ALL)
+      expect(set.requests).toHaveLength(1)
+      expect((planOf(set) + set.notes.join()).toLowerCase()).not.toContain('planted')
+    }
+  )
+
+  test('what is plainly harmless stays as it was, digit by digit', () => {
+    const address =
+      '/api/v2/blue-tea-pot-2024/3f2504e0-4f89-41d3-9a0c-0305e82c3301?q=tea%20pot&page=2&x=&sort=-createdAt'
+    const accept =
+      'text/html,application/xhtml+xml;q=0.9,image/avif,*/*;q=0.8,application/signed-exchange;v=b3;q=0.7'
+    const query = 'query Items($first: Int = 20) { items(first: $first) { id name } }'
+    const body = `{"id": 1234567890123456789, "price": 1.10, "at": "2026-01-01T10:00:00.000Z", "locale": "de-DE", "query": "${query}", "ok": true}`
+    const headers = [
+      { name: 'Accept', value: accept },
+      { name: 'Accept-Language', value: 'de-DE,de;q=0.9' },
+      { name: 'X-Requested-With', value: 'XMLHttpRequest' }
+    ]
+    const postData = { mimeType: 'application/json', text: body }
+    const set = readHar(har(entry(`https://s.example${address}`, { method: 'POST', headers, postData })), ALL)
+    const [request] = set.requests
+    expect(encodeText(request!.path)).toBe(address)
+    expect(request!.headers.map(({ value }) => encodeText(value))).toEqual(headers.map(({ value }) => value))
+    expect(encodeText(request!.body!).replace(/\s/g, '')).toBe(body.replace(/\s/g, ''))
+    expect(set.notes).toHaveLength(1)
+  })
+
+  test('each value has a property of its own, and a number stays one', () => {
+    const [one, two] = ['0123456789abcdef0123456789abcdef', 'fedcba9876543210fedcba9876543210']
+    const requests = [
+      entry(`https://s.example/o/${one}/i/${two}/${one}`),
+      post('{"pin":1234}'),
+      post('{"pin":5678}')
+    ]
+    const set = readHar(har(...requests), ALL)
+    expect(encodeText(set.requests[0]!.path)).toBe(
+      '/o/${__P(path-value,)}/i/${__P(path-value-2,)}/${__P(path-value,)}'
+    )
+    expect(set.requests.slice(1).map(({ body }) => encodeText(body!))).toEqual([
+      '{\n  "pin": ${__P(pin,)}\n}',
+      '{\n  "pin": ${__P(pin-2,)}\n}'
+    ])
+    expect(set.notes).toContainEqual(
+      expect.stringContaining('-Jpath-value=…, -Jpath-value-2=…, -Jpin=…, -Jpin-2=…')
+    )
+  })
+
+  test('marks of its own in a body run nothing', () => {
+    const hostile = '{"\\ue000x,)}${__a()}\\ue001":"\\ue000x,)}${__b()}\\ue001","c":"\\ue002${__c()}\\ue003"}'
+    const plan = planOf(readHar(har(post(hostile)), ALL))
+    expect(plan).toContain('${__P(body-name,)}')
+    expect(plan).not.toMatch(/__[abc]\(/)
+  })
+
+  const answer = (url: string, status: number, redirectURL = ''): object => ({
+    ...entry(url),
+    _resourceType: 'document',
+    response: { status, redirectURL, content: { mimeType: 'text/html' } }
+  })
+  test.each([
+    {
+      what: 'from the cache',
+      entries: [answer('http://a.example/', 304), answer('http://ads.example/', 200)]
+    },
+    { what: 'that failed', entries: [answer('http://a.example/', 500), answer('http://ads.example/', 200)] },
+    {
+      what: 'after a login elsewhere',
+      entries: [
+        answer('http://a.example/', 302, 'http://login.example/'),
+        answer('http://login.example/', 200),
+        answer('http://a.example/', 200)
+      ]
+    },
+    {
+      what: 'after a redirect to where it is',
+      entries: [answer('http://example/', 301, 'http://a.example/'), answer('http://a.example/', 200)]
+    }
+  ])('the application is the one of the page that was opened: $what', ({ entries }) => {
+    expect(readHar(har(...entries), READ_ONLY).target?.host).toBe('a.example')
+  })
+
+  test('a redirect of a request that is not sent is not followed by JMeter', () => {
+    const login = {
+      ...entry('http://a.example/login', { method: 'POST', postData: { mimeType: FORM, text: 'user=a' } }),
+      response: { status: 302, redirectURL: '/home' }
+    }
+    const text = har(entry('http://a.example/'), login, entry('http://a.example/home'))
+    const names = (options: typeof ALL): string[] => readHar(text, options).requests.map(({ name }) => name)
+    expect(names(READ_ONLY)).toEqual(['GET /', 'POST /login', 'GET /home'])
+    expect(names(ALL)).toEqual(['GET /', 'POST /login'])
+  })
+
   test.each([
     { text: '<html>', words: 'it is not a HAR file, which is JSON' },
     { text: '{"log":{}}', words: 'it has no log.entries' },

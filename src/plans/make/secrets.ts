@@ -1,24 +1,81 @@
-/** Parts of names whose values are nobody else's business. */
+/** Parts of names whose values are nobody else's business, however plain they look. */
 const SECRET_NAME =
-  /token|secret|passw|passphrase|pwd|api[-_]?key|access[-_]?key|auth|credential|session|csrf|xsrf|signature|jwt|cookie|private|otp|cvc|cvv|card|iban|ssn/i
-const SECRET_WORD = /^(?:key|sid|sig|pin|pass|code|nonce|state|assertion)$/i
+  /token|secret|passw|passc|passphrase|pwd|api[-_]?key|access[-_]?key|auth|credential|session|csrf|xsrf|signature|jwt|cookie|private|otp|cvc|cvv|card|iban|ssn|bearer|hmac|hash|ticket|answer/i
+const SECRET_WORD = /^(?:sid|sig|pin|pan|mfa|tan|nonce|state|assertion|.*(?:key|pass|code)s?)$/
+const HARMLESS_CODE =
+  /(?:zip|post|postal|country|region|language|lang|locale|currency|status|error)[-_ ]?codes?$/i
 /** A JSON Web Token or a credential of a well-known shape. Bounded, for a recording may contain megabytes of anything. */
 const SECRET_VALUE =
-  /eyJ[\w-]{8,400}\.[\w-]{8}|\b(?:Bearer|Basic)\s+\S{6,}|\b(?:gh[pousr]_|github_pat_|glpat-|xox[abprs]-|sk[-_]live|sk-|AKIA|AIza)[\w-]{10,}/
-const LONG_WORD = /[A-Za-z0-9_+/=-]{32,}/g
+  /eyJ[\w-]{8,400}|\b(?:Bearer|Basic)\s+\S{6,}|\b(?:gh[pousr]_|github_pat_|glpat-|xox[abprs]-|sk[-_]live|sk-|AKIA|AIza)[\w-]{10,}/i
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+const DATE = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?)?$/
+/** Milliseconds since 1970 have 13; card numbers have more, in whatever groups. */
+const MOST_DIGITS = 13
+/** Addresses that are a secret as a whole, to whoever got the link. */
+const LINK_WORD = /reset|verif|confirm|activat|invit|unsubscribe|share|magic/i
 
 export function isSecretName(name: string): boolean {
-  return SECRET_NAME.test(name) || SECRET_WORD.test(name)
+  if (SECRET_NAME.test(name)) return true
+  const words = name.replace(/([\p{Ll}\d])(?=\p{Lu})/gu, '$1 ').split(/[^\p{L}]+/u)
+  return !HARMLESS_CODE.test(name) && words.some((word) => SECRET_WORD.test(word.toLowerCase()))
 }
 
-export function isSecretValue(value: string): boolean {
-  if (SECRET_VALUE.test(value)) return true
-  return (value.match(LONG_WORD) ?? []).some(looksRandom)
+/**
+ * Whether a value may be committed with a plan: a few words, a number, a date. Secrets have no common shape, so that everything
+ * else counts as one.
+ */
+export function isSecretValue(value: string, name = ''): boolean {
+  if (isSecretName(name)) return true
+  const isId = /(?:id|uuid|guid)$/i.test(name) && UUID.test(value)
+  return !(isId || isPlain(value, { longest: 48, words: 7 }) || isPlainQuery(value))
 }
 
-/** Words and slugs have no digits among capitals; uuids are ids, not secrets. */
-function looksRandom(word: string): boolean {
-  if (/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(word)) return false
-  const isHex = /^[0-9a-f]+$/i.test(word) && /\d/.test(word) && /[a-f]/i.test(word)
-  return isHex || (/\d/.test(word) && /[a-z]/.test(word) && /[A-Z]/.test(word))
+/** Of a path: names of what is requested are longer and have numbers in them, and ids are common. */
+export function isSecretSegment(segment: string, before: string): boolean {
+  const text = segment.replace(/^[@~]/, '')
+  if (isSecretName(before) || LINK_WORD.test(before))
+    return !/^[a-z]{0,20}(?:[-_.][a-z]{1,20}){0,3}$/.test(text)
+  if (UUID.test(text)) return false
+  return !isPlain(text.replace(/\b([a-z]{1,12})\d{1,4}\b/g, '$1'), { longest: 100, words: 16 })
+}
+
+/** Whether a name may be committed, and printed as the name of a property: keys of maps may be secrets too. */
+export function isPlainName(name: string): boolean {
+  if (name.length > 80 || SECRET_VALUE.test(name)) return false
+  if (!/^[\p{L}\p{M}\d[\]_.:$@ -]*$/u.test(name)) return false
+  return name.split(/[^\p{L}\p{M}\d]+/u).every((word) => {
+    if (/^(?:[\p{L}\p{M}]{0,24}\d{0,3}|\d{1,13})$/u.test(word)) return true
+    // `oauth2Client`
+    return /^\p{L}+\d{1,3}\p{L}+\d{0,3}$/u.test(word) && isPlainWord(word.replace(/\d/g, ''))
+  })
+}
+
+function isPlain(value: string, most: { longest: number; words: number }): boolean {
+  if (value.length > most.longest || SECRET_VALUE.test(value)) return false
+  if (DATE.test(value)) return true
+  if (!/^[\p{L}\p{M}\d\s,.:|/()'’!_-]*$/u.test(value)) return false
+  const words = value.split(/[^\p{L}\p{M}\d]+/u)
+  return (
+    words.length <= most.words &&
+    words.every((word) => /^\d+$/.test(word) || isPlainWord(word)) &&
+    value.replace(/\D/g, '').length <= MOST_DIGITS
+  )
+}
+
+/** `tea`, `Tea`, `TEA`, `teaPot`, `XMLHttpRequest`, `v1`; random letters change their case more often. */
+function isPlainWord(word: string): boolean {
+  if (word.length <= 3) return true
+  if (word.length > 24) return false
+  return /^(?:\p{Lu}{1,16}|[\p{L}\p{M}]?[\p{Ll}\p{Lo}\p{M}]{1,20}|\p{Ll}?(?:\p{Lu}{0,4}[\p{Ll}\p{M}]{2,20}){1,5}(?:\p{Lu}{0,3}|\p{Lu}\p{Ll}))$/u.test(
+    word
+  )
+}
+
+/** A query of GraphQL that has its values as variables: nothing in it but names. */
+function isPlainQuery(value: string): boolean {
+  if (value.length > 20_000 || !/^\s*(?:query|mutation|subscription|fragment|\{)/.test(value)) return false
+  if (!/^[\w\s{}()$:!,[\]@.=|&-]*$/.test(value) || SECRET_VALUE.test(value)) return false
+  return (value.match(/\w+/g) ?? []).every((word) =>
+    /^\d/.test(word) ? /^\d{1,3}$/.test(word) : isPlainName(word)
+  )
 }

@@ -1,7 +1,7 @@
 import { labelOf, readableName } from './plan-text.js'
 import { SourceError, addressOf, readTarget } from './request.js'
 import type { PlanRequest, PlanTarget, RequestSet } from './request.js'
-import { describeProperties, keepPath } from './without-secrets.js'
+import { describeProperties, keepPath, nothingRemoved } from './without-secrets.js'
 import type { Removed } from './without-secrets.js'
 
 /** One GET per address, all of the same application. */
@@ -15,7 +15,7 @@ export function readUrls(addresses: readonly string[]): RequestSet {
     throw new SourceError(
       `${addressOf(first.target)} and ${addressOf(other.target)} are two applications, and a plan has one; give addresses of one of them`
     )
-  const removed: Removed = { properties: new Set(), headers: new Set() }
+  const removed = nothingRemoved()
   const requests = pages.map(({ url }) => request(url, removed))
   return { target: first.target, requests, notes: describeProperties(removed) }
 }

@@ -1,21 +1,33 @@
 import { encodePath, propertyName } from './plan-text.js'
 import type { PlanText } from './request.js'
-import { isSecretName, isSecretValue } from './secrets.js'
+import { isPlainName, isSecretName, isSecretSegment, isSecretValue } from './secrets.js'
 
-/** Collects the names of what was replaced or dropped. */
+/** Collects what was replaced or dropped. */
 export interface Removed {
   readonly properties: Set<string>
+  /** By the name of a value: the property of each. */
+  readonly values: Map<string, Map<string, string>>
   readonly headers: Set<string>
+}
+
+const MOST_LISTED = 20
+/** What says by its value what its neighbour is: `name=password&value=…`. */
+const SELECTOR = /^(?:name|key|field|id|label|param|parameter|property|attribute|header)$/i
+
+export function nothingRemoved(): Removed {
+  return { properties: new Set(), values: new Map(), headers: new Set() }
 }
 
 /** Path and query. */
 export function keepPath({ pathname, search }: URL, removed: Removed): PlanText {
-  const path = pathname.split('/').flatMap((segment, at): PlanText => {
+  const segments = pathname.split('/')
+  const path = segments.flatMap((segment, at): PlanText => {
     const slash = at === 0 ? '' : '/'
     // A session id of Java servers.
     const [plain = '', ...parameters] = segment.split(';')
-    if (isSecretValue(decode(plain))) return [slash, replaceBy('path-value', removed)]
-    const kept = parameters.filter((text) => !isSecretName(text.split('=')[0] ?? '') && !isSecretValue(text))
+    const before = decode(segments[at - 1] ?? '')
+    if (isSecretSegment(decode(plain), before)) return [slash, replaceBy('path-value', plain, removed)]
+    const kept = parameters.filter((text) => !isSecretParameter(text))
     return [slash + encodePath([plain, ...kept].join(';'))]
   })
   return search === '' ? path : [...path, '?', ...keepPairs(search.slice(1), removed)]
@@ -23,19 +35,59 @@ export function keepPath({ pathname, search }: URL, removed: Removed): PlanText 
 
 /** `a=1&b=2` of a query or a form. */
 export function keepPairs(text: string, removed: Removed): PlanText {
-  return text.split('&').flatMap((pair, at): PlanText => {
+  const pairs = text.split('&').map(splitPair)
+  const isTelling = pairs.some(([name, value]) => namesSecret(decode(name), decode(value ?? '')))
+  return pairs.flatMap(([name, value], at): PlanText => {
     const ampersand = at === 0 ? '' : '&'
-    const [name = '', ...value] = pair.split('=')
-    const isSecret =
-      value.length > 0 && (isSecretName(decode(name)) || isSecretValue(decode(value.join('='))))
-    if (!isSecret) return [ampersand + encodePath(pair)]
-    return [`${ampersand}${encodePath(name)}=`, replaceBy(decode(name), removed)]
+    const plainName = decode(name)
+    if (value === undefined)
+      return [
+        ampersand,
+        isSecretValue(plainName) ? replaceBy('query-value', name, removed) : encodePath(name)
+      ]
+    const isKept = isPlainName(plainName)
+    const isNeighbour = isTelling && !namesSecret(plainName, decode(value))
+    const isSecret = value !== '' && (isNeighbour || isSecretValue(decode(value), plainName))
+    return [
+      ampersand,
+      isKept ? encodePath(name) : replaceBy('query-name', name, removed),
+      '=',
+      isSecret ? replaceBy(isKept ? plainName : 'query-value', value, removed) : encodePath(value)
+    ]
   })
 }
 
-/** A plan is committed: what may be secret comes from a property instead. */
-export function replaceBy(name: string, removed: Removed): { property: string } {
-  const property = propertyName(name)
+export function namesSecret(name: string, value: unknown): boolean {
+  return SELECTOR.test(name) && typeof value === 'string' && isPlainName(value) && isSecretName(value)
+}
+
+function isSecretParameter(text: string): boolean {
+  const [name, value] = splitPair(text)
+  return !isPlainName(decode(name)) || isSecretValue(decode(value ?? name), decode(name))
+}
+
+/** The value is undefined if there is no `=`. */
+function splitPair(text: string): [name: string, value: string | undefined] {
+  const at = text.indexOf('=')
+  return at < 0 ? [text, undefined] : [text.slice(0, at), text.slice(at + 1)]
+}
+
+/**
+ * A plan is committed: what may be secret comes from a property instead, one for each value, so that each can be given. The name
+ * is printed: it never comes from a value.
+ */
+export function replaceBy(name: string, value: string, removed: Removed): { property: string } {
+  const base = propertyName(name)
+  const values = removed.values.get(base) ?? new Map<string, string>()
+  removed.values.set(base, values)
+  const given = values.get(value)
+  if (given !== undefined) return { property: given }
+  let count = values.size + 1
+  const numbered = (): string => (count === 1 ? base : `${base}-${count}`)
+  // Another value may have such a name by itself.
+  while (removed.properties.has(numbered())) count++
+  const property = numbered()
+  values.set(value, property)
   removed.properties.add(property)
   return { property }
 }
@@ -51,6 +103,10 @@ function decode(text: string): string {
 /** The sentence about what has to be given at run time. */
 export function describeProperties({ properties }: Removed): string[] {
   if (properties.size === 0) return []
-  const given = [...properties].map((name) => `-J${name}=…`).join(', ')
-  return [`Values that may be secret are not in the plan; give them as override-parameters: ${given}`]
+  const given = [...properties].slice(0, MOST_LISTED).map((name) => `-J${name}=…`)
+  const more = properties.size - given.length
+  const rest = more > 0 ? `, and ${more} more, each \${__P(name,)} in the plan` : ''
+  return [
+    `Values that may be secret are not in the plan; give them as override-parameters: ${given.join(', ')}${rest}`
+  ]
 }

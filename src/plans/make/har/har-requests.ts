@@ -3,9 +3,9 @@ import { MOST_REQUESTS, SourceError, addressOf, isMethod, isSafe, readTarget } f
 import type { PlanRequest, RequestSet } from '../request.js'
 import { readRecording } from './recorded.js'
 import type { Recorded } from './recorded.js'
-import { describeProperties, keepPath } from '../without-secrets.js'
+import { describeProperties, keepPath, nothingRemoved } from '../without-secrets.js'
 import type { Removed } from '../without-secrets.js'
-import { keepBody, keepHeaders } from './recorded-secrets.js'
+import { keepBody, keepHeaders, mediaType } from './recorded-secrets.js'
 
 export interface HarOptions {
   /** Also send what is not GET or HEAD. */
@@ -25,37 +25,66 @@ const LONGEST_THINK_MS = 60_000
 /** The requests of a recording that a load test sends: those to the application itself, without pictures, scripts and trackers. */
 export function readHar(text: string, options: HarOptions): RequestSet {
   const { requests, others } = readRecording(text)
-  const main = requests.find(isPage) ?? requests.find(({ status }) => status > 0) ?? requests[0]
+  const main = findMain(requests)
   const target = main && readTarget(main.url)
   if (main === undefined || target === undefined)
     throw new SourceError('it contains no request to an http or https address with a plain host name')
   const counts = new Map<string, number>()
+  const leaveOut = (reason: string, count = 1): unknown =>
+    counts.set(reason, (counts.get(reason) ?? 0) + count)
+  const removed = nothingRemoved()
+  /** The addresses that JMeter requests by itself. */
   const redirects = new Set<string>()
-  const kept = requests.filter((recorded) => {
-    const reason = whyLeftOut(recorded, main.url, redirects)
-    if (reason !== undefined) counts.set(reason, (counts.get(reason) ?? 0) + 1)
-    return reason === undefined
-  })
-  if (others > 0) counts.set(NOT_HTTP, (counts.get(NOT_HTTP) ?? 0) + others)
-  if (kept.length > MOST_REQUESTS)
-    counts.set(`beyond the first ${MOST_REQUESTS}`, kept.length - MOST_REQUESTS)
-  if (kept.length === 0)
+  const plan: PlanRequest[] = []
+  let before: Recorded | undefined
+  for (const recorded of requests) {
+    const reason = whyLeftOut(recorded, main.url)
+    const isFollowed = reason === undefined && redirects.delete(withoutHash(recorded.url))
+    if (reason !== undefined) leaveOut(reason)
+    else if (isFollowed) leaveOut('after a redirect, which JMeter follows by itself')
+    else if (plan.length === MOST_REQUESTS) leaveOut(`beyond the first ${MOST_REQUESTS}`)
+    else {
+      plan.push(toRequest(recorded, before, options, removed))
+      before = recorded
+    }
+    // A disabled request is not sent, so that nothing follows its redirect.
+    const isSent = isFollowed || (reason === undefined && plan.at(-1)?.isEnabled === true)
+    const next = isSent ? redirectOf(recorded) : undefined
+    if (next !== undefined) redirects.add(next)
+  }
+  if (others > 0) leaveOut(NOT_HTTP, others)
+  if (plan.length === 0)
     throw new SourceError(
       `it contains no request to ${addressOf(target)} that a plan could send; ${describeCounts(counts)}`
     )
-  const removed: Removed = { properties: new Set(), headers: new Set() }
-  const first = kept.slice(0, MOST_REQUESTS)
-  const plan = first.map((recorded, at) => toRequest(recorded, first[at - 1], options, removed))
   return { target, requests: plan, notes: notesOf(plan, counts, removed) }
 }
 
-function isPage({ status, resource, responseType }: Recorded): boolean {
-  return status >= 200 && status < 300 && (resource === 'document' || responseType.startsWith('text/html'))
+/**
+ * The page that the user opened. It comes before the frames within it; it may come from the cache, lead to a login elsewhere and
+ * back, or to where the application really is.
+ */
+function findMain(requests: readonly Recorded[]): Recorded | undefined {
+  const pages = requests.filter(isPage)
+  const answered = pages.filter(
+    ({ status }) => status > 0 && (status < 300 || status >= 400 || status === 304)
+  )
+  const home = pages.find((page) => answered.some(({ url }) => url.origin === page.url.origin))
+  return home ?? requests.find(({ status }) => status > 0) ?? requests[0]
 }
 
-/** Undefined if it is kept. `redirects` are the addresses that JMeter requests by itself. */
-function whyLeftOut(recorded: Recorded, main: URL, redirects: Set<string>): string | undefined {
-  const { method, url, status, resource, responseType } = recorded
+/** Without a response a page says only by its request that it is one. */
+function isPage({ resource, responseType, headers }: Recorded): boolean {
+  if (resource === 'document' || responseType.startsWith('text/html')) return true
+  const accepts = headers.find(([name]) => name.toLowerCase() === 'accept')?.[1] ?? ''
+  return resource === '' && accepts.startsWith('text/html')
+}
+
+/** Undefined if it is kept. */
+function whyLeftOut(
+  { method, url, status, resource, responseType }: Recorded,
+  main: URL
+): string | undefined {
   if (url.origin !== main.origin) return 'to other hosts'
   if (resource === 'websocket') return NOT_HTTP
   if (resource === 'preflight' || method === 'OPTIONS') return 'CORS preflights'
@@ -63,11 +92,12 @@ function whyLeftOut(recorded: Recorded, main: URL, redirects: Set<string>): stri
   if (status === 0) return 'without a response'
   const isStatic =
     STATIC_RESOURCE.test(resource) || STATIC_TYPE.test(responseType) || STATIC_PATH.test(url.pathname)
-  if (isSafe(method) && isStatic) return 'for static files'
-  const isFollowed = redirects.delete(withoutHash(url))
-  if (status >= 300 && status < 400 && recorded.redirect !== '' && URL.canParse(recorded.redirect, url.href))
-    redirects.add(withoutHash(new URL(recorded.redirect, url)))
-  return isFollowed ? 'after a redirect, which JMeter follows by itself' : undefined
+  return isSafe(method) && isStatic ? 'for static files' : undefined
+}
+
+function redirectOf({ status, redirect, url }: Recorded): string | undefined {
+  const isRedirect = status >= 300 && status < 400 && redirect !== '' && URL.canParse(redirect, url.href)
+  return isRedirect ? withoutHash(new URL(redirect, url)) : undefined
 }
 
 function withoutHash({ href }: URL): string {
@@ -85,7 +115,7 @@ function toRequest(
   const body = recorded.body === undefined || isSafe(method) ? undefined : keepBody(recorded.body, removed)
   const lacksBody = recorded.body !== undefined && !isSafe(method) && body === undefined
   const note = lacksBody
-    ? `The recorded body (${recorded.body.type || 'of unknown type'}) is not in the plan: only forms and JSON of up to 256 KiB are. Add one before you enable this.`
+    ? `The recorded body (${mediaType(recorded.body.type) ?? 'of unknown type'}) is not in the plan: only forms and JSON of up to 256 KiB are. Add one before you enable this.`
     : isSafe(method) || allMethods
       ? undefined
       : 'Disabled, because it changes data. `loadgate init --all-methods` enables it.'

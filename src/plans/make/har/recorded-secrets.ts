@@ -1,17 +1,22 @@
 import type { PlanHeader, PlanText } from '../request.js'
-import { isSecretName, isSecretValue } from '../secrets.js'
-import { keepPairs, replaceBy } from '../without-secrets.js'
+import { isPlainName, isSecretName, isSecretValue } from '../secrets.js'
+import { keepPairs, namesSecret, replaceBy } from '../without-secrets.js'
 import type { Removed } from '../without-secrets.js'
 import type { Recorded } from './recorded.js'
 
-/** What a browser sends by itself; JMeter has its own, or the server does not need it. */
+/** What a browser or a tracing library sends by itself; JMeter has its own, or the server does not need it. */
 const BROWSERS_OWN =
-  /^(?::.*|sec-.*|host|connection|content-length|user-agent|referer|origin|accept-encoding|cache-control|pragma|upgrade-insecure-requests|dnt|te|priority|if-none-match|if-modified-since|keep-alive|proxy-connection|purpose)$/
-const KEPT = /^(?:accept|accept-language|content-type|x-requested-with)$/
+  /^(?::.*|sec-.*|host|connection|content-length|user-agent|referer|origin|accept-encoding|cache-control|pragma|upgrade-insecure-requests|dnt|te|priority|if-none-match|if-modified-since|keep-alive|proxy-connection|purpose|traceparent|tracestate|baggage|newrelic|(?:x-)?(?:request|correlation)-id|x-b3-.*)$/
+const MEDIA_PARAMETER =
+  /^(?:q=[01](?:\.\d{1,3})?|v=b3|level=\d|version=\d(?:\.\d)?|charset=[a-z]{2,8}(?:-[a-z0-9]{1,5}){0,3})$/i
+const LANGUAGE = /^(?:\*|[a-z]{2,3}(?:-[a-z0-9]{2,4}){0,3})(?:; ?q=[01](?:\.\d{1,3})?)?$/i
 const DEEPEST_JSON = 60
 const MOST_BODY_BYTES = 256 * 1024
-/** Stand around a property's name while a body is JSON; for private use, so that no text needs them. */
+/** Stand around a property's name while a body is JSON; for private use, and no kept text contains them. */
 const [MARK_START, MARK_END] = ['\ue000', '\ue001']
+/** Stand around what is not a string: a number stays as it was written, for JavaScript would round it. */
+const [RAW_START, RAW_END] = ['\ue002', '\ue003']
+const STRING_OR_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g
 
 /** Headers that the application may need. Values are kept only where they cannot be secret: the others become properties. */
 export function keepHeaders(headers: Recorded['headers'], removed: Removed): PlanHeader[] {
@@ -20,13 +25,35 @@ export function keepHeaders(headers: Recorded['headers'], removed: Removed): Pla
     const key = name.toLowerCase()
     if (BROWSERS_OWN.test(key) || !/^[a-z0-9_.-]+$/.test(key) || seen.has(key)) return []
     seen.add(key)
-    if (key === 'cookie' || key === 'proxy-authorization') {
-      removed.headers.add(name)
+    // The boundary is that of a body which is not in the plan.
+    if (key === 'content-type' && /^multipart\//i.test(value)) return []
+    if (key === 'cookie' || key === 'proxy-authorization' || !isPlainName(name)) {
+      removed.headers.add(isPlainName(name) ? name : 'a header with a random name')
       return []
     }
-    if (KEPT.test(key) && !isSecretValue(value)) return [{ name, value: [oneLine(value)] }]
-    return [{ name, value: [replaceBy(key, removed)] }]
+    const line = value.replace(/\s+/g, ' ').trim()
+    return [{ name, value: [isPlainHeader(key, line) ? line : replaceBy(key, value, removed)] }]
   })
+}
+
+function isPlainHeader(key: string, value: string): boolean {
+  const parts = value.split(',').map((part) => part.trim())
+  if (key === 'accept' || key === 'content-type') return parts.every(isMediaRange)
+  if (key === 'accept-language') return parts.every((part) => LANGUAGE.test(part))
+  return key === 'x-requested-with' && !isSecretValue(value)
+}
+
+function isMediaRange(text: string): boolean {
+  const [type = '', ...parameters] = text.split(';').map((part) => part.trim())
+  return mediaType(type) !== undefined && parameters.every((part) => MEDIA_PARAMETER.test(part))
+}
+
+/** Without parameters; undefined if it is none, but any other text. */
+export function mediaType(text: string): string | undefined {
+  const type = text.split(';')[0]?.trim() ?? ''
+  const [, sub] =
+    /^(?:\*|text|application|image|audio|video|font|multipart|message|model)\/(\S+)$/i.exec(type) ?? []
+  return sub !== undefined && !isSecretValue(sub.replace(/[+*]/g, '-')) ? type : undefined
 }
 
 /** A form or JSON; undefined for bodies in which secrets cannot be found. */
@@ -35,38 +62,72 @@ export function keepBody(body: NonNullable<Recorded['body']>, removed: Removed):
   if (/^application\/x-www-form-urlencoded/i.test(body.type)) return keepPairs(body.text, removed)
   if (!/^application\/(?:[\w.+-]+\+)?json/i.test(body.type)) return undefined
   try {
-    const value: unknown = JSON.parse(body.text.replace(/[\ue000\ue001]/g, ''))
-    return splitMarks(JSON.stringify(keepJson(value, removed, 0), null, 2))
+    JSON.parse(body.text)
+    const value: unknown = JSON.parse(
+      body.text.replace(STRING_OR_NUMBER, (text) => (text.startsWith('"') ? text : JSON.stringify(raw(text))))
+    )
+    return splitMarks(
+      JSON.stringify(keepJson(value, { name: '', isSecret: false, depth: 0 }, removed), null, 2)
+    )
   } catch {
     return undefined
   }
 }
 
-function keepJson(value: unknown, removed: Removed, depth: number): unknown {
-  if (depth > DEEPEST_JSON) throw new Error('too deep')
-  if (typeof value === 'string' && isSecretValue(value)) return mark('body-value', removed)
-  if (Array.isArray(value)) return value.map((element) => keepJson(element, removed, depth + 1))
+/** Where a value of a body is: under which name, and whether everything there is secret. */
+interface Place {
+  readonly name: string
+  readonly isSecret: boolean
+  readonly depth: number
+}
+
+function keepJson(value: unknown, place: Place, removed: Removed): unknown {
+  if (place.depth > DEEPEST_JSON) throw new Error('too deep')
+  if (typeof value === 'string') return keepText(value, place, removed)
   if (typeof value !== 'object' || value === null) return value
+  const within = { ...place, depth: place.depth + 1 }
+  if (Array.isArray(value)) {
+    // `["password", "…"]` is a name and its value.
+    const isPair = value.length === 2 && namesSecret('name', value[0])
+    return value.map((element: unknown, at) =>
+      keepJson(element, isPair && at === 1 ? { ...within, isSecret: true } : within, removed)
+    )
+  }
+  const fields = Object.entries(value)
+  const isTelling = fields.some(([key, field]) => namesSecret(key, field))
   return Object.fromEntries(
-    Object.entries(value).map(([key, field]) => [
-      key,
-      isSecretName(key) && field !== null ? mark(key, removed) : keepJson(field, removed, depth + 1)
-    ])
+    fields.map(([key, field]) => {
+      const isKept = isPlainName(key)
+      const isSecret = place.isSecret || isSecretName(key) || (isTelling && !namesSecret(key, field))
+      return [
+        isKept ? key : mark('body-name', key, removed),
+        keepJson(field, { ...within, name: isKept ? key : '', isSecret }, removed)
+      ]
+    })
   )
 }
 
-function mark(name: string, removed: Removed): string {
-  return `${MARK_START}${replaceBy(name, removed).property}${MARK_END}`
+/** A string, or a number between its marks. */
+function keepText(value: string, { name, isSecret }: Place, removed: Removed): string {
+  const property = name === '' ? 'body-value' : name
+  if (/^\ue002-?\d[\d.eE+-]{0,19}\ue003$/.test(value) && !isSecret) return value
+  if (value.startsWith(RAW_START)) return raw(mark(property, value, removed))
+  return value !== '' && (isSecret || isSecretValue(value, name)) ? mark(property, value, removed) : value
 }
 
-function splitMarks(text: string): PlanText {
+function raw(text: string): string {
+  return `${RAW_START}${text}${RAW_END}`
+}
+
+function mark(name: string, value: string, removed: Removed): string {
+  return `${MARK_START}${replaceBy(name, value, removed).property}${MARK_END}`
+}
+
+function splitMarks(json: string): PlanText {
+  const text = json.replaceAll(`"${RAW_START}`, '').replaceAll(`${RAW_END}"`, '')
   return text.split(MARK_START).flatMap((part, at): PlanText => {
     if (at === 0) return [part]
     const [property = '', rest = ''] = part.split(MARK_END)
     return [{ property }, rest]
   })
-}
-
-function oneLine(text: string): string {
-  return text.replace(/\s+/g, ' ').trim()
 }
