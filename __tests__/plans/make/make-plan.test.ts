@@ -163,6 +163,9 @@ describe('addresses', () => {
       'Values that may be secret are not in the plan; give them as override-parameters: -Japi_key=…'
     ])
     expect(set.requests[0]?.name).toBe('GET /x')
+    expect(planOf(readUrls([`http://a.example/?${'planted1'.repeat(5)}`]))).not.toContain('planted')
+    const typed = '/o/AB12345?q=a%7Cb&at=x1-y2@z3.example'
+    expect(encodeText(readUrls([`http://a.example${typed}`]).requests[0]!.path)).toBe(typed)
   })
 
   test('several addresses are those of one application', () => {

@@ -20,9 +20,20 @@ export function isSecretName(name: string): boolean {
   return !HARMLESS_CODE.test(name) && words.some((word) => SECRET_WORD.test(word.toLowerCase()))
 }
 
+/** Whether a value has the shape of a secret, for text that someone typed for a plan; of a recording more counts as one. */
+export function looksSecret(value: string): boolean {
+  return SECRET_VALUE.test(value) || (value.match(/[A-Za-z0-9_+/=-]{32,}/g) ?? []).some(looksRandom)
+}
+
+/** Words and slugs have no digits among capitals; uuids are ids, not secrets. */
+function looksRandom(word: string): boolean {
+  if (UUID.test(word) || !/\d/.test(word)) return false
+  return (/[a-z]/.test(word) && /[A-Z]/.test(word)) || /(?=\d{0,31}[A-Za-z])[A-Za-z0-9]{32}/.test(word)
+}
+
 /**
- * Whether a value may be committed with a plan: a few words, a number, a date. Secrets have no common shape, so that everything
- * else counts as one.
+ * Of a recording a value may be committed with a plan if it is a few words, a number or a date. Secrets have no common shape, so
+ * that everything else counts as one.
  */
 export function isSecretValue(value: string, name = ''): boolean {
   if (isSecretName(name)) return true

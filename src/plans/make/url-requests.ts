@@ -1,7 +1,7 @@
 import { labelOf, readableName } from './plan-text.js'
 import { SourceError, addressOf, readTarget } from './request.js'
 import type { PlanRequest, PlanTarget, RequestSet } from './request.js'
-import { describeProperties, keepPath, nothingRemoved } from './without-secrets.js'
+import { TYPED, describeProperties, keepPath, nothingRemoved } from './without-secrets.js'
 import type { Removed } from './without-secrets.js'
 
 /** One GET per address, all of the same application. */
@@ -51,6 +51,6 @@ function readUrl(address: string): URL {
 }
 
 function request(url: URL, removed: Removed): PlanRequest {
-  const path = keepPath(url, removed)
+  const path = keepPath(url, removed, TYPED)
   return { name: readableName(`GET ${labelOf(path)}`), method: 'GET', path, headers: [], isEnabled: true }
 }

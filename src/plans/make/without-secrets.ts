@@ -1,6 +1,6 @@
 import { encodePath, propertyName } from './plan-text.js'
 import type { PlanText } from './request.js'
-import { isPlainName, isSecretName, isSecretSegment, isSecretValue } from './secrets.js'
+import { isPlainName, isSecretName, isSecretSegment, isSecretValue, looksSecret } from './secrets.js'
 
 /** Collects what was replaced or dropped. */
 export interface Removed {
@@ -18,23 +18,39 @@ export function nothingRemoved(): Removed {
   return { properties: new Set(), values: new Map(), headers: new Set() }
 }
 
+/** What counts as secret in an address. */
+interface Rules {
+  readonly isSecretValue: (value: string, name?: string) => boolean
+  readonly isSecretSegment: (segment: string, before: string) => boolean
+  readonly isSecretName: (name: string) => boolean
+}
+
+/** Nobody has read what was recorded. */
+const RECORDED: Rules = { isSecretValue, isSecretSegment, isSecretName: (name) => !isPlainName(name) }
+/** Who types an address for a plan wants it there as it is. */
+export const TYPED: Rules = {
+  isSecretValue: (value, name = '') => isSecretName(name) || looksSecret(value),
+  isSecretSegment: looksSecret,
+  isSecretName: looksSecret
+}
+
 /** Path and query. */
-export function keepPath({ pathname, search }: URL, removed: Removed): PlanText {
+export function keepPath({ pathname, search }: URL, removed: Removed, rules = RECORDED): PlanText {
   const segments = pathname.split('/')
   const path = segments.flatMap((segment, at): PlanText => {
     const slash = at === 0 ? '' : '/'
     // A session id of Java servers.
     const [plain = '', ...parameters] = segment.split(';')
     const before = decode(segments[at - 1] ?? '')
-    if (isSecretSegment(decode(plain), before)) return [slash, replaceBy('path-value', plain, removed)]
-    const kept = parameters.filter((text) => !isSecretParameter(text))
+    if (rules.isSecretSegment(decode(plain), before)) return [slash, replaceBy('path-value', plain, removed)]
+    const kept = parameters.filter((text) => !isSecretParameter(text, rules))
     return [slash + encodePath([plain, ...kept].join(';'))]
   })
-  return search === '' ? path : [...path, '?', ...keepPairs(search.slice(1), removed)]
+  return search === '' ? path : [...path, '?', ...keepPairs(search.slice(1), removed, rules)]
 }
 
 /** `a=1&b=2` of a query or a form. */
-export function keepPairs(text: string, removed: Removed): PlanText {
+export function keepPairs(text: string, removed: Removed, rules = RECORDED): PlanText {
   const pairs = text.split('&').map(splitPair)
   const isTelling = pairs.some(([name, value]) => namesSecret(decode(name), decode(value ?? '')))
   return pairs.flatMap(([name, value], at): PlanText => {
@@ -43,16 +59,17 @@ export function keepPairs(text: string, removed: Removed): PlanText {
     if (value === undefined)
       return [
         ampersand,
-        isSecretValue(plainName) ? replaceBy('query-value', name, removed) : encodePath(name)
+        rules.isSecretValue(plainName) ? replaceBy('query-value', name, removed) : encodePath(name)
       ]
-    const isKept = isPlainName(plainName)
     const isNeighbour = isTelling && !namesSecret(plainName, decode(value))
-    const isSecret = value !== '' && (isNeighbour || isSecretValue(decode(value), plainName))
+    const isSecret = value !== '' && (isNeighbour || rules.isSecretValue(decode(value), plainName))
     return [
       ampersand,
-      isKept ? encodePath(name) : replaceBy('query-name', name, removed),
+      rules.isSecretName(plainName) ? replaceBy('query-name', name, removed) : encodePath(name),
       '=',
-      isSecret ? replaceBy(isKept ? plainName : 'query-value', value, removed) : encodePath(value)
+      isSecret
+        ? replaceBy(isPlainName(plainName) ? plainName : 'query-value', value, removed)
+        : encodePath(value)
     ]
   })
 }
@@ -61,9 +78,9 @@ export function namesSecret(name: string, value: unknown): boolean {
   return SELECTOR.test(name) && typeof value === 'string' && isPlainName(value) && isSecretName(value)
 }
 
-function isSecretParameter(text: string): boolean {
+function isSecretParameter(text: string, rules: Rules): boolean {
   const [name, value] = splitPair(text)
-  return !isPlainName(decode(name)) || isSecretValue(decode(value ?? name), decode(name))
+  return rules.isSecretName(decode(name)) || rules.isSecretValue(decode(value ?? name), decode(name))
 }
 
 /** The value is undefined if there is no `=`. */
