@@ -37,6 +37,10 @@ interface Seen {
 
 let server: Server
 let seen: Seen[]
+const REDIRECTS = new Map([
+  ['/products', '/products/all'],
+  ['/moved', '/']
+])
 let address: string
 let folder: string
 const folders: string[] = []
@@ -48,6 +52,8 @@ beforeAll(async () => {
     request.on('data', (chunk: Buffer) => (body += chunk.toString()))
     request.on('end', () => {
       seen.push({ line: `${request.method ?? ''} ${request.url ?? ''}`, headers: request.headers, body })
+      const next = REDIRECTS.get(request.url ?? '')
+      if (next !== undefined) response.writeHead(302, { location: next })
       response.end('ok')
     })
   })
@@ -84,9 +90,11 @@ const JSON_BODY = '${__groovy(1)} \\ "tea"'
 const WAYS = [
   {
     way: 'an address',
-    args: () => ['--from-url', `${address}/`, '--from-url', `${address}/search?q=a|b&x=\${__time()}`],
-    requests: ['GET /', 'GET /search?q=a%7Cb&x=$%7B__time()%7D'],
-    labels: ['GET /', 'GET /search'],
+    args: () =>
+      ['/', '/moved', '/search?q=a|b&x=${__time()}'].flatMap((path) => ['--from-url', address + path]),
+    requests: ['GET /', 'GET /moved', 'GET /search?q=a%7Cb&x=$%7B__time()%7D'],
+    // A redirect that is followed has no rows of its own.
+    labels: ['GET /', 'GET /moved', 'GET /search'],
     bodies: []
   },
   {
@@ -104,8 +112,14 @@ const WAYS = [
   {
     way: 'a recording',
     args: () => ['--from-har', HAR, '--target', address, '--all-methods'],
-    requests: ['GET /', 'GET /products', 'GET /search?q=tea%20pot&access_token=', 'POST /login'],
-    labels: ['GET /', 'GET /products', 'GET /search', 'POST /login'],
+    requests: [
+      'GET /',
+      'GET /products',
+      'GET /products/all',
+      'GET /search?q=tea%20pot&access_token=',
+      'POST /login'
+    ],
+    labels: ['GET /', 'GET /products', 'GET /products/all', 'GET /search', 'POST /login'],
     bodies: [{ user: 'ada', password: '', note: '' }]
   }
 ]

@@ -181,13 +181,14 @@ describe('a recording', () => {
     expect(requests.map(({ name, isEnabled }) => [name, isEnabled])).toEqual([
       ['GET /', true],
       ['GET /products', true],
+      ['GET /products/all', true],
       ['GET /search', true],
       ['POST /login', false],
       ['POST /upload', false]
     ])
     expect(addressOf(target ?? DEFAULT_TARGET)).toBe('http://127.0.0.1:8080')
     expect(notes[0]).toBe(
-      'Left out of the recording: 1 for static files; 1 to other hosts; 1 after a redirect, which JMeter follows by itself; 1 CORS preflights; 1 that are not http (data: addresses, web sockets).'
+      'Left out of the recording: 1 for static files; 1 to other hosts; 1 CORS preflights; 1 that are not http (data: addresses, web sockets).'
     )
   })
 
@@ -360,15 +361,38 @@ describe('a recording', () => {
     expect(readHar(har(...entries), READ_ONLY).target?.host).toBe('a.example')
   })
 
-  test('a redirect of a request that is not sent is not followed by JMeter', () => {
+  test('each request is answered as recorded, and what was requested after a redirect is a request of its own', () => {
     const login = {
-      ...entry('http://a.example/login', { method: 'POST', postData: { mimeType: FORM, text: 'user=a' } }),
+      ...entry('http://a.example/login', { method: 'POST', postData: { mimeType: FORM, text: 'pin=1' } }),
       response: { status: 302, redirectURL: '/home' }
     }
-    const text = har(entry('http://a.example/'), login, entry('http://a.example/home'))
-    const names = (options: typeof ALL): string[] => readHar(text, options).requests.map(({ name }) => name)
-    expect(names(READ_ONLY)).toEqual(['GET /', 'POST /login', 'GET /home'])
-    expect(names(ALL)).toEqual(['GET /', 'POST /login'])
+    const away = answer('http://a.example/away', 302, 'http://login.example/')
+    const cached = answer('http://a.example/cached', 304)
+    const signedIn = { headers: [{ name: 'Cookie', value: 'sid=planted' }] }
+    const text = har(
+      entry('http://a.example/', signedIn),
+      login,
+      entry('http://a.example/home'),
+      away,
+      cached
+    )
+    const set = readHar(text, READ_ONLY)
+    expect(set.requests.map(({ name, expects }) => `${name} ${expects}xx`)).toEqual([
+      'GET / 2xx',
+      'POST /login 3xx',
+      'GET /home 2xx',
+      'GET /away 3xx',
+      'GET /cached 2xx'
+    ])
+    expect(set.notes).toEqual([
+      'Not in the plan: Cookie. Cookies that the application sets are kept by each user.',
+      expect.stringContaining('if it was recorded while signed in, add a login to the plan'),
+      'Redirects to other hosts are not followed: 1 of 5 requests.',
+      '1 of 5 requests are disabled in the plan, each with a comment that says why.',
+      expect.stringContaining('read it before you commit it')
+    ])
+    expect(planOf(set).match(/>[23]\.\.</g)).toEqual(['>2..<', '>3..<', '>2..<', '>3..<', '>2..<'])
+    expect(planOf(set)).not.toMatch(/_redirects">true/)
   })
 
   test.each([

@@ -15,6 +15,8 @@ export interface PlanRequest {
   readonly headers: readonly PlanHeader[]
   readonly body?: PlanText
   readonly isEnabled: boolean
+  /** The first digit of the status that it was answered with: another one counts as failed. Without it redirects are followed. */
+  readonly expects?: 2 | 3
   /** What to know before it is changed or enabled. */
   readonly note?: string
   /** How long a user waits before it; otherwise what holds for all requests. */

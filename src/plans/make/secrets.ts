@@ -21,7 +21,7 @@ export function isSecretName(name: string): boolean {
 }
 
 /** Whether a value has the shape of a secret, for text that someone typed for a plan; of a recording more counts as one. */
-export function looksSecret(value: string): boolean {
+export function isSecretValue(value: string): boolean {
   return SECRET_VALUE.test(value) || (value.match(/[A-Za-z0-9_+/=-]{32,}/g) ?? []).some(looksRandom)
 }
 
@@ -35,7 +35,7 @@ function looksRandom(word: string): boolean {
  * Of a recording a value may be committed with a plan if it is a few words, a number or a date. Secrets have no common shape, so
  * that everything else counts as one.
  */
-export function isSecretValue(value: string, name = ''): boolean {
+export function mayBeSecret(value: string, name = ''): boolean {
   if (isSecretName(name)) return true
   const isId = /(?:id|uuid|guid)$/i.test(name) && UUID.test(value)
   return !(isId || isPlain(value, { longest: 48, words: 7 }) || isPlainQuery(value))

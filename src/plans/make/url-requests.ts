@@ -17,7 +17,7 @@ export function readUrls(addresses: readonly string[]): RequestSet {
     )
   const removed = nothingRemoved()
   const requests = pages.map(({ url }) => request(url, removed))
-  return { target: first.target, requests, notes: describeProperties(removed) }
+  return { target: first.target, requests, notes: describeProperties(removed.properties) }
 }
 
 /** The application at an address. */

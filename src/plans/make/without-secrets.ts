@@ -1,6 +1,6 @@
 import { encodePath, propertyName } from './plan-text.js'
 import type { PlanText } from './request.js'
-import { isPlainName, isSecretName, isSecretSegment, isSecretValue, looksSecret } from './secrets.js'
+import { isPlainName, isSecretName, isSecretSegment, mayBeSecret, isSecretValue } from './secrets.js'
 
 /** Collects what was replaced or dropped. */
 export interface Removed {
@@ -20,18 +20,18 @@ export function nothingRemoved(): Removed {
 
 /** What counts as secret in an address. */
 interface Rules {
-  readonly isSecretValue: (value: string, name?: string) => boolean
+  readonly mayBeSecret: (value: string, name?: string) => boolean
   readonly isSecretSegment: (segment: string, before: string) => boolean
   readonly isSecretName: (name: string) => boolean
 }
 
 /** Nobody has read what was recorded. */
-const RECORDED: Rules = { isSecretValue, isSecretSegment, isSecretName: (name) => !isPlainName(name) }
+const RECORDED: Rules = { mayBeSecret, isSecretSegment, isSecretName: (name) => !isPlainName(name) }
 /** Who types an address for a plan wants it there as it is. */
 export const TYPED: Rules = {
-  isSecretValue: (value, name = '') => isSecretName(name) || looksSecret(value),
-  isSecretSegment: looksSecret,
-  isSecretName: looksSecret
+  mayBeSecret: (value, name = '') => isSecretName(name) || isSecretValue(value),
+  isSecretSegment: isSecretValue,
+  isSecretName: isSecretValue
 }
 
 /** Path and query. */
@@ -59,10 +59,10 @@ export function keepPairs(text: string, removed: Removed, rules = RECORDED): Pla
     if (value === undefined)
       return [
         ampersand,
-        rules.isSecretValue(plainName) ? replaceBy('query-value', name, removed) : encodePath(name)
+        rules.mayBeSecret(plainName) ? replaceBy('query-value', name, removed) : encodePath(name)
       ]
     const isNeighbour = isTelling && !namesSecret(plainName, decode(value))
-    const isSecret = value !== '' && (isNeighbour || rules.isSecretValue(decode(value), plainName))
+    const isSecret = value !== '' && (isNeighbour || rules.mayBeSecret(decode(value), plainName))
     return [
       ampersand,
       rules.isSecretName(plainName) ? replaceBy('query-name', name, removed) : encodePath(name),
@@ -80,7 +80,7 @@ export function namesSecret(name: string, value: unknown): boolean {
 
 function isSecretParameter(text: string, rules: Rules): boolean {
   const [name, value] = splitPair(text)
-  return rules.isSecretName(decode(name)) || rules.isSecretValue(decode(value ?? name), decode(name))
+  return rules.isSecretName(decode(name)) || rules.mayBeSecret(decode(value ?? name), decode(name))
 }
 
 /** The value is undefined if there is no `=`. */
@@ -100,7 +100,7 @@ export function replaceBy(name: string, value: string, removed: Removed): { prop
   const given = values.get(value)
   if (given !== undefined) return { property: given }
   let count = values.size + 1
-  const numbered = (): string => (count === 1 ? base : `${base}-${count}`)
+  const numbered = (): string => (count === 1 ? base : `${base.slice(0, 52)}-${count}`)
   // Another value may have such a name by itself.
   while (removed.properties.has(numbered())) count++
   const property = numbered()
@@ -118,7 +118,7 @@ function decode(text: string): string {
 }
 
 /** The sentence about what has to be given at run time. */
-export function describeProperties({ properties }: Removed): string[] {
+export function describeProperties(properties: ReadonlySet<string>): string[] {
   if (properties.size === 0) return []
   const given = [...properties].slice(0, MOST_LISTED).map((name) => `-J${name}=…`)
   const more = properties.size - given.length

@@ -1,5 +1,5 @@
 import { encodeText, escapeComment, escapeXml, readableName } from './plan-text.js'
-import { addressOf } from './request.js'
+import { addressOf, isSafe } from './request.js'
 import type { PlanRequest, PlanTarget } from './request.js'
 
 export interface PlanOptions {
@@ -109,10 +109,12 @@ function threadGroup({ threads, rampupSeconds, durationSeconds }: PlanOptions): 
   ])
 }
 
-function sampler({ name, method, path, headers, body, isEnabled, note, thinkMs }: PlanRequest): Lines {
+function sampler(request: PlanRequest): Lines {
+  const { name, method, path, headers, body, isEnabled, note, thinkMs, expects } = request
   const children = [
     ...(headers.length === 0 ? [] : headerManager(headers)),
-    ...(thinkMs === undefined ? [] : timer('Recorded think time', String(thinkMs)))
+    ...(thinkMs === undefined ? [] : timer('Recorded think time', String(thinkMs))),
+    ...(expects === undefined ? [] : statusAssertion(expects))
   ]
   return [
     ...element('HTTPSamplerProxy', { gui: 'HttpTestSampleGui', name: readableName(name), isEnabled }, [
@@ -122,7 +124,9 @@ function sampler({ name, method, path, headers, body, isEnabled, note, thinkMs }
         : rawBody(encodeText(body))),
       text('HTTPSampler.path', encodeText(path)),
       text('HTTPSampler.method', method),
-      bool('HTTPSampler.follow_redirects', true),
+      // JMeter writes a row for each redirect that it follows itself, which would change all figures.
+      bool('HTTPSampler.follow_redirects', false),
+      bool('HTTPSampler.auto_redirects', expects === undefined && isSafe(method)),
       bool('HTTPSampler.use_keepalive', true)
     ]),
     ...tree(children)
@@ -169,6 +173,26 @@ function headerManager(headers: PlanRequest['headers']): Lines {
 function timer(name: string, delay: string): Lines {
   return [
     ...element('ConstantTimer', { gui: 'ConstantTimerGui', name }, [text('ConstantTimer.delay', delay)]),
+    '<hashTree/>'
+  ]
+}
+
+/** Otherwise a redirect to a login would count as a success. */
+function statusAssertion(digit: 2 | 3): Lines {
+  return [
+    ...element('ResponseAssertion', { gui: 'AssertionGui', name: `Answered with ${digit}xx, as recorded` }, [
+      // Spelled so by JMeter.
+      '<collectionProp name="Asserion.test_strings">',
+      ...indent([text('0', `${digit}..`)]),
+      '</collectionProp>',
+      text(
+        'Assertion.custom_message',
+        `the recording has ${digit}xx here; a redirect may lead to a login, which the plan lacks`
+      ),
+      text('Assertion.test_field', 'Assertion.response_code'),
+      bool('Assertion.assume_success', false),
+      '<intProp name="Assertion.test_type">1</intProp>'
+    ]),
     '<hashTree/>'
   ]
 }

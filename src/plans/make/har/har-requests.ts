@@ -33,31 +33,27 @@ export function readHar(text: string, options: HarOptions): RequestSet {
   const leaveOut = (reason: string, count = 1): unknown =>
     counts.set(reason, (counts.get(reason) ?? 0) + count)
   const removed = nothingRemoved()
-  /** The addresses that JMeter requests by itself. */
-  const redirects = new Set<string>()
-  const plan: PlanRequest[] = []
-  let before: Recorded | undefined
-  for (const recorded of requests) {
+  const kept = requests.filter((recorded) => {
     const reason = whyLeftOut(recorded, main.url)
-    const isFollowed = reason === undefined && redirects.delete(withoutHash(recorded.url))
     if (reason !== undefined) leaveOut(reason)
-    else if (isFollowed) leaveOut('after a redirect, which JMeter follows by itself')
-    else if (plan.length === MOST_REQUESTS) leaveOut(`beyond the first ${MOST_REQUESTS}`)
-    else {
-      plan.push(toRequest(recorded, before, options, removed))
-      before = recorded
-    }
-    // A disabled request is not sent, so that nothing follows its redirect.
-    const isSent = isFollowed || (reason === undefined && plan.at(-1)?.isEnabled === true)
-    const next = isSent ? redirectOf(recorded) : undefined
-    if (next !== undefined) redirects.add(next)
-  }
+    return reason === undefined
+  })
+  const first = kept.slice(0, MOST_REQUESTS)
+  if (kept.length > MOST_REQUESTS) leaveOut(`beyond the first ${MOST_REQUESTS}`, kept.length - MOST_REQUESTS)
+  const plan = first.map((recorded, at) => toRequest(recorded, first[at - 1], options, removed))
   if (others > 0) leaveOut(NOT_HTTP, others)
   if (plan.length === 0)
     throw new SourceError(
       `it contains no request to ${addressOf(target)} that a plan could send; ${describeCounts(counts)}`
     )
-  return { target, requests: plan, notes: notesOf(plan, counts, removed) }
+  return {
+    target,
+    requests: plan,
+    notes: [
+      ...(counts.size > 0 ? [describeCounts(counts)] : []),
+      ...notesOf(plan, first.filter(leadsElsewhere).length, removed)
+    ]
+  }
 }
 
 /**
@@ -95,13 +91,10 @@ function whyLeftOut(
   return isSafe(method) && isStatic ? 'for static files' : undefined
 }
 
-function redirectOf({ status, redirect, url }: Recorded): string | undefined {
-  const isRedirect = status >= 300 && status < 400 && redirect !== '' && URL.canParse(redirect, url.href)
-  return isRedirect ? withoutHash(new URL(redirect, url)) : undefined
-}
-
-function withoutHash({ href }: URL): string {
-  return href.split('#')[0] ?? ''
+/** Whether the browser was sent to another host; what it requested next at this one is in the recording. */
+function leadsElsewhere({ status, redirect, url }: Recorded): boolean {
+  const isRedirect = status >= 300 && status < 400 && URL.canParse(redirect, url.href)
+  return isRedirect && new URL(redirect, url).origin !== url.origin
 }
 
 function toRequest(
@@ -127,26 +120,40 @@ function toRequest(
     headers: keepHeaders(recorded.headers, removed),
     ...(body !== undefined && { body }),
     isEnabled: note === undefined,
+    ...expectationOf(recorded),
     ...(note !== undefined && { note }),
     ...(thinkTimes && { thinkMs: Math.min(Math.max(pauseMs, 0) || 0, LONGEST_THINK_MS) })
   }
 }
 
+/** From the browser's cache is 304; JMeter has none. An error is one for JMeter anyway. */
+function expectationOf({ status }: Recorded): Pick<PlanRequest, 'expects'> {
+  if ((status >= 200 && status < 300) || status === 304) return { expects: 2 }
+  return status >= 300 && status < 400 ? { expects: 3 } : {}
+}
+
 function notesOf(
   plan: readonly PlanRequest[],
-  counts: ReadonlyMap<string, number>,
-  removed: Removed
+  elsewhere: number,
+  { headers, properties }: Removed
 ): string[] {
-  const { headers } = removed
   const disabled = plan.filter(({ isEnabled }) => !isEnabled).length
+  const isSignedIn = [...headers, ...properties].some((name) => /^(?:cookie|authorization)$/i.test(name))
   return [
-    ...(counts.size > 0 ? [describeCounts(counts)] : []),
     ...(headers.size > 0
       ? [
           `Not in the plan: ${[...headers].join(', ')}. Cookies that the application sets are kept by each user.`
         ]
       : []),
-    ...describeProperties(removed),
+    ...(isSignedIn
+      ? [
+          'Recorded with cookies or credentials: if it was recorded while signed in, add a login to the plan. A redirect where the recording has none counts as failed.'
+        ]
+      : []),
+    ...(elsewhere > 0
+      ? [`Redirects to other hosts are not followed: ${elsewhere} of ${plan.length} requests.`]
+      : []),
+    ...describeProperties(propertiesOf(plan.filter(({ isEnabled }) => isEnabled))),
     ...(disabled > 0
       ? [
           `${disabled} of ${plan.length} requests are disabled in the plan, each with a comment that says why.`
@@ -154,6 +161,15 @@ function notesOf(
       : []),
     'The plan contains recorded paths, queries and bodies: read it before you commit it.'
   ]
+}
+
+function propertiesOf(requests: readonly PlanRequest[]): Set<string> {
+  const texts = requests.flatMap(({ path, headers, body }) => [
+    path,
+    ...headers.map(({ value }) => value),
+    body ?? []
+  ])
+  return new Set(texts.flat().flatMap((part) => (typeof part === 'string' ? [] : part.property)))
 }
 
 function describeCounts(counts: ReadonlyMap<string, number>): string {

@@ -1,5 +1,5 @@
 import type { PlanHeader, PlanText } from '../request.js'
-import { isPlainName, isSecretName, isSecretValue } from '../secrets.js'
+import { isPlainName, isSecretName, mayBeSecret } from '../secrets.js'
 import { keepPairs, namesSecret, replaceBy } from '../without-secrets.js'
 import type { Removed } from '../without-secrets.js'
 import type { Recorded } from './recorded.js'
@@ -40,7 +40,7 @@ function isPlainHeader(key: string, value: string): boolean {
   const parts = value.split(',').map((part) => part.trim())
   if (key === 'accept' || key === 'content-type') return parts.every(isMediaRange)
   if (key === 'accept-language') return parts.every((part) => LANGUAGE.test(part))
-  return key === 'x-requested-with' && !isSecretValue(value)
+  return key === 'x-requested-with' && !mayBeSecret(value)
 }
 
 function isMediaRange(text: string): boolean {
@@ -53,7 +53,7 @@ export function mediaType(text: string): string | undefined {
   const type = text.split(';')[0]?.trim() ?? ''
   const [, sub] =
     /^(?:\*|text|application|image|audio|video|font|multipart|message|model)\/(\S+)$/i.exec(type) ?? []
-  return sub !== undefined && !isSecretValue(sub.replace(/[+*]/g, '-')) ? type : undefined
+  return sub !== undefined && !mayBeSecret(sub.replace(/[+*]/g, '-')) ? type : undefined
 }
 
 /** A form or JSON; undefined for bodies in which secrets cannot be found. */
@@ -112,7 +112,7 @@ function keepText(value: string, { name, isSecret }: Place, removed: Removed): s
   const property = name === '' ? 'body-value' : name
   if (/^\ue002-?\d[\d.eE+-]{0,19}\ue003$/.test(value) && !isSecret) return value
   if (value.startsWith(RAW_START)) return raw(mark(property, value, removed))
-  return value !== '' && (isSecret || isSecretValue(value, name)) ? mark(property, value, removed) : value
+  return value !== '' && (isSecret || mayBeSecret(value, name)) ? mark(property, value, removed) : value
 }
 
 function raw(text: string): string {
