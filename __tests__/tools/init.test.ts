@@ -177,6 +177,20 @@ describe.each(WAYS)('from $way', ({ args, requests, labels, bodies }) => {
   })
 })
 
+testWithJMeter(
+  `a page that was recorded while signed in fails where it redirects to the login${jmeterNote}`,
+  async () => {
+    const request = { method: 'GET', url: `${address}/moved`, headers: [] }
+    const response = { status: 200, content: { mimeType: 'text/html' } }
+    writeFileSync(join(folder, 'site.har'), JSON.stringify({ log: { entries: [{ request, response }] } }))
+    await loadgate('init', '--from-har', 'site.har', '--duration', '2s', '--threads', '1')
+    expect(await loadgate('run', '--config', CONFIG, '--output', 'out')).toMatchObject({ code: 1 })
+    const verdict = JSON.parse(readFileSync(join(folder, 'out/verdict.json'), 'utf8')) as unknown
+    expect(verdict).toMatchObject({ verdict: 'failed' })
+  },
+  INSTALL_MS
+)
+
 describe('the workflow passes actionlint and zizmor', () => {
   testWithLinters.each([
     { start: 'nothing', files: {} },
