@@ -189,7 +189,7 @@ describe('one request', () => {
     })
     const url = await serve(answer(200))
     expect(await probe(new URL(`https://${url.host}/`), { signal })).toMatchObject({
-      failure: expect.stringContaining('is it http instead of https?')
+      failure: expect.stringContaining('its address may start with http instead of https')
     })
   })
 })

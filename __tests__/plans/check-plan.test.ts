@@ -365,7 +365,7 @@ describe('a file that is not a plan', () => {
     [
       'a file that is cut off',
       '<jmeterTestPlan>\n<hashTree>\n',
-      'line 2: <hashTree> is never closed; is the file cut off?'
+      'line 2: <hashTree> is never closed; the file may be cut off'
     ],
     [
       'a bare ampersand',
@@ -444,7 +444,7 @@ describe('labels and the target', () => {
         makeRequest(jmx(variables({ host }), defaults, group(body)), { parameters: [J('port', '9000')] })
       ).target
     expect(String(targetOf(post + get)?.url)).toBe('https://shop.example:9000/home')
-    expect(targetOf(post)).toEqual({ url: new URL('https://shop.example:9000/'), isOfPlan: false })
+    expect(targetOf(post)).toMatchObject({ url: new URL('https://shop.example:9000/'), isOfPlan: false })
     expect(targetOf(get, '${__env(HOST)}')).toBeUndefined()
     expect(targetOf(get, '${host}${host}')).toBeUndefined()
   })

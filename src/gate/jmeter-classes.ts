@@ -4,21 +4,44 @@ import { delimiter, dirname, join, resolve } from 'node:path'
 /** A larger jar is not a plugin. */
 const LARGEST_JAR_BYTES = 64 << 20
 
+/** Reading the jars for each of many classes would take minutes. */
+const LONGEST_MS = 1_000
+
 /**
- * Whether the JMeter of this machine has a class, by the names in its jars: undefined if nobody knows. Without a JMeter of one's own the
- * copy without plugins is used.
+ * Whether the JMeter of this machine has a class, by the names in its jars: undefined if nobody knows, or it takes too
+ * long to find out. Without a JMeter of one's own the copy without plugins is used.
  */
-export function createClassFinder(env: NodeJS.ProcessEnv): (name: string) => boolean | undefined {
+export function createClassFinder(
+  env: NodeJS.ProcessEnv,
+  now: () => number = () => performance.now()
+): (name: string) => boolean | undefined {
+  const known = new Map<string, boolean | undefined>()
+  let home: { readonly path: string | undefined } | undefined
   let jars: readonly string[] | undefined
-  return (name) => {
-    const home = findHome(env)
-    if (home === undefined) return false
-    try {
-      jars ??= [join(home, 'lib', 'ext'), join(home, 'lib')].flatMap(jarsIn)
-      return jars.length === 0 ? undefined : jars.some((jar) => hasClass(jar, name))
-    } catch {
-      return undefined
+  let spentMs = 0
+  const look = (name: string): boolean | undefined => {
+    home ??= { path: findHome(env) }
+    if (home.path === undefined) return false
+    jars ??= [join(home.path, 'lib', 'ext'), join(home.path, 'lib')].flatMap(jarsIn)
+    for (const jar of jars) {
+      if (spentMs > LONGEST_MS) return undefined
+      const startedMs = now()
+      const isThere = hasClass(jar, name)
+      spentMs += now() - startedMs
+      if (isThere) return true
     }
+    return jars.length === 0 ? undefined : false
+  }
+  return (name) => {
+    if (known.has(name)) return known.get(name)
+    let found: boolean | undefined
+    try {
+      found = look(name)
+    } catch {
+      found = undefined
+    }
+    known.set(name, found)
+    return found
   }
 }
 

@@ -14,7 +14,7 @@ import { formatDuration } from './settings/durations.js'
 import { splitParameters } from './settings/override-parameters.js'
 import type { Settings } from './settings/settings.js'
 
-/** A larger plan is not looked at: it would take seconds. */
+/** What is larger is not looked at: it would take seconds. This is for the plan and all other files together. */
 const LARGEST_PLAN_BYTES = 4 << 20
 const LARGEST_OTHER_BYTES = 1 << 20
 /** Files that belong to the plan itself. */
@@ -53,7 +53,7 @@ export async function checkBeforeRun(settings: Settings, env: NodeJS.ProcessEnv)
   const name = basename(planPath)
   const read = await readPlan(planPath)
   if ('finding' in read) return { findings: [...ofSettings, read.finding] }
-  const others = await Promise.all(otherPaths.map(readOther))
+  const others = await readOthers(otherPaths, LARGEST_PLAN_BYTES - read.text.length)
   const request = requestFor(settings, env, { plan: { name, text: read.text }, others })
   const { findings, labels, target } = checkPlan(request)
   return {
@@ -132,11 +132,22 @@ async function readPlan(path: string): Promise<{ text: string; notes: Finding[] 
   return { text: decoded.text, notes }
 }
 
-async function readOther(path: string): Promise<RunFile> {
+async function readOthers(paths: readonly string[], mostBytes: number): Promise<RunFile[]> {
+  const files: RunFile[] = []
+  let leftBytes = mostBytes
+  for (const path of paths) {
+    const file = await readOther(path, Math.min(leftBytes, LARGEST_OTHER_BYTES))
+    leftBytes -= file.text?.length ?? 0
+    files.push(file)
+  }
+  return files
+}
+
+async function readOther(path: string, mostBytes: number): Promise<RunFile> {
   const name = basename(path)
   if (!PART_OF_PLAN.test(name)) return { name, text: undefined }
-  const { bytes, size } = await readStart(path, LARGEST_OTHER_BYTES)
-  const decoded = size > LARGEST_OTHER_BYTES ? undefined : decodePlan(bytes)
+  const { bytes, size } = await readStart(path, mostBytes)
+  const decoded = size > mostBytes ? undefined : decodePlan(bytes)
   return { name, text: decoded !== undefined && 'text' in decoded ? decoded.text : undefined }
 }
 

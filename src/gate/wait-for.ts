@@ -34,8 +34,18 @@ export async function waitForTarget(
   const deadline = startDeadline(clock, Math.min(timeoutMs, waitFor.timeoutMs), {
     error: () =>
       isWholeTimeout
-        ? new DeadlineError(describe(waitFor, `the timeout of ${formatDuration(timeoutMs)}`, last))
-        : new NotReadyError(describe(waitFor, formatDuration(waitFor.timeoutMs), last)),
+        ? new DeadlineError(
+            describe(waitFor, last, {
+              limit: `the timeout of ${formatDuration(timeoutMs)}`,
+              remedy: 'raise `timeout`, which is shorter than that of wait-for'
+            })
+          )
+        : new NotReadyError(
+            describe(waitFor, last, {
+              limit: formatDuration(waitFor.timeoutMs),
+              remedy: `give it more time: \`wait-for: ${withoutSecrets(waitFor.url.href)} ${longer(waitFor)}\``
+            })
+          ),
     others: [cancelled]
   })
   try {
@@ -83,9 +93,18 @@ async function attemptOnce(clock: Ports['clock'], url: URL, signal: AbortSignal)
   }
 }
 
-function describe({ url }: WaitFor, limit: string, last: string): string {
+/** In minutes, and at least twice as long. */
+function longer({ timeoutMs }: WaitFor): string {
+  return `${Math.max(5, Math.ceil((timeoutMs * 2) / 60_000))}m`
+}
+
+function describe(
+  { url }: WaitFor,
+  last: string,
+  { limit, remedy }: { limit: string; remedy: string }
+): string {
   const shown = withoutSecrets(url.href)
-  return `wait-for: ${shown} did not answer within ${limit}, so that no load was started. The last attempt: ${last}. Is the server started in an earlier step, and does it listen on port ${portOf(url)}? If it needs longer, give it more time: \`wait-for: ${shown} 5m\`.`
+  return `wait-for: ${shown} did not answer within ${limit}, so that no load was started. The last attempt: ${last}. Is the server started in an earlier step, and does it listen on port ${portOf(url)}? If it needs longer, ${remedy}.`
 }
 
 function portOf({ port, protocol }: URL): string {

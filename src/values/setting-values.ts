@@ -2,7 +2,9 @@ import { suggestName, suggestWord } from './nearest.js'
 
 /** The value, or a description of what is accepted. */
 export type Parsed<T> =
-  { readonly ok: true; readonly value: T } | { readonly ok: false; readonly accepted: string }
+  | { readonly ok: true; readonly value: T }
+  /** `shown`: the text for messages, if it may contain a secret. */
+  | { readonly ok: false; readonly accepted: string; readonly shown?: string }
 
 const accept = <T>(value: T): Parsed<T> => ({ ok: true, value })
 const refuse = (accepted: string): { ok: false; accepted: string } => ({ ok: false, accepted })

@@ -145,7 +145,7 @@ export class Inputs {
     if (text === '') return undefined
     const parsed = parse(text)
     if (parsed.ok) return parsed.value
-    this.complain(name, `"${text}" is invalid; expected ${parsed.accepted}`)
+    this.complain(name, `"${parsed.shown ?? text}" is invalid; expected ${parsed.accepted}`)
     return undefined
   }
 

@@ -1,11 +1,14 @@
 import { parseDurationSeconds } from '../../values/setting-values.js'
 import type { Parsed } from '../../values/setting-values.js'
+import { withoutSecrets } from './service-values.js'
 
 export interface WaitFor {
   readonly url: URL
   readonly timeoutMs: number
 }
 
+/** Short enough to be no secret. */
+const DURATION_LIKE = /^-?[\d.,]{1,6}\s?[A-Za-z]{0,7}$/
 const DEFAULT_SECONDS = 120
 const ACCEPTED =
   'an http or https address without a password, and optionally how long to wait for it: `http://localhost:8080/health 5m`'
@@ -19,5 +22,12 @@ export function parseWaitFor(text: string): Parsed<WaitFor> {
   const isPlain = url !== undefined && /^https?:$/.test(url.protocol) && url.username + url.password === ''
   return isPlain && seconds.ok && others.length === 0
     ? { ok: true, value: { url, timeoutMs: seconds.value * 1000 } }
-    : { ok: false, accepted: ACCEPTED }
+    : { ok: false, accepted: ACCEPTED, shown: hideSecrets(address, [duration ?? '', ...others]) }
+}
+
+/** Whatever stands before an @ or after a ? may be a secret, also in what is not an address. */
+function hideSecrets(address: string, rest: readonly string[]): string {
+  const hidden = withoutSecrets(address.replace(/^((?:\w+:)?\/*).*@/s, '$1***@'))
+  const shown = rest.filter((word) => word !== '').map((word) => (DURATION_LIKE.test(word) ? word : '***'))
+  return [hidden, ...shown].join(' ')
 }

@@ -1,8 +1,9 @@
 import { readPlanTree } from '../jmx/plan-tree.js'
 import { refuseForJMeter } from '../plan-kind.js'
+import { shorten } from './finding.js'
 import type { Finding } from './finding.js'
 import { checkFiles } from './jmx-files.js'
-import { labelsOf } from './jmx-labels.js'
+import { labelsOf, worthSuggesting } from './jmx-labels.js'
 import type { Labels } from './jmx-labels.js'
 import { checkLoad } from './jmx-load.js'
 import { checkParameters } from './jmx-parameters.js'
@@ -22,8 +23,7 @@ export interface PlanCheck {
   readonly target?: Target | undefined
 }
 
-/** Where the first element of a plan is. */
-const START_LENGTH = 1 << 16
+const LONGEST_NAME = 200
 
 /** Finds what would go wrong with a plan, from its text alone. What it does not understand, it does not judge. */
 export function checkPlan(request: PlanRequest): PlanCheck {
@@ -42,7 +42,7 @@ function checkJmx(request: PlanRequest): PlanCheck {
   const tree = text.includes('<!DOCTYPE') ? undefined : readPlanTree(text)
   // What is in it that this reader does not know is up to JMeter.
   if (tree === undefined) return { findings: [] }
-  const plan = new JmxPlan(tree, request)
+  const plan = JmxPlan.read(tree, request)
   return {
     findings: [
       ...checkPlugins(tree, request),
@@ -51,7 +51,7 @@ function checkJmx(request: PlanRequest): PlanCheck {
       ...checkParameters(plan, request)
     ],
     labels: labelsOf(plan),
-    target: targetOf(plan)
+    target: targetOf(plan, request)
   }
 }
 
@@ -59,16 +59,40 @@ function describeProblem(name: string, text: string): string | undefined {
   const error = findXmlError(text)
   if (error !== undefined)
     return `${name} is not well-formed XML, so JMeter cannot read it: line ${error.line}: ${error.reason}. Open the plan in JMeter and save it again, or correct that line.`
-  const root = /<([^\s/<>!?]+)/.exec(text.slice(0, START_LENGTH).replace(/<!--[^]*?-->/g, ''))?.[1]
-  return root === 'jmeterTestPlan'
+  const root = rootOf(text)
+  return root === undefined || root === 'jmeterTestPlan'
     ? undefined
-    : `${name} is not a plan of JMeter: its first element is <${root ?? ''}> instead of <jmeterTestPlan>. Is it the right file?`
+    : `${name} is not a plan of JMeter: its first element is <${shorten(root)}> instead of <jmeterTestPlan>. Is it the right file?`
+}
+
+/** The name of the first element; undefined behind definitions that may contain anything. */
+function rootOf(text: string): string | undefined {
+  for (let at = text.indexOf('<'); at >= 0; at = text.indexOf('<', at)) {
+    if (text.startsWith('<!--', at)) at = endOf(text, '-->', at + 4)
+    else if (text.startsWith('<?', at)) at = endOf(text, '?>', at + 2)
+    else if (text.startsWith('<!', at)) {
+      const end = endOf(text, '>', at)
+      if (text.slice(at, end).includes('[')) return undefined
+      at = end
+    } else return /^[^\s/<>]*/.exec(text.slice(at + 1, at + 1 + LONGEST_NAME))?.[0]
+  }
+  return undefined
+}
+
+function endOf(text: string, end: string, from: number): number {
+  const found = text.indexOf(end, from)
+  return found < 0 ? text.length : found + end.length
 }
 
 function checkOther(request: PlanRequest): PlanCheck {
   const literals = literalsOf(request)
   return {
     findings: checkSource(request),
-    labels: { names: [...literals, ...callsOf(request)], usual: literals, isComplete: false, isSource: true }
+    labels: {
+      names: [...literals, ...callsOf(request)],
+      usual: worthSuggesting(literals),
+      isComplete: false,
+      isSource: true
+    }
   }
 }

@@ -14,7 +14,7 @@ export function decodePlan(bytes: Uint8Array): Decoded {
   const signature = SIGNATURES.find(([start]) => start.every((byte, at) => bytes[at] === byte))
   if (signature !== undefined) return { problem: signature[1] }
   if (bytes.subarray(0, LOOKED_AT_BYTES).includes(0))
-    return { problem: 'is not a text: it has zero bytes in it; is it the right file?' }
+    return { problem: 'is not a text: it has zero bytes in it; it may be the wrong file' }
   const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)
   if (text.replace('\ufeff', '').trim() === '') return { problem: 'is empty' }
   return { text, hasBadBytes: text.includes('\ufffd') && !isValid(bytes) }

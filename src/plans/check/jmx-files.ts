@@ -30,7 +30,11 @@ const FILE_PROPERTIES: Readonly<Record<string, readonly [property: string, calle
 }
 /** Functions whose first argument is a file. */
 const FILE_FUNCTION = /\$\{__(CSVRead|FileToString|StringFromFile|XPath)\(([^,(){}$]{1,500})[,)]/g
-const UPLOAD = /\belementType="HTTPFileArg"[^]{0,2000}?"File\.path">([^<]*)</g
+const UPLOAD = 'elementType="HTTPFileArg"'
+const UPLOADED = /"File\.path">([^<]*)</
+/** More arguments: the name is a pattern for a sequence of files, which is only known at run time. */
+const SEQUENCE = /^,[^,()]{0,200},/
+const AT_RUN_TIME = '${__StringFromFile}'
 const KEYSTORES = ['javax.net.ssl.keyStore', 'javax.net.ssl.trustStore']
 const WINDOWS_PATH = /^[A-Za-z]:[\\/]|\\/
 /** Elements that may write the file that another one reads. */
@@ -45,15 +49,15 @@ export function checkFiles(plan: JmxPlan, request: PlanRequest): Finding[] {
       .filter(({ kind, name }) => kind === 'D' && KEYSTORES.includes(name))
       .map(({ name, value }) => ({ path: value, by: `-D${name}` }))
   ]
-  const names = [request.plan, ...request.others].map(({ name }) => name)
+  const names = new Set([request.plan, ...request.others].map(({ name }) => name))
   const texts = [request.plan, ...request.others].flatMap(({ text }) => text ?? [])
-  const linked = new Set(texts.flatMap((text) => readSubPaths(text, new Set(names))))
+  const linked = new Set(texts.flatMap((text) => readSubPaths(text, names)))
   const isWritten =
     plan.isOpaque || plan.hasScripts || plan.enabled.some(({ element }) => WRITER.test(element.kind))
   const seen = new Set<string>()
   const findings = named.flatMap(({ path: written, by }) => {
     const path = plan.evaluate(written)?.trim()
-    if (path === undefined || path === '' || path === '*EOF*' || seen.has(path)) return []
+    if (path === undefined || path === '' || seen.has(path)) return []
     seen.add(path)
     return checkPath({ path, by }, { request, names, linked, isWritten })
   })
@@ -64,20 +68,26 @@ export function checkFiles(plan: JmxPlan, request: PlanRequest): Finding[] {
 function filesOf({ kind, name, text, properties }: PlanElement): NamedFile[] {
   const [property, called = ''] = FILE_PROPERTIES[kind] ?? []
   const path = property === undefined ? undefined : properties.get(property)
-  const uploads = [...text.matchAll(UPLOAD)].map(([, file = '']) => ({
-    path: decodeXml(file),
-    by: `The request ${quote(name)}`
-  }))
-  const read = [...decodeXml(text).matchAll(FILE_FUNCTION)].map(([, called = '', file = '']) => ({
-    path: file,
-    by: `\${__${called}(…)} in ${quote(name)}`
-  }))
+  const uploads = text
+    .split(UPLOAD)
+    .slice(1)
+    .flatMap((piece) => UPLOADED.exec(piece)?.[1] ?? [])
+    .map((file) => ({ path: decodeXml(file), by: `The request ${quote(name)}` }))
+  const decoded = decodeXml(text)
+  const read = [...decoded.matchAll(FILE_FUNCTION)]
+    // `*ALL` is the name that an earlier call gave to its file.
+    .filter(([, , file = '']) => !file.trim().startsWith('*'))
+    .map(({ 0: { length }, 1: called = '', 2: file = '', index }) => {
+      const rest = decoded.slice(index + length - 1, index + length + 300)
+      const isSequence = called === 'StringFromFile' && SEQUENCE.test(rest)
+      return { path: isSequence ? AT_RUN_TIME : file, by: `\${__${called}(…)} in ${quote(name)}` }
+    })
   return [...(path === undefined ? [] : [{ path, by: `The ${called} ${quote(name)}` }]), ...uploads, ...read]
 }
 
 interface Surroundings {
   readonly request: PlanRequest
-  readonly names: readonly string[]
+  readonly names: ReadonlySet<string>
   readonly linked: ReadonlySet<string>
   readonly isWritten: boolean
 }
@@ -85,7 +95,7 @@ interface Surroundings {
 function checkPath({ path, by }: NamedFile, { request, names, linked, isWritten }: Surroundings): Finding[] {
   const shown = shorten(path)
   const base = path.split(/[\\/]/).at(-1) ?? ''
-  const isListed = names.includes(base)
+  const isListed = names.has(base)
   const level = request.isEmbedded && !isWritten ? 'error' : 'warning'
   const reads = `${by} reads ${shown}`
   if (!path.startsWith('/') && WINDOWS_PATH.test(path))
@@ -106,7 +116,7 @@ function checkPath({ path, by }: NamedFile, { request, names, linked, isWritten 
           }
         ]
   if (!isListed) {
-    const other = names.find((name) => name.toLowerCase() === base.toLowerCase())
+    const other = [...names].find((name) => name.toLowerCase() === base.toLowerCase())
     const what = other === undefined ? `add its path to files` : `${other} is; upper and lower case differ`
     const flat =
       path.includes('/') && !request.isEmbedded

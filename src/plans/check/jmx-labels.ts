@@ -1,5 +1,8 @@
 import type { JmxPlan } from './jmx-plan.js'
 
+const MOST_USUAL = 1_000
+const LONGEST_USUAL = 200
+
 /** The labels that rows of the results can have. */
 export interface Labels {
   /** What a row may be named after, and more. */
@@ -19,15 +22,22 @@ export function labelsOf(plan: JmxPlan): Labels {
   const rows = elements.filter(({ kind }) => MAKES_ROWS.test(kind))
   return {
     names: elements.flatMap(({ label }) => label ?? []),
-    usual: [...new Set(rows.flatMap(({ label }) => label ?? []))],
+    usual: worthSuggesting(rows.flatMap(({ label }) => label ?? [])),
     isSource: false,
     isComplete:
       rows.length > 0 &&
       !plan.isOpaque &&
+      // Rows of redirects are then named after their addresses.
+      !plan.properties.has('subresults.disable_renaming') &&
       rows.every(({ kind, label }) => label !== undefined && label !== '' && !isUnusual(kind)) &&
       elements.every(({ kind }) => kind !== 'IncludeController' && !kind.includes('.')) &&
       !plan.texts.some((text) => /SampleLabel/i.test(text))
   }
+}
+
+/** A few of them: comparing a misspelt label with all of a huge plan would take minutes. */
+export function worthSuggesting(names: readonly string[]): string[] {
+  return [...new Set(names)].filter(({ length }) => length <= LONGEST_USUAL).slice(0, MOST_USUAL)
 }
 
 /** They name their rows themselves. */

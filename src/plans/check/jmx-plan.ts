@@ -6,21 +6,22 @@ import { literal } from './finding.js'
 import { settingsOf } from './request.js'
 import type { PlanRequest } from './request.js'
 
-/** An element with those around it, the outermost first. */
+/** An element, and the one around it. */
 export interface Placed {
   readonly element: PlanElement
-  readonly parents: readonly PlanElement[]
-  /** What stands next to it, itself included. */
-  readonly siblings: readonly PlanElement[]
+  readonly within: Placed | undefined
 }
 
 const SCRIPT = /^(?:JSR223|BeanShell|BSF)/
 const SCRIPT_FILE = /^(?:filename|BeanShell\w*\.filename|BSF\w*\.filename)$/
 const SCRIPT_FUNCTION = /\$\{__(?:groovy|BeanShell|javaScript|jexl[23]?)\(/
+const FRAGMENT = 'TestFragmentController'
 const INNERMOST = /\$\{([^${}]*)\}/g
 const DEEPEST = 10
 /** Variables that contain each other several times grow without end. */
 const LONGEST = 10_000
+/** What all values together may take, in characters; from then on they are only known at run time. */
+const MOST_WORK = 20_000_000
 
 /** A JMeter plan with the parts that it includes, as far as its text tells what it does. */
 export class JmxPlan {
@@ -34,41 +35,68 @@ export class JmxPlan {
   /** The JMeter properties that the run sets. */
   readonly properties: ReadonlyMap<string, string>
   readonly #variables: ReadonlyMap<string, string>
+  readonly #isChanged: (property: string) => boolean
   /** What the reachable elements and the scripts of the run's files say. */
   readonly texts: readonly string[]
+  #work = 0
 
-  constructor(tree: readonly PlanElement[], request: PlanRequest) {
-    const included = request.others
-      .filter(({ name, text }) => isJmx(name) && text !== undefined)
-      .map(({ name, text = '' }) => ({ name, tree: readPlanTree(text) }))
-    const trees = [tree, ...included.map((part) => part.tree ?? [])]
-    this.enabled = trees.flatMap((elements) => placeEnabled(elements, []))
+  /** Reads the parts that the plan includes, and what these include. Other plans among the files do not run. */
+  static read(tree: readonly PlanElement[], request: PlanRequest): JmxPlan {
+    const included = new Map<string, readonly PlanElement[]>()
+    for (let depth = 0; ; depth++) {
+      const plan = new JmxPlan(tree, request, included)
+      const names = new Set(plan.enabled.flatMap(({ element }) => plan.#includedBy(element) ?? []))
+      const more = request.others.filter(({ name }) => isJmx(name) && names.has(name) && !included.has(name))
+      if (more.length === 0 || depth === DEEPEST) return plan
+      for (const { name, text = '' } of more) {
+        const part = readPlanTree(text)
+        if (part !== undefined) included.set(name, fragmentOf(part))
+      }
+      if (!more.some(({ name }) => included.has(name))) return plan
+    }
+  }
+
+  private constructor(
+    tree: readonly PlanElement[],
+    request: PlanRequest,
+    included: ReadonlyMap<string, readonly PlanElement[]>
+  ) {
+    const trees = [tree, ...included.values()]
+    const { placed, isWhole } = placeAll(trees)
+    this.enabled = placed
     const kinds = new Set(this.enabled.map(({ element }) => element.kind))
-    const all = trees.flatMap(flatten)
-    this.reachable = kinds.has('ModuleController') ? all : this.enabled.map(({ element }) => element)
+    this.reachable = kinds.has('ModuleController')
+      ? trees.flatMap(flatten)
+      : this.enabled.map(({ element }) => element)
     const scripts = request.others.filter(({ name }) => !isJmx(name)).flatMap(({ text }) => text ?? [])
     this.texts = [...this.reachable.map(({ text }) => decodeXml(text)), ...scripts]
     this.hasScripts =
       [...kinds].some((kind) => SCRIPT.test(kind)) || this.texts.some((text) => SCRIPT_FUNCTION.test(text))
     this.properties = propertiesOf(request)
-    this.#variables = readVariables(this.reachable, this.texts)
-    const readable = new Set(
-      request.others.filter((file) => file.text !== undefined).map((file) => file.name)
+    this.#isChanged = findChangedProperties(this.texts)
+    this.#variables = new Map(
+      [...readVariables(this.reachable, this.texts)].filter(([, value]) => value.length <= LONGEST)
     )
-    this.isOpaque =
-      included.some((part) => part.tree === undefined) ||
-      this.reachable.some((element) => this.#isUnknown(element, readable))
+    const readable = new Set([
+      ...included.keys(),
+      ...request.others.filter(({ name, text }) => text !== undefined && !isJmx(name)).map(({ name }) => name)
+    ])
+    this.isOpaque = !isWhole || this.reachable.some((element) => this.#isUnknown(element, readable))
   }
 
   /** The value of a text with properties and variables; undefined if it is only known at run time. */
   evaluate(text: string): string | undefined {
     let value = text
     for (let depth = 0; value.includes('${'); depth++) {
-      const next = value.replace(
-        INNERMOST,
-        (whole, expression: string) => this.#resolve(expression.trim()) ?? whole
-      )
-      if (next === value || depth >= DEEPEST || next.length > LONGEST) return undefined
+      this.#work += value.length
+      if (depth >= DEEPEST || value.length > LONGEST || this.#work > MOST_WORK) return undefined
+      let grown = 0
+      const next = value.replace(INNERMOST, (whole, expression: string) => {
+        const found = grown > LONGEST ? undefined : this.#resolve(expression.trim())
+        grown += found?.length ?? 0
+        return found ?? whole
+      })
+      if (next === value) return undefined
       value = next
     }
     return value
@@ -85,12 +113,24 @@ export class JmxPlan {
 
   #resolve(expression: string): string | undefined {
     const [, name, fallback] = /^__P\(([^,()]*)(?:,(.*))?\)$/s.exec(expression) ?? []
-    if (name !== undefined)
-      return this.properties.get(name.trim()) ?? fallback?.replace(/\\,/g, ',').trim() ?? '1'
+    if (name !== undefined) return this.#property(name.trim(), fallback ?? '1')
     const [, property, other] = /^__property\(([^,()]*)(?:,[^,()]*(?:,(.*))?)?\)$/s.exec(expression) ?? []
-    if (property !== undefined)
-      return this.properties.get(property.trim()) ?? other?.replace(/\\,/g, ',').trim() ?? property.trim()
+    if (property !== undefined) return this.#property(property.trim(), other ?? property)
     return this.#variables.get(expression)
+  }
+
+  #property(name: string, fallback: string): string | undefined {
+    if (this.#isChanged(name)) return undefined
+    return this.properties.get(name) ?? fallback.replace(/\\,/g, ',').trim()
+  }
+
+  /** The name of the file that an include controller reads; undefined if it is only known at run time. */
+  #includedBy({ kind, properties }: PlanElement): string | undefined {
+    if (kind !== 'IncludeController') return undefined
+    return this.evaluate(properties.get('IncludeController.includepath') ?? '')
+      ?.trim()
+      .split('/')
+      .at(-1)
   }
 
   #isUnknown({ kind, properties }: PlanElement, readable: ReadonlySet<string>): boolean {
@@ -121,42 +161,104 @@ function propertiesOf(request: PlanRequest): Map<string, string> {
   ])
 }
 
-function placeEnabled(siblings: readonly PlanElement[], parents: readonly PlanElement[]): Placed[] {
+/** What runs: without fragments, but with what module controllers take from anywhere. */
+function placeAll(trees: readonly (readonly PlanElement[])[]): { placed: Placed[]; isWhole: boolean } {
+  const [plan = []] = trees
+  const placed = trees.flatMap((elements) => placeEnabled(elements, undefined))
+  const seen = new Set<PlanElement>()
+  let isWhole = true
+  // It grows while it is read: a module may contain others.
+  for (const user of placed) {
+    if (user.element.kind !== 'ModuleController') continue
+    const module = findModule(user.element, plan)
+    if (module === undefined) isWhole = false
+    if (module === undefined || seen.has(module)) continue
+    seen.add(module)
+    const top = { element: module, within: user }
+    placed.push(top)
+    for (const inner of placeEnabled(module.children, top)) placed.push(inner)
+  }
+  return { placed, isWhole }
+}
+
+function placeEnabled(siblings: readonly PlanElement[], within: Placed | undefined): Placed[] {
   return siblings
-    .filter(({ isEnabled }) => isEnabled)
-    .flatMap((element) => [
-      { element, parents, siblings },
-      ...placeEnabled(element.children, [...parents, element])
-    ])
+    .filter(({ isEnabled, kind }) => isEnabled && kind !== FRAGMENT)
+    .flatMap((element) => {
+      const placed = { element, within }
+      return [placed, ...placeEnabled(element.children, placed)]
+    })
+}
+
+/** The element that a module controller names by all names on the way to it, the plan's own twice. */
+function findModule({ text }: PlanElement, plan: readonly PlanElement[]): PlanElement | undefined {
+  const path = [...text.matchAll(/<stringProp name="-?\d*"[^<>]*>([^<]*)</g)].map(([, name = '']) =>
+    decodeXml(name)
+  )
+  let siblings = plan
+  let found: PlanElement | undefined
+  for (const name of path.slice(1)) {
+    found = siblings.find((element) => element.name === name)
+    siblings = found?.children ?? []
+  }
+  return found
+}
+
+/** Of a plan that is included, JMeter runs what is in its first fragment. */
+function fragmentOf(tree: readonly PlanElement[]): readonly PlanElement[] {
+  const plan = tree.find(({ kind }) => kind === 'TestPlan')
+  const fragment = [...tree, ...(plan?.children ?? [])].find(
+    ({ kind, isEnabled }) => kind === FRAGMENT && isEnabled
+  )
+  return fragment?.children ?? []
 }
 
 function flatten(elements: readonly PlanElement[]): PlanElement[] {
   return elements.flatMap((element) => [element, ...flatten(element.children)])
 }
 
+/** Properties that the plan itself sets: their values are only known at run time. */
+function findChangedProperties(texts: readonly string[]): (name: string) => boolean {
+  const changes =
+    /\b(?:props\??\.(?:put|set|remove|clear|load|compute|merge|replace)\w*|setProperty)\(\s*(?:["']([^"']{1,100})["'])?|\b__setProperty\(\s*([^,(){}$]{1,100})?|\bprops(?:\.\w{1,100}|\s?\[[^\]]{0,100}\])\s?=(?!=)/g
+  const names = new Set(
+    texts.flatMap((text) => [...text.matchAll(changes)].map(([, quoted, plain]) => quoted ?? plain?.trim()))
+  )
+  return (name) => names.has(name) || names.has(undefined)
+}
+
 /** The variables of the plan's tables that nothing else in it seems to change. */
 function readVariables(elements: readonly PlanElement[], texts: readonly string[]): Map<string, string> {
   const found = new Map<string, string | undefined>()
   for (const { kind, text } of elements) {
-    if (kind !== 'TestPlan' && kind !== 'Arguments') continue
-    for (const [, content = ''] of text.matchAll(/\belementType="Argument">([^]{0,5000}?)<\/elementProp>/g)) {
+    if (!isTable(kind)) continue
+    for (const piece of text.split('elementType="Argument">').slice(1)) {
+      const [content = ''] = piece.split('</elementProp>', 1)
       const name = argument(content, 'name')
       const value = argument(content, 'value')
       found.set(name, found.has(name) && found.get(name) !== value ? undefined : value)
     }
   }
-  const others = elements.filter(({ kind }) => kind !== 'TestPlan' && kind !== 'Arguments')
-  const names = others.flatMap(({ properties }) =>
-    [...properties].flatMap(([name, value]) =>
-      /variableNames$|refname/i.test(name) ? value.split(/[,;\s]+/) : []
-    )
-  )
-  for (const name of names) found.delete(name)
-  const changed = texts.flatMap((text) =>
-    [...text.matchAll(/vars\??\.put(?:Object)?\(\s*["']([^"']{1,100})["']/g)].map(([, name = '']) => name)
-  )
-  for (const name of changed) found.delete(name)
+  if (texts.some((text) => /\bvars\??\.put\w*\((?!\s*["'])(?!\s*$)/.test(text))) return new Map()
+  for (const name of changedVariables(elements, texts)) found.delete(name)
   return new Map([...found].flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])))
+}
+
+/** Whatever names a variable as a whole may set it: a data set, a counter, an extractor, a function's last argument. */
+function* changedVariables(
+  elements: readonly PlanElement[],
+  texts: readonly string[]
+): Generator<string, void, undefined> {
+  for (const { kind, properties } of elements)
+    if (!isTable(kind)) for (const value of properties.values()) yield* value.split(/[,;\s]+/)
+  for (const text of texts) {
+    for (const [, name = ''] of text.matchAll(/vars\??\.put\w*\(\s*["']([^"']{1,100})["']/g)) yield name
+    for (const [, name = ''] of text.matchAll(/,\s?([^,(){}$\s]{1,100})\s?\)\}/g)) yield name
+  }
+}
+
+function isTable(kind: string): boolean {
+  return kind === 'TestPlan' || kind === 'Arguments'
 }
 
 function argument(content: string, name: string): string {

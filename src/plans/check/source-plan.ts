@@ -117,13 +117,24 @@ function checkParameters(tool: SourceTool, request: PlanRequest, texts: readonly
 
 function checkFiles(request: PlanRequest, texts: readonly string[]): Finding[] {
   const names = [request.plan, ...request.others].map(({ name }) => name)
-  const paths = texts.flatMap((text) => [...text.matchAll(READS_FILE)].map(([, , path = '']) => path))
+  const paths = texts
+    .map(withoutComments)
+    .flatMap((text) => [...text.matchAll(READS_FILE)].map(([, , path = '']) => path))
   return [...new Set(paths)]
     .filter((path) => !/^(?:[a-z]+:|\/)/i.test(path) && !names.includes(path.split('/').at(-1) ?? ''))
     .map((path) => ({
       level: 'warning',
       message: `The plan reads ${shorten(path)}, which is not listed under files; add its path to files.`
     }))
+}
+
+/** Without regular expressions over several lines: one that is never closed would be searched for again and again. */
+function withoutComments(text: string): string {
+  const [start = '', ...pieces] = text.split('/*')
+  const code = pieces.map((piece) =>
+    piece.slice(piece.includes('*/') ? piece.indexOf('*/') + 2 : piece.length)
+  )
+  return [start, ...code].join(' ').replace(/\/\/.*/g, '')
 }
 
 function hasWord(text: string, name: string): boolean {

@@ -48,7 +48,7 @@ class XmlReader {
     }
     const last = this.#open.at(-1)
     if (last !== undefined)
-      return this.#errorAt(last.at, `<${last.name}> is never closed; is the file cut off?`)
+      return this.#errorAt(last.at, `<${last.name}> is never closed; the file may be cut off`)
     return this.#hasRoot ? undefined : this.#errorAt(0, 'there is no element in it')
   }
 

@@ -21,12 +21,24 @@ interface OpenElement extends PlanElement {
 
 const TREE = 'hashTree'
 const PLAIN_PROPERTY = /^(?:string|int|long|bool)Prop$/
-/** Comments, CDATA sections, and tags, whose attributes may contain anything but their own quotes. */
-const TOKEN = /<!--[^]*?-->|<!\[CDATA\[[^]*?\]\]>|<(\/?)([\w.:-]+)((?:[^<>"']|"[^"]*"|'[^']*')*?)(\/?)>/g
+const DEEPEST_TREE = 200
+const TAG = /<(\/?)([\w.:-]+)/y
+const QUOTE_OR_BRACKET = /["'<>]/g
+
+interface Tag {
+  readonly start: number
+  /** Where the text after it starts. */
+  readonly end: number
+  readonly name: string
+  readonly attributes: string
+  readonly isClosing: boolean
+  readonly isSelfClosing: boolean
+}
 
 /**
  * Reads the elements of a plan. JMeter writes each element and then, next to it, the tree of its children. Undefined if
- * the text is not such a plan.
+ * the text is not such a plan, or is nested deeper than any that JMeter loads. Takes no longer than the text is long,
+ * whatever it contains.
  */
 export function readPlanTree(plan: string): PlanElement[] | undefined {
   const root: OpenElement = {
@@ -39,33 +51,72 @@ export function readPlanTree(plan: string): PlanElement[] | undefined {
   }
   const trees: OpenElement[] = [root]
   /** The open tags within the current element, starting with its own. */
-  const open: { tag: string; property: string | undefined; start: number }[] = []
-  for (const token of plan.matchAll(TOKEN)) {
-    const [text, slash, tag, attributes = '', selfClosing] = token
+  const open: { name: string; property: string | undefined; end: number }[] = []
+  for (let at = plan.indexOf('<'); at >= 0;) {
+    const tag = readMarkup(plan, at)
+    if (tag === undefined) return undefined
+    at = plan.indexOf('<', tag.end)
     const owner = trees.at(-1)
-    if (tag === undefined || tag === 'jmeterTestPlan') continue
-    if (owner === undefined) return undefined
+    if (!('name' in tag) || tag.name === 'jmeterTestPlan') continue
+    if (owner === undefined || trees.length > DEEPEST_TREE) return undefined
+    const { name, attributes, isSelfClosing } = tag
     const element = owner.children.at(-1)
-    if (slash === '/') {
-      if (open.length === 0) {
-        if (tag !== TREE || trees.length === 1) return undefined
+    const around = open.at(-1)
+    if (tag.isClosing) {
+      if (around === undefined) {
+        if (name !== TREE || trees.length === 1) return undefined
         trees.pop()
         continue
       }
-      const closed = open.pop()
-      if (closed?.tag !== tag) return undefined
-      if (closed.property !== undefined && element && !element.properties.has(closed.property))
-        element.properties.set(closed.property, decodeXml(plan.slice(closed.start, token.index)))
-      if (open.length === 0 && element) element.text += plan.slice(closed.start, token.index + text.length)
-    } else if (tag === TREE && open.length === 0) {
-      if (selfClosing === '') trees.push(element ?? owner)
+      open.pop()
+      if (around.name !== name) return undefined
+      if (around.property !== undefined && element && !element.properties.has(around.property))
+        element.properties.set(around.property, decodeXml(plan.slice(around.end, tag.start)))
+      if (open.length === 0 && element) element.text += plan.slice(around.end, tag.end)
+    } else if (name === TREE && around === undefined) {
+      if (!isSelfClosing) trees.push(element ?? owner)
     } else {
-      if (open.length === 0) owner.children.push(startElement(text, tag, attributes))
-      const property = PLAIN_PROPERTY.test(tag) ? attribute(attributes, 'name') : undefined
-      if (selfClosing === '') open.push({ tag, property, start: token.index + text.length })
+      // What has tags in it is not plain; reading it at each level would take minutes.
+      if (around) around.property = undefined
+      else owner.children.push(startElement(plan.slice(tag.start, tag.end), name, attributes))
+      const property = PLAIN_PROPERTY.test(name) ? attribute(attributes, 'name') : undefined
+      if (!isSelfClosing) open.push({ name, property, end: tag.end })
     }
   }
   return trees.length === 1 && open.length === 0 ? root.children : undefined
+}
+
+/** The tag that starts here, or the end of something else; undefined if it has no end. */
+function readMarkup(plan: string, start: number): Tag | { readonly end: number } | undefined {
+  if (plan.startsWith('<!--', start)) return skipTo(plan, '-->', start + 4)
+  if (plan.startsWith('<![CDATA[', start)) return skipTo(plan, ']]>', start + 9)
+  if (plan.startsWith('<?', start)) return skipTo(plan, '?>', start + 2)
+  if (plan.startsWith('<!', start)) return { end: start + 2 }
+  TAG.lastIndex = start
+  const [opening, slash, name] = TAG.exec(plan) ?? []
+  const close = opening === undefined ? undefined : findTagEnd(plan, start + opening.length)
+  if (opening === undefined || name === undefined || close === undefined) return undefined
+  const attributes = plan.slice(start + opening.length, close)
+  const isSelfClosing = attributes.endsWith('/')
+  return { start, end: close + 1, name, attributes, isClosing: slash === '/', isSelfClosing }
+}
+
+function skipTo(plan: string, end: string, from: number): { readonly end: number } | undefined {
+  const found = plan.indexOf(end, from)
+  return found < 0 ? undefined : { end: found + end.length }
+}
+
+/** Attributes may contain anything but their own quotes. */
+function findTagEnd(plan: string, from: number): number | undefined {
+  QUOTE_OR_BRACKET.lastIndex = from
+  for (;;) {
+    const found = QUOTE_OR_BRACKET.exec(plan)
+    if (found === null || found[0] === '<') return undefined
+    if (found[0] === '>') return found.index
+    const close = plan.indexOf(found[0], found.index + 1)
+    if (close < 0) return undefined
+    QUOTE_OR_BRACKET.lastIndex = close + 1
+  }
 }
 
 function startElement(text: string, kind: string, attributes: string): OpenElement {

@@ -55,7 +55,10 @@ function explain({ host, hostname }: URL, thrown: unknown): ProbeResult {
       failure: `the certificate of ${host} is not trusted: ${message} (${code}); if your own CA signed it, set NODE_EXTRA_CA_CERTS to that CA's certificate`
     }
   if (/^(?:EPROTO|ERR_SSL_\w+)$/.test(code))
-    return { kind: 'other', failure: `${host} does not speak TLS (${code}); is it http instead of https?` }
+    return {
+      kind: 'other',
+      failure: `${host} does not speak TLS (${code}); its address may start with http instead of https`
+    }
   const words = message.replace(/\s+/g, ' ').slice(0, 300)
   return {
     kind: 'other',

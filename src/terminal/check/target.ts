@@ -9,6 +9,12 @@ import type { ProbeResult } from '../../service/http/probe.js'
 
 const LONGEST_MS = 5_000
 
+/** It accepted the connection, and said nothing yet. */
+interface Slow {
+  readonly kind: 'slow'
+  readonly failure: string
+}
+
 interface Options {
   /** What the plan's first request is sent to, if it is known. */
   readonly target: Target | undefined
@@ -37,12 +43,13 @@ export async function checkTarget(
         message: `The target was not tried: override-hosts gives ${url.hostname} another address.`
       }
     ]
-  const shown = withoutSecrets(url.href)
+  const shown = withoutSecrets(waitFor === undefined && target ? target.shown : url.href)
   const result = await tryOnce(url, { clock, cancelled })
   if ('failure' in result)
     return [
       {
-        level: 'error',
+        // A plan with slow requests may pass.
+        level: result.kind === 'slow' ? 'warning' : 'error',
         message: `The target ${shown} does not answer: ${result.failure}. ${adviceFor(result)}`
       }
     ]
@@ -62,7 +69,7 @@ export async function checkTarget(
 async function tryOnce(
   url: URL,
   { clock, cancelled }: Pick<Options, 'clock' | 'cancelled'>
-): Promise<ProbeResult> {
+): Promise<ProbeResult | Slow> {
   const slow = new Error('slow')
   const deadline = startDeadline(clock, LONGEST_MS, { error: slow, others: [cancelled] })
   try {
@@ -70,18 +77,20 @@ async function tryOnce(
     return await probe(url, { signal: deadline.signal, acceptsAnyCertificate: true })
   } catch (thrown) {
     if (thrown !== slow) throw thrown
-    return { kind: 'other', failure: `${url.host} did not reply within ${LONGEST_MS / 1000} s` }
+    return { kind: 'slow', failure: `${url.host} did not reply within ${LONGEST_MS / 1000} s` }
   } finally {
     deadline.release()
   }
 }
 
-function adviceFor({ kind }: Extract<ProbeResult, { failure: string }>): string {
+function adviceFor({ kind }: Extract<ProbeResult, { failure: string }> | Slow): string {
   switch (kind) {
     case 'no-server':
       return 'Start the server first, or correct host and port: in the plan, or with override-parameters. If it is still starting, `wait-for` waits for it.'
     case 'unknown-host':
       return 'Correct the host: in the plan, or with override-parameters.'
+    case 'slow':
+      return 'Is it busy, or still starting?'
     case 'certificate':
     case 'other':
       return 'Check the address and the network between this machine and the target.'
