@@ -1,4 +1,4 @@
-import { readPlanTree } from '../jmx/plan-tree.js'
+import { flatten, readPlanTree } from '../jmx/plan-tree.js'
 import { refuseForJMeter } from '../plan-kind.js'
 import { shorten } from './finding.js'
 import type { Finding } from './finding.js'
@@ -7,7 +7,7 @@ import { labelsOf, worthSuggesting } from './jmx-labels.js'
 import type { Labels } from './jmx-labels.js'
 import { checkLoad } from './jmx-load.js'
 import { checkParameters } from './jmx-parameters.js'
-import { JmxPlan } from './jmx-plan.js'
+import { JmxPlan, MOST_ELEMENTS } from './jmx-plan.js'
 import { checkPlugins } from './jmx-plugins.js'
 import { targetOf } from './jmx-target.js'
 import type { Target } from './jmx-target.js'
@@ -41,7 +41,7 @@ function checkJmx(request: PlanRequest): PlanCheck {
   // With a document type it may be anything.
   const tree = text.includes('<!DOCTYPE') ? undefined : readPlanTree(text)
   // What is in it that this reader does not know is up to JMeter.
-  if (tree === undefined) return { findings: [] }
+  if (tree === undefined || flatten(tree).length > MOST_ELEMENTS) return { findings: [] }
   const plan = JmxPlan.read(tree, request)
   return {
     findings: [

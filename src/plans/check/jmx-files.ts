@@ -39,6 +39,7 @@ const KEYSTORES = ['javax.net.ssl.keyStore', 'javax.net.ssl.trustStore']
 const WINDOWS_PATH = /^[A-Za-z]:[\\/]|\\/
 /** Elements that may write the file that another one reads. */
 const WRITER = /^(?:SystemSampler|ResultSaver|FTPSampler)$|\./
+const MOST_LOOKED_FOR = 20
 const DATA_FILE = /\.(?:csv|tsv|txt|json|xml|dat)$/i
 
 /** Whether the files that the plan reads are among those of the run, where the plan looks for them. */
@@ -50,6 +51,7 @@ export function checkFiles(plan: JmxPlan, request: PlanRequest): Finding[] {
       .map(({ name, value }) => ({ path: value, by: `-D${name}` }))
   ]
   const names = new Set([request.plan, ...request.others].map(({ name }) => name))
+  const alike = new Map([...names].map((name) => [name.toLowerCase(), name]))
   const texts = [request.plan, ...request.others].flatMap(({ text }) => text ?? [])
   const linked = new Set(texts.flatMap((text) => readSubPaths(text, names)))
   const isWritten =
@@ -59,7 +61,7 @@ export function checkFiles(plan: JmxPlan, request: PlanRequest): Finding[] {
     const path = plan.evaluate(written)?.trim()
     if (path === undefined || path === '' || seen.has(path)) return []
     seen.add(path)
-    return checkPath({ path, by }, { request, names, linked, isWritten })
+    return checkPath({ path, by }, { request, names, alike, linked, isWritten })
   })
   const isSure = named.every(({ path }) => plan.evaluate(path) !== undefined) && !isWritten
   return [...findings, ...(isSure ? tellUnused(request) : [])]
@@ -88,11 +90,16 @@ function filesOf({ kind, name, text, properties }: PlanElement): NamedFile[] {
 interface Surroundings {
   readonly request: PlanRequest
   readonly names: ReadonlySet<string>
+  /** The same by their names in lower case. */
+  readonly alike: ReadonlyMap<string, string>
   readonly linked: ReadonlySet<string>
   readonly isWritten: boolean
 }
 
-function checkPath({ path, by }: NamedFile, { request, names, linked, isWritten }: Surroundings): Finding[] {
+function checkPath(
+  { path, by }: NamedFile,
+  { request, names, alike, linked, isWritten }: Surroundings
+): Finding[] {
   const shown = shorten(path)
   const base = path.split(/[\\/]/).at(-1) ?? ''
   const isListed = names.has(base)
@@ -116,7 +123,7 @@ function checkPath({ path, by }: NamedFile, { request, names, linked, isWritten 
           }
         ]
   if (!isListed) {
-    const other = [...names].find((name) => name.toLowerCase() === base.toLowerCase())
+    const other = alike.get(base.toLowerCase())
     const what = other === undefined ? `add its path to files` : `${other} is; upper and lower case differ`
     const flat =
       path.includes('/') && !request.isEmbedded
@@ -138,7 +145,9 @@ function checkPath({ path, by }: NamedFile, { request, names, linked, isWritten 
 function tellUnused({ plan, others }: PlanRequest): Finding[] {
   const texts = [plan, ...others].flatMap(({ text }) => (text === undefined ? [] : decodeXml(text)))
   return others
-    .filter(({ name }) => DATA_FILE.test(name) && !texts.some((text) => text.includes(name)))
+    .filter(({ name }) => DATA_FILE.test(name))
+    .slice(0, MOST_LOOKED_FOR)
+    .filter(({ name }) => !texts.some((text) => text.includes(name)))
     .map(({ name }) => ({
       level: 'note',
       message: `${name} is listed under files, but the plan does not name it.`

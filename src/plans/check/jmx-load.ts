@@ -114,7 +114,7 @@ function isOneLoop(plan: JmxPlan, { durationSeconds }: PlanRequest, main: readon
     plan.enabled.every(
       ({ element }) =>
         ONCE.test(element.kind) ||
-        main.includes(element) ||
+        element.kind === 'ThreadGroup' ||
         (element.kind === 'ConstantTimer' && number(element, 'ConstantTimer.delay') < 1_000)
     ) &&
     main.every(

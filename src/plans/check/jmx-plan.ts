@@ -1,4 +1,4 @@
-import { readPlanTree } from '../jmx/plan-tree.js'
+import { flatten, readPlanTree } from '../jmx/plan-tree.js'
 import type { PlanElement } from '../jmx/plan-tree.js'
 import { decodeXml } from '../jmx/xml.js'
 import { isJmx } from '../plan-kind.js'
@@ -15,13 +15,16 @@ export interface Placed {
 const SCRIPT = /^(?:JSR223|BeanShell|BSF)/
 const SCRIPT_FILE = /^(?:filename|BeanShell\w*\.filename|BSF\w*\.filename)$/
 const SCRIPT_FUNCTION = /\$\{__(?:groovy|BeanShell|javaScript|jexl[23]?)\(/
+/** A plan of more elements is not looked into: it would take seconds. */
+export const MOST_ELEMENTS = 20_000
+const MOST_MODULES = 500
 const FRAGMENT = 'TestFragmentController'
 const INNERMOST = /\$\{([^${}]*)\}/g
 const DEEPEST = 10
 /** Variables that contain each other several times grow without end. */
 const LONGEST = 10_000
 /** What all values together may take, in characters; from then on they are only known at run time. */
-const MOST_WORK = 20_000_000
+const MOST_WORK = 5_000_000
 
 /** A JMeter plan with the parts that it includes, as far as its text tells what it does. */
 export class JmxPlan {
@@ -50,7 +53,7 @@ export class JmxPlan {
       if (more.length === 0 || depth === DEEPEST) return plan
       for (const { name, text = '' } of more) {
         const part = readPlanTree(text)
-        if (part !== undefined) included.set(name, fragmentOf(part))
+        if (part !== undefined && flatten(part).length <= MOST_ELEMENTS) included.set(name, fragmentOf(part))
       }
       if (!more.some(({ name }) => included.has(name))) return plan
     }
@@ -66,7 +69,7 @@ export class JmxPlan {
     this.enabled = placed
     const kinds = new Set(this.enabled.map(({ element }) => element.kind))
     this.reachable = kinds.has('ModuleController')
-      ? trees.flatMap(flatten)
+      ? trees.flatMap((elements) => flatten(elements))
       : this.enabled.map(({ element }) => element)
     const scripts = request.others.filter(({ name }) => !isJmx(name)).flatMap(({ text }) => text ?? [])
     this.texts = [...this.reachable.map(({ text }) => decodeXml(text)), ...scripts]
@@ -167,10 +170,11 @@ function placeAll(trees: readonly (readonly PlanElement[])[]): { placed: Placed[
   const placed = trees.flatMap((elements) => placeEnabled(elements, undefined))
   const seen = new Set<PlanElement>()
   let isWhole = true
+  let modules = 0
   // It grows while it is read: a module may contain others.
   for (const user of placed) {
     if (user.element.kind !== 'ModuleController') continue
-    const module = findModule(user.element, plan)
+    const module = ++modules > MOST_MODULES ? undefined : findModule(user.element, plan)
     if (module === undefined) isWhole = false
     if (module === undefined || seen.has(module)) continue
     seen.add(module)
@@ -181,13 +185,18 @@ function placeAll(trees: readonly (readonly PlanElement[])[]): { placed: Placed[
   return { placed, isWhole }
 }
 
-function placeEnabled(siblings: readonly PlanElement[], within: Placed | undefined): Placed[] {
-  return siblings
-    .filter(({ isEnabled, kind }) => isEnabled && kind !== FRAGMENT)
-    .flatMap((element) => {
-      const placed = { element, within }
-      return [placed, ...placeEnabled(element.children, placed)]
-    })
+function placeEnabled(
+  siblings: readonly PlanElement[],
+  within: Placed | undefined,
+  found: Placed[] = []
+): Placed[] {
+  for (const element of siblings) {
+    if (!element.isEnabled || element.kind === FRAGMENT) continue
+    const placed = { element, within }
+    found.push(placed)
+    placeEnabled(element.children, placed, found)
+  }
+  return found
 }
 
 /** The element that a module controller names by all names on the way to it, the plan's own twice. */
@@ -211,10 +220,6 @@ function fragmentOf(tree: readonly PlanElement[]): readonly PlanElement[] {
     ({ kind, isEnabled }) => kind === FRAGMENT && isEnabled
   )
   return fragment?.children ?? []
-}
-
-function flatten(elements: readonly PlanElement[]): PlanElement[] {
-  return elements.flatMap((element) => [element, ...flatten(element.children)])
 }
 
 /** Properties that the plan itself sets: their values are only known at run time. */

@@ -1,3 +1,4 @@
+import { flatten } from '../jmx/plan-tree.js'
 import type { PlanElement } from '../jmx/plan-tree.js'
 import { list, shorten } from './finding.js'
 import type { Finding } from './finding.js'
@@ -8,7 +9,9 @@ const SHOWN = 5
 
 /** Elements that JMeter does not have without a plugin. A disabled one keeps the plan from being loaded too. */
 export function checkPlugins(tree: readonly PlanElement[], request: PlanRequest): Finding[] {
-  const kinds = [...new Set(kindsOf(tree))].filter((kind) => kind.includes('.') && !OWN.test(kind))
+  const kinds = [...new Set(flatten(tree).map(({ kind }) => kind))].filter(
+    (kind) => kind.includes('.') && !OWN.test(kind)
+  )
   const missing = kinds.filter((kind) => request.hasClass(kind) === false)
   const unknown = kinds.filter((kind) => request.hasClass(kind) === undefined)
   const name = request.plan.name
@@ -35,8 +38,4 @@ export function checkPlugins(tree: readonly PlanElement[], request: PlanRequest)
 function tell(kinds: readonly string[]): string {
   const names = kinds.slice(0, SHOWN).map(shorten)
   return list(kinds.length > SHOWN ? [...names, `${kinds.length - SHOWN} more classes`] : names)
-}
-
-function kindsOf(elements: readonly PlanElement[]): string[] {
-  return elements.flatMap(({ kind, children }) => [kind, ...kindsOf(children)])
 }

@@ -119,6 +119,15 @@ function findTagEnd(plan: string, from: number): number | undefined {
   }
 }
 
+/** All elements, each followed by those in it. */
+export function flatten(elements: readonly PlanElement[], found: PlanElement[] = []): PlanElement[] {
+  for (const element of elements) {
+    found.push(element)
+    flatten(element.children, found)
+  }
+  return found
+}
+
 function startElement(text: string, kind: string, attributes: string): OpenElement {
   const name = attribute(attributes, 'testname') ?? ''
   const isEnabled = attribute(attributes, 'enabled') !== 'false'
