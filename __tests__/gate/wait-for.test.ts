@@ -98,7 +98,9 @@ describe('a target that does not answer', () => {
 
   test("the gate's own timeout ends it too", async () => {
     const waiting = waitForTarget(ports, settingsFor(await nowhere(), { timeoutMs: 30_000 }))
-    await expect(ports.clock.run(waiting)).rejects.toThrow(DeadlineError)
+    const ended = ports.clock.run(waiting)
+    await expect(ended).rejects.toThrow(DeadlineError)
+    await expect(ended).rejects.toThrow('If it needs longer, raise `timeout`')
     expect(ports.clock.elapsedMs).toBe(30_000)
   })
 
@@ -138,6 +140,15 @@ describe('the whole gate', () => {
       reason: expect.stringContaining('so that no load was started')
     })
     expect(service.order()).toEqual([])
+  })
+
+  test('what it took is no longer there for the run', async () => {
+    const waitFor = { url: await serve(answer(503, 503, 503, 503, 200)), timeoutMs: 60_000 }
+    service.nextStatuses = ['running']
+    expect(await gate({ timeoutMs: 30_000 })).toMatchObject({ verdict: 'timed-out' })
+    const aloneMs = ports.clock.elapsedMs
+    expect(await gate({ waitFor, timeoutMs: 30_000 })).toMatchObject({ verdict: 'timed-out' })
+    expect(ports.clock.elapsedMs - aloneMs).toBeLessThan(aloneMs + 1_000)
   })
 
   test('the run starts once the target answers', async () => {

@@ -182,6 +182,31 @@ const WORKS: readonly (readonly [string, string, Parameters<typeof makeRequest>[
     { threads: 5 }
   ],
   [
+    'parts that nothing uses',
+    jmx(element('TestFragmentController', 'parked', '', dataSet('gone.csv')), group(HOME)),
+    { others: [{ name: 'other.jmx', text: jmx(group(dataSet('lost.csv'), { duration: undefined })) }] }
+  ],
+  [
+    'names of files for later, and patterns of names',
+    jmx(
+      group(request('home', "/${__CSVRead(a.csv,*u)}${__CSVRead(*u,next)}${__StringFromFile(p#'.'txt,,1,2)}"))
+    ),
+    { files: ['a.csv', 'p1.txt'] }
+  ],
+  [
+    'a group that prepares the load, and a fixed number that is what was requested',
+    jmx(
+      element('SetupThreadGroup', 'first', text('ThreadGroup.num_threads', '1')),
+      group(HOME, { threads: '5' })
+    ),
+    { threads: 5 }
+  ],
+  [
+    'one loop that is stretched by its ramp-up',
+    jmx(group(HOME, { loops: '1' })),
+    { rampupSeconds: 60, durationSeconds: 60 }
+  ],
+  [
     'a module controller with a disabled fragment',
     jmx(
       element(
@@ -274,6 +299,30 @@ describe('a plan without an end', () => {
       expect.stringMatching(/^error: The thread group "users" has a duration of 0 s/)
     ])
   })
+})
+
+test('a group that ends after its first loop', () => {
+  expect(check(jmx(group(HOME, { loops: '1' })), { durationSeconds: 60 })).toEqual([
+    expect.stringMatching(/^warning: The thread group "users" ends after one loop, long before its duration/)
+  ])
+})
+
+test('parts in other files and places that are used', () => {
+  const module = `<collectionProp>${['Shop', 'Shop', 'parts', 'steps'].map((name, at) => text(String(at), name)).join('')}</collectionProp>`
+  const steps = element('GenericController', 'steps', '', dataSet('a.csv'), ' enabled="false"')
+  const inside = jmx(
+    element('TestFragmentController', 'f', '', dataSet('b.csv')),
+    group('', { duration: undefined })
+  )
+  const include = element('IncludeController', 'i', text('IncludeController.includepath', 'part.jmx'))
+  const plan = jmx(
+    element('TestFragmentController', 'parts', '', steps + dataSet('unused.csv')),
+    group(element('ModuleController', 'm', module) + include)
+  )
+  expect(check(plan, { others: [{ name: 'part.jmx', text: inside }] })).toEqual([
+    expect.stringContaining('reads b.csv'),
+    expect.stringContaining('reads a.csv')
+  ])
 })
 
 describe('data files', () => {
@@ -421,6 +470,28 @@ describe('labels and the target', () => {
     expect(labelsOf(HOME, element('IncludeController', 'more'))).toMatchObject({ isComplete: false })
   })
 
+  test('a target that the plan may not ask, or not at its address', () => {
+    const targetOf = (...body: string[]) => checkPlan(makeRequest(jmx(group(body.join(''))))).target
+    const other = request('other').replace('shop.example', 'prod.example')
+    expect(targetOf(element('IfController', 'prod only', '', other), HOME)?.url.host).toBe('shop.example')
+    expect(targetOf(element('IfController', 'prod only', '', other))).toBeUndefined()
+    expect(targetOf(element('DNSCacheManager', 'dns'), HOME)).toBeUndefined()
+    expect(targetOf(request('home', '/', text('HTTPSampler.proxyHost', 'proxy')))).toBeUndefined()
+    expect(targetOf(request('home', '/${__P(key,s3cret)}'))?.shown).toBe('http://shop.example/***')
+    expect(targetOf(element('HeaderManager', 'headers'), HOME)).toMatchObject({ isOfPlan: false })
+  })
+
+  test('a variable or property that something sets is only known at run time', () => {
+    const setBy = (...body: string[]) =>
+      checkPlan(makeRequest(jmx(variables({ page: '0' }), group(body.join(''))))).labels?.isComplete
+    const pages = request('list ${page}')
+    expect(setBy(pages)).toBe(true)
+    expect(setBy(pages, element('CounterConfig', 'c', text('CounterConfig.name', 'page')))).toBe(false)
+    expect(setBy(pages, request('home', '/${__Random(1,9,page)}'))).toBe(false)
+    expect(setBy(pages, script('vars.put(name, "1")'))).toBe(false)
+    expect(setBy(request('list ${__P(n)}'), script('props.put("n", "1")'))).toBe(false)
+  })
+
   test('the first GET of the plan, with its defaults, properties and variables', () => {
     const defaults = element(
       'ConfigTestElement',
@@ -489,5 +560,9 @@ test('a large plan takes no longer than its size', () => {
   const started = performance.now()
   expect(check(hostile)).toHaveLength(1)
   expect(check(`<jmeterTestPlan>${'<!--'.repeat(50_000)}`)).toHaveLength(1)
+  const include = element('IncludeController', 'i', text('IncludeController.includepath', 'a.jmx'))
+  check(jmx(group(include)), { others: [{ name: 'a.jmx', text: '<!--'.repeat(250_000) }] })
+  check(jmx(element('A', 'a', '<a elementType="HTTPFileArg"/>'.repeat(20_000))))
+  expect(check(jmx('<x/><hashTree>'.repeat(5_000) + '</hashTree>'.repeat(5_000)))).toEqual([])
   expect(performance.now() - started).toBeLessThan(5_000)
 })

@@ -119,6 +119,31 @@ test('wait-for names what to ask, and its query is not shown', async () => {
   expect(out).toContain(`The target http://127.0.0.1:${port}/up?*** answers (200).`)
 })
 
+test('a wait-for that is refused is shown without its secrets', async () => {
+  const refused = async (value: string): Promise<string> =>
+    (await check('--files', 'plan.jmx', '--files', 'users.csv', '--wait-for', value)).out
+  expect(await refused('http://u:s3cret@shop.example/?k=s3cret')).toContain(
+    'wait-for: "http://***@shop.example/?***"'
+  )
+  expect(await refused('http://shop.example/?k=s3cret 5x')).toContain(
+    'wait-for: "http://shop.example/?*** 5x"'
+  )
+  expect(await refused('u:s3cret@shop.example k=s3cret')).not.toContain('s3cret')
+})
+
+test('labels of redirects, and one that differs in spaces', async () => {
+  const { out } = await shop('--thresholds', 'p95{label="checkout-0"} < 1s')
+  expect(out).toContain('No problems found.')
+  const plan = join(workspace, 'plan.jmx')
+  await writeFile(
+    plan,
+    (await readFile(plan, 'utf8')).replaceAll('testname="checkout"', 'testname="checkout "')
+  )
+  expect((await shop('--thresholds', 'p95{label="checkout"} < 1s')).out).toContain(
+    'there is "checkout ", with spaces around it'
+  )
+})
+
 test('no Java, an old one, and no space', async () => {
   const home = join(workspace, 'java')
   const none = join(workspace, 'none')
@@ -154,4 +179,7 @@ test('the classes of a JMeter of one’s own are found in its jars', async () =>
   expect(['kg.apc.Dummy', 'kg.apc.Outer_-Inner', 'kg.apc.Other'].map(has)).toEqual([true, true, false])
   expect(createClassFinder({ JMETER_HOME: join(workspace, 'gone') })('kg.apc.Dummy')).toBeUndefined()
   expect(createClassFinder({ PATH: workspace })('kg.apc.Dummy')).toBe(false)
+  let nowMs = 0
+  const slow = createClassFinder({ JMETER_HOME: home }, () => (nowMs += 700))
+  expect(['kg.apc.A', 'kg.apc.B', 'kg.apc.C', 'kg.apc.A'].map(slow)).toEqual([false, false, undefined, false])
 })

@@ -83,8 +83,8 @@ export async function followRun(whole: Gate, options: RunOptions = {}): Promise<
 }
 
 /** The deadline that the settings give to a run, or to all runs of the step together. */
-export function startTimeout({ ports, settings, client }: Gate, subject: string): Deadline {
-  return startDeadline(ports.clock, settings.timeoutMs, {
+export function startTimeout({ ports, settings, client, waitedMs = 0 }: Gate, subject: string): Deadline {
+  return startDeadline(ports.clock, Math.max(settings.timeoutMs - waitedMs, 1), {
     error: () => new DeadlineError(describeTimeout(subject, settings.timeoutMs, client.lastFailure)),
     others: [ports.cancelled]
   })

@@ -11,4 +11,6 @@ export interface Gate {
   readonly saved: SavedState
   /** The embedded service, if the run is local. */
   readonly local: LocalService | undefined
+  /** What wait-for took of the timeout. */
+  readonly waitedMs?: number
 }

@@ -17,7 +17,7 @@ export async function runGate(ports: Ports, settings: Settings): Promise<Outcome
   if (unused !== undefined) ports.log.warning(unused)
   await warnOfPlan(ports, settings)
   const opened = await waitForTarget(ports, settings)
-    .then(() => openGate(ports, settings))
+    .then(async (waitedMs) => ({ ...(await openGate(ports, settings)), waitedMs }))
     .then(
       (gate) => ({ gate }),
       (thrown: unknown) => ({ findings: { failure: failureOf(thrown) } })

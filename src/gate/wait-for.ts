@@ -21,15 +21,15 @@ class NotReadyError extends Error {
 
 type WaitPorts = Pick<Ports, 'clock' | 'log' | 'cancelled'>
 
-/** Waits until the target answers, before anything is created or started. Throws if it does not in time. */
+/** Waits until the target answers, before anything is created or started. Returns how long that took; throws if it does not in time. */
 export async function waitForTarget(
   ports: WaitPorts,
   { waitFor, origin, timeoutMs }: Pick<Settings, 'waitFor' | 'origin' | 'timeoutMs'>
-): Promise<void> {
+): Promise<number> {
   // A run that exists already has its load.
-  if (waitFor === undefined || origin.kind === 'existing') return
+  if (waitFor === undefined || origin.kind === 'existing') return 0
   const { clock, cancelled } = ports
-  let last = 'there was no reply yet'
+  let last = 'it did not reply'
   const isWholeTimeout = timeoutMs < waitFor.timeoutMs
   const deadline = startDeadline(clock, Math.min(timeoutMs, waitFor.timeoutMs), {
     error: () =>
@@ -49,7 +49,9 @@ export async function waitForTarget(
     others: [cancelled]
   })
   try {
+    const startedMs = clock.now()
     await poll(ports, waitFor, { signal: deadline.signal, onFailure: (failure) => (last = failure) })
+    return clock.now() - startedMs
   } finally {
     deadline.release()
   }
