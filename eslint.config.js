@@ -24,7 +24,7 @@ const MAY_IMPORT = {
   regions: ['values'],
   values: [],
   files: [],
-  plans: [],
+  plans: ['values'],
   service: ['protocol'],
   github: ['gate', 'report', 'baseline'],
   server: ['files', 'plans', 'protocol', 'regions', 'report', 'results', 'tools'],

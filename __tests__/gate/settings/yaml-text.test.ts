@@ -16,6 +16,25 @@ beforeEach(() => {
 })
 afterEach(() => void jest.restoreAllMocks())
 
+test('a key is compared with few others, however many there are', () => {
+  let comparisons = 0
+  const some = Array.prototype.some
+  jest.spyOn(Array.prototype, 'some').mockImplementation(function (this: unknown[], ...args) {
+    comparisons += this.length
+    return some.apply(this, args)
+  })
+  const { value, problems } = readYaml(Array.from({ length: 2000 }, (_, at) => `k${at}: v`).join('\n'))
+  jest.restoreAllMocks()
+  expect(problems).toEqual([])
+  expect(Object.keys(value as object)).toHaveLength(2000)
+  expect(comparisons).toBeLessThan(100_000)
+})
+
+test('each alias is looked for among all anchors: too many are refused', () => {
+  const anchors = Array.from({ length: 2300 }, (_, at) => `- &a${at} v\n- *a${at}\n`)
+  expect(readYaml(anchors.join('')).problems).toEqual(['it has too many aliases to be read'])
+})
+
 test('ids keep their spelling', () => {
   expect(readYaml('[00123, 123e45, 0x1F, ~, true]')).toEqual({
     value: ['00123', '123e45', '0x1F', '~', 'true'],

@@ -1,4 +1,4 @@
-import { parseDocument } from 'yaml'
+import { parseYaml } from '../../values/bounded-yaml.js'
 
 export interface YamlText {
   /** Undefined if there are problems. */
@@ -13,14 +13,11 @@ export interface YamlText {
  */
 export function readYaml(text: string): YamlText {
   try {
-    // 'silent' would also drop the error about a second document.
-    const document = parseDocument(text, { schema: 'failsafe', logLevel: 'error' })
-    // Later errors are mostly caused by the first.
-    const found = document.errors.length > 0 ? document.errors.slice(0, 1) : document.warnings
-    const problems = found.map(({ message }) => firstLine(message))
+    const document = parseYaml(text, { schema: 'failsafe' })
+    const problems = document.warnings.map(({ message }) => firstLine(message))
     return problems.length > 0 ? { value: undefined, problems } : { value: document.toJS(), problems }
   } catch (thrown) {
-    // For example, too many aliases.
+    // Also too many aliases.
     return {
       value: undefined,
       problems: [firstLine(thrown instanceof Error ? thrown.message : String(thrown))]

@@ -1,5 +1,5 @@
-import { parseDocument } from 'yaml'
 import type { Document } from 'yaml'
+import { parseYaml } from '../../../values/bounded-yaml.js'
 import { SourceError } from '../request.js'
 
 export type JsonObject = Readonly<Record<string, unknown>>
@@ -38,7 +38,7 @@ export class ApiDocument {
   static read(text: string): ApiDocument {
     const root = parse(text.replace(/^\ufeff/, ''))
     const version = isObject(root) ? (fieldIn(root, 'openapi') ?? fieldIn(root, 'swagger')) : undefined
-    if (!isObject(root) || !/^(?:3\.|2(?:\.0)?$)/.test(String(version)))
+    if (!isObject(root) || !/^(?:3(?:\.|$)|2(?:\.0)?$)/.test(String(version)))
       throw new SourceError(
         'it is not a description of an API: `openapi: 3.…` or `swagger: "2.0"` is expected at its top; give an OpenAPI or Swagger file in YAML or JSON'
       )
@@ -90,17 +90,9 @@ function decodePart(part: string): string {
   }
 }
 
-/** The parser's time grows with the square of the depth. */
-const TOO_DEEP = /(?:[[{]\s*){200}|(?:- ){200}/
-
 function parse(text: string): unknown {
-  if (TOO_DEEP.test(text)) throw new SourceError('its values are nested too deeply to be read')
   try {
-    if (/^\s*\{/.test(text)) return parseJson(text)
-    const document = parseDocument(text, { logLevel: 'error' })
-    const [error] = document.errors
-    if (error) throw error
-    return plainJson(document)
+    return /^\s*\{/.test(text) ? parseJson(text) : plainJson(parseYaml(text))
   } catch (thrown) {
     // Also too many aliases, a value that contains itself, and nesting that is too deep.
     const [message = ''] = (thrown as Error).message.split('\n')
@@ -113,9 +105,11 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (thrown) {
-    const document = parseDocument(text, { logLevel: 'error' })
-    if (document.errors.length > 0) throw thrown
-    return plainJson(document)
+    try {
+      return plainJson(parseYaml(text))
+    } catch {
+      throw thrown
+    }
   }
 }
 
