@@ -166,6 +166,12 @@ describe('without a terminal', () => {
       'api.json: none of its 1 requests is a GET or HEAD, so the plan would send nothing; --all-methods enables the others'
     )
     expect((await init(['--from-openapi', 'api.json', '--all-methods'])).code).toBe(0)
+    const requestBody = { content: { 'multipart/form-data': {} } }
+    put('upload.json', JSON.stringify({ openapi: '3.0.0', paths: { '/a': { post: { requestBody } } } }))
+    for (const flags of [[], ['--all-methods']])
+      await expect(init(['--from-openapi', 'upload.json', '--force', ...flags])).rejects.toThrow(
+        'upload.json: none of its 1 requests can be sent as it is, so the plan would send nothing; for the first: Its body is multipart/form-data;'
+      )
   })
 })
 

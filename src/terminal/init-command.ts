@@ -1,4 +1,4 @@
-import { labelOf } from '../plans/make/plan-text.js'
+import { labelOf, propertyName } from '../plans/make/plan-text.js'
 import { DEFAULT_TARGET, SourceError, addressOf } from '../plans/make/request.js'
 import type { PlanTarget, RequestSet } from '../plans/make/request.js'
 import { readAddress } from '../plans/make/url-requests.js'
@@ -120,7 +120,7 @@ function configFacts(
   const texts = requests
     .filter(({ isEnabled }) => isEnabled)
     .flatMap(({ path, headers, body = [] }) => [...path, ...headers.flatMap(({ value }) => value), ...body])
-  const properties = texts.flatMap((part) => (typeof part === 'string' ? [] : [part.property]))
+  const properties = texts.flatMap((part) => (typeof part === 'string' ? [] : [propertyName(part.property)]))
   return {
     waitFor: addressOf(target) + page,
     label: first?.name ?? '',

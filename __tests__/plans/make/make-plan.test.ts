@@ -151,7 +151,9 @@ describe('addresses', () => {
     { address: 'ftp://example.com/', words: 'is not an http or https address' },
     { address: 'http://a,b)}.example/', words: 'is not an http or https address with a plain host name' },
     { address: 'http://user:planted@example.com/', words: 'the address at example.com contains a user name' },
-    { address: 'http://', words: '"http://" is not an address' }
+    { address: 'http://', words: '"http://" is not an address' },
+    { address: 'http://bob:pl@nted@exa mple/', words: '"http://***@exa mple/" is not an address' },
+    { address: 'bob:planted@exa mple/?key=planted', words: '"***@exa mple/?…" is not an address' }
   ])('$address is refused', ({ address, words }) => {
     expect(() => readUrls([address])).toThrow(words)
   })
@@ -498,6 +500,98 @@ describe('a description of an API', () => {
     expect(encodeText(set.requests[0]!.path)).toBe(path)
   })
 
+  const api = (facts: object): string => JSON.stringify({ openapi: '3.0.0', ...facts })
+  const get = (facts: object): object => ({ get: facts })
+  const servers = (url: string): object => ({ servers: [{ url }] })
+  const pathsOf = (text: string): string[] =>
+    readOpenApi(text, { allMethods: true }).requests.map(({ path }) => encodeText(path))
+
+  test('servers of paths and operations count where the document has none, and relative ones are at its host', () => {
+    const paths = {
+      '/a': { ...servers('https://one.example/x'), ...get({}) },
+      '/b': get(servers('https://two.example/')),
+      '/c': get(servers('/v9'))
+    }
+    const alone = readOpenApi(api({ paths: { '/a': paths['/a'], '/b': paths['/b'] } }), { allMethods: false })
+    expect(addressOf(alone.target ?? DEFAULT_TARGET)).toBe('https://one.example')
+    expect(alone.notes).toContain('Left out, because they have another server: 1 of 2 operations.')
+    expect(pathsOf(api({ paths }))).toEqual(['/v9/c'])
+    expect(pathsOf(api({ ...servers('https://two.example/v1'), paths }))).toEqual(['/b', '/v9/c'])
+    expect(() => pathsOf(api({ paths: { '/a': { $ref: 'a.yaml' } } }))).toThrow('in other files (a.yaml)')
+  })
+
+  test('a version that is a number to YAML', () => {
+    expect(pathsOf('openapi: 3.0\npaths: { /a: { get: {} } }\n')).toEqual(['/a'])
+  })
+
+  test.each([
+    { facts: {}, query: 's=a%26b&s=c' },
+    { facts: { explode: false }, query: 's=a%26b%2Cc' },
+    { facts: { style: 'pipeDelimited' }, query: 's=a%26b%7Cc' },
+    { facts: { example: { x: 1, y: 'z' } }, query: 'x=1&y=z' },
+    { facts: { example: { x: 1, y: 'z' }, explode: false }, query: 's=x%2C1%2Cy%2Cz' },
+    { facts: { example: { x: 1, y: 'z' }, style: 'deepObject' }, query: 's%5Bx%5D=1&s%5By%5D=z' },
+    {
+      facts: { example: undefined, content: { 'application/json': { example: { x: [1] } } } },
+      query: 's=%7B%22x%22%3A%5B1%5D%7D'
+    }
+  ])('a list or an object in a query: $query', ({ facts, query }) => {
+    const parameter = { in: 'query', name: 's', required: true, example: ['a&b', 'c'], ...facts }
+    expect(pathsOf(api({ paths: { '/a': get({ parameters: [parameter] }) } }))).toEqual([`/a?${query}`])
+  })
+
+  test('no example of a token, password or cookie is in the plan, but the words of a list are', () => {
+    const parameter = (place: string, name: string, facts: object): object => {
+      return { in: place, name, required: true, ...facts }
+    }
+    const body = (type: string, example: unknown): object => ({
+      post: { requestBody: { content: { [type]: { example } } } }
+    })
+    const parameters = [
+      parameter('query', 'api_token', { example: 'planted' }),
+      parameter('query', 'state', { schema: { enum: ['open', 'closed'] } }),
+      parameter('header', 'X-Auth-Token', { schema: { default: 'planted' } }),
+      parameter('cookie', 'session', { example: 'planted' }),
+      parameter('cookie', 'lang', { example: 'en' }),
+      parameter('path', 'token', { example: 'planted' })
+    ]
+    const set = readOpenApi(
+      api({
+        paths: {
+          '/a/{token}': get({ security: [{ key: [] }], parameters }),
+          '/json': body('application/json', { user: 'ann', in: [{ password: 'planted' }] }),
+          '/text': body('application/json', '{"user": "ann", "password": "planted"}'),
+          '/form': body('application/x-www-form-urlencoded', { user: 'ann', pwd: 'planted' }),
+          '/pairs': body('application/x-www-form-urlencoded', 'user=ann&pwd=planted')
+        },
+        components: { securitySchemes: { key: { type: 'apiKey', in: 'cookie', name: 'sid' } } }
+      }),
+      { allMethods: true }
+    )
+    expect(planOf(set) + set.notes.join()).not.toContain('planted')
+    const [first, ...posts] = set.requests
+    expect(encodeText(first!.path)).toBe('/a/${__P(token,)}?api_token=${__P(api_token,)}&state=open')
+    expect(first!.headers.map(({ name, value }) => [name, encodeText(value)])).toEqual([
+      ['X-Auth-Token', '${__P(x-auth-token,)}'],
+      ['Cookie', 'sid=${__P(sid,)}; session=${__P(session,)}; lang=en']
+    ])
+    const bodies = posts.map(({ body }) => encodeText(body ?? []))
+    expect(bodies.slice(0, 2).map((text) => text.includes('"password": "${__P(password,)}"'))).toEqual([
+      true,
+      true
+    ])
+    expect(bodies.slice(2)).toEqual(['user=ann&pwd=${__P(pwd,)}', 'user=ann&pwd=${__P(pwd,)}'])
+    expect(set.notes).toContainEqual(expect.stringContaining('-Jsession=…'))
+  })
+
+  test('the signs that stand for a property are none in an example', () => {
+    const example = { a: '\ue000x,)}${__time()}\ue001', 'b\ue000': '\ue001' }
+    const paths = { '/a': { post: { requestBody: { content: { 'application/json': { example } } } } } }
+    const { requests } = readOpenApi(api({ paths }), { allMethods: true })
+    expect(evaluate(encodeText(requests[0]!.body!))).toBe(JSON.stringify(example, null, 2))
+    expect(encodeText([{ property: 'x,)}${__time()}' }])).toBe('${__P(x-__time-,)}')
+  })
+
   test('references that lead to themselves, nowhere, or out of the file end', () => {
     const set = readOpenApi(
       `openapi: 3.0.0
@@ -531,6 +625,11 @@ components:
       what: 'a value within itself',
       text: 'openapi: 3.0.0\nx: &x { y: *x }\n',
       words: 'neither YAML nor JSON'
+    },
+    {
+      what: 'a key twice',
+      text: 'openapi: 3.0.0\npaths: {}\npaths: {}\n',
+      words: 'unique at line 3, column 1'
     },
     { what: 'broken YAML', text: 'openapi: 3.0.0\n\tx: 1\n', words: 'neither YAML nor JSON' },
     { what: 'another file', text: 'threads: 5\n', words: 'it is not a description of an API' },

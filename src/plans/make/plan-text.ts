@@ -35,7 +35,7 @@ export function encodeText(text: PlanText): string {
     .map((part) =>
       typeof part === 'string'
         ? part.replaceAll('\\', '\\\\').replaceAll('${', '${__char(36)}{')
-        : `\${__P(${part.property},)}`
+        : `\${__P(${propertyName(part.property)},)}`
     )
     .join('')
 }

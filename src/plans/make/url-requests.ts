@@ -32,12 +32,12 @@ export function readAddress(
     )
   if (path === 'without a path' && url.pathname + url.search !== '/')
     throw new SourceError(
-      `"${address}" contains a path, but the paths come from the file; give the address without one: ${url.origin}`
+      `"${shown(address)}" contains a path, but the paths come from the file; give the address without one: ${url.origin}`
     )
   const target = readTarget(url)
   if (target === undefined)
     throw new SourceError(
-      `"${address}" is not an http or https address with a plain host name; give one such as http://localhost:8080/`
+      `"${shown(address)}" is not an http or https address with a plain host name; give one such as http://localhost:8080/`
     )
   return target
 }
@@ -46,8 +46,13 @@ function readUrl(address: string): URL {
   // `localhost:8080` is an address for people, but an unknown protocol for the parser.
   const whole = /^[a-z][a-z0-9+.-]*:\/\//i.test(address) ? address : `http://${address}`
   if (!URL.canParse(whole))
-    throw new SourceError(`"${address}" is not an address; give one such as http://localhost:8080/`)
+    throw new SourceError(`"${shown(address)}" is not an address; give one such as http://localhost:8080/`)
   return new URL(whole)
+}
+
+/** An address that is refused, without what may be secret in it. */
+function shown(address: string): string {
+  return address.replace(/^([a-z][a-z0-9+.-]*:\/\/)?.*@/is, '$1***@').replace(/[?#].*/s, '?…')
 }
 
 function request(url: URL, removed: Removed): PlanRequest {

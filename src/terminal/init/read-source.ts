@@ -30,8 +30,11 @@ export async function readSource(source: Source, options: SourceOptions): Promis
     source.kind === 'har' ? readHar(text, options) : readOpenApi(text, options)
   )
   if (set.requests.some(({ isEnabled }) => isEnabled)) return set
+  const notes = set.requests.flatMap(({ note }) => note ?? [])
   throw new UsageError(
-    `${source.path}: none of its ${set.requests.length} requests is a GET or HEAD, so the plan would send nothing; --all-methods enables the others`
+    notes.some((note) => note.includes('--all-methods'))
+      ? `${source.path}: none of its ${set.requests.length} requests is a GET or HEAD, so the plan would send nothing; --all-methods enables the others`
+      : `${source.path}: none of its ${set.requests.length} requests can be sent as it is, so the plan would send nothing; for the first: ${notes[0] ?? ''}`
   )
 }
 

@@ -8,6 +8,8 @@ import type { ApiDocument, JsonObject } from './api-document.js'
 export interface ApiServer {
   readonly target: PlanTarget | undefined
   readonly basePath: string
+  /** A path at the host of the document, whichever that is. */
+  readonly isRelative: boolean
 }
 
 /** Only for reading a relative address. */
@@ -18,7 +20,7 @@ export function readServer(api: ApiDocument, holder: JsonObject = api.root): Api
   if (api.isSwagger) return holder === api.root ? readSwagger(holder) : undefined
   const [server] = listIn(holder, 'servers')
   if (isObject(server)) return readAddress(fillIn(server))
-  return holder === api.root ? { target: undefined, basePath: '' } : undefined
+  return holder === api.root ? { target: undefined, basePath: '', isRelative: true } : undefined
 }
 
 function readSwagger(root: JsonObject): ApiServer {
@@ -30,12 +32,13 @@ function readSwagger(root: JsonObject): ApiServer {
 }
 
 function readAddress(address: string): ApiServer {
-  if (!URL.canParse(address, NOWHERE)) return { target: undefined, basePath: '' }
+  if (!URL.canParse(address, NOWHERE)) return { target: undefined, basePath: '', isRelative: false }
   const url = new URL(address, NOWHERE)
   const isRelative = url.origin === new URL(NOWHERE).origin
   return {
     target: isRelative ? undefined : readTarget(url),
-    basePath: encodePath(url.pathname.replace(/\/+$/, ''))
+    basePath: encodePath(url.pathname.replace(/\/+$/, '')),
+    isRelative
   }
 }
 

@@ -1,12 +1,13 @@
 import { encodePath, propertyName, readableName } from '../plan-text.js'
 import { MOST_REQUESTS, SourceError, addressOf, isMethod, isSafe } from '../request.js'
-import type { PlanHeader, PlanRequest, PlanText, RequestSet } from '../request.js'
+import type { PlanHeader, PlanRequest, PlanTarget, PlanText, RequestSet } from '../request.js'
 import { ApiDocument, fieldIn, isObject, textIn } from './api-document.js'
 import type { JsonObject } from './api-document.js'
 import { readServer } from './api-server.js'
 import type { ApiServer } from './api-server.js'
+import { showProperties } from './hidden-values.js'
+import { encodeValue, queryPairs, valueText } from './parameter-text.js'
 import { readBody } from './request-body.js'
-import { plainText, sampleOf } from './sample-value.js'
 import { readCredentials } from './security.js'
 
 export interface OpenApiOptions {
@@ -25,14 +26,15 @@ interface Operation {
 /** One request per operation of an API, with the values of its examples, or ones made from its schemas. */
 export function readOpenApi(text: string, { allMethods }: OpenApiOptions): RequestSet {
   const api = ApiDocument.read(text)
-  const main = readServer(api) ?? { target: undefined, basePath: '' }
-  const all = listOperations(api, main)
-  const here = all.filter(({ server }) => isSame(server, main))
-  if (here.length === 0) throw new SourceError('it describes no operations: its `paths` are empty')
+  const { all, here, target } = findOperations(api)
   const properties = new Set<string>()
   const requests = here.slice(0, MOST_REQUESTS).map((operation) => {
     const request = toRequest(api, operation, allMethods)
-    for (const part of [...request.path, ...request.headers.flatMap(({ value }) => value)])
+    for (const part of [
+      ...request.path,
+      ...request.headers.flatMap(({ value }) => value),
+      ...(request.body ?? [])
+    ])
       if (typeof part !== 'string') properties.add(part.property)
     return request
   })
@@ -51,7 +53,7 @@ export function readOpenApi(text: string, { allMethods }: OpenApiOptions): Reque
       : []),
     ...(properties.size > 0
       ? [
-          `The API wants credentials; give them as override-parameters: ${[...properties].map((name) => `-J${name}=…`).join(', ')}`
+          `The API wants credentials, or values that may be secret, which are not in the plan; give them as override-parameters: ${[...properties].map((name) => `-J${name}=…`).join(', ')}`
         ]
       : []),
     ...(disabled > 0
@@ -61,7 +63,30 @@ export function readOpenApi(text: string, { allMethods }: OpenApiOptions): Reque
       : []),
     'The values in paths, queries and bodies are those of the examples, or made up from the schemas: put ones into the plan that the application knows.'
   ]
-  return { target: main.target, requests, notes }
+  return { target, requests, notes }
+}
+
+/** Those at one server: the document's own, or the first that an operation names if none is there. */
+function findOperations(api: ApiDocument): {
+  all: readonly Operation[]
+  here: readonly Operation[]
+  target: PlanTarget | undefined
+} {
+  const main = readServer(api) ?? { target: undefined, basePath: '', isRelative: true }
+  const all = listOperations(api, main)
+  const [first] = all
+  if (first === undefined) {
+    const [elsewhere] = api.foreign
+    throw new SourceError(
+      elsewhere === undefined
+        ? 'it describes no operations: its `paths` are empty'
+        : `it describes no operations itself: its \`paths\` are in other files (${readableName(elsewhere)}), which are not read; bundle them into one file`
+    )
+  }
+  const atMain = all.filter(({ server }) => isAt(server, main))
+  if (atMain.length > 0) return { all, here: atMain, target: main.target }
+  const other = all.find(({ server }) => server.target !== undefined)?.server ?? first.server
+  return { all, here: all.filter(({ server }) => isAt(server, other)), target: other.target }
 }
 
 function listOperations(api: ApiDocument, main: ApiServer): Operation[] {
@@ -85,9 +110,10 @@ function listOperations(api: ApiDocument, main: ApiServer): Operation[] {
   })
 }
 
-function isSame({ target }: ApiServer, main: ApiServer): boolean {
-  if (target === undefined || main.target === undefined) return target === main.target
-  return addressOf(target) === addressOf(main.target)
+function isAt(server: ApiServer, main: ApiServer): boolean {
+  if (server === main || server.isRelative) return true
+  if (server.target === undefined || main.target === undefined) return false
+  return addressOf(server.target) === addressOf(main.target)
 }
 
 function toRequest(api: ApiDocument, operation: Operation, allMethods: boolean): PlanRequest {
@@ -103,33 +129,61 @@ function toRequest(api: ApiDocument, operation: Operation, allMethods: boolean):
     name: readableName(textIn(facts, 'operationId')) || readableName(`${method} ${path}`),
     method,
     path: [...fillPath(api, operation), ...queryOf(api, operation, credentials.query)],
-    headers: onceEach([...credentials.headers, ...(body.headers ?? []), ...headersOf(api, operation)]),
-    ...(body.text !== undefined && { body: [body.text] }),
+    headers: onceEach([
+      ...credentials.headers,
+      ...(body.headers ?? []),
+      ...headersOf(api, operation),
+      ...cookiesOf(api, operation, credentials.cookies)
+    ]),
+    ...(body.text !== undefined && { body: body.text }),
     isEnabled: note === undefined,
     ...(note !== undefined && { note })
   }
 }
 
 function fillPath(api: ApiDocument, { path, parameters, server }: Operation): PlanText {
-  const filled = path.replace(/\{([^{}]*)\}/g, (_, name: string) => {
-    const parameter = parameters.find((one) => textIn(one, 'in') === 'path' && textIn(one, 'name') === name)
-    return encodeURIComponent(wellFormed(plainText(parameter && sampleOf(api, parameter)) || '1'))
+  const parts = path.split(/\{([^{}]*)\}/).flatMap((part, at): PlanText => {
+    if (at % 2 === 0) return [encodePath(part)]
+    const parameter = parameters.find((one) => textIn(one, 'in') === 'path' && textIn(one, 'name') === part)
+    const text = parameter === undefined ? '' : valueText(api, parameter)
+    return showProperties(text === '' ? '1' : text, encodeValue)
   })
-  return [encodePath(server.basePath + filled)]
+  return [server.basePath, ...parts]
 }
 
 function queryOf(api: ApiDocument, { parameters }: Operation, credentials: readonly string[]): PlanText {
-  const pairs = parameters
-    .filter((one) => textIn(one, 'in') === 'query' && fieldIn(one, 'required') === true)
-    .map((one): PlanText => {
-      const value = plainText(sampleOf(api, one))
-      return [[textIn(one, 'name'), value].map((part) => encodeURIComponent(wellFormed(part))).join('=')]
-    })
+  const pairs = requiredIn('query', parameters)
+    // Some documents describe a credential as a parameter too.
+    .filter((one) => !credentials.includes(textIn(one, 'name')))
+    .flatMap((one) => queryPairs(api, one))
   const secret = credentials.map((name): PlanText => [
-    `${encodeURIComponent(wellFormed(name))}=`,
+    `${encodeValue(name)}=`,
     { property: propertyName(name) }
   ])
   return [...pairs, ...secret].flatMap((pair, at) => [at === 0 ? '?' : '&', ...pair])
+}
+
+function requiredIn(place: string, parameters: readonly JsonObject[]): JsonObject[] {
+  return parameters.filter((one) => textIn(one, 'in') === place && fieldIn(one, 'required') === true)
+}
+
+function cookiesOf(
+  api: ApiDocument,
+  { parameters }: Operation,
+  credentials: readonly string[]
+): PlanHeader[] {
+  const cookies = [
+    ...credentials.map((name): [string, PlanText] => [name, [{ property: propertyName(name) }]]),
+    ...requiredIn('cookie', parameters)
+      .filter((one) => !credentials.includes(textIn(one, 'name')))
+      .map((one): [string, PlanText] => [
+        textIn(one, 'name'),
+        showProperties(valueText(api, one), encodeValue)
+      ])
+  ].filter(([name]) => isHeaderName(name))
+  if (cookies.length === 0) return []
+  const value = cookies.flatMap(([name, text], at) => [`${at === 0 ? '' : '; '}${name}=`, ...text])
+  return [{ name: 'Cookie', value }]
 }
 
 /** Some documents describe a credential as a parameter too. */
@@ -142,15 +196,14 @@ function onceEach(headers: readonly PlanHeader[]): PlanHeader[] {
 const DESCRIBED_ELSEWHERE = /^(?:accept|content-type|authorization)$/i
 
 function headersOf(api: ApiDocument, { parameters }: Operation): PlanHeader[] {
-  return parameters
-    .filter((one) => textIn(one, 'in') === 'header' && fieldIn(one, 'required') === true)
-    .filter((one) => /^[\w.-]+$/.test(textIn(one, 'name')) && !DESCRIBED_ELSEWHERE.test(textIn(one, 'name')))
+  return requiredIn('header', parameters)
+    .filter((one) => isHeaderName(textIn(one, 'name')) && !DESCRIBED_ELSEWHERE.test(textIn(one, 'name')))
     .map((one) => ({
       name: textIn(one, 'name'),
-      value: [plainText(sampleOf(api, one)).replace(/\s+/g, ' ').trim()]
+      value: showProperties(valueText(api, one).replace(/\s+/g, ' ').trim())
     }))
 }
 
-function wellFormed(text: string): string {
-  return text.replace(/\p{Surrogate}/gu, '\ufffd')
+function isHeaderName(name: string): boolean {
+  return /^[\w.-]+$/.test(name)
 }

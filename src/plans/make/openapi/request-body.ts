@@ -1,11 +1,14 @@
-import type { PlanHeader } from '../request.js'
+import { encodeText } from '../plan-text.js'
+import type { PlanHeader, PlanText } from '../request.js'
+import { keepPairs } from '../without-secrets.js'
 import { fieldIn, isObject, listIn, textIn } from './api-document.js'
 import type { ApiDocument, JsonObject } from './api-document.js'
+import { hideSecrets, showProperties } from './hidden-values.js'
 import { plainText, sampleOf } from './sample-value.js'
 
 /** What an operation sends, and what to know about it. */
 export interface RequestBody {
-  readonly text?: string
+  readonly text?: PlanText
   readonly headers?: readonly PlanHeader[]
   readonly note?: string
 }
@@ -46,38 +49,43 @@ function readSwaggerBody(
     return unknownBody(consumes)
   return encode(
     'application/x-www-form-urlencoded',
-    Object.fromEntries(fields.map((one) => [textIn(one, 'name'), sampleOf(api, one)]))
+    Object.fromEntries(fields.map((one) => [textIn(one, 'name'), sampleOf(api, one, textIn(one, 'name'))]))
   )
 }
 
 function encode(type: string, value: unknown): RequestBody {
-  const text = FORM_TYPE.test(type)
-    ? encodeForm(value)
-    : typeof value === 'string' && isJson(value)
-      ? value
-      : JSON.stringify(value ?? {}, null, 2)
-  if (text.length > MOST_CHARACTERS)
+  const text = FORM_TYPE.test(type) ? encodeForm(value) : encodeJson(value)
+  if (encodeText(text).length > MOST_CHARACTERS)
     return {
       note: 'The example of its body is larger than 256 KiB and is not in the plan. Add a body before you enable this.'
     }
   return { text, headers: [{ name: 'Content-Type', value: [type.replace(/[^\w/+.;= -]/g, '')] }] }
 }
 
+function encodeJson(value: unknown): PlanText {
+  const parsed = typeof value === 'string' ? parseJson(value) : undefined
+  if (parsed === undefined) return showProperties(JSON.stringify(value ?? {}, null, 2))
+  const hidden = showProperties(JSON.stringify(hideSecrets(parsed, ''), null, 2))
+  return hidden.length > 1 ? hidden : [String(value)]
+}
+
 /** Examples are often the text of the body. */
-function isJson(text: string): boolean {
+function parseJson(text: string): object | undefined {
   try {
-    return typeof JSON.parse(text) === 'object'
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? value : undefined
   } catch {
-    return false
+    return undefined
   }
 }
 
-function encodeForm(value: unknown): string {
-  if (typeof value === 'string') return value
-  const fields = Object.entries(isObject(value) ? value : {})
-  return new URLSearchParams(
-    fields.map(([name, field]): [string, string] => [name, plainText(field)])
-  ).toString()
+function encodeForm(value: unknown): PlanText {
+  if (typeof value === 'string') return keepPairs(value, { properties: new Set(), headers: new Set() })
+  const encode = (text: string): string => new URLSearchParams([['', text]]).toString().slice(1)
+  return Object.entries(isObject(value) ? value : {}).flatMap(([name, field], at): PlanText => [
+    `${at === 0 ? '' : '&'}${encode(name)}=`,
+    ...showProperties(plainText(field), encode)
+  ])
 }
 
 function unknownBody(types: readonly unknown[]): RequestBody {

@@ -1,5 +1,6 @@
 import { fieldIn, isObject, listIn } from './api-document.js'
 import type { ApiDocument, JsonObject } from './api-document.js'
+import { hideSecrets } from './hidden-values.js'
 
 const DEEPEST = 8
 const MOST_VALUES = 500
@@ -19,9 +20,12 @@ const TEXT_BY_FORMAT: Readonly<Record<string, string>> = {
   byte: 'dGV4dA=='
 }
 
-/** A value that fits a parameter, a media type or a schema: its example, or one made from its schema. */
-export function sampleOf(api: ApiDocument, holder: JsonObject): unknown {
-  return sample(api, holder, { depth: 0, budget: { left: MOST_VALUES }, open: new Set() })
+/**
+ * A value that fits a parameter, a media type or a schema: its example, without what may be secret in it, or one made from
+ * its schema.
+ */
+export function sampleOf(api: ApiDocument, holder: JsonObject, name = ''): unknown {
+  return sample(api, holder, { name, depth: 0, budget: { left: MOST_VALUES }, open: new Set() })
 }
 
 /** A value in a path, a query, a header or a form; lists are separated by commas. */
@@ -32,6 +36,8 @@ export function plainText(value: unknown): string {
 }
 
 interface Place {
+  /** Of the parameter or property that has the value. */
+  readonly name: string
   readonly depth: number
   readonly budget: { left: number }
   /** The schemas that this value is part of: one that refers to itself ends here. */
@@ -40,7 +46,8 @@ interface Place {
 
 function sample(api: ApiDocument, holder: JsonObject, place: Place): unknown {
   const given = givenIn(api, holder)
-  if (given !== undefined) return given
+  // One of a few words that the document lists is no secret, whatever its name.
+  if (given !== undefined) return hideSecrets(given, listIn(holder, 'enum').length > 0 ? '' : place.name)
   const schema = api.resolve(fieldIn(holder, 'schema'))
   if (schema !== undefined) return sample(api, schema, place)
   if (place.open.has(holder) || place.depth > DEEPEST || place.budget.left-- <= 0) return undefined
@@ -105,7 +112,7 @@ function sampleObject(api: ApiDocument, schema: JsonObject, place: Place): JsonO
       const resolved = api.resolve(property)
       // The server sets these.
       if (resolved === undefined || fieldIn(resolved, 'readOnly') === true) return []
-      const value = sample(api, resolved, place)
+      const value = sample(api, resolved, { ...place, name })
       return value === undefined ? [] : [[name, value]]
     })
   )

@@ -8,6 +8,8 @@ export interface Credentials {
   readonly headers: readonly PlanHeader[]
   /** Names of query parameters. */
   readonly query: readonly string[]
+  /** Names of cookies. */
+  readonly cookies: readonly string[]
 }
 
 export function readCredentials(api: ApiDocument, operation: JsonObject): Credentials {
@@ -19,12 +21,11 @@ export function readCredentials(api: ApiDocument, operation: JsonObject): Creden
   const schemes = Object.keys(isObject(first) ? first : {})
     .map((name) => api.resolve(fieldIn(known, name)))
     .filter((scheme) => scheme !== undefined)
-  return {
-    headers: schemes.flatMap(headerOf),
-    query: schemes
-      .filter((scheme) => isKey(scheme) && textIn(scheme, 'in') === 'query')
+  const keysIn = (place: string): string[] =>
+    schemes
+      .filter((scheme) => isKey(scheme) && textIn(scheme, 'in') === place)
       .map((scheme) => textIn(scheme, 'name'))
-  }
+  return { headers: schemes.flatMap(headerOf), query: keysIn('query'), cookies: keysIn('cookie') }
 }
 
 function headerOf(scheme: JsonObject): PlanHeader[] {
