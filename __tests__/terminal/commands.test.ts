@@ -128,6 +128,7 @@ describe('mistakes', () => {
     { args: ['stop', '../x'], words: '"../x" is not an id' },
     { args: ['stop'], words: '`loadgate stop` takes one id, found 0' },
     { args: ['report', 'a', 'b'], words: '`loadgate report` takes one id, found 2' },
+    { args: ['report', 'reslts'], words: 'there is no file or folder "reslts"; if it is the id of a run,' },
     { args: ['runs', 'a'], words: '`loadgate runs` takes flags only, found "a"' },
     { args: ['serve', '8080'], words: '`loadgate serve` takes flags only, found "8080"' },
     { args: ['runs', '--slow'], words: 'there is no flag --slow here' },

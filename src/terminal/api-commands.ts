@@ -95,6 +95,11 @@ export async function runApiCommand(command: ApiCommand, args: Arguments, ports:
   }
 }
 
+/** Whether a service is named; not whether the name is right. */
+export function namesService(args: Arguments, { baseUrl }: ApiPorts): boolean {
+  return !['', 'local'].includes(args.text('base-url') || baseUrl)
+}
+
 function takeAddress(flag: string, variable: string): Address {
   const baseUrl = flag || variable
   if (baseUrl === '' || baseUrl === 'local')

@@ -86,7 +86,18 @@ function pathCommand(
 
 const RUN_GATE: Form = { usage: 'run', flags: GATE_FLAGS, run: runGateCommand }
 const SHOW_RUN: Form = { ...apiForm('run <id>', api.showRun), instead: JUDGE_A_RUN }
-const SHOW_REPORT: Form = { ...apiForm('report <id>', api.showReport), instead: JUDGE_A_RUN }
+const SHOW_REPORT: Form = {
+  ...apiForm('report <id>', api.showReport),
+  instead: `${JUDGE_A_RUN}, and there is no file or folder of that name`,
+  run: (args, ports) => {
+    // Without a service it was meant as a path.
+    if (!api.namesService(args, ports))
+      throw new UsageError(
+        `there is no file or folder "${args.words[0] ?? ''}"; if it is the id of a run, give the address of the service with --base-url or LOADGATE_BASE_URL`
+      )
+    return api.runApiCommand(api.showReport, args, ports)
+  }
+}
 const REPORT_FILES: Form = {
   usage: 'report <folder | CSV…>',
   flags: [...REPORT_FLAGS, ...api.CONNECTION_FLAGS.filter(({ name }) => name === 'json')],
