@@ -41,9 +41,11 @@ async function writeJava(version: string): Promise<void> {
   await chmod(file, 0o755)
 }
 
-const check = async (...args: string[]): Promise<{ code: number; out: string }> => {
+const check = (...args: string[]): Promise<{ code: number; out: string }> => checkWith('', ...args)
+const checkWith = async (baseUrl: string, ...args: string[]): Promise<{ code: number; out: string }> => {
   const ports = makeCommandPorts({
     workspace,
+    baseUrl,
     findFiles: (root) => (pattern) => Promise.resolve([resolve(root, pattern)])
   })
   const code = await runCommandLine(['check', ...args], ports)
@@ -57,6 +59,17 @@ test('all is well: the target is asked once', async () => {
     code: 0,
     out: `note  The target http://127.0.0.1:${port}/ answers (200).\nNo problems found.\n`
   })
+})
+
+test('an address in the environment that the config file overrides is noted', async () => {
+  await writeFile(join(workspace, 'c.yml'), 'base-url: local\nfiles: [plan.jmx, users.csv]\n')
+  const words = 'note  LOADGATE_BASE_URL is set, but base-url in the config file is local'
+  const flags = ['--config', 'c.yml', '--rehearse']
+  expect((await checkWith('https://service.example', ...flags)).out).toContain(words)
+  expect((await checkWith('https://service.example', ...flags, '--base-url', 'local')).out).not.toContain(
+    words
+  )
+  expect((await check(...flags)).out).not.toContain(words)
 })
 
 test('a warning does not fail it, and errors do', async () => {

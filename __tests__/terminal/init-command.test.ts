@@ -110,6 +110,12 @@ describe('without a terminal', () => {
     expect(read(PLAN)).toContain('${__P(rampup,0)}')
   })
 
+  test('a job that GitHub would end is said', async () => {
+    expect((await init(['--duration', '7h'])).out.replace(/\s+/g, ' ')).toContain(
+      'this one may take 450 minutes'
+    )
+  })
+
   test('--target points a recording or an API elsewhere', async () => {
     await init(['--from-har', HAR, '--target', 'localhost:3000'])
     expect(read(PLAN)).toContain('${__P(port,3000)}')
@@ -127,11 +133,13 @@ describe('without a terminal', () => {
     { args: ['--from-openapi', HAR], words: 'shop.har: it is not a description of an API' },
     { args: ['--from-har', HAR, '--target', 'ftp://x'], words: '--target: "ftp://x" is not an http' },
     { args: ['--from-har', HAR, '--target', 'http://x/a'], words: 'give the address without one: http://x' },
+    { args: ['--duration', '99999h'], words: '--duration: "99999h" is not accepted; expected at most 24h' },
+    { args: ['--rampup', '25h'], words: '--rampup: "25h" is not accepted; expected at most 24h' },
     { args: ['--target', 'http://x/'], words: '--target only works with --from-openapi or --from-har' },
     { args: ['--from-openapi', API, '--think-times'], words: '--think-times only works with --from-har' },
     {
       args: ['--threads', 'many'],
-      words: '--threads: "many" is not accepted; a whole number from 1 to 1000'
+      words: '--threads: "many" is not accepted; expected a whole number from 1 to 1000'
     },
     { args: ['--duration', '5 minutes'], words: '--duration: "5 minutes" is not accepted' },
     { args: ['--thresholds', 'error_rate < 1'], words: 'did you mean 1%?' }
@@ -246,6 +254,12 @@ describe('files that exist', () => {
 })
 
 describe('at a terminal', () => {
+  test('a wrong path is refused before the other questions', async () => {
+    const ports = makeCommandPorts({ workspace, ...typing('HAR', 'no.har') })
+    await expect(runCommandLine(['init'], ports)).rejects.toThrow('no.har cannot be read')
+    expect(ports.screen.out.text).not.toContain('How many users')
+  })
+
   test('asks what flags leave open; Enter takes the default, and what is not accepted is asked again', async () => {
     const { code, out } = await init(
       ['--duration', '30s'],
@@ -253,7 +267,7 @@ describe('at a terminal', () => {
     )
     expect(code).toBe(0)
     expect(out).toContain('Address of the application? [http://localhost:8080/] ')
-    expect(out).toContain('That is not accepted; a whole number from 1 to 1000 is expected.\n')
+    expect(out).toContain('That is not accepted; expected a whole number from 1 to 1000\n')
     expect(out).not.toContain('For how long?')
     const { values } = readConfigFile(read(CONFIG), INPUT_NAMES)
     expect(Object.fromEntries(values)).toMatchObject({

@@ -46,9 +46,10 @@ async function findProblems(args: Arguments, ports: GateCommandPorts): Promise<F
     throw new UsageError(
       `${settings.origin.kind === 'existing' ? 'run-id' : 'repeat'} names a run that exists, so that there is no plan to check; remove it from the config file, or judge the run with \`loadgate run\``
     )
-  const { findings, target } = await checkBeforeRun(settings, process.env)
+  const { findings: found, target } = await checkBeforeRun(settings, process.env)
+  const findings = [...found, ...noteUnused(args, settings, ports)]
   const isHere = settings.target.kind === 'local' && settings.regions === undefined
-  if (!isHere || args.has('rehearse')) return [...findings]
+  if (!isHere || args.has('rehearse')) return findings
   const clock = ports.clock ?? systemClock
   const [machine, answer] = await Promise.all([
     checkMachine({ tool: settings.tool, plan: settings.origin.paths[0] ?? '', workspace: ports.workspace }),
@@ -57,6 +58,15 @@ async function findProblems(args: Arguments, ports: GateCommandPorts): Promise<F
   // Of a plan that cannot be read, nobody wants to know more.
   const isBroken = target === undefined && findings.some(({ level }) => level === 'error')
   return [...findings, ...machine, ...(isBroken ? answer.filter(({ level }) => level !== 'note') : answer)]
+}
+
+/** Whoever sets the variable expects the load to come from there. */
+function noteUnused(args: Arguments, { target }: Settings, { baseUrl }: GateCommandPorts): Finding[] {
+  const isUnused = target.kind === 'local' && !['', 'local'].includes(baseUrl) && !args.has('base-url')
+  if (!isUnused) return []
+  const message =
+    'LOADGATE_BASE_URL is set, but base-url in the config file is local, which counts: the load comes from this machine.'
+  return [{ level: 'note', message }]
 }
 
 /** Every problem of the settings is a finding. */

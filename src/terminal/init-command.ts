@@ -16,7 +16,7 @@ import { CONFIG_PATH, PLAN_PATH, WORKFLOW_PATH } from './init/paths.js'
 import type { Prompt } from './init/prompt.js'
 import { readSource } from './init/read-source.js'
 import { findStart } from './init/start-step.js'
-import { writeWorkflow } from './init/workflow-text.js'
+import { jobMinutes, writeWorkflow } from './init/workflow-text.js'
 import { checkPaths, writeFiles } from './init/write-files.js'
 import { safeJson } from './screen.js'
 import type { Screen } from './screen.js'
@@ -30,6 +30,8 @@ export interface InitPorts {
 }
 
 const PATHS = [PLAN_PATH, CONFIG_PATH, WORKFLOW_PATH]
+/** Of runners that GitHub hosts. */
+const MOST_JOB_MINUTES = 360
 const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\]|0\.0\.0\.0)$/
 
 export const INIT_FLAGS: readonly Flag[] = [
@@ -44,14 +46,10 @@ export async function runInitCommand(args: Arguments, ports: InitPorts): Promise
   const force = args.has('force')
   // Nobody should answer questions in vain.
   await checkPaths(ports.workspace, PATHS, force)
-  const choices = await askChoices(args, ports)
-  if (typeof choices === 'number') return choices
+  const answers = await askChoices(args, ports)
+  if (typeof answers === 'number') return answers
+  const { choices, set } = answers
   const { workspace } = ports
-  const set = await readSource(choices.source, {
-    workspace,
-    allMethods: args.has('all-methods'),
-    thinkTimes: args.has('think-times')
-  })
   const target = args.has('target') ? readTargetFlag(args.text('target')) : (set.target ?? DEFAULT_TARGET)
   const isLocal = LOOPBACK.test(target.host)
   const start = isLocal ? await findStart(workspace) : { kind: 'elsewhere' as const }
@@ -72,18 +70,38 @@ export async function runInitCommand(args: Arguments, ports: InitPorts): Promise
     disabled: set.requests.filter(({ isEnabled }) => !isEnabled).map(({ name }) => name),
     thresholds: choices.thresholds,
     start,
-    notes: [...set.notes, ...notesOf(target, isLocal, await findRepositoryRoot(workspace), workspace)]
+    notes: [
+      ...set.notes,
+      ...(jobMinutes(durationSeconds) > MOST_JOB_MINUTES
+        ? [
+            `GitHub ends jobs on its own runners after 6 hours, and this one may take ${jobMinutes(durationSeconds)} minutes: use a runner of your own, or a shorter duration.`
+          ]
+        : []),
+      ...notesOf(target, isLocal, await findRepositoryRoot(workspace), workspace)
+    ]
   }
   ports.screen.out.write(args.has('json') ? safeJson(result) : describeResult(result, choices))
   return 0
 }
 
-/** The choices; or the exit code, if the questions were not answered. */
-async function askChoices(args: Arguments, ports: InitPorts): Promise<Choices | number> {
+/** The choices, with what their source says; or the exit code, if the questions were not answered. */
+async function askChoices(
+  args: Arguments,
+  ports: InitPorts
+): Promise<{ choices: Choices; set: RequestSet } | number> {
   const prompt = args.has('yes') || args.has('json') ? undefined : ports.openPrompt()
   const { out, err } = ports.screen
   try {
-    return await readChoices(args, prompt === undefined ? takeDefaults : askAt(prompt, out, ports.cancelled))
+    let set: RequestSet = { target: undefined, requests: [], notes: [] }
+    const asker = prompt === undefined ? takeDefaults : askAt(prompt, out, ports.cancelled)
+    const choices = await readChoices(args, asker, async (source) => {
+      set = await readSource(source, {
+        workspace: ports.workspace,
+        allMethods: args.has('all-methods'),
+        thinkTimes: args.has('think-times')
+      })
+    })
+    return { choices, set }
   } catch (thrown) {
     if (thrown instanceof NoAnswerError) {
       err.write(

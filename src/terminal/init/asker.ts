@@ -28,7 +28,7 @@ export function askAt(prompt: Prompt, out: Stream, cancelled: AbortSignal): Aske
         if (typed === undefined) throw new NoAnswerError('the input ended')
         const parsed = parse(typed.trim() || fallback)
         if (parsed.ok) return parsed.value
-        out.write(`That is not accepted; ${parsed.accepted} is expected.\n`)
+        out.write(`That is not accepted; expected ${parsed.accepted}\n`)
       }
     }
   }

@@ -23,6 +23,7 @@ export interface Choices {
 const DEFAULT_ADDRESS = 'http://localhost:8080/'
 const DEFAULT_THRESHOLDS = 'error_rate < 1%, p95 < 800ms'
 const MOST_THREADS = 1000
+const MOST_SECONDS = 24 * 60 * 60
 
 export const CHOICE_FLAGS: readonly Flag[] = [
   {
@@ -76,10 +77,15 @@ const ONLY_WITH = {
   'think-times': ['har']
 } as const
 
-/** From flags; what they leave open is asked, or has a default. */
-export async function readChoices(args: Arguments, asker: Asker): Promise<Choices> {
+/** From flags; what they leave open is asked, or has a default. The source is tried before the other questions. */
+export async function readChoices(
+  args: Arguments,
+  asker: Asker,
+  trySource: (source: Source) => Promise<void>
+): Promise<Choices> {
   const source = readSource(args) ?? (await askSource(asker))
   checkSourceFlags(args, source)
+  await trySource(source)
   const threads = await choose(args, asker, {
     flag: 'threads',
     question: 'How many users at the same time?',
@@ -90,10 +96,10 @@ export async function readChoices(args: Arguments, asker: Asker): Promise<Choice
     flag: 'duration',
     question: 'For how long?',
     fallback: '60s',
-    parse: (text) => parseDurationSeconds(text, 1)
+    parse: (text) => parseLength(text, 1)
   })
   const rampup = args.has('rampup')
-    ? readFlag('rampup', args.text('rampup'), (text) => parseDurationSeconds(text, 0))
+    ? readFlag('rampup', args.text('rampup'), (text) => parseLength(text, 0))
     : Math.min(Math.ceil(durationSeconds / 10), 30)
   const thresholds = await choose(args, asker, {
     flag: 'thresholds',
@@ -102,6 +108,12 @@ export async function readChoices(args: Arguments, asker: Asker): Promise<Choice
     parse: readThresholds
   })
   return { source, threads, durationSeconds, rampupSeconds: rampup, thresholds }
+}
+
+/** Longer ones are typing errors; and the config file takes numbers of up to seven digits. */
+function parseLength(text: string, least: number): Parsed<number> {
+  const parsed = parseDurationSeconds(text, least)
+  return parsed.ok && parsed.value > MOST_SECONDS ? { ok: false, accepted: 'at most 24h' } : parsed
 }
 
 interface Choice<T> {
@@ -117,7 +129,7 @@ async function choose<T>(args: Arguments, asker: Asker, { flag, ...choice }: Cho
 
 function readFlag<T>(flag: string, text: string, parse: (text: string) => Parsed<T>): T {
   const parsed = parse(text)
-  if (!parsed.ok) throw new UsageError(`--${flag}: "${text}" is not accepted; ${parsed.accepted} is expected`)
+  if (!parsed.ok) throw new UsageError(`--${flag}: "${text}" is not accepted; expected ${parsed.accepted}`)
   return parsed.value
 }
 
@@ -144,7 +156,7 @@ async function askSource(asker: Asker): Promise<Source> {
   const kind = await asker.ask({
     question: 'Make the plan from an address (url), an OpenAPI file (openapi) or a recording (har)?',
     fallback: 'url',
-    parse: (text) => parseChoice(text, ['url', 'openapi', 'har'])
+    parse: (text) => parseChoice(text.toLowerCase(), ['url', 'openapi', 'har'])
   })
   if (kind === 'url') {
     const addresses = await asker.ask({

@@ -17,6 +17,10 @@ export interface WorkflowFacts {
   readonly durationSeconds: number
 }
 
+export function jobMinutes(durationSeconds: number): number {
+  return timeoutMinutes(durationSeconds) + JOB_OVERHEAD_MINUTES
+}
+
 /** `.github/workflows/loadgate.yml`: the gate on every pull request. */
 export function writeWorkflow({ start, port, durationSeconds }: WorkflowFacts): string {
   const steps = [
@@ -42,7 +46,7 @@ jobs:
   gate:
     name: Load gate
     runs-on: ubuntu-latest
-    timeout-minutes: ${timeoutMinutes(durationSeconds) + JOB_OVERHEAD_MINUTES}
+    timeout-minutes: ${jobMinutes(durationSeconds)}
     permissions:
       contents: read
       pull-requests: write # for the comment with the result
