@@ -27,17 +27,8 @@ interface Operation {
 export function readOpenApi(text: string, { allMethods }: OpenApiOptions): RequestSet {
   const api = ApiDocument.read(text)
   const { all, here, target } = findOperations(api)
-  const properties = new Set<string>()
-  const requests = here.slice(0, MOST_REQUESTS).map((operation) => {
-    const request = toRequest(api, operation, allMethods)
-    for (const part of [
-      ...request.path,
-      ...request.headers.flatMap(({ value }) => value),
-      ...(request.body ?? [])
-    ])
-      if (typeof part !== 'string') properties.add(part.property)
-    return request
-  })
+  const requests = here.slice(0, MOST_REQUESTS).map((operation) => toRequest(api, operation, allMethods))
+  const properties = new Set(requests.filter(({ isEnabled }) => isEnabled).flatMap(propertiesOf))
   const disabled = requests.filter(({ isEnabled }) => !isEnabled).length
   const notes = [
     ...(all.length > here.length
@@ -64,6 +55,11 @@ export function readOpenApi(text: string, { allMethods }: OpenApiOptions): Reque
     'The values in paths, queries and bodies are those of the examples, or made up from the schemas: put ones into the plan that the application knows.'
   ]
   return { target, requests, notes }
+}
+
+function propertiesOf({ path, headers, body = [] }: PlanRequest): string[] {
+  const parts = [...path, ...headers.flatMap(({ value }) => value), ...body]
+  return parts.flatMap((part) => (typeof part === 'string' ? [] : [part.property]))
 }
 
 /** Those at one server: the document's own, or the first that an operation names if none is there. */
