@@ -199,6 +199,13 @@ describe('broken in each of the last six windows', () => {
   })
 })
 
+test.each([-50, 50])('a row whose time is %i years off does not take all memory', (years) => {
+  const samples = steady(2 * MINUTE, 5)
+  const grid = readUntil(samples, 2 * MINUTE)
+  grid.take(Buffer.from(rowOf({ atMs: years * 365 * 24 * 60 * MINUTE, elapsedMs: 100 })))
+  expect(gatherEvidence([grid], TIMES)).toMatchObject({ mostMore: Infinity })
+})
+
 describe('out of reach', () => {
   test.each([
     ['max < 5s', { elapsedMs: 5000 }, 'max must be < 5,000 ms and is already 5,000 ms'],

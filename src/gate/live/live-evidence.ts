@@ -60,7 +60,7 @@ export function gatherEvidence(grids: readonly LiveGrid[], times: LiveTimes): Li
   const elapsedMs = settledMs - startMs
   const isSettled = end > first && elapsedMs < times.durationMs
   const early = grids.map((grid) => grid.early)
-  const rate = highestRate(grids, { from: Math.floor(startMs / WINDOW_MS), end })
+  const rate = highestRate(grids, end)
   return {
     total,
     whole,
@@ -80,10 +80,13 @@ export function gatherEvidence(grids: readonly LiveGrid[], times: LiveTimes): Li
   }
 }
 
-/** Per second, of all grids together. */
-function highestRate(grids: readonly LiveGrid[], { from, end }: { from: number; end: number }): number {
-  const rows = range(from, end).map((window) => grids.reduce((sum, grid) => sum + grid.rowsIn(window), 0))
-  return rows.reduce((most, count) => Math.max(most, count), 0) / (WINDOW_MS / 1000)
+/** Per second, of all grids together. Only windows with rows are looked at: one row with a wrong time may be decades from the others. */
+function highestRate(grids: readonly LiveGrid[], end: number): number {
+  const rows = new Map<number, number>()
+  for (const grid of grids)
+    for (const [window, count] of grid.rowsByWindow)
+      if (window < end) rows.set(window, (rows.get(window) ?? 0) + count)
+  return [...rows.values()].reduce((most, count) => Math.max(most, count), 0) / (WINDOW_MS / 1000)
 }
 
 function range(from: number, end: number): number[] {

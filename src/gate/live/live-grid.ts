@@ -91,9 +91,9 @@ export class LiveGrid {
     return this.#counts.has(window) ? this.#windows.get(window)?.end() : undefined
   }
 
-  /** How many rows the window has, of any kind. */
-  rowsIn(window: number): number {
-    return this.#counts.get(window) ?? 0
+  /** How many rows each window has, of any kind; only those with some. */
+  get rowsByWindow(): ReadonlyMap<number, number> {
+    return this.#counts
   }
 
   forgetBefore(window: number): void {
@@ -119,7 +119,7 @@ export class LiveGrid {
   }
 
   #add(row: Uint8Array, window: number): void {
-    this.#counts.set(window, this.rowsIn(window) + 1)
+    this.#counts.set(window, (this.#counts.get(window) ?? 0) + 1)
     this.#push(row, window)
     // The window after it needs the row to tell whether a transaction's requests have rows of their own.
     this.#push(row, window + 1)
