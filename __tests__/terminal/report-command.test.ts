@@ -23,10 +23,10 @@ function makeJtl(failures = 0): string {
   return ['timeStamp,elapsed,label,success', ...rows, ''].join('\n')
 }
 
-async function type(...args: string[]): Promise<{ code: number; out: string }> {
+async function type(...args: string[]): Promise<{ code: number; out: string; err: string }> {
   const ports = makeCommandPorts({ workspace })
   const code = await runCommandLine(['report', ...args], ports)
-  return { code, out: ports.screen.out.text }
+  return { code, out: ports.screen.out.text, err: ports.screen.err.text }
 }
 
 async function readVerdict(folder = 'out'): Promise<Record<string, unknown>> {
@@ -166,6 +166,50 @@ describe('a report of local CSVs', () => {
       ['inconclusive for a threshold only', byThreshold]
     ])('that was %s: the CSVs are complete, and judged again', async (_, verdict) => {
       expect(await judge(verdict)).toMatch(/^passed: /)
+    })
+  })
+
+  describe('beside the verdict of a run with a warm-up', () => {
+    const lay = async (folder: string, verdict: object): Promise<void> => {
+      await mkdir(join(workspace, folder, 'results'), { recursive: true })
+      await writeFile(join(workspace, folder, 'results/local-abc.csv'), makeJtl())
+      await writeFile(join(workspace, folder, 'verdict.json'), JSON.stringify(verdict))
+    }
+    const passed = { verdict: 'passed', warm_up: { seconds: 5, samples: 50, failures: 0 } }
+
+    test('leaves it out too, and says so, unless another is given', async () => {
+      await lay('artifact', passed)
+      const { err, out } = await type('artifact', '--output', 'out', '--json')
+      const note = `The warm-up of 5 s is that of the run (${join(workspace, 'artifact/verdict.json')}); to choose another, give --warm-up (0 for none).`
+      expect(err).toBe(`${note}\n`)
+      expect(JSON.parse(out)).toMatchObject({ metrics: { overall: { samples: 50 } }, notes: [note] })
+      const all = await type('artifact', '--output', 'all', '--warm-up', '0')
+      expect(all.err).toBe('')
+      expect(await readVerdict('all')).toMatchObject({ metrics: { overall: { samples: 100 } }, notes: [] })
+    })
+
+    test.each([
+      ['none', { verdict: 'passed' }, / has 5 s, and .* has none; give --warm-up/],
+      ['another', { ...passed, warm_up: { seconds: 6 } }, / has 5 s, and .* has 6 s; give --warm-up/],
+      ['an odd one', { ...passed, warm_up: {} }, / does not say how long it was; give --warm-up/]
+    ])('and of one with %s: asks which', async (_, other, words) => {
+      await lay('one', passed)
+      await lay('other', other)
+      await expect(type('one', 'other', '--output', 'out')).rejects.toThrow(words)
+      expect((await type('one', 'other', '--output', 'out', '--warm-up', '1s')).code).toBe(0)
+    })
+
+    test('that left nothing: a shorter one is judged', async () => {
+      await lay('artifact', { verdict: 'passed', warm_up: { seconds: 60 } })
+      expect((await type('artifact', '--output', 'long')).code).toBe(2)
+      const { verdict, reason, warm_up } = await readVerdict('long')
+      expect(reason).toMatch(/^The run is not longer than its warm-up/)
+      await lay('artifact', { verdict, reason, warm_up })
+      expect((await type('artifact', '--output', 'short', '--warm-up', '5s')).code).toBe(0)
+      expect((await type('artifact', '--output', 'same')).code).toBe(2)
+      const lost = { remote_errors: ['node 2 died'], warnings: ['2 of 4 threads.'] }
+      await lay('artifact', { verdict, reason, warm_up, ...lost })
+      expect((await type('artifact', '--output', 'lost', '--warm-up', '5s')).code).toBe(2)
     })
   })
 

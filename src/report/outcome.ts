@@ -62,6 +62,8 @@ export interface StoppedEarly {
 /** The samples at the start of the run that are in no figure. */
 export interface WarmUpFacts {
   readonly ms: number
+  /** When it began, in epoch ms; undefined for several runs, which have one each. */
+  readonly startMs?: number
   /** How many were left out; those of tidy CSVs are whole buckets. */
   readonly samples: number
   readonly failures: number

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { lostLoad, quoteLines } from '../gate/collect/remote-errors.js'
+import { isGapOfWarmUp } from '../gate/collect/warm-up.js'
 
 /** What a verdict.json next to CSVs, as in an artifact, says about them. */
 export interface EarlierVerdict {
@@ -8,6 +9,14 @@ export interface EarlierVerdict {
   readonly rehearsal: boolean
   /** Why the CSVs are not the complete evidence; undefined if nothing says so. */
   readonly gap: string | undefined
+  /** What each verdict.json left out of its figures. */
+  readonly warmUps: readonly EarlierWarmUp[]
+}
+
+export interface EarlierWarmUp {
+  /** 0 if there was none; NaN if that cannot be read. */
+  readonly ms: number
+  readonly path: string
 }
 
 type Fields = Readonly<Record<string, unknown>>
@@ -21,40 +30,53 @@ export async function readEarlierVerdict(csvs: readonly string[]): Promise<Earli
   const told = await Promise.all([...folders].map((folder) => readVerdict(join(folder, 'verdict.json'))))
   return {
     rehearsal: told.some(({ rehearsal }) => rehearsal),
-    gap: told.find(({ gap }) => gap !== undefined)?.gap
+    gap: told.find(({ gap }) => gap !== undefined)?.gap,
+    warmUps: told.flatMap(({ warmUps }) => warmUps)
   }
 }
 
 async function readVerdict(path: string): Promise<EarlierVerdict> {
   const text = await readFile(path, 'utf8').catch(() => undefined)
-  if (text === undefined) return { rehearsal: false, gap: undefined }
+  if (text === undefined) return { rehearsal: false, gap: undefined, warmUps: [] }
   try {
     const document = fieldsOf(JSON.parse(text))
     const gap = gapIn(document)
     return {
       rehearsal: document.rehearsal === true,
-      gap: gap === undefined ? undefined : `The run of these CSVs ${gap} (${path}).`
+      gap: gap === undefined ? undefined : `The run of these CSVs ${gap} (${path}).`,
+      warmUps: [{ ms: warmUpMsIn(document), path }]
     }
   } catch {
     // It was being written when the disk was full or the run was killed.
     return {
       rehearsal: false,
-      gap: `The verdict.json next to the CSVs is not JSON, so nothing is known about their run: ${path}`
+      gap: `The verdict.json next to the CSVs is not JSON, so nothing is known about their run: ${path}`,
+      warmUps: []
     }
   }
 }
 
+/** How much was left out of the figures of a verdict.json. */
+export function warmUpMsIn({ warm_up: warmUp }: Fields): number {
+  if (warmUp === undefined || warmUp === null) return 0
+  const { seconds } = fieldsOf(warmUp)
+  const ms = typeof seconds === 'number' ? seconds * 1000 : NaN
+  return ms > 0 && Number.isFinite(ms) ? ms : NaN
+}
+
 function gapIn(document: Fields): string | undefined {
   const { verdict, reason } = document
+  // Whether a warm-up leaves enough is seen in the CSVs again, with the one that is asked for now.
+  const isOfWarmUp = verdict === 'inconclusive' && isGapOfWarmUp(String(reason))
   const said = typeof reason === 'string' && reason !== '' ? `: "${quoteLines([reason])}"` : ''
   if (CUT_SHORT.includes(verdict)) return `ended as ${String(verdict)}${said}`
-  if (verdict === 'inconclusive' && !isOfThresholds(document)) return `was inconclusive${said}`
-  // A broken threshold is reported first and hides what else was wrong.
+  if (verdict === 'inconclusive' && !isOfWarmUp && !isOfThresholds(document)) return `was inconclusive${said}`
+  // A broken threshold is reported first and hides what else was wrong, and so does a warm-up.
   const errors = listOf(document.remote_errors).map(String)
   const lost = lostLoad(errors)
   if (lost.length > 0) return `lost part of its load: "${quoteLines(lost)}"`
   const [shortfall] = listOf(document.warnings).map(String)
-  if (verdict === 'failed' && errors.length > 0 && shortfall !== undefined)
+  if ((verdict === 'failed' || isOfWarmUp) && errors.length > 0 && shortfall !== undefined)
     return `did not reach its load: "${quoteLines([shortfall])}", and the service said: "${quoteLines(errors)}"`
   const missing = listOf(document.grids)
     .map(fieldsOf)

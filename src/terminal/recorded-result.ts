@@ -9,7 +9,7 @@ import { parseThresholds } from '../thresholds/grammar/grammar.js'
 import type { Threshold } from '../thresholds/grammar/threshold.js'
 import { quote, shorten } from '../thresholds/quoting.js'
 import { UsageError } from './arguments.js'
-import { readEarlierVerdict } from './earlier-verdict.js'
+import { readEarlierVerdict, warmUpMsIn } from './earlier-verdict.js'
 import { RESULT_FILE } from './result-files.js'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -60,12 +60,11 @@ async function readVerdict(folder: string): Promise<Fields> {
 }
 
 /** The figures that are recorded leave out what those that were judged did. */
-function readWarmUpMs({ warm_up: warmUp }: Fields, folder: string): number {
-  if (!isThere(warmUp)) return 0
-  const { seconds } = fieldsOf(warmUp)
-  if (typeof seconds !== 'number' || !(seconds > 0))
+function readWarmUpMs(verdict: Fields, folder: string): number {
+  const ms = warmUpMsIn(verdict)
+  if (Number.isNaN(ms))
     throw new UsageError(`verdict.json in ${folder} does not say how long \`warm_up\` was`)
-  return seconds * 1000
+  return ms
 }
 
 function checkVerdict(verdict: Fields, folder: string): void {

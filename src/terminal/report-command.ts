@@ -5,6 +5,7 @@ import { makeFolder } from '../files/make-folder.js'
 import { readResults } from '../gate/collect/warm-up.js'
 import { describeEarlyLabels } from '../gate/verdict/early-labels.js'
 import { decideVerdict, gapInMeasurements } from '../gate/verdict/decide-verdict.js'
+import { formatDuration } from '../gate/settings/durations.js'
 import { exitCodeOf } from '../gate/verdict/exit-code.js'
 import type { Outcome } from '../report/outcome.js'
 import { renderPage } from '../report/page/page.js'
@@ -18,13 +19,14 @@ import { parseDurationSeconds } from '../values/setting-values.js'
 import type { Arguments, Flag } from './arguments.js'
 import { UsageError } from './arguments.js'
 import { readEarlierVerdict } from './earlier-verdict.js'
+import type { EarlierVerdict, EarlierWarmUp } from './earlier-verdict.js'
 import { nameOutputFolder } from './gate-command.js'
 import { JUNIT_FLAG, withJUnit } from './junit-file.js'
 import type { JUnitFile } from './junit-file.js'
 import { describeOutcome } from './outcome-text.js'
 import { checkReportFolder } from './output-folder.js'
 import { RESULT_FILE, listResultFiles } from './result-files.js'
-import { widthOf } from './screen.js'
+import { plain, widthOf } from './screen.js'
 import type { Screen } from './screen.js'
 
 export interface ReportWorld {
@@ -54,7 +56,7 @@ export const REPORT_FLAGS: readonly Flag[] = [
     name: 'warm-up',
     value: 'time',
     about:
-      'For CSVs. Leaves the samples that start within this time after the first one out of all figures, and shows them apart: whole seconds or a duration such as `90s` or `5m`. Default: none.'
+      'For CSVs. Leaves the samples that start within this time after the first one out of all figures, and shows them apart: whole seconds or a duration such as `90s` or `5m`. Default: that of the run, by the verdict.json beside its CSVs; otherwise none. 0 leaves nothing out.'
   },
   { name: 'output', value: 'folder', about: 'For CSVs. Folder for report.html and verdict.json.' },
   { ...JUNIT_FLAG, about: `For CSVs. ${JUNIT_FLAG.about}` }
@@ -78,12 +80,15 @@ async function reportFiles(
 ): Promise<number> {
   const thresholds = readThresholds(args.text('thresholds'))
   const targetMs = readTarget(args.text('apdex-target'))
-  const warmUpMs = readWarmUp(args.text('warm-up'))
+  const askedMs = readWarmUp(args.text('warm-up'))
   const folder = resolve(workspace, args.text('output') || nameOutputFolder())
   await checkReportFolder(folder)
   const paths = await listResultFiles(args.words.map((word) => resolve(workspace, word)))
   const files = paths.map((path) => ({ path, ...nameSource(path, paths) }))
-  const outcome = await judgeFiles(files, { thresholds, targetMs, warmUpMs })
+  const earlier = await readEarlierVerdict(paths)
+  const warmUp = chooseWarmUp(askedMs, earlier)
+  if (warmUp.note !== undefined) screen.err.write(`${plain(warmUp.note)}\n`)
+  const outcome = await judgeFiles(files, { thresholds, targetMs, warmUp, earlier })
   makeFolder(folder)
   const document = `${JSON.stringify(verdictDocument(outcome), null, 2)}\n`
   await writeFile(join(folder, 'verdict.json'), document)
@@ -116,11 +121,39 @@ function readTarget(text: string): number {
   return Number(text)
 }
 
-function readWarmUp(text: string): number {
-  if (text === '') return 0
+function readWarmUp(text: string): number | undefined {
+  if (text === '') return undefined
   const parsed = parseDurationSeconds(text, 0)
   if (!parsed.ok) throw new UsageError(`--warm-up takes ${parsed.accepted}, found "${text}"`)
   return parsed.value * 1000
+}
+
+interface ChosenWarmUp {
+  readonly ms: number
+  /** Where it comes from, if nobody asked for it. */
+  readonly note?: string
+}
+
+/** Unless one is asked for, that of the run: otherwise its own verdict and a report of its CSVs would have different figures. */
+function chooseWarmUp(askedMs: number | undefined, { warmUps }: EarlierVerdict): ChosenWarmUp {
+  const [first] = warmUps
+  if (askedMs !== undefined || first === undefined) return { ms: askedMs ?? 0 }
+  // One that cannot be read is not even the same as itself.
+  const other = warmUps.find(({ ms }) => ms !== first.ms)
+  if (other !== undefined) {
+    const each = new Set([describeWarmUp(first), describeWarmUp(other)])
+    throw new UsageError(
+      `it is unknown which warm-up to leave out: ${[...each].join(', and ')}; give --warm-up (0 for none)`
+    )
+  }
+  if (first.ms === 0) return { ms: 0 }
+  const note = `The warm-up of ${formatDuration(first.ms)} is that of the run (${first.path}); to choose another, give --warm-up (0 for none).`
+  return { ms: first.ms, note }
+}
+
+function describeWarmUp({ ms, path }: EarlierWarmUp): string {
+  const length = Number.isNaN(ms) ? 'does not say how long it was' : `has ${formatDuration(ms)}`
+  return `${path} ${ms === 0 ? 'has none' : length}`
 }
 
 /** By the file's name, or its full path if two are the same. */
@@ -136,10 +169,16 @@ async function judgeFiles(
   {
     thresholds,
     targetMs,
-    warmUpMs
-  }: { thresholds: readonly AbsoluteThreshold[]; targetMs: number; warmUpMs: number }
+    warmUp: { ms, note },
+    earlier
+  }: {
+    thresholds: readonly AbsoluteThreshold[]
+    targetMs: number
+    warmUp: ChosenWarmUp
+    earlier: EarlierVerdict
+  }
 ): Promise<Outcome> {
-  const { measurements, warmUp, gap } = await readResults(files, warmUpMs)
+  const { measurements, warmUp, gap, doubts } = await readResults(files, ms)
   const score = measurements.figures({})?.apdex(targetMs)
   const apdex = score === undefined ? undefined : { score, targetMs }
   const judgements = judgeThresholds(thresholds, {
@@ -148,7 +187,6 @@ async function judgeFiles(
     measurements,
     ...(warmUp !== undefined && { warmUp })
   })
-  const earlier = await readEarlierVerdict(files.map(({ path }) => path))
   const sizes = await Promise.all(files.map(async ({ path }) => (await stat(path)).size))
   return {
     ...decideVerdict(judgements, earlier.gap ?? gap ?? gapInMeasurements(measurements)),
@@ -163,8 +201,11 @@ async function judgeFiles(
     }),
     measurements,
     ...(warmUp !== undefined && { warmUp }),
-    warnings: describeEarlyLabels({ thresholds }, { measurements, ...(warmUp !== undefined && { warmUp }) }),
+    warnings: [
+      ...doubts,
+      ...describeEarlyLabels({ thresholds }, { measurements, ...(warmUp !== undefined && { warmUp }) })
+    ],
     remoteErrors: [],
-    notes: []
+    notes: note === undefined ? [] : [note]
   }
 }

@@ -10,6 +10,7 @@ import { comparedRun } from '../../../src/gate/collect/compared-run.js'
 import { asRecorded } from '../../../src/gate/baseline/as-recorded.js'
 import type { Settings } from '../../../src/gate/settings/settings.js'
 import { conclude } from '../../../src/gate/verdict/conclude.js'
+import { alignCounted } from '../../../src/report/page/warm-up-series.js'
 import type { Outcome } from '../../../src/report/outcome.js'
 import { scanEach } from '../../../src/results/parallel/scan-files.js'
 import type { Run } from '../../../src/service/documents/documents.js'
@@ -256,6 +257,24 @@ describe('tidy CSVs', () => {
     expect((await cut(texts, 5000)).measurements.figures({})).toMatchObject({ samples: 55, throughput: 5.5 })
   })
 
+  test('buckets before the first with samples do not begin it', async () => {
+    const buckets: [number, number][] = [
+      [0, 0],
+      [0, 0],
+      [10, 1],
+      [20, 2],
+      [30, 3]
+    ]
+    const { measurements, warmUp } = await cut(new Map([['t1', tidy(buckets, 5000, 't1')]]), 9000)
+    expect(measurements.figures({})).toMatchObject({ samples: 33, meanMs: 500 })
+    expect(warmUp).toMatchObject({ samples: 33, startMs: START_MS + 10_000 })
+    const { series } = warmUp.whole
+    expect(alignCounted(warmUp, measurements)).toMatchObject({
+      untilMs: 19_000,
+      counted: { throughput: [null, null, null, null, series?.throughput[4]] }
+    })
+  })
+
   test('beside samples begin the same warm-up', async () => {
     const texts = new Map([
       [
@@ -273,6 +292,47 @@ describe('tidy CSVs', () => {
     ])
     const { measurements } = await cut(texts, 5000)
     expect(measurements.figures({})?.samples).toBe(22 + 2)
+  })
+})
+
+describe('samples far from all others', () => {
+  const load = (fromMs: number): Row[] => Array.from({ length: 60 }, (_, i) => plain(fromMs + i * 1000))
+  const read = (rows: Row[], ms = 10_000): Promise<CountedResults> => cut(new Map([['g1', csvOf(rows)]]), ms)
+
+  test.each([
+    ['1970', [plain(-START_MS)], '20,2'],
+    ['1970 and in seconds', [plain(-START_MS), plain(START_MS / 1000 - START_MS)], '20,2'],
+    ['a week ago', [plain(-7 * 86_400_000)], '6']
+  ])('of %s: it is unknown when the warm-up began', async (_, rows, days) => {
+    const { gap } = await read([...rows, ...load(0)])
+    expect(gap).toMatch(
+      new RegExp(
+        `^The warm-up of 10 s is counted from the first sample, but there are samples that are more than ${days}\\d* days apart, so it is unknown when the run began\\. Check `
+      )
+    )
+  })
+
+  test('a few minutes earlier: a warning', async () => {
+    const { gap, doubts } = await read([plain(-300_000), ...load(0)])
+    expect(gap).toBeUndefined()
+    expect(doubts).toEqual([
+      'The warm-up of 10 s is counted from the first sample, and soon after it there are none for 4 min 59 s, so the first ones of the load itself may be in the figures. Check the times in the CSVs, and that all of them are of the same run.'
+    ])
+  })
+
+  test.each([
+    ['a steady load', load(0), 10_000],
+    ['a pause within it', [plain(-9000), ...load(0)], 10_000],
+    [
+      'requests that are far apart',
+      load(0).map((row, i) => ({ ...row, startMs: START_MS + i * 60_000 })),
+      5000
+    ],
+    ['a pause long after it', [...load(0), ...load(200_000)], 10_000],
+    ['a first request that takes minutes', [plain(-300_000, 300_000), ...load(0)], 10_000],
+    ['a few samples', [plain(0), plain(60_000), plain(61_000)], 10_000]
+  ])('no alarm for %s', async (_, rows, ms) => {
+    expect(await read(rows, ms)).toMatchObject({ gap: undefined, doubts: [] })
   })
 })
 
@@ -441,6 +501,23 @@ describe('a gate with a warm-up', () => {
       verdict: 'passed',
       warnings: ['Samples within the warm-up only, so no threshold was judged on this label: "login".']
     })
+  })
+
+  test('a label with samples within it only on one of the grids', async () => {
+    const logins = [...rows.slice(0, 59), plain(59_000, 100, { label: 'login' })]
+    const csvs = { grid1: csvOf(logins), grid2: csvOf(rows) }
+    const lines = 'p95{label="login", grid="*"} < 10s\np95{label="home", grid="*"} < 10s'
+    expect(await judge(csvs, { lines })).toMatchObject({
+      verdict: 'passed',
+      warnings: [
+        'Samples within the warm-up only, so no threshold was judged on this label: "login" on grid grid2.'
+      ]
+    })
+    const named = await judge(csvs, { lines: 'p95{label="login", grid="grid2"} < 10s' })
+    expect(named).toMatchObject({ verdict: 'inconclusive', warnings: [] })
+    expect(named.judgements[0]?.reason).toBe(
+      'p95 is unknown: there are no samples in any such combination; all samples that match start within the warm-up'
+    )
   })
 
   test.each([

@@ -90,7 +90,7 @@ export async function collect(gate: Gate, run: Run, options: CollectOptions): Pr
   if (!isFinal) await fetching.confirm(sources)
   const grids = await fetching.results(sources)
   const scans = grids.flatMap(({ scan }) => scan ?? [])
-  const { gap, ...counted } = await countSamples(grids, settings.warmUpMs)
+  const { gap, warmUpDoubts, ...counted } = await countSamples(grids, settings.warmUpMs)
   return {
     ...report,
     run: latest,
@@ -98,7 +98,12 @@ export async function collect(gate: Gate, run: Run, options: CollectOptions): Pr
     grids: grids.map(({ result }) => result),
     missingGrids: findMissing(expected, sources),
     gaps: [...earlier.gaps, ...findNameless(latest), ...findSmaller(settings, latest.grids), ...gap],
-    doubts: [...doubts, ...reportDoubts, ...(settings.target.kind === 'local' ? [] : findTwins(grids))],
+    doubts: [
+      ...doubts,
+      ...reportDoubts,
+      ...warmUpDoubts,
+      ...(settings.target.kind === 'local' ? [] : findTwins(grids))
+    ],
     spansMs: spansOf(scans),
     pausesMs: pausesOf(scans),
     scans,
@@ -119,6 +124,7 @@ export function wholeOf({
 
 type Counted = Pick<Collection, 'measurements' | 'countedScans' | 'warmUp'> & {
   readonly gap: readonly string[]
+  readonly warmUpDoubts: readonly string[]
 }
 
 async function countSamples(grids: readonly FetchedGrid[], warmUpMs: number): Promise<Counted> {
@@ -126,13 +132,19 @@ async function countSamples(grids: readonly FetchedGrid[], warmUpMs: number): Pr
     scan === undefined || path === undefined ? [] : [{ path, scan }]
   )
   const scans = files.map(({ scan }) => scan)
-  if (scans.length === 0) return { measurements: undefined, gap: [] }
-  if (warmUpMs === 0) return { measurements: mergeScans(scans), gap: [] }
+  if (scans.length === 0) return { measurements: undefined, gap: [], warmUpDoubts: [] }
+  if (warmUpMs === 0) return { measurements: mergeScans(scans), gap: [], warmUpDoubts: [] }
   const found = await leaveOutWarmUp(files, warmUpMs).catch((thrown: unknown) =>
     leaveOutAll(scans, warmUpMs, messageOf(thrown))
   )
-  const { measurements, warmUp, gap } = found
-  return { measurements, warmUp, countedScans: found.scans, gap: gap === undefined ? [] : [gap] }
+  const { measurements, warmUp, gap, doubts } = found
+  return {
+    measurements,
+    warmUp,
+    countedScans: found.scans,
+    gap: gap === undefined ? [] : [gap],
+    warmUpDoubts: doubts
+  }
 }
 
 interface Earlier {

@@ -3,7 +3,7 @@ import type { SamplePart, ScanResult } from '../../results/counts/scan-result.js
 /** Pauses that take up a smaller share of the time are not typical of the plan. */
 const LEAST_SHARE = 2 / 3
 
-interface Stretch {
+export interface Stretch {
   readonly fromMs: number
   readonly toMs: number
 }
@@ -42,7 +42,7 @@ function typicalPauseMs(parts: readonly SamplePart[]): number {
 }
 
 /** From the start of the slowest request to the end of the bucket in which it ended. */
-function busyStretches({ line: { bucketMs, buckets, times } }: SamplePart): Stretch[] {
+export function busyStretches({ line: { bucketMs, buckets, times } }: SamplePart): Stretch[] {
   return Array.from(buckets, (bucket, index) => {
     const slowestMs = times.values[(times.offsets[index + 1] ?? 0) - 1] ?? 0
     return { fromMs: bucket * bucketMs - slowestMs, toMs: (bucket + 1) * bucketMs }

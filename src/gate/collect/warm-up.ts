@@ -1,10 +1,12 @@
 import type { WarmUpFacts } from '../../report/outcome.js'
 import { mergeScans } from '../../results/figures/merge.js'
+import { samplesOf } from '../../results/figures/tidy-figures.js'
 import type { Measurements } from '../../results/figures/measurements.js'
 import type { ScanResult } from '../../results/counts/scan-result.js'
 import type { ResultFile } from '../../results/parallel/plan-stretches.js'
 import { scanEach } from '../../results/parallel/scan-files.js'
 import { formatDuration } from '../settings/durations.js'
+import { describeSilence } from './silence.js'
 
 /** A complete CSV on disk, and all that was read from it. */
 export interface ScannedFile {
@@ -19,6 +21,8 @@ export interface CountedResults {
   readonly warmUp: WarmUpFacts
   /** Why what is left is not enough evidence, in a sentence. */
   readonly gap: string | undefined
+  /** What looks wrong without proving that something is, in sentences. */
+  readonly doubts: readonly string[]
 }
 
 /**
@@ -26,7 +30,8 @@ export interface CountedResults {
  * known only once each of them is complete.
  */
 export async function leaveOutWarmUp(files: readonly ScannedFile[], ms: number): Promise<CountedResults> {
-  const countFromMs = firstStartMs(files.map(({ scan }) => scan)) + ms
+  const startMs = firstStartMs(files.map(({ scan }) => scan))
+  const countFromMs = startMs + ms
   // Without a single start there is nothing to leave out, and what is wrong shows in the scans.
   const again = Number.isFinite(countFromMs)
     ? await scanEach(files.map(({ path, scan: { grid, region } }) => ({ path, grid, region, countFromMs })))
@@ -35,7 +40,7 @@ export async function leaveOutWarmUp(files: readonly ScannedFile[], ms: number):
   return withoutWarmUp(
     all,
     again.map((scan, i) => withProblems(scan, all[i] ?? scan, ms)),
-    ms
+    { ms, startMs }
   )
 }
 
@@ -43,14 +48,15 @@ export async function leaveOutWarmUp(files: readonly ScannedFile[], ms: number):
 export async function readResults(
   files: readonly ResultFile[],
   warmUpMs: number
-): Promise<Pick<CountedResults, 'measurements' | 'gap'> & Partial<Pick<CountedResults, 'warmUp'>>> {
+): Promise<
+  Pick<CountedResults, 'measurements' | 'gap' | 'doubts'> & Partial<Pick<CountedResults, 'warmUp'>>
+> {
   const scans = await scanEach(files)
-  if (warmUpMs === 0) return { measurements: mergeScans(scans), gap: undefined }
-  const { measurements, warmUp, gap } = await leaveOutWarmUp(
+  if (warmUpMs === 0) return { measurements: mergeScans(scans), gap: undefined, doubts: [] }
+  return leaveOutWarmUp(
     files.flatMap(({ path }, i) => (scans[i] === undefined ? [] : [{ path, scan: scans[i] }])),
     warmUpMs
   )
-  return { measurements, warmUp, gap }
 }
 
 /** Where the CSVs cannot be read again: no figure is left, for none would be without the warm-up. */
@@ -59,33 +65,41 @@ export function leaveOutAll(all: readonly ScanResult[], ms: number, reason: stri
   return withoutWarmUp(
     all,
     all.map((scan) => emptied(scan, problem)),
-    ms
+    { ms, startMs: firstStartMs(all) }
   )
 }
 
 function withoutWarmUp(
   all: readonly ScanResult[],
   counted: readonly ScanResult[],
-  ms: number
+  { ms, startMs }: { ms: number; startMs: number }
 ): CountedResults {
   const whole = mergeScans(all)
   const measurements = mergeScans(counted)
   const [before, after] = [whole.figures({}), measurements.figures({})]
   const warmUp = {
     ms,
+    ...(Number.isFinite(startMs) && { startMs }),
     samples: (before?.samples ?? 0) - (after?.samples ?? 0),
     failures: (before?.failures ?? 0) - (after?.failures ?? 0),
     whole
   }
-  return { scans: counted, measurements, warmUp, gap: gapIn(measurements, warmUp) }
+  const { gap, doubt } = describeSilence(all, ms)
+  return {
+    scans: counted,
+    measurements,
+    warmUp,
+    gap: gap ?? gapIn(measurements, warmUp),
+    doubts: doubt === undefined ? [] : [doubt]
+  }
 }
 
-/** Over all CSVs; Infinity if none has a start. */
+/** Over all CSVs; Infinity if none has a start. A bucket without samples has none: tidy CSVs may begin before the load. */
 function firstStartMs(scans: readonly ScanResult[]): number {
   return scans
     .flatMap(({ parts, buckets }) => [
       ...parts.filter(({ hasTimes }) => hasTimes).map(({ startMs }) => startMs),
-      ...buckets.map(({ atMs }) => atMs)
+      ...buckets.filter((bucket) => samplesOf(bucket) > 0).map(({ atMs }) => atMs)
     ])
     .reduce((one, other) => Math.min(one, other), Infinity)
 }
@@ -128,20 +142,28 @@ function emptied(scan: ScanResult, text: string): ScanResult {
   }
 }
 
-function gapIn(measurements: Measurements, { ms, whole }: WarmUpFacts): string | undefined {
+/** Whether it is the gap of a warm-up: the same CSVs may be enough evidence with a shorter one, or without. */
+export function isGapOfWarmUp(reason: string): boolean {
+  return /^(The run is not longer than its warm-up: |All samples of grid .+ start within the warm-up of |The warm-up of .+ is counted from the first sample, but )/.test(
+    reason
+  )
+}
+
+function gapIn(measurements: Measurements, warmUp: WarmUpFacts): string | undefined {
+  const { ms, whole } = warmUp
   const all = whole.figures({})
   // Then there are no samples at all, which is told without the warm-up.
   if (all === undefined) return undefined
   const early = measurements.sources.filter(({ problems }) => problems[0] === allEarly(ms))
   if (early.length > 0 && measurements.figures({}) === undefined)
-    return `The run is not longer than its warm-up: all ${all.samples.toLocaleString('en-US')} samples start within the first ${formatDuration(ms)}${describeSpan(whole)}. Make the run longer, or warm-up shorter.`
+    return `The run is not longer than its warm-up: all ${all.samples.toLocaleString('en-US')} samples start within the first ${formatDuration(ms)}${describeSpan(warmUp)}. Make the run longer, or warm-up shorter.`
   const [first] = early
   if (first !== undefined)
     return `All samples of grid ${first.grid} start within the warm-up of ${formatDuration(ms)}, so it has no part in the figures. Check what ended its load, or make warm-up shorter.`
   return undefined
 }
 
-function describeSpan({ startMs, endMs }: Measurements): string {
+function describeSpan({ startMs, whole: { endMs } }: WarmUpFacts): string {
   return startMs === undefined || endMs === undefined
     ? ''
     : `, and the last one ends after ${formatMs(endMs - startMs)}`

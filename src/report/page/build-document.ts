@@ -83,7 +83,7 @@ export function buildPageDocument(outcome: Shown): PageDocument {
 /** The charts show the whole run; where its warm-up has no place on their axis, only what counts. */
 function describeTimes(outcome: Shown): Pick<PageDocument, 'startMs' | 'series' | 'warmUp'> {
   const { measurements, warmUp } = outcome
-  const aligned = warmUp && alignCounted(warmUp.whole, measurements, warmUp.ms)
+  const aligned = warmUp && alignCounted(warmUp, measurements)
   const shown = aligned === undefined ? measurements : warmUp?.whole
   const sentence = warmUpSentence(outcome)
   return {

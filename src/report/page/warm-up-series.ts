@@ -1,4 +1,5 @@
 import type { Measurements, TimeSeries } from '../../results/figures/measurements.js'
+import type { WarmUpFacts } from '../outcome.js'
 import type { CountedSeries } from './document.js'
 
 interface Aligned {
@@ -20,13 +21,12 @@ type Percentiles = 'p50Ms' | 'p95Ms' | 'p99Ms'
  * laid end to end have a warm-up each.
  */
 export function alignCounted(
-  whole: Measurements,
-  counted: Measurements | undefined,
-  warmUpMs: number
+  { ms, whole, startMs = whole.startMs }: WarmUpFacts,
+  counted: Measurements | undefined
 ): Aligned | undefined {
   const all = placeSeries(whole)
-  if (all === undefined || whole.startMs === undefined || !isOneRun(whole, all)) return undefined
-  const untilMs = whole.startMs + warmUpMs - all.originMs
+  if (all === undefined || startMs === undefined || !isOneRun(whole, all)) return undefined
+  const untilMs = startMs + ms - all.originMs
   const part = counted && placeSeries(counted)
   if (counted === undefined || part === undefined) return { untilMs, counted: cutAt(all.series, Infinity) }
   const isFiner = all.series.bucketMs % part.series.bucketMs === 0

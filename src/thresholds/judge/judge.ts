@@ -51,15 +51,13 @@ function judgeMeasured(
     return leaveUndecided(threshold, `${threshold.name} is unknown: there are no samples`)
   }
   const unmatched = describeUnmatched(threshold.selector, measurements)
-  if (unmatched !== undefined) {
-    const { warmUp } = evidence
-    const isEarly = warmUp !== undefined && describeUnmatched(threshold.selector, warmUp.whole) === undefined
-    return leaveUndecided(
-      threshold,
-      isEarly ? `${unmatched}; all samples that match start within the warm-up` : unmatched
-    )
-  }
-  return weighReadings(threshold, readScopes())
+  const judgement =
+    unmatched === undefined ? weighReadings(threshold, readScopes()) : leaveUndecided(threshold, unmatched)
+  const { warmUp } = evidence
+  const isEarly = judgement.scopesChecked === 0 && warmUp !== undefined && hasSamples(threshold, warmUp.whole)
+  return isEarly
+    ? { ...judgement, reason: `${judgement.reason}; all samples that match start within the warm-up` }
+    : judgement
 
   function* readScopes(): Generator<ScopeReading> {
     for (const { scope, figures } of findScopes(threshold.selector, measurements)) {
@@ -69,4 +67,9 @@ function judgeMeasured(
       yield { scope, reading: doubt === undefined ? reading : { ...reading, doubt } }
     }
   }
+}
+
+function hasSamples({ selector }: AbsoluteThreshold, measurements: Measurements): boolean {
+  for (const { figures } of findScopes(selector, measurements)) if (figures !== undefined) return true
+  return false
 }
