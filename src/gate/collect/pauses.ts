@@ -3,7 +3,7 @@ import type { SamplePart, ScanResult } from '../../results/counts/scan-result.js
 /** Pauses that take up a smaller share of the time are not typical of the plan. */
 const LEAST_SHARE = 2 / 3
 
-export interface Stretch {
+interface Stretch {
   readonly fromMs: number
   readonly toMs: number
 }

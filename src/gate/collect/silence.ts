@@ -10,7 +10,7 @@ const LONGEST_PAUSE_MS = 2 * DAY_MS
 /** After fewer samples than this, a pause says little. */
 const FEWEST_AFTER = 10
 
-export interface Silence {
+interface Silence {
   /** Why the samples are not those of one run, so that there is no start to count a warm-up from. */
   readonly gap?: string
   /** The same where it may be so. */
