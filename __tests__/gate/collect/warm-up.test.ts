@@ -320,6 +320,21 @@ describe('samples far from all others', () => {
     ])
   })
 
+  test('a grid that begins after it: a warning', async () => {
+    const late = load(11_000).map((row) => ({ ...row, grid: 'g2' }))
+    const { gap, doubts } = await cut(
+      new Map([
+        ['g1', csvOf(load(0))],
+        ['g2', csvOf(late)]
+      ]),
+      10_000
+    )
+    expect(gap).toBeUndefined()
+    expect(doubts).toEqual([
+      'The first sample of grid g2 starts 11 s after the first of all, so nothing of it is within the warm-up of 10 s. Make warm-up longer, or check the clocks.'
+    ])
+  })
+
   test.each([
     ['a steady load', load(0), 10_000],
     ['a pause within it', [plain(-9000), ...load(0)], 10_000],

@@ -90,8 +90,25 @@ function withoutWarmUp(
     measurements,
     warmUp,
     gap: gap ?? gapIn(measurements, warmUp),
-    doubts: doubt === undefined ? [] : [doubt]
+    doubts: doubt === undefined ? describeLate(all, { ms, startMs }) : [doubt]
   }
+}
+
+/** A grid that began after the warm-up, or whose clock differs: nothing of its own start is left out. */
+function describeLate(
+  all: readonly ScanResult[],
+  { ms, startMs }: { ms: number; startMs: number }
+): string[] {
+  const late = [...new Set(all.map(({ grid }) => grid))].flatMap((grid) => {
+    const afterMs = firstStartMs(all.filter((scan) => scan.grid === grid)) - startMs
+    return Number.isFinite(afterMs) && afterMs >= ms ? [{ grid, afterMs }] : []
+  })
+  const [first] = late
+  if (first === undefined) return []
+  const others = late.length === 1 ? '' : ` (and ${late.length - 1} more like it)`
+  return [
+    `The first sample of grid ${first.grid}${others} starts ${formatDuration(first.afterMs)} after the first of all, so nothing of it is within the warm-up of ${formatDuration(ms)}. Make warm-up longer, or check the clocks.`
+  ]
 }
 
 /** Over all CSVs; Infinity if none has a start. A bucket without samples has none: tidy CSVs may begin before the load. */
