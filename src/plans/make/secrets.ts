@@ -1,6 +1,6 @@
 /** Parts of names whose values are nobody else's business, however plain they look. */
 const SECRET_NAME =
-  /token|secret|passw|passc|passphrase|pwd|api[-_]?key|access[-_]?key|auth|credential|session|csrf|xsrf|signature|jwt|cookie|private|otp|cvc|cvv|card|iban|ssn|bearer|hmac|hash|ticket|answer/i
+  /token|secret|passw|passc|passphrase|pwd|api[-_]?key|access[-_]?key|auth(?!or(?!i))|credential|session|csrf|xsrf|signature|jwt|cookie|private|otp|cvc|cvv|card|iban|ssn|bearer|hmac|hash|ticket|answer/i
 const SECRET_WORD = /^(?:sid|sig|pin|pan|mfa|tan|nonce|state|assertion|.*(?:key|pass|code)s?)$/
 const HARMLESS_CODE =
   /(?:zip|post|postal|country|region|language|lang|locale|currency|status|error)[-_ ]?codes?$/i

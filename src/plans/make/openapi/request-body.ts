@@ -1,6 +1,6 @@
 import { encodeText } from '../plan-text.js'
 import type { PlanHeader, PlanText } from '../request.js'
-import { keepPairs } from '../without-secrets.js'
+import { TYPED, keepPairs, nothingRemoved } from '../without-secrets.js'
 import { fieldIn, isObject, listIn, textIn } from './api-document.js'
 import type { ApiDocument, JsonObject } from './api-document.js'
 import { hideSecrets, showProperties } from './hidden-values.js'
@@ -80,7 +80,7 @@ function parseJson(text: string): object | undefined {
 }
 
 function encodeForm(value: unknown): PlanText {
-  if (typeof value === 'string') return keepPairs(value, { properties: new Set(), headers: new Set() })
+  if (typeof value === 'string') return keepPairs(value, nothingRemoved(), TYPED)
   const encode = (text: string): string => new URLSearchParams([['', text]]).toString().slice(1)
   return Object.entries(isObject(value) ? value : {}).flatMap(([name, field], at): PlanText => [
     `${at === 0 ? '' : '&'}${encode(name)}=`,
