@@ -61,7 +61,7 @@ describe('hostile YAML reaches the log as an input problem, and the runner not a
       const { code, log } = await stage.step.main()
       expect(code).toBe(1)
       expect(foreignCommands(log)).toEqual([])
-      expect(log).toContain('config: gate.yml: ')
+      expect(log).toContain('config: gate.yml ')
       expect(log).not.toMatch(/Warning:|^\(node/m)
       expect(stage.service.seen).toEqual([])
     })()
