@@ -94,7 +94,8 @@ describeWithCluster('work in real pods', () => {
     expect(lines).toEqual(['done', 'done'])
     expect(cluster.cuts).toBeGreaterThan(0)
     const facts = nodes.map((node) => node.facts())
-    expect(facts.map(({ clockOffsetMs }) => clockOffsetMs)).toEqual([0, 0])
+    // Pods have this machine's clock; what is measured of it may be off by what a call takes.
+    expect(Math.max(...facts.map(({ clockOffsetMs }) => Math.abs(clockOffsetMs)))).toBeLessThan(100)
     expect(Math.abs(facts[0]!.startedMs! - facts[1]!.startedMs!)).toBeLessThan(2000)
     expect(nodes.flatMap((node) => node.doubts())).toEqual([])
     // What a tool leaves running ends with it.
