@@ -1,5 +1,5 @@
 import type { WarmUpFacts } from '../../report/outcome.js'
-import { mergeScans } from '../../results/figures/merge.js'
+import { isUntimed, mergeScans } from '../../results/figures/merge.js'
 import { samplesOf } from '../../results/figures/tidy-figures.js'
 import type { Measurements } from '../../results/figures/measurements.js'
 import type { ScanResult } from '../../results/counts/scan-result.js'
@@ -139,10 +139,6 @@ function withProblems(again: ScanResult, whole: ScanResult, ms: number): ScanRes
 
 function allEarly(ms: number): string {
   return `all of its samples start within the warm-up of ${formatDuration(ms)}`
-}
-
-function isUntimed({ rows, parts }: ScanResult): boolean {
-  return rows > 0 && parts.some(({ hasTimes }) => !hasTimes)
 }
 
 function hasSamples(scan: ScanResult): boolean {

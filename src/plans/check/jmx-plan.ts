@@ -1,3 +1,4 @@
+import { readArguments } from '../jmx/arguments.js'
 import { flatten, readPlanTree } from '../jmx/plan-tree.js'
 import type { PlanElement } from '../jmx/plan-tree.js'
 import { decodeXml } from '../jmx/xml.js'
@@ -237,12 +238,8 @@ function readVariables(elements: readonly PlanElement[], texts: readonly string[
   const found = new Map<string, string | undefined>()
   for (const { kind, text } of elements) {
     if (!isTable(kind)) continue
-    for (const piece of text.split('elementType="Argument">').slice(1)) {
-      const [content = ''] = piece.split('</elementProp>', 1)
-      const name = argument(content, 'name')
-      const value = argument(content, 'value')
+    for (const [name, value] of readArguments(text))
       found.set(name, found.has(name) && found.get(name) !== value ? undefined : value)
-    }
   }
   if (texts.some((text) => /\bvars\??\.put\w*\((?!\s*["'])(?!\s*$)/.test(text))) return new Map()
   for (const name of changedVariables(elements, texts)) found.delete(name)
@@ -264,8 +261,4 @@ function* changedVariables(
 
 function isTable(kind: string): boolean {
   return kind === 'TestPlan' || kind === 'Arguments'
-}
-
-function argument(content: string, name: string): string {
-  return decodeXml(new RegExp(`"Argument\\.${name}">([^<]*)<`).exec(content)?.[1] ?? '')
 }

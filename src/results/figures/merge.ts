@@ -120,13 +120,15 @@ function spanOf(sources: readonly IndexedSource[]): Span | undefined {
   const spans = sources.flatMap(({ scan, tidy }): readonly Span[] =>
     tidy === undefined ? scan.parts : [tidy]
   )
-  const isUntimed = sources.some(
-    ({ scan: { rows, parts } }) => rows > 0 && parts.some((part) => !part.hasTimes)
-  )
-  if (isUntimed) return undefined
+  if (sources.some(({ scan }) => isUntimed(scan))) return undefined
   const startMs = Math.min(...spans.map((span) => span.startMs))
   const endMs = Math.max(...spans.map((span) => span.endMs))
   return startMs <= endMs ? { startMs, endMs } : undefined
+}
+
+/** Whether it has rows of which nobody knows when they were. */
+export function isUntimed({ rows, parts }: ScanResult): boolean {
+  return rows > 0 && parts.some(({ hasTimes }) => !hasTimes)
 }
 
 /** Zero if the time of a run is unknown. */

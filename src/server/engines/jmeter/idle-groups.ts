@@ -1,4 +1,4 @@
-import { decodeXml } from '../../../plans/jmx/xml.js'
+import { readArguments } from '../../../plans/jmx/arguments.js'
 import { type PlanElement, readPlanTree } from '../../../plans/jmx/plan-tree.js'
 import { canBeSet } from './set-variables.js'
 
@@ -35,7 +35,7 @@ export class IdleGroups {
 
   constructor(plan: string, properties: Properties) {
     const all = listGroups(plan)
-    const known = { properties, variables: readVariables(plan) }
+    const known = { properties, variables: new Map(readArguments(plan)) }
     this.#groups = all
       .filter((group) => isExpected(group, known))
       .map((group) => ({
@@ -164,14 +164,4 @@ function findUndefined(text: string, place: { plan: string; known: Known }, dept
   const value = place.known.variables.get(name)
   if (value !== undefined) return findUndefined(value, place, depth + 1)
   return canBeSet(name, place.plan) ? undefined : name
-}
-
-/** The variables that the plan defines in its tables. */
-function readVariables(plan: string): Properties {
-  const entries = plan.matchAll(/\belementType="Argument">([^]*?)<\/elementProp>/g)
-  const property = (content: string, name: string): string =>
-    decodeXml(new RegExp(`"Argument\\.${name}">([^<]*)<`).exec(content)?.[1] ?? '')
-  return new Map(
-    [...entries].map(([, content = '']) => [property(content, 'name'), property(content, 'value')])
-  )
 }

@@ -1,5 +1,5 @@
 import { decodeXml } from '../../../plans/jmx/xml.js'
-import { type PlanElement, readPlanTree } from '../../../plans/jmx/plan-tree.js'
+import { type PlanElement, flatten, readPlanTree } from '../../../plans/jmx/plan-tree.js'
 
 /** JMeter defines these itself. */
 const BUILT_IN = /^(?:START\.|TESTSTART\.|JMeter|__jm__)/
@@ -21,10 +21,6 @@ export function canBeSet(name: string, plan: string): boolean {
     hasUserParameter(plan, name) ||
     isNamedByFunction(plan, name)
   )
-}
-
-function flatten(elements: readonly PlanElement[]): PlanElement[] {
-  return elements.flatMap((element) => [element, ...flatten(element.children)])
 }
 
 function mayBring({ kind, isEnabled, properties }: PlanElement, name: string): boolean {
