@@ -65,9 +65,12 @@ const MAY_IMPORT_WITHIN = {
     samples: [],
     engines: ['nodes', 'samples'],
     store: ['engines', 'nodes'],
-    runs: ['store', 'engines', 'nodes', 'samples'],
-    pages: ['runs', 'store', 'samples'],
-    api: ['pages', 'runs', 'store', 'engines']
+    queue: ['store', 'nodes'],
+    accounts: ['store'],
+    runs: ['store', 'queue', 'engines', 'nodes', 'samples'],
+    pages: ['accounts', 'runs', 'queue', 'store', 'samples', 'http'],
+    http: [],
+    api: ['accounts', 'http', 'pages', 'runs', 'queue', 'store', 'engines']
   }
 }
 /** Folders within an inner room: tools do not know each other. */

@@ -124,10 +124,11 @@ const ports: CommandPorts = {
     })
     return (await import('./server/discard-on-close.js')).discardOnClose(service, dataDir)
   },
-  serve: ({ dataDir, port, token, rehearse, serviceName, regions, log, signal }) =>
+  serve: async ({ dataDir, port, token, rehearse, serviceName, regions, log, signal }) =>
     startService({
       dataDir,
-      port,
+      store: (await import('./server/store/json-store.js')).JsonStore.open(dataDir, log),
+      front: (await import('./server/http/front.js')).createLoopbackFront(port),
       engine: rehearse ? 'rehearsal' : 'real',
       log,
       signal,

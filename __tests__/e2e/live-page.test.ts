@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import axe from 'axe-core'
 import { join } from 'node:path'
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
+import { createLoopbackFront } from '../../src/server/http/front.js'
 import type { Service } from '../../src/server/server.js'
 import { WITH_PAGES } from '../server/pages/page-support.js'
 import {
@@ -163,7 +164,8 @@ describeInBrowser('the pages of the embedded service in a browser', () => {
     await first.close()
     await page.getByText('Connection lost, reconnecting…').waitFor()
     const { dataDir } = first
-    await services.start({ ...WITH_PAGES, token: 'same', port: Number(new URL(first.url).port), dataDir })
+    const front = createLoopbackFront(Number(new URL(first.url).port))
+    await services.start({ ...WITH_PAGES, token: 'same', front, dataDir })
     await page.locator('h1', { hasText: 'problem' }).waitFor()
     expect(await page.locator('.reason').textContent()).toBe('The service was closed during this run.')
     await page.close()

@@ -8,6 +8,9 @@ import {
   type ServiceOptions,
   startService
 } from '../../src/server/server.js'
+import { JsonStore } from '../../src/server/store/json-store.js'
+
+export const openStore: typeof JsonStore.open = (...given) => JsonStore.open(...given)
 
 export const PLAN = `<?xml version="1.0" encoding="UTF-8"?>
 <jmeterTestPlan version="1.2"><hashTree><TestPlan testname="t"></TestPlan><hashTree>
@@ -89,6 +92,7 @@ export function createServices(): {
       const service = await startService({
         engine: 'rehearsal',
         log: (line) => lines.push(line),
+        store: openStore(dataDir, (line) => lines.push(line), options.clock),
         ...options,
         dataDir
       })

@@ -1,7 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import type { AddressInfo } from 'node:net'
-import multipart from '@fastify/multipart'
-import fastify, { type FastifyError, type FastifyInstance, type FastifyReply } from 'fastify'
 import { type Clock, systemClock } from './clock.js'
 import { safeLog } from './safe-log.js'
 import type { ServiceFacts } from './service-facts.js'
@@ -12,35 +9,43 @@ import { createGatlingEngine } from './engines/gatling/gatling.js'
 import { createJMeterEngine } from './engines/jmeter/jmeter.js'
 import { createRehearsalEngine } from './engines/rehearsal.js'
 import { createSeleniumEngine } from './engines/selenium/selenium.js'
-import { messageOf, RequestError } from './errors.js'
 import { GridNodes } from './runs/grid-nodes.js'
 import { Grids } from './runs/grids.js'
 import { addGuards } from './api/guards.js'
-import { answerExpectations, answerUnreadable } from './api/malformed-requests.js'
 import { keepLogs, type LogRequest } from './runs/keep-logs.js'
 import { keepSamples } from './runs/keep-samples.js'
-import { isPageRequest, PAGE_HEADERS } from './pages/page-access.js'
 import type { Pages } from './pages/pages.js'
 import type { ClusterAddress } from './nodes/kubernetes/cluster.js'
 import { createMachinePlace } from './nodes/machine/machine-place.js'
 import { toolEnvironment } from './engines/tool-environment.js'
 import { endLeftoverGroup, Processes, type ProcessGroup } from './nodes/machine/processes.js'
 import { checkRegion, openPlaces, type Places } from './places.js'
-import { FormFields } from './api/request-body.js'
 import { addRoutes } from './api/routes.js'
 import { RunPages } from './pages/run-pages.js'
 import { Runs } from './runs/runs.js'
-import { Store } from './store/store.js'
+import { MemoryStore } from './store/memory-store.js'
+import type { Store } from './store/store.js'
+import { createSingleUser } from './accounts/single-user.js'
+import type { Accounts } from './accounts/users.js'
+import { createApp } from './api/app.js'
+import { createLoopbackFront, type Front } from './http/front.js'
+import { noQueue, type Queue } from './queue/queue.js'
 import { readLoad } from './nodes/machine/load-sample.js'
 import { ToolRegistry } from './nodes/machine/tool-registry.js'
 import { vocabularyOf } from '../protocol/vocabulary.js'
 import type { Regions } from '../regions/regions.js'
 
 export interface ServiceOptions {
-  /** Where runs, grids and results are kept. */
+  /** Where the files of runs are kept. */
   readonly dataDir: string
-  /** The default, 0, takes any free port. */
-  readonly port?: number
+  /** Runs and grids; by default they are forgotten when the service ends. */
+  readonly store?: Store | undefined
+  /** By default one user, with the token. */
+  readonly accounts?: Accounts | undefined
+  /** By default nobody waits. */
+  readonly queue?: Queue | undefined
+  /** By default the service is for callers on this machine, on any free port. */
+  readonly front?: Front | undefined
   /** Random unless given. */
   readonly token?: string
   /** Real tools, or a rehearsal with synthetic samples. */
@@ -79,7 +84,6 @@ export interface ServiceOptions {
 }
 
 export interface Service {
-  /** `http://127.0.0.1:<port>` */
   readonly url: string
   readonly token: string
   /** Stops the runs, ends all processes and closes. Results that cannot be merged in time are merged at the next start. */
@@ -95,13 +99,12 @@ export interface EmbeddedService extends Service {
 }
 
 const DEFAULT_MAX_UPLOAD_BYTES = 2 * 1024 ** 3
-const MAX_FIELD_BYTES = 1024 ** 2
 
-/** Starts the whole API on loopback. */
+/** Starts the whole API. */
 export async function startService(options: ServiceOptions): Promise<EmbeddedService> {
   const log = safeLog(options.log)
   const clock = options.clock ?? systemClock
-  const store = Store.open(options.dataDir, log, clock)
+  const store = options.store ?? new MemoryStore(options.dataDir)
   // Before anything else: a folder that is not writable is no reason to leave a tool running.
   await endLeftovers(store, log)
   const registry = options.registry ?? (await openRegistry(options, log))
@@ -124,24 +127,28 @@ export async function startService(options: ServiceOptions): Promise<EmbeddedSer
   const grids = new Grids({ store, clock, nodes, log })
   const runs = new Runs({
     ...{ store, grids, nodes, engines, clock, log },
+    queue: options.queue ?? noQueue,
     checkRegion: (region) => checkRegion(region, places),
     readLoad: options.readLoad ?? readLoad
   })
   await places.clearAway(await runs.adoptLeftovers())
 
-  const app = createApp()
-  const port = (): number => (app.server.address() as AddressInfo).port
+  const front = options.front ?? createLoopbackFront()
+  const app = createApp(front)
+  const token = options.token ?? randomBytes(24).toString('base64url')
+  const accounts = options.accounts ?? createSingleUser(token, clock.now())
   const facts: ServiceFacts = {
     words: vocabularyOf(options.serviceName),
     store,
     places,
-    token: options.token ?? randomBytes(24).toString('base64url'),
+    accounts,
+    queue: options.queue ?? noQueue,
     startedMs: clock.now(),
-    baseUrl: () => `http://127.0.0.1:${port()}`
+    baseUrl: () => front.baseUrl()
   }
   const loadPages = options.pages
   const pages = loadPages && new RunPages({ facts, clock, synthetic: engines.synthetic, log, loadPages })
-  addGuards(app, { token: facts.token, vendor: facts.words.vendor, port })
+  addGuards(app, { accounts, front, vendor: facts.words.vendor })
   addRoutes(app, {
     facts,
     grids,
@@ -150,11 +157,11 @@ export async function startService(options: ServiceOptions): Promise<EmbeddedSer
     pages,
     maxUploadBytes: options.maxUploadBytes ?? DEFAULT_MAX_UPLOAD_BYTES
   })
-  await app.listen({ host: '127.0.0.1', port: options.port ?? 0 })
+  await front.listen(app)
   return {
     url: facts.baseUrl(),
-    token: facts.token,
-    keepLogs: (request) => keepLogs(store, { ...request, secrets: [...request.secrets, facts.token] }),
+    token,
+    keepLogs: (request) => keepLogs(store, { ...request, secrets: [...request.secrets, token] }),
     keepSamples: (folder) => keepSamples(store, folder),
     close: async ({ withinMs } = {}) => {
       closing.abort()
@@ -228,47 +235,4 @@ async function endLeftovers(store: Store, log: (line: string) => void): Promise<
       log(`ended process group ${group.pid}, left behind by a service that was killed`)
     store.forgetProcess(group.pid)
   }
-}
-
-function createApp(): FastifyInstance {
-  const app = fastify({
-    forceCloseConnections: true,
-    clientErrorHandler: answerUnreadable,
-    // A request without a host gets the same JSON error as one with a foreign host.
-    http: { requireHostHeader: false },
-    // An address that cannot be decoded never reaches a route.
-    frameworkErrors: (thrown, _request, reply) => {
-      void (reply as FastifyReply).code(thrown.statusCode ?? 400).send({ error: thrown.message })
-    },
-    // Links have the prefix, the API document's paths do not: both work.
-    rewriteUrl: (request) => (request.url ?? '/').replace(/^\/api(?=\/)/, ''),
-    routerOptions: { ignoreTrailingSlash: true }
-  })
-  answerExpectations(app.server)
-  void app.register(multipart, {
-    limits: { fields: 2000, fieldSize: MAX_FIELD_BYTES, files: 1000, fileSize: Infinity, parts: 3000 }
-  })
-  const text = { parseAs: 'string' } as const
-  app.removeAllContentTypeParsers()
-  app.addContentTypeParser(/^application\/([\w.-]+\+)?json/, text, (_request, body, done) => {
-    try {
-      done(null, body === '' ? undefined : JSON.parse(String(body)))
-    } catch (thrown) {
-      done(new RequestError(400, `the body is not JSON: ${messageOf(thrown)}`))
-    }
-  })
-  app.addContentTypeParser('application/x-www-form-urlencoded', text, (_request, body, done) => {
-    done(null, new FormFields([...new URLSearchParams(String(body))]))
-  })
-  app.setErrorHandler<FastifyError>((thrown, request, reply) => {
-    const statusCode = thrown.statusCode ?? 500
-    // The rest of a rejected upload is not read, so the connection cannot be reused.
-    if (statusCode >= 400) void reply.header('connection', 'close')
-    if (!isPageRequest(request)) return reply.code(statusCode).send({ error: thrown.message })
-    return reply.code(statusCode).headers(PAGE_HEADERS).type('text/plain; charset=utf-8').send(thrown.message)
-  })
-  app.setNotFoundHandler((_request, reply) =>
-    reply.code(404).send({ error: 'Sorry, we cannot find that resource.' })
-  )
-  return app
 }

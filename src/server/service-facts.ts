@@ -1,5 +1,7 @@
 import type { Vocabulary } from '../protocol/vocabulary.js'
+import type { Accounts } from './accounts/users.js'
 import type { Places } from './places.js'
+import type { Queue } from './queue/queue.js'
 import type { RunRecord } from './store/records.js'
 import type { Store } from './store/store.js'
 
@@ -8,9 +10,10 @@ export interface ServiceFacts {
   readonly words: Vocabulary
   readonly store: Store
   readonly places: Places
-  readonly token: string
+  readonly accounts: Accounts
+  readonly queue: Queue
   readonly startedMs: number
-  /** `http://127.0.0.1:<port>`; known once the service listens. */
+  /** Where callers reach the service; known once it listens. */
   baseUrl(): string
 }
 

@@ -58,6 +58,8 @@ const runFields = (uuid: string, service: Service): object => ({
   tag_list: ['one', 'two'],
   status: 'queued',
   permalink: `${service.url}/runs/${uuid}`,
+  queue_position: null,
+  user: 'user@localhost',
   remote_errors: null,
   started: null,
   stopped: null
@@ -240,6 +242,7 @@ describe('the account, field by field', () => {
       _links: { self: linkTo('/api/users/1'), account: linkTo('/api/account') },
       id: 1,
       email: TEXT,
+      role: 'admin',
       authentication_token: service.token,
       sign_in_count: 1,
       current_sign_in_at: TIMESTAMP,

@@ -1,5 +1,6 @@
 import { describeTool, PAGE_SIZE, type ServiceFacts } from '../service-facts.js'
 import { hostname } from 'node:os'
+import type { User, UserDetails } from '../accounts/users.js'
 import type { GridRecord, NodeRecord, RunRecord } from '../store/records.js'
 import { hasEnded } from '../store/records.js'
 
@@ -147,6 +148,8 @@ function runFields(run: RunRecord, facts: ServiceFacts): Document {
     tag_list: request.tags,
     status: run.status,
     permalink: `${facts.baseUrl()}/${facts.words.runs}/${run.id}`,
+    queue_position: facts.queue.positionOf(run.id),
+    ...(run.user && { user: run.user.name }),
     remote_errors: run.remoteErrors,
     started: timestampOrNull(run.startedMs),
     stopped: timestampOrNull(run.stoppedMs)
@@ -155,8 +158,8 @@ function runFields(run: RunRecord, facts: ServiceFacts): Document {
 
 /** One page of all runs, newest first. */
 export function runListDocument(page: number, facts: ServiceFacts): Document {
-  const runs = facts.store.allRuns()
-  const lastPage = Math.max(1, Math.ceil(runs.length / PAGE_SIZE))
+  const { runs, total } = facts.store.listRuns({ offset: (page - 1) * PAGE_SIZE, limit: PAGE_SIZE })
+  const lastPage = Math.max(1, Math.ceil(total / PAGE_SIZE))
   const linkToPage = (number: number): { href: string } => linkTo(`/${facts.words.runs}?page=${number}`)
   return {
     _links: {
@@ -164,23 +167,19 @@ export function runListDocument(page: number, facts: ServiceFacts): Document {
       last: linkToPage(lastPage),
       ...(page < lastPage ? { next: linkToPage(page + 1) } : {})
     },
-    total: runs.length,
+    total,
     _embedded: {
-      [facts.words.runs]: runs
-        .slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE)
-        .map((run) => briefRunDocument(run, facts))
+      [facts.words.runs]: runs.map((run) => briefRunDocument(run, facts))
     }
   }
 }
 
-const EMAIL = 'user@localhost'
-
-export function accountDocument(facts: ServiceFacts): Document {
+export function accountDocument(user: User, facts: ServiceFacts): Document {
   return {
     _links: { self: linkTo('/account') },
-    email: EMAIL,
+    email: user.name,
     _embedded: {
-      users: [userDocument(facts)],
+      users: shownTo(user, facts).map(userDocument),
       // Hosted grids run on this machine too, so its name replaces that of a cloud account.
       credentials: [
         { id: 1, provider: 'local', description: 'This machine', arn: hostname(), access_key_id: null }
@@ -189,16 +188,21 @@ export function accountDocument(facts: ServiceFacts): Document {
   }
 }
 
-export function userDocument(facts: ServiceFacts): Document {
-  const startedAt = timestamp(facts.startedMs)
+/** An admin sees every user, anyone else sees one. */
+export function shownTo(user: User, { accounts }: ServiceFacts): UserDetails[] {
+  return accounts.users().filter(({ id }) => user.role === 'admin' || id === user.id)
+}
+
+export function userDocument(user: UserDetails): Document {
   return {
-    _links: { self: linkTo('/users/1'), account: linkTo('/account') },
-    id: 1,
-    email: EMAIL,
-    authentication_token: facts.token,
-    sign_in_count: 1,
-    current_sign_in_at: startedAt,
-    last_sign_in_at: startedAt,
-    created_at: startedAt
+    _links: { self: linkTo(`/users/${user.id}`), account: linkTo('/account') },
+    id: user.id,
+    email: user.name,
+    role: user.role,
+    authentication_token: user.token ?? 'redacted',
+    sign_in_count: user.signIns,
+    current_sign_in_at: timestamp(user.currentSignInMs),
+    last_sign_in_at: timestamp(user.lastSignInMs),
+    created_at: timestamp(user.createdMs)
   }
 }

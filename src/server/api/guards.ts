@@ -1,27 +1,36 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { RequestError } from '../errors.js'
 import { cannotFind } from '../find-run.js'
+import type { Accounts, User } from '../accounts/users.js'
+import { type Front, foreignPage } from '../http/front.js'
 import { admitToPage, isPageRequest } from '../pages/page-access.js'
-import { isSameSecret } from '../secrets.js'
 
-export interface Guarded {
-  readonly token: string
-  readonly vendor: string
-  /** `host:port` of the service, known once it listens. */
-  port(): number
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Who sends it. */
+    user: User
+  }
 }
 
-/** Accepts requests from this machine's own callers only: any page or process can reach a loopback server. */
+export interface Guarded {
+  readonly accounts: Accounts
+  readonly front: Front
+  readonly vendor: string
+}
+
+/** Lets nobody in without a token, or a session for the pages. */
 export function addGuards(app: FastifyInstance, guarded: Guarded): void {
+  app.decorateRequest('user')
   app.addHook('onRequest', async (request, reply) => {
-    checkHost(request, guarded)
-    checkOrigin(request, guarded)
+    guarded.front.check(request)
+    const user = findCaller(request, guarded.accounts)
+    if (user) request.user = user
     if (isPageRequest(request)) {
-      if (!hasToken(request, guarded.token)) admitToPage(request, reply, guarded)
+      if (!user) admitToPage(request, reply, guarded)
       if (reply.sent) return reply
     } else {
       checkSite(request)
-      if (!hasToken(request, guarded.token)) {
+      if (!user) {
         void reply.header('www-authenticate', 'Basic realm="loadgate", charset="UTF-8"')
         throw new RequestError(
           401,
@@ -36,32 +45,15 @@ export function addGuards(app: FastifyInstance, guarded: Guarded): void {
   })
 }
 
-/** DNS rebinding: a foreign host name that resolves to this address gets a page around the browser's same-origin policy. */
-function checkHost(request: FastifyRequest, guarded: Guarded): void {
-  const names = [`127.0.0.1:${guarded.port()}`, `localhost:${guarded.port()}`]
-  if (!names.includes(request.headers.host ?? '')) {
-    throw new RequestError(403, 'this service only accepts requests to its own address')
-  }
-}
-
-function checkOrigin(request: FastifyRequest, guarded: Guarded): void {
-  const { origin } = request.headers
-  const own = [`http://127.0.0.1:${guarded.port()}`, `http://localhost:${guarded.port()}`]
-  if (origin !== undefined && !own.includes(origin)) throw foreignPage()
-}
-
 /** A browser that once got the token would send it with requests from any page; it also says which site the page is from. */
 function checkSite(request: FastifyRequest): void {
   if (['cross-site', 'same-site'].includes(String(request.headers['sec-fetch-site']))) throw foreignPage()
 }
 
-function foreignPage(): RequestError {
-  return new RequestError(403, 'this service does not accept requests from pages of other sites')
-}
-
-function hasToken(request: FastifyRequest, token: string): boolean {
-  const encoded = /^basic\s+([\w+/]+=*)$/i.exec(request.headers.authorization ?? '')?.[1] ?? ''
-  return isSameSecret(Buffer.from(encoded, 'base64').toString('utf8'), `${token}:`)
+function findCaller({ headers }: FastifyRequest, accounts: Accounts): User | undefined {
+  const encoded = /^basic\s+([\w+/]+=*)$/i.exec(headers.authorization ?? '')?.[1] ?? ''
+  const [token = '', ...rest] = Buffer.from(encoded, 'base64').toString('utf8').split(':')
+  return token !== '' && rest.join(':') === '' && rest.length > 0 ? accounts.findByToken(token) : undefined
 }
 
 /** v2 is the only version and the default; a caller that asks for another version must not get v2. */

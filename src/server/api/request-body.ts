@@ -8,7 +8,7 @@ import type { FastifyRequest } from 'fastify'
 import { messageOf, RequestError } from '../errors.js'
 import { nestParams, paramsFromJson, type Params } from './nested-params.js'
 import type { FileRecord } from '../store/records.js'
-import { createId } from '../store/store.js'
+import { createId } from '../store/data-folder.js'
 
 /** A form's fields in order; the content type parser stores them as the request's body. */
 export class FormFields {

@@ -9,6 +9,7 @@ import {
   gridDocument,
   runDocument,
   runListDocument,
+  shownTo,
   userDocument
 } from './documents.js'
 import type { ServiceFacts } from '../service-facts.js'
@@ -21,7 +22,8 @@ import { isPageRequest } from '../pages/page-access.js'
 import { addPageRoutes, sendPage } from '../pages/page-routes.js'
 import { readPageNumber } from '../paging.js'
 import { checkRegion, mostNodesIn, type Places } from '../places.js'
-import { type GridRecord, hasEnded, type RunRecord } from '../store/records.js'
+import { requireMember, requireOwner } from '../accounts/permissions.js'
+import { type GridRecord, hasEnded, type RunRecord, type UserReference } from '../store/records.js'
 import { discardUpload, readParams, readUpload } from './request-body.js'
 import type { RunPages } from '../pages/run-pages.js'
 import type { Runs } from '../runs/runs.js'
@@ -45,8 +47,18 @@ export function addRoutes(app: FastifyInstance, service: ServicePorts): void {
   addRunRoutes(app, service)
   addResultRoutes(app, service)
   if (service.pages) addPageRoutes(app, { ...service, pages: service.pages })
-  app.get('/account', () => accountDocument(service.facts))
-  app.get('/users/1', () => userDocument(service.facts))
+  app.get('/account', ({ user }) => accountDocument(user, service.facts))
+  app.get('/users/:id', (request) => {
+    const { id } = request.params as { id: string }
+    const found = shownTo(request.user, service.facts).find((user) => String(user.id) === id)
+    if (!found) throw cannotFind()
+    return userDocument(found)
+  })
+}
+
+/** Whose it will be. */
+function ownerOf({ user: { id, name } }: FastifyRequest): UserReference {
+  return { id, name }
 }
 
 function rulesOf(places: Places): Parameters<typeof readGridSpec>[1] {
@@ -58,14 +70,16 @@ function rulesOf(places: Places): Parameters<typeof readGridSpec>[1] {
 
 function addGridRoutes(app: FastifyInstance, { facts, grids }: ServicePorts): void {
   app.post('/grids', async (request, reply) => {
+    requireMember(request.user)
     const spec = readGridSpec(await readParams(request), rulesOf(facts.places))
-    return reply.code(201).send(gridDocument(grids.create(spec), facts))
+    return reply.code(201).send(gridDocument(grids.create(spec, ownerOf(request)), facts))
   })
   app.get('/grids/:id', (request) => gridDetailDocument(findGrid(request, facts), facts))
   // The API document's definition has the singular, its example the plural.
   for (const path of ['/grids/:id', '/grid/:id']) {
     app.delete(path, async (request) => {
       const grid = findGrid(request, facts)
+      requireOwner(request.user, grid, `grid ${grid.id}`)
       await grids.terminate(grid)
       return gridDetailDocument(grid, facts)
     })
@@ -86,12 +100,15 @@ function addRunRoutes(app: FastifyInstance, service: ServicePorts): void {
   // These two have side effects, so HEAD must not do what GET does.
   app.get(`${path}/:id/stop`, { exposeHeadRoute: false }, async (request) => {
     const run = findRun(request, facts)
+    requireOwner(request.user, run, `run ${run.id}`)
     await runs.stop(run)
     return briefRunDocument(run, facts)
   })
-  app.get(`${path}/:id/repeat`, { exposeHeadRoute: false }, async (request) =>
-    briefRunDocument(await runs.repeat(findRun(request, facts)), facts)
-  )
+  app.get(`${path}/:id/repeat`, { exposeHeadRoute: false }, async (request) => {
+    const run = findRun(request, facts)
+    requireOwner(request.user, run, `run ${run.id}`)
+    return briefRunDocument(await runs.repeat(run, ownerOf(request)), facts)
+  })
   for (const effect of ['stop', 'repeat']) {
     app.head(`${path}/:id/${effect}`, (request, reply) => {
       findRun(request, facts)
@@ -105,7 +122,8 @@ async function createRun(
   { facts, runs, engines, maxUploadBytes }: ServicePorts
 ): Promise<Document> {
   const { words, store } = facts
-  const uploadDir = store.createUploadDir()
+  requireMember(request.user)
+  const uploadDir = store.folder.createUploadDir()
   try {
     const upload = await readUpload(request, { fileField: words.files, uploadDir, maxBytes: maxUploadBytes })
     const { files } = upload
@@ -113,7 +131,7 @@ async function createRun(
       ...{ words, engines, fileNames: files.map(({ name }) => name) },
       ...rulesOf(facts.places)
     })
-    return createdRunDocument(await runs.create({ ...wish, files, uploadDir }), facts)
+    return createdRunDocument(await runs.create({ ...wish, files, uploadDir, user: ownerOf(request) }), facts)
   } catch (thrown) {
     await discardUpload(uploadDir)
     throw thrown
@@ -135,7 +153,7 @@ function addResultRoutes(app: FastifyInstance, { facts, runs }: ServicePorts): v
     const run = findEndedRun(request, facts)
     await runs.settle(run)
     const grids = selectGrids(request, run, facts)
-    const pieces = await findResultPieces(grids.map((grid) => facts.store.resultFile(run.id, grid.id)))
+    const pieces = await findResultPieces(grids.map((grid) => facts.store.folder.resultFile(run.id, grid.id)))
     const only = grids.length === 1 ? grids[0] : undefined
     const name = only ? `${only.spec.region}-${only.id}` : run.id
     return sendPieces(request, reply, {
@@ -150,7 +168,7 @@ function addResultRoutes(app: FastifyInstance, { facts, runs }: ServicePorts): v
     const { file: uuid } = request.params as { file: string }
     const file = run.files.find((candidate) => candidate.uuid === uuid)
     if (!file) throw cannotFind()
-    const source = facts.store.uploadedFile(run.id, file.name)
+    const source = facts.store.folder.uploadedFile(run.id, file.name)
     const pieces = [{ file: source, start: 0, end: (await stat(source)).size }]
     const fileName = file.name.replace(/[^\w.-]/g, '_')
     return sendPieces(request, reply, {

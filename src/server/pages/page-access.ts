@@ -1,7 +1,7 @@
-import { createHmac } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { RequestError } from '../errors.js'
-import { isSameSecret } from '../secrets.js'
+import type { Accounts } from '../accounts/users.js'
+import type { Front } from '../http/front.js'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -21,8 +21,8 @@ export const PAGE_HEADERS = {
 }
 
 interface PagePorts {
-  readonly token: string
-  port(): number
+  readonly accounts: Accounts
+  readonly front: Front
 }
 
 /** The permalink and the API's short path are the same address; browsers ask for HTML, and never under `/api`. */
@@ -36,30 +36,28 @@ export function isPageRequest(request: FastifyRequest): boolean {
  * Lets a browser in by its cookie. It gets one for the token in the address of its first visit and is redirected to the
  * same address without the token. The cookie is not a token: it opens the pages, but not the API.
  */
-export function admitToPage(request: FastifyRequest, reply: FastifyReply, ports: PagePorts): void {
+export function admitToPage(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { accounts, front }: PagePorts
+): void {
   const { token } = request.query as { token?: unknown }
   const isVisit = request.method === 'GET' && typeof token === 'string'
-  if (isVisit && isSameSecret(token, ports.token)) {
-    const cookie = `${cookieName(ports)}=${cookieValue(ports)}; Path=/; HttpOnly; SameSite=Strict`
+  const visitor = isVisit ? accounts.findByToken(token) : undefined
+  const { name, attributes } = front.cookie()
+  if (visitor) {
+    const cookie = `${name}=${accounts.openSession(visitor)}; ${attributes}`
     const path = new URL(request.originalUrl.replace(/^\/+/, '/'), 'http://localhost').pathname
     void reply.headers(PAGE_HEADERS).header('set-cookie', cookie).redirect(path, 303)
     return
   }
-  if (token !== undefined || !isSameSecret(readCookie(request, cookieName(ports)), cookieValue(ports)))
+  const user = token === undefined ? accounts.findBySession(readCookie(request, name)) : undefined
+  if (!user)
     throw new RequestError(
       401,
       'Open this page at the address that the service printed when it started: the one with the token.'
     )
-}
-
-/** Cookies ignore ports: without the number, two services would use each other's. */
-function cookieName(ports: PagePorts): string {
-  return `loadgate-${ports.port()}`
-}
-
-/** Derived from the token, so that a restarted service with the same token recognizes its visitors. */
-function cookieValue({ token }: PagePorts): string {
-  return createHmac('sha256', token).update('page').digest('base64url')
+  request.user = user
 }
 
 function readCookie(request: FastifyRequest, name: string): string {

@@ -3,6 +3,7 @@ import type { ServiceFacts } from '../service-facts.js'
 import { RequestError } from '../errors.js'
 import { EventStream } from './event-stream.js'
 import { findRun } from '../find-run.js'
+import { requireOwner } from '../accounts/permissions.js'
 import { PAGE_HEADERS } from './page-access.js'
 import type { RenderedPage } from '../../report/page/served-pages.js'
 import { readPageNumber } from '../paging.js'
@@ -29,7 +30,9 @@ export function addPageRoutes(
     // The guard has rejected foreign pages; a request without an origin is not from one of ours.
     if (request.headers.origin === undefined)
       throw new RequestError(403, 'Stop a run from its page, or through the API.')
-    await runs.stop(findRun(request, facts))
+    const run = findRun(request, facts)
+    requireOwner(request.user, run, `Run ${run.id}`)
+    await runs.stop(run)
     return reply.code(204).headers(PAGE_HEADERS).send()
   })
   app.get('/favicon.ico', { config }, (_request, reply) => reply.code(204).send())

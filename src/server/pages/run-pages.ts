@@ -43,7 +43,7 @@ export class RunPages {
 
   /** Of the list of runs; an empty list has one page too. */
   get pageCount(): number {
-    return countPages(this.ports.facts.store.allRuns().length)
+    return countPages(this.ports.facts.store.listRuns({ offset: 0, limit: 1 }).total)
   }
 
   async listPage(page: number): Promise<RenderedPage> {
@@ -127,7 +127,7 @@ export class RunPages {
     const { store } = this.ports.facts
     const files = []
     for (const { id, spec } of store.gridsOf(run)) {
-      const path = store.resultFile(run.id, id)
+      const path = store.folder.resultFile(run.id, id)
       if ((await sizeOf(path)) !== undefined) files.push({ path, grid: id, region: spec.region })
     }
     const measurements = files.length === 0 ? undefined : await scanFiles(files)
@@ -164,7 +164,7 @@ export class RunPages {
       gridId: id,
       region: spec.region,
       nodeCount: spec.instanceQuantity,
-      bytes: await sizeOf(store.resultFile(run.id, id)),
+      bytes: await sizeOf(store.folder.resultFile(run.id, id)),
       problem: undefined
     }))
     return Promise.all(facts)
@@ -174,7 +174,7 @@ export class RunPages {
     const { store } = this.ports.facts
     return store.gridsOf(run).flatMap(({ id, spec }) =>
       Array.from({ length: spec.instanceQuantity }, (_, index) => ({
-        file: store.nodeFiles({ runId: run.id, gridId: id, index }).samplesFile,
+        file: store.folder.nodeFiles({ runId: run.id, gridId: id, index }).samplesFile,
         grid: id,
         region: spec.region,
         offsetMs: () => findNode(run, id, index)?.clockOffsetMs ?? 0
@@ -183,13 +183,13 @@ export class RunPages {
   }
 
   #listOf(page: number): RunListPage {
-    const all = this.ports.facts.store.allRuns()
-    const last = countPages(all.length)
     const start = (page - 1) * PAGE_SIZE
+    const { runs, total } = this.ports.facts.store.listRuns({ offset: start, limit: PAGE_SIZE })
+    const last = countPages(total)
     return {
-      runs: all.slice(start, start + PAGE_SIZE).map((run) => this.#lineOf(run)),
+      runs: runs.map((run) => this.#lineOf(run)),
       first: start + 1,
-      total: all.length,
+      total,
       ...(page > 2 && { newestPath: pathOfPage(HOME, 1) }),
       ...(page > 1 && { newerPath: pathOfPage(HOME, page - 1) }),
       ...(page < last && { olderPath: pathOfPage(HOME, page + 1) }),

@@ -3,8 +3,9 @@ import { messageOf } from '../errors.js'
 import type { GridNodes } from './grid-nodes.js'
 import { formatMinutes, Interruption } from './interruption.js'
 import type { NodeSet } from '../nodes/load-node.js'
-import type { GridEnd, GridRecord, GridSpec } from '../store/records.js'
-import { createId, type Store } from '../store/store.js'
+import type { GridEnd, GridRecord, GridSpec, UserReference } from '../store/records.js'
+import { createId } from '../store/data-folder.js'
+import type { Store } from '../store/store.js'
 
 const MS_A_MINUTE = 60_000
 
@@ -19,8 +20,9 @@ export class Grids {
   ) {}
 
   /** Creates a standalone grid, which starts by itself. */
-  create(spec: GridSpec): GridRecord {
-    const grid = this.record(spec, { batchId: null, status: 'queued' })
+  create(spec: GridSpec, user?: UserReference): GridRecord {
+    const grid = this.describe(spec, { batchId: null, status: 'queued', ...(user && { user }) })
+    this.parts.store.create({ grids: [grid] })
     setImmediate(() => void this.bringUp(grid, { isTakenUp: false }))
     return grid
   }
@@ -31,9 +33,9 @@ export class Grids {
     void this.bringUp(grid, { isTakenUp: true })
   }
 
-  /** Creates a grid for a run, which starts and ends it. */
-  createForRun(spec: GridSpec, batchId: string): GridRecord {
-    return this.record(spec, { batchId, status: 'starting' })
+  /** A grid for a run, which starts and ends it; it is added to the store together with the run. */
+  describeForRun(spec: GridSpec, batchId: string, user?: UserReference): GridRecord {
+    return this.describe(spec, { batchId, status: 'starting', ...(user && { user }) })
   }
 
   /** Starts the nodes of a run's own grid. */
@@ -112,9 +114,8 @@ export class Grids {
   /** Gives all nodes back; what runs on them was ended before. */
   async close(): Promise<void> {
     for (const callOff of this.timers.values()) callOff()
-    const grids = this.parts.store.allGrids()
+    const grids = this.parts.store.activeGrids()
     for (const grid of grids) {
-      if (grid.status === 'stopped') continue
       grid.ended = { by: 'closed', atMs: this.parts.clock.now() }
       this.move(grid, 'stopped')
     }
@@ -162,10 +163,8 @@ export class Grids {
     return new Interruption({ what: `grid ${id} ${what}`, atMs })
   }
 
-  private record(spec: GridSpec, start: Pick<GridRecord, 'batchId' | 'status'>): GridRecord {
-    const grid = { id: createId(), spec, ...start, createdMs: this.parts.clock.now(), startedMs: null }
-    this.parts.store.saveGrid(grid)
-    return grid
+  private describe(spec: GridSpec, start: Pick<GridRecord, 'batchId' | 'status' | 'user'>): GridRecord {
+    return { id: createId(), spec, ...start, createdMs: this.parts.clock.now(), startedMs: null }
   }
 
   private move(grid: GridRecord, status: GridRecord['status']): void {

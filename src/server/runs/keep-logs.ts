@@ -22,7 +22,7 @@ const HEAD_SHARE = 0.2
 /** Copies the logs of a run's nodes for people to read: redacted, and cut in the middle if they are long. */
 export async function keepLogs(store: Store, request: LogRequest): Promise<string[]> {
   const run = store.run(request.runId)
-  const logsDir = store.logsDir(request.runId)
+  const logsDir = store.folder.logsDir(request.runId)
   const names = run === undefined ? [] : await readdir(logsDir).catch(() => [])
   if (run === undefined || names.length === 0) return []
   const secrets = [...request.secrets, ...(await readRunSecrets(run, store))]

@@ -15,12 +15,12 @@ import type { Store } from '../store/store.js'
  */
 export async function keepSamples(store: Store, folder: string): Promise<string[]> {
   const kept: string[] = []
-  for (const run of store.allRuns()) {
+  for (const run of store.listRuns({ offset: 0, limit: Infinity }).runs) {
     const secrets = await findRowSecrets(run, store)
     for (const grid of store.gridsOf(run)) {
-      const result = { from: store.resultFile(run.id, grid.id), name: nameOf(grid) }
+      const result = { from: store.folder.resultFile(run.id, grid.id), name: nameOf(grid) }
       const nodes = Array.from({ length: grid.spec.instanceQuantity }, (_, index) => ({
-        from: store.nodeFiles({ runId: run.id, gridId: grid.id, index }).samplesFile,
+        from: store.folder.nodeFiles({ runId: run.id, gridId: grid.id, index }).samplesFile,
         name: `${nameOf(grid)}-node-${index + 1}`
       }))
       // Node files that still exist were not merged into a result.

@@ -91,11 +91,11 @@ class LiveGrid {
     const { run } = this
     const secrets = await findRowSecrets(run, this.#store)
     const nodes = Array.from({ length: this.#grid.spec.instanceQuantity }, (_, index) =>
-      this.#store.nodeFiles({ runId: run.id, gridId: this.#grid.id, index })
+      this.#store.folder.nodeFiles({ runId: run.id, gridId: this.#grid.id, index })
     )
     this.#hasSecrets = secrets.length > 0
     // An earlier service may have left one, with the rows in another order.
-    await rm(this.#store.liveFile(run.id, this.#grid.id), { force: true })
+    await rm(this.#store.folder.liveFile(run.id, this.#grid.id), { force: true })
     return nodes.map(({ samplesFile }, index) => ({
       file: samplesFile,
       cutter: new RowCutter(),
@@ -130,7 +130,7 @@ class LiveGrid {
     const changed = source.shift?.push(rows) ?? rows
     // The header does not change.
     const shown = changed.subarray(skipped)
-    const file = this.#store.liveFile(this.run.id, this.#grid.id)
+    const file = this.#store.folder.liveFile(this.run.id, this.#grid.id)
     await appendFile(file, shown)
     this.#append({ file, start: this.#changedBytes, end: this.#changedBytes + shown.length })
     this.#changedBytes += shown.length

@@ -69,12 +69,12 @@ async function prepare(
   run: RunRecord,
   { isTakenUp, signal, nodes }: Manner & { nodes: () => Promise<readonly LoadNode[]> }
 ): Promise<PreparedPlan> {
-  const buildDir = store.buildDir(run.id)
+  const buildDir = store.folder.buildDir(run.id)
   if (isTakenUp) await rm(buildDir, { recursive: true, force: true })
   return engines.of(run.request.tool).prepare({
     ...run.request,
     fileNames: run.files.map(({ name }) => name),
-    uploadDir: store.uploadDir(run.id),
+    uploadDir: store.folder.uploadDir(run.id),
     buildDir,
     nodes,
     signal

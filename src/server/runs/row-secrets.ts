@@ -24,7 +24,7 @@ export async function findRowSecrets(run: RunRecord, store: Store): Promise<stri
 async function readNames({ id, files }: RunRecord, store: Store): Promise<string[]> {
   const plans = files.map(({ name }) => name).filter(mayHaveNames)
   const names = plans.map(async (name) => {
-    const text = await readFile(store.uploadedFile(id, name), 'utf8').catch(() => '')
+    const text = await readFile(store.folder.uploadedFile(id, name), 'utf8').catch(() => '')
     return readPlanNames(name, text)
   })
   return (await Promise.all(names)).flat()

@@ -107,7 +107,7 @@ export class RunEndings {
     }
     Object.assign(run, describeResults(run, results, { isSynthetic: engines.synthetic, hasProblem }))
     delete run.unmerged
-    await store
+    await store.folder
       .discardNodes(run.id)
       .catch((thrown: unknown) =>
         log(`could not remove the nodes' folder of run ${run.id}: ${messageOf(thrown)}`)

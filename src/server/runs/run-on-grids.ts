@@ -149,7 +149,11 @@ async function runNode(
     signal.throwIfAborted()
     throw new NodeError('its grid has fewer nodes than it should have')
   }
-  const { workDir, samplesFile, logFile } = ports.store.nodeFiles({ runId: run.id, gridId: grid.id, index })
+  const { workDir, samplesFile, logFile } = ports.store.folder.nodeFiles({
+    runId: run.id,
+    gridId: grid.id,
+    index
+  })
   makeFolder(dirname(logFile))
   await placeFiles(ports.store, run, workDir)
   if (signal.aborted) return { problem: null }
@@ -207,6 +211,6 @@ function startTogether(
 async function placeFiles(store: Store, run: RunRecord, workDir: string): Promise<void> {
   makeFolder(workDir)
   for (const { name } of run.files) {
-    await copyFile(store.uploadedFile(run.id, name), join(workDir, name), constants.COPYFILE_FICLONE)
+    await copyFile(store.folder.uploadedFile(run.id, name), join(workDir, name), constants.COPYFILE_FICLONE)
   }
 }

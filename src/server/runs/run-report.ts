@@ -52,9 +52,9 @@ export async function mergeResults(
     const scanners = Array.from({ length: instanceQuantity }, () => createScanner({ grid: grid.id, region }))
     const files = await mergeSamples({
       files: scanners.map(
-        (_, index) => store.nodeFiles({ runId: run.id, gridId: grid.id, index }).samplesFile
+        (_, index) => store.folder.nodeFiles({ runId: run.id, gridId: grid.id, index }).samplesFile
       ),
-      target: store.resultFile(run.id, grid.id),
+      target: store.folder.resultFile(run.id, grid.id),
       sinkOf: (index) => (rows) => scanners[index]?.push(rows),
       offsetsMs: scanners.map((_, index) => findNode(run, grid.id, index)?.clockOffsetMs ?? 0),
       secrets,

@@ -10,6 +10,7 @@ import { LoadRecorder } from '../nodes/machine/load-recorder.js'
 import type { readLoad } from '../nodes/machine/load-sample.js'
 import type { GridNodes } from './grid-nodes.js'
 import type { Grids } from './grids.js'
+import type { Queue, Turn } from '../queue/queue.js'
 import { Interruption } from './interruption.js'
 import { isOwn, makeReady, type Manner, type ReadyRun } from './make-ready.js'
 import { NodeBook } from './node-book.js'
@@ -19,11 +20,13 @@ import {
   hasEnded,
   type RunRecord,
   type RunRequest,
-  type GridWish
+  type GridWish,
+  type UserReference
 } from '../store/records.js'
 import { type NodeEnd, runOnGrids } from './run-on-grids.js'
 import { type RunEnd, RunEndings } from './run-endings.js'
-import { createId, type Store } from '../store/store.js'
+import { createId } from '../store/data-folder.js'
+import type { Store } from '../store/store.js'
 
 interface Execution {
   readonly run: RunRecord
@@ -36,6 +39,7 @@ interface Ports {
   readonly grids: Grids
   readonly engines: Engines
   readonly nodes: GridNodes
+  readonly queue: Queue
   /** Refuses regions that there are not. */
   readonly checkRegion: (region: string) => string[]
   readonly readLoad: typeof readLoad
@@ -69,17 +73,18 @@ export class Runs {
     grids: readonly GridWish[]
     files: readonly FileRecord[]
     uploadDir: string
+    user?: UserReference | undefined
   }): Promise<RunRecord> {
     this.requireStarted(wish.grids)
     const id = createId()
     return this.inNewFolder(id, async () => {
-      await rename(wish.uploadDir, this.ports.store.uploadDir(id))
+      await rename(wish.uploadDir, this.ports.store.folder.uploadDir(id))
       return this.begin({ id, ...wish })
     })
   }
 
   /** Repeats the same plan, files and grids as a new run. */
-  async repeat(previous: RunRecord): Promise<RunRecord> {
+  async repeat(previous: RunRecord, user?: UserReference): Promise<RunRecord> {
     if (!hasEnded(previous)) throw new RequestError(422, `run ${previous.id} is still ${previous.status}`)
     const grids = this.ports.store
       .gridsOf(previous)
@@ -88,15 +93,15 @@ export class Runs {
     const id = createId()
     const { store } = this.ports
     return this.inNewFolder(id, async () => {
-      await mkdir(store.uploadDir(id))
+      await mkdir(store.folder.uploadDir(id))
       for (const { name } of previous.files)
         await copyFile(
-          store.uploadedFile(previous.id, name),
-          store.uploadedFile(id, name),
+          store.folder.uploadedFile(previous.id, name),
+          store.folder.uploadedFile(id, name),
           constants.COPYFILE_FICLONE
         )
       const files = previous.files.map(({ name }) => ({ uuid: createId(), name }))
-      return this.begin({ id, request: previous.request, grids, files })
+      return this.begin({ id, request: previous.request, grids, files, user })
     })
   }
 
@@ -117,18 +122,18 @@ export class Runs {
   async adoptLeftovers(): Promise<string[]> {
     const { store, grids, nodes, log } = this.ports
     const inUse = new Set<GridRecord>()
-    for (const grid of store.allGrids()) {
-      if (grid.status === 'stopped' || grid.batchId !== null || !nodes.outlive(grid)) continue
+    for (const grid of store.activeGrids()) {
+      if (grid.batchId !== null || !nodes.outlive(grid)) continue
       inUse.add(grid)
       grids.takeUp(grid)
     }
-    for (const run of store.allRuns()) {
+    for (const run of store.unsettledRuns()) {
       if (run.unmerged) await this.settle(run).catch((thrown: unknown) => log(messageOf(thrown)))
       if (hasEnded(run)) continue
       if (this.canTakeUp(run)) for (const grid of this.takeUp(run)) inUse.add(grid)
       else await this.endings.conclude(run, ENDED_UNOBSERVED)
     }
-    const left = store.allGrids().filter((grid) => grid.status !== 'stopped' && !inUse.has(grid))
+    const left = store.activeGrids().filter((grid) => !inUse.has(grid))
     for (const grid of left) await grids.terminate(grid)
     return [...inUse].filter(({ status }) => status !== 'stopped').map(({ id }) => id)
   }
@@ -172,7 +177,7 @@ export class Runs {
 
   /** Removes a folder that could not be filled, or whose run could not begin. */
   private async inNewFolder<T>(id: string, fill: () => Promise<T>): Promise<T> {
-    const folder = this.ports.store.runDir(id)
+    const folder = this.ports.store.folder.runDir(id)
     try {
       makeFolder(folder)
       return await fill()
@@ -209,20 +214,26 @@ export class Runs {
     request: RunRequest
     grids: readonly GridWish[]
     files: readonly FileRecord[]
+    user?: UserReference | undefined
   }): RunRecord {
     if (this.isClosing) throw new RequestError(503, 'the service is closing')
     // Another run may have come while the files were put into place.
     this.requireStarted(wish.grids)
     const batchId = createId()
-    const gridIds = wish.grids.map((grid) =>
-      'uuid' in grid ? grid.uuid : this.ports.grids.createForRun(grid.spec, batchId).id
-    )
+    const own: GridRecord[] = []
+    const gridIds = wish.grids.map((grid) => {
+      if ('uuid' in grid) return grid.uuid
+      const described = this.ports.grids.describeForRun(grid.spec, batchId, wish.user)
+      own.push(described)
+      return described.id
+    })
     const run: RunRecord = {
       id: wish.id,
       batchId,
       request: wish.request,
       gridIds,
       files: wish.files,
+      ...(wish.user && { user: wish.user }),
       createdMs: this.ports.clock.now(),
       sequence: this.ports.store.nextSequence(),
       toolVersion: null,
@@ -235,7 +246,7 @@ export class Runs {
       report: null,
       mark: randomBytes(12).toString('hex')
     }
-    this.ports.store.saveRun(run)
+    this.ports.store.create({ run, grids: own })
     this.launch(run, { isTakenUp: false })
     return run
   }
@@ -258,7 +269,12 @@ export class Runs {
     const own = store.gridsOf(run).filter((grid) => isOwn(run, grid))
     let nodes: NodeEnd[] = []
     const reasons: Interruption[] = []
+    let turn: Turn | undefined
     try {
+      turn = await this.ports.queue.enter(
+        { run, grids: store.gridsOf(run), isTakenUp: how.isTakenUp },
+        how.signal
+      )
       const ready = await makeReady(this.ports, run, how)
       if (ready !== undefined) {
         const book = this.begun(run, ready)
@@ -283,6 +299,7 @@ export class Runs {
     await this.endings.conclude(run, { ...findings, doubts: [...load.judge(), ...doubts], nodes, endedMs })
     // Not before the results are safe: a service killed meanwhile can still get them from the nodes.
     await Promise.all(own.map((grid) => grids.closeNodes(grid)))
+    turn?.leave()
   }
 
   /** The minutes of its grids begin, unless they have been going on. */

@@ -40,6 +40,8 @@ const shape =
     value !== null &&
     Object.entries(checks).every(([key, check]) => check((value as Record<string, unknown>)[key]))
 
+const isUserReference = shape({ id: isCount, name: isText })
+
 const isGrid = shape({
   id: isId,
   spec: shape({
@@ -50,6 +52,7 @@ const isGrid = shape({
     stopAfterMin: isNumber
   }),
   batchId: orNull(isId),
+  user: orAbsent(isUserReference),
   createdMs: isTime,
   status: oneOf('queued', 'starting', 'started', 'stopped'),
   startedMs: orNull(isTime),
@@ -95,6 +98,7 @@ const isRun = shape({
   }),
   gridIds: listOf(isId),
   files: listOf(shape({ uuid: isId, name: isFileName })),
+  user: orAbsent(isUserReference),
   createdMs: isTime,
   sequence: isCount,
   toolVersion: orNull(isText),

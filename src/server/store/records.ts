@@ -22,6 +22,8 @@ export interface GridRecord {
   readonly spec: GridSpec
   /** The run that the grid was created with; such a grid ends with its run. */
   readonly batchId: string | null
+  /** Who created it; absent where there are no users. */
+  readonly user?: UserReference
   readonly createdMs: number
   status: GridStatus
   startedMs: number | null
@@ -62,6 +64,12 @@ export interface NodeRecord {
   clockOffsetMs: number
   /** What was lost with it, and why; null if nothing was. */
   lost: string | null
+}
+
+/** Whose a record is: the name as it was then. */
+export interface UserReference {
+  readonly id: number
+  readonly name: string
 }
 
 /** The requested run. */
@@ -107,6 +115,8 @@ export interface RunRecord {
   readonly request: RunRequest
   readonly gridIds: readonly string[]
   readonly files: readonly FileRecord[]
+  /** Who created it; absent where there are no users. */
+  readonly user?: UserReference
   readonly createdMs: number
   /** Counts up, so that runs of the same millisecond keep their order. */
   readonly sequence: number

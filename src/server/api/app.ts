@@ -1,0 +1,54 @@
+import multipart from '@fastify/multipart'
+import fastify, { type FastifyError, type FastifyInstance, type FastifyReply } from 'fastify'
+import { answerExpectations, answerUnreadable } from './malformed-requests.js'
+import { FormFields } from './request-body.js'
+import { messageOf, RequestError } from '../errors.js'
+import { isPageRequest, PAGE_HEADERS } from '../pages/page-access.js'
+import type { Front } from '../http/front.js'
+
+const MAX_FIELD_BYTES = 1024 ** 2
+
+/** The web framework, without any route. */
+export function createApp({ settings }: Front): FastifyInstance {
+  const app = fastify({
+    ...settings,
+    forceCloseConnections: true,
+    clientErrorHandler: answerUnreadable,
+    // A request without a host gets the same JSON error as one with a foreign host.
+    http: { requireHostHeader: false },
+    // An address that cannot be decoded never reaches a route.
+    frameworkErrors: (thrown, _request, reply) => {
+      void (reply as FastifyReply).code(thrown.statusCode ?? 400).send({ error: thrown.message })
+    },
+    // Links have the prefix, the API document's paths do not: both work.
+    rewriteUrl: (request) => (request.url ?? '/').replace(/^\/api(?=\/)/, ''),
+    routerOptions: { ignoreTrailingSlash: true }
+  })
+  answerExpectations(app.server)
+  void app.register(multipart, {
+    limits: { fields: 2000, fieldSize: MAX_FIELD_BYTES, files: 1000, fileSize: Infinity, parts: 3000 }
+  })
+  const text = { parseAs: 'string' } as const
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser(/^application\/([\w.-]+\+)?json/, text, (_request, body, done) => {
+    try {
+      done(null, body === '' ? undefined : JSON.parse(String(body)))
+    } catch (thrown) {
+      done(new RequestError(400, `the body is not JSON: ${messageOf(thrown)}`))
+    }
+  })
+  app.addContentTypeParser('application/x-www-form-urlencoded', text, (_request, body, done) => {
+    done(null, new FormFields([...new URLSearchParams(String(body))]))
+  })
+  app.setErrorHandler<FastifyError>((thrown, request, reply) => {
+    const statusCode = thrown.statusCode ?? 500
+    // The rest of a rejected upload is not read, so the connection cannot be reused.
+    if (statusCode >= 400) void reply.header('connection', 'close')
+    if (!isPageRequest(request)) return reply.code(statusCode).send({ error: thrown.message })
+    return reply.code(statusCode).headers(PAGE_HEADERS).type('text/plain; charset=utf-8').send(thrown.message)
+  })
+  app.setNotFoundHandler((_request, reply) =>
+    reply.code(404).send({ error: 'Sorry, we cannot find that resource.' })
+  )
+  return app
+}

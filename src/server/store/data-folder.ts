@@ -1,0 +1,90 @@
+import { randomBytes } from 'node:crypto'
+import { mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { makeFolder } from '../../files/make-folder.js'
+
+/** One node of a grid at work for a run. */
+export interface NodeKey {
+  readonly runId: string
+  readonly gridId: string
+  readonly index: number
+}
+
+/** A new identifier, in an alphabet that is safe in paths and URLs. */
+export function createId(): string {
+  return randomBytes(12).toString('hex')
+}
+
+/** Where the files of runs are: uploads, nodes' work, logs and results. */
+export class DataFolder {
+  constructor(readonly path: string) {
+    for (const name of ['runs', 'uploads']) makeFolder(join(path, name), { mode: 0o700 })
+  }
+
+  runDir(runId: string): string {
+    return join(this.path, 'runs', runId)
+  }
+
+  /** Where a run's uploaded files are. */
+  uploadDir(runId: string): string {
+    return join(this.runDir(runId), 'files')
+  }
+
+  /** For what a run's plan is compiled to. */
+  buildDir(runId: string): string {
+    return join(this.runDir(runId), 'build')
+  }
+
+  uploadedFile(runId: string, name: string): string {
+    return join(this.uploadDir(runId), name)
+  }
+
+  /** The working folder of a run's nodes; removed when the run has ended. */
+  nodesDir(runId: string): string {
+    return join(this.runDir(runId), 'nodes')
+  }
+
+  /** Renamed first: a kill during the removal must not leave some of the nodes' samples as if they were all. */
+  async discardNodes(runId: string): Promise<void> {
+    const gone = `${this.nodesDir(runId)}.gone`
+    await rename(this.nodesDir(runId), gone).catch(() => undefined)
+    await rm(gone, { recursive: true, force: true })
+  }
+
+  nodeFiles(node: NodeKey): { workDir: string; samplesFile: string; logFile: string } {
+    const name = `${node.gridId}-${node.index + 1}`
+    return {
+      workDir: join(this.nodesDir(node.runId), name),
+      samplesFile: join(this.nodesDir(node.runId), `${name}.csv`),
+      logFile: join(this.logsDir(node.runId), `${name}.log`)
+    }
+  }
+
+  /** The tools' logs; they stay with the run. */
+  logsDir(runId: string): string {
+    return join(this.runDir(runId), 'logs')
+  }
+
+  /** The samples so far of a run with secrets; removed with the nodes' files. */
+  liveFile(runId: string, gridId: string): string {
+    return join(this.nodesDir(runId), `${gridId}-live.csv`)
+  }
+
+  resultFile(runId: string, gridId: string): string {
+    return join(this.runDir(runId), 'results', `${gridId}.csv`)
+  }
+
+  /** A new folder for the files of a request that is still being read. */
+  createUploadDir(): string {
+    const dir = join(this.path, 'uploads', createId())
+    mkdirSync(dir)
+    return dir
+  }
+
+  /** What a service was still receiving at its end belongs to no run. */
+  discardUploads(): void {
+    const uploads = join(this.path, 'uploads')
+    for (const name of readdirSync(uploads)) rmSync(join(uploads, name), { recursive: true, force: true })
+  }
+}
