@@ -28,9 +28,13 @@ const MAY_IMPORT = {
   plans: ['values'],
   service: ['protocol'],
   github: ['gate', 'report', 'baseline'],
-  server: ['files', 'plans', 'protocol', 'regions', 'report', 'results', 'tools'],
+  'service-config': ['regions', 'values'],
+  server: [
+    ...['files', 'plans', 'protocol', 'regions', 'report', 'results', 'service-config', 'thresholds'],
+    ...['tools', 'values']
+  ],
   tools: [],
-  terminal: ['gate', ...BELOW_GATE]
+  terminal: ['gate', 'service-config', ...BELOW_GATE]
 }
 /** The same for the rooms within a room. What lies at the root of a room is for all of them. */
 const MAY_IMPORT_WITHIN = {
