@@ -72,6 +72,7 @@ describe('what is in it', () => {
     /^dist\/tools\/(element|selenium-hub)\.mjs$/,
     /^dist\/(licenses\.txt|package\.json)$/,
     /^examples\/(gatling|kubernetes|selenium|service-chrome|shop|side-by-side)\/[\w.-]+$/,
+    /^java\/gatling\/scala\/flood\.scala$/,
     /^java\/jars\/(fetch|gatling|selenium)\.jar$/,
     /^packages\/browser\/package(-lock)?\.json$/,
     /^schema\/(baseline|config|verdict)\.schema\.json$/
