@@ -10,6 +10,10 @@ declare module 'fastify' {
     /** Who sends it. */
     user: User
   }
+  interface FastifyContextConfig {
+    /** Answers without a token or a session: a page that is for everyone, or a probe from any host. */
+    open?: 'page' | 'probe'
+  }
 }
 
 export interface Guarded {
@@ -22,6 +26,7 @@ export interface Guarded {
 export function addGuards(app: FastifyInstance, guarded: Guarded): void {
   app.decorateRequest('user')
   app.addHook('onRequest', async (request, reply) => {
+    if (request.routeOptions.config.open === 'probe') return undefined
     guarded.front.check(request)
     const user = findCaller(request, guarded.accounts)
     if (user) request.user = user
