@@ -1,4 +1,4 @@
-import { createServer, type Server } from 'node:http'
+import { createServer } from 'node:http'
 import type { Server as SecureServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { hostname } from 'node:os'
@@ -67,7 +67,7 @@ async function followCertificate(
   app: FastifyInstance,
   watch: Omit<Parameters<typeof watchCertificate>[0], 'onChange'>
 ): Promise<void> {
-  const server = app.server as Server as SecureServer
+  const server = app.server as SecureServer
   const stop = await watchCertificate({ ...watch, onChange: (pair) => server.setSecureContext(pair) })
   server.once('close', stop)
 }
