@@ -2,7 +2,9 @@
 export class RequestError extends Error {
   constructor(
     readonly statusCode: number,
-    message: string
+    message: string,
+    /** When to try again. */
+    readonly retryAfterSec?: number
   ) {
     super(message)
     this.name = 'RequestError'
@@ -12,6 +14,14 @@ export class RequestError extends Error {
 /** The same with every problem of the request, so that it can be fixed in one go. */
 export function refuseAll(problems: readonly string[]): RequestError {
   return new RequestError(422, problems.join('; '))
+}
+
+/** A restart takes less, and a caller that is early asks again. */
+const RETRY_AFTER_SEC = 15
+
+/** The service is about to end, so that nothing new can be created; the next one can. */
+export function refuseUntilRestart(reason: string): RequestError {
+  return new RequestError(503, reason, RETRY_AFTER_SEC)
 }
 
 /** A tool could not be found, installed or started; the message says what to do. */

@@ -123,6 +123,7 @@ async function createRun(
 ): Promise<Document> {
   const { words, store } = facts
   requireMember(request.user)
+  runs.requireOpen()
   const uploadDir = store.folder.createUploadDir()
   try {
     const upload = await readUpload(request, { fileField: words.files, uploadDir, maxBytes: maxUploadBytes })
