@@ -124,18 +124,10 @@ const ports: CommandPorts = {
     })
     return (await import('./server/discard-on-close.js')).discardOnClose(service, dataDir)
   },
-  serve: async ({ dataDir, port, token, rehearse, serviceName, regions, log, signal }) =>
-    startService({
-      dataDir,
-      store: (await import('./server/store/open-store.js')).openStore(dataDir, { log }),
-      front: (await import('./server/http/front.js')).createLoopbackFront(port),
-      engine: rehearse ? 'rehearsal' : 'real',
-      log,
-      signal,
-      pages: () => import('./report/page/served-pages.js'),
-      ...(regions && { regions }),
-      ...(token !== undefined && { token }),
-      ...(serviceName !== undefined && { serviceName })
+  serve: async (request) =>
+    (await import('./server/serve.js')).serve(request, {
+      start: startService,
+      pages: () => import('./report/page/served-pages.js')
     })
 }
 

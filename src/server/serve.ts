@@ -13,6 +13,7 @@ import { createMetrics, type Metrics } from './metrics/metrics.js'
 import { addMetricsRoute, requireMetricsToken } from './metrics/metrics-route.js'
 import { createQueue, type NodeQueue } from './queue/node-queue.js'
 import { createReadiness } from './readiness.js'
+import { startRetention } from './retention/retention.js'
 import type { Service, ServiceOptions } from './server.js'
 import { openStore } from './store/open-store.js'
 import type { SqliteStore } from './store/sqlite-store.js'
@@ -48,6 +49,8 @@ export interface ServedService {
   readonly url: string
   /** The one token; undefined where there are users with tokens of their own. */
   readonly token: string | undefined
+  /** The address and port on this machine, where they may differ from those of the url. */
+  readonly listening?: string
   /** Nobody can use it yet. */
   readonly hasNoUsers: boolean
   /** Takes no new runs, waits for those at work as long as the config file says, and ends. */
@@ -113,13 +116,16 @@ async function serveTeam(
       }
     })
   )
+  const retention = startRetention({ store, retention: config.retention, clock, log })
   return {
     url: service.url,
+    listening: front.listening(),
     token: undefined,
     hasNoUsers: accounts.users().length === 0,
     close: async () => {
       readiness.drain()
       await service.drain(config.drainMs)
+      await retention.close()
       await service.close()
     }
   }
