@@ -99,9 +99,12 @@ async function observe(args: readonly string[]): Promise<unknown> {
     // Someone who types Ctrl-D.
     openPrompt: () => ({ readLine: () => Promise.resolve(undefined), close: () => undefined }),
     serve: (options) => {
-      asked.push({ ...options, log: undefined, regions: [...(options.regions?.keys() ?? [])] })
+      asked.push({ ...options, log: undefined, regions: [...(options.setUp.regions?.keys() ?? [])] })
       ports.cancellation.abort(new Error('Ctrl-C'))
-      return Promise.resolve({ url: 'http://127.0.0.1:1', token: 't', close: () => Promise.resolve() })
+      return Promise.resolve({
+        ...{ url: 'http://127.0.0.1:1', token: 't', hasNoUsers: false },
+        close: () => Promise.resolve()
+      })
     },
     startShop: (options) => {
       asked.push(options)
