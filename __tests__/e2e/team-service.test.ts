@@ -107,7 +107,9 @@ test('a gate runs against it over TLS, seen from outside, until it drains', asyn
     )
   const distrusting = await gate({})
   expect(distrusting.code).toBe(2)
-  expect(distrusting.err).toMatch(/is not trusted: .* set NODE_EXTRA_CA_CERTS to that CA's certificate/)
+  expect(distrusting.out + distrusting.err).toMatch(
+    /is not trusted: .* set NODE_EXTRA_CA_CERTS to that CA's certificate/
+  )
   const run = await gate({ NODE_EXTRA_CA_CERTS: join(folder, 'service.pem') })
   expect(run).toMatchObject({ code: 0 })
 
