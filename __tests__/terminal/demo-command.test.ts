@@ -136,9 +136,10 @@ describe('--compare', () => {
       startLocalService: async ({ dataDir, log }) => {
         log('Installing JMeter')
         log('local 46da67 node 1: Creating summariser')
-        const service = await startService({ dataDir, engine: 'rehearsal', log })
+        const store = new MemoryStore(dataDir)
+        const service = await startService({ dataDir, store, engine: 'rehearsal', log })
         const close = async (): Promise<void> => {
-          segments.push(...readRuns(dataDir))
+          segments.push(...readRuns(store))
           await service.close()
         }
         return { ...service, close }

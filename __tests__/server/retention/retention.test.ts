@@ -24,7 +24,7 @@ function fill(
   const shared = makeGrid({ status: 'stopped' })
   store.create({ grids: [shared] })
   const runs = statuses.map((status, index) => {
-    const run = makeRun({ sequence: index + 1, status, createdMs: 0 })
+    const run = makeRun({ sequence: index + 1, status, createdMs: new ManualClock().now() })
     const own = makeGrid({ batchId: run.batchId, status: 'stopped' })
     const full = { ...run, gridIds: [own.id, shared.id] }
     writeResult(store, full, bytes)
