@@ -51,6 +51,7 @@ export function makeCommandPorts(changes: Partial<CommandPorts> = {}): TestComma
     startLocalService: absent,
     serve: absent,
     openUsers: absent,
+    prune: absent,
     ...changes,
     screen: { out: new Page(), err: new Page() },
     cancellation

@@ -84,6 +84,10 @@ async function observe(args: readonly string[]): Promise<unknown> {
   writeFileSync(join(workspace, 'load.csv'), sampleCsv())
   writeFileSync(join(workspace, 'service.yml'), 'listen: 127.0.0.1:8443\ndata: data\n')
   writeFileSync(join(workspace, 'broken.yml'), 'threads: many\n')
+  writeFileSync(
+    join(workspace, 'service.yml'),
+    'listen: 127.0.0.1:8443\ndata: data\nretention: { days: 9 }\n'
+  )
   writeFileSync(join(workspace, 'gate.yml'), 'thresholds: p95 < 1ms\n')
   writeFileSync(join(workspace, 'main.json.gz'), encodeBaseline(makeDocument()))
   mkdirSync(join(workspace, 'done/results'), { recursive: true })
@@ -117,6 +121,10 @@ async function observe(args: readonly string[]): Promise<unknown> {
         ...{ url: 'http://127.0.0.1:1', token: 't', hasNoUsers: false },
         close: () => Promise.resolve()
       })
+    },
+    prune: (request) => {
+      asked.push(request)
+      return Promise.resolve([])
     },
     startShop: (options) => {
       asked.push(options)
@@ -358,6 +366,9 @@ const ROWS: readonly Row[] = [
     const config = ['--config', 'service.yml']
     return [row(usage, typed, config), row(usage, [...typed, ...config], ['--json'])]
   }),
+  row('prune', ['prune'], ['--config', 'service.yml']),
+  row('prune', ['prune', '--config', 'service.yml'], ['--dry-run']),
+  row('prune', ['prune', '--config', 'service.yml'], ['--json']),
   row('demo', ['demo'], ['--tool', 'service-chrome']),
   row('demo', ['demo'], ['--slow']),
   row('demo', ['demo'], ['--compare']),

@@ -13,6 +13,8 @@ import { renderHelp, renderOverview } from './help.js'
 import { INIT_FLAGS, runInitCommand } from './init-command.js'
 import type { InitPorts } from './init-command.js'
 import { noteInJUnit } from './junit-file.js'
+import { PRUNE_FLAGS, runPruneCommand } from './prune-command.js'
+import type { PrunePorts } from './prune-command.js'
 import { REPORT_FLAGS, areFiles, runReportCommand } from './report-command.js'
 import { strikeOut } from './screen.js'
 import { SERVE_FLAGS, runServeCommand } from './serve-command.js'
@@ -23,6 +25,7 @@ import * as user from './user-commands.js'
 
 export type CommandPorts = DemoPorts &
   InitPorts &
+  PrunePorts &
   ServePorts &
   TrendPorts &
   user.UserPorts & { readonly version: string }
@@ -168,6 +171,12 @@ const COMMAND_TEXTS: readonly CommandText[] = [
     flags: user.USER_FLAGS,
     run: user.runUserRemoveCommand
   }),
+  {
+    name: 'prune',
+    operands: '',
+    about: 'delete the runs of a service that are beyond its retention',
+    forms: [{ usage: 'prune', flags: PRUNE_FLAGS, run: runPruneCommand }]
+  },
   apiCommand('runs', '', 'list the runs', api.listRuns),
   apiCommand('stop', '<id>', 'stop a run', api.stopRun),
   apiCommand('repeat', '<id>', 'repeat a run', api.repeatRun),

@@ -81,6 +81,7 @@ function addGridRoutes(app: FastifyInstance, { facts, grids }: ServicePorts): vo
     app.delete(path, { config: { effect: 'grid.terminate' } }, async (request) => {
       const grid = findGrid(request, facts)
       await grids.terminate(grid)
+      facts.store.flush()
       return gridDetailDocument(grid, facts)
     })
   }
@@ -104,6 +105,7 @@ function addRunRoutes(app: FastifyInstance, service: ServicePorts): void {
   app.get(`${path}/:id/stop`, withEffect('run.stop'), async (request) => {
     const run = findRun(request, facts)
     await runs.stop(run)
+    facts.store.flush()
     return briefRunDocument(run, facts)
   })
   app.get(`${path}/:id/repeat`, withEffect('run.repeat'), async (request) => {

@@ -31,6 +31,7 @@ export function addPageRoutes(
       throw new RequestError(403, 'Stop a run from its page, or through the API.')
     const run = findRun(request, facts)
     await runs.stop(run)
+    facts.store.flush()
     return reply.code(204).headers(PAGE_HEADERS).send()
   })
   app.get('/favicon.ico', { config }, (_request, reply) => reply.code(204).send())
