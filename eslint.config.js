@@ -71,6 +71,7 @@ const MAY_IMPORT_WITHIN = {
     store: ['engines', 'nodes'],
     queue: ['store', 'nodes'],
     accounts: ['store'],
+    retention: ['store'],
     runs: ['store', 'queue', 'engines', 'nodes', 'samples'],
     pages: ['accounts', 'runs', 'queue', 'store', 'samples', 'http'],
     http: [],

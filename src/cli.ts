@@ -124,6 +124,11 @@ const ports: CommandPorts = {
     })
     return (await import('./server/discard-on-close.js')).discardOnClose(service, dataDir)
   },
+  prune: async ({ dataDir, ...request }) =>
+    (await import('./server/retention/prune-beside.js')).pruneBeside(dataDir, {
+      ...request,
+      nowMs: Date.now()
+    }),
   serve: async ({ dataDir, port, token, rehearse, serviceName, regions, log, signal }) =>
     startService({
       dataDir,

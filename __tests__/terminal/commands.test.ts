@@ -25,7 +25,8 @@ test('every operation of the API has its command, and the gate and the service t
         'trend',
         'calibrate',
         'init',
-        'check'
+        'check',
+        'prune'
       ]
     ].sort()
   )

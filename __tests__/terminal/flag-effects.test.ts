@@ -73,6 +73,10 @@ async function observe(args: readonly string[]): Promise<unknown> {
   writeFileSync(join(workspace, 'down.jmx'), QUIET_PLAN.replace('<hashTree/>', DOWN))
   writeFileSync(join(workspace, 'load.csv'), sampleCsv())
   writeFileSync(join(workspace, 'broken.yml'), 'threads: many\n')
+  writeFileSync(
+    join(workspace, 'service.yml'),
+    'listen: 127.0.0.1:8443\ndata: data\nretention: { days: 9 }\n'
+  )
   writeFileSync(join(workspace, 'gate.yml'), 'thresholds: p95 < 1ms\n')
   writeFileSync(join(workspace, 'main.json.gz'), encodeBaseline(makeDocument()))
   mkdirSync(join(workspace, 'done/results'), { recursive: true })
@@ -102,6 +106,10 @@ async function observe(args: readonly string[]): Promise<unknown> {
       asked.push({ ...options, log: undefined, regions: [...(options.regions?.keys() ?? [])] })
       ports.cancellation.abort(new Error('Ctrl-C'))
       return Promise.resolve({ url: 'http://127.0.0.1:1', token: 't', close: () => Promise.resolve() })
+    },
+    prune: (request) => {
+      asked.push(request)
+      return Promise.resolve([])
     },
     startShop: (options) => {
       asked.push(options)
@@ -334,6 +342,9 @@ const ROWS: readonly Row[] = [
   row('serve', ['serve'], ['--service-name', 'acme']),
   row('serve', ['serve'], ['--regions', REGIONS]),
   row('serve', ['serve'], ['--json']),
+  row('prune', ['prune'], ['--config', 'service.yml']),
+  row('prune', ['prune', '--config', 'service.yml'], ['--dry-run']),
+  row('prune', ['prune', '--config', 'service.yml'], ['--json']),
   row('demo', ['demo'], ['--tool', 'service-chrome']),
   row('demo', ['demo'], ['--slow']),
   row('demo', ['demo'], ['--compare']),

@@ -13,6 +13,8 @@ import { renderHelp, renderOverview } from './help.js'
 import { INIT_FLAGS, runInitCommand } from './init-command.js'
 import type { InitPorts } from './init-command.js'
 import { noteInJUnit } from './junit-file.js'
+import { PRUNE_FLAGS, runPruneCommand } from './prune-command.js'
+import type { PrunePorts } from './prune-command.js'
 import { REPORT_FLAGS, areFiles, runReportCommand } from './report-command.js'
 import { strikeOut } from './screen.js'
 import { SERVE_FLAGS, runServeCommand } from './serve-command.js'
@@ -20,7 +22,11 @@ import type { ServePorts } from './serve-command.js'
 import { runTrendCommand } from './trend-command.js'
 import type { TrendPorts } from './trend-command.js'
 
-export type CommandPorts = DemoPorts & InitPorts & ServePorts & TrendPorts & { readonly version: string }
+export type CommandPorts = DemoPorts &
+  InitPorts &
+  PrunePorts &
+  ServePorts &
+  TrendPorts & { readonly version: string }
 
 /** One form of a command: what it does depends on the words after it. */
 export interface Form {
@@ -136,6 +142,12 @@ const COMMAND_TEXTS: readonly CommandText[] = [
     operands: '',
     about: 'run the embedded service on loopback until Ctrl-C',
     forms: [{ usage: 'serve', flags: SERVE_FLAGS, run: runServeCommand }]
+  },
+  {
+    name: 'prune',
+    operands: '',
+    about: 'delete the runs of a service that are beyond its retention',
+    forms: [{ usage: 'prune', flags: PRUNE_FLAGS, run: runPruneCommand }]
   },
   apiCommand('runs', '', 'list the runs', api.listRuns),
   apiCommand('stop', '<id>', 'stop a run', api.stopRun),

@@ -81,6 +81,7 @@ function addGridRoutes(app: FastifyInstance, { facts, grids }: ServicePorts): vo
       const grid = findGrid(request, facts)
       requireOwner(request.user, grid, `grid ${grid.id}`)
       await grids.terminate(grid)
+      facts.store.flush()
       return gridDetailDocument(grid, facts)
     })
   }
@@ -102,6 +103,7 @@ function addRunRoutes(app: FastifyInstance, service: ServicePorts): void {
     const run = findRun(request, facts)
     requireOwner(request.user, run, `run ${run.id}`)
     await runs.stop(run)
+    facts.store.flush()
     return briefRunDocument(run, facts)
   })
   app.get(`${path}/:id/repeat`, { exposeHeadRoute: false }, async (request) => {

@@ -33,6 +33,7 @@ export function addPageRoutes(
     const run = findRun(request, facts)
     requireOwner(request.user, run, `Run ${run.id}`)
     await runs.stop(run)
+    facts.store.flush()
     return reply.code(204).headers(PAGE_HEADERS).send()
   })
   app.get('/favicon.ico', { config }, (_request, reply) => reply.code(204).send())

@@ -22,25 +22,25 @@ export function startRetention(parts: {
 }): RetentionService {
   const { store, retention, clock, log } = parts
   const data = { database: store.database, folder: store.folder, log }
-  let isClosed = false
+  const closing = new AbortController()
   let isWaiting = false
   let work = Promise.resolve()
   let callOff: (() => void) | undefined
 
   async function pass(): Promise<void> {
     isWaiting = false
-    if (isClosed) return
+    if (closing.signal.aborted) return
     await emptyTrash(data)
     const prunings = await findPrunings(data, retention, clock.now())
     for (const pruning of prunings) {
-      if (isClosed) return
+      if (closing.signal.aborted) return
       await prune(data, [pruning])
       log(`deleted run ${pruning.run.id} with its results: ${pruning.why}`)
     }
   }
   /** One at a time; whoever comes while one is waiting is served by that one. */
   function ask(): void {
-    if (isWaiting || isClosed) return
+    if (isWaiting || closing.signal.aborted) return
     isWaiting = true
     work = work
       .then(pass)
@@ -56,7 +56,7 @@ export function startRetention(parts: {
   return {
     settled: () => work,
     close: () => {
-      isClosed = true
+      closing.abort()
       callOff?.()
       return work
     }

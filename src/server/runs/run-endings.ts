@@ -90,7 +90,9 @@ export class RunEndings {
   private async merge(run: RunRecord): Promise<Results | { problem: string }> {
     const { store, log } = this.ports
     try {
-      return await mergeResults(run, { store, signal: this.limit.signal })
+      const results = await mergeResults(run, { store, signal: this.limit.signal })
+      await store.secure(store.folder.resultsDir(run.id))
+      return results
     } catch (thrown) {
       const problem = `the results could not be written: ${messageOf(thrown)}; the nodes' samples are kept and merged as soon as possible`
       log(`run ${run.id}: ${problem}`)

@@ -77,6 +77,7 @@ export class Runs {
     const id = createId()
     return this.inNewFolder(id, async () => {
       await rename(wish.uploadDir, this.ports.store.folder.uploadDir(id))
+      await this.ports.store.secure(this.ports.store.folder.uploadDir(id))
       return this.begin({ id, ...wish })
     })
   }
@@ -99,6 +100,7 @@ export class Runs {
           store.folder.uploadedFile(id, name),
           constants.COPYFILE_FICLONE
         )
+      await store.secure(store.folder.uploadDir(id))
       const files = previous.files.map(({ name }) => ({ uuid: createId(), name }))
       return this.begin({ id, request: previous.request, grids, files, user })
     })

@@ -71,8 +71,12 @@ export class DataFolder {
     return join(this.nodesDir(runId), `${gridId}-live.csv`)
   }
 
+  resultsDir(runId: string): string {
+    return join(this.runDir(runId), 'results')
+  }
+
   resultFile(runId: string, gridId: string): string {
-    return join(this.runDir(runId), 'results', `${gridId}.csv`)
+    return join(this.resultsDir(runId), `${gridId}.csv`)
   }
 
   /** What is about to be removed; nobody looks at it. */

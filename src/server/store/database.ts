@@ -15,7 +15,7 @@ const FILE = 'loadgate.sqlite'
 export function openDatabase(dataDir: string): DatabaseSync {
   const { DatabaseSync } = loadSqlite()
   makeFolder(dataDir, { mode: 0o700 })
-  const file = join(dataDir, FILE)
+  const file = databaseFile(dataDir)
   requireOwnFolder(dataDir, file)
   let database: DatabaseSync | undefined
   try {
@@ -29,6 +29,10 @@ export function openDatabase(dataDir: string): DatabaseSync {
     database?.close()
     throw explainDatabase(thrown, dataDir, file)
   }
+}
+
+export function databaseFile(dataDir: string): string {
+  return join(dataDir, FILE)
 }
 
 /** Runs it in a transaction: all of it is done, or nothing. */

@@ -80,8 +80,8 @@ export class RunTable {
     filter: RunFilter,
     { offset, limit, known }: { offset: number; limit: number; known: (id: string) => RunRecord | undefined }
   ): RunRecord[] {
-    const { from, where, values } = choose(filter)
-    const sql = `SELECT runs.id, runs.sequence FROM ${from} ${where} ORDER BY runs.sequence DESC LIMIT :limit OFFSET :offset`
+    const { from, where, order, values } = choose(filter)
+    const sql = `SELECT runs.id FROM ${from} ${where} ${order} LIMIT :limit OFFSET :offset`
     // A negative limit is none.
     const rows = this.#list(sql).all({ ...values, limit: limit === Infinity ? -1 : limit, offset })
     return rows.flatMap((row) => known(String(row.id)) ?? this.find(String(row.id)) ?? [])
@@ -130,6 +130,8 @@ export function parseRecord(text: unknown): unknown {
 export function choose(filter: RunFilter): {
   from: string
   where: string
+  /** Newest first, by the table that is read first. */
+  order: string
   values: Record<string, SQLInputValue>
 } {
   const { tag, name = '', project, user, status } = filter
@@ -144,6 +146,7 @@ export function choose(filter: RunFilter): {
   return {
     from: tag === undefined ? 'runs' : 'run_tags CROSS JOIN runs USING (sequence)',
     where: given.length === 0 ? '' : `WHERE ${given.map(([condition]) => condition).join(' AND ')}`,
+    order: `ORDER BY ${tag === undefined ? 'runs' : 'run_tags'}.sequence DESC`,
     values: Object.fromEntries(given.map(([, key, value]) => [key, value ?? null]))
   }
 }

@@ -160,12 +160,11 @@ export class SqliteStore implements Store {
 
   flush(): void {
     const failure = this.#unwritten.flush()
-    if (failure !== undefined)
-      throw refuseWrite(failure, 'what was asked for has been done, but not written down')
+    if (failure !== undefined) throw refuseWrite(failure, 'it has been done, but is not written down yet')
   }
 
-  secure(runId: string): Promise<void> {
-    return syncTree(this.folder.runDir(runId))
+  secure(folder: string): Promise<void> {
+    return syncTree(folder, this.folder.path)
   }
 
   close(): void {

@@ -46,8 +46,8 @@ export interface Store {
   saveGrid(grid: GridRecord): void
   /** Writes what could not be written yet; throws if there is still something left. Before a reply that claims a change. */
   flush(): void
-  /** Returns when the files of a run would survive a power failure. Before its record claims that they are there. */
-  secure(runId: string): Promise<void>
+  /** Returns when a folder of a run would survive a power failure. Before the run's record claims that it is there. */
+  secure(folder: string): Promise<void>
   saveProcess(group: ProcessGroup): void
   forgetProcess(pid: number): void
   /** The tools' process groups that were recorded and never seen to end. */
