@@ -273,3 +273,42 @@ test('the log says who waits, and who starts after how long', async () => {
   expect(lines).toContain(`run ${second} waits in the queue, position 1: 2 of at most 2 nodes are at work`)
   expect(lines).toContain(`run ${second} starts after 1 min 5 s in the queue`)
 })
+
+test.each([
+  ['back', -5 * 3_600_000],
+  ['forward', 5 * 3_600_000]
+])('the wall clock jumps %s while runs wait and run: order, limits and lengths stay', async (_, jumpMs) => {
+  const timers = new ManualClock()
+  let offsetMs = 0
+  const clock = {
+    now: () => timers.now() + offsetMs,
+    after: (delayMs: number, act: () => void) => timers.after(delayMs, act)
+  }
+  const lines: string[] = []
+  const log = (line: string): number => lines.push(line)
+  const service = await services.start({
+    clock,
+    queue: (placeOf) => createQueue({ maxNodes: 1, placeOf, cores: 2, clock, log })
+  })
+  const ids = [
+    await createRun(service, long()),
+    await createRun(service, long()),
+    await createRun(service, long())
+  ]
+  await isRunning(service, ids[0]!)
+  await timers.advance(60_000)
+  offsetMs = jumpMs
+  await timers.advance(60_000)
+  expect(await positionsOf(service, ids)).toEqual([null, 1, 2])
+  expect((await show(service, ids[0]!)).status).toBe('running')
+  const stopped = (await stop(service, ids[0]!)).json
+  expect(Date.parse(stopped.stopped)).toBeGreaterThanOrEqual(Date.parse(stopped.started))
+  await isRunning(service, ids[1]!)
+  expect(await positionsOf(service, ids)).toEqual([null, null, 1])
+  expect(lines.filter((line) => /-\d/.test(line))).toEqual([])
+  // Its ten minutes are its own.
+  await timers.advance(10 * 60_000 - 1)
+  expect((await show(service, ids[1]!)).status).toBe('running')
+  await timers.advance(1)
+  await waitForStatus(service, `/runs/${ids[1]!}`, ENDED)
+})

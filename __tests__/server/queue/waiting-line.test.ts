@@ -83,7 +83,7 @@ class Model {
     expect(this.waiting.map(({ id }) => this.line.positionOf(id)).sort((a, b) => a! - b!)).toEqual(
       this.waiting.map((_, index) => index + 1)
     )
-    for (const { id } of this.atWork) expect(this.line.positionOf(id)).toBeNull()
+    expect(this.atWork.filter(({ id }) => this.line.positionOf(id) !== null)).toEqual([])
     expect(this.waiting.filter(({ needs }) => needs.size === 0)).toEqual([])
     expect(this.isIdle).toBe(false)
   }
@@ -95,12 +95,12 @@ class Model {
 }
 
 describe('whatever comes and goes', () => {
-  test.each(Array.from({ length: slice(20, 500) }, (_, seed) => seed))(
+  test.each(Array.from({ length: slice(10, 500) }, (_, seed) => seed))(
     'seed %d: limits hold, positions are 1 to n, nobody waits for nothing, and everybody gets a turn',
     (seed) => {
       const random = makeRandom(seed)
       const model = new Model(random)
-      for (let step = 0; step < 300; step++) {
+      for (let step = 0; step < 200; step++) {
         const dice = random()
         if (dice < 0.5 && model.waiting.length < 30) model.arrive()
         else model.leave(dice < 0.9 ? model.atWork : model.waiting)
