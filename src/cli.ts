@@ -124,18 +124,19 @@ const ports: CommandPorts = {
     })
     return (await import('./server/discard-on-close.js')).discardOnClose(service, dataDir)
   },
-  serve: async ({ dataDir, port, token, rehearse, serviceName, regions, log, signal }) =>
-    startService({
-      dataDir,
-      store: (await import('./server/store/json-store.js')).JsonStore.open(dataDir, log),
-      front: (await import('./server/http/front.js')).createLoopbackFront(port),
-      engine: rehearse ? 'rehearsal' : 'real',
-      log,
-      signal,
-      pages: () => import('./report/page/served-pages.js'),
-      ...(regions && { regions }),
-      ...(token !== undefined && { token }),
-      ...(serviceName !== undefined && { serviceName })
+  prune: async ({ dataDir, ...request }) =>
+    (await import('./server/retention/prune-beside.js')).pruneBeside(dataDir, {
+      ...request,
+      nowMs: Date.now()
+    }),
+  openUsers: async (dataDir) =>
+    (await import('./server/accounts/open-users.js')).openUsers(dataDir, (line) =>
+      writeErr(guard(`${plain(line)}\n`))
+    ),
+  serve: async (request) =>
+    (await import('./server/serve.js')).serve(request, {
+      start: startService,
+      pages: () => import('./report/page/served-pages.js')
     })
 }
 

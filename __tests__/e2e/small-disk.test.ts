@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { readRun } from '../server/support.js'
 import { runEndlessly, writeJMeter, writeSample } from '../server/stand-in.js'
 import { mountSmallDisk, type SmallDisk } from '../support/small-disk.js'
 import { isAlive, killAll, runCommand, startCommand, until } from './cli-command.js'
@@ -90,7 +91,6 @@ describeOnDisk(`a full disk${note}`, () => {
     expect(readFileSync(csv!.path, 'utf8').match(/,home,/g)).toHaveLength(400)
     command.child.kill('SIGTERM')
     expect((await command.ended).code).toBe(0)
-    const text = readFileSync(join(folder, 'disk/data/runs', id, 'run.json'), 'utf8')
-    expect(JSON.parse(text)).toMatchObject({ status: 'problem', samples: 400 })
+    expect(readRun(join(folder, 'disk/data'), id)).toMatchObject({ status: 'problem', samples: 400 })
   })
 })

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from '@jest/globals'
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
+import { MemoryStore } from '../../src/server/store/memory-store.js'
 import { runEndlessly, writeJMeter } from './stand-in.js'
 import {
   createFolders,
@@ -8,6 +9,8 @@ import {
   createServices,
   finishRun,
   get,
+  readRun,
+  readTables,
   runForm,
   specFields,
   until
@@ -94,11 +97,8 @@ describe('a service that was killed', () => {
     const { uuid: id } = run.json
     const csv = (await get(service, `/runs/${id}/result.csv`)).text
     await service.close({ withinMs: 60_000 })
-    const file = join(service.dataDir, 'runs', id, 'run.json')
-    const record = JSON.parse(readFileSync(file, 'utf8')) as object
-    writeFileSync(
-      file,
-      JSON.stringify({ ...record, status: 'running', apdex: null, report: null, stoppedMs: null })
+    readTables(service.dataDir, ({ runs }) =>
+      runs.update({ ...runs.find(id)!, status: 'running', apdex: null, report: null, stoppedMs: null })
     )
     return { service, id, csv, grid: run.json._embedded.grids[0]!.uuid }
   }
@@ -135,7 +135,8 @@ describe('keeping samples', () => {
     const pidFile = join(folders.create(), 'pids')
     const home = writeJMeter(folders.create(), runEndlessly(`${pidFile}-$$`))
     const env = { PATH: process.env.PATH, JMETER_HOME: home }
-    const service = await services.start({ engine: 'real', env })
+    const dataDir = folders.create()
+    const service = await services.start({ engine: 'real', env, dataDir, store: new MemoryStore(dataDir) })
     const stopped = await createRun(service)
     await until(() => readdirSync(join(pidFile, '..')).length === 1)
     await get(service, `/runs/${stopped}/stop`)
@@ -158,6 +159,5 @@ describe('keeping samples', () => {
 })
 
 function readStatus({ dataDir }: Started, id: string): unknown {
-  return (JSON.parse(readFileSync(join(dataDir, 'runs', id, 'run.json'), 'utf8')) as { status: unknown })
-    .status
+  return readRun(dataDir, id).status
 }

@@ -1,9 +1,12 @@
 import { nodeOf } from './nodes/node-of.js'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { spawn } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { createRehearsalEngine } from '../../src/server/engines/rehearsal.js'
+import { openStore } from '../../src/server/store/open-store.js'
+import type { SqliteStore } from '../../src/server/store/sqlite-store.js'
+import type { Store } from '../../src/server/store/store.js'
 import { readStartTime } from '../../src/server/nodes/machine/processes.js'
 import { mountSmallDisk, type SmallDisk } from '../support/small-disk.js'
 import { runEndlessly, writeJMeter, writeSample } from './stand-in.js'
@@ -15,6 +18,8 @@ import {
   get,
   PLAN,
   postForm,
+  readGrid,
+  readRun,
   runForm,
   send,
   SPEC,
@@ -47,19 +52,16 @@ async function startTool(
   return { clock, service: await services.start({ engine: 'real', env, clock, dataDir }) }
 }
 
-const readJson = (...path: string[]): Record<string, unknown> =>
-  JSON.parse(readFileSync(join(...path), 'utf8')) as Record<string, unknown>
-
 async function readPids(pidFile: string): Promise<number[]> {
   await until(() => existsSync(pidFile))
   return readFileSync(pidFile, 'utf8').trim().split(' ').map(Number)
 }
 
-/** A folder instead of the temporary file: the file cannot be written, not even by root. */
-function block(file: string): { free(): void } {
-  const draft = `${file}.${process.pid}.new`
-  mkdirSync(join(draft, 'in the way'), { recursive: true })
-  return { free: () => rmSync(draft, { recursive: true }) }
+/** Every write fails from now on, as on a full disk. */
+function block(store: Store): { free(): void } {
+  const { database } = store as SqliteStore
+  database.exec('PRAGMA query_only = ON')
+  return { free: () => database.exec('PRAGMA query_only = OFF') }
 }
 
 describe('state that cannot be written', () => {
@@ -69,66 +71,103 @@ describe('state that cannot be written', () => {
     const id = await createRun(service, runForm({}, specFields({ stop_after: '2' })))
     const pids = await readPids(pidFile)
     const grid = (await get(service, `/runs/${id}`)).json._embedded.grids[0]!.uuid
-    const files = [
-      join(service.dataDir, 'runs', id, 'run.json'),
-      join(service.dataDir, 'grids', `${grid}.json`)
+    const written = (): string[] => [
+      readRun(service.dataDir, id).status,
+      readGrid(service.dataDir, grid).status
     ]
-    const blocks = files.map(block)
+    const blocked = block(service.store)
     await clock.advance(2 * MINUTE_MS)
     const run = await waitForStatus(service, `/runs/${id}`, ['problem'])
     expect(run.json.remote_errors).toContain('was cut off after 2 min')
     expect((await get(service, `/grids/${grid}`)).json.status).toBe('stopped')
     expect(pids.map(isAlive)).toEqual([false, false])
-    expect(files.map((file) => readJson(file).status)).toEqual(['running', 'started'])
+    expect(written()).toEqual(['running', 'started'])
+    expect(service.store.listRuns({ filter: { status: 'problem' }, offset: 0, limit: 9 }).total).toBe(1)
     // Once, however many changes there were.
     expect(service.lines.filter((line) => line.startsWith(CANNOT_WRITE))).toHaveLength(1)
-    for (const blocked of blocks) blocked.free()
+    blocked.free()
     await clock.advance(5000)
-    expect(files.map((file) => readJson(file).status)).toEqual(['problem', 'stopped'])
+    expect(written()).toEqual(['problem', 'stopped'])
     expect(service.lines).toContain("the service's state can be written again")
   })
 
   test('is written with the next change of anything, or at the end', async () => {
     const { service } = await startTool([writeSample('home')])
     const [first, second] = [await startGrid(service), await startGrid(service)]
-    const fileOf = (grid: string): string => join(service.dataDir, 'grids', `${grid}.json`)
-    const blocked = block(fileOf(first))
+    const written = (): string[] => [first, second].map((grid) => readGrid(service.dataDir, grid).status)
+    const blocked = block(service.store)
     await send(service, 'DELETE', `/grids/${first}`)
     blocked.free()
-    expect(readJson(fileOf(first)).status).toBe('started')
-    const stillBlocked = block(fileOf(second))
+    expect(written()).toEqual(['started', 'started'])
+    const third = await startGrid(service)
+    expect(written()).toEqual(['stopped', 'started'])
+    const again = block(service.store)
     await send(service, 'DELETE', `/grids/${second}`)
-    expect(readJson(fileOf(first)).status).toBe('stopped')
-    stillBlocked.free()
-    expect(readJson(fileOf(second)).status).toBe('started')
+    again.free()
+    expect(written()).toEqual(['stopped', 'started'])
     await service.close()
-    expect(readJson(fileOf(second)).status).toBe('stopped')
+    expect([...written(), readGrid(service.dataDir, third).status]).toEqual(['stopped', 'stopped', 'stopped'])
+  })
+
+  test('is not claimed by a reply: what was done is done, and the reply says that it may be forgotten', async () => {
+    const pidFile = join(folders.create(), 'pids')
+    const { service } = await startTool(runEndlessly(pidFile))
+    const grid = await startGrid(service)
+    const id = await createRun(service)
+    const pids = await readPids(pidFile)
+    const blocked = block(service.store)
+    const replies = [
+      await get(service, `/runs/${id}/stop`),
+      await send(service, 'DELETE', `/grids/${grid}`),
+      await get(service, `/runs/${id}/repeat`),
+      await postForm(service, '/runs', runForm())
+    ]
+    const done = /^it has been done, but is not written down yet: the service cannot write to its database \(/
+    const refused =
+      /^the run was not created: the service cannot write to its database \(.*read-only\); try again later/
+    expect(replies.map(({ status, json }) => [status, json.error])).toEqual([
+      [503, expect.stringMatching(done)],
+      [503, expect.stringMatching(done)],
+      [503, expect.stringMatching(refused)],
+      [503, expect.stringMatching(refused)]
+    ])
+    expect(pids.map(isAlive)).toEqual([false, false])
+    expect(readdirSync(join(service.dataDir, 'runs'))).toEqual([id])
+    expect((await get(service, '/runs')).json.total).toBe(1)
+    blocked.free()
+    expect((await get(service, `/runs/${id}/stop`)).json.status).toBe('finished')
+    expect(readRun(service.dataDir, id).status).toBe('finished')
   })
 
   test('keeps a service from its start, but not from ending the tools of the last one', async () => {
     const dataDir = folders.create()
     const child = spawn('sleep', ['600'], { detached: true, stdio: 'ignore' })
     const pid = child.pid!
-    mkdirSync(join(dataDir, 'processes'))
-    const group = JSON.stringify({ pid, startTime: readStartTime(pid) })
-    writeFileSync(join(dataDir, 'processes', `${pid}.json`), group)
-    block(join(dataDir, 'service.json'))
-    await expect(services.start({ dataDir })).rejects.toThrow(
+    const store = openStore(dataDir, { log: () => undefined })
+    store.saveProcess({ pid, startTime: readStartTime(pid)! })
+    block(store)
+    await expect(services.start({ dataDir, store })).rejects.toThrow(
       /cannot be written to \(.*\); free up space, or choose another folder/
     )
     await until(() => child.signalCode !== null)
+    store.close()
   })
 
   test('does not keep a tool from being started and ended', async () => {
     const pidFile = join(folders.create(), 'pids')
-    const { service } = await startTool(runEndlessly(pidFile))
-    rmSync(join(service.dataDir, 'processes'), { recursive: true })
-    writeFileSync(join(service.dataDir, 'processes'), '')
+    const goOn = join(folders.create(), 'go-on')
+    const { service } = await startTool([
+      `while [ ! -e '${goOn}' ]; do sleep 0.05; done`,
+      ...runEndlessly(pidFile)
+    ])
     const id = await createRun(service)
+    const blocked = block(service.store)
+    writeFileSync(goOn, '')
     const pids = await readPids(pidFile)
-    const reply = await get(service, `/runs/${id}/stop`)
-    expect(reply.json.status).toBe('finished')
+    await get(service, `/runs/${id}/stop`)
+    expect((await get(service, `/runs/${id}`)).json.status).toBe('finished')
     expect(pids.map(isAlive)).toEqual([false, false])
+    blocked.free()
   })
 })
 
@@ -248,7 +287,7 @@ describeOnDisk(`a disk that is really full${note}`, () => {
     expect((await get(service, `/runs/${id}/result.csv`)).text).toContain(',endless,')
     disk.free()
     await clock.advance(5000)
-    expect(readJson(dataDir, 'runs', id, 'run.json').status).toBe('problem')
+    expect(readRun(dataDir, id).status).toBe('problem')
   })
 
   test("at a run's end: it does not stay running, and nothing that was measured is lost", async () => {
@@ -264,7 +303,7 @@ describeOnDisk(`a disk that is really full${note}`, () => {
     expect(run.json.remote_errors).toMatch(/could not be written: .*ENOSPC/)
     disk.free()
     expect((await get(service, `/runs/${id}/result.csv`)).text.match(/,home,/g)).toHaveLength(800)
-    expect(readJson(dataDir, 'runs', id, 'run.json').status).toBe('problem')
+    expect(readRun(dataDir, id).status).toBe('problem')
   })
 
   test('when a run is created: it is rejected with a message, and nothing is left of it', async () => {

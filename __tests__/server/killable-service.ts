@@ -15,7 +15,7 @@ const FLAGS = [
   here('../support/typescript-hooks.mjs')
 ]
 
-export interface KillableService extends Service {
+export interface KillableService extends Omit<Service, 'drain'> {
   readonly groups: ProcessGroup[]
   /** With its watchdogs, so that its tools are left behind. */
   kill(): Promise<void>
@@ -23,13 +23,18 @@ export interface KillableService extends Service {
 
 /** Services in their own processes, which can be killed without a chance to clean up. */
 export function createKillable(): {
-  start(dataDir: string, home: string, surviving?: SurvivingOptions): Promise<KillableService>
+  start(
+    dataDir: string,
+    home: string,
+    surviving?: SurvivingOptions,
+    maxNodes?: number
+  ): Promise<KillableService>
   killAll(): void
 } {
   const children: ChildProcess[] = []
   return {
-    start: async (dataDir, home, surviving) => {
-      const options = JSON.stringify({ dataDir, engine: 'real', surviving })
+    start: async (dataDir, home, surviving, maxNodes) => {
+      const options = JSON.stringify({ dataDir, engine: 'real', surviving, maxNodes })
       const child = spawn(process.execPath, [...FLAGS, here('./serve.mjs'), options], {
         env: { ...process.env, JMETER_HOME: home },
         stdio: ['ignore', 'pipe', 'inherit']

@@ -1,14 +1,19 @@
 // A service in its own process, to be killed: options come as JSON, the address and the token go out as JSON.
 import { startService } from '../../src/server/server.ts'
-import { JsonStore } from '../../src/server/store/json-store.ts'
+import { openStore } from '../../src/server/store/open-store.ts'
+import { createQueue } from '../../src/server/queue/node-queue.ts'
+import { systemClock } from '../../src/server/clock.ts'
 import { createSurvivingPlaces } from '../support/surviving-place.ts'
 
-const { surviving, ...options } = JSON.parse(process.argv[2])
+const { surviving, maxNodes, ...options } = JSON.parse(process.argv[2])
 const log = (line) => process.stdout.write(`${JSON.stringify({ line })}\n`)
 const service = await startService({
   ...options,
-  store: JsonStore.open(options.dataDir, log),
+  store: openStore(options.dataDir, { log }),
   ...(surviving && { places: createSurvivingPlaces(surviving) }),
+  ...(maxNodes && {
+    queue: (placeOf) => createQueue({ maxNodes, placeOf, cores: 1, clock: systemClock, log })
+  }),
   log,
   onProcess: (group) => process.stdout.write(`${JSON.stringify({ group })}\n`)
 })

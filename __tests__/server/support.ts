@@ -8,9 +8,12 @@ import {
   type ServiceOptions,
   startService
 } from '../../src/server/server.js'
-import { JsonStore } from '../../src/server/store/json-store.js'
-
-export const openStore: typeof JsonStore.open = (...given) => JsonStore.open(...given)
+import { openDatabase } from '../../src/server/store/database.js'
+import { openStore } from '../../src/server/store/open-store.js'
+import type { GridRecord, RunRecord } from '../../src/server/store/records.js'
+import { RunTable } from '../../src/server/store/run-table.js'
+import { GridTable } from '../../src/server/store/grid-table.js'
+import type { Store } from '../../src/server/store/store.js'
 
 export const PLAN = `<?xml version="1.0" encoding="UTF-8"?>
 <jmeterTestPlan version="1.2"><hashTree><TestPlan testname="t"></TestPlan><hashTree>
@@ -78,9 +81,28 @@ export function createFolders(): { create(): string; remove(): void } {
   }
 }
 
+/** What is in the database, seen from outside. */
+export function readTables<T>(dataDir: string, read: (tables: { runs: RunTable; grids: GridTable }) => T): T {
+  const database = openDatabase(dataDir)
+  try {
+    const log = (): void => undefined
+    return read({ runs: new RunTable(database, log), grids: new GridTable(database, log) })
+  } finally {
+    database.close()
+  }
+}
+
+export const readRun = (dataDir: string, id: string): RunRecord =>
+  readTables(dataDir, ({ runs }) => runs.find(id)!)
+
+export const readGrid = (dataDir: string, id: string): GridRecord =>
+  readTables(dataDir, ({ grids }) => grids.find(id)!)
+
 /** Starts services; one call closes them and removes their folders. */
 export function createServices(): {
-  start(options?: Partial<ServiceOptions>): Promise<EmbeddedService & { lines: string[]; dataDir: string }>
+  start(
+    options?: Partial<ServiceOptions>
+  ): Promise<EmbeddedService & { lines: string[]; dataDir: string; store: Store }>
   closeAll(): Promise<void>
 } {
   const folders = createFolders()
@@ -89,15 +111,11 @@ export function createServices(): {
     start: async (options = {}) => {
       const lines: string[] = []
       const dataDir = options.dataDir ?? folders.create()
-      const service = await startService({
-        engine: 'rehearsal',
-        log: (line) => lines.push(line),
-        store: openStore(dataDir, (line) => lines.push(line), options.clock),
-        ...options,
-        dataDir
-      })
+      const log = (line: string): void => void lines.push(line)
+      const store = options.store ?? openStore(dataDir, { log, clock: options.clock })
+      const service = await startService({ engine: 'rehearsal', log, ...options, store, dataDir })
       services.push(service)
-      return { ...service, lines, dataDir }
+      return { ...service, lines, dataDir, store }
     },
     closeAll: async () => {
       await Promise.all(services.splice(0).map((service) => service.close()))

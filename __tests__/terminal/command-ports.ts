@@ -50,6 +50,8 @@ export function makeCommandPorts(changes: Partial<CommandPorts> = {}): TestComma
     startShop: absent,
     startLocalService: absent,
     serve: absent,
+    openUsers: absent,
+    prune: absent,
     ...changes,
     screen: { out: new Page(), err: new Page() },
     cancellation

@@ -25,8 +25,10 @@ test('every operation of the API has its command, and the gate and the service t
         'trend',
         'calibrate',
         'init',
-        'check'
-      ]
+        'check',
+        'prune'
+      ],
+      ...['user add', 'user list', 'user rotate', 'user remove']
     ].sort()
   )
 })

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import type { RunRecord } from '../../src/server/store/records.js'
+import { MemoryStore } from '../../src/server/store/memory-store.js'
 import { startService } from '../../src/server/server.js'
 import { runCommandLine } from '../../src/terminal/commands.js'
 import { describeEnd } from '../../src/terminal/demo-comparison.js'
@@ -73,9 +73,10 @@ test.each([
   const forms: string[] = []
   const demo = makeDemo({
     startLocalService: async ({ dataDir, log }) => {
-      const service = await startService({ dataDir, engine: 'rehearsal', log })
+      const store = new MemoryStore(dataDir)
+      const service = await startService({ dataDir, store, engine: 'rehearsal', log })
       const close = async (): Promise<void> => {
-        forms.push(...readRuns(dataDir))
+        forms.push(...readRuns(store))
         await service.close()
       }
       return { ...service, close }
@@ -112,10 +113,8 @@ function copyExamples(change: (config: string) => string): string {
 }
 
 /** The tool, plan and parameters of the service's runs. */
-function readRuns(dataDir: string): string[] {
-  return readdirSync(join(dataDir, 'runs')).map((id) => {
-    const text = readFileSync(join(dataDir, 'runs', id, 'run.json'), 'utf8')
-    const { request, files } = JSON.parse(text) as RunRecord
+function readRuns(store: MemoryStore): string[] {
+  return store.listRuns({ offset: 0, limit: 99 }).runs.map(({ request, files }) => {
     const parameters = request.properties.map(({ name, value }) => `${name}=${value}`)
     return [request.tool, files[0]?.name, ...parameters].join(' ')
   })
@@ -137,9 +136,10 @@ describe('--compare', () => {
       startLocalService: async ({ dataDir, log }) => {
         log('Installing JMeter')
         log('local 46da67 node 1: Creating summariser')
-        const service = await startService({ dataDir, engine: 'rehearsal', log })
+        const store = new MemoryStore(dataDir)
+        const service = await startService({ dataDir, store, engine: 'rehearsal', log })
         const close = async (): Promise<void> => {
-          segments.push(...readRuns(dataDir))
+          segments.push(...readRuns(store))
           await service.close()
         }
         return { ...service, close }

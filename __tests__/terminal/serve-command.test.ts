@@ -1,5 +1,7 @@
-import { describe, expect, test } from '@jest/globals'
-import { resolve } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
 import { runCommandLine } from '../../src/terminal/commands.js'
 import type { ServeOptions } from '../../src/terminal/serve-command.js'
 import { makeCommandPorts } from './command-ports.js'
@@ -18,7 +20,7 @@ function makeServingPorts(
       const close = async (): Promise<void> => {
         serving.closed++
       }
-      return Promise.resolve({ url: 'http://127.0.0.1:4711', token: 't0ken', close })
+      return Promise.resolve({ url: 'http://127.0.0.1:4711', token: 't0ken', hasNoUsers: false, close })
     },
     ...changes
   })
@@ -35,7 +37,11 @@ test('address and token are printed once, the log goes elsewhere, and a signal c
   expect(ports.screen.err.text).toBe('a line [2J\n')
   expect(ports.closed).toBe(1)
   expect(ports.asked).toMatchObject([
-    { dataDir: '/home/dev/.loadgate', port: 0, token: undefined, rehearse: false, serviceName: undefined }
+    {
+      setUp: { dataDir: '/home/dev/.loadgate', port: 0, token: undefined },
+      rehearse: false,
+      serviceName: undefined
+    }
   ])
 })
 
@@ -60,7 +66,11 @@ test('--json for scripts, and every flag arrives', async () => {
     page: 'http://127.0.0.1:4711/?token=t0ken'
   })
   expect(ports.asked).toMatchObject([
-    { dataDir: resolve('/home/dev/here'), port: 8080, token: 'mine', rehearse: true, serviceName: 'acme' }
+    {
+      setUp: { dataDir: resolve('/home/dev/here'), port: 8080, token: 'mine' },
+      rehearse: true,
+      serviceName: 'acme'
+    }
   ])
 })
 
@@ -76,6 +86,69 @@ describe('refusing', () => {
   test('Windows', async () => {
     const ports = makeServingPorts({ platform: 'win32' })
     await expect(runCommandLine(['serve'], ports)).rejects.toThrow('needs Linux or macOS')
+    expect(ports.asked).toEqual([])
+  })
+})
+
+describe('with a config file', () => {
+  let folder: string
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'loadgate-serve-'))
+    writeFileSync(join(folder, 'service.yml'), 'listen: 127.0.0.1:0\ndata: kept\n')
+  })
+  afterEach(() => rmSync(folder, { recursive: true }))
+
+  const makeTeamPorts = (hasNoUsers: boolean): TestCommandPorts & { asked: ServeOptions[] } => {
+    const asked: ServeOptions[] = []
+    const ports: TestCommandPorts = makeCommandPorts({
+      workspace: folder,
+      token: 'of-the-environment',
+      serve: (options) => {
+        asked.push(options)
+        ports.cancellation.abort(new Error('SIGTERM'))
+        return Promise.resolve({
+          ...{ url: 'https://load.example.com', listening: '127.0.0.1:1', token: undefined, hasNoUsers },
+          close: () => Promise.resolve()
+        })
+      }
+    })
+    return Object.assign(ports, { asked })
+  }
+
+  test('it decides, no token is taken from the environment, and the first user is asked for', async () => {
+    const ports = makeTeamPorts(true)
+    expect(await runCommandLine(['serve', '--config', 'service.yml'], ports)).toBe(0)
+    expect(ports.screen.out.text).toBe(
+      'Address: https://load.example.com\nListens: 127.0.0.1:1\nThere are no users yet. Add the first one: loadgate user add NAME --role admin --config service.yml\nStop it with Ctrl-C.\n'
+    )
+    expect(ports.asked[0]?.setUp).toMatchObject({ dataDir: join(folder, 'kept') })
+    expect(JSON.stringify(ports.asked)).not.toContain('of-the-environment')
+  })
+
+  test('--json gives one line', async () => {
+    const ports = makeTeamPorts(false)
+    await runCommandLine(['serve', '--config', 'service.yml', '--json'], ports)
+    expect(ports.screen.out.text).toBe('{"url":"https://load.example.com","listening":"127.0.0.1:1"}\n')
+  })
+
+  test.each([
+    ['--port', '1', 'set listen in the file'],
+    ['--data', 'd', 'set data in the file'],
+    ['--regions', '{ a: { processes: {} } }', 'set regions in the file']
+  ])('%s is refused beside it', async (flag, value, words) => {
+    const ports = makeTeamPorts(false)
+    await expect(runCommandLine(['serve', '--config', 'service.yml', flag, value], ports)).rejects.toThrow(
+      words
+    )
+    expect(ports.asked).toEqual([])
+  })
+
+  test('what is wrong with it is said, and nothing starts', async () => {
+    writeFileSync(join(folder, 'service.yml'), 'listen: 0.0.0.0:1\nport: 1\n')
+    const ports = makeTeamPorts(false)
+    await expect(runCommandLine(['serve', '--config', 'service.yml'], ports)).rejects.toThrow(
+      /^3 problems in .*service.yml:\n- unknown key port[^]*\n- data is missing[^]*\n- listen: 0.0.0.0 can be reached/
+    )
     expect(ports.asked).toEqual([])
   })
 })

@@ -21,10 +21,12 @@ import { toolEnvironment } from './engines/tool-environment.js'
 import { endLeftoverGroup, Processes, type ProcessGroup } from './nodes/machine/processes.js'
 import { checkRegion, openPlaces, type Places } from './places.js'
 import { addRoutes } from './api/routes.js'
+import { addLoginRoutes } from './pages/login-routes.js'
 import { RunPages } from './pages/run-pages.js'
 import { Runs } from './runs/runs.js'
 import { MemoryStore } from './store/memory-store.js'
 import type { Store } from './store/store.js'
+import { type AuditLog, noAudit } from './accounts/audit-log.js'
 import { createSingleUser } from './accounts/single-user.js'
 import type { Accounts } from './accounts/users.js'
 import { createApp } from './api/app.js'
@@ -42,8 +44,10 @@ export interface ServiceOptions {
   readonly store?: Store | undefined
   /** By default one user, with the token. */
   readonly accounts?: Accounts | undefined
-  /** By default nobody waits. */
-  readonly queue?: Queue | undefined
+  /** By default nothing is recorded. */
+  readonly audit?: AuditLog | undefined
+  /** Makes the queue once the places are known; by default nobody waits. */
+  readonly queue?: ((placeOf: Places['placeOf']) => Queue) | undefined
   /** By default the service is for callers on this machine, on any free port. */
   readonly front?: Front | undefined
   /** Random unless given. */
@@ -86,6 +90,8 @@ export interface ServiceOptions {
 export interface Service {
   readonly url: string
   readonly token: string
+  /** Nothing new is created or started any more; resolves when the runs at work have ended, or after this time. */
+  drain(forMs: number): Promise<void>
   /** Stops the runs, ends all processes and closes. Results that cannot be merged in time are merged at the next start. */
   close(options?: { withinMs?: number }): Promise<void>
 }
@@ -124,10 +130,10 @@ export async function startService(options: ServiceOptions): Promise<EmbeddedSer
   const places = await findPlaces(options, { processes, store, clock, log })
   const engines = createEngines(options, { clock, log, processes, signal: closing.signal })
   const nodes = new GridNodes((region) => places.placeOf(region))
-  const grids = new Grids({ store, clock, nodes, log })
+  const queue = options.queue?.((region) => places.placeOf(region)) ?? noQueue
+  const grids = new Grids({ store, clock, nodes, queue, log })
   const runs = new Runs({
-    ...{ store, grids, nodes, engines, clock, log },
-    queue: options.queue ?? noQueue,
+    ...{ store, grids, nodes, engines, queue, clock, log },
     checkRegion: (region) => checkRegion(region, places),
     readLoad: options.readLoad ?? readLoad
   })
@@ -142,13 +148,16 @@ export async function startService(options: ServiceOptions): Promise<EmbeddedSer
     store,
     places,
     accounts,
-    queue: options.queue ?? noQueue,
+    queue,
     startedMs: clock.now(),
     baseUrl: () => front.baseUrl()
   }
   const loadPages = options.pages
   const pages = loadPages && new RunPages({ facts, clock, synthetic: engines.synthetic, log, loadPages })
-  addGuards(app, { accounts, front, vendor: facts.words.vendor })
+  const audit = options.audit ?? noAudit
+  const guarded = { accounts, front, clock, store, audit, vendor: facts.words.vendor }
+  const { failedLogins } = addGuards(app, guarded)
+  if (loadPages) addLoginRoutes(app, { ...guarded, failedLogins, loadPages })
   addRoutes(app, {
     facts,
     grids,
@@ -158,18 +167,21 @@ export async function startService(options: ServiceOptions): Promise<EmbeddedSer
     maxUploadBytes: options.maxUploadBytes ?? DEFAULT_MAX_UPLOAD_BYTES
   })
   await front.listen(app)
+  audit.write({ action: 'service.start' })
   return {
     url: facts.baseUrl(),
     token,
     keepLogs: (request) => keepLogs(store, { ...request, secrets: [...request.secrets, token] }),
     keepSamples: (folder) => keepSamples(store, folder),
+    drain: (forMs) => runs.drain(forMs),
     close: async ({ withinMs } = {}) => {
       closing.abort()
       pages?.close()
-      await runs.close(withinMs)
+      const kept = await runs.close(withinMs)
       await processes.endAll()
-      await grids.close()
+      await grids.close(kept)
       await app.close()
+      audit.write({ action: 'service.stop' })
       store.close()
     }
   }

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, describe, expect, test } from '@jest/globals'
-import { cpSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ManualClock } from '../../support/manual-clock.js'
 import { createSurvivingPlaces, gridsWithNodes, type SurvivingPlaces } from '../../support/surviving-place.js'
@@ -11,6 +11,7 @@ import {
   type Reply,
   runForm,
   specFields,
+  readTables,
   until,
   waitForStatus
 } from '../support.js'
@@ -50,15 +51,10 @@ async function crash(quantity = 1): Promise<Crashed> {
   return { world, dataDir: first.dataDir, id, gridId: json._embedded.grids[0]!.uuid, startedMs }
 }
 
-function change(file: string, fields: object): void {
-  const record = JSON.parse(readFileSync(file, 'utf8')) as object
-  writeFileSync(file, JSON.stringify({ ...record, ...fields }))
-}
-
 const changeGrid = ({ dataDir, gridId }: Crashed, fields: object): void =>
-  change(join(dataDir, 'grids', `${gridId}.json`), fields)
+  readTables(dataDir, ({ grids }) => grids.update({ ...grids.find(gridId)!, ...fields }))
 const changeRun = ({ dataDir, id }: Crashed, fields: object): void =>
-  change(join(dataDir, 'runs', id, 'run.json'), fields)
+  readTables(dataDir, ({ runs }) => runs.update({ ...runs.find(id)!, ...fields }))
 
 async function startAgain(
   { world, dataDir }: Crashed,

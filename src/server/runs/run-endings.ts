@@ -90,7 +90,9 @@ export class RunEndings {
   private async merge(run: RunRecord): Promise<Results | { problem: string }> {
     const { store, log } = this.ports
     try {
-      return await mergeResults(run, { store, signal: this.limit.signal })
+      const results = await mergeResults(run, { store, signal: this.limit.signal })
+      await store.secure(store.folder.resultsDir(run.id))
+      return results
     } catch (thrown) {
       const problem = `the results could not be written: ${messageOf(thrown)}; the nodes' samples are kept and merged as soon as possible`
       log(`run ${run.id}: ${problem}`)
@@ -129,5 +131,7 @@ function spanOf(
     }
   }
   const { startedMs, createdMs } = run
-  return { startedMs, stoppedMs: endedMs ?? results?.measurements.endMs ?? startedMs ?? createdMs }
+  const stoppedMs = endedMs ?? results?.measurements.endMs ?? startedMs ?? createdMs
+  // The wall clock may have been set back meanwhile.
+  return { startedMs, stoppedMs: Math.max(stoppedMs, startedMs ?? stoppedMs) }
 }

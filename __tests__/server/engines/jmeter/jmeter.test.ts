@@ -1,3 +1,4 @@
+import { openStore } from '../../../../src/server/store/open-store.js'
 import { afterAll, describe, expect, test } from '@jest/globals'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
@@ -460,7 +461,9 @@ describe('while JMeter is being looked for', () => {
     expect((await get(service, `/runs/${id}/stop`)).json).toMatchObject({ status: 'finished', apdex: null })
     expect((await get(service, `/runs/${id}`)).json._embedded.grids[0]?.status).toBe('stopped')
     await service.close()
-    expect(readdirSync(join(service.dataDir, 'processes'))).toEqual([])
+    const next = openStore(service.dataDir, { log: () => undefined })
+    expect(next.leftoverProcesses()).toEqual([])
+    next.close()
   })
 
   test('a standalone grid starts, since no tool is its own, and can be terminated', async () => {
