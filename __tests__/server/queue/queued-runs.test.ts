@@ -98,7 +98,7 @@ describe('runs on this machine', () => {
     await stop(service, second)
     await stop(service, third)
     const warnings = async (id: string): Promise<string> =>
-      ((await get(service, `/runs/${id}/report`)).json.warnings ?? []).join('\n')
+      (await get(service, `/runs/${id}/report`)).json.warnings.join('\n')
     expect(await warnings(first)).toContain(`with run ${second} for 2 min 5 s`)
     expect(await warnings(first)).not.toContain(third)
     expect(await warnings(second)).toContain(`with run ${first} for 2 min 5 s`)

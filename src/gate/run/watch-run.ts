@@ -110,7 +110,7 @@ class Watch {
     this.#failurePauseMs = undefined
     const position = positionOf(run)
     const before = this.#run
-    const changed = before === undefined || run.status !== before.status || position !== positionOf(before)
+    const changed = run.status !== before?.status || position !== positionOf(before)
     this.#run = run
     this.#options.queueTime?.note(position, nowMs)
     const phase = phaseOf(run.status)
@@ -165,8 +165,8 @@ class Watch {
 }
 
 /** Undefined if it does not wait for others. */
-function positionOf({ status, queuePosition }: Run): number | undefined {
-  return phaseOf(status) === 'waiting' ? queuePosition : undefined
+function positionOf(run: Run | undefined): number | undefined {
+  return run !== undefined && phaseOf(run.status) === 'waiting' ? run.queuePosition : undefined
 }
 
 function describeProgress(progress: Progress): string {
