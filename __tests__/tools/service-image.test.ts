@@ -15,7 +15,7 @@ import {
 } from '../support/tools/service-image.js'
 import { javaPlan } from './gatling-plans.js'
 
-const isSkipped = !canRunImages && process.env.LOADGATE_REQUIRE_TOOLS === undefined
+const isSkipped = !canRunImages && process.env.LOADGATE_REQUIRE_IMAGE === undefined
 const BUILD_MS = 15 * 60_000
 const GRID = {
   ...{ region: 'local', infrastructure: 'demand', instance_type: 'any' },
