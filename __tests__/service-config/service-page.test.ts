@@ -22,7 +22,7 @@ function blocksOf(language: string): string[] {
 test('the table has every key, and no other', () => {
   const listed = [...PAGE.matchAll(/^\| `([a-z.-]+)` +\|.*\|.*\|$/gm)].map(([, key]) => key!)
   const inner = new Map<string, readonly string[]>(
-    Object.entries(INNER).map(([key, keys]) => [key, namesOf(keys)] as const)
+    Object.entries(INNER).map(([key, keys]) => [key, Object.keys(keys)] as const)
   )
   const expected = namesOf(CONFIG_KEYS).flatMap(
     (key) => inner.get(key)?.map((name) => `${key}.${name}`) ?? [key]

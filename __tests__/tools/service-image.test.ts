@@ -114,7 +114,8 @@ describe(`the image of the service${isSkipped ? ' (skipped: needs root on Linux)
       const { token } = JSON.parse(added.out) as { token: string }
       const gate = await runCommand(
         [
-          ...['run', '--base-url', 'https://localhost:8443', '--comment', 'off'],
+          ...['run', '--base-url', 'https://localhost:8443'],
+          ...['--output', join(image.configDir, '../results')],
           ...['--files', 'examples/shop/plan.jmx', '--files', 'examples/shop/users.csv'],
           ...['--threads', '2', '--duration', '3s', '--override-parameters', `-Jport=${shop.port}`],
           ...['--grids', JSON.stringify([GRID])],
