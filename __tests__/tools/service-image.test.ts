@@ -21,6 +21,8 @@ const GRID = {
   ...{ region: 'local', infrastructure: 'demand', instance_type: 'any' },
   ...{ instance_quantity: 1, stop_after: 5 }
 }
+/** Results are linked there, and the gate sends its token nowhere else. */
+const ADDRESS = 'https://localhost:8443'
 const TOKEN = 'a-token-of-the-tests'
 
 /** The steps of the Dockerfile without Docker, and what they make in a container's place: not root, on a read-only root. */
@@ -99,7 +101,12 @@ describe(`the image of the service${isSkipped ? ' (skipped: needs root on Linux)
     beforeAll(async () => {
       if (isSkipped) return
       makeCertificate(image.configDir)
-      const lines = ['listen: 127.0.0.1:8443', 'data: /var/lib/loadgate/team', 'drain: 10s']
+      const lines = [
+        'listen: 127.0.0.1:8443',
+        'data: /var/lib/loadgate/team',
+        'drain: 10s',
+        `external-url: ${ADDRESS}`
+      ]
       const tls = 'tls: { certificate: tls.crt, key: tls.key }'
       writeFileSync(join(image.configDir, 'service.yml'), `${[...lines, tls].join('\n')}\n`)
       served = image.start(image.entrypoint)
@@ -114,7 +121,7 @@ describe(`the image of the service${isSkipped ? ' (skipped: needs root on Linux)
       const { token } = JSON.parse(added.out) as { token: string }
       const gate = await runCommand(
         [
-          ...['run', '--base-url', 'https://localhost:8443'],
+          ...['run', '--base-url', ADDRESS],
           ...['--output', join(image.configDir, '../results')],
           ...['--files', 'examples/shop/plan.jmx', '--files', 'examples/shop/users.csv'],
           ...['--threads', '2', '--duration', '3s', '--override-parameters', `-Jport=${shop.port}`],
