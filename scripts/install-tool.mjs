@@ -1,9 +1,16 @@
-// Installs a tool as the service itself does, unless it is installed already, and prints its folder: install-tool.mjs jmeter|gatling
+// Installs a tool, or what its plans are compiled with, as the service itself does, unless it is installed already, and prints
+// its folder: install-tool.mjs jmeter|gatling|scala-compiler|…
 import { realpathSync } from 'node:fs'
 import path from 'node:path'
+import { BROWSER_PACKAGES } from '../src/server/engines/browser/browser-packages.ts'
 import { GATLING_JARS } from '../src/server/engines/gatling/gatling-jars.ts'
+import { KOTLIN_COMPILER_JARS } from '../src/server/engines/gatling/kotlin-compiler-jars.ts'
+import { SCALA_COMPILER_JARS } from '../src/server/engines/gatling/scala-compiler-jars.ts'
+import { installPackages } from '../src/server/engines/install/install-packages.ts'
 import { installJars } from '../src/server/engines/install/jars/install-jars.ts'
 import { findJMeter } from '../src/server/engines/jmeter/install.ts'
+import { SELENIUM_3_JARS } from '../src/server/engines/selenium/selenium-3-jars.ts'
+import { SELENIUM_4_JARS } from '../src/server/engines/selenium/selenium-4-jars.ts'
 import { Processes } from '../src/server/nodes/machine/processes.ts'
 
 const ports = {
@@ -19,7 +26,15 @@ async function homeOfJMeter() {
   return origin.endsWith('/bin/jmeter') ? path.resolve(realpathSync(origin), '../..') : origin
 }
 
-const HOMES = { jmeter: homeOfJMeter, gatling: () => installJars(GATLING_JARS, ports) }
+const HOMES = {
+  jmeter: homeOfJMeter,
+  gatling: () => installJars(GATLING_JARS, ports),
+  'scala-compiler': () => installJars(SCALA_COMPILER_JARS, ports),
+  'kotlin-compiler': () => installJars(KOTLIN_COMPILER_JARS, ports),
+  'selenium-4': () => installJars(SELENIUM_4_JARS, ports),
+  'selenium-3': () => installJars(SELENIUM_3_JARS, ports),
+  browser: () => installPackages(BROWSER_PACKAGES, ports)
+}
 const homeOf = HOMES[process.argv[2]]
 if (homeOf === undefined)
   throw new Error(`There is no ${process.argv[2]}; it is one of ${Object.keys(HOMES).join(', ')}`)

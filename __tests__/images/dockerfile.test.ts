@@ -1,48 +1,100 @@
 import { describe, expect, test } from '@jest/globals'
 import { readFileSync } from 'node:fs'
+import { instructionsOf } from '../support/tools/service-image.js'
 
-/** Instructions with their continuation lines, without comments. */
-function instructionsOf(file: string): string[] {
-  const lines = readFileSync(file, 'utf8').replace(/^#.*\n/gm, '')
-  return lines
-    .replace(/\\\n\s*/g, '')
-    .split('\n')
-    .filter((line) => line.trim() !== '')
+const NODE = 'images/node/Dockerfile'
+const SERVICE = 'images/service/Dockerfile'
+
+type Stage = readonly [image: string, name: string]
+
+function stagesOf(instructions: readonly string[]): Stage[] {
+  return instructions
+    .map((line) => /^FROM (\S+) AS (\S+)$/.exec(line)?.slice(1))
+    .filter((stage) => stage !== undefined) as unknown as Stage[]
 }
 
-const FILE = 'images/node/Dockerfile'
-const instructions = instructionsOf(FILE)
-const stages = instructions
-  .map((line) => /^FROM (\S+) AS (\S+)$/.exec(line)?.slice(1))
-  .filter((stage) => stage !== undefined) as [image: string, name: string][]
+/** The instructions of one stage, without those of the stages that it starts from. */
+function stage(instructions: readonly string[], name: string): string[] {
+  const start = instructions.findIndex((line) => line.startsWith('FROM') && line.endsWith(` AS ${name}`))
+  const rest = instructions.slice(start + 1)
+  const next = rest.findIndex((line) => line.startsWith('FROM'))
+  return rest.slice(0, next < 0 ? undefined : next)
+}
 
-describe(FILE, () => {
+describe.each([
+  [NODE, ['node', 'browsers']],
+  [SERVICE, ['service']]
+])('%s', (file, names) => {
+  const instructions = instructionsOf(file)
+  const stages = stagesOf(instructions)
+
   test('every base is pinned by its digest, or is an earlier stage', () => {
-    const names = stages.map(([, name]) => name)
+    const all = stages.map(([, name]) => name)
     const loose = stages.filter(
-      ([image], index) => !/@sha256:[0-9a-f]{64}$/.test(image) && !names.slice(0, index).includes(image)
+      ([image], index) => !/@sha256:[0-9a-f]{64}$/.test(image) && !all.slice(0, index).includes(image)
     )
     expect(loose).toEqual([])
-    expect(names).toEqual(expect.arrayContaining(['node', 'browsers']))
+    expect(all).toEqual(expect.arrayContaining(names))
     expect(stages).toHaveLength(instructions.filter((line) => line.startsWith('FROM')).length)
   })
 
-  test.each(['node', 'browsers'])('%s ends as a user that is not root, by number', (name) => {
-    const start = instructions.findIndex((line) => line.startsWith('FROM') && line.endsWith(` AS ${name}`))
-    const rest = instructions.slice(start + 1)
-    const next = rest.findIndex((line) => line.startsWith('FROM'))
-    const users = rest.slice(0, next < 0 ? undefined : next).filter((line) => line.startsWith('USER'))
-    expect(users.at(-1)).toBe('USER 65534:65534')
+  test.each(names)('%s ends as a user that is not root, by number', (name) => {
+    const users = stage(instructions, name).filter((line) => line.startsWith('USER'))
+    expect(users.at(-1)).toMatch(/^USER ([1-9]\d{3,}):\1$/)
   })
 
   test('packages come without recommendations and leave no lists', () => {
     const installs = instructions.filter((line) => line.includes('apt-get install'))
-    expect(installs.length).toBeGreaterThan(2)
+    expect(installs.length).toBeGreaterThan(1)
     for (const line of installs)
       expect(line).toMatch(/apt-get install -y --no-install-recommends .* && rm -rf \/var\/lib\/apt\/lists/)
   })
 
   test('nothing is downloaded past a package manager', () => {
     expect(instructions.filter((line) => /\b(curl|wget)\b|^ADD /.test(line))).toEqual([])
+  })
+})
+
+describe(SERVICE, () => {
+  const instructions = instructionsOf(SERVICE)
+  const last = stage(instructions, 'service')
+
+  test('starts from the same base as the nodes', () => {
+    const baseOf = (file: string): string | undefined => stagesOf(instructionsOf(file))[0]?.[0]
+    expect(baseOf(SERVICE)).toBe(baseOf(NODE))
+  })
+
+  test('signals reach the service: no shell is in between', () => {
+    const [entrypoint] = last.filter((line) => /^(ENTRYPOINT|CMD)/.test(line))
+    const words = JSON.parse(entrypoint!.replace('ENTRYPOINT ', '')) as string[]
+    expect(words).toEqual(['tini', '--', 'loadgate', 'serve', '--config', '/etc/loadgate/service.yml'])
+    expect(last).toContain('STOPSIGNAL SIGTERM')
+    expect(instructions.join('\n')).toMatch(/apt-get install .* tini /)
+  })
+
+  test('says where it listens, what it writes to and how it is', () => {
+    expect(last).toEqual(expect.arrayContaining(['EXPOSE 8443', 'VOLUME /var/lib/loadgate']))
+    expect(last.filter((line) => /^HEALTHCHECK .*\/healthz/.test(line))).toHaveLength(1)
+    const [labels = ''] = last.filter((line) => line.startsWith('LABEL'))
+    for (const name of ['title', 'description', 'source', 'licenses'])
+      expect(labels).toContain(`org.opencontainers.image.${name}="`)
+  })
+
+  test('the steps are in the script that also runs without Docker', () => {
+    const runs = instructions.filter((line) => /^RUN (?!apt-get)/.test(line))
+    expect(runs.map((line) => line.split(' ')[1])).toEqual(['XDG_CACHE_HOME=/cache', 'groupadd'])
+    expect(runs[0]).toContain('images/service/build.sh')
+  })
+
+  test('its context has everything that the npm package is made of', () => {
+    const { files } = JSON.parse(readFileSync('package.json', 'utf8')) as { files: string[] }
+    const sent = readFileSync(`${SERVICE}.dockerignore`, 'utf8')
+      .split('\n')
+      .filter((line) => line.startsWith('!'))
+      .map((line) => line.slice(1))
+    const missing = files
+      .filter((path) => !path.startsWith('!'))
+      .filter((path) => !sent.some((folder) => path === folder || path.startsWith(`${folder}/`)))
+    expect(missing).toEqual([])
   })
 })

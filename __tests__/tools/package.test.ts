@@ -71,11 +71,11 @@ describe('what is in it', () => {
     /^dist\/chunks\/[\w-]+-[A-Z0-9]{8}\.js$/,
     /^dist\/tools\/(element|selenium-hub)\.mjs$/,
     /^dist\/(licenses\.txt|package\.json)$/,
-    /^examples\/(gatling|kubernetes|selenium|service-chrome|shop|side-by-side)\/[\w.-]+$/,
+    /^examples\/(gatling|kubernetes|selenium|service|service-chrome|shop|side-by-side)\/[\w.-]+$/,
     /^java\/gatling\/scala\/flood\.scala$/,
     /^java\/jars\/(fetch|gatling|selenium)\.jar$/,
     /^packages\/browser\/package(-lock)?\.json$/,
-    /^schema\/(baseline|config|verdict)\.schema\.json$/
+    /^schema\/(baseline|config|service|verdict)\.schema\.json$/
   ]
 
   test('every file is expected, and every expected kind is there', () => {
