@@ -15,7 +15,7 @@ import { showRun } from './run/show-run.js'
 import { startRun } from './run/start-run.js'
 import { watchRun } from './run/watch-run.js'
 import type { EarlyStopper } from './live/early-stop.js'
-import { formatDuration } from './settings/durations.js'
+import { formatDuration } from '../values/durations.js'
 import type { Settings } from './settings/settings.js'
 
 /** What is needed after the end of the run is loaded while it runs, so that the run starts sooner. */

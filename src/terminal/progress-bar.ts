@@ -1,5 +1,5 @@
 import type { Progress } from '../gate/ports.js'
-import { formatDuration } from '../gate/settings/durations.js'
+import { formatDuration } from '../values/durations.js'
 import type { Stream } from './screen.js'
 
 const REDRAW_MS = 200
