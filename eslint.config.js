@@ -74,9 +74,10 @@ const MAY_IMPORT_WITHIN = {
     queue: ['store', 'nodes'],
     accounts: ['store'],
     runs: ['store', 'queue', 'engines', 'nodes', 'samples'],
-    pages: ['accounts', 'runs', 'queue', 'store', 'samples', 'http'],
+    judging: ['runs', 'store'],
+    pages: ['accounts', 'judging', 'runs', 'queue', 'store', 'samples', 'http'],
     http: [],
-    api: ['accounts', 'http', 'pages', 'runs', 'queue', 'store', 'engines']
+    api: ['accounts', 'http', 'judging', 'pages', 'runs', 'queue', 'store', 'engines']
   }
 }
 /** Folders within an inner room: tools do not know each other. */

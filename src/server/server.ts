@@ -23,6 +23,7 @@ import { checkRegion, openPlaces, type Places } from './places.js'
 import { addRoutes } from './api/routes.js'
 import { RunPages } from './pages/run-pages.js'
 import { Runs } from './runs/runs.js'
+import { Verdicts } from './judging/verdicts.js'
 import { MemoryStore } from './store/memory-store.js'
 import type { Store } from './store/store.js'
 import { createSingleUser } from './accounts/single-user.js'
@@ -147,13 +148,16 @@ export async function startService(options: ServiceOptions): Promise<EmbeddedSer
     baseUrl: () => front.baseUrl()
   }
   const loadPages = options.pages
-  const pages = loadPages && new RunPages({ facts, clock, synthetic: engines.synthetic, log, loadPages })
+  const verdicts = new Verdicts({ store, settle: (run) => runs.settle(run), log })
+  const pages =
+    loadPages && new RunPages({ facts, verdicts, clock, synthetic: engines.synthetic, log, loadPages })
   addGuards(app, { accounts, front, vendor: facts.words.vendor })
   addRoutes(app, {
     facts,
     grids,
     runs,
     engines,
+    verdicts,
     pages,
     maxUploadBytes: options.maxUploadBytes ?? DEFAULT_MAX_UPLOAD_BYTES
   })
