@@ -11,6 +11,7 @@ import type { Progress } from './ports.js'
 import { endRun } from './run/end-run.js'
 import { phaseOf } from './run/run-status.js'
 import { runUrl } from './run/run-url.js'
+import { handOverThresholds } from './run/hand-over-thresholds.js'
 import { showRun } from './run/show-run.js'
 import { startRun } from './run/start-run.js'
 import { watchRun } from './run/watch-run.js'
@@ -104,7 +105,11 @@ async function start(gate: Gate, options: RunOptions, signal: AbortSignal): Prom
     run = await startRun(gate, signal, options.grids)
     announceRun(gate, run, options)
     void lookForBaseline(gate)
-    return gate.settings.wait ? { run } : leaveRunning(gate, run)
+    const handingOver = handOverThresholds(gate, run)
+    if (gate.settings.wait) return { run }
+    // Nobody comes back for it later.
+    await handingOver
+    return leaveRunning(gate, run)
   } catch (thrown) {
     return { ...(run !== undefined && { run }), failure: failureOf(thrown) }
   }
