@@ -6,16 +6,21 @@ import { readThresholds } from '../judging/read-thresholds.js'
 import type { Verdicts } from '../judging/verdicts.js'
 import type { ServiceFacts } from '../service-facts.js'
 import { hasEnded, type RunRecord } from '../store/records.js'
+import { isPageRequest, PAGE_HEADERS } from '../pages/page-access.js'
+import type { RunPages } from '../pages/run-pages.js'
 import type { Document } from './documents.js'
 
 /** Additions of this service to the API: what must hold in a run, and once it has ended, whether it does. */
 export function addThresholdRoutes(
   app: FastifyInstance,
-  { facts, verdicts }: { facts: ServiceFacts; verdicts: Verdicts }
+  { facts, verdicts, pages }: { facts: ServiceFacts; verdicts: Verdicts; pages: RunPages | undefined }
 ): void {
   const path = `/${facts.words.runs}/:id/thresholds`
-  app.get(path, async (request) => {
+  app.get(path, { config: pages ? { page: 'html' } : {} }, async (request, reply) => {
     const run = findRun(request, facts)
+    // Where a browser is after its thresholds were refused.
+    if (isPageRequest(request))
+      return reply.headers(PAGE_HEADERS).redirect(`/${facts.words.runs}/${run.id}`, 303)
     const { thresholds } = run
     const judged = thresholds && hasEnded(run) ? await verdicts.judge(run, thresholds) : undefined
     return thresholdDocument(run, judged, facts)

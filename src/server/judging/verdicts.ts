@@ -31,6 +31,12 @@ export class Verdicts {
 
   /** Of a run that has ended. */
   async judge(run: RunRecord, thresholds: RunThresholds): Promise<Judged> {
+    const judged = await this.#judgeOnce(run, thresholds)
+    if (!thresholds.verdict) this.#note(run.id, thresholds, judged)
+    return judged
+  }
+
+  #judgeOnce(run: RunRecord, thresholds: RunThresholds): Promise<Judged> {
     const key = JSON.stringify([run.id, thresholds.text, thresholds.warmUpSec])
     const known = this.#known.get(key)
     if (known) return known
@@ -55,9 +61,7 @@ export class Verdicts {
 
   async #judge(run: RunRecord, thresholds: RunThresholds): Promise<Judged> {
     await this.ports.settle(run)
-    const judged = await judgeRun(run, thresholds, this.ports.store)
-    if (!thresholds.verdict) this.#note(run.id, thresholds, judged)
-    return judged
+    return judgeRun(run, thresholds, this.ports.store)
   }
 
   /** They may have been replaced meanwhile. */
