@@ -167,9 +167,14 @@ describeInBrowser('the pages of the embedded service in a browser', () => {
     await context.close()
   })
 
-  test('thresholds are typed in while the run goes on, by keyboard alone, and judge it when it has ended', async () => {
+  test('thresholds are typed in while the run goes on, by keyboard alone, and never pass one that was stopped', async () => {
     const { context, page } = await enter({ colorScheme: 'dark' })
-    const id = await startRun({ name: 'typed', duration: '4', threads: '6', override_parameters: REAL_TIME })
+    const id = await startRun({
+      name: 'typed',
+      duration: '120',
+      threads: '6',
+      override_parameters: REAL_TIME
+    })
     await page.goto(`${service.url}/runs/${id}`)
     await page.locator('#editor summary').press('Enter')
     await page.keyboard.press('Tab')
@@ -186,6 +191,21 @@ describeInBrowser('the pages of the embedded service in a browser', () => {
     expect(await findings(page)).toEqual([])
     await keepPicture(page, 'refused-dark')
     await page.keyboard.press('Control+A')
+    await page.keyboard.type('p95 < 8s\nsamples < 1')
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Enter')
+    // No verdict while it goes on.
+    await page.getByText('broken so far').waitFor()
+    expect(await page.locator('h1').textContent()).toBe('running')
+    await keepPicture(page, 'so-far-dark')
+    await get(service, `/runs/${id}/stop`)
+    await page.locator('h1', { hasText: 'inconclusive' }).waitFor()
+    expect(await page.locator('.reason').textContent()).toContain('Part of the load was lost: stopped')
+
+    const ended = await finishRun(service, runForm({ name: 'over', threads: '2' }))
+    await page.goto(`${service.url}/runs/${ended.json.uuid}`)
+    await page.locator('#editor summary').press('Enter')
+    await page.keyboard.press('Tab')
     await page.keyboard.type('p95 < 8s\nsamples > 1\nwarn: p95 <= baseline + 10%')
     await page.keyboard.press('Tab')
     await page.keyboard.press('Enter')
@@ -196,7 +216,7 @@ describeInBrowser('the pages of the embedded service in a browser', () => {
     expect(await findings(page)).toEqual([])
     await keepPicture(page, 'judged-dark')
     await page.getByRole('link', { name: 'All runs' }).click()
-    await page.locator('tr', { hasText: 'typed' }).locator('.pill.good', { hasText: 'passed' }).waitFor()
+    await page.locator('tr', { hasText: 'over' }).locator('.pill.good', { hasText: 'passed' }).waitFor()
     await context.close()
   })
 

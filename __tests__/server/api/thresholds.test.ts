@@ -145,7 +145,7 @@ describe('on the pages', () => {
     get(service, address, { token: null, headers: { ...HTML, cookie: `${cookieName}=${who}` } })
   let cookieName: string
   beforeAll(async () => {
-    cookieName = (await visit(as.ann!)).split('=')[0]!
+    cookieName = (await visit({ ...service, token: 'ann' })).split('=')[0]!
     await put('ann', { thresholds: 'samples > 1' })
   })
   const post = (who: string, body: string, headers: Record<string, string> = {}): Promise<Reply> =>

@@ -107,7 +107,7 @@ function leaveToGate(
   const open = left.filter(({ level }) => level === 'fail').length
   if (verdict !== 'passed' || open === 0) return { verdict, reason }
   const lines = open === 1 ? '1 line compares' : `${open} lines compare`
-  const isAlone = /^No thresholds were given/.test(reason)
+  const isAlone = reason.startsWith('No thresholds were given')
   const others = isAlone ? '' : `${reason} `
   return {
     verdict: 'left to the gate',
