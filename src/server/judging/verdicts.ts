@@ -32,7 +32,9 @@ export class Verdicts {
   /** Of a run that has ended. */
   async judge(run: RunRecord, thresholds: RunThresholds): Promise<Judged> {
     const judged = await this.#judgeOnce(run, thresholds)
-    if (!thresholds.verdict) this.#note(run.id, thresholds, judged)
+    // Results may have been deleted since then; what they proved has not changed.
+    if (thresholds.verdict) return { ...judged, ...thresholds.verdict }
+    this.#note(run.id, thresholds, judged)
     return judged
   }
 
