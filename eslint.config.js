@@ -13,10 +13,12 @@ const BELOW_GATE = [
   'results',
   'thresholds',
   'baseline',
-  'report'
+  'report',
+  'evidence'
 ]
 const MAY_IMPORT = {
   gate: BELOW_GATE,
+  evidence: ['report', 'thresholds', 'results', 'values'],
   report: ['baseline', 'thresholds', 'results'],
   baseline: ['thresholds', 'results'],
   thresholds: ['results', 'values'],
@@ -30,8 +32,8 @@ const MAY_IMPORT = {
   github: ['gate', 'report', 'baseline'],
   'service-config': ['regions', 'values'],
   server: [
-    ...['files', 'plans', 'protocol', 'regions', 'report', 'results', 'service-config', 'thresholds'],
-    ...['tools', 'values']
+    ...['evidence', 'files', 'plans', 'protocol', 'regions', 'report', 'results', 'service-config'],
+    ...['thresholds', 'tools', 'values']
   ],
   tools: [],
   terminal: ['gate', 'service-config', ...BELOW_GATE]
@@ -73,10 +75,11 @@ const MAY_IMPORT_WITHIN = {
     accounts: ['store'],
     retention: ['store'],
     runs: ['store', 'queue', 'engines', 'nodes', 'samples'],
-    pages: ['accounts', 'runs', 'queue', 'store', 'samples', 'http'],
+    judging: ['runs', 'store'],
+    pages: ['accounts', 'judging', 'runs', 'queue', 'store', 'samples', 'http'],
     http: [],
     metrics: ['http', 'store', 'queue'],
-    api: ['accounts', 'http', 'pages', 'runs', 'queue', 'store', 'engines']
+    api: ['accounts', 'http', 'judging', 'pages', 'runs', 'queue', 'store', 'engines']
   }
 }
 /** Folders within an inner room: tools do not know each other. */

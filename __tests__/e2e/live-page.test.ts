@@ -94,6 +94,8 @@ describeInBrowser('the pages of the embedded service in a browser', () => {
     }
   }
 
+  const focused = (page: Page): Promise<string> => page.evaluate('document.activeElement.textContent')
+
   const samplesShown = async (page: Page): Promise<number> => {
     const tile = page.locator('.tile', { hasText: 'Samples' }).locator('.value')
     return Number((await tile.textContent())?.replaceAll(',', ''))
@@ -135,10 +137,21 @@ describeInBrowser('the pages of the embedded service in a browser', () => {
     expect(await findings(page)).toEqual([])
     await keepPicture(page, `live-${colorScheme}`)
 
-    const stop = page.getByRole('button', { name: 'Stop the run' })
-    await stop.focus()
+    await page.getByRole('button', { name: 'Stop the run' }).focus()
+    await page.keyboard.press('Enter')
+    // It asks, and the answer at hand changes nothing.
+    expect(await focused(page)).toBe('Keep going')
+    await page.keyboard.press('Escape')
+    expect(await focused(page)).toBe('Stop the run')
+    await page.keyboard.press('Enter')
+    expect(await findings(page)).toEqual([])
+    await keepPicture(page, `asked-${colorScheme}`)
+    await page.keyboard.press('Shift+Tab')
+    expect(await focused(page)).toBe('Stop it')
     await page.keyboard.press('Enter')
     await page.locator('h1', { hasText: 'finished' }).waitFor()
+    expect(await page.evaluate('document.activeElement.id')).toBe('overview')
+    expect(await page.locator('#announcement').textContent()).toBe('The run is now: finished.')
     expect(await page.locator('#live').isVisible()).toBe(false)
     expect((await get(service, `/runs/${id}`)).json.status).toBe('finished')
     const shown = await page.locator('.reason').textContent()
@@ -151,6 +164,59 @@ describeInBrowser('the pages of the embedded service in a browser', () => {
     expect(await page.locator('#label-table tbody tr').count()).toBe(2)
     await page.getByRole('link', { name: 'All runs' }).click()
     expect(page.url()).toBe(`${service.url}/`)
+    await context.close()
+  })
+
+  test('thresholds are typed in while the run goes on, by keyboard alone, and never pass one that was stopped', async () => {
+    const { context, page } = await enter({ colorScheme: 'dark' })
+    const id = await startRun({
+      name: 'typed',
+      duration: '120',
+      threads: '6',
+      override_parameters: REAL_TIME
+    })
+    await page.goto(`${service.url}/runs/${id}`)
+    await page.locator('#editor summary').press('Enter')
+    await page.keyboard.press('Tab')
+    await page.keyboard.type('p95 < 800\nsamples > ')
+    const before = await samplesShown(page)
+    await until(async () => (await samplesShown(page)) > before)
+    await page.keyboard.type('1')
+    expect(await page.locator('#editor-text').inputValue()).toBe('p95 < 800\nsamples > 1')
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Enter')
+    await page.getByText('Nothing was stored:').waitFor()
+    expect(await page.evaluate('document.activeElement.id')).toBe('editor-text')
+    expect(await page.locator('#editor-problems pre').textContent()).toContain('  p95 < 800\n           ^')
+    expect(await findings(page)).toEqual([])
+    await keepPicture(page, 'refused-dark')
+    await page.keyboard.press('Control+A')
+    await page.keyboard.type('p95 < 8s\nsamples < 1')
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Enter')
+    // No verdict while it goes on.
+    await page.getByText('broken so far').waitFor()
+    expect(await page.locator('h1').textContent()).toBe('running')
+    await keepPicture(page, 'so-far-dark')
+    await get(service, `/runs/${id}/stop`)
+    await page.locator('h1', { hasText: 'inconclusive' }).waitFor()
+    expect(await page.locator('.reason').textContent()).toContain('Part of the load was lost: stopped')
+
+    const ended = await finishRun(service, runForm({ name: 'over', threads: '2' }))
+    await page.goto(`${service.url}/runs/${ended.json.uuid}`)
+    await page.locator('#editor summary').press('Enter')
+    await page.keyboard.press('Tab')
+    await page.keyboard.type('p95 < 8s\nsamples > 1\nwarn: p95 <= baseline + 10%')
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Enter')
+    await page.locator('h1', { hasText: 'passed' }).waitFor()
+    expect(await page.locator('.reason').textContent()).toBe('All 2 thresholds hold.')
+    const words = await page.locator('#thresholds .pill').allTextContents()
+    expect(words).toEqual(['passed', 'passed', 'judged by the gate'])
+    expect(await findings(page)).toEqual([])
+    await keepPicture(page, 'judged-dark')
+    await page.getByRole('link', { name: 'All runs' }).click()
+    await page.locator('tr', { hasText: 'over' }).locator('.pill.good', { hasText: 'passed' }).waitFor()
     await context.close()
   })
 
@@ -185,7 +251,8 @@ describeInBrowser('the pages of the embedded service in a browser', () => {
   })
 
   test('nothing was complained of, nothing asked for elsewhere, and the token was in the first address alone', () => {
-    expect(complaints).toEqual([])
+    // A browser reports the refused thresholds by itself.
+    expect(complaints.filter((words) => !words.includes('status of 422'))).toEqual([])
     expect(requests.filter((url) => !url.startsWith(`${service.url}/`))).toEqual([])
     const withToken = requests.filter((url) => url.includes(service.token))
     expect(new Set(withToken)).toEqual(new Set([`${service.url}/?token=${service.token}`]))

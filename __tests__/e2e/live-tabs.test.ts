@@ -54,6 +54,7 @@ describeInBrowser('more live pages than a browser has connections', () => {
       const pages: Page[] = []
       for (let count = 0; count < CONNECTIONS; count++) pages.push(await openRun(context, id))
       await pages[0]!.getByRole('button', { name: 'Stop the run' }).click()
+      await pages[0]!.getByRole('button', { name: 'Stop it' }).click()
       for (const page of pages) await page.locator('h1', { hasText: 'finished' }).waitFor()
       expect(await status(id)).toBe('finished')
       await context.close()
@@ -65,6 +66,7 @@ describeInBrowser('more live pages than a browser has connections', () => {
       const page = await openRun(context, id)
       await page.route('**/stop', (route) => route.abort())
       await page.getByRole('button', { name: 'Stop the run' }).click()
+      await page.getByRole('button', { name: 'Stop it' }).click()
       const samples = page.locator('.tile', { hasText: 'Samples' }).locator('.value')
       const before = await samples.textContent()
       await page.getByRole('button', { name: 'Stop the run' }).waitFor()
@@ -100,6 +102,7 @@ describeInBrowser('more live pages than a browser has connections', () => {
       const hidden = await Promise.all(pages.map((page) => page.evaluate<boolean>('document.hidden')))
       expect(hidden).toEqual(pages.map((page) => page !== pages.at(-1)))
       await pages.at(-1)!.getByRole('button', { name: 'Stop the run' }).click()
+      await pages.at(-1)!.getByRole('button', { name: 'Stop it' }).click()
       await pages.at(-1)!.locator('h1', { hasText: 'finished' }).waitFor()
       expect(await status(id)).toBe('finished')
       expect(await pages[0]!.locator('h1').textContent()).toBe('running')

@@ -10,6 +10,11 @@ describe('how operations are sent', () => {
     }
   )
 
+  test('thresholds are handed over once, and quickly', () => {
+    expect(OPERATIONS.setThresholds.retry.attempts).toBe(1)
+    expect(OPERATIONS.setThresholds.responseTimeoutMs).toBeLessThanOrEqual(5_000)
+  })
+
   test.each(['showGrid', 'showRun', 'listRuns', 'account', 'head', 'stopRun', 'terminateGrid'] as const)(
     '%s is retried',
     (name) => expect(OPERATIONS[name].retry.attempts).toBeGreaterThanOrEqual(3)

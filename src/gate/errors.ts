@@ -1,3 +1,5 @@
+export { asSentence } from '../values/sentence.js'
+
 /** The deadline for everything up to the end of the run has passed. */
 export class DeadlineError extends Error {
   override name = 'DeadlineError'
@@ -30,9 +32,4 @@ export function messageOf(thrown: unknown): string {
   } catch {
     return 'an error without a message was thrown'
   }
-}
-
-/** Ends the text with a full stop, unless it has its own: messages of others come in both ways. */
-export function asSentence(text: string): string {
-  return /[.!?]$/.test(text) ? text : `${text}.`
 }

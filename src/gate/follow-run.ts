@@ -11,11 +11,12 @@ import type { Progress } from './ports.js'
 import { endRun } from './run/end-run.js'
 import { phaseOf } from './run/run-status.js'
 import { runUrl } from './run/run-url.js'
+import { handOverThresholds } from './run/hand-over-thresholds.js'
 import { showRun } from './run/show-run.js'
 import { startRun } from './run/start-run.js'
 import { watchRun } from './run/watch-run.js'
 import type { EarlyStopper } from './live/early-stop.js'
-import { formatDuration } from './settings/durations.js'
+import { formatDuration } from '../values/durations.js'
 import type { Settings } from './settings/settings.js'
 
 /** What is needed after the end of the run is loaded while it runs, so that the run starts sooner. */
@@ -109,7 +110,11 @@ async function start(gate: Gate, options: RunOptions, signal: AbortSignal): Prom
     run = await startRun(gate, signal, options.grids)
     announceRun(gate, run, options)
     void lookForBaseline(gate)
-    return gate.settings.wait ? { run } : leaveRunning(gate, run)
+    const handingOver = handOverThresholds(gate, run)
+    if (gate.settings.wait) return { run }
+    // Nobody comes back for it later.
+    await handingOver
+    return leaveRunning(gate, run)
   } catch (thrown) {
     return { ...(run !== undefined && { run }), failure: failureOf(thrown) }
   }

@@ -10,7 +10,7 @@ import { messageOf } from './errors.js'
 import { createClassFinder } from './jmeter-classes.js'
 import type { Ports } from './ports.js'
 import { checkLabels } from './preflight-labels.js'
-import { formatDuration } from './settings/durations.js'
+import { formatDuration } from '../values/durations.js'
 import { splitParameters } from './settings/override-parameters.js'
 import type { Settings } from './settings/settings.js'
 

@@ -24,6 +24,7 @@ import { addRoutes } from './api/routes.js'
 import { addLoginRoutes } from './pages/login-routes.js'
 import { RunPages } from './pages/run-pages.js'
 import { Runs } from './runs/runs.js'
+import { Verdicts } from './judging/verdicts.js'
 import { MemoryStore } from './store/memory-store.js'
 import type { Store } from './store/store.js'
 import { type AuditLog, noAudit } from './accounts/audit-log.js'
@@ -153,7 +154,9 @@ export async function startService(options: ServiceOptions): Promise<EmbeddedSer
     baseUrl: () => front.baseUrl()
   }
   const loadPages = options.pages
-  const pages = loadPages && new RunPages({ facts, clock, synthetic: engines.synthetic, log, loadPages })
+  const verdicts = new Verdicts({ store, settle: (run) => runs.settle(run), log })
+  const pages =
+    loadPages && new RunPages({ facts, verdicts, clock, synthetic: engines.synthetic, log, loadPages })
   const audit = options.audit ?? noAudit
   const guarded = { accounts, front, clock, store, audit, vendor: facts.words.vendor }
   const { failedLogins } = addGuards(app, guarded)
@@ -163,6 +166,7 @@ export async function startService(options: ServiceOptions): Promise<EmbeddedSer
     grids,
     runs,
     engines,
+    verdicts,
     pages,
     maxUploadBytes: options.maxUploadBytes ?? DEFAULT_MAX_UPLOAD_BYTES
   })

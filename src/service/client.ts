@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import type { Address } from './http/address.js'
 import { resolveLink } from './http/address.js'
 import type { Clock } from './clock.js'
@@ -34,6 +35,9 @@ export interface ClientOptions {
   readonly dispatcher?: HttpOptions['dispatcher']
 }
 
+/** Only this project's own service sends it. */
+const VERSION_HEADER = 'x-loadgate-version'
+
 interface Op {
   readonly operation: string
   readonly sending: Sending
@@ -57,6 +61,7 @@ export class ServiceClient {
   readonly #clock: Clock
   readonly #http: Http
   #lastFailure: ServiceError | undefined
+  #isLoadgate = false
 
   constructor({ address, token, secrets, words, clock, dispatcher }: ClientOptions) {
     this.#address = address
@@ -109,7 +114,8 @@ export class ServiceClient {
     const url = this.#url(this.#words.runs)
     return this.#read(
       { operation, sending: OPERATIONS.createRun, method: 'POST', url, upload, signal },
-      (reply) => decodeMadeRun(reply, this.#words)
+      (reply) => decodeMadeRun(reply, this.#words),
+      (reply) => this.#noteKind(reply)
     )
   }
 
@@ -133,8 +139,29 @@ export class ServiceClient {
     const operation = `repeating run ${id}`
     return this.#read(
       { operation, sending: OPERATIONS.repeatRun, url: this.#url(this.#words.runs, id, 'repeat'), signal },
-      (reply) => decodeMadeRun(reply, this.#words)
+      (reply) => decodeMadeRun(reply, this.#words),
+      (reply) => this.#noteKind(reply)
     )
+  }
+
+  /** Whether the reply to a creation or a repeat said that the service is a loadgate: others know nothing of thresholds. */
+  get isLoadgate(): boolean {
+    return this.#isLoadgate
+  }
+
+  /** Hands a run's thresholds over, for its page. An addition to the API: only for a loadgate. */
+  async setThresholds(
+    id: string,
+    { thresholds, warmUpSeconds }: { readonly thresholds: readonly string[]; readonly warmUpSeconds: number },
+    signal?: AbortSignal
+  ): Promise<void> {
+    const body = Buffer.from(JSON.stringify({ thresholds, warm_up: warmUpSeconds }))
+    const upload = { contentType: 'application/json', length: body.length, open: () => Readable.from([body]) }
+    const url = this.#url(this.#words.runs, id, 'thresholds')
+    const operation = `handing over the thresholds of run ${id}`
+    // Whether it worked says nothing about the service that the run's own requests would not say.
+    const call = callOf({ operation, sending: OPERATIONS.setThresholds, method: 'PUT', url, upload, signal })
+    await (await this.#http.call(call)).text()
   }
 
   /** One page of the list: the first one, or the one that a page's `next` link points to. */
@@ -229,8 +256,19 @@ export class ServiceClient {
     await this.#http.close()
   }
 
-  async #read<T>(op: Op, decode: (reply: ReturnType<typeof parseReply>) => T): Promise<T> {
-    return this.#ask(op, async (reply) => decode(parseReply(op.operation, await reply.text())))
+  #noteKind(reply: Reply): void {
+    this.#isLoadgate = reply.header(VERSION_HEADER) !== undefined
+  }
+
+  async #read<T>(
+    op: Op,
+    decode: (reply: ReturnType<typeof parseReply>) => T,
+    look: (reply: Reply) => void = () => undefined
+  ): Promise<T> {
+    return this.#ask(op, async (reply) => {
+      look(reply)
+      return decode(parseReply(op.operation, await reply.text()))
+    })
   }
 
   /** A reply counts once it is read completely: one that breaks off or makes no sense is retried, if that is allowed. */

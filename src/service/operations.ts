@@ -25,6 +25,8 @@ export const OPERATIONS = {
   showRun: { retry: upTo(3), responseTimeoutMs: 30 * SECOND },
   stopRun: { retry: upTo(4), responseTimeoutMs: 5 * MINUTE },
   listRuns: { retry: upTo(4), responseTimeoutMs: 30 * SECOND },
+  // Best effort: the run does not wait for it.
+  setThresholds: { retry: ONCE, responseTimeoutMs: 5 * SECOND },
   // The caller retries both for the whole collection time, since they may not be ready.
   report: { retry: ONCE, responseTimeoutMs: 60 * SECOND },
   result: { retry: ONCE, responseTimeoutMs: 60 * SECOND },

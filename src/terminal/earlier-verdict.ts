@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { lostLoad, quoteLines } from '../gate/collect/remote-errors.js'
-import { isGapOfWarmUp } from '../gate/collect/warm-up.js'
+import { lostLoad, quoteLines } from '../evidence/remote-errors.js'
+import { isGapOfWarmUp } from '../evidence/warm-up.js'
 
 /** What a verdict.json next to CSVs, as in an artifact, says about them. */
 export interface EarlierVerdict {

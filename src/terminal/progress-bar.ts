@@ -1,6 +1,6 @@
 import type { Progress } from '../gate/ports.js'
 import { describeStatus } from '../gate/run/describe-status.js'
-import { formatDuration } from '../gate/settings/durations.js'
+import { formatDuration } from '../values/durations.js'
 import type { Stream } from './screen.js'
 
 const REDRAW_MS = 200

@@ -1,6 +1,6 @@
 import type { Progress } from '../gate/ports.js'
 import { describeStatus } from '../gate/run/describe-status.js'
-import { formatDuration } from '../gate/settings/durations.js'
+import { formatDuration } from '../values/durations.js'
 import type { Clock } from '../service/clock.js'
 
 const LINE_EVERY_MS = 30_000

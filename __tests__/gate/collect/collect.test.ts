@@ -5,7 +5,7 @@ import { basename, join } from 'node:path'
 import { collect } from '../../../src/gate/collect/collect.js'
 import type { Collection } from '../../../src/gate/collect/collect.js'
 import { startDeadline } from '../../../src/gate/deadline.js'
-import { listRemoteErrors } from '../../../src/gate/collect/remote-errors.js'
+import { listRemoteErrors } from '../../../src/evidence/remote-errors.js'
 import type { Run } from '../../../src/service/documents/documents.js'
 import {
   makeGate,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import type { Collection } from '../../../src/gate/collect/collect.js'
-import { pausesOf } from '../../../src/gate/collect/pauses.js'
+import { pausesOf } from '../../../src/evidence/pauses.js'
 import { describeOldSamples, describeUnequalSpans } from '../../../src/gate/side-by-side/segment-samples.js'
 import { mergeScans } from '../../../src/results/figures/merge.js'
 import { createScanner } from '../../../src/results/scan/scanner.js'

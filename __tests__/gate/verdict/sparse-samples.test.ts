@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { pausesOf } from '../../../src/gate/collect/pauses.js'
+import { pausesOf } from '../../../src/evidence/pauses.js'
 import { conclude } from '../../../src/gate/verdict/conclude.js'
 import type { Findings } from '../../../src/gate/findings.js'
 import type { Outcome } from '../../../src/report/outcome.js'

@@ -1,8 +1,8 @@
 import type { RecordedRun } from '../../baseline/document/baseline-document.js'
 import type { Fingerprint } from '../../baseline/document/fingerprint.js'
 import { recordRun } from '../../baseline/document/record-run.js'
-import { apdexOf } from '../collect/apdex.js'
-import { wholeOf } from '../collect/collect.js'
+import { apdexOf } from '../../evidence/apdex.js'
+import { wholeOf } from '../../evidence/reached-load.js'
 import type { Findings } from '../findings.js'
 import type { Settings } from '../settings/settings.js'
 

@@ -1,5 +1,5 @@
 import { shorten } from '../../thresholds/quoting.js'
-import { listRemoteErrors } from '../collect/remote-errors.js'
+import { listRemoteErrors } from '../../evidence/remote-errors.js'
 import type { Findings } from '../findings.js'
 
 /** What the service reported of a run that finished all the same: its first error; undefined without any. */

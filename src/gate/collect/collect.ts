@@ -1,13 +1,12 @@
 import { join } from 'node:path'
 import { makeFolder } from '../../files/make-folder.js'
-import { bucketWidthMs } from '../../results/counts/bucket-width.js'
 import { mergeScans } from '../../results/figures/merge.js'
 import type { Measurements } from '../../results/figures/measurements.js'
 import type { ScanResult } from '../../results/counts/scan-result.js'
 import type { WarmUpFacts } from '../../report/outcome.js'
 import type { Report, Run } from '../../service/documents/documents.js'
 import { RETRY, retry } from '../../service/retry.js'
-import { stateOfApdex } from './apdex.js'
+import { stateOfApdex } from '../../evidence/apdex.js'
 import { expectedGrids, findMissing, findNameless, findSmaller } from './expected-grids.js'
 import type { ExpectedGrid } from './expected-grids.js'
 import { findTwins } from './fetch-results.js'
@@ -17,8 +16,9 @@ import { GridFetches, sourcesIn } from './grid-fetches.js'
 import { asError, lookAgain, lookOnceMore } from './late-values.js'
 import { showRun } from '../run/show-run.js'
 import type { Lack } from './late-values.js'
-import { pausesOf } from './pauses.js'
-import { leaveOutAll, leaveOutWarmUp } from './warm-up.js'
+import { pausesOf } from '../../evidence/pauses.js'
+import { spansOf } from '../../evidence/spans.js'
+import { leaveOutAll, leaveOutWarmUp } from '../../evidence/warm-up.js'
 import { readReport } from './read-report.js'
 import { phaseOf } from '../run/run-status.js'
 import { messageOf } from '../errors.js'
@@ -114,14 +114,6 @@ export async function collect(gate: Gate, run: Run, options: CollectOptions): Pr
   }
 }
 
-/** The measurements of all samples, whether they count or not: they show the load that was reached. */
-export function wholeOf({
-  measurements,
-  warmUp
-}: Pick<Collection, 'measurements' | 'warmUp'>): Measurements | undefined {
-  return warmUp?.whole ?? measurements
-}
-
 type Counted = Pick<Collection, 'measurements' | 'countedScans' | 'warmUp'> & {
   readonly gap: readonly string[]
   readonly warmUpDoubts: readonly string[]
@@ -187,39 +179,4 @@ function lackIn(
   if (apdex === 'there') return 'nothing'
   const isNeeded = apdex === 'late' && settings.thresholds.some(({ metric }) => metric === 'apdex')
   return isNeeded ? needed : 'something'
-}
-
-interface Span {
-  readonly startMs: number
-  readonly endMs: number
-}
-
-/** By grid: several CSVs of one grid count as one. */
-function spansOf(scans: readonly ScanResult[]): Map<string, number> {
-  const grids = [...new Set(scans.map(({ grid }) => grid))]
-  return new Map(
-    grids.flatMap((grid): [string, number][] => {
-      const spans = scans.filter((scan) => scan.grid === grid).map(spanOf)
-      if (spans.includes(undefined)) return []
-      const known = spans.filter((span) => span !== undefined)
-      const startMs = Math.min(...known.map((span) => span.startMs))
-      const endMs = Math.max(...known.map((span) => span.endMs))
-      return [[grid, endMs - startMs]]
-    })
-  )
-}
-
-function spanOf({ shape, rows, parts, buckets }: ScanResult): Span | undefined {
-  if (shape === 'tidy' && buckets.length > 0) return spanOfBuckets(buckets.map(({ atMs }) => atMs))
-  if (shape !== 'samples' || rows === 0 || !parts.every(({ hasTimes }) => hasTimes)) return undefined
-  const startMs = Math.min(...parts.map((part) => part.startMs))
-  const endMs = Math.max(...parts.map((part) => part.endMs))
-  return startMs <= endMs ? { startMs, endMs } : undefined
-}
-
-/** The samples are anywhere within the buckets, and the first and the last bucket may be missing: add one as slack. */
-function spanOfBuckets(timesMs: readonly number[]): Span {
-  const startMs = timesMs.reduce((one, other) => Math.min(one, other), Infinity)
-  const endMs = timesMs.reduce((one, other) => Math.max(one, other), -Infinity)
-  return { startMs, endMs: endMs + 2 * bucketWidthMs(timesMs) }
 }

@@ -1,6 +1,6 @@
 import type { ComparedRun } from '../../baseline/compared-run.js'
 import type { Findings } from '../findings.js'
-import { apdexOf } from './apdex.js'
+import { apdexOf } from '../../evidence/apdex.js'
 
 /** The figures of a run that was collected. */
 export function comparedRun({ run, collection }: Findings): ComparedRun {

@@ -11,7 +11,7 @@ import type { Log, Ports } from '../ports.js'
 import { settleGrids } from '../run/make-grids.js'
 import { gridPhaseOf } from '../run/grid-status.js'
 import { SavedState } from '../saved-state.js'
-import { formatDuration } from '../settings/durations.js'
+import { formatDuration } from '../../values/durations.js'
 import type { StepState } from '../step-state.js'
 import type { GridService, GridStartSettings } from './grid-settings.js'
 

@@ -12,7 +12,7 @@ import type { Log, Ports } from '../ports.js'
 import { endGrid } from '../run/end-grid.js'
 import { gridPhaseOf } from '../run/grid-status.js'
 import { nextPollMs } from '../run/poll-interval.js'
-import { formatDuration } from '../settings/durations.js'
+import { formatDuration } from '../../values/durations.js'
 import type { GridStopSettings } from './grid-settings.js'
 
 export interface GridStopPorts extends Pick<Ports, 'openClient'> {

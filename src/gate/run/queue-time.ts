@@ -1,4 +1,4 @@
-import { formatDuration } from '../settings/durations.js'
+import { formatDuration } from '../../values/durations.js'
 
 /** How long the runs of a step have waited in the service's queue. */
 export class QueueTime {

@@ -1,6 +1,6 @@
 import type { Run } from '../../service/documents/documents.js'
 import { asSentence, messageOf } from '../errors.js'
-import { formatDuration } from '../settings/durations.js'
+import { formatDuration } from '../../values/durations.js'
 import { nextPollMs } from './poll-interval.js'
 import { Failures, RETRY } from '../../service/retry.js'
 import { hasEnded, phaseOf } from './run-status.js'

@@ -1,7 +1,7 @@
 import { suggestWord } from '../../values/nearest.js'
 import { isBaselineThreshold } from '../../thresholds/grammar/threshold.js'
 import type { Threshold } from '../../thresholds/grammar/threshold.js'
-import { formatDuration } from './durations.js'
+import { formatDuration } from '../../values/durations.js'
 import type { Inputs, SettingsSources } from './inputs.js'
 import { changesParameters, findNoParameter, splitParameters } from './override-parameters.js'
 import { parseChoice, parseInteger, parsePattern, parsePercent } from '../../values/setting-values.js'

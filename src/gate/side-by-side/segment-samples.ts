@@ -1,7 +1,7 @@
 import type { Run } from '../../service/documents/documents.js'
-import { wholeOf } from '../collect/collect.js'
+import { wholeOf } from '../../evidence/reached-load.js'
 import type { Collection } from '../collect/collect.js'
-import { mostThreads } from '../verdict/reached-load.js'
+import { mostThreads } from '../../evidence/reached-load.js'
 
 /** The two segments of a pair cover the same time, up to this share of it. */
 const LARGEST_DIFFERENCE = 0.2

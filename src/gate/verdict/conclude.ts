@@ -6,32 +6,24 @@ import { SHOWN_LINES, judgeBaselineLines } from '../../baseline/judge-lines.js'
 import type { ComparisonEvidence, ComparisonRules } from '../../baseline/judge-lines.js'
 import { isAbsoluteThreshold, isBaselineThreshold } from '../../thresholds/grammar/threshold.js'
 import type { Judgement } from '../../thresholds/judge/judgement.js'
-import { apdexOf } from '../collect/apdex.js'
-import type { Apdex } from '../collect/apdex.js'
+import { apdexOf } from '../../evidence/apdex.js'
+import type { Apdex } from '../../evidence/apdex.js'
 import type { Collection } from '../collect/collect.js'
-import { decideVerdict, gapInMeasurements } from './decide-verdict.js'
-import type { Decision } from './decide-verdict.js'
-import { formatDuration } from '../settings/durations.js'
+import { decideRun, describeCut, describeGap as describeGapIn } from '../../evidence/decide-run.js'
+import type { RunEvidence } from '../../evidence/decide-run.js'
+import { decideVerdict } from '../../evidence/decide-verdict.js'
+import type { Decision } from '../../evidence/decide-verdict.js'
 import { hasEnded, phaseOf } from '../run/run-status.js'
 import { runUrl } from '../run/run-url.js'
-import { listRemoteErrors, lostLoad, quoteLines, withoutOwnStop } from '../collect/remote-errors.js'
-import {
-  cutOffNode,
-  cutOffSpan,
-  describeShortfall,
-  hasEverySpan,
-  mayEndBeforePause,
-  requestedSeconds
-} from './reached-load.js'
+import { listRemoteErrors, withoutOwnStop } from '../../evidence/remote-errors.js'
+import { describeShortfall } from '../../evidence/reached-load.js'
+import { requestedLoad, requestedSeconds } from './reached-load.js'
 import type { Settings } from '../settings/settings.js'
 import type { EarlyStop, Findings } from '../findings.js'
 import { describeUnused } from '../settings/unused-inputs.js'
 import { describeEarlyLabels } from './early-labels.js'
 import { describeDifference } from './live-difference.js'
 import type { Watched } from '../run/watch-run.js'
-
-/** A run that ended before this share of its duration, by the service's times, was stopped early. */
-const LEAST_SHARE = 0.9
 
 const NOT_COMPARED: ComparisonEvidence = {
   kind: 'none',
@@ -48,7 +40,7 @@ export function conclude(settings: Settings, findings: Findings): Outcome {
   const remoteErrors = remoteErrorsOf(findings)
   const warnings = shortfallOf(settings, findings)
   const nodes = run && nodesOf(run, settings)
-  const decided = decide(findings, { settings, judgements, remoteErrors, warnings, difference })
+  const decided = decide(findings, { settings, judgements, difference })
   return {
     ...decided,
     run: run && runFacts(run, settings),
@@ -98,13 +90,8 @@ function factsOfStop(stop: EarlyStop | undefined): StoppedEarly | undefined {
 
 /** Why a run that was followed to its end is not complete evidence, whatever the thresholds are. */
 export function describeGap(settings: Settings, findings: Findings): string | undefined {
-  const assessment = {
-    settings,
-    judgements: [],
-    remoteErrors: remoteErrorsOf(findings),
-    warnings: shortfallOf(settings, findings)
-  }
-  return cutShort(findings, assessment) ?? gapOf(findings, assessment)
+  const evidence = evidenceOf(settings, findings)
+  return describeCut(evidence) ?? describeGapIn(evidence)
 }
 
 function remoteErrorsOf({ run, isStoppedHere }: Findings): string[] {
@@ -116,7 +103,9 @@ function remoteErrorsOf({ run, isStoppedHere }: Findings): string[] {
 function shortfallOf(settings: Settings, { run, collection, failure, stoppedEarly }: Findings): string[] {
   if (stoppedEarly !== undefined) return []
   const isWhole = failure === undefined && run !== undefined && phaseOf(run.status) === 'ended well'
-  return isWhole && collection !== undefined ? describeShortfall({ settings, run, collection }) : []
+  return isWhole && collection !== undefined
+    ? describeShortfall(requestedLoad({ settings, run, collection }), collection)
+    : []
 }
 
 function judge(
@@ -180,101 +169,48 @@ function shownComparisonsOf(settings: Settings, { comparison }: Findings): Pick<
 interface Assessment {
   readonly settings: Settings
   readonly judgements: readonly Judgement[]
-  readonly remoteErrors: readonly string[]
-  readonly warnings: readonly string[]
   readonly difference?: string | undefined
 }
 
-function decide(findings: Findings, assessment: Assessment): Decision {
+function decide(findings: Findings, { settings, judgements, difference }: Assessment): Decision {
   const { failure, isDetached, stoppedEarly } = findings
   if (failure !== undefined) return { verdict: failure.kind, reason: failure.message }
   if (isDetached)
     return { verdict: 'detached', reason: 'The run was started and left running (wait: false).' }
-  if (stoppedEarly !== undefined && assessment.difference !== undefined)
+  if (stoppedEarly !== undefined && difference !== undefined)
     return {
       verdict: 'inconclusive',
-      reason: `${capitalize(assessment.difference)} During the run: ${stoppedEarly.judgement.reason}.`
+      reason: `${capitalize(difference)} During the run: ${stoppedEarly.judgement.reason}.`
     }
   // What is missing because of the stop, and whatever else, cannot make a broken line hold.
   if (stoppedEarly !== undefined)
     return { verdict: 'failed', reason: capitalize(stoppedEarly.judgement.reason) }
-  if (findings.gap !== undefined) return decideVerdict(assessment.judgements, findings.gap)
-  const reason = cutShort(findings, assessment)
-  if (reason !== undefined) return { verdict: 'inconclusive', reason }
-  return decideVerdict(assessment.judgements, gapOf(findings, assessment))
+  if (findings.gap !== undefined) return decideVerdict(judgements, findings.gap)
+  return decideRun(judgements, evidenceOf(settings, findings))
 }
 
-/** Why the run is not the one that was requested: nothing in it can be judged. */
-function cutShort(findings: Findings, assessment: Assessment): string | undefined {
-  const { run } = findings
-  const badEnd = run && badEndOf(run, assessment)
-  if (badEnd !== undefined) return badEnd
-  const earlyEnd = run && earlyEndOf(run, findings, assessment)
-  // Lost load is why a run ends early or records nothing.
-  return earlyEnd && (lossOf(assessment) ?? earlyEnd)
-}
-
-function gapOf({ collection }: Findings, assessment: Assessment): string | undefined {
-  return (
-    gapInDownloads(collection) ??
-    lossOf(assessment) ??
-    gapInSamples(collection) ??
-    shortfallWithErrors(assessment)
-  )
+/** What is known of the run; without one, nothing of it is missing but its results. */
+function evidenceOf(settings: Settings, findings: Findings): RunEvidence {
+  const { run, collection, watched } = findings
+  return {
+    status: run?.status ?? '',
+    hasEndedWell: run === undefined || phaseOf(run.status) === 'ended well',
+    remoteErrors: remoteErrorsOf(findings),
+    shortfalls: shortfallOf(settings, findings),
+    requestedSeconds: run && requestedSeconds({ settings, run }),
+    // An existing run may have been running for any time before the gate started watching.
+    tookMs: run && runTimeMs(run, settings.origin.kind === 'existing' ? undefined : watched),
+    // The embedded service does.
+    reportsStops: settings.target.kind === 'local',
+    nodes: run && nodesOf(run, settings),
+    results: collection,
+    lackOfResults: gapInDownloads(collection),
+    gaps: collection?.gaps ?? []
+  }
 }
 
 function capitalize(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
-}
-
-function badEndOf(run: Run, { remoteErrors }: Assessment): string | undefined {
-  if (phaseOf(run.status) === 'ended well') return undefined
-  const words = remoteErrors.length === 0 ? '' : ` The service says: ${quoteLines(remoteErrors)}`
-  return `The run ended as "${run.status}", not "finished".${words}`
-}
-
-function earlyEndOf(
-  run: Run,
-  { watched, collection }: Findings,
-  { settings }: Assessment
-): string | undefined {
-  const seconds = requestedSeconds({ settings, run })
-  if (seconds === undefined) return undefined
-  const wanted = formatDuration(seconds * 1000)
-  const span = collection && cutOffSpan(collection, seconds)
-  if (span !== undefined)
-    return `The samples of grid ${span.gridId} span ${formatDuration(span.ms)} of the ${wanted} requested: the run was stopped early, or the plan does not take its duration from the settings.`
-  const node = collection && cutOffNode(nodesOf(run, settings) ?? [], collection, seconds)
-  if (node !== undefined)
-    return `The samples of node ${node.number} of grid ${node.gridId} span ${formatDuration(node.ms)} of the ${wanted} requested: it did a part of its share of the load only. Check what ended the plan there.`
-  if (collection !== undefined && hasEverySpan(collection, seconds)) return undefined
-  // An existing run may have been running for any time before the gate started watching.
-  const tookMs = runTimeMs(run, settings.origin.kind === 'existing' ? undefined : watched)
-  if (tookMs === undefined || tookMs >= seconds * 1000 * LEAST_SHARE) return undefined
-  // The embedded service reports every stop, and every tool that did not finish.
-  const reportsStops = settings.target.kind === 'local'
-  if (reportsStops && collection && mayEndBeforePause(collection, { tookMs, durationSeconds: seconds }))
-    return undefined
-  return `The run ended after ${formatLess(tookMs, wanted)} of the ${wanted} requested: it was stopped early.`
-}
-
-/** Whole seconds of a run of a few seconds may hide the difference. */
-function formatLess(ms: number, wanted: string): string {
-  const whole = formatDuration(ms)
-  return whole === wanted ? `${(Math.floor(ms / 100) / 10).toFixed(1)} s` : whole
-}
-
-/** A service may report lost load explicitly. */
-function lossOf({ remoteErrors }: Assessment): string | undefined {
-  const lost = lostLoad(remoteErrors)
-  return lost.length > 0 ? `Part of the load was lost: ${quoteLines(lost)}` : undefined
-}
-
-/** Any other error counts as lost load if the requested load was not reached. */
-function shortfallWithErrors({ remoteErrors, warnings }: Assessment): string | undefined {
-  const [shortfall] = warnings
-  if (remoteErrors.length === 0 || shortfall === undefined) return undefined
-  return `${shortfall} The service says: ${quoteLines(remoteErrors)}`
 }
 
 /** By the service's times if it has them; otherwise by the time watched, which is never less than the real run time. */
@@ -299,11 +235,6 @@ function gapInDownloads(collection: Collection | undefined): string | undefined 
   if (missing !== undefined)
     return `The CSV of grid ${missing.gridId} could not be downloaded completely: ${missing.problem ?? ''}`
   return undefined
-}
-
-/** The same for what was downloaded. */
-function gapInSamples(collection: Collection | undefined): string | undefined {
-  return collection?.gaps?.[0] ?? gapInMeasurements(collection?.measurements)
 }
 
 function notesOf(settings: Settings): string[] {

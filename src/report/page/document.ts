@@ -9,7 +9,8 @@ import type { GridFacts, StoppedEarly, Verdict } from '../outcome.js'
 /** Of a run without a verdict, or not yet. */
 export type RunStatus = 'queued' | 'running' | 'stopping' | 'finished' | 'problem'
 
-export type Headline = Verdict | RunStatus
+/** A service that judges leaves comparisons with a baseline to the gate. */
+export type Headline = Verdict | RunStatus | 'left to the gate'
 
 /** Everything the page shows, as its embedded data and as the updates of an open page. */
 export interface PageDocument {

@@ -3,9 +3,9 @@ import type { Outcome } from '../outcome.js'
 import { PAGE_SCRIPT, PAGE_SCRIPT_HASH, PAGE_STYLE, PAGE_STYLE_HASH } from './assets.js'
 import { buildPageDocument } from './build-document.js'
 import type { PageDocument } from './document.js'
-import { SIGN_OUT } from './sign-out.js'
 import { livePanel, PANELS, TREND_PANEL } from './panels.js'
 import { renderErrors, renderOverview, renderPlaces, renderRun, titleOf } from './sections.js'
+import { renderEditor, renderTop, type ThresholdEditor, type Visitor } from './served-parts.js'
 import { renderInformation, renderThresholds } from './threshold-section.js'
 
 /** `report.html`: one file that opens from disk and loads nothing. */
@@ -17,28 +17,30 @@ export function renderPage(outcome: Outcome): string {
 export interface PagePaths {
   /** Each server-sent event has a complete new document, which replaces the previous one. */
   readonly eventsPath?: string
-  /** A POST to it stops the run. */
-  readonly stopPath?: string
+  /** A POST to it stops the run; absent if the visitor may not. */
+  readonly stopPath?: string | undefined
   /** The list of all runs. */
   readonly homePath?: string
+  readonly visitor?: Visitor
+  /** Absent if the visitor may not change the thresholds. */
+  readonly editor?: ThresholdEditor | undefined
 }
 
 /** What the page may load and run: its own content, and events from its own origin if it is served. */
-export function pagePolicy({ eventsPath }: PagePaths, scriptHash = PAGE_SCRIPT_HASH): string {
+export function pagePolicy({ eventsPath, homePath }: PagePaths, scriptHash = PAGE_SCRIPT_HASH): string {
   return [
     `default-src 'none'`,
     `style-src '${PAGE_STYLE_HASH}'`,
     `script-src '${scriptHash}'`,
     ...(eventsPath === undefined ? [] : [`connect-src 'self'`]),
     `base-uri 'none'`,
-    // The button that signs out is a form.
-    `form-action ${eventsPath === undefined ? `'none'` : `'self'`}`
+    `form-action ${homePath === undefined ? `'none'` : `'self'`}`
   ].join('; ')
 }
 
 /** The page of a document; with an `eventsPath` it stays connected for updates. */
 export function renderPageDocument(page: PageDocument, paths: PagePaths = {}): string {
-  const { eventsPath, stopPath, homePath } = paths
+  const { eventsPath, stopPath, homePath, visitor, editor } = paths
   const title = `Load gate: ${titleOf(page)}${page.rehearsal === null ? '' : ` (${page.rehearsal})`}`
   const events = eventsPath === undefined ? '' : ` data-events="${escapeHtml(eventsPath)}"`
   return `<!doctype html>
@@ -54,9 +56,10 @@ export function renderPageDocument(page: PageDocument, paths: PagePaths = {}): s
 <body>
 <button type="button" id="theme" hidden="">Dark</button>
 <main>
-${eventsPath === undefined ? '' : SIGN_OUT}${homePath === undefined ? '' : `<nav><a href="${escapeHtml(homePath)}">All runs</a></nav>`}${eventsPath === undefined ? '' : livePanel(stopPath)}
-<div id="overview">${renderOverview(page)}</div>
+${homePath === undefined ? '' : renderTop(visitor, { path: homePath, isHere: false })}${eventsPath === undefined ? '' : livePanel(stopPath)}
+<div id="overview"${eventsPath === undefined ? '' : ' tabindex="-1"'}>${renderOverview(page)}</div>
 ${wrapSection('thresholds', renderThresholds(page))}
+${editor === undefined ? '' : renderEditor(editor)}
 ${wrapSection('comparison', renderInformation(page))}
 ${TREND_PANEL}
 ${wrapSection('errors', renderErrors(page))}

@@ -34,10 +34,15 @@ export const TREND_PANEL = `<section id="trend" class="card" aria-labelledby="tr
 
 /** The run's progress and the stop button; the page's script shows it while the run is in progress. */
 export function livePanel(stopPath: string | undefined): string {
-  const path = stopPath === undefined ? 'hidden=""' : `data-path="${escapeHtml(stopPath)}"`
+  const stop =
+    stopPath === undefined
+      ? ''
+      : `<button type="button" id="stop" data-path="${escapeHtml(stopPath)}">Stop the run</button>
+<span id="confirm" role="group" aria-labelledby="confirm-words" hidden=""><span id="confirm-words">Stop this run?</span> <button type="button" id="stop-now">Stop it</button> <button type="button" id="keep-going">Keep going</button></span>`
   return `<section id="live" class="card" aria-label="Progress" hidden="">
-<div class="bar"><p id="progress-words"></p><div class="tools"><span id="connection" role="status"></span>
-<button type="button" id="stop" ${path}>Stop the run</button></div></div>
+<div class="bar"><p id="progress-words" tabindex="-1"></p><div class="tools"><span id="connection" role="status"></span>
+${stop}</div></div>
+<p id="announcement" class="unseen" role="status"></p>
 <progress id="progress" aria-label="Progress" max="1" hidden=""></progress>
 </section>`
 }

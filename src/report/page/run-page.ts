@@ -1,8 +1,10 @@
 import type { Measurements, TimeSeries } from '../../results/figures/measurements.js'
-import type { GridFacts, NodeFacts } from '../outcome.js'
+import type { Judgement } from '../../thresholds/judge/judgement.js'
+import type { GridFacts, NodeFacts, WarmUpFacts } from '../outcome.js'
 import { buildPageDocument } from './build-document.js'
-import type { CurrentFigures, Live, PageDocument, RunStatus } from './document.js'
+import type { CurrentFigures, Live, PageDocument, RunStatus, ThresholdRow } from './document.js'
 import { formatElapsed, formatNumber } from './numbers.js'
+import { formatPosition } from './position.js'
 import { type PagePaths, pagePolicy, renderPageDocument } from './page.js'
 
 /** A page and its response header. */
@@ -12,7 +14,20 @@ export interface RenderedPage {
   readonly policy: string
 }
 
-/** What a service knows about a run that has no verdict. */
+/** How a run stands by the thresholds it was given. */
+export interface RunJudgement {
+  /** Undefined while the run goes on. */
+  readonly verdict: 'passed' | 'failed' | 'inconclusive' | 'left to the gate' | undefined
+  readonly reason: string
+  readonly judgements: readonly Judgement[]
+  /** Lines that only the gate can judge, as written. */
+  readonly left: readonly string[]
+  readonly warmUp?: WarmUpFacts | undefined
+  readonly warnings: readonly string[]
+  readonly notes: readonly string[]
+}
+
+/** What a service knows about a run. */
 export interface RunState {
   readonly id: string
   readonly name: string | undefined
@@ -36,42 +51,53 @@ export interface RunState {
   /** Whatever the grids' regions are, it all comes from the service's machine. */
   readonly isAllHere?: boolean
   readonly measurements: Measurements | undefined
+  /** From 1, while it waits for its turn. */
+  readonly queuePosition?: number | undefined
+  readonly judged?: RunJudgement | undefined
 }
 
 const WINDOW_MS = 5_000
 
-/** The run's web page: the report without a verdict, live while the run is in progress. */
-export function renderRunPage(page: PageDocument, paths: Required<PagePaths>): RenderedPage {
-  const { homePath } = paths
-  const used = page.live === undefined ? { homePath } : paths
+/** The run's web page: the report with the verdict by its thresholds, if it has any; live while the run is in progress. */
+export function renderRunPage(page: PageDocument, paths: PagePaths): RenderedPage {
+  const { eventsPath, stopPath, ...others } = paths
+  const used: PagePaths =
+    page.live === undefined || eventsPath === undefined ? others : { ...others, eventsPath, stopPath }
   return { html: renderPageDocument(page, used), policy: pagePolicy(used) }
 }
 
 /** What a run's page shows. */
 export function describeRun(run: RunState): PageDocument {
+  const { judged } = run
   const isLive = run.status !== 'finished' && run.status !== 'problem'
   const targetMs = run.apdexTargetMs
   const score = targetMs === undefined ? undefined : run.measurements?.figures({})?.apdex(targetMs)
   const document = buildPageDocument({
-    verdict: run.status,
-    reason: explain(run),
+    verdict: judged?.verdict ?? run.status,
+    reason: judged?.verdict === undefined ? explain(run) : judged.reason,
     run: { ...run, url: undefined },
     apdex: score === undefined || targetMs === undefined ? undefined : { score, targetMs },
     summary: run.summary,
     rehearsal: run.rehearsal,
-    judgements: [],
+    judgements: judged?.judgements ?? [],
     grids: run.grids,
     nodes: run.nodes,
     isAllHere: run.isAllHere ?? false,
     measurements: run.measurements,
-    warnings: run.warnings,
+    ...(judged?.warmUp && { warmUp: judged.warmUp }),
+    warnings: [...run.warnings, ...(judged?.warnings ?? [])],
     // They explain a failed run; on a successful one they are a warning.
     remoteErrors: run.status === 'finished' ? (run.problem?.split('\n') ?? []) : [],
-    notes: []
+    notes: judged?.notes ?? []
   })
-  if (!isLive) return document
+  const thresholds = [
+    ...(isLive ? document.thresholds.map(asSoFar) : document.thresholds),
+    ...(judged?.left ?? []).map(leftToGate)
+  ]
+  if (!isLive) return { ...document, thresholds }
   return {
     ...document,
+    thresholds,
     series: document.series && finishedPart(document.series),
     live: describeProgress(run)
   }
@@ -82,7 +108,9 @@ function explain(run: RunState): string {
   const count = `${formatNumber(samples)} ${samples === 1 ? 'sample' : 'samples'}`
   switch (run.status) {
     case 'queued':
-      return 'The run is waiting for its grids.'
+      return run.queuePosition === undefined
+        ? 'The run is waiting for its grids.'
+        : `The run is waiting for its turn: it is ${formatPosition(run.queuePosition)} in the queue.`
     case 'running':
       return samples === 0 ? 'The run has started; there are no samples yet.' : `${count} so far.`
     case 'stopping':
@@ -93,6 +121,26 @@ function explain(run: RunState): string {
       return samples === 0
         ? 'No samples were recorded.'
         : `${count} in ${formatElapsed(Math.round(lengthOf(run) / 1000))}.`
+  }
+}
+
+const SO_FAR: Readonly<Record<string, string>> = {
+  passed: 'holds so far',
+  failed: 'broken so far',
+  warning: 'broken so far',
+  inconclusive: 'not known yet'
+}
+
+/** A line that holds now may break later. */
+function asSoFar(row: ThresholdRow): ThresholdRow {
+  return { ...row, verdict: SO_FAR[row.verdict] ?? row.verdict }
+}
+
+function leftToGate(line: string): ThresholdRow {
+  return {
+    ...{ threshold: line, actual: '–', margin: '–', verdict: 'judged by the gate' },
+    reason: 'It compares with a baseline, which only the gate knows.',
+    ...{ ratio: null, side: 'at', change: null }
   }
 }
 

@@ -16,6 +16,7 @@ const HEADLINE_TONES: Readonly<Record<Headline, Tone>> = {
   cancelled: 'neutral',
   skipped: 'neutral',
   detached: 'neutral',
+  'left to the gate': 'neutral',
   queued: 'neutral',
   running: 'neutral',
   stopping: 'neutral',

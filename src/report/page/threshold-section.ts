@@ -15,15 +15,19 @@ const ROW_TONES: Readonly<Record<string, Tone>> = {
   inconclusive: 'doubtful',
   unsure: 'doubtful',
   'no baseline': 'doubtful',
-  'not comparable': 'doubtful'
+  'not comparable': 'doubtful',
+  // Nothing is decided while the run goes on.
+  'holds so far': 'neutral',
+  'broken so far': 'doubtful',
+  'not known yet': 'neutral'
 }
 /** A comparison that nobody asked for is not put as a judgement. */
 const FINDINGS: Readonly<Record<string, string>> = { holds: 'would hold', broken: 'would be broken' }
 
-/** The thresholds, broken ones first; a run without a verdict has none. */
+/** The thresholds, broken ones first; a run without a verdict may have none. */
 export function renderThresholds(page: PageDocument): string {
   const { thresholds, headline } = page
-  if (RUN_STATUSES.includes(headline)) return ''
+  if (RUN_STATUSES.includes(headline) && thresholds.length === 0) return ''
   const absolute = thresholds.filter(({ comparison }) => comparison === undefined)
   const compared = thresholds.filter(({ comparison }) => comparison !== undefined)
   const parts = [

@@ -61,6 +61,11 @@ export function requireMember(user: User): void {
     )
 }
 
+/** Whether to offer it at all. */
+export function mayChange(user: User, { user: owner }: { readonly user?: UserReference }): boolean {
+  return user.role === 'admin' || (user.role === 'member' && owner?.id === user.id)
+}
+
 /** Members change what is theirs, admins everything. What has no owner is from before there were users: it is the admins'. */
 export function requireOwner(
   user: User,
@@ -68,7 +73,7 @@ export function requireOwner(
   what: string
 ): void {
   requireMember(user)
-  if (user.role === 'admin' || owner?.id === user.id) return
+  if (mayChange(user, { ...(owner && { user: owner }) })) return
   const whose = owner === undefined ? 'an admin' : `${owner.name} or an admin`
   throw new RequestError(403, `${what} belongs to ${owner?.name ?? 'nobody'}; only ${whose} may do this`)
 }

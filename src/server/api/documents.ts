@@ -3,6 +3,8 @@ import { hostname } from 'node:os'
 import type { User, UserDetails } from '../accounts/users.js'
 import type { GridRecord, NodeRecord, RunRecord } from '../store/records.js'
 import { hasEnded } from '../store/records.js'
+import { queryOf } from '../run-filter.js'
+import type { RunFilter } from '../store/store.js'
 
 export type Document = Record<string, unknown>
 
@@ -156,11 +158,12 @@ function runFields(run: RunRecord, facts: ServiceFacts): Document {
   }
 }
 
-/** One page of all runs, newest first. */
-export function runListDocument(page: number, facts: ServiceFacts): Document {
-  const { runs, total } = facts.store.listRuns({ offset: (page - 1) * PAGE_SIZE, limit: PAGE_SIZE })
+/** One page of the runs that match, newest first. */
+export function runListDocument(page: number, filter: RunFilter, facts: ServiceFacts): Document {
+  const { runs, total } = facts.store.listRuns({ filter, offset: (page - 1) * PAGE_SIZE, limit: PAGE_SIZE })
   const lastPage = Math.max(1, Math.ceil(total / PAGE_SIZE))
-  const linkToPage = (number: number): { href: string } => linkTo(`/${facts.words.runs}?page=${number}`)
+  const linkToPage = (number: number): { href: string } =>
+    linkTo(`/${facts.words.runs}${queryOf(filter, number)}`)
   return {
     _links: {
       self: linkToPage(page),

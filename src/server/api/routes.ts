@@ -21,6 +21,9 @@ import { LiveSamples } from '../runs/live-samples.js'
 import { isPageRequest } from '../pages/page-access.js'
 import { addPageRoutes, sendPage } from '../pages/page-routes.js'
 import { readPageNumber } from '../paging.js'
+import { readRunFilter } from '../run-filter.js'
+import { addThresholdRoutes } from './threshold-routes.js'
+import type { Verdicts } from '../judging/verdicts.js'
 import { checkRegion, mostNodesIn, type Places } from '../places.js'
 import { type Effect, requireOwnGrids, standaloneGridsOf } from '../accounts/permissions.js'
 import { type GridRecord, hasEnded, type RunRecord, type UserReference } from '../store/records.js'
@@ -36,6 +39,7 @@ export interface ServicePorts {
   readonly grids: Grids
   readonly runs: Runs
   readonly engines: Engines
+  readonly verdicts: Verdicts
   readonly maxUploadBytes: number
   /** Undefined if there are no web pages. */
   readonly pages: RunPages | undefined
@@ -46,6 +50,7 @@ export function addRoutes(app: FastifyInstance, service: ServicePorts): void {
   addGridRoutes(app, service)
   addRunRoutes(app, service)
   addResultRoutes(app, service)
+  addThresholdRoutes(app, service)
   if (service.pages) addPageRoutes(app, { ...service, pages: service.pages })
   app.get('/account', ({ user }) => accountDocument(user, service.facts))
   app.get('/users/:id', (request) => {
@@ -93,11 +98,11 @@ function addRunRoutes(app: FastifyInstance, service: ServicePorts): void {
   app.post(path, { config: { effect: 'run.create' } }, async (request, reply) =>
     reply.code(201).send(await createRun(request, service))
   )
-  app.get(path, (request) => runListDocument(readPageNumber(request), facts))
+  app.get(path, (request) => runListDocument(readPageNumber(request), readRunFilter(request), facts))
   app.get(`${path}/:id`, { config: pages ? { page: 'html' } : {} }, async (request, reply) => {
     const run = findRun(request, facts)
     return pages && isPageRequest(request)
-      ? sendPage(reply, await pages.runPage(run))
+      ? sendPage(reply, await pages.runPage(run, request.user))
       : runDocument(run, facts)
   })
   // These two have side effects, so HEAD must not do what GET does.

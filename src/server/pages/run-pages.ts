@@ -5,26 +5,56 @@ import { apdexTargetMs } from '../runs/apdex.js'
 import { findNode } from '../runs/node-book.js'
 import type { Clock } from '../clock.js'
 import { describeTool, type ServiceFacts, PAGE_SIZE } from '../service-facts.js'
-import { messageOf } from '../errors.js'
+import { mayChange } from '../accounts/permissions.js'
+import type { User } from '../accounts/users.js'
+import { judgeSoFar, splitLines } from '../judging/judge-run.js'
+import type { Verdicts } from '../judging/verdicts.js'
+import { queryOf, RUN_STATUSES } from '../run-filter.js'
+import { messageOf, RequestError } from '../errors.js'
+import type { BaselineThreshold } from '../../thresholds/grammar/threshold.js'
 import type { EventStream } from './event-stream.js'
 import { saysLoss } from '../runs/findings.js'
 import { type FollowedFile, SampleFollower } from './follow-samples.js'
 import type { GridFacts } from '../../report/outcome.js'
 import type { PageDocument } from '../../report/page/document.js'
 import type { PagePaths } from '../../report/page/page.js'
-import type { RenderedPage, RunLine, RunListPage, RunState } from '../../report/page/served-pages.js'
+import type {
+  RenderedPage,
+  RunJudgement,
+  RunLine,
+  RunListPage,
+  RunState,
+  ThresholdEditor,
+  Visitor
+} from '../../report/page/served-pages.js'
 import type { Pages } from './pages.js'
 import { findRowSecrets } from '../runs/row-secrets.js'
-import { hasEnded, type RunRecord } from '../store/records.js'
+import { hasEnded, type RunRecord, type RunThresholds } from '../store/records.js'
+import type { RunFilter } from '../store/store.js'
 import { type Sight, Watch } from './watch.js'
 
 /** Rendered pages of ended runs are cached, because their results may take seconds to read; only a few, because they may be large. */
 const KEPT_DRAWINGS = 8
 const HOME = '/'
 const LIST_EVENTS = '/events'
+const LOGOUT = '/logout'
+
+/** A part of the list. */
+export interface ListPlace {
+  readonly page: number
+  readonly filter: RunFilter
+}
+
+/** What somebody has typed in that cannot be stored. */
+export interface RefusedThresholds {
+  readonly text: string
+  readonly warmUp: string
+  readonly problems: readonly string[]
+}
 
 interface Ports {
   readonly facts: ServiceFacts
+  readonly verdicts: Verdicts
   readonly clock: Clock
   readonly synthetic: boolean
   readonly log: (line: string) => void
@@ -35,34 +65,43 @@ interface Ports {
 /** The service's web pages: the list of runs, and a page per run, live while it runs. */
 export class RunPages {
   readonly #runWatches = new Map<string, Watch>()
-  /** By page of the list. */
-  readonly #listWatches = new Map<number, Watch>()
+  /** By the end of the list's address. */
+  readonly #listWatches = new Map<string, Watch>()
   readonly #drawings = new Map<string, Promise<PageDocument>>()
 
   constructor(private readonly ports: Ports) {}
 
-  /** Of the list of runs; an empty list has one page too. */
-  get pageCount(): number {
-    return countPages(this.ports.facts.store.listRuns({ offset: 0, limit: 1 }).total)
+  async listPage(place: ListPlace, user: User): Promise<RenderedPage> {
+    const list = this.#listOf(place)
+    requirePage(place.page, list.total)
+    return (await this.ports.loadPages()).renderListPage(list, {
+      eventsPath: pathOf(LIST_EVENTS, place),
+      homePath: HOME,
+      filter: place.filter,
+      statuses: RUN_STATUSES,
+      visitor: visitorOf(user)
+    })
   }
 
-  async listPage(page: number): Promise<RenderedPage> {
-    return (await this.ports.loadPages()).renderListPage(this.#listOf(page), pathOfPage(LIST_EVENTS, page))
+  /** Refuses to show a page that does not exist. */
+  requirePlace({ page, filter }: ListPlace): void {
+    requirePage(page, this.ports.facts.store.listRuns({ filter, offset: 0, limit: 1 }).total)
   }
 
-  watchList(page: number, stream: EventStream): void {
-    const watch = this.#listWatches.get(page) ?? this.#createListWatch(page)
-    this.#listWatches.set(page, watch)
+  watchList(place: ListPlace, stream: EventStream): void {
+    const key = pathOf(HOME, place)
+    const watch = this.#listWatches.get(key) ?? this.#createListWatch(place)
+    this.#listWatches.set(key, watch)
     watch.add(stream)
   }
 
   /** A run in progress is shown without its figures; they come with the first event. */
-  async runPage(run: RunRecord): Promise<RenderedPage> {
+  async runPage(run: RunRecord, user: User, refused?: RefusedThresholds): Promise<RenderedPage> {
     const pages = await this.ports.loadPages()
     const drawing = hasEnded(run)
       ? await this.#drawEnded(run)
       : pages.describeRun(await this.#stateOf(run, undefined))
-    return pages.renderRunPage(drawing, this.#pathsOf(run))
+    return pages.renderRunPage(drawing, this.#pathsOf(run, user, refused))
   }
 
   watchRun(run: RunRecord, stream: EventStream): void {
@@ -75,10 +114,10 @@ export class RunPages {
     for (const watch of [...this.#listWatches.values(), ...this.#runWatches.values()]) watch.close()
   }
 
-  #createListWatch(page: number): Watch {
+  #createListWatch(place: ListPlace): Watch {
     for (const [other, watch] of this.#listWatches) if (!watch.isWatched) this.#listWatches.delete(other)
     const onEnd = (thrown: unknown): void => this.#complain('the list of runs', thrown)
-    return new Watch({ clock: this.ports.clock, look: () => this.#lookAtList(page), onEnd })
+    return new Watch({ clock: this.ports.clock, look: () => this.#lookAtList(place), onEnd })
   }
 
   #createRunWatch(run: RunRecord): Watch {
@@ -105,19 +144,21 @@ export class RunPages {
     return { data: JSON.stringify(pages.describeRun(state)), isLast: false }
   }
 
-  async #lookAtList(page: number): Promise<Sight> {
+  async #lookAtList(place: ListPlace): Promise<Sight> {
     const pages = await this.ports.loadPages()
-    return { data: JSON.stringify(pages.renderRunList(this.#listOf(page))), isLast: false }
+    return { data: JSON.stringify(pages.renderRunList(this.#listOf(place))), isLast: false }
   }
 
   #drawEnded(run: RunRecord): Promise<PageDocument> {
-    const known = this.#drawings.get(run.id)
+    // Its thresholds can be changed at any time.
+    const key = JSON.stringify([run.id, run.thresholds?.text, run.thresholds?.warmUpSec])
+    const known = this.#drawings.get(key)
     if (known) return known
     const drawing = this.#readEnded(run).catch((thrown: unknown) => {
-      this.#drawings.delete(run.id)
+      this.#drawings.delete(key)
       throw thrown
     })
-    this.#drawings.set(run.id, drawing)
+    this.#drawings.set(key, drawing)
     const [oldest] = this.#drawings.keys()
     if (this.#drawings.size > KEPT_DRAWINGS && oldest !== undefined) this.#drawings.delete(oldest)
     return drawing
@@ -125,13 +166,22 @@ export class RunPages {
 
   async #readEnded(run: RunRecord): Promise<PageDocument> {
     const { store } = this.ports.facts
+    const pages = await this.ports.loadPages()
+    if (run.thresholds !== undefined) {
+      const judged = await this.ports.verdicts.judge(run, run.thresholds)
+      const state = await this.#stateOf(run, judged.measurements)
+      return pages.describeRun({
+        ...state,
+        judged: { ...judged, left: judged.left.map(asWritten), notes: [] }
+      })
+    }
     const files = []
     for (const { id, spec } of store.gridsOf(run)) {
       const path = store.folder.resultFile(run.id, id)
       if ((await sizeOf(path)) !== undefined) files.push({ path, grid: id, region: spec.region })
     }
     const measurements = files.length === 0 ? undefined : await scanFiles(files)
-    return (await this.ports.loadPages()).describeRun(await this.#stateOf(run, measurements))
+    return pages.describeRun(await this.#stateOf(run, measurements))
   }
 
   async #stateOf(run: RunRecord, measurements: Measurements | undefined): Promise<RunState> {
@@ -154,7 +204,9 @@ export class RunPages {
       grids: hasEnded(run) ? await this.#gridsOf(run) : [],
       nodes: run.nodes,
       isAllHere: this.ports.facts.places.regions === undefined,
-      measurements
+      measurements,
+      queuePosition: this.ports.facts.queue.positionOf(run.id) ?? undefined,
+      ...(run.thresholds && !hasEnded(run) && { judged: describeSoFar(run, run.thresholds, measurements) })
     }
   }
 
@@ -182,22 +234,26 @@ export class RunPages {
     )
   }
 
-  #listOf(page: number): RunListPage {
+  #listOf({ page, filter }: ListPlace): RunListPage {
     const start = (page - 1) * PAGE_SIZE
-    const { runs, total } = this.ports.facts.store.listRuns({ offset: start, limit: PAGE_SIZE })
+    const { runs, total } = this.ports.facts.store.listRuns({ filter, offset: start, limit: PAGE_SIZE })
     const last = countPages(total)
+    const pathTo = (number: number): string => pathOf(HOME, { page: number, filter })
     return {
       runs: runs.map((run) => this.#lineOf(run)),
       first: start + 1,
       total,
-      ...(page > 2 && { newestPath: pathOfPage(HOME, 1) }),
-      ...(page > 1 && { newerPath: pathOfPage(HOME, page - 1) }),
-      ...(page < last && { olderPath: pathOfPage(HOME, page + 1) }),
-      ...(page < last - 1 && { oldestPath: pathOfPage(HOME, last) })
+      ...(page > 2 && { newestPath: pathTo(1) }),
+      ...(page > 1 && { newerPath: pathTo(page - 1) }),
+      ...(page < last && { olderPath: pathTo(page + 1) }),
+      ...(page < last - 1 && { oldestPath: pathTo(last) }),
+      ...(Object.keys(filter).length > 0 && { clearPath: HOME })
     }
   }
 
   #lineOf(run: RunRecord): RunLine {
+    const judged = this.ports.verdicts.glance(run)
+    const isPending = run.thresholds !== undefined && hasEnded(run)
     return {
       path: this.#pathOf(run),
       id: run.id,
@@ -211,7 +267,12 @@ export class RunPages {
       errorRate: run.report?.mean_error_rate == null ? undefined : run.report.mean_error_rate / 100,
       rehearsal: run.report?.rehearsal ?? this.ports.synthetic,
       problem: run.remoteErrors ?? undefined,
-      isLoadLost: saysLoss(run.remoteErrors)
+      isLoadLost: saysLoss(run.remoteErrors),
+      project: run.request.project ?? undefined,
+      user: run.user?.name,
+      queuePosition: this.ports.facts.queue.positionOf(run.id) ?? undefined,
+      verdict: judged?.verdict ?? (isPending ? 'pending' : undefined),
+      reason: judged?.reason
     }
   }
 
@@ -219,9 +280,22 @@ export class RunPages {
     return `/${this.ports.facts.words.runs}/${run.id}`
   }
 
-  #pathsOf(run: RunRecord): Required<PagePaths> {
+  /** What only some may do is not offered to the others. */
+  #pathsOf(run: RunRecord, user: User, refused?: RefusedThresholds): PagePaths {
     const path = this.#pathOf(run)
-    return { eventsPath: `${path}/events`, stopPath: `${path}/stop`, homePath: HOME }
+    const isAllowed = mayChange(user, run)
+    const { text = '', warmUpSec } = run.thresholds ?? {}
+    const editor: ThresholdEditor = {
+      path: `${path}/thresholds`,
+      ...{ text, warmUp: warmUpSec?.toString() ?? '', problems: [] },
+      ...refused
+    }
+    return {
+      eventsPath: `${path}/events`,
+      homePath: HOME,
+      visitor: visitorOf(user),
+      ...(isAllowed && { stopPath: `${path}/stop`, editor })
+    }
   }
 
   #complain(what: string, thrown: unknown): void {
@@ -233,8 +307,39 @@ function countPages(runs: number): number {
   return Math.max(1, Math.ceil(runs / PAGE_SIZE))
 }
 
-function pathOfPage(path: string, page: number): string {
-  return page === 1 ? path : `${path}?page=${page}`
+/** An empty list has one page too. */
+function requirePage(page: number, total: number): void {
+  const last = countPages(total)
+  if (page > last)
+    throw new RequestError(404, `There is no page ${page} of the list of runs; the last one is ${last}.`)
+}
+
+function pathOf(path: string, { page, filter }: ListPlace): string {
+  return `${path}${queryOf(filter, page === 1 ? undefined : page)}`
+}
+
+function visitorOf({ name }: User): Visitor {
+  return { name, logoutPath: LOGOUT }
+}
+
+/** No verdict: a line that holds now may break later. */
+function describeSoFar(
+  run: RunRecord,
+  thresholds: RunThresholds,
+  measurements: Measurements | undefined
+): RunJudgement {
+  const { warmUpSec } = thresholds
+  const isWarm = warmUpSec === undefined || measurements === undefined
+  return {
+    ...{ verdict: undefined, reason: '', warnings: [] },
+    judgements: measurements === undefined ? [] : judgeSoFar(run, thresholds, measurements),
+    left: splitLines(thresholds).left.map(asWritten),
+    notes: isWarm ? [] : [`The first ${warmUpSec} s are left out once the run has ended, not before.`]
+  }
+}
+
+function asWritten({ level, text }: BaselineThreshold): string {
+  return level === 'warn' ? `warn: ${text}` : text
 }
 
 async function sizeOf(file: string): Promise<number | undefined> {

@@ -113,6 +113,15 @@ const isRun = shape({
   nodes: orAbsent(listOf(isNode)),
   unmerged: orAbsent(isBoolean),
   warnings: orAbsent(listOf(isText)),
+  thresholds: orAbsent(
+    shape({
+      text: isText,
+      warmUpSec: orAbsent(isCount),
+      verdict: orAbsent(
+        shape({ verdict: oneOf('passed', 'failed', 'inconclusive', 'left to the gate'), reason: isText })
+      )
+    })
+  ),
   report: orNull(
     shape({
       summary: isText,

@@ -108,6 +108,17 @@ export interface RunReport {
   readonly warnings?: readonly string[]
 }
 
+/** What must hold in a run, handed over by the gate or typed in on its page. */
+export interface RunThresholds {
+  /** One per line. */
+  readonly text: string
+  readonly warmUpSec?: number
+  /** Once the run has ended and somebody has asked; it stays when the results are deleted. */
+  readonly verdict?: { readonly verdict: RunVerdict; readonly reason: string }
+}
+
+export type RunVerdict = 'passed' | 'failed' | 'inconclusive' | 'left to the gate'
+
 /** A run as stored in the data folder. */
 export interface RunRecord {
   readonly id: string
@@ -137,6 +148,7 @@ export interface RunRecord {
   nodes?: readonly NodeRecord[]
   /** What may be a mistake or intended, one sentence each. */
   warnings?: readonly string[]
+  thresholds?: RunThresholds
   /** Set while the nodes' samples still have to be merged: there was no space or no time. */
   unmerged?: boolean
 }

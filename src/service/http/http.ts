@@ -22,7 +22,7 @@ export interface Upload {
 export interface Call {
   /** What is being attempted: "creating the run". */
   readonly operation: string
-  readonly method: 'GET' | 'HEAD' | 'POST' | 'DELETE'
+  readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'DELETE'
   readonly url: URL
   readonly upload?: Upload
   /** How long the service may take to start its response, and between two chunks of it. */

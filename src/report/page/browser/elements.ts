@@ -1,3 +1,5 @@
+import { rewrite } from './keep-place.js'
+
 /** An element that the page's own markup always has. */
 export function find<Kind extends HTMLElement>(id: string, kind: new () => Kind): Kind {
   const element = document.getElementById(id)
@@ -21,7 +23,7 @@ export function fillWhenOpen(fold: HTMLDetailsElement, render: () => string): ()
   const content = make('div')
   fold.append(content)
   const refresh = (): void => {
-    if (fold.open) content.innerHTML = render()
+    if (fold.open) rewrite(content, render())
   }
   fold.addEventListener('toggle', refresh)
   return refresh

@@ -4,6 +4,7 @@ import { renderInformation, renderThresholds } from '../threshold-section.js'
 import { Connection } from './connection.js'
 import { DistributionChart } from './distribution-chart.js'
 import { find, make } from './elements.js'
+import { rewrite } from './keep-place.js'
 import { LabelTable } from './label-table.js'
 import { LivePanel } from './live.js'
 import { watchTheme } from './theme.js'
@@ -65,7 +66,10 @@ function fillChoice(choice: HTMLSelectElement, views: readonly View[]): void {
     option.value = String(index)
     return option
   })
-  choice.replaceChildren(...options)
+  // A list that is open stays so.
+  const isSame =
+    choice.length === options.length && options.every(({ text }, i) => choice.item(i)?.text === text)
+  if (!isSame) choice.replaceChildren(...options)
   const label = choice.closest('label')
   if (label !== null) label.hidden = views.length < 2
 }
@@ -74,8 +78,9 @@ function fillChoice(choice: HTMLSelectElement, views: readonly View[]): void {
 function rewriteSections(page: PageDocument): void {
   for (const [id, render] of Object.entries(SECTIONS)) {
     const section = find(id, HTMLElement)
-    section.innerHTML = render(page)
-    section.hidden = section.innerHTML === ''
+    const html = render(page)
+    rewrite(section, html)
+    section.hidden = html === ''
   }
   document.title = document.title.replace(/^Load gate: [\w-]+/, `Load gate: ${page.headline}`)
 }

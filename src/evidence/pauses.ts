@@ -1,4 +1,4 @@
-import type { SamplePart, ScanResult } from '../../results/counts/scan-result.js'
+import type { SamplePart, ScanResult } from '../results/counts/scan-result.js'
 
 /** Pauses that take up a smaller share of the time are not typical of the plan. */
 const LEAST_SHARE = 2 / 3

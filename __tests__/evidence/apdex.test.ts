@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { readApdex } from '../../../src/gate/collect/apdex.js'
+import { readApdex } from '../../src/evidence/apdex.js'
 
 describe('readApdex', () => {
   test.each([

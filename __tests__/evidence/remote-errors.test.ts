@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
-import { listRemoteErrors, lostLoad, quoteLines } from '../../../src/gate/collect/remote-errors.js'
-import { startCpuTimer } from '../../support/cpu-time.js'
+import { listRemoteErrors, lostLoad, quoteLines } from '../../src/evidence/remote-errors.js'
+import { startCpuTimer } from '../support/cpu-time.js'
 
 describe('lines', () => {
   test.each<[string, string | undefined, string[]]>([

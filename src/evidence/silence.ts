@@ -1,7 +1,7 @@
-import { bucketWidthMs } from '../../results/counts/bucket-width.js'
-import type { ScanResult } from '../../results/counts/scan-result.js'
-import { samplesOf } from '../../results/figures/tidy-figures.js'
-import { formatDuration } from '../settings/durations.js'
+import { bucketWidthMs } from '../results/counts/bucket-width.js'
+import type { ScanResult } from '../results/counts/scan-result.js'
+import { samplesOf } from '../results/figures/tidy-figures.js'
+import { formatDuration } from '../values/durations.js'
 import { busyStretches } from './pauses.js'
 
 const DAY_MS = 24 * 60 * 60_000

@@ -1,8 +1,8 @@
-import type { Verdict } from '../../report/outcome.js'
-import type { Measurements } from '../../results/figures/measurements.js'
-import { asSentence } from '../errors.js'
-import type { Judgement } from '../../thresholds/judge/judgement.js'
-import { isDecisive, isNotJudged, overallVerdict } from '../../thresholds/judge/overall.js'
+import type { Verdict } from '../report/outcome.js'
+import type { Measurements } from '../results/figures/measurements.js'
+import { asSentence } from '../values/sentence.js'
+import type { Judgement } from '../thresholds/judge/judgement.js'
+import { isDecisive, isNotJudged, overallVerdict } from '../thresholds/judge/overall.js'
 
 export interface Decision {
   readonly verdict: Verdict

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
-import { decideVerdict } from '../../../src/gate/verdict/decide-verdict.js'
-import { parseThresholds } from '../../../src/thresholds/grammar/grammar.js'
-import type { Comparison, ComparisonOutcome, Judgement } from '../../../src/thresholds/judge/judgement.js'
-import { makeComparison } from '../../support/data/make-comparison.js'
+import { decideVerdict } from '../../src/evidence/decide-verdict.js'
+import { parseThresholds } from '../../src/thresholds/grammar/grammar.js'
+import type { Comparison, ComparisonOutcome, Judgement } from '../../src/thresholds/judge/judgement.js'
+import { makeComparison } from '../support/data/make-comparison.js'
 
 /** The judgement on a line with a limit of its own. */
 function absolute(verdict: Judgement['verdict'], line = 'p95 < 1s'): Judgement {

@@ -1,4 +1,4 @@
-import type { Collection } from './collect.js'
+import type { Measurements } from '../results/figures/measurements.js'
 
 export interface Apdex {
   readonly score: number
@@ -33,7 +33,8 @@ export function readApdex(text: string | null): Apdex | string {
  */
 export function apdexOf(
   { apdex }: { readonly apdex: string | null },
-  collection: Pick<Collection, 'measurements' | 'warmUp'> | undefined
+  collection:
+    { readonly measurements: Measurements | undefined; readonly warmUp?: object | undefined } | undefined
 ): Apdex | string {
   const told = readApdex(apdex)
   if (collection?.warmUp === undefined) return told

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { formatDuration } from '../../../src/gate/settings/durations.js'
+import { formatDuration } from '../../src/values/durations.js'
 
 test.each([
   [-5, '0 s'],

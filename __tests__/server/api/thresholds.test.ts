@@ -1,0 +1,207 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Accounts, User } from '../../../src/server/accounts/users.js'
+import { HTML, visit, WITH_PAGES } from '../pages/page-support.js'
+import { createRun, createServices, finishRun, get, runForm, send, waitForStatus } from '../support.js'
+import type { Address, Reply } from '../support.js'
+
+const USERS: readonly User[] = [
+  { id: 1, name: 'root', role: 'admin' },
+  { id: 2, name: 'ann', role: 'member' },
+  { id: 3, name: 'bob', role: 'member' },
+  { id: 4, name: 'eve', role: 'viewer' }
+]
+/** The name is the token, and the cookie. */
+const byName = (name: string): User | undefined => USERS.find((user) => user.name === name)
+const ACCOUNTS: Accounts = {
+  takesTokenInAddress: true,
+  findByToken: byName,
+  findBySession: byName,
+  users: () => [],
+  openSession: ({ name }) => name,
+  closeSession: () => undefined
+}
+const REAL_TIME = { duration: '60', override_parameters: '-Jrehearsal.realtime=true' }
+
+interface ThresholdDoc {
+  readonly thresholds: string
+  readonly warm_up: number
+  readonly verdict?: string
+  readonly reason: string
+  readonly problems: readonly string[]
+  readonly lines: readonly { readonly threshold: string; readonly verdict: string }[]
+}
+
+const services = createServices()
+let service: Awaited<ReturnType<typeof services.start>>
+let as: Record<string, Address>
+let ended: string
+
+beforeAll(async () => {
+  service = await services.start({ ...WITH_PAGES, accounts: ACCOUNTS })
+  as = Object.fromEntries(USERS.map(({ name }) => [name, { url: service.url, token: name }]))
+  ended = (await finishRun(as.ann!, runForm({ name: 'shop', threads: '3', duration: '10' }))).json.uuid
+})
+afterAll(() => services.closeAll())
+
+const path = (id = ended): string => `/runs/${id}/thresholds`
+const put = (who: string, body: unknown, id = ended): Promise<Reply> =>
+  send(as[who]!, 'PUT', path(id), {
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body)
+  })
+const read = async (id = ended): Promise<ThresholdDoc> =>
+  (await get(as.eve!, path(id))).json as unknown as ThresholdDoc
+
+describe('thresholds of a run', () => {
+  test.each([
+    ['p95 < 9s\nsamples > 1', 'passed', ['passed', 'passed']],
+    [['p95 < 9s', 'samples < 1 # no'], 'failed', ['passed', 'failed']],
+    ['p95{label="nowhere"} < 1s', 'inconclusive', ['inconclusive']],
+    ['apdex >= 0.01\nwarn: samples < 1', 'passed', ['passed', 'failed']],
+    ['samples > 1\np95 <= baseline + 10%', 'left to the gate', ['passed', 'left to the gate']],
+    ['samples < 1\np95 <= baseline + 10%', 'failed', ['failed', 'left to the gate']],
+    ['samples > 1\nwarn: p95 <= baseline + 10%', 'passed', ['passed', 'left to the gate']]
+  ])('%j make it %s', async (thresholds, verdict, lines) => {
+    expect((await put('ann', { thresholds })).status).toBe(200)
+    const document = await read()
+    expect([document.verdict, document.lines.map((line) => line.verdict)]).toEqual([verdict, lines])
+    expect(document.thresholds).toBe([thresholds].flat().join('\n'))
+    const head = await send(as.eve!, 'HEAD', path())
+    expect([head.status, head.text]).toEqual([200, ''])
+  })
+
+  test.each([
+    [
+      'a run shorter than its warm-up',
+      { thresholds: 'samples > 1', warm_up: 3600 },
+      /not longer than its warm-up/
+    ],
+    ['no thresholds of its own', { thresholds: 'p95 <= baseline' }, /^1 line compares with a baseline/]
+  ])('%s never passes', async (_name, body, reason) => {
+    await put('ann', body)
+    const { verdict, reason: words } = await read()
+    expect(verdict).not.toBe('passed')
+    expect(words).toMatch(reason)
+  })
+
+  test('every problem is told with its place, and nothing is stored', async () => {
+    await put('ann', { thresholds: 'samples > 1' })
+    const reply = await put('ann', { thresholds: 'p95 < 800\nlatency < 1s', warm_up: -1, more: 1 })
+    expect(reply.status).toBe(422)
+    const { problems } = reply.json as unknown as ThresholdDoc
+    expect(problems).toHaveLength(4)
+    expect(problems[1]).toContain('  p95 < 800\n           ^')
+    expect((await read()).thresholds).toBe('samples > 1')
+  })
+
+  test.each<[string, unknown]>([
+    ['nothing', undefined],
+    ['a list', []],
+    ['a number', { thresholds: 1 }],
+    ['no thresholds', { warm_up: 1 }],
+    ['too much', { thresholds: '#'.repeat(20_000) }],
+    ['too many lines', { thresholds: '\n'.repeat(300) }],
+    ['half a second', { thresholds: '', warm_up: 0.5 }]
+  ])('%s is refused', async (_name, body) => {
+    expect((await put('ann', body)).status).toBe(422)
+  })
+
+  test('an empty text removes them', async () => {
+    await put('ann', { thresholds: 'samples > 1', warm_up: 1 })
+    await put('ann', { thresholds: ' # nothing\n' })
+    expect(await read()).toMatchObject({ thresholds: '', warm_up: 0 })
+    expect((await read()).verdict).toBeUndefined()
+  })
+
+  test.each([
+    ['ann', 200],
+    ['root', 200],
+    ['bob', 403],
+    ['eve', 403]
+  ])('%s, of the run of ann: %d', async (who, status) => {
+    expect((await put(who, { thresholds: 'samples > 2' })).status).toBe(status)
+  })
+
+  test('a run that was stopped, or whose results are gone, is inconclusive', async () => {
+    const id = await createRun(as.ann!, runForm(REAL_TIME))
+    await waitForStatus(as.ann!, `/runs/${id}`, ['running'])
+    await put('ann', { thresholds: 'error_rate <= 100%' }, id)
+    expect((await read(id)).verdict).toBeUndefined()
+    await get(as.ann!, `/runs/${id}/stop`)
+    await waitForStatus(as.ann!, `/runs/${id}`, ['finished'])
+    const stopped = await read(id)
+    expect(stopped.verdict).toBe('inconclusive')
+    expect(stopped.reason).toMatch(/lost|stopped/)
+    const other = (await finishRun(as.ann!, runForm({ duration: '5' }))).json.uuid
+    rmSync(join(service.dataDir, 'runs', other), { recursive: true })
+    await put('ann', { thresholds: 'error_rate <= 100%' }, other)
+    expect((await read(other)).verdict).toBe('inconclusive')
+  })
+})
+
+describe('on the pages', () => {
+  const browse = (who: string, address: string): Promise<Reply> =>
+    get(service, address, { token: null, headers: { ...HTML, cookie: `${cookieName}=${who}` } })
+  let cookieName: string
+  beforeAll(async () => {
+    cookieName = (await visit({ ...service, token: 'ann' })).split('=')[0]!
+    await put('ann', { thresholds: 'samples > 1' })
+  })
+  const post = (who: string, body: string, headers: Record<string, string> = {}): Promise<Reply> =>
+    send(service, 'POST', path(), {
+      token: null,
+      headers: {
+        ...{ cookie: `${cookieName}=${who}`, origin: new URL(service.url).origin },
+        'content-type': 'application/x-www-form-urlencoded',
+        ...headers
+      },
+      body
+    })
+
+  test('the verdict and its reason are at the top, and the list has it too', async () => {
+    const { text } = await browse('eve', `/runs/${ended}`)
+    expect(text).toContain('<h1>passed</h1>')
+    expect(text).toContain('<p class="reason">The threshold holds.</p>')
+    const list = async (): Promise<string> => (await browse('eve', '/?name=shop')).text
+    while ((await list()).includes('judging…')) await new Promise((resolve) => setTimeout(resolve, 20))
+    expect(await list()).toContain('>passed</span>')
+  })
+
+  test.each([
+    ['ann', true],
+    ['root', true],
+    ['bob', false],
+    ['eve', false]
+  ])('%s is offered what may be done: %s', async (who, isOffered) => {
+    const id = await createRun(as.ann!, runForm(REAL_TIME))
+    const { text } = await browse(who, `/runs/${id}`)
+    expect(text.includes('id="stop"')).toBe(isOffered)
+    expect(text.includes('<textarea')).toBe(isOffered)
+    expect(text).toContain(`<span class="visitor-name">${who}</span>`)
+    expect(text).toContain('action="/logout"')
+    await get(as.ann!, `/runs/${id}/stop`)
+  })
+
+  test('what is typed in is stored, or shown again with what is wrong', async () => {
+    const good = await post('ann', 'thresholds=samples+%3E+3&warm_up=')
+    expect([good.status, good.headers.location]).toEqual([303, `/runs/${ended}`])
+    const bad = await post('ann', 'thresholds=%3C%2Ftextarea%3E&warm_up=x')
+    expect(bad.status).toBe(422)
+    expect(bad.text).toContain('&#60;/textarea&#62;</textarea>')
+    expect(bad.text).toContain('warm_up must be whole seconds')
+    expect((await read()).thresholds).toBe('samples > 3')
+  })
+
+  test.each<[string, string, string, Record<string, string>, number]>([
+    ['another member', 'bob', 'thresholds=', {}, 403],
+    ['a viewer', 'eve', 'thresholds=', {}, 403],
+    ['a foreign page', 'ann', 'thresholds=', { origin: 'https://evil.example' }, 403],
+    ['no form', 'ann', '{"fields":[1]}', { 'content-type': 'application/json' }, 422],
+    ['a form without the box', 'ann', 'warm_up=1', {}, 422]
+  ])('%s changes nothing', async (_name, who, body, headers, status) => {
+    expect((await post(who, body, headers)).status).toBe(status)
+    expect((await read()).thresholds).toBe('samples > 3')
+  })
+})

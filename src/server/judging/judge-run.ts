@@ -1,0 +1,167 @@
+import { stat } from 'node:fs/promises'
+import { apdexOf } from '../../evidence/apdex.js'
+import { decideRun } from '../../evidence/decide-run.js'
+import { pausesOf } from '../../evidence/pauses.js'
+import {
+  describeShortfall,
+  type RequestedLoad,
+  type Results,
+  sumThreads
+} from '../../evidence/reached-load.js'
+import { listRemoteErrors } from '../../evidence/remote-errors.js'
+import { spansOf } from '../../evidence/spans.js'
+import { leaveOutWarmUp } from '../../evidence/warm-up.js'
+import type { WarmUpFacts } from '../../report/outcome.js'
+import { mergeScans } from '../../results/figures/merge.js'
+import type { Measurements } from '../../results/figures/measurements.js'
+import type { ResultFile } from '../../results/parallel/plan-stretches.js'
+import { scanEach } from '../../results/parallel/scan-files.js'
+import { parseThresholds } from '../../thresholds/grammar/grammar.js'
+import { isAbsoluteThreshold, isBaselineThreshold } from '../../thresholds/grammar/threshold.js'
+import type { AbsoluteThreshold, BaselineThreshold } from '../../thresholds/grammar/threshold.js'
+import { judgeThresholds } from '../../thresholds/judge/judge.js'
+import type { Judgement } from '../../thresholds/judge/judgement.js'
+import { apdexTargetMs } from '../runs/apdex.js'
+import type { GridRecord, RunRecord, RunThresholds, RunVerdict } from '../store/records.js'
+import type { Store } from '../store/store.js'
+
+/** What became of a run's thresholds. */
+export interface Judged {
+  readonly verdict: RunVerdict
+  readonly reason: string
+  readonly judgements: readonly Judgement[]
+  /** Lines that name `baseline`: earlier runs are the gate's business. */
+  readonly left: readonly BaselineThreshold[]
+  readonly measurements: Measurements | undefined
+  readonly warmUp?: WarmUpFacts
+  /** What makes the figures doubtful without changing the verdict. */
+  readonly warnings: readonly string[]
+}
+
+/** The lines that this service can judge, and those that it cannot. */
+export function splitLines({ text }: RunThresholds): {
+  readonly own: AbsoluteThreshold[]
+  readonly left: BaselineThreshold[]
+} {
+  const { thresholds } = parseThresholds(text)
+  return { own: thresholds.filter(isAbsoluteThreshold), left: thresholds.filter(isBaselineThreshold) }
+}
+
+/** Judges a run that has ended by its own results, by the rules of the gate. */
+export async function judgeRun(run: RunRecord, thresholds: RunThresholds, store: Store): Promise<Judged> {
+  const { own, left } = splitLines(thresholds)
+  const grids = store.gridsOf(run)
+  const { files, missing } = await findResults(run, grids, store)
+  const results = await readResults(files, (thresholds.warmUpSec ?? 0) * 1000)
+  const apdex = apdexOf({ apdex: run.apdex }, results)
+  const judgements = judgeThresholds(own, {
+    apdex: typeof apdex === 'string' ? undefined : apdex,
+    ...(typeof apdex === 'string' && { apdexProblem: apdex }),
+    measurements: results.measurements,
+    ...(results.warmUp && { warmUp: results.warmUp }),
+    ...((results.measurements === undefined || missing.length > 0) && {
+      measurementsProblem: missing.join('; ') || 'there are no result CSVs'
+    })
+  })
+  const remoteErrors = listRemoteErrors(run.remoteErrors ?? undefined)
+  const hasEndedWell = run.status === 'finished'
+  const load = loadOf(run, grids, remoteErrors.length > 0)
+  const shortfalls = hasEndedWell ? describeShortfall(load, results) : []
+  const decision = decideRun(judgements, {
+    ...{ status: run.status, hasEndedWell, remoteErrors, shortfalls, results },
+    requestedSeconds: load.seconds,
+    tookMs: run.startedMs === null || run.stoppedMs === null ? undefined : run.stoppedMs - run.startedMs,
+    // As for any other service: what it says about itself is no evidence.
+    reportsStops: false,
+    nodes: run.nodes,
+    lackOfResults: describeLack(run, missing),
+    gaps: results.gaps
+  })
+  return {
+    ...leaveToGate(decision as { verdict: RunVerdict; reason: string }, left),
+    ...{ judgements, left, measurements: results.measurements },
+    ...(results.warmUp && { warmUp: results.warmUp }),
+    warnings: [...shortfalls, ...results.doubts]
+  }
+}
+
+/** How the lines stand while the run goes on, by the samples so far. */
+export function judgeSoFar(
+  run: RunRecord,
+  thresholds: RunThresholds,
+  measurements: Measurements
+): Judgement[] {
+  const targetMs = apdexTargetMs(run.request.properties)
+  const score = targetMs === undefined ? undefined : measurements.figures({})?.apdex(targetMs)
+  return judgeThresholds(splitLines(thresholds).own, {
+    apdex: score === undefined ? undefined : { score, targetMs },
+    measurements
+  })
+}
+
+/** A line that nobody here can judge may be the one that breaks. */
+function leaveToGate(
+  { verdict, reason }: { readonly verdict: RunVerdict; readonly reason: string },
+  left: readonly BaselineThreshold[]
+): Pick<Judged, 'verdict' | 'reason'> {
+  const open = left.filter(({ level }) => level === 'fail').length
+  if (verdict !== 'passed' || open === 0) return { verdict, reason }
+  const lines = open === 1 ? '1 line compares' : `${open} lines compare`
+  const isAlone = reason.startsWith('No thresholds were given')
+  const others = isAlone ? '' : `${reason} `
+  return {
+    verdict: 'left to the gate',
+    reason: `${others}${lines} with a baseline, which only the gate knows: its verdict counts.`
+  }
+}
+
+async function findResults(
+  run: RunRecord,
+  grids: readonly GridRecord[],
+  store: Store
+): Promise<{ files: ResultFile[]; missing: string[] }> {
+  const files: ResultFile[] = []
+  const missing: string[] = []
+  for (const { id, spec } of grids) {
+    const path = store.folder.resultFile(run.id, id)
+    const isThere = await stat(path).then(
+      () => true,
+      () => false
+    )
+    if (isThere) files.push({ path, grid: id, region: spec.region })
+    else missing.push(`grid ${id}: its results are not there`)
+  }
+  return { files, missing }
+}
+
+type Read = Results & { readonly gaps: readonly string[]; readonly doubts: readonly string[] }
+
+async function readResults(files: readonly ResultFile[], warmUpMs: number): Promise<Read> {
+  const scans = await scanEach(files)
+  const spans = { spansMs: spansOf(scans), pausesMs: pausesOf(scans) }
+  if (scans.length === 0) return { measurements: undefined, ...spans, gaps: [], doubts: [] }
+  if (warmUpMs === 0) return { measurements: mergeScans(scans), ...spans, gaps: [], doubts: [] }
+  const scanned = files.flatMap(({ path }, i) => (scans[i] === undefined ? [] : [{ path, scan: scans[i] }]))
+  const { measurements, warmUp, gap, doubts } = await leaveOutWarmUp(scanned, warmUpMs)
+  return { measurements, warmUp, ...spans, gaps: gap === undefined ? [] : [gap], doubts }
+}
+
+function describeLack(run: RunRecord, [first, ...others]: readonly string[]): string | undefined {
+  if (run.report === null) return 'The run has no report.'
+  if (first === undefined) return undefined
+  const more = others.length === 0 ? '' : ` (and ${others.length} more)`
+  return `Not every grid has results: ${first}${more}.`
+}
+
+function loadOf({ request }: RunRecord, grids: readonly GridRecord[], hasErrors: boolean): RequestedLoad {
+  const nodes = grids.map(({ spec: { infrastructure, instanceQuantity } }) => {
+    return { infrastructure, nodeCount: instanceQuantity }
+  })
+  return {
+    seconds: request.durationSec ?? undefined,
+    threads: sumThreads(request.threads ?? undefined, nodes),
+    // With errors, the number of nodes that took part is unknown.
+    countedBy: hasErrors ? 1 : Math.max(1, ...nodes.map(({ nodeCount }) => nodeCount)),
+    tool: request.tool
+  }
+}
