@@ -127,7 +127,7 @@ const ports: CommandPorts = {
   serve: async ({ dataDir, port, token, rehearse, serviceName, regions, log, signal }) =>
     startService({
       dataDir,
-      store: (await import('./server/store/json-store.js')).JsonStore.open(dataDir, log),
+      store: (await import('./server/store/open-store.js')).openStore(dataDir, { log }),
       front: (await import('./server/http/front.js')).createLoopbackFront(port),
       engine: rehearse ? 'rehearsal' : 'real',
       log,

@@ -8,9 +8,7 @@ import {
   type ServiceOptions,
   startService
 } from '../../src/server/server.js'
-import { JsonStore } from '../../src/server/store/json-store.js'
-
-export const openStore: typeof JsonStore.open = (...given) => JsonStore.open(...given)
+import { openStore } from '../../src/server/store/open-store.js'
 
 export const PLAN = `<?xml version="1.0" encoding="UTF-8"?>
 <jmeterTestPlan version="1.2"><hashTree><TestPlan testname="t"></TestPlan><hashTree>
@@ -92,7 +90,7 @@ export function createServices(): {
       const service = await startService({
         engine: 'rehearsal',
         log: (line) => lines.push(line),
-        store: openStore(dataDir, (line) => lines.push(line), options.clock),
+        store: openStore(dataDir, { log: (line) => lines.push(line), clock: options.clock }),
         ...options,
         dataDir
       })

@@ -1,10 +1,11 @@
-/** A request that gets a 4xx and an `error` that says what is wrong. */
+/** A request that gets this status and an `error` that says what is wrong. */
 export class RequestError extends Error {
   constructor(
     readonly statusCode: number,
-    message: string
+    message: string,
+    options?: { cause?: unknown }
   ) {
-    super(message)
+    super(message, options)
     this.name = 'RequestError'
   }
 }

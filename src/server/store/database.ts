@@ -1,8 +1,10 @@
-import { chmodSync } from 'node:fs'
-import { createRequire } from 'node:module'
+import { closeSync, openSync } from 'node:fs'
 import { join } from 'node:path'
+import type * as Sqlite from 'node:sqlite'
 import type { DatabaseSync } from 'node:sqlite'
 import { makeFolder } from '../../files/make-folder.js'
+import { explainDatabase } from './database-errors.js'
+import { requireOwnFolder } from './folder-owner.js'
 import { MIGRATIONS } from './migrations.js'
 
 /** Another process may be writing: a command beside the service. */
@@ -11,14 +13,22 @@ const FILE = 'loadgate.sqlite'
 
 /** The database in a data folder, brought to the version of this program. Several processes may have it open at a time. */
 export function openDatabase(dataDir: string): DatabaseSync {
-  makeFolder(dataDir, { mode: 0o700 })
   const { DatabaseSync } = loadSqlite()
+  makeFolder(dataDir, { mode: 0o700 })
   const file = join(dataDir, FILE)
-  const database = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS })
-  chmodSync(file, 0o600)
-  database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON')
-  migrate(database)
-  return database
+  requireOwnFolder(dataDir, file)
+  let database: DatabaseSync | undefined
+  try {
+    // SQLite gives its other files the mode of this one.
+    closeSync(openSync(file, 'a', 0o600))
+    database = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS })
+    database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON')
+    migrate(database)
+    return database
+  } catch (thrown) {
+    database?.close()
+    throw explainDatabase(thrown, dataDir, file)
+  }
 }
 
 /** Runs it in a transaction: all of it is done, or nothing. */
@@ -35,8 +45,11 @@ export function inTransaction<T>(database: DatabaseSync, act: () => T): T {
 }
 
 function migrate(database: DatabaseSync): void {
+  const versionNow = (): number => Number(database.prepare('PRAGMA user_version').get()?.user_version)
+  // A full disk must not keep anyone from reading what there is.
+  if (versionNow() === MIGRATIONS.length) return
   inTransaction(database, () => {
-    const version = Number(database.prepare('PRAGMA user_version').get()?.user_version)
+    const version = versionNow()
     if (version > MIGRATIONS.length)
       throw new Error(
         `the data folder was written by a newer loadgate (version ${version} of its database, this one knows ${MIGRATIONS.length}); start that one`
@@ -46,12 +59,23 @@ function migrate(database: DatabaseSync): void {
   })
 }
 
-/** Node has it from 22.13 on; bundlers and tests must not look for it before it is needed. */
-function loadSqlite(): typeof import('node:sqlite') {
+/** Node has it from 22.13 on; it is not looked for before it is needed. */
+function loadSqlite(): typeof Sqlite {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
   if (major < 22 || (major === 22 && minor < 13))
     throw new Error(
       `loadgate serve needs Node 22.13 or newer, because it keeps its runs in SQLite; this is Node ${process.versions.node}`
     )
-  return createRequire(import.meta.url)('node:sqlite') as typeof import('node:sqlite')
+  return withoutWarnings(() => process.getBuiltinModule('node:sqlite'))
+}
+
+/** Node warns that SQLite is experimental as it is loaded; nobody who starts a service can do anything about it. */
+function withoutWarnings<T>(load: () => T): T {
+  const before = Object.getOwnPropertyDescriptor(process, 'emitWarning')
+  process.emitWarning = () => undefined
+  try {
+    return load()
+  } finally {
+    if (before) Object.defineProperty(process, 'emitWarning', before)
+  }
 }

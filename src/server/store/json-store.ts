@@ -86,6 +86,14 @@ export class JsonStore implements Store {
     this.files.save(join(this.dataDir, 'grids', `${grid.id}.json`), grid)
   }
 
+  flush(): void {
+    this.files.flush()
+  }
+
+  secure(): Promise<void> {
+    return Promise.resolve()
+  }
+
   saveProcess(group: ProcessGroup): void {
     this.files.save(this.processFile(group.pid), group)
   }

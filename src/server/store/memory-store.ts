@@ -1,5 +1,5 @@
 import { createId, DataFolder } from './data-folder.js'
-import { type GridRecord, hasEnded, type RunRecord } from './records.js'
+import { type GridRecord, isSettled, type RunRecord } from './records.js'
 import { matchesFilter, type RunListRequest, type RunPage, type Store } from './store.js'
 
 /** For a service that ends with the step it is in: nobody comes after it who could use what it wrote down. */
@@ -31,7 +31,7 @@ export class MemoryStore implements Store {
   }
 
   unsettledRuns(): RunRecord[] {
-    return [...this.#runs.values()].filter((run) => !hasEnded(run) || run.unmerged)
+    return [...this.#runs.values()].filter((run) => !isSettled(run))
   }
 
   activeGrids(): GridRecord[] {
@@ -53,6 +53,14 @@ export class MemoryStore implements Store {
 
   saveGrid(grid: GridRecord): void {
     this.#grids.set(grid.id, grid)
+  }
+
+  flush(): void {
+    return
+  }
+
+  secure(): Promise<void> {
+    return Promise.resolve()
   }
 
   /** The step's own state knows them. */

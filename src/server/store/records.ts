@@ -144,3 +144,8 @@ export interface RunRecord {
 export function hasEnded(run: RunRecord): boolean {
   return run.status === 'finished' || run.status === 'problem'
 }
+
+/** It has ended, and its results are complete: nothing about it changes by itself any more. */
+export function isSettled(run: RunRecord): boolean {
+  return hasEnded(run) && !run.unmerged
+}

@@ -44,6 +44,10 @@ export interface Store {
   /** A change has happened, whether it can be written or not: where it cannot, it is written as soon as possible. */
   saveRun(run: RunRecord): void
   saveGrid(grid: GridRecord): void
+  /** Writes what could not be written yet; throws if there is still something left. Before a reply that claims a change. */
+  flush(): void
+  /** Returns when the files of a run would survive a power failure. Before its record claims that they are there. */
+  secure(runId: string): Promise<void>
   saveProcess(group: ProcessGroup): void
   forgetProcess(pid: number): void
   /** The tools' process groups that were recorded and never seen to end. */

@@ -1,0 +1,72 @@
+import { messageOf, RequestError } from '../errors.js'
+
+// What SQLite calls what happened (https://www.sqlite.org/rescode.html).
+const BUSY = 5
+const LOCKED = 6
+const READ_ONLY = 8
+const CORRUPT = 11
+const FULL = 13
+const CANNOT_OPEN = 14
+const NOT_A_DATABASE = 26
+
+function codeOf(thrown: unknown): number | undefined {
+  const { errcode } = thrown as { errcode?: unknown }
+  // The bits above say more, and differ between versions.
+  return typeof errcode === 'number' ? errcode & 0xff : undefined
+}
+
+/** The error for somebody whose request could not be written. */
+export function refuseWrite(thrown: unknown, what: string): RequestError {
+  const code = codeOf(thrown)
+  const cause = { cause: thrown }
+  if (code === FULL)
+    return new RequestError(
+      507,
+      `${what}: the service's disk is full; free up space there and try again`,
+      cause
+    )
+  const why =
+    code === BUSY || code === LOCKED
+      ? 'another process is writing to its database for longer than usual'
+      : code === READ_ONLY
+        ? 'its data folder is read-only'
+        : messageOf(thrown)
+  return new RequestError(
+    503,
+    `${what}: the service cannot write to its database (${why}); try again later`,
+    cause
+  )
+}
+
+/** Why a data folder cannot be used, and what to do. Nothing was changed in it. */
+export function explainDatabase(thrown: unknown, dataDir: string, file: string): unknown {
+  const words = sentenceOf(codeOf(thrown) ?? systemCode(thrown), file)
+  if (words === undefined) return thrown
+  return new Error(`the data folder ${dataDir} cannot be used: ${words} (${messageOf(thrown)})`, {
+    cause: thrown
+  })
+}
+
+function systemCode(thrown: unknown): number | undefined {
+  const { code } = thrown as NodeJS.ErrnoException
+  const same: Readonly<Record<string, number>> = {
+    ENOSPC: FULL,
+    EROFS: READ_ONLY,
+    EACCES: CANNOT_OPEN,
+    EISDIR: CANNOT_OPEN
+  }
+  return code === undefined ? undefined : same[code]
+}
+
+function sentenceOf(code: number | undefined, file: string): string | undefined {
+  const sentences = new Map([
+    [NOT_A_DATABASE, `${file} is not a database; move it away, or choose another folder`],
+    [CORRUPT, `${file} is damaged; restore it from a backup, or choose another folder`],
+    [FULL, 'the disk is full; free up space'],
+    [READ_ONLY, 'it is read-only; make it writable, or choose another folder'],
+    [CANNOT_OPEN, `${file} cannot be opened; check the permissions, or choose another folder`],
+    [BUSY, 'another process is writing to it for longer than usual; try again'],
+    [LOCKED, 'another process is writing to it for longer than usual; try again']
+  ])
+  return code === undefined ? undefined : sentences.get(code)
+}

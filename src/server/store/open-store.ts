@@ -1,0 +1,22 @@
+import type { Clock } from '../clock.js'
+import { systemClock } from '../clock.js'
+import { openDatabase } from './database.js'
+import { requireUnclaimed } from './service-claim.js'
+import { SqliteStore } from './sqlite-store.js'
+
+/** The store of a service in its data folder; `claim` locks it. Throws if another service is using the folder. */
+export function openStore(
+  dataDir: string,
+  { log, clock = systemClock }: { log: (line: string) => void; clock?: Clock | undefined }
+): SqliteStore {
+  const database = openDatabase(dataDir)
+  try {
+    requireUnclaimed(database, dataDir)
+    const store = new SqliteStore(dataDir, database, { log, clock })
+    store.folder.discardUploads()
+    return store
+  } catch (thrown) {
+    database.close()
+    throw thrown
+  }
+}

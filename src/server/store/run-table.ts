@@ -1,0 +1,149 @@
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
+import { isRunRecord } from './check-records.js'
+import { isSettled, type RunRecord } from './records.js'
+import type { RunFilter } from './store.js'
+
+/** Runs in the database: what lists ask for in columns, the whole as JSON. */
+export class RunTable {
+  readonly #database: DatabaseSync
+  readonly #log: (line: string) => void
+  readonly #insert: StatementSync
+  readonly #update: StatementSync
+  readonly #insertRecord: StatementSync
+  readonly #updateRecord: StatementSync
+  readonly #insertTag: StatementSync
+  readonly #find: StatementSync
+  readonly #lists = new Map<string, StatementSync>()
+  readonly #told = new Set<string>()
+
+  constructor(database: DatabaseSync, log: (line: string) => void) {
+    this.#database = database
+    this.#log = log
+    this.#insert = database.prepare(
+      `INSERT INTO runs (sequence, id, status, is_unsettled, name, project, user_name, created_ms)
+       VALUES (:sequence, :id, :status, :isUnsettled, :name, :project, :user, :createdMs)`
+    )
+    this.#update = database.prepare(
+      'UPDATE runs SET status = :status, is_unsettled = :isUnsettled WHERE id = :id RETURNING sequence'
+    )
+    this.#insertRecord = database.prepare('INSERT INTO run_records (sequence, record) VALUES (?, ?)')
+    this.#updateRecord = database.prepare('UPDATE run_records SET record = ? WHERE sequence = ?')
+    this.#insertTag = database.prepare('INSERT OR IGNORE INTO run_tags (tag, sequence) VALUES (?, ?)')
+    this.#find = database.prepare(
+      'SELECT id, record FROM runs JOIN run_records USING (sequence) WHERE id = ?'
+    )
+  }
+
+  insert(run: RunRecord): void {
+    const { sequence, request } = run
+    this.#insert.run({
+      ...{ sequence, id: run.id, status: run.status, isUnsettled: isSettled(run) ? 0 : 1 },
+      ...{ name: foldName(request.name ?? ''), project: request.project, user: run.user?.name ?? null },
+      createdMs: Math.trunc(run.createdMs)
+    })
+    this.#insertRecord.run(sequence, JSON.stringify(run))
+    for (const tag of request.tags) this.#insertTag.run(tag, sequence)
+  }
+
+  /** A run that was deleted meanwhile stays deleted. */
+  update(run: RunRecord): void {
+    const row = this.#update.get({ id: run.id, status: run.status, isUnsettled: isSettled(run) ? 0 : 1 })
+    if (row) this.#updateRecord.run(JSON.stringify(run), row.sequence as number)
+  }
+
+  find(id: string): RunRecord | undefined {
+    const row = this.#find.get(id)
+    return row && this.#read(row)
+  }
+
+  /** Oldest first. */
+  unsettled(): RunRecord[] {
+    const rows = this.#database
+      .prepare(
+        'SELECT id, record FROM runs JOIN run_records USING (sequence) WHERE is_unsettled = 1 ORDER BY runs.sequence'
+      )
+      .all()
+    return rows.flatMap((row) => this.#read(row) ?? [])
+  }
+
+  highestSequence(): number {
+    return Number(this.#database.prepare('SELECT max(sequence) AS highest FROM runs').get()?.highest ?? 0)
+  }
+
+  count(filter: RunFilter): number {
+    const { from, where, values } = choose(filter)
+    return Number(this.#list(`SELECT count(*) AS total FROM ${from} ${where}`).get(values)?.total)
+  }
+
+  /** The page's rows, newest first; a run that the caller has in memory is taken from there, and not even read. */
+  page(
+    filter: RunFilter,
+    { offset, limit, known }: { offset: number; limit: number; known: (id: string) => RunRecord | undefined }
+  ): RunRecord[] {
+    const { from, where, values } = choose(filter)
+    const sql = `SELECT runs.id, runs.sequence FROM ${from} ${where} ORDER BY runs.sequence DESC LIMIT :limit OFFSET :offset`
+    // A negative limit is none.
+    const rows = this.#list(sql).all({ ...values, limit: limit === Infinity ? -1 : limit, offset })
+    return rows.flatMap((row) => known(String(row.id)) ?? this.find(String(row.id)) ?? [])
+  }
+
+  /** Whether the run's columns match. */
+  matches(id: string, filter: RunFilter): boolean {
+    const { from, where, values } = choose(filter)
+    const sql = `SELECT 1 FROM ${from} ${where === '' ? 'WHERE' : `${where} AND`} runs.id = :id`
+    return this.#list(sql).get({ ...values, id }) !== undefined
+  }
+
+  #list(sql: string): StatementSync {
+    const known = this.#lists.get(sql)
+    if (known) return known
+    const statement = this.#database.prepare(sql)
+    this.#lists.set(sql, statement)
+    return statement
+  }
+
+  /** A record that somebody else wrote is no reason to answer nothing at all. */
+  #read({ id, record }: Record<string, unknown>): RunRecord | undefined {
+    const run = parseRecord(record)
+    if (isRunRecord(run) && run.id === id) return run
+    if (!this.#told.has(String(id)))
+      this.#log(`the record of run ${String(id)} was not written by this service, and is ignored`)
+    this.#told.add(String(id))
+    return undefined
+  }
+}
+
+/** As names are compared: by a part of them, whatever their case. */
+export function foldName(name: string): string {
+  return name.toLowerCase()
+}
+
+export function parseRecord(text: unknown): unknown {
+  try {
+    return JSON.parse(String(text))
+  } catch {
+    return undefined
+  }
+}
+
+/** The tables and conditions for a filter: one text for each set of keys. */
+export function choose(filter: RunFilter): {
+  from: string
+  where: string
+  values: Record<string, SQLInputValue>
+} {
+  const { tag, name = '', project, user, status } = filter
+  const parts: [condition: string, key: string, value: string | undefined][] = [
+    ['run_tags.tag = :tag', 'tag', tag],
+    ['runs.project = :project', 'project', project],
+    ['runs.user_name = :user', 'user', user],
+    ['runs.status = :status', 'status', status],
+    ['instr(runs.name, :name) > 0', 'name', name === '' ? undefined : foldName(name)]
+  ]
+  const given = parts.filter(([, , value]) => value !== undefined)
+  return {
+    from: tag === undefined ? 'runs' : 'run_tags CROSS JOIN runs USING (sequence)',
+    where: given.length === 0 ? '' : `WHERE ${given.map(([condition]) => condition).join(' AND ')}`,
+    values: Object.fromEntries(given.map(([, key, value]) => [key, value ?? null]))
+  }
+}

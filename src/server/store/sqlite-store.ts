@@ -1,0 +1,221 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { Clock } from '../clock.js'
+import type { ProcessGroup } from '../nodes/machine/processes.js'
+import { isProcessGroup } from './check-records.js'
+import { inTransaction } from './database.js'
+import { refuseWrite } from './database-errors.js'
+import { createId, DataFolder } from './data-folder.js'
+import { Facts } from './facts.js'
+import { GridTable, isActive } from './grid-table.js'
+import { type GridRecord, isSettled, type RunRecord } from './records.js'
+import { RunTable } from './run-table.js'
+import { claimFolder, releaseFolder } from './service-claim.js'
+import { matchesFilter, type RunFilter, type RunListRequest, type RunPage, type Store } from './store.js'
+import { syncTree } from './sync-tree.js'
+import { Unwritten } from './unwritten.js'
+
+/**
+ * Runs and grids in a database. What can still change is in memory, and so is what could not be written; everything else is read
+ * when it is asked for.
+ */
+export class SqliteStore implements Store {
+  readonly folder: DataFolder
+  readonly database: DatabaseSync
+  readonly #runTable: RunTable
+  readonly #gridTable: GridTable
+  readonly #facts: Facts
+  readonly #unwritten: Unwritten
+  readonly #runs = new Map<string, RunRecord>()
+  readonly #grids = new Map<string, GridRecord>()
+  readonly #onSettled: ((run: RunRecord) => void)[] = []
+  #highestSequence: number
+
+  constructor(
+    dataDir: string,
+    database: DatabaseSync,
+    { log, clock }: { log: (line: string) => void; clock: Clock }
+  ) {
+    this.folder = new DataFolder(dataDir)
+    this.database = database
+    this.#runTable = new RunTable(database, log)
+    this.#gridTable = new GridTable(database, log)
+    this.#facts = new Facts(database)
+    this.#unwritten = new Unwritten({
+      ...{ log, clock },
+      commit: (changes) => inTransaction(database, () => changes.forEach((change) => change.write()))
+    })
+    for (const run of this.#runTable.unsettled()) this.#runs.set(run.id, run)
+    for (const grid of this.#gridTable.active()) this.#grids.set(grid.id, grid)
+    for (const id of this.#gridsInUse()) this.#keepGrid(id)
+    this.#highestSequence = this.#runTable.highestSequence()
+  }
+
+  /** Called with each run whose results are complete, once that is in the database. */
+  onSettled(listener: (run: RunRecord) => void): void {
+    this.#onSettled.push(listener)
+  }
+
+  run(id: string): RunRecord | undefined {
+    return this.#runs.get(id) ?? this.#runTable.find(id)
+  }
+
+  grid(id: string): GridRecord | undefined {
+    return this.#grids.get(id) ?? this.#gridTable.find(id)
+  }
+
+  gridsOf({ gridIds }: RunRecord): GridRecord[] {
+    return gridIds.flatMap((id) => this.grid(id) ?? [])
+  }
+
+  listRuns({ filter = {}, offset, limit }: RunListRequest): RunPage {
+    const known = (id: string): RunRecord | undefined => this.#runs.get(id)
+    const changed = [...this.#runs.values()].filter(({ id }) => this.#unwritten.has(`run ${id}`))
+    if (changed.length > 0) return this.#listWith(changed, { filter, offset, limit })
+    return {
+      runs: this.#runTable.page(filter, { offset, limit, known }),
+      total: this.#runTable.count(filter)
+    }
+  }
+
+  unsettledRuns(): RunRecord[] {
+    return [...this.#runs.values()].filter((run) => !isSettled(run)).sort((a, b) => a.sequence - b.sequence)
+  }
+
+  activeGrids(): GridRecord[] {
+    return [...this.#grids.values()].filter(isActive)
+  }
+
+  nextSequence(): number {
+    return this.#highestSequence + 1
+  }
+
+  create({ run, grids }: { run?: RunRecord; grids: readonly GridRecord[] }): void {
+    try {
+      inTransaction(this.database, () => {
+        for (const change of this.#unwritten.all) change.write()
+        for (const grid of grids) this.#gridTable.insert(grid)
+        if (run) this.#runTable.insert(run)
+      })
+    } catch (thrown) {
+      throw refuseWrite(thrown, run ? 'the run was not created' : 'the grid was not created')
+    }
+    this.#unwritten.written()
+    for (const grid of grids) this.#grids.set(grid.id, grid)
+    if (!run) return
+    this.#runs.set(run.id, run)
+    this.#highestSequence = Math.max(this.#highestSequence, run.sequence)
+    for (const id of run.gridIds) this.#keepGrid(id)
+    this.#forgetSettled(run)
+  }
+
+  saveRun(run: RunRecord): void {
+    this.#runs.set(run.id, run)
+    this.#unwritten.add({
+      key: `run ${run.id}`,
+      write: () => this.#runTable.update(run),
+      onWritten: () => this.#forgetSettled(run)
+    })
+  }
+
+  saveGrid(grid: GridRecord): void {
+    this.#grids.set(grid.id, grid)
+    this.#unwritten.add({
+      key: `grid ${grid.id}`,
+      write: () => this.#gridTable.update(grid),
+      onWritten: () => this.#forgetGrid(grid.id)
+    })
+  }
+
+  saveProcess({ pid, startTime }: ProcessGroup): void {
+    const save = this.database.prepare('INSERT OR REPLACE INTO processes (pid, start_time) VALUES (?, ?)')
+    this.#unwritten.add({ key: `process ${pid}`, write: () => save.run(pid, startTime) })
+  }
+
+  forgetProcess(pid: number): void {
+    const forget = this.database.prepare('DELETE FROM processes WHERE pid = ?')
+    this.#unwritten.add({ key: `process ${pid}`, write: () => forget.run(pid) })
+  }
+
+  leftoverProcesses(): ProcessGroup[] {
+    const rows = this.database
+      .prepare('SELECT pid, start_time AS startTime FROM processes ORDER BY pid')
+      .all()
+    return rows.map((row): unknown => ({ ...row })).filter(isProcessGroup)
+  }
+
+  marker(): string {
+    const known = this.#facts.get('marker')
+    if (known !== undefined && /^[a-f\d]{24}$/.test(known)) return known
+    const marker = createId()
+    // Nothing may be created under a marker that nobody would find again.
+    this.#facts.set('marker', marker)
+    return marker
+  }
+
+  claim(): void {
+    claimFolder(this.database, this.folder.path)
+  }
+
+  flush(): void {
+    const failure = this.#unwritten.flush()
+    if (failure !== undefined)
+      throw refuseWrite(failure, 'what was asked for has been done, but not written down')
+  }
+
+  secure(runId: string): Promise<void> {
+    return syncTree(this.folder.runDir(runId))
+  }
+
+  close(): void {
+    if (!this.database.isOpen) return
+    this.#unwritten.close()
+    releaseFolder(this.database)
+    this.database.close()
+    try {
+      this.folder.discardUploads()
+    } catch {
+      // The next start tries again.
+    }
+  }
+
+  /** While changes cannot be written, the columns in the database are not what is in memory. */
+  #listWith(
+    changed: readonly RunRecord[],
+    { filter, offset, limit }: { filter: RunFilter; offset: number; limit: number }
+  ): RunPage {
+    const ids = new Set(changed.map(({ id }) => id))
+    const known = (id: string): RunRecord | undefined => this.#runs.get(id)
+    const end = offset + limit + ids.size
+    const written = this.#runTable.page(filter, { offset: 0, limit: end, known })
+    const matching = changed.filter((run) => matchesFilter(run, filter))
+    const others = written.filter(({ id }) => !ids.has(id))
+    const runs = [...others, ...matching].sort((a, b) => b.sequence - a.sequence)
+    const stale = changed.filter(({ id }) => this.#runTable.matches(id, filter)).length
+    return {
+      runs: runs.slice(offset, offset + limit),
+      total: this.#runTable.count(filter) - stale + matching.length
+    }
+  }
+
+  #forgetSettled(run: RunRecord): void {
+    if (!isSettled(run)) return
+    this.#runs.delete(run.id)
+    for (const id of run.gridIds) this.#forgetGrid(id)
+    for (const listener of this.#onSettled) listener(run)
+  }
+
+  #keepGrid(id: string): void {
+    const grid = this.grid(id)
+    if (grid) this.#grids.set(id, grid)
+  }
+
+  #forgetGrid(id: string): void {
+    const grid = this.#grids.get(id)
+    if (grid && !isActive(grid) && !this.#unwritten.has(`grid ${id}`) && !this.#gridsInUse().has(id))
+      this.#grids.delete(id)
+  }
+
+  #gridsInUse(): Set<string> {
+    return new Set([...this.#runs.values()].flatMap(({ gridIds }) => gridIds))
+  }
+}
