@@ -42,8 +42,8 @@ export interface ServiceOptions {
   readonly store?: Store | undefined
   /** By default one user, with the token. */
   readonly accounts?: Accounts | undefined
-  /** By default nobody waits. */
-  readonly queue?: Queue | undefined
+  /** Makes the queue once the places are known; by default nobody waits. */
+  readonly queue?: ((placeOf: Places['placeOf']) => Queue) | undefined
   /** By default the service is for callers on this machine, on any free port. */
   readonly front?: Front | undefined
   /** Random unless given. */
@@ -124,10 +124,10 @@ export async function startService(options: ServiceOptions): Promise<EmbeddedSer
   const places = await findPlaces(options, { processes, store, clock, log })
   const engines = createEngines(options, { clock, log, processes, signal: closing.signal })
   const nodes = new GridNodes((region) => places.placeOf(region))
-  const grids = new Grids({ store, clock, nodes, log })
+  const queue = options.queue?.((region) => places.placeOf(region)) ?? noQueue
+  const grids = new Grids({ store, clock, nodes, queue, log })
   const runs = new Runs({
-    ...{ store, grids, nodes, engines, clock, log },
-    queue: options.queue ?? noQueue,
+    ...{ store, grids, nodes, engines, queue, clock, log },
     checkRegion: (region) => checkRegion(region, places),
     readLoad: options.readLoad ?? readLoad
   })
@@ -142,7 +142,7 @@ export async function startService(options: ServiceOptions): Promise<EmbeddedSer
     store,
     places,
     accounts,
-    queue: options.queue ?? noQueue,
+    queue,
     startedMs: clock.now(),
     baseUrl: () => front.baseUrl()
   }

@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals'
-import { formatElapsed, Interruption } from '../../../src/server/runs/interruption.js'
+import { formatElapsed } from '../../../src/server/format-elapsed.js'
+import { Interruption } from '../../../src/server/runs/interruption.js'
 
 test.each([
   [0, '0 s'],

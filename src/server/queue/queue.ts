@@ -1,27 +1,46 @@
-import type { GridRecord, GridWish, RunRecord } from '../store/records.js'
+import type { GridSpec, UserReference } from '../store/records.js'
 
-/** A run that needs its nodes. */
+/** A grid that a run uses, or one that stands by itself. */
+export interface GridUse {
+  readonly spec: GridSpec
+  /** Its nodes are those of the entry; else they belong to a standalone grid, which the run only works on. */
+  readonly isOwn: boolean
+}
+
+/** A run that needs its nodes, or a standalone grid whose nodes stay for several runs. */
 export interface Entry {
-  readonly run: RunRecord
-  readonly grids: readonly GridRecord[]
+  readonly kind: 'run' | 'grid'
+  readonly id: string
+  readonly user: UserReference | undefined
+  readonly grids: readonly GridUse[]
   /** It has its nodes already, from before this service started: it does not wait. */
   readonly isTakenUp: boolean
 }
 
+/** Another run that had work on this machine at the same time. */
+export interface Sharing {
+  readonly runId: string
+  readonly sharedMs: number
+}
+
 /** The nodes of a run are at work. */
 export interface Turn {
-  /** They are free again. */
+  /** Its load is over; returns what disturbed it. */
+  endLoad(): readonly Sharing[]
+  /** Its nodes are free again. */
   leave(): void
 }
 
 /** Limits how many nodes are at work at a time. */
 export interface Queue {
-  /** Why a run with these grids could never start, if so. */
-  check(grids: readonly GridWish[]): string[]
-  /** Waits until there are enough nodes; rejects with the reason of the signal. */
+  /** Why an entry with these grids could never start, if so. */
+  check(entry: Pick<Entry, 'kind' | 'grids'>): string[]
+  /** Waits until there are enough nodes; rejects with the reason of the signal. Entries wait in the order of the calls. */
   enter(entry: Entry, signal: AbortSignal): Promise<Turn>
-  /** From 1; null if the run is not waiting. */
-  positionOf(runId: string): number | null
+  /** From 1; null if the run or grid is not waiting. */
+  positionOf(id: string): number | null
+  /** From now on nobody's turn comes: the service is about to end. */
+  pause(): void
 }
 
 /** The service inside a step: one gate, one run at a time, so nobody waits. */
@@ -29,7 +48,8 @@ export const noQueue: Queue = {
   check: () => [],
   enter: (_entry, signal) => {
     if (signal.aborted) return Promise.reject(signal.reason as Error)
-    return Promise.resolve({ leave: () => undefined })
+    return Promise.resolve({ endLoad: () => [], leave: () => undefined })
   },
-  positionOf: () => null
+  positionOf: () => null,
+  pause: () => undefined
 }

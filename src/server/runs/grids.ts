@@ -1,10 +1,12 @@
 import type { Clock } from '../clock.js'
 import { messageOf } from '../errors.js'
 import type { GridNodes } from './grid-nodes.js'
-import { formatMinutes, Interruption } from './interruption.js'
+import { formatMinutes } from '../format-elapsed.js'
+import { Interruption } from './interruption.js'
 import type { NodeSet } from '../nodes/load-node.js'
 import type { GridEnd, GridRecord, GridSpec, UserReference } from '../store/records.js'
 import { createId } from '../store/data-folder.js'
+import type { Queue } from '../queue/queue.js'
 import type { Store } from '../store/store.js'
 
 const MS_A_MINUTE = 60_000
@@ -16,7 +18,13 @@ export class Grids {
   private readonly work = new Map<string, Set<Promise<unknown>>>()
 
   constructor(
-    private readonly parts: { store: Store; clock: Clock; nodes: GridNodes; log: (line: string) => void }
+    private readonly parts: {
+      store: Store
+      clock: Clock
+      nodes: GridNodes
+      queue: Queue
+      log: (line: string) => void
+    }
   ) {}
 
   /** Creates a standalone grid, which starts by itself. */

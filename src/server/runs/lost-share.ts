@@ -1,4 +1,4 @@
-import { formatElapsed } from './interruption.js'
+import { formatElapsed } from '../format-elapsed.js'
 
 const FRACTIONS: readonly (readonly [share: number, words: string])[] = [
   [1, 'all'],

@@ -272,7 +272,10 @@ export class Runs {
     let turn: Turn | undefined
     try {
       turn = await this.ports.queue.enter(
-        { run, grids: store.gridsOf(run), isTakenUp: how.isTakenUp },
+        {
+          ...{ kind: 'run', id: run.id, user: run.user, isTakenUp: how.isTakenUp },
+          grids: store.gridsOf(run).map((grid) => ({ spec: grid.spec, isOwn: isOwn(run, grid) }))
+        },
         how.signal
       )
       const ready = await makeReady(this.ports, run, how)

@@ -1,0 +1,218 @@
+import type { Clock } from '../clock.js'
+import { formatElapsed } from '../format-elapsed.js'
+import type { NodePlace } from '../nodes/load-node.js'
+import type { Entry, GridUse, Queue, Turn } from './queue.js'
+import { SharedMachine } from './shared-machine.js'
+import { type Job, type Resource, WaitingLine } from './waiting-line.js'
+
+interface Parts {
+  /** At work at a time, in all places together; undefined leaves it to the places. */
+  readonly maxNodes: number | undefined
+  readonly placeOf: (region: string) => NodePlace | undefined
+  /** Of this machine. */
+  readonly cores: number
+  readonly clock: Clock
+  readonly log: (line: string) => void
+}
+
+/** A queue that can be watched. */
+export interface NodeQueue extends Queue {
+  /** How many wait. */
+  readonly length: number
+  readonly nodesAtWork: number
+  /** Undefined if only the places have limits. */
+  readonly limit: number | undefined
+  /** Calls back with how long each one had waited, when its turn comes. */
+  onTurn(listener: (waitedMs: number) => void): void
+}
+
+interface Waiting {
+  readonly entry: Entry
+  readonly enteredMs: number
+  readonly start: () => void
+}
+
+/**
+ * Without `maxNodes`, a run on this machine has it for itself and may use all its cores, and a cluster has its own limit. With it, runs
+ * may share this machine.
+ */
+export function createQueue(parts: Parts): NodeQueue {
+  return new Nodes(parts)
+}
+
+class Nodes implements NodeQueue {
+  readonly #line = new WaitingLine()
+  readonly #waiting = new Map<string, Waiting>()
+  readonly #resources = new Map<NodePlace, Resource>()
+  readonly #all: Resource
+  readonly #machine = new SharedMachine()
+  readonly #listeners: ((waitedMs: number) => void)[] = []
+  #isPaused = false
+
+  constructor(private readonly parts: Parts) {
+    this.#all = { most: parts.maxNodes, isExclusive: false, isPlace: false }
+  }
+
+  get length(): number {
+    return this.#line.length
+  }
+
+  get nodesAtWork(): number {
+    return this.#line.useOf(this.#all)
+  }
+
+  get limit(): number | undefined {
+    return this.parts.maxNodes
+  }
+
+  onTurn(listener: (waitedMs: number) => void): void {
+    this.#listeners.push(listener)
+  }
+
+  /** Grids that nobody needs nodes for yet are checked as if somebody did. */
+  check({ kind, grids }: Pick<Entry, 'kind' | 'grids'>): string[] {
+    const needs = this.#needsOf({ kind: 'run', grids: kind === 'run' ? grids : grids.map(own) })
+    const places = new Map([...this.#resources].map(([place, resource]) => [resource, place]))
+    return [...needs].flatMap(([resource, nodes]) => {
+      if (resource.most === undefined || nodes <= resource.most) return []
+      const subject = `this ${kind} needs ${countNodes(nodes)}`
+      const place = places.get(resource)
+      if (place === undefined)
+        return [`${subject}, and this service has at most ${resource.most} at work (max-nodes)`]
+      if (!isMachine(place)) return [`${subject} in ${place.name}, which has at most ${resource.most}`]
+      return [
+        `${subject} on ${place.name}, which has ${resource.most} cores: one for each node, unless max-nodes in the service's configuration allows more`
+      ]
+    })
+  }
+
+  enter(entry: Entry, signal: AbortSignal): Promise<Turn> {
+    if (signal.aborted) return Promise.reject(signal.reason as Error)
+    const job = this.#describeJob(entry)
+    if (entry.isTakenUp) {
+      this.#line.hold(job)
+      return Promise.resolve(this.#begin(entry))
+    }
+    return new Promise((resolve, reject) => {
+      const { clock, log } = this.parts
+      const abort = (): void => {
+        this.#waiting.delete(entry.id)
+        this.#line.remove(entry.id)
+        this.#admit()
+        reject(signal.reason as Error)
+      }
+      const start = (): void => {
+        signal.removeEventListener('abort', abort)
+        resolve(this.#begin(entry))
+      }
+      signal.addEventListener('abort', abort, { once: true })
+      this.#waiting.set(entry.id, { entry, enteredMs: clock.now(), start })
+      this.#line.join(job)
+      this.#admit()
+      const position = this.positionOf(entry.id)
+      if (position !== null)
+        log(`${entry.kind} ${entry.id} waits in the queue, position ${position}: ${this.#describeUse()}`)
+    })
+  }
+
+  positionOf(id: string): number | null {
+    return this.#line.positionOf(id)
+  }
+
+  pause(): void {
+    this.#isPaused = true
+  }
+
+  #admit(): void {
+    if (this.#isPaused) return
+    for (const { id } of this.#line.admit()) {
+      const waiting = this.#waiting.get(id)
+      this.#waiting.delete(id)
+      if (waiting) this.#call(waiting)
+    }
+  }
+
+  #call({ entry, enteredMs, start }: Waiting): void {
+    const { clock, log } = this.parts
+    // The wall clock may have been set back meanwhile.
+    const waitedMs = Math.max(0, clock.now() - enteredMs)
+    if (waitedMs > 0) log(`${entry.kind} ${entry.id} starts after ${formatElapsed(waitedMs)} in the queue`)
+    start()
+    for (const listener of this.#listeners) listener(waitedMs)
+  }
+
+  #begin(entry: Entry): Turn {
+    const { clock } = this.parts
+    const isOnMachine = entry.kind === 'run' && entry.grids.some((grid) => this.#isOnMachine(grid))
+    if (isOnMachine) this.#machine.start(entry.id, clock.now())
+    let isGone = false
+    return {
+      endLoad: () => this.#machine.end(entry.id, clock.now()),
+      leave: () => {
+        // Another turn may have begun for the same run since.
+        if (isGone) return
+        isGone = true
+        this.#machine.end(entry.id, clock.now())
+        this.#line.remove(entry.id)
+        this.#admit()
+      }
+    }
+  }
+
+  #describeJob(entry: Entry): Job {
+    return { id: entry.id, user: String(entry.user?.id ?? ''), needs: this.#needsOf(entry) }
+  }
+
+  #needsOf(entry: Pick<Entry, 'kind' | 'grids'>): Map<Resource, number> {
+    const needs = new Map<Resource, number>()
+    for (const grid of entry.grids) {
+      const place = this.parts.placeOf(grid.spec.region)
+      const nodes = place ? nodesOf(entry.kind, grid, place) : 0
+      if (place === undefined || nodes === 0) continue
+      for (const resource of [this.#resourceOf(place), this.#all])
+        needs.set(resource, (needs.get(resource) ?? 0) + nodes)
+    }
+    return needs
+  }
+
+  #resourceOf(place: NodePlace): Resource {
+    const known = this.#resources.get(place)
+    if (known) return known
+    const { maxNodes, cores } = this.parts
+    const isAlone = isMachine(place) && maxNodes === undefined
+    const most = isMachine(place) ? (isAlone ? cores : undefined) : place.mostNodes
+    const resource = { most, isExclusive: isAlone, isPlace: true }
+    this.#resources.set(place, resource)
+    return resource
+  }
+
+  #isOnMachine({ spec }: GridUse): boolean {
+    const place = this.parts.placeOf(spec.region)
+    return place !== undefined && isMachine(place)
+  }
+
+  #describeUse(): string {
+    const atWork = this.nodesAtWork
+    const { maxNodes } = this.parts
+    const limit = maxNodes === undefined ? '' : ` of at most ${maxNodes}`
+    return `${atWork}${limit} ${atWork === 1 && limit === '' ? 'node is' : 'nodes are'} at work`
+  }
+}
+
+/** Pods work from the start of their grid to its end; processes, while a run uses them. */
+function nodesOf(kind: Entry['kind'], { spec, isOwn }: GridUse, place: NodePlace): number {
+  const isCounted = kind === 'grid' ? place.outlivesService : isOwn || !place.outlivesService
+  return isCounted ? spec.instanceQuantity : 0
+}
+
+function isMachine(place: NodePlace): boolean {
+  return !place.outlivesService
+}
+
+function own({ spec }: GridUse): GridUse {
+  return { spec, isOwn: true }
+}
+
+function countNodes(count: number): string {
+  return count === 1 ? '1 node' : `${count} nodes`
+}

@@ -1,0 +1,141 @@
+/** Something of which only so much is used at a time: the nodes of a place, or the nodes of all places. */
+export interface Resource {
+  /** Undefined if there is no limit. */
+  readonly most: number | undefined
+  /** Whether one job has it for itself. */
+  readonly isExclusive: boolean
+  /** For nobody overtakes another at the same place; what all places have in common holds nobody up while there is enough of it. */
+  readonly isPlace: boolean
+}
+
+/** What waits for resources, and then uses them until it leaves. */
+export interface Job {
+  readonly id: string
+  readonly user: string
+  /** How much of each resource; all of it is more than 0. */
+  readonly needs: ReadonlyMap<Resource, number>
+}
+
+/**
+ * Who waits and who is at work. The line is fair between users: a job's rank is the number of its user's jobs before it, waiting or at
+ * work; equals keep the order in which they came. A user whose long jobs count against them is not passed for ever: each later job
+ * that goes first makes up for one of them.
+ */
+export class WaitingLine {
+  /** In the order in which they came. */
+  readonly #waiting = new Map<string, Job>()
+  readonly #atWork = new Map<string, Job>()
+  /** How often a later job went before the first one of the user, since the user's last turn. */
+  readonly #passes = new Map<string, number>()
+  /** Undefined if something has changed since it was made. */
+  #order: readonly Job[] | undefined
+
+  get length(): number {
+    return this.#waiting.size
+  }
+
+  join(job: Job): void {
+    this.#waiting.set(job.id, job)
+    this.#order = undefined
+  }
+
+  /** It is at work already, whatever the limits say. */
+  hold(job: Job): void {
+    this.#atWork.set(job.id, job)
+    this.#order = undefined
+  }
+
+  /** It does not wait, or does not work, any more. */
+  remove(id: string): void {
+    const job = this.#waiting.get(id)
+    this.#waiting.delete(id)
+    this.#atWork.delete(id)
+    if (job && !this.#hasWaiting(job.user)) this.#passes.delete(job.user)
+    this.#order = undefined
+  }
+
+  /** The jobs whose turn has come; from now on they are at work. */
+  admit(): Job[] {
+    const admitted: Job[] = []
+    for (let job = this.#next(); job !== undefined; job = this.#next()) {
+      this.#notePasses(job)
+      this.#waiting.delete(job.id)
+      this.hold(job)
+      admitted.push(job)
+    }
+    return admitted
+  }
+
+  /** The line as it is, first come first served but for fairness. */
+  order(): readonly Job[] {
+    this.#order ??= this.#sort()
+    return this.#order
+  }
+
+  /** From 1; null if it is not waiting. */
+  positionOf(id: string): number | null {
+    if (!this.#waiting.has(id)) return null
+    return this.order().findIndex((job) => job.id === id) + 1
+  }
+
+  /** How much of it is used. */
+  useOf(resource: Resource): number {
+    return [...this.#atWork.values()].reduce((sum, { needs }) => sum + (needs.get(resource) ?? 0), 0)
+  }
+
+  #next(): Job | undefined {
+    const taken = new Set<Resource>()
+    return this.order().find((job) => {
+      const needs = [...job.needs]
+      const lacking = needs.filter(
+        ([resource, amount]) => taken.has(resource) || !this.#has(resource, amount)
+      )
+      if (lacking.length === 0) return true
+      for (const [resource] of lacking) taken.add(resource)
+      for (const [resource] of needs) if (resource.isPlace && isLimited(resource)) taken.add(resource)
+      return false
+    })
+  }
+
+  #has(resource: Resource, amount: number): boolean {
+    const used = this.useOf(resource)
+    if (resource.isExclusive && used > 0) return false
+    return resource.most === undefined || used + amount <= resource.most
+  }
+
+  #sort(): Job[] {
+    const counts = new Map<string, number>()
+    for (const { user, needs } of this.#atWork.values())
+      if (needs.size > 0) counts.set(user, (counts.get(user) ?? 0) + 1)
+    for (const [user, passes] of this.#passes) counts.set(user, Math.max(0, (counts.get(user) ?? 0) - passes))
+    const ranked = [...this.#waiting.values()].map((job) => {
+      const rank = counts.get(job.user) ?? 0
+      counts.set(job.user, rank + 1)
+      return { job, rank }
+    })
+    // Stable: equals stay in the order in which they came.
+    return ranked.sort((one, other) => one.rank - other.rank).map(({ job }) => job)
+  }
+
+  #notePasses(admitted: Job): void {
+    this.#passes.delete(admitted.user)
+    const seen = new Set<string>([admitted.user])
+    for (const job of this.#waiting.values()) {
+      if (job === admitted) return
+      if (seen.has(job.user)) continue
+      seen.add(job.user)
+      const competes = [...job.needs.keys()].some(
+        (resource) => isLimited(resource) && admitted.needs.has(resource)
+      )
+      if (competes) this.#passes.set(job.user, (this.#passes.get(job.user) ?? 0) + 1)
+    }
+  }
+
+  #hasWaiting(user: string): boolean {
+    return [...this.#waiting.values()].some((job) => job.user === user)
+  }
+}
+
+function isLimited({ most, isExclusive }: Resource): boolean {
+  return most !== undefined || isExclusive
+}
