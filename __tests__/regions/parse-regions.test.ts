@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { readYaml } from '../../src/gate/settings/yaml-text.js'
+import { readYaml } from '../../src/values/yaml-text.js'
 import { parseRegions } from '../../src/regions/parse-regions.js'
 import { makePlace } from '../support/kubernetes/make-place.js'
 

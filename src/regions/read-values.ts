@@ -56,6 +56,6 @@ export function take<T>(value: unknown, parse: (text: string) => Parsed<T>, note
   if (text === undefined) return undefined
   const parsed = parse(text)
   if (parsed.ok) return parsed.value
-  note(`${describe(text)} is invalid; expected ${parsed.accepted}`)
+  note(`${describe(parsed.shown ?? text)} is invalid; expected ${parsed.accepted}`)
   return undefined
 }

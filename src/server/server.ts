@@ -21,10 +21,12 @@ import { toolEnvironment } from './engines/tool-environment.js'
 import { endLeftoverGroup, Processes, type ProcessGroup } from './nodes/machine/processes.js'
 import { checkRegion, openPlaces, type Places } from './places.js'
 import { addRoutes } from './api/routes.js'
+import { addLoginRoutes } from './pages/login-routes.js'
 import { RunPages } from './pages/run-pages.js'
 import { Runs } from './runs/runs.js'
 import { MemoryStore } from './store/memory-store.js'
 import type { Store } from './store/store.js'
+import { type AuditLog, noAudit } from './accounts/audit-log.js'
 import { createSingleUser } from './accounts/single-user.js'
 import type { Accounts } from './accounts/users.js'
 import { createApp } from './api/app.js'
@@ -42,6 +44,8 @@ export interface ServiceOptions {
   readonly store?: Store | undefined
   /** By default one user, with the token. */
   readonly accounts?: Accounts | undefined
+  /** By default nothing is recorded. */
+  readonly audit?: AuditLog | undefined
   /** Makes the queue once the places are known; by default nobody waits. */
   readonly queue?: ((placeOf: Places['placeOf']) => Queue) | undefined
   /** By default the service is for callers on this machine, on any free port. */
@@ -148,7 +152,10 @@ export async function startService(options: ServiceOptions): Promise<EmbeddedSer
   }
   const loadPages = options.pages
   const pages = loadPages && new RunPages({ facts, clock, synthetic: engines.synthetic, log, loadPages })
-  addGuards(app, { accounts, front, vendor: facts.words.vendor })
+  const audit = options.audit ?? noAudit
+  const guarded = { accounts, front, clock, store, audit, vendor: facts.words.vendor }
+  const { failedLogins } = addGuards(app, guarded)
+  if (loadPages) addLoginRoutes(app, { ...guarded, failedLogins, loadPages })
   addRoutes(app, {
     facts,
     grids,
@@ -158,6 +165,7 @@ export async function startService(options: ServiceOptions): Promise<EmbeddedSer
     maxUploadBytes: options.maxUploadBytes ?? DEFAULT_MAX_UPLOAD_BYTES
   })
   await front.listen(app)
+  audit.write({ action: 'service.start' })
   return {
     url: facts.baseUrl(),
     token,
@@ -170,6 +178,7 @@ export async function startService(options: ServiceOptions): Promise<EmbeddedSer
       await processes.endAll()
       await grids.close()
       await app.close()
+      audit.write({ action: 'service.stop' })
       store.close()
     }
   }

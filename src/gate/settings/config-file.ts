@@ -1,5 +1,5 @@
 import { suggestName } from '../../values/nearest.js'
-import { readYaml } from './yaml-text.js'
+import { readYaml } from '../../values/yaml-text.js'
 
 /** Secrets and what the job sets never come from a committed file, and a config file cannot name another. */
 export const REFUSED_KEYS: readonly string[] = ['token', 'github-token', 'matrix', 'config']

@@ -10,7 +10,7 @@ import type { GridChoice, GridSpecification } from '../../service/documents/requ
 import { describeUnknownKeys } from '../../values/nearest.js'
 import { parseChoice, parseInteger, parsePattern } from '../../values/setting-values.js'
 import type { Parsed } from '../../values/setting-values.js'
-import { readYaml } from './yaml-text.js'
+import { readYaml } from '../../values/yaml-text.js'
 
 export interface GridListRules {
   /** The embedded service has a default for every key. */

@@ -3,7 +3,7 @@ import type { ParsedRegions } from '../../regions/parse-regions.js'
 import type { Regions } from '../../regions/regions.js'
 import type { Inputs } from './inputs.js'
 import type { ServiceChoice } from './target-settings.js'
-import { readYaml } from './yaml-text.js'
+import { readYaml } from '../../values/yaml-text.js'
 
 /** Where the nodes of the embedded service run. Undefined if it was not given, or no region in it can be read. */
 export function readRegions(inputs: Inputs, { baseUrl, isLocal }: ServiceChoice): Regions | undefined {

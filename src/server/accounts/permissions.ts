@@ -1,6 +1,56 @@
+import type { FastifyInstance } from 'fastify'
 import { RequestError } from '../errors.js'
-import type { UserReference } from '../store/records.js'
+import type { GridRecord, GridWish, RunRecord, UserReference } from '../store/records.js'
+import type { Store } from '../store/store.js'
 import type { User } from './users.js'
+
+/** What requests can change, and who may: anyone, members, or the owner of the run or grid in the path. */
+const EFFECTS = {
+  login: 'anyone',
+  logout: 'anyone',
+  'run.create': 'member',
+  'run.stop': 'owner of run',
+  'run.repeat': 'owner of run',
+  'run.thresholds': 'owner of run',
+  'grid.create': 'member',
+  'grid.terminate': 'owner of grid'
+} as const
+export type Effect = keyof typeof EFFECTS
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** What a request to this route changes. Who may do that is checked before the route is called. */
+    effect?: Effect
+  }
+}
+
+/** A route that changes something without saying so would be open to viewers: the service does not start with one. */
+export function requireDeclaredEffects(app: FastifyInstance): void {
+  app.addHook('onRoute', ({ method, url, config }) => {
+    const effect = config?.effect
+    for (const one of [method].flat()) {
+      if (one === 'HEAD' && effect !== undefined)
+        throw new Error(`HEAD ${url} would do what GET does (${effect}): set exposeHeadRoute to false`)
+      if (!['GET', 'HEAD', 'OPTIONS'].includes(one) && effect === undefined)
+        throw new Error(`${one} ${url} does not declare its effect (config.effect)`)
+    }
+  })
+}
+
+/** Throws unless the user may do this to the run or grid of that id. One that does not exist is left to the route. */
+export function checkPermission(
+  user: User,
+  { effect, id }: { effect: Effect; id: string | undefined },
+  store: Pick<Store, 'run' | 'grid'>
+): void {
+  const need = EFFECTS[effect]
+  if (need === 'anyone') return
+  requireMember(user)
+  if (need === 'member' || id === undefined) return
+  const kind = need === 'owner of run' ? 'run' : 'grid'
+  const record = store[kind](id)
+  if (record) requireOwner(user, record, `${kind} ${record.id}`)
+}
 
 /** Viewers only read. */
 export function requireMember(user: User): void {
@@ -21,4 +71,17 @@ export function requireOwner(
   if (user.role === 'admin' || owner?.id === user.id) return
   const whose = owner === undefined ? 'an admin' : `${owner.name} or an admin`
   throw new RequestError(403, `${what} belongs to ${owner?.name ?? 'nobody'}; only ${whose} may do this`)
+}
+
+/** A run on somebody's grid takes it away from them. */
+export function requireOwnGrids(user: User, grids: readonly (GridWish | GridRecord)[], store: Store): void {
+  for (const wish of grids) {
+    const grid = 'uuid' in wish ? store.grid(wish.uuid) : 'id' in wish ? wish : undefined
+    if (grid) requireOwner(user, grid, `grid ${grid.id}`)
+  }
+}
+
+/** The grids of a run that outlive it. */
+export function standaloneGridsOf(run: RunRecord, store: Store): GridRecord[] {
+  return store.gridsOf(run).filter(({ batchId }) => batchId !== run.batchId)
 }

@@ -9,6 +9,7 @@ export function createSingleUser(token: string, startedMs: number): Accounts {
   // Derived from the token, so that a restarted service with the same token recognizes its visitors.
   const cookie = createHmac('sha256', token).update('page').digest('base64url')
   return {
+    takesTokenInAddress: true,
     findByToken: (guess) => (isSameSecret(guess, token) ? USER : undefined),
     users: () => [
       {

@@ -201,8 +201,8 @@ export function userDocument(user: UserDetails): Document {
     role: user.role,
     authentication_token: user.token ?? 'redacted',
     sign_in_count: user.signIns,
-    current_sign_in_at: timestamp(user.currentSignInMs),
-    last_sign_in_at: timestamp(user.lastSignInMs),
+    current_sign_in_at: timestampOrNull(user.currentSignInMs),
+    last_sign_in_at: timestampOrNull(user.lastSignInMs),
     created_at: timestamp(user.createdMs)
   }
 }

@@ -1,14 +1,24 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Clock } from '../clock.js'
 import { RequestError } from '../errors.js'
 import { cannotFind } from '../find-run.js'
+import type { AuditLog } from '../accounts/audit-log.js'
+import { auditRequests } from '../accounts/audit-requests.js'
+import { FailedLogins } from '../accounts/failed-logins.js'
+import { checkPermission, requireDeclaredEffects } from '../accounts/permissions.js'
 import type { Accounts, User } from '../accounts/users.js'
 import { type Front, foreignPage } from '../http/front.js'
-import { admitToPage, isPageRequest } from '../pages/page-access.js'
+import { admitToPage, isPageRequest, refuseGuess } from '../pages/page-access.js'
+import type { Store } from '../store/store.js'
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** Who sends it. */
     user: User
+  }
+  interface FastifyContextConfig {
+    /** Answers without a token or a session: a page that is for everyone, or a probe from any host. */
+    open?: 'page' | 'probe'
   }
 }
 
@@ -16,33 +26,54 @@ export interface Guarded {
   readonly accounts: Accounts
   readonly front: Front
   readonly vendor: string
+  readonly store: Pick<Store, 'run' | 'grid'>
+  readonly clock: Clock
+  readonly audit: AuditLog
 }
 
-/** Lets nobody in without a token, or a session for the pages. */
-export function addGuards(app: FastifyInstance, guarded: Guarded): void {
+/** Lets nobody in without a token, or a session for the pages; and nobody do what the role does not allow. */
+export function addGuards(app: FastifyInstance, guarded: Guarded): { failedLogins: FailedLogins } {
+  const failedLogins = new FailedLogins(guarded.clock)
+  app.addHook('preClose', (done) => {
+    failedLogins.close()
+    done()
+  })
   app.decorateRequest('user')
+  requireDeclaredEffects(app)
+  auditRequests(app, guarded.audit)
   app.addHook('onRequest', async (request, reply) => {
+    const { open, page, effect } = request.routeOptions.config
+    if (open === 'probe') return undefined
     guarded.front.check(request)
-    const user = findCaller(request, guarded.accounts)
+    const isPage = isPageRequest(request)
+    if (isPage && open === 'page') return undefined
+    const token = readToken(request)
+    const user = token === undefined ? undefined : guarded.accounts.findByToken(token)
     if (user) request.user = user
-    if (isPageRequest(request)) {
-      if (!user) admitToPage(request, reply, guarded)
+    else if (token !== undefined) await refuseGuess(request, reply, failedLogins)
+    if (isPage) {
+      if (!user) await admitToPage(request, reply, { ...guarded, failedLogins })
       if (reply.sent) return reply
     } else {
       checkSite(request)
-      if (!user) {
-        void reply.header('www-authenticate', 'Basic realm="loadgate", charset="UTF-8"')
-        throw new RequestError(
-          401,
-          'the API token is missing or wrong: send it as the user name, with an empty password'
-        )
-      }
+      if (!user) throw missingToken(reply)
       // Links carry a prefix under which there are no pages.
-      if (request.routeOptions.config.page === 'always') throw cannotFind()
+      if (page === 'always') throw cannotFind()
     }
+    const { id } = request.params as { id?: string }
+    if (effect !== undefined) checkPermission(request.user, { effect, id }, guarded.store)
     checkVersion(request, guarded.vendor)
     return undefined
   })
+  return { failedLogins }
+}
+
+function missingToken(reply: FastifyReply): RequestError {
+  void reply.header('www-authenticate', 'Basic realm="loadgate", charset="UTF-8"')
+  return new RequestError(
+    401,
+    'the API token is missing or wrong: send it as the user name, with an empty password'
+  )
 }
 
 /** A browser that once got the token would send it with requests from any page; it also says which site the page is from. */
@@ -50,10 +81,13 @@ function checkSite(request: FastifyRequest): void {
   if (['cross-site', 'same-site'].includes(String(request.headers['sec-fetch-site']))) throw foreignPage()
 }
 
-function findCaller({ headers }: FastifyRequest, accounts: Accounts): User | undefined {
-  const encoded = /^basic\s+([\w+/]+=*)$/i.exec(headers.authorization ?? '')?.[1] ?? ''
-  const [token = '', ...rest] = Buffer.from(encoded, 'base64').toString('utf8').split(':')
-  return token !== '' && rest.join(':') === '' && rest.length > 0 ? accounts.findByToken(token) : undefined
+/** Undefined if there is nothing that could be one: a proxy's own credentials have a password. */
+function readToken({ headers }: FastifyRequest): string | undefined {
+  const [, scheme = '', value = ''] = /^(basic|bearer)\s+(\S+)$/i.exec(headers.authorization ?? '') ?? []
+  if (scheme.toLowerCase() === 'bearer') return value
+  if (!/^[\w+/]+=*$/.test(value)) return undefined
+  const [token = '', ...rest] = Buffer.from(value, 'base64').toString('utf8').split(':')
+  return token !== '' && rest.length === 1 && rest[0] === '' ? token : undefined
 }
 
 /** v2 is the only version and the default; a caller that asks for another version must not get v2. */

@@ -22,7 +22,7 @@ import { isPageRequest } from '../pages/page-access.js'
 import { addPageRoutes, sendPage } from '../pages/page-routes.js'
 import { readPageNumber } from '../paging.js'
 import { checkRegion, mostNodesIn, type Places } from '../places.js'
-import { requireMember, requireOwner } from '../accounts/permissions.js'
+import { type Effect, requireOwnGrids, standaloneGridsOf } from '../accounts/permissions.js'
 import { type GridRecord, hasEnded, type RunRecord, type UserReference } from '../store/records.js'
 import { discardUpload, readParams, readUpload } from './request-body.js'
 import type { RunPages } from '../pages/run-pages.js'
@@ -69,17 +69,17 @@ function rulesOf(places: Places): Parameters<typeof readGridSpec>[1] {
 }
 
 function addGridRoutes(app: FastifyInstance, { facts, grids }: ServicePorts): void {
-  app.post('/grids', async (request, reply) => {
-    requireMember(request.user)
+  app.post('/grids', { config: { effect: 'grid.create' } }, async (request, reply) => {
     const spec = readGridSpec(await readParams(request), rulesOf(facts.places))
-    return reply.code(201).send(gridDocument(grids.create(spec, ownerOf(request)), facts))
+    const grid = grids.create(spec, ownerOf(request))
+    request.audited.created = grid.id
+    return reply.code(201).send(gridDocument(grid, facts))
   })
   app.get('/grids/:id', (request) => gridDetailDocument(findGrid(request, facts), facts))
   // The API document's definition has the singular, its example the plural.
   for (const path of ['/grids/:id', '/grid/:id']) {
-    app.delete(path, async (request) => {
+    app.delete(path, { config: { effect: 'grid.terminate' } }, async (request) => {
       const grid = findGrid(request, facts)
-      requireOwner(request.user, grid, `grid ${grid.id}`)
       await grids.terminate(grid)
       return gridDetailDocument(grid, facts)
     })
@@ -89,7 +89,9 @@ function addGridRoutes(app: FastifyInstance, { facts, grids }: ServicePorts): vo
 function addRunRoutes(app: FastifyInstance, service: ServicePorts): void {
   const { facts, runs, pages } = service
   const path = `/${facts.words.runs}`
-  app.post(path, async (request, reply) => reply.code(201).send(await createRun(request, service)))
+  app.post(path, { config: { effect: 'run.create' } }, async (request, reply) =>
+    reply.code(201).send(await createRun(request, service))
+  )
   app.get(path, (request) => runListDocument(readPageNumber(request), facts))
   app.get(`${path}/:id`, { config: pages ? { page: 'html' } : {} }, async (request, reply) => {
     const run = findRun(request, facts)
@@ -98,16 +100,18 @@ function addRunRoutes(app: FastifyInstance, service: ServicePorts): void {
       : runDocument(run, facts)
   })
   // These two have side effects, so HEAD must not do what GET does.
-  app.get(`${path}/:id/stop`, { exposeHeadRoute: false }, async (request) => {
+  const withEffect = (effect: Effect) => ({ exposeHeadRoute: false, config: { effect } })
+  app.get(`${path}/:id/stop`, withEffect('run.stop'), async (request) => {
     const run = findRun(request, facts)
-    requireOwner(request.user, run, `run ${run.id}`)
     await runs.stop(run)
     return briefRunDocument(run, facts)
   })
-  app.get(`${path}/:id/repeat`, { exposeHeadRoute: false }, async (request) => {
+  app.get(`${path}/:id/repeat`, withEffect('run.repeat'), async (request) => {
     const run = findRun(request, facts)
-    requireOwner(request.user, run, `run ${run.id}`)
-    return briefRunDocument(await runs.repeat(run, ownerOf(request)), facts)
+    requireOwnGrids(request.user, standaloneGridsOf(run, facts.store), facts.store)
+    const repeated = await runs.repeat(run, ownerOf(request))
+    request.audited.created = repeated.id
+    return briefRunDocument(repeated, facts)
   })
   for (const effect of ['stop', 'repeat']) {
     app.head(`${path}/:id/${effect}`, (request, reply) => {
@@ -122,7 +126,6 @@ async function createRun(
   { facts, runs, engines, maxUploadBytes }: ServicePorts
 ): Promise<Document> {
   const { words, store } = facts
-  requireMember(request.user)
   const uploadDir = store.folder.createUploadDir()
   try {
     const upload = await readUpload(request, { fileField: words.files, uploadDir, maxBytes: maxUploadBytes })
@@ -131,7 +134,10 @@ async function createRun(
       ...{ words, engines, fileNames: files.map(({ name }) => name) },
       ...rulesOf(facts.places)
     })
-    return createdRunDocument(await runs.create({ ...wish, files, uploadDir, user: ownerOf(request) }), facts)
+    requireOwnGrids(request.user, wish.grids, store)
+    const run = await runs.create({ ...wish, files, uploadDir, user: ownerOf(request) })
+    request.audited.created = run.id
+    return createdRunDocument(run, facts)
   } catch (thrown) {
     await discardUpload(uploadDir)
     throw thrown

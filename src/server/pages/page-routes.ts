@@ -3,7 +3,6 @@ import type { ServiceFacts } from '../service-facts.js'
 import { RequestError } from '../errors.js'
 import { EventStream } from './event-stream.js'
 import { findRun } from '../find-run.js'
-import { requireOwner } from '../accounts/permissions.js'
 import { PAGE_HEADERS } from './page-access.js'
 import type { RenderedPage } from '../../report/page/served-pages.js'
 import { readPageNumber } from '../paging.js'
@@ -26,12 +25,11 @@ export function addPageRoutes(
   app.get(`${path}/events`, { config, exposeHeadRoute: false }, (request, reply) => {
     pages.watchRun(findRun(request, facts), new EventStream(reply))
   })
-  app.post(`${path}/stop`, { config }, async (request, reply) => {
+  app.post(`${path}/stop`, { config: { ...config, effect: 'run.stop' } }, async (request, reply) => {
     // The guard has rejected foreign pages; a request without an origin is not from one of ours.
     if (request.headers.origin === undefined)
       throw new RequestError(403, 'Stop a run from its page, or through the API.')
     const run = findRun(request, facts)
-    requireOwner(request.user, run, `Run ${run.id}`)
     await runs.stop(run)
     return reply.code(204).headers(PAGE_HEADERS).send()
   })

@@ -6,7 +6,7 @@ export const MIGRATIONS: readonly string[] = [
   `
   CREATE TABLE users (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
-    name TEXT NOT NULL UNIQUE,
+    name TEXT NOT NULL UNIQUE COLLATE NOCASE,
     role TEXT NOT NULL,
     token_id TEXT NOT NULL UNIQUE,
     token_hash BLOB NOT NULL,

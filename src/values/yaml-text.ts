@@ -1,4 +1,4 @@
-import { parseYaml } from '../../values/bounded-yaml.js'
+import { parseYaml } from './bounded-yaml.js'
 
 export interface YamlText {
   /** Undefined if there are problems. */

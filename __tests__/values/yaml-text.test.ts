@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals'
-import { readConfigFile } from '../../../src/gate/settings/config-file.js'
-import { readGridList } from '../../../src/gate/settings/grid-list.js'
-import { INPUT_NAMES } from '../../../src/gate/settings/inputs.js'
-import { readYaml } from '../../../src/gate/settings/yaml-text.js'
+import { readConfigFile } from '../../src/gate/settings/config-file.js'
+import { readGridList } from '../../src/gate/settings/grid-list.js'
+import { INPUT_NAMES } from '../../src/gate/settings/inputs.js'
+import { readYaml } from '../../src/values/yaml-text.js'
 
 /** What the library would have printed: it calls these three and nothing else. */
 let printed: unknown[][]

@@ -1,0 +1,55 @@
+import { createHash } from 'node:crypto'
+import { escapeHtml } from '../escape.js'
+import { PAGE_STYLE, PAGE_STYLE_HASH } from './assets.js'
+import type { RenderedPage } from './run-page.js'
+
+export interface LoginForm {
+  /** Where to go afterwards, on this service. */
+  readonly next: string
+  /** Why the last try failed. */
+  readonly problem?: string | undefined
+}
+
+const STYLE =
+  '.login{max-width:30rem;width:100%;margin:10vh auto 0}.login form{display:grid;gap:.75rem;margin-top:1rem}.login input{font:inherit;color:var(--text);background:var(--page);border:1px solid var(--muted);border-radius:8px;padding:.5rem .7rem;width:100%}.login button{min-height:2.5rem;font-size:1rem}.login .wrong{color:var(--bad)}'
+const STYLE_HASH = `sha256-${createHash('sha256').update(STYLE).digest('base64')}`
+const TITLE = 'Sign in to loadgate'
+
+/** The page in which a person signs in with a token; it has no script. */
+export function renderLoginPage({ next, problem }: LoginForm): RenderedPage {
+  const policy = [
+    `default-src 'none'`,
+    `style-src '${PAGE_STYLE_HASH}' '${STYLE_HASH}'`,
+    `base-uri 'none'`,
+    `form-action 'self'`
+  ].join('; ')
+  const isWrong = problem !== undefined
+  const html = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="${policy}">
+<meta name="color-scheme" content="light dark">
+<title>${isWrong ? 'Not signed in: ' : ''}${TITLE}</title>
+<style>${PAGE_STYLE}</style>
+<style>${STYLE}</style>
+</head>
+<body>
+<main>
+<section class="card login" aria-labelledby="title">
+<h1 id="title">${TITLE}</h1>
+<form method="post" action="/login">
+<input type="hidden" name="next" value="${escapeHtml(next)}">
+<label for="token">Token</label>
+<input type="password" id="token" name="token" required autofocus autocomplete="current-password" spellcheck="false"${isWrong ? ' aria-invalid="true" aria-describedby="problem"' : ' aria-describedby="hint"'}>
+${isWrong ? `<p id="problem" class="wrong" role="alert">${escapeHtml(problem)}</p>` : '<p id="hint" class="hint">The one you were given for this service. It starts with lg_, or was printed when the service started.</p>'}
+<button type="submit">Sign in</button>
+</form>
+</section>
+</main>
+</body>
+</html>
+`
+  return { html, policy }
+}

@@ -1,0 +1,47 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { AuditEntry, AuditLog } from './audit-log.js'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** For the audit log: how the caller signed in, and what was created. */
+    audited: { login?: 'right' | 'wrong'; created?: string }
+  }
+}
+
+/** Records every request with an effect, every login and every refusal: by what the routes declare, so none is forgotten. */
+export function auditRequests(app: FastifyInstance, audit: AuditLog): void {
+  app.decorateRequest('audited')
+  app.addHook('onRequest', (request, _reply, done) => {
+    request.audited = {}
+    done()
+  })
+  app.addHook('onResponse', (request, reply, done) => {
+    const status = reply.statusCode
+    const entry = describe(request, status)
+    if (entry) audit.write({ address: request.ip, requestId: request.id, status, ...entry })
+    done()
+  })
+}
+
+/** Undefined if it is not worth a line. Neither address nor headers are in it: they may have a token. */
+function describe(
+  request: FastifyRequest,
+  status: number
+): Pick<AuditEntry, 'action' | 'user' | 'target' | 'created'> | undefined {
+  const { effect } = request.routeOptions.config
+  // Absent if the request was turned away before any guard saw it.
+  const { login, created } = (request.audited as FastifyRequest['audited'] | undefined) ?? {}
+  const user = request.user as FastifyRequest['user'] | undefined
+  const { id } = (request.params ?? {}) as { id?: string }
+  if (status === 429) return undefined
+  if (login === 'wrong') return { action: 'login.failed' }
+  if (login === 'right') return { action: 'login', user }
+  if (status === 403) return { action: 'refused', user, target: describeTarget(request, id) }
+  if (effect === undefined || (user === undefined && effect !== 'logout')) return undefined
+  return { action: effect, user, target: id ?? created, ...(id !== undefined && { created }) }
+}
+
+function describeTarget({ method, routeOptions }: FastifyRequest, id: string | undefined): string {
+  const what = routeOptions.config.effect ?? `${method} ${routeOptions.url ?? 'an unknown path'}`
+  return id === undefined ? what : `${what} ${id}`
+}
