@@ -1,11 +1,6 @@
-// Writes schema/config.schema.json, the JSON schema of the config file for editors, from the code's own tables: npm run schema
-//   --check writes nothing, and fails if the file differs
+// Writes schema/config.schema.json, the JSON schema of the config file for editors, from the code's own tables: part of npm run schema
 // It is draft 7, which editors know best. The gate reads every plain value as text, so that 00123 stays an id; an editor reads
 // numbers and booleans, and both are accepted here. What depends on several keys is left to `loadgate check`.
-import { readFile, writeFile } from 'node:fs/promises'
-import { fileURLToPath } from 'node:url'
-import { parseArgs } from 'node:util'
-import { format, resolveConfig } from 'prettier'
 import { LIST_KEYS, REFUSED_KEYS } from '../src/gate/settings/config-file.ts'
 import { INPUT_TABLE, describeInput } from '../src/gate/settings/input-table.ts'
 import { DEFAULTS, INPUT_NAMES } from '../src/gate/settings/inputs.ts'
@@ -16,33 +11,19 @@ import {
   REQUIRED_GRID_KEYS
 } from '../src/protocol/grid-keys.ts'
 import { TOOLS } from '../src/protocol/vocabulary.ts'
-import { KUBERNETES_KEYS } from '../src/regions/parse-regions.ts'
-
-const FILE = fileURLToPath(new URL('../schema/config.schema.json', import.meta.url))
-
-const text = { type: ['string', 'number', 'boolean'], pattern: '\\S' }
-const listOf = (items, description) => ({
-  type: 'array',
-  minItems: 1,
-  items,
-  ...(description && { description })
-})
-const oneOf = (...choices) => ({ enum: choices })
-const integer = (minimum, maximum) => ({
-  type: ['integer', 'string'],
-  minimum,
-  ...(maximum !== undefined && { maximum }),
-  pattern: '^\\s*[0-9]{1,9}\\s*$'
-})
-const matching = (pattern) => ({ type: ['string', 'number'], pattern })
-const duration = (minimum) => ({
-  type: ['integer', 'string'],
-  minimum,
-  pattern: '^\\s*(?=[0-9])([0-9]{1,7}|([0-9]{1,5}h)?([0-9]{1,6}m)?([0-9]{1,7}s)?)\\s*$'
-})
-const flag = oneOf(true, false, 'true', 'false')
-const mapOf = (properties) => ({ type: 'object', additionalProperties: false, properties })
-const named = (names, schemaOf) => Object.fromEntries(names.map((name) => [name, schemaOf(name)]))
+import {
+  duration,
+  flag,
+  integer,
+  listOf,
+  mapOf,
+  matching,
+  named,
+  oneOf,
+  regions,
+  text
+} from './schema-parts.mjs'
+import { writeSchema } from './write-schema.mjs'
 
 /** By the kind of value in the table of inputs, unless the input has a schema of its own. */
 const KINDS = {
@@ -70,10 +51,7 @@ const OWN = {
     ]
   },
   regions: {
-    anyOf: [
-      { type: 'string', pattern: '\\S' },
-      { type: 'object', minProperties: 1, additionalProperties: { anyOf: [inKubernetes(), inProcesses()] } }
-    ]
+    anyOf: [{ type: 'string', pattern: '\\S' }, regions()]
   }
 }
 
@@ -96,53 +74,6 @@ function grid() {
     ...mapOf(named([...REQUIRED_GRID_KEYS, ...OPTIONAL_GRID_KEYS], (name) => own[name] ?? text)),
     description:
       'A grid to create. A service needs infrastructure, region, instance_quantity, instance_type and stop_after; with `base-url: local` each has a default.'
-  }
-}
-
-function inProcesses() {
-  return {
-    ...mapOf({ processes: mapOf({}) }),
-    required: ['processes'],
-    description: 'Processes on this machine.'
-  }
-}
-
-function inKubernetes() {
-  const label = { type: ['string', 'number', 'boolean'] }
-  const own = {
-    'node-selector': { type: 'object', additionalProperties: label },
-    tolerations: {
-      type: 'array',
-      items: mapOf({
-        key: text,
-        operator: oneOf('Exists', 'Equal'),
-        value: text,
-        effect: oneOf('NoSchedule', 'PreferNoSchedule', 'NoExecute'),
-        tolerationSeconds: integer(0)
-      })
-    },
-    'image-pull-secrets': {
-      type: 'array',
-      items: { anyOf: [text, { ...mapOf({ name: text }), required: ['name'] }] }
-    },
-    'image-pull-policy': oneOf('Always', 'IfNotPresent', 'Never'),
-    'host-network': flag,
-    'instance-types': {
-      type: 'object',
-      additionalProperties: {
-        ...mapOf({
-          cpu: { type: ['number', 'string'], pattern: '[1-9]' },
-          memory: { type: 'string', pattern: '^\\s*[0-9]{1,12}(\\.[0-9]{1,3})?([KMGTPE]i|[kMGTPE])\\s*$' }
-        }),
-        required: ['cpu', 'memory']
-      }
-    },
-    'start-timeout': duration(1)
-  }
-  return {
-    ...mapOf({ kubernetes: mapOf(named(KUBERNETES_KEYS, (name) => own[name] ?? text)) }),
-    required: ['kubernetes'],
-    description: 'Pods of a cluster.'
   }
 }
 
@@ -184,12 +115,4 @@ function makeSchema() {
   }
 }
 
-const { values } = parseArgs({ options: { check: { type: 'boolean', default: false } } })
-const options = { ...(await resolveConfig(FILE)), filepath: FILE }
-const wanted = await format(JSON.stringify(makeSchema()), options)
-const found = await readFile(FILE, 'utf8').catch(() => '')
-if (found === wanted) process.exitCode = 0
-else if (values.check) {
-  console.error('schema/config.schema.json is out of date: run `npm run schema` and commit the result.')
-  process.exitCode = 1
-} else await writeFile(FILE, wanted)
+await writeSchema('config.schema.json', makeSchema())

@@ -1,6 +1,6 @@
 import multipart from '@fastify/multipart'
 import fastify, { type FastifyError, type FastifyInstance, type FastifyReply } from 'fastify'
-import { answerExpectations, answerUnreadable } from './malformed-requests.js'
+import { answerExpectations, answerUnreadable } from '../http/malformed-requests.js'
 import { FormFields } from './request-body.js'
 import { messageOf, RequestError } from '../errors.js'
 import { isPageRequest, PAGE_HEADERS } from '../pages/page-access.js'

@@ -5,7 +5,9 @@ import { RequestError } from '../errors.js'
 /** How the service is reached. */
 export interface Front {
   /** For the web framework. */
-  readonly settings: Pick<FastifyServerOptions, 'trustProxy'>
+  readonly settings: FastifyServerOptions
+  /** Before there is any route. */
+  prepare?(app: FastifyInstance): void
   listen(app: FastifyInstance): Promise<void>
   /** Where callers reach the service, without a slash at the end; known once it listens. */
   baseUrl(): string
@@ -29,9 +31,13 @@ export function createLoopbackFront(port = 0): Front {
       checkHost(request, actual)
       checkOrigin(request, [`http://127.0.0.1:${actual}`, `http://localhost:${actual}`])
     },
-    // Cookies ignore ports: without the number, two services would use each other's.
-    cookie: () => ({ name: `loadgate-${actual}`, attributes: 'Path=/; HttpOnly; SameSite=Strict' })
+    cookie: () => plainCookie(actual)
   }
+}
+
+/** Cookies ignore ports: without the number, two services would use each other's. */
+export function plainCookie(port: number): ReturnType<Front['cookie']> {
+  return { name: `loadgate-${port}`, attributes: 'Path=/; HttpOnly; SameSite=Strict' }
 }
 
 /** DNS rebinding: a foreign host name that resolves to this address gets a page around the browser's same-origin policy. */

@@ -1,0 +1,100 @@
+import { createServer, type Server } from 'node:http'
+import type { Server as SecureServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { hostname } from 'node:os'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { createRangeCheck } from '../../service-config/addresses.js'
+import type { ServiceConfig } from '../../service-config/config.js'
+import type { Clock } from '../clock.js'
+import { RequestError } from '../errors.js'
+import { readCertificate, watchCertificate } from './certificate.js'
+import { checkOrigin, type Front, plainCookie } from './front.js'
+import { limitedOptions, limitServer } from './limited-server.js'
+import { DEFAULT_LIMITS, type Limits } from './limits.js'
+import { redirectTo } from './redirect.js'
+import { createSecureServer } from './secure-server.js'
+
+interface FrontParts {
+  readonly clock: Clock
+  readonly log: (line: string) => void
+  /** In replies that no route gives. */
+  readonly headers?: Readonly<Record<string, string>>
+  readonly limits?: Limits
+}
+
+type Reach = Pick<ServiceConfig, 'listen' | 'externalUrl' | 'tls' | 'trustedProxies'>
+
+/** As the config file says: https, plain HTTP behind a proxy that serves https, or plain HTTP on loopback. */
+export async function createPublicFront(config: Reach, parts: FrontParts): Promise<Front> {
+  const { listen, externalUrl, tls, trustedProxies } = config
+  const { clock, log, headers = {}, limits = DEFAULT_LIMITS } = parts
+  const isTrusted = createRangeCheck(trustedProxies ?? [])
+  const isSecure = tls !== undefined || trustedProxies !== undefined
+  const pair = tls && (await readCertificate(tls))
+  let port = listen.port
+  const baseUrl = (): string => externalUrl ?? addressOf(listen.host, port, isSecure)
+  return {
+    settings: {
+      ...(trustedProxies && { trustProxy: [...trustedProxies] }),
+      serverFactory: (handler) => {
+        const server = pair
+          ? createSecureServer(handler, { pair, limits, baseUrl, headers })
+          : createServer(limitedOptions(limits), handler)
+        limitServer(server, { limits, isExempt: isTrusted })
+        return server
+      }
+    },
+    prepare: (app) => {
+      if (trustedProxies) requireProxy(app, { isTrusted, baseUrl })
+    },
+    listen: async (app) => {
+      // Node itself falls back to IPv4 where there is no IPv6.
+      await app.listen({ port, host: listen.host, ...(listen.host === '::' && { ipv6Only: false }) })
+      port = (app.server.address() as AddressInfo).port
+      if (tls) await followCertificate(app, { ...tls, clock, log })
+    },
+    baseUrl,
+    check: (request) => checkOrigin(request, [baseUrl(), `${request.protocol}://${request.host}`]),
+    // Bound to the host, so that no other one can set it. Lax: people come from links in comments.
+    cookie: () =>
+      isSecure
+        ? { name: '__Host-loadgate', attributes: 'Path=/; Secure; HttpOnly; SameSite=Lax' }
+        : plainCookie(port)
+  }
+}
+
+async function followCertificate(
+  app: FastifyInstance,
+  watch: Omit<Parameters<typeof watchCertificate>[0], 'onChange'>
+): Promise<void> {
+  const server = app.server as Server as SecureServer
+  const stop = await watchCertificate({ ...watch, onChange: (pair) => server.setSecureContext(pair) })
+  server.once('close', stop)
+}
+
+/** Whoever does not come through the proxy would send tokens in plain text, and could claim any address. */
+function requireProxy(
+  app: FastifyInstance,
+  { isTrusted, baseUrl }: { isTrusted: (address: string) => boolean; baseUrl: () => string }
+): void {
+  app.addHook('onRequest', async (request, reply) => {
+    // Probes come from the machine that the service runs on.
+    if (request.routeOptions.config.open === 'probe') return undefined
+    if (!isTrusted(peerOf(request)))
+      throw new RequestError(403, `this service is only reached through its proxy: use ${baseUrl()}`)
+    if (request.protocol !== 'http' || request.headers['x-forwarded-proto'] === undefined) return undefined
+    const { status, location } = redirectTo(baseUrl(), request.originalUrl)
+    return reply.header('connection', 'close').redirect(location, status)
+  })
+}
+
+function peerOf(request: FastifyRequest): string {
+  return request.raw.socket.remoteAddress ?? ''
+}
+
+/** Where no address is configured: this machine's name, if the service listens on all of its addresses. */
+function addressOf(host: string, port: number, isSecure: boolean): string {
+  const name = ['::', '0.0.0.0'].includes(host) ? hostname() : host.includes(':') ? `[${host}]` : host
+  const isUsual = port === (isSecure ? 443 : 80)
+  return `${isSecure ? 'https' : 'http'}://${name}${isUsual ? '' : `:${port}`}`
+}

@@ -1,0 +1,58 @@
+import { createServer as createPlainServer, type RequestListener, type Server } from 'node:http'
+import { createServer, type ServerOptions } from 'node:https'
+import type { Socket } from 'node:net'
+import { answerUnreadable } from './malformed-requests.js'
+import { limitedOptions } from './limited-server.js'
+import type { Limits } from './limits.js'
+import { redirectTo } from './redirect.js'
+
+/** The first byte of a TLS connection: a record of the handshake. */
+const HANDSHAKE = 0x16
+
+/** https, and on the same port a redirect for callers that speak plain HTTP. */
+export function createSecureServer(
+  handler: RequestListener,
+  {
+    pair,
+    limits,
+    baseUrl,
+    headers
+  }: { pair: ServerOptions; limits: Limits; baseUrl: () => string; headers: Readonly<Record<string, string>> }
+): Server {
+  const server = createServer(
+    { ...pair, ...limitedOptions(limits), handshakeTimeout: limits.headersMs },
+    handler
+  )
+  const redirects = createPlainServer(limitedOptions(limits), (request, response) => {
+    const { status, location } = redirectTo(baseUrl(), request.url ?? '/')
+    // The body is not read: it is not for us.
+    response.writeHead(status, { ...headers, location, connection: 'close', 'content-length': 0 }).end()
+  })
+  redirects.on('clientError', answerUnreadable)
+  const [startTls] = server.listeners('connection') as ((socket: Socket) => void)[]
+  server.removeAllListeners('connection')
+  server.on('connection', (socket: Socket) => {
+    // Whoever connects and says nothing.
+    socket.setTimeout(limits.headersMs, () => socket.destroy())
+    socket.on('error', () => socket.destroy())
+    peek(socket, (first) => {
+      socket.setTimeout(0)
+      socket.removeAllListeners('timeout')
+      if (first === HANDSHAKE) startTls?.call(server, socket)
+      else redirects.emit('connection', socket)
+    })
+  })
+  server.on('close', () => redirects.closeAllConnections())
+  return server
+}
+
+/** The first byte, which stays to be read. */
+function peek(socket: Socket, act: (first: number) => void): void {
+  socket.once('data', (chunk: Buffer) => {
+    socket.pause()
+    socket.unshift(chunk)
+    act(chunk[0] ?? 0)
+    // Whoever takes over has its listeners now.
+    process.nextTick(() => socket.resume())
+  })
+}
