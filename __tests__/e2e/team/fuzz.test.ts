@@ -107,7 +107,10 @@ test(`${COUNT} requests of any kind to every route do the service no harm`, asyn
     await fuzzer.send(SEED + Math.round((COUNT / THIRDS) * third), Math.round(COUNT / THIRDS))
     memories.push(await measureMemory())
   }
-  console.log(fuzzer.statuses, memories.map(({ rss, heapUsed, external }) => [rss, heapUsed, external].map((n) => Math.round(n / MIB))))
+  console.log(
+    fuzzer.statuses,
+    memories.map(({ rss, heapUsed, external }) => [rss, heapUsed, external].map((n) => Math.round(n / MIB)))
+  )
   expect(fuzzer.findings).toEqual([])
   expect(readFacts().strays).toEqual([])
   expect(service.child.exitCode).toBeNull()

@@ -47,7 +47,9 @@ export class Fuzzer {
     const small = (await isBroken(request)) ? await shrink(request, isBroken) : request
     const url = `http://${this.#target.known.host}`
     const words = `${breaches.join('; ')} (seed ${seed}, ${request.caller})`
-    this.findings.push(`${words}\n${curlLine(url, small).slice(0, LONGEST_LINE)}\n${(reply?.text ?? '').slice(0, 500)}`)
+    this.findings.push(
+      `${words}\n${curlLine(url, small).slice(0, LONGEST_LINE)}\n${(reply?.text ?? '').slice(0, 500)}`
+    )
   }
 
   async #try(request: FuzzRequest): Promise<{ reply?: RawReply; breaches: string[] }> {

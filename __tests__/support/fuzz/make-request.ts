@@ -38,10 +38,28 @@ export interface FuzzRequest extends RawRequest {
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS']
 const ODD_METHODS = ['TRACE', 'PROPFIND', 'CONNECT', 'get', 'X', 'QUERY', '']
-const QUERY_KEYS = ['page', 'token', 'grid_id', 'name', 'project', 'tag', 'user', 'status', 'per_page', 'next', 'q']
+const QUERY_KEYS = [
+  'page',
+  'token',
+  'grid_id',
+  'name',
+  'project',
+  'tag',
+  'user',
+  'status',
+  'per_page',
+  'next',
+  'q'
+]
 const PLAN = '<HTTPSamplerProxy testname="home" enabled="true">'
 
-const THRESHOLDS = [['p95 < 800ms'], ['apdex >= 0.85', 'warn: mean < 1ms'], [], ['p95{label="*"} < 1s'], 'p99 < 1s']
+const THRESHOLDS = [
+  ['p95 < 800ms'],
+  ['apdex >= 0.85', 'warn: mean < 1ms'],
+  [],
+  ['p95{label="*"} < 1s'],
+  'p99 < 1s'
+]
 
 /** One request of the sequence: the same for the same seed, but for ids and tokens. */
 export function makeRequest(seed: number, known: Known): FuzzRequest {
@@ -133,7 +151,8 @@ function makeQuery(choice: Choice, { tokens, ids }: Known): string {
     const suffix = choice.chance(0.1) ? choice.of(['[]', '[a]', '%5B%5D']) : ''
     return `${key}${suffix}=${encodeURIComponent(choice.of(values).toWellFormed())}`
   }
-  if (choice.chance(0.1)) return choice.of(['%ff=%', '&&&', '__proto__=1', '?', '=', 'page=%', 'a'.repeat(9000)])
+  if (choice.chance(0.1))
+    return choice.of(['%ff=%', '&&&', '__proto__=1', '?', '=', 'page=%', 'a'.repeat(9000)])
   return Array.from({ length: choice.between(1, 3) }, pair).join('&')
 }
 
@@ -204,9 +223,12 @@ function runFields(choice: Choice, known: Known): Part[] {
     ? [['run[grids][][uuid]', choice.of([...known.ids, ...ODD_IDS])]]
     : specFields(choice).map(([key, value]) => [`run[grids][][${key}]`, value])
   const fields = fieldsOfRun(choice).map(([key, value]): Part => [`run[${key}]`, value])
-  const name = choice.chance(0.1) ? choice.of(ODD_TEXTS) : choice.of(['plan.jmx', 'Plan.scala', 'test.js', 'plan.jmx'])
+  const name = choice.chance(0.1)
+    ? choice.of(ODD_TEXTS)
+    : choice.of(['plan.jmx', 'Plan.scala', 'test.js', 'plan.jmx'])
   const files: Part[] = [['run_files[]', choice.chance(0.1) ? choice.of(ODD_TEXTS) : PLAN, name]]
-  if (choice.chance(0.1)) files.push(['run_files[]', 'a,b', choice.of(['data.csv', `../../${ESCAPED}.csv`, name])])
+  if (choice.chance(0.1))
+    files.push(['run_files[]', 'a,b', choice.of(['data.csv', `../../${ESCAPED}.csv`, name])])
   return [...fields, ...gridFields, ...files]
 }
 
@@ -216,21 +238,38 @@ function fieldsOfRun(choice: Choice): (readonly [string, string])[] {
     ['duration', choice.chance(0.1) ? choice.of(ODD_NUMBERS) : choice.of(['1', '2'])],
     ['threads', choice.chance(0.1) ? choice.of(ODD_NUMBERS) : '2']
   ]
-  const rest = ['name', 'notes', 'project', 'tag_list', 'privacy_flag', 'rampup', 'override_hosts', 'override_parameters']
+  const rest = [
+    'name',
+    'notes',
+    'project',
+    'tag_list',
+    'privacy_flag',
+    'rampup',
+    'override_hosts',
+    'override_parameters'
+  ]
   for (const key of rest) {
     const value = choice.of([...ODD_TEXTS, ...ODD_NUMBERS])
-    if (choice.chance(key === 'name' || key === 'project' || key === 'tag_list' ? 0.3 : 0.04)) fields.push([key, value])
+    if (choice.chance(key === 'name' || key === 'project' || key === 'tag_list' ? 0.3 : 0.04))
+      fields.push([key, value])
   }
   if (choice.chance(0.1))
     fields.push([
       'override_parameters',
-      choice.of(['-Jrehearsal.realtime=true', '-Jrehearsal.mean=x', '-Jrehearsal.problem=none', '-J=', '-Da=b'])
+      choice.of([
+        '-Jrehearsal.realtime=true',
+        '-Jrehearsal.mean=x',
+        '-Jrehearsal.problem=none',
+        '-J=',
+        '-Da=b'
+      ])
     ])
   return fields
 }
 
 function specFields(choice: Choice): (readonly [string, string])[] {
-  const odd = (value: string, odds: readonly string[]): string => (choice.chance(0.04) ? choice.of(odds) : value)
+  const odd = (value: string, odds: readonly string[]): string =>
+    choice.chance(0.04) ? choice.of(odds) : value
   return [
     ['infrastructure', odd('demand', ODD_TEXTS)],
     ['instance_quantity', odd('1', ODD_NUMBERS)],

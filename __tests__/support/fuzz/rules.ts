@@ -67,7 +67,8 @@ function breachesOfForm({ method }: FuzzRequest, { status, headers, text }: RawR
       breaches.push('a page without a content security policy')
     return breaches
   }
-  const isText = type.startsWith('text/plain') && (status >= 400 || text.startsWith('# ') || text.length < 100)
+  const isText =
+    type.startsWith('text/plain') && (status >= 400 || text.startsWith('# ') || text.length < 100)
   const isContent = /^(text\/csv|application\/octet-stream)/.test(type) && status < 300
   return isText || isContent ? breaches : [...breaches, `a ${status} of type ${JSON.stringify(type)}`]
 }

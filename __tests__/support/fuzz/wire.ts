@@ -100,7 +100,8 @@ function readReply(bytes: Buffer, method: string): RawReply {
   const length = Number(headers.get('content-length')?.[0] ?? Infinity)
   const body = bytes.subarray(headEnd + 4, method === 'HEAD' ? undefined : headEnd + 4 + length)
   // What cannot be read as HTTP has no method.
-  if (method === 'HEAD' && body.length > 0 && ![400, 408, 413, 417, 431].includes(status)) throw new Error('the reply to HEAD has a body')
+  if (method === 'HEAD' && body.length > 0 && ![400, 408, 413, 417, 431].includes(status))
+    throw new Error('the reply to HEAD has a body')
   const isChunked = headers.get('transfer-encoding')?.[0] === 'chunked'
   return { status, headers, text: (isChunked ? joinChunks(body) : body).toString('utf8') }
 }
