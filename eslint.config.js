@@ -74,6 +74,7 @@ const MAY_IMPORT_WITHIN = {
     runs: ['store', 'queue', 'engines', 'nodes', 'samples'],
     pages: ['accounts', 'runs', 'queue', 'store', 'samples', 'http'],
     http: [],
+    metrics: ['http', 'store', 'queue'],
     api: ['accounts', 'http', 'pages', 'runs', 'queue', 'store', 'engines']
   }
 }
@@ -94,7 +95,8 @@ const OWNED_PACKAGES = [
   { regex: '^undici(/|$)', owner: 'service' },
   { regex: '^@actions/', owner: 'github' },
   { regex: '^(fastify|@fastify/)', owner: 'server' },
-  { regex: '^(@kubernetes/|ws$)', owner: 'server' }
+  { regex: '^(@kubernetes/|ws$)', owner: 'server' },
+  { regex: '^prom-client$', owner: 'server' }
 ]
 const NO_IO = '^(node:)?(fs|fs/promises|net|http|http2|https|tls|dgram|dns|child_process|cluster)$'
 const DEEPEST_FOLDER = 3

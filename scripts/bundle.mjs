@@ -48,6 +48,7 @@ const LATE = [
   '@actions/http-client',
   '@kubernetes/client-node',
   'fastify',
+  'prom-client',
   'ws'
 ].map((part) => `node_modules/${part}`)
 /** Needed when the run has ended; a step has time to load it while the run is in progress. */

@@ -1,3 +1,4 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import multipart from '@fastify/multipart'
 import fastify, { type FastifyError, type FastifyInstance, type FastifyReply } from 'fastify'
 import { answerExpectations, answerUnreadable } from '../http/malformed-requests.js'
@@ -5,15 +6,20 @@ import { FormFields } from './request-body.js'
 import { messageOf, RequestError } from '../errors.js'
 import { isPageRequest, PAGE_HEADERS } from '../pages/page-access.js'
 import type { Front } from '../http/front.js'
+import { RequestIds } from '../http/request-ids.js'
+import { readPackageVersion, VERSION_HEADER } from '../version.js'
 
 const MAX_FIELD_BYTES = 1024 ** 2
 
 /** The web framework, without any route. */
-export function createApp({ settings }: Front): FastifyInstance {
+export function createApp(front: Front): FastifyInstance {
+  const headers = { [VERSION_HEADER]: readPackageVersion() }
+  const ids = new RequestIds()
   const app = fastify({
-    ...settings,
+    ...front.settings,
+    genReqId: (request) => ids.of(request),
     forceCloseConnections: true,
-    clientErrorHandler: answerUnreadable,
+    clientErrorHandler: (thrown, socket) => answerUnreadable(thrown, socket, headers),
     // A request without a host gets the same JSON error as one with a foreign host.
     http: { requireHostHeader: false },
     // An address that cannot be decoded never reaches a route.
@@ -24,7 +30,13 @@ export function createApp({ settings }: Front): FastifyInstance {
     rewriteUrl: (request) => (request.url ?? '/').replace(/^\/api(?=\/)/, ''),
     routerOptions: { ignoreTrailingSlash: true }
   })
-  answerExpectations(app.server)
+  answerExpectations(app.server, headers)
+  // Also for replies that no route gives.
+  app.server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
+    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
+    response.setHeader('x-request-id', ids.of(request))
+  })
+  front.prepare?.(app)
   void app.register(multipart, {
     limits: { fields: 2000, fieldSize: MAX_FIELD_BYTES, files: 1000, fileSize: Infinity, parts: 3000 }
   })
@@ -43,6 +55,7 @@ export function createApp({ settings }: Front): FastifyInstance {
   app.setErrorHandler<FastifyError>((thrown, request, reply) => {
     const statusCode = thrown.statusCode ?? 500
     // The rest of a rejected upload is not read, so the connection cannot be reused.
+    if (statusCode >= 500) request.log.error({ err: thrown }, 'the request failed')
     if (statusCode >= 400) void reply.header('connection', 'close')
     if (!isPageRequest(request)) return reply.code(statusCode).send({ error: thrown.message })
     return reply.code(statusCode).headers(PAGE_HEADERS).type('text/plain; charset=utf-8').send(thrown.message)

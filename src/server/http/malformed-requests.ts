@@ -7,7 +7,11 @@ interface Refusal {
 }
 
 /** Requests that are not valid HTTP never reach a route; they get the same JSON error as any other mistake. */
-export function answerUnreadable(thrown: NodeJS.ErrnoException & { reason?: string }, socket: Duplex): void {
+export function answerUnreadable(
+  thrown: NodeJS.ErrnoException & { reason?: string },
+  socket: Duplex,
+  headers: Readonly<Record<string, string>> = {}
+): void {
   // The client may have disconnected already.
   socket.on('error', () => undefined)
   if (thrown.code === 'ECONNRESET' || !socket.writable) {
@@ -22,6 +26,7 @@ export function answerUnreadable(thrown: NodeJS.ErrnoException & { reason?: stri
       'content-type: application/json; charset=utf-8',
       `content-length: ${Buffer.byteLength(body)}`,
       'connection: close',
+      ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
       '',
       body
     ].join('\r\n'),
@@ -45,14 +50,14 @@ function refusalOf({ code, message, reason }: NodeJS.ErrnoException & { reason?:
 }
 
 /** Node answers these without a body. */
-export function answerExpectations(server: Server): void {
+export function answerExpectations(server: Server, headers: Readonly<Record<string, string>> = {}): void {
   server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
     const body = JSON.stringify({ error: 'the Expect header is not supported' })
     response
-      .writeHead(417, { 'content-type': 'application/json; charset=utf-8', connection: 'close' })
+      .writeHead(417, { ...headers, 'content-type': 'application/json; charset=utf-8', connection: 'close' })
       .end(body)
   })
   server.on('connect', (_request: IncomingMessage, socket: Duplex) => {
-    answerUnreadable({ name: 'Error', message: '', reason: 'this service is not a proxy' }, socket)
+    answerUnreadable({ name: 'Error', message: '', reason: 'this service is not a proxy' }, socket, headers)
   })
 }

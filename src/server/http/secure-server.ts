@@ -28,7 +28,10 @@ export function createSecureServer(
     // The body is not read: it is not for us.
     response.writeHead(status, { ...headers, location, connection: 'close', 'content-length': 0 }).end()
   })
-  redirects.on('clientError', answerUnreadable)
+  redirects.on('clientError', (thrown: Error, socket) => answerUnreadable(thrown, socket, headers))
+  // Nothing can be said to a caller without a shared secret.
+  server.removeAllListeners('tlsClientError')
+  server.on('tlsClientError', (_thrown, socket) => socket.destroy())
   const [startTls] = server.listeners('connection') as ((socket: Socket) => void)[]
   server.removeAllListeners('connection')
   server.on('connection', (socket: Socket) => {

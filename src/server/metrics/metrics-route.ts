@@ -1,0 +1,40 @@
+import { readFile } from 'node:fs/promises'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { createRangeCheck } from '../../service-config/addresses.js'
+import type { ServiceConfig } from '../../service-config/config.js'
+import { RequestError } from '../errors.js'
+import { isSameSecret } from '../secrets.js'
+import type { Metrics } from './metrics.js'
+
+/** For callers with the token of the file, as it is now, or from the addresses. */
+export function addMetricsRoute(
+  app: FastifyInstance,
+  metrics: Metrics,
+  { tokenFile, allow = [] }: NonNullable<ServiceConfig['metrics']>
+): void {
+  const isAllowed = createRangeCheck(allow)
+  app.get('/metrics', { config: { open: 'probe' } }, async (request, reply) => {
+    if (tokenFile === undefined) {
+      if (!isAllowed(request.ip)) throw new RequestError(403, `the figures are not for ${request.ip}`)
+    } else if (!(await hasToken(request, tokenFile))) {
+      void reply.header('www-authenticate', 'Bearer realm="loadgate metrics"')
+      throw new RequestError(401, 'send the token of the figures: Authorization: Bearer …')
+    }
+    const { text, type } = await metrics.render()
+    return reply.type(type).send(text)
+  })
+}
+
+async function hasToken({ headers }: FastifyRequest, tokenFile: string): Promise<boolean> {
+  const token = (await readMetricsToken(tokenFile)) ?? ''
+  const [, given = ''] = /^bearer\s+(\S+)$/i.exec(headers.authorization ?? '') ?? []
+  return token !== '' && isSameSecret(given, token)
+}
+
+/** Read for every call, so that a changed one counts at once. Undefined if it cannot be read. */
+export async function readMetricsToken(tokenFile: string): Promise<string | undefined> {
+  return readFile(tokenFile, 'utf8').then(
+    (text) => text.trim(),
+    () => undefined
+  )
+}
