@@ -19,7 +19,7 @@ export function createId(): string {
 /** Where the files of runs are: uploads, nodes' work, logs and results. */
 export class DataFolder {
   constructor(readonly path: string) {
-    for (const name of ['runs', 'uploads']) makeFolder(join(path, name), { mode: 0o700 })
+    for (const name of ['runs', 'uploads', 'trash']) makeFolder(join(path, name), { mode: 0o700 })
   }
 
   runDir(runId: string): string {
@@ -73,6 +73,23 @@ export class DataFolder {
 
   resultFile(runId: string, gridId: string): string {
     return join(this.runDir(runId), 'results', `${gridId}.csv`)
+  }
+
+  /** What is about to be removed; nobody looks at it. */
+  trashDir(): string {
+    return join(this.path, 'trash')
+  }
+
+  /**
+   * Removes the folders of runs that were never created, because the service was killed before. A folder with traces of a run, whose
+   * record may have been lost, is not touched.
+   */
+  discardUnborn(isKnown: (runId: string) => boolean): void {
+    for (const id of readdirSync(join(this.path, 'runs'))) {
+      if (!/^[a-f\d]{24}$/.test(id) || isKnown(id)) continue
+      if (readdirSync(this.runDir(id)).some((name) => name !== 'files')) continue
+      rmSync(this.runDir(id), { recursive: true, force: true })
+    }
   }
 
   /** A new folder for the files of a request that is still being read. */

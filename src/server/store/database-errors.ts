@@ -4,6 +4,7 @@ import { messageOf, RequestError } from '../errors.js'
 const BUSY = 5
 const LOCKED = 6
 const READ_ONLY = 8
+const INPUT_OUTPUT = 10
 const CORRUPT = 11
 const FULL = 13
 const CANNOT_OPEN = 14
@@ -62,6 +63,7 @@ function sentenceOf(code: number | undefined, file: string): string | undefined 
   const sentences = new Map([
     [NOT_A_DATABASE, `${file} is not a database; move it away, or choose another folder`],
     [CORRUPT, `${file} is damaged; restore it from a backup, or choose another folder`],
+    [INPUT_OUTPUT, 'the disk cannot be read or written, or is full; free up space, or choose another folder'],
     [FULL, 'the disk is full; free up space'],
     [READ_ONLY, 'it is read-only; make it writable, or choose another folder'],
     [CANNOT_OPEN, `${file} cannot be opened; check the permissions, or choose another folder`],

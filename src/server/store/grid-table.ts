@@ -29,6 +29,10 @@ export class GridTable {
     this.#update.run(isActive(grid) ? 1 : 0, JSON.stringify(grid), grid.id)
   }
 
+  remove(id: string): void {
+    this.#database.prepare('DELETE FROM grids WHERE id = ?').run(id)
+  }
+
   find(id: string): GridRecord | undefined {
     const row = this.#find.get(id)
     return row && this.#read(row)

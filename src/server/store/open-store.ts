@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.js'
 import { systemClock } from '../clock.js'
 import { openDatabase } from './database.js'
+import { takeOverJson } from './json-folder.js'
 import { requireUnclaimed } from './service-claim.js'
 import { SqliteStore } from './sqlite-store.js'
 
@@ -12,6 +13,7 @@ export function openStore(
   const database = openDatabase(dataDir)
   try {
     requireUnclaimed(database, dataDir)
+    takeOverJson(database, dataDir, log)
     const store = new SqliteStore(dataDir, database, { log, clock })
     store.folder.discardUploads()
     return store

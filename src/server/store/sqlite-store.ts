@@ -154,6 +154,8 @@ export class SqliteStore implements Store {
 
   claim(): void {
     claimFolder(this.database, this.folder.path)
+    const find = this.database.prepare('SELECT 1 FROM runs WHERE id = ?')
+    this.folder.discardUnborn((id) => find.get(id) !== undefined)
   }
 
   flush(): void {
