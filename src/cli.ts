@@ -124,6 +124,10 @@ const ports: CommandPorts = {
     })
     return (await import('./server/discard-on-close.js')).discardOnClose(service, dataDir)
   },
+  openUsers: async (dataDir) =>
+    (await import('./server/accounts/open-users.js')).openUsers(dataDir, (line) =>
+      writeErr(guard(`${plain(line)}\n`))
+    ),
   serve: async ({ dataDir, port, token, rehearse, serviceName, regions, log, signal }) =>
     startService({
       dataDir,

@@ -50,6 +50,7 @@ export function makeCommandPorts(changes: Partial<CommandPorts> = {}): TestComma
     startShop: absent,
     startLocalService: absent,
     serve: absent,
+    openUsers: absent,
     ...changes,
     screen: { out: new Page(), err: new Page() },
     cancellation

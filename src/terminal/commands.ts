@@ -19,8 +19,13 @@ import { SERVE_FLAGS, runServeCommand } from './serve-command.js'
 import type { ServePorts } from './serve-command.js'
 import { runTrendCommand } from './trend-command.js'
 import type { TrendPorts } from './trend-command.js'
+import * as user from './user-commands.js'
 
-export type CommandPorts = DemoPorts & InitPorts & ServePorts & TrendPorts & { readonly version: string }
+export type CommandPorts = DemoPorts &
+  InitPorts &
+  ServePorts &
+  TrendPorts &
+  user.UserPorts & { readonly version: string }
 
 /** One form of a command: what it does depends on the words after it. */
 export interface Form {
@@ -40,6 +45,8 @@ interface CommandText {
   readonly about: string
   /** Its word is a path rather than an id. */
   readonly takesPath?: true
+  /** Its word is the name of a user. */
+  readonly takesName?: true
   readonly forms: readonly [Form, ...Form[]]
   /** The form selected by the words; the first one by default. */
   formOf?(words: readonly string[], ports: CommandPorts): Form
@@ -82,6 +89,12 @@ function pathCommand(
   form: Pick<Form, 'flags' | 'run'>
 ): CommandText {
   return { name, operands, about, takesPath: true, forms: [{ usage: `${name} ${operands}`, ...form }] }
+}
+
+/** A command that takes the name of a user. */
+function userCommand(name: string, about: string, form: Pick<Form, 'flags' | 'run'>): CommandText {
+  const operands = '<name>'
+  return { name, operands, about, takesName: true, forms: [{ usage: `${name} ${operands}`, ...form }] }
 }
 
 const RUN_GATE: Form = { usage: 'run', flags: GATE_FLAGS, run: runGateCommand }
@@ -137,6 +150,24 @@ const COMMAND_TEXTS: readonly CommandText[] = [
     about: 'run the embedded service on loopback until Ctrl-C',
     forms: [{ usage: 'serve', flags: SERVE_FLAGS, run: runServeCommand }]
   },
+  userCommand('user add', 'add a user to a service, and show the token', {
+    flags: user.USER_ADD_FLAGS,
+    run: user.runUserAddCommand
+  }),
+  {
+    name: 'user list',
+    operands: '',
+    about: 'list the users of a service',
+    forms: [{ usage: 'user list', flags: user.USER_FLAGS, run: user.runUserListCommand }]
+  },
+  userCommand('user rotate', 'give a user another token; the earlier one ends at once', {
+    flags: user.USER_FLAGS,
+    run: user.runUserRotateCommand
+  }),
+  userCommand('user remove', 'remove a user; the token ends at once', {
+    flags: user.USER_FLAGS,
+    run: user.runUserRemoveCommand
+  }),
   apiCommand('runs', '', 'list the runs', api.listRuns),
   apiCommand('stop', '<id>', 'stop a run', api.stopRun),
   apiCommand('repeat', '<id>', 'repeat a run', api.repeatRun),
@@ -263,11 +294,16 @@ function unknownCommand(word: string): string {
 }
 
 /** An extra word is a mistake, and may be a plan meant for --files. */
-function checkWords({ name, operands, flags, takesPath }: Command, words: readonly string[]): void {
+function checkWords(
+  { name, operands, flags, takesPath, takesName }: Command,
+  words: readonly string[]
+): void {
   const [id] = words
   if (takesPath && words.length !== 1)
     throw new UsageError(`\`loadgate ${name}\` takes one path, ${operands}, found ${words.length}`)
-  if (takesPath) return
+  if (takesName && words.length !== 1)
+    throw new UsageError(`\`loadgate ${name}\` takes one name, found ${words.length}`)
+  if (takesPath || takesName) return
   if (operands === '' && id !== undefined)
     throw new UsageError(`\`loadgate ${name}\` takes flags only, found "${id}"`)
   if (operands === REPORT_OPERANDS && id === undefined)

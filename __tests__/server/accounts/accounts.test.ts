@@ -181,7 +181,7 @@ describe('what another process changes', () => {
       return Number(stdout)
     }
     const shared = await Promise.all([run('x'), run('y')])
-    expect(shared[0]! + shared[1]!).toBe(30)
+    expect(shared[0] + shared[1]).toBe(30)
     const names = accounts.list().map(({ name }) => name)
     expect(names).toHaveLength(1 + 15 + 15 + 30)
     expect(new Set(names).size).toBe(names.length)

@@ -1,0 +1,104 @@
+import { afterAll, describe, expect, test } from '@jest/globals'
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { userInfo } from 'node:os'
+import { join } from 'node:path'
+import { openUsers } from '../../src/server/accounts/open-users.js'
+import { runCommandLine } from '../../src/terminal/commands.js'
+import { readLines } from '../server/accounts/team.js'
+import { createFolders } from '../server/support.js'
+import { makeCommandPorts } from './command-ports.js'
+
+const folders = createFolders()
+afterAll(() => folders.remove())
+
+const TOKEN = /lg_[0-9a-f]{12}_[\w-]{43}/
+
+function makeService(): { dataDir: string; type: (words: string) => Promise<{ out: string; err: string }> } {
+  const workspace = folders.create()
+  const dataDir = join(workspace, 'data')
+  writeFileSync(join(workspace, 'service.yml'), 'listen: 127.0.0.1:8443\ndata: data\n')
+  return {
+    dataDir,
+    type: async (words) => {
+      const ports = makeCommandPorts({
+        workspace,
+        openUsers: (folder) => Promise.resolve(openUsers(folder, (line) => ports.screen.err.write(line)))
+      })
+      const args = ['user', ...words.split(' ')]
+      expect(await runCommandLine(args, ports)).toBe(0)
+      return { out: ports.screen.out.text, err: ports.screen.err.text }
+    }
+  }
+}
+
+const CONFIG = '--config service.yml'
+
+test('the documents have exactly these fields, and a token is only on standard output', async () => {
+  const { type, dataDir } = makeService()
+  const added = await type(`add anna --role admin --json ${CONFIG}`)
+  const anna = JSON.parse(added.out) as { token: string }
+  expect(anna).toEqual({ name: 'anna', role: 'admin', token: expect.stringMatching(TOKEN) })
+  const rotated = JSON.parse((await type(`rotate ANNA --json ${CONFIG}`)).out) as { token: string }
+  expect(rotated).toEqual({ name: 'anna', role: 'admin', token: expect.stringMatching(TOKEN) })
+  expect(rotated.token).not.toBe(anna.token)
+  await type(`add ben@example.com --role viewer ${CONFIG}`)
+  const listed = await type(`list --json ${CONFIG}`)
+  const since = { created: expect.any(String), last_seen: null, sign_ins: 0 }
+  expect(JSON.parse(listed.out)).toEqual([
+    { name: 'anna', role: 'admin', ...since },
+    { name: 'ben@example.com', role: 'viewer', ...since }
+  ])
+  const removed = await type(`remove ben@example.com --json ${CONFIG}`)
+  expect(JSON.parse(removed.out)).toEqual({ name: 'ben@example.com', role: 'viewer', removed: true })
+  for (const { err } of [added, listed, removed]) expect(err).toBe('')
+  const file = join(dataDir, 'audit.jsonl')
+  expect(statSync(file).mode & 0o777).toBe(0o600)
+  expect(readFileSync(file, 'utf8')).not.toMatch(TOKEN)
+  const by = { user: userInfo().username, role: 'operator' }
+  expect(readLines(file)).toMatchObject([
+    { action: 'user.add', target: 'anna', ...by },
+    { action: 'user.rotate', target: 'anna', ...by },
+    { action: 'user.add', target: 'ben@example.com', ...by },
+    { action: 'user.remove', target: 'ben@example.com', ...by }
+  ])
+})
+
+test('people read the same', async () => {
+  const { type } = makeService()
+  expect((await type(`list ${CONFIG}`)).out).toContain('There are no users yet')
+  const { out } = await type(`add anna --role admin ${CONFIG}`)
+  expect(out).toMatch(/^Added anna \(admin\)\.\nToken: lg_\S+\nKeep it now: it is not shown again\.\n$/)
+  const { out: list } = await type(`list ${CONFIG}`)
+  expect(list).toMatch(/name +role +created +last seen/)
+  expect(list).toMatch(/anna +admin +20\S+ \S+ +never/)
+  expect(list).not.toMatch(TOKEN)
+  await type(`add ben --role admin ${CONFIG}`)
+  expect((await type(`remove ben ${CONFIG}`)).out).toContain('Removed ben (admin)')
+})
+
+describe('mistakes', () => {
+  test.each([
+    [`add anna ${CONFIG}`, 'give the role of the user with --role: admin, member, viewer'],
+    [`add anna --role root ${CONFIG}`, 'there is no role "root"; --role takes one of admin, member, viewer'],
+    ['add anna --role admin', 'give the config file of the service with --config'],
+    [`add --role admin ${CONFIG}`, 'takes one name, found 0'],
+    [`rotate anna ben ${CONFIG}`, 'takes one name, found 2'],
+    [`list anna ${CONFIG}`, 'takes flags only'],
+    [`rotate anna --role admin ${CONFIG}`, 'there is no flag --role here'],
+    [`add a:b --role admin ${CONFIG}`, 'cannot be the name of a user'],
+    [`rotate nobody ${CONFIG}`, 'there is no user "nobody"'],
+    ['list --config nowhere.yml', 'cannot be read'],
+    ['list --config wrong.yml', 'lisen']
+  ])('%s', async (words, message) => {
+    const workspace = folders.create()
+    mkdirSync(join(workspace, 'data'))
+    writeFileSync(join(workspace, 'service.yml'), 'listen: 127.0.0.1:8443\ndata: data\n')
+    writeFileSync(join(workspace, 'wrong.yml'), 'lisen: 127.0.0.1:8443\ndata: data\n')
+    const ports = makeCommandPorts({
+      workspace,
+      openUsers: (folder) => Promise.resolve(openUsers(folder, () => undefined))
+    })
+    await expect(runCommandLine(['user', ...words.split(' ')], ports)).rejects.toThrow(message)
+    expect(ports.screen.out.text).toBe('')
+  })
+})

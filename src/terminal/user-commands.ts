@@ -1,0 +1,158 @@
+import { resolve } from 'node:path'
+import { readServiceConfig } from '../service-config/read-config.js'
+import type { Arguments, Flag } from './arguments.js'
+import { UsageError } from './arguments.js'
+import { JSON_FLAG } from './baseline-commands.js'
+import { plain, safeJson, table } from './screen.js'
+import type { Screen } from './screen.js'
+
+export interface UserPorts {
+  readonly screen: Screen
+  readonly workspace: string
+  /** The users in the data folder of a service, which may be running. */
+  openUsers(dataDir: string): Promise<Users>
+}
+
+const ROLES = ['admin', 'member', 'viewer'] as const
+export type UserRole = (typeof ROLES)[number]
+
+interface NamedUser {
+  readonly name: string
+  readonly role: UserRole
+}
+
+/** With the token that was just made. */
+interface UserWithToken extends NamedUser {
+  readonly token: string
+}
+
+interface ListedUser extends NamedUser {
+  readonly createdMs: number
+  readonly signIns: number
+  readonly currentSignInMs: number | null
+}
+
+export interface Users {
+  add(name: string, role: UserRole): UserWithToken
+  list(): readonly ListedUser[]
+  rotate(name: string): UserWithToken
+  remove(name: string): NamedUser
+  close(): void
+}
+
+const CONFIG_FLAG: Flag = {
+  name: 'config',
+  value: 'file',
+  about: 'Config file of the service (service.yml), which says where its data is. Required.'
+}
+const ROLE_FLAG: Flag = {
+  name: 'role',
+  value: 'role',
+  about:
+    'What the user may do: admin (everything), member (run, and stop what is theirs) or viewer (read). Required.'
+}
+
+export const USER_FLAGS: readonly Flag[] = [CONFIG_FLAG, JSON_FLAG]
+export const USER_ADD_FLAGS: readonly Flag[] = [ROLE_FLAG, ...USER_FLAGS]
+
+/** `loadgate user add <name>`: shows the token, this one time. */
+export async function runUserAddCommand(args: Arguments, ports: UserPorts): Promise<number> {
+  const role = readRole(args)
+  return withUsers(args, ports, (users) => {
+    const added = users.add(nameIn(args), role)
+    return tellToken(added, `Added ${added.name} (${added.role}).`)
+  })
+}
+
+/** `loadgate user rotate <name>`: another token for the same user. */
+export async function runUserRotateCommand(args: Arguments, ports: UserPorts): Promise<number> {
+  return withUsers(args, ports, (users) => {
+    const rotated = users.rotate(nameIn(args))
+    return tellToken(rotated, `The earlier token of ${rotated.name} (${rotated.role}) has ended.`)
+  })
+}
+
+export async function runUserRemoveCommand(args: Arguments, ports: UserPorts): Promise<number> {
+  return withUsers(args, ports, (users) => {
+    const { name, role } = users.remove(nameIn(args))
+    return {
+      json: { name, role, removed: true },
+      text: `Removed ${name} (${role}). Their runs are still there.\n`
+    }
+  })
+}
+
+export async function runUserListCommand(args: Arguments, ports: UserPorts): Promise<number> {
+  return withUsers(args, ports, (users) => {
+    const listed = users.list()
+    return { json: listed.map(documentOf), text: describeUsers(listed) }
+  })
+}
+
+interface Answer {
+  readonly json: unknown
+  readonly text: string
+}
+
+async function withUsers(args: Arguments, ports: UserPorts, act: (users: Users) => Answer): Promise<number> {
+  if (!args.has('config'))
+    throw new UsageError(
+      'give the config file of the service with --config <file>: it says where the users are'
+    )
+  const { dataDir } = await readServiceConfig(resolve(ports.workspace, args.text('config')))
+  const users = await ports.openUsers(dataDir)
+  try {
+    const { json, text } = act(users)
+    ports.screen.out.write(args.has('json') ? safeJson(json) : text)
+  } finally {
+    users.close()
+  }
+  return 0
+}
+
+function nameIn({ words }: Arguments): string {
+  return words[0] ?? ''
+}
+
+function readRole(args: Arguments): UserRole {
+  const given = args.text('role')
+  const role = ROLES.find((known) => known === given)
+  const roles = ROLES.join(', ')
+  if (role !== undefined) return role
+  throw new UsageError(
+    given === ''
+      ? `give the role of the user with --role: ${roles}`
+      : `there is no role ${JSON.stringify(given)}; --role takes one of ${roles}`
+  )
+}
+
+function tellToken({ name, role, token }: UserWithToken, what: string): Answer {
+  return {
+    json: { name, role, token },
+    text: `${plain(what)}\nToken: ${token}\nKeep it now: it is not shown again.\n`
+  }
+}
+
+function documentOf({ name, role, createdMs, signIns, currentSignInMs }: ListedUser): object {
+  return { name, role, created: timeOf(createdMs), last_seen: timeOf(currentSignInMs), sign_ins: signIns }
+}
+
+function describeUsers(users: readonly ListedUser[]): string {
+  if (users.length === 0)
+    return 'There are no users yet; `loadgate user add <name> --role admin` adds the first one.\n'
+  const rows = users.map(({ name, role, createdMs, currentSignInMs }) => [
+    name,
+    role,
+    shortTimeOf(createdMs),
+    shortTimeOf(currentSignInMs)
+  ])
+  return `${plain(table(['name', 'role', 'created', 'last seen'], rows))}\n`
+}
+
+function timeOf(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString()
+}
+
+function shortTimeOf(ms: number | null): string {
+  return timeOf(ms)?.slice(0, 16).replace('T', ' ') ?? 'never'
+}
