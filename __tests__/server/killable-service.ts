@@ -15,7 +15,7 @@ const FLAGS = [
   here('../support/typescript-hooks.mjs')
 ]
 
-export interface KillableService extends Service {
+export interface KillableService extends Omit<Service, 'drain'> {
   readonly groups: ProcessGroup[]
   /** With its watchdogs, so that its tools are left behind. */
   kill(): Promise<void>

@@ -1,18 +1,30 @@
 /** A request that gets this status and an `error` that says what is wrong. */
 export class RequestError extends Error {
+  /** When to try again. */
+  readonly retryAfterSec: number | undefined
+
   constructor(
     readonly statusCode: number,
     message: string,
-    options?: { cause?: unknown }
+    options: { cause?: unknown; retryAfterSec?: number | undefined } = {}
   ) {
     super(message, options)
     this.name = 'RequestError'
+    this.retryAfterSec = options.retryAfterSec
   }
 }
 
 /** The same with every problem of the request, so that it can be fixed in one go. */
 export function refuseAll(problems: readonly string[]): RequestError {
   return new RequestError(422, problems.join('; '))
+}
+
+/** A restart takes less, and a caller that is early asks again. */
+const RETRY_AFTER_SEC = 15
+
+/** The service is about to end, so that nothing new can be created; the next one can. */
+export function refuseUntilRestart(reason: string): RequestError {
+  return new RequestError(503, reason, { retryAfterSec: RETRY_AFTER_SEC })
 }
 
 /** A tool could not be found, installed or started; the message says what to do. */

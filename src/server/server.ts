@@ -90,6 +90,8 @@ export interface ServiceOptions {
 export interface Service {
   readonly url: string
   readonly token: string
+  /** Nothing new is created or started any more; resolves when the runs at work have ended, or after this time. */
+  drain(forMs: number): Promise<void>
   /** Stops the runs, ends all processes and closes. Results that cannot be merged in time are merged at the next start. */
   close(options?: { withinMs?: number }): Promise<void>
 }
@@ -171,12 +173,13 @@ export async function startService(options: ServiceOptions): Promise<EmbeddedSer
     token,
     keepLogs: (request) => keepLogs(store, { ...request, secrets: [...request.secrets, token] }),
     keepSamples: (folder) => keepSamples(store, folder),
+    drain: (forMs) => runs.drain(forMs),
     close: async ({ withinMs } = {}) => {
       closing.abort()
       pages?.close()
-      await runs.close(withinMs)
+      const kept = await runs.close(withinMs)
       await processes.endAll()
-      await grids.close()
+      await grids.close(kept)
       await app.close()
       audit.write({ action: 'service.stop' })
       store.close()

@@ -57,6 +57,8 @@ export function createApp(front: Front): FastifyInstance {
     // The rest of a rejected upload is not read, so the connection cannot be reused.
     if (statusCode >= 500) request.log.error({ err: thrown }, 'the request failed')
     if (statusCode >= 400) void reply.header('connection', 'close')
+    if (thrown instanceof RequestError && thrown.retryAfterSec !== undefined)
+      void reply.header('retry-after', thrown.retryAfterSec)
     if (!isPageRequest(request)) return reply.code(statusCode).send({ error: thrown.message })
     return reply.code(statusCode).headers(PAGE_HEADERS).type('text/plain; charset=utf-8').send(thrown.message)
   })

@@ -1,12 +1,12 @@
 import type { Clock } from '../clock.js'
-import { messageOf } from '../errors.js'
+import { messageOf, refuseUntilRestart, RequestError } from '../errors.js'
 import type { GridNodes } from './grid-nodes.js'
 import { formatMinutes } from '../format-elapsed.js'
 import { Interruption } from './interruption.js'
 import type { NodeSet } from '../nodes/load-node.js'
 import type { GridEnd, GridRecord, GridSpec, UserReference } from '../store/records.js'
 import { createId } from '../store/data-folder.js'
-import type { Queue } from '../queue/queue.js'
+import type { Queue, Turn } from '../queue/queue.js'
 import type { Store } from '../store/store.js'
 
 const MS_A_MINUTE = 60_000
@@ -16,6 +16,9 @@ export class Grids {
   private readonly ends = new Map<string, AbortController>()
   private readonly timers = new Map<string, () => void>()
   private readonly work = new Map<string, Set<Promise<unknown>>>()
+  /** Of the standalone grids. */
+  private readonly turns = new Map<string, Turn>()
+  private refusal: string | undefined
 
   constructor(
     private readonly parts: {
@@ -29,21 +32,34 @@ export class Grids {
 
   /** Creates a standalone grid, which starts by itself. */
   create(spec: GridSpec, user?: UserReference): GridRecord {
+    if (this.refusal !== undefined) throw refuseUntilRestart(this.refusal)
+    const problems = this.parts.queue.check({ kind: 'grid', grids: [{ spec, isOwn: true }] })
+    if (problems.length > 0) throw new RequestError(422, problems.join('; '))
     const grid = this.describe(spec, { batchId: null, status: 'queued', ...(user && { user }) })
     this.parts.store.create({ grids: [grid] })
-    setImmediate(() => void this.bringUp(grid, { isTakenUp: false }))
+    void this.bringUp(grid, { isTakenUp: false })
     return grid
   }
 
   /** Continues with a standalone grid of an earlier service; its minutes have been going on. */
   takeUp(grid: GridRecord): void {
     if (grid.status === 'started') this.limit(grid)
-    void this.bringUp(grid, { isTakenUp: true })
+    void this.bringUp(grid, { isTakenUp: grid.status !== 'queued' })
   }
 
   /** A grid for a run, which starts and ends it; it is added to the store together with the run. */
   describeForRun(spec: GridSpec, batchId: string, user?: UserReference): GridRecord {
-    return this.describe(spec, { batchId, status: 'starting', ...(user && { user }) })
+    return this.describe(spec, { batchId, status: 'queued', ...(user && { user }) })
+  }
+
+  /** Its nodes are about to start: the run's turn has come. */
+  prepare(grid: GridRecord): void {
+    if (grid.status === 'queued') this.move(grid, 'starting')
+  }
+
+  /** Its run waits again. */
+  postpone(grid: GridRecord): void {
+    if (grid.status === 'starting') this.move(grid, 'queued')
   }
 
   /** Starts the nodes of a run's own grid. */
@@ -91,6 +107,8 @@ export class Grids {
     this.endOf(grid).abort(this.describeEnd(grid, end))
     await Promise.allSettled([...(this.work.get(grid.id) ?? [])])
     if (end !== 'run ended') await this.closeNodes(grid)
+    this.turns.get(grid.id)?.leave()
+    this.turns.delete(grid.id)
   }
 
   /** For a run that is taken up again: its own grids may have ended because it was about to. */
@@ -119,10 +137,17 @@ export class Grids {
     }
   }
 
-  /** Gives all nodes back; what runs on them was ended before. */
-  async close(): Promise<void> {
+  /** There are no new ones from now on. */
+  refuse(reason: string): void {
+    this.refusal = reason
+  }
+
+  /** Gives the nodes back, but those that are kept for the next start; what runs on them was ended before. */
+  async close(kept: ReadonlySet<string>): Promise<void> {
     for (const callOff of this.timers.values()) callOff()
-    const grids = this.parts.store.activeGrids()
+    const isKept = ({ id, status, batchId }: GridRecord): boolean =>
+      kept.has(id) || (status === 'queued' && batchId === null)
+    const grids = this.parts.store.activeGrids().filter((grid) => !isKept(grid))
     for (const grid of grids) {
       grid.ended = { by: 'closed', atMs: this.parts.clock.now() }
       this.move(grid, 'stopped')
@@ -132,8 +157,12 @@ export class Grids {
 
   /** A standalone grid; if its nodes do not start, it has stopped, and whoever wants it is told why. */
   private async bringUp(grid: GridRecord, { isTakenUp }: { isTakenUp: boolean }): Promise<void> {
-    if (grid.status === 'queued') this.move(grid, 'starting')
     try {
+      const turn = this.takeTurn(grid, { isTakenUp })
+      turn.catch(() => undefined)
+      // Runs may want the nodes of one that is taken up at once.
+      if (!isTakenUp) await turn
+      this.prepare(grid)
       await this.openNodes(grid, { runId: undefined, isTakenUp, signal: this.endSignal(grid) })
       if (grid.status === 'starting') this.start(grid)
     } catch (thrown) {
@@ -144,11 +173,28 @@ export class Grids {
     }
   }
 
-  /** Stops it when its minutes are up. */
+  /** Its pods work from now until its end. The caller gets `queued` before anything happens. */
+  private async takeTurn(grid: GridRecord, { isTakenUp }: { isTakenUp: boolean }): Promise<void> {
+    const entry = { kind: 'grid' as const, id: grid.id, user: grid.user, isTakenUp }
+    const turn = this.parts.queue.enter(
+      { ...entry, grids: [{ spec: grid.spec, isOwn: true }] },
+      this.endSignal(grid)
+    )
+    turn.catch(() => undefined)
+    await new Promise((resolve) => setImmediate(resolve))
+    const mine = await turn
+    // It may have ended meanwhile.
+    if (grid.status === 'stopped') mine.leave()
+    this.endSignal(grid).throwIfAborted()
+    this.turns.set(grid.id, mine)
+  }
+
+  /** Stops it when its minutes are up. If the wall clock was set back while no service ran, it still gets no more than its minutes. */
   private limit(grid: GridRecord): void {
     const { clock, log } = this.parts
-    const endMs = (grid.startedMs ?? clock.now()) + grid.spec.stopAfterMin * MS_A_MINUTE
-    const callOff = clock.after(Math.max(0, endMs - clock.now()), () => {
+    const lengthMs = grid.spec.stopAfterMin * MS_A_MINUTE
+    const endMs = (grid.startedMs ?? clock.now()) + lengthMs
+    const callOff = clock.after(Math.min(lengthMs, Math.max(0, endMs - clock.now())), () => {
       log(`grid ${grid.id} stops: its ${grid.spec.stopAfterMin} minutes are up`)
       void this.terminate(grid, 'stop_after')
     })

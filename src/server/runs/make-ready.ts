@@ -38,7 +38,7 @@ export async function makeReady(ports: Ports, run: RunRecord, how: Manner): Prom
     const opening = Promise.all(
       ports.store.gridsOf(run).map((grid) => openGrid(ports, { run, grid, ...how, signal }))
     )
-    const plan = prepare(ports, run, { ...how, signal, nodes: async () => firstNodes(await opening) })
+    const plan = prepare(ports, run, { signal, nodes: async () => firstNodes(await opening) })
     const ready = await Promise.race([Promise.all([plan, opening]), aborted(how.signal)])
     return how.signal.aborted || ready === undefined ? undefined : { plan: ready[0], grids: ready[1] }
   } catch (thrown) {
@@ -67,10 +67,11 @@ async function openGrid(
 async function prepare(
   { store, engines }: Ports,
   run: RunRecord,
-  { isTakenUp, signal, nodes }: Manner & { nodes: () => Promise<readonly LoadNode[]> }
+  { signal, nodes }: Pick<Manner, 'signal'> & { nodes: () => Promise<readonly LoadNode[]> }
 ): Promise<PreparedPlan> {
   const buildDir = store.folder.buildDir(run.id)
-  if (isTakenUp) await rm(buildDir, { recursive: true, force: true })
+  // An earlier service may have got this far.
+  await rm(buildDir, { recursive: true, force: true })
   return engines.of(run.request.tool).prepare({
     ...run.request,
     fileNames: run.files.map(({ name }) => name),

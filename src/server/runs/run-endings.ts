@@ -129,5 +129,7 @@ function spanOf(
     }
   }
   const { startedMs, createdMs } = run
-  return { startedMs, stoppedMs: endedMs ?? results?.measurements.endMs ?? startedMs ?? createdMs }
+  const stoppedMs = endedMs ?? results?.measurements.endMs ?? startedMs ?? createdMs
+  // The wall clock may have been set back meanwhile.
+  return { startedMs, stoppedMs: Math.max(stoppedMs, startedMs ?? stoppedMs) }
 }

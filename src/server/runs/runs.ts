@@ -4,16 +4,16 @@ import { copyFile, mkdir, rename, rm } from 'node:fs/promises'
 import { makeFolder } from '../../files/make-folder.js'
 import type { Clock } from '../clock.js'
 import type { Engines } from '../engines/engines.js'
-import { messageOf, RequestError } from '../errors.js'
-import type { LoadNode } from '../nodes/load-node.js'
-import { LoadRecorder } from '../nodes/machine/load-recorder.js'
+import { messageOf, refuseUntilRestart, RequestError } from '../errors.js'
 import type { readLoad } from '../nodes/machine/load-sample.js'
 import type { GridNodes } from './grid-nodes.js'
 import type { Grids } from './grids.js'
-import type { Queue, Turn } from '../queue/queue.js'
+import type { GridUse, Queue, Turn } from '../queue/queue.js'
+import { executeRun, Postponed } from './execute-run.js'
+import { formatElapsed } from '../format-elapsed.js'
+import { adoptLeftovers } from './leftovers.js'
 import { Interruption } from './interruption.js'
-import { isOwn, makeReady, type Manner, type ReadyRun } from './make-ready.js'
-import { NodeBook } from './node-book.js'
+import { isOwn, type Manner } from './make-ready.js'
 import {
   type FileRecord,
   type GridRecord,
@@ -23,8 +23,7 @@ import {
   type GridWish,
   type UserReference
 } from '../store/records.js'
-import { type NodeEnd, runOnGrids } from './run-on-grids.js'
-import { type RunEnd, RunEndings } from './run-endings.js'
+import { RunEndings } from './run-endings.js'
 import { createId } from '../store/data-folder.js'
 import type { Store } from '../store/store.js'
 
@@ -47,13 +46,6 @@ interface Ports {
   readonly log: (line: string) => void
 }
 
-const ENDED_UNOBSERVED: RunEnd = {
-  problems: ['The service ended during this run.'],
-  losses: [],
-  nodes: [],
-  endedMs: undefined
-}
-
 /** The runner kills ten seconds after its first signal, and the tools need part of that to exit. */
 const CLOSE_WITHIN_MS = 4500
 
@@ -61,10 +53,16 @@ const CLOSE_WITHIN_MS = 4500
 export class Runs {
   private readonly executions = new Map<string, Execution>()
   private readonly endings: RunEndings
-  private isClosing = false
+  /** Why there are no new runs any more. */
+  private refusal: string | undefined
 
   constructor(private readonly ports: Ports) {
     this.endings = new RunEndings(ports)
+  }
+
+  /** Before files are uploaded for nothing: a service that is about to end starts no more runs. */
+  requireOpen(): void {
+    if (this.refusal !== undefined) throw refuseUntilRestart(this.refusal)
   }
 
   /** Takes ownership of the uploaded files and starts the run. */
@@ -75,7 +73,7 @@ export class Runs {
     uploadDir: string
     user?: UserReference | undefined
   }): Promise<RunRecord> {
-    this.requireStarted(wish.grids)
+    this.requirePossible(wish.grids)
     const id = createId()
     return this.inNewFolder(id, async () => {
       await rename(wish.uploadDir, this.ports.store.folder.uploadDir(id))
@@ -89,7 +87,7 @@ export class Runs {
     const grids = this.ports.store
       .gridsOf(previous)
       .map((grid): GridWish => (grid.batchId === previous.batchId ? { spec: grid.spec } : { uuid: grid.id }))
-    this.requireStarted(grids)
+    this.requirePossible(grids)
     const id = createId()
     const { store } = this.ports
     return this.inNewFolder(id, async () => {
@@ -115,43 +113,12 @@ export class Runs {
     await execution.done
   }
 
-  /**
-   * Finishes what a killed or closed service left undone. Runs and grids whose nodes have outlived it are taken up again. Returns
-   * the ids of the grids that are in use.
-   */
-  async adoptLeftovers(): Promise<string[]> {
-    const { store, grids, nodes, log } = this.ports
-    const inUse = new Set<GridRecord>()
-    for (const grid of store.activeGrids()) {
-      if (grid.batchId !== null || !nodes.outlive(grid)) continue
-      inUse.add(grid)
-      grids.takeUp(grid)
-    }
-    for (const run of store.unsettledRuns()) {
-      if (run.unmerged) await this.settle(run).catch((thrown: unknown) => log(messageOf(thrown)))
-      if (hasEnded(run)) continue
-      if (this.canTakeUp(run)) for (const grid of this.takeUp(run)) inUse.add(grid)
-      else await this.endings.conclude(run, ENDED_UNOBSERVED)
-    }
-    const left = store.activeGrids().filter((grid) => !inUse.has(grid))
-    for (const grid of left) await grids.terminate(grid)
-    return [...inUse].filter(({ status }) => status !== 'stopped').map(({ id }) => id)
-  }
-
-  private canTakeUp(run: RunRecord): boolean {
-    const grids = this.ports.store.gridsOf(run)
-    const areThere =
-      grids.length === run.gridIds.length && grids.every((grid) => this.ports.nodes.outlive(grid))
-    return areThere && run.status !== 'stopping'
-  }
-
-  private takeUp(run: RunRecord): GridRecord[] {
-    const { store, log } = this.ports
-    log(`continuing with run ${run.id}, which a service that ended left behind`)
-    const grids = store.gridsOf(run)
-    for (const grid of grids) this.ports.grids.revive(grid)
-    this.launch(run, { isTakenUp: true })
-    return grids
+  /** Finishes what a killed or closed service left undone. Returns the ids of the grids that are in use. */
+  adoptLeftovers(): Promise<string[]> {
+    return adoptLeftovers(this.ports, {
+      endings: this.endings,
+      launch: (run, how) => this.launch(run, how)
+    })
   }
 
   /** Merges the results of a run that had no space or no time for it when it ended. */
@@ -159,13 +126,36 @@ export class Runs {
     return this.endings.settle(run)
   }
 
-  /** Ends all runs within the time limit; what cannot be merged by then is merged at the next start. */
-  async close(withinMs = CLOSE_WITHIN_MS): Promise<void> {
-    const { clock, log } = this.ports
-    this.isClosing = true
+  /** Nobody starts any more; those at work get this time to end. Resolves as soon as none of them is left. */
+  async drain(forMs: number): Promise<void> {
+    const { clock, log, queue } = this.ports
+    this.refuse('the service is about to restart and starts no new runs or grids until then')
+    const atWork = [...this.executions].filter(([id]) => queue.positionOf(id) === null)
+    if (atWork.length === 0) return
+    const runs = atWork.length === 1 ? '1 run' : `${atWork.length} runs`
+    log(`draining: waiting up to ${formatElapsed(forMs)} for ${runs} to end`)
+    let callOff = (): void => undefined
+    const timeUp = new Promise<void>((resolve) => (callOff = clock.after(forMs, resolve)))
+    await Promise.race([Promise.all(atWork.map(([, { done }]) => done)), timeUp])
+    callOff()
+  }
+
+  /**
+   * Ends all runs within the time limit; what cannot be merged by then is merged at the next start. Those still in the queue stay there
+   * for the next start, and their grids with them, whose ids are returned.
+   */
+  async close(withinMs = CLOSE_WITHIN_MS): Promise<ReadonlySet<string>> {
+    const { clock, log, queue } = this.ports
+    this.refuse('the service is closing')
     const callOff = this.endings.limitTo(withinMs)
     const executions = [...this.executions]
+    const waiting = executions.filter(([id]) => queue.positionOf(id) !== null)
+    for (const [id, { controller }] of waiting) {
+      log(`run ${id} stays in the queue for the next start`)
+      controller.abort(new Postponed('the service was closed'))
+    }
     for (const [id, { run, controller }] of executions) {
+      if (controller.signal.aborted) continue
       // One that has ended may still be giving its nodes back.
       if (!hasEnded(run)) log(`ending run ${id} because the service is closing; its results so far are kept`)
       const what = 'The service was closed during this run.'
@@ -173,6 +163,7 @@ export class Runs {
     }
     await Promise.all(executions.map(([, { done }]) => done))
     callOff()
+    return new Set(waiting.flatMap(([, { run }]) => run.gridIds))
   }
 
   /** Removes a folder that could not be filled, or whose run could not begin. */
@@ -187,17 +178,36 @@ export class Runs {
     }
   }
 
-  private requireStarted(wishes: readonly GridWish[]): void {
-    const problems = wishes.flatMap((wish) => {
-      if ('spec' in wish) return this.ports.checkRegion(wish.spec.region)
-      const grid = this.ports.store.grid(wish.uuid)
-      if (!grid) return [`there is no grid ${wish.uuid}`]
-      const why = grid.problem === undefined ? '' : `: ${grid.problem}`
-      if (grid.status !== 'started') return [`grid ${wish.uuid} is ${grid.status}, not started${why}`]
-      const user = this.userOf(grid)
-      return user === undefined ? [] : [`grid ${grid.id} is in use by run ${user} until it ends`]
-    })
+  private requirePossible(wishes: readonly GridWish[]): void {
+    this.requireOpen()
+    const problems = wishes.flatMap((wish) => this.checkWish(wish))
+    if (problems.length === 0)
+      problems.push(...this.ports.queue.check({ kind: 'run', grids: this.describeUses(wishes) }))
     if (problems.length > 0) throw new RequestError(422, problems.join('; '))
+  }
+
+  private refuse(reason: string): void {
+    this.refusal = reason
+    this.ports.grids.refuse(reason)
+    this.ports.queue.pause()
+  }
+
+  private checkWish(wish: GridWish): string[] {
+    if ('spec' in wish) return this.ports.checkRegion(wish.spec.region)
+    const grid = this.ports.store.grid(wish.uuid)
+    if (!grid) return [`there is no grid ${wish.uuid}`]
+    const why = grid.problem === undefined ? '' : `: ${grid.problem}`
+    if (grid.status !== 'started') return [`grid ${wish.uuid} is ${grid.status}, not started${why}`]
+    const user = this.userOf(grid)
+    return user === undefined ? [] : [`grid ${grid.id} is in use by run ${user} until it ends`]
+  }
+
+  private describeUses(wishes: readonly GridWish[]): GridUse[] {
+    return wishes.flatMap((wish): GridUse[] => {
+      if ('spec' in wish) return [{ spec: wish.spec, isOwn: true }]
+      const grid = this.ports.store.grid(wish.uuid)
+      return grid ? [{ spec: grid.spec, isOwn: false }] : []
+    })
   }
 
   /** The run that has the nodes of this grid for itself: those that outlive the service serve one run at a time. */
@@ -216,9 +226,8 @@ export class Runs {
     files: readonly FileRecord[]
     user?: UserReference | undefined
   }): RunRecord {
-    if (this.isClosing) throw new RequestError(503, 'the service is closing')
     // Another run may have come while the files were put into place.
-    this.requireStarted(wish.grids)
+    this.requirePossible(wish.grids)
     const batchId = createId()
     const own: GridRecord[] = []
     const gridIds = wish.grids.map((grid) => {
@@ -252,89 +261,35 @@ export class Runs {
   }
 
   private launch(run: RunRecord, { isTakenUp }: { isTakenUp: boolean }): void {
+    const { queue, grids, store, log } = this.ports
     const controller = new AbortController()
-    const done = this.execute(run, { isTakenUp, signal: controller.signal })
-      .catch((thrown: unknown) => this.ports.log(`run ${run.id} could not be saved: ${messageOf(thrown)}`))
+    const { signal } = controller
+    const turn = this.takeTurn(run, { isTakenUp, signal })
+    if (queue.positionOf(run.id) === null)
+      for (const grid of store.gridsOf(run)) if (isOwn(run, grid)) grids.prepare(grid)
+    const done = executeRun(this.ports, run, { isTakenUp, signal, turn, endings: this.endings })
+      .catch((thrown: unknown) => log(`run ${run.id} could not be saved: ${messageOf(thrown)}`))
       .finally(() => this.executions.delete(run.id))
     this.executions.set(run.id, { run, controller, done })
   }
 
-  private async execute(run: RunRecord, how: Manner): Promise<void> {
-    // The caller gets `queued` before anything happens.
-    await new Promise((resolve) => setImmediate(resolve))
-    const { grids, store, clock, log } = this.ports
-    const load = new LoadRecorder(this.ports)
-    const findings = { problems: [] as string[], losses: [] as string[] }
-    const doubts: string[] = []
-    const own = store.gridsOf(run).filter((grid) => isOwn(run, grid))
-    let nodes: NodeEnd[] = []
-    const reasons: Interruption[] = []
-    let turn: Turn | undefined
-    try {
-      turn = await this.ports.queue.enter(
-        {
-          ...{ kind: 'run', id: run.id, user: run.user, isTakenUp: how.isTakenUp },
-          grids: store.gridsOf(run).map((grid) => ({ spec: grid.spec, isOwn: isOwn(run, grid) }))
-        },
-        how.signal
-      )
-      const ready = await makeReady(this.ports, run, how)
-      if (ready !== undefined) {
-        const book = this.begun(run, ready)
-        const watch = (node: LoadNode): LoadNode => load.watch(node)
-        nodes = await runOnGrids(this.ports, { run, ...ready, book, signal: how.signal, watch })
-        const judged = this.judgeNodes(run, ready, book)
-        doubts.push(...judged.doubts)
-        findings.losses.push(...judged.losses)
-      }
-    } catch (thrown) {
-      if (thrown instanceof Interruption) reasons.push(thrown)
-      else {
-        findings.problems.push(messageOf(thrown))
-        log(`run ${run.id} cannot continue: ${messageOf(thrown)}`)
-      }
-    }
-    if (run.startedMs === null && how.signal.aborted) reasons.push(how.signal.reason as Interruption)
-    for (const interruption of interruptionsOf(nodes, reasons))
-      findings[interruption.isAllowed ? 'losses' : 'problems'].push(interruption.describe(run.startedMs))
-    const endedMs = clock.now()
-    await Promise.all(own.map((grid) => grids.terminate(grid, 'run ended')))
-    await this.endings.conclude(run, { ...findings, doubts: [...load.judge(), ...doubts], nodes, endedMs })
-    // Not before the results are safe: a service killed meanwhile can still get them from the nodes.
-    await Promise.all(own.map((grid) => grids.closeNodes(grid)))
-    turn?.leave()
-  }
-
-  /** The minutes of its grids begin, unless they have been going on. */
-  private begun(run: RunRecord, { plan, grids }: ReadyRun): NodeBook {
-    run.toolVersion = plan.version
-    for (const { grid } of grids) if (isOwn(run, grid)) this.ports.grids.start(grid)
-    run.startedMs ??= this.ports.clock.now()
-    const book = new NodeBook(run, grids)
-    this.move(run, 'running')
-    return book
-  }
-
-  /** What people should know of the nodes as a whole. */
-  private judgeNodes(
-    run: RunRecord,
-    { grids }: ReadyRun,
-    book: NodeBook
-  ): { doubts: string[]; losses: string[] } {
-    const { spread } = book
-    if (spread) this.ports.log(`run ${run.id}: ${spread.words}`)
-    const told = spread?.effect ? [`${spread.words}; ${spread.effect.words}`] : []
-    const doubts = grids.flatMap(({ set }) => set?.doubts() ?? [])
-    return spread?.effect?.isLoss ? { doubts, losses: told } : { doubts: [...doubts, ...told], losses: [] }
+  /** At once, so that runs wait in the order in which they were created. A waiting run that has lost one of its grids does not go on. */
+  private takeTurn(run: RunRecord, { isTakenUp, signal }: Manner): Promise<Turn> {
+    const { store, grids, queue } = this.ports
+    const all = store.gridsOf(run)
+    const uses = all.map((grid) => ({ spec: grid.spec, isOwn: isOwn(run, grid) }))
+    const ends = isTakenUp ? [] : all.map((grid) => grids.endSignal(grid))
+    const turn = queue.enter(
+      { kind: 'run', id: run.id, user: run.user, grids: uses, isTakenUp },
+      AbortSignal.any([signal, ...ends])
+    )
+    // Whoever executes the run is told a moment later.
+    turn.catch(() => undefined)
+    return turn
   }
 
   private move(run: RunRecord, status: RunRecord['status']): void {
     run.status = status
     this.ports.store.saveRun(run)
   }
-}
-
-/** Each reason once. */
-function interruptionsOf(nodes: readonly NodeEnd[], others: readonly Interruption[]): Interruption[] {
-  return [...new Set([...nodes.flatMap(({ interruption }) => interruption ?? []), ...others])]
 }

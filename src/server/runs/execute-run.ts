@@ -1,0 +1,138 @@
+import type { Clock } from '../clock.js'
+import type { Engines } from '../engines/engines.js'
+import { messageOf } from '../errors.js'
+import type { LoadNode } from '../nodes/load-node.js'
+import { LoadRecorder } from '../nodes/machine/load-recorder.js'
+import type { readLoad } from '../nodes/machine/load-sample.js'
+import type { Turn } from '../queue/queue.js'
+import type { RunRecord } from '../store/records.js'
+import type { Store } from '../store/store.js'
+import { describeSharing } from './describe-sharing.js'
+import type { Grids } from './grids.js'
+import { Interruption } from './interruption.js'
+import { isOwn, makeReady, type Manner, type ReadyRun } from './make-ready.js'
+import { NodeBook } from './node-book.js'
+import type { RunEndings } from './run-endings.js'
+import { type NodeEnd, runOnGrids } from './run-on-grids.js'
+
+interface Ports {
+  readonly store: Store
+  readonly grids: Grids
+  readonly engines: Engines
+  readonly readLoad: typeof readLoad
+  readonly clock: Clock
+  readonly log: (line: string) => void
+}
+
+/** How a run is executed. */
+export interface Execution extends Manner {
+  /** Fulfilled when its nodes may start to work. */
+  readonly turn: Promise<Turn>
+  readonly endings: RunEndings
+}
+
+/** The work of a run, with its end. */
+interface Work {
+  readonly nodes: readonly NodeEnd[]
+  readonly problems: readonly string[]
+  readonly losses: readonly string[]
+  readonly doubts: readonly string[]
+  readonly reasons: readonly Interruption[]
+}
+
+/** The service ends before the run's turn has come: it stays in the queue for the next start. */
+export class Postponed extends Error {
+  override name = 'Postponed'
+}
+
+/** A run from the queue to its results. */
+export async function executeRun(ports: Ports, run: RunRecord, how: Execution): Promise<void> {
+  // The caller gets `queued` before anything happens.
+  await new Promise((resolve) => setImmediate(resolve))
+  let turn: Turn | undefined
+  try {
+    turn = await how.turn
+  } catch (thrown) {
+    if (thrown instanceof Postponed) return
+    const [reasons, problems] = thrown instanceof Interruption ? [[thrown], []] : [[], [messageOf(thrown)]]
+    await endRun(ports, run, { ...how, work: { nodes: [], problems, losses: [], doubts: [], reasons } })
+    return
+  }
+  try {
+    const load = new LoadRecorder(ports)
+    const work = await generateLoad(ports, run, { ...how, watch: (node) => load.watch(node) })
+    const shared = describeSharing(turn.endLoad())
+    await endRun(ports, run, {
+      ...how,
+      work: { ...work, doubts: [...load.judge(), ...work.doubts, ...shared] }
+    })
+  } finally {
+    turn.leave()
+  }
+}
+
+async function generateLoad(
+  ports: Ports,
+  run: RunRecord,
+  how: Manner & { watch: (node: LoadNode) => LoadNode }
+): Promise<Work> {
+  const { signal, watch } = how
+  const none = { nodes: [], losses: [], doubts: [], reasons: [] }
+  try {
+    for (const grid of ports.store.gridsOf(run)) if (isOwn(run, grid)) ports.grids.prepare(grid)
+    const ready = await makeReady(ports, run, how)
+    if (ready === undefined) return { ...none, problems: [] }
+    const book = begin(ports, run, ready)
+    const nodes = await runOnGrids(ports, { run, ...ready, book, signal, watch })
+    return { nodes, problems: [], ...judgeNodes(ports, run, { ready, book }), reasons: [] }
+  } catch (thrown) {
+    if (thrown instanceof Interruption) return { ...none, problems: [], reasons: [thrown] }
+    ports.log(`run ${run.id} cannot continue: ${messageOf(thrown)}`)
+    return { ...none, problems: [messageOf(thrown)] }
+  }
+}
+
+/** The minutes of its grids begin, unless they have been going on. From here on the run is never started again: its tools may run. */
+function begin(ports: Ports, run: RunRecord, { plan, grids }: ReadyRun): NodeBook {
+  run.toolVersion = plan.version
+  for (const { grid } of grids) if (isOwn(run, grid)) ports.grids.start(grid)
+  run.startedMs ??= ports.clock.now()
+  const book = new NodeBook(run, grids)
+  run.status = 'running'
+  ports.store.saveRun(run)
+  return book
+}
+
+async function endRun(ports: Ports, run: RunRecord, how: Execution & { work: Work }): Promise<void> {
+  const { store, grids, clock } = ports
+  const { work, signal, endings } = how
+  const own = store.gridsOf(run).filter((grid) => isOwn(run, grid))
+  const reasons = [...work.reasons]
+  if (run.startedMs === null && signal.aborted) reasons.push(signal.reason as Interruption)
+  const findings = { problems: [...work.problems], losses: [...work.losses] }
+  for (const interruption of interruptionsOf(work.nodes, reasons))
+    findings[interruption.isAllowed ? 'losses' : 'problems'].push(interruption.describe(run.startedMs))
+  const endedMs = clock.now()
+  await Promise.all(own.map((grid) => grids.terminate(grid, 'run ended')))
+  await endings.conclude(run, { ...findings, doubts: work.doubts, nodes: work.nodes, endedMs })
+  // Not before the results are safe: a service killed meanwhile can still get them from the nodes.
+  await Promise.all(own.map((grid) => grids.closeNodes(grid)))
+}
+
+/** What people should know of the nodes as a whole. */
+function judgeNodes(
+  { log }: Ports,
+  run: RunRecord,
+  { ready: { grids }, book }: { ready: ReadyRun; book: NodeBook }
+): { doubts: string[]; losses: string[] } {
+  const { spread } = book
+  if (spread) log(`run ${run.id}: ${spread.words}`)
+  const told = spread?.effect ? [`${spread.words}; ${spread.effect.words}`] : []
+  const doubts = grids.flatMap(({ set }) => set?.doubts() ?? [])
+  return spread?.effect?.isLoss ? { doubts, losses: told } : { doubts: [...doubts, ...told], losses: [] }
+}
+
+/** Each reason once. */
+function interruptionsOf(nodes: readonly NodeEnd[], others: readonly Interruption[]): Interruption[] {
+  return [...new Set([...nodes.flatMap(({ interruption }) => interruption ?? []), ...others])]
+}
