@@ -108,7 +108,7 @@ export class TeamService {
   startGate(person: Person, name: string, flags: readonly string[] = []): Command {
     const cwd = join(this.folder, `gate-${name}`)
     mkdirSync(cwd, { recursive: true })
-    writeFileSync(join(cwd, 'plan.jmx'), '<HTTPSamplerProxy testname="home" enabled="true">')
+    writeFileSync(join(cwd, 'plan.jmx'), '<HTTPSamplerProxy testname="home" enabled="true"/>')
     const gate = startCommand(
       [
         ...['run', '--base-url', this.url, '--files', 'plan.jmx', '--grids', GRID, '--name', name],
