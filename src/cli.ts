@@ -128,18 +128,10 @@ const ports: CommandPorts = {
     (await import('./server/accounts/open-users.js')).openUsers(dataDir, (line) =>
       writeErr(guard(`${plain(line)}\n`))
     ),
-  serve: async ({ dataDir, port, token, rehearse, serviceName, regions, log, signal }) =>
-    startService({
-      dataDir,
-      store: (await import('./server/store/open-store.js')).openStore(dataDir, { log }),
-      front: (await import('./server/http/front.js')).createLoopbackFront(port),
-      engine: rehearse ? 'rehearsal' : 'real',
-      log,
-      signal,
-      pages: () => import('./report/page/served-pages.js'),
-      ...(regions && { regions }),
-      ...(token !== undefined && { token }),
-      ...(serviceName !== undefined && { serviceName })
+  serve: async (request) =>
+    (await import('./server/serve.js')).serve(request, {
+      start: startService,
+      pages: () => import('./report/page/served-pages.js')
     })
 }
 

@@ -18,7 +18,7 @@ function makeServingPorts(
       const close = async (): Promise<void> => {
         serving.closed++
       }
-      return Promise.resolve({ url: 'http://127.0.0.1:4711', token: 't0ken', close })
+      return Promise.resolve({ url: 'http://127.0.0.1:4711', token: 't0ken', hasNoUsers: false, close })
     },
     ...changes
   })
@@ -35,7 +35,11 @@ test('address and token are printed once, the log goes elsewhere, and a signal c
   expect(ports.screen.err.text).toBe('a line [2J\n')
   expect(ports.closed).toBe(1)
   expect(ports.asked).toMatchObject([
-    { dataDir: '/home/dev/.loadgate', port: 0, token: undefined, rehearse: false, serviceName: undefined }
+    {
+      setUp: { dataDir: '/home/dev/.loadgate', port: 0, token: undefined },
+      rehearse: false,
+      serviceName: undefined
+    }
   ])
 })
 
@@ -60,7 +64,11 @@ test('--json for scripts, and every flag arrives', async () => {
     page: 'http://127.0.0.1:4711/?token=t0ken'
   })
   expect(ports.asked).toMatchObject([
-    { dataDir: resolve('/home/dev/here'), port: 8080, token: 'mine', rehearse: true, serviceName: 'acme' }
+    {
+      setUp: { dataDir: resolve('/home/dev/here'), port: 8080, token: 'mine' },
+      rehearse: true,
+      serviceName: 'acme'
+    }
   ])
 })
 

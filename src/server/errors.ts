@@ -2,11 +2,10 @@
 export class RequestError extends Error {
   /** When to try again. */
   readonly retryAfterSec: number | undefined
-
   constructor(
     readonly statusCode: number,
     message: string,
-    options: { cause?: unknown; retryAfterSec?: number | undefined } = {}
+    options: { cause?: unknown; retryAfterSec?: number } = {}
   ) {
     super(message, options)
     this.name = 'RequestError'

@@ -1,4 +1,4 @@
-import { createServer, type Server } from 'node:http'
+import { createServer } from 'node:http'
 import type { Server as SecureServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { hostname } from 'node:os'
@@ -22,10 +22,15 @@ interface FrontParts {
   readonly limits?: Limits
 }
 
+interface PublicFront extends Front {
+  /** The address and port on this machine; known once it listens. */
+  listening(): string
+}
+
 type Reach = Pick<ServiceConfig, 'listen' | 'externalUrl' | 'tls' | 'trustedProxies'>
 
 /** As the config file says: https, plain HTTP behind a proxy that serves https, or plain HTTP on loopback. */
-export async function createPublicFront(config: Reach, parts: FrontParts): Promise<Front> {
+export async function createPublicFront(config: Reach, parts: FrontParts): Promise<PublicFront> {
   const { listen, externalUrl, tls, trustedProxies } = config
   const { clock, log, headers = {}, limits = DEFAULT_LIMITS } = parts
   const isTrusted = createRangeCheck(trustedProxies ?? [])
@@ -54,6 +59,7 @@ export async function createPublicFront(config: Reach, parts: FrontParts): Promi
       if (tls) await followCertificate(app, { ...tls, clock, log })
     },
     baseUrl,
+    listening: () => `${bracket(listen.host)}:${port}`,
     check: (request) => checkOrigin(request, [baseUrl(), `${request.protocol}://${request.host}`]),
     // Bound to the host, so that no other one can set it. Lax: people come from links in comments.
     cookie: () =>
@@ -67,7 +73,7 @@ async function followCertificate(
   app: FastifyInstance,
   watch: Omit<Parameters<typeof watchCertificate>[0], 'onChange'>
 ): Promise<void> {
-  const server = app.server as Server as SecureServer
+  const server = app.server as SecureServer
   const stop = await watchCertificate({ ...watch, onChange: (pair) => server.setSecureContext(pair) })
   server.once('close', stop)
 }
@@ -94,7 +100,11 @@ function peerOf(request: FastifyRequest): string {
 
 /** Where no address is configured: this machine's name, if the service listens on all of its addresses. */
 function addressOf(host: string, port: number, isSecure: boolean): string {
-  const name = ['::', '0.0.0.0'].includes(host) ? hostname() : host.includes(':') ? `[${host}]` : host
+  const name = ['::', '0.0.0.0'].includes(host) ? hostname() : bracket(host)
   const isUsual = port === (isSecure ? 443 : 80)
   return `${isSecure ? 'https' : 'http'}://${name}${isUsual ? '' : `:${port}`}`
+}
+
+function bracket(host: string): string {
+  return host.includes(':') ? `[${host}]` : host
 }

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest, FastifyServerOptions } from 'fastify'
+import { type FastifyInstance, type FastifyRequest, type FastifyServerOptions, LogController } from 'fastify'
 import type { Clock } from '../clock.js'
 
 type WriteLine = (line: string) => void
@@ -12,10 +12,10 @@ export function createJsonLog(write: WriteLine, clock: Clock): (line: string) =>
 export function logSettings(
   write: WriteLine,
   clock: Clock
-): Pick<FastifyServerOptions, 'logger' | 'disableRequestLogging'> {
+): Pick<FastifyServerOptions, 'logger' | 'logController'> {
   return {
     // One line per request, when it has ended: see `logRequests`.
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     logger: {
       level: 'info',
       base: null,
@@ -29,7 +29,7 @@ export function logSettings(
 
 /** Who asked for what, from where, and how it went. */
 export function logRequests(app: FastifyInstance): void {
-  app.addHook('onResponse', async (request, reply) => {
+  app.addHook('onResponse', (request, reply, done) => {
     request.log.info(
       {
         method: request.method,
@@ -42,6 +42,7 @@ export function logRequests(app: FastifyInstance): void {
       },
       'request'
     )
+    done()
   })
 }
 

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { createRangeCheck } from '../../service-config/addresses.js'
 import type { ServiceConfig } from '../../service-config/config.js'
-import { RequestError } from '../errors.js'
+import { clauseOf, RequestError } from '../errors.js'
 import { isSameSecret } from '../secrets.js'
 import type { Metrics } from './metrics.js'
 
@@ -25,16 +25,24 @@ export function addMetricsRoute(
   })
 }
 
+/** Read for every call, so that a changed one counts at once. */
 async function hasToken({ headers }: FastifyRequest, tokenFile: string): Promise<boolean> {
-  const token = (await readMetricsToken(tokenFile)) ?? ''
+  const token = await readToken(tokenFile).catch(() => '')
   const [, given = ''] = /^bearer\s+(\S+)$/i.exec(headers.authorization ?? '') ?? []
   return token !== '' && isSameSecret(given, token)
 }
 
-/** Read for every call, so that a changed one counts at once. Undefined if it cannot be read. */
-export async function readMetricsToken(tokenFile: string): Promise<string | undefined> {
-  return readFile(tokenFile, 'utf8').then(
-    (text) => text.trim(),
-    () => undefined
-  )
+async function readToken(tokenFile: string): Promise<string> {
+  return (await readFile(tokenFile, 'utf8')).trim()
+}
+
+/** At the start: a file that cannot be read would only be noticed when the figures are missed. */
+export async function requireMetricsToken(tokenFile: string): Promise<void> {
+  const token = await readToken(tokenFile).catch((thrown: unknown) => {
+    throw new Error(`metrics.token-file cannot be read: ${clauseOf(thrown)}`, { cause: thrown })
+  })
+  if (!/^\S{16,}$/.test(token))
+    throw new Error(
+      `metrics.token-file: ${tokenFile} must hold one token of at least 16 characters, without spaces; make one with \`openssl rand -hex 32\``
+    )
 }
