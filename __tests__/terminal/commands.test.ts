@@ -26,7 +26,8 @@ test('every operation of the API has its command, and the gate and the service t
         'calibrate',
         'init',
         'check'
-      ]
+      ],
+      ...['user add', 'user list', 'user rotate', 'user remove']
     ].sort()
   )
 })

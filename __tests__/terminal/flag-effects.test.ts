@@ -6,6 +6,7 @@ import { encodeBaseline } from '../../src/baseline/document/encode.js'
 import { messageOf } from '../../src/gate/errors.js'
 import type { Clock } from '../../src/service/clock.js'
 import { COMMANDS, runCommandLine } from '../../src/terminal/commands.js'
+import type { Users } from '../../src/terminal/user-commands.js'
 import { makeDocument } from '../support/baseline/make-recorded.js'
 import { FakeService, sampleCsv } from '../support/fake-service.js'
 import type { Fault } from '../support/fake-service.js'
@@ -37,6 +38,15 @@ const HAR =
   '{"log":{"entries":[{"request":{"method":"GET","url":"http://a.test/"},"response":{"status":200}}]}}'
 /** The service accepts no run: what was sent is seen, and nothing takes long. */
 const NO_CREDIT = 'NO-CREDIT'
+
+const ANNA = { name: 'anna', role: 'admin' as const, token: 'lg_1' }
+const USERS: Users = {
+  add: () => ANNA,
+  list: () => [{ ...ANNA, createdMs: 0, signIns: 0, currentSignInMs: null }],
+  rotate: () => ANNA,
+  remove: () => ANNA,
+  close: () => undefined
+}
 
 /** No time passes, so that what is printed is the same on a slow machine. */
 const STILL_CLOCK: Clock = { ...EAGER_CLOCK, now: () => Date.UTC(2026, 0, 1) }
@@ -72,6 +82,7 @@ async function observe(args: readonly string[]): Promise<unknown> {
   writeFileSync(join(workspace, 'quiet.jmx'), QUIET_PLAN)
   writeFileSync(join(workspace, 'down.jmx'), QUIET_PLAN.replace('<hashTree/>', DOWN))
   writeFileSync(join(workspace, 'load.csv'), sampleCsv())
+  writeFileSync(join(workspace, 'service.yml'), 'listen: 127.0.0.1:8443\ndata: data\n')
   writeFileSync(join(workspace, 'broken.yml'), 'threads: many\n')
   writeFileSync(join(workspace, 'gate.yml'), 'thresholds: p95 < 1ms\n')
   writeFileSync(join(workspace, 'main.json.gz'), encodeBaseline(makeDocument()))
@@ -98,6 +109,7 @@ async function observe(args: readonly string[]): Promise<unknown> {
       refuse({ rehearse, serviceName, dataDir, regions: [...(regions?.places.keys() ?? [])] }),
     // Someone who types Ctrl-D.
     openPrompt: () => ({ readLine: () => Promise.resolve(undefined), close: () => undefined }),
+    openUsers: () => Promise.resolve(USERS),
     serve: (options) => {
       asked.push({ ...options, log: undefined, regions: [...(options.regions?.keys() ?? [])] })
       ports.cancellation.abort(new Error('Ctrl-C'))
@@ -334,6 +346,14 @@ const ROWS: readonly Row[] = [
   row('serve', ['serve'], ['--service-name', 'acme']),
   row('serve', ['serve'], ['--regions', REGIONS]),
   row('serve', ['serve'], ['--json']),
+  row('user add <name>', ['user', 'add', 'anna', '--config', 'service.yml'], ['--role', 'admin']),
+  ...['user add <name>', 'user list', 'user rotate <name>', 'user remove <name>'].flatMap((usage) => {
+    const [first = '', second = '', name] = usage.split(' ')
+    const role = second === 'add' ? ['--role', 'admin'] : []
+    const typed = [first, second, ...(name === undefined ? [] : ['anna']), ...role]
+    const config = ['--config', 'service.yml']
+    return [row(usage, typed, config), row(usage, [...typed, ...config], ['--json'])]
+  }),
   row('demo', ['demo'], ['--tool', 'service-chrome']),
   row('demo', ['demo'], ['--slow']),
   row('demo', ['demo'], ['--compare']),
