@@ -22,6 +22,11 @@ describe('drawing', () => {
     const progress = { stage: 'round 3 of 10: base', status: 'running', elapsedMs: 0, durationMs: undefined }
     expect(drawBar(progress)).toBe('round 3 of 10: base · running · 0 s')
   })
+
+  test("one in the service's queue says at which position", () => {
+    const progress = { status: 'queued', queuePosition: 3, elapsedMs: 40_000, durationMs: undefined }
+    expect(drawBar(progress)).toBe("waiting in the service's queue, position 3 · 40 s")
+  })
 })
 
 test('where there is no terminal: a line every 30 s, whether or not there are polls, until the end', async () => {

@@ -83,16 +83,21 @@ export async function followRun(whole: Gate, options: RunOptions = {}): Promise<
 }
 
 /** The deadline that the settings give to a run, or to all runs of the step together. */
-export function startTimeout({ ports, settings, client, waitedMs = 0 }: Gate, subject: string): Deadline {
+export function startTimeout(gate: Gate, subject: string): Deadline {
+  const { ports, settings, waitedMs = 0 } = gate
   return startDeadline(ports.clock, Math.max(settings.timeoutMs - waitedMs, 1), {
-    error: () => new DeadlineError(describeTimeout(subject, settings.timeoutMs, client.lastFailure)),
+    error: () => new DeadlineError(describeTimeout(gate, subject)),
     others: [ports.cancelled]
   })
 }
 
-/** A service that was down, not a slow run, may have used up the time. */
-function describeTimeout(subject: string, timeoutMs: number, lastFailure: Error | undefined): string {
-  const timeout = `${subject} did not end within the timeout of ${formatDuration(timeoutMs)}.`
+/** A service that was down, or busy with other runs, not a slow run, may have used up the time. */
+function describeTimeout({ ports, settings, client, queueTime }: Gate, subject: string): string {
+  const { lastFailure } = client
+  const queued = queueTime?.describe(ports.clock.now())
+  const timeout =
+    `${subject} did not end within the timeout of ${formatDuration(settings.timeoutMs)}.` +
+    (queued === undefined ? '' : ` ${queued}`)
   return lastFailure === undefined
     ? timeout
     : `${timeout} The last request to the service failed: ${asSentence(lastFailure.message)} Run the job again once the service answers.`
@@ -154,6 +159,7 @@ async function watch(
       signal,
       longestMs: settings.pollIntervalMs,
       durationSeconds: settings.durationSeconds,
+      queueTime: gate.queueTime,
       onProgress: progressOf(gate, stage),
       onLook: early && ((run) => early.look(run))
     })

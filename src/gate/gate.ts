@@ -1,6 +1,7 @@
 import type { ServiceClient } from '../service/client.js'
 import type { SavedState } from './saved-state.js'
 import type { Settings } from './settings/settings.js'
+import type { QueueTime } from './run/queue-time.js'
 import type { LocalService, Ports } from './ports.js'
 
 /** What every step of the gate works with. */
@@ -11,6 +12,8 @@ export interface Gate {
   readonly saved: SavedState
   /** The embedded service, if the run is local. */
   readonly local: LocalService | undefined
+  /** What the service's queue took of the timeout. */
+  readonly queueTime?: QueueTime
   /** What wait-for took of the timeout. */
   readonly waitedMs?: number
 }

@@ -150,6 +150,8 @@ export interface Progress {
   /** Which of the step's runs it is, if there are several: "round 3 of 10: base". */
   readonly stage?: string
   readonly status: string
+  /** From 1, while it waits in the service's queue. */
+  readonly queuePosition?: number
   /** Since it started running; since the watch started if it has not. */
   readonly elapsedMs: number
   /** Undefined while it is not running, or if unknown. */

@@ -7,6 +7,7 @@ import type { Gate } from './gate.js'
 import { openGate } from './open-gate.js'
 import { isAbsoluteThreshold } from '../thresholds/grammar/threshold.js'
 import type { Ports } from './ports.js'
+import { QueueTime } from './run/queue-time.js'
 import type { Settings } from './settings/settings.js'
 import { describeUnused } from './settings/unused-inputs.js'
 import { waitForTarget } from './wait-for.js'
@@ -17,7 +18,11 @@ export async function runGate(ports: Ports, settings: Settings): Promise<Outcome
   if (unused !== undefined) ports.log.warning(unused)
   await warnOfPlan(ports, settings)
   const opened = await waitForTarget(ports, settings)
-    .then(async (waitedMs) => ({ ...(await openGate(ports, settings)), waitedMs }))
+    .then(async (waitedMs) => ({
+      ...(await openGate(ports, settings)),
+      waitedMs,
+      queueTime: new QueueTime()
+    }))
     .then(
       (gate) => ({ gate }),
       (thrown: unknown) => ({ findings: { failure: failureOf(thrown) } })

@@ -1,4 +1,5 @@
 import type { Progress } from '../gate/ports.js'
+import { describeStatus } from '../gate/run/describe-status.js'
 import { formatDuration } from '../gate/settings/durations.js'
 import type { Stream } from './screen.js'
 
@@ -67,8 +68,10 @@ export class ProgressBar {
 }
 
 /** Time passes between two polls; the bar never exceeds 100 %. */
-export function drawBar({ stage, status, elapsedMs, durationMs }: Progress): string {
-  if (stage !== undefined) return `${stage} · ${drawBar({ status, elapsedMs, durationMs })}`
+export function drawBar({ stage, ...progress }: Progress): string {
+  if (stage !== undefined) return `${stage} · ${drawBar(progress)}`
+  const { elapsedMs, durationMs } = progress
+  const status = describeStatus(progress)
   const soFar = formatDuration(elapsedMs)
   if (durationMs === undefined) return `${status} · ${soFar}`
   const share = Math.min(1, elapsedMs / durationMs)

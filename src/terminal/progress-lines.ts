@@ -1,4 +1,5 @@
 import type { Progress } from '../gate/ports.js'
+import { describeStatus } from '../gate/run/describe-status.js'
 import { formatDuration } from '../gate/settings/durations.js'
 import type { Clock } from '../service/clock.js'
 
@@ -41,10 +42,10 @@ export class ProgressLines {
 }
 
 function describe(
-  { stage, status, elapsedMs, durationMs, atMs }: Progress & { readonly atMs: number },
+  { stage, elapsedMs, durationMs, atMs, ...progress }: Progress & { readonly atMs: number },
   nowMs: number
 ): string {
   const soFar = formatDuration(elapsedMs + nowMs - atMs)
   const time = durationMs === undefined ? soFar : `${soFar} of ${formatDuration(durationMs)}`
-  return `${stage === undefined ? '' : `${stage} · `}${status}: ${time}`
+  return `${stage === undefined ? '' : `${stage} · `}${describeStatus(progress)}: ${time}`
 }

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals'
 import { CancelledError, DeadlineError } from '../../../src/gate/errors.js'
+import { QueueTime } from '../../../src/gate/run/queue-time.js'
 import { watchRun } from '../../../src/gate/run/watch-run.js'
 import type { WatchOptions, Watched } from '../../../src/gate/run/watch-run.js'
 import type { Run } from '../../../src/service/documents/documents.js'
@@ -327,5 +328,58 @@ describe('what ends the watch from outside', () => {
     const reason = new DeadlineError('late')
     await expect(watch(() => ({}), { signal: AbortSignal.abort(reason) })).rejects.toBe(reason)
     expect(looks).toEqual([])
+  })
+})
+
+describe("a run in the service's queue", () => {
+  /** Position 3, then 2, then running, then finished. */
+  const queued = (elapsedMs: number): Partial<Run> => {
+    if (elapsedMs < 60_000) return { status: 'queued', queuePosition: 3 }
+    if (elapsedMs < 3_600_000) return { status: 'queued', queuePosition: 2 }
+    return { status: elapsedMs < 3_660_000 ? 'running' : 'finished' }
+  }
+
+  test('has a line for each change of its position, and none in between but the usual ones', async () => {
+    const queueTime = new QueueTime()
+    await watch(queued, { queueTime, onProgress: () => undefined, durationSeconds: 60 })
+    const lines = log.lines.filter((line) => line.includes('queue'))
+    expect(lines).toHaveLength(2)
+    expect(lines[0]).toContain("Run run1 is waiting in the service's queue, position 3 (0 s so far)")
+    expect(lines[1]).toContain("waiting in the service's queue, position 2")
+    expect(queueTime.totalMs(clock.now())).toBeGreaterThanOrEqual(3_600_000)
+    expect(queueTime.totalMs(clock.now())).toBeLessThan(3_620_000)
+  })
+
+  test('is seen to end within 3 s: its end is expected from its start, not from its creation', async () => {
+    await watch(queued, { durationSeconds: 60 })
+    expect(looks.at(-1)! - 3_660_000).toBeLessThan(3000)
+  })
+
+  test('goes on being watched over a restart of the service that takes two minutes', async () => {
+    const watched = await watch((elapsedMs) => {
+      if (elapsedMs > 30_000 && elapsedMs < 150_000) throw elapsedMs < 120_000 ? unreachable() : refused(503)
+      return queued(elapsedMs)
+    })
+    expect(watched.run.status).toBe('finished')
+  })
+})
+
+describe('the time in the queue', () => {
+  test('is told with what to do about it, or not at all', () => {
+    const time = new QueueTime()
+    expect(time.describe(1000)).toBeUndefined()
+    time.note(4, 1000)
+    time.note(2, 31_000)
+    expect(time.describe(61_000)).toBe(
+      "60 s of it passed in the service's queue, last at position 2: raise timeout, start fewer runs at once, or let the service have more nodes at work (max-nodes)."
+    )
+    time.note(undefined, 71_000)
+    expect(time.describe(500_000)).toMatch(/^70 s of it passed in the service's queue: /)
+  })
+
+  test('is never negative, even if the wall clock is set back', () => {
+    const time = new QueueTime()
+    time.note(1, 3_600_000)
+    expect(time.totalMs(0)).toBe(0)
   })
 })

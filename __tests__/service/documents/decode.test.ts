@@ -296,6 +296,11 @@ const ODD_FIELDS: [string, Record<string, unknown>, Record<string, unknown>][] =
 ]
 
 describe('what is not needed may be odd', () => {
+  test.each([3, 1, 0, -1, 1.5, '3', null, true, [2]])('a position in a queue: %p', (position) => {
+    const isOne = position === 3 || position === 1
+    expect(runOf({ queue_position: position }).queuePosition).toBe(isOne ? position : undefined)
+  })
+
   test.each(ODD_FIELDS)('%s, in a run of our own', (_, changes, read) => {
     expect(runOf(changes)).toMatchObject(read)
   })

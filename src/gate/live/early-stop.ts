@@ -57,7 +57,8 @@ export class EarlyStopper {
   readonly #lines: readonly AbsoluteThreshold[]
   readonly #sources = new Map<string, LiveSource>()
   readonly #warmUp: LiveWarmUp | undefined
-  readonly #sinceMs: number
+  /** The run has not started before. */
+  #sinceMs: number
   #lastLookMs = -Infinity
   #failingSinceMs: number | undefined
   #hasTold = false
@@ -82,6 +83,8 @@ export class EarlyStopper {
   /** Returns the run if it was stopped. Whatever fails here is no failure of the run. */
   async look(run: Run): Promise<Run | undefined> {
     const nowMs = this.#gate.ports.clock.now()
+    // It may have waited for hours, in a queue.
+    if (phaseOf(run.status) === 'waiting') this.#sinceMs = nowMs
     const isDue = nowMs - this.#lastLookMs >= LOOK_EVERY_MS
     if (this.#isOver || !isDue || phaseOf(run.status) !== 'running') return undefined
     this.#lastLookMs = nowMs

@@ -5,6 +5,8 @@ import { nextPollMs } from './poll-interval.js'
 import { Failures, RETRY } from '../../service/retry.js'
 import { hasEnded, phaseOf } from './run-status.js'
 import type { Clock } from '../../service/clock.js'
+import { describeStatus } from './describe-status.js'
+import type { QueueTime } from './queue-time.js'
 import type { Log, Progress } from '../ports.js'
 
 export interface WatchOptions {
@@ -16,6 +18,8 @@ export interface WatchOptions {
   readonly longestMs: number
   /** As requested; if undefined, the run's own figure is used. */
   readonly durationSeconds: number | undefined
+  /** Notes how long the run waits for others. */
+  readonly queueTime?: QueueTime | undefined
   /** Called after each poll; where it is given, the log has no lines of progress of its own. */
   readonly onProgress?: ((progress: Progress) => void) | undefined
   /** Called after each poll of a run that has not ended; returns the run if it has ended it. Must not throw. */
@@ -104,8 +108,11 @@ class Watch {
     if (this.#failures.isFailing) log.info(`The service is responding again.`)
     this.#failures.noteAnswer()
     this.#failurePauseMs = undefined
-    const changed = run.status !== this.#run?.status
+    const position = positionOf(run)
+    const before = this.#run
+    const changed = before === undefined || run.status !== before.status || position !== positionOf(before)
     this.#run = run
+    this.#options.queueTime?.note(position, nowMs)
     const phase = phaseOf(run.status)
     if (phase === 'running') this.#seenRunningMs ??= nowMs
     else if (this.#seenRunningMs === undefined) this.#seenWaitingMs = nowMs
@@ -124,11 +131,13 @@ class Watch {
 
   #progress(run: Run, nowMs: number): Progress {
     const { status } = run
+    const queuePosition = positionOf(run)
     const isRunning = phaseOf(status) === 'running' && this.#seenRunningMs !== undefined
     const sinceMs = isRunning ? (this.#seenRunningMs ?? nowMs) : this.#sinceMs
     const seconds = isRunning ? this.#durationSeconds() : undefined
     return {
       status,
+      ...(queuePosition !== undefined && { queuePosition }),
       elapsedMs: nowMs - sinceMs,
       durationMs: seconds === undefined ? undefined : seconds * 1000
     }
@@ -155,8 +164,15 @@ class Watch {
   }
 }
 
-function describeProgress({ status, elapsedMs, durationMs }: Progress): string {
+/** Undefined if it does not wait for others. */
+function positionOf({ status, queuePosition }: Run): number | undefined {
+  return phaseOf(status) === 'waiting' ? queuePosition : undefined
+}
+
+function describeProgress(progress: Progress): string {
+  const { status, elapsedMs, durationMs } = progress
   const soFar = formatDuration(elapsedMs)
+  if (progress.queuePosition !== undefined) return `${describeStatus(progress)} (${soFar} so far)`
   if (durationMs !== undefined) return `${status} for ${soFar} of ${formatDuration(durationMs)}`
   return phaseOf(status) === 'running' ? `${status} for ${soFar}` : `${status} after ${soFar}`
 }

@@ -83,6 +83,7 @@ export class Runs {
 
   /** Repeats the same plan, files and grids as a new run. */
   async repeat(previous: RunRecord, user?: UserReference): Promise<RunRecord> {
+    this.requireOpen()
     if (!hasEnded(previous)) throw new RequestError(422, `run ${previous.id} is still ${previous.status}`)
     const grids = this.ports.store
       .gridsOf(previous)

@@ -192,6 +192,7 @@ export function decodeMadeRun(reply: Part, words: Vocabulary): Run {
   const embedded = embeddedIn(reply)
   const { grids, oddGrids } = decodeGridsOf(embedded.at('grids'))
   const nodes = decodeRunNodes(reply.at('nodes').value)
+  const queuePosition = decodePosition(reply.at('queue_position').value)
   return {
     id: reply.at('uuid').id(),
     status: statusOf(reply),
@@ -213,8 +214,14 @@ export function decodeMadeRun(reply: Part, words: Vocabulary): Run {
       (file) => file.try((part) => part.at('name').text()) ?? []
     ),
     results: entriesOf(embedded.at('results')).map(decodeResult),
+    ...(queuePosition !== undefined && { queuePosition }),
     ...(nodes && { nodes })
   }
+}
+
+/** Another service may mean something else by it. */
+function decodePosition(value: unknown): number | undefined {
+  return Number.isSafeInteger(value) && Number(value) > 0 ? Number(value) : undefined
 }
 
 /** A grid whose results cannot be found is not hidden: the verdict must take it into account. */

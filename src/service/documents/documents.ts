@@ -71,6 +71,8 @@ export interface Run {
   readonly oddGrids?: readonly string[]
   readonly files: readonly string[]
   readonly results: readonly ResultLink[]
+  /** From 1, while it waits for other runs; absent where the service does not say so. */
+  readonly queuePosition?: number
   /** Where its load came from; only the embedded service says so. */
   readonly nodes?: readonly RunNode[]
 }
