@@ -185,11 +185,8 @@ export class TeamService {
 
   #environment(): Record<string, string> {
     const { PATH = '', HOME = '', TMPDIR = tmpdir() } = process.env
-    const state = {
-      XDG_STATE_HOME: join(this.folder, 'state'),
-      NODE_EXTRA_CA_CERTS: join(this.folder, 'cert.pem')
-    }
-    return { PATH, HOME, TMPDIR, ...state }
+    const trust = this.url.startsWith('https:') && { NODE_EXTRA_CA_CERTS: join(this.folder, 'cert.pem') }
+    return { PATH, HOME, TMPDIR, XDG_STATE_HOME: join(this.folder, 'state'), ...trust }
   }
 }
 

@@ -77,6 +77,8 @@ export function makeRequest(seed: number, known: Known): FuzzRequest {
   const headers: (readonly [string, string])[] = [
     ...hostHeader(choice, known),
     ...credentials(caller, known),
+    // Through a proxy, each from an address of its own: guesses from one address are slowed down.
+    ...(choice.chance(0.9) ? [['x-forwarded-for', addressOf(seed)] as const] : []),
     ...(isChunked ? [['transfer-encoding', 'chunked'] as const] : []),
     ...(isChunked || (body.length === 0 && !isMisleading) ? [] : [['content-length', length] as const]),
     ...(type === undefined ? [] : [['content-type', type] as const]),
@@ -90,6 +92,8 @@ export function makeRequest(seed: number, known: Known): FuzzRequest {
     isMisleading: isMisleading || isOwnLength || isUnfinished || method === 'CONNECT' || method === ''
   }
 }
+
+const addressOf = (seed: number): string => `10.${(seed >> 16) & 255}.${(seed >> 8) & 255}.${seed & 255}`
 
 function hostHeader(choice: Choice, { host }: Known): (readonly [string, string])[] {
   if (choice.chance(0.96)) return [['host', host]]
