@@ -98,7 +98,9 @@ function readReply(bytes: Buffer, method: string): RawReply {
   }
   // What follows a whole reply is about the rest of a request that was not what it said.
   const length = Number(headers.get('content-length')?.[0] ?? Infinity)
-  const body = bytes.subarray(headEnd + 4, method === 'HEAD' ? undefined : headEnd + 4 + length)
+  const rest = bytes.subarray(headEnd + 4)
+  const isNext = method === 'HEAD' && rest.subarray(0, 9).toString('latin1') === 'HTTP/1.1 '
+  const body = isNext ? Buffer.alloc(0) : rest.subarray(0, method === 'HEAD' ? undefined : length)
   // What cannot be read as HTTP has no method.
   if (method === 'HEAD' && body.length > 0 && ![400, 408, 413, 417, 431].includes(status))
     throw new Error('the reply to HEAD has a body')
