@@ -111,9 +111,12 @@ async function observe(args: readonly string[]): Promise<unknown> {
     openPrompt: () => ({ readLine: () => Promise.resolve(undefined), close: () => undefined }),
     openUsers: () => Promise.resolve(USERS),
     serve: (options) => {
-      asked.push({ ...options, log: undefined, regions: [...(options.regions?.keys() ?? [])] })
+      asked.push({ ...options, log: undefined, regions: [...(options.setUp.regions?.keys() ?? [])] })
       ports.cancellation.abort(new Error('Ctrl-C'))
-      return Promise.resolve({ url: 'http://127.0.0.1:1', token: 't', close: () => Promise.resolve() })
+      return Promise.resolve({
+        ...{ url: 'http://127.0.0.1:1', token: 't', hasNoUsers: false },
+        close: () => Promise.resolve()
+      })
     },
     startShop: (options) => {
       asked.push(options)
@@ -340,6 +343,7 @@ const ROWS: readonly Row[] = [
   row('report <folder | CSV…>', REPORT, ['--junit', 'junit.xml']),
   row('report <folder | CSV…>', REPORT, ['--json']),
 
+  row('serve', ['serve'], ['--config', 'service.yml']),
   row('serve', ['serve'], ['--port', '8080']),
   row('serve', ['serve'], ['--data', 'here']),
   row('serve', ['serve'], ['--rehearse']),

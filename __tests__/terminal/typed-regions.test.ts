@@ -30,7 +30,7 @@ async function start(...args: string[]): Promise<{ end: unknown; regions: (Regio
     workspace,
     findFiles: () => (pattern) => Promise.resolve([join(workspace, pattern)]),
     startLocalService: (request) => refuse(request.regions?.places),
-    serve: (options) => refuse(options.regions)
+    serve: (options) => refuse(options.setUp.regions)
   })
   return { end: await runCommandLine(args, ports).catch(messageOf), regions }
 }

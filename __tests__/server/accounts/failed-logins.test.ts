@@ -45,7 +45,7 @@ test('only so many wait: the rest is turned away at once, and closing ends every
 test('a thousand addresses together have no more than two hundred waiting', async () => {
   const clock = new ManualClock()
   const logins = new FailedLogins(clock)
-  const all = Array.from({ length: 5000 }, (_, i) => logins.slowDown(`198.51.${i % 1000 >> 8}.${i % 250}`))
+  const all = Array.from({ length: 5000 }, (_, i) => logins.slowDown(`198.51.${(i % 1000) >> 8}.${i % 250}`))
   expect(clock.pendingCount).toBe(200)
   logins.close()
   await Promise.all(all)

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from '@jest/globals'
 import { createQueue } from '../../../src/server/queue/node-queue.js'
 import type { EmbeddedService, ServiceOptions } from '../../../src/server/server.js'
+import { openStore } from '../../../src/server/store/open-store.js'
 import { createSurvivingPlaces } from '../../support/surviving-place.js'
 import { ManualClock } from '../../support/manual-clock.js'
 import {
@@ -9,7 +10,6 @@ import {
   createServices,
   type FormPart,
   get,
-  openStore,
   postForm,
   type Reply,
   runForm,
@@ -248,7 +248,7 @@ describe('a restart', () => {
     await isRunning(killed, ids[0]!)
     // What a killed service leaves: its store as it was, nothing ended.
     const next = await services.start(
-      withQueue(undefined, { dataDir, store: openStore(dataDir, () => undefined) })
+      withQueue(undefined, { dataDir, store: openStore(dataDir, { log: () => undefined }) })
     )
     expect(await show(next, ids[0]!)).toMatchObject({
       status: 'problem',

@@ -35,6 +35,8 @@ export function createApp(front: Front): FastifyInstance {
   app.server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
     for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
     response.setHeader('x-request-id', ids.of(request))
+    // From here on the socket knows it, also for the logs when the caller has gone.
+    void request.socket.remoteAddress
   })
   front.prepare?.(app)
   void app.register(multipart, {

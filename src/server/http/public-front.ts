@@ -53,8 +53,11 @@ export async function createPublicFront(config: Reach, parts: FrontParts): Promi
       if (trustedProxies) requireProxy(app, { isTrusted, baseUrl })
     },
     listen: async (app) => {
-      // Node itself falls back to IPv4 where there is no IPv6.
-      await app.listen({ port, host: listen.host, ...(listen.host === '::' && { ipv6Only: false }) })
+      await app.listen({
+        ...{ port, host: listen.host },
+        // The framework would say http.
+        listenTextResolver: () => `listening; callers reach the service at ${baseUrl()}`
+      })
       port = (app.server.address() as AddressInfo).port
       if (tls) await followCertificate(app, { ...tls, clock, log })
     },

@@ -1,0 +1,91 @@
+import { afterAll, expect, test } from '@jest/globals'
+import { mkdirSync, readFileSync, renameSync, rmdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { openAuditLog } from '../../../src/server/accounts/audit-log.js'
+import { createFolders, createRun, get, postJson, runForm, send, SPEC, until } from '../support.js'
+import { ManualClock } from '../../support/manual-clock.js'
+import { createTeams, readLines } from './team.js'
+
+const teams = createTeams()
+const folders = createFolders()
+afterAll(async () => {
+  await teams.closeAll()
+  folders.remove()
+})
+
+test('every effect and every refusal has its line, with who, what, when and from where', async () => {
+  const team = await teams.start()
+  const id = await createRun(team.as('member'), runForm({ duration: '60' }))
+  await get(team.as('other'), `/runs/${id}/stop`)
+  await get(team.as('member'), `/runs/${id}/stop`)
+  const { json } = await get(team.as('admin'), `/runs/${id}/repeat`)
+  const grid = (await postJson(team.as('member'), '/grids', { grid: Object.fromEntries(SPEC) })).json.uuid
+  await send(team.as('admin'), 'DELETE', `/grids/${grid}`)
+  await get({ ...team.service, token: 'lg_guess' }, '/account')
+  // Neither of these does anything.
+  await get(team.as('viewer'), '/runs')
+  await get(team.service, '/account', { token: null })
+  await until(() => team.audited().length >= 8)
+  await team.service.close()
+  const expected = [
+    { user: null, action: 'service.start' },
+    { user: 'member', role: 'member', action: 'run.create', target: id, status: 201 },
+    { user: 'other', role: 'member', action: 'refused', target: `run.stop ${id}`, status: 403 },
+    { user: 'member', role: 'member', action: 'run.stop', target: id, status: 200 },
+    { user: 'admin', role: 'admin', action: 'run.repeat', target: id, created: json.uuid, status: 200 },
+    { user: 'member', action: 'grid.create', target: grid, status: 201 },
+    { user: 'admin', action: 'grid.terminate', target: grid, status: 200 },
+    { user: null, action: 'login.failed', status: 401 },
+    { user: null, action: 'service.stop' }
+  ]
+  const lines = team.audited()
+  expect(lines).toMatchObject(expected)
+  for (const line of lines.slice(1, -1))
+    expect(line).toMatchObject({
+      time: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+      address: '127.0.0.1',
+      request_id: expect.any(String)
+    })
+  const file = join(team.service.dataDir, 'audit.jsonl')
+  expect(statSync(file).mode & 0o777).toBe(0o600)
+  expect(readFileSync(file, 'utf8')).not.toContain('lg_')
+})
+
+test('what comes from outside stays within its line', () => {
+  const dataDir = folders.create()
+  const audit = openAuditLog(dataDir, { clock: new ManualClock(), log: () => undefined })
+  const hostile = [
+    'a\nb',
+    'a\r\n{"action":"login"}',
+    '"}\u2028{',
+    '\u0085\u001b[2J',
+    '\ud800',
+    'x'.repeat(9999)
+  ]
+  for (const target of hostile) audit.write({ action: 'refused', target, user: { name: target } })
+  const text = readFileSync(join(dataDir, 'audit.jsonl'), 'utf8')
+  expect(text.split('\n')).toHaveLength(hostile.length + 1)
+  expect(text.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\u2028\u2029]/u)
+  for (const [i, line] of readLines(join(dataDir, 'audit.jsonl')).entries())
+    expect(line.target).toBe(hostile[i]!.slice(0, 300))
+})
+
+test('a file that was moved away is begun anew, and one that cannot be written is said once', () => {
+  const dataDir = folders.create()
+  const file = join(dataDir, 'audit.jsonl')
+  const said: string[] = []
+  const audit = openAuditLog(dataDir, { clock: new ManualClock(), log: (line) => said.push(line) })
+  audit.write({ action: 'one' })
+  renameSync(file, `${file}.1`)
+  audit.write({ action: 'two' })
+  expect([readLines(`${file}.1`), readLines(file)]).toMatchObject([[{ action: 'one' }], [{ action: 'two' }]])
+  renameSync(file, `${file}.2`)
+  mkdirSync(file)
+  for (let i = 0; i < 5; i++) audit.write({ action: 'lost' })
+  expect(said).toEqual([
+    expect.stringMatching(/^the audit log cannot be written: .*EISDIR.*is not recorded$/)
+  ])
+  rmdirSync(file)
+  audit.write({ action: 'three' })
+  expect(readLines(file)).toMatchObject([{ action: 'three' }])
+})

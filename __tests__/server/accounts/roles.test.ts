@@ -1,0 +1,197 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import type { FastifyInstance, RouteOptions } from 'fastify'
+import fastify from 'fastify'
+import { requireDeclaredEffects } from '../../../src/server/accounts/permissions.js'
+import { createRun, get, postForm, postJson, runForm, send, SPEC, waitForStatus } from '../support.js'
+import { createTeams, type Member, type Team } from './team.js'
+
+const teams = createTeams()
+afterAll(() => teams.closeAll())
+
+const REAL_TIME = { duration: '60', override_parameters: '-Jrehearsal.realtime=true' }
+const GRID = Object.fromEntries(SPEC)
+const WITH_EFFECT = ['run.create', 'run.stop', 'run.repeat', 'grid.create', 'grid.terminate'] as const
+
+interface Route {
+  readonly method: string
+  readonly url: string
+  readonly config: RouteOptions['config']
+}
+
+/** A service, and every route that it has. */
+async function startWithRoutes(): Promise<{ team: Team; routes: Route[] }> {
+  const routes: Route[] = []
+  const watch = (message: unknown): void => {
+    const { fastify: app } = message as { fastify: FastifyInstance }
+    app.addHook('onRoute', ({ method, url, config }) => {
+      for (const one of [method].flat()) routes.push({ method: one, url, config })
+    })
+  }
+  subscribe('fastify.initialization', watch)
+  const team = await teams.start()
+  unsubscribe('fastify.initialization', watch)
+  return { team, routes }
+}
+
+let team: Team
+let routes: Route[]
+beforeAll(async () => {
+  ;({ team, routes } = await startWithRoutes())
+})
+
+const createGrid = async (member: Member): Promise<string> =>
+  (await postJson(team.as(member), '/grids', { grid: GRID })).json.uuid
+
+/** Everything that a request could change. */
+async function readState(): Promise<unknown> {
+  const runs = (await get(team.as('admin'), '/runs')).json
+  return runs._embedded.runs.map(({ uuid, status }) => [uuid, status])
+}
+
+test('all routes with an effect were found', () => {
+  const effects = new Set(routes.map(({ config }) => config?.effect))
+  expect([...effects]).toEqual(expect.arrayContaining([...WITH_EFFECT, 'login', 'logout']))
+})
+
+test('every route that a viewer requests, and every HEAD of an admin, changes nothing', async () => {
+  const id = await createRun(team.as('member'), runForm(REAL_TIME))
+  await waitForStatus(team.as('viewer'), `/runs/${id}`, ['running'])
+  const grid = await createGrid('member')
+  const before = await readState()
+  const { origin } = new URL(team.service.url)
+  for (const { method, url, config } of routes) {
+    if (url.endsWith('/events')) continue
+    for (const target of [id, grid]) {
+      const path = url.replace(':id', target)
+      const headers = { origin, 'content-type': 'application/json' }
+      const { status } = await send(team.as('viewer'), method, path, { headers })
+      const isOpen = config?.effect === undefined || ['login', 'logout'].includes(config.effect)
+      expect([method, path, isOpen || status === 403]).toEqual([method, path, true])
+      expect((await send(team.as('admin'), 'HEAD', path)).status).toBeLessThan(500)
+    }
+  }
+  expect(await readState()).toEqual(before)
+  expect((await get(team.as('viewer'), `/grids/${grid}`)).json.status).not.toBe('stopped')
+  await get(team.as('member'), `/runs/${id}/stop`)
+})
+
+describe('whose it is decides', () => {
+  const MATRIX: [Member, number][] = [
+    ['viewer', 403],
+    ['other', 403],
+    ['member', 200],
+    ['admin', 200]
+  ]
+
+  test.each(MATRIX)('%s gets %i for a stop of a run of member', async (who, status) => {
+    const id = await createRun(team.as('member'), runForm(REAL_TIME))
+    const reply = await get(team.as(who), `/runs/${id}/stop`)
+    expect(reply.status).toBe(status)
+    const { json } = await get(team.as('viewer'), `/runs/${id}`)
+    expect(['queued', 'running'].includes(json.status)).toBe(status === 403)
+    await get(team.as('admin'), `/runs/${id}/stop`)
+  })
+
+  test.each(MATRIX)('%s gets %i for a repeat of a run of member', async (who, status) => {
+    const id = await createRun(team.as('member'), runForm({ duration: '1' }))
+    await waitForStatus(team.as('viewer'), `/runs/${id}`, ['finished', 'problem'])
+    const before = (await get(team.as('viewer'), '/runs')).json.total
+    expect((await get(team.as(who), `/runs/${id}/repeat`)).status).toBe(status)
+    expect((await get(team.as('viewer'), '/runs')).json.total).toBe(before + (status === 200 ? 1 : 0))
+  })
+
+  test.each(MATRIX)('%s gets %i for the termination of a grid of member', async (who, status) => {
+    const grid = await createGrid('member')
+    expect((await send(team.as(who), 'DELETE', `/grids/${grid}`)).status).toBe(status)
+    const { json } = await get(team.as('viewer'), `/grids/${grid}`)
+    expect(json.status === 'stopped').toBe(status === 200)
+  })
+
+  test.each<[Member, number]>([
+    ['viewer', 403],
+    ['other', 403],
+    ['member', 201],
+    ['admin', 201]
+  ])('%s gets %i for a run on a grid of member', async (who, status) => {
+    const grid = await createGrid('member')
+    await waitForStatus(team.as('viewer'), `/grids/${grid}`, ['started'])
+    const form = runForm({ duration: '1' }, [['run[grids][][uuid]', grid]])
+    expect((await postForm(team.as(who), '/runs', form)).status).toBe(status)
+  })
+
+  test('a refusal says whose it is', async () => {
+    const id = await createRun(team.as('member'), runForm({ duration: '1' }))
+    const { json } = await get(team.as('other'), `/runs/${id}/stop`)
+    expect(json.error).toBe(`run ${id} belongs to member; only member or an admin may do this`)
+    expect((await get(team.as('viewer'), `/runs/${id}/stop`)).json.error).toContain(
+      'viewer and may only read'
+    )
+  })
+})
+
+describe('a token', () => {
+  test.each<[string, number]>([
+    ['Bearer TOKEN', 200],
+    ['bearer TOKEN', 200],
+    ['Bearer TOKENx', 401],
+    ['Bearer', 401],
+    ['TOKEN', 401],
+    ['Digest TOKEN', 401]
+  ])('as "Authorization: %s" gets %i', async (value, status) => {
+    const { token } = team.as('member')
+    const headers = { authorization: value.replace('TOKEN', token) }
+    expect((await get(team.service, '/account', { token: null, headers })).status).toBe(status)
+  })
+
+  test('is refused as soon as it is replaced, beside the running service', async () => {
+    const extra = team.users.add('extra', 'viewer')
+    const address = { url: team.service.url, token: extra.token }
+    expect((await get(address, '/account')).status).toBe(200)
+    const { token } = team.users.rotate('extra')
+    expect((await get(address, '/account')).status).toBe(401)
+    expect((await get({ ...address, token }, '/account')).status).toBe(200)
+    team.users.remove('extra')
+    expect((await get({ ...address, token }, '/account')).status).toBe(401)
+  })
+})
+
+describe('the account', () => {
+  const usersSeenBy = async (member: Member): Promise<Record<string, unknown>[]> =>
+    (
+      (await get(team.as(member), '/account')).json._embedded as unknown as {
+        users: Record<string, unknown>[]
+      }
+    ).users
+
+  test('shows all users to an admin, and to others themselves, never a token', async () => {
+    expect((await usersSeenBy('admin')).map(({ email }) => email)).toEqual(
+      expect.arrayContaining(['admin', 'member', 'viewer', 'other'])
+    )
+    for (const member of ['member', 'viewer'] as const) {
+      const seen = await usersSeenBy(member)
+      expect(seen).toMatchObject([{ email: member, role: member, authentication_token: 'redacted' }])
+      const own = Number(seen[0]!.id)
+      for (const user of await usersSeenBy('admin')) {
+        const { status, text } = await get(team.as(member), `/users/${String(user.id)}`)
+        expect(status).toBe(user.id === own ? 200 : 404)
+        expect(text).not.toContain('lg_')
+      }
+    }
+  })
+})
+
+describe('a route that does not say what it changes', () => {
+  test.each(['post', 'put', 'patch', 'delete'] as const)('keeps the service from starting: %s', (method) => {
+    const app = fastify()
+    requireDeclaredEffects(app)
+    expect(() => app[method]('/x', () => 'done')).toThrow('does not declare its effect')
+  })
+
+  test('keeps it from starting if HEAD would do it too', () => {
+    const app = fastify()
+    requireDeclaredEffects(app)
+    const config = { effect: 'run.stop' } as const
+    expect(() => app.get('/x', { config }, () => 'done')).toThrow('HEAD /x would do what GET does')
+  })
+})

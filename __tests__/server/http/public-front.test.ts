@@ -1,0 +1,328 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
+import { mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { request } from 'node:http'
+import { connect as connectPlain, type AddressInfo, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { connect as connectTls, type TLSSocket } from 'node:tls'
+import type { FastifyInstance } from 'fastify'
+import { createApp } from '../../../src/server/api/app.js'
+import type { Front } from '../../../src/server/http/front.js'
+import { DEFAULT_LIMITS, type Limits } from '../../../src/server/http/limits.js'
+import { createPublicFront } from '../../../src/server/http/public-front.js'
+import { type CertificateFiles, makeCertificate } from '../../support/certificate.js'
+import { ManualClock } from '../../support/manual-clock.js'
+
+const folder = mkdtempSync(join(tmpdir(), 'loadgate-front-'))
+let first: CertificateFiles
+let second: CertificateFiles
+beforeAll(() => {
+  first = makeCertificate(folder, 'first')
+  second = makeCertificate(folder, 'second')
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const open: FastifyInstance[] = []
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((app) => app.close()))
+})
+
+const SHORT: Limits = {
+  ...DEFAULT_LIMITS,
+  headersMs: 200,
+  bodyMs: 300,
+  uploadWindowMs: 200,
+  uploadBytes: 1000
+}
+const LOCAL = { host: '127.0.0.1', port: 0 }
+
+interface Started {
+  readonly front: Front
+  readonly app: FastifyInstance
+  readonly port: number
+  readonly logged: string[]
+  readonly clock: ManualClock
+}
+
+async function start(
+  reach: Partial<Parameters<typeof createPublicFront>[0]>,
+  limits: Limits = DEFAULT_LIMITS
+): Promise<Started> {
+  const logged: string[] = []
+  const clock = new ManualClock()
+  const front = await createPublicFront(
+    { listen: LOCAL, externalUrl: undefined, tls: undefined, trustedProxies: undefined, ...reach },
+    { clock, log: (line) => void logged.push(line), limits, headers: { 'x-loadgate-version': '1' } }
+  )
+  const app = createApp(front)
+  open.push(app)
+  app.addHook('onRequest', async (asked) => front.check(asked))
+  app.get('/where', (asked) => ({ ip: asked.ip, protocol: asked.protocol, host: asked.host }))
+  app.get('/probe', { config: { open: 'probe' } }, () => 'here')
+  app.post('/json', ({ body }) => ({ body }))
+  app.post('/upload', async (asked) => {
+    let bytes = 0
+    for await (const part of asked.parts())
+      if (part.type === 'file') for await (const chunk of part.file) bytes += (chunk as Buffer).length
+    return { bytes }
+  })
+  await front.listen(app)
+  return { front, app, port: (app.server.address() as AddressInfo).port, logged, clock }
+}
+
+/** Everything that comes back, until the other side ends the connection. */
+function readAll(socket: Socket): Promise<string> {
+  return new Promise((done) => {
+    let text = ''
+    socket.on('data', (chunk: Buffer) => (text += chunk.toString()))
+    socket.on('error', () => undefined)
+    socket.on('close', () => done(text))
+  })
+}
+
+const send = (port: number, text: string): Promise<string> => {
+  const socket = connectPlain(port, '127.0.0.1')
+  socket.write(text)
+  return readAll(socket)
+}
+
+const secure = (port: number, trusted: CertificateFiles): Promise<TLSSocket> =>
+  new Promise((done, fail) => {
+    const socket = connectTls({ port, host: '127.0.0.1', ca: readFileSync(trusted.certificate) }, () =>
+      done(socket)
+    )
+    socket.once('error', fail)
+  })
+
+const nameOf = (socket: TLSSocket): unknown => socket.getPeerCertificate().subject.CN
+const GET = (path: string, ...headers: string[]): string =>
+  [`GET ${path} HTTP/1.1`, 'Host: a.example', 'Connection: close', ...headers, '', ''].join('\r\n')
+
+describe('https', () => {
+  test('and plain HTTP are on the same port: the one is served, the other redirected to the external address', async () => {
+    const { port, front } = await start({ tls: first, externalUrl: 'https://load.example.com' })
+    const socket = await secure(port, first)
+    socket.write(GET('/where'))
+    expect(await readAll(socket)).toMatch(/^HTTP\/1.1 200 OK[^]*"protocol":"https"/)
+    const reply = await send(port, GET('/runs/1?page=2', 'X-Forwarded-Host: evil.example'))
+    expect(reply).toMatch(/^HTTP\/1.1 308 /)
+    expect(reply).toMatch(/\r\nlocation: https:\/\/load.example.com\/runs\/1\?page=2\r\n/)
+    expect(reply).toMatch(/x-loadgate-version: 1/)
+    expect(reply).not.toContain('a.example\r')
+    expect(reply).not.toContain('evil')
+    expect(front.cookie()).toEqual({
+      name: '__Host-loadgate',
+      attributes: expect.stringMatching(/Secure; HttpOnly/)
+    })
+  })
+
+  test.each([
+    ['GET http://evil.example/a?b HTTP/1.1', 'https://load.example.com/a?b'],
+    ['GET //evil.example/a HTTP/1.1', 'https://load.example.com//evil.example/a'],
+    ['GET http://evil.example HTTP/1.1', 'https://load.example.com/']
+  ])('no redirect leads elsewhere: %s', async (line, location) => {
+    const { port } = await start({ tls: first, externalUrl: 'https://load.example.com' })
+    const reply = await send(port, `${line}\r\nHost: evil.example\r\n\r\n`)
+    expect(/\r\nlocation: (.*)\r\n/.exec(reply)?.[1]).toBe(location)
+  })
+
+  test('a redirect does not wait for the body', async () => {
+    const { port } = await start({ tls: first })
+    expect(await send(port, 'POST /json HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n')).toMatch(
+      new RegExp(`^HTTP/1.1 308 [^]*location: https://127.0.0.1:${port}/json`)
+    )
+  })
+
+  test('what is neither gets a JSON error, and whoever says nothing is cut off', async () => {
+    const { port } = await start({ tls: first }, SHORT)
+    expect(await send(port, 'hello\r\n\r\n')).toMatch(/^HTTP\/1.1 400 [^]*"error"/)
+    expect(await send(port, '')).toBe('')
+    // The start of a handshake, and nothing more.
+    expect(await send(port, '\u0016')).toBe('')
+  })
+
+  test('old versions of TLS are refused', async () => {
+    const { port } = await start({ tls: first })
+    const old = connectTls({
+      ...{ port, host: '127.0.0.1', rejectUnauthorized: false },
+      ...{ minVersion: 'TLSv1' as const, maxVersion: 'TLSv1.1' as const, ciphers: 'DEFAULT:@SECLEVEL=0' }
+    })
+    await expect(
+      new Promise((done, fail) => old.once('secureConnect', done).once('error', fail))
+    ).rejects.toThrow()
+  })
+
+  test('a changed certificate is used for new connections, a broken one is not', async () => {
+    const files = { certificate: join(folder, 'live.pem'), key: join(folder, 'live.key') }
+    const install = (pair: CertificateFiles): void => {
+      // As an administrator of Kubernetes secrets does: links that are replaced as a whole.
+      for (const name of ['certificate', 'key'] as const) {
+        symlinkSync(pair[name], `${files[name]}.new`)
+        renameSync(`${files[name]}.new`, files[name])
+      }
+    }
+    install(first)
+    const { port, clock, logged } = await start({ tls: files })
+    const look = async (lines: number): Promise<void> => {
+      while (logged.length < lines) await clock.advance(5000)
+    }
+    const old = await secure(port, first)
+    expect(nameOf(old)).toBe('first')
+    install(second)
+    await look(1)
+    expect(logged[0]).toMatch(/has changed; new connections get the new one/)
+    expect(nameOf(await secure(port, second))).toBe('second')
+    rmSync(files.key)
+    writeFileSync(files.key, readFileSync(first.key))
+    await look(2)
+    expect(logged[1]).toMatch(
+      /^the changed certificate is not used, the one before stays: .*private key in PEM/
+    )
+    expect(nameOf(await secure(port, second))).toBe('second')
+    install(first)
+    await look(3)
+    expect(nameOf(await secure(port, first))).toBe('first')
+    // The connection from before lives on.
+    old.write(GET('/where'))
+    expect(await readAll(old)).toMatch(/^HTTP\/1.1 200/)
+  })
+
+  test.each([
+    [
+      'a key of another certificate',
+      () => ({ certificate: first.certificate, key: second.key }),
+      /not a certificate and its private key/
+    ],
+    [
+      'no file',
+      () => ({ certificate: '/nonexistent', key: second.key }),
+      /tls.certificate cannot be read: .*ENOENT/
+    ]
+  ])('%s is an error at the start', async (_name, tls, words) => {
+    await expect(start({ tls: tls() })).rejects.toThrow(words)
+  })
+})
+
+describe('behind a proxy', () => {
+  const ask = (port: number, path: string, headers: Record<string, string> = {}) =>
+    new Promise<{ status: number; body: string; location: string | undefined }>((done, fail) => {
+      request({ port, path, headers, host: '127.0.0.1' }, (reply) => {
+        let body = ''
+        reply.on('data', (chunk: Buffer) => (body += chunk.toString()))
+        reply.on('end', () => done({ status: reply.statusCode ?? 0, body, location: reply.headers.location }))
+      })
+        .on('error', fail)
+        .end()
+    })
+  const FORWARDED = {
+    'x-forwarded-for': '203.0.113.9',
+    'x-forwarded-proto': 'https',
+    'x-forwarded-host': 'load.example.com'
+  }
+
+  test('its headers are believed', async () => {
+    const { port } = await start({ trustedProxies: ['127.0.0.0/8'], externalUrl: 'https://load.example.com' })
+    expect(JSON.parse((await ask(port, '/where', FORWARDED)).body)).toEqual({
+      ip: '203.0.113.9',
+      protocol: 'https',
+      host: 'load.example.com'
+    })
+    // The first of these was written by the caller.
+    const forged = { ...FORWARDED, 'x-forwarded-for': '10.9.9.9, 203.0.113.9' }
+    expect((await ask(port, '/where', forged)).body).toContain('"ip":"203.0.113.9"')
+  })
+
+  test('plain HTTP at the proxy is redirected', async () => {
+    const { port } = await start({ trustedProxies: ['127.0.0.1'], externalUrl: 'https://load.example.com' })
+    const reply = await ask(port, '/where?a=b', {
+      ...FORWARDED,
+      'x-forwarded-proto': 'http',
+      'x-forwarded-host': 'evil.example'
+    })
+    expect(reply).toMatchObject({ status: 308, location: 'https://load.example.com/where?a=b' })
+  })
+
+  test('nobody else is served, except for probes, and nobody else is believed', async () => {
+    const { port } = await start({ trustedProxies: ['10.0.0.0/8'], externalUrl: 'https://load.example.com' })
+    const reply = await ask(port, '/where', FORWARDED)
+    expect(reply.status).toBe(403)
+    expect(reply.body).toContain('only reached through its proxy: use https://load.example.com')
+    expect((await ask(port, '/probe', FORWARDED)).body).toBe('here')
+  })
+
+  test.each([
+    ['https://load.example.com', 200],
+    ['https://other.example', 403],
+    ['http://load.example.com', 403],
+    ['null', 403]
+  ])('a page of %s gets %d', async (origin, status) => {
+    const { port } = await start({ trustedProxies: ['127.0.0.1'], externalUrl: 'https://load.example.com' })
+    expect((await ask(port, '/where', { ...FORWARDED, origin })).status).toBe(status)
+  })
+})
+
+describe('limits', () => {
+  test('slow headers get a 408', async () => {
+    const { port } = await start({}, SHORT)
+    expect(await send(port, 'GET / HTTP/1.1\r\nHost: a\r\n')).toMatch(
+      /^HTTP\/1.1 408 [^]*the request timed out/
+    )
+  })
+
+  test('large headers get a 431', async () => {
+    const { port } = await start({}, SHORT)
+    expect(await send(port, GET('/', `X: ${'x'.repeat(17_000)}`))).toMatch(/^HTTP\/1.1 431 /)
+  })
+
+  test('a slow body gets a 408', async () => {
+    const { port } = await start({}, SHORT)
+    const text =
+      'POST /json HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 20\r\n\r\n{'
+    expect(await send(port, text)).toMatch(/^HTTP\/1.1 408 [^]*the request timed out/)
+  })
+
+  test('a large body that is no upload gets a 413', async () => {
+    const { port } = await start({}, SHORT)
+    const text =
+      'POST /json HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 20000000\r\n\r\n{'
+    expect(await send(port, text)).toMatch(/^HTTP\/1.1 413 /)
+  })
+
+  const UPLOAD = [
+    'POST /upload HTTP/1.1\r\nHost: a\r\nConnection: close\r\nTransfer-Encoding: chunked',
+    'Content-Type: multipart/form-data; boundary=b\r\n\r\n'
+  ].join('\r\n')
+  const chunk = (text: string): string => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`
+  const FILE = chunk('--b\r\nContent-Disposition: form-data; name="f"; filename="a"\r\n\r\n')
+
+  test('an upload may take any time while it goes on, and is cut off when it stalls', async () => {
+    const { port } = await start({}, SHORT)
+    const steady = connectPlain(port, '127.0.0.1')
+    const reply = readAll(steady)
+    steady.write(UPLOAD + FILE)
+    for (let sent = 0; sent < 12; sent++) {
+      steady.write(chunk('x'.repeat(1500)))
+      await new Promise((done) => setTimeout(done, 60))
+    }
+    steady.write(`${chunk('\r\n--b--\r\n')}0\r\n\r\n`)
+    expect(await reply).toMatch(/^HTTP\/1.1 200 [^]*"bytes":18000/)
+    const stalled = await send(port, UPLOAD + FILE + chunk('x'))
+    expect(stalled).toMatch(/^HTTP\/1.1 408 /)
+  })
+
+  test('connections beyond their number are refused, and places become free again', async () => {
+    const { port } = await start({}, { ...DEFAULT_LIMITS, connections: 2 })
+    const held = [1, 2].map(() => connectPlain(port, '127.0.0.1'))
+    await Promise.all(held.map((socket) => new Promise((done) => socket.once('connect', done))))
+    expect(await send(port, GET('/where'))).toBe('')
+    for (const socket of held) socket.destroy()
+    let reply = ''
+    while (reply === '') reply = await send(port, GET('/where'))
+    expect(reply).toMatch(/^HTTP\/1.1 200/)
+  })
+})
+
+test('links have the name of the machine where it listens everywhere', async () => {
+  const { front, port } = await start({ tls: first, listen: { host: '0.0.0.0', port: 0 } })
+  expect(front.baseUrl()).toMatch(new RegExp(`^https://[^/:]+:${port}$`))
+})
