@@ -41,6 +41,7 @@ export function renderLoginPage({ next, problem }: LoginForm): RenderedPage {
 <h1 id="title">${TITLE}</h1>
 <form method="post" action="/login">
 <input type="hidden" name="next" value="${escapeHtml(next)}">
+<input type="text" name="username" value="loadgate" autocomplete="username" hidden="">
 <label for="token">Token</label>
 <input type="password" id="token" name="token" required autofocus autocomplete="current-password" spellcheck="false"${isWrong ? ' aria-invalid="true" aria-describedby="problem"' : ' aria-describedby="hint"'}>
 ${isWrong ? `<p id="problem" class="wrong" role="alert">${escapeHtml(problem)}</p>` : '<p id="hint" class="hint">The one you were given for this service. It starts with lg_, or was printed when the service started.</p>'}

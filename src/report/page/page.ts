@@ -3,6 +3,7 @@ import type { Outcome } from '../outcome.js'
 import { PAGE_SCRIPT, PAGE_SCRIPT_HASH, PAGE_STYLE, PAGE_STYLE_HASH } from './assets.js'
 import { buildPageDocument } from './build-document.js'
 import type { PageDocument } from './document.js'
+import { SIGN_OUT } from './sign-out.js'
 import { livePanel, PANELS, TREND_PANEL } from './panels.js'
 import { renderErrors, renderOverview, renderPlaces, renderRun, titleOf } from './sections.js'
 import { renderInformation, renderThresholds } from './threshold-section.js'
@@ -30,7 +31,8 @@ export function pagePolicy({ eventsPath }: PagePaths, scriptHash = PAGE_SCRIPT_H
     `script-src '${scriptHash}'`,
     ...(eventsPath === undefined ? [] : [`connect-src 'self'`]),
     `base-uri 'none'`,
-    `form-action 'none'`
+    // The button that signs out is a form.
+    `form-action ${eventsPath === undefined ? `'none'` : `'self'`}`
   ].join('; ')
 }
 
@@ -52,7 +54,7 @@ export function renderPageDocument(page: PageDocument, paths: PagePaths = {}): s
 <body>
 <button type="button" id="theme" hidden="">Dark</button>
 <main>
-${homePath === undefined ? '' : `<nav><a href="${escapeHtml(homePath)}">All runs</a></nav>`}${eventsPath === undefined ? '' : livePanel(stopPath)}
+${eventsPath === undefined ? '' : SIGN_OUT}${homePath === undefined ? '' : `<nav><a href="${escapeHtml(homePath)}">All runs</a></nav>`}${eventsPath === undefined ? '' : livePanel(stopPath)}
 <div id="overview">${renderOverview(page)}</div>
 ${wrapSection('thresholds', renderThresholds(page))}
 ${wrapSection('comparison', renderInformation(page))}

@@ -7,6 +7,7 @@ import { cutToBytes } from '../size.js'
 import { renderTable } from './table.js'
 import { pagePolicy } from './page.js'
 import type { RenderedPage } from './run-page.js'
+import { SIGN_OUT } from './sign-out.js'
 
 /** A run in the list: facts, no verdict. */
 export interface RunLine {
@@ -61,7 +62,7 @@ export function renderListPage(list: RunListPage, eventsPath: string): RenderedP
 <body>
 <button type="button" id="theme" hidden="">Dark</button>
 <main>
-<h1>${TITLE}</h1>
+${SIGN_OUT}<h1>${TITLE}</h1>
 <section class="card" aria-label="Runs"><p id="connection" class="hint" role="status"></p>
 <div id="runs" data-events="${escapeHtml(eventsPath)}">${renderRunList(list)}</div></section>
 </main>

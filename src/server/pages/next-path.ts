@@ -15,7 +15,7 @@ export function readNextPath(given: unknown): string {
     return '/'
   if (!URL.canParse(given, OWN)) return '/'
   const url = new URL(given, OWN)
-  url.searchParams.delete('token')
+  if (url.searchParams.has('token')) url.searchParams.delete('token')
   const path = url.pathname + url.search
   const isOwn = url.origin === OWN && !/^\/[/\\]/.test(path) && !/[\\]/.test(path)
   return isOwn && url.pathname !== LOGIN ? path : '/'
