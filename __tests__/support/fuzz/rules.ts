@@ -37,11 +37,13 @@ const isUnread = ({ status, headers }: RawReply): boolean =>
   [400, 408, 413, 417, 431].includes(status) && headers.get('connection')?.[0] === 'close'
 
 function holds({ text, headers }: RawReply, secret: string): boolean {
-  return text.includes(secret) || [...headers.values()].flat().some((value) => value.includes(secret))
+  // A redirect to https is to the address that was asked for, all of it.
+  const values = [...headers].flatMap(([name, given]) => (name === 'location' ? [] : given))
+  return text.includes(secret) || values.some((value) => value.includes(secret))
 }
 
 function breachesOfAccess({ caller, method, path }: FuzzRequest, { status }: RawReply): string[] {
-  const isOpen = OPEN.test(path.replace(/^\/+(api\/+)?/, '/'))
+  const isOpen = OPEN.test(path.replace(/^https?:\/\/[^/]*/, '').replace(/^\/+(api\/+)*/, '/'))
   const isDone = status >= 200 && status < 300
   if (['nobody', 'stranger'].includes(caller) && isDone && !isOpen && !path.includes('token='))
     return [`${caller} got a ${status}`]
