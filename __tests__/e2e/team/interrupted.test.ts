@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from '@jest/globals'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { runForm, formOf, type Doc } from '../../server/support.js'
 import { writeJMeter, writeSample } from '../../server/stand-in.js'
@@ -101,13 +102,15 @@ test('a service that is killed: what waited goes on waiting, what was at work is
   expect(await rowsOf(runs[1]!)).toBeGreaterThan(0)
 }, 120_000)
 
-const canMount = ((): boolean => {
-  const folder = resolve('.cache', `probe-${process.pid}`)
-  mkdirSync(folder, { recursive: true })
+/** Where it is required, a test that cannot mount a disk fails instead. */
+const canMount = process.env.LOADGATE_REQUIRE_MOUNT !== undefined || tryToMount()
+function tryToMount(): boolean {
+  const folder = mkdtempSync(join(tmpdir(), 'loadgate-mount-'))
   const probe = mountSmallDisk(folder)
   probe?.unmount()
-  return probe !== undefined || process.env.LOADGATE_REQUIRE_MOUNT !== undefined
-})()
+  rmSync(folder, { recursive: true })
+  return probe !== undefined
+}
 const testOnDisk = canMount ? test : test.skip
 
 testOnDisk(

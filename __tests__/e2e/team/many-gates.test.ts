@@ -48,7 +48,7 @@ test(`${AT_ONCE} gates at once, in as many processes: each has its run and its v
   })
   const ended = await Promise.all(gates.map((gate) => gate.ended))
   expect(
-    ended.map(({ code, err }, index) => [code, isToFail(index) ? '' : (err.match(/error.*/i)?.[0] ?? '')])
+    ended.map(({ code, err }, index) => [code, isToFail(index) ? '' : (/error.*/i.exec(err)?.[0] ?? '')])
   ).toEqual(ended.map((_, index) => [isToFail(index) ? 1 : 0, '']))
   const verdicts = owners.map((_, index) => service.verdictOf(nameOf(index)).verdict)
   expect(verdicts).toEqual(owners.map((_, index) => (isToFail(index) ? 'failed' : 'passed')))

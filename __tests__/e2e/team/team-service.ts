@@ -156,7 +156,7 @@ export class TeamService {
           incoming.on('data', (chunk: string) => (text += chunk))
           incoming.on('error', reject)
           incoming.on('end', () => {
-            const isJson = /json/.test(incoming.headers['content-type'] ?? '')
+            const isJson = (incoming.headers['content-type'] ?? '').includes('json')
             const json = (isJson && text !== '' ? JSON.parse(text) : {}) as Doc
             resolve({ status: incoming.statusCode ?? 0, headers: incoming.headers, text, json })
           })

@@ -87,6 +87,8 @@ describe('two users with a gate each, on one node', () => {
   test('an admin stops and repeats what belongs to another', async () => {
     const gate = team.startGate(ann, 'first', inRealTime(60))
     const { uuid } = await waitForRun('first', ['running'])
+    // With samples: a gate looks for the apdex of a run without any for half a minute.
+    await new Promise((resolve) => setTimeout(resolve, 1500))
     expect((await team.send('GET', `/runs/${uuid}/stop`, { person: cleo })).status).toBe(200)
     // Stopped by somebody else: never green.
     expect((await gate.ended).code).toBe(2)

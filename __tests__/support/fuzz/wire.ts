@@ -36,7 +36,7 @@ export function sendRaw(port: number, request: RawRequest): Promise<RawReply> {
       try {
         resolve(readReply(Buffer.concat(chunks), request.method))
       } catch (thrown) {
-        reject(thrown as Error)
+        reject(thrown)
       }
     }
     let cutOff: NodeJS.Timeout | undefined
