@@ -69,8 +69,8 @@ describe('an invalid form', () => {
     expect([reply.status, reply.json.error]).toEqual([422, expect.stringContaining('not "{"toString":1}"')])
   })
 
-  test('an address that cannot be decoded gets the same JSON error', async () => {
-    const reply = await get(service, '/runs/%ff')
+  test('an address that cannot be decoded gets the same JSON error, without its query', async () => {
+    const reply = await get(service, `/runs/%ff?token=${service.token}`)
     expect([reply.status, reply.json]).toEqual([400, { error: "'/runs/%ff' is not a valid url component" }])
   })
 })

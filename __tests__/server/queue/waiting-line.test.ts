@@ -127,6 +127,22 @@ describe('fairness', () => {
     expect(line.order().map(({ id }) => id)).toEqual(['b1', 'a1'])
   })
 
+  test('the order that is shown is the order of the turns, if nobody else comes', () => {
+    const line = new WaitingLine()
+    for (const id of ['a0', 'a1', 'a2', 'b1', 'c1', 'b2']) {
+      line.join(onMachine(id, id[0]!))
+      line.admit()
+    }
+    const shown = line.order().map(({ id }) => id)
+    expect(shown).toEqual(['b1', 'c1', 'a1', 'b2', 'a2'])
+    const turns = ['a0']
+    while (line.length > 0) {
+      line.remove(turns.at(-1)!)
+      turns.push(...line.admit().map(({ id }) => id))
+    }
+    expect(turns.slice(1)).toEqual(shown)
+  })
+
   test('one whose long work elsewhere counts against them is not passed for ever', () => {
     const line = new WaitingLine()
     for (const id of ['a-long-1', 'a-long-2']) line.hold(job(id, 'a', [[CLUSTER, 1]]))

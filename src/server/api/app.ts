@@ -22,9 +22,10 @@ export function createApp(front: Front): FastifyInstance {
     clientErrorHandler: (thrown, socket) => answerUnreadable(thrown, socket, headers),
     // A request without a host gets the same JSON error as one with a foreign host.
     http: { requireHostHeader: false },
-    // An address that cannot be decoded never reaches a route.
+    // An address that cannot be decoded never reaches a route. Its query, which may have a token, is not repeated.
     frameworkErrors: (thrown, _request, reply) => {
-      void (reply as FastifyReply).code(thrown.statusCode ?? 400).send({ error: thrown.message })
+      const error = thrown.message.replace(/\?.*(?=' is not a valid url component$)/s, '')
+      void (reply as FastifyReply).code(thrown.statusCode ?? 400).send({ error })
     },
     // Links have the prefix, the API document's paths do not: both work.
     rewriteUrl: (request) => (request.url ?? '/').replace(/^\/api(?=\/)/, ''),

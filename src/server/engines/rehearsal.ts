@@ -14,6 +14,8 @@ const HEADER =
 const DEFAULTS = { threads: 5, durationSec: 10, meanMs: 120, errorPercent: 0.5 }
 const THINK_MS = 100
 const MAX_SAMPLES = 200_000
+/** Every sample looks at all users: with more of them the service would compute instead of answering. */
+const MAX_THREADS = 1000
 const REAL_TIME_STEP_MS = 200
 /** The spread of the response times: the 90th percentile is about 1.7 times the mean. */
 const SIGMA = 0.5
@@ -89,7 +91,7 @@ interface Script {
 /** Users who request one label after the other with a little think time, in the order of the requests. */
 function* makeSamples(script: Script): Generator<{ endMs: number; row: string }> {
   const { order, labels, startMs, durationMs, random } = script
-  const threads = order.threads ?? DEFAULTS.threads
+  const threads = Math.min(order.threads ?? DEFAULTS.threads, MAX_THREADS)
   const meanMs = positive(propertyValue(order.properties, 'rehearsal.mean')) ?? DEFAULTS.meanMs
   const errorPercent = positive(propertyValue(order.properties, 'rehearsal.errors')) ?? DEFAULTS.errorPercent
   const thinkMs = Math.max(THINK_MS, (threads * durationMs) / MAX_SAMPLES)

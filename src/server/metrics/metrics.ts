@@ -33,7 +33,8 @@ type Client = typeof Prometheus
 
 /** The figures of a service. The library is loaded here and nowhere else. */
 export async function createMetrics({ store, version }: { store: Store; version: string }): Promise<Metrics> {
-  const client = await import('prom-client')
+  // A CommonJS package: in a bundle, its names are on the default export only.
+  const { default: client } = await import('prom-client')
   const registry = new client.Registry()
   client.collectDefaultMetrics({ register: registry })
   const registers = [registry]

@@ -18,7 +18,7 @@ export interface Job {
 
 /**
  * Who waits and who is at work. The line is fair between users: a job's rank is the number of its user's jobs before it, waiting or at
- * work; equals keep the order in which they came. A user whose long jobs count against them is not passed for ever: each later job
+ * work; among equals, the user whose last turn is the longest ago is first, and then whoever came first. A user whose long jobs count against them is not passed for ever: each later job
  * that goes first makes up for one of them.
  */
 export class WaitingLine {
@@ -27,6 +27,9 @@ export class WaitingLine {
   readonly #atWork = new Map<string, Job>()
   /** How often a later job went before the first one of the user, since the user's last turn. */
   readonly #passes = new Map<string, number>()
+  /** When each user had a turn last, as a number that grows; those of an idle time before do not count. */
+  readonly #turns = new Map<string, number>()
+  #turnCount = 0
   /** Undefined if something has changed since it was made. */
   #order: readonly Job[] | undefined
 
@@ -42,6 +45,7 @@ export class WaitingLine {
   /** It is at work already, whatever the limits say. */
   hold(job: Job): void {
     this.#atWork.set(job.id, job)
+    if (job.needs.size > 0) this.#turns.set(job.user, ++this.#turnCount)
     this.#order = undefined
   }
 
@@ -51,6 +55,7 @@ export class WaitingLine {
     this.#waiting.delete(id)
     this.#atWork.delete(id)
     if (job && !this.#hasWaiting(job.user)) this.#passes.delete(job.user)
+    if (this.#waiting.size === 0 && this.#atWork.size === 0) this.#turns.clear()
     this.#order = undefined
   }
 
@@ -113,8 +118,23 @@ export class WaitingLine {
       counts.set(job.user, rank + 1)
       return { job, rank }
     })
-    // Stable: equals stay in the order in which they came.
-    return ranked.sort((one, other) => one.rank - other.rank).map(({ job }) => job)
+    return this.#takeTurns(ranked)
+  }
+
+  /** The line as it will be served if nobody comes or leaves: whoever was served goes behind their equals. */
+  #takeTurns(ranked: readonly { job: Job; rank: number }[]): Job[] {
+    const turns = new Map(this.#turns)
+    const turnOf = ({ user }: Job): number => turns.get(user) ?? 0
+    // In the order in which they came, for the first of equals is taken.
+    const left = new Set(ranked)
+    return ranked.map((_, index) => {
+      const next = [...left].reduce((first, other) =>
+        (other.rank - first.rank || turnOf(other.job) - turnOf(first.job)) < 0 ? other : first
+      )
+      left.delete(next)
+      turns.set(next.job.user, this.#turnCount + index + 1)
+      return next.job
+    })
   }
 
   #notePasses(admitted: Job): void {
