@@ -23,24 +23,25 @@ export function startRetention(parts: {
   const { store, retention, clock, log } = parts
   const data = { database: store.database, folder: store.folder, log }
   const closing = new AbortController()
+  const isClosed = (): boolean => closing.signal.aborted
   let isWaiting = false
   let work = Promise.resolve()
   let callOff: (() => void) | undefined
 
   async function pass(): Promise<void> {
     isWaiting = false
-    if (closing.signal.aborted) return
+    if (isClosed()) return
     await emptyTrash(data)
     const prunings = await findPrunings(data, retention, clock.now())
     for (const pruning of prunings) {
-      if (closing.signal.aborted) return
+      if (isClosed()) return
       await prune(data, [pruning])
       log(`deleted run ${pruning.run.id} with its results: ${pruning.why}`)
     }
   }
   /** One at a time; whoever comes while one is waiting is served by that one. */
   function ask(): void {
-    if (isWaiting || closing.signal.aborted) return
+    if (isWaiting || isClosed()) return
     isWaiting = true
     work = work
       .then(pass)
