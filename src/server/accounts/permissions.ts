@@ -53,7 +53,7 @@ export function checkPermission(
 }
 
 /** Viewers only read. */
-export function requireMember(user: User): void {
+function requireMember(user: User): void {
   if (user.role === 'viewer')
     throw new RequestError(
       403,
@@ -67,7 +67,7 @@ export function mayChange(user: User, { user: owner }: { readonly user?: UserRef
 }
 
 /** Members change what is theirs, admins everything. What has no owner is from before there were users: it is the admins'. */
-export function requireOwner(
+function requireOwner(
   user: User,
   { user: owner }: { readonly user?: UserReference },
   what: string

@@ -37,7 +37,7 @@ export function createApp(front: Front): FastifyInstance {
     for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
     response.setHeader('x-request-id', ids.of(request))
     // From here on the socket knows it, also for the logs when the caller has gone.
-    void request.socket.remoteAddress
+    request.socket.remoteAddress?.toString()
   })
   front.prepare?.(app)
   void app.register(multipart, {

@@ -1,7 +1,7 @@
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type * as Prometheus from 'prom-client'
+import type Prometheus from 'prom-client'
 import type { RunStatus } from '../store/records.js'
 import type { Store } from '../store/store.js'
 import { SampleCount } from './samples.js'

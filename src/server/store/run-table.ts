@@ -114,7 +114,7 @@ export class RunTable {
 }
 
 /** As names are compared: by a part of them, whatever their case. */
-export function foldName(name: string): string {
+function foldName(name: string): string {
   return name.toLowerCase()
 }
 
