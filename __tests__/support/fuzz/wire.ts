@@ -36,7 +36,7 @@ export function sendRaw(port: number, request: RawRequest): Promise<RawReply> {
       try {
         resolve(readReply(Buffer.concat(chunks), request.method))
       } catch (thrown) {
-        reject(thrown)
+        reject(thrown instanceof Error ? thrown : new Error(String(thrown)))
       }
     }
     let cutOff: NodeJS.Timeout | undefined
