@@ -77,13 +77,13 @@ export function makeRequest(seed: number, known: Known): FuzzRequest {
   const headers: (readonly [string, string])[] = [
     ...hostHeader(choice, known),
     ...credentials(caller, known),
-    // Through a proxy, each from an address of its own: guesses from one address are slowed down.
-    ...(choice.chance(0.9) ? [['x-forwarded-for', addressOf(seed)] as const] : []),
     ...(isChunked ? [['transfer-encoding', 'chunked'] as const] : []),
     ...(isChunked || (body.length === 0 && !isMisleading) ? [] : [['content-length', length] as const]),
     ...(type === undefined ? [] : [['content-type', type] as const]),
     ...Array.from({ length: choice.of([0, 0, 0, 1, 1, 2, 4]) }, () => choice.of(ODD_HEADERS)),
-    ...(choice.chance(0.1) ? [['origin', `http://${known.host}`] as const] : [])
+    ...(choice.chance(0.1) ? [['origin', `http://${known.host}`] as const] : []),
+    // Through a proxy, each from an address of its own, which is the last: guesses from one address are slowed down.
+    ...(choice.chance(0.99) ? [['x-forwarded-for', addressOf(seed)] as const] : [])
   ]
   const isUnfinished = headers.some(([name]) => ['upgrade', 'expect'].includes(name))
   const isOwnLength = headers.filter(([name]) => name === 'transfer-encoding').length > (isChunked ? 1 : 0)
