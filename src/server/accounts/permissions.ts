@@ -67,11 +67,7 @@ export function mayChange(user: User, { user: owner }: { readonly user?: UserRef
 }
 
 /** Members change what is theirs, admins everything. What has no owner is from before there were users: it is the admins'. */
-function requireOwner(
-  user: User,
-  { user: owner }: { readonly user?: UserReference },
-  what: string
-): void {
+function requireOwner(user: User, { user: owner }: { readonly user?: UserReference }, what: string): void {
   requireMember(user)
   if (mayChange(user, { ...(owner && { user: owner }) })) return
   const whose = owner === undefined ? 'an admin' : `${owner.name} or an admin`
