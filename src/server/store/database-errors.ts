@@ -1,3 +1,4 @@
+import { FolderError } from '../../files/make-folder.js'
 import { messageOf, RequestError } from '../errors.js'
 
 // What SQLite calls what happened (https://www.sqlite.org/rescode.html).
@@ -9,6 +10,8 @@ const CORRUPT = 11
 const FULL = 13
 const CANNOT_OPEN = 14
 const NOT_A_DATABASE = 26
+/** Not SQLite's: the system's limit of open files. */
+const TOO_MANY = 1000
 
 function codeOf(thrown: unknown): number | undefined {
   const { errcode } = thrown as { errcode?: unknown }
@@ -18,29 +21,39 @@ function codeOf(thrown: unknown): number | undefined {
 
 /** The error for somebody whose request could not be written. */
 export function refuseWrite(thrown: unknown, what: string): RequestError {
-  const code = codeOf(thrown)
-  const cause = { cause: thrown }
+  const { statusCode, message } = explainStorage(thrown) ?? unusable(messageOf(thrown))
+  return new RequestError(statusCode, `${what}: ${message}`, { cause: thrown })
+}
+
+/**
+ * What a caller is told whose request failed because of the disk or the database: nothing about paths on this machine. Undefined if
+ * something else has failed.
+ */
+export function explainStorage(thrown: unknown): RequestError | undefined {
+  if (typeof thrown !== 'object' || thrown === null || thrown instanceof RequestError) return undefined
+  const code = codeOf(thrown) ?? systemCode(thrown)
+  if (code === undefined) return explainStorage((thrown as { cause?: unknown }).cause)
   if (code === FULL)
-    return new RequestError(
-      507,
-      `${what}: the service's disk is full; free up space there and try again`,
-      cause
-    )
-  const why =
-    code === BUSY || code === LOCKED
-      ? 'another process is writing to its database for longer than usual'
-      : code === READ_ONLY
-        ? 'its data folder is read-only'
-        : messageOf(thrown)
-  return new RequestError(
-    503,
-    `${what}: the service cannot write to its database (${why}); try again later`,
-    cause
-  )
+    return new RequestError(507, "the service's disk is full; free up space there and try again")
+  const reasons = new Map([
+    [BUSY, 'another process is writing to its database for longer than usual'],
+    [LOCKED, 'another process is writing to its database for longer than usual'],
+    [READ_ONLY, 'its data folder is read-only'],
+    [CANNOT_OPEN, 'it has no right to write to its data folder'],
+    [INPUT_OUTPUT, 'its disk cannot be read or written'],
+    [TOO_MANY, 'it has too many files open']
+  ])
+  return unusable(reasons.get(code) ?? 'its database has failed')
+}
+
+function unusable(why: string): RequestError {
+  return new RequestError(503, `the service cannot use its data folder (${why}); try again later`)
 }
 
 /** Why a data folder cannot be used, and what to do. Nothing was changed in it. */
 export function explainDatabase(thrown: unknown, dataDir: string, file: string): unknown {
+  // One that says what to do already.
+  if (thrown instanceof FolderError) return thrown
   const words = sentenceOf(codeOf(thrown) ?? systemCode(thrown), file)
   if (words === undefined) return thrown
   return new Error(`the data folder ${dataDir} cannot be used: ${words} (${messageOf(thrown)})`, {
@@ -51,9 +64,10 @@ export function explainDatabase(thrown: unknown, dataDir: string, file: string):
 function systemCode(thrown: unknown): number | undefined {
   const { code } = thrown as NodeJS.ErrnoException
   const same: Readonly<Record<string, number>> = {
-    ENOSPC: FULL,
+    ...{ ENOSPC: FULL, EDQUOT: FULL, EIO: INPUT_OUTPUT, EMFILE: TOO_MANY, ENFILE: TOO_MANY },
     EROFS: READ_ONLY,
     EACCES: CANNOT_OPEN,
+    EPERM: CANNOT_OPEN,
     EISDIR: CANNOT_OPEN
   }
   return code === undefined ? undefined : same[code]
