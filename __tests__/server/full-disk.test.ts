@@ -147,7 +147,7 @@ describe('state that cannot be written', () => {
     store.saveProcess({ pid, startTime: readStartTime(pid)! })
     block(store)
     await expect(services.start({ dataDir, store })).rejects.toThrow(
-      /cannot be written to \(.*\); free up space, or choose another folder/
+      /cannot be used: it is read-only; make it writable, or choose another folder/
     )
     await until(() => child.signalCode !== null)
     store.close()

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import type { Retention } from '../../service-config/config.js'
-import { databaseFile, openDatabase } from '../store/database.js'
+import { openDatabase } from '../store/database.js'
 import { explainDatabase } from '../store/database-errors.js'
-import { DataFolder } from '../store/data-folder.js'
+import { DataFolder, databaseFile } from '../store/data-folder.js'
 import { messageOf } from '../errors.js'
 import type { Pruning } from './plan-pruning.js'
 import { emptyTrash, findPrunings, prune } from './prune.js'
@@ -27,7 +27,7 @@ export async function pruneBeside(
     if (!isDry) await prune(data, prunings, { onDeleted: (pruning) => deleted.push(pruning) })
     return prunings
   } catch (thrown) {
-    const words = messageOf(explainDatabase(thrown, dataDir, databaseFile(dataDir)))
+    const words = messageOf(explainDatabase(thrown, dataDir))
     const done = deleted.length === 1 ? '1 run has' : `${deleted.length} runs have`
     throw new Error(isDry ? words : `${done} been deleted, not all that are beyond the limits: ${words}`, {
       cause: thrown

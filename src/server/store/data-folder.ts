@@ -16,6 +16,11 @@ export function createId(): string {
   return randomBytes(12).toString('hex')
 }
 
+/** SQLite has two more beside it while it is in use. */
+export function databaseFile(dataDir: string): string {
+  return join(dataDir, 'loadgate.sqlite')
+}
+
 /** Where the files of runs are: uploads, nodes' work, logs and results. */
 export class DataFolder {
   constructor(readonly path: string) {

@@ -1,5 +1,6 @@
 import { FolderError } from '../../files/make-folder.js'
 import { messageOf, RequestError } from '../errors.js'
+import { databaseFile } from './data-folder.js'
 
 // What SQLite calls what happened (https://www.sqlite.org/rescode.html).
 const BUSY = 5
@@ -51,10 +52,10 @@ function unusable(why: string): RequestError {
 }
 
 /** Why a data folder cannot be used, and what to do. Nothing was changed in it. */
-export function explainDatabase(thrown: unknown, dataDir: string, file: string): unknown {
+export function explainDatabase(thrown: unknown, dataDir: string): unknown {
   // One that says what to do already.
   if (thrown instanceof FolderError) return thrown
-  const words = sentenceOf(codeOf(thrown) ?? systemCode(thrown), file)
+  const words = sentenceOf(codeOf(thrown) ?? systemCode(thrown), databaseFile(dataDir))
   if (words === undefined) return thrown
   return new Error(`the data folder ${dataDir} cannot be used: ${words} (${messageOf(thrown)})`, {
     cause: thrown

@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.js'
 import { systemClock } from '../clock.js'
 import { openDatabase } from './database.js'
+import { explainDatabase } from './database-errors.js'
 import { takeOverJson } from './json-folder.js'
 import { requireUnclaimed } from './service-claim.js'
 import { SqliteStore } from './sqlite-store.js'
@@ -10,7 +11,7 @@ export function openStore(
   dataDir: string,
   { log, clock = systemClock }: { log: (line: string) => void; clock?: Clock | undefined }
 ): SqliteStore {
-  const database = openDatabase(dataDir)
+  const database = openDatabase(dataDir, 'service')
   try {
     requireUnclaimed(database, dataDir)
     takeOverJson(database, dataDir, log)
@@ -19,6 +20,6 @@ export function openStore(
     return store
   } catch (thrown) {
     database.close()
-    throw thrown
+    throw explainDatabase(thrown, dataDir)
   }
 }

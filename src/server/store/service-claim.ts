@@ -1,8 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { messageOf } from '../errors.js'
 import { isSameProcess, type ProcessGroup, readStartTime } from '../nodes/machine/processes.js'
 import { isProcessGroup } from './check-records.js'
 import { inTransaction } from './database.js'
+import { explainDatabase } from './database-errors.js'
 import { Facts } from './facts.js'
 import { parseRecord } from './run-table.js'
 
@@ -16,7 +16,7 @@ export function requireUnclaimed(database: DatabaseSync, dataDir: string): void 
 
 export function refuseHolder(holder: ProcessGroup, dataDir: string): void {
   if (holder.pid === process.pid || !isSameProcess(holder)) return
-  throw new FolderInUseError(
+  throw new Error(
     `the data folder ${dataDir} is in use by the service with process id ${holder.pid}; stop it, or choose another folder`
   )
 }
@@ -30,11 +30,7 @@ export function claimFolder(database: DatabaseSync, dataDir: string): void {
       new Facts(database).set(KEY, JSON.stringify(owner))
     })
   } catch (thrown) {
-    if (thrown instanceof FolderInUseError) throw thrown
-    throw new Error(
-      `the data folder ${dataDir} cannot be written to (${messageOf(thrown)}); free up space, or choose another folder`,
-      { cause: thrown }
-    )
+    throw explainDatabase(thrown, dataDir)
   }
 }
 
@@ -47,8 +43,4 @@ export function releaseFolder(database: DatabaseSync): void {
   } catch {
     // Nothing depends on it.
   }
-}
-
-class FolderInUseError extends Error {
-  override name = 'FolderInUseError'
 }
