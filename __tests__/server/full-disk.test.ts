@@ -319,6 +319,7 @@ describeOnDisk(`a disk that is really full${note}`, () => {
   })
 })
 
+const GRID = SPEC.map(([key, value]): FormPart => [`grid[${key}]`, value])
 const NO_ROOM = /^(.*: )?the service's disk is full; free up space there and try again$/
 
 describeOnDisk(`every route on a full disk${note}`, () => {
@@ -330,7 +331,7 @@ describeOnDisk(`every route on a full disk${note}`, () => {
       const id = await createRun(service, runForm({}, specFields(), `${PLAN}${' '.repeat(200_000)}`))
       await waitForStatus(service, `/runs/${id}`, ['finished'])
       const grid = await startGrid(service)
-      const [big] = [`<x>${'y'.repeat(300_000)}`]
+      const big = `<x>${'y'.repeat(300_000)}`
       disk.fill()
       const json = { headers: { 'content-type': 'application/json' } }
       const replies = {
@@ -341,9 +342,7 @@ describeOnDisk(`every route on a full disk${note}`, () => {
           ...json,
           body: JSON.stringify({ thresholds: 'p95 < 1s\n'.repeat(2000) })
         }),
-        grids: await Promise.all(
-          Array.from({ length: 20 }, () => postForm(service, '/grids', SPEC as FormPart[]))
-        ),
+        grids: await Promise.all(Array.from({ length: 20 }, () => postForm(service, '/grids', GRID))),
         terminate: await send(service, 'DELETE', `/grids/${grid}`),
         reads: await Promise.all(
           ['/runs', `/runs/${id}`, `/runs/${id}/report`, `/runs/${id}/result.csv`, '/account'].map((path) =>

@@ -20,6 +20,10 @@ function codeOf(thrown: unknown): number | undefined {
   return typeof errcode === 'number' ? errcode & 0xff : undefined
 }
 
+export function isBusy(thrown: unknown): boolean {
+  return codeOf(thrown) === BUSY
+}
+
 /** The error for somebody whose request could not be written. */
 export function refuseWrite(thrown: unknown, what: string): RequestError {
   const { statusCode, message } = explainStorage(thrown) ?? unusable(messageOf(thrown))

@@ -64,7 +64,7 @@ function migrate(database: DatabaseSync): void {
 }
 
 /** Node has it from 22.13 on; it is not looked for before it is needed. */
-function loadSqlite(): typeof Sqlite {
+export function loadSqlite(): typeof Sqlite {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
   if (major < 22 || (major === 22 && minor < 13))
     throw new Error(
