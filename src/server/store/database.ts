@@ -25,7 +25,8 @@ export function openDatabase(dataDir: string, by: 'service' | 'command' = 'comma
     makeFolder(dataDir, { mode: 0o700 })
     // SQLite gives its other files the mode of this one.
     closeSync(openSync(file, 'a', 0o600))
-    database = new DatabaseSync(file, { timeout: BUSY_TIMEOUTS_MS[by] })
+    database = new DatabaseSync(file)
+    database.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUTS_MS[by]}`)
     database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON')
     migrate(database)
     return database
@@ -43,7 +44,11 @@ export function inTransaction<T>(database: DatabaseSync, act: () => T): T {
     database.exec('COMMIT')
     return result
   } catch (thrown) {
-    if (database.isTransaction) database.exec('ROLLBACK')
+    try {
+      database.exec('ROLLBACK')
+    } catch {
+      // After some failures SQLite has done that by itself.
+    }
     throw thrown
   }
 }

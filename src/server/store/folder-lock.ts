@@ -35,10 +35,10 @@ function takeLock(folder: string): { lock: DatabaseSync; count: number } | undef
   const file = join(folder, FILE)
   closeSync(openSync(file, 'a', 0o600))
   const { DatabaseSync } = loadSqlite()
-  const lock = new DatabaseSync(file, { timeout: 0 })
+  const lock = new DatabaseSync(file)
   try {
     // Nothing is ever written to it.
-    lock.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE')
+    lock.exec('PRAGMA busy_timeout = 0; PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE')
     return { lock, count: 0 }
   } catch (thrown) {
     lock.close()

@@ -30,6 +30,7 @@ export class SqliteStore implements Store {
   readonly #grids = new Map<string, GridRecord>()
   readonly #onSettled: ((run: RunRecord) => void)[] = []
   #highestSequence: number
+  #isClosed = false
 
   constructor(
     dataDir: string,
@@ -170,7 +171,8 @@ export class SqliteStore implements Store {
   }
 
   close(): void {
-    if (!this.database.isOpen) return
+    if (this.#isClosed) return
+    this.#isClosed = true
     this.#unwritten.close()
     this.database.close()
     try {
