@@ -46,7 +46,7 @@ async function startBeside(
   dataDir: string,
   by: readonly string[] = []
 ): Promise<string> {
-  const [command = '', ...args] = [...by, ...NODE, what, dataDir]
+  const [command, ...args] = [...by, ...NODE, what, dataDir]
   const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'inherit'] })
   children.push(child)
   const [line] = (await once(child.stdout, 'data')) as [Buffer]

@@ -1,5 +1,6 @@
 // A process beside the service: `service` has the folder as a service has it, `lock` the right to write for a second.
 import { writeSync } from 'node:fs'
+import { setInterval, setTimeout } from 'node:timers'
 import { openDatabase } from '../../../src/server/store/database.ts'
 import { openStore } from '../../../src/server/store/open-store.ts'
 
