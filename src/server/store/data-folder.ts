@@ -23,7 +23,10 @@ export function databaseFile(dataDir: string): string {
 
 /** Where the files of runs are: uploads, nodes' work, logs and results. */
 export class DataFolder {
-  constructor(readonly path: string) {
+  readonly path: string
+
+  constructor(path: string) {
+    this.path = path
     for (const name of ['runs', 'uploads', 'trash']) makeFolder(join(path, name), { mode: 0o700 })
   }
 
