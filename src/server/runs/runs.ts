@@ -144,21 +144,20 @@ export class Runs {
   }
 
   /**
-   * Ends all runs within the time limit; what cannot be merged by then is merged at the next start. Those still in the queue stay there
-   * for the next start, and their grids with them, whose ids are returned.
+   * Ends all runs within the time limit; what cannot be merged by then is merged at the next start. Those that have not started wait for
+   * the next start, and their grids with them, whose ids are returned.
    */
   async close(withinMs = CLOSE_WITHIN_MS): Promise<ReadonlySet<string>> {
-    const { clock, log, queue } = this.ports
+    const { clock, log } = this.ports
     this.refuse('the service is closing')
     const callOff = this.endings.limitTo(withinMs)
     const executions = [...this.executions]
-    const waiting = executions.filter(([id]) => queue.positionOf(id) !== null)
-    for (const [id, { controller }] of waiting) {
-      log(`run ${id} stays in the queue for the next start`)
-      controller.abort(new Postponed('the service was closed'))
-    }
     for (const [id, { run, controller }] of executions) {
       if (controller.signal.aborted) continue
+      if (isUnstarted(run)) {
+        controller.abort(new Postponed('the service was closed'))
+        continue
+      }
       // One that has ended may still be giving its nodes back.
       if (!hasEnded(run)) log(`ending run ${id} because the service is closing; its results so far are kept`)
       const what = 'The service was closed during this run.'
@@ -166,7 +165,7 @@ export class Runs {
     }
     await Promise.all(executions.map(([, { done }]) => done))
     callOff()
-    return new Set(waiting.flatMap(([, { run }]) => run.gridIds))
+    return new Set(executions.flatMap(([, { run }]) => (isUnstarted(run) ? run.gridIds : [])))
   }
 
   /** Removes a folder that could not be filled, or whose run could not begin. */
@@ -295,4 +294,8 @@ export class Runs {
     run.status = status
     this.ports.store.saveRun(run)
   }
+}
+
+function isUnstarted({ status, startedMs }: RunRecord): boolean {
+  return status === 'queued' && startedMs === null
 }
