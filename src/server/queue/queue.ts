@@ -39,6 +39,8 @@ export interface Queue {
   enter(entry: Entry, signal: AbortSignal): Promise<Turn>
   /** From 1; null if the run or grid is not waiting. */
   positionOf(id: string): number | null
+  /** Whether it has not had its turn yet. */
+  isWaiting(id: string): boolean
   /** From now on nobody's turn comes: the service is about to end. */
   pause(): void
 }
@@ -51,5 +53,6 @@ export const noQueue: Queue = {
     return Promise.resolve({ endLoad: () => [], leave: () => undefined })
   },
   positionOf: () => null,
+  isWaiting: () => false,
   pause: () => undefined
 }

@@ -82,6 +82,15 @@ export class WaitingLine {
     return this.#inOrder().line
   }
 
+  isWaiting(id: string): boolean {
+    return this.#waiting.has(id)
+  }
+
+  /** Whether there is enough for it, whoever else waits. */
+  hasEnoughFor({ needs }: Job): boolean {
+    return [...needs].every(([resource, amount]) => this.#has(resource, amount))
+  }
+
   /** From 1; null if it is not waiting. */
   positionOf(id: string): number | null {
     return this.#waiting.has(id) ? (this.#inOrder().positions.get(id) ?? null) : null

@@ -133,7 +133,7 @@ export class Runs {
   async drain(forMs: number): Promise<void> {
     const { clock, log, queue } = this.ports
     this.refuse('the service is about to restart and starts no new runs or grids until then')
-    const atWork = [...this.executions].filter(([id]) => queue.positionOf(id) === null)
+    const atWork = [...this.executions].filter(([id]) => !queue.isWaiting(id))
     if (atWork.length === 0) return
     const runs = atWork.length === 1 ? '1 run' : `${atWork.length} runs`
     log(`draining: waiting up to ${formatElapsed(forMs)} for ${runs} to end`)
@@ -267,7 +267,7 @@ export class Runs {
     const controller = new AbortController()
     const { signal } = controller
     const turn = this.takeTurn(run, { isTakenUp, signal })
-    if (queue.positionOf(run.id) === null)
+    if (!queue.isWaiting(run.id))
       for (const grid of store.gridsOf(run)) if (isOwn(run, grid)) grids.prepare(grid)
     const done = executeRun(this.ports, run, { isTakenUp, signal, turn, endings: this.endings })
       .catch((thrown: unknown) => log(`run ${run.id} could not be saved: ${messageOf(thrown)}`))
