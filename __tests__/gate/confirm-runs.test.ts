@@ -201,3 +201,16 @@ describe('a confirming run', () => {
     expect(running()).toEqual([])
   })
 })
+
+test('behind a queue: the time in it is no time of the run, also where the service does not say when it started', async () => {
+  await open({ durationSeconds: 60 })
+  service.csvOf = (run) => segmentCsv(ordinalOf(service, run), { seconds: 60 })
+  service.nextStatuses = [...Array.from({ length: 60 }, () => 'queued'), 'running', 'running', 'finished']
+  service.nextDocument = { queue_position: 2, started: null, stopped: null }
+  const { watched, run, comparison } = await confirm(always)
+  expect(gate.ports.clock.elapsedMs).toBeGreaterThan(10 * 60_000)
+  expect(run?.startedMs).toBeUndefined()
+  expect(watched!.seenEndedMs - watched!.sinceMs).toBeLessThan(60_000)
+  expect(watched!.seenEndedMs - watched!.sinceMs).toBeGreaterThan(0)
+  expect(comparison).toMatchObject({ head: [{}, {}, {}] })
+})

@@ -168,8 +168,9 @@ async function watch(
       onProgress: progressOf(gate, stage),
       onLook: early && ((run) => early.look(run))
     })
-    // If creating the run took long, or it had to be looked up, it may have been running before the watch started.
-    const found = { run: watched.run, watched: { ...watched, sinceMs: beganMs } }
+    // If creating the run took long, or it had to be looked up, it may have been running before the watch started. Waiting is not running.
+    const sinceMs = watched.waitedUntilMs ?? beganMs
+    const found = { run: watched.run, watched: { ...watched, sinceMs } }
     return early?.stopped === undefined
       ? found
       : { ...found, stoppedEarly: early.stopped, isStoppedHere: true }

@@ -1,15 +1,23 @@
 /** The service's clock; tests replace it with a manual one. */
 export interface Clock {
   now(): number
+  /** For durations: it never jumps. Without it, `now` does not either. */
+  steady?(): number
   /** Calls back once after the delay; the returned function cancels it. */
   after(delayMs: number, act: () => void): () => void
 }
 
 export const systemClock: Clock = {
   now: () => Date.now(),
+  steady: () => performance.now(),
   after: (delayMs, act) => {
     const timer = setTimeout(act, delayMs)
     timer.unref()
     return () => clearTimeout(timer)
   }
+}
+
+/** A time that only makes sense compared with another one. */
+export function steadyNow(clock: Clock): number {
+  return clock.steady?.() ?? clock.now()
 }

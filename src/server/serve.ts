@@ -17,6 +17,7 @@ import { startRetention } from './retention/retention.js'
 import type { Service, ServiceOptions } from './server.js'
 import { openStore } from './store/open-store.js'
 import type { SqliteStore } from './store/sqlite-store.js'
+import { whyNotWritable } from './store/why-not-writable.js'
 import { readPackageVersion, VERSION_HEADER } from './version.js'
 
 export interface ServeRequest {
@@ -72,13 +73,19 @@ async function serveOne(
 ): Promise<ServedService> {
   const { log } = request
   const store = openStore(dataDir, { log, clock })
+  const readiness = createReadiness(store, clock)
   const service = await startOrClose(store, () =>
     start({
       ...commonOptions(request, { pages, clock }),
       ...{ dataDir, store, log, regions },
       front: createLoopbackFront(port),
       // One person's runs do not wait for each other; those that share the machine say so.
-      queue: (placeOf) => createMachineQueue(placeOf, { maxNodes: Number.MAX_SAFE_INTEGER, clock, log }),
+      queue: (placeOf) =>
+        createMachineQueue(placeOf, {
+          maxNodes: Number.MAX_SAFE_INTEGER,
+          whyNotNow: () => readiness.whyNot() ?? whyNotWritable(store),
+          ...{ clock, log }
+        }),
       ...(token !== undefined && { token })
     })
   )
@@ -111,7 +118,8 @@ async function serveTeam(
       audit: openAuditLog(dataDir, { clock, log }),
       front: equipFront(front, { config, metrics, log: request.log, clock, whyNotReady: readiness.whyNot }),
       queue: (placeOf) => {
-        const queue = createMachineQueue(placeOf, { maxNodes, clock, log })
+        const whyNotNow = (): string | undefined => readiness.whyNot() ?? whyNotWritable(store)
+        const queue = createMachineQueue(placeOf, { maxNodes, whyNotNow, clock, log })
         metrics?.watchQueue(queue)
         return queue
       }
@@ -145,7 +153,7 @@ function commonOptions(
 
 function createMachineQueue(
   placeOf: Parameters<NonNullable<ServiceOptions['queue']>>[0],
-  parts: { maxNodes: number | undefined; clock: Clock; log: (line: string) => void }
+  parts: Pick<Parameters<typeof createQueue>[0], 'maxNodes' | 'whyNotNow' | 'clock' | 'log'>
 ): NodeQueue {
   return createQueue({ placeOf, cores: availableParallelism(), ...parts })
 }

@@ -138,6 +138,8 @@ export async function startService(options: ServiceOptions): Promise<EmbeddedSer
     checkRegion: (region) => checkRegion(region, places),
     readLoad: options.readLoad ?? readLoad
   })
+  // Nobody starts before the service can be reached: where it cannot, it ends again.
+  queue.pause()
   await places.clearAway(await runs.adoptLeftovers())
 
   const front = options.front ?? createLoopbackFront()
@@ -171,6 +173,7 @@ export async function startService(options: ServiceOptions): Promise<EmbeddedSer
     maxUploadBytes: options.maxUploadBytes ?? DEFAULT_MAX_UPLOAD_BYTES
   })
   await front.listen(app)
+  queue.resume()
   audit.write({ action: 'service.start' })
   return {
     url: facts.baseUrl(),

@@ -14,13 +14,14 @@ import {
 } from './documents/decode.js'
 import type { Account, Grid, Report, Run, RunPage } from './documents/documents.js'
 import { MalformedReplyError, ServiceError } from './errors.js'
-import { Http } from './http/http.js'
+import { Http, isOfLoadgate } from './http/http.js'
 import type { Call, HttpOptions, PartsBefore, Reply } from './http/http.js'
 import { multipartOf } from './http/multipart.js'
 import { REDACTED } from './http/redact.js'
 import type { GridSpecification, RunRequest } from './documents/requests.js'
 import { gridFields, runFields } from './documents/requests.js'
 import { OPERATIONS } from './operations.js'
+import { atOwnAddress } from './own-links.js'
 import type { Sending } from './operations.js'
 import { retry } from './retry.js'
 import type { Vocabulary } from '../protocol/vocabulary.js'
@@ -34,9 +35,6 @@ export interface ClientOptions {
   readonly clock: Clock
   readonly dispatcher?: HttpOptions['dispatcher']
 }
-
-/** Only this project's own service sends it. */
-const VERSION_HEADER = 'x-loadgate-version'
 
 interface Op {
   readonly operation: string
@@ -114,8 +112,7 @@ export class ServiceClient {
     const url = this.#url(this.#words.runs)
     return this.#read(
       { operation, sending: OPERATIONS.createRun, method: 'POST', url, upload, signal },
-      (reply) => decodeMadeRun(reply, this.#words),
-      (reply) => this.#noteKind(reply)
+      (reply) => decodeMadeRun(reply, this.#words)
     )
   }
 
@@ -139,12 +136,11 @@ export class ServiceClient {
     const operation = `repeating run ${id}`
     return this.#read(
       { operation, sending: OPERATIONS.repeatRun, url: this.#url(this.#words.runs, id, 'repeat'), signal },
-      (reply) => decodeMadeRun(reply, this.#words),
-      (reply) => this.#noteKind(reply)
+      (reply) => decodeMadeRun(reply, this.#words)
     )
   }
 
-  /** Whether the reply to a creation or a repeat said that the service is a loadgate: others know nothing of thresholds. */
+  /** Whether a reply said that the service is a loadgate: others know nothing of thresholds. */
   get isLoadgate(): boolean {
     return this.#isLoadgate
   }
@@ -256,26 +252,17 @@ export class ServiceClient {
     await this.#http.close()
   }
 
-  #noteKind(reply: Reply): void {
-    this.#isLoadgate = reply.header(VERSION_HEADER) !== undefined
-  }
-
-  async #read<T>(
-    op: Op,
-    decode: (reply: ReturnType<typeof parseReply>) => T,
-    look: (reply: Reply) => void = () => undefined
-  ): Promise<T> {
-    return this.#ask(op, async (reply) => {
-      look(reply)
-      return decode(parseReply(op.operation, await reply.text()))
-    })
+  async #read<T>(op: Op, decode: (reply: ReturnType<typeof parseReply>) => T): Promise<T> {
+    return this.#ask(op, async (reply) => decode(parseReply(op.operation, await reply.text())))
   }
 
   /** A reply counts once it is read completely: one that breaks off or makes no sense is retried, if that is allowed. */
   async #ask<T>(op: Op, take: (reply: Reply) => Promise<T>): Promise<T> {
     const attempt = async (): Promise<T> => {
       try {
-        const taken = await take(await this.#http.call(callOf(op)))
+        const reply = await this.#http.call(callOf(op))
+        if (op.url.origin === this.#address.origin) this.#isLoadgate ||= isOfLoadgate(reply)
+        const taken = await take(reply)
         this.#lastFailure = undefined
         return taken
       } catch (thrown) {
@@ -288,7 +275,8 @@ export class ServiceClient {
 
   #link(operation: string, href: string): URL {
     try {
-      return withoutRedacted(resolveLink(this.#address, href))
+      const link = withoutRedacted(resolveLink(this.#address, href))
+      return this.#isLoadgate ? atOwnAddress(this.#address, link, this.#words) : link
     } catch (cause) {
       throw new MalformedReplyError(operation, 'the link is not a valid URL', { cause })
     }

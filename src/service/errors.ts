@@ -15,6 +15,8 @@ export class RefusedError extends ServiceError {
   override name = 'RefusedError'
   readonly status: number
   readonly retryAfterMs: number | undefined
+  /** Whether it came from this project's own service, rather than another one or something in front of it. */
+  readonly isLoadgate: boolean
   constructor(operation: string, refusal: Refusal) {
     const request = refusal.requestId === undefined ? '' : ` (request ${refusal.requestId})`
     const hint = hintFor(refusal.status)
@@ -25,6 +27,7 @@ export class RefusedError extends ServiceError {
     )
     this.status = refusal.status
     this.retryAfterMs = refusal.retryAfterMs
+    this.isLoadgate = refusal.isLoadgate ?? false
   }
 }
 
@@ -33,6 +36,7 @@ interface Refusal {
   readonly detail: string
   readonly requestId: string | undefined
   readonly retryAfterMs: number | undefined
+  readonly isLoadgate?: boolean
 }
 
 /** No answer: connection refused, reset, timeout. */
@@ -106,7 +110,20 @@ const SAYS_NO: ReadonlySet<number> = new Set([
 export function hadNoEffect(error: unknown): boolean {
   if (error instanceof UploadError || error instanceof CertificateError) return true
   if (error instanceof UnreachableError) return error.neverSent
-  return error instanceof RefusedError && SAYS_NO.has(error.status)
+  return (error instanceof RefusedError && SAYS_NO.has(error.status)) || isAboutToRestart(error)
+}
+
+/**
+ * Whether a loadgate refuses to create anything because it is about to end: it says so before it creates anything, and when to ask again.
+ * The 503 of any other service, or of a proxy, may hide a request that had its effect.
+ */
+export function isAboutToRestart(error: unknown): boolean {
+  return (
+    error instanceof RefusedError &&
+    error.status === 503 &&
+    error.isLoadgate &&
+    error.retryAfterMs !== undefined
+  )
 }
 
 /** Statuses about the token rather than the request. */

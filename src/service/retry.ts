@@ -4,6 +4,7 @@ import {
   MalformedReplyError,
   RefusedError,
   hadNoEffect,
+  isAboutToRestart,
   isNotReady,
   isTransient,
   mayBeMomentary,
@@ -73,19 +74,29 @@ function isUnknown(error: unknown): boolean {
   return error instanceof RefusedError && error.status === 404
 }
 
-/** There was no connection, or the service is rate limiting: the same request may work later, and cannot create anything twice. */
+/**
+ * There was no connection, or the service is rate limiting: the same request may work later, and cannot create anything twice. A restart
+ * takes longer.
+ */
 function mayCreateNow(error: unknown): boolean {
   const isFinal = error instanceof RefusedError ? error.status !== 429 : error instanceof CertificateError
   return hadNoEffect(error) && !isFinal
 }
 
-/** One policy per operation. All but `create` are only for what may be done twice: never for creating or repeating a run or grid. */
+/** One policy per operation. All but `create` and `outlastRestart` are only for what may be done twice: never for creating or repeating a run or grid. */
 export const RETRY = {
   create: {
     attempts: 5,
     pauseMs: (failures, error) => pauseBefore(failures + 1, error),
     isTransient: mayCreateNow,
     transientMs: Infinity,
+    isRefusal: () => false,
+    refusalMs: 0
+  },
+  // Longer than a service usually lets its runs at work go on before it restarts.
+  outlastRestart: {
+    isTransient: isAboutToRestart,
+    transientMs: 15 * MINUTE_MS,
     isRefusal: () => false,
     refusalMs: 0
   },

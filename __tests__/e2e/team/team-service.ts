@@ -34,6 +34,8 @@ export class TeamService {
   readonly #options: TeamOptions
   /** Of the service, beyond what every command has. */
   env: Readonly<Record<string, string>> = {}
+  /** The same for gates. */
+  gateEnv: Readonly<Record<string, string>> = {}
   /** Everything that any of its processes has printed. */
   readonly #processes: Command[] = []
   readonly #gates: Command[] = []
@@ -114,7 +116,7 @@ export class TeamService {
         ...['run', '--base-url', this.url, '--files', 'plan.jmx', '--grids', GRID, '--name', name],
         ...['--tags', `gate-${name}`, '--poll-interval', '1s', '--output', 'out', ...flags]
       ],
-      { cwd, env: { ...this.#environment(), LOADGATE_TOKEN: person.token } }
+      { cwd, env: { ...this.#environment(), ...this.gateEnv, LOADGATE_TOKEN: person.token } }
     )
     this.#gates.push(gate)
     return gate

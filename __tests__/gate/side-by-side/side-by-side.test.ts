@@ -596,3 +596,15 @@ describe('confirm', () => {
     expect(ports.log.of('warning')).toContainEqual(expect.stringContaining('no time left to confirm'))
   })
 })
+
+test('behind a queue: however long each segment waits, the comparison is the same', async () => {
+  const straight = await gate()
+  service.nextStatuses = [...Array.from({ length: 20 }, () => 'queued'), 'running', 'finished']
+  service.nextDocument = { queue_position: 3 }
+  service.csvOf = (run) => segmentCsv(ordinalOf(service, run) - service.runs.length / 2)
+  const before = ports.clock.now()
+  const queued = await gate()
+  expect(ports.clock.now() - before).toBeGreaterThan(10 * 60_000)
+  expect([queued.verdict, queued.reason]).toEqual([straight.verdict, straight.reason])
+  expect(queued.judgements).toEqual(straight.judgements)
+})

@@ -170,3 +170,35 @@ describe('fairness', () => {
     expect(line.admit().map(({ id }) => id)).toEqual(['large'])
   })
 })
+
+test('with two thousand waiting, a step looks at each of them a few times, not at each pair', () => {
+  const line = new WaitingLine()
+  let looks = 0
+  const watched = (id: string, user: string): Job => ({
+    id,
+    get user() {
+      looks++
+      return user
+    },
+    get needs() {
+      looks++
+      return new Map([[MACHINE, 1]])
+    }
+  })
+  const count = 2000
+  line.hold(onMachine('at work', 'z'))
+  for (let index = 0; index < count; index++) line.join(watched(String(index), `user ${index % 40}`))
+  const steps: (() => void)[] = [
+    () => line.join(watched('another', 'user 1')),
+    () => line.remove('7'),
+    () => line.remove('at work')
+  ]
+  for (const step of steps) {
+    looks = 0
+    step()
+    line.admit()
+    for (let index = 100; index < 150; index++) line.positionOf(String(index))
+    expect(looks).toBeLessThan(count * 100)
+  }
+  expect(line.length).toBe(count - 1)
+})

@@ -1,8 +1,9 @@
 import { RETRY, retry } from '../../service/retry.js'
 import { asSentence, messageOf } from '../errors.js'
 import type { Ports } from '../ports.js'
+import { outlastRestart } from './outlast-restart.js'
 
-/** Sends a request that creates something; it is retried only if nothing can have been created: no connection, or 429. */
+/** Sends a request that creates something; it is retried only if nothing can have been created: no connection, 429, or a restart. */
 export function createSafely<T>(
   { ports }: { readonly ports: Pick<Ports, 'log' | 'clock'> },
   create: () => Promise<T>,
@@ -10,5 +11,6 @@ export function createSafely<T>(
 ): Promise<T> {
   const onRetry = (thrown: unknown): void =>
     ports.log.info(`${asSentence(messageOf(thrown))} Nothing was created; retrying.`)
-  return retry(create, RETRY.create, { clock: ports.clock, signal, onRetry })
+  const createOnce = (): Promise<T> => retry(create, RETRY.create, { clock: ports.clock, signal, onRetry })
+  return outlastRestart(ports, createOnce, signal)
 }

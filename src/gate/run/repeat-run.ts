@@ -9,12 +9,13 @@ import type { Gate } from '../gate.js'
 import { RETRY, retry } from '../../service/retry.js'
 import type { RepeatAttempt } from '../step-state.js'
 import { messageOf } from '../errors.js'
+import { outlastRestart } from './outlast-restart.js'
 
 /** Allowed difference between this machine's clock and the service's. */
 const CLOCKS_DIFFER_MS = 5 * 60_000
 
 /**
- * Repeats a run; the request is never sent twice. A repeat cannot be tagged, so after a lost reply it is identified by what it must be: a
+ * Repeats a run; the request is never sent again unless nothing was created. A repeat cannot be tagged, so after a lost reply it is identified by what it must be: a
  * run that was not in the list before, matches the repeated one in name (a number may follow it), tool, threads, ramp-up and duration, and
  * did not start before the request. If there is one such run, the gate continues with it. It could be someone else's only if they
  * repeated the very same run within these seconds and ours was never created; if there are two, neither is touched.
@@ -24,7 +25,7 @@ export async function repeatRun(gate: Gate, id: string, signal: AbortSignal): Pr
   const attempt = await lookBefore(gate, id, signal)
   saved.note({ repeat: attempt, cleanupDue: attempt !== undefined })
   try {
-    const run = await client.repeatRun(id, signal)
+    const run = await outlastRestart(ports, () => client.repeatRun(id, signal), signal)
     assertNew(run, id, attempt)
     saved.noteDone({ runId: run.id, cleanupDue: true })
     return run

@@ -30,6 +30,8 @@ export interface Watched {
   readonly run: Run
   /** When the watch started, by this machine's clock. */
   readonly sinceMs: number
+  /** The run cannot have started before, by the same clock; undefined if it was never seen waiting. */
+  readonly waitedUntilMs?: number | undefined
   /** When a poll saw the end, by the same clock. */
   readonly seenEndedMs: number
 }
@@ -61,6 +63,8 @@ class Watch {
   #seenRunningMs: number | undefined
   /** The last poll before that: the run started in between. */
   #seenWaitingMs: number | undefined
+  /** When the last poll was sent that found it waiting. */
+  #waitedUntilMs: number | undefined
 
   constructor(options: WatchOptions) {
     this.#options = options
@@ -73,14 +77,18 @@ class Watch {
     const run = await this.#poll()
     if (run === undefined) return undefined
     const ended = hasEnded(run.status) ? run : await this.#options.onLook?.(run)
-    return ended && { run: ended, sinceMs: this.#sinceMs, seenEndedMs: this.#options.clock.now() }
+    if (ended === undefined) return undefined
+    const seenEndedMs = this.#options.clock.now()
+    return { run: ended, sinceMs: this.#sinceMs, waitedUntilMs: this.#waitedUntilMs, seenEndedMs }
   }
 
   async #poll(): Promise<Run | undefined> {
-    const { show, signal } = this.#options
+    const { show, signal, clock } = this.#options
     signal.throwIfAborted()
+    const askedMs = clock.now()
     try {
       const run = await show()
+      if (phaseOf(run.status) === 'waiting') this.#waitedUntilMs = askedMs
       this.#note(run)
       return run
     } catch (error) {

@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.js'
+import { type Clock, steadyNow } from '../clock.js'
 import { formatElapsed } from '../format-elapsed.js'
 import type { NodePlace } from '../nodes/load-node.js'
 import type { Entry, GridUse, Queue, Turn } from './queue.js'
@@ -11,6 +11,8 @@ interface Parts {
   readonly placeOf: (region: string) => NodePlace | undefined
   /** Of this machine. */
   readonly cores: number
+  /** Why nobody may start right now, though there are nodes: a start that cannot be written down. */
+  readonly whyNotNow?: () => string | undefined
   readonly clock: Clock
   readonly log: (line: string) => void
 }
@@ -25,6 +27,9 @@ export interface NodeQueue extends Queue {
   /** Calls back with how long each one had waited, when its turn comes. */
   onTurn(listener: (waitedMs: number) => void): void
 }
+
+/** How soon to look again whether somebody may start. */
+const LOOK_AGAIN_MS = 5000
 
 interface Waiting {
   readonly entry: Entry
@@ -48,6 +53,8 @@ class Nodes implements NodeQueue {
   readonly #machine = new SharedMachine()
   readonly #listeners: ((waitedMs: number) => void)[] = []
   #isPaused = false
+  /** Why nobody may start, if so, until the next look. */
+  #obstacle: { readonly why: string; readonly callOff: () => void } | undefined
 
   constructor(private readonly parts: Parts) {
     this.#all = { most: parts.maxNodes, isExclusive: false, isPlace: false }
@@ -94,7 +101,6 @@ class Nodes implements NodeQueue {
       return Promise.resolve(this.#begin(entry))
     }
     return new Promise((resolve, reject) => {
-      const { clock, log } = this.parts
       const abort = (): void => {
         this.#waiting.delete(entry.id)
         this.#line.remove(entry.id)
@@ -106,13 +112,17 @@ class Nodes implements NodeQueue {
         resolve(this.#begin(entry))
       }
       signal.addEventListener('abort', abort, { once: true })
-      this.#waiting.set(entry.id, { entry, enteredMs: clock.now(), start })
+      this.#waiting.set(entry.id, { entry, enteredMs: steadyNow(this.parts.clock), start })
+      const mayStart = this.#line.hasEnoughFor(job)
       this.#line.join(job)
-      this.#admit()
-      const position = this.positionOf(entry.id)
-      if (position !== null)
-        log(`${entry.kind} ${entry.id} waits in the queue, position ${position}: ${this.#describeUse()}`)
+      // Nothing has become free for the others.
+      if (mayStart) this.#admit()
+      if (this.isWaiting(entry.id)) this.#tellLater(entry)
     })
+  }
+
+  isWaiting(id: string): boolean {
+    return this.#line.isWaiting(id)
   }
 
   positionOf(id: string): number | null {
@@ -121,10 +131,25 @@ class Nodes implements NodeQueue {
 
   pause(): void {
     this.#isPaused = true
+    this.#obstacle?.callOff()
+  }
+
+  resume(): void {
+    this.#isPaused = false
+    this.#admit()
+  }
+
+  /** A service that starts again may have thousands: their positions are found once for all of them. */
+  #tellLater({ kind, id }: Entry): void {
+    setImmediate(() => {
+      const position = this.positionOf(id)
+      if (position !== null)
+        this.parts.log(`${kind} ${id} waits in the queue, position ${position}: ${this.#describeUse()}`)
+    })
   }
 
   #admit(): void {
-    if (this.#isPaused) return
+    if (this.#isPaused || this.#line.length === 0 || this.#isHindered()) return
     for (const { id } of this.#line.admit()) {
       const waiting = this.#waiting.get(id)
       this.#waiting.delete(id)
@@ -132,10 +157,22 @@ class Nodes implements NodeQueue {
     }
   }
 
+  /** Those that wait lose nothing by waiting longer, and would end as problems. */
+  #isHindered(): boolean {
+    const { whyNotNow, clock, log } = this.parts
+    const before = this.#obstacle
+    before?.callOff()
+    const why = whyNotNow?.()
+    if (why !== undefined && why !== before?.why) log(`nobody in the queue starts for now: ${why}`)
+    if (why === undefined && before) log('those in the queue may start again')
+    this.#obstacle =
+      why === undefined ? undefined : { why, callOff: clock.after(LOOK_AGAIN_MS, () => this.#admit()) }
+    return why !== undefined
+  }
+
   #call({ entry, enteredMs, start }: Waiting): void {
     const { clock, log } = this.parts
-    // The wall clock may have been set back meanwhile.
-    const waitedMs = Math.max(0, clock.now() - enteredMs)
+    const waitedMs = Math.max(0, steadyNow(clock) - enteredMs)
     if (waitedMs > 0) log(`${entry.kind} ${entry.id} starts after ${formatElapsed(waitedMs)} in the queue`)
     start()
     for (const listener of this.#listeners) listener(waitedMs)
@@ -144,15 +181,15 @@ class Nodes implements NodeQueue {
   #begin(entry: Entry): Turn {
     const { clock } = this.parts
     const isOnMachine = entry.kind === 'run' && entry.grids.some((grid) => this.#isOnMachine(grid))
-    if (isOnMachine) this.#machine.start(entry.id, clock.now())
+    if (isOnMachine) this.#machine.start(entry.id, steadyNow(clock))
     let isGone = false
     return {
-      endLoad: () => this.#machine.end(entry.id, clock.now()),
+      endLoad: () => this.#machine.end(entry.id, steadyNow(clock)),
       leave: () => {
         // Another turn may have begun for the same run since.
         if (isGone) return
         isGone = true
-        this.#machine.end(entry.id, clock.now())
+        this.#machine.end(entry.id, steadyNow(clock))
         this.#line.remove(entry.id)
         this.#admit()
       }

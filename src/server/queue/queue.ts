@@ -39,8 +39,11 @@ export interface Queue {
   enter(entry: Entry, signal: AbortSignal): Promise<Turn>
   /** From 1; null if the run or grid is not waiting. */
   positionOf(id: string): number | null
-  /** From now on nobody's turn comes: the service is about to end. */
+  /** Whether it has not had its turn yet. */
+  isWaiting(id: string): boolean
+  /** From now on nobody's turn comes: the service is about to end, or cannot be reached yet. */
   pause(): void
+  resume(): void
 }
 
 /** The service inside a step: one gate, one run at a time, so nobody waits. */
@@ -51,5 +54,7 @@ export const noQueue: Queue = {
     return Promise.resolve({ endLoad: () => [], leave: () => undefined })
   },
   positionOf: () => null,
-  pause: () => undefined
+  isWaiting: () => false,
+  pause: () => undefined,
+  resume: () => undefined
 }

@@ -20,7 +20,6 @@ export class SharedMachine {
     if (!load) return []
     this.#loads.delete(runId)
     for (const [otherId, other] of this.#loads) {
-      // The wall clock may have been set back meanwhile.
       const sharedMs = Math.max(0, atMs - Math.max(load.startedMs, other.startedMs))
       load.shared.set(otherId, sharedMs)
       other.shared.set(runId, sharedMs)

@@ -16,6 +16,12 @@ export interface Job {
   readonly needs: ReadonlyMap<Resource, number>
 }
 
+interface Order {
+  readonly line: readonly Job[]
+  /** From 1, by their ids. */
+  readonly positions: ReadonlyMap<string, number>
+}
+
 /**
  * Who waits and who is at work. The line is fair between users: a job's rank is the number of its user's jobs before it, waiting or at
  * work; among equals, the user whose last turn is the longest ago is first, and then whoever came first. A user whose long jobs count against them is not passed for ever: each later job
@@ -31,7 +37,7 @@ export class WaitingLine {
   readonly #turns = new Map<string, number>()
   #turnCount = 0
   /** Undefined if something has changed since it was made. */
-  #order: readonly Job[] | undefined
+  #order: Order | undefined
 
   get length(): number {
     return this.#waiting.size
@@ -73,14 +79,21 @@ export class WaitingLine {
 
   /** The line as it is, first come first served but for fairness. */
   order(): readonly Job[] {
-    this.#order ??= this.#sort()
-    return this.#order
+    return this.#inOrder().line
+  }
+
+  isWaiting(id: string): boolean {
+    return this.#waiting.has(id)
+  }
+
+  /** Whether there is enough for it, whoever else waits. */
+  hasEnoughFor({ needs }: Job): boolean {
+    return [...needs].every(([resource, amount]) => this.#has(resource, amount))
   }
 
   /** From 1; null if it is not waiting. */
   positionOf(id: string): number | null {
-    if (!this.#waiting.has(id)) return null
-    return this.order().findIndex((job) => job.id === id) + 1
+    return this.#waiting.has(id) ? (this.#inOrder().positions.get(id) ?? null) : null
   }
 
   /** How much of it is used. */
@@ -108,6 +121,12 @@ export class WaitingLine {
     return resource.most === undefined || used + amount <= resource.most
   }
 
+  #inOrder(): Order {
+    if (this.#order) return this.#order
+    const line = this.#sort()
+    return (this.#order = { line, positions: new Map(line.map(({ id }, index) => [id, index + 1])) })
+  }
+
   #sort(): Job[] {
     const counts = new Map<string, number>()
     for (const { user, needs } of this.#atWork.values())
@@ -121,20 +140,26 @@ export class WaitingLine {
     return this.#takeTurns(ranked)
   }
 
-  /** The line as it will be served if nobody comes or leaves: whoever was served goes behind their equals. */
+  /**
+   * The line as it will be served if nobody comes or leaves: whoever was served goes behind their equals. Nobody has two jobs of the same
+   * rank, so each rank is sorted by itself.
+   */
   #takeTurns(ranked: readonly { job: Job; rank: number }[]): Job[] {
     const turns = new Map(this.#turns)
-    const turnOf = ({ user }: Job): number => turns.get(user) ?? 0
-    // In the order in which they came, for the first of equals is taken.
-    const left = new Set(ranked)
-    return ranked.map((_, index) => {
-      const next = [...left].reduce((first, other) =>
-        (other.rank - first.rank || turnOf(other.job) - turnOf(first.job)) < 0 ? other : first
-      )
-      left.delete(next)
-      turns.set(next.job.user, this.#turnCount + index + 1)
-      return next.job
-    })
+    const byRank = new Map<number, Job[]>()
+    for (const { job, rank } of ranked) {
+      const equals = byRank.get(rank)
+      if (equals) equals.push(job)
+      else byRank.set(rank, [job])
+    }
+    const line: Job[] = []
+    for (const [, equals] of [...byRank].sort(([one], [other]) => one - other)) {
+      const turnOf = ({ user }: Job): number => turns.get(user) ?? 0
+      // Sorting keeps the order in which they came.
+      for (const job of equals.sort((one, other) => turnOf(one) - turnOf(other)))
+        turns.set(job.user, this.#turnCount + line.push(job))
+    }
+    return line
   }
 
   #notePasses(admitted: Job): void {

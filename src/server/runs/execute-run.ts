@@ -13,6 +13,7 @@ import { Interruption } from './interruption.js'
 import { isOwn, makeReady, type Manner, type ReadyRun } from './make-ready.js'
 import { NodeBook } from './node-book.js'
 import type { RunEndings } from './run-endings.js'
+import { requireWritten } from './require-written.js'
 import { type NodeEnd, runOnGrids } from './run-on-grids.js'
 
 interface Ports {
@@ -40,7 +41,7 @@ interface Work {
   readonly reasons: readonly Interruption[]
 }
 
-/** The service ends before the run's turn has come: it stays in the queue for the next start. */
+/** The service ends before the run has started: it stays in the queue for the next start. */
 export class Postponed extends Error {
   override name = 'Postponed'
 }
@@ -53,7 +54,10 @@ export async function executeRun(ports: Ports, run: RunRecord, how: Execution): 
   try {
     turn = await how.turn
   } catch (thrown) {
-    if (thrown instanceof Postponed) return
+    if (thrown instanceof Postponed) {
+      postpone(ports, run)
+      return
+    }
     const [reasons, problems] = thrown instanceof Interruption ? [[thrown], []] : [[], [messageOf(thrown)]]
     await endRun(ports, run, { ...how, work: { nodes: [], problems, losses: [], doubts: [], reasons } })
     return
@@ -61,6 +65,11 @@ export async function executeRun(ports: Ports, run: RunRecord, how: Execution): 
   try {
     const load = new LoadRecorder(ports)
     const work = await generateLoad(ports, run, { ...how, watch: (node) => load.watch(node) })
+    if (run.startedMs === null && how.signal.reason instanceof Postponed) {
+      await giveBack(ports, run)
+      postpone(ports, run)
+      return
+    }
     const shared = describeSharing(turn.endLoad())
     await endRun(ports, run, {
       ...how,
@@ -69,6 +78,17 @@ export async function executeRun(ports: Ports, run: RunRecord, how: Execution): 
   } finally {
     turn.leave()
   }
+}
+
+/** What was made ready for it is made again when its turn comes again: nothing ran on it. */
+async function giveBack({ store, grids }: Ports, run: RunRecord): Promise<void> {
+  const own = store.gridsOf(run).filter((grid) => isOwn(run, grid))
+  await Promise.all(own.map((grid) => grids.closeNodes(grid)))
+  for (const grid of own) grids.postpone(grid)
+}
+
+function postpone({ log }: Ports, run: RunRecord): void {
+  log(`run ${run.id} stays in the queue for the next start`)
 }
 
 async function generateLoad(
@@ -81,7 +101,7 @@ async function generateLoad(
   try {
     for (const grid of ports.store.gridsOf(run)) if (isOwn(run, grid)) ports.grids.prepare(grid)
     const ready = await makeReady(ports, run, how)
-    if (ready === undefined) return { ...none, problems: [] }
+    if (ready === undefined || signal.aborted) return { ...none, problems: [] }
     const book = begin(ports, run, ready)
     const nodes = await runOnGrids(ports, { run, ...ready, book, signal, watch })
     return { nodes, problems: [], ...judgeNodes(ports, run, { ready, book }), reasons: [] }
@@ -94,12 +114,20 @@ async function generateLoad(
 
 /** The minutes of its grids begin, unless they have been going on. From here on the run is never started again: its tools may run. */
 function begin(ports: Ports, run: RunRecord, { plan, grids }: ReadyRun): NodeBook {
+  const isStarted = run.startedMs !== null
   run.toolVersion = plan.version
   for (const { grid } of grids) if (isOwn(run, grid)) ports.grids.start(grid)
   run.startedMs ??= ports.clock.now()
   const book = new NodeBook(run, grids)
   run.status = 'running'
   ports.store.saveRun(run)
+  if (isStarted) return book
+  try {
+    requireWritten(ports.store, 'the run was not started')
+  } catch (thrown) {
+    run.startedMs = null
+    throw thrown
+  }
   return book
 }
 
@@ -108,7 +136,7 @@ async function endRun(ports: Ports, run: RunRecord, how: Execution & { work: Wor
   const { work, signal, endings } = how
   const own = store.gridsOf(run).filter((grid) => isOwn(run, grid))
   const reasons = [...work.reasons]
-  if (run.startedMs === null && signal.aborted) reasons.push(signal.reason as Interruption)
+  if (run.startedMs === null && signal.reason instanceof Interruption) reasons.push(signal.reason)
   const findings = { problems: [...work.problems], losses: [...work.losses] }
   for (const interruption of interruptionsOf(work.nodes, reasons))
     findings[interruption.isAllowed ? 'losses' : 'problems'].push(interruption.describe(run.startedMs))

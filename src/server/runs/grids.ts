@@ -4,6 +4,7 @@ import type { GridNodes } from './grid-nodes.js'
 import { formatMinutes } from '../format-elapsed.js'
 import { Interruption } from './interruption.js'
 import type { NodeSet } from '../nodes/load-node.js'
+import { requireWritten } from './require-written.js'
 import type { GridEnd, GridRecord, GridSpec, UserReference } from '../store/records.js'
 import { createId } from '../store/data-folder.js'
 import type { Queue, Turn } from '../queue/queue.js'
@@ -68,6 +69,8 @@ export class Grids {
     wish: { runId: string | undefined; tool?: string; isTakenUp: boolean; signal: AbortSignal }
   ): Promise<NodeSet> {
     const { signal, ...rest } = wish
+    // The next service must know of nodes that outlive this one.
+    if (!wish.isTakenUp) requireWritten(this.parts.store, 'the nodes were not started')
     const set = await this.parts.nodes.open(grid, rest, AbortSignal.any([signal, this.endSignal(grid)]))
     const names = set.nodes.flatMap((_, index) => set.factsOf(index).name ?? [])
     if (names.length > 0) grid.nodeNames = names

@@ -139,7 +139,7 @@ export class Runs {
   async drain(forMs: number): Promise<void> {
     const { clock, log, queue } = this.ports
     this.refuse('the service is about to restart and starts no new runs or grids until then')
-    const atWork = [...this.executions].filter(([id]) => queue.positionOf(id) === null)
+    const atWork = [...this.executions].filter(([id]) => !queue.isWaiting(id))
     if (atWork.length === 0) return
     const runs = atWork.length === 1 ? '1 run' : `${atWork.length} runs`
     log(`draining: waiting up to ${formatElapsed(forMs)} for ${runs} to end`)
@@ -150,21 +150,20 @@ export class Runs {
   }
 
   /**
-   * Ends all runs within the time limit; what cannot be merged by then is merged at the next start. Those still in the queue stay there
-   * for the next start, and their grids with them, whose ids are returned.
+   * Ends all runs within the time limit; what cannot be merged by then is merged at the next start. Those that have not started wait for
+   * the next start, and their grids with them, whose ids are returned.
    */
   async close(withinMs = CLOSE_WITHIN_MS): Promise<ReadonlySet<string>> {
-    const { clock, log, queue } = this.ports
+    const { clock, log } = this.ports
     this.refuse('the service is closing')
     const callOff = this.endings.limitTo(withinMs)
     const executions = [...this.executions]
-    const waiting = executions.filter(([id]) => queue.positionOf(id) !== null)
-    for (const [id, { controller }] of waiting) {
-      log(`run ${id} stays in the queue for the next start`)
-      controller.abort(new Postponed('the service was closed'))
-    }
     for (const [id, { run, controller }] of executions) {
       if (controller.signal.aborted) continue
+      if (isUnstarted(run)) {
+        controller.abort(new Postponed('the service was closed'))
+        continue
+      }
       // One that has ended may still be giving its nodes back.
       if (!hasEnded(run)) log(`ending run ${id} because the service is closing; its results so far are kept`)
       const what = 'The service was closed during this run.'
@@ -172,7 +171,7 @@ export class Runs {
     }
     await Promise.all(executions.map(([, { done }]) => done))
     callOff()
-    return new Set(waiting.flatMap(([, { run }]) => run.gridIds))
+    return new Set(executions.flatMap(([, { run }]) => (isUnstarted(run) ? run.gridIds : [])))
   }
 
   /** Removes a folder that could not be filled, or whose run could not begin. */
@@ -274,7 +273,7 @@ export class Runs {
     const controller = new AbortController()
     const { signal } = controller
     const turn = this.takeTurn(run, { isTakenUp, signal })
-    if (queue.positionOf(run.id) === null)
+    if (!queue.isWaiting(run.id))
       for (const grid of store.gridsOf(run)) if (isOwn(run, grid)) grids.prepare(grid)
     const done = executeRun(this.ports, run, { isTakenUp, signal, turn, endings: this.endings })
       .catch((thrown: unknown) => log(`run ${run.id} could not be saved: ${messageOf(thrown)}`))
@@ -301,4 +300,8 @@ export class Runs {
     run.status = status
     this.ports.store.saveRun(run)
   }
+}
+
+function isUnstarted({ status, startedMs }: RunRecord): boolean {
+  return status === 'queued' && startedMs === null
 }

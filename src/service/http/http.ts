@@ -189,7 +189,8 @@ export class Http {
       status: reply.status,
       detail,
       requestId: reply.header('x-request-id') ?? reply.header('request-id'),
-      retryAfterMs: readRetryAfter(reply.header('retry-after'))
+      retryAfterMs: readRetryAfter(reply.header('retry-after')),
+      isLoadgate: isOfLoadgate(reply)
     })
   }
 
@@ -236,6 +237,11 @@ export class Http {
     this.#proxied ??= new EnvHttpProxyAgent({ pipelining: 0, connect: { timeout: CONNECT_TIMEOUT_MS } })
     return this.#proxied
   }
+}
+
+/** Only this project's own service says so. */
+export function isOfLoadgate(reply: Pick<Reply, 'header'>): boolean {
+  return reply.header('x-loadgate-version') !== undefined
 }
 
 /** The value of the Basic header for a token as user name and an empty password; it is a secret like the token. */

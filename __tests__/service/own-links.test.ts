@@ -1,0 +1,68 @@
+import { afterEach, describe, expect, test } from '@jest/globals'
+import { readAddress } from '../../src/service/http/address.js'
+import { ServiceClient } from '../../src/service/client.js'
+import { vocabularyOf } from '../../src/protocol/vocabulary.js'
+import { makeRun } from '../support/data/make-documents.js'
+import { JumpingClock } from '../support/manual-clock.js'
+import { closeServers, sendJson, startServer } from '../support/raw-server.js'
+import type { TestServer } from '../support/raw-server.js'
+
+const clients: ServiceClient[] = []
+afterEach(async () => {
+  await Promise.all(clients.splice(0).map((client) => client.close()))
+  await closeServers()
+})
+
+/** A client whose service has answered once, saying what it is or not, and another host that notes who asks. */
+async function meet(
+  version: string | undefined,
+  basePath = ''
+): Promise<{ client: ServiceClient; own: TestServer; other: TestServer }> {
+  const own = await startServer((reply) => {
+    if (version !== undefined) reply.setHeader('x-loadgate-version', version)
+    sendJson(reply, makeRun())
+  })
+  const other = await startServer((reply) => sendJson(reply, {}))
+  const client = new ServiceClient({
+    ...{ address: readAddress(own.origin + basePath), token: 'tok', words: vocabularyOf() },
+    clock: new JumpingClock()
+  })
+  clients.push(client)
+  await client.showRun('r1')
+  return { client, own, other }
+}
+
+describe('a link to another host', () => {
+  test.each([
+    ['/runs/r1/result.csv?grid_id=g1', '/api/runs/r1/result.csv?grid_id=g1'],
+    ['/api/runs/r1/result.csv?grid_id=g1', '/api/runs/r1/result.csv?grid_id=g1'],
+    ['/runs/r1/result.csv', '/api/runs/r1/result.csv']
+  ])('%s, if it is one of the API of a loadgate, is asked of the base-url', async (link, asked) => {
+    const { client, own, other } = await meet('1.0.0')
+    await client.openResult(other.origin + link)
+    await client.resultSize(other.origin + link)
+    expect(own.seen.slice(1).map(({ path, headers }) => [path, headers.authorization])).toEqual([
+      [asked, expect.stringMatching(/^Basic /)],
+      [asked, expect.stringMatching(/^Basic /)]
+    ])
+    expect(other.seen).toEqual([])
+  })
+
+  test('is asked of a base-url that has a path below that path', async () => {
+    const { client, own, other } = await meet('1.0.0', '/load')
+    await client.openResult(`${other.origin}/runs/r1/result.csv?grid_id=g1`)
+    expect(own.seen.at(-1)?.path).toBe('/load/api/runs/r1/result.csv?grid_id=g1')
+  })
+
+  test.each([
+    ['of a service that is none', undefined, '/runs/r1/result.csv?grid_id=g1'],
+    ['with another query', '1.0.0', '/runs/r1/result.csv?grid_id=g1&signature=s'],
+    ['to something else', '1.0.0', '/runs/r1/result.csv.gz?grid_id=g1'],
+    ['below a path', '1.0.0', '/bucket/runs/r1/result.csv?grid_id=g1']
+  ])('%s is followed as it is, without the token', async (_, version, link) => {
+    const { client, own, other } = await meet(version)
+    await client.openResult(other.origin + link)
+    expect(own.seen).toHaveLength(1)
+    expect(other.seen.map(({ path, headers }) => [path, headers.authorization])).toEqual([[link, undefined]])
+  })
+})

@@ -1,0 +1,25 @@
+import { UnreachableError, isAboutToRestart } from '../../service/errors.js'
+import { RETRY, retry } from '../../service/retry.js'
+import type { RetryPolicy } from '../../service/retry.js'
+import { asSentence, messageOf } from '../errors.js'
+import type { Ports } from '../ports.js'
+
+/**
+ * Sends a request that creates something again after the service has refused it because it is about to restart: first it lets the runs
+ * at work end, then it is gone for a moment. Neither creates anything, so nothing is created twice.
+ */
+export function outlastRestart<T>(
+  { log, clock }: Pick<Ports, 'log' | 'clock'>,
+  create: () => Promise<T>,
+  signal: AbortSignal
+): Promise<T> {
+  let isAnnounced = false
+  const isTransient: RetryPolicy['isTransient'] = (thrown) =>
+    isAboutToRestart(thrown) || (isAnnounced && thrown instanceof UnreachableError && thrown.neverSent)
+  const onRetry = (thrown: unknown): void => {
+    if (!isAnnounced)
+      log.info(`${asSentence(messageOf(thrown))} Nothing was created; waiting for the service to restart.`)
+    isAnnounced = true
+  }
+  return retry(create, { ...RETRY.outlastRestart, isTransient }, { clock, signal, onRetry })
+}
