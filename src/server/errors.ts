@@ -1,14 +1,16 @@
 /** A request that gets this status and an `error` that says what is wrong. */
 export class RequestError extends Error {
+  readonly statusCode: number
   /** When to try again. */
   readonly retryAfterSec: number | undefined
   constructor(
-    readonly statusCode: number,
+    statusCode: number,
     message: string,
     options: { cause?: unknown; retryAfterSec?: number } = {}
   ) {
     super(message, options)
     this.name = 'RequestError'
+    this.statusCode = statusCode
     this.retryAfterSec = options.retryAfterSec
   }
 }

@@ -3,6 +3,8 @@ import type { Regions } from '../regions/regions.js'
 import type { ServiceConfig } from '../service-config/config.js'
 import { openAccounts } from './accounts/accounts.js'
 import { openAuditLog } from './accounts/audit-log.js'
+import { openSessionRows } from './accounts/session-rows.js'
+import { createSingleToken, createSingleUser } from './accounts/single-user.js'
 import { type Clock, systemClock } from './clock.js'
 import { createLoopbackFront, type Front } from './http/front.js'
 import type { Limits } from './http/limits.js'
@@ -72,14 +74,15 @@ async function serveOne(
 ): Promise<ServedService> {
   const { log } = request
   const store = openStore(dataDir, { log, clock })
+  const secret = token ?? createSingleToken()
+  const accounts = createSingleUser(secret, { clock, rows: openSessionRows(store.database) })
   const service = await startOrClose(store, () =>
     start({
       ...commonOptions(request, { pages, clock }),
-      ...{ dataDir, store, log, regions },
+      ...{ dataDir, store, log, regions, accounts, token: secret },
       front: createLoopbackFront(port),
       // One person's runs do not wait for each other; those that share the machine say so.
-      queue: (placeOf) => createMachineQueue(placeOf, { maxNodes: Number.MAX_SAFE_INTEGER, clock, log }),
-      ...(token !== undefined && { token })
+      queue: (placeOf) => createMachineQueue(placeOf, { maxNodes: Number.MAX_SAFE_INTEGER, clock, log })
     })
   )
   return { url: service.url, token: service.token, hasNoUsers: false, close: () => service.close() }

@@ -8,7 +8,8 @@ import { FailedLogins } from '../accounts/failed-logins.js'
 import { checkPermission, requireDeclaredEffects } from '../accounts/permissions.js'
 import type { Accounts, User } from '../accounts/users.js'
 import { type Front, foreignPage } from '../http/front.js'
-import { admitToPage, isPageRequest, refuseGuess } from '../pages/page-access.js'
+import { admitToPage, endWithAccess, isPageRequest, refuseGuess } from '../pages/page-access.js'
+import type { Pages } from '../pages/pages.js'
 import type { Store } from '../store/store.js'
 
 declare module 'fastify' {
@@ -29,6 +30,8 @@ export interface Guarded {
   readonly store: Pick<Store, 'run' | 'grid'>
   readonly clock: Clock
   readonly audit: AuditLog
+  /** Undefined for a service without pages. */
+  readonly loadPages: (() => Promise<Pages>) | undefined
 }
 
 /** Lets nobody in without a token, or a session for the pages; and nobody do what the role does not allow. */
@@ -45,14 +48,17 @@ export function addGuards(app: FastifyInstance, guarded: Guarded): { failedLogin
     const { open, page, effect } = request.routeOptions.config
     if (open === 'probe') return undefined
     guarded.front.check(request)
-    const isPage = isPageRequest(request)
+    const { loadPages } = guarded
+    const isPage = loadPages !== undefined && isPageRequest(request)
     if (isPage && open === 'page') return undefined
     const token = readToken(request)
     const user = token === undefined ? undefined : guarded.accounts.findByToken(token)
     if (user) request.user = user
     else if (token !== undefined) await refuseGuess(request, reply, failedLogins)
     if (isPage) {
-      if (!user) await admitToPage(request, reply, { ...guarded, failedLogins })
+      if (token !== undefined && user)
+        endWithAccess(reply, () => guarded.accounts.findByToken(token) !== undefined, guarded.clock)
+      else await admitToPage(request, reply, { ...guarded, loadPages, failedLogins })
       if (reply.sent) return reply
     } else {
       checkSite(request)
