@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { request } from 'node:http'
 import type { FastifyInstance, RouteOptions } from 'fastify'
 import fastify from 'fastify'
 import { requireDeclaredEffects } from '../../../src/server/accounts/permissions.js'
-import { createRun, get, postForm, postJson, runForm, send, SPEC, waitForStatus } from '../support.js'
+import { createRun, formOf, get, postForm, postJson, runForm, send, SPEC, waitForStatus } from '../support.js'
 import { createTeams, type Member, type Team } from './team.js'
 
 const teams = createTeams()
@@ -153,6 +154,37 @@ describe('a token', () => {
     expect((await get({ ...address, token }, '/account')).status).toBe(200)
     team.users.remove('extra')
     expect((await get({ ...address, token }, '/account')).status).toBe(401)
+  })
+})
+
+describe('a body that is still on its way when the user is removed', () => {
+  const form = formOf(runForm({ duration: '1' }))
+  test.each<[string, string, string, string]>([
+    ['a run', '/runs', form.headers['content-type']!, String(form.body)],
+    ['a grid', '/grids', 'application/json', JSON.stringify({ grid: GRID })]
+  ])('creates nothing: %s', async (_, path, type, body) => {
+    const { token } = team.users.add('late', 'member')
+    const half = Math.floor(body.length / 2)
+    const countRuns = async (): Promise<number> => (await get(team.as('admin'), '/runs')).json.total
+    const before = await countRuns()
+    const { port } = new URL(team.service.url)
+    const status = await new Promise((resolve, reject) => {
+      const headers = {
+        ...{ authorization: `Bearer ${token}`, 'content-type': type },
+        'content-length': String(Buffer.byteLength(body))
+      }
+      const options = { host: '127.0.0.1', port, path, method: 'POST', headers, agent: false }
+      const call = request(options, (response) => resolve(response.resume().statusCode))
+      call.on('error', reject)
+      call.write(body.slice(0, half), () =>
+        setTimeout(() => {
+          team.users.remove('late')
+          call.end(body.slice(half))
+        }, 100)
+      )
+    })
+    expect(status).toBe(401)
+    expect(await countRuns()).toBe(before)
   })
 })
 

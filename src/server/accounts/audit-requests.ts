@@ -15,7 +15,8 @@ export function auditRequests(app: FastifyInstance, audit: AuditLog): void {
     request.audited = {}
     done()
   })
-  app.addHook('onResponse', (request, reply, done) => {
+  // Before the reply is sent: after it, whoever has hung up would have done it unseen.
+  app.addHook('onSend', (request, reply, _payload, done) => {
     const status = reply.statusCode
     const entry = describe(request, status)
     if (entry) audit.write({ address: request.ip, requestId: request.id, status, ...entry })

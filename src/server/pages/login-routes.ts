@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import { type PagePorts, readCookie, refuseGuess, sendLoginForm, signIn } from './page-access.js'
+import { findVisitor, type PagePorts, readCookie, refuseGuess, sendLoginForm, signIn } from './page-access.js'
 import { readNextPath } from './next-path.js'
 import { readForm } from './read-form.js'
 import { PAGE_HEADERS } from './send-page.js'
@@ -13,7 +13,7 @@ export function addLoginRoutes(app: FastifyInstance, ports: PagePorts): void {
   const { accounts, front, failedLogins } = ports
   app.get('/login', { config: { page: 'always', open: 'page' } }, async (request, reply) => {
     const next = readNextPath((request.query as { next?: unknown }).next)
-    if (accounts.findBySession(readCookie(request, front.cookie().name))) return goTo(reply, next)
+    if (findVisitor(request, ports)) return goTo(reply, next)
     return sendLoginForm(reply, { next }, ports)
   })
   const config = (effect: 'login' | 'logout') => ({ page: 'always', open: 'page', effect }) as const

@@ -43,21 +43,30 @@ export async function admitToPage(
   reply: FastifyReply,
   ports: PagePorts
 ): Promise<void> {
-  const { accounts, front } = ports
+  const { accounts } = ports
   const { token } = request.query as { token?: unknown }
   if (token !== undefined && accounts.takesTokenInAddress) return admitByAddress(request, reply, ports)
-  const cookie = readCookie(request, front.cookie().name)
-  const user = accounts.findBySession(cookie)
+  const user = findVisitor(request, ports)
   if (user) {
     request.user = user
-    endWithAccess(reply, () => accounts.findBySession(cookie) !== undefined, ports.clock)
     return
   }
-  if (!['GET', 'HEAD'].includes(request.method) || !asksForHtml(request))
-    throw new RequestError(401, 'Your session has ended: log in at /login.')
+  if (!['GET', 'HEAD'].includes(request.method) || !asksForHtml(request)) throw endedSession()
   void reply.code(401)
   if (isFromOtherSite(request)) await sendDetour(request, reply, ports)
   else await sendLoginForm(reply, { next: readNextPath(request.originalUrl) }, ports)
+}
+
+/** Whose cookie it is. */
+export function findVisitor(
+  request: FastifyRequest,
+  { accounts, front }: Pick<PagePorts, 'accounts' | 'front'>
+): User | undefined {
+  return accounts.findBySession(readCookie(request, front.cookie().name))
+}
+
+export function endedSession(): RequestError {
+  return new RequestError(401, 'Your session has ended: log in at /login.')
 }
 
 /** The page in which a person types in a token. */
