@@ -202,6 +202,7 @@ describe('on the pages', () => {
     expect(text.includes('id="stop"')).toBe(isOffered)
     expect(text.includes('<textarea')).toBe(isOffered)
     expect(text).toContain(`<span class="visitor-name">${who}</span>`)
+    expect(text).toContain('<dt>Started by</dt><dd>ann</dd>')
     expect(text).toContain('action="/logout"')
     await get(as.ann!, `/runs/${id}/stop`)
   })
