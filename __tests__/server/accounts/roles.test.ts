@@ -82,9 +82,7 @@ function readState({ store, team: { database, service } }: Watched): Record<stri
   // That somebody was there is counted once per hour.
   const rows = (one: DatabaseSync, name: string): string => {
     const all = one.prepare(`SELECT * FROM ${name}`).all()
-    return JSON.stringify(
-      all.map(({ sign_ins: _, current_sign_in_ms: __, last_sign_in_ms: ___, ...row }) => row)
-    )
+    return JSON.stringify(all, (key, value: unknown) => (key.includes('sign_in') ? undefined : value))
   }
   const databases = [store.database, database].flatMap((one, at) =>
     tables(one).map((name) => [`table ${at} ${name}`, rows(one, name)])

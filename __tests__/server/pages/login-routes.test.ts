@@ -280,6 +280,9 @@ describe('whoever guesses', () => {
     await clock.advance(5000)
     const all = await Promise.all(tries)
     expect(all.filter(({ status }) => status === 401)).toHaveLength(8)
+    await clock.advance(60_000)
+    const swallowed = slow.audited().filter(({ status }) => status === 429)
+    expect(swallowed).toMatchObject([{ action: 'login.failed', address: '127.0.0.1', more: 12 }])
   })
 
   test('does not keep the service from closing', async () => {

@@ -53,7 +53,7 @@ export function addGuards(app: FastifyInstance, guarded: Guarded): { failedLogin
   app.decorateRequest('user')
   app.decorateRequest('checkAgain', () => undefined)
   requireDeclaredEffects(app)
-  auditRequests(app, guarded.audit)
+  auditRequests(app, guarded)
   app.addHook('onRequest', async (request, reply) => {
     const { open, page, effect } = request.routeOptions.config
     if (open === 'probe') return undefined
