@@ -5,6 +5,8 @@ import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { promisify } from 'node:util'
 import { openAccounts } from '../../../src/server/accounts/accounts.js'
+import { openSessionRows } from '../../../src/server/accounts/session-rows.js'
+import { createSingleUser } from '../../../src/server/accounts/single-user.js'
 import { createToken, readTokenId } from '../../../src/server/accounts/tokens.js'
 import type { Accounts, UserAdministration } from '../../../src/server/accounts/users.js'
 import { openDatabase } from '../../../src/server/store/database.js'
@@ -242,6 +244,18 @@ describe('sessions', () => {
     expect(accounts.findBySession(cookie)).toBeUndefined()
     expect(accounts.findBySession(other)?.name).toBe('anna')
   })
+})
+
+test('visitors of the one user outlive a restart with the same token, until they log out', () => {
+  const { database, clock } = open()
+  const start = (token: string): Accounts =>
+    createSingleUser(token, { clock, rows: openSessionRows(database) })
+  const first = start('same')
+  const cookie = first.openSession(first.findByToken('same')!, 'same')
+  expect(start('same').findBySession(cookie)?.role).toBe('admin')
+  expect(start('other').findBySession(cookie)).toBeUndefined()
+  start('same').closeSession(cookie)
+  expect(first.findBySession(cookie)).toBeUndefined()
 })
 
 test('a sign-in is counted once per hour, and nothing is written in between', async () => {
