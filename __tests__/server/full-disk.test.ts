@@ -122,9 +122,9 @@ describe('state that cannot be written', () => {
       await get(service, `/runs/${id}/repeat`),
       await postForm(service, '/runs', runForm())
     ]
-    const done = /^it has been done, but is not written down yet: the service cannot write to its database \(/
+    const done = /^it has been done, but is not written down yet: the service cannot use its data folder \(/
     const refused =
-      /^the run was not created: the service cannot write to its database \(.*read-only\); try again later/
+      /^the run was not created: the service cannot use its data folder \(.*read-only\); try again later/
     expect(replies.map(({ status, json }) => [status, json.error])).toEqual([
       [503, expect.stringMatching(done)],
       [503, expect.stringMatching(done)],
@@ -147,7 +147,7 @@ describe('state that cannot be written', () => {
     store.saveProcess({ pid, startTime: readStartTime(pid)! })
     block(store)
     await expect(services.start({ dataDir, store })).rejects.toThrow(
-      /cannot be written to \(.*\); free up space, or choose another folder/
+      /cannot be used: it is read-only; make it writable, or choose another folder/
     )
     await until(() => child.signalCode !== null)
     store.close()
@@ -310,12 +310,60 @@ describeOnDisk(`a disk that is really full${note}`, () => {
     const { service } = await startTool([writeSample('home')], dataDir)
     disk.fill()
     const reply = await postForm(service, '/runs', runForm())
-    expect([reply.status, reply.json.error]).toEqual([500, expect.stringContaining('ENOSPC')])
+    expect([reply.status, reply.json.error]).toEqual([507, expect.stringMatching(NO_ROOM)])
     disk.free()
     expect(readdirSync(join(dataDir, 'runs'))).toEqual([])
     expect(readdirSync(join(dataDir, 'uploads'))).toEqual([])
     const id = await createRun(service)
     await waitForStatus(service, `/runs/${id}`, ['finished'])
+  })
+})
+
+const GRID = SPEC.map(([key, value]): FormPart => [`grid[${key}]`, value])
+const NO_ROOM = /^(.*: )?the service's disk is full; free up space there and try again$/
+
+describeOnDisk(`every route on a full disk${note}`, () => {
+  test('does what it is asked to, or says in plain words that there is no room', async () => {
+    const dataDir = folders.create()
+    const disk = mountSmallDisk(dataDir)!
+    try {
+      const { service } = await startTool([writeSample('home')], dataDir)
+      const id = await createRun(service, runForm({}, specFields(), `${PLAN}${' '.repeat(200_000)}`))
+      await waitForStatus(service, `/runs/${id}`, ['finished'])
+      const grid = await startGrid(service)
+      const big = `<x>${'y'.repeat(300_000)}`
+      disk.fill()
+      const json = { headers: { 'content-type': 'application/json' } }
+      const replies = {
+        create: await postForm(service, '/runs', runForm({}, specFields(), big)),
+        tiny: await postForm(service, '/runs', runForm({}, specFields(), '')),
+        repeat: await get(service, `/runs/${id}/repeat`),
+        thresholds: await send(service, 'PUT', `/runs/${id}/thresholds`, {
+          ...json,
+          body: JSON.stringify({ thresholds: 'p95 < 1s\n'.repeat(2000) })
+        }),
+        grids: await Promise.all(Array.from({ length: 20 }, () => postForm(service, '/grids', GRID))),
+        terminate: await send(service, 'DELETE', `/grids/${grid}`),
+        reads: await Promise.all(
+          ['/runs', `/runs/${id}`, `/runs/${id}/report`, `/runs/${id}/result.csv`, '/account'].map((path) =>
+            get(service, path)
+          )
+        )
+      }
+      expect(replies.reads.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200])
+      expect([replies.create, replies.repeat].map(({ status }) => status)).toEqual([507, 507])
+      const all = Object.values(replies).flat()
+      for (const { status, text } of all) {
+        expect([200, 201, 204, 422, 503, 507]).toContain(status)
+        expect(text).not.toContain(dataDir)
+      }
+      for (const { json: document } of all.filter(({ status }) => status === 507))
+        expect(document.error).toMatch(NO_ROOM)
+      await service.close()
+    } finally {
+      await services.closeAll()
+      disk.unmount()
+    }
   })
 })
 

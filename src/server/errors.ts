@@ -28,6 +28,12 @@ export function refuseUntilRestart(reason: string): RequestError {
   return new RequestError(503, reason, { retryAfterSec: RETRY_AFTER_SEC })
 }
 
+/** A run whose files are not there any more: retention is deleting it, or has deleted it a moment ago. */
+export function refuseDeleted(thrown: unknown): unknown {
+  if ((thrown as NodeJS.ErrnoException).code !== 'ENOENT') return thrown
+  return new RequestError(410, 'this run has been deleted with its files', { cause: thrown })
+}
+
 /** A tool could not be found, installed or started; the message says what to do. */
 export class ToolError extends Error {
   constructor(message: string, options?: { cause?: unknown }) {

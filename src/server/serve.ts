@@ -188,7 +188,7 @@ async function startOrClose(store: SqliteStore, start: () => Promise<Service>): 
   try {
     return await start()
   } catch (thrown) {
-    if (store.database.isOpen) store.close()
+    store.close()
     throw thrown
   }
 }

@@ -67,7 +67,7 @@ describe('the limits of a service', () => {
     await retention.settled()
     expect(left(store)).toHaveLength(1)
     expect(foldersOf(store)).toEqual([])
-    expect(store.database.prepare('SELECT count(*) AS count FROM grids').get()?.count).toBe(1)
+    expect(store.database.prepare('SELECT count(*) AS count FROM grids').get()?.count).toBe(0)
     expect(store.database.prepare('SELECT count(*) AS count FROM run_records').get()?.count).toBe(1)
     await retention.close()
     store.close()
@@ -82,6 +82,114 @@ describe('the limits of a service', () => {
     await retention.close()
     store.close()
   })
+})
+
+describe('a clock that jumps', () => {
+  const DAY_MS = 24 * HOUR_MS
+  /** As the clock of a machine: it can be set, and timers do not notice. */
+  class SetClock extends ManualClock {
+    aheadMs = 0
+    override now(): number {
+      return super.now() + this.aheadMs
+    }
+  }
+  function start(
+    store: SqliteStore,
+    clock: SetClock
+  ): ReturnType<typeof startRetention> & { lines: string[] } {
+    const lines: string[] = []
+    const log = (line: string): void => void lines.push(line)
+    return { ...startRetention({ store, clock, log, retention: { days: 90 } }), lines }
+  }
+  const endOne = (store: SqliteStore, clock: SetClock): void => {
+    const run = makeRun({ sequence: store.nextSequence(), createdMs: clock.now(), status: 'finished' })
+    store.create({ run, grids: [] })
+  }
+
+  test.each([1.1, 91, 200, 3650])(
+    'forward by %f days for a while: nothing is deleted for its age',
+    async (days) => {
+      const { store } = fill(['finished', 'finished'])
+      const clock = new SetClock()
+      const retention = start(store, clock)
+      await retention.settled()
+      for (const jump of [days, 2 * days]) {
+        clock.aheadMs = jump * DAY_MS
+        endOne(store, clock)
+        await retention.settled()
+        await clock.advance(2 * HOUR_MS)
+        await retention.settled()
+      }
+      clock.aheadMs = 0
+      await clock.advance(30 * HOUR_MS)
+      await retention.settled()
+      expect(left(store)).toHaveLength(4)
+      expect(retention.lines.join()).toMatch(
+        /the clock says 20\d\d-.*no run is deleted for its age, in case the clock is wrong/
+      )
+      await retention.close()
+      store.close()
+    }
+  )
+
+  test('before a start is the same, also for the newest run of an earlier version; after a day the clock is believed', async () => {
+    const { store } = fill(['finished', 'finished'])
+    const clock = new SetClock()
+    for (const jump of [200, 400]) {
+      clock.aheadMs = jump * DAY_MS
+      const retention = start(store, clock)
+      await retention.settled()
+      await clock.advance(3 * HOUR_MS)
+      await retention.close()
+      expect([left(store).length, retention.lines.length]).toEqual([2, 1])
+    }
+    const retention = start(store, clock)
+    await clock.advance(20 * HOUR_MS)
+    await retention.settled()
+    expect(left(store)).toHaveLength(2)
+    await clock.advance(2 * HOUR_MS)
+    await retention.settled()
+    expect(left(store)).toEqual([])
+    await retention.close()
+    store.close()
+  })
+})
+
+test('stopped grids go with their age, unless a run that is kept names them', async () => {
+  const clock = new ManualClock()
+  const { store, runs } = fill(['finished'])
+  const endedMs = clock.now() - 100 * 24 * HOUR_MS
+  const ended = { by: 'deleted' as const, atMs: endedMs }
+  const old = makeGrid({ status: 'stopped', createdMs: endedMs, ended })
+  const recent = makeGrid({ status: 'stopped', createdMs: endedMs, ended: { ...ended, atMs: clock.now() } })
+  const working = makeGrid({ status: 'started', createdMs: endedMs })
+  store.create({ grids: [old, recent, working] })
+  store.database.prepare("INSERT INTO grids (id, is_active, record) VALUES ('odd', 0, '{')").run()
+  const retention = startRetention({ store, clock, log: () => undefined, retention: { days: 90 } })
+  await retention.settled()
+  const ids = store.database.prepare('SELECT id FROM grids').all()
+  expect(ids.map(({ id }) => id).sort()).toEqual([...runs[0]!.gridIds, recent.id, working.id, 'odd'].sort())
+  await retention.close()
+  store.close()
+})
+
+test('a database that cannot be written is no reason to keep files: they go first, the records when that works again', async () => {
+  const { store, runs } = fill(['finished', 'finished', 'finished', 'finished'])
+  const lines: string[] = []
+  const log = (line: string): void => void lines.push(line)
+  store.database.exec('PRAGMA query_only = ON')
+  const clock = new ManualClock()
+  const retention = startRetention({ store, clock, log, retention: { bytes: 150 } })
+  await retention.settled()
+  const kept = runs[3]!.id
+  expect([foldersOf(store), left(store)]).toEqual([[kept], runs.map(({ id }) => id).reverse()])
+  expect(lines).toEqual([expect.stringMatching(/^results beyond the limits could not be deleted: /)])
+  store.database.exec('PRAGMA query_only = OFF')
+  await clock.advance(HOUR_MS)
+  await retention.settled()
+  expect([left(store), readdirSync(store.folder.trashDir())]).toEqual([[kept], []])
+  await retention.close()
+  store.close()
 })
 
 describe('pruning beside a service', () => {

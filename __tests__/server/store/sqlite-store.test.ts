@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from '@jest/globals'
+import { afterAll, describe, expect, jest, test } from '@jest/globals'
 import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openDatabase } from '../../../src/server/store/database.js'
@@ -250,6 +250,33 @@ describe('a database that cannot be used', () => {
     expect(read(dataDir)).toEqual(bytes)
   })
 
+  test('one that is damaged further inside is named too', () => {
+    const dataDir = folders.create()
+    const store = open(dataDir)
+    for (let sequence = 1; sequence <= 50; sequence++)
+      store.create({ run: makeRun({ sequence, status: 'running' }), grids: [] })
+    store.close()
+    const bytes = read(dataDir)
+    // The schema is on the first pages; everything after them is gone.
+    bytes.fill(0, 4 * 4096)
+    writeFileSync(join(dataDir, 'loadgate.sqlite'), bytes)
+    expect(() => open(dataDir)).toThrow(
+      new RegExp(`${dataDir} cannot be used: .*loadgate\\.sqlite is damaged; restore it from a backup`)
+    )
+  })
+
+  test('one that somebody else is writing to: no word about space', () => {
+    const dataDir = folders.create()
+    const store = open(dataDir)
+    const other = openDatabase(dataDir)
+    other.exec('BEGIN IMMEDIATE')
+    store.database.exec('PRAGMA busy_timeout = 1')
+    expect(() => store.claim()).toThrow(/another process is writing to it for longer than usual; try again/)
+    other.close()
+    store.claim()
+    store.close()
+  })
+
   test('only its owner reads it', () => {
     const dataDir = folders.create()
     const store = open(dataDir)
@@ -269,6 +296,26 @@ describe('a database that cannot be used', () => {
       /belongs to another user; run the command as that one: sudo -u (nobody|'#65534') loadgate …$/
     )
     expect(readdirSync(dataDir)).toEqual([])
+    // A command before the first start does not take the place of the folder.
+    expect(() => openDatabase(join(dataDir, 'data'))).toThrow(/sudo -u (nobody|'#65534') loadgate …$/)
+    expect(readdirSync(dataDir)).toEqual([])
+  })
+
+  testAsRoot.each([
+    ['without rights', 0o700, /belongs to another user; .*if root made it by mistake.*chown -R/],
+    ['that may look but not touch', 0o755, /belongs to another user; .*if root made it by mistake.*chown -R/]
+  ])('a user %s is told whose folder it is', async (_, mode, words) => {
+    const dataDir = folders.create()
+    open(dataDir).close()
+    chmodSync(dataDir, mode)
+    const getuid = jest.spyOn(process as Required<typeof process>, 'getuid').mockReturnValue(65534)
+    process.seteuid?.(65534)
+    try {
+      expect(() => openDatabase(dataDir)).toThrow(words)
+    } finally {
+      process.seteuid?.(0)
+      getuid.mockRestore()
+    }
   })
 })
 

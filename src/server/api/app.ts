@@ -8,6 +8,7 @@ import { isPageRequest } from '../pages/page-access.js'
 import { PAGE_HEADERS } from '../pages/send-page.js'
 import type { Front } from '../http/front.js'
 import { RequestIds } from '../http/request-ids.js'
+import { explainStorage } from '../store/database-errors.js'
 import { readPackageVersion, VERSION_HEADER } from '../version.js'
 
 const MAX_FIELD_BYTES = 1024 ** 2
@@ -56,10 +57,11 @@ export function createApp(front: Front): FastifyInstance {
   app.addContentTypeParser('application/x-www-form-urlencoded', text, (_request, body, done) => {
     done(null, new FormFields([...new URLSearchParams(String(body))]))
   })
-  app.setErrorHandler<FastifyError>((thrown, request, reply) => {
+  app.setErrorHandler<FastifyError>((error, request, reply) => {
+    const thrown = explainStorage(error) ?? error
     const statusCode = thrown.statusCode ?? 500
+    if (statusCode >= 500) request.log.error({ err: error }, 'the request failed')
     // The rest of a rejected upload is not read, so the connection cannot be reused.
-    if (statusCode >= 500) request.log.error({ err: thrown }, 'the request failed')
     if (statusCode >= 400) void reply.header('connection', 'close')
     if (thrown instanceof RequestError && thrown.retryAfterSec !== undefined)
       void reply.header('retry-after', thrown.retryAfterSec)

@@ -14,7 +14,7 @@ import {
 } from './documents.js'
 import type { ServiceFacts } from '../service-facts.js'
 import type { Engines } from '../engines/engines.js'
-import { RequestError } from '../errors.js'
+import { refuseDeleted, RequestError } from '../errors.js'
 import { cannotFind, findRun } from '../find-run.js'
 import type { Grids } from '../runs/grids.js'
 import { LiveSamples } from '../runs/live-samples.js'
@@ -184,7 +184,10 @@ function addResultRoutes(app: FastifyInstance, { facts, runs }: ServicePorts): v
     const file = run.files.find((candidate) => candidate.uuid === uuid)
     if (!file) throw cannotFind()
     const source = facts.store.folder.uploadedFile(run.id, file.name)
-    const pieces = [{ file: source, start: 0, end: (await stat(source)).size }]
+    const { size } = await stat(source).catch((thrown: unknown) => {
+      throw refuseDeleted(thrown)
+    })
+    const pieces = [{ file: source, start: 0, end: size }]
     const fileName = file.name.replace(/[^\w.-]/g, '_')
     return sendPieces(request, reply, {
       pieces,
@@ -237,7 +240,9 @@ async function findResultPieces(files: readonly string[]): Promise<Piece[]> {
 }
 
 async function measureHeader(file: string): Promise<number> {
-  const handle = await open(file)
+  const handle = await open(file).catch((thrown: unknown) => {
+    throw refuseDeleted(thrown)
+  })
   try {
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(64 * 1024), 0, 64 * 1024, 0)
     return buffer.subarray(0, bytesRead).indexOf('\n') + 1

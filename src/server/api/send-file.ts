@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { refuseDeleted } from '../errors.js'
 
 /** A part of a file; `end` is the offset after its last byte. */
 export interface Piece {
@@ -55,11 +56,15 @@ function cutPieces(pieces: readonly Piece[], start: number, end: number): Piece[
 function streamPieces(pieces: readonly Piece[]): Readable {
   async function* read(): AsyncGenerator<Buffer> {
     for (const { file, start, end } of pieces) {
-      yield* createReadStream(file, {
-        start,
-        end: end - 1,
-        highWaterMark: 256 * 1024
-      }) as AsyncIterable<Buffer>
+      try {
+        yield* createReadStream(file, {
+          start,
+          end: end - 1,
+          highWaterMark: 256 * 1024
+        }) as AsyncIterable<Buffer>
+      } catch (thrown) {
+        throw refuseDeleted(thrown)
+      }
     }
   }
   return Readable.from(read(), { objectMode: false })

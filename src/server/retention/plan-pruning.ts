@@ -1,6 +1,6 @@
 import type { Retention } from '../../service-config/config.js'
 
-const MS_A_DAY = 24 * 60 * 60 * 1000
+export const MS_A_DAY = 24 * 60 * 60 * 1000
 
 /** What a limit needs to know of a run. */
 export interface KeptRun {

@@ -23,33 +23,64 @@ export async function findPrunings(
   retention: Retention,
   nowMs: number
 ): Promise<Pruning[]> {
-  await measureRuns(data)
-  return planPruning(readRuns(data.database), retention, nowMs)
+  const unnoted = await measureRuns(data)
+  return planPruning(readRuns(data.database, unnoted), retention, nowMs)
 }
 
 /**
  * Deletes runs: the files first, the record last. Files go by way of a trash folder, so that whatever a kill leaves is found there
- * and finished by the next pruning.
+ * and finished by the next pruning. On a full disk a record can be deleted only when enough files have gone, so those of all runs go
+ * before it is given up; throws if records are left nevertheless.
  */
-export async function prune(data: PrunedData, prunings: readonly Pruning[]): Promise<void> {
-  await emptyTrash(data)
-  for (const { run } of prunings) {
-    await rename(data.folder.runDir(run.id), join(data.folder.trashDir(), run.id)).catch(ignoreMissing)
-    await emptyTrash(data, [run.id])
+export async function prune(
+  data: PrunedData,
+  prunings: readonly Pruning[],
+  watch: { onDeleted?: (pruning: Pruning) => void; isCancelled?: () => boolean } = {}
+): Promise<void> {
+  const withoutFiles: Pruning[] = []
+  for (const pruning of prunings) {
+    if (watch.isCancelled?.()) return
+    await moveToTrash(data.folder, pruning.run.id)
+    const failure = await emptyTrash(data, [pruning.run.id])
+    if (failure === undefined) watch.onDeleted?.(pruning)
+    else withoutFiles.push(pruning)
+  }
+  for (const pruning of withoutFiles) {
+    const failure = await emptyTrash(data, [pruning.run.id])
+    if (failure !== undefined) throw failure
+    watch.onDeleted?.(pruning)
   }
 }
 
-/** Finishes what was begun: the rest of the files, then the record. */
-export async function emptyTrash(data: PrunedData, ids?: readonly string[]): Promise<void> {
+/** Finishes what was begun: the rest of the files, then the record. Returns why a record could not be deleted, if so. */
+export async function emptyTrash(data: PrunedData, ids?: readonly string[]): Promise<Error | undefined> {
   const trash = data.folder.trashDir()
+  let failure: Error | undefined
   for (const id of ids ?? (await readdir(trash))) {
-    await rm(join(trash, id), { recursive: true, force: true })
-    // A record whose files have come back is another's business.
-    if (!(await exists(data.folder.runDir(id)))) deleteRecord(data, id)
+    const place = join(trash, id)
+    for (const name of await readdir(place).catch(() => []))
+      await rm(join(place, name), { recursive: true, force: true })
+    try {
+      // A record whose files have come back is another's business.
+      if (!(await exists(data.folder.runDir(id)))) deleteRecord(data, id)
+      await rm(place, { recursive: true, force: true })
+    } catch (thrown) {
+      failure ??= thrown as Error
+    }
+  }
+  return failure
+}
+
+async function moveToTrash(folder: DataFolder, id: string): Promise<void> {
+  try {
+    await rename(folder.runDir(id), join(folder.trashDir(), id))
+  } catch {
+    // There was nothing to move, or on a full disk no room for its new name.
+    await rm(folder.runDir(id), { recursive: true, force: true })
   }
 }
 
-function readRuns(database: DatabaseSync): KeptRun[] {
+function readRuns(database: DatabaseSync, unnoted: ReadonlyMap<string, number>): KeptRun[] {
   const rows = database
     .prepare('SELECT id, sequence, project, created_ms, bytes, is_unsettled FROM runs ORDER BY sequence')
     .all()
@@ -58,7 +89,7 @@ function readRuns(database: DatabaseSync): KeptRun[] {
     sequence: Number(row.sequence),
     project: row.project === null ? null : String(row.project),
     createdMs: Number(row.created_ms),
-    bytes: Number(row.bytes ?? 0),
+    bytes: Number(row.bytes ?? unnoted.get(String(row.id)) ?? 0),
     isSettled: row.is_unsettled === 0
   }))
 }
@@ -83,8 +114,4 @@ function exists(path: string): Promise<boolean> {
     () => true,
     () => false
   )
-}
-
-function ignoreMissing(thrown: unknown): void {
-  if ((thrown as NodeJS.ErrnoException).code !== 'ENOENT') throw thrown
 }

@@ -2,7 +2,10 @@ import type { Retention } from '../../service-config/config.js'
 import type { Clock } from '../clock.js'
 import { messageOf } from '../errors.js'
 import type { SqliteStore } from '../store/sqlite-store.js'
+import { deleteOldGrids } from './old-grids.js'
+import { MS_A_DAY } from './plan-pruning.js'
 import { emptyTrash, findPrunings, prune } from './prune.js'
+import { TrustedAge } from './trusted-age.js'
 
 const HOUR_MS = 60 * 60 * 1000
 
@@ -22,30 +25,43 @@ export function startRetention(parts: {
 }): RetentionService {
   const { store, retention, clock, log } = parts
   const data = { database: store.database, folder: store.folder, log }
+  const age = new TrustedAge(store.database)
   const closing = new AbortController()
   const isClosed = (): boolean => closing.signal.aborted
   let isWaiting = false
   let work = Promise.resolve()
   let callOff: (() => void) | undefined
+  let limits = retention
 
   async function pass(): Promise<void> {
     isWaiting = false
     if (isClosed()) return
     await emptyTrash(data)
-    const prunings = await findPrunings(data, retention, clock.now())
-    for (const pruning of prunings) {
-      if (isClosed()) return
-      await prune(data, [pruning])
-      log(`deleted run ${pruning.run.id} with its results: ${pruning.why}`)
-    }
+    const nowMs = clock.now()
+    const prunings = await findPrunings(data, limits, nowMs)
+    await prune(data, prunings, {
+      isCancelled: isClosed,
+      onDeleted: ({ run, why }) => log(`deleted run ${run.id} with its results: ${why}`)
+    })
+    if (limits.days !== undefined && !isClosed())
+      deleteOldGrids(data.database, nowMs - limits.days * MS_A_DAY)
   }
   /** One at a time; whoever comes while one is waiting is served by that one. */
   function ask(): void {
-    if (isWaiting || isClosed()) return
+    if (isClosed()) return
+    limits = limitsNow()
+    if (isWaiting) return
     isWaiting = true
     work = work
       .then(pass)
       .catch((thrown: unknown) => log(`results beyond the limits could not be deleted: ${messageOf(thrown)}`))
+  }
+  /** Without the age where the clock may be wrong. */
+  function limitsNow(): Retention {
+    const { isTrusted, doubt } = age.look(clock.now())
+    if (doubt !== undefined && retention.days !== undefined) log(doubt)
+    const { days, ...others } = retention
+    return isTrusted && days !== undefined ? { ...others, days } : others
   }
   function askHourly(): void {
     ask()

@@ -4,7 +4,7 @@ import { copyFile, mkdir, rename, rm } from 'node:fs/promises'
 import { makeFolder } from '../../files/make-folder.js'
 import type { Clock } from '../clock.js'
 import type { Engines } from '../engines/engines.js'
-import { messageOf, refuseUntilRestart, RequestError } from '../errors.js'
+import { messageOf, refuseDeleted, refuseUntilRestart, RequestError } from '../errors.js'
 import type { readLoad } from '../nodes/machine/load-sample.js'
 import type { GridNodes } from './grid-nodes.js'
 import type { Grids } from './grids.js'
@@ -86,9 +86,13 @@ export class Runs {
   async repeat(previous: RunRecord, user?: UserReference): Promise<RunRecord> {
     this.requireOpen()
     if (!hasEnded(previous)) throw new RequestError(422, `run ${previous.id} is still ${previous.status}`)
-    const grids = this.ports.store
-      .gridsOf(previous)
-      .map((grid): GridWish => (grid.batchId === previous.batchId ? { spec: grid.spec } : { uuid: grid.id }))
+    const known = this.ports.store.gridsOf(previous)
+    // With fewer grids it would be another test.
+    if (known.length < previous.gridIds.length)
+      throw new RequestError(410, `run ${previous.id} cannot be repeated: its grids have been deleted`)
+    const grids = known.map((grid): GridWish =>
+      grid.batchId === previous.batchId ? { spec: grid.spec } : { uuid: grid.id }
+    )
     this.requirePossible(grids)
     const id = createId()
     const { store } = this.ports
@@ -99,7 +103,9 @@ export class Runs {
           store.folder.uploadedFile(previous.id, name),
           store.folder.uploadedFile(id, name),
           constants.COPYFILE_FICLONE
-        )
+        ).catch((thrown: unknown) => {
+          throw refuseDeleted(thrown)
+        })
       await store.secure(store.folder.uploadDir(id))
       const files = previous.files.map(({ name }) => ({ uuid: createId(), name }))
       return this.begin({ id, request: previous.request, grids, files, user })

@@ -16,9 +16,17 @@ export function createId(): string {
   return randomBytes(12).toString('hex')
 }
 
+/** SQLite has two more beside it while it is in use. */
+export function databaseFile(dataDir: string): string {
+  return join(dataDir, 'loadgate.sqlite')
+}
+
 /** Where the files of runs are: uploads, nodes' work, logs and results. */
 export class DataFolder {
-  constructor(readonly path: string) {
+  readonly path: string
+
+  constructor(path: string) {
+    this.path = path
     for (const name of ['runs', 'uploads', 'trash']) makeFolder(join(path, name), { mode: 0o700 })
   }
 

@@ -1,4 +1,6 @@
+import { FolderError } from '../../files/make-folder.js'
 import { messageOf, RequestError } from '../errors.js'
+import { databaseFile } from './data-folder.js'
 
 // What SQLite calls what happened (https://www.sqlite.org/rescode.html).
 const BUSY = 5
@@ -9,6 +11,8 @@ const CORRUPT = 11
 const FULL = 13
 const CANNOT_OPEN = 14
 const NOT_A_DATABASE = 26
+/** Not SQLite's: the system's limit of open files. */
+const TOO_MANY = 1000
 
 function codeOf(thrown: unknown): number | undefined {
   const { errcode } = thrown as { errcode?: unknown }
@@ -16,32 +20,46 @@ function codeOf(thrown: unknown): number | undefined {
   return typeof errcode === 'number' ? errcode & 0xff : undefined
 }
 
+export function isBusy(thrown: unknown): boolean {
+  return codeOf(thrown) === BUSY
+}
+
 /** The error for somebody whose request could not be written. */
 export function refuseWrite(thrown: unknown, what: string): RequestError {
-  const code = codeOf(thrown)
-  const cause = { cause: thrown }
+  const { statusCode, message } = explainStorage(thrown) ?? unusable(messageOf(thrown))
+  return new RequestError(statusCode, `${what}: ${message}`, { cause: thrown })
+}
+
+/**
+ * What a caller is told whose request failed because of the disk or the database: nothing about paths on this machine. Undefined if
+ * something else has failed.
+ */
+export function explainStorage(thrown: unknown): RequestError | undefined {
+  if (typeof thrown !== 'object' || thrown === null || thrown instanceof RequestError) return undefined
+  const code = codeOf(thrown) ?? systemCode(thrown)
+  if (code === undefined) return explainStorage((thrown as { cause?: unknown }).cause)
   if (code === FULL)
-    return new RequestError(
-      507,
-      `${what}: the service's disk is full; free up space there and try again`,
-      cause
-    )
-  const why =
-    code === BUSY || code === LOCKED
-      ? 'another process is writing to its database for longer than usual'
-      : code === READ_ONLY
-        ? 'its data folder is read-only'
-        : messageOf(thrown)
-  return new RequestError(
-    503,
-    `${what}: the service cannot write to its database (${why}); try again later`,
-    cause
-  )
+    return new RequestError(507, "the service's disk is full; free up space there and try again")
+  const reasons = new Map([
+    [BUSY, 'another process is writing to its database for longer than usual'],
+    [LOCKED, 'another process is writing to its database for longer than usual'],
+    [READ_ONLY, 'its data folder is read-only'],
+    [CANNOT_OPEN, 'it has no right to write to its data folder'],
+    [INPUT_OUTPUT, 'its disk cannot be read or written'],
+    [TOO_MANY, 'it has too many files open']
+  ])
+  return unusable(reasons.get(code) ?? 'its database has failed')
+}
+
+function unusable(why: string): RequestError {
+  return new RequestError(503, `the service cannot use its data folder (${why}); try again later`)
 }
 
 /** Why a data folder cannot be used, and what to do. Nothing was changed in it. */
-export function explainDatabase(thrown: unknown, dataDir: string, file: string): unknown {
-  const words = sentenceOf(codeOf(thrown) ?? systemCode(thrown), file)
+export function explainDatabase(thrown: unknown, dataDir: string): unknown {
+  // One that says what to do already.
+  if (thrown instanceof FolderError) return thrown
+  const words = sentenceOf(codeOf(thrown) ?? systemCode(thrown), databaseFile(dataDir))
   if (words === undefined) return thrown
   return new Error(`the data folder ${dataDir} cannot be used: ${words} (${messageOf(thrown)})`, {
     cause: thrown
@@ -51,9 +69,10 @@ export function explainDatabase(thrown: unknown, dataDir: string, file: string):
 function systemCode(thrown: unknown): number | undefined {
   const { code } = thrown as NodeJS.ErrnoException
   const same: Readonly<Record<string, number>> = {
-    ENOSPC: FULL,
+    ...{ ENOSPC: FULL, EDQUOT: FULL, EIO: INPUT_OUTPUT, EMFILE: TOO_MANY, ENFILE: TOO_MANY },
     EROFS: READ_ONLY,
     EACCES: CANNOT_OPEN,
+    EPERM: CANNOT_OPEN,
     EISDIR: CANNOT_OPEN
   }
   return code === undefined ? undefined : same[code]

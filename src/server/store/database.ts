@@ -1,38 +1,39 @@
 import { closeSync, openSync } from 'node:fs'
-import { join } from 'node:path'
 import type * as Sqlite from 'node:sqlite'
 import type { DatabaseSync } from 'node:sqlite'
 import { makeFolder } from '../../files/make-folder.js'
+import { databaseFile } from './data-folder.js'
 import { explainDatabase } from './database-errors.js'
 import { requireOwnFolder } from './folder-owner.js'
 import { MIGRATIONS } from './migrations.js'
 
-/** Another process may be writing: a command beside the service. */
-const BUSY_TIMEOUT_MS = 5000
-const FILE = 'loadgate.sqlite'
+/**
+ * How long to wait while another process is writing, which takes milliseconds. A service does nothing else meanwhile, so that it gives
+ * up earlier: what it could not write is written later, or the caller tries again.
+ */
+const BUSY_TIMEOUTS_MS = { service: 2000, command: 10_000 }
 
 /** The database in a data folder, brought to the version of this program. Several processes may have it open at a time. */
-export function openDatabase(dataDir: string): DatabaseSync {
+export function openDatabase(dataDir: string, by: 'service' | 'command' = 'command'): DatabaseSync {
   const { DatabaseSync } = loadSqlite()
-  makeFolder(dataDir, { mode: 0o700 })
   const file = databaseFile(dataDir)
-  requireOwnFolder(dataDir, file)
   let database: DatabaseSync | undefined
   try {
+    // A service may have its folder where it likes; a command that comes before it must not take it away.
+    if (by === 'service') makeFolder(dataDir, { mode: 0o700 })
+    requireOwnFolder(dataDir, file)
+    makeFolder(dataDir, { mode: 0o700 })
     // SQLite gives its other files the mode of this one.
     closeSync(openSync(file, 'a', 0o600))
-    database = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS })
+    database = new DatabaseSync(file)
+    database.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUTS_MS[by]}`)
     database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON')
     migrate(database)
     return database
   } catch (thrown) {
     database?.close()
-    throw explainDatabase(thrown, dataDir, file)
+    throw explainDatabase(thrown, dataDir)
   }
-}
-
-export function databaseFile(dataDir: string): string {
-  return join(dataDir, FILE)
 }
 
 /** Runs it in a transaction: all of it is done, or nothing. */
@@ -43,7 +44,11 @@ export function inTransaction<T>(database: DatabaseSync, act: () => T): T {
     database.exec('COMMIT')
     return result
   } catch (thrown) {
-    if (database.isTransaction) database.exec('ROLLBACK')
+    try {
+      database.exec('ROLLBACK')
+    } catch {
+      // After some failures SQLite has done that by itself.
+    }
     throw thrown
   }
 }
@@ -64,7 +69,7 @@ function migrate(database: DatabaseSync): void {
 }
 
 /** Node has it from 22.13 on; it is not looked for before it is needed. */
-function loadSqlite(): typeof Sqlite {
+export function loadSqlite(): typeof Sqlite {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
   if (major < 22 || (major === 22 && minor < 13))
     throw new Error(

@@ -1,24 +1,27 @@
 import type { Clock } from '../clock.js'
 import { systemClock } from '../clock.js'
 import { openDatabase } from './database.js'
+import { explainDatabase } from './database-errors.js'
 import { takeOverJson } from './json-folder.js'
-import { requireUnclaimed } from './service-claim.js'
+import { requireLock } from './service-claim.js'
 import { SqliteStore } from './sqlite-store.js'
 
-/** The store of a service in its data folder; `claim` locks it. Throws if another service is using the folder. */
+/** The store of a service in its data folder. Throws if another service is using the folder. */
 export function openStore(
   dataDir: string,
   { log, clock = systemClock }: { log: (line: string) => void; clock?: Clock | undefined }
 ): SqliteStore {
-  const database = openDatabase(dataDir)
+  const database = openDatabase(dataDir, 'service')
+  let lock: { release(): void } | undefined
   try {
-    requireUnclaimed(database, dataDir)
+    lock = requireLock(database, dataDir)
     takeOverJson(database, dataDir, log)
-    const store = new SqliteStore(dataDir, database, { log, clock })
+    const store = new SqliteStore(dataDir, database, { log, clock, lock })
     store.folder.discardUploads()
     return store
   } catch (thrown) {
+    lock?.release()
     database.close()
-    throw thrown
+    throw explainDatabase(thrown, dataDir)
   }
 }

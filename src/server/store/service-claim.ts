@@ -1,54 +1,34 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { messageOf } from '../errors.js'
-import { isSameProcess, type ProcessGroup, readStartTime } from '../nodes/machine/processes.js'
-import { isProcessGroup } from './check-records.js'
-import { inTransaction } from './database.js'
+import { isSameProcess, type ProcessGroup } from '../nodes/machine/processes.js'
+import { explainDatabase } from './database-errors.js'
 import { Facts } from './facts.js'
-import { parseRecord } from './run-table.js'
+import { lockFolder } from './folder-lock.js'
 
 const KEY = 'service'
 
-/** Two services in one folder would end each other's tools. */
-export function requireUnclaimed(database: DatabaseSync, dataDir: string): void {
-  const holder = parseRecord(new Facts(database).get(KEY) ?? 'null')
-  if (isProcessGroup(holder)) refuseHolder(holder, dataDir)
+/** Two services in one folder would start each other's runs and end each other's tools. */
+export function requireLock(database: DatabaseSync, dataDir: string): { release(): void } {
+  const lock = lockFolder(dataDir)
+  if (lock) return lock
+  const pid = new Facts(database).get(KEY)
+  throw inUse(dataDir, pid === undefined ? 'another service' : `the service with process id ${pid}`)
 }
 
+/** For a service of an earlier version, which has no lock. */
 export function refuseHolder(holder: ProcessGroup, dataDir: string): void {
   if (holder.pid === process.pid || !isSameProcess(holder)) return
-  throw new FolderInUseError(
-    `the data folder ${dataDir} is in use by the service with process id ${holder.pid}; stop it, or choose another folder`
-  )
+  throw inUse(dataDir, `the service with process id ${holder.pid}`)
 }
 
-/** Of two that start at the same time, one gets it. */
-export function claimFolder(database: DatabaseSync, dataDir: string): void {
-  const owner = { pid: process.pid, startTime: readStartTime(process.pid) ?? '' }
+function inUse(dataDir: string, whom: string): Error {
+  return new Error(`the data folder ${dataDir} is in use by ${whom}; stop it, or choose another folder`)
+}
+
+/** Says who has the folder; a service that cannot write even that does not start. */
+export function nameHolder(database: DatabaseSync, dataDir: string): void {
   try {
-    inTransaction(database, () => {
-      requireUnclaimed(database, dataDir)
-      new Facts(database).set(KEY, JSON.stringify(owner))
-    })
+    new Facts(database).set(KEY, String(process.pid))
   } catch (thrown) {
-    if (thrown instanceof FolderInUseError) throw thrown
-    throw new Error(
-      `the data folder ${dataDir} cannot be written to (${messageOf(thrown)}); free up space, or choose another folder`,
-      { cause: thrown }
-    )
+    throw explainDatabase(thrown, dataDir)
   }
-}
-
-/** A claim that cannot be removed ends with its process. */
-export function releaseFolder(database: DatabaseSync): void {
-  const facts = new Facts(database)
-  try {
-    const holder = parseRecord(facts.get(KEY) ?? 'null')
-    if (isProcessGroup(holder) && holder.pid === process.pid) facts.remove(KEY)
-  } catch {
-    // Nothing depends on it.
-  }
-}
-
-class FolderInUseError extends Error {
-  override name = 'FolderInUseError'
 }

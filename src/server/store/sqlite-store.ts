@@ -9,7 +9,7 @@ import { Facts } from './facts.js'
 import { GridTable, isActive } from './grid-table.js'
 import { type GridRecord, isSettled, type RunRecord } from './records.js'
 import { RunTable } from './run-table.js'
-import { claimFolder, releaseFolder } from './service-claim.js'
+import { nameHolder } from './service-claim.js'
 import { matchesFilter, type RunFilter, type RunListRequest, type RunPage, type Store } from './store.js'
 import { syncTree } from './sync-tree.js'
 import { Unwritten } from './unwritten.js'
@@ -25,16 +25,19 @@ export class SqliteStore implements Store {
   readonly #gridTable: GridTable
   readonly #facts: Facts
   readonly #unwritten: Unwritten
+  readonly #lock: { release(): void }
   readonly #runs = new Map<string, RunRecord>()
   readonly #grids = new Map<string, GridRecord>()
   readonly #onSettled: ((run: RunRecord) => void)[] = []
   #highestSequence: number
+  #isClosed = false
 
   constructor(
     dataDir: string,
     database: DatabaseSync,
-    { log, clock }: { log: (line: string) => void; clock: Clock }
+    { log, clock, lock }: { log: (line: string) => void; clock: Clock; lock: { release(): void } }
   ) {
+    this.#lock = lock
     this.folder = new DataFolder(dataDir)
     this.database = database
     this.#runTable = new RunTable(database, log)
@@ -153,7 +156,7 @@ export class SqliteStore implements Store {
   }
 
   claim(): void {
-    claimFolder(this.database, this.folder.path)
+    nameHolder(this.database, this.folder.path)
     const find = this.database.prepare('SELECT 1 FROM runs WHERE id = ?')
     this.folder.discardUnborn((id) => find.get(id) !== undefined)
   }
@@ -168,15 +171,16 @@ export class SqliteStore implements Store {
   }
 
   close(): void {
-    if (!this.database.isOpen) return
+    if (this.#isClosed) return
+    this.#isClosed = true
     this.#unwritten.close()
-    releaseFolder(this.database)
     this.database.close()
     try {
       this.folder.discardUploads()
     } catch {
       // The next start tries again.
     }
+    this.#lock.release()
   }
 
   /** While changes cannot be written, the columns in the database are not what is in memory. */
