@@ -2,6 +2,8 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import axe from 'axe-core'
 import { join } from 'node:path'
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
+import { createSingleUser } from '../../src/server/accounts/single-user.js'
+import { systemClock } from '../../src/server/clock.js'
 import { createLoopbackFront } from '../../src/server/http/front.js'
 import type { Service } from '../../src/server/server.js'
 import { WITH_PAGES } from '../server/pages/page-support.js'
@@ -200,7 +202,7 @@ describeInBrowser('the pages of the embedded service in a browser', () => {
     await keepPicture(page, 'so-far-dark')
     await get(service, `/runs/${id}/stop`)
     await page.locator('h1', { hasText: 'inconclusive' }).waitFor()
-    expect(await page.locator('.reason').textContent()).toContain('Part of the load was lost: stopped')
+    expect(await page.locator('.reason').textContent()).toContain('The run was stopped before its end')
 
     const ended = await finishRun(service, runForm({ name: 'over', threads: '2' }))
     await page.goto(`${service.url}/runs/${ended.json.uuid}`)
@@ -221,7 +223,9 @@ describeInBrowser('the pages of the embedded service in a browser', () => {
   })
 
   test('a page that has lost its connection says so, and goes on when the service is back', async () => {
-    const first = await services.start({ ...WITH_PAGES, token: 'same' })
+    // Sessions outlive a restart, as those of `serve` do.
+    const accounts = createSingleUser('same', { clock: systemClock })
+    const first = await services.start({ ...WITH_PAGES, token: 'same', accounts })
     const id = await createRun(first, runForm({ duration: '120', override_parameters: REAL_TIME }))
     const page = await browser.newPage()
     await page.goto(`${first.url}/runs/${id}?token=same`)
@@ -231,7 +235,7 @@ describeInBrowser('the pages of the embedded service in a browser', () => {
     await page.getByText('Connection lost, reconnecting…').waitFor()
     const { dataDir } = first
     const front = createLoopbackFront(Number(new URL(first.url).port))
-    await services.start({ ...WITH_PAGES, token: 'same', front, dataDir })
+    await services.start({ ...WITH_PAGES, token: 'same', accounts, front, dataDir })
     await page.locator('h1', { hasText: 'problem' }).waitFor()
     expect(await page.locator('.reason').textContent()).toBe('The service was closed during this run.')
     await page.close()

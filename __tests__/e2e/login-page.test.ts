@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import axe from 'axe-core'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { createTeams, type Team } from '../server/accounts/team.js'
@@ -41,7 +43,7 @@ describeInBrowser('the login', () => {
     const complaints: string[] = []
     page.on('console', (message) => complaints.push(message.text()))
     await page.goto(`${team.service.url}/?page=1`)
-    expect(new URL(page.url()).pathname).toBe('/login')
+    expect(new URL(page.url()).search).toBe('?page=1')
     await expectAccessible(page)
     await takePicture(page, `login-${colorScheme}`)
     // The browser complains of every 401 on its console.
@@ -57,22 +59,56 @@ describeInBrowser('the login', () => {
     await page.getByText('No runs yet.').waitFor()
     await takePicture(page, `signed-in-${colorScheme}`)
     await expectAccessible(page)
-    await page.getByRole('button', { name: 'Sign out' }).focus()
+    await page.getByRole('button', { name: 'Log out' }).focus()
     await page.keyboard.press('Enter')
     await page.waitForURL('**/login')
     await page.goto(`${team.service.url}/`)
-    expect(new URL(page.url()).pathname).toBe('/login')
+    await page.getByLabel('Token').waitFor()
     expect(complaints.filter((text) => !text.includes('401'))).toEqual([])
     await page.context().close()
+  })
+
+  test('a link on another site opens the page for whoever is logged in, and the form for others', async () => {
+    const { url } = team.service
+    const links = createServer((_request, response) => {
+      response.setHeader('content-type', 'text/html')
+      response.end(`<a href="${url}/?name=x">the run</a>`)
+    })
+    await new Promise<void>((resolve) => links.listen(0, '127.0.0.1', resolve))
+    // To a browser this name is another site than the address.
+    const other = `http://localhost:${(links.address() as AddressInfo).port}/`
+    const context = await browser.newContext()
+    const page = await context.newPage()
+    const seen: string[] = []
+    page.on('response', (response) => {
+      const { origin, pathname, search } = new URL(response.url())
+      if (origin === url) seen.push(`${response.status()} ${pathname}${search}`)
+    })
+    await page.goto(other)
+    await page.getByText('the run').click()
+    await page.getByLabel('Token').fill(team.as('member').token)
+    expect(seen).toEqual(['401 /?name=x', '200 /login?next=%2F%3Fname%3Dx'])
+    await page.getByRole('button', { name: 'Log in' }).click()
+    await page.getByRole('button', { name: 'Log out' }).waitFor()
+    await page.goto(other)
+    seen.length = 0
+    await page.getByText('the run').click()
+    await page.getByRole('button', { name: 'Log out' }).waitFor()
+    expect(page.url()).toBe(`${url}/?name=x`)
+    expect(seen.slice(0, 3)).toEqual(['401 /?name=x', '303 /login?next=%2F%3Fname%3Dx', '200 /?name=x'])
+    await page.goBack()
+    expect(page.url()).toBe(other)
+    await context.close()
+    await new Promise((resolve) => links.close(resolve))
   })
 
   test('without JavaScript', async () => {
     const page = await (await browser.newContext({ javaScriptEnabled: false })).newPage()
     await page.goto(`${team.service.url}/`)
     await page.getByLabel('Token').fill(team.as('viewer').token)
-    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('button', { name: 'Log in' }).click()
     await page.waitForURL(`${team.service.url}/`)
-    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByRole('button', { name: 'Log out' }).click()
     await page.waitForURL('**/login')
     await page.context().close()
   })

@@ -42,6 +42,11 @@ export function withoutOwnStop(lines: readonly string[]): string[] {
   return lines.filter((line) => !STOPPED.test(line))
 }
 
+/** Whether somebody stopped the run. */
+export function wasStopped(lines: readonly string[]): boolean {
+  return lines.some((line) => STOPPED.test(line))
+}
+
 /** The lines that decide the verdict, then the rest in order. */
 export function worstFirst(lines: readonly string[]): string[] {
   return [true, false].flatMap((isWanted) => lines.filter((line) => isLoss(line) === isWanted))

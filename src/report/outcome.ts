@@ -17,6 +17,8 @@ export interface RunFacts {
   readonly durationSeconds: number | undefined
   readonly startedMs: number | undefined
   readonly stoppedMs: number | undefined
+  /** Who started it, if a service says so. */
+  readonly user?: string | undefined
 }
 
 export interface GridFacts {

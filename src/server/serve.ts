@@ -3,6 +3,8 @@ import type { Regions } from '../regions/regions.js'
 import type { ServiceConfig } from '../service-config/config.js'
 import { openAccounts } from './accounts/accounts.js'
 import { openAuditLog } from './accounts/audit-log.js'
+import { openSessionRows } from './accounts/session-rows.js'
+import { createSingleToken, createSingleUser } from './accounts/single-user.js'
 import { type Clock, systemClock } from './clock.js'
 import { createLoopbackFront, type Front } from './http/front.js'
 import type { Limits } from './http/limits.js'
@@ -74,10 +76,12 @@ async function serveOne(
   const { log } = request
   const store = openStore(dataDir, { log, clock })
   const readiness = createReadiness(store, clock)
+  const secret = token ?? createSingleToken()
+  const accounts = createSingleUser(secret, { clock, rows: openSessionRows(store.database) })
   const service = await startOrClose(store, () =>
     start({
       ...commonOptions(request, { pages, clock }),
-      ...{ dataDir, store, log, regions },
+      ...{ dataDir, store, log, regions, accounts, token: secret },
       front: createLoopbackFront(port),
       // One person's runs do not wait for each other; those that share the machine say so.
       queue: (placeOf) =>
@@ -85,8 +89,7 @@ async function serveOne(
           maxNodes: Number.MAX_SAFE_INTEGER,
           whyNotNow: () => readiness.whyNot() ?? whyNotWritable(store),
           ...{ clock, log }
-        }),
-      ...(token !== undefined && { token })
+        })
     })
   )
   return { url: service.url, token: service.token, hasNoUsers: false, close: () => service.close() }

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { type Clock, systemClock } from './clock.js'
 import { safeLog } from './safe-log.js'
 import type { ServiceFacts } from './service-facts.js'
@@ -28,7 +27,7 @@ import { Verdicts } from './judging/verdicts.js'
 import { MemoryStore } from './store/memory-store.js'
 import type { Store } from './store/store.js'
 import { type AuditLog, noAudit } from './accounts/audit-log.js'
-import { createSingleUser } from './accounts/single-user.js'
+import { createSingleToken, createSingleUser } from './accounts/single-user.js'
 import type { Accounts } from './accounts/users.js'
 import { createApp } from './api/app.js'
 import { createLoopbackFront, type Front } from './http/front.js'
@@ -144,8 +143,8 @@ export async function startService(options: ServiceOptions): Promise<EmbeddedSer
 
   const front = options.front ?? createLoopbackFront()
   const app = createApp(front)
-  const token = options.token ?? randomBytes(24).toString('base64url')
-  const accounts = options.accounts ?? createSingleUser(token, clock.now())
+  const token = options.token ?? createSingleToken()
+  const accounts = options.accounts ?? createSingleUser(token, { clock })
   const facts: ServiceFacts = {
     words: vocabularyOf(options.serviceName),
     store,
@@ -160,7 +159,7 @@ export async function startService(options: ServiceOptions): Promise<EmbeddedSer
   const pages =
     loadPages && new RunPages({ facts, verdicts, clock, synthetic: engines.synthetic, log, loadPages })
   const audit = options.audit ?? noAudit
-  const guarded = { accounts, front, clock, store, audit, vendor: facts.words.vendor }
+  const guarded = { accounts, front, clock, store, audit, loadPages, vendor: facts.words.vendor }
   const { failedLogins } = addGuards(app, guarded)
   if (loadPages) addLoginRoutes(app, { ...guarded, failedLogins, loadPages })
   addRoutes(app, {

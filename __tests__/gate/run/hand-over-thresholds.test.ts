@@ -34,6 +34,7 @@ async function start(
       app.addHook('onRequest', async ({ method, url }, reply) => {
         if (method === 'PUT') puts.push(url)
         if (method === 'PUT' && answer !== undefined) return reply.code(answer).send({ error: 'no' })
+        // Every reply of ours has it.
         if (version === undefined) reply.raw.removeHeader('x-loadgate-version')
         else void reply.header('x-loadgate-version', version)
         return undefined

@@ -5,6 +5,8 @@ import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { promisify } from 'node:util'
 import { openAccounts } from '../../../src/server/accounts/accounts.js'
+import { openSessionRows } from '../../../src/server/accounts/session-rows.js'
+import { createSingleUser } from '../../../src/server/accounts/single-user.js'
 import { createToken, readTokenId } from '../../../src/server/accounts/tokens.js'
 import type { Accounts, UserAdministration } from '../../../src/server/accounts/users.js'
 import { openDatabase } from '../../../src/server/store/database.js'
@@ -60,7 +62,7 @@ describe('tokens', () => {
   test('are nowhere in the data folder', () => {
     const { accounts, dataDir, database } = open()
     const { token } = accounts.add('anna', 'admin')
-    const cookie = accounts.openSession(accounts.findByToken(token)!)
+    const cookie = accounts.openSession(accounts.findByToken(token)!, token)
     database.exec('PRAGMA wal_checkpoint(TRUNCATE)')
     const bytes = readFileSync(join(dataDir, 'loadgate.sqlite')).toString('latin1')
     expect(bytes).toContain('anna')
@@ -135,7 +137,7 @@ describe('what another process changes', () => {
     const { accounts, dataDir } = open()
     accounts.add('anna', 'admin')
     const { token } = accounts.add('ben', 'member')
-    const cookie = accounts.openSession(accounts.findByToken(token)!)
+    const cookie = accounts.openSession(accounts.findByToken(token)!, token)
     expect(accounts.findBySession(cookie)?.name).toBe('ben')
     open(dataDir).accounts[action]('ben')
     expect(accounts.findByToken(token)).toBeUndefined()
@@ -145,13 +147,25 @@ describe('what another process changes', () => {
   test('a session never outlives its token, even if its row does', () => {
     const { accounts, database } = open()
     const { token } = accounts.add('anna', 'admin')
-    const cookie = accounts.openSession(accounts.findByToken(token)!)
+    const cookie = accounts.openSession(accounts.findByToken(token)!, token)
     const rows = database.prepare('SELECT * FROM sessions').all()
     accounts.rotate('anna')
     const insert = database.prepare('INSERT INTO sessions VALUES (?, ?, ?, ?, ?)')
     for (const row of rows) insert.run(...Object.values(row))
     expect(accounts.findBySession(cookie)).toBeUndefined()
   })
+
+  test.each(['rotate', 'remove'] as const)(
+    '%s between the check of a token and its session opens nothing',
+    (action) => {
+      const { accounts, dataDir } = open()
+      accounts.add('anna', 'admin')
+      const { token } = accounts.add('ben', 'member')
+      const user = accounts.findByToken(token)!
+      open(dataDir).accounts[action]('ben')
+      expect(accounts.findBySession(accounts.openSession(user, token))).toBeUndefined()
+    }
+  )
 
   test('two processes that add and remove at a time lose nothing', async () => {
     const { accounts, dataDir } = open()
@@ -189,10 +203,10 @@ describe('what another process changes', () => {
 })
 
 describe('sessions', () => {
-  function openOne(): ReturnType<typeof open> & { cookie: string } {
+  function openOne(): ReturnType<typeof open> & { cookie: string; token: string } {
     const made = open()
     const { token } = made.accounts.add('anna', 'admin')
-    return { ...made, cookie: made.accounts.openSession(made.accounts.findByToken(token)!) }
+    return { ...made, token, cookie: made.accounts.openSession(made.accounts.findByToken(token)!, token) }
   }
   const countRows = (database: DatabaseSync): unknown =>
     database.prepare('SELECT count(*) AS n FROM sessions').get()?.n
@@ -217,19 +231,31 @@ describe('sessions', () => {
   })
 
   test('that nobody comes back to are removed by the next login', async () => {
-    const { accounts, clock, database } = openOne()
+    const { accounts, clock, database, token } = openOne()
     await clock.advance(13 * HOUR_MS)
-    accounts.openSession({ id: 1, name: 'anna', role: 'admin' })
+    accounts.openSession({ id: 1, name: 'anna', role: 'admin' }, token)
     expect(countRows(database)).toBe(1)
   })
 
   test('end by logout, one at a time', () => {
-    const { accounts, cookie } = openOne()
-    const other = accounts.openSession({ id: 1, name: 'anna', role: 'admin' })
+    const { accounts, cookie, token } = openOne()
+    const other = accounts.openSession({ id: 1, name: 'anna', role: 'admin' }, token)
     accounts.closeSession(cookie)
     expect(accounts.findBySession(cookie)).toBeUndefined()
     expect(accounts.findBySession(other)?.name).toBe('anna')
   })
+})
+
+test('visitors of the one user outlive a restart with the same token, until they log out', () => {
+  const { database, clock } = open()
+  const start = (token: string): Accounts =>
+    createSingleUser(token, { clock, rows: openSessionRows(database) })
+  const first = start('same')
+  const cookie = first.openSession(first.findByToken('same')!, 'same')
+  expect(start('same').findBySession(cookie)?.role).toBe('admin')
+  expect(start('other').findBySession(cookie)).toBeUndefined()
+  start('same').closeSession(cookie)
+  expect(first.findBySession(cookie)).toBeUndefined()
 })
 
 test('a sign-in is counted once per hour, and nothing is written in between', async () => {

@@ -1,5 +1,6 @@
 import { afterAll, expect, test } from '@jest/globals'
 import { mkdirSync, readFileSync, renameSync, rmdirSync, statSync } from 'node:fs'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import { openAuditLog } from '../../../src/server/accounts/audit-log.js'
 import { createFolders, createRun, get, postJson, runForm, send, SPEC, until } from '../support.js'
@@ -49,6 +50,27 @@ test('every effect and every refusal has its line, with who, what, when and from
   const file = join(team.service.dataDir, 'audit.jsonl')
   expect(statSync(file).mode & 0o777).toBe(0o600)
   expect(readFileSync(file, 'utf8')).not.toContain('lg_')
+})
+
+test('whoever hangs up before the reply is in it all the same', async () => {
+  const team = await teams.start()
+  const id = await createRun(team.as('member'), runForm({ duration: '60' }))
+  const hangUp = (path: string, token: string): void => {
+    const { port, host } = new URL(team.service.url)
+    const socket = connect(Number(port), '127.0.0.1', () => {
+      const lines = [`GET ${path} HTTP/1.1`, `Host: ${host}`, `Authorization: Bearer ${token}`, '', '']
+      socket.write(lines.join('\r\n'), () => setImmediate(() => socket.resetAndDestroy()))
+    })
+    socket.on('error', () => undefined)
+  }
+  const count = (action: string): number => team.audited().filter((line) => line.action === action).length
+  const { token } = team.as('member')
+  for (let i = 0; i < 10; i++) hangUp(`/runs/${id}/stop`, token)
+  await until(() => count('run.stop') === 10)
+  for (let i = 0; i < 10; i++) hangUp(`/runs/${id}/repeat`, token)
+  await until(() => count('run.repeat') === 10)
+  for (let i = 0; i < 3; i++) hangUp('/account', 'lg_guess')
+  await until(() => count('login.failed') === 3)
 })
 
 test('what comes from outside stays within its line', () => {

@@ -1,13 +1,38 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { request } from 'node:http'
+import { join } from 'node:path'
+import type { DatabaseSync } from 'node:sqlite'
 import type { FastifyInstance, RouteOptions } from 'fastify'
 import fastify from 'fastify'
 import { requireDeclaredEffects } from '../../../src/server/accounts/permissions.js'
-import { createRun, get, postForm, postJson, runForm, send, SPEC, waitForStatus } from '../support.js'
+import {
+  createFolders,
+  createRun,
+  formOf,
+  get,
+  postForm,
+  postJson,
+  runForm,
+  send,
+  SPEC,
+  waitForStatus
+} from '../support.js'
+import { createLoopbackFront } from '../../../src/server/http/front.js'
+import type { ServiceOptions } from '../../../src/server/server.js'
+import { openStore } from '../../../src/server/store/open-store.js'
+import type { SqliteStore } from '../../../src/server/store/sqlite-store.js'
+import { ManualClock } from '../../support/manual-clock.js'
+import { HTML } from '../pages/page-support.js'
 import { createTeams, type Member, type Team } from './team.js'
 
 const teams = createTeams()
-afterAll(() => teams.closeAll())
+const folders = createFolders()
+afterAll(async () => {
+  await teams.closeAll()
+  folders.remove()
+})
 
 const REAL_TIME = { duration: '60', override_parameters: '-Jrehearsal.realtime=true' }
 const GRID = Object.fromEntries(SPEC)
@@ -20,7 +45,10 @@ interface Route {
 }
 
 /** A service, and every route that it has. */
-async function startWithRoutes(): Promise<{ team: Team; routes: Route[] }> {
+async function startWithRoutes(
+  options: Partial<ServiceOptions> = {},
+  clock?: ManualClock
+): Promise<{ team: Team; routes: Route[] }> {
   const routes: Route[] = []
   const watch = (message: unknown): void => {
     const { fastify: app } = message as { fastify: FastifyInstance }
@@ -29,7 +57,7 @@ async function startWithRoutes(): Promise<{ team: Team; routes: Route[] }> {
     })
   }
   subscribe('fastify.initialization', watch)
-  const team = await teams.start()
+  const team = await teams.start(options, clock)
   unsubscribe('fastify.initialization', watch)
   return { team, routes }
 }
@@ -43,10 +71,72 @@ beforeAll(async () => {
 const createGrid = async (member: Member): Promise<string> =>
   (await postJson(team.as(member), '/grids', { grid: GRID })).json.uuid
 
-/** Everything that a request could change. */
-async function readState(): Promise<unknown> {
-  const runs = (await get(team.as('admin'), '/runs')).json
-  return runs._embedded.runs.map(({ uuid, status }) => [uuid, status])
+/** Everything that a request could change: every row of both databases, every file and what is in it. */
+function readState({ store, team: { database, service } }: Watched): Record<string, string> {
+  store.flush()
+  const tables = (one: DatabaseSync): string[] =>
+    one
+      .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
+      .all()
+      .map(({ name }) => String(name))
+  // That somebody was there is counted once per hour.
+  const rows = (one: DatabaseSync, name: string): string => {
+    const all = one.prepare(`SELECT * FROM ${name}`).all()
+    return JSON.stringify(all, (key, value: unknown) => (key.includes('sign_in') ? undefined : value))
+  }
+  const databases = [store.database, database].flatMap((one, at) =>
+    tables(one).map((name) => [`table ${at} ${name}`, rows(one, name)])
+  )
+  const files = readdirSync(service.dataDir, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && !/sqlite|audit\.jsonl/.test(entry.name))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .map((path) => [path, readFileSync(path, 'utf8')])
+  return Object.fromEntries([...databases, ...files]) as Record<string, string>
+}
+
+interface Watched {
+  readonly team: Team
+  readonly store: SqliteStore
+  readonly routes: readonly Route[]
+}
+
+/** A service in which nothing happens by itself: the clock stands still. */
+async function startWatched(
+  prepare?: (app: FastifyInstance, store: () => SqliteStore) => void
+): Promise<Watched> {
+  const clock = new ManualClock()
+  const store = openStore(folders.create(), { log: () => undefined, clock })
+  const front = { ...createLoopbackFront(), prepare: (app: FastifyInstance) => prepare?.(app, () => store) }
+  return { store, ...(await startWithRoutes({ store, front, dataDir: store.folder.path }, clock)) }
+}
+
+/** What requests of a viewer to all routes, and every HEAD of an admin, have changed; and what they were allowed. */
+async function visitAll(watched: Watched): Promise<{ changes: string[]; allowed: string[] }> {
+  const { team: visited, routes: all } = watched
+  const id = await createRun(visited.as('member'), runForm(REAL_TIME))
+  await waitForStatus(visited.as('viewer'), `/runs/${id}`, ['running'])
+  const grid = (await postJson(visited.as('member'), '/grids', { grid: GRID })).json.uuid
+  await new Promise((resolve) => setTimeout(resolve, 200))
+  const before = readState(watched)
+  const { origin } = new URL(visited.service.url)
+  const allowed: string[] = []
+  for (const { method, url, config } of all) {
+    if (url.endsWith('/events')) continue
+    for (const target of [id, grid]) {
+      const path = url.replace(':id', target)
+      for (const more of [{}, HTML]) {
+        const headers = { origin, 'content-type': 'application/json', ...more }
+        const { status } = await send(visited.as('viewer'), method, path, { headers })
+        const isOpen = config?.effect === undefined || ['login', 'logout'].includes(config.effect)
+        if (!isOpen && status !== 403) allowed.push(`${method} ${path}: ${status}`)
+        const { status: ofHead } = await send(visited.as('admin'), 'HEAD', path, { headers: more })
+        if (ofHead >= 500) allowed.push(`HEAD ${path}: ${ofHead}`)
+      }
+    }
+  }
+  const after = readState(watched)
+  const names = new Set([...Object.keys(before), ...Object.keys(after)])
+  return { changes: [...names].filter((name) => before[name] !== after[name]), allowed }
 }
 
 test('all routes with an effect were found', () => {
@@ -55,25 +145,30 @@ test('all routes with an effect were found', () => {
 })
 
 test('every route that a viewer requests, and every HEAD of an admin, changes nothing', async () => {
-  const id = await createRun(team.as('member'), runForm(REAL_TIME))
-  await waitForStatus(team.as('viewer'), `/runs/${id}`, ['running'])
-  const grid = await createGrid('member')
-  const before = await readState()
-  const { origin } = new URL(team.service.url)
-  for (const { method, url, config } of routes) {
-    if (url.endsWith('/events')) continue
-    for (const target of [id, grid]) {
-      const path = url.replace(':id', target)
-      const headers = { origin, 'content-type': 'application/json' }
-      const { status } = await send(team.as('viewer'), method, path, { headers })
-      const isOpen = config?.effect === undefined || ['login', 'logout'].includes(config.effect)
-      expect([method, path, isOpen || status === 403]).toEqual([method, path, true])
-      expect((await send(team.as('admin'), 'HEAD', path)).status).toBeLessThan(500)
-    }
-  }
-  expect(await readState()).toEqual(before)
-  expect((await get(team.as('viewer'), `/grids/${grid}`)).json.status).not.toBe('stopped')
-  await get(team.as('member'), `/runs/${id}/stop`)
+  expect(await visitAll(await startWatched())).toEqual({ changes: [], allowed: [] })
+})
+
+test.each<[string, (store: SqliteStore) => void, RegExp]>([
+  ['a file', ({ folder }) => writeFileSync(join(folder.path, 'noted'), 'x'), /noted$/],
+  [
+    'a session',
+    ({ database }) => database.exec("INSERT OR REPLACE INTO sessions VALUES (x'00', 1, x'00', 1, 1)"),
+    /^table 0 sessions$/
+  ],
+  [
+    'a record',
+    ({ database }) => database.exec('UPDATE run_records SET record = record || 1'),
+    /^table 0 run_records$/
+  ]
+])('a GET that changes %s without saying so is noticed', async (_, change, expected) => {
+  const watched = await startWatched((app, store) => {
+    app.get('/innocent', (_request, reply) => {
+      change(store())
+      return reply.send({})
+    })
+  })
+  const { changes } = await visitAll(watched)
+  expect(changes).toEqual([expect.stringMatching(expected)])
 })
 
 describe('whose it is decides', () => {
@@ -153,6 +248,37 @@ describe('a token', () => {
     expect((await get({ ...address, token }, '/account')).status).toBe(200)
     team.users.remove('extra')
     expect((await get({ ...address, token }, '/account')).status).toBe(401)
+  })
+})
+
+describe('a body that is still on its way when the user is removed', () => {
+  const form = formOf(runForm({ duration: '1' }))
+  test.each<[string, string, string, string]>([
+    ['a run', '/runs', form.headers['content-type']!, String(form.body)],
+    ['a grid', '/grids', 'application/json', JSON.stringify({ grid: GRID })]
+  ])('creates nothing: %s', async (_, path, type, body) => {
+    const { token } = team.users.add('late', 'member')
+    const half = Math.floor(body.length / 2)
+    const countRuns = async (): Promise<number> => (await get(team.as('admin'), '/runs')).json.total
+    const before = await countRuns()
+    const { port } = new URL(team.service.url)
+    const status = await new Promise((resolve, reject) => {
+      const headers = {
+        ...{ authorization: `Bearer ${token}`, 'content-type': type },
+        'content-length': String(Buffer.byteLength(body))
+      }
+      const options = { host: '127.0.0.1', port, path, method: 'POST', headers, agent: false }
+      const call = request(options, (response) => resolve(response.resume().statusCode))
+      call.on('error', reject)
+      call.write(body.slice(0, half), () =>
+        setTimeout(() => {
+          team.users.remove('late')
+          call.end(body.slice(half))
+        }, 100)
+      )
+    })
+    expect(status).toBe(401)
+    expect(await countRuns()).toBe(before)
   })
 })
 

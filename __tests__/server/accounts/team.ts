@@ -16,6 +16,8 @@ export type Member = Role | 'other'
 export interface Team {
   readonly service: EmbeddedService & { lines: string[]; dataDir: string }
   readonly users: UserAdministration
+  /** Where the users and their sessions are. */
+  readonly database: DatabaseSync
   /** The service as one of them reaches it. */
   as(member: Member): Address
   /** The lines of the audit log so far. */
@@ -46,6 +48,7 @@ export function createTeams(): {
       return {
         service,
         users,
+        database,
         as: (member) => ({ url: service.url, token: tokens.get(member) ?? '' }),
         audited: () => readLines(join(dataDir, 'audit.jsonl'))
       }

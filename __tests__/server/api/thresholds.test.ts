@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { rmSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Accounts, User } from '../../../src/server/accounts/users.js'
 import { HTML, visit, WITH_PAGES } from '../pages/page-support.js'
@@ -78,7 +78,12 @@ describe('thresholds of a run', () => {
       { thresholds: 'samples > 1', warm_up: 3600 },
       /not longer than its warm-up/
     ],
-    ['no thresholds of its own', { thresholds: 'p95 <= baseline' }, /^1 line compares with a baseline/]
+    ['no thresholds of its own', { thresholds: 'p95 <= baseline' }, /^1 line compares with a baseline/],
+    [
+      'nothing that is judged here',
+      { thresholds: 'warn: p95 <= baseline' },
+      /^1 line compares with a baseline/
+    ]
   ])('%s never passes', async (_name, body, reason) => {
     await put('ann', body)
     const { verdict, reason: words } = await read()
@@ -133,12 +138,29 @@ describe('thresholds of a run', () => {
     await waitForStatus(as.ann!, `/runs/${id}`, ['finished'])
     const stopped = await read(id)
     expect(stopped.verdict).toBe('inconclusive')
-    expect(stopped.reason).toMatch(/lost|stopped/)
+    expect(stopped.reason).toMatch(
+      /^The run was stopped before its end: stopped by a caller.* If a gate stopped it, the gate has the verdict\.$/
+    )
     const other = (await finishRun(as.ann!, runForm({ duration: '5' }))).json.uuid
     rmSync(join(service.dataDir, 'runs', other), { recursive: true })
     await put('ann', { thresholds: 'error_rate <= 100%' }, other)
     expect((await read(other)).verdict).toBe('inconclusive')
   })
+})
+
+test('results that have fewer rows than they had are inconclusive, wherever they were cut', async () => {
+  const { uuid } = (await finishRun(as.ann!, runForm({ duration: '5' }))).json
+  const [file] = readdirSync(join(service.dataDir, 'runs', uuid), {
+    recursive: true,
+    encoding: 'utf8'
+  }).filter((name) => /results?\b.*\.csv$/.test(name))
+  const path = join(service.dataDir, 'runs', uuid, file!)
+  const lines = readFileSync(path, 'utf8').split('\n')
+  for (const rows of [lines.length - 2, 4, 1]) {
+    writeFileSync(path, `${lines.slice(0, rows).join('\n')}\n`)
+    await put('ann', { thresholds: `p95 < ${rows}h`.replace('h', '000s') }, uuid)
+    expect([rows, (await read(uuid)).verdict]).toEqual([rows, 'inconclusive'])
+  }
 })
 
 describe('on the pages', () => {
@@ -180,6 +202,7 @@ describe('on the pages', () => {
     expect(text.includes('id="stop"')).toBe(isOffered)
     expect(text.includes('<textarea')).toBe(isOffered)
     expect(text).toContain(`<span class="visitor-name">${who}</span>`)
+    expect(text).toContain('<dt>Started by</dt><dd>ann</dd>')
     expect(text).toContain('action="/logout"')
     await get(as.ann!, `/runs/${id}/stop`)
   })

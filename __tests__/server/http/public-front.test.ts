@@ -112,7 +112,7 @@ describe('https', () => {
     expect(reply).not.toContain('evil')
     expect(front.cookie()).toEqual({
       name: '__Host-loadgate',
-      attributes: expect.stringMatching(/Secure; HttpOnly/)
+      attributes: expect.stringMatching(/Secure; HttpOnly; SameSite=Strict$/)
     })
   })
 

@@ -41,10 +41,12 @@ const browse = (path: string, cookie: string, headers: Record<string, string> = 
   get(team.service, path, { token: null, headers: { ...HTML, cookie, ...headers } })
 
 test('a person signs in with the form, and out with the button', async () => {
-  const first = await browse('/?page=1&x=%22', '')
-  expect([first.status, first.headers.location]).toEqual([303, '/login?next=%2F%3Fpage%3D1%26x%3D%2522'])
-  const form = await browse(first.headers.location as string, '')
-  expect(form.status).toBe(200)
+  const form = await browse('/?page=1&x=%22', '')
+  expect([form.status, form.headers.location]).toEqual([401, undefined])
+  // A browser that asks for the token itself would send it with the requests of other sites' pages.
+  expect(form.headers['www-authenticate']).toBeUndefined()
+  const own = await browse('/login?next=%2F%3Fpage%3D1%26x%3D%2522', '')
+  expect([own.status, own.text]).toEqual([200, form.text])
   expect(form.headers).toMatchObject({ 'cache-control': 'no-store', 'x-frame-options': 'DENY' })
   expect(form.headers['content-security-policy']).toMatch(/default-src 'none'.*form-action 'self'/)
   expect(form.text).toMatch(/<input type="hidden" name="next" value="[^"]*page[^"]*%22">/)
@@ -65,7 +67,7 @@ test('a person signs in with the form, and out with the button', async () => {
   const signedOut = await submit(team.service, '/logout', {}, { cookie })
   expect([signedOut.status, signedOut.headers.location]).toEqual([303, '/login'])
   expect(signedOut.headers['set-cookie']?.[0]).toMatch(/^loadgate-\d+=; .*Max-Age=0$/)
-  expect((await browse('/', cookie)).status).toBe(303)
+  expect((await browse('/', cookie)).status).toBe(401)
   const said = (): unknown[] => team.audited().map(({ action, user }) => [action, user])
   await until(() => said().length >= 3)
   expect(said()).toEqual(
@@ -113,8 +115,10 @@ test('a form without an origin, and one that is far too long, sign nobody in', a
 test('with users, a token in the address opens nothing and goes no further', async () => {
   const { token } = team.as('admin')
   const reply = await browse(`/?token=${token}&page=1`, '')
-  expect([reply.status, reply.headers.location]).toEqual([303, '/login?next=%2F%3Fpage%3D1'])
+  expect([reply.status, reply.headers.location]).toEqual([401, undefined])
   expect(reply.headers['set-cookie']).toBeUndefined()
+  expect(reply.text).toContain('name="next" value="/?page=1"')
+  expect(reply.text).not.toContain(token)
 })
 
 test('the service of one person has the form as well', async () => {
@@ -122,7 +126,83 @@ test('the service of one person has the form as well', async () => {
   const reply = await submit(service, '/login', { token: service.token })
   expect([reply.status, reply.headers.location]).toEqual([303, '/'])
   const headers = { ...HTML, cookie: cookieOf(reply) }
-  expect((await get(service, '/', { token: null, headers })).status).toBe(200)
+  const visit = async (): Promise<number> => (await get(service, '/', { token: null, headers })).status
+  expect(await visit()).toBe(200)
+  const other = cookieOf(await submit(service, '/login', { token: service.token }))
+  await submit(service, '/logout', {}, { cookie: other })
+  expect(await visit()).toBe(200)
+  await submit(service, '/logout', {}, { cookie: cookieOf(reply) })
+  expect(await visit()).toBe(401)
+})
+
+test.each([
+  '{"fields":[null]}',
+  '{"fields":["ab"]}',
+  '{"fields":[["token",5]]}',
+  '{"fields":[["token","TOKEN"]]}',
+  '{"fields":5}',
+  '{}',
+  'null',
+  '[]',
+  ''
+])('%j is no form', async (sent) => {
+  const body = sent.replace('TOKEN', team.as('viewer').token)
+  for (const path of ['/login', '/logout'])
+    for (const type of ['application/json', 'application/vnd.x+json']) {
+      const headers = { ...HTML, origin: team.service.url, 'content-type': type }
+      const reply = await send(team.service, 'POST', path, { token: null, headers, body })
+      expect([reply.status, reply.headers['set-cookie']]).toEqual([422, undefined])
+    }
+})
+
+describe('a link on another site', () => {
+  const FOREIGN = {
+    'sec-fetch-site': 'cross-site',
+    'sec-fetch-mode': 'navigate',
+    'sec-fetch-dest': 'document'
+  }
+
+  test('is followed again from a page of this service: by the login, which never leads back to it', async () => {
+    const detour = await browse('/runs/x?a=%22%3E&token=y', '', FOREIGN)
+    expect(detour.status).toBe(401)
+    expect(detour.headers).toMatchObject({ 'cache-control': 'no-store', 'x-frame-options': 'DENY' })
+    expect(detour.headers['content-security-policy']).toMatch(/default-src 'none'/)
+    const [, path] = /http-equiv="refresh" content="0; url=([^"]*)"/.exec(detour.text) ?? []
+    expect(path).toBe('/login?next=%2Fruns%2Fx%3Fa%3D%2522%253E')
+    const form = await browse(path!, '', FOREIGN)
+    expect([form.status, form.text.includes('http-equiv="refresh"')]).toEqual([200, false])
+    const { token } = team.as('viewer')
+    const cookie = cookieOf(await submit(team.service, '/login', { token }))
+    expect((await browse(path!, cookie, FOREIGN)).headers.location).toBe('/runs/x?a=%22%3E')
+    // With a cookie there is nothing to go around for.
+    expect((await browse('/', cookie, FOREIGN)).status).toBe(200)
+  })
+
+  test.each([
+    ['a picture', { ...FOREIGN, 'sec-fetch-mode': 'no-cors' }],
+    ['a page of ours', { ...FOREIGN, 'sec-fetch-site': 'same-origin' }],
+    ['an address that was typed in', { ...FOREIGN, 'sec-fetch-site': 'none' }]
+  ])('%s gets the form', async (_, headers) => {
+    const reply = await browse('/', '', headers)
+    expect([reply.status, reply.text.includes('type="password"')]).toEqual([401, true])
+    expect(reply.text).not.toContain('http-equiv="refresh"')
+  })
+})
+
+test('events for a token end soon after it was replaced', async () => {
+  const clock = new ManualClock()
+  const live = await teams.start({}, clock)
+  const { token } = live.as('member')
+  const headers = { authorization: `Bearer ${token}` }
+  const events = await listen(live.service, '/events', '', headers)
+  expect(events.response.statusCode).toBe(200)
+  const closed = new Promise((resolve) => events.response.once('close', resolve))
+  events.response.on('error', () => undefined)
+  await clock.advance(30_000)
+  expect(events.response.destroyed).toBe(false)
+  live.users.rotate('member')
+  await clock.advance(10_000)
+  await closed
 })
 
 test('an open page ends soon after its session', async () => {
@@ -200,6 +280,9 @@ describe('whoever guesses', () => {
     await clock.advance(5000)
     const all = await Promise.all(tries)
     expect(all.filter(({ status }) => status === 401)).toHaveLength(8)
+    await clock.advance(60_000)
+    const swallowed = slow.audited().filter(({ status }) => status === 429)
+    expect(swallowed).toMatchObject([{ action: 'login.failed', address: '127.0.0.1', more: 12 }])
   })
 
   test('does not keep the service from closing', async () => {

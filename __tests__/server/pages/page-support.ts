@@ -30,9 +30,14 @@ export interface Listener {
 }
 
 /** Listens to server-sent events. */
-export function listen(service: Service, path: string, cookie: string): Promise<Listener> {
+export function listen(
+  service: Service,
+  path: string,
+  cookie: string,
+  more: Record<string, string> = {}
+): Promise<Listener> {
   const { port } = new URL(service.url)
-  const headers = { cookie, accept: 'text/event-stream' }
+  const headers = { cookie, accept: 'text/event-stream', ...more }
   return new Promise((resolve, reject) => {
     const outgoing = request({ host: '127.0.0.1', port, path, headers, agent: false }, (response) => {
       resolve(createListener(response))

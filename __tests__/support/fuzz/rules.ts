@@ -57,7 +57,7 @@ function breachesOfForm({ method }: FuzzRequest, { status, headers, text }: RawR
   const type = headers.get('content-type')?.[0] ?? ''
   const cookies = headers.get('set-cookie') ?? []
   const breaches = cookies
-    .filter((cookie) => !/HttpOnly/i.test(cookie) || !/SameSite=(Strict|Lax)/i.test(cookie))
+    .filter((cookie) => !/HttpOnly/i.test(cookie) || !/SameSite=Strict/i.test(cookie))
     .map((cookie) => `a cookie that pages can read: ${cookie.split('=')[0]}`)
   if (text === '' || method === 'HEAD') return breaches
   if (/^application\/(json|openmetrics)/.test(type)) return [...breaches, ...breachesOfJson(status, text)]

@@ -101,12 +101,13 @@ function countLost(nodes: Shown['nodes'] = [], gridId: string): number {
 }
 
 function describeRun(run: RunFacts): RunDocument {
-  const { startedMs, stoppedMs, threads, durationSeconds, tool, status } = run
+  const { startedMs, stoppedMs, threads, durationSeconds, tool, status, user } = run
   const facts: [string, string | undefined][] = [
     ['Status', status],
     ['Tool', tool],
     ['Threads', threads?.toString()],
     ['Requested duration', durationSeconds === undefined ? undefined : formatElapsed(durationSeconds)],
+    ['Started by', user],
     ['Started', startedMs === undefined ? undefined : formatTime(startedMs)],
     ['Stopped', stoppedMs === undefined ? undefined : formatTime(stoppedMs)]
   ]

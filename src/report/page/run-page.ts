@@ -37,6 +37,7 @@ export interface RunState {
   readonly durationSeconds: number | undefined
   readonly startedMs: number | undefined
   readonly stoppedMs: number | undefined
+  readonly user?: string | undefined
   readonly nowMs: number
   readonly apdexTargetMs: number | undefined
   readonly summary: string | undefined

@@ -1,5 +1,5 @@
 // What a service needs to show its runs to people.
-export { renderLoginPage } from './login-page.js'
+export { renderDetourPage, renderLoginPage } from './login-page.js'
 export type { LoginForm } from './login-page.js'
 export { renderListPage, renderRunList } from './run-list.js'
 export type { ListView, RunLine, RunListPage } from './run-list.js'

@@ -2,6 +2,7 @@ import { timingSafeEqual } from 'node:crypto'
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
 import type { Clock } from '../clock.js'
 import { inTransaction } from '../store/database.js'
+import { openSessionRows } from './session-rows.js'
 import { Sessions } from './sessions.js'
 import { createToken, hashSecret, readTokenId, type Token } from './tokens.js'
 import {
@@ -40,7 +41,7 @@ class DatabaseAccounts implements Accounts, UserAdministration {
   constructor(database: DatabaseSync, clock: Clock) {
     this.#database = database
     this.#clock = clock
-    this.#sessions = new Sessions(database, clock)
+    this.#sessions = new Sessions(openSessionRows(database), clock)
   }
 
   findByToken(text: string): User | undefined {
@@ -59,16 +60,14 @@ class DatabaseAccounts implements Accounts, UserAdministration {
     return this.users()
   }
 
-  openSession({ id }: User): string {
-    const row = this.#get('SELECT token_hash FROM users WHERE id = ?', id)
-    // Removed since its token was read: a session without a user opens nothing.
-    return this.#sessions.open(id, row ? hashOf(row) : NOBODYS_HASH)
+  openSession({ id }: User, token: string): string {
+    return this.#sessions.open(id, token)
   }
 
   findBySession(cookie: string): User | undefined {
-    const id = this.#sessions.findUser(cookie)
-    const row = id === undefined ? undefined : this.#get('SELECT * FROM users WHERE id = ?', id)
-    return row && userOf(row)
+    const session = this.#sessions.find(cookie)
+    const row = session && this.#get('SELECT * FROM users WHERE id = ?', session.userId)
+    return row && timingSafeEqual(session.tokenHash, hashOf(row)) ? userOf(row) : undefined
   }
 
   closeSession(cookie: string): void {

@@ -17,6 +17,8 @@ export interface AuditEntry {
   readonly address?: string | undefined
   readonly requestId?: string | undefined
   readonly status?: number | undefined
+  /** How many more of the same there were, where not each has a line. */
+  readonly more?: number | undefined
 }
 
 export interface AuditLog {
@@ -73,7 +75,8 @@ function lineOf(entry: AuditEntry, nowMs: number): string {
     ...(entry.created !== undefined && { created: textOf(entry.created) }),
     address: textOf(entry.address),
     request_id: textOf(entry.requestId),
-    status: entry.status ?? null
+    status: entry.status ?? null,
+    ...(entry.more !== undefined && { more: entry.more })
   }
   // JSON escapes line feeds; some readers take these for ends of lines as well.
   return JSON.stringify(fields).replace(

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import type { DatabaseSync } from 'node:sqlite'
 import type { Clock } from '../clock.js'
+import { refuseWrite } from '../store/database-errors.js'
+import type { SessionRow, SessionRows } from './session-rows.js'
 import { hashSecret } from './tokens.js'
 
 const SECRET_BYTES = 32
@@ -11,63 +12,57 @@ const PROLONG_AFTER_MS = 10 * 60_000
 
 /** The visits of browsers. A cookie is random; only its hash is kept. */
 export class Sessions {
-  readonly #database: DatabaseSync
+  readonly #rows: SessionRows
   readonly #clock: Clock
 
-  constructor(database: DatabaseSync, clock: Clock) {
-    this.#database = database
+  constructor(rows: SessionRows, clock: Clock) {
+    this.#rows = rows
     this.#clock = clock
   }
 
-  /** The value of the cookie. It is good as long as the user has this token. */
-  open(userId: number, tokenHash: Uint8Array): string {
+  /** The value of the cookie. The session belongs to the token that was checked, whatever happens to the user meanwhile. */
+  open(userId: number, token: string): string {
     const cookie = randomBytes(SECRET_BYTES).toString('base64url')
     const nowMs = this.#clock.now()
-    this.#database.prepare('DELETE FROM sessions WHERE expires_ms <= ?').run(nowMs)
-    this.#database
-      .prepare(
-        'INSERT INTO sessions (hash, user_id, token_hash, created_ms, expires_ms) VALUES (?, ?, ?, ?, ?)'
-      )
-      .run(hashSecret(cookie), userId, tokenHash, nowMs, nowMs + LONGEST_IDLE_MS)
+    const row = { userId, tokenHash: hashSecret(token), createdMs: nowMs, expiresMs: nowMs + LONGEST_IDLE_MS }
+    try {
+      this.#rows.removeExpired(nowMs)
+      this.#rows.add(hashSecret(cookie), row)
+    } catch (thrown) {
+      throw refuseWrite(thrown, 'you cannot log in')
+    }
     return cookie
   }
 
-  findUser(cookie: string): number | undefined {
+  /** Whose it is, and the token it was opened with: whoever asks compares it with the one that the user has now. */
+  find(cookie: string): Pick<SessionRow, 'userId' | 'tokenHash'> | undefined {
     const hash = hashSecret(cookie)
-    const row = this.#database
-      .prepare(
-        `SELECT user_id, sessions.created_ms, expires_ms FROM sessions
-        JOIN users ON users.id = user_id AND users.token_hash = sessions.token_hash WHERE hash = ?`
-      )
-      .get(hash)
+    const row = this.#rows.find(hash)
     if (!row) return undefined
-    const expiresMs = Number(row.expires_ms)
-    if (expiresMs <= this.#clock.now()) {
-      this.#attempt(() => this.#delete(hash))
+    if (row.expiresMs <= this.#clock.now()) {
+      this.#attempt(() => this.#rows.remove(hash))
       return undefined
     }
-    this.#prolong(hash, Number(row.created_ms), expiresMs)
-    return Number(row.user_id)
+    this.#prolong(hash, row)
+    return row
   }
 
   close(cookie: string): void {
-    this.#delete(hashSecret(cookie))
+    try {
+      this.#rows.remove(hashSecret(cookie))
+    } catch (thrown) {
+      throw refuseWrite(thrown, 'you cannot log out')
+    }
   }
 
   closeAllOf(userId: number): void {
-    this.#database.prepare('DELETE FROM sessions WHERE user_id = ?').run(userId)
+    this.#rows.removeAllOf(userId)
   }
 
-  #prolong(hash: Uint8Array, createdMs: number, expiresMs: number): void {
+  #prolong(hash: Uint8Array, { createdMs, expiresMs }: SessionRow): void {
     const untilMs = Math.min(this.#clock.now() + LONGEST_IDLE_MS, createdMs + LONGEST_MS)
     if (untilMs - expiresMs < PROLONG_AFTER_MS) return
-    this.#attempt(() =>
-      this.#database.prepare('UPDATE sessions SET expires_ms = ? WHERE hash = ?').run(untilMs, hash)
-    )
-  }
-
-  #delete(hash: Uint8Array): void {
-    this.#database.prepare('DELETE FROM sessions WHERE hash = ?').run(hash)
+    this.#attempt(() => this.#rows.prolong(hash, untilMs))
   }
 
   /** On a full disk a page is still shown. */

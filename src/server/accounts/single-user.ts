@@ -1,16 +1,28 @@
-import { createHmac } from 'node:crypto'
-import { isSameSecret } from '../secrets.js'
+import { randomBytes, timingSafeEqual } from 'node:crypto'
+import type { Clock } from '../clock.js'
+import { createSessionRows, type SessionRows } from './session-rows.js'
+import { Sessions } from './sessions.js'
+import { hashSecret } from './tokens.js'
 import type { Accounts, User } from './users.js'
 
 const USER: User = { id: 1, name: 'user@localhost', role: 'admin' }
 
+/** For one person who brings none. */
+export function createSingleToken(): string {
+  return randomBytes(24).toString('base64url')
+}
+
 /** One person with one token, as on a developer's own machine. */
-export function createSingleUser(token: string, startedMs: number): Accounts {
-  // Derived from the token, so that a restarted service with the same token recognizes its visitors.
-  const cookie = createHmac('sha256', token).update('page').digest('base64url')
+export function createSingleUser(
+  token: string,
+  { clock, rows = createSessionRows() }: { clock: Clock; rows?: SessionRows }
+): Accounts {
+  const sessions = new Sessions(rows, clock)
+  const startedMs = clock.now()
+  const tokenHash = hashSecret(token)
   return {
     takesTokenInAddress: true,
-    findByToken: (guess) => (isSameSecret(guess, token) ? USER : undefined),
+    findByToken: (guess) => (timingSafeEqual(hashSecret(guess), tokenHash) ? USER : undefined),
     users: () => [
       {
         ...USER,
@@ -21,8 +33,12 @@ export function createSingleUser(token: string, startedMs: number): Accounts {
         lastSignInMs: startedMs
       }
     ],
-    openSession: () => cookie,
-    findBySession: (guess) => (isSameSecret(guess, cookie) ? USER : undefined),
-    closeSession: () => undefined
+    openSession: ({ id }, verified) => sessions.open(id, verified),
+    // A restarted service with the same token recognizes its visitors; with another one it does not.
+    findBySession: (cookie) => {
+      const session = sessions.find(cookie)
+      return session && timingSafeEqual(session.tokenHash, tokenHash) ? USER : undefined
+    },
+    closeSession: (cookie) => sessions.close(cookie)
   }
 }

@@ -27,8 +27,8 @@ export interface Accounts {
   /** The user whose token this is. */
   findByToken(token: string): User | undefined
   users(): readonly UserDetails[]
-  /** A new session of a user in a browser: the value of its cookie. */
-  openSession(user: User): string
+  /** A new session of a user in a browser: the value of its cookie. It is good as long as this is the user's token. */
+  openSession(user: User, token: string): string
   findBySession(cookie: string): User | undefined
   closeSession(cookie: string): void
 }

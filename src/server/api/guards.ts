@@ -8,13 +8,23 @@ import { FailedLogins } from '../accounts/failed-logins.js'
 import { checkPermission, requireDeclaredEffects } from '../accounts/permissions.js'
 import type { Accounts, User } from '../accounts/users.js'
 import { type Front, foreignPage } from '../http/front.js'
-import { admitToPage, isPageRequest, refuseGuess } from '../pages/page-access.js'
+import {
+  admitToPage,
+  endedSession,
+  endWithAccess,
+  findVisitor,
+  isPageRequest,
+  refuseGuess
+} from '../pages/page-access.js'
+import type { Pages } from '../pages/pages.js'
 import type { Store } from '../store/store.js'
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** Who sends it. */
     user: User
+    /** Throws if the caller may not do this any more: until a body is there, hours may pass. */
+    checkAgain(): void
   }
   interface FastifyContextConfig {
     /** Answers without a token or a session: a page that is for everyone, or a probe from any host. */
@@ -29,6 +39,8 @@ export interface Guarded {
   readonly store: Pick<Store, 'run' | 'grid'>
   readonly clock: Clock
   readonly audit: AuditLog
+  /** Undefined for a service without pages. */
+  readonly loadPages: (() => Promise<Pages>) | undefined
 }
 
 /** Lets nobody in without a token, or a session for the pages; and nobody do what the role does not allow. */
@@ -39,21 +51,26 @@ export function addGuards(app: FastifyInstance, guarded: Guarded): { failedLogin
     done()
   })
   app.decorateRequest('user')
+  app.decorateRequest('checkAgain', () => undefined)
   requireDeclaredEffects(app)
-  auditRequests(app, guarded.audit)
+  auditRequests(app, guarded)
   app.addHook('onRequest', async (request, reply) => {
     const { open, page, effect } = request.routeOptions.config
     if (open === 'probe') return undefined
     guarded.front.check(request)
-    const isPage = isPageRequest(request)
+    const { loadPages } = guarded
+    const isPage = loadPages !== undefined && isPageRequest(request)
     if (isPage && open === 'page') return undefined
     const token = readToken(request)
     const user = token === undefined ? undefined : guarded.accounts.findByToken(token)
     if (user) request.user = user
     else if (token !== undefined) await refuseGuess(request, reply, failedLogins)
+    const findUser = (): User | undefined =>
+      token !== undefined && user ? guarded.accounts.findByToken(token) : findVisitor(request, guarded)
     if (isPage) {
-      if (!user) await admitToPage(request, reply, { ...guarded, failedLogins })
+      if (!user) await admitToPage(request, reply, { ...guarded, loadPages, failedLogins })
       if (reply.sent) return reply
+      endWithAccess(reply, () => findUser() !== undefined, guarded.clock)
     } else {
       checkSite(request)
       if (!user) throw missingToken(reply)
@@ -61,9 +78,23 @@ export function addGuards(app: FastifyInstance, guarded: Guarded): { failedLogin
       if (page === 'always') throw cannotFind()
     }
     const { id } = request.params as { id?: string }
-    if (effect !== undefined) checkPermission(request.user, { effect, id }, guarded.store)
+    const check = (): void => {
+      if (effect !== undefined) checkPermission(request.user, { effect, id }, guarded.store)
+    }
+    check()
+    request.checkAgain = () => {
+      const now = findUser()
+      if (!now) throw isPage ? endedSession() : missingToken(reply)
+      request.user = now
+      check()
+    }
     checkVersion(request, guarded.vendor)
     return undefined
+  })
+  // Where the body was read before the route is called.
+  app.addHook('preHandler', (request, _reply, done) => {
+    if (request.routeOptions.config.effect !== undefined && request.body !== undefined) request.checkAgain()
+    done()
   })
   return { failedLogins }
 }

@@ -28,6 +28,7 @@ export async function readParams(request: FastifyRequest): Promise<Params> {
     if (part.type === 'file') part.file.resume()
     else fields.push(readField(part))
   }
+  request.checkAgain()
   return nestParams(fields)
 }
 
@@ -54,6 +55,7 @@ export async function readUpload(
       files.push({ uuid: createId(), name })
     }
   }
+  request.checkAgain()
   return { params: nestParams(fields), files }
 }
 

@@ -64,10 +64,10 @@ export async function createPublicFront(config: Reach, parts: FrontParts): Promi
     baseUrl,
     listening: () => `${bracket(listen.host)}:${port}`,
     check: (request) => checkOrigin(request, [baseUrl(), `${request.protocol}://${request.host}`]),
-    // Bound to the host, so that no other one can set it. Lax: people come from links in comments.
+    // Bound to the host, so that no other one can set it.
     cookie: () =>
       isSecure
-        ? { name: '__Host-loadgate', attributes: 'Path=/; Secure; HttpOnly; SameSite=Lax' }
+        ? { name: '__Host-loadgate', attributes: 'Path=/; Secure; HttpOnly; SameSite=Strict' }
         : plainCookie(port)
   }
 }

@@ -1,4 +1,10 @@
-import { type FastifyInstance, type FastifyRequest, type FastifyServerOptions, LogController } from 'fastify'
+import {
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  type FastifyServerOptions,
+  LogController
+} from 'fastify'
 import type { Clock } from '../clock.js'
 
 type WriteLine = (line: string) => void
@@ -29,21 +35,24 @@ export function logSettings(
 
 /** Who asked for what, from where, and how it went. */
 export function logRequests(app: FastifyInstance): void {
-  app.addHook('onResponse', (request, reply, done) => {
-    request.log.info(
-      {
-        method: request.method,
-        path: pathOf(request),
-        route: request.routeOptions.url ?? null,
-        status: reply.statusCode,
-        ms: Math.round(reply.elapsedTime),
-        address: request.ip,
-        user: (request.user as FastifyRequest['user'] | undefined)?.name ?? null
-      },
-      'request'
-    )
+  app.addHook('onRequest', (request, reply, done) => {
+    // The framework's own hook for the end is not called for whoever hangs up.
+    reply.raw.once('close', () => request.log.info(describe(request, reply), 'request'))
     done()
   })
+}
+
+function describe(request: FastifyRequest, reply: FastifyReply): Record<string, unknown> {
+  return {
+    method: request.method,
+    path: pathOf(request),
+    route: request.routeOptions.url ?? null,
+    status: reply.raw.headersSent ? reply.statusCode : null,
+    ms: Math.round(reply.elapsedTime),
+    address: request.ip,
+    user: (request.user as FastifyRequest['user'] | undefined)?.name ?? null,
+    ...(!reply.raw.writableFinished && { hung_up: true })
+  }
 }
 
 /** A token may be in the query. */

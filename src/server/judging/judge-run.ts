@@ -8,9 +8,9 @@ import {
   type Results,
   sumThreads
 } from '../../evidence/reached-load.js'
-import { listRemoteErrors } from '../../evidence/remote-errors.js'
+import { listRemoteErrors, lostLoad, quoteLines, wasStopped } from '../../evidence/remote-errors.js'
 import { spansOf } from '../../evidence/spans.js'
-import { leaveOutWarmUp } from '../../evidence/warm-up.js'
+import { leaveOutAll, leaveOutWarmUp } from '../../evidence/warm-up.js'
 import type { WarmUpFacts } from '../../report/outcome.js'
 import { mergeScans } from '../../results/figures/merge.js'
 import type { Measurements } from '../../results/figures/measurements.js'
@@ -21,6 +21,7 @@ import { isAbsoluteThreshold, isBaselineThreshold } from '../../thresholds/gramm
 import type { AbsoluteThreshold, BaselineThreshold } from '../../thresholds/grammar/threshold.js'
 import { judgeThresholds } from '../../thresholds/judge/judge.js'
 import type { Judgement } from '../../thresholds/judge/judgement.js'
+import { messageOf } from '../errors.js'
 import { apdexTargetMs } from '../runs/apdex.js'
 import type { GridRecord, RunRecord, RunThresholds, RunVerdict } from '../store/records.js'
 import type { Store } from '../store/store.js'
@@ -53,7 +54,7 @@ export async function judgeRun(run: RunRecord, thresholds: RunThresholds, store:
   const grids = store.gridsOf(run)
   const { files, missing } = await findResults(run, grids, store)
   const results = await readResults(files, (thresholds.warmUpSec ?? 0) * 1000)
-  const apdex = apdexOf({ apdex: run.apdex }, results)
+  const apdex = apdexToJudge(run, thresholds, results)
   const judgements = judgeThresholds(own, {
     apdex: typeof apdex === 'string' ? undefined : apdex,
     ...(typeof apdex === 'string' && { apdexProblem: apdex }),
@@ -74,11 +75,11 @@ export async function judgeRun(run: RunRecord, thresholds: RunThresholds, store:
     // As for any other service: what it says about itself is no evidence.
     reportsStops: false,
     nodes: run.nodes,
-    lackOfResults: describeLack(run, missing),
+    lackOfResults: describeLack(run, missing) ?? describeLostSamples(run, results),
     gaps: results.gaps
   })
   return {
-    ...leaveToGate(decision as { verdict: RunVerdict; reason: string }, left),
+    ...leaveToGate(admitStop(decision as Decided, remoteErrors), { own, left }),
     ...{ judgements, left, measurements: results.measurements },
     ...(results.warmUp && { warmUp: results.warmUp }),
     warnings: [...shortfalls, ...results.doubts]
@@ -99,15 +100,35 @@ export function judgeSoFar(
   })
 }
 
+type Decided = Pick<Judged, 'verdict' | 'reason'>
+
+/** Without results it is unknown what the run's apdex would be without the warm-up. */
+function apdexToJudge(
+  run: RunRecord,
+  { warmUpSec = 0 }: RunThresholds,
+  results: Read
+): ReturnType<typeof apdexOf> {
+  return warmUpSec > 0 && results.warmUp === undefined
+    ? 'there are no samples to compute it from without the warm-up'
+    : apdexOf({ apdex: run.apdex }, results)
+}
+
+/** A gate stops a run once a line cannot hold any more: what is inconclusive here has failed there. */
+function admitStop(decided: Decided, remoteErrors: readonly string[]): Decided {
+  if (decided.verdict !== 'inconclusive' || !wasStopped(remoteErrors)) return decided
+  const words = quoteLines(lostLoad(remoteErrors))
+  return {
+    verdict: 'inconclusive',
+    reason: `The run was stopped before its end: ${words}. If a gate stopped it, the gate has the verdict.`
+  }
+}
+
 /** A line that nobody here can judge may be the one that breaks. */
-function leaveToGate(
-  { verdict, reason }: { readonly verdict: RunVerdict; readonly reason: string },
-  left: readonly BaselineThreshold[]
-): Pick<Judged, 'verdict' | 'reason'> {
-  const open = left.filter(({ level }) => level === 'fail').length
+function leaveToGate({ verdict, reason }: Decided, { own, left }: ReturnType<typeof splitLines>): Decided {
+  const isAlone = own.length === 0
+  const open = left.filter(({ level }) => isAlone || level === 'fail').length
   if (verdict !== 'passed' || open === 0) return { verdict, reason }
   const lines = open === 1 ? '1 line compares' : `${open} lines compare`
-  const isAlone = reason.startsWith('No thresholds were given')
   const others = isAlone ? '' : `${reason} `
   return {
     verdict: 'left to the gate',
@@ -142,7 +163,14 @@ async function readResults(files: readonly ResultFile[], warmUpMs: number): Prom
   if (scans.length === 0) return { measurements: undefined, ...spans, gaps: [], doubts: [] }
   if (warmUpMs === 0) return { measurements: mergeScans(scans), ...spans, gaps: [], doubts: [] }
   const scanned = files.flatMap(({ path }, i) => (scans[i] === undefined ? [] : [{ path, scan: scans[i] }]))
-  const { measurements, warmUp, gap, doubts } = await leaveOutWarmUp(scanned, warmUpMs)
+  const { measurements, warmUp, gap, doubts } = await leaveOutWarmUp(scanned, warmUpMs).catch(
+    (thrown: unknown) =>
+      leaveOutAll(
+        scanned.map(({ scan }) => scan),
+        warmUpMs,
+        messageOf(thrown)
+      )
+  )
   return { measurements, warmUp, ...spans, gaps: gap === undefined ? [] : [gap], doubts }
 }
 
@@ -151,6 +179,13 @@ function describeLack(run: RunRecord, [first, ...others]: readonly string[]): st
   if (first === undefined) return undefined
   const more = others.length === 0 ? '' : ` (and ${others.length} more)`
   return `Not every grid has results: ${first}${more}.`
+}
+
+/** A file that was cut at the end of a row looks whole; how many samples it had is known from before. */
+function describeLostSamples({ samples }: RunRecord, { measurements, warmUp }: Read): string | undefined {
+  const found = (warmUp?.whole ?? measurements)?.figures({})?.samples ?? 0
+  if (samples === null || measurements === undefined || found >= samples) return undefined
+  return `The results have ${found} of the ${samples} samples that the run had at its end: they are not complete any more.`
 }
 
 function loadOf({ request }: RunRecord, grids: readonly GridRecord[], hasErrors: boolean): RequestedLoad {

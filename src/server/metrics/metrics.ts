@@ -125,16 +125,16 @@ function addRequestFigures(client: Client, registers: Registers): Pick<Metrics, 
   return {
     watch: (app) => {
       countBytes(client, registers, app.server)
-      app.addHook('onRequest', (request, _reply, done) => {
+      app.addHook('onRequest', (request, reply, done) => {
         if (isEventStream(request)) streams.inc()
-        done()
-      })
-      app.addHook('onResponse', (request, reply, done) => {
-        // Templates only: the paths that people send are without end.
-        const route = request.routeOptions.url ?? 'none'
-        const labels = { method: request.method, route, status: String(reply.statusCode) }
-        if (isEventStream(request)) streams.dec()
-        else latencies.observe(labels, reply.elapsedTime / 1000)
+        // The framework's own hook for the end is not called for whoever hangs up.
+        reply.raw.once('close', () => {
+          // Templates only: the paths that people send are without end.
+          const route = request.routeOptions.url ?? 'none'
+          const status = reply.raw.headersSent ? String(reply.statusCode) : 'none'
+          if (isEventStream(request)) streams.dec()
+          else latencies.observe({ method: request.method, route, status }, reply.elapsedTime / 1000)
+        })
         done()
       })
     }

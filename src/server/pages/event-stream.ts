@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { FastifyReply } from 'fastify'
-import { PAGE_HEADERS } from './page-access.js'
+import { PAGE_HEADERS } from './send-page.js'
 
 /** How soon a browser reconnects after losing its connection. */
 const RETRY_MS = 1000

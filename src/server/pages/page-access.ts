@@ -4,23 +4,16 @@ import { RequestError } from '../errors.js'
 import { type FailedLogins, RETRY_AFTER_SEC } from '../accounts/failed-logins.js'
 import type { Accounts, User } from '../accounts/users.js'
 import type { Front } from '../http/front.js'
-import { loginPath } from './next-path.js'
+import type { LoginForm } from '../../report/page/served-pages.js'
+import { loginPath, readNextPath } from './next-path.js'
+import type { Pages } from './pages.js'
+import { PAGE_HEADERS, sendPage } from './send-page.js'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** The service's pages or parts of them: `always`, or `html` only if the client asks for HTML. */
     page?: 'always' | 'html'
   }
-}
-
-/** For every reply to a browser: no caching, no framing, no sniffing. */
-export const PAGE_HEADERS = {
-  'cache-control': 'no-store',
-  'x-content-type-options': 'nosniff',
-  'x-frame-options': 'DENY',
-  'referrer-policy': 'same-origin',
-  'cross-origin-resource-policy': 'same-origin',
-  'cross-origin-opener-policy': 'same-origin'
 }
 
 /** How soon an open page notices that its session has ended. */
@@ -31,6 +24,7 @@ export interface PagePorts {
   readonly front: Front
   readonly clock: Clock
   readonly failedLogins: FailedLogins
+  readonly loadPages: () => Promise<Pages>
 }
 
 /** The permalink and the API's short path are the same address; browsers ask for HTML, and never under `/api`. */
@@ -41,25 +35,64 @@ export function isPageRequest(request: FastifyRequest): boolean {
 }
 
 /**
- * Lets a browser in by its cookie; without one it is sent to the login. The cookie is not a token: it opens the pages, but not the
- * API. Where there is one user, the token in the address of the first visit is a login too.
+ * Lets a browser in by its cookie; without one it gets the login form in place of the page. The cookie is not a token: it opens the
+ * pages, but not the API. Where there is one user, the token in the address of the first visit is a login too.
  */
 export async function admitToPage(
   request: FastifyRequest,
   reply: FastifyReply,
   ports: PagePorts
 ): Promise<void> {
-  const { accounts, front } = ports
+  const { accounts } = ports
   const { token } = request.query as { token?: unknown }
   if (token !== undefined && accounts.takesTokenInAddress) return admitByAddress(request, reply, ports)
-  const cookie = readCookie(request, front.cookie().name)
-  const user = accounts.findBySession(cookie)
+  const user = findVisitor(request, ports)
   if (user) {
     request.user = user
-    endWithSession(reply, cookie, ports)
-  } else if (['GET', 'HEAD'].includes(request.method) && asksForHtml(request))
-    void reply.headers(PAGE_HEADERS).redirect(loginPath(request.originalUrl), 303)
-  else throw new RequestError(401, 'Your session has ended: sign in at /login.')
+    return
+  }
+  if (!['GET', 'HEAD'].includes(request.method) || !asksForHtml(request)) throw endedSession()
+  void reply.code(401)
+  if (isFromOtherSite(request)) await sendDetour(request, reply, ports)
+  else await sendLoginForm(reply, { next: readNextPath(request.originalUrl) }, ports)
+}
+
+/** Whose cookie it is. */
+export function findVisitor(
+  request: FastifyRequest,
+  { accounts, front }: Pick<PagePorts, 'accounts' | 'front'>
+): User | undefined {
+  return accounts.findBySession(readCookie(request, front.cookie().name))
+}
+
+export function endedSession(): RequestError {
+  return new RequestError(401, 'Your session has ended: log in at /login.')
+}
+
+/** The page in which a person types in a token. */
+export async function sendLoginForm(
+  reply: FastifyReply,
+  form: LoginForm,
+  { loadPages }: PagePorts
+): Promise<FastifyReply> {
+  return sendPage(reply, (await loadPages()).renderLoginPage(form))
+}
+
+/**
+ * A browser that follows a link of another site leaves the cookie out. What a page of this service leads to gets it; and the login
+ * sends whoever has a session on, and never comes here again.
+ */
+async function sendDetour(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { loadPages }: PagePorts
+): Promise<void> {
+  const path = loginPath(request.originalUrl)
+  sendPage(reply, (await loadPages()).renderDetourPage(path))
+}
+
+function isFromOtherSite({ headers }: FastifyRequest): boolean {
+  return headers['sec-fetch-site'] === 'cross-site' && headers['sec-fetch-mode'] === 'navigate'
 }
 
 /** Slows down the reply to a wrong token. */
@@ -81,12 +114,12 @@ export async function refuseGuess(
 export function signIn(
   request: FastifyRequest,
   reply: FastifyReply,
-  { user, accounts, front }: { user: User; accounts: Accounts; front: Front }
+  { user, token, accounts, front }: { user: User; token: string; accounts: Accounts; front: Front }
 ): void {
   const { name, attributes } = front.cookie()
   request.user = user
   request.audited.login = 'right'
-  void reply.header('set-cookie', `${name}=${accounts.openSession(user)}; ${attributes}`)
+  void reply.header('set-cookie', `${name}=${accounts.openSession(user, token)}; ${attributes}`)
 }
 
 export function readCookie(request: FastifyRequest, name: string): string {
@@ -103,22 +136,22 @@ async function admitByAddress(
   const { token } = request.query as { token?: unknown }
   const isVisit = request.method === 'GET' && typeof token === 'string'
   const user = isVisit ? accounts.findByToken(token) : undefined
-  if (!user) {
+  if (!isVisit || !user) {
     await refuseGuess(request, reply, failedLogins)
     throw new RequestError(
       401,
-      'The token in this address is wrong. Open the address that the service printed when it started, or sign in at /login.'
+      'The token in this address is wrong. Open the address that the service printed when it started, or log in at /login.'
     )
   }
-  signIn(request, reply, { user, accounts, front })
+  signIn(request, reply, { user, token, accounts, front })
   const path = new URL(request.originalUrl.replace(/^\/+/, '/'), 'http://localhost').pathname
   void reply.headers(PAGE_HEADERS).redirect(path, 303)
 }
 
 /** Events go on for hours: they end soon after a logout, or when the user's token is replaced. An open page counts as a visit. */
-function endWithSession({ raw }: FastifyReply, cookie: string, { accounts, clock }: PagePorts): void {
+export function endWithAccess({ raw }: FastifyReply, hasAccess: () => boolean, clock: Clock): void {
   const look = (): void => {
-    if (accounts.findBySession(cookie)) cancel = clock.after(LOOK_AGAIN_MS, look)
+    if (hasAccess()) cancel = clock.after(LOOK_AGAIN_MS, look)
     else raw.destroy()
   }
   let cancel = clock.after(LOOK_AGAIN_MS, look)

@@ -3,8 +3,8 @@ import type { ServiceFacts } from '../service-facts.js'
 import { RequestError } from '../errors.js'
 import { EventStream } from './event-stream.js'
 import { findRun } from '../find-run.js'
-import { PAGE_HEADERS } from './page-access.js'
-import type { RenderedPage } from '../../report/page/served-pages.js'
+import { PAGE_HEADERS, sendPage } from './send-page.js'
+import { readForm } from './read-form.js'
 import { readPageNumber } from '../paging.js'
 import { queryOf, readRunFilter } from '../run-filter.js'
 import { readThresholds } from '../judging/read-thresholds.js'
@@ -39,13 +39,12 @@ export function addPageRoutes(
     `${path}/thresholds`,
     { config: { ...config, effect: 'run.thresholds' } },
     async (request, reply) => {
-      requireOwnPage(request, 'Change thresholds')
+      const form = readForm(request, 'Change thresholds')
       const run = findRun(request, facts)
-      const sent = readForm(request)
-      const read = readThresholds(sent)
+      const [text, warmUp = ''] = [form.get('thresholds'), form.get('warm_up')]
+      const read = readThresholds({ thresholds: text, warm_up: warmUp })
       if ('problems' in read) {
-        const { thresholds: text = '', warm_up: warmUp = '' } = sent
-        const refused = { text, warmUp, problems: read.problems }
+        const refused = { text: text ?? '', warmUp, problems: read.problems }
         return sendPage(reply.code(422), await pages.runPage(run, request.user, refused))
       }
       verdicts.replace(run, read.thresholds)
@@ -77,28 +76,4 @@ function readPlace(request: FastifyRequest): ListPlace {
 /** The guard has rejected foreign pages; a request without an origin is not from one of ours. */
 function requireOwnPage({ headers }: FastifyRequest, what: string): void {
   if (headers.origin === undefined) throw new RequestError(403, `${what} from its page, or through the API.`)
-}
-
-type FormValues = Readonly<Partial<Record<'thresholds' | 'warm_up', string>>>
-
-/** Only what a form sends: anything else must not count as an empty box. */
-function readForm({ body }: FastifyRequest): FormValues {
-  const { fields } = (body ?? {}) as { fields?: unknown }
-  const pairs = Array.isArray(fields) ? fields : [undefined]
-  if (!pairs.every(isField)) throw new RequestError(422, 'Send the thresholds as a form.')
-  return Object.fromEntries(pairs.filter(([name]) => name === 'thresholds' || name === 'warm_up'))
-}
-
-function isField(pair: unknown): pair is readonly [string, string] {
-  return Array.isArray(pair) && pair.length === 2 && pair.every((text) => typeof text === 'string')
-}
-
-export function sendPage(reply: FastifyReply, { html, policy }: RenderedPage): FastifyReply {
-  return reply
-    .headers({
-      ...PAGE_HEADERS,
-      'content-type': 'text/html; charset=utf-8',
-      'content-security-policy': `${policy}; frame-ancestors 'none'`
-    })
-    .send(html)
 }

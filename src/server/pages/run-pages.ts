@@ -195,6 +195,7 @@ export class RunPages {
       durationSeconds: request.durationSec ?? undefined,
       startedMs: run.startedMs ?? undefined,
       stoppedMs: run.stoppedMs ?? undefined,
+      user: run.user?.name,
       nowMs: this.ports.clock.now(),
       apdexTargetMs: apdexTargetMs(request.properties),
       summary: run.report?.summary,
