@@ -119,8 +119,11 @@ describe('https', () => {
   test.each([
     ['GET http://evil.example/a?b HTTP/1.1', 'https://load.example.com/a?b'],
     ['GET //evil.example/a HTTP/1.1', 'https://load.example.com//evil.example/a'],
-    ['GET http://evil.example HTTP/1.1', 'https://load.example.com/']
-  ])('no redirect leads elsewhere: %s', async (line, location) => {
+    ['GET http://evil.example HTTP/1.1', 'https://load.example.com/'],
+    ['GET /?token=lg_1_secret HTTP/1.1', 'https://load.example.com/'],
+    ['GET /a?b=%zz&%74oken=lg_1_secret&c HTTP/1.1', 'https://load.example.com/a?b=%zz&c'],
+    ['GET http://evil.example?Token[]=lg_1_secret&tokens=3 HTTP/1.1', 'https://load.example.com/?tokens=3']
+  ])('no redirect leads elsewhere or repeats a token: %s', async (line, location) => {
     const { port } = await start({ tls: first, externalUrl: 'https://load.example.com' })
     const reply = await send(port, `${line}\r\nHost: evil.example\r\n\r\n`)
     expect(/\r\nlocation: (.*)\r\n/.exec(reply)?.[1]).toBe(location)
@@ -234,7 +237,7 @@ describe('behind a proxy', () => {
 
   test('plain HTTP at the proxy is redirected', async () => {
     const { port } = await start({ trustedProxies: ['127.0.0.1'], externalUrl: 'https://load.example.com' })
-    const reply = await ask(port, '/where?a=b', {
+    const reply = await ask(port, '/where?token=lg_1_secret&a=b', {
       ...FORWARDED,
       'x-forwarded-proto': 'http',
       'x-forwarded-host': 'evil.example'
