@@ -140,8 +140,36 @@ describe('https', () => {
     const { port } = await start({ tls: first }, SHORT)
     expect(await send(port, 'hello\r\n\r\n')).toMatch(/^HTTP\/1.1 400 [^]*"error"/)
     expect(await send(port, '')).toBe('')
+    expect(await send(port, 'GET / HTTP/1.1\r\nHost: a\r\n')).toBe('')
     // The start of a handshake, and nothing more.
     expect(await send(port, '\u0016')).toBe('')
+    expect(await send(port, '\u0016\u0003\u0001')).toBe('')
+  })
+
+  test('whoever goes on byte by byte is cut off too', async () => {
+    const { port } = await start({ tls: first }, SHORT)
+    const socket = connectPlain(port, '127.0.0.1')
+    const reply = readAll(socket)
+    socket.write('GET / HTTP/1.1\r\nX: ')
+    const drip = setInterval(() => socket.write('x'), 20)
+    expect(await reply).toBe('')
+    clearInterval(drip)
+  })
+
+  test.each([
+    ['nothing', ''],
+    ['half a request', 'G'],
+    ['half a handshake', '\u0016\u0003\u0001']
+  ])('a caller who has sent %s does not keep the service from closing', async (_, text) => {
+    const { app, port } = await start({ tls: first })
+    const socket = connectPlain(port, '127.0.0.1')
+    const gone = readAll(socket)
+    await new Promise((done) => socket.once('connect', done))
+    if (text !== '') socket.write(text)
+    // Until it has been read.
+    ;(await secure(port, first)).end()
+    await app.close()
+    expect(await gone).toBe('')
   })
 
   test('old versions of TLS are refused', async () => {

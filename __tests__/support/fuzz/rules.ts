@@ -5,6 +5,8 @@ import type { RawReply } from './wire.js'
 const OPEN = /^\/(healthz|readyz|metrics|login|logout|favicon\.ico)\b/
 /** Of a service that is draining, or of a disk that is full. */
 const DOCUMENTED = [503, 507]
+/** Beyond what is in flight, a body that is refused is not read, and the reply to it may be lost. */
+const MOST_READ = 1024 ** 2
 const PAGE_HEADERS: Readonly<Record<string, string>> = {
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',
@@ -19,7 +21,10 @@ export interface RuleParts {
 
 /** Everything that is wrong with a reply; nothing if it is as it must be. */
 export function breachesOf(request: FuzzRequest, reply: RawReply, parts: RuleParts): string[] {
-  if (reply.status === 0) return request.isMisleading ? [] : ['the connection was closed without a reply']
+  if (reply.status === 0)
+    return request.isMisleading || request.body.length > MOST_READ
+      ? []
+      : ['the connection was closed without a reply']
   return [
     ...(reply.status >= 500 && !DOCUMENTED.includes(reply.status) ? [`a ${reply.status}`] : []),
     ...breachesOfAccess(request, reply),
