@@ -210,6 +210,12 @@ describe('https', () => {
       /^the changed certificate is not used, the one before stays: .*private key in PEM/
     )
     expect(nameOf(await secure(port, second))).toBe('second')
+    // Not said again, but tried again, even where nothing has changed.
+    for (let looks = 0; looks < 5; looks++) {
+      await clock.advance(5000)
+      await new Promise((done) => setTimeout(done, 20))
+    }
+    expect(logged).toHaveLength(2)
     install(first)
     await look(3)
     expect(nameOf(await secure(port, first))).toBe('first')
@@ -261,6 +267,22 @@ describe('behind a proxy', () => {
     // The first of these was written by the caller.
     const forged = { ...FORWARDED, 'x-forwarded-for': '10.9.9.9, 203.0.113.9' }
     expect((await ask(port, '/where', forged)).body).toContain('"ip":"203.0.113.9"')
+  })
+
+  test.each([
+    ['203.0.113.9:5001', '203.0.113.9'],
+    ['[2001:db8::1]:443', '2001:db8::1'],
+    ['[2001:db8::1]', '2001:db8::1'],
+    ['2001:db8::1', '2001:db8::1'],
+    ['203.0.113.9:1, 127.0.0.7:2', '203.0.113.9'],
+    ['1.2.3.4, nobody', '127.0.0.1'],
+    ['1.2.3.4, nobody, 203.0.113.9', '203.0.113.9'],
+    ['unknown', '127.0.0.1'],
+    ['', '127.0.0.1']
+  ])('a caller forwarded as %j is %s', async (forwarded, ip) => {
+    const { port } = await start({ trustedProxies: ['127.0.0.0/8'] })
+    const { body } = await ask(port, '/where', { ...FORWARDED, 'x-forwarded-for': forwarded })
+    expect(JSON.parse(body)).toMatchObject({ ip })
   })
 
   test('plain HTTP at the proxy is redirected', async () => {

@@ -10,9 +10,9 @@ export async function* readParts(request: FastifyRequest): AsyncGenerator<Multip
   const parts = request.parts()
   try {
     for (;;) {
-      const { done, value } = await nextOf(parts, request.raw)
-      if (done === true) return
-      yield value
+      const next = await nextOf(parts, request.raw)
+      if (next.done === true) return
+      yield next.value
     }
   } catch (thrown) {
     throw refuseForm(thrown)
