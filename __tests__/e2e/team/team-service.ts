@@ -16,6 +16,10 @@ export interface Person {
   readonly token: string
 }
 
+export interface RunDoc extends Doc {
+  readonly queue_position: number | null
+}
+
 export interface TeamOptions {
   /** Keys of the config file beyond those that every one has. */
   readonly config?: string
@@ -176,6 +180,20 @@ export class TeamService {
       const { json } = await this.send('GET', `/runs?page=${page}`, { person })
       runs.push(...json._embedded.runs)
       if (runs.length >= json.total || json._embedded.runs.length === 0) return runs
+    }
+  }
+
+  async runNamed(person: Person, name: string): Promise<RunDoc | undefined> {
+    return (await this.listRuns(person)).find((run) => run.name === name) as RunDoc | undefined
+  }
+
+  /** The run of a gate, once it has one of the statuses. */
+  async waitForRun(person: Person, name: string, statuses: readonly string[]): Promise<RunDoc> {
+    for (const deadlineMs = Date.now() + 60_000; ;) {
+      const run = await this.runNamed(person, name)
+      if (run && statuses.includes(run.status)) return run
+      if (Date.now() > deadlineMs) throw new Error(`${name} is still ${run?.status}:\n${this.log}`)
+      await new Promise((resolve) => setTimeout(resolve, 30))
     }
   }
 

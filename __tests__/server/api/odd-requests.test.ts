@@ -32,6 +32,7 @@ afterAll(() => services.closeAll())
 
 const FORM = 'multipart/form-data; boundary=xx'
 const FILE = '--xx\r\nContent-Disposition: form-data; name="run_files[]"; filename="plan.jmx"\r\n\r\nhello'
+const MALFORMED = '--xx\r\nContent-Disposition: form-data; name="a'
 const field = (head: string, value: string): string =>
   `--xx\r\nContent-Disposition: form-data${head}\r\n\r\n${value}\r\n--xx--\r\n`
 
@@ -48,6 +49,18 @@ describe('an invalid form', () => {
     { name: 'cut within a header', type: FORM, body: '--xx\r\nContent-Dispo' },
     { name: 'cut within a field', type: FORM, body: field('; name="run[tool]"', 'jmeter').slice(0, -12) },
     { name: 'garbage', type: FORM, body: 'garbage' },
+    ...['"\ru\r\n2\r\n', '"\x8b\n\r\n1\r\n', '"\r\nnd\r\n'].map((head) => ({
+      name: `a header without an end: ${JSON.stringify(head)}`,
+      type: FORM,
+      body: `${MALFORMED}${head}--xx--\r\n`
+    })),
+    { name: 'one before a file', type: FORM, body: `${MALFORMED}"\r2\r\n${FILE}\r\n--xx--\r\n` },
+    { name: 'one after a file', type: FORM, body: `${FILE}\r\n${MALFORMED}"\r2\r\n--xx--\r\n` },
+    {
+      name: 'one before more than the parser holds',
+      type: FORM,
+      body: `${MALFORMED}"\r2\r\n${FILE}${'x'.repeat(500_000)}\r\n--xx--\r\n`
+    },
     { name: 'a part without a name', type: FORM, body: field('', 'x') },
     { name: 'a name of every object', type: FORM, body: field('; name="toString"', 'x') },
     {

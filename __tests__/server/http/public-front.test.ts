@@ -119,8 +119,11 @@ describe('https', () => {
   test.each([
     ['GET http://evil.example/a?b HTTP/1.1', 'https://load.example.com/a?b'],
     ['GET //evil.example/a HTTP/1.1', 'https://load.example.com//evil.example/a'],
-    ['GET http://evil.example HTTP/1.1', 'https://load.example.com/']
-  ])('no redirect leads elsewhere: %s', async (line, location) => {
+    ['GET http://evil.example HTTP/1.1', 'https://load.example.com/'],
+    ['GET /?token=lg_1_secret HTTP/1.1', 'https://load.example.com/'],
+    ['GET /a?b=%zz&%74oken=lg_1_secret&c HTTP/1.1', 'https://load.example.com/a?b=%zz&c'],
+    ['GET http://evil.example?Token[]=lg_1_secret&tokens=3 HTTP/1.1', 'https://load.example.com/?tokens=3']
+  ])('no redirect leads elsewhere or repeats a token: %s', async (line, location) => {
     const { port } = await start({ tls: first, externalUrl: 'https://load.example.com' })
     const reply = await send(port, `${line}\r\nHost: evil.example\r\n\r\n`)
     expect(/\r\nlocation: (.*)\r\n/.exec(reply)?.[1]).toBe(location)
@@ -137,8 +140,36 @@ describe('https', () => {
     const { port } = await start({ tls: first }, SHORT)
     expect(await send(port, 'hello\r\n\r\n')).toMatch(/^HTTP\/1.1 400 [^]*"error"/)
     expect(await send(port, '')).toBe('')
+    expect(await send(port, 'GET / HTTP/1.1\r\nHost: a\r\n')).toBe('')
     // The start of a handshake, and nothing more.
     expect(await send(port, '\u0016')).toBe('')
+    expect(await send(port, '\u0016\u0003\u0001')).toBe('')
+  })
+
+  test('whoever goes on byte by byte is cut off too', async () => {
+    const { port } = await start({ tls: first }, SHORT)
+    const socket = connectPlain(port, '127.0.0.1')
+    const reply = readAll(socket)
+    socket.write('GET / HTTP/1.1\r\nX: ')
+    const drip = setInterval(() => socket.write('x'), 20)
+    expect(await reply).toBe('')
+    clearInterval(drip)
+  })
+
+  test.each([
+    ['nothing', ''],
+    ['half a request', 'G'],
+    ['half a handshake', '\u0016\u0003\u0001']
+  ])('a caller who has sent %s does not keep the service from closing', async (_, text) => {
+    const { app, port } = await start({ tls: first })
+    const socket = connectPlain(port, '127.0.0.1')
+    const gone = readAll(socket)
+    await new Promise((done) => socket.once('connect', done))
+    if (text !== '') socket.write(text)
+    // Until it has been read.
+    ;(await secure(port, first)).end()
+    await app.close()
+    expect(await gone).toBe('')
   })
 
   test('old versions of TLS are refused', async () => {
@@ -179,6 +210,12 @@ describe('https', () => {
       /^the changed certificate is not used, the one before stays: .*private key in PEM/
     )
     expect(nameOf(await secure(port, second))).toBe('second')
+    // Not said again, but tried again, even where nothing has changed.
+    for (let looks = 0; looks < 5; looks++) {
+      await clock.advance(5000)
+      await new Promise((done) => setTimeout(done, 20))
+    }
+    expect(logged).toHaveLength(2)
     install(first)
     await look(3)
     expect(nameOf(await secure(port, first))).toBe('first')
@@ -232,9 +269,25 @@ describe('behind a proxy', () => {
     expect((await ask(port, '/where', forged)).body).toContain('"ip":"203.0.113.9"')
   })
 
+  test.each([
+    ['203.0.113.9:5001', '203.0.113.9'],
+    ['[2001:db8::1]:443', '2001:db8::1'],
+    ['[2001:db8::1]', '2001:db8::1'],
+    ['2001:db8::1', '2001:db8::1'],
+    ['203.0.113.9:1, 127.0.0.7:2', '203.0.113.9'],
+    ['1.2.3.4, nobody', '127.0.0.1'],
+    ['1.2.3.4, nobody, 203.0.113.9', '203.0.113.9'],
+    ['unknown', '127.0.0.1'],
+    ['', '127.0.0.1']
+  ])('a caller forwarded as %j is %s', async (forwarded, ip) => {
+    const { port } = await start({ trustedProxies: ['127.0.0.0/8'] })
+    const { body } = await ask(port, '/where', { ...FORWARDED, 'x-forwarded-for': forwarded })
+    expect(JSON.parse(body)).toMatchObject({ ip })
+  })
+
   test('plain HTTP at the proxy is redirected', async () => {
     const { port } = await start({ trustedProxies: ['127.0.0.1'], externalUrl: 'https://load.example.com' })
-    const reply = await ask(port, '/where?a=b', {
+    const reply = await ask(port, '/where?token=lg_1_secret&a=b', {
       ...FORWARDED,
       'x-forwarded-proto': 'http',
       'x-forwarded-host': 'evil.example'

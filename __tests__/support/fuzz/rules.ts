@@ -5,6 +5,8 @@ import type { RawReply } from './wire.js'
 const OPEN = /^\/(healthz|readyz|metrics|login|logout|favicon\.ico)\b/
 /** Of a service that is draining, or of a disk that is full. */
 const DOCUMENTED = [503, 507]
+/** Beyond what is in flight, a body that is refused is not read, and the reply to it may be lost. */
+const MOST_READ = 1024 ** 2
 const PAGE_HEADERS: Readonly<Record<string, string>> = {
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',
@@ -19,7 +21,10 @@ export interface RuleParts {
 
 /** Everything that is wrong with a reply; nothing if it is as it must be. */
 export function breachesOf(request: FuzzRequest, reply: RawReply, parts: RuleParts): string[] {
-  if (reply.status === 0) return request.isMisleading ? [] : ['the connection was closed without a reply']
+  if (reply.status === 0)
+    return request.isMisleading || request.body.length > MOST_READ
+      ? []
+      : ['the connection was closed without a reply']
   return [
     ...(reply.status >= 500 && !DOCUMENTED.includes(reply.status) ? [`a ${reply.status}`] : []),
     ...breachesOfAccess(request, reply),
@@ -37,9 +42,7 @@ const isUnread = ({ status, headers }: RawReply): boolean =>
   [400, 408, 413, 417, 431].includes(status) && headers.get('connection')?.[0] === 'close'
 
 function holds({ text, headers }: RawReply, secret: string): boolean {
-  // A redirect to https is to the address that was asked for, all of it.
-  const values = [...headers].flatMap(([name, given]) => (name === 'location' ? [] : given))
-  return text.includes(secret) || values.some((value) => value.includes(secret))
+  return text.includes(secret) || [...headers.values()].flat().some((value) => value.includes(secret))
 }
 
 function breachesOfAccess({ caller, method, path }: FuzzRequest, { status }: RawReply): string[] {

@@ -22,7 +22,7 @@ export interface RawReply {
 /** An endless reply, such as a stream of events, is cut off after this time. */
 const LONGEST_STREAM_MS = 150
 const LONGEST_MISLED_MS = 300
-const LONGEST_REPLY_MS = 30_000
+const LONGEST_REPLY_MS = 15_000
 
 /** One request on a connection of its own. */
 export function sendRaw(port: number, request: RawRequest): Promise<RawReply> {

@@ -5,8 +5,9 @@ import { Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Multipart, MultipartFile } from '@fastify/multipart'
 import type { FastifyRequest } from 'fastify'
-import { messageOf, RequestError } from '../errors.js'
+import { RequestError } from '../errors.js'
 import { nestParams, paramsFromJson, type Params } from './nested-params.js'
+import { readParts, refuseForm } from './request-parts.js'
 import type { FileRecord } from '../store/records.js'
 import { createId } from '../store/data-folder.js'
 
@@ -66,23 +67,6 @@ export async function discardUpload(uploadDir: string): Promise<void> {
 function paramsOf(body: unknown): Params {
   if (body instanceof FormFields) return nestParams(body.fields)
   return paramsFromJson(body ?? {})
-}
-
-/** A body that is not a valid multipart form is the client's mistake. */
-async function* readParts(request: FastifyRequest): AsyncGenerator<Multipart> {
-  try {
-    yield* request.parts()
-  } catch (thrown) {
-    throw refuseForm(thrown)
-  }
-}
-
-function refuseForm(thrown: unknown): RequestError {
-  const { statusCode } = thrown as { statusCode?: number }
-  const words = messageOf(thrown)
-  return statusCode === 413
-    ? new RequestError(413, words)
-    : new RequestError(400, `the body is not a valid multipart form: ${words}`)
 }
 
 function readField(part: Exclude<Multipart, MultipartFile>): readonly [string, string] {

@@ -47,12 +47,18 @@ async function read(file: string, name: string): Promise<Buffer> {
 export async function watchCertificate(watch: Watch): Promise<() => void> {
   let seen = await fingerprintOf(watch)
   let isEnded = false
+  let said = ''
   let cancel = (): void => undefined
   const look = async (): Promise<void> => {
+    // Looked at before it is read: what changes meanwhile is read again.
     const found = await fingerprintOf(watch)
-    if (found !== seen && !isEnded) await take(watch)
-    // Looked at before it was read: what changed meanwhile is read again.
-    seen = found
+    if (found !== seen && !isEnded) {
+      const { isTaken, words } = await take(watch)
+      // What cannot be used now may become usable without another sign of change, as by a right to read it.
+      if (isTaken) seen = found
+      if (isTaken || words !== said) watch.log(words)
+      said = words
+    }
     if (!isEnded) plan()
   }
   const plan = (): void => {
@@ -65,12 +71,16 @@ export async function watchCertificate(watch: Watch): Promise<() => void> {
   }
 }
 
-async function take({ onChange, log, ...files }: Watch): Promise<void> {
+async function take({ onChange, certificate, key }: Watch): Promise<{ isTaken: boolean; words: string }> {
   try {
-    onChange(await readCertificate(files))
-    log(`the certificate in ${files.certificate} has changed; new connections get the new one`)
+    onChange(await readCertificate({ certificate, key }))
+    return {
+      isTaken: true,
+      words: `the certificate in ${certificate} has changed; new connections get the new one`
+    }
   } catch (thrown) {
-    log(`the changed certificate is not used, the one before stays: ${clauseOf(thrown)}`)
+    const words = `the changed certificate is not used, the one before stays: ${clauseOf(thrown)}`
+    return { isTaken: false, words }
   }
 }
 

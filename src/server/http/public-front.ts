@@ -8,6 +8,7 @@ import type { ServiceConfig } from '../../service-config/config.js'
 import type { Clock } from '../clock.js'
 import { RequestError } from '../errors.js'
 import { readCertificate, watchCertificate } from './certificate.js'
+import { tidyForwardedFor } from './forwarded-for.js'
 import { checkOrigin, type Front, plainCookie } from './front.js'
 import { limitedOptions, limitServer } from './limited-server.js'
 import { DEFAULT_LIMITS, type Limits } from './limits.js'
@@ -46,6 +47,7 @@ export async function createPublicFront(config: Reach, parts: FrontParts): Promi
           ? createSecureServer(handler, { pair, limits, baseUrl, headers })
           : createServer(limitedOptions(limits), handler)
         limitServer(server, { limits, isExempt: isTrusted })
+        if (trustedProxies) tidyForwardedFor(server)
         return server
       }
     },

@@ -34,18 +34,29 @@ export function createSecureServer(
   server.on('tlsClientError', (_thrown, socket) => socket.destroy())
   const [startTls] = server.listeners('connection') as ((socket: Socket) => void)[]
   server.removeAllListeners('connection')
+  const open = new Set<Socket>()
   server.on('connection', (socket: Socket) => {
-    // Whoever connects and says nothing.
-    socket.setTimeout(limits.headersMs, () => socket.destroy())
+    open.add(socket)
+    // Whoever says nothing, or little: a redirect takes no longer, and a handshake has its own limit.
+    const timer = setTimeout(() => socket.destroy(), limits.headersMs)
+    socket.once('close', () => {
+      clearTimeout(timer)
+      open.delete(socket)
+    })
     socket.on('error', () => socket.destroy())
     peek(socket, (first) => {
-      socket.setTimeout(0)
-      socket.removeAllListeners('timeout')
-      if (first === HANDSHAKE) startTls?.call(server, socket)
-      else redirects.emit('connection', socket)
+      if (first === HANDSHAKE) {
+        clearTimeout(timer)
+        startTls?.call(server, socket)
+      } else redirects.emit('connection', socket)
     })
   })
-  server.on('close', () => redirects.closeAllConnections())
+  // Node knows only those that have sent a request over a secure connection; the others would keep the server from closing.
+  const closeKnown = server.closeAllConnections.bind(server)
+  server.closeAllConnections = () => {
+    closeKnown()
+    for (const socket of open) socket.destroy()
+  }
   return server
 }
 
