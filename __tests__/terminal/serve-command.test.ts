@@ -83,6 +83,18 @@ describe('refusing', () => {
     expect(ports.asked).toEqual([])
   })
 
+  test.each([
+    ['grid', '--service-name: grid is a word of the API itself'],
+    ['user', '--service-name: user is a word of the API itself'],
+    ['event', '--service-name: event is a word of the API itself'],
+    [':id', '--service-name takes a word of lowercase letters'],
+    ['a/b', '--service-name takes a word of lowercase letters']
+  ])('the service name %s', async (name, words) => {
+    const ports = makeServingPorts()
+    await expect(runCommandLine(['serve', '--service-name', name], ports)).rejects.toThrow(words)
+    expect(ports.asked).toEqual([])
+  })
+
   test('Windows', async () => {
     const ports = makeServingPorts({ platform: 'win32' })
     await expect(runCommandLine(['serve'], ports)).rejects.toThrow('needs Linux or macOS')

@@ -4,6 +4,7 @@ import type { ServiceConfig } from '../service-config/config.js'
 import { readServiceConfig } from '../service-config/read-config.js'
 import type { Arguments, Flag } from './arguments.js'
 import { UsageError } from './arguments.js'
+import { parseServiceName } from '../gate/settings/service-values.js'
 import { plain } from './screen.js'
 import type { Screen } from './screen.js'
 import { REGIONS_FLAG, readRegions } from './typed-regions.js'
@@ -76,7 +77,7 @@ export async function runServeCommand(args: Arguments, ports: ServePorts): Promi
   const options: ServeOptions = {
     setUp,
     rehearse: args.has('rehearse'),
-    serviceName: args.text('service-name') || undefined,
+    serviceName: readServiceName(args),
     log: (line) => err.write(`${plain(line)}\n`),
     signal: ports.cancelled
   }
@@ -91,6 +92,19 @@ export async function runServeCommand(args: Arguments, ports: ServePorts): Promi
     await new Promise((resolve) => ports.cancelled.addEventListener('abort', resolve, { once: true }))
   await service.close()
   return 0
+}
+
+/** Words whose plural is a path of the service itself. */
+const TAKEN_NAMES = ['event', 'grid', 'user']
+
+function readServiceName(args: Arguments): string | undefined {
+  const given = args.text('service-name')
+  if (given === '') return undefined
+  const parsed = parseServiceName(given)
+  if (!parsed.ok) throw new UsageError(`--service-name takes ${parsed.accepted}`)
+  if (TAKEN_NAMES.includes(given))
+    throw new UsageError(`--service-name: ${given} is a word of the API itself; choose another one`)
+  return parsed.value
 }
 
 function requirePlatform({ platform }: ServePorts): void {

@@ -56,7 +56,8 @@ export async function createPublicFront(config: Reach, parts: FrontParts): Promi
     },
     listen: async (app) => {
       await app.listen({
-        ...{ port, host: listen.host },
+        // The web framework would open a second server for the other address of this name.
+        ...{ port, host: listen.host === 'localhost' ? '127.0.0.1' : listen.host },
         // The framework would say http.
         listenTextResolver: () => `listening; callers reach the service at ${baseUrl()}`
       })
