@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path'
 import { Fuzzer } from '../../support/fuzz/fuzz.js'
 import type { Route } from '../../support/fuzz/make-request.js'
 import { ESCAPED } from '../../support/fuzz/odd-values.js'
-import type { Doc } from '../../server/support.js'
+import { type Doc, formOf, runForm } from '../../server/support.js'
 import { slice } from '../../support/slice.js'
 import { until } from '../cli-command.js'
 import { type Person, TeamService } from './team-service.js'
@@ -110,8 +110,7 @@ test(`${COUNT} requests of any kind to every route do the service no harm`, asyn
   expect(around()).toEqual(before)
   expect(['/tmp', '/', tmpdir()].filter((place) => existsSync(join(place, ESCAPED)))).toEqual([])
   await stopAllRuns(admin)
-  const gate = team.startGate(member, 'afterwards', ['--thresholds', 'p95 < 9s'])
-  expect((await gate.ended).code).toBe(0)
+  await expectRun(member)
   expect(readdirSync(join(team.dataDir, 'uploads'))).toEqual([])
   expect((await team.terminate()).code).toBe(0)
   // Now that nothing changes any more.
@@ -127,6 +126,17 @@ async function stopAllRuns(admin: Person): Promise<void> {
     if (Date.now() > deadlineMs) throw new Error(`not stopped: ${JSON.stringify(left)}`)
     for (const { uuid } of left) await team.send('GET', `/runs/${uuid}/stop`, { person: admin })
   }
+}
+
+/** Not by a gate: the links are to the https of a proxy, which is not there. */
+async function expectRun(person: Person): Promise<void> {
+  const created = await team.send('POST', '/runs', { person, ...formOf(runForm({ name: 'afterwards' })) })
+  expect([created.status, created.json.error]).toEqual([201, undefined])
+  const { uuid } = created.json
+  await team.waitForRun(person, 'afterwards', ['finished'])
+  const { status, text } = await team.send('GET', `/runs/${uuid}/result.csv`, { person })
+  expect(status).toBe(200)
+  expect(text.split('\n').length).toBeGreaterThan(2)
 }
 
 function expectNoTokenOnDisk(tokens: readonly string[]): void {
