@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { HTML, listen, visit, WITH_PAGES } from './pages/page-support.js'
 import { runEndlessly, writeJMeter, writeSample } from './stand-in.js'
+import { MemoryStore } from '../../src/server/store/memory-store.js'
 import {
   createFolders,
   createRun,
@@ -35,7 +36,10 @@ const withSecret = (fields: Record<string, string> = {}, nodes = '1') =>
 async function start(lines: readonly string[]) {
   const home = writeJMeter(folders.create(), lines)
   const env = { PATH: process.env.PATH, JMETER_HOME: home }
-  return services.start({ engine: 'real', env, ...WITH_PAGES })
+  const dataDir = folders.create()
+  // As inside a step: only there samples are moved after the end.
+  const store = new MemoryStore(dataDir)
+  return services.start({ engine: 'real', env, dataDir, store, ...WITH_PAGES })
 }
 
 test.each(['1', '2'])('a secret that %s node(s) echo is in no results and on no page', async (nodes) => {

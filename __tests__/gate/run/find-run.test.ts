@@ -68,11 +68,11 @@ test('a list that fails in passing is asked again', async () => {
   expect(await find()).toEqual(['mine'])
 })
 
-test('a service that is away for a minute is waited for', async () => {
+test('a service that is away for a while is waited for', async () => {
   service.addRun({ id: 'mine', tags: [MARKER] })
   service.meet('listRuns', ...Array.from({ length: 20 }, () => faults.answer(503)))
   expect(await find()).toEqual(['mine'])
-  expect(clock.elapsedMs).toBeGreaterThan(30_000)
+  expect(clock.elapsedMs).toBeGreaterThan(20_000)
 })
 
 test('a service that stays away is an error after some minutes', async () => {

@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startService } from '../../../src/server/server.js'
 import type { Service } from '../../../src/server/server.js'
+import { MemoryStore } from '../../../src/server/store/memory-store.js'
+import type { Store } from '../../../src/server/store/store.js'
 import { createRun, get, postJson, runForm, specFields, waitForStatus } from '../../server/support.js'
 import type { Doc } from '../../server/support.js'
 import { ArtifactService } from '../step/artifact-service.js'
@@ -24,6 +26,7 @@ export const OTHER_SPEC = SPEC.replace('us-east-1', 'eu-west-1')
 export class FaultTestbed {
   readonly step = new Step()
   readonly #folder: string
+  readonly #store: Store
   /** What was there before the step: other people's. */
   readonly #others = { runs: new Set<string>(), grids: new Set<string>() }
 
@@ -31,16 +34,19 @@ export class FaultTestbed {
     readonly service: Service,
     readonly proxy: FaultProxy,
     readonly artifacts: ArtifactService,
-    folder: string
+    store: Store
   ) {
-    this.#folder = folder
+    this.#folder = store.folder.path
+    this.#store = store
   }
 
   static async open(token: string): Promise<FaultTestbed> {
     const folder = await mkdtemp(join(tmpdir(), 'loadgate-fault-'))
-    const service = await startService({ dataDir: folder, engine: 'rehearsal', token, log: () => undefined })
+    const store = new MemoryStore(folder)
+    const log = (): void => undefined
+    const service = await startService({ dataDir: folder, store, engine: 'rehearsal', token, log })
     const proxy = await FaultProxy.start(service.url)
-    const testbed = new FaultTestbed(service, proxy, await new ArtifactService().start(), folder)
+    const testbed = new FaultTestbed(service, proxy, await new ArtifactService().start(), store)
     testbed.step.env = { ...testbed.artifacts.env }
     testbed.step.inputs = {
       'base-url': proxy.url,
@@ -116,12 +122,9 @@ export class FaultTestbed {
 
   /** Grids that the step made by themselves and that still cost money. */
   liveGrids(): string[] {
-    const folder = join(this.#folder, 'grids')
-    return readdirSync(folder)
-      .map((name) => JSON.parse(readFileSync(join(folder, name), 'utf8')) as GridFile)
-      .filter(
-        ({ id, batchId, status }) => batchId === null && status !== 'stopped' && !this.#others.grids.has(id)
-      )
+    return this.#store
+      .activeGrids()
+      .filter(({ id, batchId }) => batchId === null && !this.#others.grids.has(id))
       .map(({ id }) => id)
   }
 
@@ -179,10 +182,4 @@ export class FaultTestbed {
 
 interface RunDoc extends Doc {
   readonly tag_list: readonly string[]
-}
-
-interface GridFile {
-  readonly id: string
-  readonly batchId: string | null
-  readonly status: string
 }
