@@ -2,9 +2,12 @@ export default {
   testEnvironment: 'node',
   roots: ['<rootDir>/__tests__'],
   // With real Gatling, Selenium and browsers: `npm run test:tools` (jest.tools.config.js); with a real cluster:
-  // `npm run test:kubernetes` (jest.kubernetes.config.js). A pattern here rather than testPathIgnorePatterns, which the command
+  // `npm run test:kubernetes` (jest.kubernetes.config.js); with a service for a team: `npm run test:team` (jest.team.config.js). A pattern here rather than testPathIgnorePatterns, which the command
   // line replaces.
-  testMatch: ['**/*.test.ts', '!**/__tests__/tools/**', '!**/__tests__/kubernetes/**'],
+  testMatch: [
+    '**/*.test.ts',
+    ...['tools', 'kubernetes', 'e2e/team'].map((folder) => `!**/__tests__/${folder}/**`)
+  ],
   globalSetup: '<rootDir>/__tests__/support/make-temporary-folder.mjs',
   globalTeardown: '<rootDir>/__tests__/support/remove-temporary-folder.mjs',
   // In the temporary folder of the system by default.

@@ -134,7 +134,6 @@ async function createRun(
   { facts, runs, engines, maxUploadBytes }: ServicePorts
 ): Promise<Document> {
   const { words, store } = facts
-  runs.requireOpen()
   const uploadDir = store.folder.createUploadDir()
   try {
     const upload = await readUpload(request, { fileField: words.files, uploadDir, maxBytes: maxUploadBytes })

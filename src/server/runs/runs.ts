@@ -60,8 +60,8 @@ export class Runs {
     this.endings = new RunEndings(ports)
   }
 
-  /** Before files are uploaded for nothing: a service that is about to end starts no more runs. */
-  requireOpen(): void {
+  /** A service that is about to end starts no more runs. Not before an upload was read: its caller would lose the reply. */
+  private requireOpen(): void {
     if (this.refusal !== undefined) throw refuseUntilRestart(this.refusal)
   }
 
