@@ -1,3 +1,6 @@
+import { rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { messageOf } from '../errors.js'
 import { createId, DataFolder } from './data-folder.js'
 import { type GridRecord, isSettled, type RunRecord } from './records.js'
 import { matchesFilter, type RunListRequest, type RunPage, type Store } from './store.js'
@@ -80,8 +83,20 @@ export class MemoryStore implements Store {
     return this.#marker
   }
 
+  /** Nobody else uses the folder; but better no start than a plan that finds no space. */
   claim(): void {
-    return
+    const { path } = this.folder
+    const probe = join(path, 'probe')
+    try {
+      writeFileSync(probe, 'Is there any space?\n')
+    } catch (thrown) {
+      throw new Error(
+        `the data folder ${path} cannot be written to (${messageOf(thrown)}); free up space, or choose another folder`,
+        { cause: thrown }
+      )
+    } finally {
+      rmSync(probe, { force: true })
+    }
   }
 
   close(): void {
