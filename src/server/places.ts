@@ -1,7 +1,6 @@
-import { readFileSync } from 'node:fs'
 import type { KubernetesPlace, Regions } from '../regions/regions.js'
 import type { Clock } from './clock.js'
-import { packageFile } from './engines/install/package-file.js'
+import { readPackageVersion } from './version.js'
 import { messageOf } from './errors.js'
 import type { NodePlace } from './nodes/load-node.js'
 import type { Cluster, ClusterAddress, ClusterChoice } from './nodes/kubernetes/cluster.js'
@@ -117,7 +116,7 @@ async function openPods(
   if (problems.length > 0) throw new Error(problems.join('\n'))
   parts.onClusters?.(clusters.map(({ address }) => address))
   const marker = parts.marker()
-  const defaultImage = `${NODE_IMAGE}:${readVersion()}`
+  const defaultImage = `${NODE_IMAGE}:${readPackageVersion()}`
   const { clock, log, onLeft = log } = parts
   return {
     places: reached.map(({ region, place, cluster }) => [
@@ -184,10 +183,6 @@ function distinct(clusters: readonly Cluster[]): Cluster[] {
 
 function isSame(one: Cluster, other: Cluster): boolean {
   return JSON.stringify(one.address) === JSON.stringify(other.address)
-}
-
-function readVersion(): string {
-  return (JSON.parse(readFileSync(packageFile('package.json'), 'utf8')) as { version: string }).version
 }
 
 async function load(): Promise<Kubernetes> {

@@ -1,7 +1,6 @@
-import { rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import type { Clock } from './clock.js'
 import { clauseOf } from './errors.js'
+import { probeFolder } from './store/probe-folder.js'
 import type { Store } from './store/store.js'
 
 /** Anyone may ask; the disk is asked no more often than this. */
@@ -28,7 +27,7 @@ export function createReadiness({ folder }: Pick<Store, 'folder'>, clock: Clock)
       const sinceMs = clock.now() - probedMs
       if (sinceMs >= PROBE_EVERY_MS || sinceMs < 0) {
         probedMs = clock.now()
-        failure = probe(join(folder.path, '.writable'))
+        failure = probe(folder.path)
       }
       return failure
     },
@@ -38,13 +37,11 @@ export function createReadiness({ folder }: Pick<Store, 'folder'>, clock: Clock)
   }
 }
 
-function probe(file: string): string | undefined {
+function probe(folder: string): string | undefined {
   try {
-    writeFileSync(file, Buffer.alloc(PROBE_BYTES, 'x'), { mode: 0o600 })
+    probeFolder(folder, PROBE_BYTES)
     return undefined
   } catch (thrown) {
     return `the data folder cannot be written: ${clauseOf(thrown)}`
-  } finally {
-    rmSync(file, { force: true })
   }
 }

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { readServiceConfig } from '../service-config/read-config.js'
+import { type Role, ROLES } from '../service-config/roles.js'
 import type { Arguments, Flag } from './arguments.js'
 import { UsageError } from './arguments.js'
 import { JSON_FLAG } from './baseline-commands.js'
@@ -13,12 +14,9 @@ export interface UserPorts {
   openUsers(dataDir: string): Promise<Users>
 }
 
-const ROLES = ['admin', 'member', 'viewer'] as const
-export type UserRole = (typeof ROLES)[number]
-
 interface NamedUser {
   readonly name: string
-  readonly role: UserRole
+  readonly role: Role
 }
 
 /** With the token that was just made. */
@@ -33,7 +31,7 @@ interface ListedUser extends NamedUser {
 }
 
 export interface Users {
-  add(name: string, role: UserRole): UserWithToken
+  add(name: string, role: Role): UserWithToken
   list(): readonly ListedUser[]
   rotate(name: string): UserWithToken
   remove(name: string): NamedUser
@@ -114,7 +112,7 @@ function nameIn({ words }: Arguments): string {
   return words[0] ?? ''
 }
 
-function readRole(args: Arguments): UserRole {
+function readRole(args: Arguments): Role {
   const given = args.text('role')
   const role = ROLES.find((known) => known === given)
   const roles = ROLES.join(', ')

@@ -1,6 +1,7 @@
+import { renderHead } from './head.js'
 import { createHash } from 'node:crypto'
 import { escapeHtml } from '../escape.js'
-import { PAGE_STYLE, PAGE_STYLE_HASH } from './assets.js'
+import { PAGE_STYLE_HASH } from './assets.js'
 import type { RenderedPage } from './run-page.js'
 
 export interface LoginForm {
@@ -55,17 +56,11 @@ function renderCard(card: {
     `base-uri 'none'`,
     `form-action 'self'`
   ].join('; ')
-  const html = `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="${policy}">
-<meta name="color-scheme" content="light dark">
-${card.head ?? ''}<title>${card.title}</title>
-<style>${PAGE_STYLE}</style>
-<style>${STYLE}</style>
-</head>
+  const head = renderHead({
+    ...{ policy, title: card.title, meta: card.head ?? '' },
+    style: `<style>${STYLE}</style>\n`
+  })
+  const html = `${head}
 <body>
 <main>
 <section class="card login" aria-labelledby="title">

@@ -1,6 +1,7 @@
+import { renderHead } from './head.js'
 import { escapeHtml } from '../escape.js'
 import type { Outcome } from '../outcome.js'
-import { PAGE_SCRIPT, PAGE_SCRIPT_HASH, PAGE_STYLE, PAGE_STYLE_HASH } from './assets.js'
+import { PAGE_SCRIPT, PAGE_SCRIPT_HASH, PAGE_STYLE_HASH } from './assets.js'
 import { buildPageDocument } from './build-document.js'
 import type { PageDocument } from './document.js'
 import { livePanel, PANELS, TREND_PANEL } from './panels.js'
@@ -43,16 +44,7 @@ export function renderPageDocument(page: PageDocument, paths: PagePaths = {}): s
   const { eventsPath, stopPath, homePath, visitor, editor } = paths
   const title = `Load gate: ${titleOf(page)}${page.rehearsal === null ? '' : ` (${page.rehearsal})`}`
   const events = eventsPath === undefined ? '' : ` data-events="${escapeHtml(eventsPath)}"`
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="${pagePolicy(paths)}">
-<meta name="color-scheme" content="light dark">
-<title>${escapeHtml(title)}</title>
-<style>${PAGE_STYLE}</style>
-</head>
+  return `${renderHead({ policy: pagePolicy(paths), title: escapeHtml(title) })}
 <body>
 <button type="button" id="theme" hidden="">Dark</button>
 <main>

@@ -1,6 +1,7 @@
+import { renderHead } from './head.js'
 import { escapeHtml } from '../escape.js'
 import { REHEARSAL } from '../outcome.js'
-import { LIST_SCRIPT, LIST_SCRIPT_HASH, PAGE_STYLE } from './assets.js'
+import { LIST_SCRIPT, LIST_SCRIPT_HASH } from './assets.js'
 import type { RunStatus } from './document.js'
 import { formatElapsed, formatNumber, formatPercent, formatTime } from './numbers.js'
 import { cutToBytes } from '../size.js'
@@ -89,16 +90,7 @@ const VERDICT_TONES = {
 export function renderListPage(list: RunListPage, view: ListView): RenderedPage {
   const { eventsPath, homePath } = view
   const policy = pagePolicy({ eventsPath, homePath }, LIST_SCRIPT_HASH)
-  const html = `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="${policy}">
-<meta name="color-scheme" content="light dark">
-<title>${TITLE}</title>
-<style>${PAGE_STYLE}</style>
-</head>
+  const html = `${renderHead({ policy, title: TITLE })}
 <body>
 <button type="button" id="theme" hidden="">Dark</button>
 <main>

@@ -1,16 +1,16 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
 import type { Clock } from '../clock.js'
+import { type Role, ROLES } from '../../service-config/roles.js'
 import { inTransaction } from '../store/database.js'
 import { openSessionRows } from './session-rows.js'
 import { Sessions } from './sessions.js'
-import { createToken, hashSecret, readTokenId, type Token } from './tokens.js'
+import { hashSecret } from '../secrets.js'
+import { createToken, readTokenId, type Token } from './tokens.js'
 import {
   AccountError,
   type Accounts,
   type NewToken,
-  type Role,
-  ROLES,
   type User,
   type UserAdministration,
   type UserDetails

@@ -1,9 +1,9 @@
 import { appendFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
+import type { Role } from '../../service-config/roles.js'
 import type { Clock } from '../clock.js'
 import { clauseOf } from '../errors.js'
-import type { Role } from './users.js'
 
 /** Who did what, when, from where. */
 export interface AuditEntry {

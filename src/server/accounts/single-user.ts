@@ -2,7 +2,7 @@ import { randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Clock } from '../clock.js'
 import { createSessionRows, type SessionRows } from './session-rows.js'
 import { Sessions } from './sessions.js'
-import { hashSecret } from './tokens.js'
+import { hashSecret } from '../secrets.js'
 import type { Accounts, User } from './users.js'
 
 const USER: User = { id: 1, name: 'user@localhost', role: 'admin' }

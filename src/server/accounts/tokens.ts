@@ -1,4 +1,5 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
+import { hashSecret } from '../secrets.js'
 
 /** What a user signs in with. It has 256 random bits, so that a fast hash of it is as good as a slow one. */
 export interface Token {
@@ -21,9 +22,4 @@ export function createToken(): Token {
 /** The id in a token; an empty text, which is the id of none, if it is not one. */
 export function readTokenId(text: string): string {
   return SHAPE.exec(text)?.[1] ?? ''
-}
-
-/** What is kept of a secret. */
-export function hashSecret(text: string): Uint8Array {
-  return createHash('sha256').update(text).digest()
 }

@@ -1,5 +1,4 @@
-export const ROLES = ['admin', 'member', 'viewer'] as const
-export type Role = (typeof ROLES)[number]
+import type { Role } from '../../service-config/roles.js'
 
 /** Who sends a request. */
 export interface User {

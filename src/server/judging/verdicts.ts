@@ -1,4 +1,5 @@
 import { messageOf } from '../errors.js'
+import { Recent } from '../recent.js'
 import { hasEnded, type RunRecord, type RunThresholds } from '../store/records.js'
 import type { Store } from '../store/store.js'
 import { type Judged, judgeRun } from './judge-run.js'
@@ -15,7 +16,7 @@ interface Ports {
 
 /** Keeps and judges the thresholds of runs. A verdict is worked out when somebody asks for it, and stored. */
 export class Verdicts {
-  readonly #known = new Map<string, Promise<Judged>>()
+  readonly #known = new Recent<Judged>(KEPT)
   /** Runs of the list, judged one after the other. */
   readonly #waiting = new Set<string>()
   #isAtWork = false
@@ -40,16 +41,7 @@ export class Verdicts {
 
   #judgeOnce(run: RunRecord, thresholds: RunThresholds): Promise<Judged> {
     const key = JSON.stringify([run.id, thresholds.text, thresholds.warmUpSec])
-    const known = this.#known.get(key)
-    if (known) return known
-    const judging = this.#judge(run, thresholds).catch((thrown: unknown) => {
-      this.#known.delete(key)
-      throw thrown
-    })
-    this.#known.set(key, judging)
-    const [oldest] = this.#known.keys()
-    if (this.#known.size > KEPT && oldest !== undefined) this.#known.delete(oldest)
-    return judging
+    return this.#known.get(key, () => this.#judge(run, thresholds))
   }
 
   /** For the list: the stored verdict; otherwise it is there a moment later. */

@@ -1,6 +1,5 @@
-import { readdir, stat } from 'node:fs/promises'
-import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
+import { sizeOfFolder } from '../../files/folder-size.js'
 import { inTransaction } from '../store/database.js'
 import type { DataFolder } from '../store/data-folder.js'
 
@@ -23,7 +22,7 @@ export async function measureRuns({
   for (let start = 0; start < rows.length; start += BATCH) {
     const sizes: [id: string, bytes: number][] = []
     for (const { id } of rows.slice(start, start + BATCH))
-      sizes.push([String(id), await sizeOf(folder.runDir(String(id)))])
+      sizes.push([String(id), await sizeOfFolder(folder.runDir(String(id)))])
     try {
       note(database, sizes)
     } catch {
@@ -38,20 +37,4 @@ function note(database: DatabaseSync, sizes: readonly [id: string, bytes: number
   inTransaction(database, () => {
     for (const [id, bytes] of sizes) statement.run(bytes, id)
   })
-}
-
-/** Of all files below a folder; what disappears meanwhile has none. */
-async function sizeOf(folder: string): Promise<number> {
-  const entries = await readdir(folder, { withFileTypes: true }).catch(() => [])
-  let bytes = 0
-  for (const entry of entries) {
-    const path = join(folder, entry.name)
-    if (entry.isDirectory()) bytes += await sizeOf(path)
-    else if (entry.isFile())
-      bytes += await stat(path).then(
-        ({ size }) => size,
-        () => 0
-      )
-  }
-  return bytes
 }

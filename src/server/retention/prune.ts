@@ -6,7 +6,7 @@ import { inTransaction } from '../store/database.js'
 import { isRunRecord } from '../store/check-records.js'
 import type { DataFolder } from '../store/data-folder.js'
 import { GridTable } from '../store/grid-table.js'
-import { parseRecord } from '../store/run-table.js'
+import { parseRecord } from '../store/record-reader.js'
 import { measureRuns } from './measure-runs.js'
 import { type KeptRun, planPruning, type Pruning } from './plan-pruning.js'
 

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { Facts } from '../store/facts.js'
-import { parseRecord } from '../store/run-table.js'
+import { parseRecord } from '../store/record-reader.js'
 import { MS_A_DAY } from './plan-pruning.js'
 
 const KEY = 'clock'

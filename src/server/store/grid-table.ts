@@ -1,20 +1,19 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { isGridRecord } from './check-records.js'
 import type { GridRecord } from './records.js'
-import { parseRecord } from './run-table.js'
+import { createRecordReader } from './record-reader.js'
 
 /** Grids in the database. */
 export class GridTable {
   readonly #database: DatabaseSync
-  readonly #log: (line: string) => void
+  readonly #read: (row: Record<string, unknown>) => GridRecord | undefined
   readonly #insert: StatementSync
   readonly #update: StatementSync
   readonly #find: StatementSync
-  readonly #told = new Set<string>()
 
   constructor(database: DatabaseSync, log: (line: string) => void) {
     this.#database = database
-    this.#log = log
+    this.#read = createRecordReader('grid', isGridRecord, log)
     this.#insert = database.prepare('INSERT INTO grids (id, is_active, record) VALUES (?, ?, ?)')
     this.#update = database.prepare('UPDATE grids SET is_active = ?, record = ? WHERE id = ?')
     this.#find = database.prepare('SELECT id, record FROM grids WHERE id = ?')
@@ -43,15 +42,6 @@ export class GridTable {
       .prepare('SELECT id, record FROM grids WHERE is_active = 1 ORDER BY rowid')
       .all()
     return rows.flatMap((row) => this.#read(row) ?? [])
-  }
-
-  #read({ id, record }: Record<string, unknown>): GridRecord | undefined {
-    const grid = parseRecord(record)
-    if (isGridRecord(grid) && grid.id === id) return grid
-    if (!this.#told.has(String(id)))
-      this.#log(`the record of grid ${String(id)} was not written by this service, and is ignored`)
-    this.#told.add(String(id))
-    return undefined
   }
 }
 

@@ -1,9 +1,10 @@
-import { rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { messageOf } from '../errors.js'
 import { createId, DataFolder } from './data-folder.js'
 import { type GridRecord, isSettled, type RunRecord } from './records.js'
+import { probeFolder } from './probe-folder.js'
 import { matchesFilter, type RunListRequest, type RunPage, type Store } from './store.js'
+
+const PROBE_BYTES = 20
 
 /** For a service that ends with the step it is in: nobody comes after it who could use what it wrote down. */
 export class MemoryStore implements Store {
@@ -86,16 +87,13 @@ export class MemoryStore implements Store {
   /** Nobody else uses the folder; but better no start than a plan that finds no space. */
   claim(): void {
     const { path } = this.folder
-    const probe = join(path, 'probe')
     try {
-      writeFileSync(probe, 'Is there any space?\n')
+      probeFolder(path, PROBE_BYTES)
     } catch (thrown) {
       throw new Error(
         `the data folder ${path} cannot be written to (${messageOf(thrown)}); free up space, or choose another folder`,
         { cause: thrown }
       )
-    } finally {
-      rmSync(probe, { force: true })
     }
   }
 

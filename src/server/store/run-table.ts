@@ -1,12 +1,13 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
 import { isRunRecord } from './check-records.js'
+import { createRecordReader } from './record-reader.js'
 import { isSettled, type RunRecord } from './records.js'
 import type { RunFilter } from './store.js'
 
 /** Runs in the database: what lists ask for in columns, the whole as JSON. */
 export class RunTable {
   readonly #database: DatabaseSync
-  readonly #log: (line: string) => void
+  readonly #read: (row: Record<string, unknown>) => RunRecord | undefined
   readonly #insert: StatementSync
   readonly #update: StatementSync
   readonly #insertRecord: StatementSync
@@ -14,11 +15,10 @@ export class RunTable {
   readonly #insertTag: StatementSync
   readonly #find: StatementSync
   readonly #lists = new Map<string, StatementSync>()
-  readonly #told = new Set<string>()
 
   constructor(database: DatabaseSync, log: (line: string) => void) {
     this.#database = database
-    this.#log = log
+    this.#read = createRecordReader('run', isRunRecord, log)
     this.#insert = database.prepare(
       `INSERT INTO runs (sequence, id, status, is_unsettled, name, project, user_name, created_ms)
        VALUES (:sequence, :id, :status, :isUnsettled, :name, :project, :user, :createdMs)`
@@ -101,29 +101,11 @@ export class RunTable {
     this.#lists.set(sql, statement)
     return statement
   }
-
-  /** A record that somebody else wrote is no reason to answer nothing at all. */
-  #read({ id, record }: Record<string, unknown>): RunRecord | undefined {
-    const run = parseRecord(record)
-    if (isRunRecord(run) && run.id === id) return run
-    if (!this.#told.has(String(id)))
-      this.#log(`the record of run ${String(id)} was not written by this service, and is ignored`)
-    this.#told.add(String(id))
-    return undefined
-  }
 }
 
 /** As names are compared: by a part of them, whatever their case. */
 function foldName(name: string): string {
   return name.toLowerCase()
-}
-
-export function parseRecord(text: unknown): unknown {
-  try {
-    return JSON.parse(String(text))
-  } catch {
-    return undefined
-  }
 }
 
 /** The tables and conditions for a filter: one text for each set of keys. */

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Clock } from '../clock.js'
 import type { ProcessGroup } from '../nodes/machine/processes.js'
-import { isProcessGroup } from './check-records.js'
+import { isMarker, isProcessGroup } from './check-records.js'
 import { inTransaction } from './database.js'
 import { refuseWrite } from './database-errors.js'
 import { createId, DataFolder } from './data-folder.js'
@@ -147,8 +147,8 @@ export class SqliteStore implements Store {
   }
 
   marker(): string {
-    const known = this.#facts.get('marker')
-    if (known !== undefined && /^[a-f\d]{24}$/.test(known)) return known
+    const known = { marker: this.#facts.get('marker') }
+    if (isMarker(known)) return known.marker
     const marker = createId()
     // Nothing may be created under a marker that nobody would find again.
     this.#facts.set('marker', marker)
