@@ -37,16 +37,17 @@ afterEach(async () => {
 const run = (args: readonly string[], env: Record<string, string> = {}): Promise<Ended> =>
   runCommand(args, { cwd: folder, env })
 
-function start(args: readonly string[], env: Record<string, string> = {}): Command {
-  const command = startCommand(args, { cwd: folder, env })
+function start(args: readonly string[], env: Record<string, string> = {}, node = NODE): Command {
+  const command = startCommand(args, { cwd: folder, env, node })
   started.push(command)
   return command
 }
 
+const writeCsv = (): void =>
+  writeFileSync(join(folder, 'load.csv'), 'timeStamp,elapsed,label,success\n1760000000000,5,home,true\n')
+
 describe('report of a CSV', () => {
-  beforeEach(() =>
-    writeFileSync(join(folder, 'load.csv'), 'timeStamp,elapsed,label,success\n1760000000000,5,home,true\n')
-  )
+  beforeEach(writeCsv)
   const onLinux = process.platform === 'linux' ? test : test.skip
 
   onLinux('whose answer cannot be written ends with 2, and says so', () => {
@@ -75,11 +76,12 @@ describe('report of a CSV', () => {
 })
 
 describe('--json', () => {
+  beforeEach(writeCsv)
   test.each([
     ['an unknown command', ['frob', '--json'], 'usage', 'unknown command "frob"'],
     ['an unknown flag', ['runs', '--json', '--frob'], 'usage', 'there is no flag --frob here'],
     ['a bad value', ['run', '--json', '--files', 'plan.jmx', '--threads', TOKEN], 'input', 'threads: "***"'],
-    ['a folder that is a file', ['serve', '--json', '--data', 'plan.jmx'], 'error', 'plan.jmx']
+    ['a folder that is a file', ['report', 'load.csv', '--json', '--output', 'plan.jmx'], 'error', 'plan.jmx']
   ])('%s is one document on standard output, and text on standard error', async (_, args, kind, words) => {
     const { code, out, err } = await run(args, { LOADGATE_TOKEN: TOKEN, LOADGATE_BASE_URL: 'local' })
     expect(code).toBe(2)
@@ -238,8 +240,12 @@ describe('serve', () => {
     readonly remoteErrors?: string
   }
 
+  /** The service has a Node of its own, which is new enough for SQLite; the gates run on the one to be tried. */
+  const startServe = (args: readonly string[] = [], env: Record<string, string> = {}): Command =>
+    start(['serve', '--rehearse', ...args], env, process.execPath)
+
   async function serve(): Promise<Served> {
-    const command = start(['serve', '--rehearse', '--data', 'data'], { LOADGATE_TOKEN: TOKEN })
+    const command = startServe(['--data', 'data'], { LOADGATE_TOKEN: TOKEN })
     const [, url] = await command.shows(/^Address: (http:\/\/127\.0\.0\.1:\d+)\nToken: {3}.*\n/m)
     const ask = async <T>(...args: string[]): Promise<T> => {
       const { code, out, err } = await run([...args, '--base-url', url!, '--json'], { LOADGATE_TOKEN: TOKEN })
@@ -257,7 +263,7 @@ describe('serve', () => {
     })
 
   test('prints address and a new token once, and ends with Ctrl-C', async () => {
-    const command = start(['serve', '--rehearse'])
+    const command = startServe()
     const [, token] = await command.shows(/^Token: {3}(\S{32})$/m)
     const wrong = await run(['runs', '--base-url', /http:\S+/.exec(command.text())![0]], {
       LOADGATE_TOKEN: 'wrong'
