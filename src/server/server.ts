@@ -155,7 +155,7 @@ export async function startService(options: ServiceOptions): Promise<EmbeddedSer
     baseUrl: () => front.baseUrl()
   }
   const loadPages = options.pages
-  const verdicts = new Verdicts({ store, settle: (run) => runs.settle(run), log })
+  const verdicts = new Verdicts({ store, settle: (run) => runs.settle(run), clock, log })
   const pages =
     loadPages && new RunPages({ facts, verdicts, clock, synthetic: engines.synthetic, log, loadPages })
   const audit = options.audit ?? noAudit
