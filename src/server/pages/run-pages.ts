@@ -133,17 +133,26 @@ export class RunPages {
   }
 
   close(): void {
-    for (const watch of [...this.#listWatches.values(), ...this.#runWatches.values()]) watch.close()
+    for (const watch of this.#watches()) watch.close()
+  }
+
+  #watches(): Watch[] {
+    return [...this.#listWatches.values(), ...this.#runWatches.values()]
+  }
+
+  #createWatch(look: () => Promise<Sight>, onEnd: (thrown?: unknown) => void): Watch {
+    const countWatched = (): number => this.#watches().filter(({ isWatched }) => isWatched).length
+    return new Watch({ clock: this.ports.clock, look, onEnd, countWatched })
   }
 
   #createListWatch(place: ListPlace): Watch {
     for (const [other, watch] of this.#listWatches) if (!watch.isWatched) this.#listWatches.delete(other)
     const onEnd = (thrown: unknown): void => this.#complain('the list of runs', thrown)
-    return new Watch({ clock: this.ports.clock, look: () => this.#lookAtList(place), onEnd })
+    return this.#createWatch(() => this.#lookAtList(place), onEnd)
   }
 
   #createRunWatch(run: RunRecord): Watch {
-    const { clock, facts } = this.ports
+    const { facts } = this.ports
     // They may have ended while nobody was watching.
     for (const id of this.#runWatches.keys()) {
       const other = facts.store.run(id)
@@ -156,7 +165,7 @@ export class RunPages {
       this.#runWatches.delete(run.id)
       this.#complain(`run ${run.id}`, thrown)
     }
-    return new Watch({ clock, look: () => this.#lookAtRun(run, follower), onEnd })
+    return this.#createWatch(() => this.#lookAtRun(run, follower), onEnd)
   }
 
   async #lookAtRun(run: RunRecord, follower: Promise<SampleFollower>): Promise<Sight> {
