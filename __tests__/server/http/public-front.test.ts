@@ -69,7 +69,8 @@ interface Started {
 
 async function start(
   reach: Partial<Parameters<typeof createPublicFront>[0]>,
-  limits: Limits = DEFAULT_LIMITS
+  limits: Limits = DEFAULT_LIMITS,
+  equip: (app: FastifyInstance) => void = () => undefined
 ): Promise<Started> {
   const logged: string[] = []
   const clock = new SetClock(Date.now())
@@ -89,6 +90,7 @@ async function start(
       if (part.type === 'file') for await (const chunk of part.file) bytes += (chunk as Buffer).length
     return { bytes }
   })
+  equip(app)
   await front.listen(app)
   return { front, app, port: (app.server.address() as AddressInfo).port, logged, clock }
 }
@@ -598,6 +600,61 @@ describe('an address that cannot be used is named with its key, and what to do',
 
   test('any other error stays what it is', () => {
     expect(explainListen(new Error('no'))).toBeUndefined()
+  })
+})
+
+describe('a caller who resets the connection right behind the request is known by the address all the same', () => {
+  const CLOSING = GET('/seen')
+  async function startWatched(reach: Parameters<typeof start>[0]): Promise<{ port: number; seen: string[] }> {
+    const seen: string[] = []
+    const { app, port } = await start(reach, DEFAULT_LIMITS, (made) => {
+      made.get('/seen', ({ ip }) => {
+        seen.push(ip)
+        return ''
+      })
+    })
+    expect(app.server.listening).toBe(true)
+    return { port, seen }
+  }
+  const untilSeen = async (seen: string[], count: number): Promise<void> => {
+    for (let turns = 0; turns < 500 && seen.length < count; turns++)
+      await new Promise((done) => setTimeout(done, 5))
+  }
+
+  test('by plain HTTP', async () => {
+    const { port, seen } = await startWatched({})
+    for (let count = 0; count < 20; count++) {
+      const socket = connectPlain(port, '127.0.0.1')
+      socket.write(GET('/where').replace('close', 'keep-alive'))
+      // From now on the service knows that there is a connection.
+      socket.once('data', () => socket.write(CLOSING, () => socket.resetAndDestroy()))
+    }
+    await untilSeen(seen, 20)
+    expect(seen).toEqual(Array(20).fill('127.0.0.1'))
+  })
+
+  test('or has gone before anybody could ask, and is not served', async () => {
+    const { port, seen } = await startWatched({})
+    for (let count = 0; count < 20; count++) {
+      const socket = connectPlain(port, '127.0.0.1', () =>
+        socket.write(CLOSING, () => socket.resetAndDestroy())
+      )
+    }
+    await new Promise((done) => setTimeout(done, 50))
+    expect(seen).toEqual(Array(seen.length).fill('127.0.0.1'))
+  })
+
+  test('by https', async () => {
+    const { port, seen } = await startWatched({ tls: first })
+    for (let count = 0; count < 20; count++) {
+      const raw = connectPlain(port, '127.0.0.1')
+      const socket = connectTls({ socket: raw, ca: readFileSync(first.certificate), host: 'localhost' }, () =>
+        socket.write(CLOSING, () => raw.resetAndDestroy())
+      )
+      socket.on('error', () => undefined)
+    }
+    await untilSeen(seen, 20)
+    expect(seen).toEqual(Array(20).fill('127.0.0.1'))
   })
 })
 
