@@ -26,6 +26,13 @@ export function addMetricsRoute(
   })
 }
 
+/** For whoever scrapes a service whose config file does not say who may. */
+export function refuseMetrics(app: FastifyInstance): void {
+  app.get('/metrics', { config: { open: 'probe' } }, () => {
+    throw new RequestError(404, 'nobody may read the figures: the config file of the service has no metrics')
+  })
+}
+
 /** Read for every call, so that a changed one counts at once. */
 async function hasToken({ headers }: FastifyRequest, tokenFile: string): Promise<boolean> {
   const token = await readToken(tokenFile).catch(() => '')
