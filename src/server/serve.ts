@@ -6,13 +6,14 @@ import { openAuditLog } from './accounts/audit-log.js'
 import { openSessionRows } from './accounts/session-rows.js'
 import { createSingleToken, createSingleUser } from './accounts/single-user.js'
 import { type Clock, systemClock } from './clock.js'
+import { BegunRequests } from './http/begun-requests.js'
 import { createLoopbackFront, type Front } from './http/front.js'
 import type { Limits } from './http/limits.js'
 import { addProbes } from './http/probes.js'
 import { createPublicFront } from './http/public-front.js'
 import { createJsonLog, logRequests, logSettings } from './http/request-log.js'
 import { createMetrics, type Metrics } from './metrics/metrics.js'
-import { addMetricsRoute, requireMetricsToken } from './metrics/metrics-route.js'
+import { addMetricsRoute, refuseMetrics, requireMetricsToken } from './metrics/metrics-route.js'
 import { createQueue, type NodeQueue } from './queue/node-queue.js'
 import { createReadiness } from './readiness.js'
 import { startRetention } from './retention/retention.js'
@@ -114,12 +115,16 @@ async function serveTeam(
   const metrics = config.metrics && (await createMetrics({ store, version: readPackageVersion() }))
   const readiness = createReadiness(store, clock)
   const accounts = openAccounts(store.database, clock)
+  const requests = new BegunRequests()
   const service = await startOrClose(store, () =>
     ports.start({
       ...commonOptions(request, { pages, clock }),
       ...{ dataDir, store, log, regions, accounts },
       audit: openAuditLog(dataDir, { clock, log }),
-      front: equipFront(front, { config, metrics, log: request.log, clock, whyNotReady: readiness.whyNot }),
+      front: equipFront(front, {
+        ...{ config, metrics, requests, clock },
+        ...{ log: request.log, whyNotReady: readiness.whyNot }
+      }),
       queue: (placeOf) => {
         const whyNotNow = (): string | undefined => readiness.whyNot() ?? whyNotWritable(store)
         const queue = createMachineQueue(placeOf, { maxNodes, whyNotNow, clock, log })
@@ -136,7 +141,8 @@ async function serveTeam(
     hasNoUsers: accounts.users().length === 0,
     close: async () => {
       readiness.drain()
-      await service.drain(config.drainMs)
+      // Whoever is uploading a run gets to know that it has to be sent to the next service.
+      await Promise.all([service.drain(config.drainMs), requests.settle(config.drainMs, clock)])
       await retention.close()
       await service.close()
     }
@@ -167,12 +173,14 @@ function equipFront(
   {
     config,
     metrics,
+    requests,
     log,
     clock,
     whyNotReady
   }: {
     config: ServiceConfig
     metrics: Metrics | undefined
+    requests: BegunRequests
     log: (line: string) => void
     clock: Clock
     whyNotReady: () => string | undefined
@@ -184,9 +192,11 @@ function equipFront(
     prepare: (app) => {
       logRequests(app)
       metrics?.watch(app)
+      requests.watch(app)
       front.prepare?.(app)
       addProbes(app, whyNotReady)
       if (metrics && config.metrics) addMetricsRoute(app, metrics, config.metrics)
+      else refuseMetrics(app)
     }
   }
 }
