@@ -31,7 +31,8 @@ import { type GridRecord, hasEnded, type RunRecord, type UserReference } from '.
 import { discardUpload, readParams, readUpload } from './request-body.js'
 import type { RunPages } from '../pages/run-pages.js'
 import type { Runs } from '../runs/runs.js'
-import { type Piece, sendPieces } from './send-file.js'
+import { SAMPLES_HEADER } from '../samples/samples-header.js'
+import { type Piece, sendPieces, sendText } from './send-file.js'
 import { readGridSpec, readRunRequest } from './validation.js'
 
 /** Dependencies of the routes. */
@@ -170,12 +171,10 @@ function addResultRoutes(app: FastifyInstance, { facts, runs }: ServicePorts): v
     const pieces = await findResultPieces(grids.map((grid) => facts.store.folder.resultFile(run.id, grid.id)))
     const only = grids.length === 1 ? grids[0] : undefined
     const name = only ? `${only.spec.region}-${only.id}` : run.id
-    return sendPieces(request, reply, {
-      pieces,
-      type: 'text/csv; charset=utf-8',
-      fileName: `${name}.csv`,
-      etag: `"${run.id}-${name}"`
-    })
+    const content = { type: 'text/csv; charset=utf-8', fileName: `${name}.csv`, etag: `"${run.id}-${name}"` }
+    // Without its header nobody could tell a CSV without samples from one that is not ready.
+    if (pieces.every(({ end }) => end === 0)) return sendText(reply, { ...content, text: SAMPLES_HEADER })
+    return sendPieces(request, reply, { ...content, pieces })
   })
   app.get(`${path}/files/:file`, async (request, reply) => {
     const run = findRun(request, facts)
