@@ -252,6 +252,38 @@ describe('a restart', () => {
     await isRunning(next, ids[1]!)
   })
 
+  test('with fewer nodes ends what can never start any more, with the reason, and holds nobody else up', async () => {
+    const [dataDir, folder] = [folders.create(), folders.create()]
+    const places = createSurvivingPlaces({ folder, regions: ['local', 'east'] })
+    const before = await services.start(withQueue(4, { dataDir, places }))
+    const at = (region: string, nodes: number): FormPart[] =>
+      specFields({ region, instance_quantity: String(nodes) })
+    const atWork = await createRun(before, runForm(REAL_TIME, at('east', 4)))
+    await isRunning(before, atWork)
+    const large = await createRun(before, runForm(REAL_TIME, at('local', 3)))
+    const wish = SPEC.map(([key, value]): FormPart => [
+      `grid[${key}]`,
+      key === 'region' ? 'east' : key === 'instance_quantity' ? '3' : value
+    ])
+    const grid = (await postForm(before, '/grids', wish)).json.uuid
+    const small = await createRun(before, runForm(REAL_TIME, at('local', 2)))
+    expect(await positionsOf(before, [large, small])).toEqual([1, 3])
+    await before.close()
+
+    const lines: string[] = []
+    const log = (line: string): void => void lines.push(line)
+    const next = await services.start(
+      withQueue(2, { dataDir, log, places: createSurvivingPlaces({ folder, regions: ['local', 'east'] }) })
+    )
+    await isRunning(next, small)
+    const why = 'needs 3 nodes, and this service has at most 2 at work (max-nodes)'
+    const ended = await waitForStatus(next, `/runs/${large}`, ['problem'])
+    expect(ended.json.remote_errors).toBe(`this run ${why}`)
+    await waitForStatus(next, `/grids/${grid}`, ['stopped'])
+    expect(lines).toContain(`run ${large} ends: this run ${why}`)
+    expect(lines).toContain(`grid ${grid} stops: this grid ${why}`)
+  })
+
   test('after a crash, those that had not started wait again and those that had do not', async () => {
     const dataDir = folders.create()
     const killed = await services.start(withQueue(undefined, { dataDir }))

@@ -100,6 +100,9 @@ class Nodes implements NodeQueue {
       this.#line.hold(job)
       return Promise.resolve(this.#begin(entry))
     }
+    // It may have waited for a service that had more: nobody is held up by what can never start.
+    const problems = this.check(entry)
+    if (problems.length > 0) return Promise.reject(new Error(problems.join('; ')))
     return new Promise((resolve, reject) => {
       const abort = (): void => {
         this.#waiting.delete(entry.id)
