@@ -306,6 +306,31 @@ describe('a restart', () => {
   })
 })
 
+test('where nothing limits the nodes, neither the log nor a report names a limit', async () => {
+  const lines: string[] = []
+  const clock = new ManualClock()
+  const [log, whyNotNow] = [(line: string) => void lines.push(line), () => why]
+  let why: string | undefined
+  const service = await services.start({
+    clock,
+    queue: (placeOf) => createQueue({ maxNodes: Infinity, placeOf, cores: 2, clock, log, whyNotNow })
+  })
+  const first = await createRun(service, long(64))
+  await isRunning(service, first)
+  why = 'the disk is full'
+  const second = await createRun(service, long())
+  await until(() => lines.some((line) => line.startsWith(`run ${second} waits`)))
+  expect(lines).toContain(`run ${second} waits in the queue, position 1: 64 nodes are at work`)
+  why = undefined
+  await clock.advance(5000)
+  await isRunning(service, second)
+  await stop(service, first)
+  const [warning] = (await get(service, `/runs/${first}/report`)).json.warnings
+  expect(warning).toBe(
+    `this run shared the cores of this machine with run ${second} for less than a second: its figures may be worse than those of a run alone`
+  )
+})
+
 test('the log says who waits, and who starts after how long', async () => {
   const lines: string[] = []
   const clock = new ManualClock()
