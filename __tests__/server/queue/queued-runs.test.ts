@@ -1,4 +1,8 @@
 import { afterEach, describe, expect, test } from '@jest/globals'
+import { once } from 'node:events'
+import { readdirSync } from 'node:fs'
+import { connect } from 'node:net'
+import { join } from 'node:path'
 import { createQueue } from '../../../src/server/queue/node-queue.js'
 import type { EmbeddedService, ServiceOptions } from '../../../src/server/server.js'
 import { openStore } from '../../../src/server/store/open-store.js'
@@ -8,6 +12,7 @@ import {
   createFolders,
   createRun,
   createServices,
+  formOf,
   type FormPart,
   get,
   postForm,
@@ -52,6 +57,37 @@ const stop = (service: EmbeddedService, id: string): Promise<Reply> => get(servi
 
 async function positionsOf(service: EmbeddedService, ids: readonly string[]): Promise<(number | null)[]> {
   return Promise.all(ids.map(async (id) => (await show(service, id)).queue_position))
+}
+
+/** A request for a run of which the second half comes when it is told to. */
+function startUpload(service: EmbeddedService & { dataDir: string }): {
+  begun: Promise<void>
+  finish(): void
+  abandon(): void
+  reply: Promise<string>
+} {
+  const { headers, ...form } = formOf(long())
+  const body = Buffer.from(form.body)
+  const socket = connect(Number(new URL(service.url).port), '127.0.0.1')
+  const head = [
+    'POST /runs HTTP/1.1',
+    `Host: ${new URL(service.url).host}`,
+    `Authorization: Basic ${Buffer.from(`${service.token}:`).toString('base64')}`,
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+    `Content-Length: ${body.length}`
+  ]
+  const middle = body.length >> 1
+  socket.on('error', () => undefined)
+  socket.write(`${head.join('\r\n')}\r\n\r\n`)
+  socket.write(body.subarray(0, middle))
+  const uploads = (): number => readdirSync(join(service.dataDir, 'uploads')).length
+  const before = uploads()
+  return {
+    begun: until(() => uploads() > before),
+    finish: () => void socket.write(body.subarray(middle)),
+    abandon: () => void socket.destroy(),
+    reply: once(socket, 'data').then(([data]) => String(data))
+  }
 }
 
 describe('runs on this machine', () => {
@@ -230,6 +266,38 @@ describe('a restart', () => {
     expect((await get(next, '/runs')).json.total).toBe(3)
     await stop(next, ids[1]!)
     await isRunning(next, ids[2]!)
+  })
+
+  test('lets an upload arrive that is on its way, and its caller knows that nothing was created', async () => {
+    const clock = new ManualClock()
+    const service = await services.start(withQueue(undefined, { clock }))
+    const upload = startUpload(service)
+    await upload.begun
+    const order: string[] = []
+    const drained = service.drain(600_000).then(() => order.push('drained'))
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    expect(order).toEqual([])
+    upload.finish()
+    const reply = await upload.reply
+    await drained
+    expect(reply).toMatch(/^HTTP\/1.1 503 .*retry-after: 15.*about to restart/is)
+    expect((await get(service, '/runs')).json.total).toBe(0)
+  })
+
+  test('waits for an upload no longer than for a run, and not at all for one that was given up', async () => {
+    const clock = new ManualClock()
+    const service = await services.start(withQueue(undefined, { clock }))
+    const given = startUpload(service)
+    await given.begun
+    given.abandon()
+    await until(() => readdirSync(join(service.dataDir, 'uploads')).length === 0)
+    const slow = startUpload(service)
+    await slow.begun
+    const drained = service.drain(60_000)
+    await clock.advance(60_000)
+    await drained
+    slow.abandon()
+    await service.drain(60_000)
   })
 
   test('that cannot wait any longer ends what is at work, with its results', async () => {

@@ -49,6 +49,7 @@ export interface ServicePorts {
 
 /** Every operation of the API; each GET without side effects also answers HEAD. */
 export function addRoutes(app: FastifyInstance, service: ServicePorts): void {
+  noteCreators(app, service.runs)
   addGridRoutes(app, service)
   addRunRoutes(app, service)
   addResultRoutes(app, service)
@@ -60,6 +61,19 @@ export function addRoutes(app: FastifyInstance, service: ServicePorts): void {
     const found = shownTo(request.user, service.facts).find((user) => String(user.id) === id)
     if (!found) throw cannotFind()
     return userDocument(found)
+  })
+}
+
+const CREATES: readonly (Effect | undefined)[] = ['run.create', 'run.repeat', 'grid.create']
+
+/** Before their body is read, which takes a while for an upload. */
+function noteCreators(app: FastifyInstance, runs: Runs): void {
+  app.addHook('onRequest', (request, reply, done) => {
+    if (CREATES.includes(request.routeOptions.config.effect))
+      runs.noteCaller(
+        new Promise((resolve) => (reply.raw.closed ? resolve() : reply.raw.once('close', resolve)))
+      )
+    done()
   })
 }
 
