@@ -27,6 +27,7 @@ import { addThresholdRoutes } from './threshold-routes.js'
 import type { Verdicts } from '../judging/verdicts.js'
 import { checkRegion, mostNodesIn, type Places } from '../places.js'
 import { type Effect, requireOwnGrids, standaloneGridsOf } from '../accounts/permissions.js'
+import { explainStorage, refuseWrite } from '../store/database-errors.js'
 import { type GridRecord, hasEnded, type RunRecord, type UserReference } from '../store/records.js'
 import { discardUpload, readParams, readUpload } from './request-body.js'
 import type { RunPages } from '../pages/run-pages.js'
@@ -132,7 +133,9 @@ function addRunRoutes(app: FastifyInstance, service: ServicePorts): void {
   app.get(`${path}/:id/repeat`, withEffect('run.repeat'), async (request) => {
     const run = findRun(request, facts)
     requireOwnGrids(request.user, standaloneGridsOf(run, facts.store), facts.store)
-    const repeated = await runs.repeat(run, ownerOf(request))
+    const repeated = await runs.repeat(run, ownerOf(request)).catch((thrown: unknown) => {
+      throw refuseCreation(thrown)
+    })
     request.audited.created = repeated.id
     return briefRunDocument(repeated, facts)
   })
@@ -149,8 +152,9 @@ async function createRun(
   { facts, runs, engines, maxUploadBytes }: ServicePorts
 ): Promise<Document> {
   const { words, store } = facts
-  const uploadDir = store.folder.createUploadDir()
+  let uploadDir: string | undefined
   try {
+    uploadDir = store.folder.createUploadDir()
     const upload = await readUpload(request, { fileField: words.files, uploadDir, maxBytes: maxUploadBytes })
     const { files } = upload
     const wish = readRunRequest(upload.params, {
@@ -162,9 +166,14 @@ async function createRun(
     request.audited.created = run.id
     return createdRunDocument(run, facts)
   } catch (thrown) {
-    await discardUpload(uploadDir)
-    throw thrown
+    if (uploadDir !== undefined) await discardUpload(uploadDir)
+    throw refuseCreation(thrown)
   }
+}
+
+/** Whoever sent the files must know that no run was made of them. */
+function refuseCreation(thrown: unknown): unknown {
+  return explainStorage(thrown) === undefined ? thrown : refuseWrite(thrown, 'the run was not created')
 }
 
 function addResultRoutes(app: FastifyInstance, { facts, runs }: ServicePorts): void {
