@@ -87,7 +87,7 @@ async function serveOne(
       // One person's runs do not wait for each other; those that share the machine say so.
       queue: (placeOf) =>
         createMachineQueue(placeOf, {
-          maxNodes: Number.MAX_SAFE_INTEGER,
+          maxNodes: Infinity,
           whyNotNow: () => readiness.whyNot() ?? whyNotWritable(store),
           ...{ clock, log }
         })

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { runForm, formOf, type Doc } from '../../server/support.js'
+import { runForm, formOf, type Doc, type Reply } from '../../server/support.js'
 import { writeJMeter, writeSample } from '../../server/stand-in.js'
 import { mountSmallDisk, type SmallDisk } from '../../support/small-disk.js'
 import { until } from '../cli-command.js'
@@ -43,6 +43,16 @@ const rowsOf = async ({ team, ann }: Around, run: Doc): Promise<number> => {
   expect(status).toBe(200)
   return text.trim().split('\n').length - 1
 }
+
+/** As a browser does it. */
+const logIn = ({ team, ann }: Around): Promise<Reply> =>
+  team.send('POST', '/login', {
+    headers: {
+      ...{ accept: 'text/html', origin: team.url },
+      'content-type': 'application/x-www-form-urlencoded'
+    },
+    body: new URLSearchParams({ token: ann.token, next: '/' }).toString()
+  })
 
 describe('a service that is stopped with one run at work and one in the queue', () => {
   test.concurrent(
@@ -145,17 +155,35 @@ testOnDisk(
       const { team, ann } = around
       const flags = ['--duration', '5s', '--thresholds', 'p95 < 9s']
       expect((await team.startGate(ann, 'before', flags).ended).code).toBe(0)
+      const { headers } = await logIn(around)
       disk!.fill()
       const during = await team.startGate(ann, 'during', flags).ended
       expect(during.code).toBe(2)
-      expect(during.out + during.err).toMatch(/ENOSPC|full|space/i)
+      expect(during.out + during.err).toMatch(
+        /answered 507: the run was not created: the service's disk is full; free up space there/
+      )
+      expect(during.out + during.err).not.toMatch(/may still be running|Looking for the run/)
+      const refused = await logIn(around)
+      expect([refused.status, refused.text, refused.headers['set-cookie']]).toEqual([
+        507,
+        "you cannot log in: the service's disk is full; free up space there and try again",
+        undefined
+      ])
+      // Whoever logged in before still sees the pages.
+      const cookie = String(headers['set-cookie']).split(';')[0]!
+      const page = await team.send('GET', '/', { headers: { accept: 'text/html', cookie } })
+      expect([page.status, page.text]).toEqual([200, expect.stringContaining('before')])
       expect((await team.send('GET', '/healthz')).status).toBe(200)
-      const readiness = await team.send('GET', '/readyz')
+      // It is not looked at with every request.
+      let readiness: Reply
+      do readiness = await team.send('GET', '/readyz')
+      while (readiness.status === 200)
       expect([readiness.status, readiness.json.error]).toEqual([503, expect.stringMatching(/ENOSPC/)])
       const before = await team.waitForRun(ann, 'before', ['finished'])
       expect(await rowsOf(around, before)).toBeGreaterThan(0)
       disk!.free()
       expect((await team.startGate(ann, 'after', flags).ended).code).toBe(0)
+      expect((await logIn(around)).status).toBe(303)
       await team.kill()
       await team.start()
       expect((await team.listRuns(ann)).map(({ name, status }) => [name, status])).toEqual([
