@@ -29,6 +29,7 @@ const ACCOUNTS: Accounts = {
   findByToken: byName,
   findBySession: byName,
   users: () => [],
+  isRemoved: () => false,
   openSession: ({ name }) => name,
   closeSession: () => undefined
 }

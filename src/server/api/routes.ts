@@ -133,7 +133,7 @@ function addRunRoutes(app: FastifyInstance, service: ServicePorts): void {
   })
   app.get(`${path}/:id/repeat`, withEffect('run.repeat'), async (request) => {
     const run = findRun(request, facts)
-    requireOwnGrids(request.user, standaloneGridsOf(run, facts.store), facts.store)
+    requireOwnGrids(request.user, standaloneGridsOf(run, facts.store), facts)
     const repeated = await runs.repeat(run, ownerOf(request)).catch((thrown: unknown) => {
       throw refuseCreation(thrown)
     })
@@ -162,7 +162,7 @@ async function createRun(
       ...{ words, engines, fileNames: files.map(({ name }) => name) },
       ...rulesOf(facts.places)
     })
-    requireOwnGrids(request.user, wish.grids, store)
+    requireOwnGrids(request.user, wish.grids, facts)
     const run = await runs.create({ ...wish, files, uploadDir, user: ownerOf(request) })
     request.audited.created = run.id
     return createdRunDocument(run, facts)

@@ -228,7 +228,7 @@ export class RunPages {
       durationSeconds: request.durationSec ?? undefined,
       startedMs: run.startedMs ?? undefined,
       stoppedMs: run.stoppedMs ?? undefined,
-      user: run.user?.name,
+      user: this.#ownerOf(run),
       nowMs: this.ports.clock.now(),
       apdexTargetMs: apdexTargetMs(request.properties),
       summary: run.report?.summary,
@@ -304,11 +304,16 @@ export class RunPages {
       problem: run.remoteErrors ?? undefined,
       isLoadLost: saysLoss(run.remoteErrors),
       project: run.request.project ?? undefined,
-      user: run.user?.name,
+      user: this.#ownerOf(run),
       queuePosition: this.ports.facts.queue.positionOf(run.id) ?? undefined,
       verdict: judged?.verdict ?? (isPending ? 'pending' : undefined),
       reason: judged?.reason
     }
+  }
+
+  /** Somebody else may have the name of a removed user now. */
+  #ownerOf({ user }: RunRecord): string | undefined {
+    return user && this.ports.facts.accounts.isRemoved(user.id) ? `${user.name} (removed)` : user?.name
   }
 
   #pathOf(run: RunRecord): string {
