@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { get } from 'node:https'
 import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { get } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -22,7 +22,11 @@ interface ServicePod {
   readonly status: { readonly containerStatuses?: readonly object[] }
 }
 
-/** The example's manifest on a cluster of scripts/cluster/up, in namespaces of its own, as its head says. */
+/**
+ * The example's manifest on a cluster of scripts/cluster/up, deployed as its head says. What is changed in it: the names of its
+ * namespaces, the address, as anybody has to, and the size of a node, for a machine of two cores. What the cluster lacks is added
+ * around it: images under the names that a registry has them by, a volume, and a network with this machine on it.
+ */
 export class DeployedService {
   readonly folder = mkdtempSync(join(tmpdir(), 'loadgate-deployed-'))
   readonly namespaces: { readonly service: string; readonly grids: string }
@@ -132,11 +136,11 @@ export class DeployedService {
     const deadlineMs = Date.now() + GONE_WITHIN_MS
     while ((await this.#mounts()) && Date.now() < deadlineMs) await sleep(200)
     await this.api.request('DELETE', `/api/v1/persistentvolumes/${this.#volume}`).catch(() => undefined)
-    this.network.close()
+    // Nothing was prepared if an image could not be made.
+    ;(this.network as PodNetwork | undefined)?.close()
     rmSync(this.folder, { recursive: true, force: true })
   }
 
-  /** As the owner of any cluster has to, the address; and what a machine of two cores has for nodes beside the service. */
   #manifest(): string {
     const documents = readServiceManifest((text) =>
       renameNamespaces(text, this.namespaces)
