@@ -86,7 +86,7 @@ async function serveOne(
       // One person's runs do not wait for each other; those that share the machine say so.
       queue: (placeOf) =>
         createMachineQueue(placeOf, {
-          maxNodes: Number.MAX_SAFE_INTEGER,
+          maxNodes: Infinity,
           whyNotNow: () => readiness.whyNot() ?? whyNotWritable(store),
           ...{ clock, log }
         })
@@ -114,8 +114,10 @@ async function serveTeam(
   const metrics = config.metrics && (await createMetrics({ store, version: readPackageVersion() }))
   const readiness = createReadiness(store, clock)
   const accounts = openAccounts(store.database, clock)
-  const service = await startOrClose(store, () =>
-    ports.start({
+  const keeping = { store, retention: config.retention, clock, log }
+  const service = await startOrClose(store, async () => {
+    if (readiness.whyNot() !== undefined) await makeRoom(keeping)
+    return ports.start({
       ...commonOptions(request, { pages, clock }),
       ...{ dataDir, store, log, regions, accounts },
       audit: openAuditLog(dataDir, { clock, log }),
@@ -127,8 +129,8 @@ async function serveTeam(
         return queue
       }
     })
-  )
-  const retention = startRetention({ store, retention: config.retention, clock, log })
+  })
+  const retention = startRetention(keeping)
   return {
     url: service.url,
     listening: front.listening(),
@@ -189,6 +191,13 @@ function equipFront(
       if (metrics && config.metrics) addMetricsRoute(app, metrics, config.metrics)
     }
   }
+}
+
+/** A full disk keeps a service from starting, and nobody else deletes what is beyond the limits. */
+async function makeRoom(parts: Parameters<typeof startRetention>[0]): Promise<void> {
+  const retention = startRetention(parts)
+  await retention.settled()
+  await retention.close()
 }
 
 /** A service that does not start lets go of its folder. */

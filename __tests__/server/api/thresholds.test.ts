@@ -148,7 +148,7 @@ describe('thresholds of a run', () => {
   })
 })
 
-test('results that have fewer rows than they had are inconclusive, wherever they were cut', async () => {
+test('results that have fewer or more rows than they had are inconclusive', async () => {
   const { uuid } = (await finishRun(as.ann!, runForm({ duration: '5' }))).json
   const [file] = readdirSync(join(service.dataDir, 'runs', uuid), {
     recursive: true,
@@ -161,6 +161,12 @@ test('results that have fewer rows than they had are inconclusive, wherever they
     await put('ann', { thresholds: `p95 < ${rows}h`.replace('h', '000s') }, uuid)
     expect([rows, (await read(uuid)).verdict]).toEqual([rows, 'inconclusive'])
   }
+  writeFileSync(path, [...lines.slice(0, -1), ...lines.slice(1)].join('\n'))
+  await put('ann', { thresholds: 'p95 < 99s' }, uuid)
+  expect(await read(uuid)).toMatchObject({
+    verdict: 'inconclusive',
+    reason: expect.stringMatching(/they are not its own any more/)
+  })
 })
 
 describe('on the pages', () => {

@@ -75,7 +75,7 @@ export async function judgeRun(run: RunRecord, thresholds: RunThresholds, store:
     // As for any other service: what it says about itself is no evidence.
     reportsStops: false,
     nodes: run.nodes,
-    lackOfResults: describeLack(run, missing) ?? describeLostSamples(run, results),
+    lackOfResults: describeLack(run, missing) ?? describeOtherSamples(run, results),
     gaps: results.gaps
   })
   return {
@@ -181,10 +181,12 @@ function describeLack(run: RunRecord, [first, ...others]: readonly string[]): st
   return `Not every grid has results: ${first}${more}.`
 }
 
-/** A file that was cut at the end of a row looks whole; how many samples it had is known from before. */
-function describeLostSamples({ samples }: RunRecord, { measurements, warmUp }: Read): string | undefined {
+/** A file that was cut at the end of a row, or is another's, looks whole; how many samples it had is known from before. */
+function describeOtherSamples({ samples }: RunRecord, { measurements, warmUp }: Read): string | undefined {
   const found = (warmUp?.whole ?? measurements)?.figures({})?.samples ?? 0
-  if (samples === null || measurements === undefined || found >= samples) return undefined
+  if (samples === null || measurements === undefined || found === samples) return undefined
+  if (found > samples)
+    return `The results have ${found} samples, and the run had ${samples} at its end: they are not its own any more.`
   return `The results have ${found} of the ${samples} samples that the run had at its end: they are not complete any more.`
 }
 
