@@ -1,7 +1,7 @@
 import TestSequencer from '@jest/test-sequencer'
 
 /** Files of tests that start processes and wait for them, for seconds and more. */
-const WAITS = /\/__tests__\/(e2e|faults|kubernetes|tools)\//
+const WAITS = /\/__tests__\/(browser|e2e|faults|kubernetes|tools)\//
 
 /**
  * The files in jest's order (the longest first, as far as it knows; else the largest), but each that waits beside one that works. In a
