@@ -79,7 +79,7 @@ const MAY_IMPORT_WITHIN = {
     pages: ['accounts', 'judging', 'runs', 'queue', 'store', 'samples', 'http'],
     http: [],
     metrics: ['http', 'store', 'queue'],
-    api: ['accounts', 'http', 'judging', 'pages', 'runs', 'queue', 'store', 'engines']
+    api: ['accounts', 'http', 'judging', 'pages', 'runs', 'queue', 'store', 'engines', 'samples']
   }
 }
 /** Folders within an inner room: tools do not know each other. */

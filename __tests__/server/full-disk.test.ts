@@ -354,6 +354,8 @@ describeOnDisk(`every route on a full disk${note}`, () => {
       }
       for (const { json: document } of all.filter(({ status }) => status === 507))
         expect(document.error).toMatch(NO_ROOM)
+      for (const { json: document } of [replies.create, replies.repeat])
+        expect(document.error).toMatch(/^the run was not created: /)
       await service.close()
     } finally {
       await services.closeAll()

@@ -480,6 +480,24 @@ describe('before its end', () => {
   })
 })
 
+describe('a run that ended without a sample', () => {
+  test.each([1, 2])('has CSVs with a header and no rows: %d grids', async (gridCount) => {
+    const problem = { override_parameters: '-Jrehearsal.problem=nothing' }
+    const fields = Array.from({ length: gridCount }, () => specFields()).flat()
+    const id = await createRun(service, runForm(problem, fields))
+    const run = await waitForStatus(service, `/runs/${id}`, ['problem'])
+    const paths = run.json._embedded.results.map(({ href }) => href.slice(service.url.length))
+    expect(paths).toHaveLength(gridCount)
+    for (const path of [...paths, `/runs/${id}/result.csv`]) {
+      const whole = await get(service, path)
+      expect([whole.status, whole.headers['content-type']]).toEqual([200, 'text/csv; charset=utf-8'])
+      expect(whole.text).toMatch(/^timeStamp,elapsed,label,[^\n]*\n$/)
+      const head = await send(service, 'HEAD', path)
+      expect([head.headers['content-length'], head.text]).toEqual([String(whole.text.length), ''])
+    }
+  })
+})
+
 describe('repeat', () => {
   test('makes a new run of the same files and grids', async () => {
     const first = await finishRun(service, runForm({ name: 'again', threads: '3' }))

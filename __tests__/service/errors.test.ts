@@ -9,8 +9,8 @@ import {
   hadNoEffect
 } from '../../src/service/errors.js'
 
-const refused = (status: number): RefusedError =>
-  new RefusedError('asking', { status, detail: 'no', requestId: undefined, retryAfterMs: undefined })
+const refused = (status: number, more: { isLoadgate?: boolean; isEarly?: boolean } = {}): RefusedError =>
+  new RefusedError('asking', { status, detail: 'no', requestId: undefined, retryAfterMs: undefined, ...more })
 const unreachable = (neverSent: boolean): UnreachableError =>
   new UnreachableError('asking', 'gone', { neverSent })
 
@@ -61,6 +61,12 @@ describe('what certainly made nothing', () => {
     ['an answer of the wrong shape', new MalformedReplyError('asking', 'x'), false],
     ['anything else', new Error('x'), false],
     ...[401, 404, 422, 429].map((status) => [String(status), refused(status), true] as const),
+    ...[503, 507].map(
+      (status) => [`${status} of a loadgate`, refused(status, { isLoadgate: true }), true] as const
+    ),
+    ['500 of a loadgate', refused(500, { isLoadgate: true }), false],
+    ['507 of anybody else', refused(507), false],
+    ['502 before the request was sent to its end', refused(502, { isEarly: true }), true],
     // A server that gave up waiting, a gateway, and what redirects may have passed the request on.
     ...[301, 302, 303, 307, 308, 408, 500, 502, 503, 504].map(
       (status) => [String(status), refused(status), false] as const

@@ -11,8 +11,11 @@ import { RETRY, retry, upTo } from '../../src/service/retry.js'
 import type { RetryPolicy } from '../../src/service/retry.js'
 import { ManualClock } from '../support/manual-clock.js'
 
-const refused = (status: number, retryAfterMs?: number): RefusedError =>
-  new RefusedError('asking', { status, detail: 'so', requestId: undefined, retryAfterMs })
+const refused = (
+  status: number,
+  more: { retryAfterMs?: number; isEarly?: boolean; isLoadgate?: boolean } = {}
+): RefusedError =>
+  new RefusedError('asking', { status, detail: 'so', requestId: undefined, retryAfterMs: undefined, ...more })
 const away = new UnreachableError('asking', 'gone', { neverSent: false })
 
 /** How long the same failure is borne by the policy, before it is thrown. */
@@ -86,7 +89,7 @@ describe('retry', () => {
 
   test("the service's own pause is kept to", async () => {
     const clock = new ManualClock()
-    const failures = [refused(503, 40_000)]
+    const failures = [refused(503, { retryAfterMs: 40_000 })]
     const attempt = async (): Promise<void> => {
       const failure = failures.shift()
       if (failure !== undefined) throw failure
@@ -120,7 +123,7 @@ describe('retry', () => {
 describe('a limited number of attempts', () => {
   test('is retried until one succeeds', async () => {
     const clock = new ManualClock()
-    const failures = [refused(503, 4000), away]
+    const failures = [refused(503, { retryAfterMs: 4000 }), away]
     const attempt = async (): Promise<string> => {
       const failure = failures.shift()
       if (failure) throw failure
@@ -179,6 +182,9 @@ describe('creating something', () => {
     ['without a connection', neverSent, 5],
     ['after a rate limit', refused(429), 5],
     ['after a lost connection', away, 1],
+    ['after a 502 within the upload', refused(502, { isEarly: true }), 5],
+    ['after a 413 within the upload', refused(413, { isEarly: true }), 1],
+    ['after a full disk', refused(507, { isLoadgate: true }), 1],
     ['after a certificate that is not trusted', new CertificateError('creating', 'x'), 1],
     ...[404, 408, 422, 500, 503].map((status): [string, Error, number] => [
       `after ${status}`,

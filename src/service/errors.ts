@@ -17,6 +17,8 @@ export class RefusedError extends ServiceError {
   readonly retryAfterMs: number | undefined
   /** Whether it came from this project's own service, rather than another one or something in front of it. */
   readonly isLoadgate: boolean
+  /** Whether it came before the request was sent to its end, so that the request cannot have had an effect. */
+  readonly isEarly: boolean
   constructor(operation: string, refusal: Refusal) {
     const request = refusal.requestId === undefined ? '' : ` (request ${refusal.requestId})`
     const hint = hintFor(refusal.status)
@@ -28,6 +30,7 @@ export class RefusedError extends ServiceError {
     this.status = refusal.status
     this.retryAfterMs = refusal.retryAfterMs
     this.isLoadgate = refusal.isLoadgate ?? false
+    this.isEarly = refusal.isEarly ?? false
   }
 }
 
@@ -37,12 +40,13 @@ interface Refusal {
   readonly requestId: string | undefined
   readonly retryAfterMs: number | undefined
   readonly isLoadgate?: boolean
+  readonly isEarly?: boolean
 }
 
 /** No answer: connection refused, reset, timeout. */
 export class UnreachableError extends ServiceError {
   override name = 'UnreachableError'
-  /** True if there was no connection, so the request cannot have had an effect. */
+  /** True if there was no connection, or it ended before the request was sent to its end: it cannot have had an effect. */
   readonly neverSent: boolean
   constructor(operation: string, message: string, options: ErrorOptions & { neverSent: boolean }) {
     super(operation, message, options)
@@ -102,15 +106,20 @@ const SAYS_NO: ReadonlySet<number> = new Set([
   425, 426, 428, 429, 431, 451
 ])
 
+/** With these a loadgate refuses to create anything before it does: it is about to end, or cannot write it down. */
+const SAYS_NO_AS_LOADGATE: ReadonlySet<number> = new Set([503, 507])
+
 /**
- * Whether a create request certainly had no effect, so that a retry cannot create a second run or grid: it was never sent, or the service
- * refused it. Everything else is uncertain: a redirect or an odd success may follow a creation that worked; 408, 5xx and what only
- * proxies send (499, 460) may hide a request that was forwarded.
+ * Whether a create request certainly had no effect, so that a retry cannot create a second run or grid: it was never sent to its end, or
+ * the service refused it. Everything else is uncertain: a redirect or an odd success may follow a creation that worked; 408, 5xx and what
+ * only proxies send (499, 460) may hide a request that was forwarded.
  */
 export function hadNoEffect(error: unknown): boolean {
   if (error instanceof UploadError || error instanceof CertificateError) return true
   if (error instanceof UnreachableError) return error.neverSent
-  return (error instanceof RefusedError && SAYS_NO.has(error.status)) || isAboutToRestart(error)
+  if (!(error instanceof RefusedError)) return false
+  const { status, isLoadgate, isEarly } = error
+  return isEarly || SAYS_NO.has(status) || (isLoadgate && SAYS_NO_AS_LOADGATE.has(status))
 }
 
 /**

@@ -75,12 +75,13 @@ function isUnknown(error: unknown): boolean {
 }
 
 /**
- * There was no connection, or the service is rate limiting: the same request may work later, and cannot create anything twice. A restart
- * takes longer.
+ * There was no connection, or it broke off within the request, or the service is rate limiting: the same request may work later, and
+ * cannot create anything twice. A restart takes longer.
  */
 function mayCreateNow(error: unknown): boolean {
-  const isFinal = error instanceof RefusedError ? error.status !== 429 : error instanceof CertificateError
-  return hadNoEffect(error) && !isFinal
+  if (!hadNoEffect(error) || isAboutToRestart(error)) return false
+  if (error instanceof RefusedError) return error.status === 429 || (error.isEarly && isTransient(error))
+  return !(error instanceof CertificateError)
 }
 
 /** One policy per operation. All but `create` and `outlastRestart` are only for what may be done twice: never for creating or repeating a run or grid. */

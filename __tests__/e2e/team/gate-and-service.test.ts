@@ -64,3 +64,48 @@ test('a gate whose timeout passes in the queue says so, and its run does not sta
     ['first', 'running']
   ])
 }, 60_000)
+
+test('a gate whose run is stopped in the queue ends at once: there are no samples to wait for', async () => {
+  team = await TeamService.create({ config: 'max-nodes: 1' })
+  await team.start()
+  const ann = await team.addUser('ann', 'member')
+  team.startGate(ann, 'first', inRealTime(120))
+  await team.waitForRun(ann, 'first', ['running'])
+  const second = team.startGate(ann, 'second', ['--duration', '5s', '--thresholds', 'apdex >= 0.5'])
+  const { uuid } = await team.waitForRun(ann, 'second', ['queued'])
+  await second.shows(/position 1/)
+  const stoppedMs = Date.now()
+  await team.send('GET', `/runs/${uuid}/stop`, { person: ann })
+  const { code, out, err } = await second.ended
+  expect(Date.now() - stoppedMs).toBeLessThan(15_000)
+  expect(code).toBe(2)
+  expect(team.verdictOf('second')).toMatchObject({
+    verdict: 'inconclusive',
+    reason: expect.stringMatching(/stopped by a caller/)
+  })
+  expect(out + err).not.toMatch(/not ready|could not be downloaded/)
+}, 60_000)
+
+test('stop-early behind a queue: the time there is no time of the run', async () => {
+  team = await TeamService.create({ config: 'max-nodes: 1' })
+  await team.start()
+  const ann = await team.addUser('ann', 'member')
+  team.startGate(ann, 'first', inRealTime(10))
+  await team.waitForRun(ann, 'first', ['running'])
+  const second = team.startGate(ann, 'second', [
+    ...['--stop-early', 'true', '--duration', '60s', '--thresholds', 'failures < 5'],
+    ...['--override-parameters', '-Jrehearsal.realtime=true -Jrehearsal.errors=50']
+  ])
+  await team.waitForRun(ann, 'second', ['queued'])
+  await team.waitForRun(ann, 'second', ['running'])
+  const startedMs = Date.now()
+  expect((await second.ended).code).toBe(1)
+  const tookSeconds = (Date.now() - startedMs) / 1000
+  const { verdict, stopped_early: stop } = team.verdictOf('second') as unknown as {
+    verdict: string
+    stopped_early: { afterSeconds: number; savedSeconds: number }
+  }
+  expect(verdict).toBe('failed')
+  expect(stop.afterSeconds).toBeLessThanOrEqual(tookSeconds)
+  expect(stop.afterSeconds + stop.savedSeconds).toBeCloseTo(60, 0)
+}, 90_000)

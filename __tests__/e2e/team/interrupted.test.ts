@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { runForm, formOf, type Doc } from '../../server/support.js'
+import { runForm, formOf, specFields, type Doc, type Reply } from '../../server/support.js'
 import { writeJMeter, writeSample } from '../../server/stand-in.js'
 import { mountSmallDisk, type SmallDisk } from '../../support/small-disk.js'
 import { until } from '../cli-command.js'
@@ -43,6 +43,16 @@ const rowsOf = async ({ team, ann }: Around, run: Doc): Promise<number> => {
   expect(status).toBe(200)
   return text.trim().split('\n').length - 1
 }
+
+/** As a browser does it. */
+const logIn = ({ team, ann }: Around): Promise<Reply> =>
+  team.send('POST', '/login', {
+    headers: {
+      ...{ accept: 'text/html', origin: team.url },
+      'content-type': 'application/x-www-form-urlencoded'
+    },
+    body: new URLSearchParams({ token: ann.token, next: '/' }).toString()
+  })
 
 describe('a service that is stopped with one run at work and one in the queue', () => {
   test.concurrent(
@@ -145,23 +155,65 @@ testOnDisk(
       const { team, ann } = around
       const flags = ['--duration', '5s', '--thresholds', 'p95 < 9s']
       expect((await team.startGate(ann, 'before', flags).ended).code).toBe(0)
+      const { headers } = await logIn(around)
       disk!.fill()
       const during = await team.startGate(ann, 'during', flags).ended
       expect(during.code).toBe(2)
-      expect(during.out + during.err).toMatch(/ENOSPC|full|space/i)
+      expect(during.out + during.err).toMatch(
+        /answered 507: the run was not created: the service's disk is full; free up space there/
+      )
+      expect(during.out + during.err).not.toMatch(/may still be running|Looking for the run/)
+      const refused = await logIn(around)
+      expect([refused.status, refused.text, refused.headers['set-cookie']]).toEqual([
+        507,
+        "you cannot log in: the service's disk is full; free up space there and try again",
+        undefined
+      ])
+      // Whoever logged in before still sees the pages.
+      const cookie = String(headers['set-cookie']).split(';')[0]!
+      const page = await team.send('GET', '/', { headers: { accept: 'text/html', cookie } })
+      expect([page.status, page.text]).toEqual([200, expect.stringContaining('before')])
       expect((await team.send('GET', '/healthz')).status).toBe(200)
-      const readiness = await team.send('GET', '/readyz')
+      // It is not looked at with every request.
+      let readiness: Reply
+      do readiness = await team.send('GET', '/readyz')
+      while (readiness.status === 200)
       expect([readiness.status, readiness.json.error]).toEqual([503, expect.stringMatching(/ENOSPC/)])
       const before = await team.waitForRun(ann, 'before', ['finished'])
       expect(await rowsOf(around, before)).toBeGreaterThan(0)
       disk!.free()
       expect((await team.startGate(ann, 'after', flags).ended).code).toBe(0)
+      expect((await logIn(around)).status).toBe(303)
       await team.kill()
       await team.start()
       expect((await team.listRuns(ann)).map(({ name, status }) => [name, status])).toEqual([
         ['after', 'finished'],
         ['before', 'finished']
       ])
+    })
+  },
+  120_000
+)
+
+testOnDisk(
+  'a full disk does not keep a service from starting that may delete runs',
+  async () => {
+    let disk: SmallDisk | undefined
+    const prepare = ({ dataDir }: TeamService): void => {
+      disk = mountSmallDisk(dataDir)
+    }
+    await withTeam({ prepare, unmount: () => disk?.unmount() }, async ({ team, ann }) => {
+      const plan = `<HTTPSamplerProxy testname="home" enabled="true"/>${' '.repeat(500_000)}`
+      for (const name of ['one', 'two', 'three']) {
+        const form = formOf(runForm({ name, duration: '1' }, specFields(), plan))
+        expect((await team.send('POST', '/runs', { person: ann, ...form })).status).toBe(201)
+        await team.waitForRun(ann, name, ['finished'])
+      }
+      await team.kill()
+      appendFileSync(team.configFile, 'retention: { runs-per-project: 1 }\n')
+      disk!.fill()
+      await team.start()
+      expect((await team.listRuns(ann)).map(({ name }) => name)).toEqual(['three'])
     })
   },
   120_000

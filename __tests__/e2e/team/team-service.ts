@@ -40,6 +40,8 @@ export class TeamService {
   env: Readonly<Record<string, string>> = {}
   /** The same for gates. */
   gateEnv: Readonly<Record<string, string>> = {}
+  /** Where gates reach it, if not at its own address. */
+  gateUrl: string | undefined
   /** Everything that any of its processes has printed. */
   readonly #processes: Command[] = []
   readonly #gates: Command[] = []
@@ -117,7 +119,17 @@ export class TeamService {
     writeFileSync(join(cwd, 'plan.jmx'), '<HTTPSamplerProxy testname="home" enabled="true"/>')
     const gate = startCommand(
       [
-        ...['run', '--base-url', this.url, '--files', 'plan.jmx', '--grids', GRID, '--name', name],
+        ...[
+          'run',
+          '--base-url',
+          this.gateUrl ?? this.url,
+          '--files',
+          'plan.jmx',
+          '--grids',
+          GRID,
+          '--name',
+          name
+        ],
         ...['--tags', `gate-${name}`, '--poll-interval', '1s', '--output', 'out', ...flags]
       ],
       { cwd, env: { ...this.#environment(), ...this.gateEnv, LOADGATE_TOKEN: person.token } }

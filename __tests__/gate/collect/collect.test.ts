@@ -472,6 +472,34 @@ describe('what is there a little later', () => {
     expect(gate.ports.clock.elapsedMs).toBeLessThan(60_000)
   })
 
+  describe('is not waited for at a loadgate: it reports the end when everything is in place', () => {
+    beforeEach(async () => {
+      service.meet('listRuns', (res, commit) => {
+        res.setHeader('x-loadgate-version', '1.0.0')
+        faults.none(res, commit)
+      })
+      await gate.client.listRuns()
+      const { thresholds } = makeSettings({ thresholdLines: 'apdex >= 0.5' })
+      gate = { ...gate, settings: { ...gate.settings, thresholds } }
+      service.runs[0]!.statuses = ['finished']
+      service.runs[0]!.document = { apdex: null }
+    })
+
+    test('neither rows behind a header nor an apdex', async () => {
+      service.csvs.set('grid1', `${CSV_HEADER}\n`)
+      const { grids, measurements } = await gather({ apdex: null, grids: [makeGrid()] })
+      expect(grids[0]).toMatchObject({ bytes: CSV_HEADER.length + 1, problem: undefined })
+      expect(measurements?.sources[0]?.rows).toBe(0)
+      expect(gate.ports.clock.elapsedMs).toBe(0)
+    })
+
+    test('but what is no CSV at all may come from something in front of it', async () => {
+      service.meet('result', faults.answer(200, ''), faults.answer(200, '<html>'))
+      const { measurements } = await gather({ apdex: null, grids: [makeGrid()] })
+      expect(measurements?.figures({})?.samples).toBe(10)
+    })
+  })
+
   test('the results of a link without a grid are not counted again when the grid is named', async () => {
     const nameless = { ...linkTo('a1'), href: `${service.url}/api/runs/run1/result.csv` }
     const { grids, measurements } = await gather({ apdex: null, results: [nameless] }, 60_000)

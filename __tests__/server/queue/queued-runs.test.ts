@@ -1,4 +1,8 @@
 import { afterEach, describe, expect, test } from '@jest/globals'
+import { once } from 'node:events'
+import { readdirSync } from 'node:fs'
+import { connect } from 'node:net'
+import { join } from 'node:path'
 import { createQueue } from '../../../src/server/queue/node-queue.js'
 import type { EmbeddedService, ServiceOptions } from '../../../src/server/server.js'
 import { openStore } from '../../../src/server/store/open-store.js'
@@ -8,6 +12,7 @@ import {
   createFolders,
   createRun,
   createServices,
+  formOf,
   type FormPart,
   get,
   postForm,
@@ -52,6 +57,37 @@ const stop = (service: EmbeddedService, id: string): Promise<Reply> => get(servi
 
 async function positionsOf(service: EmbeddedService, ids: readonly string[]): Promise<(number | null)[]> {
   return Promise.all(ids.map(async (id) => (await show(service, id)).queue_position))
+}
+
+/** A request for a run of which the second half comes when it is told to. */
+function startUpload(service: EmbeddedService & { dataDir: string }): {
+  begun: Promise<void>
+  finish(): void
+  abandon(): void
+  reply: Promise<string>
+} {
+  const { headers, ...form } = formOf(long())
+  const body = Buffer.from(form.body)
+  const socket = connect(Number(new URL(service.url).port), '127.0.0.1')
+  const head = [
+    'POST /runs HTTP/1.1',
+    `Host: ${new URL(service.url).host}`,
+    `Authorization: Basic ${Buffer.from(`${service.token}:`).toString('base64')}`,
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+    `Content-Length: ${body.length}`
+  ]
+  const middle = body.length >> 1
+  socket.on('error', () => undefined)
+  socket.write(`${head.join('\r\n')}\r\n\r\n`)
+  socket.write(body.subarray(0, middle))
+  const uploads = (): number => readdirSync(join(service.dataDir, 'uploads')).length
+  const before = uploads()
+  return {
+    begun: until(() => uploads() > before),
+    finish: () => void socket.write(body.subarray(middle)),
+    abandon: () => void socket.destroy(),
+    reply: once(socket, 'data').then(([data]) => String(data))
+  }
 }
 
 describe('runs on this machine', () => {
@@ -232,6 +268,38 @@ describe('a restart', () => {
     await isRunning(next, ids[2]!)
   })
 
+  test('lets an upload arrive that is on its way, and its caller knows that nothing was created', async () => {
+    const clock = new ManualClock()
+    const service = await services.start(withQueue(undefined, { clock }))
+    const upload = startUpload(service)
+    await upload.begun
+    const order: string[] = []
+    const drained = service.drain(600_000).then(() => order.push('drained'))
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    expect(order).toEqual([])
+    upload.finish()
+    const reply = await upload.reply
+    await drained
+    expect(reply).toMatch(/^HTTP\/1.1 503 .*retry-after: 15.*about to restart/is)
+    expect((await get(service, '/runs')).json.total).toBe(0)
+  })
+
+  test('waits for an upload no longer than for a run, and not at all for one that was given up', async () => {
+    const clock = new ManualClock()
+    const service = await services.start(withQueue(undefined, { clock }))
+    const given = startUpload(service)
+    await given.begun
+    given.abandon()
+    await until(() => readdirSync(join(service.dataDir, 'uploads')).length === 0)
+    const slow = startUpload(service)
+    await slow.begun
+    const drained = service.drain(60_000)
+    await clock.advance(60_000)
+    await drained
+    slow.abandon()
+    await service.drain(60_000)
+  })
+
   test('that cannot wait any longer ends what is at work, with its results', async () => {
     const dataDir = folders.create()
     const clock = new ManualClock()
@@ -250,6 +318,38 @@ describe('a restart', () => {
       remote_errors: 'The service was closed during this run.'
     })
     await isRunning(next, ids[1]!)
+  })
+
+  test('with fewer nodes ends what can never start any more, with the reason, and holds nobody else up', async () => {
+    const [dataDir, folder] = [folders.create(), folders.create()]
+    const places = createSurvivingPlaces({ folder, regions: ['local', 'east'] })
+    const before = await services.start(withQueue(4, { dataDir, places }))
+    const at = (region: string, nodes: number): FormPart[] =>
+      specFields({ region, instance_quantity: String(nodes) })
+    const atWork = await createRun(before, runForm(REAL_TIME, at('east', 4)))
+    await isRunning(before, atWork)
+    const large = await createRun(before, runForm(REAL_TIME, at('local', 3)))
+    const wish = SPEC.map(([key, value]): FormPart => [
+      `grid[${key}]`,
+      key === 'region' ? 'east' : key === 'instance_quantity' ? '3' : value
+    ])
+    const grid = (await postForm(before, '/grids', wish)).json.uuid
+    const small = await createRun(before, runForm(REAL_TIME, at('local', 2)))
+    expect(await positionsOf(before, [large, small])).toEqual([1, 3])
+    await before.close()
+
+    const lines: string[] = []
+    const log = (line: string): void => void lines.push(line)
+    const next = await services.start(
+      withQueue(2, { dataDir, log, places: createSurvivingPlaces({ folder, regions: ['local', 'east'] }) })
+    )
+    await isRunning(next, small)
+    const why = 'needs 3 nodes, and this service has at most 2 at work (max-nodes)'
+    const ended = await waitForStatus(next, `/runs/${large}`, ['problem'])
+    expect(ended.json.remote_errors).toBe(`this run ${why}`)
+    await waitForStatus(next, `/grids/${grid}`, ['stopped'])
+    expect(lines).toContain(`run ${large} ends: this run ${why}`)
+    expect(lines).toContain(`grid ${grid} stops: this grid ${why}`)
   })
 
   test('after a crash, those that had not started wait again and those that had do not', async () => {
@@ -272,6 +372,31 @@ describe('a restart', () => {
     await isRunning(next, ids[1]!)
     expect(await positionsOf(next, ids)).toEqual([null, null, 1])
   })
+})
+
+test('where nothing limits the nodes, neither the log nor a report names a limit', async () => {
+  const lines: string[] = []
+  const clock = new ManualClock()
+  const [log, whyNotNow] = [(line: string) => void lines.push(line), () => why]
+  let why: string | undefined
+  const service = await services.start({
+    clock,
+    queue: (placeOf) => createQueue({ maxNodes: Infinity, placeOf, cores: 2, clock, log, whyNotNow })
+  })
+  const first = await createRun(service, long(64))
+  await isRunning(service, first)
+  why = 'the disk is full'
+  const second = await createRun(service, long())
+  await until(() => lines.some((line) => line.startsWith(`run ${second} waits`)))
+  expect(lines).toContain(`run ${second} waits in the queue, position 1: 64 nodes are at work`)
+  why = undefined
+  await clock.advance(5000)
+  await isRunning(service, second)
+  await stop(service, first)
+  const [warning] = (await get(service, `/runs/${first}/report`)).json.warnings
+  expect(warning).toBe(
+    `this run shared the cores of this machine with run ${second} for less than a second: its figures may be worse than those of a run alone`
+  )
 })
 
 test('the log says who waits, and who starts after how long', async () => {

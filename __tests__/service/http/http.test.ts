@@ -549,4 +549,39 @@ describe('a body', () => {
     await expect(text).rejects.toThrow('asking: plan.jmx changed')
     expect(server.seen).toEqual([])
   })
+
+  describe('of which a part is sent: nothing can have happened', () => {
+    /** More than the system keeps for the other side. */
+    const large = { ...upload, length: 64 * upload.length, open: () => repeat(() => upload.open(), 64) }
+    async function* repeat(open: () => AsyncIterable<Buffer>, times: number): AsyncGenerator<Buffer> {
+      for (let count = 0; count < times; count++) yield* open()
+    }
+
+    test('and then a reset', async () => {
+      const { origin } = await startSocketServer((socket) =>
+        socket.once('data', () => socket.resetAndDestroy())
+      )
+      const asked = makeHttp(origin).call(makeCall(origin, { method: 'POST', upload: large }))
+      await expect(asked).rejects.toMatchObject({ name: 'UnreachableError', neverSent: true })
+    })
+
+    test('and then a refusal', async () => {
+      const { origin } = await startSocketServer((socket) =>
+        socket.once('data', () => socket.write('HTTP/1.1 503 Away\r\ncontent-length: 0\r\n\r\n'))
+      )
+      const asked = makeHttp(origin).call(makeCall(origin, { method: 'POST', upload: large }))
+      await expect(asked).rejects.toMatchObject({ name: 'RefusedError', status: 503, isEarly: true })
+    })
+  })
+
+  test.each([
+    ['a reset', reset, { name: 'UnreachableError', neverSent: false }],
+    ['a refusal', (reply) => sendJson(reply, {}, 503), { name: 'RefusedError', isEarly: false }]
+  ] satisfies [string, Answer, object][])(
+    'that is sent to its end, and then %s: something may have happened',
+    async (_, answer, error) => {
+      const { text } = await askOnce(answer, { method: 'POST', upload })
+      await expect(text).rejects.toMatchObject(error)
+    }
+  )
 })

@@ -6,6 +6,7 @@ import type { ScanResult } from '../../results/counts/scan-result.js'
 import type { WarmUpFacts } from '../../report/outcome.js'
 import type { Report, Run } from '../../service/documents/documents.js'
 import { RETRY, retry } from '../../service/retry.js'
+import { isCompleteAtEnd } from './complete-at-end.js'
 import { stateOfApdex } from '../../evidence/apdex.js'
 import { expectedGrids, findMissing, findNameless, findSmaller } from './expected-grids.js'
 import type { ExpectedGrid } from './expected-grids.js'
@@ -164,13 +165,13 @@ async function earlierRun({ client, ports, settings }: Gate, options: CollectOpt
   }
 }
 
-/** The embedded service has everything in place before it reports the end, and a run that ended abnormally may never have it. */
+/** A run that ended abnormally may never have everything. */
 function lackIn(
   run: Run,
   { gate, expected, isPatient }: { gate: Gate; expected: readonly ExpectedGrid[]; isPatient: boolean }
 ): Lack {
   const { settings } = gate
-  if (settings.target.kind === 'local' || phaseOf(run.status) !== 'ended well') return 'nothing'
+  if (isCompleteAtEnd(gate) || phaseOf(run.status) !== 'ended well') return 'nothing'
   const sources = sourcesIn(gate, run)
   const needed = isPatient ? 'something needed' : 'something'
   const isOdd = run.oddGrids !== undefined

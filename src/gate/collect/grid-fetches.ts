@@ -6,6 +6,7 @@ import { fetchGrid, nameOf, sourcesOf, withProblem } from './fetch-results.js'
 import type { FetchedGrid, Source } from './fetch-results.js'
 import type { Gate } from '../gate.js'
 import { hasGrown } from './growth.js'
+import { isCompleteAtEnd } from './complete-at-end.js'
 import { showRun } from '../run/show-run.js'
 import { renewHref } from './renew-href.js'
 import { phaseOf } from '../run/run-status.js'
@@ -86,11 +87,11 @@ export class GridFetches {
     const begun = this.#fetches.get(nameOf(source))
     if (begun !== undefined) return begun
     const { client, ports, settings } = this.#gate
-    const isFinal = settings.target.kind === 'local' || phaseOf(this.#latest.status) !== 'ended well'
+    const isFinal = isCompleteAtEnd(this.#gate) || phaseOf(this.#latest.status) !== 'ended well'
     const fetch = fetchGrid({ client, clock: ports.clock, log: ports.log }, source, {
       ...this.#place,
       emptyPatienceMs: isFinal ? 0 : EMPTY_PATIENCE_MS,
-      // The embedded service has everything in place before it reports the end.
+      // Nothing is in front of the embedded service that could answer in its place.
       isFinal: settings.target.kind === 'local',
       findAddress: (failed) => this.#findAddress(failed)
     })

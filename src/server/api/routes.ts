@@ -27,11 +27,13 @@ import { addThresholdRoutes } from './threshold-routes.js'
 import type { Verdicts } from '../judging/verdicts.js'
 import { checkRegion, mostNodesIn, type Places } from '../places.js'
 import { type Effect, requireOwnGrids, standaloneGridsOf } from '../accounts/permissions.js'
+import { explainStorage, refuseWrite } from '../store/database-errors.js'
 import { type GridRecord, hasEnded, type RunRecord, type UserReference } from '../store/records.js'
 import { discardUpload, readParams, readUpload } from './request-body.js'
 import type { RunPages } from '../pages/run-pages.js'
 import type { Runs } from '../runs/runs.js'
-import { type Piece, sendPieces } from './send-file.js'
+import { SAMPLES_HEADER } from '../samples/samples-header.js'
+import { type Piece, sendPieces, sendText } from './send-file.js'
 import { readGridSpec, readRunRequest } from './validation.js'
 
 /** Dependencies of the routes. */
@@ -48,6 +50,7 @@ export interface ServicePorts {
 
 /** Every operation of the API; each GET without side effects also answers HEAD. */
 export function addRoutes(app: FastifyInstance, service: ServicePorts): void {
+  noteCreators(app, service.runs)
   addGridRoutes(app, service)
   addRunRoutes(app, service)
   addResultRoutes(app, service)
@@ -59,6 +62,19 @@ export function addRoutes(app: FastifyInstance, service: ServicePorts): void {
     const found = shownTo(request.user, service.facts).find((user) => String(user.id) === id)
     if (!found) throw cannotFind()
     return userDocument(found)
+  })
+}
+
+const CREATES: readonly (Effect | undefined)[] = ['run.create', 'run.repeat', 'grid.create']
+
+/** Before their body is read, which takes a while for an upload. */
+function noteCreators(app: FastifyInstance, runs: Runs): void {
+  app.addHook('onRequest', (request, reply, done) => {
+    if (CREATES.includes(request.routeOptions.config.effect))
+      runs.noteCaller(
+        new Promise((resolve) => (reply.raw.closed ? resolve() : reply.raw.once('close', resolve)))
+      )
+    done()
   })
 }
 
@@ -117,7 +133,9 @@ function addRunRoutes(app: FastifyInstance, service: ServicePorts): void {
   app.get(`${path}/:id/repeat`, withEffect('run.repeat'), async (request) => {
     const run = findRun(request, facts)
     requireOwnGrids(request.user, standaloneGridsOf(run, facts.store), facts.store)
-    const repeated = await runs.repeat(run, ownerOf(request))
+    const repeated = await runs.repeat(run, ownerOf(request)).catch((thrown: unknown) => {
+      throw refuseCreation(thrown)
+    })
     request.audited.created = repeated.id
     return briefRunDocument(repeated, facts)
   })
@@ -134,8 +152,9 @@ async function createRun(
   { facts, runs, engines, maxUploadBytes }: ServicePorts
 ): Promise<Document> {
   const { words, store } = facts
-  const uploadDir = store.folder.createUploadDir()
+  let uploadDir: string | undefined
   try {
+    uploadDir = store.folder.createUploadDir()
     const upload = await readUpload(request, { fileField: words.files, uploadDir, maxBytes: maxUploadBytes })
     const { files } = upload
     const wish = readRunRequest(upload.params, {
@@ -147,9 +166,14 @@ async function createRun(
     request.audited.created = run.id
     return createdRunDocument(run, facts)
   } catch (thrown) {
-    await discardUpload(uploadDir)
-    throw thrown
+    if (uploadDir !== undefined) await discardUpload(uploadDir)
+    throw refuseCreation(thrown)
   }
+}
+
+/** Whoever sent the files must know that no run was made of them. */
+function refuseCreation(thrown: unknown): unknown {
+  return explainStorage(thrown) === undefined ? thrown : refuseWrite(thrown, 'the run was not created')
 }
 
 function addResultRoutes(app: FastifyInstance, { facts, runs }: ServicePorts): void {
@@ -170,12 +194,10 @@ function addResultRoutes(app: FastifyInstance, { facts, runs }: ServicePorts): v
     const pieces = await findResultPieces(grids.map((grid) => facts.store.folder.resultFile(run.id, grid.id)))
     const only = grids.length === 1 ? grids[0] : undefined
     const name = only ? `${only.spec.region}-${only.id}` : run.id
-    return sendPieces(request, reply, {
-      pieces,
-      type: 'text/csv; charset=utf-8',
-      fileName: `${name}.csv`,
-      etag: `"${run.id}-${name}"`
-    })
+    const content = { type: 'text/csv; charset=utf-8', fileName: `${name}.csv`, etag: `"${run.id}-${name}"` }
+    // Without its header nobody could tell a CSV without samples from one that is not ready.
+    if (pieces.every(({ end }) => end === 0)) return sendText(reply, { ...content, text: SAMPLES_HEADER })
+    return sendPieces(request, reply, { ...content, pieces })
   })
   app.get(`${path}/files/:file`, async (request, reply) => {
     const run = findRun(request, facts)

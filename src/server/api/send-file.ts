@@ -10,20 +10,26 @@ export interface Piece {
   readonly end: number
 }
 
+interface Content {
+  readonly type: string
+  readonly fileName: string
+  readonly etag: string
+}
+
+/** Sends a file that is nowhere on disk; too short for ranges. */
+export function sendText(reply: FastifyReply, content: Content & { text: string }): FastifyReply {
+  return describe(reply, content).send(content.text)
+}
+
 /** Streams parts of files one after the other, or the requested range of them, so that a download can resume. */
 export function sendPieces(
   request: FastifyRequest,
   reply: FastifyReply,
-  content: { pieces: readonly Piece[]; type: string; fileName: string; etag: string }
+  content: Content & { pieces: readonly Piece[] }
 ): FastifyReply {
   const total = sum(content.pieces)
   const range = readRange(request, { total, etag: content.etag })
-  void reply.headers({
-    'content-type': content.type,
-    'content-disposition': `attachment; filename="${content.fileName}"`,
-    'accept-ranges': 'bytes',
-    etag: content.etag
-  })
+  void describe(reply, content).header('accept-ranges', 'bytes')
   if (range === 'unsatisfiable') {
     void reply
       .code(416)
@@ -37,6 +43,14 @@ export function sendPieces(
   // Nothing is read from disk for a HEAD.
   const isHead = request.method === 'HEAD'
   return reply.send(isHead ? Readable.from([]) : streamPieces(cutPieces(content.pieces, start, end)))
+}
+
+function describe(reply: FastifyReply, { type, fileName, etag }: Content): FastifyReply {
+  return reply.headers({
+    'content-type': type,
+    'content-disposition': `attachment; filename="${fileName}"`,
+    etag
+  })
 }
 
 function sum(pieces: readonly Piece[]): number {

@@ -8,9 +8,8 @@ import type { Engine, NodeOrder, NodeOutcome, PlanToPrepare } from './engine.js'
 import { TOOLS } from '../../protocol/vocabulary.js'
 import { propertyValue } from './override-parameters.js'
 import { isSource, readLabels } from './rehearsal-labels.js'
+import { SAMPLES_HEADER } from '../samples/samples-header.js'
 
-const HEADER =
-  'timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,failureMessage,bytes,sentBytes,grpThreads,allThreads,URL,Latency,IdleTime,Connect\n'
 const DEFAULTS = { threads: 5, durationSec: 10, meanMs: 120, errorPercent: 0.5 }
 const THINK_MS = 100
 const MAX_SAMPLES = 200_000
@@ -56,7 +55,7 @@ async function rehearse(
   const out = createWriteStream(order.samplesFile)
   // The disk may be full: the failure is reported at the end, and nothing waits for a failed stream.
   out.on('error', () => undefined)
-  out.write(HEADER)
+  out.write(SAMPLES_HEADER)
   for (const { endMs, row } of samples) {
     while (isRealTime && endMs > clock.now() && !signal.aborted) await wait(clock, signal)
     if (signal.aborted || out.errored) break

@@ -6,7 +6,7 @@ import { SharedMachine } from './shared-machine.js'
 import { type Job, type Resource, WaitingLine } from './waiting-line.js'
 
 interface Parts {
-  /** At work at a time, in all places together; undefined leaves it to the places. */
+  /** At work at a time, in all places together; undefined leaves it to the places; with Infinity, runs share this machine without limit. */
   readonly maxNodes: number | undefined
   readonly placeOf: (region: string) => NodePlace | undefined
   /** Of this machine. */
@@ -57,7 +57,8 @@ class Nodes implements NodeQueue {
   #obstacle: { readonly why: string; readonly callOff: () => void } | undefined
 
   constructor(private readonly parts: Parts) {
-    this.#all = { most: parts.maxNodes, isExclusive: false, isPlace: false }
+    const most = parts.maxNodes === Infinity ? undefined : parts.maxNodes
+    this.#all = { most, isExclusive: false, isPlace: false }
   }
 
   get length(): number {
@@ -69,7 +70,7 @@ class Nodes implements NodeQueue {
   }
 
   get limit(): number | undefined {
-    return this.parts.maxNodes
+    return this.#all.most
   }
 
   onTurn(listener: (waitedMs: number) => void): void {
@@ -100,6 +101,9 @@ class Nodes implements NodeQueue {
       this.#line.hold(job)
       return Promise.resolve(this.#begin(entry))
     }
+    // It may have waited for a service that had more: nobody is held up by what can never start.
+    const problems = this.check(entry)
+    if (problems.length > 0) return Promise.reject(new Error(problems.join('; ')))
     return new Promise((resolve, reject) => {
       const abort = (): void => {
         this.#waiting.delete(entry.id)
@@ -230,8 +234,8 @@ class Nodes implements NodeQueue {
 
   #describeUse(): string {
     const atWork = this.nodesAtWork
-    const { maxNodes } = this.parts
-    const limit = maxNodes === undefined ? '' : ` of at most ${maxNodes}`
+    const { most } = this.#all
+    const limit = most === undefined ? '' : ` of at most ${most}`
     return `${atWork}${limit} ${atWork === 1 && limit === '' ? 'node is' : 'nodes are'} at work`
   }
 }

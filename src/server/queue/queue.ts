@@ -35,7 +35,7 @@ export interface Turn {
 export interface Queue {
   /** Why an entry with these grids could never start, if so. */
   check(entry: Pick<Entry, 'kind' | 'grids'>): string[]
-  /** Waits until there are enough nodes; rejects with the reason of the signal. Entries wait in the order of the calls. */
+  /** Waits until there are enough nodes, in the order of the calls; rejects with the reason of the signal, or why that is never. */
   enter(entry: Entry, signal: AbortSignal): Promise<Turn>
   /** From 1; null if the run or grid is not waiting. */
   positionOf(id: string): number | null

@@ -7,6 +7,6 @@ const MS_PER_SECOND = 1000
 export function describeSharing(shared: readonly Sharing[]): string[] {
   return shared.map(({ runId, sharedMs }) => {
     const howLong = sharedMs < MS_PER_SECOND ? 'less than a second' : formatElapsed(sharedMs)
-    return `this run shared the cores of this machine with run ${runId} for ${howLong}, as max-nodes allows: its figures may be worse than those of a run alone`
+    return `this run shared the cores of this machine with run ${runId} for ${howLong}: its figures may be worse than those of a run alone`
   })
 }

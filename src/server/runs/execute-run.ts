@@ -59,6 +59,7 @@ export async function executeRun(ports: Ports, run: RunRecord, how: Execution): 
       return
     }
     const [reasons, problems] = thrown instanceof Interruption ? [[thrown], []] : [[], [messageOf(thrown)]]
+    for (const problem of problems) ports.log(`run ${run.id} ends: ${problem}`)
     await endRun(ports, run, { ...how, work: { nodes: [], problems, losses: [], doubts: [], reasons } })
     return
   }

@@ -53,6 +53,8 @@ const CLOSE_WITHIN_MS = 4500
 export class Runs {
   private readonly executions = new Map<string, Execution>()
   private readonly endings: RunEndings
+  /** Callers who want something new and have no reply yet. */
+  private readonly callers = new Set<Promise<void>>()
   /** Why there are no new runs any more. */
   private refusal: string | undefined
 
@@ -135,17 +137,28 @@ export class Runs {
     return this.endings.settle(run)
   }
 
-  /** Nobody starts any more; those at work get this time to end. Resolves as soon as none of them is left. */
+  /** Somebody wants something new; a drain waits until they are told. */
+  noteCaller(told: Promise<void>): void {
+    this.callers.add(told)
+    void told.then(() => this.callers.delete(told))
+  }
+
+  /**
+   * Nobody starts any more; those at work get this time to end. Resolves as soon as none of them is left, and callers whose upload was on
+   * its way know that they have to come again.
+   */
   async drain(forMs: number): Promise<void> {
     const { clock, log, queue } = this.ports
     this.refuse('the service is about to restart and starts no new runs or grids until then')
     const atWork = [...this.executions].filter(([id]) => !queue.isWaiting(id))
-    if (atWork.length === 0) return
-    const runs = atWork.length === 1 ? '1 run' : `${atWork.length} runs`
-    log(`draining: waiting up to ${formatElapsed(forMs)} for ${runs} to end`)
+    const awaited = [count(atWork.length, 'run', 'to end'), count(this.callers.size, 'upload', 'to arrive')]
+    if (atWork.length + this.callers.size === 0) return
+    log(`draining: waiting up to ${formatElapsed(forMs)} for ${awaited.flat().join(' and ')}`)
     let callOff = (): void => undefined
     const timeUp = new Promise<void>((resolve) => (callOff = clock.after(forMs, resolve)))
-    await Promise.race([Promise.all(atWork.map(([, { done }]) => done)), timeUp])
+    const ended = Promise.all(atWork.map(([, { done }]) => done))
+    // Those who come while the last ones are told do not prolong it: their gates come again by themselves.
+    await Promise.race([ended.then(() => Promise.all(this.callers)), timeUp])
     callOff()
   }
 
@@ -300,6 +313,10 @@ export class Runs {
     run.status = status
     this.ports.store.saveRun(run)
   }
+}
+
+function count(number: number, noun: string, what: string): string[] {
+  return number === 0 ? [] : [`${number} ${noun}${number === 1 ? '' : 's'} ${what}`]
 }
 
 function isUnstarted({ status, startedMs }: RunRecord): boolean {

@@ -7,6 +7,7 @@ import { isGridRecord, isMarker, isProcessGroup, isRunRecord } from './check-rec
 import { inTransaction } from './database.js'
 import { Facts } from './facts.js'
 import { GridTable } from './grid-table.js'
+import { ProcessTable } from './process-table.js'
 import type { GridRecord, RunRecord } from './records.js'
 import { RunTable } from './run-table.js'
 import { refuseHolder } from './service-claim.js'
@@ -49,8 +50,8 @@ function insertAll(database: DatabaseSync, found: JsonFolder, log: (line: string
   const grids = new GridTable(database, log)
   for (const grid of found.grids) grids.insert(grid)
   for (const run of inOrder(found.runs)) runs.insert(run)
-  const addProcess = database.prepare('INSERT OR REPLACE INTO processes (pid, start_time) VALUES (?, ?)')
-  for (const { pid, startTime } of found.processes) addProcess.run(pid, startTime)
+  const processes = new ProcessTable(database)
+  for (const group of found.processes) processes.save(group)
   if (found.marker !== undefined) new Facts(database).set('marker', found.marker)
 }
 

@@ -1,12 +1,13 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Clock } from '../clock.js'
 import type { ProcessGroup } from '../nodes/machine/processes.js'
-import { isMarker, isProcessGroup } from './check-records.js'
+import { isMarker } from './check-records.js'
 import { inTransaction } from './database.js'
 import { refuseWrite } from './database-errors.js'
 import { createId, DataFolder } from './data-folder.js'
 import { Facts } from './facts.js'
 import { GridTable, isActive } from './grid-table.js'
+import { ProcessTable } from './process-table.js'
 import { type GridRecord, isSettled, type RunRecord } from './records.js'
 import { RunTable } from './run-table.js'
 import { nameHolder } from './service-claim.js'
@@ -23,6 +24,7 @@ export class SqliteStore implements Store {
   readonly database: DatabaseSync
   readonly #runTable: RunTable
   readonly #gridTable: GridTable
+  readonly #processTable: ProcessTable
   readonly #facts: Facts
   readonly #unwritten: Unwritten
   readonly #lock: { release(): void }
@@ -42,6 +44,7 @@ export class SqliteStore implements Store {
     this.database = database
     this.#runTable = new RunTable(database, log)
     this.#gridTable = new GridTable(database, log)
+    this.#processTable = new ProcessTable(database)
     this.#facts = new Facts(database)
     this.#unwritten = new Unwritten({
       ...{ log, clock },
@@ -129,21 +132,16 @@ export class SqliteStore implements Store {
     })
   }
 
-  saveProcess({ pid, startTime }: ProcessGroup): void {
-    const save = this.database.prepare('INSERT OR REPLACE INTO processes (pid, start_time) VALUES (?, ?)')
-    this.#unwritten.add({ key: `process ${pid}`, write: () => save.run(pid, startTime) })
+  saveProcess(group: ProcessGroup): void {
+    this.#unwritten.add({ key: `process ${group.pid}`, write: () => this.#processTable.save(group) })
   }
 
   forgetProcess(pid: number): void {
-    const forget = this.database.prepare('DELETE FROM processes WHERE pid = ?')
-    this.#unwritten.add({ key: `process ${pid}`, write: () => forget.run(pid) })
+    this.#unwritten.add({ key: `process ${pid}`, write: () => this.#processTable.remove(pid) })
   }
 
   leftoverProcesses(): ProcessGroup[] {
-    const rows = this.database
-      .prepare('SELECT pid, start_time AS startTime FROM processes ORDER BY pid')
-      .all()
-    return rows.map((row): unknown => ({ ...row })).filter(isProcessGroup)
+    return this.#processTable.all()
   }
 
   marker(): string {

@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici'
-import { Readable } from 'node:stream'
+import type { Readable } from 'node:stream'
 import { isConfidential, isLoopback } from './address.js'
 import { readContentRange } from './content-range.js'
 import { describeErrorBody } from './error-body.js'
@@ -9,6 +9,7 @@ import { withoutGzip } from './gzip.js'
 import type { RawReply } from './gzip.js'
 import { mayBeProxied } from './proxy.js'
 import { Redactor } from './redact.js'
+import { SentBody } from './sent-body.js'
 import type { HeldBytes, PartPlace, ReplyBody } from './redact.js'
 import { Agent, EnvHttpProxyAgent } from './undici.js'
 
@@ -52,6 +53,8 @@ export interface Reply {
 interface Received extends Reply {
   readonly location: string | undefined
   readonly raw: Readable
+  /** It came before the request was sent to its end. */
+  readonly isEarly: boolean
 }
 
 const LARGEST_JSON_BYTES = 32 * 1024 * 1024
@@ -125,13 +128,14 @@ export class Http {
         call.operation,
         `refused to send to ${call.url.origin}: only https (or loopback) is allowed`
       )
+    const upload = call.upload && new SentBody(call.upload)
     try {
       const { statusCode, headers, body } = await this.#dispatcherFor(call.url).request({
         origin: call.url.origin,
         path: call.url.pathname + call.url.search,
         method: call.method,
         headers: this.#headersFor(call),
-        body: call.upload ? Readable.from(call.upload.open(), { objectMode: false }) : null,
+        body: upload?.stream ?? null,
         headersTimeout: call.responseTimeoutMs,
         bodyTimeout: call.responseTimeoutMs,
         highWaterMark: MOST_WAITING_BYTES,
@@ -140,14 +144,18 @@ export class Http {
         ...(call.signal && { signal: call.signal })
       })
       const reply = { status: statusCode, headers, body }
-      return this.#receive(call, call.method === 'HEAD' ? reply : withoutGzip(reply))
+      const isEarly = upload !== undefined && !upload.isSent
+      return this.#receive(call, { ...(call.method === 'HEAD' ? reply : withoutGzip(reply)), isEarly })
     } catch (thrown) {
-      throw this.#failureOf(call, thrown)
+      throw this.#failureOf(call, thrown, upload?.isSent)
     }
   }
 
   /** The one place where replies come in, and where the token is redacted. */
-  #receive(call: Call, { status, headers, body: raw }: RawReply): Received {
+  #receive(
+    call: Call,
+    { status, headers, body: raw, isEarly }: RawReply & Pick<Received, 'isEarly'>
+  ): Received {
     // A body that fails after its last reader is gone must not crash the process.
     raw.on('error', () => undefined)
     const redactor = this.#redactor
@@ -172,7 +180,8 @@ export class Http {
         ))
       },
       location: header('location'),
-      raw
+      raw,
+      isEarly
     }
   }
 
@@ -190,13 +199,14 @@ export class Http {
       detail,
       requestId: reply.header('x-request-id') ?? reply.header('request-id'),
       retryAfterMs: readRetryAfter(reply.header('retry-after')),
-      isLoadgate: isOfLoadgate(reply)
+      isLoadgate: isOfLoadgate(reply),
+      isEarly: reply.isEarly
     })
   }
 
   /** Errors quote the other side's messages and redirect targets. */
-  #failureOf(call: Call, thrown: unknown): Error {
-    return failureOf(call, thrown, (text) => this.#redactor.text(text))
+  #failureOf(call: Call, thrown: unknown, isSent = true): Error {
+    return failureOf(call, thrown, { redact: (text) => this.#redactor.text(text), isSent })
   }
 
   #redirected(operation: string, from: URL, location: string): URL {
