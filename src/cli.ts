@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { execFile } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { fstatSync, readFileSync, statSync } from 'node:fs'
+import { devNull } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { listenForSignals } from './gate/cancellation.js'
@@ -32,7 +33,11 @@ for (const stream of [process.stdout, process.stderr]) stream.write = () => true
 process.removeAllListeners('warning')
 // Nobody is left to tell of an error of standard error.
 process.stderr.on('error', () => undefined)
-const output = watchOutput(process.stdout, (words) => tellError(new Error(words)))
+/** Set where a command says itself what that means. */
+let isLossTold = false
+const output = watchOutput(process.stdout, (words) => {
+  if (!isLossTold) tellError(new Error(words))
+})
 
 /** In a workflow step the runner reads both streams for commands, as it does for the action. */
 const guard = process.env.GITHUB_ACTIONS === 'true' ? await createGuard() : (text: string): string => text
@@ -129,6 +134,16 @@ const ports: CommandPorts = {
       ...request,
       nowMs: Date.now()
     }),
+  print: (text) =>
+    new Promise((done, fail) => {
+      hasPrinted = true
+      writeOut(guard(text), (error) => {
+        isLossTold = true
+        if (error) fail(error)
+        else if (isNowhere(process.stdout.fd)) fail(new Error('it is closed, or goes to /dev/null'))
+        else done()
+      })
+    }),
   openUsers: async (dataDir) =>
     (await import('./server/accounts/open-users.js')).openUsers(dataDir, (line) =>
       writeErr(guard(`${plain(line)}\n`))
@@ -138,6 +153,11 @@ const ports: CommandPorts = {
       start: startService,
       pages: () => import('./report/page/served-pages.js')
     })
+}
+
+/** Node opens the null device in place of a closed stream. */
+function isNowhere(fd: number): boolean {
+  return process.platform !== 'win32' && fstatSync(fd).rdev === statSync(devNull).rdev
 }
 
 /** As the locale says; Windows has none, and its newer terminal shows everything. */

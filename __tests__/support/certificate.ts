@@ -7,14 +7,14 @@ export interface CertificateFiles {
 }
 
 /** A certificate of this machine, signed by itself: its file is also that of its authority. */
-export function makeCertificate(folder: string, name: string): CertificateFiles {
+export function makeCertificate(folder: string, name: string, days = 90): CertificateFiles {
   const certificate = join(folder, `${name}.pem`)
   const key = join(folder, `${name}.key`)
   execFileSync(
     'openssl',
     [
       ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'],
-      ...['-keyout', key, '-out', certificate, '-subj', `/CN=${name}`, '-days', '2'],
+      ...['-keyout', key, '-out', certificate, '-subj', `/CN=${name}`, '-days', String(days)],
       ...['-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1']
     ],
     { stdio: 'ignore' }

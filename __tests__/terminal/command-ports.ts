@@ -36,7 +36,9 @@ const absent = (): Promise<never> => Promise.reject(new Error('there is none her
 /** Empty ports: each test provides what it needs. */
 export function makeCommandPorts(changes: Partial<CommandPorts> = {}): TestCommandPorts {
   const cancellation = new AbortController()
+  const screen = { out: new Page(), err: new Page() }
   return {
+    print: async (text) => screen.out.write(text),
     cancelled: cancellation.signal,
     workspace: tmpdir(),
     token: '',
@@ -53,7 +55,7 @@ export function makeCommandPorts(changes: Partial<CommandPorts> = {}): TestComma
     openUsers: absent,
     prune: absent,
     ...changes,
-    screen: { out: new Page(), err: new Page() },
+    screen,
     cancellation
   }
 }

@@ -39,10 +39,10 @@ const HAR =
 /** The service accepts no run: what was sent is seen, and nothing takes long. */
 const NO_CREDIT = 'NO-CREDIT'
 
-const ANNA = { name: 'anna', role: 'admin' as const, token: 'lg_1' }
+const ANNA = { name: 'anna', role: 'admin' as const, token: 'lg_1', unfinishedRuns: 0 }
 const USERS: Users = {
   add: () => ANNA,
-  list: () => [{ ...ANNA, createdMs: 0, signIns: 0, currentSignInMs: null }],
+  users: () => [{ ...ANNA, createdMs: 0, signIns: 0, currentSignInMs: null }],
   rotate: () => ANNA,
   remove: () => ANNA,
   close: () => undefined

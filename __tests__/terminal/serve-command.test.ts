@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { ConfigProblem } from '../../src/service-config/config-error.js'
 import { runCommandLine } from '../../src/terminal/commands.js'
 import type { ServeOptions } from '../../src/terminal/serve-command.js'
 import { makeCommandPorts } from './command-ports.js'
@@ -153,6 +154,16 @@ describe('with a config file', () => {
       words
     )
     expect(ports.asked).toEqual([])
+  })
+
+  test('what shows only at the start is said with the name of the file', async () => {
+    const ports = makeCommandPorts({
+      workspace: folder,
+      serve: () => Promise.reject(new ConfigProblem('listen: 127.0.0.1:1 is in use'))
+    })
+    await expect(runCommandLine(['serve', '--config', 'service.yml'], ports)).rejects.toThrow(
+      `${join(folder, 'service.yml')}: listen: 127.0.0.1:1 is in use`
+    )
   })
 
   test('what is wrong with it is said, and nothing starts', async () => {

@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { openUsers } from '../../src/server/accounts/open-users.js'
+import { openDatabase } from '../../src/server/store/database.js'
 import { runCommandLine } from '../../src/terminal/commands.js'
 import { readLines } from '../server/accounts/team.js'
 import { createFolders } from '../server/support.js'
@@ -49,7 +50,10 @@ test('the documents have exactly these fields, and a token is only on standard o
     { name: 'ben@example.com', role: 'viewer', ...since }
   ])
   const removed = await type(`remove ben@example.com --json ${CONFIG}`)
-  expect(JSON.parse(removed.out)).toEqual({ name: 'ben@example.com', role: 'viewer', removed: true })
+  expect(JSON.parse(removed.out)).toEqual({
+    ...{ name: 'ben@example.com', role: 'viewer', removed: true },
+    unfinished_runs: 0
+  })
   for (const { err } of [added, listed, removed]) expect(err).toBe('')
   const file = join(dataDir, 'audit.jsonl')
   expect(statSync(file).mode & 0o777).toBe(0o600)
@@ -74,6 +78,56 @@ test('people read the same', async () => {
   expect(list).not.toMatch(TOKEN)
   await type(`add ben --role admin ${CONFIG}`)
   expect((await type(`remove ben ${CONFIG}`)).out).toContain('Removed ben (admin)')
+})
+
+test('whoever ends a token learns what it has started and what goes on', async () => {
+  const { type, dataDir } = makeService()
+  await type(`add ops --role admin ${CONFIG}`)
+  await type(`add leaked --role member ${CONFIG}`)
+  const database = openDatabase(dataDir)
+  const add = database.prepare(
+    "INSERT INTO runs (id, status, is_unsettled, name, user_name, created_ms) VALUES (?, ?, 1, '', ?, 0)"
+  )
+  const statuses = ['queued', 'running', 'stopping', 'finished', 'problem']
+  for (const user of ['leaked', 'ops'])
+    for (const status of statuses) add.run(`${user} ${status}`, status, user)
+  database.close()
+  const words = '3 runs of theirs go on, waiting or at work; an admin can stop them: /?user=leaked\n'
+  expect((await type(`rotate LEAKED ${CONFIG}`)).out).toContain(words)
+  expect((await type(`remove leaked ${CONFIG}`)).out).toBe(
+    `Removed leaked (member). Their runs are still there.\n${words}`
+  )
+})
+
+describe('an answer that nobody can read', () => {
+  const lose = async (words: string): Promise<void> => {
+    const workspace = folders.create()
+    writeFileSync(join(workspace, 'service.yml'), 'listen: 127.0.0.1:8443\ndata: data\n')
+    const users = openUsers(join(workspace, 'data'), () => undefined)
+    users.add('ops', 'admin')
+    users.close()
+    const ports = makeCommandPorts({
+      workspace,
+      print: () => Promise.reject(new Error('write EPIPE')),
+      openUsers: (folder) => Promise.resolve(openUsers(folder, () => undefined))
+    })
+    await runCommandLine(['user', ...words.split(' '), ...CONFIG.split(' ')], ports)
+  }
+  const why = 'the answer could not be written to standard output \\(write EPIPE\\)'
+
+  test.each([
+    [
+      'add anna --role viewer',
+      `^Added anna \\(viewer\\). But ${why}. .loadgate user rotate anna. gives another token.$`
+    ],
+    [
+      'rotate ops --json',
+      `^The earlier token of ops .* has ended. But ${why}. .loadgate user rotate ops. gives another`
+    ],
+    ['list', `^${why}$`]
+  ])('%s', async (words, message) => {
+    await expect(lose(words)).rejects.toThrow(new RegExp(message))
+  })
 })
 
 describe('mistakes', () => {

@@ -12,7 +12,7 @@ import { addProbes } from './http/probes.js'
 import { createPublicFront } from './http/public-front.js'
 import { createJsonLog, logRequests, logSettings } from './http/request-log.js'
 import { createMetrics, type Metrics } from './metrics/metrics.js'
-import { addMetricsRoute, requireMetricsToken } from './metrics/metrics-route.js'
+import { addMetricsRoute, refuseMetrics, requireMetricsToken } from './metrics/metrics-route.js'
 import { createQueue, type NodeQueue } from './queue/node-queue.js'
 import { createReadiness } from './readiness.js'
 import { startRetention } from './retention/retention.js'
@@ -189,6 +189,7 @@ function equipFront(
       front.prepare?.(app)
       addProbes(app, whyNotReady)
       if (metrics && config.metrics) addMetricsRoute(app, metrics, config.metrics)
+      else refuseMetrics(app)
     }
   }
 }

@@ -1,7 +1,7 @@
 /** The keys of the file, with what `schema/service.schema.json` says of them. */
 export const CONFIG_KEYS = {
   listen:
-    'Where the service listens: address and port, such as `0.0.0.0:8443`, `[::1]:8443`, or `:8443` for all addresses. Port 0 is any free port. Beyond loopback it needs `tls` or `behind-proxy`.',
+    'Where the service listens: address and port, such as `0.0.0.0:8443`, `"[::1]:8443"` (in quotes), or `:8443` for all addresses. Port 0 is any free port. Beyond loopback it needs `tls` or `behind-proxy`.',
   data: 'Folder for runs, results, users and the audit log.',
   'external-url':
     'The address under which people and gates reach the service, used in links and redirects. Default: made from `listen` and the name of this machine.',
@@ -10,7 +10,7 @@ export const CONFIG_KEYS = {
   'max-nodes':
     'How many nodes may be at work at a time, in all runs. Further runs wait. Default: a run on this machine has it to itself, with at most as many nodes as it has cores.',
   drain:
-    'How long runs may go on when the service is told to end (SIGTERM); after that they are ended and their results so far kept.',
+    'How long runs and uploads may go on when the service is told to end (SIGTERM), such as `10m`, or whole seconds; after that runs are ended and their results so far kept.',
   retention:
     'What is beyond one of these limits is deleted, the oldest first. Default: nothing is ever deleted.',
   metrics: 'Serve `/metrics` to callers with this token, or from these addresses. Default: nobody.',
@@ -25,7 +25,7 @@ export const TLS_KEYS = {
 
 export const PROXY_KEYS = {
   trusted:
-    'Addresses and ranges of the proxies. Their X-Forwarded-* headers are believed; requests from elsewhere are refused.'
+    'Addresses and ranges of the proxies. Their X-Forwarded-* headers are believed; requests from elsewhere, and those without X-Forwarded-Proto, are refused.'
 } as const
 
 export const RETENTION_KEYS = {

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import type { Regions } from '../regions/regions.js'
 import type { ServiceConfig } from '../service-config/config.js'
+import { ConfigError, ConfigProblem } from '../service-config/config-error.js'
 import { readServiceConfig } from '../service-config/read-config.js'
 import type { Arguments, Flag } from './arguments.js'
 import { UsageError } from './arguments.js'
@@ -84,7 +85,7 @@ export async function runServeCommand(args: Arguments, ports: ServePorts): Promi
   const service = await ports.serve(options).catch((thrown: unknown) => {
     // Stopped before it had started: there is nothing to close.
     if (thrown === ports.cancelled.reason) return undefined
-    throw thrown
+    throw thrown instanceof ConfigProblem ? inFile(configFile(args, ports), thrown) : thrown
   })
   if (service === undefined) return 0
   out.write(args.has('json') ? describeAsJson(service) : describe(service, args.text('config')))
@@ -132,12 +133,20 @@ async function readTeam(args: Arguments, ports: ServePorts): Promise<ServiceConf
     if (args.has(flag))
       throw new UsageError(`--${flag} cannot be combined with --config: set ${key} in the file instead`)
   requirePlatform(ports)
-  const config = await readServiceConfig(resolve(ports.workspace, args.text('config')))
+  const config = await readServiceConfig(configFile(args, ports))
   if (config.regions && args.has('rehearse'))
     throw new UsageError(
       '--rehearse generates no load, so the regions of the config file would have no effect; remove one of the two'
     )
   return config
+}
+
+function configFile(args: Arguments, { workspace }: ServePorts): string {
+  return resolve(workspace, args.text('config'))
+}
+
+function inFile(file: string, problem: ConfigProblem): ConfigError {
+  return new ConfigError(file, [problem.message], { cause: problem })
 }
 
 function describeAsJson(service: ServedService): string {

@@ -5,10 +5,10 @@ import type { Arguments, Flag } from './arguments.js'
 import { UsageError } from './arguments.js'
 import { JSON_FLAG } from './baseline-commands.js'
 import { plain, safeJson, table } from './screen.js'
-import type { Screen } from './screen.js'
 
 export interface UserPorts {
-  readonly screen: Screen
+  /** To standard output; rejects if it was not taken, since a token is shown once. */
+  print(text: string): Promise<void>
   readonly workspace: string
   /** The users in the data folder of a service, which may be running. */
   openUsers(dataDir: string): Promise<Users>
@@ -24,6 +24,12 @@ interface UserWithToken extends NamedUser {
   readonly token: string
 }
 
+/** Whose token has ended. */
+interface FormerUser extends NamedUser {
+  /** Waiting or at work. */
+  readonly unfinishedRuns: number
+}
+
 interface ListedUser extends NamedUser {
   readonly createdMs: number
   readonly signIns: number
@@ -32,9 +38,9 @@ interface ListedUser extends NamedUser {
 
 export interface Users {
   add(name: string, role: Role): UserWithToken
-  list(): readonly ListedUser[]
-  rotate(name: string): UserWithToken
-  remove(name: string): NamedUser
+  users(): readonly ListedUser[]
+  rotate(name: string): UserWithToken & FormerUser
+  remove(name: string): FormerUser
   close(): void
 }
 
@@ -58,7 +64,7 @@ export async function runUserAddCommand(args: Arguments, ports: UserPorts): Prom
   const role = readRole(args)
   return withUsers(args, ports, (users) => {
     const added = users.add(nameIn(args), role)
-    return tellToken(added, `Added ${added.name} (${added.role}).`)
+    return tellToken(added, { done: `Added ${added.name} (${added.role}).`, note: '' })
   })
 }
 
@@ -66,23 +72,27 @@ export async function runUserAddCommand(args: Arguments, ports: UserPorts): Prom
 export async function runUserRotateCommand(args: Arguments, ports: UserPorts): Promise<number> {
   return withUsers(args, ports, (users) => {
     const rotated = users.rotate(nameIn(args))
-    return tellToken(rotated, `The earlier token of ${rotated.name} (${rotated.role}) has ended.`)
+    const done = `The earlier token of ${rotated.name} (${rotated.role}) has ended.`
+    return tellToken(rotated, { done, note: noteRuns(rotated) })
   })
 }
 
 export async function runUserRemoveCommand(args: Arguments, ports: UserPorts): Promise<number> {
   return withUsers(args, ports, (users) => {
-    const { name, role } = users.remove(nameIn(args))
+    const removed = users.remove(nameIn(args))
+    const { name, role, unfinishedRuns } = removed
+    const done = plain(`Removed ${name} (${role}). Their runs are still there.`)
     return {
-      json: { name, role, removed: true },
-      text: `Removed ${name} (${role}). Their runs are still there.\n`
+      json: { name, role, removed: true, unfinished_runs: unfinishedRuns },
+      text: `${done}\n${noteRuns(removed)}`,
+      done
     }
   })
 }
 
 export async function runUserListCommand(args: Arguments, ports: UserPorts): Promise<number> {
   return withUsers(args, ports, (users) => {
-    const listed = users.list()
+    const listed = users.users()
     return { json: listed.map(documentOf), text: describeUsers(listed) }
   })
 }
@@ -90,6 +100,10 @@ export async function runUserListCommand(args: Arguments, ports: UserPorts): Pro
 interface Answer {
   readonly json: unknown
   readonly text: string
+  /** For whoever cannot read the text: what was done all the same. */
+  readonly done?: string
+  /** And what to do. */
+  readonly remedy?: string
 }
 
 async function withUsers(args: Arguments, ports: UserPorts, act: (users: Users) => Answer): Promise<number> {
@@ -98,14 +112,20 @@ async function withUsers(args: Arguments, ports: UserPorts, act: (users: Users) 
       'give the config file of the service with --config <file>: it says where the users are'
     )
   const { dataDir } = await readServiceConfig(resolve(ports.workspace, args.text('config')))
-  const users = await ports.openUsers(dataDir)
+  const { json, text, done, remedy = '' } = useUsers(await ports.openUsers(dataDir), act)
+  await ports.print(args.has('json') ? safeJson(json) : text).catch((thrown: unknown) => {
+    const why = `the answer could not be written to standard output (${(thrown as Error).message})`
+    throw new Error(done === undefined ? why : `${done} But ${why}.${remedy}`, { cause: thrown })
+  })
+  return 0
+}
+
+function useUsers<T>(users: Users, act: (users: Users) => T): T {
   try {
-    const { json, text } = act(users)
-    ports.screen.out.write(args.has('json') ? safeJson(json) : text)
+    return act(users)
   } finally {
     users.close()
   }
-  return 0
 }
 
 function nameIn({ words }: Arguments): string {
@@ -124,11 +144,24 @@ function readRole(args: Arguments): Role {
   )
 }
 
-function tellToken({ name, role, token }: UserWithToken, what: string): Answer {
+function tellToken(
+  { name, role, token }: UserWithToken,
+  { done, note }: { done: string; note: string }
+): Answer {
   return {
     json: { name, role, token },
-    text: `${plain(what)}\nToken: ${token}\nKeep it now: it is not shown again.\n`
+    text: `${plain(done)}\nToken: ${token}\nKeep it now: it is not shown again.\n${note}`,
+    done: plain(done),
+    remedy: ` \`loadgate user rotate ${name}\` gives another token.`
   }
+}
+
+/** Plans are code: whoever ends a leaked token wants to know what it has started. */
+function noteRuns({ name, unfinishedRuns }: FormerUser): string {
+  if (unfinishedRuns === 0) return ''
+  const go = unfinishedRuns === 1 ? 'run of theirs goes on' : 'runs of theirs go on'
+  const list = `/?user=${encodeURIComponent(name)}`
+  return plain(`${unfinishedRuns} ${go}, waiting or at work; an admin can stop them: ${list}`) + '\n'
 }
 
 function documentOf({ name, role, createdMs, signIns, currentSignInMs }: ListedUser): object {

@@ -90,7 +90,7 @@ describe('users', () => {
   ])('cannot have the name %j', (name) => {
     const { accounts } = open()
     expect(() => accounts.add(name, 'member')).toThrow('cannot be the name of a user')
-    expect(accounts.list()).toEqual([])
+    expect(accounts.users()).toEqual([])
   })
 
   test('have names that differ by more than case', () => {
@@ -113,7 +113,7 @@ describe('users', () => {
     accounts.add('ben', 'member')
     const { id } = accounts.remove('ben')
     accounts.add('ben', 'member')
-    expect(accounts.list().map((user) => user.id)).not.toContain(id)
+    expect(accounts.users().map((user) => user.id)).not.toContain(id)
   })
 
   test('always include an admin, once there was one', () => {
@@ -196,7 +196,7 @@ describe('what another process changes', () => {
     }
     const shared = await Promise.all([run('x'), run('y')])
     expect(shared[0] + shared[1]).toBe(30)
-    const names = accounts.list().map(({ name }) => name)
+    const names = accounts.users().map(({ name }) => name)
     expect(names).toHaveLength(1 + 15 + 15 + 30)
     expect(new Set(names).size).toBe(names.length)
   })
@@ -261,7 +261,7 @@ test('visitors of the one user outlive a restart with the same token, until they
 test('a sign-in is counted once per hour, and nothing is written in between', async () => {
   const { accounts, clock, database } = open()
   const { token } = accounts.add('anna', 'admin')
-  const signIns = (): unknown => accounts.list()[0]!
+  const signIns = (): unknown => accounts.users()[0]!
   expect(signIns()).toMatchObject({ signIns: 0, currentSignInMs: null, lastSignInMs: null })
   const startMs = clock.now()
   accounts.findByToken(token)

@@ -1,8 +1,9 @@
-import { afterAll, expect, test } from '@jest/globals'
+import { afterAll, describe, expect, test } from '@jest/globals'
 import { mkdirSync, readFileSync, renameSync, rmdirSync, statSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
-import { openAuditLog } from '../../../src/server/accounts/audit-log.js'
+import { type AuditEntry, openAuditLog } from '../../../src/server/accounts/audit-log.js'
+import { FrequentLines } from '../../../src/server/accounts/frequent-lines.js'
 import { createFolders, createRun, get, postJson, runForm, send, SPEC, until } from '../support.js'
 import { ManualClock } from '../../support/manual-clock.js'
 import { createTeams, readLines } from './team.js'
@@ -57,10 +58,12 @@ test('whoever hangs up before the reply is in it all the same', async () => {
   const id = await createRun(team.as('member'), runForm({ duration: '60' }))
   const hangUp = (path: string, token: string): void => {
     const { port, host } = new URL(team.service.url)
-    const socket = connect(Number(port), '127.0.0.1', () => {
-      const lines = [`GET ${path} HTTP/1.1`, `Host: ${host}`, `Authorization: Bearer ${token}`, '', '']
-      socket.write(lines.join('\r\n'), () => setImmediate(() => socket.resetAndDestroy()))
-    })
+    const text = (path: string): string =>
+      [`GET ${path} HTTP/1.1`, `Host: ${host}`, `Authorization: Bearer ${token}`, '', ''].join('\r\n')
+    const socket = connect(Number(port), '127.0.0.1')
+    socket.write(text('/login'))
+    // From now on the service knows that there is a connection.
+    socket.once('data', () => socket.write(text(path), () => setImmediate(() => socket.resetAndDestroy())))
     socket.on('error', () => undefined)
   }
   const count = (action: string): number => team.audited().filter((line) => line.action === action).length
@@ -71,6 +74,77 @@ test('whoever hangs up before the reply is in it all the same', async () => {
   await until(() => count('run.repeat') === 10)
   for (let i = 0; i < 3; i++) hangUp('/account', 'lg_guess')
   await until(() => count('login.failed') === 3)
+  expect(team.audited().flatMap(({ request_id: id, address }) => (id === null ? [] : address))).toEqual(
+    Array(24).fill('127.0.0.1')
+  )
+  expect(team.service.lines.join('\n')).not.toContain('failed')
+})
+
+describe('what anybody can send as often as they like', () => {
+  /** How often something happened, by all lines, and how many lines there are. */
+  const sum = (lines: Record<string, unknown>[]): { lines: number; times: number } => ({
+    lines: lines.length,
+    times: lines.reduce((total, { more }) => total + (typeof more === 'number' ? more : 1), 0)
+  })
+
+  test('has few lines and a number, by who it was', async () => {
+    const clock = new ManualClock()
+    const team = await teams.start({}, clock)
+    const evil = { headers: { origin: 'https://evil.example' } }
+    for (let i = 0; i < 30; i++) await get(team.service, `/runs/${i}`, { token: null, ...evil })
+    for (let i = 0; i < 30; i++)
+      await get(team.service, '/runs', { token: null, headers: { 'sec-fetch-site': 'cross-site' } })
+    for (let i = 0; i < 70; i++) await postJson(team.as('viewer'), '/grids', {})
+    await postJson(team.as('member'), '/grids', { grid: Object.fromEntries(SPEC) })
+    const { host } = new URL(team.service.url)
+    for (let i = 0; i < 10; i++)
+      await send(team.service, 'POST', '/logout', {
+        token: null,
+        headers: { origin: `http://${host}`, 'content-type': 'application/x-www-form-urlencoded' },
+        body: ''
+      })
+    await clock.advance(60_000)
+    const by = (name: string | null) => team.audited().filter(({ user, address }) => address && user === name)
+    expect(sum(by(null))).toEqual({ lines: 6, times: 60 })
+    expect(by(null).at(-1)).toMatchObject({ action: 'refused', address: '127.0.0.1', status: 403, more: 55 })
+    expect(sum(by('viewer'))).toEqual({ lines: 61, times: 70 })
+    expect(by('viewer').at(-1)).toMatchObject({ action: 'refused', role: 'viewer', status: 403, more: 10 })
+    expect(by('member')).toMatchObject([{ action: 'grid.create', status: 201 }])
+    // The next minute begins anew.
+    await get(team.service, '/runs', { token: null, ...evil })
+    expect(sum(by(null))).toEqual({ lines: 7, times: 61 })
+  })
+
+  test('cannot come from so many addresses that it fills the disk or the memory', async () => {
+    const clock = new ManualClock()
+    const written: AuditEntry[] = []
+    const frequent = new FrequentLines({ write: (entry) => void written.push(entry) }, clock)
+    for (let minute = 0; minute < 3; minute++) {
+      for (let i = 0; i < 20_000; i++)
+        frequent.write({
+          action: 'refused',
+          status: 403,
+          address: `2001:db8:${(i % 5000).toString(16)}::${i}`
+        })
+      await clock.advance(60_000)
+    }
+    expect(written.length).toBeLessThan(3 * 6 * 1001)
+    expect(written.reduce((total, { more = 1 }) => total + more, 0)).toBe(60_000)
+    expect(clock.pendingCount).toBe(0)
+  })
+
+  test('is told to the end', async () => {
+    const team = await teams.start({}, new ManualClock())
+    for (let i = 0; i < 9; i++)
+      await get(team.service, '/runs', { token: null, headers: { origin: 'https://evil.example' } })
+    await team.service.close()
+    expect(
+      team
+        .audited()
+        .filter(({ action }) => action === 'refused')
+        .at(-1)
+    ).toMatchObject({ more: 4 })
+  })
 })
 
 test('what comes from outside stays within its line', () => {

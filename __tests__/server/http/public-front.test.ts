@@ -1,7 +1,17 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
-import { mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { request } from 'node:http'
-import { connect as connectPlain, type AddressInfo, type Socket } from 'node:net'
+import { execFileSync } from 'node:child_process'
+import {
+  copyFileSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync
+} from 'node:fs'
+import { createServer as createHttpServer, request } from 'node:http'
+import { connect as connectPlain, createServer, type AddressInfo, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect as connectTls, type TLSSocket } from 'node:tls'
@@ -9,6 +19,8 @@ import type { FastifyInstance } from 'fastify'
 import { createApp } from '../../../src/server/api/app.js'
 import type { Front } from '../../../src/server/http/front.js'
 import { DEFAULT_LIMITS, type Limits } from '../../../src/server/http/limits.js'
+import { limitServer } from '../../../src/server/http/limited-server.js'
+import { explainListen } from '../../../src/server/http/listen-errors.js'
 import { createPublicFront } from '../../../src/server/http/public-front.js'
 import { type CertificateFiles, makeCertificate } from '../../support/certificate.js'
 import { ManualClock } from '../../support/manual-clock.js'
@@ -36,20 +48,32 @@ const SHORT: Limits = {
 }
 const LOCAL = { host: '127.0.0.1', port: 0 }
 
+/** Can be set while nothing else happens. */
+class SetClock extends ManualClock {
+  #aheadMs = 0
+  override now(): number {
+    return super.now() + this.#aheadMs
+  }
+  jump(ms: number): void {
+    this.#aheadMs += ms
+  }
+}
+
 interface Started {
   readonly front: Front
   readonly app: FastifyInstance
   readonly port: number
   readonly logged: string[]
-  readonly clock: ManualClock
+  readonly clock: SetClock
 }
 
 async function start(
   reach: Partial<Parameters<typeof createPublicFront>[0]>,
-  limits: Limits = DEFAULT_LIMITS
+  limits: Limits = DEFAULT_LIMITS,
+  equip: (app: FastifyInstance) => void = () => undefined
 ): Promise<Started> {
   const logged: string[] = []
-  const clock = new ManualClock()
+  const clock = new SetClock(Date.now())
   const front = await createPublicFront(
     { listen: LOCAL, externalUrl: undefined, tls: undefined, trustedProxies: undefined, ...reach },
     { clock, log: (line) => void logged.push(line), limits, headers: { 'x-loadgate-version': '1' } }
@@ -66,6 +90,7 @@ async function start(
       if (part.type === 'file') for await (const chunk of part.file) bytes += (chunk as Buffer).length
     return { bytes }
   })
+  equip(app)
   await front.listen(app)
   return { front, app, port: (app.server.address() as AddressInfo).port, logged, clock }
 }
@@ -224,6 +249,89 @@ describe('https', () => {
     expect(await readAll(old)).toMatch(/^HTTP\/1.1 200/)
   })
 
+  test('a pair that could not be used is tried again, even where nothing seems to have changed', async () => {
+    const files = { certificate: join(folder, 'late.pem'), key: join(folder, 'late.key') }
+    for (const name of ['certificate', 'key'] as const) copyFileSync(first[name], files[name])
+    const { port, clock, logged } = await start({ tls: files })
+    const look = async (until: () => boolean): Promise<void> => {
+      for (let looks = 0; looks < 1000 && !until(); looks++) await clock.advance(5000)
+    }
+    const key = readFileSync(second.key)
+    copyFileSync(second.certificate, files.certificate)
+    writeFileSync(files.key, Buffer.alloc(key.length, 'x'))
+    utimesSync(files.key, 1_700_000_000, 1_700_000_000)
+    await look(() => logged.length === 1)
+    expect(logged[0]).toMatch(/^the changed certificate is not used, the one before stays/)
+    expect(nameOf(await secure(port, first))).toBe('first')
+    // As after a chmod: the same file, size and time.
+    writeFileSync(files.key, key)
+    utimesSync(files.key, 1_700_000_000, 1_700_000_000)
+    await look(() => logged.length === 2)
+    expect(nameOf(await secure(port, second))).toBe('second')
+  })
+
+  test('what is no file is not opened: that might never end', async () => {
+    const files = { certificate: join(folder, 'pipe.pem'), key: join(folder, 'pipe.key') }
+    for (const name of ['certificate', 'key'] as const) copyFileSync(first[name], files[name])
+    const { port, clock, logged } = await start({ tls: files })
+    const look = async (lines: number): Promise<void> => {
+      for (let looks = 0; looks < 1000 && logged.length < lines; looks++) await clock.advance(5000)
+    }
+    rmSync(files.certificate)
+    execFileSync('mkfifo', [files.certificate])
+    await look(1)
+    expect(logged[0]).toMatch(
+      /the one before stays: tls.certificate cannot be read: .*pipe.pem is not a regular file/
+    )
+    rmSync(files.certificate)
+    for (const name of ['certificate', 'key'] as const) copyFileSync(second[name], files[name])
+    await look(2)
+    expect(nameOf(await secure(port, second))).toBe('second')
+  })
+
+  test('a certificate that has expired, or will soon, is said once: at the start, when its time comes, after a change', async () => {
+    const DAY_MS = 24 * 3_600_000
+    const month = makeCertificate(folder, 'month', 30)
+    const short = makeCertificate(folder, 'short', 3)
+    const files = { certificate: join(folder, 'dated.pem'), key: join(folder, 'dated.key') }
+    const install = (pair: CertificateFiles): void => {
+      for (const name of ['certificate', 'key'] as const) copyFileSync(pair[name], files[name])
+    }
+    install(short)
+    const { port, clock, logged } = await start({ tls: files })
+    const soon =
+      /^the certificate in .*dated.pem expires on \d{4}-\d\d-\d\d \d\d:\d\d UTC: put a new one there in time/
+    expect(logged).toEqual([expect.stringMatching(soon)])
+    const look = async (): Promise<void> => {
+      await clock.advance(5000)
+      await new Promise((done) => setTimeout(done, 20))
+    }
+    const jump = async (ms: number): Promise<void> => {
+      clock.jump(ms)
+      await look()
+      await look()
+    }
+    await jump(0)
+    expect(logged).toHaveLength(1)
+    await jump(3 * DAY_MS)
+    expect(logged.slice(1)).toEqual([
+      expect.stringMatching(/dated.pem expired on .*: callers refuse the connection/)
+    ])
+    install(month)
+    for (let looks = 0; looks < 50 && logged.length < 3; looks++) await look()
+    expect(nameOf(await secure(port, month))).toBe('month')
+    await jump(0)
+    expect(logged.slice(2)).toEqual([expect.stringMatching(/has changed; new connections/)])
+    install(short)
+    for (let looks = 0; looks < 50 && logged.length < 5; looks++) await look()
+    expect(logged.slice(3)).toEqual([
+      expect.stringMatching(/has changed; new connections/),
+      expect.stringMatching(/dated.pem expired on/)
+    ])
+    await jump(-10 * DAY_MS)
+    expect(logged.slice(5)).toEqual([expect.stringMatching(/is not valid before .*: .*check the clock/)])
+  })
+
   test.each([
     [
       'a key of another certificate',
@@ -293,6 +401,39 @@ describe('behind a proxy', () => {
       'x-forwarded-host': 'evil.example'
     })
     expect(reply).toMatchObject({ status: 308, location: 'https://load.example.com/where?a=b' })
+  })
+
+  test.each([undefined, '', ' ', 'ftp', 'HTTPS', 'https, wss', 'https,'])(
+    'what may have been sent in plain text is not served, and said once: X-Forwarded-Proto %j',
+    async (protocol) => {
+      const { port, logged } = await start({
+        trustedProxies: ['127.0.0.1'],
+        externalUrl: 'https://load.example.com'
+      })
+      const said = protocol === undefined ? {} : { 'x-forwarded-proto': protocol }
+      const headers = { 'x-forwarded-for': '203.0.113.9', ...said }
+      for (let times = 0; times < 2; times++) {
+        const reply = await ask(port, '/where?token=lg_1_secret', headers)
+        expect(reply).toMatchObject({ status: 403, location: undefined })
+        expect(reply.body).toMatch(
+          /it must set X-Forwarded-Proto to https or http; use https:\/\/load.example.com/
+        )
+      }
+      expect(logged).toEqual([
+        expect.stringMatching(
+          /^requests from 127.0.0.1 are refused: they have no X-Forwarded-Proto.*proxy_set_header/
+        )
+      ])
+      expect((await ask(port, '/probe')).body).toBe('here')
+    }
+  )
+
+  test('of several protocols the last one counts: it is by the nearest proxy', async () => {
+    const { port } = await start({ trustedProxies: ['127.0.0.1'] })
+    const ofProtocol = async (protocol: string): Promise<number> =>
+      (await ask(port, '/where', { ...FORWARDED, 'x-forwarded-proto': protocol })).status
+    expect(await ofProtocol('http, https')).toBe(200)
+    expect(await ofProtocol('https, http')).toBe(308)
   })
 
   test('nobody else is served, except for probes, and nobody else is believed', async () => {
@@ -372,6 +513,148 @@ describe('limits', () => {
     let reply = ''
     while (reply === '') reply = await send(port, GET('/where'))
     expect(reply).toMatch(/^HTTP\/1.1 200/)
+  })
+
+  test('one address cannot take the connections of the others', async () => {
+    const server = createHttpServer((_, reply) => void reply.end('here'))
+    limitServer(server, {
+      limits: { ...DEFAULT_LIMITS, connectionsPerAddress: 2 },
+      isExempt: (address) => address === '127.0.0.9'
+    })
+    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+    const { port } = server.address() as AddressInfo
+    const from = (localAddress: string): Socket => connectPlain({ port, host: '127.0.0.1', localAddress })
+    const hold = async (localAddress: string): Promise<Socket> => {
+      const socket = from(localAddress)
+      socket.on('error', () => undefined)
+      await new Promise((done) => socket.once('connect', done))
+      return socket
+    }
+    const get = (localAddress: string): Promise<string> => {
+      const socket = from(localAddress)
+      socket.write(GET('/'))
+      return readAll(socket)
+    }
+    try {
+      const held = [await hold('127.0.0.1'), await hold('127.0.0.1')]
+      expect(await get('127.0.0.1')).toBe('')
+      // A refused one does not count: it was never there.
+      expect(await get('127.0.0.1')).toBe('')
+      expect(await get('127.0.0.2')).toMatch(/^HTTP\/1.1 200[^]*here/)
+      held[0]?.destroy()
+      let reply = ''
+      while (reply === '') reply = await get('127.0.0.1')
+      expect(reply).toMatch(/^HTTP\/1.1 200[^]*here/)
+      // Proxies and this machine.
+      for (let count = 0; count < 5; count++) held.push(await hold('127.0.0.9'))
+      expect(await get('127.0.0.9')).toMatch(/^HTTP\/1.1 200[^]*here/)
+      for (const socket of held) socket.destroy()
+    } finally {
+      server.closeAllConnections()
+      server.close()
+    }
+  })
+
+  test.each([
+    ['this machine', undefined],
+    ['a proxy', ['127.0.0.1']]
+  ])('%s is not limited by its address', async (_, trustedProxies) => {
+    const { port } = await start({ trustedProxies }, { ...DEFAULT_LIMITS, connectionsPerAddress: 1 })
+    const held = await Promise.all(
+      [1, 2, 3].map(
+        () =>
+          new Promise<Socket>((done) => {
+            const socket = connectPlain(port, '127.0.0.1', () => done(socket))
+          })
+      )
+    )
+    expect(await send(port, GET('/probe'))).toMatch(/^HTTP\/1.1 200[^]*here/)
+    for (const socket of held) socket.destroy()
+  })
+})
+
+describe('an address that cannot be used is named with its key, and what to do', () => {
+  test('a port in use', async () => {
+    const other = createServer().listen(0, '127.0.0.1')
+    await new Promise((done) => other.once('listening', done))
+    const { port } = other.address() as AddressInfo
+    await expect(start({ listen: { host: '127.0.0.1', port } })).rejects.toThrow(
+      new RegExp(`^listen: 127.0.0.1:${port} is in use by another process; .*choose another port$`)
+    )
+    other.close()
+  })
+
+  test('an address of another machine', async () => {
+    await expect(start({ listen: { host: '192.0.2.1', port: 0 }, tls: first })).rejects.toThrow(
+      /^listen: 192.0.2.1:0 is not an address of this machine; choose/
+    )
+  })
+
+  test.each([
+    ['EACCES', /^may not be used by this user; choose a port from 1024 on/],
+    ['EAFNOSUPPORT', /IPv6, which this machine does not have/],
+    ['ENOTFOUND', /cannot resolve/]
+  ])('%s', (code, words) => {
+    expect(explainListen(Object.assign(new Error('listen'), { code }))).toMatch(words)
+  })
+
+  test('any other error stays what it is', () => {
+    expect(explainListen(new Error('no'))).toBeUndefined()
+  })
+})
+
+describe('a caller who resets the connection right behind the request is known by the address all the same', () => {
+  const CLOSING = GET('/seen')
+  async function startWatched(reach: Parameters<typeof start>[0]): Promise<{ port: number; seen: string[] }> {
+    const seen: string[] = []
+    const { app, port } = await start(reach, DEFAULT_LIMITS, (made) => {
+      made.get('/seen', ({ ip }) => {
+        seen.push(ip)
+        return ''
+      })
+    })
+    expect(app.server.listening).toBe(true)
+    return { port, seen }
+  }
+  const untilSeen = async (seen: string[], count: number): Promise<void> => {
+    for (let turns = 0; turns < 500 && seen.length < count; turns++)
+      await new Promise((done) => setTimeout(done, 5))
+  }
+
+  test('by plain HTTP', async () => {
+    const { port, seen } = await startWatched({})
+    for (let count = 0; count < 20; count++) {
+      const socket = connectPlain(port, '127.0.0.1')
+      socket.write(GET('/where').replace('close', 'keep-alive'))
+      // From now on the service knows that there is a connection.
+      socket.once('data', () => socket.write(CLOSING, () => socket.resetAndDestroy()))
+    }
+    await untilSeen(seen, 20)
+    expect(seen).toEqual(Array(20).fill('127.0.0.1'))
+  })
+
+  test('or has gone before anybody could ask, and is not served', async () => {
+    const { port, seen } = await startWatched({})
+    for (let count = 0; count < 20; count++) {
+      const socket = connectPlain(port, '127.0.0.1', () =>
+        socket.write(CLOSING, () => socket.resetAndDestroy())
+      )
+    }
+    await new Promise((done) => setTimeout(done, 50))
+    expect(seen).toEqual(Array(seen.length).fill('127.0.0.1'))
+  })
+
+  test('by https', async () => {
+    const { port, seen } = await startWatched({ tls: first })
+    for (let count = 0; count < 20; count++) {
+      const raw = connectPlain(port, '127.0.0.1')
+      const socket = connectTls({ socket: raw, ca: readFileSync(first.certificate), host: 'localhost' }, () =>
+        socket.write(CLOSING, () => raw.resetAndDestroy())
+      )
+      socket.on('error', () => undefined)
+    }
+    await untilSeen(seen, 20)
+    expect(seen).toEqual(Array(20).fill('127.0.0.1'))
   })
 })
 

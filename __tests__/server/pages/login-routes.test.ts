@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { readNextPath } from '../../../src/server/pages/next-path.js'
 import { ManualClock } from '../../support/manual-clock.js'
 import { createTeams, type Team } from '../accounts/team.js'
-import { type Address, createServices, get, type Reply, send, until } from '../support.js'
+import { type Address, createRun, createServices, get, type Reply, runForm, send, until } from '../support.js'
 import { HTML, listen, WITH_PAGES } from './page-support.js'
 
 const teams = createTeams()
@@ -218,6 +218,48 @@ test('an open page ends soon after its session', async () => {
   live.users.rotate('member')
   await clock.advance(10_000)
   await closed
+})
+
+test('a database that cannot be read any more ends open pages, and nothing else', async () => {
+  const clock = new ManualClock()
+  const live = await teams.start({}, clock)
+  const cookie = cookieOf(await submit(live.service, '/login', { token: live.as('member').token }))
+  const events = await listen(live.service, '/events', cookie)
+  const closed = new Promise((resolve) => events.response.once('close', resolve))
+  events.response.on('error', () => undefined)
+  live.database.exec('ALTER TABLE sessions RENAME TO away')
+  // An error thrown in a timer would end the process; here it would come out of the clock.
+  await clock.advance(10_000)
+  await closed
+  live.database.exec('ALTER TABLE away RENAME TO sessions')
+  expect((await listen(live.service, '/events', cookie)).response.statusCode).toBe(200)
+})
+
+test('whoever is logged in does what they do under their own name, whatever token is beside the cookie', async () => {
+  const live = await teams.start({}, new ManualClock())
+  const id = await createRun(live.as('member'), runForm({ duration: '60' }))
+  const cookie = cookieOf(await submit(live.service, '/login', { token: live.as('member').token }))
+  // As a proxy with a login of its own adds; each would be slower than the one before if it were a guess.
+  for (let count = 0; count < 12; count++)
+    expect(
+      (await submit(live.service, `/runs/${id}/stop`, {}, { cookie, authorization: 'Bearer other' })).status
+    ).toBe(204)
+  const audited = live.audited().map(({ action, user, status }) => [action, user, status])
+  expect(audited.slice(3)).toEqual(Array(12).fill(['run.stop', 'member', 204]))
+  // In the API the cookie is worth nothing, and the token is a guess.
+  expect(
+    (await get(live.service, '/account', { headers: { cookie, authorization: 'Bearer other' } })).status
+  ).toBe(401)
+  expect(live.audited().at(-1)).toMatchObject({ action: 'login.failed', user: null })
+})
+
+test('a browser forgets the session at its logout, even if the service cannot', async () => {
+  const live = await teams.start()
+  const cookie = cookieOf(await submit(live.service, '/login', { token: live.as('member').token }))
+  live.database.exec("CREATE TRIGGER full BEFORE DELETE ON sessions BEGIN SELECT raise(ABORT, 'full'); END")
+  const reply = await submit(live.service, '/logout', {}, { cookie })
+  expect(reply.status).toBe(503)
+  expect(reply.headers['set-cookie']?.[0]).toMatch(/^loadgate-\d+=; .*Max-Age=0$/)
 })
 
 describe('after the login', () => {

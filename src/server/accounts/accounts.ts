@@ -56,10 +56,6 @@ class DatabaseAccounts implements Accounts, UserAdministration {
     return this.#database.prepare('SELECT * FROM users ORDER BY id').all().map(detailsOf)
   }
 
-  list(): UserDetails[] {
-    return this.users()
-  }
-
   openSession({ id }: User, token: string): string {
     return this.#sessions.open(id, token)
   }

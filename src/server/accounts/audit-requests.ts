@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Clock } from '../clock.js'
 import type { AuditEntry, AuditLog } from './audit-log.js'
+import { FrequentLines } from './frequent-lines.js'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -14,9 +15,9 @@ export function auditRequests(
   app: FastifyInstance,
   { audit, clock }: { audit: AuditLog; clock: Clock }
 ): void {
-  const turnedAway = new TurnedAway(audit, clock)
+  const frequent = new FrequentLines(audit, clock)
   app.addHook('preClose', (done) => {
-    turnedAway.close()
+    frequent.close()
     done()
   })
   app.decorateRequest('audited')
@@ -27,43 +28,14 @@ export function auditRequests(
   // Before the reply is sent: after it, whoever has hung up would have done it unseen.
   app.addHook('onSend', (request, reply, _payload, done) => {
     const status = reply.statusCode
-    if (status === 429) turnedAway.count(request.ip)
-    const entry = describe(request, status)
-    if (entry) audit.write({ address: request.ip, requestId: request.id, status, ...entry })
+    const described = describe(request, status)
+    if (described) {
+      const entry = { address: request.ip, requestId: request.id, status, ...described }
+      const isRefusal = ['login.failed', 'refused'].includes(entry.action)
+      ;(isRefusal ? frequent : audit).write(entry)
+    }
     done()
   })
-}
-
-const TOLD_AFTER_MS = 60_000
-
-/** Guesses that come too fast for a line each have one line per address and minute. */
-class TurnedAway {
-  readonly #counts = new Map<string, { more: number; cancel: () => void }>()
-
-  constructor(
-    private readonly audit: AuditLog,
-    private readonly clock: Clock
-  ) {}
-
-  count(address: string): void {
-    const known = this.#counts.get(address)
-    if (known) known.more++
-    else {
-      const cancel = this.clock.after(TOLD_AFTER_MS, () => this.#tell(address))
-      this.#counts.set(address, { more: 1, cancel })
-    }
-  }
-
-  close(): void {
-    for (const address of [...this.#counts.keys()]) this.#tell(address)
-  }
-
-  #tell(address: string): void {
-    const { more = 0, cancel } = this.#counts.get(address) ?? {}
-    cancel?.()
-    this.#counts.delete(address)
-    this.audit.write({ action: 'login.failed', address, status: 429, more })
-  }
 }
 
 /** Undefined if it is not worth a line. Neither address nor headers are in it: they may have a token. */
@@ -76,11 +48,10 @@ function describe(
   const { login, created } = (request.audited as FastifyRequest['audited'] | undefined) ?? {}
   const user = request.user as FastifyRequest['user'] | undefined
   const { id } = (request.params ?? {}) as { id?: string }
-  if (status === 429) return undefined
-  if (login === 'wrong') return { action: 'login.failed' }
+  if (status === 429 || login === 'wrong') return { action: 'login.failed' }
   if (login === 'right') return { action: 'login', user }
   if (status === 403) return { action: 'refused', user, target: describeTarget(request, id) }
-  if (effect === undefined || (user === undefined && effect !== 'logout')) return undefined
+  if (effect === undefined || user === undefined) return undefined
   return { action: effect, user, target: id ?? created, ...(id !== undefined && { created }) }
 }
 

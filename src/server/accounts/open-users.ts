@@ -1,15 +1,24 @@
+import type { DatabaseSync } from 'node:sqlite'
 import { systemClock } from '../clock.js'
 import { openDatabase } from '../store/database.js'
 import { explainDatabase } from '../store/database-errors.js'
 import { openAccounts } from './accounts.js'
 import { findOperator, openAuditLog } from './audit-log.js'
-import type { UserAdministration } from './users.js'
+import type { NewToken, User, UserAdministration } from './users.js'
+
+interface Users extends Pick<UserAdministration, 'add' | 'users'> {
+  rotate(name: string): NewToken & Unfinished
+  remove(name: string): User & Unfinished
+  close(): void
+}
+
+interface Unfinished {
+  /** Their runs that wait or are at work: they go on. */
+  readonly unfinishedRuns: number
+}
 
 /** The users of a service for a command, which may run beside it; what it changes is in the audit log. */
-export function openUsers(
-  dataDir: string,
-  log: (line: string) => void
-): UserAdministration & { close(): void } {
+export function openUsers(dataDir: string, log: (line: string) => void): Users {
   const database = openDatabase(dataDir)
   const accounts = openAccounts(database, systemClock)
   const audit = openAuditLog(dataDir, { clock: systemClock, log })
@@ -26,11 +35,24 @@ export function openUsers(
       throw explainDatabase(thrown, dataDir)
     }
   }
+  const withRuns = <T extends { readonly name: string }>(user: T): T & Unfinished => ({
+    ...user,
+    unfinishedRuns: countUnfinished(database, user.name)
+  })
   return {
     add: (name, role) => record('user.add', () => accounts.add(name, role)),
-    list: () => explain(() => accounts.list()),
-    rotate: (name) => record('user.rotate', () => accounts.rotate(name)),
-    remove: (name) => record('user.remove', () => accounts.remove(name)),
+    users: () => explain(() => accounts.users()),
+    rotate: (name) => record('user.rotate', () => withRuns(accounts.rotate(name))),
+    remove: (name) => record('user.remove', () => withRuns(accounts.remove(name))),
     close: () => database.close()
   }
+}
+
+function countUnfinished(database: DatabaseSync, name: string): number {
+  const row = database
+    .prepare(
+      "SELECT count(*) AS runs FROM runs WHERE user_name = ? AND status NOT IN ('finished', 'problem')"
+    )
+    .get(name)
+  return Number(row?.runs)
 }

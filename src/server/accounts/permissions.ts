@@ -70,6 +70,12 @@ export function mayChange(user: User, { user: owner }: { readonly user?: UserRef
 function requireOwner(user: User, { user: owner }: { readonly user?: UserReference }, what: string): void {
   requireMember(user)
   if (mayChange(user, { ...(owner && { user: owner }) })) return
+  // Names are free again when somebody was removed; what was theirs is not the next one's.
+  if (owner?.name.toLowerCase() === user.name.toLowerCase())
+    throw new RequestError(
+      403,
+      `${what} belongs to an earlier user ${owner.name}, who was removed; only an admin may do this`
+    )
   const whose = owner === undefined ? 'an admin' : `${owner.name} or an admin`
   throw new RequestError(403, `${what} belongs to ${owner?.name ?? 'nobody'}; only ${whose} may do this`)
 }

@@ -42,7 +42,7 @@ export interface NewToken {
 /** What an administrator does at the command line, beside the service or without it. */
 export interface UserAdministration {
   add(name: string, role: Role): NewToken
-  list(): readonly UserDetails[]
+  users(): readonly UserDetails[]
   /** Gives a user another token; the earlier one and its sessions end at once. */
   rotate(name: string): NewToken
   remove(name: string): User

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import multipart from '@fastify/multipart'
 import fastify, { type FastifyError, type FastifyInstance, type FastifyReply } from 'fastify'
+import { keepAddresses } from '../http/caller-address.js'
 import { answerExpectations, answerUnreadable } from '../http/malformed-requests.js'
 import { FormFields } from './request-body.js'
 import { messageOf, RequestError } from '../errors.js'
@@ -33,13 +34,12 @@ export function createApp(front: Front): FastifyInstance {
     rewriteUrl: (request) => (request.url ?? '/').replace(/^\/api(?=\/)/, ''),
     routerOptions: { ignoreTrailingSlash: true }
   })
+  keepAddresses(app.server)
   answerExpectations(app.server, headers)
   // Also for replies that no route gives.
   app.server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
     for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
     response.setHeader('x-request-id', ids.of(request))
-    // From here on the socket knows it, also for the logs when the caller has gone.
-    request.socket.remoteAddress?.toString()
   })
   front.prepare?.(app)
   void app.register(multipart, {
@@ -60,7 +60,10 @@ export function createApp(front: Front): FastifyInstance {
   app.setErrorHandler<FastifyError>((error, request, reply) => {
     const thrown = explainStorage(error) ?? error
     const statusCode = thrown.statusCode ?? 500
-    if (statusCode >= 500) request.log.error({ err: error }, 'the request failed')
+    // What a route refuses on purpose, as while the service drains, is no failure.
+    const isMeant = error instanceof RequestError && error.cause === undefined
+    if (statusCode >= 500 && isMeant) request.log.info({ reason: error.message }, 'the request was refused')
+    else if (statusCode >= 500) request.log.error({ err: error }, 'the request failed')
     // The rest of a rejected upload is not read, so the connection cannot be reused.
     if (statusCode >= 400) void reply.header('connection', 'close')
     if (thrown instanceof RequestError && thrown.retryAfterSec !== undefined)

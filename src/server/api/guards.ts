@@ -61,7 +61,8 @@ export function addGuards(app: FastifyInstance, guarded: Guarded): { failedLogin
     const { loadPages } = guarded
     const isPage = loadPages !== undefined && isPageRequest(request)
     if (isPage && open === 'page') return undefined
-    const token = readToken(request)
+    // Whoever is logged in is known by that: what a proxy writes beside it is no guess.
+    const token = isPage && findVisitor(request, guarded) ? undefined : readToken(request)
     const user = token === undefined ? undefined : guarded.accounts.findByToken(token)
     if (user) request.user = user
     else if (token !== undefined) await refuseGuess(request, reply, failedLogins)

@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance, FastifyRequest, FastifyServerOptions } from 'fastify'
 import { RequestError } from '../errors.js'
+import { explainListen } from './listen-errors.js'
 
 /** How the service is reached. */
 export interface Front {
@@ -23,7 +24,10 @@ export function createLoopbackFront(port = 0): Front {
   return {
     settings: {},
     listen: async (app) => {
-      await app.listen({ host: '127.0.0.1', port })
+      await app.listen({ host: '127.0.0.1', port }).catch((thrown: unknown) => {
+        const why = explainListen(thrown)
+        throw why === undefined ? thrown : new Error(`--port: 127.0.0.1:${port} ${why}`, { cause: thrown })
+      })
       actual = (app.server.address() as AddressInfo).port
     },
     baseUrl: () => `http://127.0.0.1:${actual}`,

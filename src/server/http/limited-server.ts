@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { isLoopback, plainAddress } from '../../service-config/addresses.js'
+import { plainAddress } from '../../service-config/addresses.js'
 import type { Limits } from './limits.js'
 
 /** For `http.createServer` and `https.createServer`. */
@@ -38,7 +38,7 @@ function limitConnections(server: Server, limits: Limits, isExempt: (address: st
   const counts = new Map<string, number>()
   server.prependListener('connection', (socket: Socket) => {
     const address = plainAddress(socket.remoteAddress ?? '')
-    if (isLoopback(address) || isExempt(address)) return
+    if (isExempt(address)) return
     const count = (counts.get(address) ?? 0) + 1
     counts.set(address, count)
     socket.once('close', () => {

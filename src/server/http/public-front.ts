@@ -2,17 +2,18 @@ import { createServer } from 'node:http'
 import type { Server as SecureServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { hostname } from 'node:os'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { createRangeCheck } from '../../service-config/addresses.js'
+import type { FastifyInstance } from 'fastify'
+import { createRangeCheck, isLoopback } from '../../service-config/addresses.js'
+import { ConfigProblem } from '../../service-config/config-error.js'
 import type { ServiceConfig } from '../../service-config/config.js'
 import type { Clock } from '../clock.js'
-import { RequestError } from '../errors.js'
 import { readCertificate, watchCertificate } from './certificate.js'
 import { tidyForwardedFor } from './forwarded-for.js'
 import { checkOrigin, type Front, plainCookie } from './front.js'
 import { limitedOptions, limitServer } from './limited-server.js'
 import { DEFAULT_LIMITS, type Limits } from './limits.js'
-import { redirectTo } from './redirect.js'
+import { explainListen } from './listen-errors.js'
+import { requireProxy } from './require-proxy.js'
 import { createSecureServer } from './secure-server.js'
 
 interface FrontParts {
@@ -46,23 +47,18 @@ export async function createPublicFront(config: Reach, parts: FrontParts): Promi
         const server = pair
           ? createSecureServer(handler, { pair, limits, baseUrl, headers })
           : createServer(limitedOptions(limits), handler)
-        limitServer(server, { limits, isExempt: isTrusted })
+        limitServer(server, { limits, isExempt: (address) => isLoopback(address) || isTrusted(address) })
         if (trustedProxies) tidyForwardedFor(server)
         return server
       }
     },
     prepare: (app) => {
-      if (trustedProxies) requireProxy(app, { isTrusted, baseUrl })
+      if (trustedProxies) requireProxy(app, { isTrusted, baseUrl, log })
     },
     listen: async (app) => {
-      await app.listen({
-        // The web framework would open a second server for the other address of this name.
-        ...{ port, host: listen.host === 'localhost' ? '127.0.0.1' : listen.host },
-        // The framework would say http.
-        listenTextResolver: () => `listening; callers reach the service at ${baseUrl()}`
-      })
+      await listenAt(app, listen, () => `listening; callers reach the service at ${baseUrl()}`)
       port = (app.server.address() as AddressInfo).port
-      if (tls) await followCertificate(app, { ...tls, clock, log })
+      if (tls && pair) await followCertificate(app, { ...tls, pair, clock, log })
     },
     baseUrl,
     listening: () => `${bracket(listen.host)}:${port}`,
@@ -84,24 +80,24 @@ async function followCertificate(
   server.once('close', stop)
 }
 
-/** Whoever does not come through the proxy would send tokens in plain text, and could claim any address. */
-function requireProxy(
+async function listenAt(
   app: FastifyInstance,
-  { isTrusted, baseUrl }: { isTrusted: (address: string) => boolean; baseUrl: () => string }
-): void {
-  app.addHook('onRequest', async (request, reply) => {
-    // Probes come from the machine that the service runs on.
-    if (request.routeOptions.config.open === 'probe') return undefined
-    if (!isTrusted(peerOf(request)))
-      throw new RequestError(403, `this service is only reached through its proxy: use ${baseUrl()}`)
-    if (request.protocol !== 'http' || request.headers['x-forwarded-proto'] === undefined) return undefined
-    const { status, location } = redirectTo(baseUrl(), request.originalUrl)
-    return reply.header('connection', 'close').redirect(location, status)
-  })
-}
-
-function peerOf(request: FastifyRequest): string {
-  return request.raw.socket.remoteAddress ?? ''
+  { host, port }: Reach['listen'],
+  text: () => string
+): Promise<void> {
+  try {
+    await app.listen({
+      // The web framework would open a second server for the other address of this name.
+      ...{ port, host: host === 'localhost' ? '127.0.0.1' : host },
+      // The framework would say http.
+      listenTextResolver: text
+    })
+  } catch (thrown) {
+    const why = explainListen(thrown)
+    throw why === undefined
+      ? thrown
+      : new ConfigProblem(`listen: ${bracket(host)}:${port} ${why}`, { cause: thrown })
+  }
 }
 
 /** Where no address is configured: this machine's name, if the service listens on all of its addresses. */

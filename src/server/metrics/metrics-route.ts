@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { createRangeCheck } from '../../service-config/addresses.js'
+import { ConfigProblem } from '../../service-config/config-error.js'
 import type { ServiceConfig } from '../../service-config/config.js'
 import { clauseOf, RequestError } from '../errors.js'
 import { isSameSecret } from '../secrets.js'
@@ -25,6 +26,13 @@ export function addMetricsRoute(
   })
 }
 
+/** For whoever scrapes a service whose config file does not say who may. */
+export function refuseMetrics(app: FastifyInstance): void {
+  app.get('/metrics', { config: { open: 'probe' } }, () => {
+    throw new RequestError(404, 'nobody may read the figures: the config file of the service has no metrics')
+  })
+}
+
 /** Read for every call, so that a changed one counts at once. */
 async function hasToken({ headers }: FastifyRequest, tokenFile: string): Promise<boolean> {
   const token = await readToken(tokenFile).catch(() => '')
@@ -39,10 +47,10 @@ async function readToken(tokenFile: string): Promise<string> {
 /** At the start: a file that cannot be read would only be noticed when the figures are missed. */
 export async function requireMetricsToken(tokenFile: string): Promise<void> {
   const token = await readToken(tokenFile).catch((thrown: unknown) => {
-    throw new Error(`metrics.token-file cannot be read: ${clauseOf(thrown)}`, { cause: thrown })
+    throw new ConfigProblem(`metrics.token-file cannot be read: ${clauseOf(thrown)}`, { cause: thrown })
   })
   if (!/^\S{16,}$/.test(token))
-    throw new Error(
+    throw new ConfigProblem(
       `metrics.token-file: ${tokenFile} must hold one token of at least 16 characters, without spaces; make one with \`openssl rand -hex 32\``
     )
 }

@@ -63,7 +63,8 @@ function addRunFigures(client: Client, registers: Registers, store: Store): void
   for (const status of ['finished', 'problem']) ended.inc({ status }, 0)
   watchRuns(store, {
     onSave: (run) => samples.note(run),
-    onEnd: ({ status }) => ended.inc({ status })
+    onEnd: ({ status }) => ended.inc({ status }),
+    onSettled: (run) => samples.forget(run)
   })
   new client.Gauge({
     ...{ name: 'loadgate_runs', help: 'Runs that the service knows, by status.', registers },

@@ -28,6 +28,16 @@ export class SampleCount {
     this.#credit(counted, run.samples)
   }
 
+  /** How many runs are remembered. */
+  get size(): number {
+    return this.#runs.size
+  }
+
+  /** Its samples have been counted; it is not to be noted again. */
+  forget({ id }: RunRecord): void {
+    this.#runs.delete(id)
+  }
+
   /** One after the other, since two readers must not add the same rows. */
   total(): Promise<number> {
     const counting = this.#counting.then(() => this.#count())

@@ -33,10 +33,12 @@ export function addLoginRoutes(app: FastifyInstance, ports: PagePorts): void {
     readForm(request, 'Log out')
     const { name, attributes } = front.cookie()
     const cookie = readCookie(request, name)
+    // Whatever happens to the session, as on a full disk: this browser forgets it.
+    void reply.header('set-cookie', `${name}=; ${attributes}; Max-Age=0`)
     const user = accounts.findBySession(cookie)
     if (user) request.user = user
     accounts.closeSession(cookie)
-    return goTo(reply.header('set-cookie', `${name}=; ${attributes}; Max-Age=0`), '/login')
+    return goTo(reply, '/login')
   })
 }
 

@@ -151,11 +151,20 @@ async function admitByAddress(
 /** Events go on for hours: they end soon after a logout, or when the user's token is replaced. An open page counts as a visit. */
 export function endWithAccess({ raw }: FastifyReply, hasAccess: () => boolean, clock: Clock): void {
   const look = (): void => {
-    if (hasAccess()) cancel = clock.after(LOOK_AGAIN_MS, look)
+    if (isTrue(hasAccess)) cancel = clock.after(LOOK_AGAIN_MS, look)
     else raw.destroy()
   }
   let cancel = clock.after(LOOK_AGAIN_MS, look)
   raw.once('close', () => cancel())
+}
+
+/** A database that cannot be read says nothing about anybody's right; the browser asks again. */
+function isTrue(ask: () => boolean): boolean {
+  try {
+    return ask()
+  } catch {
+    return false
+  }
 }
 
 function asksForHtml({ headers }: FastifyRequest): boolean {
