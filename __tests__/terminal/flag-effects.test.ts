@@ -39,7 +39,7 @@ const HAR =
 /** The service accepts no run: what was sent is seen, and nothing takes long. */
 const NO_CREDIT = 'NO-CREDIT'
 
-const ANNA = { name: 'anna', role: 'admin' as const, token: 'lg_1', unfinishedRuns: 0 }
+const ANNA = { name: 'anna', role: 'admin' as const, token: 'lg_1', waitingRuns: [], runsAtWork: [] }
 const USERS: Users = {
   add: () => ANNA,
   users: () => [{ ...ANNA, createdMs: 0, signIns: 0, currentSignInMs: null }],

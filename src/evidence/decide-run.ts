@@ -4,6 +4,7 @@ import { formatDuration } from '../values/durations.js'
 import { type Decision, decideVerdict, gapInMeasurements } from './decide-verdict.js'
 import { cutOffNode, cutOffSpan, hasEverySpan, mayEndBeforePause, type Results } from './reached-load.js'
 import { lostLoad, quoteLines } from './remote-errors.js'
+import { findOtherRows } from './row-counts.js'
 
 /** A run that ended before this share of its duration, by the service's times, was stopped early. */
 const LEAST_SHARE = 0.9
@@ -50,6 +51,7 @@ export function describeGap(evidence: RunEvidence): string | undefined {
   return (
     evidence.lackOfResults ??
     describeLoss(evidence) ??
+    describeOtherRows(evidence) ??
     evidence.gaps[0] ??
     gapInMeasurements(evidence.results?.measurements) ??
     describeShortfallWithErrors(evidence)
@@ -89,6 +91,11 @@ function formatLess(ms: number, wanted: string): string {
 function describeLoss({ remoteErrors }: RunEvidence): string | undefined {
   const lost = lostLoad(remoteErrors)
   return lost.length > 0 ? `Part of the load was lost: ${quoteLines(lost)}` : undefined
+}
+
+function describeOtherRows({ nodes, results }: RunEvidence): string | undefined {
+  const [first] = results === undefined ? [] : findOtherRows(nodes, results)
+  return first && `${first.charAt(0).toUpperCase()}${first.slice(1)}.`
 }
 
 /** Any other error counts as lost load if the requested load was not reached. */

@@ -132,8 +132,11 @@ export async function startService(options: ServiceOptions): Promise<EmbeddedSer
   const nodes = new GridNodes((region) => places.placeOf(region))
   const queue = options.queue?.((region) => places.placeOf(region)) ?? noQueue
   const grids = new Grids({ store, clock, nodes, queue, log })
+  const token = options.token ?? createSingleToken()
+  const accounts = options.accounts ?? createSingleUser(token, { clock })
   const runs = new Runs({
     ...{ store, grids, nodes, engines, queue, clock, log },
+    isRemoved: (id) => accounts.isRemoved(id),
     checkRegion: (region) => checkRegion(region, places),
     readLoad: options.readLoad ?? readLoad
   })
@@ -143,8 +146,6 @@ export async function startService(options: ServiceOptions): Promise<EmbeddedSer
 
   const front = options.front ?? createLoopbackFront()
   const app = createApp(front)
-  const token = options.token ?? createSingleToken()
-  const accounts = options.accounts ?? createSingleUser(token, { clock })
   const facts: ServiceFacts = {
     words: vocabularyOf(options.serviceName),
     store,
@@ -155,7 +156,7 @@ export async function startService(options: ServiceOptions): Promise<EmbeddedSer
     baseUrl: () => front.baseUrl()
   }
   const loadPages = options.pages
-  const verdicts = new Verdicts({ store, settle: (run) => runs.settle(run), log })
+  const verdicts = new Verdicts({ store, settle: (run) => runs.settle(run), clock, log })
   const pages =
     loadPages && new RunPages({ facts, verdicts, clock, synthetic: engines.synthetic, log, loadPages })
   const audit = options.audit ?? noAudit

@@ -26,8 +26,9 @@ interface UserWithToken extends NamedUser {
 
 /** Whose token has ended. */
 interface FormerUser extends NamedUser {
-  /** Waiting or at work. */
-  readonly unfinishedRuns: number
+  /** The ids of their runs that have not started. */
+  readonly waitingRuns: readonly string[]
+  readonly runsAtWork: readonly string[]
 }
 
 interface ListedUser extends NamedUser {
@@ -80,11 +81,11 @@ export async function runUserRotateCommand(args: Arguments, ports: UserPorts): P
 export async function runUserRemoveCommand(args: Arguments, ports: UserPorts): Promise<number> {
   return withUsers(args, ports, (users) => {
     const removed = users.remove(nameIn(args))
-    const { name, role, unfinishedRuns } = removed
+    const { name, role, waitingRuns, runsAtWork } = removed
     const done = plain(`Removed ${name} (${role}). Their runs are still there.`)
     return {
-      json: { name, role, removed: true, unfinished_runs: unfinishedRuns },
-      text: `${done}\n${noteRuns(removed)}`,
+      json: { name, role, removed: true, waiting_runs: waitingRuns, runs_at_work: runsAtWork },
+      text: `${done}\n${noteEnd(waitingRuns)}${noteWork(runsAtWork)}`,
       done
     }
   })
@@ -158,11 +159,28 @@ function tellToken(
 }
 
 /** Plans are code: whoever ends a leaked token wants to know what it has started. */
-function noteRuns({ name, unfinishedRuns }: FormerUser): string {
-  if (unfinishedRuns === 0) return ''
-  const go = unfinishedRuns === 1 ? 'run of theirs goes on' : 'runs of theirs go on'
+function noteRuns({ name, waitingRuns, runsAtWork }: FormerUser): string {
+  const count = waitingRuns.length + runsAtWork.length
+  if (count === 0) return ''
+  const go = count === 1 ? 'run of theirs goes on' : 'runs of theirs go on'
   const list = `/?user=${encodeURIComponent(name)}`
-  return plain(`${unfinishedRuns} ${go}, waiting or at work; an admin can stop them: ${list}`) + '\n'
+  return plain(`${count} ${go}, waiting or at work; an admin can stop them: ${list}`) + '\n'
+}
+
+/** By the service, if it runs. */
+function noteEnd({ length }: readonly string[]): string {
+  if (length === 0) return ''
+  const waiting = length === 1 ? '1 run of theirs that waits ends' : `${length} runs of theirs that wait end`
+  return `${waiting} without being started: within 10 seconds, or when the service starts next.\n`
+}
+
+function noteWork(ids: readonly string[]): string {
+  const [first, ...others] = ids.map(plain)
+  if (first === undefined) return ''
+  if (others.length === 0)
+    return `1 run of theirs is at work and goes on; an admin stops it on its page, /runs/${first}, or with \`loadgate stop ${first}\`.\n`
+  const list = ids.map((id) => `  ${plain(id)}\n`).join('')
+  return `${ids.length} runs of theirs are at work and go on; an admin stops each on its page, /runs/<id>, or with \`loadgate stop <id>\`:\n${list}`
 }
 
 function documentOf({ name, role, createdMs, signIns, currentSignInMs }: ListedUser): object {

@@ -6,6 +6,8 @@ import { mergeScans } from '../../../src/results/figures/merge.js'
 import { createScanner } from '../../../src/results/scan/scanner.js'
 import type { Run, RunNode } from '../../../src/service/documents/documents.js'
 import { makeGrid, makeRun, makeSettings, makeSpecification } from '../../support/gate/gate-ports.js'
+import type { Settings } from '../../../src/gate/settings/settings.js'
+import type { Outcome } from '../../../src/report/outcome.js'
 import { parseRegions } from '../../../src/regions/parse-regions.js'
 import { makeNode } from '../../support/data/make-outcome.js'
 import { CSV_HEADER, makeCsv } from '../../support/gate/gate-service.js'
@@ -441,9 +443,12 @@ describe('samples over less than 90 % of the duration', () => {
       ...{ cpuLimit: null, restarts: null, throttled: null, clockOffsetMs: 0, lost: null },
       ...{ firstSampleMs: 1_000, lastSampleMs: 61_000 }
     })) as [RunNode, RunNode]
+    /** So that it is not known how many rows the grid must have. */
+    const UNCOUNTED: RunNode = { ...short, number: 3, rows: null }
     const withNode = (node: Partial<RunNode>) => {
       const findings = spans(60_000)
-      return { ...findings, run: { ...findings.run, nodes: [fast, { ...short, ...node }] } as Run }
+      const nodes = [fast, { ...short, ...node }, UNCOUNTED]
+      return { ...findings, run: { ...findings.run, nodes } as Run }
     }
 
     test.each<[string, Partial<RunNode>, string]>([
@@ -645,8 +650,45 @@ test('what was found goes on to those who read it', () => {
   expect(outcome.measurements).toBe(collection.measurements)
 })
 
+describe('the rows of a grid', () => {
+  const FAIL = makeSettings({ thresholdLines: 'samples < 1' })
+  const g2 = (rows: number | null): RunNode => makeNode({ grid: 'g2', rows })
+  const [first = 0, second = 0] = measure(makeCsv(), makeCsv())!.sources.map(({ rows }) => rows)
+  const judge = (settings: Settings, ...nodes: RunNode[]): Outcome =>
+    conclude(
+      settings,
+      makeFindings({
+        run: makeRun({ nodes }),
+        collection: makeCollection({ measurements: measure(makeCsv(), makeCsv()) })
+      })
+    )
+
+  test.each<[string, RunNode[], string]>([
+    ['as many as its nodes had', [makeNode({ rows: first }), g2(second)], 'passed'],
+    ['of two nodes', [makeNode({ rows: first - 1 }), makeNode({ number: 2, rows: 1 }), g2(second)], 'passed'],
+    ['one of which was not counted', [makeNode({ rows: 1 }), makeNode({ number: 2, rows: null })], 'passed'],
+    ['that a service does not tell', [], 'passed'],
+    ['one less', [makeNode({ rows: first + 1 }), g2(second)], 'inconclusive'],
+    ['one more', [makeNode({ rows: first - 1 }), g2(second)], 'inconclusive'],
+    ['a loss that another grid makes up for', [makeNode({ rows: first + 1 }), g2(second - 1)], 'inconclusive']
+  ])('%s', (_, nodes, verdict) => {
+    expect(judge(NONE, ...nodes).verdict).toBe(verdict)
+    // The rows that are missing, or those that are too many, may be what breaks a line.
+    expect(judge(FAIL, ...nodes).verdict).toBe(verdict === 'passed' ? 'failed' : verdict)
+  })
+
+  test('are told with both numbers', () => {
+    expect(judge(NONE, makeNode({ rows: first - 1 })).reason).toBe(
+      `The results of grid g1 have ${first} rows, and its nodes had recorded ${first - 1} when the run ended: they are not those of this run alone.`
+    )
+  })
+})
+
 describe('where the load came from', () => {
-  const [here, pod] = [makeNode({ place: 'this machine' }), makeNode({ number: 2, throttled: 0.43 })]
+  const [here, pod] = [
+    makeNode({ place: 'this machine', rows: null }),
+    makeNode({ number: 2, throttled: 0.43, rows: null })
+  ]
   const findings = makeFindings({ run: makeRun({ nodes: [here, pod] }) })
   const local = makeSettings({ target: { kind: 'local' } })
   const { regions } = parseRegions({ eu: { kubernetes: {} } })

@@ -6,7 +6,10 @@ const stopAs = (id: number, owner: UserReference | undefined): void =>
   checkPermission(
     { id, name: 'leaked', role: 'member' },
     { effect: 'run.stop', id: 'a' },
-    { run: () => ({ id: 'a', ...(owner && { user: owner }) }) as RunRecord, grid: () => undefined }
+    {
+      store: { run: () => ({ id: 'a', ...(owner && { user: owner }) }) as RunRecord, grid: () => undefined },
+      accounts: { isRemoved: (user) => user === 1 }
+    }
   )
 
 test.each([
@@ -14,7 +17,7 @@ test.each([
     { id: 1, name: 'Leaked' },
     /^run a belongs to an earlier user Leaked, who was removed; only an admin may do this$/
   ],
-  [{ id: 1, name: 'ann' }, /^run a belongs to ann; only ann or an admin may do this$/],
+  [{ id: 3, name: 'ann' }, /^run a belongs to ann; only ann or an admin may do this$/],
   [undefined, /^run a belongs to nobody; only an admin may do this$/]
 ])('who is refused is told whose it is: %j', (owner, words) => {
   expect(() => stopAs(2, owner)).toThrow(words)

@@ -1,9 +1,19 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import type { Accounts, User } from '../../../src/server/accounts/users.js'
+import { DataFolder } from '../../../src/server/store/data-folder.js'
 import { HTML, visit, WITH_PAGES } from '../pages/page-support.js'
-import { createRun, createServices, finishRun, get, runForm, send, waitForStatus } from '../support.js'
+import {
+  createRun,
+  createServices,
+  finishRun,
+  get,
+  runForm,
+  send,
+  specFields,
+  waitForStatus
+} from '../support.js'
 import type { Address, Reply } from '../support.js'
 
 const USERS: readonly User[] = [
@@ -19,6 +29,7 @@ const ACCOUNTS: Accounts = {
   findByToken: byName,
   findBySession: byName,
   users: () => [],
+  isRemoved: () => false,
   openSession: ({ name }) => name,
   closeSession: () => undefined
 }
@@ -148,24 +159,120 @@ describe('thresholds of a run', () => {
   })
 })
 
-test('results that have fewer or more rows than they had are inconclusive', async () => {
-  const { uuid } = (await finishRun(as.ann!, runForm({ duration: '5' }))).json
-  const [file] = readdirSync(join(service.dataDir, 'runs', uuid), {
-    recursive: true,
-    encoding: 'utf8'
-  }).filter((name) => /results?\b.*\.csv$/.test(name))
-  const path = join(service.dataDir, 'runs', uuid, file!)
-  const lines = readFileSync(path, 'utf8').split('\n')
-  for (const rows of [lines.length - 2, 4, 1]) {
-    writeFileSync(path, `${lines.slice(0, rows).join('\n')}\n`)
-    await put('ann', { thresholds: `p95 < ${rows}h`.replace('h', '000s') }, uuid)
-    expect([rows, (await read(uuid)).verdict]).toEqual([rows, 'inconclusive'])
-  }
-  writeFileSync(path, [...lines.slice(0, -1), ...lines.slice(1)].join('\n'))
-  await put('ann', { thresholds: 'p95 < 99s' }, uuid)
-  expect(await read(uuid)).toMatchObject({
-    verdict: 'inconclusive',
-    reason: expect.stringMatching(/they are not its own any more/)
+describe('results that are not those that the run had at its end', () => {
+  let id: string
+  let files: string[]
+  let texts: string[]
+  beforeAll(async () => {
+    const grids = [...specFields(), ...specFields({ region: 'eu-west-1', instance_quantity: '2' })]
+    id = (await finishRun(as.ann!, runForm({ threads: '3', duration: '5' }, grids))).json.uuid
+    const folder = join(service.dataDir, 'runs', id, 'results')
+    files = readdirSync(folder).map((name) => join(folder, name))
+    texts = files.map((file) => readFileSync(file, 'utf8'))
+  })
+  /** Back to how it was, with other texts in some of them. */
+  const write = (...others: (string | undefined)[]): void =>
+    files.forEach((file, index) => {
+      rmSync(file, { recursive: true, force: true })
+      writeFileSync(file, others[index] ?? texts[index]!)
+    })
+  const rowsOf = (text: string): string => text.slice(text.indexOf('\n') + 1)
+  const cut = (text: string, rows: number): string =>
+    text
+      .split(/(?<=\n)/)
+      .slice(0, rows)
+      .join('')
+  const twice = (text: string): string => text + rowsOf(text)
+
+  test.each<[string, () => void]>([
+    ['one row less', () => write(cut(texts[0]!, -1))],
+    ['a few rows', () => write(cut(texts[0]!, 4))],
+    ['no rows', () => write(cut(texts[0]!, 1))],
+    ['half a row less', () => write(texts[0]!.slice(0, -20))],
+    ['each row twice', () => write(twice(texts[0]!))],
+    ['those of another grid', () => write(texts[1])],
+    ['all rows in one of them', () => write(cut(texts[0]!, 1), texts[1]! + rowsOf(texts[0]!))],
+    ['one file less', () => rmSync(files[0]!)],
+    ['no files', () => files.forEach((file) => rmSync(file))],
+    [
+      'a folder',
+      () => {
+        rmSync(files[0]!)
+        mkdirSync(files[0]!)
+      }
+    ],
+    [
+      'a file that cannot be opened',
+      () => {
+        rmSync(files[0]!)
+        symlinkSync(files[0]!, files[0]!)
+      }
+    ]
+  ])('%s: inconclusive until they are back, whether the line holds or not', async (_name, change) => {
+    for (const [thresholds, verdict] of [
+      ['error_rate <= 100%', 'passed'],
+      ['samples < 1', 'failed']
+    ]) {
+      change()
+      await put('ann', { thresholds }, id)
+      expect((await read(id)).verdict).toBe('inconclusive')
+      const page = await get(as.ann!, `/runs/${id}`, { headers: HTML })
+      expect([page.status, page.text.includes('<h1>inconclusive</h1>')]).toEqual([200, true])
+      write()
+      // By itself, and by the same thresholds sent again.
+      expect((await read(id)).verdict).toBe(verdict)
+      await put('ann', { thresholds }, id)
+      expect((await read(id)).verdict).toBe(verdict)
+    }
+  })
+
+  test('once they were judged, the verdict stays when they are deleted', async () => {
+    await put('ann', { thresholds: 'error_rate <= 100%' }, id)
+    expect((await read(id)).verdict).toBe('passed')
+    files.forEach((file) => rmSync(file))
+    expect((await read(id)).verdict).toBe('passed')
+    // Whoever sends thresholds asks anew.
+    await put('ann', { thresholds: 'error_rate <= 100%' }, id)
+    expect((await read(id)).verdict).toBe('inconclusive')
+    write()
+  })
+
+  test.each([
+    ['with thresholds', 'samples > 1', 'Not all results can be read: grid '],
+    ['without', '', 'The figures are not complete: grid ']
+  ])(
+    'those that cannot be read are told on the page, and the file in the log: %s',
+    async (_, text, words) => {
+      await put('ann', { thresholds: text }, id)
+      write()
+      rmSync(files[0]!)
+      symlinkSync(files[0]!, files[0]!)
+      const page = await get(as.ann!, `/runs/${id}`, { headers: HTML })
+      expect(page.status).toBe(200)
+      expect(page.text).toContain(words)
+      expect(page.text).toContain('its results cannot be read (ELOOP)')
+      expect(service.lines.at(-1)).toContain(files[0])
+      write()
+      expect((await get(as.ann!, `/runs/${id}`, { headers: HTML })).text).not.toContain(words)
+    }
+  )
+
+  test('a download of them says so, in JSON', async () => {
+    rmSync(files[0]!)
+    mkdirSync(files[0]!)
+    for (const query of ['', `?grid_id=${basename(files[0]!, '.csv')}`]) {
+      const reply = await get(as.ann!, `/runs/${id}/result.csv${query}`)
+      expect([reply.status, reply.json.error]).toEqual([503, expect.stringMatching(/cannot be read/)])
+    }
+    write()
+    expect((await get(as.ann!, `/runs/${id}/result.csv`)).status).toBe(200)
+    const [file] = (await get(as.ann!, `/runs/${id}`)).json._embedded.files
+    const upload = new DataFolder(service.dataDir).uploadedFile(id, file!.name)
+    rmSync(upload)
+    mkdirSync(upload)
+    const reply = await get(as.ann!, new URL(file!.href).pathname)
+    expect([reply.status, reply.json.error]).toEqual([503, expect.stringMatching(/data folder/)])
+    expect(reply.headers['content-disposition']).toBeUndefined()
   })
 })
 

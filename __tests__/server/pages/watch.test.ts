@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals'
+import { describe, expect, jest, test } from '@jest/globals'
 import type { EventStream } from '../../../src/server/pages/event-stream.js'
 import { type Sight, Watch } from '../../../src/server/pages/watch.js'
 import { ManualClock } from '../../support/manual-clock.js'
@@ -29,7 +29,8 @@ function makeWatch(look: (count: number) => Sight | Error) {
       if (sight instanceof Error) throw sight
       return sight
     },
-    onEnd: (thrown) => ends.push(thrown)
+    onEnd: (thrown) => ends.push(thrown),
+    countWatched: () => 1
   })
   const pass = async (ms: number): Promise<void> => {
     await clock.advance(ms)
@@ -96,5 +97,59 @@ describe('a watch', () => {
     await pass(1000)
     expect(heard).toEqual(['x', '.'])
     expect(ends).toEqual([broken])
+  })
+
+  test.each([
+    ['cheap looks at one thing', 1, 1, 1000],
+    ['looks that take longer', 1, 90, 3000],
+    ['cheap looks at many things', 200, 3, 20_000],
+    ['many things that take long', 100, 30, 100_000]
+  ])('%s: everything that is watched has one budget', async (_name, count, lookMs, paceMs) => {
+    const clock = new ManualClock()
+    const spent = jest.spyOn(performance, 'now')
+    let nowMs = 0
+    spent.mockImplementation(() => nowMs)
+    const times: number[] = []
+    const streams = Array.from({ length: count }, (_, index) => {
+      const watch = new Watch({
+        clock,
+        look: () => {
+          nowMs += lookMs
+          if (index === 0) times.push(clock.elapsedMs)
+          return Promise.resolve({ data: 'same', isLast: false })
+        },
+        onEnd: () => undefined,
+        countWatched: () => count
+      })
+      const made = makeStream()
+      watch.add(made.stream)
+      return made
+    })
+    await settle()
+    nowMs = 0
+    for (let waited = 0; waited < 10 * paceMs; waited += 1000) await clock.advance(1000)
+    // The first look may have much to read: it does not count.
+    const paces = times.slice(1).map((atMs, i) => times[i + 2]! - atMs)
+    expect(paces.slice(0, -1).every((ms) => Math.abs(ms - paceMs) < 5)).toBe(true)
+    expect(nowMs / (10 * paceMs)).toBeLessThan(0.035)
+    // Nothing looks dead meanwhile.
+    const beats = streams[0]!.heard.filter((heard) => heard === ':').length
+    expect(beats).toBeGreaterThanOrEqual(Math.floor((10 * paceMs) / 15_000) - 10)
+    spent.mockRestore()
+  })
+
+  test('one look that takes long slows nothing down', async () => {
+    const spent = jest.spyOn(performance, 'now')
+    let nowMs = 0
+    spent.mockImplementation(() => nowMs)
+    const { watch, looks, pass } = makeWatch((count) => {
+      nowMs += count % 5 === 1 ? 10_000 : 1
+      return { data: String(count), isLast: false }
+    })
+    watch.add(makeStream().stream)
+    await settle()
+    for (let second = 0; second < 30; second++) await pass(1000)
+    expect(looks.count).toBe(31)
+    spent.mockRestore()
   })
 })

@@ -16,6 +16,7 @@ import type { Decision } from '../../evidence/decide-verdict.js'
 import { hasEnded, phaseOf } from '../run/run-status.js'
 import { runUrl } from '../run/run-url.js'
 import { listRemoteErrors, withoutOwnStop } from '../../evidence/remote-errors.js'
+import { findOtherRows } from '../../evidence/row-counts.js'
 import { describeShortfall } from '../../evidence/reached-load.js'
 import { requestedLoad, requestedSeconds } from './reached-load.js'
 import type { Settings } from '../settings/settings.js'
@@ -121,6 +122,8 @@ function judge(
       problem === undefined ? [] : [`grid ${gridId}: ${problem}`]
     )
   ]
+  if (missing.length === 0 && run && collection)
+    missing.push(...findOtherRows(nodesOf(run, settings), collection))
   const hasRunEnded = run !== undefined && hasEnded(run.status)
   const compared = judgeBaselineLines(
     settings.thresholds.filter(isBaselineThreshold),

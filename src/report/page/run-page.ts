@@ -52,6 +52,8 @@ export interface RunState {
   /** Whatever the grids' regions are, it all comes from the service's machine. */
   readonly isAllHere?: boolean
   readonly measurements: Measurements | undefined
+  /** Why there are none, or not of every grid. */
+  readonly resultsProblem?: string | undefined
   /** From 1, while it waits for its turn. */
   readonly queuePosition?: number | undefined
   readonly judged?: RunJudgement | undefined
@@ -119,6 +121,7 @@ function explain(run: RunState): string {
     case 'problem':
       return run.problem ?? 'The run failed.'
     case 'finished':
+      if (run.resultsProblem !== undefined) return `The figures are not complete: ${run.resultsProblem}.`
       return samples === 0
         ? 'No samples were recorded.'
         : `${count} in ${formatElapsed(Math.round(lengthOf(run) / 1000))}.`

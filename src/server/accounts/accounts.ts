@@ -56,6 +56,10 @@ class DatabaseAccounts implements Accounts, UserAdministration {
     return this.#database.prepare('SELECT * FROM users ORDER BY id').all().map(detailsOf)
   }
 
+  isRemoved(id: number): boolean {
+    return this.#get('SELECT 1 FROM users WHERE id = ?', id) === undefined
+  }
+
   openSession({ id }: User, token: string): string {
     return this.#sessions.open(id, token)
   }

@@ -1,7 +1,8 @@
-import type { DatabaseSync } from 'node:sqlite'
 import { systemClock } from '../clock.js'
 import { openDatabase } from '../store/database.js'
 import { explainDatabase } from '../store/database-errors.js'
+import { hasEnded } from '../store/records.js'
+import { RunTable } from '../store/run-table.js'
 import { openAccounts } from './accounts.js'
 import { findOperator, openAuditLog } from './audit-log.js'
 import type { NewToken, User, UserAdministration } from './users.js'
@@ -12,9 +13,12 @@ interface Users extends Pick<UserAdministration, 'add' | 'users'> {
   close(): void
 }
 
+/** Their runs that have not ended. */
 interface Unfinished {
-  /** Their runs that wait or are at work: they go on. */
-  readonly unfinishedRuns: number
+  /** The ids of those that have not started: without their user they never do. */
+  readonly waitingRuns: readonly string[]
+  /** Of those that go on. */
+  readonly runsAtWork: readonly string[]
 }
 
 /** The users of a service for a command, which may run beside it; what it changes is in the audit log. */
@@ -35,24 +39,27 @@ export function openUsers(dataDir: string, log: (line: string) => void): Users {
       throw explainDatabase(thrown, dataDir)
     }
   }
-  const withRuns = <T extends { readonly name: string }>(user: T): T & Unfinished => ({
-    ...user,
-    unfinishedRuns: countUnfinished(database, user.name)
-  })
+  const unfinishedOf = (id: number | undefined): Unfinished => {
+    const runs = new RunTable(database, log).unsettled()
+    const own = runs.filter((run) => !hasEnded(run) && run.user?.id === id)
+    const idsOf = (isWaiting: boolean): string[] =>
+      own.filter(({ status }) => (status === 'queued') === isWaiting).map((run) => run.id)
+    return { waitingRuns: idsOf(true), runsAtWork: idsOf(false) }
+  }
+  const rotate = (name: string): NewToken & Unfinished => {
+    const rotated = accounts.rotate(name)
+    const user = accounts.users().find((one) => one.name === rotated.name)
+    return { ...rotated, ...unfinishedOf(user?.id) }
+  }
+  const remove = (name: string): User & Unfinished => {
+    const removed = accounts.remove(name)
+    return { ...removed, ...unfinishedOf(removed.id) }
+  }
   return {
     add: (name, role) => record('user.add', () => accounts.add(name, role)),
     users: () => explain(() => accounts.users()),
-    rotate: (name) => record('user.rotate', () => withRuns(accounts.rotate(name))),
-    remove: (name) => record('user.remove', () => withRuns(accounts.remove(name))),
+    rotate: (name) => record('user.rotate', () => rotate(name)),
+    remove: (name) => record('user.remove', () => remove(name)),
     close: () => database.close()
   }
-}
-
-function countUnfinished(database: DatabaseSync, name: string): number {
-  const row = database
-    .prepare(
-      "SELECT count(*) AS runs FROM runs WHERE user_name = ? AND status NOT IN ('finished', 'problem')"
-    )
-    .get(name)
-  return Number(row?.runs)
 }

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { RequestError } from '../errors.js'
 import type { GridRecord, GridWish, RunRecord, UserReference } from '../store/records.js'
 import type { Store } from '../store/store.js'
-import type { User } from './users.js'
+import type { Accounts, User } from './users.js'
 
 /** What requests can change, and who may: anyone, members, or the owner of the run or grid in the path. */
 const EFFECTS = {
@@ -24,6 +24,11 @@ declare module 'fastify' {
   }
 }
 
+interface Known {
+  readonly store: Pick<Store, 'run' | 'grid'>
+  readonly accounts: Pick<Accounts, 'isRemoved'>
+}
+
 /** A route that changes something without saying so would be open to viewers: the service does not start with one. */
 export function requireDeclaredEffects(app: FastifyInstance): void {
   app.addHook('onRoute', ({ method, url, config }) => {
@@ -41,7 +46,7 @@ export function requireDeclaredEffects(app: FastifyInstance): void {
 export function checkPermission(
   user: User,
   { effect, id }: { effect: Effect; id: string | undefined },
-  store: Pick<Store, 'run' | 'grid'>
+  { store, accounts }: Known
 ): void {
   const need = EFFECTS[effect]
   if (need === 'anyone') return
@@ -49,7 +54,7 @@ export function checkPermission(
   if (need === 'member' || id === undefined) return
   const kind = need === 'owner of run' ? 'run' : 'grid'
   const record = store[kind](id)
-  if (record) requireOwner(user, record, `${kind} ${record.id}`)
+  if (record) requireOwner(user, record, { what: `${kind} ${record.id}`, accounts })
 }
 
 /** Viewers only read. */
@@ -67,24 +72,35 @@ export function mayChange(user: User, { user: owner }: { readonly user?: UserRef
 }
 
 /** Members change what is theirs, admins everything. What has no owner is from before there were users: it is the admins'. */
-function requireOwner(user: User, { user: owner }: { readonly user?: UserReference }, what: string): void {
+function requireOwner(
+  user: User,
+  { user: owner }: { readonly user?: UserReference },
+  { what, accounts }: { what: string } & Pick<Known, 'accounts'>
+): void {
   requireMember(user)
   if (mayChange(user, { ...(owner && { user: owner }) })) return
-  // Names are free again when somebody was removed; what was theirs is not the next one's.
-  if (owner?.name.toLowerCase() === user.name.toLowerCase())
-    throw new RequestError(
-      403,
-      `${what} belongs to an earlier user ${owner.name}, who was removed; only an admin may do this`
-    )
-  const whose = owner === undefined ? 'an admin' : `${owner.name} or an admin`
-  throw new RequestError(403, `${what} belongs to ${owner?.name ?? 'nobody'}; only ${whose} may do this`)
+  const whose = nameOwner(owner, accounts) ?? 'nobody'
+  const isThere = owner !== undefined && !accounts.isRemoved(owner.id)
+  const who = isThere ? `${owner.name} or an admin` : 'an admin'
+  throw new RequestError(403, `${what} belongs to ${whose}; only ${who} may do this`)
+}
+
+/** For people. Names are free again when somebody was removed; what was theirs is not the next one's. */
+function nameOwner(owner: UserReference | undefined, accounts: Known['accounts']): string | undefined {
+  return owner && accounts.isRemoved(owner.id)
+    ? `an earlier user ${owner.name}, who was removed`
+    : owner?.name
 }
 
 /** A run on somebody's grid takes it away from them. */
-export function requireOwnGrids(user: User, grids: readonly (GridWish | GridRecord)[], store: Store): void {
+export function requireOwnGrids(
+  user: User,
+  grids: readonly (GridWish | GridRecord)[],
+  { store, accounts }: Known
+): void {
   for (const wish of grids) {
     const grid = 'uuid' in wish ? store.grid(wish.uuid) : 'id' in wish ? wish : undefined
-    if (grid) requireOwner(user, grid, `grid ${grid.id}`)
+    if (grid) requireOwner(user, grid, { what: `grid ${grid.id}`, accounts })
   }
 }
 

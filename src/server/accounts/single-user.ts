@@ -33,6 +33,8 @@ export function createSingleUser(
         lastSignInMs: startedMs
       }
     ],
+    // Whatever is in the data folder is theirs.
+    isRemoved: () => false,
     openSession: ({ id }, verified) => sessions.open(id, verified),
     // A restarted service with the same token recognizes its visitors; with another one it does not.
     findBySession: (cookie) => {

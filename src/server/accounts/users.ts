@@ -26,6 +26,8 @@ export interface Accounts {
   /** The user whose token this is. */
   findByToken(token: string): User | undefined
   users(): readonly UserDetails[]
+  /** Whether there is no such user any more. What a command beside the service does holds at once. */
+  isRemoved(id: number): boolean
   /** A new session of a user in a browser: the value of its cookie. It is good as long as this is the user's token. */
   openSession(user: User, token: string): string
   findBySession(cookie: string): User | undefined

@@ -68,7 +68,10 @@ export function createApp(front: Front): FastifyInstance {
     if (statusCode >= 400) void reply.header('connection', 'close')
     if (thrown instanceof RequestError && thrown.retryAfterSec !== undefined)
       void reply.header('retry-after', thrown.retryAfterSec)
-    if (!isPageRequest(request)) return reply.code(statusCode).send({ error: thrown.message })
+    // A file that could not be sent has described itself already.
+    for (const name of ['content-disposition', 'accept-ranges', 'etag']) void reply.removeHeader(name)
+    if (!isPageRequest(request))
+      return reply.code(statusCode).type('application/json; charset=utf-8').send({ error: thrown.message })
     return reply.code(statusCode).headers(PAGE_HEADERS).type('text/plain; charset=utf-8').send(thrown.message)
   })
   app.setNotFoundHandler((_request, reply) =>

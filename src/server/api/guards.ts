@@ -80,7 +80,7 @@ export function addGuards(app: FastifyInstance, guarded: Guarded): { failedLogin
     }
     const { id } = request.params as { id?: string }
     const check = (): void => {
-      if (effect !== undefined) checkPermission(request.user, { effect, id }, guarded.store)
+      if (effect !== undefined) checkPermission(request.user, { effect, id }, guarded)
     }
     check()
     request.checkAgain = () => {

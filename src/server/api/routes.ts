@@ -17,6 +17,7 @@ import type { Engines } from '../engines/engines.js'
 import { refuseDeleted, RequestError } from '../errors.js'
 import { cannotFind, findRun } from '../find-run.js'
 import type { Grids } from '../runs/grids.js'
+import { endsWithRow } from '../judging/find-results.js'
 import { LiveSamples } from '../runs/live-samples.js'
 import { isPageRequest } from '../pages/page-access.js'
 import { addPageRoutes } from '../pages/page-routes.js'
@@ -132,7 +133,7 @@ function addRunRoutes(app: FastifyInstance, service: ServicePorts): void {
   })
   app.get(`${path}/:id/repeat`, withEffect('run.repeat'), async (request) => {
     const run = findRun(request, facts)
-    requireOwnGrids(request.user, standaloneGridsOf(run, facts.store), facts.store)
+    requireOwnGrids(request.user, standaloneGridsOf(run, facts.store), facts)
     const repeated = await runs.repeat(run, ownerOf(request)).catch((thrown: unknown) => {
       throw refuseCreation(thrown)
     })
@@ -161,7 +162,7 @@ async function createRun(
       ...{ words, engines, fileNames: files.map(({ name }) => name) },
       ...rulesOf(facts.places)
     })
-    requireOwnGrids(request.user, wish.grids, store)
+    requireOwnGrids(request.user, wish.grids, facts)
     const run = await runs.create({ ...wish, files, uploadDir, user: ownerOf(request) })
     request.audited.created = run.id
     return createdRunDocument(run, facts)
@@ -252,12 +253,27 @@ function selectGrids(request: FastifyRequest, run: RunRecord, facts: ServiceFact
 async function findResultPieces(files: readonly string[]): Promise<Piece[]> {
   const pieces: Piece[] = []
   for (const file of files) {
-    const found = await stat(file).catch(() => undefined)
-    if (!found) throw new RequestError(404, 'there are no results for this run and grid')
+    const { size } = await measureResult(file)
     const start = pieces.some((piece) => piece.end > 0) ? await measureHeader(file) : 0
-    pieces.push({ file, start, end: found.size })
+    pieces.push({ file, start, end: size })
   }
   return pieces
+}
+
+/** Before the reply begins: after that, nothing can be said any more. */
+async function measureResult(file: string): Promise<{ size: number }> {
+  try {
+    await endsWithRow(file)
+    return await stat(file)
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code === 'ENOENT')
+      throw new RequestError(404, 'there are no results for this run and grid')
+    throw new RequestError(
+      503,
+      "the results cannot be read on the service's disk; its operator finds the file in the log",
+      { cause: thrown }
+    )
+  }
 }
 
 async function measureHeader(file: string): Promise<number> {

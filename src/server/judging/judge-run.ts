@@ -1,4 +1,3 @@
-import { stat } from 'node:fs/promises'
 import { apdexOf } from '../../evidence/apdex.js'
 import { decideRun } from '../../evidence/decide-run.js'
 import { pausesOf } from '../../evidence/pauses.js'
@@ -6,9 +5,11 @@ import {
   describeShortfall,
   type RequestedLoad,
   type Results,
-  sumThreads
+  sumThreads,
+  wholeOf
 } from '../../evidence/reached-load.js'
 import { listRemoteErrors, lostLoad, quoteLines, wasStopped } from '../../evidence/remote-errors.js'
+import { findOtherRows, knowsRows } from '../../evidence/row-counts.js'
 import { spansOf } from '../../evidence/spans.js'
 import { leaveOutAll, leaveOutWarmUp } from '../../evidence/warm-up.js'
 import type { WarmUpFacts } from '../../report/outcome.js'
@@ -25,6 +26,7 @@ import { messageOf } from '../errors.js'
 import { apdexTargetMs } from '../runs/apdex.js'
 import type { GridRecord, RunRecord, RunThresholds, RunVerdict } from '../store/records.js'
 import type { Store } from '../store/store.js'
+import { explainReading, findResults, type ResultsProblem } from './find-results.js'
 
 /** What became of a run's thresholds. */
 export interface Judged {
@@ -37,6 +39,10 @@ export interface Judged {
   readonly warmUp?: WarmUpFacts
   /** What makes the figures doubtful without changing the verdict. */
   readonly warnings: readonly string[]
+  /** Of the results that are not there now, or cannot be read. */
+  readonly problems: readonly ResultsProblem[]
+  /** By the results that the run had at its end: no later look can lead to anything else. */
+  readonly isFinal: boolean
 }
 
 /** The lines that this service can judge, and those that it cannot. */
@@ -52,8 +58,9 @@ export function splitLines({ text }: RunThresholds): {
 export async function judgeRun(run: RunRecord, thresholds: RunThresholds, store: Store): Promise<Judged> {
   const { own, left } = splitLines(thresholds)
   const grids = store.gridsOf(run)
-  const { files, missing } = await findResults(run, grids, store)
-  const results = await readResults(files, (thresholds.warmUpSec ?? 0) * 1000)
+  const { results, problems } = await readAll(run, store, (thresholds.warmUpSec ?? 0) * 1000)
+  const changes = problems.length > 0 ? [] : findChanges(run, results)
+  const missing = [...problems.map(({ words }) => words), ...changes]
   const apdex = apdexToJudge(run, thresholds, results)
   const judgements = judgeThresholds(own, {
     apdex: typeof apdex === 'string' ? undefined : apdex,
@@ -75,14 +82,16 @@ export async function judgeRun(run: RunRecord, thresholds: RunThresholds, store:
     // As for any other service: what it says about itself is no evidence.
     reportsStops: false,
     nodes: run.nodes,
-    lackOfResults: describeLack(run, missing) ?? describeOtherSamples(run, results),
-    gaps: results.gaps
+    lackOfResults: describeLack(run, problems),
+    gaps: [...changes.map(capitalize), ...results.gaps]
   })
   return {
     ...leaveToGate(admitStop(decision as Decided, remoteErrors), { own, left }),
     ...{ judgements, left, measurements: results.measurements },
     ...(results.warmUp && { warmUp: results.warmUp }),
-    warnings: [...shortfalls, ...results.doubts]
+    warnings: [...shortfalls, ...results.doubts],
+    problems,
+    isFinal: missing.length === 0
   }
 }
 
@@ -136,23 +145,22 @@ function leaveToGate({ verdict, reason }: Decided, { own, left }: ReturnType<typ
   }
 }
 
-async function findResults(
+const NO_RESULTS: Read = { measurements: undefined, spansMs: new Map(), gaps: [], doubts: [] }
+
+async function readAll(
   run: RunRecord,
-  grids: readonly GridRecord[],
-  store: Store
-): Promise<{ files: ResultFile[]; missing: string[] }> {
-  const files: ResultFile[] = []
-  const missing: string[] = []
-  for (const { id, spec } of grids) {
-    const path = store.folder.resultFile(run.id, id)
-    const isThere = await stat(path).then(
-      () => true,
-      () => false
-    )
-    if (isThere) files.push({ path, grid: id, region: spec.region })
-    else missing.push(`grid ${id}: its results are not there`)
+  store: Store,
+  warmUpMs: number
+): Promise<{ results: Read; problems: readonly ResultsProblem[] }> {
+  const { files, problems } = await findResults(run, store)
+  try {
+    return { results: await readResults(files, warmUpMs), problems }
+  } catch (thrown) {
+    // The disk may fail at any byte.
+    const problem = explainReading(thrown)
+    if (problem === undefined) throw thrown
+    return { results: NO_RESULTS, problems: [...problems, problem] }
   }
-  return { files, missing }
 }
 
 type Read = Results & { readonly gaps: readonly string[]; readonly doubts: readonly string[] }
@@ -174,20 +182,26 @@ async function readResults(files: readonly ResultFile[], warmUpMs: number): Prom
   return { measurements, warmUp, ...spans, gaps: gap === undefined ? [] : [gap], doubts }
 }
 
-function describeLack(run: RunRecord, [first, ...others]: readonly string[]): string | undefined {
+function describeLack(run: RunRecord, [first, ...others]: readonly ResultsProblem[]): string | undefined {
   if (run.report === null) return 'The run has no report.'
   if (first === undefined) return undefined
   const more = others.length === 0 ? '' : ` (and ${others.length} more)`
-  return `Not every grid has results: ${first}${more}.`
+  return `Not all results can be read: ${first.words}${more}.`
 }
 
-/** A file that was cut at the end of a row, or is another's, looks whole; how many samples it had is known from before. */
-function describeOtherSamples({ samples }: RunRecord, { measurements, warmUp }: Read): string | undefined {
-  const found = (warmUp?.whole ?? measurements)?.figures({})?.samples ?? 0
-  if (samples === null || measurements === undefined || found === samples) return undefined
-  if (found > samples)
-    return `The results have ${found} samples, and the run had ${samples} at its end: they are not its own any more.`
-  return `The results have ${found} of the ${samples} samples that the run had at its end: they are not complete any more.`
+/** How the results differ from those at the end of the run, in clauses. Where the rows are not known, the samples of all grids are. */
+function findChanges({ samples, nodes }: RunRecord, results: Read): string[] {
+  if (results.measurements === undefined) return []
+  if (samples === null || knowsRows(nodes, results)) return findOtherRows(nodes, results)
+  const found = wholeOf(results)?.figures({})?.samples ?? 0
+  if (found === samples) return []
+  return [
+    `the results have ${found} samples, and the run had ${samples} at its end: they are not those of this run, or not all of them`
+  ]
+}
+
+function capitalize(clause: string): string {
+  return `${clause.charAt(0).toUpperCase()}${clause.slice(1)}.`
 }
 
 function loadOf({ request }: RunRecord, grids: readonly GridRecord[], hasErrors: boolean): RequestedLoad {

@@ -7,8 +7,15 @@ import type { Clock } from '../clock.js'
 import { describeTool, type ServiceFacts, PAGE_SIZE } from '../service-facts.js'
 import { mayChange } from '../accounts/permissions.js'
 import type { User } from '../accounts/users.js'
+import {
+  describeUnreadable,
+  explainReading,
+  findResults,
+  type ResultsProblem
+} from '../judging/find-results.js'
 import { judgeSoFar, splitLines } from '../judging/judge-run.js'
-import type { Verdicts } from '../judging/verdicts.js'
+import { keyOfJudged, type Verdicts } from '../judging/verdicts.js'
+import { Recent } from '../recent.js'
 import { queryOf, RUN_STATUSES } from '../run-filter.js'
 import { messageOf, RequestError } from '../errors.js'
 import type { BaselineThreshold } from '../../thresholds/grammar/threshold.js'
@@ -52,6 +59,21 @@ export interface RefusedThresholds {
   readonly problems: readonly string[]
 }
 
+/** What is known of a run's samples. */
+interface Measured {
+  readonly measurements: Measurements | undefined
+  readonly problems: readonly ResultsProblem[]
+}
+
+const NOT_MEASURED: Measured = { measurements: undefined, problems: [] }
+
+/** The page of an ended run. */
+interface Drawing {
+  readonly document: PageDocument
+  /** With all of its results. */
+  readonly isFinal: boolean
+}
+
 interface Ports {
   readonly facts: ServiceFacts
   readonly verdicts: Verdicts
@@ -67,7 +89,7 @@ export class RunPages {
   readonly #runWatches = new Map<string, Watch>()
   /** By the end of the list's address. */
   readonly #listWatches = new Map<string, Watch>()
-  readonly #drawings = new Map<string, Promise<PageDocument>>()
+  readonly #drawings = new Recent<Drawing>(KEPT_DRAWINGS, ({ isFinal }) => isFinal)
 
   constructor(private readonly ports: Ports) {}
 
@@ -100,7 +122,7 @@ export class RunPages {
     const pages = await this.ports.loadPages()
     const drawing = hasEnded(run)
       ? await this.#drawEnded(run)
-      : pages.describeRun(await this.#stateOf(run, undefined))
+      : pages.describeRun(await this.#stateOf(run, NOT_MEASURED))
     return pages.renderRunPage(drawing, this.#pathsOf(run, user, refused))
   }
 
@@ -111,17 +133,26 @@ export class RunPages {
   }
 
   close(): void {
-    for (const watch of [...this.#listWatches.values(), ...this.#runWatches.values()]) watch.close()
+    for (const watch of this.#watches()) watch.close()
+  }
+
+  #watches(): Watch[] {
+    return [...this.#listWatches.values(), ...this.#runWatches.values()]
+  }
+
+  #createWatch(look: () => Promise<Sight>, onEnd: (thrown?: unknown) => void): Watch {
+    const countWatched = (): number => this.#watches().filter(({ isWatched }) => isWatched).length
+    return new Watch({ clock: this.ports.clock, look, onEnd, countWatched })
   }
 
   #createListWatch(place: ListPlace): Watch {
     for (const [other, watch] of this.#listWatches) if (!watch.isWatched) this.#listWatches.delete(other)
     const onEnd = (thrown: unknown): void => this.#complain('the list of runs', thrown)
-    return new Watch({ clock: this.ports.clock, look: () => this.#lookAtList(place), onEnd })
+    return this.#createWatch(() => this.#lookAtList(place), onEnd)
   }
 
   #createRunWatch(run: RunRecord): Watch {
-    const { clock, facts } = this.ports
+    const { facts } = this.ports
     // They may have ended while nobody was watching.
     for (const id of this.#runWatches.keys()) {
       const other = facts.store.run(id)
@@ -134,13 +165,13 @@ export class RunPages {
       this.#runWatches.delete(run.id)
       this.#complain(`run ${run.id}`, thrown)
     }
-    return new Watch({ clock, look: () => this.#lookAtRun(run, follower), onEnd })
+    return this.#createWatch(() => this.#lookAtRun(run, follower), onEnd)
   }
 
   async #lookAtRun(run: RunRecord, follower: Promise<SampleFollower>): Promise<Sight> {
     const pages = await this.ports.loadPages()
     if (hasEnded(run)) return { data: JSON.stringify(await this.#drawEnded(run)), isLast: true }
-    const state = await this.#stateOf(run, await (await follower).look())
+    const state = await this.#stateOf(run, { ...NOT_MEASURED, measurements: await (await follower).look() })
     return { data: JSON.stringify(pages.describeRun(state)), isLast: false }
   }
 
@@ -149,42 +180,44 @@ export class RunPages {
     return { data: JSON.stringify(pages.renderRunList(this.#listOf(place))), isLast: false }
   }
 
-  #drawEnded(run: RunRecord): Promise<PageDocument> {
+  async #drawEnded(run: RunRecord): Promise<PageDocument> {
     // Its thresholds can be changed at any time.
-    const key = JSON.stringify([run.id, run.thresholds?.text, run.thresholds?.warmUpSec])
-    const known = this.#drawings.get(key)
-    if (known) return known
-    const drawing = this.#readEnded(run).catch((thrown: unknown) => {
-      this.#drawings.delete(key)
-      throw thrown
-    })
-    this.#drawings.set(key, drawing)
-    const [oldest] = this.#drawings.keys()
-    if (this.#drawings.size > KEPT_DRAWINGS && oldest !== undefined) this.#drawings.delete(oldest)
-    return drawing
+    const key = keyOfJudged(run, run.thresholds)
+    return (await this.#drawings.get(key, () => this.#readEnded(run))).document
   }
 
-  async #readEnded(run: RunRecord): Promise<PageDocument> {
-    const { store } = this.ports.facts
+  async #readEnded(run: RunRecord): Promise<Drawing> {
     const pages = await this.ports.loadPages()
     if (run.thresholds !== undefined) {
       const judged = await this.ports.verdicts.judge(run, run.thresholds)
-      const state = await this.#stateOf(run, judged.measurements)
-      return pages.describeRun({
-        ...state,
-        judged: { ...judged, left: judged.left.map(asWritten), notes: [] }
-      })
+      const state = await this.#stateOf(run, judged)
+      const left = judged.left.map(asWritten)
+      return {
+        document: pages.describeRun({ ...state, judged: { ...judged, left, notes: [] } }),
+        isFinal: judged.isFinal
+      }
     }
-    const files = []
-    for (const { id, spec } of store.gridsOf(run)) {
-      const path = store.folder.resultFile(run.id, id)
-      if ((await sizeOf(path)) !== undefined) files.push({ path, grid: id, region: spec.region })
-    }
-    const measurements = files.length === 0 ? undefined : await scanFiles(files)
-    return pages.describeRun(await this.#stateOf(run, measurements))
+    const measured = await this.#measure(run)
+    const document = pages.describeRun(await this.#stateOf(run, measured))
+    return { document, isFinal: measured.problems.length === 0 }
   }
 
-  async #stateOf(run: RunRecord, measurements: Measurements | undefined): Promise<RunState> {
+  async #measure(run: RunRecord): Promise<Measured> {
+    const { files, problems: found } = await findResults(run, this.ports.facts.store)
+    const problems = [...found]
+    const measurements = await (files.length === 0 ? undefined : scanFiles(files))?.catch(
+      (thrown: unknown) => {
+        const problem = explainReading(thrown)
+        if (problem === undefined) throw thrown
+        problems.push(problem)
+        return undefined
+      }
+    )
+    for (const { detail } of problems) this.ports.log(describeUnreadable(run, detail))
+    return { measurements, problems }
+  }
+
+  async #stateOf(run: RunRecord, { measurements, problems }: Measured): Promise<RunState> {
     const { request } = run
     return {
       id: run.id,
@@ -195,30 +228,31 @@ export class RunPages {
       durationSeconds: request.durationSec ?? undefined,
       startedMs: run.startedMs ?? undefined,
       stoppedMs: run.stoppedMs ?? undefined,
-      user: run.user?.name,
+      user: this.#ownerOf(run),
       nowMs: this.ports.clock.now(),
       apdexTargetMs: apdexTargetMs(request.properties),
       summary: run.report?.summary,
       problem: run.remoteErrors ?? undefined,
       warnings: run.warnings ?? [],
       rehearsal: run.report?.rehearsal ?? this.ports.synthetic,
-      grids: hasEnded(run) ? await this.#gridsOf(run) : [],
+      grids: hasEnded(run) ? await this.#gridsOf(run, problems) : [],
       nodes: run.nodes,
       isAllHere: this.ports.facts.places.regions === undefined,
       measurements,
+      resultsProblem: problems.length === 0 ? undefined : problems.map(({ words }) => words).join('; '),
       queuePosition: this.ports.facts.queue.positionOf(run.id) ?? undefined,
       ...(run.thresholds && !hasEnded(run) && { judged: describeSoFar(run, run.thresholds, measurements) })
     }
   }
 
-  async #gridsOf(run: RunRecord): Promise<GridFacts[]> {
+  async #gridsOf(run: RunRecord, problems: readonly ResultsProblem[]): Promise<GridFacts[]> {
     const { store } = this.ports.facts
     const facts = store.gridsOf(run).map(async ({ id, spec }) => ({
       gridId: id,
       region: spec.region,
       nodeCount: spec.instanceQuantity,
       bytes: await sizeOf(store.folder.resultFile(run.id, id)),
-      problem: undefined
+      problem: problems.find(({ gridId }) => gridId === id)?.words
     }))
     return Promise.all(facts)
   }
@@ -270,11 +304,16 @@ export class RunPages {
       problem: run.remoteErrors ?? undefined,
       isLoadLost: saysLoss(run.remoteErrors),
       project: run.request.project ?? undefined,
-      user: run.user?.name,
+      user: this.#ownerOf(run),
       queuePosition: this.ports.facts.queue.positionOf(run.id) ?? undefined,
       verdict: judged?.verdict ?? (isPending ? 'pending' : undefined),
       reason: judged?.reason
     }
+  }
+
+  /** Somebody else may have the name of a removed user now. */
+  #ownerOf({ user }: RunRecord): string | undefined {
+    return user && this.ports.facts.accounts.isRemoved(user.id) ? `${user.name} (removed)` : user?.name
   }
 
   #pathOf(run: RunRecord): string {

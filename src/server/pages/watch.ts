@@ -7,10 +7,17 @@ export interface Sight {
   readonly isLast: boolean
 }
 
+interface Options {
+  readonly clock: Clock
+  readonly look: () => Promise<Sight>
+  readonly onEnd: (thrown?: unknown) => void
+  /** How many things are watched, this one included: what watching may cost is divided between them. */
+  readonly countWatched: () => number
+}
+
 const PACE_MS = 1000
-const SLOWEST_PACE_MS = 5000
 const BEAT_MS = 15_000
-/** Watching must not take more than this share of a processor from the load under test. */
+/** Watching everything together must not take more than this share of a processor from the load under test. */
 const MAX_SHARE = 0.03
 
 /** Shows the same thing to all watchers as it changes. Without watchers, it costs nothing. */
@@ -19,11 +26,10 @@ export class Watch {
   #last: string | undefined
   #beatMs = 0
   #isLooking = false
+  #tookMs = 0
   #callOff: (() => void) | undefined
 
-  constructor(
-    private readonly options: { clock: Clock; look: () => Promise<Sight>; onEnd: (thrown?: unknown) => void }
-  ) {}
+  constructor(private readonly options: Options) {}
 
   get isWatched(): boolean {
     return this.#streams.size > 0
@@ -68,22 +74,40 @@ export class Watch {
     } finally {
       this.#isLooking = false
     }
-    if (this.#streams.size === 0) return
-    const fairMs = (performance.now() - began) / MAX_SHARE
-    const paceMs = Math.min(SLOWEST_PACE_MS, Math.max(PACE_MS, fairMs))
-    this.#callOff = this.options.clock.after(paceMs, () => void this.#look())
+    if (this.#streams.size > 0) this.#wait(this.#paceMs(performance.now() - began))
+  }
+
+  /** The less of the last two looks counts: the first one may have hours to catch up with, and any one may have to wait itself. */
+  #paceMs(tookMs: number): number {
+    const usualMs = Math.min(tookMs, this.#tookMs)
+    this.#tookMs = tookMs
+    return Math.max(PACE_MS, (usualMs / MAX_SHARE) * this.options.countWatched())
+  }
+
+  #wait(ms: number): void {
+    const { clock } = this.options
+    this.#callOff =
+      ms > BEAT_MS
+        ? clock.after(BEAT_MS, () => {
+            this.#beat()
+            this.#wait(ms - BEAT_MS)
+          })
+        : clock.after(ms, () => void this.#look())
   }
 
   #show(data: string): void {
-    const nowMs = this.options.clock.now()
-    const isNew = data !== this.#last
-    if (!isNew && nowMs - this.#beatMs < BEAT_MS) return
-    this.#beatMs = nowMs
-    this.#last = this.#streams.size === 0 ? undefined : data
-    for (const stream of this.#streams) {
-      if (isNew) stream.send(data)
-      else stream.beat()
+    if (data === this.#last) {
+      if (this.options.clock.now() - this.#beatMs >= BEAT_MS) this.#beat()
+      return
     }
+    this.#beatMs = this.options.clock.now()
+    this.#last = this.#streams.size === 0 ? undefined : data
+    for (const stream of this.#streams) stream.send(data)
+  }
+
+  #beat(): void {
+    this.#beatMs = this.options.clock.now()
+    for (const stream of this.#streams) stream.beat()
   }
 
   #finish(data: string): void {

@@ -12,6 +12,7 @@ import type { Grids } from './grids.js'
 import { Interruption } from './interruption.js'
 import { isOwn, makeReady, type Manner, type ReadyRun } from './make-ready.js'
 import { NodeBook } from './node-book.js'
+import { requireUser } from './removed-users.js'
 import type { RunEndings } from './run-endings.js'
 import { requireWritten } from './require-written.js'
 import { type NodeEnd, runOnGrids } from './run-on-grids.js'
@@ -21,6 +22,7 @@ interface Ports {
   readonly grids: Grids
   readonly engines: Engines
   readonly readLoad: typeof readLoad
+  readonly isRemoved: (id: number) => boolean
   readonly clock: Clock
   readonly log: (line: string) => void
 }
@@ -100,9 +102,12 @@ async function generateLoad(
   const { signal, watch } = how
   const none = { nodes: [], losses: [], doubts: [], reasons: [] }
   try {
+    requireUser(ports, run)
     for (const grid of ports.store.gridsOf(run)) if (isOwn(run, grid)) ports.grids.prepare(grid)
     const ready = await makeReady(ports, run, how)
     if (ready === undefined || signal.aborted) return { ...none, problems: [] }
+    // Getting ready may have taken minutes.
+    requireUser(ports, run)
     const book = begin(ports, run, ready)
     const nodes = await runOnGrids(ports, { run, ...ready, book, signal, watch })
     return { nodes, problems: [], ...judgeNodes(ports, run, { ready, book }), reasons: [] }

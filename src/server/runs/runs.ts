@@ -23,6 +23,7 @@ import {
   type GridWish,
   type UserReference
 } from '../store/records.js'
+import { RemovedUsers } from './removed-users.js'
 import { RunEndings } from './run-endings.js'
 import { createId } from '../store/data-folder.js'
 import type { Store } from '../store/store.js'
@@ -42,6 +43,8 @@ interface Ports {
   /** Refuses regions that there are not. */
   readonly checkRegion: (region: string) => string[]
   readonly readLoad: typeof readLoad
+  /** Whether the user with this id was removed. */
+  readonly isRemoved: (id: number) => boolean
   readonly clock: Clock
   readonly log: (line: string) => void
 }
@@ -53,6 +56,7 @@ const CLOSE_WITHIN_MS = 4500
 export class Runs {
   private readonly executions = new Map<string, Execution>()
   private readonly endings: RunEndings
+  private readonly removedUsers: RemovedUsers
   /** Callers who want something new and have no reply yet. */
   private readonly callers = new Set<Promise<void>>()
   /** Why there are no new runs any more. */
@@ -60,6 +64,10 @@ export class Runs {
 
   constructor(private readonly ports: Ports) {
     this.endings = new RunEndings(ports)
+    this.removedUsers = new RemovedUsers({
+      ...ports,
+      waiting: () => [...this.executions.values()].filter(({ run }) => ports.queue.isWaiting(run.id))
+    })
   }
 
   /** A service that is about to end starts no more runs. Not before an upload was read: its caller would lose the reply. */
@@ -169,6 +177,7 @@ export class Runs {
   async close(withinMs = CLOSE_WITHIN_MS): Promise<ReadonlySet<string>> {
     const { clock, log } = this.ports
     this.refuse('the service is closing')
+    this.removedUsers.close()
     const callOff = this.endings.limitTo(withinMs)
     const executions = [...this.executions]
     for (const [id, { run, controller }] of executions) {
@@ -292,6 +301,7 @@ export class Runs {
       .catch((thrown: unknown) => log(`run ${run.id} could not be saved: ${messageOf(thrown)}`))
       .finally(() => this.executions.delete(run.id))
     this.executions.set(run.id, { run, controller, done })
+    this.removedUsers.watch()
   }
 
   /** At once, so that runs wait in the order in which they were created. A waiting run that has lost one of its grids does not go on. */

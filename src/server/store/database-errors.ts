@@ -44,7 +44,7 @@ export function explainStorage(thrown: unknown): RequestError | undefined {
     [BUSY, 'another process is writing to its database for longer than usual'],
     [LOCKED, 'another process is writing to its database for longer than usual'],
     [READ_ONLY, 'its data folder is read-only'],
-    [CANNOT_OPEN, 'it has no right to write to its data folder'],
+    [CANNOT_OPEN, 'it has no right to a file there'],
     [INPUT_OUTPUT, 'its disk cannot be read or written'],
     [TOO_MANY, 'it has too many files open']
   ])

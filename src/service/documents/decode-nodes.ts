@@ -7,7 +7,9 @@ const LONGEST_TEXT = 1000
 /** What the embedded service says about the nodes of a run; undefined for other services. What cannot be read is unknown. */
 export function decodeRunNodes(value: unknown): RunNode[] | undefined {
   if (!Array.isArray(value)) return undefined
-  return value.slice(0, MOST_NODES).flatMap((node: unknown) => decodeRunNode(node) ?? [])
+  const nodes = value.slice(0, MOST_NODES).flatMap((node: unknown) => decodeRunNode(node) ?? [])
+  // The rows of a part of the nodes say nothing about those of their grid.
+  return nodes.length === value.length ? nodes : nodes.map((node) => ({ ...node, rows: null }))
 }
 
 function decodeRunNode(value: unknown): RunNode | undefined {
