@@ -134,13 +134,14 @@ const ports: CommandPorts = {
       ...request,
       nowMs: Date.now()
     }),
-  print: (text) =>
+  print: (text, { mustBeSeen }) =>
     new Promise((done, fail) => {
       hasPrinted = true
       writeOut(guard(text), (error) => {
         isLossTold = true
         if (error) fail(error)
-        else if (isNowhere(process.stdout.fd)) fail(new Error('it is closed, or goes to /dev/null'))
+        else if (mustBeSeen && isNowhere(process.stdout.fd))
+          fail(new Error('it is closed, or goes to /dev/null'))
         else done()
       })
     }),

@@ -37,8 +37,8 @@ afterEach(async () => {
 const run = (args: readonly string[], env: Record<string, string> = {}): Promise<Ended> =>
   runCommand(args, { cwd: folder, env })
 
-function start(args: readonly string[], env: Record<string, string> = {}, node = NODE): Command {
-  const command = startCommand(args, { cwd: folder, env, node })
+function start(args: readonly string[], env: Record<string, string> = {}): Command {
+  const command = startCommand(args, { cwd: folder, env })
   started.push(command)
   return command
 }
@@ -240,12 +240,8 @@ describe('serve', () => {
     readonly remoteErrors?: string
   }
 
-  /** The service has a Node of its own, which is new enough for SQLite; the gates run on the one to be tried. */
-  const startServe = (args: readonly string[] = [], env: Record<string, string> = {}): Command =>
-    start(['serve', '--rehearse', ...args], env, process.execPath)
-
   async function serve(): Promise<Served> {
-    const command = startServe(['--data', 'data'], { LOADGATE_TOKEN: TOKEN })
+    const command = start(['serve', '--rehearse', '--data', 'data'], { LOADGATE_TOKEN: TOKEN })
     const [, url] = await command.shows(/^Address: (http:\/\/127\.0\.0\.1:\d+)\nToken: {3}.*\n/m)
     const ask = async <T>(...args: string[]): Promise<T> => {
       const { code, out, err } = await run([...args, '--base-url', url!, '--json'], { LOADGATE_TOKEN: TOKEN })
@@ -263,7 +259,7 @@ describe('serve', () => {
     })
 
   test('prints address and a new token once, and ends with Ctrl-C', async () => {
-    const command = startServe()
+    const command = start(['serve', '--rehearse'])
     const [, token] = await command.shows(/^Token: {3}(\S{32})$/m)
     const wrong = await run(['runs', '--base-url', /http:\S+/.exec(command.text())![0]], {
       LOADGATE_TOKEN: 'wrong'

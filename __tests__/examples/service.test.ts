@@ -69,9 +69,8 @@ describe(UNIT, () => {
   })
 })
 
-interface Deployment {
+interface StatefulSet {
   readonly replicas: number
-  readonly strategy: unknown
   readonly template: { readonly spec: PodSpec }
 }
 
@@ -93,8 +92,8 @@ describe(SERVICE_MANIFEST, () => {
   const documents = readServiceManifest()
   const find = (kind: string): Manifest => documents.find((document) => document.kind === kind)!
   const config = configOf((find('ConfigMap').data as Record<string, string>)['service.yml']!)
-  const deployment = find('Deployment').spec as Deployment
-  const pod = deployment.template.spec
+  const workload = find('StatefulSet').spec as StatefulSet
+  const pod = workload.template.spec
   const container = pod.containers[0]!
 
   test('grants what grids need in their namespace, and nothing else anywhere', () => {
@@ -113,7 +112,8 @@ describe(SERVICE_MANIFEST, () => {
   })
 
   test('one service at a time has the data, and a stop leaves time to drain', () => {
-    expect(deployment).toMatchObject({ replicas: 1, strategy: { type: 'Recreate' } })
+    // A StatefulSet; and with another policy, one whose pod does not get ready would never be corrected.
+    expect(workload).toMatchObject({ replicas: 1, podManagementPolicy: 'Parallel' })
     expect(pod.terminationGracePeriodSeconds * 1000).toBeGreaterThan(config.drainMs)
   })
 
@@ -139,7 +139,7 @@ describe(SERVICE_MANIFEST, () => {
     expect(container).toMatchObject({
       startupProbe: at('/healthz'),
       livenessProbe: at('/healthz'),
-      readinessProbe: at('/readyz')
+      readinessProbe: at('/healthz')
     })
   })
 

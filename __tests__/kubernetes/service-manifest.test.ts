@@ -3,19 +3,17 @@ import { randomBytes } from 'node:crypto'
 import type { Cluster } from '../../src/server/nodes/kubernetes/cluster.js'
 import { RULES } from '../../src/server/nodes/kubernetes/grant.js'
 import { openCluster } from '../../src/server/nodes/kubernetes/open-cluster.js'
-import { type Manifest, readServiceManifest } from '../support/kubernetes/service-manifest.js'
+import {
+  type Manifest,
+  readServiceManifest,
+  renameNamespaces
+} from '../support/kubernetes/service-manifest.js'
 
 /** In namespaces of other names: somebody may have a service on this cluster. */
 const SUFFIX = randomBytes(4).toString('hex')
 const SERVICE = `loadgate-${SUFFIX}`
 const GRIDS = `load-${SUFFIX}`
-const documents = readServiceManifest((text) =>
-  text
-    .replace(/^(\s*namespace:) loadgate$/gm, `$1 ${SERVICE}`)
-    .replace(/^(\s*namespace:) load$/gm, `$1 ${GRIDS}`)
-    .replace(/(kind: Namespace\nmetadata:\n {2}name:) loadgate$/m, `$1 ${SERVICE}`)
-    .replace(/(kind: Namespace\nmetadata:\n {2}name:) load$/m, `$1 ${GRIDS}`)
-)
+const documents = readServiceManifest((text) => renameNamespaces(text, { service: SERVICE, grids: GRIDS }))
 
 let cluster: Cluster
 
@@ -47,7 +45,7 @@ test.each(documents.filter(({ kind }) => !CREATED.includes(kind)).map((each) => 
 )
 
 test('the pod is one that its namespace admits', async () => {
-  const { spec } = documents.find(({ kind }) => kind === 'Deployment') as unknown as {
+  const { spec } = documents.find(({ kind }) => kind === 'StatefulSet') as unknown as {
     spec: { template: { spec: object } }
   }
   const metadata = { name: 'probe', namespace: SERVICE }

@@ -13,7 +13,7 @@ make_keys() {
   [ -s "$pki/done" ] && return
   openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 3650 -subj /CN=loadgate-k8s \
     -keyout "$pki/ca.key" -out "$pki/ca.crt" 2>/dev/null
-  certificate apiserver /CN=kube-apiserver DNS:localhost,DNS:kubernetes,DNS:kubernetes.default.svc,IP:127.0.0.1,IP:10.96.0.1
+  certificate apiserver /CN=kube-apiserver "DNS:localhost,DNS:kubernetes,DNS:kubernetes.default.svc,IP:127.0.0.1,IP:$service_range.1"
   certificate kubelet-server "/CN=$node" "DNS:$node,IP:127.0.0.1"
   certificate apiserver-kubelet /O=system:masters/CN=kube-apiserver-kubelet-client
   certificate admin /O=system:masters/CN=admin

@@ -3,9 +3,11 @@
 
 start_containerd() {
   # No gateway on the bridge: pods see one another and nothing beyond, and the machine's forwarding and iptables stay as they were.
+  # Who gives the bridge the first address of the range, as a test may, is seen by pods, and is their way to addresses of services.
   cat >"$data/cni/10-pods.conflist" <<JSON
 {"cniVersion": "0.4.0", "name": "pods", "plugins": [{"type": "bridge", "bridge": "$bridge",
- "ipam": {"type": "host-local", "dataDir": "$data/cni-ipam", "ranges": [[{"subnet": "10.244.77.0/24"}]]}}]}
+ "ipam": {"type": "host-local", "dataDir": "$data/cni-ipam", "ranges": [[{"subnet": "$pod_range.0/24"}]],
+  "routes": [{"dst": "$service_range.0/24"}]}}]}
 JSON
   cat >"$data/containerd.toml" <<TOML
 version = 2

@@ -16,6 +16,7 @@ node=localhost
 api_port=$((16443 + 10 * number)) etcd_port=$((12379 + 10 * number)) etcd_peer_port=$((12380 + 10 * number))
 kubelet_port=$((20250 + 10 * number)) health_port=$((20248 + 10 * number))
 bridge=lgk8s$number
+pod_range=10.244.$((77 + number)) service_range=10.96.$number
 cgroup=loadgate-k8s$suffix
 pki=$data/pki
 

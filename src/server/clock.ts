@@ -7,11 +7,14 @@ export interface Clock {
   after(delayMs: number, act: () => void): () => void
 }
 
+/** The maximum for Node's timers; beyond it they fire at once. Nothing waits for so long: 24 days. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1
+
 export const systemClock: Clock = {
   now: () => Date.now(),
   steady: () => performance.now(),
   after: (delayMs, act) => {
-    const timer = setTimeout(act, delayMs)
+    const timer = setTimeout(act, Math.min(delayMs, LONGEST_TIMER_MS))
     timer.unref()
     return () => clearTimeout(timer)
   }

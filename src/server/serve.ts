@@ -6,7 +6,6 @@ import { openAuditLog } from './accounts/audit-log.js'
 import { openSessionRows } from './accounts/session-rows.js'
 import { createSingleToken, createSingleUser } from './accounts/single-user.js'
 import { type Clock, systemClock } from './clock.js'
-import { BegunRequests } from './http/begun-requests.js'
 import { createLoopbackFront, type Front } from './http/front.js'
 import type { Limits } from './http/limits.js'
 import { addProbes } from './http/probes.js'
@@ -115,16 +114,14 @@ async function serveTeam(
   const metrics = config.metrics && (await createMetrics({ store, version: readPackageVersion() }))
   const readiness = createReadiness(store, clock)
   const accounts = openAccounts(store.database, clock)
-  const requests = new BegunRequests()
-  const service = await startOrClose(store, () =>
-    ports.start({
+  const keeping = { store, retention: config.retention, clock, log }
+  const service = await startOrClose(store, async () => {
+    if (readiness.whyNot() !== undefined) await makeRoom(keeping)
+    return ports.start({
       ...commonOptions(request, { pages, clock }),
       ...{ dataDir, store, log, regions, accounts },
       audit: openAuditLog(dataDir, { clock, log }),
-      front: equipFront(front, {
-        ...{ config, metrics, requests, clock },
-        ...{ log: request.log, whyNotReady: readiness.whyNot }
-      }),
+      front: equipFront(front, { config, metrics, log: request.log, clock, whyNotReady: readiness.whyNot }),
       queue: (placeOf) => {
         const whyNotNow = (): string | undefined => readiness.whyNot() ?? whyNotWritable(store)
         const queue = createMachineQueue(placeOf, { maxNodes, whyNotNow, clock, log })
@@ -132,8 +129,8 @@ async function serveTeam(
         return queue
       }
     })
-  )
-  const retention = startRetention({ store, retention: config.retention, clock, log })
+  })
+  const retention = startRetention(keeping)
   return {
     url: service.url,
     listening: front.listening(),
@@ -141,8 +138,7 @@ async function serveTeam(
     hasNoUsers: accounts.users().length === 0,
     close: async () => {
       readiness.drain()
-      // Whoever is uploading a run gets to know that it has to be sent to the next service.
-      await Promise.all([service.drain(config.drainMs), requests.settle(config.drainMs, clock)])
+      await service.drain(config.drainMs)
       await retention.close()
       await service.close()
     }
@@ -173,14 +169,12 @@ function equipFront(
   {
     config,
     metrics,
-    requests,
     log,
     clock,
     whyNotReady
   }: {
     config: ServiceConfig
     metrics: Metrics | undefined
-    requests: BegunRequests
     log: (line: string) => void
     clock: Clock
     whyNotReady: () => string | undefined
@@ -192,13 +186,19 @@ function equipFront(
     prepare: (app) => {
       logRequests(app)
       metrics?.watch(app)
-      requests.watch(app)
       front.prepare?.(app)
       addProbes(app, whyNotReady)
       if (metrics && config.metrics) addMetricsRoute(app, metrics, config.metrics)
       else refuseMetrics(app)
     }
   }
+}
+
+/** A full disk keeps a service from starting, and nobody else deletes what is beyond the limits. */
+async function makeRoom(parts: Parameters<typeof startRetention>[0]): Promise<void> {
+  const retention = startRetention(parts)
+  await retention.settled()
+  await retention.close()
 }
 
 /** A service that does not start lets go of its folder. */

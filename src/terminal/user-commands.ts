@@ -7,8 +7,8 @@ import { JSON_FLAG } from './baseline-commands.js'
 import { plain, safeJson, table } from './screen.js'
 
 export interface UserPorts {
-  /** To standard output; rejects if it was not taken, since a token is shown once. */
-  print(text: string): Promise<void>
+  /** To standard output; rejects if it was not taken. What is shown once must be seen: it is not to go to /dev/null either. */
+  print(text: string, options: { readonly mustBeSeen: boolean }): Promise<void>
   readonly workspace: string
   /** The users in the data folder of a service, which may be running. */
   openUsers(dataDir: string): Promise<Users>
@@ -114,7 +114,8 @@ async function withUsers(args: Arguments, ports: UserPorts, act: (users: Users) 
     )
   const { dataDir } = await readServiceConfig(resolve(ports.workspace, args.text('config')))
   const { json, text, done, remedy = '' } = useUsers(await ports.openUsers(dataDir), act)
-  await ports.print(args.has('json') ? safeJson(json) : text).catch((thrown: unknown) => {
+  const answer = args.has('json') ? safeJson(json) : text
+  await ports.print(answer, { mustBeSeen: remedy !== '' }).catch((thrown: unknown) => {
     const why = `the answer could not be written to standard output (${(thrown as Error).message})`
     throw new Error(done === undefined ? why : `${done} But ${why}.${remedy}`, { cause: thrown })
   })

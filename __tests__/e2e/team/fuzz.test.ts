@@ -58,7 +58,10 @@ const around = (): string[] =>
 
 async function signIn(person: Person): Promise<string> {
   const reply = await team.send('POST', '/login', {
-    headers: { origin: team.url, 'content-type': 'application/x-www-form-urlencoded' },
+    headers: {
+      origin: team.url.replace('http:', 'https:'),
+      'content-type': 'application/x-www-form-urlencoded'
+    },
     body: `token=${person.token}`
   })
   const [cookie = ''] = reply.headers['set-cookie'] ?? []

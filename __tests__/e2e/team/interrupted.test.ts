@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { runForm, formOf, type Doc, type Reply } from '../../server/support.js'
+import { runForm, formOf, specFields, type Doc, type Reply } from '../../server/support.js'
 import { writeJMeter, writeSample } from '../../server/stand-in.js'
 import { mountSmallDisk, type SmallDisk } from '../../support/small-disk.js'
 import { until } from '../cli-command.js'
@@ -190,6 +190,30 @@ testOnDisk(
         ['after', 'finished'],
         ['before', 'finished']
       ])
+    })
+  },
+  120_000
+)
+
+testOnDisk(
+  'a full disk does not keep a service from starting that may delete runs',
+  async () => {
+    let disk: SmallDisk | undefined
+    const prepare = ({ dataDir }: TeamService): void => {
+      disk = mountSmallDisk(dataDir)
+    }
+    await withTeam({ prepare, unmount: () => disk?.unmount() }, async ({ team, ann }) => {
+      const plan = `<HTTPSamplerProxy testname="home" enabled="true"/>${' '.repeat(500_000)}`
+      for (const name of ['one', 'two', 'three']) {
+        const form = formOf(runForm({ name, duration: '1' }, specFields(), plan))
+        expect((await team.send('POST', '/runs', { person: ann, ...form })).status).toBe(201)
+        await team.waitForRun(ann, name, ['finished'])
+      }
+      await team.kill()
+      appendFileSync(team.configFile, 'retention: { runs-per-project: 1 }\n')
+      disk!.fill()
+      await team.start()
+      expect((await team.listRuns(ann)).map(({ name }) => name)).toEqual(['three'])
     })
   },
   120_000

@@ -160,6 +160,8 @@ export class TeamService {
       headers: {
         ...(person && { authorization: `Basic ${Buffer.from(`${person.token}:`).toString('base64')}` }),
         ...(body !== undefined && { 'content-length': String(Buffer.byteLength(body)) }),
+        // As its proxy says.
+        ...(!isSecure && { 'x-forwarded-proto': 'https' }),
         ...headers
       },
       ...(isSecure && { ca: readFileSync(join(this.folder, 'cert.pem'), 'utf8') })

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, jest, test } from '@jest/globals'
-import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openDatabase } from '../../../src/server/store/database.js'
 import { createId } from '../../../src/server/store/data-folder.js'
@@ -354,4 +354,26 @@ test('the marker of a folder stays the same, and is made anew if something else 
   database.exec("UPDATE facts SET value = 'a,b in (c)' WHERE key = 'marker'")
   database.close()
   expect(markerOf(dataDir)).toMatch(/^[\da-f]{24}$/)
+})
+
+test.each([
+  ['that of a run that was never created goes', { hasRuns: true, hasResults: false }],
+  ['also beside results of which nobody knows, which are told', { hasRuns: true, hasResults: true }],
+  ['but not if nothing is known of any run', { hasRuns: false, hasResults: true }]
+])('a folder without a record: %s', (_, { hasRuns, hasResults }) => {
+  const dataDir = folders.create()
+  const [known, unborn, lost] = [createId(), createId(), createId()]
+  const folderOf = (id: string): string => join(dataDir, 'runs', id)
+  const before = open(dataDir)
+  if (hasRuns) before.create({ run: makeRun({ id: known }), grids: [] })
+  for (const id of [known, unborn]) mkdirSync(join(folderOf(id), 'files'), { recursive: true })
+  if (hasResults) mkdirSync(join(folderOf(lost), 'results'), { recursive: true })
+  before.close()
+  const lines: string[] = []
+  const store = open(dataDir, lines)
+  store.claim()
+  store.close()
+  expect([known, unborn, lost].map((id) => existsSync(folderOf(id)))).toEqual([true, !hasRuns, hasResults])
+  const told = expect.stringMatching(/^1 folder in .* with results of which the database knows nothing/)
+  expect(lines).toEqual(hasResults ? [told] : [])
 })

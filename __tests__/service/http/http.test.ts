@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { setTimeout as pause } from 'node:timers/promises'
 import { buffer } from 'node:stream/consumers'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { Socket } from 'node:net'
@@ -572,6 +573,22 @@ describe('a body', () => {
       const asked = makeHttp(origin).call(makeCall(origin, { method: 'POST', upload: large }))
       await expect(asked).rejects.toMatchObject({ name: 'RefusedError', status: 503, isEarly: true })
     })
+  })
+
+  test('a small one that meets a reset at once may be on its way: something may have happened', async () => {
+    const { origin } = await startSocketServer((socket) =>
+      socket.once('data', () => socket.resetAndDestroy())
+    )
+    const small = {
+      ...{ contentType: upload.contentType, length: 2 },
+      open: async function* () {
+        yield Buffer.from('-')
+        await pause(50)
+        yield Buffer.from('-')
+      }
+    }
+    const asked = makeHttp(origin).call(makeCall(origin, { method: 'POST', upload: small }))
+    await expect(asked).rejects.toMatchObject({ name: 'UnreachableError', neverSent: false })
   })
 
   test.each([

@@ -81,9 +81,11 @@ export function makeRequest(seed: number, known: Known): FuzzRequest {
     ...(isChunked || (body.length === 0 && !isMisleading) ? [] : [['content-length', length] as const]),
     ...(type === undefined ? [] : [['content-type', type] as const]),
     ...Array.from({ length: choice.of([0, 0, 0, 1, 1, 2, 4]) }, () => choice.of(ODD_HEADERS)),
-    ...(choice.chance(0.1) ? [['origin', `http://${known.host}`] as const] : []),
+    ...(choice.chance(0.1) ? [['origin', `https://${known.host}`] as const] : []),
     // Through a proxy, each from an address of its own, which is the last: guesses from one address are slowed down.
-    ...(choice.chance(0.99) ? [['x-forwarded-for', addressOf(seed)] as const] : [])
+    ...(choice.chance(0.99) ? [['x-forwarded-for', addressOf(seed)] as const] : []),
+    // The last one counts, and nothing is served without it.
+    ...(seed % 100 === 0 ? [] : [['x-forwarded-proto', 'https'] as const])
   ]
   const isUnfinished = headers.some(([name]) => ['upgrade', 'expect'].includes(name))
   const isOwnLength = headers.filter(([name]) => name === 'transfer-encoding').length > (isChunked ? 1 : 0)

@@ -22,7 +22,7 @@ export interface KubeObject {
 /** The API of the cluster of KUBECONFIG, past everything that is to be tested. Users are known by their certificate. */
 export class KubeApi {
   readonly context: string
-  readonly #server: string
+  readonly server: string
   readonly #tls: RequestOptions
 
   constructor(kubeconfig: string) {
@@ -32,7 +32,7 @@ export class KubeApi {
     const { cluster } = config.clusters.find(({ name }) => name === context.cluster)!
     const { user } = config.users.find(({ name }) => name === context.user)!
     const bytesOf = (text = ''): Buffer => Buffer.from(text, 'base64')
-    this.#server = cluster.server
+    this.server = cluster.server
     this.#tls = {
       ca: bytesOf(cluster['certificate-authority-data']),
       cert: bytesOf(user['client-certificate-data']),
@@ -48,7 +48,7 @@ export class KubeApi {
     const patch = Array.isArray(body) ? 'application/json-patch+json' : 'application/merge-patch+json'
     const headers = { 'content-type': method === 'PATCH' ? patch : 'application/json' }
     const [status, text] = await new Promise<[number, string]>((resolve, reject) => {
-      const outgoing = request(`${this.#server}${path}`, { ...this.#tls, method, headers }, (incoming) => {
+      const outgoing = request(`${this.server}${path}`, { ...this.#tls, method, headers }, (incoming) => {
         let text = ''
         incoming.on('data', (chunk: Buffer) => (text += chunk.toString()))
         incoming.on('error', reject)

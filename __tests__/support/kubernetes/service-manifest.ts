@@ -15,3 +15,23 @@ export function readServiceManifest(change: (text: string) => string = (text) =>
   const documents = parseAllDocuments(change(readFileSync(SERVICE_MANIFEST, 'utf8')), { version: '1.1' })
   return [...documents].map((document) => document.toJS() as Manifest)
 }
+
+export interface Namespaces {
+  readonly service: string
+  readonly grids: string
+}
+
+/** The manifest in namespaces of other names: somebody may have a service on the same cluster. */
+export function renameNamespaces(text: string, { service, grids }: Namespaces): string {
+  return text
+    .replace(/^(\s*namespace:) loadgate$/gm, `$1 ${service}`)
+    .replace(/^(\s*namespace:) load$/gm, `$1 ${grids}`)
+    .replace(/(kind: Namespace\nmetadata:\n {2}name:) loadgate$/m, `$1 ${service}`)
+    .replace(/(kind: Namespace\nmetadata:\n {2}name:) load$/m, `$1 ${grids}`)
+    .replace(/^(# .*(?:-n|namespace)) loadgate\b/gm, `$1 ${service}`)
+}
+
+/** The commands of its head, which deploy it. */
+export function commandsOf(text: string): string[] {
+  return [...text.matchAll(/^# {3}(\S.*)$/gm)].map(([, command = '']) => command)
+}

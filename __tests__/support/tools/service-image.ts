@@ -29,17 +29,8 @@ export interface ServiceImage {
 export function buildServiceImage(): ServiceImage {
   const folder = mkdtempSync(join(tmpdir(), 'loadgate-image-'))
   const at = (name: string): string => join(folder, name)
-  const instructions = instructionsOf(FILE)
-  const user = wordsAfter(instructions, 'USER')
-  const env = wordsAfter(instructions, 'ENV').split(/\s+/)
-  copyContext(at('context'))
-  const environment = { ...process.env, PATH: `${dirname(process.execPath)}:${process.env.PATH}` }
-  execFileSync(join(at('context'), 'images/service/build.sh'), [at('root')], {
-    env: environment,
-    stdio: ['ignore', 'ignore', 'inherit']
-  })
-  // The base image has it.
-  copyFileSync(process.execPath, at('root/usr/local/bin/node'))
+  const { user, env, entrypoint, healthcheck } = SERVICE_DOCKERFILE
+  buildServiceTree(at('context'), at('root'))
   for (const name of ['config', 'data']) mkdirSync(at(name))
   const [uid = 0, gid = 0] = user.split(':').map(Number)
   chownSync(at('data'), uid, gid)
@@ -47,8 +38,8 @@ export function buildServiceImage(): ServiceImage {
   return {
     configDir: at('config'),
     dataDir: at('data'),
-    entrypoint: withoutMissing(JSON.parse(wordsAfter(instructions, 'ENTRYPOINT')) as string[]),
-    healthcheck: JSON.parse(wordsAfter(instructions, 'HEALTHCHECK').replace(/^.*? CMD /, '')) as string[],
+    entrypoint: withoutMissing(entrypoint),
+    healthcheck,
     start: (command) => {
       const place = at(`container-${++containers}`)
       mkdirSync(place)
@@ -68,6 +59,23 @@ export function buildServiceImage(): ServiceImage {
   }
 }
 
+/** What the image has beyond its base, and Node, which the base has. The context is what Docker would see. */
+export function buildServiceTree(context: string, root: string): void {
+  for (const path of serviceContext())
+    cpSync(path, join(context, path), { recursive: true, verbatimSymlinks: true })
+  execFileSync(join(context, 'images/service/build.sh'), [root], {
+    env: { ...process.env, PATH: `${dirname(process.execPath)}:${process.env.PATH}` },
+    stdio: ['ignore', 'ignore', 'inherit']
+  })
+  copyFileSync(process.execPath, join(root, 'usr/local/bin/node'))
+}
+
+/** The files that Docker would see, and no others. */
+export function serviceContext(): string[] {
+  const lines = readFileSync(`${FILE}.dockerignore`, 'utf8').split('\n')
+  return lines.filter((line) => line.startsWith('!')).map((line) => line.slice(1))
+}
+
 /** Sends a signal to process 1 of a container, as Docker and Kubernetes do. */
 export function signalContainer({ child }: Command, signal: NodeJS.Signals): void {
   const pid = String(child.pid)
@@ -84,15 +92,29 @@ export function instructionsOf(file: string): string[] {
     .filter((line) => line.trim() !== '')
 }
 
-function wordsAfter(instructions: readonly string[], name: string): string {
-  return instructions.findLast((line) => line.startsWith(`${name} `))?.slice(name.length + 1) ?? ''
-}
+export const SERVICE_DOCKERFILE = readDockerfile(instructionsOf(FILE))
 
-/** The files that Docker would see, and no others. */
-function copyContext(to: string): void {
-  const lines = readFileSync(`${FILE}.dockerignore`, 'utf8').split('\n')
-  for (const path of lines.filter((line) => line.startsWith('!')).map((line) => line.slice(1)))
-    cpSync(path, join(to, path), { recursive: true, verbatimSymlinks: true })
+function readDockerfile(instructions: readonly string[]): {
+  readonly user: string
+  readonly env: readonly string[]
+  readonly entrypoint: readonly string[]
+  readonly healthcheck: readonly string[]
+  /** Of Debian, in the stage that the image starts from. */
+  readonly packages: readonly string[]
+  /** The last command that makes the image. */
+  readonly run: string
+} {
+  const wordsAfter = (name: string): string =>
+    instructions.findLast((line) => line.startsWith(`${name} `))?.slice(name.length + 1) ?? ''
+  const install = instructions.find((line) => line.includes('apt-get install')) ?? ''
+  return {
+    user: wordsAfter('USER'),
+    env: wordsAfter('ENV').split(/\s+/),
+    entrypoint: JSON.parse(wordsAfter('ENTRYPOINT')) as string[],
+    healthcheck: JSON.parse(wordsAfter('HEALTHCHECK').replace(/^.*? CMD /, '')) as string[],
+    packages: /--no-install-recommends\s+([^&]*)/.exec(install)?.[1]?.trim().split(/\s+/) ?? [],
+    run: wordsAfter('RUN')
+  }
 }
 
 /** Debian's tini may not be on this machine, where process 1 of a container has no orphans to reap. */

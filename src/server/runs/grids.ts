@@ -112,6 +112,8 @@ export class Grids {
     if (end !== 'run ended') await this.closeNodes(grid)
     this.turns.get(grid.id)?.leave()
     this.turns.delete(grid.id)
+    this.ends.delete(grid.id)
+    this.work.delete(grid.id)
   }
 
   /** For a run that is taken up again: its own grids may have ended because it was about to. */
@@ -126,7 +128,10 @@ export class Grids {
 
   /** Aborted when the grid ends. */
   endSignal(grid: GridRecord): AbortSignal {
-    return this.endOf(grid).signal
+    // What has ended is forgotten.
+    return grid.status === 'stopped' && !this.ends.has(grid.id)
+      ? AbortSignal.abort(this.describeEnd(grid, grid.ended?.by ?? 'deleted'))
+      : this.endOf(grid).signal
   }
 
   /** The grid's end waits for its work. */
@@ -137,6 +142,7 @@ export class Grids {
       return await work
     } finally {
       all.delete(work)
+      if (all.size === 0) this.work.delete(grid.id)
     }
   }
 

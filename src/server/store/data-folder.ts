@@ -93,15 +93,17 @@ export class DataFolder {
   }
 
   /**
-   * Removes the folders of runs that were never created, because the service was killed before. A folder with traces of a run, whose
-   * record may have been lost, is not touched.
+   * Removes the folders of runs that were never created, because the service was killed before. A folder with traces of a run is not
+   * touched: its record has been lost. If there are only such, so may be those of runs that were waiting. Returns how many there are.
    */
-  discardUnborn(isKnown: (runId: string) => boolean): void {
-    for (const id of readdirSync(join(this.path, 'runs'))) {
-      if (!/^[a-f\d]{24}$/.test(id) || isKnown(id)) continue
-      if (readdirSync(this.runDir(id)).some((name) => name !== 'files')) continue
+  discardUnborn(isKnown: (runId: string) => boolean): number {
+    const ids = readdirSync(join(this.path, 'runs')).filter((id) => /^[a-f\d]{24}$/.test(id))
+    const unknown = ids.filter((id) => !isKnown(id))
+    const lost = unknown.filter((id) => readdirSync(this.runDir(id)).some((name) => name !== 'files'))
+    const isEverythingLost = lost.length > 0 && unknown.length === ids.length
+    for (const id of isEverythingLost ? [] : unknown.filter((one) => !lost.includes(one)))
       rmSync(this.runDir(id), { recursive: true, force: true })
-    }
+    return lost.length
   }
 
   /** A new folder for the files of a request that is still being read. */

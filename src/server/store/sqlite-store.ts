@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import type { Clock } from '../clock.js'
 import type { ProcessGroup } from '../nodes/machine/processes.js'
@@ -28,6 +29,7 @@ export class SqliteStore implements Store {
   readonly #facts: Facts
   readonly #unwritten: Unwritten
   readonly #lock: { release(): void }
+  readonly #log: (line: string) => void
   readonly #runs = new Map<string, RunRecord>()
   readonly #grids = new Map<string, GridRecord>()
   readonly #onSettled: ((run: RunRecord) => void)[] = []
@@ -40,6 +42,7 @@ export class SqliteStore implements Store {
     { log, clock, lock }: { log: (line: string) => void; clock: Clock; lock: { release(): void } }
   ) {
     this.#lock = lock
+    this.#log = log
     this.folder = new DataFolder(dataDir)
     this.database = database
     this.#runTable = new RunTable(database, log)
@@ -156,7 +159,11 @@ export class SqliteStore implements Store {
   claim(): void {
     nameHolder(this.database, this.folder.path)
     const find = this.database.prepare('SELECT 1 FROM runs WHERE id = ?')
-    this.folder.discardUnborn((id) => find.get(id) !== undefined)
+    const lost = this.folder.discardUnborn((id) => find.get(id) !== undefined)
+    if (lost > 0)
+      this.#log(
+        `${lost} ${lost === 1 ? 'folder' : 'folders'} in ${join(this.folder.path, 'runs')} with results of which the database knows nothing: was it restored from an older copy, or its -wal file lost? They are left as they are`
+      )
   }
 
   flush(): void {

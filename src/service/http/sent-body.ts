@@ -1,27 +1,29 @@
 import { Readable } from 'node:stream'
 import type { Upload } from './http.js'
 
+/** So much must be left of a body before it certainly was not sent: less may be on its way between here and the other side's reader. */
+const SURELY_UNSENT_BYTES = 1024 * 1024
+
 /** The body of one request, and whether all of it may be on its way: as long as it is not, nobody can have acted on the request. */
 export class SentBody {
   readonly stream: Readable
-  #isSent = false
+  readonly #upload: Upload
+  #bytes = 0
 
   constructor(upload: Upload) {
-    this.stream = Readable.from(this.#read(upload), { objectMode: false })
+    this.#upload = upload
+    this.stream = Readable.from(this.#read(), { objectMode: false })
   }
 
   get isSent(): boolean {
-    return this.#isSent
+    return this.#upload.length - this.#bytes < SURELY_UNSENT_BYTES
   }
 
-  async *#read(upload: Upload): AsyncGenerator<Uint8Array> {
-    let bytes = 0
-    for await (const chunk of upload.open()) {
-      bytes += chunk.length
-      // Before the last bytes are handed out: from here on nobody knows how far they got.
-      if (bytes >= upload.length) this.#isSent = true
+  async *#read(): AsyncGenerator<Uint8Array> {
+    for await (const chunk of this.#upload.open()) {
+      // Before they are handed out: from here on nobody knows how far they got.
+      this.#bytes += chunk.length
       yield chunk
     }
-    this.#isSent = true
   }
 }
