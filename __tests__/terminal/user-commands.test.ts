@@ -4,8 +4,10 @@ import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { openUsers } from '../../src/server/accounts/open-users.js'
 import { openDatabase } from '../../src/server/store/database.js'
+import { RunTable } from '../../src/server/store/run-table.js'
 import { runCommandLine } from '../../src/terminal/commands.js'
 import { readLines } from '../server/accounts/team.js'
+import { makeRun } from '../server/store/records.js'
 import { createFolders } from '../server/support.js'
 import { makeCommandPorts } from './command-ports.js'
 
@@ -52,7 +54,8 @@ test('the documents have exactly these fields, and a token is only on standard o
   const removed = await type(`remove ben@example.com --json ${CONFIG}`)
   expect(JSON.parse(removed.out)).toEqual({
     ...{ name: 'ben@example.com', role: 'viewer', removed: true },
-    unfinished_runs: 0
+    waiting_runs: [],
+    runs_at_work: []
   })
   for (const { err } of [added, listed, removed]) expect(err).toBe('')
   const file = join(dataDir, 'audit.jsonl')
@@ -84,18 +87,25 @@ test('whoever ends a token learns what it has started and what goes on', async (
   const { type, dataDir } = makeService()
   await type(`add ops --role admin ${CONFIG}`)
   await type(`add leaked --role member ${CONFIG}`)
+  const users = openUsers(dataDir, () => undefined)
+  const ids = new Map(users.users().map(({ id, name }) => [name, id]))
+  users.close()
   const database = openDatabase(dataDir)
-  const add = database.prepare(
-    "INSERT INTO runs (id, status, is_unsettled, name, user_name, created_ms) VALUES (?, ?, 1, '', ?, 0)"
-  )
-  const statuses = ['queued', 'running', 'stopping', 'finished', 'problem']
-  for (const user of ['leaked', 'ops'])
-    for (const status of statuses) add.run(`${user} ${status}`, status, user)
+  const runs = new RunTable(database, () => undefined)
+  let sequence = 0
+  for (const [name, id] of ids)
+    for (const status of ['queued', 'running', 'stopping', 'finished', 'problem'] as const)
+      runs.insert(makeRun({ id: `${name}-${status}`, status, user: { id, name }, sequence: ++sequence }))
   database.close()
-  const words = '3 runs of theirs go on, waiting or at work; an admin can stop them: /?user=leaked\n'
-  expect((await type(`rotate LEAKED ${CONFIG}`)).out).toContain(words)
-  expect((await type(`remove leaked ${CONFIG}`)).out).toBe(
-    `Removed leaked (member). Their runs are still there.\n${words}`
+  expect((await type(`rotate LEAKED ${CONFIG}`)).out).toContain(
+    '3 runs of theirs go on, waiting or at work; an admin can stop them: /?user=leaked\n'
+  )
+  const { out } = await type(`remove leaked ${CONFIG}`)
+  expect(out).toContain(
+    'Removed leaked (member). Their runs are still there.\n1 run of theirs that waits ends'
+  )
+  expect(out).toMatch(
+    /2 runs of theirs are at work and go on; .*:\n {2}leaked-running\n {2}leaked-stopping\n$/
   )
 })
 
