@@ -84,7 +84,7 @@ export function makeRequest(seed: number, known: Known): FuzzRequest {
     ...(choice.chance(0.1) ? [['origin', `https://${known.host}`] as const] : []),
     // Through a proxy, each from an address of its own, which is the last: guesses from one address are slowed down.
     ...(choice.chance(0.99) ? [['x-forwarded-for', addressOf(seed)] as const] : []),
-    // The last one counts, and nothing is served without it.
+    // The last one counts.
     ...(seed % 100 === 0 ? [] : [['x-forwarded-proto', 'https'] as const])
   ]
   const isUnfinished = headers.some(([name]) => ['upgrade', 'expect'].includes(name))

@@ -56,7 +56,7 @@ export async function createPublicFront(config: Reach, parts: FrontParts): Promi
       if (trustedProxies) requireProxy(app, { isTrusted, baseUrl, log })
     },
     listen: async (app) => {
-      await listenAt(app, listen, () => `listening; callers reach the service at ${baseUrl()}`)
+      await listenAt(app, listen, (host) => `listening at ${host}; callers reach the service at ${baseUrl()}`)
       port = (app.server.address() as AddressInfo).port
       if (tls && pair) await followCertificate(app, { ...tls, pair, clock, log })
     },
@@ -83,14 +83,14 @@ async function followCertificate(
 async function listenAt(
   app: FastifyInstance,
   { host, port }: Reach['listen'],
-  text: () => string
+  text: (host: string) => string
 ): Promise<void> {
   try {
     await app.listen({
       // The web framework would open a second server for the other address of this name.
       ...{ port, host: host === 'localhost' ? '127.0.0.1' : host },
-      // The framework would say http.
-      listenTextResolver: text
+      // The framework would say http; once for each address of this machine.
+      listenTextResolver: (address) => text(new URL(address).host)
     })
   } catch (thrown) {
     const why = explainListen(thrown)

@@ -11,7 +11,7 @@ interface Proxy {
 
 /**
  * Serves what the proxy got by https. Whoever does not come through it would send tokens in plain text, and could claim any
- * address; and so would whoever speaks plain HTTP to a proxy that does not say so.
+ * address. A proxy that says nothing of the protocol is taken for one that serves https alone, as the config file says.
  */
 export function requireProxy(app: FastifyInstance, { isTrusted, baseUrl, log }: Proxy): void {
   let hasSaid = false
@@ -27,23 +27,22 @@ export function requireProxy(app: FastifyInstance, { isTrusted, baseUrl, log }: 
       const { status, location } = redirectTo(baseUrl(), request.originalUrl)
       return reply.header('connection', 'close').redirect(location, status)
     }
-    // Once: whoever sets up a proxy looks here, and the replies say it too.
+    if (protocol !== undefined)
+      throw new RequestError(
+        403,
+        `this service is only reached by https, and the proxy does not say that it was used: it must set X-Forwarded-Proto to https or http; use ${baseUrl()}`
+      )
+    // Once: whoever sets up a proxy looks here.
     if (!hasSaid)
       log(
-        `requests from ${peer} are refused: they have no X-Forwarded-Proto, so nobody knows whether their tokens were sent in plain text; let the proxy set it to the protocol of its caller (nginx: proxy_set_header X-Forwarded-Proto $scheme)`
+        `requests from ${peer} have no X-Forwarded-Proto and are taken for https: if the proxy serves plain HTTP too, tokens may cross the network unseen; let it set the header to the protocol of its caller (nginx: proxy_set_header X-Forwarded-Proto $scheme)`
       )
     hasSaid = true
-    throw new RequestError(
-      403,
-      `this service is only reached by https, and the proxy does not say whether it was used: it must set X-Forwarded-Proto to https or http; use ${baseUrl()}`
-    )
+    return undefined
   })
 }
 
 /** The last one is by the proxy that is nearest to us; those before it may be by anybody. */
 function forwardedProtocol({ headers }: FastifyRequest): string | undefined {
-  return String(headers['x-forwarded-proto'] ?? '')
-    .split(',')
-    .at(-1)
-    ?.trim()
+  return headers['x-forwarded-proto']?.toString().split(',').at(-1)?.trim().toLowerCase()
 }
