@@ -24,10 +24,9 @@ export default {
   modulePathIgnorePatterns: ['<rootDir>/dist', '<rootDir>/build', '<rootDir>/bench'],
   // For a busy machine: the slowest takes a tenth of it on a quiet one, or says otherwise.
   testTimeout: 120_000,
-  // With LOADGATE_COVERAGE=1, as in CI. The entries count, though only the end-to-end tests run them. What is generated or runs in a browser does
+  // For `npm run coverage`. The entries count, though only the end-to-end tests run them. What is generated or runs in a browser does
   // not, nor do the loops over samples in src/results: counting in them makes their tests take minutes, and these compare whole
   // results with other ways to compute them.
-  collectCoverage: process.env.LOADGATE_COVERAGE !== undefined,
   coverageProvider: 'babel',
   collectCoverageFrom: [
     'src/**/*.ts',
