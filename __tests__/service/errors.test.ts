@@ -66,7 +66,7 @@ describe('what certainly made nothing', () => {
     ),
     ['500 of a loadgate', refused(500, { isLoadgate: true }), false],
     ['507 of anybody else', refused(507), false],
-    ['502 before the request was sent to its end', refused(502, { isEarly: true }), true],
+    ['502 before the request was sent to its end', refused(502, { isEarly: true }), false],
     // A server that gave up waiting, a gateway, and what redirects may have passed the request on.
     ...[301, 302, 303, 307, 308, 408, 500, 502, 503, 504].map(
       (status) => [String(status), refused(status), false] as const

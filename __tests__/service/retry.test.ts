@@ -182,8 +182,8 @@ describe('creating something', () => {
     ['without a connection', neverSent, 5],
     ['after a rate limit', refused(429), 5],
     ['after a lost connection', away, 1],
-    ['after a 502 within the upload', refused(502, { isEarly: true }), 5],
-    ['after a 413 within the upload', refused(413, { isEarly: true }), 1],
+    ['after a 502 within the upload', refused(502, { isEarly: true }), 1],
+    ["after a loadgate's database was locked", refused(503, { isLoadgate: true }), 5],
     ['after a full disk', refused(507, { isLoadgate: true }), 1],
     ['after a certificate that is not trusted', new CertificateError('creating', 'x'), 1],
     ...[404, 408, 422, 500, 503].map((status): [string, Error, number] => [

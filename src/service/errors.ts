@@ -17,7 +17,7 @@ export class RefusedError extends ServiceError {
   readonly retryAfterMs: number | undefined
   /** Whether it came from this project's own service, rather than another one or something in front of it. */
   readonly isLoadgate: boolean
-  /** Whether it came before the request was sent to its end, so that the request cannot have had an effect. */
+  /** Whether it came long before the request was sent to its end. */
   readonly isEarly: boolean
   constructor(operation: string, refusal: Refusal) {
     const request = refusal.requestId === undefined ? '' : ` (request ${refusal.requestId})`
@@ -46,11 +46,18 @@ interface Refusal {
 /** No answer: connection refused, reset, timeout. */
 export class UnreachableError extends ServiceError {
   override name = 'UnreachableError'
-  /** True if there was no connection, or it ended before the request was sent to its end: it cannot have had an effect. */
+  /** True if there was no connection, so the request cannot have had an effect. */
   readonly neverSent: boolean
-  constructor(operation: string, message: string, options: ErrorOptions & { neverSent: boolean }) {
+  /** Whether the connection ended long before the request was sent to its end. */
+  readonly isEarly: boolean
+  constructor(
+    operation: string,
+    message: string,
+    options: ErrorOptions & { neverSent: boolean; isEarly?: boolean }
+  ) {
     super(operation, message, options)
     this.neverSent = options.neverSent
+    this.isEarly = options.isEarly ?? false
   }
 }
 
@@ -110,16 +117,27 @@ const SAYS_NO: ReadonlySet<number> = new Set([
 const SAYS_NO_AS_LOADGATE: ReadonlySet<number> = new Set([503, 507])
 
 /**
- * Whether a create request certainly had no effect, so that a retry cannot create a second run or grid: it was never sent to its end, or
- * the service refused it. Everything else is uncertain: a redirect or an odd success may follow a creation that worked; 408, 5xx and what
- * only proxies send (499, 460) may hide a request that was forwarded.
+ * Whether a create request certainly had no effect, so that a retry cannot create a second run or grid: it was never sent, or the service
+ * refused it. Everything else is uncertain: a redirect or an odd success may follow a creation that worked; 408, 5xx and what only
+ * proxies send (499, 460) may hide a request that was forwarded.
  */
 export function hadNoEffect(error: unknown): boolean {
   if (error instanceof UploadError || error instanceof CertificateError) return true
   if (error instanceof UnreachableError) return error.neverSent
   if (!(error instanceof RefusedError)) return false
-  const { status, isLoadgate, isEarly } = error
-  return isEarly || SAYS_NO.has(status) || (isLoadgate && SAYS_NO_AS_LOADGATE.has(status))
+  const { status, isLoadgate } = error
+  return SAYS_NO.has(status) || (isLoadgate && SAYS_NO_AS_LOADGATE.has(status))
+}
+
+/**
+ * Whether an upload broke off in the middle. Hardly any service acts on half a request, but one might on the fields that come first: only
+ * who has looked for their effect and found none may send it again.
+ */
+export function brokeOff(error: unknown): boolean {
+  return (
+    (error instanceof UnreachableError || (error instanceof RefusedError && isTransient(error))) &&
+    error.isEarly
+  )
 }
 
 /**

@@ -75,12 +75,12 @@ function isUnknown(error: unknown): boolean {
 }
 
 /**
- * There was no connection, or it broke off within the request, or the service is rate limiting: the same request may work later, and
- * cannot create anything twice. A restart takes longer.
+ * There was no connection, or the service is rate limiting, or a loadgate cannot use its database for the moment: the same request may
+ * work later, and cannot create anything twice. A restart takes longer.
  */
 function mayCreateNow(error: unknown): boolean {
   if (!hadNoEffect(error) || isAboutToRestart(error)) return false
-  if (error instanceof RefusedError) return error.status === 429 || (error.isEarly && isTransient(error))
+  if (error instanceof RefusedError) return error.status === 429 || error.status === 503
   return !(error instanceof CertificateError)
 }
 

@@ -551,7 +551,7 @@ describe('a body', () => {
     expect(server.seen).toEqual([])
   })
 
-  describe('of which a part is sent: nothing can have happened', () => {
+  describe('of which a part is sent: that is known', () => {
     /** More than the system keeps for the other side. */
     const large = { ...upload, length: 64 * upload.length, open: () => repeat(() => upload.open(), 64) }
     async function* repeat(open: () => AsyncIterable<Buffer>, times: number): AsyncGenerator<Buffer> {
@@ -563,7 +563,7 @@ describe('a body', () => {
         socket.once('data', () => socket.resetAndDestroy())
       )
       const asked = makeHttp(origin).call(makeCall(origin, { method: 'POST', upload: large }))
-      await expect(asked).rejects.toMatchObject({ name: 'UnreachableError', neverSent: true })
+      await expect(asked).rejects.toMatchObject({ name: 'UnreachableError', neverSent: false, isEarly: true })
     })
 
     test('and then a refusal', async () => {
@@ -588,11 +588,11 @@ describe('a body', () => {
       }
     }
     const asked = makeHttp(origin).call(makeCall(origin, { method: 'POST', upload: small }))
-    await expect(asked).rejects.toMatchObject({ name: 'UnreachableError', neverSent: false })
+    await expect(asked).rejects.toMatchObject({ name: 'UnreachableError', isEarly: false })
   })
 
   test.each([
-    ['a reset', reset, { name: 'UnreachableError', neverSent: false }],
+    ['a reset', reset, { name: 'UnreachableError', neverSent: false, isEarly: false }],
     ['a refusal', (reply) => sendJson(reply, {}, 503), { name: 'RefusedError', isEarly: false }]
   ] satisfies [string, Answer, object][])(
     'that is sent to its end, and then %s: something may have happened',

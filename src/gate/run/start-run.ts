@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Run } from '../../service/documents/documents.js'
-import { MalformedReplyError, hadNoEffect } from '../../service/errors.js'
+import { MalformedReplyError, brokeOff, hadNoEffect } from '../../service/errors.js'
 import type { GridChoice, RunRequest } from '../../service/documents/requests.js'
 import { createSafely } from './create-safely.js'
 import { MAY_BE_RUNNING, findMarkedRuns, isForeign } from './find-run.js'
@@ -11,7 +11,7 @@ import { RETRY, retry } from '../../service/retry.js'
 import { repeatRun } from './repeat-run.js'
 import type { Origin } from '../settings/settings.js'
 import { hasMoreToCheck } from '../step-state.js'
-import { messageOf } from '../errors.js'
+import { asSentence, messageOf } from '../errors.js'
 
 /** The run to watch: created from files, repeated, or an existing one. `grids` are the ones to request, if they exist already. */
 export async function startRun(gate: Gate, signal: AbortSignal, grids?: readonly GridChoice[]): Promise<Run> {
@@ -45,20 +45,32 @@ async function createRun(
   return run
 }
 
+/** An upload that breaks off is sent again, but no more often than this. */
+const MOST_UPLOADS = 3
+
 async function createOrFind(
   gate: Gate,
   request: RunRequest,
   { marker, signal }: { marker: string; signal: AbortSignal }
 ): Promise<Run> {
-  try {
-    const run = await createSafely(gate, () => gate.client.createRun(request, signal), signal)
-    await assertOwn(gate, run, { marker, signal })
-    return run
-  } catch (thrown) {
-    if (signal.aborted) throw thrown
-    if (!hadNoEffect(thrown)) return reconcile(gate, { marker, signal }, thrown)
-    forgetMarker(gate)
-    throw thrown
+  for (let uploads = 1; ; uploads++) {
+    try {
+      const run = await createSafely(gate, () => gate.client.createRun(request, signal), signal)
+      await assertOwn(gate, run, { marker, signal })
+      return run
+    } catch (thrown) {
+      if (signal.aborted) throw thrown
+      if (hadNoEffect(thrown)) {
+        forgetMarker(gate)
+        throw thrown
+      }
+      const found = await reconcile(gate, { marker, signal }, thrown)
+      if (found !== undefined) return found
+      const words = `${asSentence(messageOf(thrown))} No run with the tag ${marker} was found.`
+      if (!brokeOff(thrown) || uploads === MOST_UPLOADS)
+        throw new Error(`${words} ${MAY_BE_RUNNING}`, { cause: thrown })
+      gate.ports.log.info(`${words} The upload had broken off; sending it again.`)
+    }
   }
 }
 
@@ -90,7 +102,7 @@ async function reconcile(
   { client, ports }: Gate,
   { marker, signal }: { marker: string; signal: AbortSignal },
   cause: unknown
-): Promise<Run> {
+): Promise<Run | undefined> {
   ports.log.warning(`${messageOf(cause)}. Looking for the run by its tag ${marker}.`)
   const found = await findMarkedRuns(client, marker, { clock: ports.clock, signal }).catch(
     (thrown: unknown) => {
@@ -102,10 +114,7 @@ async function reconcile(
     }
   )
   const oldest = found.at(-1)
-  if (oldest === undefined)
-    throw new Error(`${messageOf(cause)}. No run with the tag ${marker} was found. ${MAY_BE_RUNNING}`, {
-      cause
-    })
+  if (oldest === undefined) return undefined
   for (const extra of found.slice(0, -1)) {
     ports.log.warning(`Run ${extra.id} has the same tag; stopping it.`)
     await client.stopRun(extra.id, signal).catch((thrown: unknown) => {

@@ -1,4 +1,6 @@
+import type { DatabaseSync } from 'node:sqlite'
 import { systemClock } from '../clock.js'
+import { messageOf } from '../errors.js'
 import { openDatabase } from '../store/database.js'
 import { explainDatabase } from '../store/database-errors.js'
 import { hasEnded } from '../store/records.js'
@@ -39,27 +41,43 @@ export function openUsers(dataDir: string, log: (line: string) => void): Users {
       throw explainDatabase(thrown, dataDir)
     }
   }
-  const unfinishedOf = (id: number | undefined): Unfinished => {
-    const runs = new RunTable(database, log).unsettled()
-    const own = runs.filter((run) => !hasEnded(run) && run.user?.id === id)
-    const idsOf = (isWaiting: boolean): string[] =>
-      own.filter(({ status }) => (status === 'queued') === isWaiting).map((run) => run.id)
-    return { waitingRuns: idsOf(true), runsAtWork: idsOf(false) }
+  /** It is done by then, whatever comes of this. */
+  const withRuns = <T extends { readonly name: string }>(
+    changed: T,
+    id: number | undefined
+  ): T & Unfinished => {
+    try {
+      return { ...changed, ...unfinishedOf(database, id, log) }
+    } catch (thrown) {
+      log(`the runs of ${changed.name} cannot be read: ${messageOf(thrown)}`)
+      return { ...changed, waitingRuns: [], runsAtWork: [] }
+    }
   }
   const rotate = (name: string): NewToken & Unfinished => {
-    const rotated = accounts.rotate(name)
-    const user = accounts.users().find((one) => one.name === rotated.name)
-    return { ...rotated, ...unfinishedOf(user?.id) }
+    const rotated = record('user.rotate', () => accounts.rotate(name))
+    return withRuns(rotated, accounts.users().find((one) => one.name === rotated.name)?.id)
   }
   const remove = (name: string): User & Unfinished => {
-    const removed = accounts.remove(name)
-    return { ...removed, ...unfinishedOf(removed.id) }
+    const removed = record('user.remove', () => accounts.remove(name))
+    return withRuns(removed, removed.id)
   }
   return {
     add: (name, role) => record('user.add', () => accounts.add(name, role)),
     users: () => explain(() => accounts.users()),
-    rotate: (name) => record('user.rotate', () => rotate(name)),
-    remove: (name) => record('user.remove', () => remove(name)),
+    rotate,
+    remove,
     close: () => database.close()
   }
+}
+
+function unfinishedOf(
+  database: DatabaseSync,
+  id: number | undefined,
+  log: (line: string) => void
+): Unfinished {
+  const runs = new RunTable(database, log).unsettled()
+  const own = runs.filter((run) => !hasEnded(run) && run.user?.id === id)
+  const idsOf = (isWaiting: boolean): string[] =>
+    own.filter(({ status }) => (status === 'queued') === isWaiting).map((run) => run.id)
+  return { waitingRuns: idsOf(true), runsAtWork: idsOf(false) }
 }

@@ -4,7 +4,7 @@ const DAY_MS = 24 * 3_600_000
 /** Time enough to renew it, and too little for those who renew by themselves to be bothered. */
 const SOON_MS = 14 * DAY_MS
 
-/** From when until when every certificate of a file is valid. */
+/** From when until when the service's own certificate is valid, which is the first of its file. Others may have a successor. */
 export interface Validity {
   readonly fromMs: number
   readonly untilMs: number
@@ -12,15 +12,9 @@ export interface Validity {
 
 /** Undefined if that cannot be read: no reason to refuse what TLS accepts. */
 export function readValidity(pem: Buffer): Validity | undefined {
-  const blocks = pem.toString('latin1').match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g)
   try {
-    const dates = blocks?.map((block) => new X509Certificate(block))
-    return (
-      dates && {
-        fromMs: Math.max(...dates.map(({ validFrom }) => Date.parse(validFrom))),
-        untilMs: Math.min(...dates.map(({ validTo }) => Date.parse(validTo)))
-      }
-    )
+    const { validFrom, validTo } = new X509Certificate(pem)
+    return { fromMs: Date.parse(validFrom), untilMs: Date.parse(validTo) }
   } catch {
     return undefined
   }

@@ -25,7 +25,11 @@ export interface FoundResults {
 export async function findResults(run: RunRecord, store: Store): Promise<FoundResults> {
   const files: ResultFile[] = []
   const problems: ResultsProblem[] = []
-  for (const { id, spec } of store.gridsOf(run)) {
+  const grids = store.gridsOf(run)
+  for (const id of run.gridIds)
+    if (!grids.some((grid) => grid.id === id))
+      problems.push(describeFailure(new Error('it has no record'), id))
+  for (const { id, spec } of grids) {
     const path = store.folder.resultFile(run.id, id)
     try {
       if (!(await endsWithRow(path))) problems.push(describeTorn(path, id))

@@ -87,12 +87,18 @@ export class Verdicts {
   async #catchUp(): Promise<void> {
     if (this.#isAtWork) return
     this.#isAtWork = true
-    for (const id of this.#waiting) {
-      this.#waiting.delete(id)
-      const run = this.ports.store.run(id)
-      if (run?.thresholds && !run.thresholds.verdict) await this.#try(run, run.thresholds)
+    try {
+      for (const id of this.#waiting) {
+        this.#waiting.delete(id)
+        const run = this.ports.store.run(id)
+        if (run?.thresholds && !run.thresholds.verdict) await this.#try(run, run.thresholds)
+      }
+    } catch (thrown) {
+      // A database that cannot be read now; whoever looks at the list asks again.
+      this.ports.log(`could not judge the runs of the list: ${messageOf(thrown)}`)
+    } finally {
+      this.#isAtWork = false
     }
-    this.#isAtWork = false
   }
 
   async #try(run: RunRecord, thresholds: RunThresholds): Promise<void> {

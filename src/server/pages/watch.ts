@@ -16,8 +16,10 @@ interface Options {
 }
 
 const PACE_MS = 1000
+/** A page that shows an end later than this is taken for a run that goes on. */
+const LONGEST_PACE_MS = 30_000
 const BEAT_MS = 15_000
-/** Watching everything together must not take more than this share of a processor from the load under test. */
+/** Watching everything together should not take more than this share of a processor from the load under test. */
 const MAX_SHARE = 0.03
 
 /** Shows the same thing to all watchers as it changes. Without watchers, it costs nothing. */
@@ -81,7 +83,8 @@ export class Watch {
   #paceMs(tookMs: number): number {
     const usualMs = Math.min(tookMs, this.#tookMs)
     this.#tookMs = tookMs
-    return Math.max(PACE_MS, (usualMs / MAX_SHARE) * this.options.countWatched())
+    const fairMs = (usualMs / MAX_SHARE) * this.options.countWatched()
+    return Math.min(LONGEST_PACE_MS, Math.max(PACE_MS, fairMs))
   }
 
   #wait(ms: number): void {

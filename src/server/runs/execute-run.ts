@@ -102,7 +102,8 @@ async function generateLoad(
   const { signal, watch } = how
   const none = { nodes: [], losses: [], doubts: [], reasons: [] }
   try {
-    requireUser(ports, run)
+    // The nodes of one that is taken up may be there: they are opened first, so that they can be closed.
+    if (!how.isTakenUp) requireUser(ports, run)
     for (const grid of ports.store.gridsOf(run)) if (isOwn(run, grid)) ports.grids.prepare(grid)
     const ready = await makeReady(ports, run, how)
     if (ready === undefined || signal.aborted) return { ...none, problems: [] }

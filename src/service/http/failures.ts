@@ -18,17 +18,17 @@ subscribe('undici:client:connectError', (message) => {
 
 const NOT_TRUSTED = /^(CERT_\w+|UNABLE_TO_\w+|DEPTH_ZERO_\w+|SELF_SIGNED_\w+|ERR_TLS_\w+)$/
 
-/** Describes a call that got no reply, and whether it can have had an effect: not if it was not sent to its end. */
+/** Describes a call that got no reply, and whether it can have had an effect. */
 export function failureOf(
   call: Call,
   thrown: unknown,
-  { redact, isSent }: { redact: (text: string) => string; isSent: boolean }
+  { redact, isEarly }: { redact: (text: string) => string; isEarly: boolean }
 ): Error {
   if (call.signal?.aborted) return reasonOf(call.signal)
   if (thrown instanceof ServiceError) return thrown
   const { code = '', message = String(thrown) } = Object(thrown) as Partial<NodeJS.ErrnoException>
-  const isUnconnected = fromConnecting.has(Object(thrown) as object)
-  if (isUnconnected && NOT_TRUSTED.test(code))
+  const neverSent = fromConnecting.has(Object(thrown) as object)
+  if (neverSent && NOT_TRUSTED.test(code))
     return new CertificateError(
       call.operation,
       redact(
@@ -38,7 +38,8 @@ export function failureOf(
     )
   return new UnreachableError(call.operation, redact(describeFailure(call, code, message)), {
     cause: thrown,
-    neverSent: isUnconnected || !isSent
+    neverSent,
+    isEarly
   })
 }
 

@@ -53,7 +53,7 @@ export interface Reply {
 interface Received extends Reply {
   readonly location: string | undefined
   readonly raw: Readable
-  /** It came before the request was sent to its end. */
+  /** It came long before the request was sent to its end. */
   readonly isEarly: boolean
 }
 
@@ -129,6 +129,7 @@ export class Http {
         `refused to send to ${call.url.origin}: only https (or loopback) is allowed`
       )
     const upload = call.upload && new SentBody(call.upload)
+    const isEarly = (): boolean => upload !== undefined && !upload.isSent
     try {
       const { statusCode, headers, body } = await this.#dispatcherFor(call.url).request({
         origin: call.url.origin,
@@ -144,10 +145,12 @@ export class Http {
         ...(call.signal && { signal: call.signal })
       })
       const reply = { status: statusCode, headers, body }
-      const isEarly = upload !== undefined && !upload.isSent
-      return this.#receive(call, { ...(call.method === 'HEAD' ? reply : withoutGzip(reply)), isEarly })
+      return this.#receive(call, {
+        ...(call.method === 'HEAD' ? reply : withoutGzip(reply)),
+        isEarly: isEarly()
+      })
     } catch (thrown) {
-      throw this.#failureOf(call, thrown, upload?.isSent)
+      throw this.#failureOf(call, thrown, isEarly())
     }
   }
 
@@ -205,8 +208,8 @@ export class Http {
   }
 
   /** Errors quote the other side's messages and redirect targets. */
-  #failureOf(call: Call, thrown: unknown, isSent = true): Error {
-    return failureOf(call, thrown, { redact: (text) => this.#redactor.text(text), isSent })
+  #failureOf(call: Call, thrown: unknown, isEarly = false): Error {
+    return failureOf(call, thrown, { redact: (text) => this.#redactor.text(text), isEarly })
   }
 
   #redirected(operation: string, from: URL, location: string): URL {

@@ -4,7 +4,7 @@ import type { Upload } from './http.js'
 /** So much must be left of a body before it certainly was not sent: less may be on its way between here and the other side's reader. */
 const SURELY_UNSENT_BYTES = 1024 * 1024
 
-/** The body of one request, and whether all of it may be on its way: as long as it is not, nobody can have acted on the request. */
+/** The body of one request, and whether all of it may be on its way: as long as it is not, nobody can have read it to its end. */
 export class SentBody {
   readonly stream: Readable
   readonly #upload: Upload
