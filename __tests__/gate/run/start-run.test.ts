@@ -6,6 +6,7 @@ import { startRun } from '../../../src/gate/run/start-run.js'
 import type { Settings } from '../../../src/gate/settings/settings.js'
 import { CancelledError } from '../../../src/gate/errors.js'
 import type { Run } from '../../../src/service/documents/documents.js'
+import { UnreachableError } from '../../../src/service/errors.js'
 import { makeGate, makeSpecification } from '../../support/gate/gate-ports.js'
 import type { TestGate } from '../../support/gate/gate-ports.js'
 import { GateService, faults } from '../../support/gate/gate-service.js'
@@ -121,6 +122,44 @@ describe('when the reply is lost', () => {
       expect.stringContaining('Looking for the run by its tag loadgate-')
     ])
     expect(gate.ports.log.of('info')).toContain(`Found run ${id}; continuing with it.`)
+  })
+
+  /** As if the connection had ended in the middle of the upload, this many times; `isMade` from the fields that came first. */
+  function breakOff(times: number, { isMade }: { isMade: boolean }): void {
+    const { client } = gate
+    const create = client.createRun.bind(client)
+    let uploads = 0
+    client.createRun = async (...args) => {
+      if (++uploads > times) return create(...args)
+      if (isMade) await create(...args)
+      throw new UnreachableError('creating the run', 'gone', { neverSent: false, isEarly: true })
+    }
+  }
+
+  test('with an upload that broke off, the run is looked for, and only then sent again', async () => {
+    breakOff(2, { isMade: false })
+    const { id } = await start()
+    expect(service.runs.map((run) => run.id)).toEqual([id])
+    expect(service.order().filter((name, i, all) => name !== all[i - 1])).toEqual(['listRuns', 'createRun'])
+    expect(gate.ports.log.of('info')).toContainEqual(
+      expect.stringMatching(
+        /No run with the tag .* was found\. The upload had broken off; sending it again\./
+      )
+    )
+  })
+
+  test('with an upload that broke off and was acted on all the same, there is one run', async () => {
+    breakOff(1, { isMade: true })
+    const { id } = await start()
+    expect([service.runs.map((run) => run.id), service.count('createRun')]).toEqual([[id], 1])
+  })
+
+  test('an upload that breaks off again and again is given up', async () => {
+    breakOff(Infinity, { isMade: false })
+    await expect(start()).rejects.toThrow(
+      /gone\. No run with the tag .* was found\. One may still be running/
+    )
+    expect(service.count('createRun')).toBe(0)
   })
 
   test('the creation is not sent again behind a redirect that made nothing, which is not followed', async () => {

@@ -9,6 +9,7 @@ import {
   createServices,
   finishRun,
   get,
+  readTables,
   runForm,
   send,
   specFields,
@@ -156,6 +157,18 @@ describe('thresholds of a run', () => {
     rmSync(join(service.dataDir, 'runs', other), { recursive: true })
     await put('ann', { thresholds: 'error_rate <= 100%' }, other)
     expect((await read(other)).verdict).toBe('inconclusive')
+  })
+})
+
+test('a run one of whose grids has no record any more is inconclusive, though the other one is whole', async () => {
+  const grids = [...specFields(), ...specFields({ region: 'eu-west-1' })]
+  const { uuid, _embedded } = (await finishRun(as.ann!, runForm({ duration: '5' }, grids))).json
+  const gridId = _embedded.grids[0]!.uuid
+  readTables(service.dataDir, (tables) => tables.grids.remove(gridId))
+  await put('ann', { thresholds: 'error_rate <= 100%' }, uuid)
+  expect(await read(uuid)).toMatchObject({
+    verdict: 'inconclusive',
+    reason: expect.stringContaining(`grid ${gridId}`)
   })
 })
 

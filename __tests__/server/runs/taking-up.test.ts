@@ -1,6 +1,9 @@
 import { afterAll, afterEach, describe, expect, test } from '@jest/globals'
 import { cpSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { createSingleUser } from '../../../src/server/accounts/single-user.js'
+import { systemClock } from '../../../src/server/clock.js'
+import type { ServiceOptions } from '../../../src/server/server.js'
 import { ManualClock } from '../../support/manual-clock.js'
 import { createSurvivingPlaces, gridsWithNodes, type SurvivingPlaces } from '../../support/surviving-place.js'
 import {
@@ -58,10 +61,17 @@ const changeRun = ({ dataDir, id }: Crashed, fields: object): void =>
 
 async function startAgain(
   { world, dataDir }: Crashed,
-  clock?: ManualClock
+  clock?: ManualClock,
+  more: Partial<ServiceOptions> = {}
 ): Promise<{ service: Awaited<ReturnType<typeof services.start>>; places: SurvivingPlaces }> {
   const places = createSurvivingPlaces(world.world)
-  const service = await services.start({ ...optionsOf(world), places, dataDir, ...(clock && { clock }) })
+  const service = await services.start({
+    ...optionsOf(world),
+    places,
+    dataDir,
+    ...(clock && { clock }),
+    ...more
+  })
   return { service, places }
 }
 
@@ -110,6 +120,22 @@ describe('a run that a killed service left behind', () => {
     const again = await startAgain(crashed)
     expect((await endOf(again, crashed)).json).toMatchObject({ status: 'finished', remote_errors: null })
     expect(crashed.world.starts()).toBe(2)
+  })
+
+  test('had not started, and its user was removed since: it never does, and its nodes are given back', async () => {
+    const crashed = await crash()
+    const user = { id: 7, name: 'leaked' }
+    changeRun(crashed, { status: 'queued', startedMs: null, goMs: undefined, nodes: undefined, user })
+    changeGrid(crashed, { status: 'starting', startedMs: null })
+    const accounts = { ...createSingleUser('token', { clock: systemClock }), isRemoved: () => true }
+    const again = await startAgain(crashed, undefined, { accounts, token: 'token' })
+    expect((await endOf(again, crashed)).json).toMatchObject({
+      status: 'problem',
+      remote_errors: 'The user who created this run, leaked, was removed before it started.'
+    })
+    await until(() => gridsWithNodes(crashed.world.world.folder).length === 0)
+    expect(crashed.world.starts()).toBe(1)
+    crashed.world.release()
   })
 
   test('had lost its grid to somebody: it ends with that reason, and the nodes are cleared away', async () => {
