@@ -44,5 +44,7 @@ export default {
   testSequencer: '<rootDir>/__tests__/support/mixed-order.mjs',
   // Twice the cores of a small machine, for half of the files wait more than they work (mixed-order.mjs).
   maxWorkers: 4,
+  // A worker keeps the modules of every file that it has run; collecting garbage among them takes more time than a new worker.
+  workerIdleMemoryLimit: '300MB',
   maxConcurrency: 8
 }
