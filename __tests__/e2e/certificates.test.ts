@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from '@jest/globals'
 import { execFileSync, spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { connect } from 'node:net'
 import type { AddressInfo, Server } from 'node:net'
@@ -11,6 +11,7 @@ import { createServer as createTlsServer } from 'node:tls'
 import { FakeService } from '../support/fake-service.js'
 import { GRID } from '../support/gate/gate-stage.js'
 import { Step } from '../support/step/step.js'
+import { removeFolder } from '../support/remove-folder.js'
 
 /** A name that no machine knows: only the proxy can lead there. */
 const HOST = 'load-service.example'
@@ -27,7 +28,7 @@ class SecureService extends FakeService {
 
 const folder = mkdtempSync(join(tmpdir(), 'loadgate-ca-'))
 if (hasOpenssl) makeCertificates()
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+afterAll(() => removeFolder(folder))
 
 interface Scene {
   readonly service: SecureService

@@ -8,7 +8,6 @@ import {
   openSync,
   readFileSync,
   readdirSync,
-  rmSync,
   writeFileSync
 } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -16,6 +15,7 @@ import { delimiter, join } from 'node:path'
 import { runEndlessly, writeJMeter } from '../server/stand-in.js'
 import { CLI, NODE, follow, isAlive, killAll, runCommand, startCommand, until } from './cli-command.js'
 import type { Command, Ended } from './cli-command.js'
+import { removeFolder } from '../support/remove-folder.js'
 
 const TOKEN = 'a-token-for-this-test'
 const REAL_TIME = ['--override-parameters', '-Jrehearsal.realtime=true']
@@ -31,7 +31,7 @@ beforeEach(() => {
 afterEach(async () => {
   for (const { child } of started) child.kill('SIGKILL')
   await Promise.all(started.map(({ ended }) => ended))
-  rmSync(folder, { recursive: true })
+  removeFolder(folder)
 })
 
 const run = (args: readonly string[], env: Record<string, string> = {}): Promise<Ended> =>

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { spawn, spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { runEndlessly, writeJMeter, writeScript } from '../server/stand-in.js'
@@ -8,6 +8,7 @@ import { Step } from '../support/step/step.js'
 import { killWatchdogs, watchdogsOf } from '../support/watchdogs.js'
 import { CLI, NODE, follow, isAlive, killAll, runCommand, startCommand, until } from './cli-command.js'
 import type { Command, Ended } from './cli-command.js'
+import { removeFolder } from '../support/remove-folder.js'
 
 const TOKEN = 'a-token-for-this-test'
 const GRIDS =
@@ -78,7 +79,7 @@ class Scene {
     for (const { child } of this.started) child.kill('SIGKILL')
     await Promise.all(this.started.map(({ ended }) => ended))
     killAll(this.pids)
-    rmSync(this.folder, { recursive: true })
+    removeFolder(this.folder)
   }
 }
 

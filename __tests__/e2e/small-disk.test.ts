@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readRun } from '../server/support.js'
@@ -7,11 +7,12 @@ import { runEndlessly, writeJMeter, writeSample } from '../server/stand-in.js'
 import { mountSmallDisk, type SmallDisk } from '../support/small-disk.js'
 import { isAlive, killAll, runCommand, startCommand, until } from './cli-command.js'
 import type { Command } from './cli-command.js'
+import { removeFolder } from '../support/remove-folder.js'
 
 const probe = mkdtempSync(join(tmpdir(), 'loadgate-disk-'))
 const probed = mountSmallDisk(probe)
 probed?.unmount()
-rmSync(probe, { recursive: true })
+removeFolder(probe)
 /** Where it is required, a test that cannot mount a disk fails instead. */
 const lacksMount = probed === undefined && process.env.LOADGATE_REQUIRE_MOUNT === undefined
 const describeOnDisk = lacksMount ? describe.skip : describe
@@ -37,7 +38,7 @@ afterEach(async () => {
   await command?.ended
   killAll(pids)
   disk.unmount()
-  rmSync(folder, { recursive: true })
+  removeFolder(folder)
 })
 
 describeOnDisk(`a full disk${note}`, () => {

@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { request } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { makeCertificate } from '../support/certificate.js'
 import { parseMetrics } from '../support/parse-metrics.js'
+import { removeFolder } from '../support/remove-folder.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'loadgate-team-'))
 const METRICS_TOKEN = 'figures-0123456789abcdef'
@@ -87,7 +88,7 @@ beforeAll(async () => {
 })
 afterAll(() => {
   service.kill('SIGKILL')
-  rmSync(folder, { recursive: true, force: true })
+  removeFolder(folder)
 })
 
 test('a gate runs against it over TLS, seen from outside, until it drains', async () => {

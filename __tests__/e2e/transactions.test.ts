@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { runCommand } from './cli-command.js'
+import { removeFolder } from '../support/remove-folder.js'
 
 const HEADER =
   'timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,failureMessage,bytes,sentBytes,grpThreads,allThreads,URL,Latency,IdleTime,Connect'
@@ -12,7 +13,7 @@ let folder: string
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'loadgate-transactions-'))
 })
-afterEach(() => rmSync(folder, { recursive: true }))
+afterEach(() => removeFolder(folder))
 
 /** What JMeter writes without sub-results: a home page, and a checkout of two requests that always fails. */
 function writeCheckouts(count: number): void {

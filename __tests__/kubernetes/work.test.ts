@@ -1,14 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { createHash } from 'node:crypto'
-import {
-  createReadStream,
-  existsSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync
-} from 'node:fs'
+import { createReadStream, existsSync, mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -16,6 +8,7 @@ import { systemClock } from '../../src/server/clock.js'
 import { type NodeCommand, NodeError } from '../../src/server/nodes/load-node.js'
 import { createPodNode, type PodNode, type PodNodeParts } from '../../src/server/nodes/pods/pod-node.js'
 import { openWorkPods, withCuts, type WorkPods } from '../support/kubernetes/work-pods.js'
+import { removeFolder } from '../support/remove-folder.js'
 
 const { KUBECONFIG, LOADGATE_REQUIRE_KUBERNETES } = process.env
 const isSkipped = KUBECONFIG === undefined && LOADGATE_REQUIRE_KUBERNETES === undefined
@@ -32,7 +25,7 @@ describeWithCluster('work in real pods', () => {
     folder = mkdtempSync(join(tmpdir(), 'work-'))
   })
   afterAll(async () => {
-    rmSync(folder, { recursive: true, force: true })
+    removeFolder(folder)
     await pods.close()
   })
 

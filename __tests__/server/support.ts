@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,6 +14,7 @@ import type { GridRecord, RunRecord } from '../../src/server/store/records.js'
 import { RunTable } from '../../src/server/store/run-table.js'
 import { GridTable } from '../../src/server/store/grid-table.js'
 import type { Store } from '../../src/server/store/store.js'
+import { removeFolder } from '../support/remove-folder.js'
 
 export const PLAN = `<?xml version="1.0" encoding="UTF-8"?>
 <jmeterTestPlan version="1.2"><hashTree><TestPlan testname="t"></TestPlan><hashTree>
@@ -77,7 +78,7 @@ export function createFolders(): { create(): string; remove(): void } {
       folders.push(folder)
       return folder
     },
-    remove: () => folders.forEach((folder) => rmSync(folder, { recursive: true, force: true }))
+    remove: () => folders.forEach((folder) => removeFolder(folder))
   }
 }
 

@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { describe } from '@jest/globals'
 import { chromium } from 'playwright-core'
 import type { Browser, BrowserContext } from 'playwright-core'
+import { removeFolder } from './remove-folder.js'
 
 const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
 const FLAGS = [
@@ -62,7 +63,7 @@ export async function openWindow(): Promise<{ context: BrowserContext; close(): 
     close: async () => {
       await (await browser.newBrowserCDPSession()).send('Browser.close').catch(() => undefined)
       await ended
-      rmSync(profile, { recursive: true, force: true, maxRetries: 5 })
+      removeFolder(profile)
     }
   }
 }

@@ -13,7 +13,8 @@ export interface SmallDisk {
 
 const mount = (folder: string): boolean =>
   spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=4m', 'tmpfs', folder]).status === 0
-const unmount = (folder: string): boolean => spawnSync('umount', [folder]).status === 0
+/** Lazily: a process that was killed just now may not be gone yet. */
+const unmount = (folder: string): boolean => spawnSync('umount', ['-l', folder]).status === 0
 
 /** Undefined where this process may not mount anything, as on most machines. */
 export function mountSmallDisk(folder: string): SmallDisk | undefined {

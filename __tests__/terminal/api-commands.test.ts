@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -15,6 +15,7 @@ import { FakeService, json } from '../support/fake-service.js'
 import { makeAccount, makeRun, makeUser } from '../support/data/make-documents.js'
 import { makeGridSpecification } from '../support/data/make-run-request.js'
 import { makeCommandPorts } from './command-ports.js'
+import { removeFolder } from '../support/remove-folder.js'
 
 const TOKEN = 'the-token-of-this-test'
 const folder = mkdtempSync(join(tmpdir(), 'loadgate-terminal-'))
@@ -34,7 +35,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await service.close()
-  rmSync(folder, { recursive: true })
+  removeFolder(folder)
 })
 
 /** With the client itself: no API command creates a run, the gate does. */

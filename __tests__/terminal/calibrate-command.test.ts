@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { CancelledError } from '../../src/gate/errors.js'
@@ -7,6 +7,7 @@ import { runCommandLine } from '../../src/terminal/commands.js'
 import { CSV_HEADER, FakeService } from '../support/fake-service.js'
 import { makeCommandPorts } from './command-ports.js'
 import type { TestCommandPorts } from './command-ports.js'
+import { removeFolder } from '../support/remove-folder.js'
 
 const GRIDS =
   '[{ region: us-east-1, instance_quantity: 2, instance_type: m5.large, infrastructure: demand, stop_after: 60 }]'
@@ -21,7 +22,7 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   await service.stop()
-  rmSync(workspace, { recursive: true })
+  removeFolder(workspace)
 })
 
 /** A thousand samples over ten seconds, all slower by the factor. */

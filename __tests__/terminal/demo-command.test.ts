@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { MemoryStore } from '../../src/server/store/memory-store.js'
@@ -8,13 +8,14 @@ import { runCommandLine } from '../../src/terminal/commands.js'
 import { describeEnd } from '../../src/terminal/demo-comparison.js'
 import { EAGER_CLOCK, makeCommandPorts } from './command-ports.js'
 import type { TestCommandPorts } from './command-ports.js'
+import { removeFolder } from '../support/remove-folder.js'
 
 let workspace: string
 // One for each test: the folder for results is named after the second.
 beforeEach(() => {
   workspace = mkdtempSync(join(tmpdir(), 'loadgate-terminal-'))
 })
-afterEach(() => rmSync(workspace, { recursive: true }))
+afterEach(() => removeFolder(workspace))
 
 interface Demo extends TestCommandPorts {
   readonly events: string[]

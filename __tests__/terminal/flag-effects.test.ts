@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
-import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { encodeBaseline } from '../../src/baseline/document/encode.js'
@@ -12,6 +12,7 @@ import { FakeService, sampleCsv } from '../support/fake-service.js'
 import type { Fault } from '../support/fake-service.js'
 import { QUIET_PLAN } from '../support/quiet-plan.js'
 import { EAGER_CLOCK, makeCommandPorts } from './command-ports.js'
+import { removeFolder } from '../support/remove-folder.js'
 
 /** A flag that is accepted and does nothing passes without evidence: each must change what the command does or prints. */
 
@@ -75,7 +76,7 @@ async function observe(args: readonly string[]): Promise<unknown> {
   const workspace = mkdtempSync(join(tmpdir(), 'loadgate-flags-'))
   ends.push(
     () => service.stop(),
-    () => rmSync(workspace, { recursive: true })
+    () => removeFolder(workspace)
   )
   writeFileSync(join(workspace, 'plan.jmx'), '<jmeterTestPlan/>')
   writeFileSync(join(workspace, 'other.jmx'), '<other/>')

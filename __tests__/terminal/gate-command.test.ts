@@ -13,6 +13,7 @@ import { runCommandLine } from '../../src/terminal/commands.js'
 import { ManualClock } from '../support/manual-clock.js'
 import { EAGER_CLOCK, makeCommandPorts } from './command-ports.js'
 import type { TestCommandPorts } from './command-ports.js'
+import { removeFolder } from '../support/remove-folder.js'
 
 /** A service that answers nothing until it is told to refuse. */
 async function startSilentService() {
@@ -52,7 +53,7 @@ beforeAll(() => {
     'base-url: https://service.example\nfiles: plan.jmx\non-missing-token: skip\ngrids: [abc]\n'
   )
 })
-afterAll(() => rmSync(workspace, { recursive: true }))
+afterAll(() => removeFolder(workspace))
 beforeEach(() => {
   starts = []
   closed = 0

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { ConfigProblem } from '../../src/service-config/config-error.js'
@@ -7,6 +7,7 @@ import { runCommandLine } from '../../src/terminal/commands.js'
 import type { ServeOptions } from '../../src/terminal/serve-command.js'
 import { makeCommandPorts } from './command-ports.js'
 import type { TestCommandPorts } from './command-ports.js'
+import { removeFolder } from '../support/remove-folder.js'
 
 /** A service that is open until a signal, which comes at once by default. */
 function makeServingPorts(
@@ -109,7 +110,7 @@ describe('with a config file', () => {
     folder = mkdtempSync(join(tmpdir(), 'loadgate-serve-'))
     writeFileSync(join(folder, 'service.yml'), 'listen: 127.0.0.1:0\ndata: kept\n')
   })
-  afterEach(() => rmSync(folder, { recursive: true }))
+  afterEach(() => removeFolder(folder))
 
   const makeTeamPorts = (hasNoUsers: boolean): TestCommandPorts & { asked: ServeOptions[] } => {
     const asked: ServeOptions[] = []

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { cpSync, mkdtempSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { type Shop, startShop } from '../../src/server/demo-shop.js'
 import { INSTALL_MS, jmeterNote, lacksJMeter, runCommand } from '../e2e/cli-command.js'
 import type { Ended } from '../e2e/cli-command.js'
+import { removeFolder } from '../support/remove-folder.js'
 
 const describeWithJMeter = lacksJMeter ? describe.skip : describe
 const COMMIT = 'a'.repeat(40)
@@ -20,7 +21,7 @@ describeWithJMeter(`a baseline document made with real JMeter at a terminal${jme
   })
   afterAll(async () => {
     await shop.close()
-    rmSync(folder, { recursive: true })
+    removeFolder(folder)
   })
 
   const loadgate = (...args: string[]): Promise<Ended> =>

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { INSTALL_MS, NODE, lacksJMeter, runCommand } from '../e2e/cli-command.js'
@@ -9,6 +9,7 @@ import { startCountingTarget } from '../support/tools/counting-target.js'
 import type { CountingTarget } from '../support/tools/counting-target.js'
 import { mountSmallDisk } from '../support/small-disk.js'
 import type { SmallDisk } from '../support/small-disk.js'
+import { removeFolder } from '../support/remove-folder.js'
 
 // What the command line says to the mistakes that people make first: the whole of it is in a golden file, to be read by someone who
 // does not know the program. LOADGATE_UPDATE_GOLDEN=1 writes it anew.
@@ -79,7 +80,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await target.close()
   disk?.unmount()
-  rmSync(folder, { recursive: true })
+  removeFolder(folder)
 })
 
 /** What stays the same from run to run: no ids, paths, times, figures, and no lines of the tool itself. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { spawn, spawnSync } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -10,6 +10,7 @@ import { join, resolve } from 'node:path'
 import { CLI, INSTALL_MS, NODE, follow, jmeterNote, lacksJMeter, runCommand } from '../e2e/cli-command.js'
 import type { Command } from '../e2e/cli-command.js'
 import { mountSmallDisk } from '../support/small-disk.js'
+import { removeFolder } from '../support/remove-folder.js'
 
 /** `loadgate init` in an empty repository, and a real run of what it wrote. */
 
@@ -64,7 +65,7 @@ afterAll(() => {
   server.closeAllConnections()
   server.close()
   for (const child of children) child.kill()
-  for (const used of folders) rmSync(used, { recursive: true })
+  for (const used of folders) removeFolder(used)
 })
 beforeEach(() => {
   seen = []

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { cpSync, existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdtempSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startShop } from '../../src/server/demo-shop.js'
@@ -19,6 +19,7 @@ import {
   startCommand,
   until
 } from '../e2e/cli-command.js'
+import { removeFolder } from '../support/remove-folder.js'
 
 const describeWithJMeter = lacksJMeter ? describe.skip : describe
 let artifacts: ArtifactService
@@ -183,7 +184,7 @@ describe('after a bad end', () => {
       const [log] = readdirSync(join(folder, 'out', 'logs'))
       expect(readFileSync(join(folder, 'out', 'logs', log!), 'utf8')).toContain('o.a.j.X: begun')
     } finally {
-      rmSync(folder, { recursive: true })
+      removeFolder(folder)
     }
   })
 })
@@ -260,7 +261,7 @@ describeWithJMeter(`the demo of a fresh clone with nothing installed${jmeterNote
         expect(verdictJson.thresholds).toHaveLength(6)
         expect(readdirSync(results).sort()).toEqual(['report.html', 'results', 'verdict.json'])
       } finally {
-        rmSync(folder, { recursive: true })
+        removeFolder(folder)
       }
     },
     INSTALL_MS

@@ -1,16 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { execFileSync, spawnSync } from 'node:child_process'
-import {
-  copyFileSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync
-} from 'node:fs'
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, delimiter, dirname, join } from 'node:path'
+import { removeFolder } from '../support/remove-folder.js'
 
 /** The npm package, as people install it: no clone, no network, nothing but the tarball. */
 
@@ -31,7 +24,7 @@ beforeAll(() => {
   tarball = join(folder, first!.filename)
   listed = first!.files
 }, INSTALL_MS)
-afterAll(() => rmSync(folder, { recursive: true }))
+afterAll(() => removeFolder(folder))
 
 /** Folders are named after what they are for. */
 function makeFolder(name: string): string {

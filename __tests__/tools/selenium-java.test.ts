@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { installJars } from '../../src/server/engines/install/jars/install-jars.js'
 import { SELENIUM_4_JARS } from '../../src/server/engines/selenium/selenium-4-jars.js'
 import { Processes } from '../../src/server/nodes/machine/processes.js'
+import { removeFolder } from '../support/remove-folder.js'
 
 /** A machine without Selenium installs it first. */
 const INSTALL_MS = 4 * 60_000
@@ -28,7 +29,7 @@ beforeAll(async () => {
     signal: new AbortController().signal
   })
 }, INSTALL_MS)
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+afterAll(() => removeFolder(folder))
 
 interface PlanEnd {
   readonly code: number | null

@@ -7,7 +7,6 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
-  rmSync,
   symlinkSync,
   writeFileSync
 } from 'node:fs'
@@ -28,6 +27,7 @@ import { Step } from '../support/step/step.js'
 import { type PageTarget, startPageTarget } from '../support/tools/page-target.js'
 import { type ServedBundle, serveBundle } from '../support/tools/served-bundle.js'
 import { DOUBTFUL, HOME, javaPlan, JUNIT_PLAN, MISSING, OLD_PLAN, SECOND } from './selenium-plans.js'
+import { removeFolder } from '../support/remove-folder.js'
 
 /** A machine without Selenium installs it first, and browsers take their time on a busy one. */
 const RUN_MS = 4 * 60_000
@@ -67,7 +67,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await service.stop()
-  rmSync(folder, { recursive: true, force: true })
+  removeFolder(folder)
 })
 beforeEach(async () => {
   target = await startPageTarget()

@@ -1,12 +1,13 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import { execFileSync } from 'node:child_process'
-import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openDatabase } from '../../src/server/store/database.js'
 import { runCommand, startCommand, until, type Command, type Ended } from '../e2e/cli-command.js'
 import { browserPath, describeWithBrowser } from '../support/element/browser.js'
 import { Target } from '../support/element/target.js'
+import { removeFolder } from '../support/remove-folder.js'
 
 const TOKEN = 'a-token-for-this-test'
 const GRIDS =
@@ -28,7 +29,7 @@ afterEach(async () => {
   for (const { child } of started) child.kill('SIGKILL')
   await Promise.all(started.map(({ ended }) => ended))
   await target.close()
-  rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+  removeFolder(folder)
 })
 
 const script = (settings: string, ...steps: string[]): string =>

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { execFileSync } from 'node:child_process'
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { ArtifactService } from '../support/step/artifact-service.js'
+import { removeFolder } from '../support/remove-folder.js'
 
 // examples/workflows/side-by-side.yml as it is, with act and real JMeter, in a repository whose last commit is the head.
 
@@ -40,7 +41,7 @@ beforeAll(async () => {
   folder = mkdtempSync(path.join(tmpdir(), 'loadgate-side-by-side-'))
   if (!lacksAct) await installAct()
 }, 15 * MINUTES)
-afterAll(() => rmSync(folder, { recursive: true }))
+afterAll(() => removeFolder(folder))
 
 /** A repository of two commits: the base, and a head whose server takes `serviceMs`. */
 function makeRepository(name: string, serviceMs: number): string {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { runForm, formOf, specFields, type Doc, type Reply } from '../../server/support.js'
@@ -7,6 +7,7 @@ import { writeJMeter, writeSample } from '../../server/stand-in.js'
 import { mountSmallDisk, type SmallDisk } from '../../support/small-disk.js'
 import { until } from '../cli-command.js'
 import { inRealTime, type Person, type TeamOptions, TeamService } from './team-service.js'
+import { removeFolder } from '../../support/remove-folder.js'
 
 interface Around {
   readonly team: TeamService
@@ -139,7 +140,7 @@ function tryToMount(): boolean {
   const folder = mkdtempSync(join(tmpdir(), 'loadgate-mount-'))
   const probe = mountSmallDisk(folder)
   probe?.unmount()
-  rmSync(folder, { recursive: true })
+  removeFolder(folder)
   return probe !== undefined
 }
 const testOnDisk = canMount ? test.concurrent : test.skip

@@ -1,5 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { type RequestOptions, request as plainRequest } from 'node:http'
 import { request as secureRequest } from 'node:https'
 import { type AddressInfo, createServer } from 'node:net'
@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Doc, Reply } from '../../server/support.js'
 import { CLI, type Command, type Ended, follow, NODE, runCommand, startCommand } from '../cli-command.js'
+import { removeFolder } from '../../support/remove-folder.js'
 
 export type Role = 'admin' | 'member' | 'viewer'
 
@@ -214,7 +215,7 @@ export class TeamService {
   async remove(): Promise<void> {
     for (const { child } of [...this.#processes, ...this.#gates]) child.kill('SIGKILL')
     await Promise.all([...this.#processes, ...this.#gates].map(({ ended }) => ended))
-    rmSync(this.folder, { recursive: true, force: true })
+    removeFolder(this.folder)
   }
 
   #environment(): Record<string, string> {

@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline'
 import { readMessage, type Message } from '../../../src/tools/element/messages.js'
 import type { RunOrder } from '../../../src/tools/element/run/run-order.js'
 import { browserPath } from './browser.js'
+import { removeFolder } from '../remove-folder.js'
 
 export interface SampleRow {
   readonly label: string
@@ -69,7 +70,7 @@ export async function runScript(
     })
     return { ...ran, ...readRows(readFileSync(samplesFile, 'utf8')), log: readFileSync(logFile, 'utf8') }
   } finally {
-    rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
+    removeFolder(folder)
   }
 }
 

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { get } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,6 +13,7 @@ import { type ClusterFolders, findClusterFolders } from './cluster-folders.js'
 import { type Endpoint, PodNetwork } from './pod-network.js'
 import { importServiceImage } from './service-image.js'
 import { commandsOf, readServiceManifest, renameNamespaces, SERVICE_MANIFEST } from './service-manifest.js'
+import { removeFolder } from '../remove-folder.js'
 
 const JMETER_IMAGE = 'localhost/loadgate/jmeter:5.6.3'
 const GONE_WITHIN_MS = 60_000
@@ -138,7 +139,7 @@ export class DeployedService {
     await this.api.request('DELETE', `/api/v1/persistentvolumes/${this.#volume}`).catch(() => undefined)
     // Nothing was prepared if an image could not be made.
     ;(this.network as PodNetwork | undefined)?.close()
-    rmSync(this.folder, { recursive: true, force: true })
+    removeFolder(this.folder)
   }
 
   #manifest(): string {

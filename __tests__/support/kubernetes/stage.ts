@@ -1,6 +1,6 @@
 import { describe } from '@jest/globals'
 import { randomBytes } from 'node:crypto'
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { cpSync, existsSync, mkdtempSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -8,6 +8,7 @@ import { type Command, startCommand } from '../../e2e/cli-command.js'
 import { type CountingTarget, startCountingTarget } from '../tools/counting-target.js'
 import { KubeApi, type KubeObject } from './api.js'
 import { type Disturbances, disturbancesOf } from './disturb.js'
+import { removeFolder } from '../remove-folder.js'
 
 const { KUBECONFIG, LOADGATE_REQUIRE_KUBERNETES } = process.env
 /** Where pods see this machine: by default they share its network. */
@@ -77,7 +78,7 @@ export class PodStage {
     await Promise.all(this.started.map(({ ended }) => ended))
     await this.target.close()
     await this.api.request('DELETE', `/api/v1/namespaces/${this.namespace}`)
-    rmSync(this.folder, { recursive: true, force: true, maxRetries: 5 })
+    removeFolder(this.folder)
   }
 
   /** The setting `regions`, as text: every region is this namespace. */

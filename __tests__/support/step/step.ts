@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { QUIET_PLAN } from '../quiet-plan.js'
+import { removeFolder } from '../remove-folder.js'
 
 const DIST = resolve('dist')
 /** Node 24, as on a runner, unless another one is to be tried. */
@@ -130,6 +131,6 @@ export class Step {
   }
 
   remove(): void {
-    rmSync(this.folder, { recursive: true, force: true })
+    removeFolder(this.folder)
   }
 }

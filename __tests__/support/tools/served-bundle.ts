@@ -1,8 +1,9 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Command, startCommand } from '../../e2e/cli-command.js'
 import { type Address, get, type Reply } from '../../server/support.js'
+import { removeFolder } from '../remove-folder.js'
 
 /** The committed bundle of the service as a process. */
 export interface ServedBundle extends Address {
@@ -28,7 +29,7 @@ export async function serveBundle(env: Record<string, string> = {}): Promise<Ser
     stop: async () => {
       command.child.kill('SIGTERM')
       await command.ended
-      rmSync(folder, { recursive: true, force: true })
+      removeFolder(folder)
     }
   }
 }

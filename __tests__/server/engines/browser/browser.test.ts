@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createBrowserEngine } from '../../../../src/server/engines/browser/browser.js'
@@ -7,12 +7,13 @@ import { findBrowser } from '../../../../src/server/engines/browser/find-browser
 import type { PlanRequest } from '../../../../src/server/engines/engine.js'
 import { Processes } from '../../../../src/server/nodes/machine/processes.js'
 import { writeScript } from '../../stand-in.js'
+import { removeFolder } from '../../../support/remove-folder.js'
 
 let folder: string
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'loadgate-browser-test-'))
 })
-afterEach(() => rmSync(folder, { recursive: true }))
+afterEach(() => removeFolder(folder))
 
 const ports = (env: NodeJS.ProcessEnv) => ({
   env,

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { followMessages } from '../../../../src/server/engines/browser/follow-messages.js'
 import { createTell, type Message } from '../../../../src/tools/element/messages.js'
 import { until } from '../../support.js'
+import { removeFolder } from '../../../support/remove-folder.js'
 
 let folder: string
 let file: string
@@ -14,7 +15,7 @@ beforeEach(() => {
   file = join(folder, 'messages')
   heard = []
 })
-afterEach(() => rmSync(folder, { recursive: true, force: true }))
+afterEach(() => removeFolder(folder))
 
 const follow = (): { end: () => void } => followMessages(file, (message) => void heard.push(message))
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -13,12 +13,13 @@ import type { RunOrder } from '../../../../src/tools/element/run/run-order.js'
 import { toError } from '../../../../src/tools/element/run/thrown.js'
 import { Schedule } from '../../../../src/tools/element/run/schedule.js'
 import { measure } from '../../../support/data/sample-csv.js'
+import { removeFolder } from '../../../support/remove-folder.js'
 
 let folder: string
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'loadgate-parts-'))
 })
-afterEach(() => rmSync(folder, { recursive: true }))
+afterEach(() => removeFolder(folder))
 
 describe('rows', () => {
   const STEP = {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { NodeOrder, NodeOutcome } from '../../../../src/server/engines/engine.js'
@@ -9,6 +9,7 @@ import type { LoadNode } from '../../../../src/server/nodes/load-node.js'
 import { createTell, type Message, type Tell } from '../../../../src/tools/element/messages.js'
 import type { RunOrder } from '../../../../src/tools/element/run/run-order.js'
 import { Processes, type ToolCommand, type ToolExit } from '../../../../src/server/nodes/machine/processes.js'
+import { removeFolder } from '../../../support/remove-folder.js'
 
 let folder: string
 let lines: string[]
@@ -16,7 +17,7 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'loadgate-run-'))
   lines = []
 })
-afterEach(() => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }))
+afterEach(() => removeFolder(folder))
 
 const EXITED: ToolExit = { code: 0, signal: null }
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import {
@@ -8,6 +8,7 @@ import {
   findBrowser
 } from '../../../../src/server/engines/selenium/browsers.js'
 import { Processes } from '../../../../src/server/nodes/machine/processes.js'
+import { removeFolder } from '../../../support/remove-folder.js'
 
 let folder: string
 let env: NodeJS.ProcessEnv
@@ -15,7 +16,7 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'loadgate-browsers-'))
   env = { PATH: join(folder, 'bin') }
 })
-afterEach(() => rmSync(folder, { recursive: true, force: true }))
+afterEach(() => removeFolder(folder))
 
 /** A program that prints its version, and nothing else. */
 function install(path: string, ...version: string[]): string {

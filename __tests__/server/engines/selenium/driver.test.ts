@@ -1,15 +1,16 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
-import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startDriver } from '../../../../src/tools/selenium-hub/driver.js'
 import { isAlive, until } from '../../../e2e/cli-command.js'
+import { removeFolder } from '../../../support/remove-folder.js'
 
 let folder: string
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'loadgate-driver-'))
 })
-afterEach(() => rmSync(folder, { recursive: true, force: true }))
+afterEach(() => removeFolder(folder))
 
 function write(...lines: string[]): { browser: 'chrome'; file: string; tempDir: string } {
   const file = join(folder, 'driver')

@@ -1,12 +1,13 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { ORDER_VARIABLE, type SeleniumOrder } from '../../../../src/tools/selenium-hub/order.js'
 import { isAlive, until } from '../../../e2e/cli-command.js'
+import { removeFolder } from '../../../support/remove-folder.js'
 
 const HOOKS = pathToFileURL(resolve('__tests__/support/typescript-hooks.mjs')).href
 const NODE_OPTIONS = ['--experimental-transform-types', '--no-warnings', '--import', HOOKS]
@@ -16,7 +17,7 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'loadgate-main-'))
   mkdirSync(join(folder, 'tmp'))
 })
-afterEach(() => rmSync(folder, { recursive: true, force: true }))
+afterEach(() => removeFolder(folder))
 
 /** Starts the node's process, with a shell script for Java. */
 function start(...script: string[]): ReturnType<typeof spawn> {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { NodeOrder, NodeOutcome } from '../../../../src/server/engines/engine.js'
@@ -8,6 +8,7 @@ import { createSeleniumEngine } from '../../../../src/server/engines/selenium/se
 import { nodeOf } from '../../nodes/node-of.js'
 import { Processes, type ToolCommand, type ToolExit } from '../../../../src/server/nodes/machine/processes.js'
 import type { SeleniumOrder } from '../../../../src/tools/selenium-hub/order.js'
+import { removeFolder } from '../../../support/remove-folder.js'
 
 const HEADER =
   'timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,failureMessage,bytes,sentBytes,grpThreads,allThreads,URL,Latency,IdleTime,Connect\n'
@@ -23,7 +24,7 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'loadgate-run-node-'))
   ;[logged, ending] = [[], new AbortController()]
 })
-afterEach(() => rmSync(folder, { recursive: true, force: true }))
+afterEach(() => removeFolder(folder))
 
 const ports = {
   env: { PATH: '/bin', GITHUB_TOKEN: 'a-job-token', JVM_ARGS: '-ea' },

@@ -1,10 +1,11 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { RunFacts, SeleniumOrder, UserFailure } from '../../../../src/tools/selenium-hub/order.js'
 import { runUsers } from '../../../../src/tools/selenium-hub/run.js'
 import { until } from '../../../e2e/cli-command.js'
+import { removeFolder } from '../../../support/remove-folder.js'
 
 let folder: string
 let lines: string[]
@@ -16,7 +17,7 @@ beforeEach(() => {
 })
 afterEach(() => {
   ending.abort()
-  rmSync(folder, { recursive: true, force: true })
+  removeFolder(folder)
 })
 
 /** Runs users whose Java is a shell script. */

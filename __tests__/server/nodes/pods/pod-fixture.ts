@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { systemClock } from '../../../../src/server/clock.js'
@@ -6,6 +6,7 @@ import type { NodeCommand } from '../../../../src/server/nodes/load-node.js'
 import { createPodNode, type PodNode, type PodNodeParts } from '../../../../src/server/nodes/pods/pod-node.js'
 import { POD_TIMINGS } from '../../../../src/server/nodes/pods/work/timings.js'
 import { type Cut, type LocalPods, startLocalPods } from '../../../support/kubernetes/local-pod.js'
+import { removeFolder } from '../../../support/remove-folder.js'
 
 const POD = 'pod-1'
 
@@ -43,7 +44,7 @@ export async function startPod(
       }),
     close: async () => {
       await pods.close()
-      rmSync(root, { recursive: true, force: true, maxRetries: 5 })
+      removeFolder(root)
     }
   }
 }

@@ -6,7 +6,6 @@ import {
   mkdirSync,
   mkdtempSync,
   readFileSync,
-  rmSync,
   statSync,
   writeFileSync
 } from 'node:fs'
@@ -15,6 +14,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CANNOT_NOTE, SUPERVISOR } from '../../../../src/server/nodes/pods/work/supervisor.js'
 import { mountSmallDisk } from '../../../support/small-disk.js'
+import { removeFolder } from '../../../support/remove-folder.js'
 
 test('the script is the same after Kubernetes has replaced variables in it', () => {
   expect(SUPERVISOR).not.toContain('$$')
@@ -35,7 +35,7 @@ afterEach(() => {
 
 function makeHome(): string {
   const home = mkdtempSync(join(tmpdir(), 'supervisor-'))
-  cleanUps.push(() => rmSync(home, { recursive: true, force: true }))
+  cleanUps.push(() => removeFolder(home))
   return home
 }
 
