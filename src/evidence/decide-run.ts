@@ -1,6 +1,7 @@
 import type { NodeFacts } from '../report/outcome.js'
 import type { Judgement } from '../thresholds/judge/judgement.js'
 import { formatDuration } from '../values/durations.js'
+import { capitalize } from '../values/sentence.js'
 import { type Decision, decideVerdict, gapInMeasurements } from './decide-verdict.js'
 import { cutOffNode, cutOffSpan, hasEverySpan, mayEndBeforePause, type Results } from './reached-load.js'
 import { lostLoad, quoteLines } from './remote-errors.js'
@@ -95,7 +96,7 @@ function describeLoss({ remoteErrors }: RunEvidence): string | undefined {
 
 function describeOtherRows({ nodes, results }: RunEvidence): string | undefined {
   const [first] = results === undefined ? [] : findOtherRows(nodes, results)
-  return first && `${first.charAt(0).toUpperCase()}${first.slice(1)}.`
+  return first && `${capitalize(first)}.`
 }
 
 /** Any other error counts as lost load if the requested load was not reached. */

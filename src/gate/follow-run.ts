@@ -1,3 +1,4 @@
+import { capitalize } from '../values/sentence.js'
 import type { Run } from '../service/documents/documents.js'
 import type { GridChoice } from '../service/documents/requests.js'
 import type { CollectOptions } from './collect/collect.js'
@@ -135,10 +136,6 @@ function announceRun({ ports, settings }: Gate, run: Run, { isNamed = true, stag
   }
   const which = stage === undefined ? 'Run' : `${capitalize(stage)}: run`
   ports.log.info(`${which} ${run.id} (${run.status})${url === '' ? '' : `: ${url}`}`)
-}
-
-function capitalize(text: string): string {
-  return text.slice(0, 1).toUpperCase() + text.slice(1)
 }
 
 function leaveRunning({ ports, saved }: Gate, run: Run): Findings {

@@ -2,3 +2,7 @@
 export function asSentence(text: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`
 }
+
+export function capitalize(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}

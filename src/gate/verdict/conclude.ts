@@ -1,3 +1,4 @@
+import { capitalize } from '../../values/sentence.js'
 import type { GridFacts, NodeFacts, Outcome, RunFacts, StoppedEarly } from '../../report/outcome.js'
 import type { Run } from '../../service/documents/documents.js'
 import { describeStarved } from '../../report/node-rows.js'
@@ -183,11 +184,11 @@ function decide(findings: Findings, { settings, judgements, difference }: Assess
   if (stoppedEarly !== undefined && difference !== undefined)
     return {
       verdict: 'inconclusive',
-      reason: `${capitalize(difference)} During the run: ${stoppedEarly.judgement.reason}.`
+      reason: `${capitalize(difference)}. During the run: ${stoppedEarly.judgement.reason}.`
     }
   // What is missing because of the stop, and whatever else, cannot make a broken line hold.
   if (stoppedEarly !== undefined)
-    return { verdict: 'failed', reason: capitalize(stoppedEarly.judgement.reason) }
+    return { verdict: 'failed', reason: `${capitalize(stoppedEarly.judgement.reason)}.` }
   if (findings.gap !== undefined) return decideVerdict(judgements, findings.gap)
   return decideRun(judgements, evidenceOf(settings, findings))
 }
@@ -210,10 +211,6 @@ function evidenceOf(settings: Settings, findings: Findings): RunEvidence {
     lackOfResults: gapInDownloads(collection),
     gaps: collection?.gaps ?? []
   }
-}
-
-function capitalize(text: string): string {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
 }
 
 /** By the service's times if it has them; otherwise by the time watched, which is never less than the real run time. */

@@ -91,10 +91,10 @@ class DatabaseAccounts implements Accounts, UserAdministration {
     return { name, role, token: token.text }
   }
 
-  rotate(name: string): NewToken {
+  rotate(name: string): NewToken & User {
     const token = createToken()
-    const { name: known, role } = inTransaction(this.#database, () => this.#replaceToken(name, token))
-    return { name: known, role, token: token.text }
+    const user = inTransaction(this.#database, () => this.#replaceToken(name, token))
+    return { ...user, token: token.text }
   }
 
   remove(name: string): User {

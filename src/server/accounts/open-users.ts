@@ -10,7 +10,7 @@ import { findOperator, openAuditLog } from './audit-log.js'
 import type { NewToken, User, UserAdministration } from './users.js'
 
 interface Users extends Pick<UserAdministration, 'add' | 'users'> {
-  rotate(name: string): NewToken & Unfinished
+  rotate(name: string): NewToken & User & Unfinished
   remove(name: string): User & Unfinished
   close(): void
 }
@@ -42,24 +42,21 @@ export function openUsers(dataDir: string, log: (line: string) => void): Users {
     }
   }
   /** It is done by then, whatever comes of this. */
-  const withRuns = <T extends { readonly name: string }>(
-    changed: T,
-    id: number | undefined
-  ): T & Unfinished => {
+  const withRuns = <T extends User>(changed: T): T & Unfinished => {
     try {
-      return { ...changed, ...unfinishedOf(database, id, log) }
+      return { ...changed, ...unfinishedOf(database, changed.id, log) }
     } catch (thrown) {
       log(`the runs of ${changed.name} cannot be read: ${messageOf(thrown)}`)
       return { ...changed, waitingRuns: [], runsAtWork: [] }
     }
   }
-  const rotate = (name: string): NewToken & Unfinished => {
+  const rotate = (name: string): NewToken & User & Unfinished => {
     const rotated = record('user.rotate', () => accounts.rotate(name))
-    return withRuns(rotated, accounts.users().find((one) => one.name === rotated.name)?.id)
+    return withRuns(rotated)
   }
   const remove = (name: string): User & Unfinished => {
     const removed = record('user.remove', () => accounts.remove(name))
-    return withRuns(removed, removed.id)
+    return withRuns(removed)
   }
   return {
     add: (name, role) => record('user.add', () => accounts.add(name, role)),
@@ -70,11 +67,7 @@ export function openUsers(dataDir: string, log: (line: string) => void): Users {
   }
 }
 
-function unfinishedOf(
-  database: DatabaseSync,
-  id: number | undefined,
-  log: (line: string) => void
-): Unfinished {
+function unfinishedOf(database: DatabaseSync, id: number, log: (line: string) => void): Unfinished {
   const runs = new RunTable(database, log).unsettled()
   const own = runs.filter((run) => !hasEnded(run) && run.user?.id === id)
   const idsOf = (isWaiting: boolean): string[] =>

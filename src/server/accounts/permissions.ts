@@ -79,17 +79,15 @@ function requireOwner(
 ): void {
   requireMember(user)
   if (mayChange(user, { ...(owner && { user: owner }) })) return
-  const whose = nameOwner(owner, accounts) ?? 'nobody'
-  const isThere = owner !== undefined && !accounts.isRemoved(owner.id)
-  const who = isThere ? `${owner.name} or an admin` : 'an admin'
-  throw new RequestError(403, `${what} belongs to ${whose}; only ${who} may do this`)
+  throw new RequestError(403, `${what} belongs to ${describeOwner(owner, accounts)} may do this`)
 }
 
-/** For people. Names are free again when somebody was removed; what was theirs is not the next one's. */
-function nameOwner(owner: UserReference | undefined, accounts: Known['accounts']): string | undefined {
-  return owner && accounts.isRemoved(owner.id)
-    ? `an earlier user ${owner.name}, who was removed`
-    : owner?.name
+/** Names are free again when somebody was removed; what was theirs is not the next one's. */
+function describeOwner(owner: UserReference | undefined, accounts: Known['accounts']): string {
+  if (owner === undefined) return 'nobody; only an admin'
+  return accounts.isRemoved(owner.id)
+    ? `an earlier user ${owner.name}, who was removed; only an admin`
+    : `${owner.name}; only ${owner.name} or an admin`
 }
 
 /** A run on somebody's grid takes it away from them. */

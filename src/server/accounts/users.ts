@@ -46,7 +46,7 @@ export interface UserAdministration {
   add(name: string, role: Role): NewToken
   users(): readonly UserDetails[]
   /** Gives a user another token; the earlier one and its sessions end at once. */
-  rotate(name: string): NewToken
+  rotate(name: string): NewToken & User
   remove(name: string): User
 }
 

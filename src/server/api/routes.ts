@@ -17,7 +17,7 @@ import type { Engines } from '../engines/engines.js'
 import { refuseDeleted, RequestError } from '../errors.js'
 import { cannotFind, findRun } from '../find-run.js'
 import type { Grids } from '../runs/grids.js'
-import { endsWithRow } from '../judging/find-results.js'
+import { lookAt } from '../judging/find-results.js'
 import { LiveSamples } from '../runs/live-samples.js'
 import { isPageRequest } from '../pages/page-access.js'
 import { addPageRoutes } from '../pages/page-routes.js'
@@ -263,8 +263,7 @@ async function findResultPieces(files: readonly string[]): Promise<Piece[]> {
 /** Before the reply begins: after that, nothing can be said any more. */
 async function measureResult(file: string): Promise<{ size: number }> {
   try {
-    await endsWithRow(file)
-    return await stat(file)
+    return await lookAt(file)
   } catch (thrown) {
     if ((thrown as NodeJS.ErrnoException).code === 'ENOENT')
       throw new RequestError(404, 'there are no results for this run and grid')

@@ -32,7 +32,7 @@ export async function findResults(run: RunRecord, store: Store): Promise<FoundRe
   for (const { id, spec } of grids) {
     const path = store.folder.resultFile(run.id, id)
     try {
-      if (!(await endsWithRow(path))) problems.push(describeTorn(path, id))
+      if (!(await lookAt(path)).endsWithRow) problems.push(describeTorn(path, id))
       files.push({ path, grid: id, region: spec.region })
     } catch (thrown) {
       problems.push(describeFailure(thrown, id))
@@ -41,9 +41,17 @@ export async function findResults(run: RunRecord, store: Store): Promise<FoundRe
   return { files, problems }
 }
 
-/** What the system says about files that cannot be read; undefined if something else has failed. */
-export function explainReading(thrown: unknown): ResultsProblem | undefined {
-  return codeOf(thrown) === undefined ? undefined : describeFailure(thrown)
+/** Reads them; undefined if the disk failed within, which it may at any byte. */
+export async function readFound<T>(
+  { files, problems }: FoundResults,
+  read: (files: readonly ResultFile[]) => Promise<T>
+): Promise<{ readonly found: T | undefined; readonly problems: readonly ResultsProblem[] }> {
+  try {
+    return { found: await read(files), problems }
+  } catch (thrown) {
+    if (codeOf(thrown) === undefined) throw thrown
+    return { found: undefined, problems: [...problems, describeFailure(thrown)] }
+  }
 }
 
 /** For the log. */
@@ -51,15 +59,18 @@ export function describeUnreadable({ id }: RunRecord, detail: string): string {
   return `the results of run ${id} cannot be read: ${detail}`
 }
 
-/** Whether it is as whole as it was written. Throws if it cannot be read. */
-export async function endsWithRow(path: string): Promise<boolean> {
+/** Its size, and whether it is as whole as it was written. Throws if it cannot be read. */
+export async function lookAt(
+  path: string
+): Promise<{ readonly size: number; readonly endsWithRow: boolean }> {
   const found = await stat(path)
+  const { size } = found
   // One that is a pipe would never open.
   if (!found.isFile()) throw new Error(`${path} is not a file`)
   const handle = await open(path)
   try {
-    const { buffer } = await handle.read(Buffer.alloc(1), 0, 1, Math.max(0, found.size - 1))
-    return found.size === 0 || buffer[0] === NEWLINE
+    const { buffer } = await handle.read(Buffer.alloc(1), 0, 1, Math.max(0, size - 1))
+    return { size, endsWithRow: size === 0 || buffer[0] === NEWLINE }
   } finally {
     await handle.close()
   }

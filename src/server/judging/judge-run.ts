@@ -22,11 +22,12 @@ import { isAbsoluteThreshold, isBaselineThreshold } from '../../thresholds/gramm
 import type { AbsoluteThreshold, BaselineThreshold } from '../../thresholds/grammar/threshold.js'
 import { judgeThresholds } from '../../thresholds/judge/judge.js'
 import type { Judgement } from '../../thresholds/judge/judgement.js'
+import { capitalize } from '../../values/sentence.js'
 import { messageOf } from '../errors.js'
 import { apdexTargetMs } from '../runs/apdex.js'
 import type { GridRecord, RunRecord, RunThresholds, RunVerdict } from '../store/records.js'
 import type { Store } from '../store/store.js'
-import { explainReading, findResults, type ResultsProblem } from './find-results.js'
+import { findResults, readFound, type ResultsProblem } from './find-results.js'
 
 /** What became of a run's thresholds. */
 export interface Judged {
@@ -58,7 +59,10 @@ export function splitLines({ text }: RunThresholds): {
 export async function judgeRun(run: RunRecord, thresholds: RunThresholds, store: Store): Promise<Judged> {
   const { own, left } = splitLines(thresholds)
   const grids = store.gridsOf(run)
-  const { results, problems } = await readAll(run, store, (thresholds.warmUpSec ?? 0) * 1000)
+  const warmUpMs = (thresholds.warmUpSec ?? 0) * 1000
+  const { found: results = NO_RESULTS, problems } = await readFound(await findResults(run, store), (files) =>
+    readResults(files, warmUpMs)
+  )
   const changes = problems.length > 0 ? [] : findChanges(run, results)
   const missing = [...problems.map(({ words }) => words), ...changes]
   const apdex = apdexToJudge(run, thresholds, results)
@@ -83,7 +87,7 @@ export async function judgeRun(run: RunRecord, thresholds: RunThresholds, store:
     reportsStops: false,
     nodes: run.nodes,
     lackOfResults: describeLack(run, problems),
-    gaps: [...changes.map(capitalize), ...results.gaps]
+    gaps: [...changes.map((clause) => `${capitalize(clause)}.`), ...results.gaps]
   })
   return {
     ...leaveToGate(admitStop(decision as Decided, remoteErrors), { own, left }),
@@ -147,22 +151,6 @@ function leaveToGate({ verdict, reason }: Decided, { own, left }: ReturnType<typ
 
 const NO_RESULTS: Read = { measurements: undefined, spansMs: new Map(), gaps: [], doubts: [] }
 
-async function readAll(
-  run: RunRecord,
-  store: Store,
-  warmUpMs: number
-): Promise<{ results: Read; problems: readonly ResultsProblem[] }> {
-  const { files, problems } = await findResults(run, store)
-  try {
-    return { results: await readResults(files, warmUpMs), problems }
-  } catch (thrown) {
-    // The disk may fail at any byte.
-    const problem = explainReading(thrown)
-    if (problem === undefined) throw thrown
-    return { results: NO_RESULTS, problems: [...problems, problem] }
-  }
-}
-
 type Read = Results & { readonly gaps: readonly string[]; readonly doubts: readonly string[] }
 
 async function readResults(files: readonly ResultFile[], warmUpMs: number): Promise<Read> {
@@ -198,10 +186,6 @@ function findChanges({ samples, nodes }: RunRecord, results: Read): string[] {
   return [
     `the results have ${found} samples, and the run had ${samples} at its end: they are not those of this run, or not all of them`
   ]
-}
-
-function capitalize(clause: string): string {
-  return `${clause.charAt(0).toUpperCase()}${clause.slice(1)}.`
 }
 
 function loadOf({ request }: RunRecord, grids: readonly GridRecord[], hasErrors: boolean): RequestedLoad {

@@ -7,12 +7,7 @@ import type { Clock } from '../clock.js'
 import { describeTool, type ServiceFacts, PAGE_SIZE } from '../service-facts.js'
 import { mayChange } from '../accounts/permissions.js'
 import type { User } from '../accounts/users.js'
-import {
-  describeUnreadable,
-  explainReading,
-  findResults,
-  type ResultsProblem
-} from '../judging/find-results.js'
+import { describeUnreadable, findResults, readFound, type ResultsProblem } from '../judging/find-results.js'
 import { judgeSoFar, splitLines } from '../judging/judge-run.js'
 import { keyOfJudged, type Verdicts } from '../judging/verdicts.js'
 import { Recent } from '../recent.js'
@@ -203,15 +198,9 @@ export class RunPages {
   }
 
   async #measure(run: RunRecord): Promise<Measured> {
-    const { files, problems: found } = await findResults(run, this.ports.facts.store)
-    const problems = [...found]
-    const measurements = await (files.length === 0 ? undefined : scanFiles(files))?.catch(
-      (thrown: unknown) => {
-        const problem = explainReading(thrown)
-        if (problem === undefined) throw thrown
-        problems.push(problem)
-        return undefined
-      }
+    const results = await findResults(run, this.ports.facts.store)
+    const { found: measurements, problems } = await readFound(results, async (files) =>
+      files.length === 0 ? undefined : scanFiles(files)
     )
     for (const { detail } of problems) this.ports.log(describeUnreadable(run, detail))
     return { measurements, problems }

@@ -1,3 +1,4 @@
+import { capitalize } from '../../values/sentence.js'
 import type { Figures, Measurements } from '../../results/figures/measurements.js'
 import { createScanner, mergeScans, type ScanResult } from '../../results/scan/scanner.js'
 import { apdexTargetMs, formatScore } from './apdex.js'
@@ -101,7 +102,7 @@ export function describeResults(
   const targetMs = apdexTargetMs(run.request.properties)
   const score = targetMs === undefined ? undefined : figures?.apdex(targetMs)
   const sentences = [
-    ...(isSynthetic ? [`${capitalise(REHEARSAL_WORDS)}: this is not a measurement.`] : []),
+    ...(isSynthetic ? [`${capitalize(REHEARSAL_WORDS)}: this is not a measurement.`] : []),
     ...describeFindings(run, hasProblem),
     ...(run.warnings ?? []).map(asSentence),
     ...(figures ? describeFigures(run, results, figures) : ['No samples were recorded.'])
@@ -125,7 +126,7 @@ function describeFindings({ remoteErrors }: RunRecord, hasProblem: boolean): str
   if (remoteErrors === null) return []
   const found = shorten(joinFindings(remoteErrors.split('\n')))
   // A loss says so itself.
-  const text = hasProblem ? `The run failed: ${found}` : capitalise(found)
+  const text = hasProblem ? `The run failed: ${found}` : capitalize(found)
   return [asSentence(text)]
 }
 
@@ -198,8 +199,4 @@ function ms(value: number | undefined): string {
 function shorten(text: string): string {
   const line = text.replace(/\s+/g, ' ').trim()
   return line.length > MAX_WORDS ? `${line.slice(0, MAX_WORDS)}…` : line
-}
-
-function capitalise(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1)
 }

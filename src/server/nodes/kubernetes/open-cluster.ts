@@ -1,3 +1,4 @@
+import { capitalize } from '../../../values/sentence.js'
 import type { KubeConfig } from '@kubernetes/client-node'
 import type { Cluster, ClusterAddress, ClusterChoice } from './cluster.js'
 import { ClusterError } from './cluster.js'
@@ -50,7 +51,7 @@ function choose(
   const name = choice.context ?? config.currentContext
   if (!name)
     throw new ClusterError(
-      `${upper(source)} has no current context. Set \`context\` in \`regions\`. ${there}.`,
+      `${capitalize(source)} has no current context. Set \`context\` in \`regions\`. ${there}.`,
       undefined
     )
   const context = config.getContextObject(name)
@@ -79,8 +80,4 @@ function choose(
 
 function firstOf(text: string | undefined, otherwise: string): string {
   return text === undefined || text === '' ? otherwise : text
-}
-
-function upper(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1)
 }

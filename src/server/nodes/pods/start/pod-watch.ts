@@ -7,7 +7,7 @@ import { eventsOf, viewGrid, type GridView } from './pod-view.js'
 import { isReady, lossOf, quoted, type Trouble } from './pod-words.js'
 import { isRefusal } from '../../kubernetes/failures.js'
 import { REFUSED_ADVICE } from '../work/refusal.js'
-import { capital } from './sentences.js'
+import { capitalize } from '../../../../values/sentence.js'
 import { lastWarningOf, machineOf } from './start-words.js'
 
 /** Often enough to see a pod that is being deleted before it is gone. */
@@ -88,7 +88,7 @@ export function watchPods(parts: PodsToWatch): PodWatch {
   const look = async (): Promise<void> => {
     try {
       const view = await viewGrid(cluster, parts.selector, ending.signal)
-      if (unreachableMs !== undefined) parts.log(`${capital(cluster.name)} answers again.`)
+      if (unreachableMs !== undefined) parts.log(`${capitalize(cluster.name)} answers again.`)
       unreachableMs = undefined
       refusedMs = undefined
       await judge(view)

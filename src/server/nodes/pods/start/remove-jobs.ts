@@ -6,7 +6,7 @@ import { kubectlDelete } from '../../../../regions/kubectl-delete.js'
 import { deleteJobs } from './leftovers.js'
 import { MARKER_LABEL, selectorOf } from './labels.js'
 import { pause } from '../pause.js'
-import { capital } from './sentences.js'
+import { capitalize } from '../../../../values/sentence.js'
 
 const RETRY_EVERY_MS = 2000
 const GIVE_UP_AFTER_MS = 60_000
@@ -72,7 +72,7 @@ async function deleteSurely(jobs: JobsToDelete): Promise<number> {
 
 function tellHowTo({ cluster, selector, onLeft }: JobsToRemove, error: unknown): void {
   onLeft(
-    `${capital(cluster.name)}: the pods could not be deleted: ${clauseOf(error)}. They end at the deadline of their Job; ` +
+    `${capitalize(cluster.name)}: the pods could not be deleted: ${clauseOf(error)}. They end at the deadline of their Job; ` +
       `to delete them now, run: ${kubectlDelete(cluster.address, selector)}`
   )
 }

@@ -7,7 +7,7 @@ import type { JobDocument, PodDocument } from './documents.js'
 import { eventsOf, indexOf, ownPods, viewGrid, type GridView } from './pod-view.js'
 import { pause } from '../pause.js'
 import { deletionOf } from './pod-words.js'
-import { capital } from './sentences.js'
+import { capitalize } from '../../../../values/sentence.js'
 import { startTroubleOf, type StartTrouble } from './start-words.js'
 
 /** Long enough for a service account or a secret of a new namespace to appear. */
@@ -164,7 +164,7 @@ function notStarted(parts: PodsToStart, waiting: readonly Waiting[], unreachable
     )
   const isLate = parts.clock.now() >= parts.deadlineMs
   return new NodeError(
-    `${capital(countOf(waiting.length, parts.quantity))} of the grid in ${parts.region} did not start` +
+    `${capitalize(countOf(waiting.length, parts.quantity))} of the grid in ${parts.region} did not start` +
       `${isLate ? ` within ${seconds} s` : ''} (${parts.cluster.name}). ${explain(waiting)}`
   )
 }
