@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { isAlive } from '../e2e/cli-command.js'
+import { isAlive } from '../../e2e/cli-command.js'
 import {
   createRun,
   type FormPart,
@@ -13,12 +13,12 @@ import {
   send,
   specFields,
   waitForStatus
-} from '../server/support.js'
-import { type CountingTarget, startCountingTarget } from '../support/tools/counting-target.js'
-import { logsOf, readRows, serveBundle, type ServedBundle } from '../support/tools/served-bundle.js'
-import { ArtifactService } from '../support/step/artifact-service.js'
-import { Step } from '../support/step/step.js'
-import { ENDLESS, javaPlan, KOTLIN_PLAN, SCALA_PLAN } from './gatling-plans.js'
+} from '../../server/support.js'
+import { type CountingTarget, startCountingTarget } from '../../support/tools/counting-target.js'
+import { logsOf, readRows, serveBundle, type ServedBundle } from '../../support/tools/served-bundle.js'
+import { ArtifactService } from '../../support/step/artifact-service.js'
+import { Step } from '../../support/step/step.js'
+import { ENDLESS, javaPlan, KOTLIN_PLAN, SCALA_PLAN } from '../gatling-plans.js'
 
 const hasJdk = spawnSync('javac', ['-version']).status === 0
 const isSkipped = !hasJdk && process.env.LOADGATE_REQUIRE_TOOLS === undefined

@@ -3,12 +3,12 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { runGate } from '../../src/gate/run-gate.js'
-import { type Shop, startShop } from '../../src/server/demo-shop.js'
-import { readAddress } from '../../src/service/http/address.js'
-import { systemClock } from '../../src/service/clock.js'
-import { createServices, get } from '../server/support.js'
-import { makePorts, makeSettings, makeSpecification } from '../support/gate/gate-ports.js'
+import { runGate } from '../../../src/gate/run-gate.js'
+import { type Shop, startShop } from '../../../src/server/demo-shop.js'
+import { readAddress } from '../../../src/service/http/address.js'
+import { systemClock } from '../../../src/service/clock.js'
+import { createServices, get } from '../../server/support.js'
+import { makePorts, makeSettings, makeSpecification } from '../../support/gate/gate-ports.js'
 
 const hasJava = spawnSync('java', ['-version']).status === 0
 const describeWithJava = hasJava ? describe : describe.skip
@@ -17,7 +17,7 @@ const INSTALL_AND_RUN_MS = 15 * 60_000
 const DURATION_SECONDS = 180
 
 const example = (name: string): string =>
-  fileURLToPath(new URL(`../../examples/shop/${name}`, import.meta.url))
+  fileURLToPath(new URL(`../../../examples/shop/${name}`, import.meta.url))
 
 describeWithJava('real JMeter on two nodes and a slow shop', () => {
   const services = createServices()

@@ -21,13 +21,13 @@ import {
   type Reply,
   specFields,
   waitForStatus
-} from '../server/support.js'
-import { ArtifactService } from '../support/step/artifact-service.js'
-import { Step } from '../support/step/step.js'
-import { type PageTarget, startPageTarget } from '../support/tools/page-target.js'
-import { type ServedBundle, serveBundle } from '../support/tools/served-bundle.js'
-import { DOUBTFUL, HOME, javaPlan, JUNIT_PLAN, MISSING, OLD_PLAN, SECOND } from './selenium-plans.js'
-import { removeFolder } from '../support/remove-folder.js'
+} from '../../server/support.js'
+import { ArtifactService } from '../../support/step/artifact-service.js'
+import { Step } from '../../support/step/step.js'
+import { type PageTarget, startPageTarget } from '../../support/tools/page-target.js'
+import { type ServedBundle, serveBundle } from '../../support/tools/served-bundle.js'
+import { DOUBTFUL, HOME, javaPlan, JUNIT_PLAN, MISSING, OLD_PLAN, SECOND } from '../selenium-plans.js'
+import { removeFolder } from '../../support/remove-folder.js'
 
 /** A machine without Selenium installs it first, and browsers take their time on a busy one. */
 const RUN_MS = 4 * 60_000

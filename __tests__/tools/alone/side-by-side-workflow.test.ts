@@ -3,8 +3,8 @@ import { execFileSync } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { ArtifactService } from '../support/step/artifact-service.js'
-import { removeFolder } from '../support/remove-folder.js'
+import { ArtifactService } from '../../support/step/artifact-service.js'
+import { removeFolder } from '../../support/remove-folder.js'
 
 // examples/workflows/side-by-side.yml as it is, with act and real JMeter, in a repository whose last commit is the head.
 
@@ -25,8 +25,8 @@ interface ActScript {
     output: 'pipe'
   }) => Promise<{ code: number; text: string; verdict?: { verdict: string; thresholds: readonly Judged[] } }>
 }
-const ROOT = path.join(import.meta.dirname, '../..')
-const script = new URL('../../scripts/act.mjs', import.meta.url).href
+const ROOT = path.join(import.meta.dirname, '../../..')
+const script = new URL('../../../scripts/act.mjs', import.meta.url).href
 const { hasAct, installAct, findPort, runWorkflow } = (await import(script)) as ActScript
 
 const MINUTES = 60_000

@@ -2,13 +2,13 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { cpSync, existsSync, mkdtempSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startShop } from '../../src/server/demo-shop.js'
-import type { Shop } from '../../src/server/demo-shop.js'
-import { runEndlessly, writeJMeter, writeSample } from '../server/stand-in.js'
-import { ArtifactService } from '../support/step/artifact-service.js'
-import { Step } from '../support/step/step.js'
-import type { StepResult } from '../support/step/step.js'
-import { killWatchdogs } from '../support/watchdogs.js'
+import { startShop } from '../../../src/server/demo-shop.js'
+import type { Shop } from '../../../src/server/demo-shop.js'
+import { runEndlessly, writeJMeter, writeSample } from '../../server/stand-in.js'
+import { ArtifactService } from '../../support/step/artifact-service.js'
+import { Step } from '../../support/step/step.js'
+import type { StepResult } from '../../support/step/step.js'
+import { killWatchdogs } from '../../support/watchdogs.js'
 import {
   INSTALL_MS,
   isAlive,
@@ -18,8 +18,8 @@ import {
   runCommand,
   startCommand,
   until
-} from '../e2e/cli-command.js'
-import { removeFolder } from '../support/remove-folder.js'
+} from '../../e2e/cli-command.js'
+import { removeFolder } from '../../support/remove-folder.js'
 
 const describeWithJMeter = lacksJMeter ? describe.skip : describe
 let artifacts: ArtifactService
