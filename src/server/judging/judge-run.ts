@@ -27,7 +27,7 @@ import { messageOf } from '../errors.js'
 import { apdexTargetMs } from '../runs/apdex.js'
 import type { GridRecord, RunRecord, RunThresholds, RunVerdict } from '../store/records.js'
 import type { Store } from '../store/store.js'
-import { findResults, readFound, type ResultsProblem } from './find-results.js'
+import { readResults, type ResultsProblem } from './read-results.js'
 
 /** What became of a run's thresholds. */
 export interface Judged {
@@ -60,8 +60,8 @@ export async function judgeRun(run: RunRecord, thresholds: RunThresholds, store:
   const { own, left } = splitLines(thresholds)
   const grids = store.gridsOf(run)
   const warmUpMs = (thresholds.warmUpSec ?? 0) * 1000
-  const { found: results = NO_RESULTS, problems } = await readFound(await findResults(run, store), (files) =>
-    readResults(files, warmUpMs)
+  const { found: results = NO_RESULTS, problems } = await readResults(run, store, (files) =>
+    scanAll(files, warmUpMs)
   )
   const changes = problems.length > 0 ? [] : findChanges(run, results)
   const missing = [...problems.map(({ words }) => words), ...changes]
@@ -153,7 +153,7 @@ const NO_RESULTS: Read = { measurements: undefined, spansMs: new Map(), gaps: []
 
 type Read = Results & { readonly gaps: readonly string[]; readonly doubts: readonly string[] }
 
-async function readResults(files: readonly ResultFile[], warmUpMs: number): Promise<Read> {
+async function scanAll(files: readonly ResultFile[], warmUpMs: number): Promise<Read> {
   const scans = await scanEach(files)
   const spans = { spansMs: spansOf(scans), pausesMs: pausesOf(scans) }
   if (scans.length === 0) return { measurements: undefined, ...spans, gaps: [], doubts: [] }

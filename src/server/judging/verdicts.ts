@@ -4,7 +4,7 @@ import { Recent } from '../recent.js'
 import { createId } from '../store/data-folder.js'
 import { hasEnded, type RunRecord, type RunThresholds } from '../store/records.js'
 import type { Store } from '../store/store.js'
-import { describeUnreadable } from './find-results.js'
+import { describeUnreadable } from './read-results.js'
 import { type Judged, judgeRun } from './judge-run.js'
 
 /** Results may take seconds to read; what was read may be large. */

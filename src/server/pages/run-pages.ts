@@ -7,7 +7,7 @@ import type { Clock } from '../clock.js'
 import { describeTool, type ServiceFacts, PAGE_SIZE } from '../service-facts.js'
 import { mayChange } from '../accounts/permissions.js'
 import type { User } from '../accounts/users.js'
-import { describeUnreadable, findResults, readFound, type ResultsProblem } from '../judging/find-results.js'
+import { describeUnreadable, readResults, type ResultsProblem } from '../judging/read-results.js'
 import { judgeSoFar, splitLines } from '../judging/judge-run.js'
 import { keyOfJudged, type Verdicts } from '../judging/verdicts.js'
 import { Recent } from '../recent.js'
@@ -198,8 +198,8 @@ export class RunPages {
   }
 
   async #measure(run: RunRecord): Promise<Measured> {
-    const results = await findResults(run, this.ports.facts.store)
-    const { found: measurements, problems } = await readFound(results, async (files) =>
+    const { store } = this.ports.facts
+    const { found: measurements, problems } = await readResults(run, store, async (files) =>
       files.length === 0 ? undefined : scanFiles(files)
     )
     for (const { detail } of problems) this.ports.log(describeUnreadable(run, detail))

@@ -16,13 +16,28 @@ export interface ResultsProblem {
   readonly detail: string
 }
 
-export interface FoundResults {
+/** Reads the results of a run; undefined if the disk failed within, which it may at any byte. */
+export async function readResults<T>(
+  run: RunRecord,
+  store: Store,
+  read: (files: readonly ResultFile[]) => Promise<T>
+): Promise<{ readonly found: T | undefined; readonly problems: readonly ResultsProblem[] }> {
+  const { files, problems } = await findResults(run, store)
+  try {
+    return { found: await read(files), problems }
+  } catch (thrown) {
+    if (codeOf(thrown) === undefined) throw thrown
+    return { found: undefined, problems: [...problems, describeFailure(thrown)] }
+  }
+}
+
+interface FoundResults {
   readonly files: readonly ResultFile[]
   readonly problems: readonly ResultsProblem[]
 }
 
 /** The results of a run that can be read now, and what is wrong with them or with the others. */
-export async function findResults(run: RunRecord, store: Store): Promise<FoundResults> {
+async function findResults(run: RunRecord, store: Store): Promise<FoundResults> {
   const files: ResultFile[] = []
   const problems: ResultsProblem[] = []
   const grids = store.gridsOf(run)
@@ -39,19 +54,6 @@ export async function findResults(run: RunRecord, store: Store): Promise<FoundRe
     }
   }
   return { files, problems }
-}
-
-/** Reads them; undefined if the disk failed within, which it may at any byte. */
-export async function readFound<T>(
-  { files, problems }: FoundResults,
-  read: (files: readonly ResultFile[]) => Promise<T>
-): Promise<{ readonly found: T | undefined; readonly problems: readonly ResultsProblem[] }> {
-  try {
-    return { found: await read(files), problems }
-  } catch (thrown) {
-    if (codeOf(thrown) === undefined) throw thrown
-    return { found: undefined, problems: [...problems, describeFailure(thrown)] }
-  }
 }
 
 /** For the log. */
