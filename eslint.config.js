@@ -54,11 +54,12 @@ const MAY_IMPORT_WITHIN = {
   },
   results: {
     csv: [],
-    counts: ['kernel/assembly'],
-    kernel: ['csv', 'counts'],
+    stalls: ['kernel/assembly'],
+    counts: ['kernel/assembly', 'stalls'],
+    kernel: ['csv', 'counts', 'stalls'],
     transactions: ['csv', 'counts'],
-    figures: ['counts'],
-    scan: ['csv', 'counts', 'kernel', 'transactions', 'figures'],
+    figures: ['counts', 'stalls'],
+    scan: ['csv', 'counts', 'kernel', 'stalls', 'transactions', 'figures'],
     parallel: ['csv', 'counts', 'figures', 'scan']
   },
   baseline: { statistics: [], document: ['statistics'], judge: ['statistics'] },

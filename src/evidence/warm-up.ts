@@ -3,7 +3,7 @@ import { isUntimed, mergeScans } from '../results/figures/merge.js'
 import { samplesOf } from '../results/figures/tidy-figures.js'
 import type { Measurements } from '../results/figures/measurements.js'
 import type { ScanResult } from '../results/counts/scan-result.js'
-import type { ResultFile } from '../results/parallel/plan-stretches.js'
+import type { ResultFile } from '../results/parallel/result-file.js'
 import { scanEach } from '../results/parallel/scan-files.js'
 import { formatDuration } from '../values/durations.js'
 import { describeSilence } from './silence.js'
@@ -75,7 +75,7 @@ function withoutWarmUp(
   { ms, startMs }: { ms: number; startMs: number }
 ): CountedResults {
   const whole = mergeScans(all)
-  const measurements = mergeScans(counted)
+  const measurements = mergeScans(counted, { scans: all, fromMs: startMs + ms })
   const [before, after] = [whole.figures({}), measurements.figures({})]
   const warmUp = {
     ms,

@@ -35,7 +35,8 @@ function makeComparedFigures(changes: Partial<FigureValues> = {}): Figures {
     concurrency: undefined,
     percentileMs: (percent) => (typeof percentileMs === 'object' ? percentileMs[percent] : percentileMs),
     apdex: () => values.apdex,
-    countTimes: () => undefined
+    countTimes: () => undefined,
+    overTime: () => 'these figures were made up'
   }
 }
 

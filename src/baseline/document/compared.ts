@@ -44,7 +44,8 @@ function figuresOf(scope: RecordedScope, recordedTargetMs: number | undefined): 
       const known = targetMs === recordedTargetMs ? scope.apdex : null
       return known ?? (histogram && apdexOf(histogram, targetMs))
     },
-    countTimes: () => histogram && { ...histogram, failed: histogram.failed ?? histogram.counts.map(() => 0) }
+    countTimes: () => histogram && { ...histogram, failed: histogram.failed ?? histogram.counts.map(() => 0) },
+    overTime: () => 'it was recorded before there were figures over time'
   }
 }
 

@@ -1,6 +1,7 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- every index into a typed array is in range by construction */
 
 const MAX_LABELS = 1 << 17
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
 /** Numbers labels by their bytes; strings are only created at the end. */
 export class LabelTable {
@@ -33,10 +34,11 @@ export class LabelTable {
   }
 
   toStrings(): string[] {
-    const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
-    return Array.from({ length: this.#size }, (_, label) =>
-      decoder.decode(this.#bytes.subarray(this.#starts[label], this.#starts[label + 1]))
-    )
+    return Array.from({ length: this.#size }, (_, label) => this.textOf(label))
+  }
+
+  textOf(label: number): string {
+    return decoder.decode(this.#bytes.subarray(this.#starts[label], this.#starts[label + 1]))
   }
 
   // Hashes collide; only the bytes show that two labels are the same.

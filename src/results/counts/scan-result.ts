@@ -1,3 +1,4 @@
+import type { StallScan } from '../stalls/stall-tracker.js'
 import type { CountedRuns } from './histogram.js'
 
 /** A row that could not be read; rows are counted from 1, without the header. Row 0 is the file as a whole. */
@@ -46,6 +47,16 @@ export interface SamplePart {
   readonly times: CountedRuns
   readonly line: TimeLineScan
   readonly errors: PartErrors
+  readonly stalls: PartStalls
+}
+
+/** What stalls are found by; empty where rows have no start or no elapsed time. */
+export interface PartStalls {
+  readonly overall: StallScan
+  /** The labels that have figures over time of their own. */
+  readonly labels: ReadonlyMap<string, StallScan>
+  /** Whether times have fractions of a second. */
+  readonly hasFineTimes: boolean
 }
 
 /** The counts of one label of a tidy CSV in one bucket; NaN if the CSV has no such row. */

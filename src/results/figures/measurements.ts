@@ -1,9 +1,14 @@
+import type { OverTime } from '../stalls/over-time.js'
+
 /** Which samples a figure covers; an absent key means all of them. */
 export interface Scope {
   readonly label?: string
   readonly region?: string
   readonly grid?: string
 }
+
+/** Undefined keys mean all, like absent ones. */
+export type AnyScope = { readonly [Key in keyof Scope]: Scope[Key] | undefined }
 
 /** The figures of one scope. `undefined` means that the CSVs do not have the data for the figure; it never means zero. */
 export interface Figures {
@@ -24,6 +29,8 @@ export interface Figures {
   apdex(targetMs: number): number | undefined
   /** What percentiles and Apdex are computed from. */
   countTimes(): CountedTimes | undefined
+  /** What users who arrived at any moment would have waited at least; or why that is unknown. */
+  overTime(): OverTime | string
 }
 
 /** Distinct response times in ascending order, and how many samples had each; lists of equal length. */

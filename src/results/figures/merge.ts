@@ -1,10 +1,13 @@
 import { drawSamples, drawTidy, type Span } from './series.js'
 import { countTimes, SampleIndex, sumSamples, type SampleSum } from './sample-figures.js'
 import { joinGrids, layEndToEnd, type GridLines, type TimedRun } from './end-to-end.js'
+import { findOverTime, type StallSource } from './find-over-time.js'
 import { sumErrors } from './sample-errors.js'
+import { isInScope } from './scope.js'
 import { sumTidy, TidyIndex, type TidySum } from './tidy-figures.js'
-import type { Figures, Measurements, Scope, Source, TimeSeries } from './measurements.js'
+import type { AnyScope, Figures, Measurements, Source, TimeSeries } from './measurements.js'
 import type { ScanResult } from '../counts/scan-result.js'
+import type { OverTime } from '../stalls/over-time.js'
 
 interface IndexedRun {
   readonly sources: readonly IndexedSource[]
@@ -21,15 +24,18 @@ interface IndexedSource {
 const MAX_KEPT_LABELS = 1000
 
 /** Combines the CSVs of all grids into one population. */
-export function mergeScans(results: readonly ScanResult[]): Measurements {
-  return mergeRuns([results])
+export function mergeScans(results: readonly ScanResult[], stallsBy?: StallSource): Measurements {
+  return mergeRuns([results], stallsBy && [stallsBy])
 }
 
 /**
  * The same for several runs, one after the other. Throughput is over the time in which they ran, without the gaps in between; the
  * series has them end to end.
  */
-export function mergeRuns(scans: readonly (readonly ScanResult[])[]): Measurements {
+export function mergeRuns(
+  scans: readonly (readonly ScanResult[])[],
+  stallsBy: readonly StallSource[] = scans.map((each) => ({ scans: each }))
+): Measurements {
   const runs = scans.map(indexRun)
   const results = scans.flat()
   const sources = runs.flatMap((run) => run.sources)
@@ -52,7 +58,8 @@ export function mergeRuns(scans: readonly (readonly ScanResult[])[]): Measuremen
       const known = label === undefined ? cache.all : cache.labels
       if (!known.has(key)) {
         if (cache.labels.size >= MAX_KEPT_LABELS) cache.labels.clear()
-        known.set(key, sumScope(sources, { label, region, grid }, seconds))
+        const scope = { label, region, grid }
+        known.set(key, sumScope(sources, scope, { seconds, overTime: () => findOverTime(stallsBy, scope) }))
       }
       return known.get(key)
     },
@@ -63,25 +70,28 @@ export function mergeRuns(scans: readonly (readonly ScanResult[])[]): Measuremen
   }
 }
 
-/** Undefined keys mean all, like absent ones. */
-type AnyScope = { readonly [Key in keyof Scope]: Scope[Key] | undefined }
-
 function chooseSources(sources: readonly IndexedSource[], scope: AnyScope): IndexedSource[] {
-  return sources.filter(
-    ({ scan }) =>
-      (scope.region === undefined || scan.region === scope.region) &&
-      (scope.grid === undefined || scan.grid === scope.grid)
-  )
+  return sources.filter(({ scan }) => isInScope(scan, scope))
 }
 
-function sumScope(sources: readonly IndexedSource[], scope: AnyScope, seconds: number): Figures | undefined {
+interface Circumstances {
+  readonly seconds: number
+  readonly overTime: () => OverTime | string
+}
+
+function sumScope(
+  sources: readonly IndexedSource[],
+  scope: AnyScope,
+  circumstances: Circumstances
+): Figures | undefined {
   const chosen = chooseSources(sources, scope)
   const samples = sumSamples(chosen.flatMap((source) => source.samples?.placesOf(scope.label) ?? []))
   const tidy = sumTidy(chosen.flatMap((source) => source.tidy?.bucketsOf(scope.label) ?? []))
-  return samples.samples + tidy.samples === 0 ? undefined : makeFigures(samples, tidy, seconds)
+  return samples.samples + tidy.samples === 0 ? undefined : makeFigures(samples, tidy, circumstances)
 }
 
-function makeFigures(samples: SampleSum, tidy: TidySum, seconds: number): Figures {
+function makeFigures(samples: SampleSum, tidy: TidySum, { seconds, overTime }: Circumstances): Figures {
+  let known: OverTime | string | undefined
   const count = samples.samples + tidy.samples
   const failures = samples.failures + tidy.failures
   // If some of the samples have no times, there is no percentile of all.
@@ -103,7 +113,8 @@ function makeFigures(samples: SampleSum, tidy: TidySum, seconds: number): Figure
       const tolerated = times.passed.countUpTo(4 * targetMs) - satisfied
       return (satisfied + tolerated / 2) / count
     },
-    countTimes: () => times && countTimes(times)
+    countTimes: () => times && countTimes(times),
+    overTime: () => (known ??= overTime())
   }
 }
 

@@ -2,6 +2,7 @@ import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { ByteScanner } from '../scan/byte-scanner.js'
 import { cutHeader, readHeader } from '../csv/header.js'
 import { TRANSACTION_MESSAGE } from '../csv/transaction-message.js'
+import type { ResultFile } from './result-file.js'
 import type { Stretch } from './scan-stretch.js'
 
 const LF = 10
@@ -10,14 +11,6 @@ const WINDOW_BYTES = 64 * 1024
 const MAX_GUESSES = 200
 /** What the main thread reads while the others start. */
 const HEAD_START_BYTES = 24 * 1024 * 1024
-
-export interface ResultFile {
-  readonly path: string
-  readonly grid: string
-  readonly region: string
-  /** Rows that start before it are left out. */
-  readonly countFromMs?: number
-}
 
 /**
  * Splits a sample CSV into about `count` stretches of rows. Where a row begins in the middle of a file can only be guessed,

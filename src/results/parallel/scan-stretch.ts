@@ -2,17 +2,13 @@ import { closeSync, openSync, readSync } from 'node:fs'
 import { setImmediate } from 'node:timers/promises'
 import { ByteScanner } from '../scan/byte-scanner.js'
 import { joinProblems } from '../scan/row-problems.js'
+import type { ResultFile } from './result-file.js'
 import type { ScanResult } from '../counts/scan-result.js'
 
 /** The rows of a file that begin at or after `from` and before `to`. */
-export interface Stretch {
-  readonly path: string
-  readonly grid: string
-  readonly region: string
+export interface Stretch extends ResultFile {
   readonly from: number
   readonly to: number
-  /** Rows that start before it are left out. */
-  readonly countFromMs?: number
   /** The file's header line, for a stretch that does not begin with it. */
   readonly header?: Uint8Array
 }
@@ -28,7 +24,7 @@ const LARGE_BYTES = 1024 * 1024
 
 /** Scans a stretch of a complete file. Yields to the event loop now and then, which costs nothing in a separate thread. */
 export async function scanStretch(stretch: Stretch): Promise<StretchScan> {
-  const { path, grid, region, from, to, header, countFromMs } = stretch
+  const { path, grid, region, from, to, header, countFromMs, stallLabels } = stretch
   const scanner = new ByteScanner({
     grid,
     region,
@@ -36,7 +32,8 @@ export async function scanStretch(stretch: Stretch): Promise<StretchScan> {
     isLarge: to - from >= LARGE_BYTES,
     stopsAtTransaction: from > 0 || to < Infinity,
     ...(header === undefined ? {} : { header }),
-    ...(countFromMs === undefined ? {} : { countFromMs })
+    ...(countFromMs === undefined ? {} : { countFromMs }),
+    ...(stallLabels === undefined ? {} : { stallLabels })
   })
   const file = openSync(path, 'r')
   try {

@@ -3,10 +3,13 @@ import { scanStretch, type Stretch, type StretchScan } from './scan-stretch.js'
 
 /** The counts of many labels are large: transfer them instead of copying. */
 function buffersOf({ result }: StretchScan): ArrayBuffer[] {
-  const arrays = result.parts.flatMap(({ sums, minima, maxima, times, line }) => [
+  const arrays = result.parts.flatMap(({ sums, minima, maxima, times, line, stalls }) => [
     ...[sums, minima, maxima, times.offsets, times.values, times.counts],
     ...[line.buckets, line.samples, line.failures, line.threads],
-    ...[line.times.offsets, line.times.values, line.times.counts]
+    ...[line.times.offsets, line.times.values, line.times.counts],
+    ...[stalls.overall, ...stalls.labels.values()].flatMap(({ ends, long }) => [
+      ...[ends.pages, ends.bits, long.startMs, long.endMs, long.thread, long.label]
+    ])
   ])
   return [...new Set(arrays.map(({ buffer }) => buffer as ArrayBuffer))]
 }

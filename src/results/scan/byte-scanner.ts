@@ -23,6 +23,8 @@ export interface ByteScannerOptions {
   readonly countFromMs?: number
   /** Rows that end before it are read but not counted: they only show which transactions the rows after them belong to. */
   readonly countEndsFromMs?: number
+  /** The labels that have figures over time of their own, as the literal pieces between the `*` of patterns. */
+  readonly stallLabels?: readonly (readonly string[])[]
   /** For a stretch from the middle of a CSV, which has no header. */
   readonly header?: Uint8Array
   /** Rows that begin at or after this many bytes belong to the next stretch. */
@@ -234,11 +236,11 @@ export class ByteScanner {
     if (layout.shape === 'samples' && layout.at.success < 0 && this.#options.header === undefined)
       this.#problems.add(0, 'it has no success column')
     const problems = this.#problems
-    const { countFromMs = -Infinity, countEndsFromMs } = this.#options
+    const { countFromMs = -Infinity, countEndsFromMs, stallLabels = [] } = this.#options
     const from = { countFromMs, ...(countEndsFromMs !== undefined && { countEndsFromMs }) }
     this.#reader =
       layout.shape === 'samples'
-        ? new SampleReader({ at: layout.at, columns, problems, ...from })
+        ? new SampleReader({ at: layout.at, columns, problems, stallLabels, ...from })
         : new TidyReader({ at: layout.at, columns, problems, countFromMs })
   }
 

@@ -10,6 +10,7 @@ import {
 } from '../transactions/transaction-row.js'
 import { type PartDescription, SampleTally } from './sample-tally.js'
 import { CELLS_A_LABEL, type SamplePart } from '../counts/scan-result.js'
+import { FollowedLabels } from '../stalls/followed-labels.js'
 import { ThreadTable } from '../transactions/thread-table.js'
 import { TransactionTally, type OtherRows } from './transaction-tally.js'
 import type { Row } from '../csv/row-splitter.js'
@@ -46,10 +47,10 @@ export class SampleReader {
   readonly #countFromMs: number
   readonly #countEndsFromMs: number
   readonly #labels = new LabelTable()
-  readonly #requests = new SampleTally()
-  readonly #transactions = new TransactionTally((startMs, elapsedMs) => this.#isEarly(startMs, elapsedMs))
+  readonly #requests: SampleTally
+  readonly #transactions: TransactionTally
   /** Rows that are part of another one. */
-  readonly #parts = new SampleTally()
+  readonly #parts: SampleTally
   readonly #threads: ThreadTable
   readonly #values: Values = { elapsedMs: -1, startMs: -1, outcome: 0, threads: -1 }
   readonly #error: ErrorFields = {
@@ -69,6 +70,8 @@ export class SampleReader {
     problems: RowProblems
     countFromMs: number
     countEndsFromMs?: number
+    /** The labels that have figures over time of their own, as the literal pieces between the `*` of patterns. */
+    stallLabels?: readonly (readonly string[])[]
   }) {
     this.#at = options.at
     this.#columns = options.columns
@@ -76,6 +79,13 @@ export class SampleReader {
     this.#countFromMs = options.countFromMs
     this.#countEndsFromMs = options.countEndsFromMs ?? -Infinity
     this.#threads = new ThreadTable(options.at)
+    const followed = new FollowedLabels(options.stallLabels ?? [], (label) => this.#labels.textOf(label))
+    const isFollowed = (label: number) => options.at.label >= 0 && followed.has(label)
+    this.#requests = new SampleTally(isFollowed)
+    this.#parts = new SampleTally(isFollowed)
+    this.#transactions = new TransactionTally(isFollowed, (startMs, elapsedMs) =>
+      this.#isEarly(startMs, elapsedMs)
+    )
   }
 
   /** Whether there was a row of a transaction controller. */
@@ -217,14 +227,24 @@ export class SampleReader {
   #takePart(row: Row, label: number): void {
     const { elapsedMs, startMs, outcome, threads } = this.#values
     this.#parts.add(label * CELLS_A_LABEL + outcome, elapsedMs, startMs, threads)
+    this.#followStall(this.#parts, row, label)
     if (outcome === 1) this.#parts.errors.add(label, findError(row, this.#at, this.#error))
   }
 
   #takeRequest(row: Row, label: number): void {
     const { elapsedMs, startMs, outcome, threads } = this.#values
     this.#requests.add(label * CELLS_A_LABEL + outcome, elapsedMs, startMs, threads)
+    this.#followStall(this.#requests, row, label)
     if (outcome === 1) this.#requests.errors.add(label, findError(row, this.#at, this.#error))
     if (this.#isFollowing) this.#follow(row)
+  }
+
+  #followStall(tally: SampleTally, row: Row, label: number): void {
+    const { elapsedMs, startMs } = this.#values
+    if (startMs < 0 || elapsedMs < 0) return
+    const endMs = startMs + elapsedMs
+    const long = tally.follow(label, startMs, endMs)
+    if (long !== 0) tally.keep(long, { startMs, endMs, label, thread: this.#threads.numberOf(row) ?? -1 })
   }
 
   #takeTransaction(row: Row, label: number, message: ControllerMessage): void {
@@ -233,6 +253,7 @@ export class SampleReader {
     const [code, text] = outcome === 1 ? readError(findError(row, this.#at, this.#error)) : ['', '']
     const transaction = {
       ...{ label, outcome, elapsedMs, startMs, threads, ...message },
+      thread: this.#threads.numberOf(row) ?? -1,
       controller: label * MAX_GROUPS + this.#threads.groupOf(row),
       endMs: startMs + Math.max(0, elapsedMs) + Math.max(0, idleMs),
       isEndKnown: idleMs >= 0,

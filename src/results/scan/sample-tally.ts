@@ -2,12 +2,16 @@
 import { ErrorTable } from '../counts/error-table.js'
 import { Histogram, joinRuns } from '../counts/histogram.js'
 import { TIME_BITS } from '../kernel/assembly/layout.js'
-import { CELLS_A_LABEL, type SamplePart } from '../counts/scan-result.js'
+import { CELLS_A_LABEL, type PartStalls, type SamplePart } from '../counts/scan-result.js'
 import { TimeLine } from '../counts/time-line.js'
+import { StallTracker, type LongRow } from '../stalls/stall-tracker.js'
 import type { RowKernel } from '../kernel/row-kernel.js'
 
 const FIRST_CELLS = 64 * CELLS_A_LABEL
 const NEVER = 0xffffffff
+/** Among all rows that count, and among those of its label. */
+const LONG_OVERALL = 1
+const LONG_IN_LABEL = 2
 
 /** What a part says about its CSV. */
 export type PartDescription = Pick<SamplePart, 'counts' | 'labels' | 'hasLabels' | 'hasElapsed' | 'hasTimes'>
@@ -24,6 +28,15 @@ export class SampleTally {
   /** First start and last end; in an array, because assigning numbers to a field would create garbage each time. */
   readonly #span = new Float64Array([Infinity, -Infinity])
   #isEmpty = true
+  readonly #isFollowed: (label: number) => boolean
+  readonly #stalls = new StallTracker()
+  readonly #stallsOf = new Map<number, StallTracker>()
+  #hasFineTimes = false
+
+  /** `isFollowed` says which labels have figures over time of their own. */
+  constructor(isFollowed: (label: number) => boolean) {
+    this.#isFollowed = isFollowed
+  }
 
   get isEmpty(): boolean {
     return this.#isEmpty
@@ -41,6 +54,25 @@ export class SampleTally {
     this.line.add(endMs, elapsedMs, cell & 1, threads)
   }
 
+  /** Returns for whom the row may have waited in a stall, to be passed on to `keep`; 0 for none. */
+  follow(label: number, startMs: number, endMs: number): number {
+    this.#hasFineTimes ||= startMs % 8 !== 0
+    const isLong = this.#stalls.add(startMs, endMs)
+    const isLongInLabel = this.#isFollowed(label) && this.#trackerOf(label).add(startMs, endMs)
+    return (isLong ? LONG_OVERALL : 0) | (isLongInLabel ? LONG_IN_LABEL : 0)
+  }
+
+  keep(long: number, row: LongRow): void {
+    if ((long & LONG_OVERALL) !== 0) this.#stalls.keep(row)
+    if ((long & LONG_IN_LABEL) !== 0) this.#trackerOf(row.label).keep(row)
+  }
+
+  #trackerOf(label: number): StallTracker {
+    const known = this.#stallsOf.get(label) ?? new StallTracker()
+    this.#stallsOf.set(label, known)
+    return known
+  }
+
   /** Adds what the kernel has counted, without resetting it: more rows may follow. */
   toPart(description: PartDescription, kernel?: RowKernel): SamplePart {
     const cells = description.labels.length * CELLS_A_LABEL
@@ -53,7 +85,16 @@ export class SampleTally {
       endMs: Math.max(endMs, this.#span[1]!),
       ...this.#sumUp(cells, description.hasElapsed, kernel),
       line: this.line.toScan(),
-      errors: this.errors.toErrors(description.labels)
+      errors: this.errors.toErrors(description.labels),
+      stalls: this.#toStalls(description.labels)
+    }
+  }
+
+  #toStalls(labels: readonly string[]): PartStalls {
+    return {
+      overall: this.#stalls.toScan(),
+      labels: new Map([...this.#stallsOf].map(([label, tracker]) => [labels[label] ?? '', tracker.toScan()])),
+      hasFineTimes: this.#hasFineTimes
     }
   }
 

@@ -19,6 +19,8 @@ export interface ScannerOptions {
   readonly countFromMs?: number
   /** The same for rows that end before it. */
   readonly countEndsFromMs?: number
+  /** The labels that have figures over time of their own, as the literal pieces between the `*` of patterns. */
+  readonly stallLabels?: readonly (readonly string[])[]
   /** For rows without a header of their own. */
   readonly header?: Uint8Array
 }

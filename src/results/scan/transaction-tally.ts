@@ -21,11 +21,12 @@ export interface OtherRows {
 /** Counts the rows of transaction controllers, each kind separately. */
 export class TransactionTally {
   readonly sorter = new TransactionSorter((sorted) => this.#enter(this.#tallyOf(sorted), sorted))
-  readonly #counting = new SampleTally()
-  readonly #covered = new SampleTally()
+  readonly #counting: SampleTally
+  readonly #covered: SampleTally
   /** Rows that lack what is needed to sort them. */
-  readonly #unsorted = new SampleTally()
-  readonly #nameless = new SampleTally()
+  readonly #unsorted: SampleTally
+  readonly #nameless: SampleTally
+  readonly #isFollowed: (label: number) => boolean
   readonly #isEarly: (startMs: number, elapsedMs: number) => boolean
   #isSeen = false
   /** Also of rows that are not counted. */
@@ -33,8 +34,16 @@ export class TransactionTally {
   #hasNameless = false
 
   /** Rows that are too early are sorted like the others, because all of a controller are of one kind, but not counted. */
-  constructor(isEarly: (startMs: number, elapsedMs: number) => boolean) {
+  constructor(
+    isFollowed: (label: number) => boolean,
+    isEarly: (startMs: number, elapsedMs: number) => boolean
+  ) {
+    this.#isFollowed = isFollowed
     this.#isEarly = isEarly
+    this.#counting = new SampleTally(isFollowed)
+    this.#covered = new SampleTally(isFollowed)
+    this.#unsorted = new SampleTally(isFollowed)
+    this.#nameless = new SampleTally(isFollowed)
   }
 
   /** Whether there was any. */
@@ -63,7 +72,7 @@ export class TransactionTally {
 
   /** Rows that cannot be sorted count if nothing else could: then no request has a row. */
   toParts(description: Omit<PartDescription, 'counts'>, others: OtherRows): SamplePart[] {
-    const [late, lateCovered] = [new SampleTally(), new SampleTally()]
+    const [late, lateCovered] = [new SampleTally(this.#isFollowed), new SampleTally(this.#isFollowed)]
     for (const sorted of this.sorter.sortOpen()) this.#enter(sorted.counts ? late : lateCovered, sorted)
     const parts: [SampleTally, boolean][] = [
       [this.#counting, true],
@@ -92,9 +101,13 @@ export class TransactionTally {
   }
 
   #enter(tally: SampleTally, { transaction }: SortedTransaction): void {
-    const { label, outcome, elapsedMs, startMs, threads, error } = transaction
+    const { label, outcome, elapsedMs, startMs, threads, error, thread } = transaction
     if (startMs >= 0 && this.#isEarly(startMs, Math.max(0, elapsedMs))) return
     tally.add(label * CELLS_A_LABEL + outcome, elapsedMs, startMs, threads)
+    if (startMs >= 0 && elapsedMs >= 0) {
+      const endMs = startMs + elapsedMs
+      tally.keep(tally.follow(label, startMs, endMs), { startMs, endMs, label, thread })
+    }
     if (error !== undefined) tally.errors.addText(label, error.code, error.message)
   }
 }

@@ -1,5 +1,5 @@
 import { open, stat } from 'node:fs/promises'
-import type { ResultFile } from '../../results/parallel/plan-stretches.js'
+import type { ResultFile } from '../../results/parallel/result-file.js'
 import { messageOf } from '../errors.js'
 import type { RunRecord } from '../store/records.js'
 import type { Store } from '../store/store.js'

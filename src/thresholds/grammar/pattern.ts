@@ -1,21 +1,6 @@
+import { matchesPieces } from '../../results/stalls/label-pattern.js'
 import type { Pattern } from './threshold.js'
 
-/** Whether a value matches a pattern, piece by piece: without regular expressions, so no pattern can be slow. */
-export function matchesPattern(pattern: Pattern, value: string): boolean {
-  const { pieces } = pattern
-  const first = pieces[0] ?? ''
-  if (pieces.length <= 1) return value === first
-
-  const last = pieces[pieces.length - 1] ?? ''
-  const middleEnd = value.length - last.length
-  if (middleEnd < first.length || !value.startsWith(first) || !value.endsWith(last)) return false
-
-  // The leftmost match of each piece leaves the most space for the next ones, so no backtracking is needed.
-  let at = first.length
-  for (const piece of pieces.slice(1, -1)) {
-    const found = value.indexOf(piece, at)
-    if (found < 0 || found + piece.length > middleEnd) return false
-    at = found + piece.length
-  }
-  return true
+export function matchesPattern({ pieces }: Pattern, value: string): boolean {
+  return matchesPieces(pieces, value)
 }

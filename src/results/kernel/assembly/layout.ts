@@ -62,3 +62,11 @@ export const LINE_TIMES_BYTES = 4 * ((TIME_BITS - CHART_BITS + 2) << (CHART_BITS
 
 /** Space for the text that identifies a transaction's row. */
 export const MESSAGE_BYTES = 64
+
+/** The milliseconds in which samples ended, one bit each, in pages: of two to this power bits, that many 32-bit words. */
+export const END_PAGE_BITS = 15
+export const END_PAGE_WORDS = 1024
+/** Stretches of so many milliseconds that begin at a multiple of it are looked at as a whole. */
+export const QUIET_MS = 64
+/** Twice that: a stretch without an end that is as long as this has one of those in it. */
+export const LEAST_STALL_MS = 128

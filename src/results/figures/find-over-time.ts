@@ -1,0 +1,90 @@
+import type { SamplePart, ScanResult } from '../counts/scan-result.js'
+import { findStalls, type ScopeRows, type Stall } from '../stalls/find-stalls.js'
+import { OverTime } from '../stalls/over-time.js'
+import type { AnyScope } from './measurements.js'
+import { SampleIndex, sumSamples } from './sample-figures.js'
+import { isInScope } from './scope.js'
+
+/** The rows of a run that its stalls are found by: with those of a warm-up, in which a stall may begin. */
+export interface StallSource {
+  readonly scans: readonly ScanResult[]
+  /** Only what comes after it counts. */
+  readonly fromMs?: number
+}
+
+/** The stalls of a scope in one run, or in several one after the other; or why they are unknown. */
+export function findOverTime(runs: readonly StallSource[], scope: AnyScope): OverTime | string {
+  const found: OverTime[] = []
+  for (const run of runs) {
+    const one = findInRun(run, scope)
+    if (typeof one === 'string') return one
+    found.push(one)
+  }
+  const [first, ...others] = found
+  if (first !== undefined && others.length === 0) return first
+  return new OverTime({
+    stalls: found.flatMap(({ stalls }) => stalls),
+    silences: found.flatMap(({ silences }) => silences).sort((one, other) => other.ms - one.ms),
+    spanMs: found.reduce((sum, { spanMs }) => sum + spanMs, 0),
+    threads: found.some(({ threads }) => threads === undefined)
+      ? undefined
+      : Math.max(...found.map(({ threads = 0 }) => threads))
+  })
+}
+
+function findInRun({ scans, fromMs = -Infinity }: StallSource, scope: AnyScope): OverTime | string {
+  const chosen = scans.filter((scan) => isInScope(scan, scope) && scan.rows > 0)
+  const rows = chosen.flatMap((scan, source) => {
+    return scan.parts.flatMap((part) => rowsOf(part, source, scope.label))
+  })
+  const lack = describeLack(chosen, rows)
+  if (lack !== undefined) return lack
+  const startMs = Math.max(fromMs, Math.min(...rows.map(({ scan }) => scan.firstStartMs)))
+  const endMs = Math.max(...rows.map(({ scan }) => scan.lastEndMs))
+  const threads = countThreads(chosen)
+  const { stalls, silences } = findStalls(rows, { threads, medianMsOf: createMedians(chosen) })
+  return new OverTime({
+    stalls: clip(stalls, startMs),
+    silences: clip(silences, startMs),
+    spanMs: Math.max(0, endMs - startMs),
+    threads: threads === undefined ? undefined : Math.max(threads, ...stalls.map(({ waiting }) => waiting))
+  })
+}
+
+function rowsOf(part: SamplePart, source: number, label: string | undefined): ScopeRows[] {
+  const { labels, stalls, counts, hasLabels } = part
+  if (label === undefined) return counts ? [{ scan: stalls.overall, labels, source }] : []
+  const scan = hasLabels ? stalls.labels.get(label) : undefined
+  return scan === undefined ? [] : [{ scan, labels, source }]
+}
+
+function describeLack(scans: readonly ScanResult[], rows: readonly ScopeRows[]): string | undefined {
+  if (scans.some(({ shape }) => shape !== 'samples')) return 'the results do not have a row for each sample'
+  const parts = scans.flatMap((scan) => scan.parts)
+  if (parts.some(({ hasTimes, hasElapsed }) => !hasTimes || !hasElapsed))
+    return 'the results do not have the start and the duration of each sample'
+  if (!parts.some(({ stalls }) => stalls.hasFineTimes)) return 'the times in the results are whole seconds'
+  const hasRows = rows.some(({ scan }) => scan.lastEndMs > -Infinity)
+  return hasRows ? undefined : 'no threshold names the label, or too many labels are named'
+}
+
+/** Of all CSVs together, by what their rows say; undefined if one does not say. */
+function countThreads(scans: readonly ScanResult[]): number | undefined {
+  const most = scans.map(({ parts }) =>
+    Math.max(-1, ...parts.filter(({ counts }) => counts).flatMap(({ line }) => Array.from(line.threads)))
+  )
+  return most.some((threads) => threads < 0) ? undefined : most.reduce((sum, threads) => sum + threads, 0)
+}
+
+function createMedians(scans: readonly ScanResult[]): (label: string) => number | undefined {
+  const indexes = scans.map((scan) => new SampleIndex(scan))
+  return (label) =>
+    sumSamples(indexes.flatMap((index) => [...index.placesOf(label)])).times?.all.percentile(50)
+}
+
+function clip<Span extends Pick<Stall, 'startMs' | 'ms'>>(spans: readonly Span[], fromMs: number): Span[] {
+  return spans.flatMap((span) => {
+    const lateMs = Math.max(0, fromMs - span.startMs)
+    return lateMs >= span.ms ? [] : [{ ...span, startMs: span.startMs + lateMs, ms: span.ms - lateMs }]
+  })
+}

@@ -1,0 +1,97 @@
+/* eslint-disable @typescript-eslint/no-non-null-assertion -- every index into a typed array is in range by construction */
+import { END_PAGE_BITS, END_PAGE_WORDS, QUIET_MS } from '../kernel/assembly/layout.js'
+
+/** One bit per millisecond in which a sample ended; pages of equal size, ascending, only those with a bit. */
+export interface EndTimesScan {
+  /** Page `n` begins at `n << END_PAGE_BITS` ms. */
+  readonly pages: Float64Array
+  /** END_PAGE_WORDS per page, in the order of the pages. */
+  readonly bits: Uint32Array
+}
+
+const PAGE_MS = 2 ** END_PAGE_BITS
+/** More than two days with a sample in every page: rows so far apart are not one run's. */
+const MOST_PAGES = 8192
+const NO_PAGE: Uint32Array = new Uint32Array(END_PAGE_WORDS)
+
+/** Remembers in which milliseconds samples ended. In any order: a CSV may have one node's rows after the other's. */
+export class EndTimes {
+  readonly #pages = new Map<number, Uint32Array>()
+  #current = -1
+  #bits = NO_PAGE
+
+  add(endMs: number): void {
+    const page = Math.floor(endMs / PAGE_MS)
+    if (page !== this.#current && !this.#open(page)) return
+    const at = endMs - page * PAGE_MS
+    this.#bits[at >>> 5]! |= 1 << (at & 31)
+  }
+
+  /** Adds what was marked elsewhere. */
+  absorb({ pages, bits }: EndTimesScan): void {
+    pages.forEach((page, index) => {
+      if (!this.#open(page)) return
+      const from = index * END_PAGE_WORDS
+      for (let word = 0; word < END_PAGE_WORDS; word++) this.#bits[word]! |= bits[from + word]!
+    })
+  }
+
+  /**
+   * Whether, by what is known so far, there may be a stretch of 2 * QUIET_MS without an end from `startMs` to `endMs`. What comes later
+   * can only fill stretches, so where there is none now, there never will be.
+   */
+  hasQuiet(startMs: number, endMs: number): boolean {
+    let from = Math.ceil(startMs / QUIET_MS)
+    const to = Math.floor(endMs / QUIET_MS)
+    for (; from < to; from++) {
+      const page = Math.floor((from * QUIET_MS) / PAGE_MS)
+      const bits = this.#pages.get(page)
+      if (bits === undefined) return true
+      const word = (from * QUIET_MS - page * PAGE_MS) >>> 5
+      if (bits[word] === 0 && bits[word + 1] === 0) return true
+    }
+    return false
+  }
+
+  toScan(): EndTimesScan {
+    const pages = Float64Array.from(this.#pages.keys()).sort()
+    const bits = new Uint32Array(pages.length * END_PAGE_WORDS)
+    pages.forEach((page, index) => bits.set(this.#pages.get(page)!, index * END_PAGE_WORDS))
+    return { pages, bits }
+  }
+
+  #open(page: number): boolean {
+    let bits = this.#pages.get(page)
+    if (bits === undefined) {
+      if (this.#pages.size >= MOST_PAGES) return false
+      bits = new Uint32Array(END_PAGE_WORDS)
+      this.#pages.set(page, bits)
+    }
+    this.#current = page
+    this.#bits = bits
+    return true
+  }
+}
+
+/** Calls back for every two consecutive ends that are at least so far apart. */
+export function eachGap(
+  { pages, bits }: EndTimesScan,
+  leastMs: number,
+  take: (fromMs: number, toMs: number) => void
+): void {
+  let lastMs = Infinity
+  for (let index = 0; index < pages.length; index++) {
+    const pageMs = pages[index]! * PAGE_MS
+    const from = index * END_PAGE_WORDS
+    for (let word = 0; word < END_PAGE_WORDS; word++) {
+      let left = bits[from + word]!
+      while (left !== 0) {
+        const bit = 31 - Math.clz32(left & -left)
+        const endMs = pageMs + word * 32 + bit
+        if (endMs - lastMs >= leastMs) take(lastMs, endMs)
+        lastMs = endMs
+        left &= left - 1
+      }
+    }
+  }
+}

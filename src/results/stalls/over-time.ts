@@ -1,0 +1,57 @@
+import type { Silence, Stall } from './find-stalls.js'
+
+/** What requests that arrive at a random moment would have waited at least, by the stalls of a scope. */
+export class OverTime {
+  /** In order of time. */
+  readonly stalls: readonly Stall[]
+  /** The two longest, the longest first. */
+  readonly silences: readonly Silence[]
+  /** From the first start to the last end. */
+  readonly spanMs: number
+  /** How many threads there were in all; undefined if nobody knows. */
+  readonly threads: number | undefined
+  /** Descending. */
+  readonly #lengthsMs: readonly number[]
+
+  constructor(options: {
+    stalls: readonly Stall[]
+    silences: readonly Silence[]
+    spanMs: number
+    threads: number | undefined
+  }) {
+    this.stalls = options.stalls
+    this.silences = options.silences
+    this.spanMs = options.spanMs
+    this.threads = options.threads
+    this.#lengthsMs = options.stalls.map(({ ms }) => ms).sort((one, other) => other - one)
+  }
+
+  /** With two threads in all, one slow request and its neighbour look like a stall. */
+  get isFew(): boolean {
+    return this.threads !== undefined && this.threads <= 2
+  }
+
+  /** The smallest wait that at most so many of the moments exceed; whole ms, rounded down: it is a lower bound. */
+  percentileMs(percent: number): number {
+    const allowedMs = (1 - percent / 100) * this.spanMs
+    let sumMs = 0
+    let waitMs = 0
+    for (const [index, ms] of this.#lengthsMs.entries()) {
+      if (ms <= waitMs) break
+      sumMs += ms
+      waitMs = Math.max(waitMs, (sumMs - allowedMs) / (index + 1))
+    }
+    return Math.floor(waitMs)
+  }
+
+  /** The share of moments at which a request would have waited longer. */
+  shareAbove(waitMs: number): number {
+    if (this.spanMs <= 0) return 0
+    return this.#lengthsMs.reduce((sum, ms) => sum + Math.max(0, ms - waitMs), 0) / this.spanMs
+  }
+
+  /** Satisfied up to the target, tolerating up to four times the target: it is at most this. */
+  apdex(targetMs: number): number {
+    return 1 - this.shareAbove(targetMs) / 2 - this.shareAbove(4 * targetMs) / 2
+  }
+}
