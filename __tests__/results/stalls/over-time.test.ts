@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
-import { createScanner, mergeScans } from '../../../src/results/scan/scanner'
-import type { OverTime } from '../../../src/results/stalls/over-time'
-import { writeRows, type SentSample } from '../../support/stalls/write-rows'
+import { createScanner, mergeScans } from '../../../src/results/scan/scanner.js'
+import type { OverTime } from '../../../src/results/stalls/over-time.js'
+import { writeRows, type SentSample } from '../../support/stalls/write-rows.js'
 
 const START_MS = 1_700_000_000_000
 

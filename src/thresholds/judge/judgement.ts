@@ -1,3 +1,4 @@
+import type { Stall } from '../../results/stalls/find-stalls.js'
 import type { Scope } from '../../results/figures/measurements.js'
 import { METRIC_RULES } from '../grammar/metrics.js'
 import { isAbsoluteThreshold } from '../grammar/threshold.js'
@@ -23,6 +24,18 @@ export interface Judgement {
   readonly doubt?: string
   /** Set for lines that name `baseline`. */
   readonly comparison?: Comparison
+  /** For a percentile, `median` or `apdex` in a scope with stalls: what users who arrived at any moment would have seen at best. */
+  readonly overTime?: OverTimeFigure
+}
+
+/** A figure over time beside the same by samples, in base units. Judged by the worse one, `actual` is that one too. */
+export interface OverTimeFigure {
+  readonly value: number
+  readonly bySamples: number
+  /** The longest stall of the scope. */
+  readonly longest: Stall
+  /** What it does to a line that holds by samples and breaks over time, by `on-stall`; `none` where that is not so. */
+  readonly effect: 'fails' | 'warns' | 'ignored' | 'none'
 }
 
 /** What comparing with the baseline found. Only `holds` and `broken` are a judgement. */
