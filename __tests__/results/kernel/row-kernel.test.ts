@@ -3,7 +3,10 @@ import { describe, expect, test } from '@jest/globals'
 import { ByteScanner } from '../../../src/results/scan/byte-scanner.js'
 import { readHeader, type Layout } from '../../../src/results/csv/header.js'
 import { RowKernel, type RowTaker } from '../../../src/results/kernel/row-kernel.js'
+import type { ScanResult } from '../../../src/results/counts/scan-result.js'
 import { TimeLine } from '../../../src/results/counts/time-line.js'
+import { mergeScans } from '../../../src/results/figures/merge.js'
+import type { StallScan } from '../../../src/results/stalls/stall-tracker.js'
 import { JMETER_COLUMNS, makeSampleCsv, type CsvStyle } from '../../support/data/sample-csv.js'
 import { mutateBytes } from '../../support/data/mutate-bytes.js'
 import { makeRandom } from '../../support/data/seeded-random.js'
@@ -12,7 +15,10 @@ import { slice } from '../../support/slice.js'
 const HEADER = 'timeStamp,elapsed,label,success'
 
 function scan(bytes: Uint8Array, kernelFrom: number, step = Infinity, countFromMs = -Infinity) {
-  const scanner = new ByteScanner({ grid: 'g', region: 'r', kernelFrom, countFromMs })
+  const scanner = new ByteScanner({
+    ...{ grid: 'g', region: 'r', kernelFrom, countFromMs },
+    stallLabels: [['home'], ['label ', '']]
+  })
   for (let at = 0; at < bytes.length;) {
     at += scanner.fill((buffer, from, to) => {
       const piece = bytes.subarray(at, at + Math.min(to - from, step))
@@ -25,9 +31,32 @@ function scan(bytes: Uint8Array, kernelFrom: number, step = Infinity, countFromM
 
 /** The kernel may only differ in speed. */
 function expectSame(bytes: Uint8Array, countFromMs?: number): void {
-  const [counted, plain] = [0, Infinity].map((from) => scan(bytes, from, Infinity, countFromMs))
+  const [counted, plain] = [0, Infinity].map((from) => asFound(scan(bytes, from, Infinity, countFromMs)))
   // Jest compares typed arrays number by number, which takes longer than all the rest.
   expect(isDeepStrictEqual(counted, plain) ? 'the same' : { counted, plain }).toBe('the same')
+}
+
+/** Which rows may have waited depends on what is known when they are read; which of them did does not. */
+function asFound(scan: ScanResult) {
+  const withoutLong = ({ ends, firstStartMs, lastStartMs, lastEndMs }: StallScan) => {
+    return { ends, firstStartMs, lastStartMs, lastEndMs }
+  }
+  return {
+    ...scan,
+    parts: scan.parts.map((part) => ({
+      ...part,
+      stalls: {
+        ...part.stalls,
+        overall: withoutLong(part.stalls.overall),
+        labels: [...part.stalls.labels].map(([label, found]) => [label, withoutLong(found)])
+      }
+    })),
+    overTime: [undefined, 'home', 'label 1'].map((label) =>
+      mergeScans([scan])
+        .figures({ ...(label !== undefined && { label }) })
+        ?.overTime()
+    )
+  }
 }
 
 /** More than the first block of bytes: afterwards the kernel knows labels and times, and leaves no ordinary row. */
@@ -59,7 +88,7 @@ describe('the kernel and plain reading give the same result', () => {
     const rows = Array.from({ length: 9000 }, (_, i) => `170000000${1000 + i},${i},label ${i % 50},true\n`)
     const bytes = encode(`${HEADER}\n${rows.join('')}${long}${rows.join('')}`)
     expectSame(bytes)
-    expect(scan(bytes, 0, 777)).toEqual(scan(bytes, Infinity))
+    expect(asFound(scan(bytes, 0, 777))).toEqual(asFound(scan(bytes, Infinity)))
   })
 
   test.each([
@@ -293,6 +322,7 @@ describe('the kernel itself', () => {
     kernel.line.follow(makeLine(1_700_000_000_000))
     const left: string[] = []
     const failed: [label: number, message: string][] = []
+    const long: number[] = []
     let counted = 0
     const taker: RowTaker = {
       skip: (count) => void (counted += count),
@@ -302,7 +332,9 @@ describe('the kernel itself', () => {
       },
       takeFailure(label, row) {
         failed.push([label, new TextDecoder().decode(row.bytes.subarray(row.start(4), row.end(4)))])
-      }
+      },
+      takeLong: (label) => void long.push(label),
+      scopeOf: (label) => label
     }
     const next = kernel.takeRows({ from: 0, length: bytes.length, limit: Infinity }, taker)
     // The first time, every label is new.
@@ -313,7 +345,10 @@ describe('the kernel itself', () => {
     kernel.takeRows({ from: 0, length: next, limit: Infinity }, taker)
     expect(left).toEqual([rows[3]])
     expect([counted, failed]).toEqual([3, [[1, '"two\nlines and ""quotes"""']]])
-    expect(kernel.span).toEqual([1_700_000_000_123, 1_700_000_000_579])
+    const { firstStartMs, lastEndMs } = kernel.endsOf(0)
+    expect([firstStartMs, lastEndMs]).toEqual([1_700_000_000_123, 1_700_000_000_579])
+    // The one row that is long enough to have waited.
+    expect(long).toEqual([0])
   })
 
   test('is not created for an absurdly long header', () => {

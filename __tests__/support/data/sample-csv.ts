@@ -122,7 +122,8 @@ export function snapshot(measured: Measurements) {
       ...found,
       percentileMs: percentiles,
       apdex: [10, 200, 999].map((t) => found?.apdex(t)),
-      countTimes: found?.countTimes()
+      countTimes: found?.countTimes(),
+      overTime: found?.overTime()
     }
   })
   return { sources, labels, regions, grids, series, startMs, endMs, figures }

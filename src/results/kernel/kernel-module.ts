@@ -34,9 +34,11 @@ export interface KernelExports {
   hasStopped(): number
   takenRows(): number
   earlyRows(): number
-  firstStart(): bigint
-  lastEnd(): bigint
-  learnLabel(start: number, end: number, hash: number, label: number): void
+  hasFineTimes(): number
+  endScopes(): number
+  endPages(): number
+  endPagesStop(): number
+  learnLabel(start: number, end: number, hash: number, label: number, scope: number): void
   lineSlots(): number
   lineTimes(): number
   moveLine(startMs: bigint, widening: number): void

@@ -11,10 +11,10 @@ import {
 import { type PartDescription, SampleTally } from './sample-tally.js'
 import { CELLS_A_LABEL, type SamplePart } from '../counts/scan-result.js'
 import { FollowedLabels } from '../stalls/followed-labels.js'
-import { ThreadTable } from '../transactions/thread-table.js'
+import { ThreadTable, type Field } from '../transactions/thread-table.js'
 import { TransactionTally, type OtherRows } from './transaction-tally.js'
 import type { Row } from '../csv/row-splitter.js'
-import type { FailedRow, RowKernel } from '../kernel/row-kernel.js'
+import type { CountedRow, RowKernel } from '../kernel/row-kernel.js'
 import type { SampleColumns } from '../csv/header.js'
 
 const QUOTE = 34
@@ -47,6 +47,7 @@ export class SampleReader {
   readonly #countFromMs: number
   readonly #countEndsFromMs: number
   readonly #labels = new LabelTable()
+  readonly #followed: FollowedLabels
   readonly #requests: SampleTally
   readonly #transactions: TransactionTally
   /** Rows that are part of another one. */
@@ -79,11 +80,11 @@ export class SampleReader {
     this.#countFromMs = options.countFromMs
     this.#countEndsFromMs = options.countEndsFromMs ?? -Infinity
     this.#threads = new ThreadTable(options.at)
-    const followed = new FollowedLabels(options.stallLabels ?? [], (label) => this.#labels.textOf(label))
-    const isFollowed = (label: number) => options.at.label >= 0 && followed.has(label)
-    this.#requests = new SampleTally(isFollowed)
-    this.#parts = new SampleTally(isFollowed)
-    this.#transactions = new TransactionTally(isFollowed, (startMs, elapsedMs) =>
+    this.#followed = new FollowedLabels(options.stallLabels ?? [], (label) => this.#labels.textOf(label))
+    const scopeOf = (label: number) => this.scopeOf(label)
+    this.#requests = new SampleTally(scopeOf)
+    this.#parts = new SampleTally(scopeOf)
+    this.#transactions = new TransactionTally(scopeOf, (startMs, elapsedMs) =>
       this.#isEarly(startMs, elapsedMs)
     )
   }
@@ -129,8 +130,22 @@ export class SampleReader {
   }
 
   /** Takes a failed row that the kernel has counted under this label number. */
-  takeFailure(label: number, failed: FailedRow): void {
+  takeFailure(label: number, failed: CountedRow): void {
     this.#requests.errors.add(label, findCountedError(failed, this.#at, this.#error))
+  }
+
+  /** Takes a row that the kernel has counted under this label number, and that may have waited in a stall. */
+  takeLong(label: number, row: CountedRow, long: number): void {
+    const { timeStamp, elapsed, threadName, hostname } = this.#at
+    const startMs = readDigits(row.bytes, row.start(timeStamp), row.end(timeStamp))
+    const endMs = startMs + readDigits(row.bytes, row.start(elapsed), row.end(elapsed))
+    const thread = this.#threads.numberAt(row.bytes, fieldOf(row, threadName), fieldOf(row, hostname)) ?? -1
+    this.#requests.keep(long, { startMs, endMs, label, thread })
+  }
+
+  /** The number of the label's ends among those of labels that are followed, from 1; 0 if it is not. */
+  scopeOf(label: number): number {
+    return this.#at.label < 0 ? 0 : this.#followed.scopeOf(label)
   }
 
   /** Reads a row again that the kernel has counted, as context for the rows after it. */
@@ -348,7 +363,7 @@ function findError(row: Row, at: SampleColumns, fields: ErrorFields): ErrorField
 }
 
 /** The same for a row that the kernel has split, which leaves the quotes around fields. */
-function findCountedError(row: FailedRow, at: SampleColumns, fields: ErrorFields): ErrorFields {
+function findCountedError(row: CountedRow, at: SampleColumns, fields: ErrorFields): ErrorFields {
   const { bytes } = row
   const column =
     at.failureMessage >= 0 && hasWords(bytes, row.start(at.failureMessage), row.end(at.failureMessage))
@@ -365,7 +380,14 @@ function findCountedError(row: FailedRow, at: SampleColumns, fields: ErrorFields
   return fields
 }
 
-function quotesAround(row: FailedRow, column: number): number {
+/** Without the quotes around it. */
+function fieldOf(row: CountedRow, column: number): Field | undefined {
+  if (column < 0) return undefined
+  const quotes = quotesAround(row, column)
+  return { start: row.start(column) + quotes, end: row.end(column) - quotes }
+}
+
+function quotesAround(row: CountedRow, column: number): number {
   return column >= 0 && row.bytes[row.start(column)] === QUOTE ? 1 : 0
 }
 

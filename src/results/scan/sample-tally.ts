@@ -1,7 +1,7 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- every index into a typed array is in range by construction */
 import { ErrorTable } from '../counts/error-table.js'
 import { Histogram, joinRuns } from '../counts/histogram.js'
-import { TIME_BITS } from '../kernel/assembly/layout.js'
+import { COUNTED_LONG, COUNTED_LONG_IN_LABEL, TIME_BITS } from '../kernel/assembly/layout.js'
 import { CELLS_A_LABEL, type PartStalls, type SamplePart } from '../counts/scan-result.js'
 import { TimeLine } from '../counts/time-line.js'
 import { StallTracker, type LongRow } from '../stalls/stall-tracker.js'
@@ -9,9 +9,6 @@ import type { RowKernel } from '../kernel/row-kernel.js'
 
 const FIRST_CELLS = 64 * CELLS_A_LABEL
 const NEVER = 0xffffffff
-/** Among all rows that count, and among those of its label. */
-const LONG_OVERALL = 1
-const LONG_IN_LABEL = 2
 
 /** What a part says about its CSV. */
 export type PartDescription = Pick<SamplePart, 'counts' | 'labels' | 'hasLabels' | 'hasElapsed' | 'hasTimes'>
@@ -28,14 +25,14 @@ export class SampleTally {
   /** First start and last end; in an array, because assigning numbers to a field would create garbage each time. */
   readonly #span = new Float64Array([Infinity, -Infinity])
   #isEmpty = true
-  readonly #isFollowed: (label: number) => boolean
+  readonly #scopeOf: (label: number) => number
   readonly #stalls = new StallTracker()
   readonly #stallsOf = new Map<number, StallTracker>()
   #hasFineTimes = false
 
-  /** `isFollowed` says which labels have figures over time of their own. */
-  constructor(isFollowed: (label: number) => boolean) {
-    this.#isFollowed = isFollowed
+  /** `scopeOf` numbers the labels that have figures over time of their own, from 1; 0 for the others. */
+  constructor(scopeOf: (label: number) => number) {
+    this.#scopeOf = scopeOf
   }
 
   get isEmpty(): boolean {
@@ -58,13 +55,13 @@ export class SampleTally {
   follow(label: number, startMs: number, endMs: number): number {
     this.#hasFineTimes ||= startMs % 8 !== 0
     const isLong = this.#stalls.add(startMs, endMs)
-    const isLongInLabel = this.#isFollowed(label) && this.#trackerOf(label).add(startMs, endMs)
-    return (isLong ? LONG_OVERALL : 0) | (isLongInLabel ? LONG_IN_LABEL : 0)
+    const isLongInLabel = this.#scopeOf(label) !== 0 && this.#trackerOf(label).add(startMs, endMs)
+    return (isLong ? COUNTED_LONG : 0) | (isLongInLabel ? COUNTED_LONG_IN_LABEL : 0)
   }
 
   keep(long: number, row: LongRow): void {
-    if ((long & LONG_OVERALL) !== 0) this.#stalls.keep(row)
-    if ((long & LONG_IN_LABEL) !== 0) this.#trackerOf(row.label).keep(row)
+    if ((long & COUNTED_LONG) !== 0) this.#stalls.keep(row)
+    if ((long & COUNTED_LONG_IN_LABEL) !== 0) this.#trackerOf(row.label).keep(row)
   }
 
   #trackerOf(label: number): StallTracker {
@@ -77,24 +74,30 @@ export class SampleTally {
   toPart(description: PartDescription, kernel?: RowKernel): SamplePart {
     const cells = description.labels.length * CELLS_A_LABEL
     if (cells > this.#sums.length) this.#growCells(cells - 1)
-    const [startMs, endMs] = kernel?.span ?? [Infinity, -Infinity]
+    const stalls = this.#toStalls(description.labels, kernel)
+    const { firstStartMs, lastEndMs } = stalls.overall
     kernel?.line.moveTo(this.line)
     return {
       ...description,
-      startMs: Math.min(startMs, this.#span[0]!),
-      endMs: Math.max(endMs, this.#span[1]!),
+      startMs: Math.min(firstStartMs, this.#span[0]!),
+      endMs: Math.max(lastEndMs, this.#span[1]!),
       ...this.#sumUp(cells, description.hasElapsed, kernel),
       line: this.line.toScan(),
       errors: this.errors.toErrors(description.labels),
-      stalls: this.#toStalls(description.labels)
+      stalls
     }
   }
 
-  #toStalls(labels: readonly string[]): PartStalls {
+  #toStalls(labels: readonly string[], kernel: RowKernel | undefined): PartStalls {
     return {
-      overall: this.#stalls.toScan(),
-      labels: new Map([...this.#stallsOf].map(([label, tracker]) => [labels[label] ?? '', tracker.toScan()])),
-      hasFineTimes: this.#hasFineTimes
+      overall: this.#stalls.toScan(kernel?.endsOf(0)),
+      labels: new Map(
+        [...this.#stallsOf].map(([label, tracker]) => [
+          labels[label] ?? '',
+          tracker.toScan(kernel?.endsOf(this.#scopeOf(label)))
+        ])
+      ),
+      hasFineTimes: this.#hasFineTimes || kernel?.hasFineTimes === true
     }
   }
 

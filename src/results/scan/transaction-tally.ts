@@ -26,7 +26,7 @@ export class TransactionTally {
   /** Rows that lack what is needed to sort them. */
   readonly #unsorted: SampleTally
   readonly #nameless: SampleTally
-  readonly #isFollowed: (label: number) => boolean
+  readonly #scopeOf: (label: number) => number
   readonly #isEarly: (startMs: number, elapsedMs: number) => boolean
   #isSeen = false
   /** Also of rows that are not counted. */
@@ -34,16 +34,13 @@ export class TransactionTally {
   #hasNameless = false
 
   /** Rows that are too early are sorted like the others, because all of a controller are of one kind, but not counted. */
-  constructor(
-    isFollowed: (label: number) => boolean,
-    isEarly: (startMs: number, elapsedMs: number) => boolean
-  ) {
-    this.#isFollowed = isFollowed
+  constructor(scopeOf: (label: number) => number, isEarly: (startMs: number, elapsedMs: number) => boolean) {
+    this.#scopeOf = scopeOf
     this.#isEarly = isEarly
-    this.#counting = new SampleTally(isFollowed)
-    this.#covered = new SampleTally(isFollowed)
-    this.#unsorted = new SampleTally(isFollowed)
-    this.#nameless = new SampleTally(isFollowed)
+    this.#counting = new SampleTally(scopeOf)
+    this.#covered = new SampleTally(scopeOf)
+    this.#unsorted = new SampleTally(scopeOf)
+    this.#nameless = new SampleTally(scopeOf)
   }
 
   /** Whether there was any. */
@@ -72,7 +69,7 @@ export class TransactionTally {
 
   /** Rows that cannot be sorted count if nothing else could: then no request has a row. */
   toParts(description: Omit<PartDescription, 'counts'>, others: OtherRows): SamplePart[] {
-    const [late, lateCovered] = [new SampleTally(this.#isFollowed), new SampleTally(this.#isFollowed)]
+    const [late, lateCovered] = [new SampleTally(this.#scopeOf), new SampleTally(this.#scopeOf)]
     for (const sorted of this.sorter.sortOpen()) this.#enter(sorted.counts ? late : lateCovered, sorted)
     const parts: [SampleTally, boolean][] = [
       [this.#counting, true],

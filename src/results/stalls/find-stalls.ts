@@ -41,15 +41,21 @@ export interface FoundStalls {
 const LEAST_MEDIANS = 2
 /** Of the requests in flight at a time, the earliest decide; with more of them a stall is at most found to be shorter. */
 const MOST_CONSIDERED = 512
+/** More than a CSV has threads. */
+const MOST_THREADS = 2 ** 32
+/** Among which the two longest silences are. */
+const LONGEST_GAPS = 32
 
+/** A row that may count as waiting. */
 interface Waiting {
   readonly startMs: number
   readonly endMs: number
-  readonly thread: string
-  /** A span must be at least as long for the row to count as waiting. */
-  readonly fromSpanMs: number
+  readonly thread: number
+  /** It does so in a stall that is at least as long. */
+  readonly fromStallMs: number
 }
 
+/** Two consecutive ends. */
 interface Gap {
   readonly fromMs: number
   readonly toMs: number
@@ -62,20 +68,16 @@ interface Gap {
 export function findStalls(rows: readonly ScopeRows[], options: StallOptions): FoundStalls {
   const leastMs = Math.max(0, ...rows.map(({ scan }) => scan.leastMs))
   const lastStartMs = Math.max(-Infinity, ...rows.map(({ scan }) => scan.lastStartMs))
-  const threads = options.threads ?? Infinity
-  const stalls: Stall[] = []
-  let silences: Silence[] = []
-  const inFlight = new InFlight(listLong(rows, options))
-  eachGap(joinEnds(rows), leastMs, (fromMs, toMs) => {
-    const gap = { fromMs, toMs }
-    const waiting = inFlight.over(gap)
-    const stall = measureStall(gap, waiting, { lastStartMs, threads })
-    if (stall !== undefined && stall.ms >= leastMs) stalls.push(stall)
-    const silentMs = Math.min(toMs, waiting[0]?.startMs ?? toMs) - fromMs
-    if (silentMs >= leastMs)
-      silences = [...silences, { startMs: fromMs, ms: silentMs }].sort((a, b) => b.ms - a.ms).slice(0, 2)
+  const { threads = Infinity } = options
+  const gaps: Gap[] = []
+  eachGap(joinEnds(rows), leastMs, (fromMs, toMs) => gaps.push({ fromMs, toMs }))
+  if (gaps.length === 0) return { stalls: [], silences: [] }
+  const inFlight = new InFlight(listWaiting(rows, options))
+  const stalls = gaps.flatMap((gap) => {
+    const stall = measureStall(gap, inFlight.atEndOf(gap), { lastStartMs, threads })
+    return stall !== undefined && stall.ms >= leastMs ? [stall] : []
   })
-  return { stalls, silences }
+  return { stalls, silences: findSilences(gaps, rows) }
 }
 
 function joinEnds(rows: readonly ScopeRows[]): StallScan['ends'] {
@@ -86,25 +88,30 @@ function joinEnds(rows: readonly ScopeRows[]): StallScan['ends'] {
   return ends.toScan()
 }
 
-function listLong(rows: readonly ScopeRows[], { medianMsOf }: StallOptions): Waiting[] {
-  const medians = new Map<string, number>()
-  const medianOf = (label: string): number => {
-    const known = medians.get(label) ?? medianMsOf(label) ?? 0
-    medians.set(label, known)
-    return known
+/** Most rows are left out: they take as long as their label usually does. */
+function listWaiting(rows: readonly ScopeRows[], { medianMsOf }: StallOptions): Waiting[] {
+  const known = new Map<string, number>()
+  const leastStallMs = (label: string): number => {
+    const ms = known.get(label) ?? LEAST_MEDIANS * (medianMsOf(label) ?? 0)
+    known.set(label, ms)
+    return ms
   }
-  let unnamed = 0
-  return rows.flatMap(({ scan: { long }, labels, source }) =>
-    Array.from(long.startMs, (startMs, i): Waiting => {
-      const thread = long.thread[i]!
-      return {
-        startMs,
-        endMs: long.endMs[i]!,
-        thread: thread < 0 ? `? ${unnamed++}` : `${source} ${thread}`,
-        fromSpanMs: LEAST_MEDIANS * medianOf(labels[long.label[i]!] ?? '')
-      }
-    })
-  )
+  const waiting: Waiting[] = []
+  for (const { scan, labels, source } of rows) {
+    const { startMs, endMs, thread, label } = scan.long
+    for (let i = 0; i < startMs.length; i++) {
+      const fromStallMs = leastStallMs(labels[label[i]!] ?? '')
+      if (endMs[i]! - startMs[i]! < fromStallMs) continue
+      waiting.push({
+        startMs: startMs[i]!,
+        endMs: endMs[i]!,
+        // Where the thread is unknown, each row is another one's.
+        thread: thread[i]! < 0 ? -1 - waiting.length : source * MOST_THREADS + thread[i]!,
+        fromStallMs
+      })
+    }
+  }
+  return waiting.sort((one, other) => one.startMs - other.startMs)
 }
 
 /** Moves on in time from gap to gap. */
@@ -113,12 +120,13 @@ class InFlight {
   #next = 0
   #open: Waiting[] = []
 
+  /** By their starts. */
   constructor(rows: readonly Waiting[]) {
-    this.#rows = [...rows].sort((one, other) => one.startMs - other.startMs)
+    this.#rows = rows
   }
 
-  /** What is in flight at the end of the gap, earliest start first. Gaps must be asked for in their order. */
-  over({ toMs }: Gap): readonly Waiting[] {
+  /** The earliest start first. Gaps must be asked for in their order. */
+  atEndOf({ toMs }: Gap): readonly Waiting[] {
     while (this.#next < this.#rows.length && this.#rows[this.#next]!.startMs < toMs)
       this.#open.push(this.#rows[this.#next++]!)
     this.#open = this.#open.filter(({ endMs }) => endMs >= toMs)
@@ -135,17 +143,30 @@ function measureStall(
   for (const { startMs } of waiting.slice(0, MOST_CONSIDERED)) {
     const beginMs = Math.max(fromMs, startMs)
     const ms = toMs - beginMs
-    const isFit = (row: Waiting): boolean => row.startMs <= beginMs && ms >= row.fromSpanMs
-    const first = waiting.find(isFit)
-    if (!waiting.some((row) => isFit(row) && row.thread !== first?.thread)) continue
-    const inAll = countThreads(waiting.filter(({ fromSpanMs }) => ms >= fromSpanMs))
+    const isWaiting = (row: Waiting): boolean => row.startMs <= beginMs && ms >= row.fromStallMs
+    const first = waiting.find(isWaiting)
+    if (!waiting.some((row) => isWaiting(row) && row.thread !== first?.thread)) continue
+    const inAll = new Set(waiting.filter((row) => ms >= row.fromStallMs).map(({ thread }) => thread)).size
     if (lastStartMs >= toMs || inAll * 2 >= threads) return { startMs: beginMs, ms, waiting: inAll }
-    // Everybody who is left waits for the last answers.
-    return lastStartMs > beginMs ? { startMs: beginMs, ms: lastStartMs - beginMs, waiting: inAll } : undefined
+    // After that, whoever is left waits for the last answers.
+    const untilMs = Math.min(toMs, lastStartMs)
+    return untilMs > beginMs ? { startMs: beginMs, ms: untilMs - beginMs, waiting: inAll } : undefined
   }
   return undefined
 }
 
-function countThreads(rows: readonly Waiting[]): number {
-  return new Set(rows.map(({ thread }) => thread)).size
+/** A gap until the first request that is in flight at its end. */
+function findSilences(gaps: readonly Gap[], rows: readonly ScopeRows[]): Silence[] {
+  return [...gaps]
+    .sort((one, other) => other.toMs - other.fromMs - one.toMs + one.fromMs)
+    .slice(0, LONGEST_GAPS)
+    .map(({ fromMs, toMs }) => {
+      let firstMs = toMs
+      for (const { startMs, endMs } of rows.map(({ scan }) => scan.long))
+        for (let i = 0; i < startMs.length; i++)
+          if (startMs[i]! < firstMs && endMs[i]! >= toMs) firstMs = startMs[i]!
+      return { startMs: fromMs, ms: Math.max(0, firstMs - fromMs) }
+    })
+    .sort((one, other) => other.ms - one.ms)
+    .slice(0, 2)
 }

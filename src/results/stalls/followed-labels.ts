@@ -2,15 +2,14 @@ import { matchesPieces } from './label-pattern.js'
 
 /** Each takes 4 KB per half a minute of the run. */
 const MOST_LABELS = 100
-const UNKNOWN = 0
-const FOLLOWED = 1
-const OTHER = 2
+const UNKNOWN = -1
 
 /** Which labels have figures over time of their own: those that thresholds name. */
 export class FollowedLabels {
   readonly #patterns: readonly (readonly string[])[]
   readonly #textOf: (label: number) => string
-  #states = new Uint8Array(64)
+  /** By label. */
+  #scopes = new Int8Array(64).fill(UNKNOWN)
   #size = 0
 
   constructor(patterns: readonly (readonly string[])[], textOf: (label: number) => string) {
@@ -18,22 +17,22 @@ export class FollowedLabels {
     this.#textOf = textOf
   }
 
-  has(label: number): boolean {
-    if (this.#patterns.length === 0) return false
-    if (label >= this.#states.length) {
-      const grown = new Uint8Array(Math.max(label + 1, this.#states.length * 2))
-      grown.set(this.#states)
-      this.#states = grown
+  /** Numbered from 1 as they are met; 0 for a label without. */
+  scopeOf(label: number): number {
+    if (this.#patterns.length === 0) return 0
+    if (label >= this.#scopes.length) {
+      const grown = new Int8Array(Math.max(label + 1, this.#scopes.length * 2)).fill(UNKNOWN)
+      grown.set(this.#scopes)
+      this.#scopes = grown
     }
-    if (this.#states[label] === UNKNOWN) this.#states[label] = this.#decide(label)
-    return this.#states[label] === FOLLOWED
+    const known = this.#scopes[label] ?? UNKNOWN
+    if (known !== UNKNOWN) return known
+    return (this.#scopes[label] = this.#isNamed(label) ? ++this.#size : 0)
   }
 
-  #decide(label: number): number {
-    if (this.#size >= MOST_LABELS) return OTHER
+  #isNamed(label: number): boolean {
+    if (this.#size >= MOST_LABELS) return false
     const text = this.#textOf(label)
-    if (!this.#patterns.some((pieces) => matchesPieces(pieces, text))) return OTHER
-    this.#size++
-    return FOLLOWED
+    return this.#patterns.some((pieces) => matchesPieces(pieces, text))
   }
 }

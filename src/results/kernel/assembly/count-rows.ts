@@ -1,16 +1,20 @@
 import { AnyOrder, columnCount, isJmeterOrder, JmeterOrder } from './columns'
 import { Digits } from './digits'
+import { Ends } from './ends'
 import { endOfLines } from './find-places'
 import { Labels } from './labels'
 import { Line } from './line'
 import { Pages, tally } from './pages'
 import { reserve } from './heap'
 import {
+  COUNTED_LONG,
+  COUNTED_LONG_IN_LABEL,
+  LABEL_SCOPE_BIT,
   LINE_SLOTS,
   LINES_AT,
   MESSAGE_BYTES,
   PLACES_AT,
-  REASON_FAILED,
+  REASON_COUNTED,
   REASON_LABEL,
   REASON_LINE,
   REASON_ROW,
@@ -53,8 +57,8 @@ let taken: u32 = 0
 let early: u32 = 0
 let isStopped = false
 let fromMs: i64 = i64.MIN_VALUE
-let spanStart: i64 = i64.MAX_VALUE
-let spanEnd: i64 = i64.MIN_VALUE
+/** The lowest bits of all starts: whole seconds have none of them. */
+let fractions: i64 = 0
 let message: u32 = 0
 let messageBytes: u32 = 0
 /** Where the next row waiting for its page goes. */
@@ -75,13 +79,9 @@ export function hasStopped(): bool {
   return isStopped
 }
 
-/** First start and last end of the counted rows. */
-export function firstStart(): i64 {
-  return spanStart
-}
-
-export function lastEnd(): i64 {
-  return spanEnd
+/** Whether counted rows have times with fractions of a second. */
+export function hasFineTimes(): bool {
+  return fractions != 0
 }
 
 /** Rows that start earlier are left out. */
@@ -220,36 +220,41 @@ function takeRow<Order>(place: u32, record: u32): i32 {
     return EARLY
   }
   let cell = failures
+  let scope: u32 = 0
   if (at.label >= 0) {
     const start = Field.start(place, at.label)
     const end = Field.end<Order>(place, at.label)
     const hash = Labels.hash(start, end - start)
-    const label = Labels.find(start, end - start, hash)
-    if (label == 0) {
+    const found = Labels.find(start, end - start, hash)
+    if (found == 0) {
       store<u32>(record, start, RECORD_LABEL_START << 2)
       store<u32>(record, end, RECORD_LABEL_END << 2)
       store<u32>(record, hash, RECORD_LABEL_HASH << 2)
       return REASON_LABEL
     }
-    cell = ((label - 1) << 1) | failures
+    scope = found >> LABEL_SCOPE_BIT
+    cell = (((found & ((1 << LABEL_SCOPE_BIT) - 1)) - 1) << 1) | failures
   }
+  // COUNTED_FAILED is 1.
+  let more: i32 = failures
   if (at.timeStamp >= 0) {
     const endMs = startMs + i64(elapsed)
     const slot = Line.slotOf(endMs)
     if (slot == LINE_SLOTS) return REASON_LINE
     // Nothing can fail from here on.
-    if (startMs < spanStart) spanStart = startMs
-    if (endMs > spanEnd) spanEnd = endMs
+    fractions |= startMs & 7
+    if (Ends.follow(0, startMs, endMs)) more |= COUNTED_LONG
+    if (scope != 0 && Ends.follow(scope, startMs, endMs)) more |= COUNTED_LONG_IN_LABEL
     Line.count(slot, failures, threads)
     if (at.elapsed >= 0) Line.countTime(slot, elapsed)
   }
   taken++
   Pages.wait(waiting, cell, elapsed)
   waiting += 8
-  if (failures == 0) return COUNTED
+  if (more == 0) return COUNTED
   store<u32>(record, place, RECORD_PLACE << 2)
   store<u32>(record, cell, RECORD_CELL << 2)
-  return REASON_FAILED
+  return REASON_COUNTED | more
 }
 
 function isTransaction(start: u32): bool {

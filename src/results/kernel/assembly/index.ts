@@ -1,5 +1,6 @@
 import { delimiterByte } from './columns'
 import { findPlaces } from './find-places'
+import { prepareEnds } from './ends'
 import { prepareLabels } from './labels'
 import { prepareLine } from './line'
 import { preparePages } from './pages'
@@ -10,14 +11,14 @@ export {
   countRows,
   countTime,
   earlyRows,
-  firstStart,
+  hasFineTimes,
   hasStopped,
-  lastEnd,
   leaveOutBefore,
   nextRow,
   setMessage,
   takenRows
 } from './count-rows'
+export { endPages, endPagesStop, endScopes } from './ends'
 export { reserve } from './heap'
 export { learnLabel } from './labels'
 export { lineSlots, lineTimes, moveLine } from './line'
@@ -27,6 +28,7 @@ export function prepare(): void {
   prepareLabels()
   preparePages()
   prepareLine()
+  prepareEnds()
 }
 
 /** Finds the rows from `from`, where one starts, to `to`; returns why it stopped, one of INDEXED. */

@@ -1,7 +1,8 @@
 import { reserve } from './heap'
+import { LABEL_SCOPE_BIT } from './layout'
 
 // Labels are known by their bytes in the row, including quotes: the caller has interpreted them once. Open addressing by
-// hash; each slot has the hash, the length, the address of the bytes and the label's number + 1.
+// hash; each slot has the hash, the length, the address of the bytes and the label's number + 1 with its scope.
 
 const SLOT_BYTES: u32 = 16
 const FIRST_SLOTS: u32 = 1024
@@ -23,8 +24,8 @@ export function prepareLabels(): void {
   bytesEnd = nextByte + FIRST_BYTES
 }
 
-/** From now on the field is known as the label with that number. */
-export function learnLabel(start: u32, end: u32, hash: u32, label: u32): void {
+/** From now on the field is known as the label with that number, whose ends have a scope of their own unless it is 0. */
+export function learnLabel(start: u32, end: u32, hash: u32, label: u32, scope: u32): void {
   const length = end - start
   // One block of rows may report it several times.
   if (length > MAX_LABEL_BYTES || Labels.find(start, length, hash) != 0) return
@@ -39,7 +40,7 @@ export function learnLabel(start: u32, end: u32, hash: u32, label: u32): void {
   store<u32>(slot, hash)
   store<u32>(slot, length, 4)
   store<u32>(slot, nextByte, 8)
-  store<u32>(slot, label + 1, 12)
+  store<u32>(slot, (label + 1) | (scope << LABEL_SCOPE_BIT), 12)
   nextByte += room
   size++
   if (size * 2 > mask) grow()
@@ -78,7 +79,7 @@ export class Labels {
     return u32(hash >> 32)
   }
 
-  /** The number of the label + 1; 0 if it is unknown. */
+  /** The number of the label + 1, and the scope of its ends from LABEL_SCOPE_BIT on; 0 if it is unknown. */
   @inline
   static find(start: u32, length: u32, hash: u32): u32 {
     const low = Labels.low(start, length)

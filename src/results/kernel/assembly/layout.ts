@@ -1,8 +1,8 @@
 // The interface between the kernel and the TypeScript around it. Both compilers read this file, so it only has plain numbers.
 
 /**
- * A row that the kernel leaves to the caller, and why; or one that it counted, and that failed: then `PLACE` is where the places of
- * its columns begin. Ints; addresses count from the start of the memory.
+ * A row that the kernel leaves to the caller, and why; or one that it counted and that there is more to know of: then `PLACE` is where
+ * the places of its columns begin. Ints; addresses count from the start of the memory.
  */
 export const RECORD_START = 0
 export const RECORD_END = 1
@@ -21,8 +21,14 @@ export const REASON_ROW = 0
 export const REASON_LABEL = 1
 /** The time is outside the window of the time line. */
 export const REASON_LINE = 2
-/** The row was counted, and had failed. */
-export const REASON_FAILED = 3
+/** The row was counted; added to it is what else there is to know: */
+export const REASON_COUNTED = 8
+/** that it had failed, */
+export const COUNTED_FAILED = 1
+/** that it may have waited in a stall, among all rows, */
+export const COUNTED_LONG = 2
+/** and among those of its label. */
+export const COUNTED_LONG_IN_LABEL = 4
 
 export const RECORDS_AT = 0x100
 /** Few, so that what the caller learns from them is known for the next ones. */
@@ -70,3 +76,13 @@ export const END_PAGE_WORDS = 1024
 export const QUIET_MS = 64
 /** Twice that: a stretch without an end that is as long as this has one of those in it. */
 export const LEAST_STALL_MS = 128
+/** What there are pages of: all rows, and the rows of labels that are followed. Current page and its address, and the times of rows. */
+export const END_SCOPES = 128
+export const END_SCOPE_BYTES = 32
+export const END_SCOPE_FIRST_START = 8
+export const END_SCOPE_LAST_START = 16
+export const END_SCOPE_LAST_END = 24
+/** In the table of pages: the page's number, its scope, its address or 0, unused. */
+export const END_PAGE_SLOT_BYTES = 16
+/** What the kernel knows a label by: its number + 1, and from this bit on the scope of its ends, or 0. */
+export const LABEL_SCOPE_BIT = 20
