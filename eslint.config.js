@@ -54,7 +54,7 @@ const MAY_IMPORT_WITHIN = {
   },
   results: {
     csv: [],
-    stalls: ['kernel/assembly'],
+    stalls: ['csv', 'kernel/assembly'],
     counts: ['kernel/assembly', 'stalls'],
     kernel: ['csv', 'counts', 'stalls'],
     transactions: ['csv', 'counts'],

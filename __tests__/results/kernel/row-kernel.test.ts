@@ -6,6 +6,7 @@ import { RowKernel, type RowTaker } from '../../../src/results/kernel/row-kernel
 import type { ScanResult } from '../../../src/results/counts/scan-result.js'
 import { TimeLine } from '../../../src/results/counts/time-line.js'
 import { mergeScans } from '../../../src/results/figures/merge.js'
+import { EndTimes } from '../../../src/results/stalls/end-times.js'
 import type { StallScan } from '../../../src/results/stalls/stall-tracker.js'
 import { JMETER_COLUMNS, makeSampleCsv, type CsvStyle } from '../../support/data/sample-csv.js'
 import { mutateBytes } from '../../support/data/mutate-bytes.js'
@@ -38,8 +39,15 @@ function expectSame(bytes: Uint8Array, countFromMs?: number): void {
 
 /** Which rows may have waited depends on what is known when they are read; which of them did does not. */
 function asFound(scan: ScanResult) {
-  const withoutLong = ({ ends, firstStartMs, lastStartMs, lastEndMs }: StallScan) => {
-    return { ends, firstStartMs, lastStartMs, lastEndMs }
+  const join = (scans: readonly StallScan[]) => {
+    const ends = new EndTimes()
+    for (const each of scans) ends.absorb(each.ends)
+    return {
+      ends: ends.toScan(),
+      firstStartMs: Math.min(...scans.map(({ firstStartMs }) => firstStartMs)),
+      lastStartMs: Math.max(...scans.map(({ lastStartMs }) => lastStartMs)),
+      lastEndMs: Math.max(...scans.map(({ lastEndMs }) => lastEndMs))
+    }
   }
   return {
     ...scan,
@@ -47,8 +55,8 @@ function asFound(scan: ScanResult) {
       ...part,
       stalls: {
         ...part.stalls,
-        overall: withoutLong(part.stalls.overall),
-        labels: [...part.stalls.labels].map(([label, found]) => [label, withoutLong(found)])
+        overall: join(part.stalls.overall),
+        labels: [...part.stalls.labels].map(([label, found]) => [label, join(found)])
       }
     })),
     overTime: [undefined, 'home', 'label 1'].map((label) =>
@@ -322,7 +330,6 @@ describe('the kernel itself', () => {
     kernel.line.follow(makeLine(1_700_000_000_000))
     const left: string[] = []
     const failed: [label: number, message: string][] = []
-    const long: number[] = []
     let counted = 0
     const taker: RowTaker = {
       skip: (count) => void (counted += count),
@@ -333,7 +340,6 @@ describe('the kernel itself', () => {
       takeFailure(label, row) {
         failed.push([label, new TextDecoder().decode(row.bytes.subarray(row.start(4), row.end(4)))])
       },
-      takeLong: (label) => void long.push(label),
       scopeOf: (label) => label
     }
     const next = kernel.takeRows({ from: 0, length: bytes.length, limit: Infinity }, taker)
@@ -345,10 +351,10 @@ describe('the kernel itself', () => {
     kernel.takeRows({ from: 0, length: next, limit: Infinity }, taker)
     expect(left).toEqual([rows[3]])
     expect([counted, failed]).toEqual([3, [[1, '"two\nlines and ""quotes"""']]])
-    const { firstStartMs, lastEndMs } = kernel.endsOf(0)
+    const { firstStartMs, lastEndMs, long } = kernel.stallsOf(0)
     expect([firstStartMs, lastEndMs]).toEqual([1_700_000_000_123, 1_700_000_000_579])
     // The one row that is long enough to have waited.
-    expect(long).toEqual([0])
+    expect([...long.label]).toEqual([0])
   })
 
   test('is not created for an absurdly long header', () => {

@@ -52,9 +52,10 @@ export interface SamplePart {
 
 /** What stalls are found by; empty where rows have no start or no elapsed time. */
 export interface PartStalls {
-  readonly overall: StallScan
-  /** The labels that have figures over time of their own. */
-  readonly labels: ReadonlyMap<string, StallScan>
+  /** Of all rows, in one or more pieces. */
+  readonly overall: readonly StallScan[]
+  /** Of the labels that have figures over time of their own. */
+  readonly labels: ReadonlyMap<string, readonly StallScan[]>
   /** Whether times have fractions of a second. */
   readonly hasFineTimes: boolean
 }

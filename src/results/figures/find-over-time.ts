@@ -53,9 +53,9 @@ function findInRun({ scans, fromMs = -Infinity }: StallSource, scope: AnyScope):
 
 function rowsOf(part: SamplePart, source: number, label: string | undefined): ScopeRows[] {
   const { labels, stalls, counts, hasLabels } = part
-  if (label === undefined) return counts ? [{ scan: stalls.overall, labels, source }] : []
-  const scan = hasLabels ? stalls.labels.get(label) : undefined
-  return scan === undefined ? [] : [{ scan, labels, source }]
+  const ofLabel = label !== undefined && hasLabels ? stalls.labels.get(label) : []
+  const scans = label === undefined ? (counts ? stalls.overall : []) : (ofLabel ?? [])
+  return scans.map((scan) => ({ scan, labels, source }))
 }
 
 function describeLack(scans: readonly ScanResult[], rows: readonly ScopeRows[]): string | undefined {
@@ -77,9 +77,11 @@ function countThreads(scans: readonly ScanResult[]): number | undefined {
 }
 
 function createMedians(scans: readonly ScanResult[]): (label: string) => number | undefined {
-  const indexes = scans.map((scan) => new SampleIndex(scan))
-  return (label) =>
-    sumSamples(indexes.flatMap((index) => [...index.placesOf(label)])).times?.all.percentile(50)
+  let indexes: readonly SampleIndex[] | undefined
+  return (label) => {
+    indexes ??= scans.map((scan) => new SampleIndex(scan))
+    return sumSamples(indexes.flatMap((index) => [...index.placesOf(label)])).times?.all.percentile(50)
+  }
 }
 
 function clip<Span extends Pick<Stall, 'startMs' | 'ms'>>(spans: readonly Span[], fromMs: number): Span[] {

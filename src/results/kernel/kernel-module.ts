@@ -25,6 +25,7 @@ export interface KernelExports {
     allThreads: number,
     sampleCount: number
   ): void
+  setThreadColumns(threadName: number, hostname: number): void
   setMessage(length: number): number
   leaveOutBefore(startMs: bigint): void
   findRows(from: number, to: number): number
@@ -38,6 +39,9 @@ export interface KernelExports {
   endScopes(): number
   endPages(): number
   endPagesStop(): number
+  leastStall(): number
+  longRows(): number
+  longRowsStop(): number
   learnLabel(start: number, end: number, hash: number, label: number, scope: number): void
   lineSlots(): number
   lineTimes(): number

@@ -1,16 +1,13 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- every index into a typed array is in range by construction */
 import { KernelLine } from './kernel-line.js'
-import { readEnds } from './kernel-ends.js'
+import { readStalls } from './kernel-stalls.js'
 import { KernelMemory } from './kernel-memory.js'
 import { readPages } from './kernel-pages.js'
 import { TRANSACTION_MESSAGE } from '../csv/transaction-message.js'
 import {
-  COUNTED_FAILED,
-  COUNTED_LONG,
-  COUNTED_LONG_IN_LABEL,
   INDEXED_ALL,
   INDEXED_FULL,
-  REASON_COUNTED,
+  REASON_FAILED,
   REASON_LABEL,
   REASON_LINE,
   RECORD_CELL,
@@ -30,7 +27,7 @@ import {
 import { startKernel, type KernelExports } from './kernel-module.js'
 import { findRowEnd } from '../csv/row-splitter.js'
 import type { CountedRuns } from '../counts/histogram.js'
-import type { AbsorbedEnds } from '../stalls/stall-tracker.js'
+import type { StallScan } from '../stalls/stall-tracker.js'
 import type { SampleColumns } from '../csv/header.js'
 
 // The kernel, written in AssemblyScript (./kernel/assembly), reads and counts ordinary rows: it processes 64 bytes at once, which
@@ -50,15 +47,13 @@ export interface RowTaker {
   /** Takes the row from `start` to its line break at `end`; returns the number of its label, if it has one. */
   take(bytes: Uint8Array, start: number, end: number): number | undefined
   /** Takes a row that was counted under this label number, and had failed. */
-  takeFailure(label: number, row: CountedRow): void
-  /** Takes a row that was counted under this label number, and may have waited in a stall: among which rows says COUNTED_LONG. */
-  takeLong(label: number, row: CountedRow, long: number): void
+  takeFailure(label: number, row: FailedRow): void
   /** The scope of the label's ends, from 1; 0 if it is not followed. */
   scopeOf(label: number): number
 }
 
 /** A row that was counted. Reused for every row, so do not keep it. */
-export interface CountedRow {
+export interface FailedRow {
   readonly bytes: Uint8Array
   /** The position of the column in the bytes, including its quotes. */
   start(column: number): number
@@ -77,14 +72,14 @@ export class RowKernel {
   #address = 0
   #capacity = 0
   #room: Uint8Array = new Uint8Array(0)
-  readonly #counted: CountedRecord
+  readonly #failed: FailedRecord
   #taken = 0
 
   private constructor(exports: KernelExports, { delimiter, columns, at }: KernelLayout) {
     this.#exports = exports
     this.#delimiter = delimiter
     this.#memory = new KernelMemory(exports.memory)
-    this.#counted = new CountedRecord(this.#memory, columns - 1)
+    this.#failed = new FailedRecord(this.#memory, columns - 1)
     this.line = new KernelLine(exports, this.#memory)
     exports.setDialect(delimiter, columns)
     exports.setColumns(
@@ -96,6 +91,7 @@ export class RowKernel {
       at.allThreads,
       at.sampleCount
     )
+    exports.setThreadColumns(at.threadName, at.hostname)
     const message = exports.setMessage(TRANSACTION_MESSAGE.length)
     this.#memory.bytes.set(TRANSACTION_MESSAGE, message)
   }
@@ -177,9 +173,9 @@ export class RowKernel {
     return readPages(this.#exports, this.#memory, cells)
   }
 
-  /** When rows ended, of all rows for scope 0, and when they started. */
-  endsOf(scope: number): AbsorbedEnds {
-    return readEnds(this.#exports, this.#memory, scope)
+  /** What stalls are found by: of all rows for scope 0. */
+  stallsOf(scope: number): StallScan {
+    return readStalls(this.#exports, this.#memory, scope)
   }
 
   /** Whether counted rows have times with fractions of a second. */
@@ -199,10 +195,10 @@ export class RowKernel {
   #passOn(at: number, taker: RowTaker): void {
     const { ints, bytes } = this.#memory
     const [start, end] = [ints[at + RECORD_START]!, ints[at + RECORD_END]!]
-    const reason = ints[at + RECORD_REASON]!
+    const reason = ints[at + RECORD_REASON]
     taker.skip(this.#takenSince(ints[at + RECORD_TAKEN]!))
-    if ((reason & REASON_COUNTED) !== 0) {
-      this.#passOnCounted(at, reason, taker)
+    if (reason === REASON_FAILED) {
+      taker.takeFailure(ints[at + RECORD_CELL]! >> 1, this.#failed.at(at))
       return
     }
     const label = taker.take(bytes, start, end)
@@ -213,14 +209,6 @@ export class RowKernel {
     this.#exports.learnLabel(labelStart, labelEnd, hash, label, taker.scopeOf(label))
   }
 
-  #passOnCounted(at: number, reason: number, taker: RowTaker): void {
-    const label = this.#memory.ints[at + RECORD_CELL]! >> 1
-    const row = this.#counted.at(at)
-    if ((reason & COUNTED_FAILED) !== 0) taker.takeFailure(label, row)
-    const long = reason & (COUNTED_LONG | COUNTED_LONG_IN_LABEL)
-    if (long !== 0) taker.takeLong(label, row, long)
-  }
-
   #takenSince(taken: number): number {
     const rows = (taken - this.#taken) >>> 0
     this.#taken += rows
@@ -228,8 +216,8 @@ export class RowKernel {
   }
 }
 
-/** Reads the positions of a row's columns from its record. */
-class CountedRecord implements CountedRow {
+/** Reads the positions of a failed row's columns from its record. */
+class FailedRecord implements FailedRow {
   readonly #memory: KernelMemory
   readonly #last: number
   #record = 0

@@ -7,9 +7,11 @@ function buffersOf({ result }: StretchScan): ArrayBuffer[] {
     ...[sums, minima, maxima, times.offsets, times.values, times.counts],
     ...[line.buckets, line.samples, line.failures, line.threads],
     ...[line.times.offsets, line.times.values, line.times.counts],
-    ...[stalls.overall, ...stalls.labels.values()].flatMap(({ ends, long }) => [
-      ...[ends.pages, ends.bits, long.startMs, long.endMs, long.thread, long.label]
-    ])
+    ...[stalls.overall, ...stalls.labels.values()]
+      .flat()
+      .flatMap(({ ends, long }) => [
+        ...[ends.pages, ends.bits, long.startMs, long.endMs, long.thread, long.label]
+      ])
   ])
   return [...new Set(arrays.map(({ buffer }) => buffer as ArrayBuffer))]
 }

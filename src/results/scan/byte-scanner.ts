@@ -178,9 +178,6 @@ export class ByteScanner {
     takeFailure: (label, row) => {
       if (this.#reader instanceof SampleReader) this.#reader.takeFailure(label, row)
     },
-    takeLong: (label, row, long) => {
-      if (this.#reader instanceof SampleReader) this.#reader.takeLong(label, row, long)
-    },
     scopeOf: (label) => (this.#reader instanceof SampleReader ? this.#reader.scopeOf(label) : 0)
   }
 

@@ -10,11 +10,12 @@ import {
 } from '../transactions/transaction-row.js'
 import { type PartDescription, SampleTally } from './sample-tally.js'
 import { CELLS_A_LABEL, type SamplePart } from '../counts/scan-result.js'
+import { hashThread } from '../stalls/thread-hash.js'
 import { FollowedLabels } from '../stalls/followed-labels.js'
-import { ThreadTable, type Field } from '../transactions/thread-table.js'
+import { ThreadTable } from '../transactions/thread-table.js'
 import { TransactionTally, type OtherRows } from './transaction-tally.js'
 import type { Row } from '../csv/row-splitter.js'
-import type { CountedRow, RowKernel } from '../kernel/row-kernel.js'
+import type { FailedRow, RowKernel } from '../kernel/row-kernel.js'
 import type { SampleColumns } from '../csv/header.js'
 
 const QUOTE = 34
@@ -130,17 +131,8 @@ export class SampleReader {
   }
 
   /** Takes a failed row that the kernel has counted under this label number. */
-  takeFailure(label: number, failed: CountedRow): void {
+  takeFailure(label: number, failed: FailedRow): void {
     this.#requests.errors.add(label, findCountedError(failed, this.#at, this.#error))
-  }
-
-  /** Takes a row that the kernel has counted under this label number, and that may have waited in a stall. */
-  takeLong(label: number, row: CountedRow, long: number): void {
-    const { timeStamp, elapsed, threadName, hostname } = this.#at
-    const startMs = readDigits(row.bytes, row.start(timeStamp), row.end(timeStamp))
-    const endMs = startMs + readDigits(row.bytes, row.start(elapsed), row.end(elapsed))
-    const thread = this.#threads.numberAt(row.bytes, fieldOf(row, threadName), fieldOf(row, hostname)) ?? -1
-    this.#requests.keep(long, { startMs, endMs, label, thread })
   }
 
   /** The number of the label's ends among those of labels that are followed, from 1; 0 if it is not. */
@@ -257,9 +249,7 @@ export class SampleReader {
   #followStall(tally: SampleTally, row: Row, label: number): void {
     const { elapsedMs, startMs } = this.#values
     if (startMs < 0 || elapsedMs < 0) return
-    const endMs = startMs + elapsedMs
-    const long = tally.follow(label, startMs, endMs)
-    if (long !== 0) tally.keep(long, { startMs, endMs, label, thread: this.#threads.numberOf(row) ?? -1 })
+    tally.follow(startMs, startMs + elapsedMs, label, hashThread(row, this.#at))
   }
 
   #takeTransaction(row: Row, label: number, message: ControllerMessage): void {
@@ -268,7 +258,7 @@ export class SampleReader {
     const [code, text] = outcome === 1 ? readError(findError(row, this.#at, this.#error)) : ['', '']
     const transaction = {
       ...{ label, outcome, elapsedMs, startMs, threads, ...message },
-      thread: this.#threads.numberOf(row) ?? -1,
+      thread: hashThread(row, this.#at),
       controller: label * MAX_GROUPS + this.#threads.groupOf(row),
       endMs: startMs + Math.max(0, elapsedMs) + Math.max(0, idleMs),
       isEndKnown: idleMs >= 0,
@@ -363,7 +353,7 @@ function findError(row: Row, at: SampleColumns, fields: ErrorFields): ErrorField
 }
 
 /** The same for a row that the kernel has split, which leaves the quotes around fields. */
-function findCountedError(row: CountedRow, at: SampleColumns, fields: ErrorFields): ErrorFields {
+function findCountedError(row: FailedRow, at: SampleColumns, fields: ErrorFields): ErrorFields {
   const { bytes } = row
   const column =
     at.failureMessage >= 0 && hasWords(bytes, row.start(at.failureMessage), row.end(at.failureMessage))
@@ -380,14 +370,7 @@ function findCountedError(row: CountedRow, at: SampleColumns, fields: ErrorField
   return fields
 }
 
-/** Without the quotes around it. */
-function fieldOf(row: CountedRow, column: number): Field | undefined {
-  if (column < 0) return undefined
-  const quotes = quotesAround(row, column)
-  return { start: row.start(column) + quotes, end: row.end(column) - quotes }
-}
-
-function quotesAround(row: CountedRow, column: number): number {
+function quotesAround(row: FailedRow, column: number): number {
   return column >= 0 && row.bytes[row.start(column)] === QUOTE ? 1 : 0
 }
 

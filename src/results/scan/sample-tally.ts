@@ -1,10 +1,10 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- every index into a typed array is in range by construction */
 import { ErrorTable } from '../counts/error-table.js'
 import { Histogram, joinRuns } from '../counts/histogram.js'
-import { COUNTED_LONG, COUNTED_LONG_IN_LABEL, TIME_BITS } from '../kernel/assembly/layout.js'
+import { TIME_BITS } from '../kernel/assembly/layout.js'
 import { CELLS_A_LABEL, type PartStalls, type SamplePart } from '../counts/scan-result.js'
 import { TimeLine } from '../counts/time-line.js'
-import { StallTracker, type LongRow } from '../stalls/stall-tracker.js'
+import { StallTracker } from '../stalls/stall-tracker.js'
 import type { RowKernel } from '../kernel/row-kernel.js'
 
 const FIRST_CELLS = 64 * CELLS_A_LABEL
@@ -51,17 +51,11 @@ export class SampleTally {
     this.line.add(endMs, elapsedMs, cell & 1, threads)
   }
 
-  /** Returns for whom the row may have waited in a stall, to be passed on to `keep`; 0 for none. */
-  follow(label: number, startMs: number, endMs: number): number {
+  /** Takes note of when a row started and ended. */
+  follow(startMs: number, endMs: number, label: number, thread: number): void {
     this.#hasFineTimes ||= startMs % 8 !== 0
-    const isLong = this.#stalls.add(startMs, endMs)
-    const isLongInLabel = this.#scopeOf(label) !== 0 && this.#trackerOf(label).add(startMs, endMs)
-    return (isLong ? COUNTED_LONG : 0) | (isLongInLabel ? COUNTED_LONG_IN_LABEL : 0)
-  }
-
-  keep(long: number, row: LongRow): void {
-    if ((long & COUNTED_LONG) !== 0) this.#stalls.keep(row)
-    if ((long & COUNTED_LONG_IN_LABEL) !== 0) this.#trackerOf(row.label).keep(row)
+    this.#stalls.add(startMs, endMs, label, thread)
+    if (this.#scopeOf(label) !== 0) this.#trackerOf(label).add(startMs, endMs, label, thread)
   }
 
   #trackerOf(label: number): StallTracker {
@@ -75,12 +69,11 @@ export class SampleTally {
     const cells = description.labels.length * CELLS_A_LABEL
     if (cells > this.#sums.length) this.#growCells(cells - 1)
     const stalls = this.#toStalls(description.labels, kernel)
-    const { firstStartMs, lastEndMs } = stalls.overall
     kernel?.line.moveTo(this.line)
     return {
       ...description,
-      startMs: Math.min(firstStartMs, this.#span[0]!),
-      endMs: Math.max(lastEndMs, this.#span[1]!),
+      startMs: Math.min(this.#span[0]!, ...stalls.overall.map(({ firstStartMs }) => firstStartMs)),
+      endMs: Math.max(this.#span[1]!, ...stalls.overall.map(({ lastEndMs }) => lastEndMs)),
       ...this.#sumUp(cells, description.hasElapsed, kernel),
       line: this.line.toScan(),
       errors: this.errors.toErrors(description.labels),
@@ -89,12 +82,16 @@ export class SampleTally {
   }
 
   #toStalls(labels: readonly string[], kernel: RowKernel | undefined): PartStalls {
+    const piecesOf = (tracker: StallTracker, scope: number) => [
+      tracker.toScan(),
+      ...(kernel === undefined ? [] : [kernel.stallsOf(scope)])
+    ]
     return {
-      overall: this.#stalls.toScan(kernel?.endsOf(0)),
+      overall: piecesOf(this.#stalls, 0),
       labels: new Map(
         [...this.#stallsOf].map(([label, tracker]) => [
           labels[label] ?? '',
-          tracker.toScan(kernel?.endsOf(this.#scopeOf(label)))
+          piecesOf(tracker, this.#scopeOf(label))
         ])
       ),
       hasFineTimes: this.#hasFineTimes || kernel?.hasFineTimes === true

@@ -101,10 +101,7 @@ export class TransactionTally {
     const { label, outcome, elapsedMs, startMs, threads, error, thread } = transaction
     if (startMs >= 0 && this.#isEarly(startMs, Math.max(0, elapsedMs))) return
     tally.add(label * CELLS_A_LABEL + outcome, elapsedMs, startMs, threads)
-    if (startMs >= 0 && elapsedMs >= 0) {
-      const endMs = startMs + elapsedMs
-      tally.keep(tally.follow(label, startMs, endMs), { startMs, endMs, label, thread })
-    }
+    if (startMs >= 0 && elapsedMs >= 0) tally.follow(startMs, startMs + elapsedMs, label, thread)
     if (error !== undefined) tally.errors.addText(label, error.code, error.message)
   }
 }

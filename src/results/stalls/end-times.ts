@@ -73,25 +73,28 @@ export class EndTimes {
   }
 }
 
-/** Calls back for every two consecutive ends that are at least so far apart. */
+/** Calls back for every two consecutive ends that are at least so far apart; that must be at least LEAST_STALL_MS. */
 export function eachGap(
   { pages, bits }: EndTimesScan,
   leastMs: number,
   take: (fromMs: number, toMs: number) => void
 ): void {
-  let lastMs = Infinity
+  // Words are numbered from the epoch on. Between ends that far apart there is a whole word without any.
+  let lastWord = Infinity
+  let lastBits = 0
   for (let index = 0; index < pages.length; index++) {
-    const pageMs = pages[index]! * PAGE_MS
+    const firstWord = pages[index]! * END_PAGE_WORDS
     const from = index * END_PAGE_WORDS
     for (let word = 0; word < END_PAGE_WORDS; word++) {
-      let left = bits[from + word]!
-      while (left !== 0) {
-        const bit = 31 - Math.clz32(left & -left)
-        const endMs = pageMs + word * 32 + bit
-        if (endMs - lastMs >= leastMs) take(lastMs, endMs)
-        lastMs = endMs
-        left &= left - 1
+      const own = bits[from + word]!
+      if (own === 0) continue
+      if (firstWord + word - lastWord > 1) {
+        const fromMs = lastWord * 32 + 31 - Math.clz32(lastBits)
+        const toMs = (firstWord + word) * 32 + 31 - Math.clz32(own & -own)
+        if (toMs - fromMs >= leastMs) take(fromMs, toMs)
       }
+      lastWord = firstWord + word
+      lastBits = own
     }
   }
 }

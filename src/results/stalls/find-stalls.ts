@@ -41,7 +41,7 @@ export interface FoundStalls {
 const LEAST_MEDIANS = 2
 /** Of the requests in flight at a time, the earliest decide; with more of them a stall is at most found to be shorter. */
 const MOST_CONSIDERED = 512
-/** More than a CSV has threads. */
+/** Threads are 32 bits. */
 const MOST_THREADS = 2 ** 32
 /** Among which the two longest silences are. */
 const LONGEST_GAPS = 32
@@ -106,7 +106,7 @@ function listWaiting(rows: readonly ScopeRows[], { medianMsOf }: StallOptions): 
         startMs: startMs[i]!,
         endMs: endMs[i]!,
         // Where the thread is unknown, each row is another one's.
-        thread: thread[i]! < 0 ? -1 - waiting.length : source * MOST_THREADS + thread[i]!,
+        thread: thread[i] === 0 ? -1 - waiting.length : source * MOST_THREADS + thread[i]!,
         fromStallMs
       })
     }

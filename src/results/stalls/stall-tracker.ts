@@ -1,5 +1,5 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- every index into a typed array is in range by construction */
-import { LEAST_STALL_MS } from '../kernel/assembly/layout.js'
+import { LEAST_STALL_MS, MOST_LONG } from '../kernel/assembly/layout.js'
 import { EndTimes, type EndTimesScan } from './end-times.js'
 
 /** What is kept of the rows of a scope to find out when nothing was answered. */
@@ -18,25 +18,12 @@ export interface StallScan {
 export interface LongRowsScan {
   readonly startMs: Float64Array
   readonly endMs: Float64Array
-  /** Numbers of the CSV's threads; negative ones are unknown, each another thread. */
-  readonly thread: Int32Array
+  /** Hashes of the threads' names; 0 is unknown, each another thread. */
+  readonly thread: Uint32Array
   readonly label: Int32Array
 }
 
-/** A row that may have waited in a stall. */
-export interface LongRow {
-  readonly startMs: number
-  readonly endMs: number
-  readonly label: number
-  readonly thread: number
-}
-
-/** What another counter of the same rows has seen. */
-export type AbsorbedEnds = Pick<StallScan, 'ends' | 'firstStartMs' | 'lastStartMs' | 'lastEndMs'>
-
 const FIRST_ROWS = 64
-/** 24 bytes each. With more, only longer stalls are looked for: what is found is a lower bound anyway. */
-const MOST_ROWS = 1 << 20
 
 /** Follows the rows of one scope. Rows are never kept, but those that may have waited in a stall. */
 export class StallTracker {
@@ -46,24 +33,20 @@ export class StallTracker {
   #size = 0
   #startMs = new Float64Array(FIRST_ROWS)
   #endMs = new Float64Array(FIRST_ROWS)
-  #thread = new Int32Array(FIRST_ROWS)
+  #thread = new Uint32Array(FIRST_ROWS)
   #label = new Int32Array(FIRST_ROWS)
 
-  get leastMs(): number {
-    return this.#leastMs
-  }
-
-  /** Returns whether the row may have waited in a stall, so that `keep` must follow. */
-  add(startMs: number, endMs: number): boolean {
+  // Four plain numbers, because one object per row is too many. The thread is a hash.
+  add(startMs: number, endMs: number, label: number, thread: number): void {
     if (startMs < this.#span[0]!) this.#span[0] = startMs
     if (startMs > this.#span[1]!) this.#span[1] = startMs
     if (endMs > this.#span[2]!) this.#span[2] = endMs
     this.#ends.add(endMs)
-    return endMs - startMs >= this.#leastMs && this.#ends.hasQuiet(startMs, endMs)
+    if (endMs - startMs >= this.#leastMs && this.#ends.hasQuiet(startMs, endMs))
+      this.#keep(startMs, endMs, label, thread)
   }
 
-  keep({ startMs, endMs, label, thread }: LongRow): void {
-    if (endMs - startMs < this.#leastMs) return
+  #keep(startMs: number, endMs: number, label: number, thread: number): void {
     if (this.#size === this.#startMs.length) this.#makeRoom()
     this.#startMs[this.#size] = startMs
     this.#endMs[this.#size] = endMs
@@ -71,14 +54,13 @@ export class StallTracker {
     this.#label[this.#size++] = label
   }
 
-  toScan(other?: AbsorbedEnds): StallScan {
-    if (other !== undefined) this.#ends.absorb(other.ends)
+  toScan(): StallScan {
     const [firstStartMs, lastStartMs, lastEndMs] = this.#span
     return {
       ends: this.#ends.toScan(),
-      firstStartMs: Math.min(firstStartMs!, other?.firstStartMs ?? Infinity),
-      lastStartMs: Math.max(lastStartMs!, other?.lastStartMs ?? -Infinity),
-      lastEndMs: Math.max(lastEndMs!, other?.lastEndMs ?? -Infinity),
+      firstStartMs: firstStartMs!,
+      lastStartMs: lastStartMs!,
+      lastEndMs: lastEndMs!,
       leastMs: this.#leastMs,
       long: {
         startMs: this.#startMs.slice(0, this.#size),
@@ -90,15 +72,15 @@ export class StallTracker {
   }
 
   #makeRoom(): void {
-    if (this.#size < MOST_ROWS) {
+    if (this.#size < MOST_LONG) {
       const room = this.#size * 2
       this.#startMs = grow(this.#startMs, new Float64Array(room))
       this.#endMs = grow(this.#endMs, new Float64Array(room))
-      this.#thread = grow(this.#thread, new Int32Array(room))
+      this.#thread = grow(this.#thread, new Uint32Array(room))
       this.#label = grow(this.#label, new Int32Array(room))
       return
     }
-    while (this.#size === MOST_ROWS) this.#dropShort()
+    while (this.#size === MOST_LONG) this.#dropShort()
   }
 
   /** Rows that are shorter than a stall cannot have waited in it. */
@@ -116,7 +98,7 @@ export class StallTracker {
   }
 }
 
-function grow<List extends Float64Array | Int32Array>(from: List, to: List): List {
+function grow<List extends Float64Array | Int32Array | Uint32Array>(from: List, to: List): List {
   to.set(from)
   return to
 }

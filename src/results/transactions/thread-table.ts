@@ -4,12 +4,6 @@ import type { SampleColumns } from '../csv/header.js'
 
 const HYPHEN = 45
 
-/** Where a field's text is in a row's bytes. */
-export interface Field {
-  readonly start: number
-  readonly end: number
-}
-
 /** Numbers the threads of a CSV by name, and by host if known. */
 export class ThreadTable {
   readonly #at: SampleColumns
@@ -23,22 +17,13 @@ export class ThreadTable {
     this.#at = at
   }
 
-  numberOf(row: Row): number | undefined {
-    const { threadName, hostname } = this.#at
-    this.#hasNames ||= threadName >= 0 && row.starts[threadName] !== row.ends[threadName]
-    return this.numberAt(row.buffer, fieldOf(row, threadName), fieldOf(row, hostname))
-  }
-
   /** Undefined if the CSV has no thread names, or too many of them. */
-  numberAt(
-    bytes: Uint8Array,
-    threadName: Field | undefined,
-    hostname: Field | undefined
-  ): number | undefined {
-    if (threadName === undefined) return undefined
-    const name = this.#names.numberOf(bytes, threadName.start, threadName.end)
-    if (name < 0 || hostname === undefined) return name < 0 ? undefined : name
-    const key = this.#hosts.numberOf(bytes, hostname.start, hostname.end) * 2 ** 17 + name
+  numberOf(row: Row): number | undefined {
+    if (this.#at.threadName < 0) return undefined
+    const name = numberIn(this.#names, row, this.#at.threadName)
+    this.#hasNames ||= row.starts[this.#at.threadName] !== row.ends[this.#at.threadName]
+    if (name < 0 || this.#at.hostname < 0) return name < 0 ? undefined : name
+    const key = numberIn(this.#hosts, row, this.#at.hostname) * 2 ** 17 + name
     const known = this.#threads.get(key) ?? this.#threads.size
     if (known === this.#threads.size) this.#threads.set(key, known)
     return known
@@ -65,6 +50,6 @@ export class ThreadTable {
   }
 }
 
-function fieldOf({ starts, ends }: Row, column: number): Field | undefined {
-  return column < 0 ? undefined : { start: starts[column] ?? 0, end: ends[column] ?? 0 }
+function numberIn(table: LabelTable, { buffer, starts, ends }: Row, column: number): number {
+  return table.numberOf(buffer, starts[column] ?? 0, ends[column] ?? 0)
 }

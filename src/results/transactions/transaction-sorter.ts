@@ -13,7 +13,7 @@ import { TransactionVote, type Ballot, type Verdict } from './transaction-vote.j
 /** The row of a transaction controller. */
 export interface Transaction {
   readonly label: number
-  /** The number of its thread; -1 if it is unknown. */
+  /** A hash of the name of its thread; 0 if it is unknown. */
   readonly thread: number
   /** The same number for all with the same label and thread group, which probably come from one controller. */
   readonly controller: number

@@ -10,6 +10,8 @@ let responseMessage: i32 = -1
 let success: i32 = -1
 let allThreads: i32 = -1
 let sampleCount: i32 = -1
+let threadName: i32 = -1
+let hostname: i32 = -1
 
 export function setDialect(byte: i32, count: i32): void {
   delimiter = i8(byte)
@@ -32,6 +34,20 @@ export function setColumns(
   success = successAt
   allThreads = allThreadsAt
   sampleCount = sampleCountAt
+}
+
+/** Only rows that may have waited in a stall are asked for them. */
+export function setThreadColumns(threadNameAt: i32, hostnameAt: i32): void {
+  threadName = threadNameAt
+  hostname = hostnameAt
+}
+
+export function threadNameColumn(): i32 {
+  return threadName
+}
+
+export function hostnameColumn(): i32 {
+  return hostname
 }
 
 export function delimiterByte(): i8 {

@@ -1,20 +1,28 @@
-import { AnyOrder, columnCount, isJmeterOrder, JmeterOrder } from './columns'
+import {
+  AnyOrder,
+  columnCount,
+  hostnameColumn,
+  isJmeterOrder,
+  JmeterOrder,
+  threadNameColumn
+} from './columns'
 import { Digits } from './digits'
 import { Ends } from './ends'
 import { endOfLines } from './find-places'
 import { Labels } from './labels'
 import { Line } from './line'
+import { keepLong } from './long'
 import { Pages, tally } from './pages'
 import { reserve } from './heap'
 import {
-  COUNTED_LONG,
-  COUNTED_LONG_IN_LABEL,
+  HASH_FACTOR,
+  HASH_START,
   LABEL_SCOPE_BIT,
   LINE_SLOTS,
   LINES_AT,
   MESSAGE_BYTES,
   PLACES_AT,
-  REASON_COUNTED,
+  REASON_FAILED,
   REASON_LABEL,
   REASON_LINE,
   REASON_ROW,
@@ -235,26 +243,46 @@ function takeRow<Order>(place: u32, record: u32): i32 {
     scope = found >> LABEL_SCOPE_BIT
     cell = (((found & ((1 << LABEL_SCOPE_BIT) - 1)) - 1) << 1) | failures
   }
-  // COUNTED_FAILED is 1.
-  let more: i32 = failures
   if (at.timeStamp >= 0) {
     const endMs = startMs + i64(elapsed)
     const slot = Line.slotOf(endMs)
     if (slot == LINE_SLOTS) return REASON_LINE
     // Nothing can fail from here on.
     fractions |= startMs & 7
-    if (Ends.follow(0, startMs, endMs)) more |= COUNTED_LONG
-    if (scope != 0 && Ends.follow(scope, startMs, endMs)) more |= COUNTED_LONG_IN_LABEL
+    if (Ends.follow(0, startMs, endMs)) keepLong(startMs, elapsed, cell >> 1, hashThread(place), 0)
+    if (scope != 0 && Ends.follow(scope, startMs, endMs)) {
+      keepLong(startMs, elapsed, cell >> 1, hashThread(place), scope)
+    }
     Line.count(slot, failures, threads)
     if (at.elapsed >= 0) Line.countTime(slot, elapsed)
   }
   taken++
   Pages.wait(waiting, cell, elapsed)
   waiting += 8
-  if (more == 0) return COUNTED
+  if (failures == 0) return COUNTED
   store<u32>(record, place, RECORD_PLACE << 2)
   store<u32>(record, cell, RECORD_CELL << 2)
-  return REASON_COUNTED | more
+  return REASON_FAILED
+}
+
+/** Of its name, and of its host if there is one: threads of several machines may have the same names. */
+function hashThread(place: u32): u32 {
+  if (threadNameColumn() < 0) return 0
+  const hash = hashField(place, threadNameColumn(), HASH_START)
+  return hostnameColumn() < 0 ? hash : hashField(place, hostnameColumn(), hash)
+}
+
+/** Without the quotes around it. */
+function hashField(place: u32, column: i32, from: u32): u32 {
+  let start = Field.start(place, column)
+  let end = Field.end<AnyOrder>(place, column)
+  if (end > start && load<u8>(start) == QUOTE) {
+    start++
+    end--
+  }
+  let hash = from
+  for (let at = start; at < end; at++) hash = (hash ^ load<u8>(at)) * HASH_FACTOR
+  return hash
 }
 
 function isTransaction(start: u32): bool {

@@ -1,14 +1,16 @@
 import { reserve } from './heap'
+import { leastMs } from './long'
 import {
   END_PAGE_BITS,
   END_PAGE_SLOT_BYTES,
   END_PAGE_WORDS,
+  END_SCOPE_BUSY_FROM,
+  END_SCOPE_BUSY_TO,
   END_SCOPE_BYTES,
   END_SCOPE_FIRST_START,
   END_SCOPE_LAST_END,
   END_SCOPE_LAST_START,
-  END_SCOPES,
-  LEAST_STALL_MS
+  END_SCOPES
 } from './layout'
 
 // In which milliseconds samples ended, one bit each: of all rows, and of the rows of each label that is followed. Pages are found by
@@ -70,15 +72,24 @@ export class Ends {
     if (endMs > load<i64>(at, END_SCOPE_LAST_END)) store<i64>(at, endMs, END_SCOPE_LAST_END)
     const word = load<u32>(at, 4) + ((u32(endMs >> 6) & (u32(WORDS_PER_PAGE) - 1)) << 3)
     store<u64>(word, load<u64>(word) | (u64(1) << u64(endMs & 63)))
-    return endMs - startMs >= LEAST_STALL_MS && hasQuiet(scope, startMs, endMs)
+    if (endMs - startMs < leastMs) return false
+    // Whether there is a stretch of 64 ms without an end so far, beginning at a multiple of it.
+    const from = (startMs + 63) >> 6
+    const to = endMs >> 6
+    const busyFrom = load<i64>(at, END_SCOPE_BUSY_FROM)
+    const busyTo = load<i64>(at, END_SCOPE_BUSY_TO)
+    const isKnown = from >= busyFrom && from <= busyTo
+    if (isKnown && to <= busyTo) return false
+    if (hasQuiet(scope, isKnown ? busyTo : from, to)) return true
+    if (!isKnown) store<i64>(at, from, END_SCOPE_BUSY_FROM)
+    store<i64>(at, to, END_SCOPE_BUSY_TO)
+    return false
   }
 }
 
-/** Whether there is a stretch of 64 ms without an end so far, beginning at a multiple of it. */
-function hasQuiet(scope: u32, startMs: i64, endMs: i64): bool {
+function hasQuiet(scope: u32, start: i64, to: i64): bool {
   const at = Ends.at(scope)
-  let from = (startMs + 63) >> 6
-  const to = endMs >> 6
+  let from = start
   const first = i64(load<u32>(at)) * WORDS_PER_PAGE
   if (from < first) {
     if (hasQuietBefore(scope, from, first)) return true

@@ -6,7 +6,7 @@ import { prepareLine } from './line'
 import { preparePages } from './pages'
 import { startRows } from './count-rows'
 
-export { setColumns, setDialect } from './columns'
+export { setColumns, setDialect, setThreadColumns } from './columns'
 export {
   countRows,
   countTime,
@@ -21,6 +21,7 @@ export {
 export { endPages, endPagesStop, endScopes } from './ends'
 export { reserve } from './heap'
 export { learnLabel } from './labels'
+export { leastStall, longRows, longRowsStop } from './long'
 export { lineSlots, lineTimes, moveLine } from './line'
 export { countPages, countValues, sortPages, wrapsStart, wrapsStop } from './pages'
 

@@ -1,8 +1,8 @@
 // The interface between the kernel and the TypeScript around it. Both compilers read this file, so it only has plain numbers.
 
 /**
- * A row that the kernel leaves to the caller, and why; or one that it counted and that there is more to know of: then `PLACE` is where
- * the places of its columns begin. Ints; addresses count from the start of the memory.
+ * A row that the kernel leaves to the caller, and why; or one that it counted, and that failed: then `PLACE` is where the places of
+ * its columns begin. Ints; addresses count from the start of the memory.
  */
 export const RECORD_START = 0
 export const RECORD_END = 1
@@ -21,14 +21,8 @@ export const REASON_ROW = 0
 export const REASON_LABEL = 1
 /** The time is outside the window of the time line. */
 export const REASON_LINE = 2
-/** The row was counted; added to it is what else there is to know: */
-export const REASON_COUNTED = 8
-/** that it had failed, */
-export const COUNTED_FAILED = 1
-/** that it may have waited in a stall, among all rows, */
-export const COUNTED_LONG = 2
-/** and among those of its label. */
-export const COUNTED_LONG_IN_LABEL = 4
+/** The row was counted, and had failed. */
+export const REASON_FAILED = 3
 
 export const RECORDS_AT = 0x100
 /** Few, so that what the caller learns from them is known for the next ones. */
@@ -76,13 +70,26 @@ export const END_PAGE_WORDS = 1024
 export const QUIET_MS = 64
 /** Twice that: a stretch without an end that is as long as this has one of those in it. */
 export const LEAST_STALL_MS = 128
-/** What there are pages of: all rows, and the rows of labels that are followed. Current page and its address, and the times of rows. */
+/**
+ * What there are pages of: all rows, and the rows of labels that are followed. Current page and its address, the times of rows, and the
+ * first and the last of consecutive stretches that are known not to be quiet.
+ */
 export const END_SCOPES = 128
-export const END_SCOPE_BYTES = 32
+export const END_SCOPE_BYTES = 48
 export const END_SCOPE_FIRST_START = 8
 export const END_SCOPE_LAST_START = 16
 export const END_SCOPE_LAST_END = 24
+export const END_SCOPE_BUSY_FROM = 32
+export const END_SCOPE_BUSY_TO = 40
 /** In the table of pages: the page's number, its scope, its address or 0, unused. */
 export const END_PAGE_SLOT_BYTES = 16
+/** Rows that may have waited in a stall: start (64 bits), elapsed, label, thread, scope. */
+export const LONG_BYTES = 24
+/** At most so many of each kind are kept. With more, only longer stalls are looked for: what is found is a lower bound anyway. */
+export const MOST_LONG = 0x100000
+/** Threads are told apart by a hash of their names: FNV-1a. */
+export const HASH_START = 0x811c9dc5
+export const HASH_FACTOR = 0x01000193
+
 /** What the kernel knows a label by: its number + 1, and from this bit on the scope of its ends, or 0. */
 export const LABEL_SCOPE_BIT = 20

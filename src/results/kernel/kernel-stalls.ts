@@ -5,14 +5,15 @@ import {
   END_SCOPE_BYTES,
   END_SCOPE_FIRST_START,
   END_SCOPE_LAST_END,
-  END_SCOPE_LAST_START
+  END_SCOPE_LAST_START,
+  LONG_BYTES
 } from './assembly/layout.js'
-import type { AbsorbedEnds } from '../stalls/stall-tracker.js'
+import type { LongRowsScan, StallScan } from '../stalls/stall-tracker.js'
 import type { KernelExports } from './kernel-module.js'
 import type { KernelMemory } from './kernel-memory.js'
 
-/** When the rows of a scope ended and started, as the kernel has seen them. */
-export function readEnds(exports: KernelExports, memory: KernelMemory, scope: number): AbsorbedEnds {
+/** What the kernel has seen of the rows of a scope. */
+export function readStalls(exports: KernelExports, memory: KernelMemory, scope: number): StallScan {
   const { ints } = memory
   const found: { page: number; address: number }[] = []
   for (let at = exports.endPages(); at < exports.endPagesStop(); at += END_PAGE_SLOT_BYTES) {
@@ -25,17 +26,31 @@ export function readEnds(exports: KernelExports, memory: KernelMemory, scope: nu
     bits.set(ints.subarray(address / 4, address / 4 + END_PAGE_WORDS), index * END_PAGE_WORDS)
   })
   const times = exports.endScopes() + scope * END_SCOPE_BYTES
-  const first = readLong(ints, times + END_SCOPE_FIRST_START)
-  const last = readLong(ints, times + END_SCOPE_LAST_END)
+  const first = readTime(ints, times + END_SCOPE_FIRST_START)
+  const last = readTime(ints, times + END_SCOPE_LAST_END)
   const isEmpty = first > last
   return {
     ends: { pages: Float64Array.from(found, ({ page }) => page), bits },
     firstStartMs: isEmpty ? Infinity : first,
-    lastStartMs: isEmpty ? -Infinity : readLong(ints, times + END_SCOPE_LAST_START),
-    lastEndMs: isEmpty ? -Infinity : last
+    lastStartMs: isEmpty ? -Infinity : readTime(ints, times + END_SCOPE_LAST_START),
+    lastEndMs: isEmpty ? -Infinity : last,
+    leastMs: exports.leastStall(),
+    long: readLong(exports, ints, scope)
   }
 }
 
-function readLong(ints: Int32Array, address: number): number {
+function readLong(exports: KernelExports, ints: Int32Array, scope: number): LongRowsScan {
+  const rows: number[] = []
+  for (let at = exports.longRows() / 4; at < exports.longRowsStop() / 4; at += LONG_BYTES / 4)
+    if (ints[at + 5] === scope) rows.push(at)
+  return {
+    startMs: Float64Array.from(rows, (at) => readTime(ints, at * 4)),
+    endMs: Float64Array.from(rows, (at) => readTime(ints, at * 4) + ints[at + 2]!),
+    thread: Uint32Array.from(rows, (at) => ints[at + 4]!),
+    label: Int32Array.from(rows, (at) => ints[at + 3]!)
+  }
+}
+
+function readTime(ints: Int32Array, address: number): number {
   return ints[address / 4 + 1]! * 2 ** 32 + (ints[address / 4]! >>> 0)
 }
