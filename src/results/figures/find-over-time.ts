@@ -1,5 +1,5 @@
 import type { SamplePart, ScanResult } from '../counts/scan-result.js'
-import { findStalls, type ScopeRows, type Stall } from '../stalls/find-stalls.js'
+import { findStalls, type ScopeRows } from '../stalls/find-stalls.js'
 import { OverTime } from '../stalls/over-time.js'
 import type { AnyScope } from './measurements.js'
 import { SampleIndex, sumSamples } from './sample-figures.js'
@@ -42,10 +42,10 @@ function findInRun({ scans, fromMs = -Infinity }: StallSource, scope: AnyScope):
   const startMs = Math.max(fromMs, Math.min(...rows.map(({ scan }) => scan.firstStartMs)))
   const endMs = Math.max(...rows.map(({ scan }) => scan.lastEndMs))
   const threads = countThreads(chosen)
-  const { stalls, silences } = findStalls(rows, { threads, medianMsOf: createMedians(chosen) })
+  const { stalls, silences } = findStalls(rows, { threads, medianMsOf: createMedians(chosen), fromMs })
   return new OverTime({
-    stalls: clip(stalls, startMs),
-    silences: clip(silences, startMs),
+    stalls,
+    silences,
     spanMs: Math.max(0, endMs - startMs),
     threads: threads === undefined ? undefined : Math.max(threads, ...stalls.map(({ waiting }) => waiting))
   })
@@ -82,11 +82,4 @@ function createMedians(scans: readonly ScanResult[]): (label: string) => number 
     indexes ??= scans.map((scan) => new SampleIndex(scan))
     return sumSamples(indexes.flatMap((index) => [...index.placesOf(label)])).times?.all.percentile(50)
   }
-}
-
-function clip<Span extends Pick<Stall, 'startMs' | 'ms'>>(spans: readonly Span[], fromMs: number): Span[] {
-  return spans.flatMap((span) => {
-    const lateMs = Math.max(0, fromMs - span.startMs)
-    return lateMs >= span.ms ? [] : [{ ...span, startMs: span.startMs + lateMs, ms: span.ms - lateMs }]
-  })
 }

@@ -29,6 +29,8 @@ export interface StallOptions {
   /** How many threads there were in all; undefined if nobody knows. */
   readonly threads: number | undefined
   readonly medianMsOf: (label: string) => number | undefined
+  /** Only what comes after it counts. */
+  readonly fromMs: number
 }
 
 export interface FoundStalls {
@@ -72,12 +74,12 @@ export function findStalls(rows: readonly ScopeRows[], options: StallOptions): F
   const gaps: Gap[] = []
   eachGap(joinEnds(rows), leastMs, (fromMs, toMs) => gaps.push({ fromMs, toMs }))
   if (gaps.length === 0) return { stalls: [], silences: [] }
-  const inFlight = new InFlight(listWaiting(rows, options))
+  const inFlight = new InFlight(listWaiting(rows, options), leastMs)
   const stalls = gaps.flatMap((gap) => {
     const stall = measureStall(gap, inFlight.atEndOf(gap), { lastStartMs, threads })
-    return stall !== undefined && stall.ms >= leastMs ? [stall] : []
+    return stall !== undefined && stall.ms >= leastMs ? clip(stall, options.fromMs) : []
   })
-  return { stalls, silences: findSilences(gaps, rows) }
+  return { stalls, silences: findSilences(gaps, rows, { fromMs: options.fromMs, leastMs }) }
 }
 
 function joinEnds(rows: readonly ScopeRows[]): StallScan['ends'] {
@@ -117,17 +119,22 @@ function listWaiting(rows: readonly ScopeRows[], { medianMsOf }: StallOptions): 
 /** Moves on in time from gap to gap. */
 class InFlight {
   readonly #rows: readonly Waiting[]
+  readonly #leastMs: number
   #next = 0
   #open: Waiting[] = []
 
   /** By their starts. */
-  constructor(rows: readonly Waiting[]) {
+  constructor(rows: readonly Waiting[], leastMs: number) {
     this.#rows = rows
+    this.#leastMs = leastMs
   }
 
-  /** The earliest start first. Gaps must be asked for in their order. */
+  /**
+   * The earliest start first. Gaps must be asked for in their order. Of rows that start shortly before the end only some were kept, so
+   * none of them counts.
+   */
   atEndOf({ toMs }: Gap): readonly Waiting[] {
-    while (this.#next < this.#rows.length && this.#rows[this.#next]!.startMs < toMs)
+    while (this.#next < this.#rows.length && this.#rows[this.#next]!.startMs <= toMs - this.#leastMs)
       this.#open.push(this.#rows[this.#next++]!)
     this.#open = this.#open.filter(({ endMs }) => endMs >= toMs)
     return this.#open
@@ -156,17 +163,29 @@ function measureStall(
 }
 
 /** A gap until the first request that is in flight at its end. */
-function findSilences(gaps: readonly Gap[], rows: readonly ScopeRows[]): Silence[] {
-  return [...gaps]
-    .sort((one, other) => other.toMs - other.fromMs - one.toMs + one.fromMs)
+function findSilences(
+  gaps: readonly Gap[],
+  rows: readonly ScopeRows[],
+  { fromMs, leastMs }: { fromMs: number; leastMs: number }
+): Silence[] {
+  return gaps
+    .flatMap((gap) => clip({ startMs: gap.fromMs, ms: gap.toMs - gap.fromMs }, fromMs))
+    .sort((one, other) => other.ms - one.ms)
     .slice(0, LONGEST_GAPS)
-    .map(({ fromMs, toMs }) => {
+    .flatMap((gap) => {
+      const toMs = gap.startMs + gap.ms
       let firstMs = toMs
       for (const { startMs, endMs } of rows.map(({ scan }) => scan.long))
         for (let i = 0; i < startMs.length; i++)
-          if (startMs[i]! < firstMs && endMs[i]! >= toMs) firstMs = startMs[i]!
-      return { startMs: fromMs, ms: Math.max(0, firstMs - fromMs) }
+          if (startMs[i]! <= toMs - leastMs && startMs[i]! < firstMs && endMs[i]! >= toMs)
+            firstMs = startMs[i]!
+      return firstMs > gap.startMs ? [{ startMs: gap.startMs, ms: firstMs - gap.startMs }] : []
     })
     .sort((one, other) => other.ms - one.ms)
     .slice(0, 2)
+}
+
+function clip<Span extends Silence>(span: Span, fromMs: number): Span[] {
+  const lateMs = Math.max(0, fromMs - span.startMs)
+  return lateMs >= span.ms ? [] : [{ ...span, startMs: span.startMs + lateMs, ms: span.ms - lateMs }]
 }

@@ -33,7 +33,7 @@ export class OverTime {
 
   /** The smallest wait that at most so many of the moments exceed; whole ms, rounded down: it is a lower bound. */
   percentileMs(percent: number): number {
-    const allowedMs = (1 - percent / 100) * this.spanMs
+    const allowedMs = (this.spanMs * (100 - percent)) / 100
     let sumMs = 0
     let waitMs = 0
     for (const [index, ms] of this.#lengthsMs.entries()) {
