@@ -61,6 +61,213 @@ describe('a head that fails more often than its base', () => {
   })
 })
 
+describe('a step on the branch that no second run confirms', () => {
+  const nine = WOBBLE.slice(1)
+  const onMain = (base: readonly ComparedRun[], head: ComparedRun): ComparisonEvidence => ({
+    kind: 'recorded',
+    base,
+    head: [head],
+    branch: 'main'
+  })
+  const times = (newest: number) => [...nine.map((factor) => p95Run(400 * factor)), p95Run(newest)]
+
+  test('opens no gate: what holds against the newest run alone and breaks against the others is unsure', () => {
+    const judged = judgeOne(makeLine(), onMain(times(804), p95Run(600)))
+    expect(judged).toMatchObject({
+      verdict: 'inconclusive',
+      margin: undefined,
+      comparison: { outcome: 'unsure', baseRuns: 1, knownBaseRuns: 10 }
+    })
+    expect(judged.reason).toMatch(
+      /^p95 is 600 ms, -25\.4 % against .*; but the newest run of main is 10\d % slower than the nine before it, and no second run confirms it; against those, 600 ms is \+50(\.\d)? % \(\d+ ms\): run it again there, or wait for the next run$/
+    )
+  })
+
+  test('costs one unsure until the next run', () => {
+    expect(judgeOne(makeLine(), onMain(times(804), p95Run(804))).comparison.outcome).toBe('unsure')
+    expect(judgeOne(makeLine(), onMain([...times(804), p95Run(800)], p95Run(804))).comparison.outcome).toBe(
+      'holds'
+    )
+  })
+
+  test.each<[string, readonly ComparedRun[], number, string]>([
+    ['worse than both is broken', times(804), 1200, 'broken'],
+    ['as good as before holds', times(804), 404, 'holds'],
+    ['a step to the better is the new base', times(200), 204, 'holds'],
+    ['a step to the better breaks what is as before', times(200), 400, 'broken']
+  ])('%s', (_, base, head, outcome) => {
+    const line = makeLine({ text: 'p95 <= baseline + 40%', allowance: { ratio: 0.4 } })
+    expect(judgeOne(line, onMain(base, p95Run(head))).comparison.outcome).toBe(outcome)
+  })
+
+  test('with three runs too', () => {
+    const base = [p95Run(400), p95Run(404), p95Run(1200)]
+    expect(judgeOne(makeLine(), onMain(base, p95Run(1200))).comparison.outcome).toBe('unsure')
+  })
+
+  test('is the same for error rates, throughput and apdex', () => {
+    const [rate, throughput, apdex] = [
+      makePlainLine('error_rate', 'baseline + 0.5pp', { amount: 0.005 }),
+      makePlainLine('throughput', 'baseline - 5%', { ratio: 0.05 }),
+      makePlainLine('apdex', 'baseline - 0.02', { amount: 0.02 })
+    ]
+    const failing = makeComparedRun({ overall: { failures: 20_000 } })
+    const judged = judgeOne(rate!, onMain([...nine.map(() => makeComparedRun()), failing], failing))
+    expect(judged.comparison.outcome).toBe('unsure')
+    expect(judged.reason).toContain(
+      'the error_rate of the newest run of main is 40 pp higher than that of the nine before it, and no second run confirms it'
+    )
+    const slow = makeComparedRun({
+      overall: { throughput: 50, apdex: 0.6 },
+      apdex: { score: 0.6, targetMs: 500 }
+    })
+    const usual = nine.map(() => makeComparedRun({ apdex: { score: 0.9, targetMs: 500 } }))
+    expect(judgeOne(throughput!, onMain([...usual, slow], slow)).reason).toContain(
+      'the throughput of the newest run of main is 50 % lower than that of the nine before it'
+    )
+    expect(judgeOne(apdex!, onMain([...usual, slow], slow)).reason).toContain('is 0.3 lower than')
+  })
+
+  test('without a name of the branch', () => {
+    expect(judgeOne(makeLine(), recorded(times(804), p95Run(600))).reason).toContain(
+      'but the newest run of the baseline branch is'
+    )
+  })
+})
+
+describe('a base that fails more often than the head', () => {
+  const rate = (share: number) => 50_000 * share
+  /** A tenth of its requests timed out, so that p95 is that of the time-outs. */
+  const timedOut = p95Run(30_000, { failures: rate(0.1), meanMs: 3100, throughput: 10, apdex: 0.9 })
+  const slower = p95Run(690, { meanMs: 500, throughput: 20 })
+  const fine = p95Run(138)
+  const LINES = [
+    makeLine(),
+    makePlainLine('mean', 'baseline + 10%', { ratio: 0.1 }),
+    makePlainLine('throughput', 'baseline - 5%', { ratio: 0.05 })
+  ]
+
+  test.each(LINES)('is no base for $text: recorded runs', (line) => {
+    const judged = judgeOne(line, recorded([timedOut, timedOut, timedOut], slower))
+    expect(judged.comparison).toMatchObject({ outcome: 'not comparable', ifNotJudged: 'warn' })
+    expect(judged.reason).toBe(
+      `${line.name} cannot be compared: 3 of 3 recorded runs are left out, as more samples of the base failed (10 %, and 0 % of the head's); the next runs of the baseline branch that work are a new baseline`
+    )
+    const mixed = judgeOne(line, recorded([fine, fine, fine, fine, timedOut], slower))
+    expect(mixed.comparison).toMatchObject({ outcome: 'broken', knownBaseRuns: 4 })
+    expect(mixed.reason).toMatch(
+      /; 1 of 5 recorded runs is left out, as more samples of the base failed \(10 %, and 0 % of the head's\)$/
+    )
+  })
+
+  test.each(LINES)('is no base for $text: side by side, whatever on-missing-baseline says', (line) => {
+    const pairs = (spoilt: number): ComparisonEvidence => ({
+      kind: 'side-by-side',
+      pairs: WOBBLE.map((_, i) => ({ base: i < spoilt ? timedOut : fine, head: slower }))
+    })
+    expect(judgeOne(line, pairs(2)).comparison).toMatchObject({ outcome: 'broken', baseRuns: 8 })
+    expect(judgeOne(line, pairs(2)).reason).toContain('; 2 of 10 rounds are left out, as more samples of')
+    for (const spoilt of [3, 10]) {
+      const judged = judgeOne(line, pairs(spoilt), { onMissing: 'pass' })
+      expect(judged.comparison).toMatchObject({ outcome: 'not comparable', ifNotJudged: 'fail' })
+      expect(judged.reason).toBe(
+        `${line.name} cannot be compared: ${spoilt} of 10 rounds are left out, as more samples of the base failed (10 %, and 0 % of the head's); at least 8 are needed: check that the server of the base works`
+      )
+    }
+  })
+
+  test('of the rounds that there were, not only of those that are complete', () => {
+    const pairs = WOBBLE.slice(2).map((_, i) => ({ base: i < 1 ? timedOut : fine, head: slower }))
+    const judged = judgeOne(makeLine(), { kind: 'side-by-side', pairs, rounds: 10 })
+    expect(judged.comparison).toMatchObject({ outcome: 'not comparable', ifNotJudged: 'fail' })
+    expect(judgeOne(makeLine(), { kind: 'side-by-side', pairs, rounds: 8 }).comparison.outcome).toBe('broken')
+  })
+
+  test.each<[string, number, number, 'holds' | 'not comparable']>([
+    ['by one percentage point', 0.01, 0, 'holds'],
+    ['by more', 0.0102, 0, 'not comparable'],
+    ['not twice as often', 0.05, 0.03, 'holds'],
+    ['twice as often', 0.06, 0.03, 'not comparable'],
+    ['less often', 0.01, 0.03, 'holds']
+  ])('%s: %d against %d', (_, before, now, outcome) => {
+    const run = (share: number) => p95Run(400, { failures: rate(share) })
+    const base = WOBBLE.map(() => run(before))
+    expect(judgeOne(makeLine(), recorded(base, run(now))).comparison.outcome).toBe(outcome)
+  })
+
+  test('error rates are compared all the same', () => {
+    const line = makePlainLine('error_rate', 'baseline + 0.5pp', { amount: 0.005 })
+    const judged = judgeOne(line, recorded(Array(10).fill(timedOut), fine))
+    expect(judged.comparison).toMatchObject({ outcome: 'holds', changePct: -10, knownBaseRuns: 10 })
+  })
+
+  test('in one label', () => {
+    const run = (label: Partial<FigureValues>) => makeComparedRun({ labels: { pay: label } })
+    const line = makeLine({ selector: selectLabel('*') })
+    const base = Array.from({ length: 5 }, () => run({ percentileMs: 30_000, failures: rate(0.1) }))
+    expect(judgeOne(line, recorded(base, run({ percentileMs: 690 }))).comparison.outcome).toBe(
+      'not comparable'
+    )
+  })
+})
+
+describe("a service's apdex that the samples do not bear out", () => {
+  const line = makePlainLine('apdex', 'baseline - 0.02', { amount: 0.02 })
+  const run = (score: number, own: number) =>
+    makeComparedRun({ overall: { apdex: own }, apdex: { score, targetMs: 500 } })
+
+  test('of the head is not believed where the line holds', () => {
+    const base = WOBBLE.map(() => run(0.9, 0.9))
+    const judged = judgeOne(line, recorded(base, run(0.95, 0.2)))
+    expect(judged.comparison).toMatchObject({ outcome: 'not comparable', ifNotJudged: 'fail' })
+    expect(judged.reason).toContain('but it is 0.2 by the samples, with the same target of 500 ms')
+    expect(judgeOne(line, recorded(base, run(0.5, 0.2))).comparison.outcome).toBe('broken')
+    const pairs = base.map((one) => ({ base: one, head: run(0.95, 0.2) }))
+    expect(judgeOne(line, { kind: 'side-by-side', pairs }).comparison.ifNotJudged).toBe('fail')
+  })
+
+  test('of a recorded run leaves it out', () => {
+    const base = [...WOBBLE.map(() => run(0.8, 0.8)), run(0.99, 0.1)]
+    const judged = judgeOne(line, recorded(base, run(0.8, 0.8)))
+    expect(judged.comparison).toMatchObject({ outcome: 'holds', knownBaseRuns: 10 })
+    expect(judged.reason).toContain('1 of 11 recorded runs is left out, as the apdex of the base is not believed')
+  })
+})
+
+describe('confirming runs that are full of errors', () => {
+  const quickFailures = (share: number) => p95Run(5, { failures: 50_000 * share })
+
+  test.each([0.2, 0.5, 1])('do not make a broken line hold: %d of the samples', (share) => {
+    const judged = judgeOne(makeLine(), recorded(p95Runs(400), p95Run(520), quickFailures(share)))
+    expect(judged.comparison.outcome).toBe('broken')
+  })
+
+  test('leave no line green', () => {
+    const failed = judgeOne(makeLine(), recorded(p95Runs(400), p95Run(400), quickFailures(1)))
+    expect(failed.comparison).toMatchObject({ outcome: 'not comparable', ifNotJudged: 'fail' })
+    expect(failed.reason).toContain(
+      'but 50000 of 50000 samples failed in 1 of 2 runs, so response times say little'
+    )
+    const some = judgeOne(makeLine(), recorded(p95Runs(400), p95Run(400), quickFailures(0.2)))
+    expect(some.comparison.outcome).toBe('unsure')
+  })
+
+  test('nor rounds', () => {
+    const pairs = (head: number): ComparisonEvidence => ({
+      kind: 'side-by-side',
+      pairs: WOBBLE.map((wobble, i) => ({
+        base: p95Run(400 * wobble),
+        head: i === 3 ? quickFailures(1) : p95Run(head * WOBBLE[(i + 3) % 10]!)
+      }))
+    })
+    expect(judgeOne(makeLine(), pairs(520)).comparison.outcome).toBe('broken')
+    expect(judgeOne(makeLine(), pairs(400)).comparison).toMatchObject({
+      outcome: 'not comparable',
+      ifNotJudged: 'fail'
+    })
+  })
+})
+
 describe('recorded runs', () => {
   test('break a line', () => {
     const judged = judgeOne(makeLine(), recorded(p95Runs(400), p95Run(520)))
@@ -86,15 +293,15 @@ describe('recorded runs', () => {
   })
 
   test('say where the newest run alone is the base, because those before differ', () => {
-    const base = [...p95Runs(208), p95Run(252)]
-    const judged = judgeOne(makeLine(), recorded(base, p95Run(252)))
+    const base = [...p95Runs(252), p95Run(208)]
+    const judged = judgeOne(makeLine(), recorded(base, p95Run(208)))
     expect(judged.comparison).toMatchObject({ outcome: 'holds', baseRuns: 1, knownBaseRuns: 11 })
     expect(judged.reason).toMatch(
-      /\(the newest 1 of 11 runs; .*; the run before it differs: 206 ms, so the baseline is the newest run alone; another run on the baseline branch makes it firm$/
+      /\(the newest 1 of 11 runs; .*; the run before it differs: 249 ms, so the baseline is the newest run alone; another run on the baseline branch makes it firm$/
     )
-    const two = judgeOne(makeLine(), recorded([...base, p95Run(252)], p95Run(252)))
+    const two = judgeOne(makeLine(), recorded([...base, p95Run(208)], p95Run(208)))
     expect(two.comparison.baseRuns).toBe(2)
-    expect(two.reason).toContain('(the newest 2 of 12 runs, as the one before differs: 206 ms; 98 %')
+    expect(two.reason).toContain('(the newest 2 of 12 runs, as the one before differs: 249 ms; 98 %')
   })
 
   test("give the run's own figure", () => {

@@ -1,7 +1,7 @@
 import type { BaselineThreshold } from '../thresholds/grammar/threshold.js'
 import { leaveUndecided, type Judgement } from '../thresholds/judge/judgement.js'
 import type { ComparedRun } from './compared-run.js'
-import { compareScope, type ScopeFinding } from './judge/compare-scope.js'
+import { compareScope, type ComparedScope, type ScopeFinding } from './judge/compare-scope.js'
 import { emptyComparison, hasEnoughSamples, judgeScope } from './judge/judge-scope.js'
 import { describeNoScope, listScopes } from './judge/list-scopes.js'
 import { sidesOf, type Sides } from './judge/sides.js'
@@ -22,10 +22,14 @@ export type ComparisonEvidence =
       readonly base: readonly ComparedRun[]
       /** The run, and those that confirmed it. */
       readonly head: readonly ComparedRun[]
+      /** The base runs are those of this branch. */
+      readonly branch?: string
     }
   | {
       readonly kind: 'side-by-side'
       readonly pairs: readonly { readonly base: ComparedRun; readonly head: ComparedRun }[]
+      /** How many rounds there were, complete or not; by default as many as pairs. */
+      readonly rounds?: number
     }
   | {
       readonly kind: 'none'
@@ -59,11 +63,20 @@ export function judgeBaselineLines(
       compareScope(threshold, scope, { sides, noise: rules.noise })
     )
   }))
-  const significant = findSignificant(lines.flatMap(({ findings }) => findings))
+  const found = lines.flatMap(({ findings }) => findings)
+  const significant = findSignificant(found, ({ change }) => change.p)
+  const significantBefore = findSignificant(
+    found,
+    ({ change, beforeStep }) => (beforeStep?.change ?? change).p
+  )
   return lines.map(({ threshold, findings }) => {
     if (findings.length === 0) return leaveUncompared(threshold, noScope(threshold, sides), rules)
     const judged = findings.map((finding) =>
-      judgeScope(threshold, finding, { rules, isSignificant: significant.has(finding) })
+      judgeScope(threshold, finding, {
+        rules,
+        isSignificant: significant.has(finding),
+        isSignificantBefore: significantBefore.has(finding)
+      })
     )
     return weighScopes(threshold, judged)
   })
@@ -103,13 +116,13 @@ function noScope({ selector }: BaselineThreshold, sides: Sides): Missing {
 }
 
 /** Scopes with too few samples are not tested: their figures vary more than is assumed, and would make others look significant. */
-function findSignificant(findings: readonly ScopeFinding[]): Set<ScopeFinding> {
+function findSignificant(
+  findings: readonly ScopeFinding[],
+  pOf: (finding: ComparedScope) => number
+): Set<ScopeFinding> {
   const tested = findings.flatMap((finding) =>
     'change' in finding && hasEnoughSamples(finding) ? [finding] : []
   )
-  const isSignificant = benjaminiHochberg(
-    tested.map(({ change }) => change.p),
-    LEVEL
-  )
+  const isSignificant = benjaminiHochberg(tested.map(pOf), LEVEL)
   return new Set(tested.filter((_, i) => isSignificant[i]))
 }

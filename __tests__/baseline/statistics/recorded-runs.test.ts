@@ -99,3 +99,24 @@ describe('compareRecorded', () => {
     expect([compare(1.1), compare(1), compare(0.9)]).toEqual([0, 0.5, 1])
   })
 })
+
+describe('a step that no second run confirms', () => {
+  const compare = (base: readonly number[]) => compareRecorded({ base, head: [0.4], sigma0: 0.05 })
+  const nine = [0, 0.01, 0, 0.01, 0, 0.01, 0, 0.01, 0]
+
+  test('is compared without the newest run too', () => {
+    const { before, ...change } = compare([...nine, 0.4])
+    expect(change).toMatchObject({ centre: 0.4, centreRuns: 1, delta: 0 })
+    expect(before).toEqual(compare(nine))
+    expect(before?.centreRuns).toBe(5)
+  })
+
+  test.each([
+    ['a second run confirms it', [...nine, 0.4, 0.41]],
+    ['it is one to the better', [...nine, -0.4]],
+    ['there are two runs', [0, 0.9]],
+    ['there is no step', nine]
+  ])('unless %s', (_, base) => {
+    expect(compare(base).before).toBeUndefined()
+  })
+})

@@ -1,20 +1,20 @@
 import type { Scope } from '../../results/figures/measurements.js'
 import type { BaselineThreshold } from '../../thresholds/grammar/threshold.js'
 import { formatValue } from '../../thresholds/format.js'
-import { doubtTimes, isTime } from '../../thresholds/judge/failed-times.js'
+import { mostlyFailed, needsSuccess, sayLittle } from '../../thresholds/judge/failed-samples.js'
 import { samplesNeeded } from '../statistics/classify.js'
 import { meanOf, type Change } from '../statistics/evidence-of-change.js'
-import { assumeSpread, leastSpread, type Counted } from '../statistics/prior.js'
+import { assumeSpread, leastSpread } from '../statistics/prior.js'
 import { compareRecorded, MOST_CENTRE_RUNS } from '../statistics/recorded-runs.js'
 import { allowsAnything, fromScale, limitFor, scaleOf, type Scale } from '../statistics/scale.js'
 import { compareSideBySide } from '../statistics/side-by-side.js'
 import { checkSides } from './check-sides.js'
+import { addUp, describeLeftOut, describeUneven, doubtHead, isNoBase } from './failed-readings.js'
 import { readRun, type Reading } from './read-run.js'
 import type { Sides } from './sides.js'
 
 const LEAST_ROUNDS = 2
 const LEAST_SHARE_OF_ROUNDS = 0.8
-const MOST_FURTHER_FAILURES = 0.05
 
 /** A line in one of its scopes: compared, or why it could not be. */
 export type ScopeFinding = ComparedScope | UncomparedScope
@@ -40,6 +40,20 @@ export interface ComparedScope {
   readonly doubt: string | undefined
   /** The same where the head fails more often than the base: its times are those of other requests. */
   readonly unevenFailures: string | undefined
+  /** What else there would be to compare with, had not more of its samples failed. */
+  readonly leftOut: string | undefined
+  /** The newest run is worse than those before it, and no second one confirms it: what these say. */
+  readonly beforeStep: BeforeStep | undefined
+}
+
+export interface BeforeStep {
+  readonly change: Change
+  /** The figure that those before expect, in base units. */
+  readonly base: number
+  readonly runs: number
+  /** How much worse the newest run is, on the scale. */
+  readonly size: number
+  readonly branch: string | undefined
 }
 
 export interface UncomparedScope {
@@ -47,6 +61,8 @@ export interface UncomparedScope {
   readonly outcome: 'no baseline' | 'not comparable'
   /** What to say after the name of the figure. */
   readonly words: string
+  /** There was a base to compare with, but it is made of failures: never green, whatever is missing may be. */
+  readonly isDoubtful?: boolean
 }
 
 export function compareScope(
@@ -60,8 +76,8 @@ export function compareScope(
   const read = (runs: Sides['base']) => runs.map((run) => readRun(threshold, run, { scope, targetMs }))
   const readings = { base: read(sides.base), head: read(sides.head) }
   const finding = sides.isPaired
-    ? compareRounds(threshold, scope, readings)
-    : compareRuns(threshold, scope, { ...readings, noise })
+    ? compareRounds(threshold, scope, { ...readings, rounds: sides.rounds })
+    : compareRuns(threshold, scope, { ...readings, noise, branch: sides.branch })
   return 'change' in finding ? (checkLimit(threshold, finding) ?? finding) : finding
 }
 
@@ -83,79 +99,147 @@ interface Readings {
 function compareRuns(
   threshold: BaselineThreshold,
   scope: Scope,
-  { noise, ...readings }: Readings & { readonly noise: number }
+  { noise, branch, ...readings }: Readings & { readonly noise: number; readonly branch: string | undefined }
 ): ScopeFinding {
   const scale = scaleOf(threshold.metric)
   const needed = samplesNeeded(threshold)
   const head = readings.head.filter((reading) => reading !== undefined)
   const known = readings.base.filter((reading) => reading !== undefined)
-  const trusted = known.filter((reading) => saysSomething(threshold, reading))
   if (head.length === 0) return { scope, ...unknownHere(readings.head.length) }
-  if (trusted.length === 0) return { scope, ...unknownInBase(threshold, readings.base.length, known.length) }
+  if (known.length === 0) return { scope, ...unknownInBase(readings.base.length) }
+  const all = addUp(head)
+  const left = known.filter((reading) => isNoBase(threshold, reading, all))
+  const trusted = known.filter((reading) => !left.includes(reading))
+  const leftOut = describeLeftOut(
+    left.map((base) => ({ base, head: all })),
+    { of: known.length, what: 'recorded runs' }
+  )
+  if (trusted.length === 0) {
+    const advice = 'the next runs of the baseline branch that work are a new baseline'
+    return { scope, ...failedInBase(threshold, left, `${leftOut}; ${advice}`) }
+  }
 
   // A run that was too small for the figure does not spoil those that were not.
   const large = trusted.filter(({ samples }) => samples >= needed)
   const base = large.length > 0 ? large : trusted
-  const change = compareRecorded({
-    base: base.map(({ y }) => y),
-    head: head.map(({ y }) => y),
-    sigma0: assumeSpread(scale.kind, { noise, base, head }),
-    leastSpread: leastSpread(scale.kind, { base, head })
+  const compare = (heads: readonly Reading[]) =>
+    compareRecorded({
+      base: base.map(({ y }) => y),
+      head: heads.map(({ y }) => y),
+      sigma0: assumeSpread(scale.kind, { noise, base, head: heads }),
+      leastSpread: leastSpread(scale.kind, { base, head: heads })
+    })
+  const centre = base.slice(-compare(head).centreRuns)
+  const judged = withoutFlattering(head, {
+    least: 1,
+    read: ({ y }) => y,
+    doubt: (one) => doubtHead(threshold, [one], 'runs') ?? describeUneven(threshold, centre, [one])
   })
-  const { centreRuns } = change
-  const centre = base.slice(-centreRuns)
+  const change = compare(judged)
+  const { centreRuns, before } = change
   return {
     scope,
     change,
     base: typicalFigure(scale, centre),
-    head: typicalFigure(scale, head),
+    head: typicalFigure(scale, judged),
     baseRuns: centreRuns,
     knownBaseRuns: base.length,
     before: centreRuns < MOST_CENTRE_RUNS ? base.at(-centreRuns - 1)?.figure : undefined,
-    headRuns: head.length,
+    headRuns: judged.length,
     isPaired: false,
-    samples: Math.min(...[...centre, ...head].map(({ samples }) => samples)),
+    samples: Math.min(...[...centre, ...judged].map(({ samples }) => samples)),
     samplesNeeded: needed,
-    doubt: doubtHead(threshold, scope, head),
-    unevenFailures: describeUneven(threshold, { base: centre, head })
+    doubt: doubtHead(threshold, head, 'runs'),
+    unevenFailures: describeUneven(threshold, centre, head),
+    leftOut: left.length === 0 ? undefined : leftOut,
+    beforeStep: before && {
+      change: before,
+      base: fromScale(scale, before.centre),
+      runs: base.length - 1,
+      size: change.centre - before.centre,
+      branch
+    }
   }
 }
 
-function compareRounds(threshold: BaselineThreshold, scope: Scope, { base, head }: Readings): ScopeFinding {
+interface Pair {
+  readonly base: Reading
+  readonly head: Reading
+}
+
+function compareRounds(
+  threshold: BaselineThreshold,
+  scope: Scope,
+  { base, head, rounds: planned = base.length }: Readings & { readonly rounds?: number | undefined }
+): ScopeFinding {
   const scale = scaleOf(threshold.metric)
-  const known = base.flatMap((one, i) => {
+  const known = base.flatMap((one, i): Pair[] => {
     const other = head[i]
     return one === undefined || other === undefined ? [] : [{ base: one, head: other }]
   })
-  const rounds = known.filter((round) => saysSomething(threshold, round.base))
-  if (rounds.length === 0 && known.length > 0) {
-    return { scope, ...unknownInBase(threshold, base.length, known.length) }
-  }
-  if (rounds.length < LEAST_ROUNDS || rounds.length < LEAST_SHARE_OF_ROUNDS * base.length) {
-    const words = `can be read on both sides in ${rounds.length} of ${base.length} rounds only; run more or longer segments`
+  const left = known.filter((pair) => isNoBase(threshold, pair.base, pair.head))
+  const rounds = known.filter((pair) => !left.includes(pair))
+  const leftOut = describeLeftOut(left, { of: planned, what: 'rounds' })
+  const needed = Math.max(LEAST_ROUNDS, Math.ceil(LEAST_SHARE_OF_ROUNDS * planned))
+  if (rounds.length < needed) {
+    if (left.length > 0) {
+      const bases = left.map((pair) => pair.base)
+      const advice = `at least ${needed} are needed: check that the server of the base works`
+      return { scope, ...failedInBase(threshold, bases, `${leftOut}; ${advice}`), isDoubtful: true }
+    }
+    const words = `can be read on both sides in ${rounds.length} of ${planned} rounds only; run more or longer segments`
     return { scope, outcome: 'not comparable', words }
   }
-  const sides = { base: rounds.map((round) => round.base), head: rounds.map((round) => round.head) }
-  const change = compareSideBySide(
-    rounds.map((round) => round.head.y - round.base.y),
-    scale.floor
-  )
+  const judged = withoutFlattering(rounds, {
+    least: LEAST_ROUNDS,
+    read: (pair) => pair.head.y - pair.base.y,
+    doubt: (pair) => doubtHead(threshold, [pair.head], 'rounds')
+  })
+  const sides = { base: judged.map((pair) => pair.base), head: judged.map((pair) => pair.head) }
+  const heads = rounds.map((pair) => pair.head)
   return {
     scope,
-    change,
+    change: compareSideBySide(
+      judged.map((pair) => pair.head.y - pair.base.y),
+      scale.floor
+    ),
     base: typicalFigure(scale, sides.base),
     head: typicalFigure(scale, sides.head),
-    baseRuns: rounds.length,
-    knownBaseRuns: rounds.length,
+    baseRuns: judged.length,
+    knownBaseRuns: judged.length,
     before: undefined,
-    headRuns: rounds.length,
+    headRuns: judged.length,
     isPaired: true,
     // Segments are short by design, and how much their figures vary is measured.
     samples: Math.min(addUp(sides.base).samples, addUp(sides.head).samples),
     samplesNeeded: samplesNeeded(threshold),
-    doubt: doubtHead(threshold, scope, sides.head),
-    unevenFailures: describeUneven(threshold, sides)
+    doubt: doubtHead(threshold, heads, 'rounds'),
+    unevenFailures: describeUneven(
+      threshold,
+      rounds.map((pair) => pair.base),
+      [addUp(heads)]
+    ),
+    leftOut: left.length === 0 ? undefined : leftOut,
+    beforeStep: undefined
   }
+}
+
+/** What to judge by: failures may make the head look worse than the rest of it, and never better. */
+function withoutFlattering<T>(
+  all: readonly T[],
+  {
+    least,
+    read,
+    doubt
+  }: {
+    readonly least: number
+    readonly read: (one: T) => number
+    readonly doubt: (one: T) => string | undefined
+  }
+): readonly T[] {
+  const sound = all.filter((one) => doubt(one) === undefined)
+  if (sound.length < least) return all
+  return meanOf(sound.map(read)) > meanOf(all.map(read)) ? sound : all
 }
 
 function unknownHere(runs: number): Omit<UncomparedScope, 'scope'> {
@@ -163,44 +247,20 @@ function unknownHere(runs: number): Omit<UncomparedScope, 'scope'> {
   return { outcome: 'not comparable', words }
 }
 
-function unknownInBase(
-  { metric, name }: BaselineThreshold,
-  runs: number,
-  known: number
-): Omit<UncomparedScope, 'scope'> {
-  const words =
-    known > 0
-      ? `cannot be compared: most samples of the baseline failed, so its ${isTime(metric) ? 'response times say' : `${name} says`} little`
-      : `cannot be compared: none of the ${runs} base runs recorded this figure; runs recorded from now on will`
+function unknownInBase(runs: number): Omit<UncomparedScope, 'scope'> {
+  const words = `cannot be compared: none of the ${runs} base runs recorded this figure; runs recorded from now on will`
   return { outcome: 'not comparable', words }
 }
 
-function doubtHead(
-  { metric, name }: BaselineThreshold,
-  scope: Scope,
-  readings: readonly Reading[]
-): string | undefined {
-  const all = addUp(readings)
-  if (isTime(metric)) return doubtTimes(all, { errors: () => [] }, scope)
-  if (metric === 'error_rate' || !mostlyFailed(all)) return undefined
-  return `${all.failures} of ${all.samples} samples failed, so ${name} says little`
-}
-
-/** Requests that fail at once make up for others that got slower. */
-function describeUneven(
-  { metric }: BaselineThreshold,
-  { base, head }: { readonly base: readonly Reading[]; readonly head: readonly Reading[] }
-): string | undefined {
-  const [before, now] = [addUp(base), addUp(head)].map(({ samples, failures }) => failures / samples)
-  if (!isTime(metric) || before === undefined || now === undefined || now - before <= MOST_FURTHER_FAILURES)
-    return undefined
-  const rate = (share: number): string => formatValue('error_rate', share)
-  return `${rate(now)} of the samples failed and ${rate(before)} of the baseline's, so response times say little`
-}
-
-/** Requests that fail at once make a high throughput; only the error rate is about failures. */
-function saysSomething({ metric }: BaselineThreshold, reading: Reading): boolean {
-  return metric === 'error_rate' || !mostlyFailed(reading)
+/** Too little is left of the base without what failed. */
+function failedInBase(
+  line: BaselineThreshold,
+  left: readonly Reading[],
+  leftOut: string
+): Omit<UncomparedScope, 'scope'> {
+  const isDown = needsSuccess(line.metric) && left.every(mostlyFailed)
+  const down = isDown ? `most samples of the baseline failed, so its ${sayLittle(line)}; ` : ''
+  return { outcome: 'not comparable', words: `cannot be compared: ${down}${leftOut}` }
 }
 
 /** Their mean on the scale; what all of them have is left as it is. */
@@ -209,15 +269,4 @@ function typicalFigure(scale: Scale, readings: readonly Reading[]): number {
   return first !== undefined && readings.every(({ figure }) => figure === first.figure)
     ? first.figure
     : fromScale(scale, meanOf(readings.map(({ y }) => y)))
-}
-
-export function mostlyFailed({ samples, failures }: Counted): boolean {
-  return failures * 2 > samples
-}
-
-function addUp(readings: readonly Counted[]): Counted {
-  return {
-    samples: readings.reduce((sum, { samples }) => sum + samples, 0),
-    failures: readings.reduce((sum, { failures }) => sum + failures, 0)
-  }
 }

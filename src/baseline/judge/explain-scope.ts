@@ -1,6 +1,6 @@
 import { formatActual, formatValue } from '../../thresholds/format.js'
 import type { BaselineThreshold } from '../../thresholds/grammar/threshold.js'
-import { describeScope } from '../../thresholds/quoting.js'
+import { describeScope, shorten } from '../../thresholds/quoting.js'
 import { formatChange, formatSize } from '../format-change.js'
 import { LEAST_SAMPLES_BEYOND } from '../statistics/classify.js'
 import { LEVEL } from '../statistics/evidence-of-change.js'
@@ -9,6 +9,22 @@ import { tQuantile } from '../statistics/student-t.js'
 import type { ComparedScope } from './compare-scope.js'
 import type { JudgedScope } from './judge-scope.js'
 
+/** A base has 20 runs at most. */
+const COUNTS = [
+  '',
+  'one',
+  'two',
+  'three',
+  'four',
+  'five',
+  'six',
+  'seven',
+  'eight',
+  'nine',
+  'ten',
+  'eleven',
+  'twelve'
+]
 /** From so many base runs on, further ones hardly help. */
 const ENOUGH_BASE_RUNS = 10
 
@@ -17,7 +33,12 @@ export function explainScope(threshold: BaselineThreshold, judged: JudgedScope):
   const { finding } = judged
   const subject = threshold.name + describeScope(finding.scope)
   if (!('change' in finding)) return `${subject} ${finding.words}`
-  return `${subject} ${describeFigures(threshold, finding, judged)}; ${describeOutcome(threshold, finding, judged)}${describeLoneBase(threshold, finding, judged.comparison.outcome === 'holds')}`
+  const base =
+    judged.because === 'unconfirmed step'
+      ? ''
+      : describeLoneBase(threshold, finding, judged.comparison.outcome === 'holds')
+  const leftOut = finding.leftOut === undefined ? '' : `; ${finding.leftOut}`
+  return `${subject} ${describeFigures(threshold, finding, judged)}; ${describeOutcome(threshold, finding, judged)}${base}${leftOut}`
 }
 
 /** `is 480 ms, +20 % against the baseline's 400 ms (10 runs; 98 % interval +12 % to +28 %)` */
@@ -69,6 +90,8 @@ function describeOutcome(
   switch (because) {
     case 'failed samples':
       return `but ${finding.doubt ?? finding.unevenFailures ?? ''}`
+    case 'unconfirmed step':
+      return `but ${describeStep(threshold, finding)}`
     case 'few samples':
       return describeFewSamples(threshold, finding)
     case 'not significant':
@@ -78,6 +101,21 @@ function describeOutcome(
     case undefined:
       return comparison.outcome === 'broken' ? `it must be ${limit}` : `within ${limit}`
   }
+}
+
+/** `the newest run of main is 100 % slower than the nine before it, and no second run confirms it; …` */
+function describeStep({ metric, name }: BaselineThreshold, { beforeStep, head }: ComparedScope): string {
+  if (beforeStep === undefined) return ''
+  const { base, runs, size, branch = 'the baseline branch', change } = beforeStep
+  const scale = scaleOf(metric)
+  const by = formatSize(metric, asChangePct(scale, size))
+  const others = runs < COUNTS.length ? (COUNTS[runs] ?? '') : String(runs)
+  const step =
+    scale.kind === 'time'
+      ? `the newest run of ${shorten(branch)} is ${by} slower than the ${others} before it`
+      : `the ${name} of the newest run of ${shorten(branch)} is ${by} ${scale.sign > 0 ? 'higher' : 'lower'} than that of the ${others} before it`
+  const against = `against those, ${formatValue(metric, head)} is ${formatChange(metric, asChangePct(scale, change.delta))} (${formatValue(metric, base)})`
+  return `${step}, and no second run confirms it; ${against}: run it again there, or wait for the next run`
 }
 
 function describeFewSamples({ name, percentile }: BaselineThreshold, finding: ComparedScope): string {

@@ -13,7 +13,7 @@ const LEAST_CHANGE_MS = 2
 export interface JudgedScope {
   readonly finding: ScopeFinding
   readonly comparison: Comparison
-  readonly because: Doubt | 'failed samples' | undefined
+  readonly because: Doubt | 'failed samples' | 'unconfirmed step' | undefined
   /** How much of the limit is left, on the scale where up is worse; negative if it is exceeded. */
   readonly room: number
 }
@@ -21,19 +21,25 @@ export interface JudgedScope {
 export function judgeScope(
   threshold: BaselineThreshold,
   finding: ScopeFinding,
-  { rules, isSignificant }: { readonly rules: ComparisonRules; readonly isSignificant: boolean }
+  {
+    rules,
+    isSignificant,
+    isSignificantBefore
+  }: {
+    readonly rules: ComparisonRules
+    readonly isSignificant: boolean
+    /** The same against the runs before a step that nothing confirms. */
+    readonly isSignificantBefore: boolean
+  }
 ): JudgedScope {
   if (!('change' in finding)) {
-    return {
-      finding,
-      comparison: emptyComparison(finding.outcome, rules),
-      because: undefined,
-      room: -Infinity
-    }
+    const empty = emptyComparison(finding.outcome, rules)
+    const comparison = finding.isDoubtful ? { ...empty, ifNotJudged: 'fail' as const } : empty
+    return { finding, comparison, because: undefined, room: -Infinity }
   }
   const { change, base } = finding
   const scale = scaleOf(threshold.metric)
-  const limit = limitOf(threshold, finding)
+  const limit = limitOf(threshold, base, finding.head)
   const classified = classify(change, {
     hasEnoughSamples: hasEnoughSamples(finding),
     isOver: limit.isOver,
@@ -41,12 +47,12 @@ export function judgeScope(
     mostResolution: mostResolutionFor(scale, limitWithFloor(threshold, base))
   })
   const isDoubtful = finding.doubt !== undefined && classified.outcome !== 'broken'
-  const isUneven = finding.unevenFailures !== undefined && classified.outcome === 'holds'
-  const outcome = isDoubtful ? 'not comparable' : isUneven ? 'unsure' : classified.outcome
+  const doubt =
+    classified.outcome === 'holds' ? doubtHolding(threshold, finding, isSignificantBefore) : undefined
+  const outcome = isDoubtful ? 'not comparable' : doubt === undefined ? classified.outcome : 'unsure'
   return {
     finding,
-    because:
-      isDoubtful || isUneven ? 'failed samples' : 'because' in classified ? classified.because : undefined,
+    because: isDoubtful ? 'failed samples' : 'because' in classified ? classified.because : doubt,
     room: limitOnScale(scale, base, threshold.allowance) - change.delta,
     comparison: {
       outcome,
@@ -59,6 +65,17 @@ export function judgeScope(
       ifNotJudged: isDoubtful ? 'fail' : rules.onUnsure
     }
   }
+}
+
+/** Why a line that holds by its figures is unsure nevertheless. */
+function doubtHolding(
+  threshold: BaselineThreshold,
+  { unevenFailures, beforeStep, head }: ComparedScope,
+  isSignificantBefore: boolean
+): JudgedScope['because'] {
+  if (unevenFailures !== undefined) return 'failed samples'
+  if (beforeStep === undefined || !isSignificantBefore) return undefined
+  return limitOf(threshold, beforeStep.base, head).isOver ? 'unconfirmed step' : undefined
 }
 
 /** How far the limit is from the base on the scale, but never closer than tools can measure. */
@@ -94,7 +111,8 @@ export function emptyComparison(
 /** The limit in base units. Where it asks for less than tools can measure, it is as far as they can. */
 function limitOf(
   threshold: BaselineThreshold,
-  { base, head }: ComparedScope
+  base: number,
+  head: number
 ): { readonly value: number; readonly isOver: boolean } {
   const scale = scaleOf(threshold.metric)
   const own = limitFor(scale, base, threshold.allowance)

@@ -1,5 +1,6 @@
 import type { Figures, Scope } from '../../results/figures/measurements.js'
 import type { BaselineThreshold } from '../../thresholds/grammar/threshold.js'
+import { doubtServiceApdex } from '../../thresholds/judge/evidence.js'
 import type { ComparedRun } from '../compared-run.js'
 import type { Counted } from '../statistics/prior.js'
 import { scaleOf, toScale } from '../statistics/scale.js'
@@ -9,6 +10,8 @@ export interface Reading extends Counted {
   readonly y: number
   /** In base units. */
   readonly figure: number
+  /** Why the figure is not believed. */
+  readonly doubt?: string
 }
 
 /** Undefined if the run cannot give the figure. `targetMs` is that of the apdex. */
@@ -26,7 +29,11 @@ export function readRun(
   const y = toScale(scaleOf(threshold.metric), figure)
   if (figure === undefined || y === undefined) return undefined
   // A service's apdex may come without CSVs; it is of all samples, however many these are.
-  return { y, figure, samples: figures?.samples ?? Infinity, failures: figures?.failures ?? 0 }
+  const counted = { samples: figures?.samples ?? Infinity, failures: figures?.failures ?? 0 }
+  const isServiceApdex = threshold.metric === 'apdex' && isOverall(scope)
+  // Only runs whose rows are all there are compared.
+  const doubt = isServiceApdex && run.apdex ? doubtServiceApdex(run.apdex, figures) : undefined
+  return { y, figure, ...counted, ...(doubt !== undefined && { doubt }) }
 }
 
 function readApdex(
@@ -34,7 +41,7 @@ function readApdex(
   { figures, scope, targetMs }: { figures: Figures | undefined; scope: Scope; targetMs: number | undefined }
 ): number | undefined {
   if (apdex === undefined || apdex.targetMs !== targetMs) return undefined
-  return Object.keys(scope).length === 0 ? apdex.score : figures?.apdex(targetMs)
+  return isOverall(scope) ? apdex.score : figures?.apdex(targetMs)
 }
 
 function pickFigure(threshold: BaselineThreshold, figures: Figures): number | undefined {
@@ -57,6 +64,10 @@ function pickFigure(threshold: BaselineThreshold, figures: Figures): number | un
     case 'concurrency':
       return undefined
   }
+}
+
+function isOverall(scope: Scope): boolean {
+  return Object.keys(scope).length === 0
 }
 
 export function hasSamples(run: ComparedRun, scope: Scope): boolean {

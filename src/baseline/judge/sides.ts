@@ -7,14 +7,19 @@ export interface Sides {
   /** Oldest first. */
   readonly base: readonly ComparedRun[]
   readonly head: readonly ComparedRun[]
+  /** How many pairs there were to be, complete or not. */
+  readonly rounds?: number | undefined
+  /** Whose runs the base is, if they were recorded. */
+  readonly branch?: string | undefined
 }
 
 export function sidesOf(evidence: Exclude<ComparisonEvidence, { readonly kind: 'none' }>): Sides {
   return evidence.kind === 'recorded'
-    ? { isPaired: false, base: evidence.base, head: evidence.head }
+    ? { isPaired: false, base: evidence.base, head: evidence.head, branch: evidence.branch }
     : {
         isPaired: true,
         base: evidence.pairs.map(({ base }) => base),
-        head: evidence.pairs.map(({ head }) => head)
+        head: evidence.pairs.map(({ head }) => head),
+        rounds: evidence.rounds
       }
 }

@@ -10,11 +10,18 @@ const DEVIATIONS_PER_MEDIAN = 1.4826
 /** How many of the newest runs are the base at most. */
 export const MOST_CENTRE_RUNS = 5
 const CENTRE_DEVIATIONS = 1.5
+/** With fewer runs nobody knows which of two is the odd one. */
+const LEAST_RUNS_OF_STEP = 3
 
 export interface RecordedChange extends Change {
   readonly centre: number
   /** How many of the newest runs the centre is the mean of. */
   readonly centreRuns: number
+  /**
+   * The same comparison without the newest run, where that is worse than those before it and no second one confirms it: a step on
+   * the branch, or one bad run.
+   */
+  readonly before?: Omit<RecordedChange, 'before'>
 }
 
 /** Compares runs with recorded ones: `base` and `head` are figures on a scale where up is worse, `base` oldest first. */
@@ -30,9 +37,15 @@ export function compareRecorded({
   /** Runs are never taken to be more alike than this. */
   readonly leastSpread?: number
 }): RecordedChange {
-  const { centre, centreRuns, spread, dof } = describeBase(base, sigma0, leastSpread)
-  const se = spread * Math.sqrt(1 / head.length + 1 / centreRuns)
-  return { ...assessChange(meanOf(head) - centre, se, dof), centre, centreRuns }
+  const compare = (runs: readonly number[]): RecordedChange => {
+    const { centre, centreRuns, spread, dof } = describeBase(runs, sigma0, leastSpread)
+    const se = spread * Math.sqrt(1 / head.length + 1 / centreRuns)
+    return { ...assessChange(meanOf(head) - centre, se, dof), centre, centreRuns }
+  }
+  const change = compare(base)
+  if (change.centreRuns > 1 || base.length < LEAST_RUNS_OF_STEP) return change
+  const before = compare(base.slice(0, -1))
+  return change.centre > before.centre ? { ...change, before } : change
 }
 
 /** Where the next run is expected and how far runs lie apart, by the figures of earlier ones, oldest first. */

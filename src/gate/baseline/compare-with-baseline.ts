@@ -120,7 +120,12 @@ function withBaseline(
   branch: string,
   head: ComparedRun
 ): Compared {
-  const comparison: ComparisonEvidence = { kind: 'recorded', base: runs.map(asComparedRun), head: [head] }
+  const comparison: ComparisonEvidence = {
+    kind: 'recorded',
+    base: runs.map(asComparedRun),
+    head: [head],
+    branch
+  }
   const loadChange = describeLoadChange(comparison)
   return {
     comparison,

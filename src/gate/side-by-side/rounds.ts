@@ -56,6 +56,7 @@ function count(rounds: number): string {
 export function evidenceOf(rounds: readonly Round[]): ComparisonEvidence {
   return {
     kind: 'side-by-side',
+    rounds: rounds.length,
     pairs: keptOf(rounds).map(({ base, head }) => ({
       base: comparedRun(base.findings),
       head: comparedRun(head.findings)

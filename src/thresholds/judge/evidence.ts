@@ -1,10 +1,14 @@
 import type { Figures, Measurements, Source } from '../../results/figures/measurements.js'
 import { METRIC_RULES } from '../grammar/metrics.js'
 import type { Metric, NamedMetric } from '../grammar/threshold.js'
+import { formatValue } from '../format.js'
 import { shorten } from '../quoting.js'
+import { compareToLimit } from './compare.js'
 
 const SHOWN_GAPS = 3
 const SHOWN_HEADER = 200
+/** Services round, and some count in their own way; what is further above is not made of these samples. */
+const MOST_ABOVE_SAMPLES = 0.1
 
 /** The data to judge by, and why something is missing. */
 export interface Evidence {
@@ -21,8 +25,12 @@ export interface Evidence {
 /** A number, or why there is none. A doubtful number can break a threshold but not satisfy it. */
 export type Reading = { readonly actual: number; readonly doubt?: string } | { readonly missing: string }
 
-/** The service's own figure. It is not trusted if the CSVs were read completely and have no samples. */
-export function readServiceApdex({ apdex, apdexProblem, measurements }: Evidence): Reading {
+/**
+ * The service's own figure. It is not trusted if the CSVs were read completely and have no samples, or if it is far above what
+ * these give.
+ */
+export function readServiceApdex(evidence: Evidence): Reading {
+  const { apdex, apdexProblem, measurements } = evidence
   if (!apdex) return { missing: apdexProblem ?? 'the service gave none' }
   if (!isPossible('apdex', apdex.score))
     return { missing: `the service gave ${apdex.score}, which is not a valid apdex` }
@@ -32,7 +40,19 @@ export function readServiceApdex({ apdex, apdexProblem, measurements }: Evidence
     )
     if (isWhole) return { missing: 'the service gave one, but there are no samples in the CSVs' }
   }
-  return { actual: apdex.score }
+  const overall = describeGaps(evidence) === undefined ? measurements?.figures({}) : undefined
+  const doubt = doubtServiceApdex(apdex, overall)
+  return { actual: apdex.score, ...(doubt !== undefined && { doubt }) }
+}
+
+/** Why a service's apdex is not believed, where all rows that it is made of are there. A lower one is. */
+export function doubtServiceApdex(
+  { score, targetMs }: { readonly score: number; readonly targetMs: number | undefined },
+  overall: Figures | undefined
+): string | undefined {
+  const own = isTarget(targetMs) ? overall?.apdex(targetMs) : undefined
+  if (own === undefined || compareToLimit(score - own, MOST_ABOVE_SAMPLES) <= 0) return undefined
+  return `it is ${formatValue('apdex', own)} by the samples, with the same target of ${targetMs ?? ''} ms, so the service's figure is not believed`
 }
 
 /** Why the measurements cannot support a verdict; undefined if they are complete. */

@@ -1,6 +1,6 @@
-import type { Measurements } from '../../results/figures/measurements.js'
-import { describeGaps, readFigure, readServiceApdex, type Evidence } from './evidence.js'
-import { doubtTimes, failsForFailures, isTime } from './failed-times.js'
+import type { Figures, Measurements, Scope } from '../../results/figures/measurements.js'
+import { describeGaps, readFigure, readServiceApdex, type Evidence, type Reading } from './evidence.js'
+import { doubtFailed, failsForFailures, needsSuccess } from './failed-samples.js'
 import { leaveUndecided, type Judgement } from './judgement.js'
 import { describeUnmatched, findScopes } from './scopes.js'
 import type { AbsoluteThreshold } from '../grammar/threshold.js'
@@ -10,15 +10,15 @@ export type { Evidence } from './evidence.js'
 export type { Judgement } from './judgement.js'
 
 /**
- * Judges every threshold. Times of scopes where more than half of the samples failed cannot satisfy a threshold, unless
- * the failures themselves break one.
+ * Judges every threshold. Times, throughput and apdex of scopes where more than half of the samples failed cannot satisfy a
+ * threshold, unless the failures themselves break one.
  */
 export function judgeThresholds(thresholds: readonly AbsoluteThreshold[], evidence: Evidence): Judgement[] {
   const trusting = thresholds.map((threshold) => judgeThreshold(threshold, evidence, true))
   const isFailed = failsForFailures(trusting)
   return trusting.map((judgement, i) => {
     const threshold = thresholds[i]
-    if (threshold === undefined || !isTime(threshold.metric)) return judgement
+    if (threshold === undefined || !needsSuccess(threshold.metric)) return judgement
     const doubting = judgeThreshold(threshold, evidence, false)
     if (!isFailed) return doubting
     const isDoubtful = judgement.verdict === 'passed' && doubting.verdict !== 'passed'
@@ -30,7 +30,14 @@ function judgeThreshold(threshold: AbsoluteThreshold, evidence: Evidence, isTrus
   // The grammar rejects such a limit; one created otherwise would hold by accident.
   if (!Number.isFinite(threshold.value)) return leaveUndecided(threshold, 'the limit is not a number')
   if (threshold.metric === 'apdex' && Object.keys(threshold.selector).length === 0) {
-    return weighReadings(threshold, [{ scope: {}, reading: readServiceApdex(evidence) }])
+    const figures = evidence.measurements?.figures({})
+    const reading = readServiceApdex(evidence)
+    return weighReadings(threshold, [
+      {
+        scope: {},
+        reading: isTrusting ? reading : withDoubt(threshold, reading, { evidence, figures, scope: {} })
+      }
+    ])
   }
   const gaps = describeGaps(evidence)
   if (!evidence.measurements) return leaveUndecided(threshold, `${threshold.name} is unknown: ${gaps ?? ''}`)
@@ -62,11 +69,25 @@ function judgeMeasured(
   function* readScopes(): Generator<ScopeReading> {
     for (const { scope, figures } of findScopes(threshold.selector, measurements)) {
       const reading = readFigure(threshold, figures, evidence)
-      const isOfTimes = figures !== undefined && isTime(threshold.metric) && 'actual' in reading
-      const doubt = isTrusting || !isOfTimes ? undefined : doubtTimes(figures, measurements, scope)
-      yield { scope, reading: doubt === undefined ? reading : { ...reading, doubt } }
+      yield {
+        scope,
+        reading: isTrusting ? reading : withDoubt(threshold, reading, { evidence, figures, scope })
+      }
     }
   }
+}
+
+/** A number that was made by failures, with the doubts that there were. */
+function withDoubt(
+  threshold: AbsoluteThreshold,
+  reading: Reading,
+  { evidence, figures, scope }: { evidence: Evidence; figures: Figures | undefined; scope: Scope }
+): Reading {
+  if ('missing' in reading || figures === undefined) return reading
+  const errors: Measurements['errors'] = (within) => evidence.measurements?.errors(within) ?? []
+  const failed = doubtFailed(threshold, figures, { errors, scope })
+  const doubts = [reading.doubt, failed].filter((doubt) => doubt !== undefined)
+  return doubts.length === 0 ? reading : { ...reading, doubt: doubts.join('; ') }
 }
 
 function hasSamples({ selector }: AbsoluteThreshold, measurements: Measurements): boolean {

@@ -1,0 +1,45 @@
+import type { Figures, Measurements, Scope } from '../../results/figures/measurements.js'
+import type { Judgement } from './judgement.js'
+import type { Metric, NamedMetric } from '../grammar/threshold.js'
+import { quote } from '../quoting.js'
+
+const TIMES: readonly Metric[] = ['mean', 'median', 'percentile', 'min', 'max']
+const FAILURES: readonly Metric[] = ['error_rate', 'failures', 'apdex']
+
+type Counted = Pick<Figures, 'samples' | 'failures'>
+
+/** Whether the figure is about requests that work: a quick failure is no quick answer, and no work done either. */
+export function needsSuccess(metric: Metric): boolean {
+  return TIMES.includes(metric) || metric === 'throughput' || metric === 'apdex'
+}
+
+/** More than half of the samples. */
+export function mostlyFailed({ samples, failures }: Counted): boolean {
+  return failures * 2 > samples
+}
+
+/** `so response times say little` */
+export function sayLittle({ metric, name }: Pick<NamedMetric, 'metric' | 'name'>): string {
+  return TIMES.includes(metric) ? 'response times say little' : `${name} says little`
+}
+
+/** Whether the gate already fails because of its failures, so that nothing depends on meaningless figures. */
+export function failsForFailures(judgements: readonly Judgement[]): boolean {
+  return judgements.some(
+    ({ verdict, threshold }) =>
+      verdict === 'failed' && threshold.level === 'fail' && FAILURES.includes(threshold.metric)
+  )
+}
+
+/** Why a figure of a scope proves nothing: it is that of failed requests. Undefined if it is fine. */
+export function doubtFailed(
+  line: Pick<NamedMetric, 'metric' | 'name'>,
+  figures: Counted,
+  { errors, scope }: { readonly errors: Measurements['errors']; readonly scope: Scope }
+): string | undefined {
+  if (!needsSuccess(line.metric) || !mostlyFailed(figures)) return undefined
+  const [first] = errors(scope)
+  const words = first && [first.code, first.message].filter((text) => text.trim() !== '').map(quote)
+  const most = words === undefined || words.length === 0 ? '' : `, most often with ${words.join(' ')}`
+  return `${figures.failures} of ${figures.samples} samples failed${most}, so ${sayLittle(line)}`
+}
