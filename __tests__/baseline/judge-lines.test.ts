@@ -112,7 +112,7 @@ describe('a step on the branch that no second run confirms', () => {
       makePlainLine('apdex', 'baseline - 0.02', { amount: 0.02 })
     ]
     const failing = makeComparedRun({ overall: { failures: 20_000 } })
-    const judged = judgeOne(rate!, onMain([...nine.map(() => makeComparedRun()), failing], failing))
+    const judged = judgeOne(rate, onMain([...nine.map(() => makeComparedRun()), failing], failing))
     expect(judged.comparison.outcome).toBe('unsure')
     expect(judged.reason).toContain(
       'the error_rate of the newest run of main is 40 pp higher than that of the nine before it, and no second run confirms it'
@@ -122,10 +122,10 @@ describe('a step on the branch that no second run confirms', () => {
       apdex: { score: 0.6, targetMs: 500 }
     })
     const usual = nine.map(() => makeComparedRun({ apdex: { score: 0.9, targetMs: 500 } }))
-    expect(judgeOne(throughput!, onMain([...usual, slow], slow)).reason).toContain(
+    expect(judgeOne(throughput, onMain([...usual, slow], slow)).reason).toContain(
       'the throughput of the newest run of main is 50 % lower than that of the nine before it'
     )
-    expect(judgeOne(apdex!, onMain([...usual, slow], slow)).reason).toContain('is 0.3 lower than')
+    expect(judgeOne(apdex, onMain([...usual, slow], slow)).reason).toContain('is 0.3 lower than')
   })
 
   test('without a name of the branch', () => {

@@ -12,6 +12,9 @@ import type { Findings } from '../../src/gate/findings.js'
 // Loaded beforehand: the manual clock does not see that a module is being loaded.
 import '../../src/gate/after-run.js'
 import type { Settings } from '../../src/gate/settings/settings.js'
+import { conclude } from '../../src/gate/verdict/conclude.js'
+import type { Outcome } from '../../src/report/outcome.js'
+import { parseThresholds } from '../../src/thresholds/grammar/grammar.js'
 import type { ComparedRun } from '../../src/baseline/compared-run.js'
 import type { GridChoice } from '../../src/service/documents/requests.js'
 import { makeGate, makeSettings, makeSpecification, NOTHING_LEFT } from '../support/gate/gate-ports.js'
@@ -92,7 +95,7 @@ describe('further runs', () => {
     expect(gate.ports.states.at(-1)?.earlier?.map(({ runId }) => runId)).toEqual(['run1', 'run2'])
   })
 
-  test('have their CSVs in folders of their own; lines with limits of their own judge the first run alone', async () => {
+  test('have their CSVs in folders of their own; the figures shown are those of the first run', async () => {
     await open()
     service.csvOf = (run) => makeCsv(10 * ordinalOf(service, run))
     const findings = await confirm(always)
@@ -155,6 +158,85 @@ describe('further runs', () => {
     expect(service.count('terminateGrid')).toBe(2)
     expect(running()).toEqual([])
   })
+})
+
+describe('lines with limits of their own', () => {
+  const lines = 'error_rate < 1%\np95 < 300ms\nwarn: max < 1s'
+
+  /** Each run has samples of its own. */
+  async function judge(...runs: Parameters<typeof segmentCsv>[1][]): Promise<Outcome> {
+    await open({ thresholds: parseThresholds(lines).thresholds })
+    service.csvOf = (run) => {
+      const ordinal = ordinalOf(service, run)
+      return segmentCsv(ordinal, runs[ordinal - 1])
+    }
+    return conclude(gate.settings, await confirm(always))
+  }
+
+  test('judge each run by itself, and the worst of them decides', async () => {
+    const { verdict, reason, judgements } = await judge({}, { failures: 40 }, { elapsedMs: 200 })
+    expect(verdict).toBe('failed')
+    expect(reason).toBe(
+      '1 threshold is broken: error_rate is 40 %, must be < 1 %: 3,900 % over; the worst of 3 runs: confirming run 1 (run2)'
+    )
+    expect(judgements.map((one) => [one.verdict, one.actual])).toEqual([
+      ['failed', 0.4],
+      ['passed', 200],
+      ['passed', 200]
+    ])
+    expect(judgements[1]?.reason).toMatch(
+      /^p95 is 200 ms, .*; the worst of 3 runs: confirming run 2 \(run3\)$/
+    )
+  })
+
+  test('say where it is the first one', async () => {
+    const { verdict, reason } = await judge({ failures: 2 }, {}, {})
+    expect(verdict).toBe('failed')
+    expect(reason).toContain('; the worst of 3 runs: the first one')
+  })
+
+  test('are inconclusive where a confirming run is made of failures and no line is about them', async () => {
+    await open({ thresholds: parseThresholds('p95 < 300ms').thresholds, confirm: 1 })
+    service.csvOf = (run) => {
+      const ordinal = ordinalOf(service, run)
+      return segmentCsv(ordinal, ordinal === 2 ? { elapsedMs: 1, failures: 100 } : {})
+    }
+    const { verdict, reason } = conclude(gate.settings, await confirm(always))
+    expect(verdict).toBe('inconclusive')
+    expect(reason).toContain('100 of 100 samples failed')
+    expect(reason).toContain('; the worst of 2 runs: confirming run 1 (run2)')
+  })
+
+  test('leave out a run that ended badly', async () => {
+    await open({ thresholds: parseThresholds(lines).thresholds, confirm: 1 })
+    service.csvOf = (run) => {
+      const ordinal = ordinalOf(service, run)
+      return segmentCsv(ordinal, { failures: ordinal === 2 ? 100 : 0 })
+    }
+    spoilSecond('problem')
+    const { verdict, judgements } = conclude(gate.settings, await confirm(always))
+    expect(verdict).toBe('passed')
+    expect(judgements[0]?.reason).not.toContain('the worst of')
+  })
+})
+
+test('a confirming run full of errors does not turn a broken comparison green', async () => {
+  await open({ confirm: 1 })
+  const csvs = (second: Parameters<typeof segmentCsv>[1]): void => {
+    service.csvOf = (run) => {
+      const ordinal = ordinalOf(service, run)
+      return segmentCsv(ordinal, ordinal === 2 ? second : { elapsedMs: 200 })
+    }
+  }
+  csvs({ elapsedMs: 1, failures: 100 })
+  const figures = {
+    ...{ samples: 100, failures: 0, errorRate: 0, throughput: 10, meanMs: 100, minMs: 100, maxMs: 100 },
+    ...{ concurrency: undefined, percentileMs: () => 100, apdex: () => 1, countTimes: () => undefined }
+  }
+  const quick: ComparedRun = { apdex: undefined, labels: [], regions: [], figures: () => figures }
+  const outcome = conclude(gate.settings, await confirm(undefined, [quick, quick, quick, quick]))
+  expect(service.runs).toHaveLength(2)
+  expect(outcome.verdict).toBe('failed')
 })
 
 describe('a confirming run', () => {

@@ -129,6 +129,13 @@ describe('recording a run', () => {
     expect([branch, runs[0]!.commit]).toEqual(['release/1', head])
   })
 
+  test('in which most samples failed is refused', async () => {
+    await makeResult({}, sampleCsv().replaceAll(',true,', ',false,'))
+    expect(await refusal(record())).toMatch(
+      /^the run is not recorded: (\d+) of \1 samples failed, and a baseline is made of runs that work$/
+    )
+  })
+
   test('tells a script what was recorded', async () => {
     await makeResult()
     expect(JSON.parse(await record('--json'))).toEqual({

@@ -3,7 +3,7 @@ import { RESULTS_FOLDER } from './collect/collect.js'
 import { comparedRun } from './collect/compared-run.js'
 import { asSentence } from './errors.js'
 import { findOut } from './find-out.js'
-import type { Findings } from './findings.js'
+import type { ConfirmingRun, Findings } from './findings.js'
 import type { Gate } from './gate.js'
 import { hasEnded } from './run/run-status.js'
 import { describeGap } from './verdict/conclude.js'
@@ -14,7 +14,8 @@ export type IsDoubtful = (heads: readonly ComparedRun[]) => boolean
 
 /**
  * Runs again, up to `confirm` times, while a line that names `baseline` is broken or unsure; all runs are compared together. Other
- * lines judge the first run alone. A run that ends badly is left out; after one that could not be started or watched there are no more.
+ * lines judge each run by itself. A run that ends badly or has gaps is left out, so that nothing holds because of it; after one that
+ * could not be started or watched there are no more.
  */
 export async function confirmRuns(
   gate: Gate,
@@ -26,6 +27,7 @@ export async function confirmRuns(
   if (comparison?.kind !== 'recorded' || !canBeRepeated(gate, findings)) return findings
   const inDoubt = isDoubtful ?? ((head) => isInDoubt(settings, { ...comparison, head }))
   const head = [...comparison.head]
+  const confirming: ConfirmingRun[] = []
   const files = filesOf(findings)
   let failure: Findings['failure']
   for (let count = 1; count <= settings.baseline.confirm && inDoubt(head); count++) {
@@ -40,15 +42,18 @@ export async function confirmRuns(
     files.push(...filesOf(found))
     if (found.failure?.kind === 'cancelled') failure = found.failure
     const problem = found.failure?.message ?? describeGap(settings, found)
-    if (problem === undefined) head.push(comparedRun(found))
-    else if (failure === undefined) ports.log.warning(`Not compared: ${stage}: ${asSentence(problem)}`)
+    if (problem === undefined) {
+      head.push(comparedRun(found))
+      confirming.push({ stage: `confirming run ${count}`, findings: found })
+    } else if (failure === undefined) ports.log.warning(`Not compared: ${stage}: ${asSentence(problem)}`)
     if (found.run === undefined || !hasEnded(found.run.status) || failure !== undefined) break
   }
   return {
     ...findings,
     ...(failure !== undefined && { failure }),
     ...(collection !== undefined && { collection: { ...collection, files } }),
-    comparison: { ...comparison, head }
+    comparison: { ...comparison, head },
+    confirming
   }
 }
 

@@ -18,6 +18,13 @@ export interface EarlyStop extends StoppedEarly {
   readonly live?: Measurements
 }
 
+/** A further run that was complete evidence. */
+export interface ConfirmingRun {
+  /** `confirming run 1` */
+  readonly stage: string
+  readonly findings: Findings
+}
+
 /** What is known of the run so far; each part may be missing. */
 export interface Findings {
   readonly run?: Run
@@ -30,6 +37,8 @@ export interface Findings {
   readonly isStoppedHere?: boolean
   /** What the lines that name `baseline` are judged by. */
   readonly comparison?: ComparisonEvidence
+  /** Lines with limits of their own judge each of them too. */
+  readonly confirming?: readonly ConfirmingRun[]
   readonly baseline?: BaselineFacts
   /** The run is one of the branch that is compared with: there, a missing baseline never fails the gate. */
   readonly isOnBaselineBranch?: boolean

@@ -4,7 +4,7 @@ import type { BaselineDocument, RecordedRun } from '../baseline/document/baselin
 import { BaselineDocumentError } from '../baseline/document/baseline-document.js'
 import { asComparedRun } from '../baseline/document/compared.js'
 import { describeDifference } from '../baseline/document/fingerprint.js'
-import { recordRun } from '../baseline/document/record-run.js'
+import { recordRun, whyNotRecorded } from '../baseline/document/record-run.js'
 import { addRun } from '../baseline/document/unite.js'
 import { formatValue } from '../thresholds/format.js'
 import type { Metric } from '../thresholds/grammar/threshold.js'
@@ -61,6 +61,8 @@ export async function runRecordCommand(
       `${path} has the runs of branch ${shorten(known.branch)}, not ${branch}; give another file with --baseline`
     )
   const { facts, measurements, thresholds } = await readFinishedRun(resolve(workspace, args.words[0] ?? ''))
+  const refusal = whyNotRecorded(measurements)
+  if (refusal !== undefined) throw new UsageError(`the run is not recorded: ${refusal}`)
   const run = recordRun({ ...facts, commit }, measurements, thresholds)
   const document = add(known, run, branch)
   await writeBaselineFile(path, document)

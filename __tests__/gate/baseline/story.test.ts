@@ -54,6 +54,8 @@ afterEach(() => service.close())
 interface Use extends Partial<Omit<Settings, 'baseline'>> {
   readonly commit?: string
   readonly slower?: number
+  /** So many of the 600 samples fail. */
+  readonly failures?: number
   readonly source?: BaselineSource
   readonly baseline?: Partial<Settings['baseline']>
   readonly ports?: Partial<TestPorts>
@@ -62,8 +64,13 @@ interface Use extends Partial<Omit<Settings, 'baseline'>> {
 /** One step, on the branch unless the store's place says otherwise. */
 async function gate(use: Use = {}): Promise<Outcome> {
   runs++
-  const { commit = String(runs % 10).repeat(40), slower = 1, source = { kind: 'auto' }, ...changes } = use
-  service.csvs.set('grid1', noisyCsv(runs, slower))
+  const { commit = (runs % 16).toString(16).repeat(40), slower = 1, failures = 0, ...more } = use
+  const { source = { kind: 'auto' }, ...changes } = more
+  let failed = 0
+  service.csvs.set(
+    'grid1',
+    noisyCsv(runs, slower).replace(/,true,/g, (yes) => (failed++ < failures ? ',false,' : yes))
+  )
   // The service gives the times of its runs; a day apart.
   const started = new Date(Date.UTC(2026, 0, runs)).toISOString()
   service.nextDocument = { started, ...service.nextDocument }
@@ -164,6 +171,42 @@ describe('the branch itself', () => {
       expect.stringContaining('inconclusive: The run ended as "problem"')
     ])
     expect((await gate()).baseline?.runs).toHaveLength(7)
+  })
+
+  test('one bad run, red itself, opens no gate for the next', async () => {
+    await recordRuns(9)
+    expect((await gate({ slower: 2 })).verdict).toBe('failed')
+    store.place = ON_PULL_REQUEST
+    const outcome = await gate({ slower: 1.5 })
+    expect(outcome.judgements[0]?.comparison?.outcome).toBe('unsure')
+    expect(outcome.reason).toMatch(
+      /; but the newest run of main is \d+(\.\d)? % slower than the nine before it, and no second run confirms it; against those, /
+    )
+    expect((await gate({ slower: 1.5, baseline: { onUnsure: 'fail' } })).verdict).toBe('inconclusive')
+  })
+
+  test('nor does one with 40 % errors, of quick failures or of errors alone', async () => {
+    const rate: BaselineThreshold = {
+      ...{ text: 'error_rate <= baseline + 0.5pp', line: 2, level: 'fail', selector: {}, operator: '<=' },
+      ...{ metric: 'error_rate', name: 'error_rate', allowance: { amount: 0.005 } }
+    }
+    await recordRuns(9)
+    expect((await gate({ failures: 240, thresholds: [rate] })).verdict).toBe('failed')
+    store.place = ON_PULL_REQUEST
+    const same = await gate({ failures: 240, thresholds: [rate] })
+    expect(same.judgements[0]?.comparison?.outcome).toBe('unsure')
+    const slower = await gate({ slower: 1.5 })
+    expect(slower.verdict).toBe('failed')
+    expect(slower.reason).toContain('; 1 of 10 recorded runs is left out, as more samples of the base failed')
+  })
+
+  test('one in which most samples failed is never recorded', async () => {
+    await gate({ failures: 300 })
+    await gate({ failures: 301, baseline: { onMissing: 'pass' } })
+    expect(recorded().map(({ runId }) => runId)).toEqual(['run1'])
+    expect(ports.log.of('info')).toContain(
+      'The run could not be recorded for later comparisons: 301 of 600 samples failed, and a baseline is made of runs that work'
+    )
   })
 
   test('a line that is unsure does not make the run unusable: there would never be a baseline', async () => {

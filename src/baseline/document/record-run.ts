@@ -1,6 +1,7 @@
 import type { Figures, Measurements, Scope } from '../../results/figures/measurements.js'
 import { matchesPattern } from '../../thresholds/grammar/pattern.js'
 import type { Threshold } from '../../thresholds/grammar/threshold.js'
+import { mostlyFailed } from '../../thresholds/judge/failed-samples.js'
 import { RECORDED_PERCENTILES } from './baseline-document.js'
 import type { RecordedRun, RecordedScope } from './baseline-document.js'
 import type { Fingerprint } from './fingerprint.js'
@@ -28,6 +29,13 @@ interface RankedLabel {
   readonly label: string
   readonly samples: number
   readonly named: boolean
+}
+
+/** Why a run is not recorded at all: its figures are those of failures, and one that counts by mistake would open a gate. */
+export function whyNotRecorded(measurements: Measurements): string | undefined {
+  const all = measurements.figures({})
+  if (all === undefined || !mostlyFailed(all)) return undefined
+  return `${all.failures} of ${all.samples} samples failed, and a baseline is made of runs that work`
 }
 
 /** The figures of a run as a baseline document stores them. */

@@ -29,7 +29,8 @@ export function describeLeftOut(
   const share = `${left.length} of ${of} ${what} ${left.length === 1 ? 'is' : 'are'} left out`
   const failing = left.filter(({ base, head }) => mostlyFailed(base) || failsMore(base, head))
   const [first] = left
-  if (failing.length === 0) return `${share}, as the apdex of the base is not believed: ${first?.base.doubt ?? ''}`
+  if (failing.length === 0)
+    return `${share}, as the apdex of the base is not believed: ${first?.base.doubt ?? ''}`
   const [before, now] = [failing.map(({ base }) => base), failing.map(({ head }) => head)].map((side) =>
     formatValue('error_rate', rateOf(addUp(side)))
   )

@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { BaselineDocument, RecordedRun } from '../../baseline/document/baseline-document.js'
 import { encodeBaseline } from '../../baseline/document/encode.js'
+import { whyNotRecorded } from '../../baseline/document/record-run.js'
 import { addRun, uniteBaselines } from '../../baseline/document/unite.js'
 import { makeFolder } from '../../files/make-folder.js'
 import type { Outcome } from '../../report/outcome.js'
@@ -41,6 +42,8 @@ export async function recordBaseline(ports: Ports, recording: Recording): Promis
     const { place, fingerprint } = await findBaseline({ ports, settings })
     const branch = place.recordedUnder
     if (branch === undefined || fingerprint === undefined) return
+    const refusal = whyNotRecorded(findings.collection.measurements)
+    if (refusal !== undefined) throw new NotRecordedError(refusal)
     const run = asRecorded(settings, findings, {
       fingerprint: withFactsOf(findings.run, fingerprint, settings),
       commit: ports.occasion.commit,

@@ -21,11 +21,13 @@ import { findOtherRows } from '../../evidence/row-counts.js'
 import { describeShortfall } from '../../evidence/reached-load.js'
 import { requestedLoad, requestedSeconds } from './reached-load.js'
 import type { Settings } from '../settings/settings.js'
-import type { EarlyStop, Findings } from '../findings.js'
+import type { ConfirmingRun, EarlyStop, Findings } from '../findings.js'
 import { describeUnused } from '../settings/unused-inputs.js'
 import { describeEarlyLabels } from './early-labels.js'
 import { describeDifference } from './live-difference.js'
 import type { Watched } from '../run/watch-run.js'
+import { takeWorst } from './worst-run.js'
+import type { JudgedRun } from './worst-run.js'
 
 const NOT_COMPARED: ComparisonEvidence = {
   kind: 'none',
@@ -38,7 +40,10 @@ export function conclude(settings: Settings, findings: Findings): Outcome {
   const { run, collection } = findings
   const apdex = findings.apdex ?? apdexToJudge(settings, findings)
   const difference = differenceOf(findings)
-  const judgements = judge(settings, findings, { apdex, difference })
+  const judgements = takeWorst(
+    judge(settings, findings, { apdex, difference }),
+    (findings.confirming ?? []).map((found) => judgeConfirming(settings, found))
+  )
   const remoteErrors = remoteErrorsOf(findings)
   const warnings = shortfallOf(settings, findings)
   const nodes = run && nodesOf(run, settings)
@@ -144,6 +149,14 @@ function judge(
   return [...absolute, ...compared]
     .map((judgement) => decidedEarly(judgement, difference === undefined ? stoppedEarly : undefined))
     .sort((one, other) => one.threshold.line - other.threshold.line)
+}
+
+/** A confirming run by itself: whatever the others say of it, no limit is exceeded in any of them. */
+function judgeConfirming(settings: Settings, { stage, findings }: ConfirmingRun): JudgedRun {
+  const alone = { ...settings, thresholds: settings.thresholds.filter(isAbsoluteThreshold) }
+  const apdex = apdexToJudge(settings, findings)
+  const name = findings.run === undefined ? stage : `${stage} (${findings.run.id})`
+  return { name, judgements: judge(alone, findings, { apdex, difference: undefined }) }
 }
 
 /** The line that ended the run stays broken, even if the figure of the samples up to the stop is within its limit. */
