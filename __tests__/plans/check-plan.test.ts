@@ -273,6 +273,63 @@ describe('settings that the plan does not read', () => {
   })
 })
 
+describe('parameters of the base, side by side', () => {
+  const own = request('home', '/', text('HTTPSampler.port', '${__P(port,80)}'))
+  const baseOf = (plan: string, name: string, changes: Parameters<typeof makeRequest>[1] = {}) => {
+    const baselineParameters = [J(name, '8081')]
+    return checkPlan(makeRequest(plan, { parameters: baselineParameters, baselineParameters, ...changes }))
+      .findings
+  }
+
+  test('that the plan reads', () => {
+    expect(baseOf(jmx(group(own)), 'port')).toEqual([])
+  })
+
+  test('that it does not read are an input error, said once', () => {
+    expect(baseOf(jmx(group(own)), 'host')).toEqual([
+      {
+        level: 'error',
+        isInput: true,
+        message:
+          'baseline-parameters: -Jhost has no effect: plan.jmx does not read ${__P(host,…)}, so that base and head would be the same server, and every comparison would hold. Is the name spelled as in the plan?'
+      }
+    ])
+  })
+
+  test.each<[string, string, Parameters<typeof makeRequest>[1]]>([
+    ['a jar', jmx(group(own)), { files: ['lib.jar'] }],
+    ['code in Java', jmx(group(own + element('JavaSampler', 'java'))), {}],
+    ['a script that may put a name together', jmx(group(own + script('props.get(x + "t")'))), {}],
+    ['a document type', `<!DOCTYPE x>${jmx(group(own))}`, {}],
+    ['a property of Java', jmx(group(own)), { baselineParameters: [{ kind: 'D', name: 'host', value: 'x' }] }]
+  ])('with %s it is a warning', (_, plan, changes) => {
+    const found = baseOf(plan, 'host', changes).filter(({ message }) =>
+      message.startsWith('baseline-parameters')
+    )
+    expect(found).toEqual([
+      {
+        level: 'warning',
+        message: expect.stringMatching(/may have no effect: .*\. If nothing else reads it, base and/)
+      }
+    ])
+  })
+
+  test.each([
+    ['a name with a dot may be one of the tool', 'http.proxyHost'],
+    ['one of JMeter itself', 'remote_hosts']
+  ])('%s', (_, name) => {
+    expect(baseOf(jmx(group(own)), name)).toEqual([])
+  })
+
+  test('of a source', () => {
+    const java = (code: string, others: string[] = []) =>
+      baseOf('', 'host', { tool: 'gatling', plan: { name: 'Shop.java', text: code }, files: others })
+    expect(java('System.getProperty("host")')).toEqual([])
+    expect(java('System.getProperty("hots")')).toMatchObject([{ level: 'error', isInput: true }])
+    expect(java('Settings.read()', ['settings.jar'])).toMatchObject([{ level: 'warning' }])
+  })
+})
+
 describe('a plan without an end', () => {
   const NO_END = jmx(group(HOME, { duration: undefined }))
 

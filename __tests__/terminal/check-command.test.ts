@@ -91,6 +91,16 @@ test('a warning does not fail it, and errors do', async () => {
   })
 })
 
+test('a parameter of the base that the plan does not read is an error', async () => {
+  const sides = ['--baseline', 'side-by-side', '--duration', '5s', '--baseline-parameters']
+  const { code, out } = await shop(...sides, '-Jhots=a')
+  expect(code).toBe(2)
+  expect(out).toMatch(
+    /^error {2}baseline-parameters: -Jhots has no effect: .*base and head would be the same server/m
+  )
+  expect((await shop(...sides, '-Jport=1')).out).not.toContain('baseline-parameters')
+})
+
 test('every problem of the settings at once, also as JSON', async () => {
   const { code, out } = await check('--files', 'gone.jmx', '--threads', 'many', '--json')
   expect(code).toBe(2)

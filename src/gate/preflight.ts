@@ -12,6 +12,7 @@ import type { Ports } from './ports.js'
 import { checkLabels } from './preflight-labels.js'
 import { formatDuration } from '../values/durations.js'
 import { splitParameters } from './settings/override-parameters.js'
+import { SettingsError } from './settings/settings-error.js'
 import type { Settings } from './settings/settings.js'
 
 /** What is larger is not looked at: it would take seconds. This is for the plan and all other files together. */
@@ -29,19 +30,24 @@ export interface Preflight {
   readonly target?: Target | undefined
 }
 
-/** Logs what would go wrong with the plan. Never throws: the run itself shows what is really wrong. */
+/**
+ * Logs what would go wrong with the plan, and throws for an input that cannot be meant. Whatever else goes wrong here is left to the
+ * run itself, which shows what is really wrong.
+ */
 export async function warnOfPlan({ log }: Pick<Ports, 'log'>, settings: Settings): Promise<void> {
-  try {
-    const { findings } = await checkBeforeRun(settings, process.env)
-    const serious = findings.filter(({ level }) => level !== 'note').map(({ message }) => message)
-    for (const message of serious.slice(0, MOST_WARNINGS)) log.warning(message)
-    if (serious.length > MOST_WARNINGS)
-      log.warning(
-        `${serious.length - MOST_WARNINGS} more problems of the plan: \`loadgate check\` lists them.`
-      )
-  } catch (thrown) {
-    log.debug(`The plan could not be checked: ${messageOf(thrown)}`)
-  }
+  const findings = await checkBeforeRun(settings, process.env).then(
+    (checked) => checked.findings,
+    (thrown: unknown): Finding[] => {
+      log.debug(`The plan could not be checked: ${messageOf(thrown)}`)
+      return []
+    }
+  )
+  const refused = findings.filter(({ isInput }) => isInput).map(({ message }) => message)
+  if (refused.length > 0) throw new SettingsError(refused)
+  const serious = findings.filter(({ level }) => level !== 'note').map(({ message }) => message)
+  for (const message of serious.slice(0, MOST_WARNINGS)) log.warning(message)
+  if (serious.length > MOST_WARNINGS)
+    log.warning(`${serious.length - MOST_WARNINGS} more problems of the plan: \`loadgate check\` lists them.`)
 }
 
 /** Checks what can be checked without starting or contacting anything. */
@@ -85,15 +91,14 @@ function requestFor(
   const { target, regions, baseline } = settings
   const isEmbedded = target.kind === 'local'
   const isHere = isEmbedded && regions === undefined
-  const given = [
-    settings.overrideParameters ?? '',
+  const baselineParameters = readParameters(
     baseline.source.kind === 'side-by-side' ? baseline.source.parameters : ''
-  ]
-  const parameters = given.flatMap(splitParameters).flatMap(readParameter)
+  )
+  const parameters = [...readParameters(settings.overrideParameters ?? ''), ...baselineParameters]
   const hasOwnPaths = parameters.some(({ name }) => /^(?:search_paths|user\.classpath)$/.test(name))
   return {
     ...files,
-    ...{ isHere, isEmbedded, parameters },
+    ...{ isHere, isEmbedded, parameters, baselineParameters },
     tool: settings.tool,
     threads: settings.threads,
     rampupSeconds: settings.rampupSeconds,
@@ -104,9 +109,11 @@ function requestFor(
   }
 }
 
-function readParameter(entry: string): Parameter[] {
-  const [, kind, name, value] = PARAMETER.exec(entry) ?? []
-  return name === undefined || value === undefined ? [] : [{ kind: kind === 'D' ? 'D' : 'J', name, value }]
+function readParameters(text: string): Parameter[] {
+  return splitParameters(text).flatMap((entry): Parameter[] => {
+    const [, kind, name, value] = PARAMETER.exec(entry) ?? []
+    return name === undefined || value === undefined ? [] : [{ kind: kind === 'D' ? 'D' : 'J', name, value }]
+  })
 }
 
 async function readPlan(path: string): Promise<{ text: string; notes: Finding[] } | { finding: Finding }> {

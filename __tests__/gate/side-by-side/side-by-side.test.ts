@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { mkdtemp, readdir, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join, relative } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { cleanUpStep } from '../../../src/gate/cleanup/post-step.js'
 import { runGate } from '../../../src/gate/run-gate.js'
 // Loaded beforehand: the manual clock does not see that a module is being loaded.
@@ -26,6 +26,7 @@ import type { Fault, ServedRun } from '../../support/gate/gate-service.js'
 import {
   HEAD_PARAMETERS,
   MEDIAN_LINE,
+  PLAN_WITH_PORT,
   ordinalOf,
   parametersOf,
   segmentCsv,
@@ -43,7 +44,7 @@ beforeEach(async () => {
   service.csvOf = (run) => segmentCsv(ordinalOf(service, run))
   ports = await makePorts()
   plan = join(await mkdtemp(join(tmpdir(), 'gate-plan-')), 'plan.jmx')
-  await writeFile(plan, '<jmeterTestPlan/>')
+  await writeFile(plan, PLAN_WITH_PORT)
 })
 
 afterEach(() => service.close())
@@ -179,6 +180,30 @@ describe('rounds', () => {
     csvs((run) => ({ seconds: base(run) ? 10 : 12 }))
     const { baseline } = await gate()
     expect(baseline?.notes).toEqual([expect.stringContaining('the load differed')])
+  })
+})
+
+describe('parameters of the base that the plan does not read', () => {
+  test('are an input error before anything is created: base and head would be the same server', async () => {
+    await writeFile(plan, PLAN_WITH_PORT.replace('(port,', '(prot,'))
+    await expect(gate()).rejects.toThrow(
+      'Invalid input, nothing was sent: baseline-parameters: -Jport has no effect: plan.jmx does not read ${__P(port,…)}, so that base and head would be the same server, and every comparison would hold. Is the name spelled as in the plan?'
+    )
+    expect(service.seen).toEqual([])
+  })
+
+  test('are a warning where part of the plan cannot be looked into', async () => {
+    const jar = join(dirname(plan), 'plugin.jar')
+    await Promise.all([writeFile(plan, PLAN_WITH_PORT.replace('(port,', '(prot,')), writeFile(jar, 'x')])
+    const outcome = await gate({
+      origin: { kind: 'files', paths: [plan, jar], grids: [makeSpecification()] }
+    })
+    expect(outcome.verdict).toBe('passed')
+    expect(ports.log.of('warning')).toContainEqual(
+      expect.stringMatching(
+        /^baseline-parameters: -Jport may have no effect: .*base and head would be the same server/
+      )
+    )
   })
 })
 

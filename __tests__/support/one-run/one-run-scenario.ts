@@ -16,7 +16,7 @@ import { findOut } from '../../../src/gate/find-out.js'
 import type { Findings } from '../../../src/gate/findings.js'
 import { openGate } from '../../../src/gate/open-gate.js'
 import type { Ports } from '../../../src/gate/ports.js'
-import { sideBySide } from '../gate/side-by-side.js'
+import { PLAN_WITH_PORT, sideBySide } from '../gate/side-by-side.js'
 import { LogBook, makePorts, makeSettings, makeSpecification, NOTHING_LEFT } from '../gate/gate-ports.js'
 import { ManualClock } from '../manual-clock.js'
 import { Life } from './one-run-caller.js'
@@ -149,7 +149,7 @@ class Scenario {
 
   async #settings(): Promise<Settings> {
     const plan = join(this.#folder, 'plan.jmx')
-    await writeFile(plan, '<jmeterTestPlan/>')
+    await writeFile(plan, PLAN_WITH_PORT)
     const isRepeat = this.#kind === 'one' && this.#choice.chance(0.2)
     return makeSettings({
       baseline: this.#kind === 'side-by-side' ? sideBySide(ROUNDS) : { ...sideBySide(0), ...CONFIRMED },

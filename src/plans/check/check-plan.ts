@@ -6,7 +6,7 @@ import { checkFiles } from './jmx-files.js'
 import { labelsOf, worthSuggesting } from './jmx-labels.js'
 import type { Labels } from './jmx-labels.js'
 import { checkLoad } from './jmx-load.js'
-import { checkParameters } from './jmx-parameters.js'
+import { checkParameters, searchParameters } from './jmx-parameters.js'
 import { JmxPlan, MOST_ELEMENTS } from './jmx-plan.js'
 import { checkPlugins } from './jmx-plugins.js'
 import { targetOf } from './jmx-target.js'
@@ -41,7 +41,8 @@ function checkJmx(request: PlanRequest): PlanCheck {
   // With a document type it may be anything.
   const tree = text.includes('<!DOCTYPE') ? undefined : readPlanTree(text)
   // What is in it that this reader does not know is up to JMeter.
-  if (tree === undefined || flatten(tree).length > MOST_ELEMENTS) return { findings: [] }
+  if (tree === undefined || flatten(tree).length > MOST_ELEMENTS)
+    return { findings: searchParameters(request) }
   const plan = JmxPlan.read(tree, request)
   return {
     findings: [

@@ -3,6 +3,8 @@ export interface Finding {
   /** `error`: the run would fail. `warning`: it would not do what was asked of it. `note`: worth knowing. */
   readonly level: 'error' | 'warning' | 'note'
   readonly message: string
+  /** An input that cannot be meant like this: nothing is started with it. */
+  readonly isInput?: true
 }
 
 const MAX_QUOTE = 100

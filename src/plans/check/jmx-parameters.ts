@@ -1,3 +1,4 @@
+import { checkBaselineParameters, hasJars } from './baseline-parameters.js'
 import type { Finding } from './finding.js'
 import type { JmxPlan } from './jmx-plan.js'
 import type { PlanRequest } from './request.js'
@@ -17,13 +18,43 @@ const OWN = new Set([
   ...['kerberos_jaas_application', 'post_add_content_type_if_missing', 'upgrade_properties', 'loggerpanel']
 ])
 
+/** A script that reads properties may put their names together. */
+const READS_PROPERTIES = /\bprops\b|\bgetPropert|\bJMeterUtils\b/
+
 /** Parameters that the plan does not read, which are mostly misspelt. What reads Java's own properties cannot be seen here. */
-export function checkParameters(plan: JmxPlan, { parameters }: PlanRequest): Finding[] {
-  const names = new Set(parameters.filter(({ kind }) => kind === 'J').map(({ name }) => name))
-  return [...names]
-    .filter((name) => !name.includes('.') && !OWN.has(name) && !plan.reads(name))
-    .map((name) => ({
-      level: 'warning',
-      message: `-J${name} has no effect: the plan does not read \${__P(${name},…)}. Is the name spelled as in the plan?`
-    }))
+export function checkParameters(plan: JmxPlan, request: PlanRequest): Finding[] {
+  const ofBase = new Set(request.baselineParameters?.map(({ name }) => name))
+  const names = new Set(request.parameters.filter(({ kind }) => kind === 'J').map(({ name }) => name))
+  const isWhole =
+    !plan.isOpaque && !hasJars(request) && !plan.texts.some((text) => READS_PROPERTIES.test(text))
+  return [
+    ...[...names]
+      .filter((name) => !ofBase.has(name) && !name.includes('.') && !OWN.has(name) && !plan.reads(name))
+      .map((name): Finding => {
+        return {
+          level: 'warning',
+          message: `-J${name} has no effect: the plan does not read ${exampleOf(name)}. Is the name spelled as in the plan?`
+        }
+      }),
+    ...checkBaselineParameters(request, {
+      reads: (name) => plan.mentions(name),
+      // Java itself reads some of its properties.
+      isWhole: ({ kind }) => isWhole && kind === 'J',
+      example: exampleOf,
+      isOwn: (name) => OWN.has(name)
+    })
+  ]
+}
+
+/** The same for a plan of which nothing but its text is known. */
+export function searchParameters(request: PlanRequest): Finding[] {
+  return checkBaselineParameters(request, {
+    reads: (name) => request.plan.text.includes(name),
+    isWhole: () => false,
+    example: exampleOf
+  })
+}
+
+function exampleOf(name: string): string {
+  return `\${__P(${name},…)}`
 }

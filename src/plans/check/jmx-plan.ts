@@ -108,7 +108,11 @@ export class JmxPlan {
 
   /** Whether anything in the plan may read this JMeter property. */
   reads(name: string): boolean {
-    if (this.isOpaque) return true
+    return this.isOpaque || this.mentions(name)
+  }
+
+  /** Whether anything that can be looked into reads it. */
+  mentions(name: string): boolean {
     const word = literal(name)
     const direct = new RegExp(`\\b__(?:P|property)\\(\\s*(?:${word}\\s*[,)]|\\$\\{)`)
     const inScript = new RegExp(`["'\`/]${word}["'\`/]|\\bprops\\??\\.${word}\\b`)

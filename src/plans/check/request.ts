@@ -26,6 +26,8 @@ export interface PlanRequest {
   readonly rampupSeconds: number | undefined
   readonly durationSeconds: number | undefined
   readonly parameters: readonly Parameter[]
+  /** Those of them that lead to the server of the base, where base and head run side by side. */
+  readonly baselineParameters?: readonly Parameter[]
   /** What stops a run that does not end: "the timeout of 2 h". */
   readonly limit: string
   /** Whether there is a file with this absolute path here. */

@@ -1,4 +1,5 @@
 import { extname } from 'node:path'
+import { checkBaselineParameters, hasJars } from './baseline-parameters.js'
 import { literal, shorten } from './finding.js'
 import type { Finding } from './finding.js'
 import { settingsOf } from './request.js'
@@ -64,6 +65,11 @@ export function checkSource(request: PlanRequest): Finding[] {
   return [
     ...(isOpaque ? [] : checkSettings(tool, request, texts)),
     ...(isOpaque ? [] : checkParameters(tool, request, texts)),
+    ...checkBaselineParameters(request, {
+      reads: (name) => texts.some((text) => hasWord(text, name)),
+      isWhole: () => !isOpaque && !hasJars(request),
+      example: (name) => tool.example(name)
+    }),
     ...checkFiles(request, texts)
   ]
 }
@@ -107,8 +113,11 @@ function checkSettings(tool: SourceTool, request: PlanRequest, texts: readonly s
 
 function checkParameters(tool: SourceTool, request: PlanRequest, texts: readonly string[]): Finding[] {
   const flags = new Map(request.parameters.map(({ kind, name }) => [`-${kind}${name}`, name]))
+  const ofBase = new Set(request.baselineParameters?.map(({ name }) => name))
   return [...flags]
-    .filter(([, name]) => !name.includes('.') && !texts.some((text) => hasWord(text, name)))
+    .filter(
+      ([, name]) => !ofBase.has(name) && !name.includes('.') && !texts.some((text) => hasWord(text, name))
+    )
     .map(([flag, name]) => ({
       level: 'warning',
       message: `${flag} has no effect: ${request.plan.name} does not read ${tool.example(name)}. Is the name spelled as in the plan?`
