@@ -156,6 +156,16 @@ describe('rounds', () => {
     expect(outcome.baseline?.notes).toEqual([])
   })
 
+  test('a base with more failures than the head is none, whatever on-missing-baseline says', async () => {
+    // A tenth of the base's requests fail after a while, and the head is five times slower.
+    csvs((run) => (base(run) ? { elapsedMs: 3000, failures: 10 } : { elapsedMs: 500 }))
+    const outcome = await gate({ lines: 'p95 <= 2s', baseline: sideBySide(3, { onMissing: 'pass' }) })
+    expect(outcome.verdict).toBe('inconclusive')
+    expect(outcome.reason).toContain(
+      "median cannot be compared: 3 of 3 rounds are left out, as more samples of the base failed (10 %, and 0 % of the head's); at least 3 are needed: check that the server of the base works"
+    )
+  })
+
   test('each segment leaves out its own warm-up', async () => {
     // The first 60 of each hundred fail, in six of its ten seconds.
     csvs(() => ({ failures: 60 }))

@@ -176,7 +176,7 @@ export const INPUT_TABLE: Readonly<Record<InputName, InputText>> = {
     group: 'What must hold',
     value: 'number',
     about:
-      'Further runs when a line that names `baseline` is broken or unsure; all of them are judged together; at most 10. Side by side they are further blocks of rounds; with `base-url: local` only there.'
+      'Further runs when a line that names `baseline` is broken or unsure; such lines are judged by all of them together, others by each run on its own, and the worst counts; at most 10. Side by side they are further blocks of rounds; with `base-url: local` only there.'
   },
   'stop-early': {
     group: 'What must hold',
