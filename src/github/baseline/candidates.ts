@@ -66,7 +66,7 @@ interface Candidates {
 /**
  * The artifacts of this name that the workflow's own runs on the branch have uploaded, newest first. Anyone can upload one of the name: a
  * fork has a branch of the same name, and other events run foreign code on the default branch. So the runs decide, and where those of
- * others fill the list of artifacts, the runs are asked for theirs.
+ * others fill the list of artifacts, those of the branch's runs are listed run by run.
  */
 export async function listCandidates(calls: Calls, query: Query): Promise<Candidates> {
   const artifacts = await listArtifacts(calls, query.name)
