@@ -90,10 +90,15 @@ async function use({ slower = 1, inputs = {}, env = {}, plan }: Use, event: obje
   return step.main()
 }
 
+function addCommit(run: number): void {
+  history.parents.set(shaOf(run), run === 1 ? [] : [shaOf(run - 1)])
+  history.tips.set('main', shaOf(run))
+}
+
 /** A push to main; what it uploads is what GitHub lists from then on. */
 async function push(options: Use = {}): Promise<StepResult> {
   const run = runs + 1
-  history.parents.set(shaOf(run), run === 1 ? [] : [shaOf(run - 1)])
+  addCommit(run)
   const env = {
     GITHUB_EVENT_NAME: 'push',
     GITHUB_REF: 'refs/heads/main',
@@ -126,7 +131,7 @@ function addPushes(count: number): void {
   let document = history.documentOf(id)
   for (let pushed = 0; pushed < count; pushed++) {
     const run = ++runs
-    history.parents.set(shaOf(run), [shaOf(run - 1)])
+    addCommit(run)
     const { fingerprint, apdex, atMs } = document.runs.at(-1)!
     const facts = {
       commit: shaOf(run),

@@ -113,7 +113,7 @@ describe.each(EVERYWHERE)('the %s', (name, render) => {
     expect(text).toContain('stopped early after 2 min of 10 min')
     expect(text).not.toContain('Stopped early')
     expect(text).toContain('p95 was above 800 ms.')
-    expect(text).toContain('could no longer hold; that saved 8 min.')
+    expect(text).toContain('so the verdict is on its first 2 min; that saved 8 min.')
   })
 
   test('has no word of a baseline where there is none', () => {

@@ -21,7 +21,7 @@ describe('the heading', () => {
       'failed, stopped early after 2 min of 10 min'
     )
     expect(explainEarlyStop(stoppedEarly)).toBe(
-      'The gate stopped the run because "p95 < 800ms" could no longer hold; that saved 8 min.'
+      'The gate stopped the run because of "p95 < 800ms", so the verdict is on its first 2 min; that saved 8 min.'
     )
   })
 })

@@ -104,6 +104,21 @@ describe('recording a run', () => {
     expect(await refusal(record())).toContain('have 5 samples, and verdict.json says 6')
   })
 
+  test('neither a run from the future in the document nor its own stays the newest', async () => {
+    const atMs = Date.UTC(2099, 0, 1)
+    await writeDocument(makeDocument([makeRun({ runId: 'future', atMs })]))
+    await makeResult({ run: { startedMs: atMs } })
+    const ports = makeCommandPorts({ workspace })
+    const args = ['baseline', 'record', 'out', '--baseline', 'main.json.gz', '--commit', COMMIT]
+    expect(await runCommandLine(args, ports)).toBe(0)
+    expect(ports.screen.err.text).toMatch(
+      /^warning: .+a recorded run is from the future .+ left out: future of/
+    )
+    const { runs } = await readDocument()
+    expect(runs.map(({ runId }) => runId)).toEqual(['run00000001'])
+    expect(runs[0]!.atMs).toBeLessThanOrEqual(Date.now())
+  })
+
   test('adds to the document, once, and leaves nothing else', async () => {
     await writeDocument(makeDocument(makeRuns(3), 'next'))
     await makeResult()

@@ -10,7 +10,7 @@ import type { Collection } from './collect/collect.js'
 import type { Failure } from './errors.js'
 import type { Watched } from './run/watch-run.js'
 
-/** A stop by the gate itself, because a threshold could not hold any more. */
+/** A stop by the gate itself, because of a broken threshold. */
 export interface EarlyStop extends StoppedEarly {
   /** On that threshold, by the samples that decided it. */
   readonly judgement: Judgement

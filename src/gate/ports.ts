@@ -93,14 +93,23 @@ export type FoundBaseline =
   /** Why there is none, and what to do. */
   | { readonly reason: string }
 
+/** Documents to add a run to, or why they cannot be read. */
+export type NewestBaselines =
+  | readonly BaselineDocument[]
+  | {
+      readonly reason: string
+      /** They are there, and cannot be read this time: that is not said at every run. */
+      readonly isOutage?: boolean
+    }
+
 /** The recorded runs of branches, kept from workflow run to workflow run. */
 export interface BaselineStore {
   /** `branch` is the input `baseline-branch`. */
   locate(branch: string | undefined): Promise<BaselinePlace>
-  /** The newest trustworthy document of the branch, and which commits count as earlier ones. Never throws. */
+  /** The newest trustworthy documents of the branch as one, and which commits count as earlier ones. Never throws. */
   find(request: BaselineRequest): Promise<FoundBaseline>
   /** The newest trustworthy documents of the branch, to add a run to; or why they cannot be read. Never throws. */
-  readNewest(request: BaselineRequest): Promise<readonly BaselineDocument[] | { readonly reason: string }>
+  readNewest(request: BaselineRequest): Promise<NewestBaselines>
   /** The name of the artifact that holds the branch's document. */
   artifactName(request: Pick<BaselineRequest, 'branch' | 'matrix' | 'name'>): string
 }

@@ -21,7 +21,7 @@ export class OddReplyError extends Error {
 }
 
 /** Whether a retry can help. */
-const TRANSIENT: readonly FailureKind[] = ['rate-limit', 'server', 'network', 'odd-reply']
+export const TRANSIENT: readonly FailureKind[] = ['rate-limit', 'server', 'network', 'odd-reply']
 const RATE_LIMIT_WORDS = /rate limit|abuse detection|too many requests/i
 const FIRST_PAUSE_MS = 1000
 /** GitHub asks clients to wait after a rate limit, even if it gives no time. */

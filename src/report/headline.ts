@@ -45,8 +45,8 @@ function describeEarlyStop({ afterSeconds, ofSeconds }: StoppedEarly): string {
 }
 
 /** Why the run was stopped, and what that saved; a sentence of its own beside the heading. */
-export function explainEarlyStop({ threshold, savedSeconds }: StoppedEarly): string {
-  return `The gate stopped the run because "${replaceControls(threshold)}" could no longer hold; that saved ${formatSpan(savedSeconds)}.`
+export function explainEarlyStop({ threshold, afterSeconds, savedSeconds }: StoppedEarly): string {
+  return `The gate stopped the run because of "${replaceControls(threshold)}", so the verdict is on its first ${formatSpan(afterSeconds)}; that saved ${formatSpan(savedSeconds)}.`
 }
 
 /** The reason without what the heading above it already says. */

@@ -104,7 +104,7 @@ export interface Outcome {
   /** Where no line names `baseline`: the comparison to show. It was not part of the verdict. */
   readonly shownComparisons?: readonly Judgement[]
   readonly trend?: Trend | undefined
-  /** Set if the gate stopped the run because a threshold could no longer hold. */
+  /** Set if the gate stopped the run because of a broken threshold: the verdict is on the part before. */
   readonly stoppedEarly?: StoppedEarly | undefined
 }
 

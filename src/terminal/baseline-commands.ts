@@ -54,7 +54,7 @@ export async function runRecordCommand(
   if (!args.has('baseline')) throw new UsageError('give the baseline document with --baseline <file>')
   const path = resolve(workspace, args.text('baseline'))
   const commit = await readCommit(args.text('commit'), workspace)
-  const known = await readBaselineFile(path)
+  const known = await readBaselineFile(path, screen)
   const branch = args.text('branch') || (known?.branch ?? DEFAULT_BRANCH)
   if (known !== undefined && known.branch !== branch)
     throw new UsageError(
@@ -122,7 +122,7 @@ async function readCommit(given: string, workspace: string): Promise<string> {
 
 /** `loadgate baseline show <file>`: what a document has, and what can be compared with what. */
 export async function runShowCommand(args: Arguments, { screen, workspace }: BaselinePorts): Promise<number> {
-  const { path, document } = await findBaselineFile(resolve(workspace, args.words[0] ?? ''))
+  const { path, document } = await findBaselineFile(resolve(workspace, args.words[0] ?? ''), screen)
   screen.out.write(args.has('json') ? safeJson(document) : describeDocument(path, document))
   return 0
 }

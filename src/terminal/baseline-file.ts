@@ -7,13 +7,19 @@ import { NotAFileError } from '../files/read-start.js'
 import { replaceFile } from '../files/replace-file.js'
 import { readBaselineFile as readDocument } from '../gate/baseline/baseline-file.js'
 import { UsageError } from './arguments.js'
+import { plain } from './screen.js'
+import type { Screen } from './screen.js'
 
 const DOCUMENT = /\.json\.gz$/i
 
 /** The document in a file; undefined if there is no such file. Anybody may have written it. */
-export async function readBaselineFile(path: string): Promise<BaselineDocument | undefined> {
+export async function readBaselineFile(
+  path: string,
+  { err }: Pick<Screen, 'err'>
+): Promise<BaselineDocument | undefined> {
+  const warn = (words: string): void => void err.write(`warning: ${plain(words)}\n`)
   try {
-    return await readDocument(path)
+    return await readDocument(path, { nowMs: Date.now(), warn })
   } catch (thrown) {
     if (thrown instanceof NotAFileError) throw new UsageError(thrown.message, { cause: thrown })
     if (!(thrown instanceof BaselineDocumentError)) throw refuse(path, 'read')(thrown)
@@ -25,9 +31,12 @@ export async function readBaselineFile(path: string): Promise<BaselineDocument |
 }
 
 /** The same for a file that must be there, or the only document in a folder. */
-export async function findBaselineFile(place: string): Promise<{ path: string; document: BaselineDocument }> {
+export async function findBaselineFile(
+  place: string,
+  screen: Screen
+): Promise<{ path: string; document: BaselineDocument }> {
   const path = await locate(place)
-  const document = await readBaselineFile(path)
+  const document = await readBaselineFile(path, screen)
   if (document === undefined)
     throw new UsageError(`there is no file ${path}; \`loadgate baseline record\` creates a baseline document`)
   return { path, document }

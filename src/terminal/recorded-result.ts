@@ -37,7 +37,8 @@ export async function readFinishedRun(folder: string): Promise<FinishedRun> {
   return {
     facts: {
       runId: String(verdict['run-id']),
-      atMs: typeof startedMs === 'number' ? startedMs : (measurements.startMs ?? 0),
+      // A service's clock may be ahead, and a run from the future would be the newest for as long.
+      atMs: Math.min(Date.now(), typeof startedMs === 'number' ? startedMs : (measurements.startMs ?? 0)),
       unusable: verdict.rehearsal === true ? REHEARSAL : null,
       fingerprint: readFingerprint(verdict, folder),
       apdex: readApdex(verdict)

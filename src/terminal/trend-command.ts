@@ -24,7 +24,8 @@ const MOST_REMARKS = 10
 /** `loadgate trend <file or folder>`: the last runs of a branch as charts. */
 export async function runTrendCommand(args: Arguments, ports: TrendPorts): Promise<number> {
   const { out } = ports.screen
-  const { path, document } = await findBaselineFile(resolve(ports.workspace, args.words[0] ?? ''))
+  const place = resolve(ports.workspace, args.words[0] ?? '')
+  const { path, document } = await findBaselineFile(place, ports.screen)
   const trend = buildTrend(document, undefined, { noise: NOISE })
   if (trend === undefined) throw new UsageError(`${path} has no runs yet`)
   if (args.has('json')) {

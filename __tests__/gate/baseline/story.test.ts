@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { Findings } from '../../../src/gate/findings.js'
 import type { BaselineDocument, RecordedRun } from '../../../src/baseline/document/baseline-document.js'
+import { encodeBaseline } from '../../../src/baseline/document/encode.js'
 import { decodeBaseline } from '../../../src/baseline/document/decode.js'
 // Loaded beforehand: the manual clock does not see that a module is being loaded.
 import '../../../src/gate/after-run.js'
@@ -72,7 +73,7 @@ async function gate(use: Use = {}): Promise<Outcome> {
     noisyCsv(runs, slower).replace(/,true,/g, (yes) => (failed++ < failures ? ',false,' : yes))
   )
   // The service gives the times of its runs; a day apart.
-  const started = new Date(Date.UTC(2026, 0, runs)).toISOString()
+  const started = new Date(Date.UTC(2025, 11, runs)).toISOString()
   service.nextDocument = { started, ...service.nextDocument }
   ports = await makePorts({
     occasion: { repository: 'octo/shop', ref: 'main', commit, url: undefined },
@@ -224,6 +225,25 @@ describe('the branch itself', () => {
     expect(ports.log.of('info')).toContain(
       'The run could not be recorded for later comparisons: GitHub is down'
     )
+  })
+
+  test('nor is it recorded in an outage, and that is a warning: nothing needs to be changed', async () => {
+    await recordRuns(2)
+    store.reason = 'the runs recorded before could not be downloaded (404)'
+    store.isOutage = true
+    await gate()
+    expect(recorded()).toHaveLength(2)
+    expect(ports.log.of('warning')).toContain(
+      'The run could not be recorded for later comparisons: the runs recorded before could not be downloaded (404)'
+    )
+  })
+
+  test('a run of a service whose clock is ahead is recorded as of now', async () => {
+    service.nextDocument = { started: '2099-01-01T00:00:00Z' }
+    await gate()
+    expect(recorded()[0]!.atMs).toBeLessThanOrEqual(ports.clock.now())
+    await gate()
+    expect((await gate()).baseline?.runs).toHaveLength(2)
   })
 
   test('an upload that fails is a warning', async () => {
@@ -419,6 +439,21 @@ describe('a path', () => {
     expect(decodeBaseline(await readFile(pathOf())).runs).toHaveLength(2)
     expect(await readdir(dirname(pathOf()))).toEqual(['baseline.json.gz'])
     expect(store.asked).toEqual([])
+  })
+
+  test('that has a run from the future: it is left out, named, and no longer the newest', async () => {
+    await gate(use())
+    const [run] = decodeBaseline(await readFile(pathOf())).runs
+    const future = { ...run!, runId: 'future', atMs: Date.UTC(2099, 0, 1) }
+    await writeFile(pathOf(), encodeBaseline(makeDocument([run!, future])))
+    expect((await gate(use())).baseline).toMatchObject({ state: 'compared', runs: ['run1'] })
+    const warnings = ports.log.of('warning').filter((line) => line.includes('from the future'))
+    expect(warnings).toEqual([
+      expect.stringContaining(
+        'is from the future (after 2026-01-05 12:00:00) and left out: future of 1111111'
+      )
+    ])
+    expect(decodeBaseline(await readFile(pathOf())).runs.map(({ runId }) => runId)).toEqual(['run1', 'run2'])
   })
 
   test('of another branch is left alone', async () => {

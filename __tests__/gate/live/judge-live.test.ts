@@ -5,6 +5,8 @@ import { gatherEvidence } from '../../../src/gate/live/live-evidence.js'
 import { LiveWarmUp } from '../../../src/gate/live/live-warm-up.js'
 import type { LiveEvidence, LiveTimes } from '../../../src/gate/live/live-evidence.js'
 import { createScanner, mergeScans } from '../../../src/results/scan/scanner.js'
+import type { Measurements } from '../../../src/results/figures/measurements.js'
+import type { AbsoluteThreshold } from '../../../src/thresholds/grammar/threshold.js'
 import { parseThresholds } from '../../../src/thresholds/grammar/grammar.js'
 import { judgeThresholds } from '../../../src/thresholds/judge/judge.js'
 import { makeRandom } from '../../support/data/seeded-random.js'
@@ -67,7 +69,7 @@ describe('broken in each of the last six windows', () => {
     // The windows from 40 to 100 seconds, two seconds to settle, and the next look.
     expect(stopOf('p95 < 800ms', RUN)).toBe(105)
     expect(breachAt('p95 < 800ms', 105_000, [RUN])).toBe(
-      'p95 was above 800 ms in each of the last six 10-second windows (latest 1,240 ms)'
+      'p95 is 1,240 ms so far, and was above 800 ms in each of the last six 10-second windows (latest 1,240 ms)'
     )
   })
 
@@ -78,11 +80,11 @@ describe('broken in each of the last six windows', () => {
   test.each([
     'p91 <= 800ms',
     'median <= 99ms',
-    'mean < 214ms',
+    'mean < 210ms',
     'p95{label="home", grid="*"} < 800ms',
     'throughput >= 11/s',
     'throughput >= 660/min',
-    'throughput < 10/s'
+    'throughput < 9.5/s'
   ])('%s', (line) => {
     expect(stopOf(line, RUN)).toBe(105)
   })
@@ -118,7 +120,9 @@ describe('broken in each of the last six windows', () => {
     const samples = RUN.filter(({ atMs }) => atMs < 55_000 || atMs > 75_000)
     expect(breachAt('p95 < 800ms', 105_000, [samples])).toBeUndefined()
     expect(breachAt('p95 < 800ms', 105_000, [RUN])).toBeDefined()
-    expect(breachAt('throughput >= 11/s', 105_000, [samples])).toContain('throughput was below 11/s')
+    expect(breachAt('throughput >= 11/s', 105_000, [samples])).toMatch(
+      /^throughput is .+ so far, and was below 11\/s/
+    )
   })
 
   test('throughput of a label that has its time is not broken before or after it', () => {
@@ -130,19 +134,38 @@ describe('broken in each of the last six windows', () => {
     expect(breachAt('throughput{region="us-*"} >= 11/s', 105_000, [RUN])).toContain('was below 11/s')
   })
 
-  test('throughput for which the samples so far are enough is never broken by windows', () => {
-    const burst = steady(20_000, 50)
-    expect(judgeWhole('throughput >= 12/s', [...burst, ...RUN])).toBe('passed')
-    expect(stopOf('throughput >= 12/s', steady(20_000, 110).concat(RUN))).toBeUndefined()
-    // Those so far are not enough yet, and the windows are broken: that is the rule.
-    expect(stopOf('throughput >= 12/s', [...burst, ...RUN])).toBe(105)
+  test.each([
+    ['throughput >= 12/s', [...steady(20_000, 50), ...RUN]],
+    ['mean < 230ms', steady(3 * MINUTE, 10, (atMs) => ({ elapsedMs: atMs < 30_000 ? 10 : 240 }))],
+    // A tenth of the samples from the first minute on: 8 % so far are reached after more than three minutes.
+    ['p92 < 800ms', RUN.map((sample) => (sample.atMs < 40_000 ? { ...sample, elapsedMs: 10 } : sample))]
+  ])('a line that holds by what was measured so far ends nothing: %s', (line, samples) => {
+    const [last] = looksAt(samples, TIMES).slice(-2)
+    const { thresholds } = parseAbsolute(line)
+    expect(stopOf(line, samples)).toBeUndefined()
+    expect(last!.evidence.windows.map((window) => judgeMeasured(thresholds, window))).toEqual(
+      Array(6).fill(['failed'])
+    )
+  })
+
+  test('what is stopped was broken by then, and may have recovered: that is said', () => {
+    // 120 s with a mean of 167 ms in all; the server is slow for the first 75 s.
+    const samples = users(1, 2 * MINUTE, (atMs) => ({ elapsedMs: atMs < 75_000 ? 275 : 103 }))
+    const line = 'mean < 200ms'
+    const times = { durationMs: 2 * MINUTE, settledAfterMs: 10_000 }
+    expect(judgeWhole(line, samples)).toBe('passed')
+    const feed = new Feed(samples)
+    feed.readUntil(75_000)
+    const breach = findBreach(parseAbsolute(line).thresholds, gatherEvidence([feed.grid], times)!)
+    expect(breach).toMatchObject({ isFinal: false, actual: 275 })
+    expect(breach!.words).toContain('mean is 275 ms so far, and was above 200 ms in each of the last six')
   })
 
   test('a window is open until rows have passed its end', () => {
     const until = (endMs: number) =>
       RUN.filter((sample) => endOf(sample) < endMs).concat({ atMs: endMs - 90, elapsedMs: 90 })
     expect(breachAt('p95 < 800ms', 3 * MINUTE, [until(101_990)])).toBeUndefined()
-    expect(breachAt('p95 < 800ms', 3 * MINUTE, [until(103_000)])).toContain('p95 was')
+    expect(breachAt('p95 < 800ms', 3 * MINUTE, [until(103_000)])).toContain('p95 is')
   })
 
   test('a slow sample counts in the window in which it ended', () => {
@@ -155,7 +178,7 @@ describe('broken in each of the last six windows', () => {
 
   test('a grid that lags holds the others back, and one without rows all of them', () => {
     const behind = RUN.filter(({ atMs }) => atMs < 99_000)
-    expect(breachAt('p95 < 800ms', 150_000, [RUN, RUN])).toContain('p95 was')
+    expect(breachAt('p95 < 800ms', 150_000, [RUN, RUN])).toContain('p95 is')
     expect(breachAt('p95 < 800ms', 150_000, [RUN, behind])).toBeUndefined()
     expect(breachAt('max < 1s', 150_000, [RUN, []])).toBeUndefined()
     expect(breachAt('max < 1s', 150_000, [RUN, behind])).toContain('is already')
@@ -203,7 +226,7 @@ test.each([-50, 50])('a row whose time is %i years off does not take all memory'
   const samples = steady(2 * MINUTE, 5)
   const grid = readUntil(samples, 2 * MINUTE)
   grid.take(Buffer.from(rowOf({ atMs: years * 365 * 24 * 60 * MINUTE, elapsedMs: 100 })))
-  expect(gatherEvidence([grid], TIMES)).toMatchObject({ mostMore: Infinity })
+  expect(gatherEvidence([grid], TIMES)).toBeDefined()
 })
 
 describe('out of reach', () => {
@@ -225,64 +248,36 @@ describe('out of reach', () => {
     expect(breachAt('failures <= 3', 21_000, [samples])).toContain('is already')
   })
 
+  test.each(['error_rate < 1%', 'p95 < 800ms', 'mean < 50ms', 'throughput >= 1000/s', 'samples >= 100000'])(
+    'nothing is assumed about how fast the rest may be: %s',
+    (line) => {
+      // A bad window after each good one, so that there are never six in a row.
+      const samples = steady(3 * MINUTE, 10, (atMs) =>
+        Math.floor(atMs / 10_000) % 2 === 0 ? { elapsedMs: 900, isFailure: true } : { elapsedMs: 10 }
+      )
+      for (const { evidence } of looksAt(samples, TIMES))
+        expect(findOutOfReach(parseAbsolute(line).thresholds[0]!, evidence)).toBeUndefined()
+    }
+  )
+
+  test('a server that fails at first, and is two hundred times faster once it works', () => {
+    const samples = users(5, 3 * MINUTE, (atMs) =>
+      atMs < 56_000 ? { elapsedMs: 1000, isFailure: atMs % 10_000 > 1000 } : { elapsedMs: 5 }
+    )
+    const lines = 'error_rate < 1%\nmean < 50ms\np95 < 100ms'
+    expect(judgeAll(lines, samples)).toEqual(['passed', 'passed', 'passed'])
+    expect(stopOf(lines, samples)).toBeUndefined()
+  })
+
   test.each([
-    ['error_rate < 1%', { isFailure: true }],
-    ['p95 < 800ms', { elapsedMs: 900 }],
-    ['mean < 50ms', { elapsedMs: 900 }]
-  ])('%s: a bad minute that the rest cannot make up for', (line, change) => {
-    // Every other window, so that there are never six in a row.
-    const samples = steady(3 * MINUTE, 10, (atMs) =>
-      Math.floor(atMs / 10_000) % 2 === 0 ? change : { elapsedMs: line.startsWith('error') ? 100 : 10 }
-    )
-    expect(stopOf(line, samples)).toBeLessThan(170)
-    expect(judgeWhole(line, samples)).toBe('failed')
-  })
-
-  /** Five users without pauses; each sample takes a second, and one in ten succeeds. */
-  const FAILING = steady(3 * MINUTE, 5, (atMs) => ({ elapsedMs: 1000, isFailure: atMs % 2000 !== 0 }))
-
-  test('what the rest can have is not known before the load has settled', () => {
-    expect(breachAt('error_rate < 1%', 45_000, [FAILING])).toBeUndefined()
-    expect(breachAt('error_rate < 1%', 55_000, [FAILING])).toContain('cannot get there any more')
-  })
-
-  test.each([
-    ['the rows do not say how many users there are', { threads: 0 }],
-    ['nothing has succeeded yet, so that nobody knows how fast that is', { isFailure: true }]
-  ])('not known either: %s', (_why, change) => {
-    const samples = FAILING.map((sample) => ({ ...sample, ...change }))
-    expect(breachAt('error_rate < 1%', 55_000, [samples])).toBeUndefined()
-    expect(breachAt('failures <= 3', 55_000, [samples])).toContain('is already')
-  })
-
-  test('by the users that were requested, if they are more than those seen so far', () => {
-    expect(breachAt('error_rate < 1%', 55_000, [FAILING], { ...TIMES, threads: 10 })).toContain('cannot get')
-    expect(breachAt('error_rate < 1%', 55_000, [FAILING], { ...TIMES, threads: 500 })).toBeUndefined()
-    expect(breachAt('error_rate < 1%', 55_000, [FAILING], { ...TIMES, nodes: 100 })).toBeUndefined()
-  })
-
-  test('throughput and samples that cannot be reached any more', () => {
-    const samples = steady(3 * MINUTE, 2)
-    expect(breachAt('samples >= 100000', MINUTE, [samples])).toContain(
-      'samples must be >= 100,000 and cannot'
-    )
-    expect(breachAt('samples >= 500', MINUTE, [samples])).toBeUndefined()
-    expect(breachAt('throughput{label="home"} >= 1000/s', MINUTE, [samples])).toContain('cannot get there')
-  })
-
-  test('says what it assumes about the rest', () => {
-    expect(breachAt('error_rate < 1%', 55_000, [FAILING])).toMatch(
-      /^error_rate must be < 1 % and cannot get there any more: it is 8\d(\.\d+)? % so far and would be \d(\.\d+)? % even after [67],\d{3} perfect samples \(more than the rest of the run can have\)$/
-    )
-  })
-
-  test('a server that hangs at first, with a fixed number of users, and recovers', () => {
-    const samples = users(10, 2 * MINUTE, (atMs) =>
-      atMs < 25_000 ? { elapsedMs: 5000, isFailure: true } : { elapsedMs: 100 }
-    )
-    expect(judgeAll('error_rate < 5%\np95 < 500ms', samples)).toEqual(['passed', 'passed'])
-    const times = { durationMs: 2 * MINUTE, settledAfterMs: 5000 }
-    expect(stopOf('error_rate < 5%\np95 < 500ms', samples, times)).toBeUndefined()
+    ['failures == 300', 'it may still be met'],
+    ['samples == 5000', 'it may still be met'],
+    ['max == 2s', 'it may still be met'],
+    ['min == 5ms', 'it may still be met'],
+    ['samples >= 5000', 'they may still come'],
+    ['min <= 5ms', 'it may still fall']
+  ])('%s: %s', (line) => {
+    expect(breachAt(line, 60_000, [RUN])).toBeUndefined()
   })
 })
 
@@ -306,8 +301,11 @@ function judgeWhole(lines: string, samples: readonly TimedSample[]): string | un
 function judgeAll(lines: string, samples: readonly TimedSample[]): string[] {
   const scanner = createScanner({ grid: 'grid1', region: 'us-east-1' })
   scanner.push(Buffer.from(csvAt(samples, Infinity)))
-  const evidence = { apdex: undefined, measurements: mergeScans([scanner.end()]) }
-  return judgeThresholds(parseAbsolute(lines).thresholds, evidence).map(({ verdict }) => verdict)
+  return judgeMeasured(parseAbsolute(lines).thresholds, mergeScans([scanner.end()]))
+}
+
+function judgeMeasured(thresholds: readonly AbsoluteThreshold[], measurements: Measurements): string[] {
+  return judgeThresholds(thresholds, { apdex: undefined, measurements }).map(({ verdict }) => verdict)
 }
 
 describe('whatever the run is like', () => {
@@ -337,7 +335,6 @@ describe('whatever the run is like', () => {
           untilMs: atMs + 2000 + random() * 30_000,
           slow: isBad ? random() : 0.02,
           failing: isBad ? random() * 0.3 : 0,
-          // Within the factor of two that the rest of a run may be faster.
           gapMs: 75 + random() * 70
         }
       }
@@ -351,84 +348,58 @@ describe('whatever the run is like', () => {
     return samples
   }
 
-  test('a run that would pass is never out of reach, and many that fail are', () => {
+  /** What may follow. Nothing is too good or too bad. */
+  const RESTS: readonly (readonly [string, (random: () => number) => Omit<TimedSample, 'atMs'>])[] = [
+    ['perfect', () => ({ elapsedMs: 0 })],
+    ['as fast as can be', () => ({ elapsedMs: 1, label: 'b' })],
+    ['like nothing before', (random) => ({ elapsedMs: Math.round(random() ** 8 * 60_000), label: 'c' })],
+    ['failing', (random) => ({ elapsedMs: 30_000, isFailure: random() < 0.9, label: 'a' })]
+  ]
+
+  test.each(RESTS)('no rest of a run makes a line hold that is out of reach: %s', (_name, next) => {
     const found = { stops: 0, passed: 0 }
     const { thresholds } = parseAbsolute(LINES.join('\n'))
-    for (let seed = 1; seed <= 8; seed++) {
-      const samples = makeRun(makeRandom(seed))
-      const verdicts = judgeAll(LINES.join('\n'), samples)
-      const stopped = new Set<number>()
+    for (let seed = 1; seed <= 6; seed++) {
+      const random = makeRandom(seed)
+      const samples = makeRun(random)
+      const nowMs = 25_000 + Math.round(random() * 80_000)
       const feed = new Feed(samples)
+      feed.readUntil(nowMs)
+      const evidence = gatherEvidence([feed.grid], times)!
+      const stopped = thresholds.filter((threshold) => findOutOfReach(threshold, evidence))
+      const rest = Array.from({ length: 20_000 }, (_, at) => ({ atMs: nowMs + (at % 1000), ...next(random) }))
+      const whole = samples.filter((sample) => endOf(sample) < nowMs).concat(rest)
+      const verdicts = judgeAll(LINES.join('\n'), whole)
+      const wrong = stopped.filter((threshold) => verdicts[thresholds.indexOf(threshold)] === 'passed')
+      expect({ seed, wrong: wrong.map(({ text }) => text) }).toEqual({ seed, wrong: [] })
+      found.stops += stopped.length
+      found.passed += verdicts.filter((verdict) => verdict === 'passed').length
+    }
+    expect(found.stops).toBeGreaterThan(3)
+    expect(found.passed).toBeGreaterThan(3)
+  })
+
+  test('a line that ends a run is broken by what was measured until then', () => {
+    const found = { stops: 0, holding: 0 }
+    const { thresholds } = parseAbsolute(LINES.join('\n'))
+    for (let seed = 1; seed <= 8; seed++) {
+      const feed = new Feed(makeRun(makeRandom(seed)))
       for (let nowMs = 25_000; nowMs < 120_000; nowMs += 15_000) {
         feed.readUntil(nowMs)
         const evidence = gatherEvidence([feed.grid], times)!
-        thresholds.forEach((threshold, index) => {
-          if (findOutOfReach(threshold, evidence)) stopped.add(index)
-        })
+        const verdicts = judgeMeasured(thresholds, evidence.total)
+        const stopped = thresholds.filter((threshold) => findBreach([threshold], evidence))
+        const wrong = stopped.filter((threshold) => verdicts[thresholds.indexOf(threshold)] !== 'failed')
+        expect({ seed, nowMs, wrong: wrong.map(({ text }) => text) }).toEqual({ seed, nowMs, wrong: [] })
+        found.stops += stopped.length
+        found.holding += verdicts.filter((verdict) => verdict === 'passed').length
       }
-      const wrong = [...stopped]
-        .filter((index) => verdicts[index] === 'passed')
-        .map((index) => `${seed}: ${LINES[index]!}`)
-      expect(wrong).toEqual([])
-      found.stops += stopped.size
-      found.passed += verdicts.filter((verdict) => verdict === 'passed').length
     }
     expect(found.stops).toBeGreaterThan(20)
-    expect(found.passed).toBeGreaterThan(20)
+    expect(found.holding).toBeGreaterThan(50)
   })
 
-  /** The server's time changes by a factor of ten at most, and requests may run into a timeout; most servers recover. */
-  function makeUsers(random: () => number): TimedSample[] {
-    const leastMs = 40 + random() * 200
-    const recoversMs = random() * times.durationMs
-    const phases = Array.from({ length: 12 }, (_, index) => {
-      const isBad = index * 10_000 < recoversMs
-      return {
-        elapsedMs: leastMs * 10 ** (isBad ? 1 - random() ** 3 : random() ** 3),
-        failing: isBad && random() < 0.3 ? random() : 0
-      }
-    })
-    return users(1 + Math.floor(random() * 4), times.durationMs, (atMs) => {
-      const { elapsedMs, failing } = phases[Math.floor(atMs / 10_000)]!
-      const isFailure = random() < failing
-      return { elapsedMs: Math.ceil(isFailure ? leastMs * 40 : elapsedMs), isFailure }
-    })
-  }
-
-  test('nor is one with a fixed number of users and a server whose times change', () => {
-    const lines = [
-      'error_rate < 0.1%',
-      'error_rate < 1%',
-      'error_rate < 10%',
-      'p90 < 500ms',
-      'median < 300ms',
-      'mean < 400ms'
-    ]
-    const more = ['throughput >= 4/s', 'samples >= 1500', 'p99 < 1500ms', 'failures < 60', 'p75 <= 800ms']
-    const { thresholds } = parseAbsolute([...lines, ...more].join('\n'))
-    const found = { stops: 0, passed: 0 }
-    for (let seed = 1; seed <= 10; seed++) {
-      const samples = makeUsers(makeRandom(seed))
-      const verdicts = judgeAll([...lines, ...more].join('\n'), samples)
-      const feed = new Feed(samples)
-      const stopped = new Set<number>()
-      for (let nowMs = 40_000; nowMs < 108_000; nowMs += 15_000) {
-        feed.readUntil(nowMs)
-        const evidence = gatherEvidence([feed.grid], times)
-        thresholds.forEach((threshold, index) => {
-          if (evidence && findOutOfReach(threshold, evidence)) stopped.add(index)
-        })
-      }
-      const wrong = [...stopped].filter((index) => verdicts[index] === 'passed')
-      expect({ seed, wrong: wrong.map((index) => thresholds[index]!.text) }).toEqual({ seed, wrong: [] })
-      found.stops += stopped.size
-      found.passed += verdicts.filter((verdict) => verdict === 'passed').length
-    }
-    expect(found.stops).toBeGreaterThan(5)
-    expect(found.passed).toBeGreaterThan(50)
-  })
-
-  test('nor is one with a warm-up whose start shows late: its samples are judged by nothing', () => {
+  test('nothing is out of reach by a warm-up whose start shows late: its samples are judged by nothing', () => {
     const warmUpMs = 30_000
     const found = { stops: 0, passed: 0 }
     const { thresholds } = parseAbsolute(LINES.join('\n'))

@@ -282,7 +282,7 @@ describe('inputs that exclude each other', () => {
     [
       'stop-early without duration',
       { ...REMOTE, 'stop-early': 'true' },
-      'stop-early: needs duration, without which nobody knows what the rest of the run could still change; set duration, or remove stop-early'
+      'stop-early: needs duration, without which nobody knows how much of the run is left; set duration, or remove stop-early'
     ],
     [
       'stop-early with run-id',

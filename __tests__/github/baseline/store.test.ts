@@ -99,24 +99,29 @@ const runIdsOf = (found: FoundBaseline): string[] =>
   'document' in found ? found.document.runs.map(({ runId }) => runId) : []
 
 describe('a pull request', () => {
-  test('five calls find the newest document and the commits it may be compared with', async () => {
+  test('a few calls find the newest documents and the commits they may be compared with', async () => {
     record(1)
     record(2)
     const found = await find()
-    expect(runIdsOf(found)).toEqual(['run2'])
+    expect(runIdsOf(found)).toEqual(['run1', 'run2'])
     expect(found).toMatchObject({ baseCommit: shaOf('2'), ancestors: [shaOf('2'), shaOf('1')] })
     expect(api.calls.map(({ path }) => path.replace(/^\/repos\/octo\/shop/, ''))).toEqual([
       '/actions/artifacts',
       '/actions/workflows/performance.yml/runs',
-      `/git/commits/${MERGE}`,
+      '/git/ref/heads%2Fmain',
       '/commits',
+      `/git/commits/${MERGE}`,
       '/actions/artifacts/101/zip',
-      '/storage/101'
+      '/storage/101',
+      '/actions/artifacts/100/zip',
+      '/storage/100',
+      '/commits'
     ])
     expect(log.lines).toEqual([])
   })
 
   const commitOf = (i: number): string => `a${String(i).padStart(39, '0')}`
+  /** The base commit is the newest. */
   const addCommits = (count: number): void =>
     history.addCommits(shaOf('1'), ...Array.from({ length: count - 1 }, (_, i) => commitOf(i)), shaOf('2'))
 
@@ -203,7 +208,8 @@ describe('a pull request', () => {
   })
 
   test('a baseline-branch other than its base has a merge base too', async () => {
-    history.mergeBases.set(`release...${MERGE}`, shaOf('1'))
+    history.tips.set('release', shaOf('2'))
+    history.mergeBases.set(`${shaOf('2')}...${MERGE}`, shaOf('1'))
     const zip = zipDocument(makeDocument([{}], 'release'))
     record(1, { name: nameOf('release'), zip, branch: 'release' })
     expect(await find({ branch: 'release' })).toMatchObject({ baseCommit: shaOf('1') })
@@ -242,7 +248,7 @@ describe('other events', () => {
 
   test('a push to another branch is recorded under its own, and compared from the merge base on', async () => {
     await startBy('push', { ref: 'refs/heads/feature/x', sha: HEAD })
-    history.mergeBases.set(`main...${HEAD}`, shaOf('2'))
+    history.mergeBases.set(`${shaOf('3')}...${HEAD}`, shaOf('2'))
     record(1)
     expect(await find()).toMatchObject({ baseCommit: shaOf('2') })
     expect(await openStore().locate(undefined)).toEqual({ branch: 'main', recordedUnder: 'feature/x' })
@@ -331,11 +337,22 @@ describe('many artifacts of the name, by others,', () => {
     for (let i = 0; i < count; i++) record(5000 + i, { zip: Buffer.from('x'), ...changes })
   }
 
-  test('do not hide the document: further pages are read', async () => {
-    record(1)
-    flood(150, { headRepositoryId: 666 })
-    expect(runIdsOf(await find())).toEqual(['run1'])
-    expect(await openStore().readNewest(makeRequest())).toMatchObject([{ runs: [{ runId: 'run1' }] }])
+  test('do not hide the document: the runs of the branch are asked for theirs', async () => {
+    for (const runId of [1, 2, 3, 4]) record(runId)
+    // Runs that recorded nothing.
+    for (const runId of [10, 11, 12]) history.addRun({ runId })
+    flood(520, { headRepositoryId: 666 })
+    expect(runIdsOf(await find())).toEqual(['run2', 'run3', 'run4'])
+    expect(api.made('GET', /runs\/\d+\/artifacts$/)).toHaveLength(6)
+    expect(await openStore().readNewest(makeRequest())).toMatchObject(
+      ['run4', 'run3', 'run2'].map((runId) => ({ runs: [{ runId }] }))
+    )
+  })
+
+  test('nor those of the branch itself that came in between', async () => {
+    for (const runId of [1, 2]) record(runId)
+    flood(99, { headRepositoryId: 666 })
+    expect(runIdsOf(await find())).toEqual(['run1', 'run2'])
   })
 
   test('nor do those of other events, which take up the list of runs too', async () => {
@@ -346,12 +363,103 @@ describe('many artifacts of the name, by others,', () => {
 
   test('are not read for ever; and as an older one may be sound, nothing is recorded', async () => {
     record(1)
-    flood(500, { headRepositoryId: 666 })
+    for (let runId = 10; runId < 40; runId++) history.addRun({ runId })
+    flood(100, { headRepositoryId: 666 })
     const reason =
-      'none of the newest 500 artifacts of that name counts as a recorded run of main (500 of a fork), and no more are looked at; delete them, or give the gate another name'
+      'none of the newest 100 artifacts of that name counts as a recorded run of main (100 of a fork), none of its newest runs has one, and no more are looked at; delete them, or give the gate another name'
     expect(await find()).toEqual({ reason })
-    expect(api.calls).toHaveLength(5)
-    expect(await openStore().readNewest(makeRequest())).toEqual({ reason })
+    expect(api.calls).toHaveLength(24)
+    expect(await openStore().readNewest(makeRequest())).toMatchObject({ reason })
+  })
+
+  test('do not matter where the branch has recorded nothing yet', async () => {
+    flood(100, { headRepositoryId: 666 })
+    expect(reasonOf(await find())).toContain('no run of main is recorded for this job yet')
+    expect(await openStore().readNewest(makeRequest())).toEqual([])
+  })
+})
+
+describe('commits that are not on the branch', () => {
+  const TAGGED = shaOf('9')
+  beforeEach(() => void history.parents.set(TAGGED, [shaOf('1')]))
+
+  test('a tag called main does not make its run one of main', async () => {
+    record(1, { commit: shaOf('2') })
+    record(2, { commit: TAGGED, zip: zipDocument(makeDocument([{ runId: 'tagged', commit: TAGGED }])) })
+    expect(runIdsOf(await find())).toEqual(['run1'])
+    expect(await openStore().readNewest(makeRequest())).toMatchObject([{ runs: [{ runId: 'run1' }] }])
+    expect(log.of('info')[0]).toContain(
+      "A recorded run is not used: by the repository's history, what was measured (9999999) is not on the branch main."
+    )
+    expect(api.made('GET', /artifacts\/101\/zip/)).toEqual([])
+  })
+
+  test('if there are no others, there is no baseline, and the next push records a new one', async () => {
+    record(2, { commit: TAGGED, event: 'workflow_dispatch' })
+    expect(reasonOf(await find())).toContain('is not on the branch (was it force-pushed, or is there a tag')
+    expect(await openStore().readNewest(makeRequest())).toEqual([])
+  })
+
+  test('those before the newest hundred are compared with the tip, and not many', async () => {
+    const line = Array.from({ length: 150 }, (_, i) => `a${String(i).padStart(39, '0')}`)
+    history.addCommits(shaOf('1'), ...line, shaOf('2'))
+    record(1, { commit: line[10]! })
+    for (let runId = 2; runId < 6; runId++) record(runId, { commit: `9${String(runId).padStart(39, '0')}` })
+    expect(runIdsOf(await find())).toEqual(['run1'])
+    const compared = api.made('GET', /compare/).map(({ path }) => path.split('...')[1])
+    expect(compared).toHaveLength(5)
+    record(6, { commit: TAGGED })
+    expect(reasonOf(await find())).toContain('is not on the branch')
+    expect(api.made('GET', /compare/)).toHaveLength(10)
+  })
+
+  test('one that the branch has grown by since the pull request was opened is on it', async () => {
+    record(1, { commit: shaOf('1') })
+    record(2, { commit: shaOf('3') })
+    expect(runIdsOf(await find())).toEqual(['run1', 'run2'])
+    expect(api.made('GET', /compare/)).toEqual([])
+  })
+
+  test('a branch that is gone is named', async () => {
+    record(1)
+    history.tips.delete('main')
+    expect(reasonOf(await find())).toContain('GitHub knows no branch main (404)')
+  })
+})
+
+describe('two pushes that raced', () => {
+  test('a pull request is compared with the runs of both', async () => {
+    const before = { runId: 'before', commit: shaOf('1'), atMs: 1 }
+    const racing = [2, 3].map((digit) => ({ runId: `raced${digit}`, commit: shaOf(`${digit}`), atMs: digit }))
+    record(1, { zip: zipDocument(makeDocument([before])) })
+    for (const [at, run] of racing.entries())
+      record(at + 2, { commit: run.commit, zip: zipDocument(makeDocument([before, run])) })
+    expect(runIdsOf(await find())).toEqual(['before', 'raced2', 'raced3'])
+  })
+})
+
+describe('runs from the future', () => {
+  const YEAR_2099 = Date.UTC(2099, 0, 1)
+  const future = { runId: 'future', commit: shaOf('2'), atMs: YEAR_2099 }
+
+  test('are left out and named, once', async () => {
+    record(1, { zip: zipDocument(makeDocument([{ runId: 'sound' }, future])) })
+    const store = openStore()
+    expect(runIdsOf(await store.find(makeRequest()))).toEqual(['sound'])
+    expect(await store.readNewest(makeRequest())).toMatchObject([{ runs: [{ runId: 'sound' }] }])
+    expect(log.of('warning')).toEqual([
+      expect.stringMatching(
+        /a recorded run is from the future \(after 20.+\) and left out: future of 2222222, 2099-01-01 00:00:00$/
+      )
+    ])
+  })
+
+  test("by GitHub's own time of the upload, not by the runner's clock; and a clock may be ahead by an hour", async () => {
+    const createdMs = Date.UTC(2026, 3, 1)
+    const at = (hours: number) => ({ runId: `after${hours}h`, atMs: createdMs + hours * 3_600_000 })
+    record(1, { createdMs, zip: zipDocument(makeDocument([at(0), at(1), at(2)])) })
+    clock = new JumpingClock(YEAR_2099)
+    expect(runIdsOf(await find())).toEqual(['after0h', 'after1h'])
   })
 })
 
@@ -400,7 +508,7 @@ describe('documents that cannot be used are skipped with a warning', () => {
   test('if there is no other, there is no baseline', async () => {
     record(1, { zip: Buffer.from('x') })
     expect(reasonOf(await find())).toBe(
-      'none of the recorded runs of main could be read; the warnings in the log say why'
+      'none of the recorded runs of main could be read (End of central directory record signature not found. Either not a zip file, or file is truncated.)'
     )
   })
 
@@ -565,7 +673,8 @@ describe('to record', () => {
     record(2, { zip: Buffer.from('not a zip') })
     api.refuse(/storage\/100/, 403, 'AuthenticationFailed')
     expect(await openStore().readNewest(makeRequest())).toEqual({
-      reason: expect.stringContaining('a document without them would hide them')
+      reason: expect.stringContaining('a document without them would hide them'),
+      isOutage: true
     })
     expect(log.of('warning').at(-1)).toContain('the storage answered 403')
   })
@@ -577,6 +686,29 @@ describe('to record', () => {
     expect(await openStore().readNewest(makeRequest())).toMatchObject([{ runs: [{ runId: 'run1' }] }])
   })
 
+  test.each([
+    ['GitHub', /zip$/, 404],
+    ['GitHub', /zip$/, 503],
+    ['the storage', /storage/, 404],
+    ['the storage', /storage/, 500]
+  ])('%s answers %s with %i: what is listed and cannot be read is not replaced', async (_, path, status) => {
+    for (const runId of [1, 2, 3]) record(runId)
+    api.refuse(path, status, 'no')
+    expect(await openStore().readNewest(makeRequest())).toEqual({
+      reason: expect.stringContaining(String(status)),
+      isOutage: true
+    })
+  })
+
+  test('nor is the one that this workflow run has uploaded before, if only that cannot be read', async () => {
+    record(1)
+    const id = record(2)
+    api.refuse(new RegExp(`artifacts/${id}/zip`), 404, 'no')
+    expect(await openStore().readNewest(makeRequest())).toMatchObject([{ runs: [{ runId: 'run1' }] }])
+    env.GITHUB_RUN_ID = '2'
+    expect(await openStore().readNewest(makeRequest())).toMatchObject({ isOutage: true })
+  })
+
   test('documents that are none are replaced', async () => {
     record(1, { zip: Buffer.from('not a zip') })
     expect(await openStore().readNewest(makeRequest())).toEqual([])
@@ -585,7 +717,8 @@ describe('to record', () => {
   test('why they cannot be read', async () => {
     api.refuse(/artifacts$/, 403, 'Resource not accessible by integration')
     expect(await openStore().readNewest(makeRequest())).toEqual({
-      reason: expect.stringContaining('permissions: { actions: read, contents: read }')
+      reason: expect.stringContaining('permissions: { actions: read, contents: read }'),
+      isOutage: false
     })
   })
 })

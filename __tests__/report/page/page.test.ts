@@ -230,7 +230,7 @@ describe('the page', () => {
       renderPage(makeOutcome({ verdict: 'failed', stoppedEarly: makeStoppedEarly() }))
     )
     expect(text).toContain('failed, stopped early after 2 min of 10 min')
-    expect(text).toContain('&#34;p95 &#60; 800ms&#34; could no longer hold; that saved 8 min.')
+    expect(text).toContain('because of &#34;p95 &#60; 800ms&#34;, so the verdict is on its first 2 min; that saved 8 min.')
   })
 
   test('keeps a trend small, whatever its document has', () => {

@@ -1,13 +1,15 @@
 import { readFileSync } from 'node:fs'
 import type { BaselineDocument } from '../../../src/baseline/document/baseline-document.js'
 import { decodeBaseline } from '../../../src/baseline/document/decode.js'
+import { uniteBaselines } from '../../../src/baseline/document/unite.js'
 import type {
   Artifact,
   ArtifactRequest,
   BaselinePlace,
   BaselineRequest,
   BaselineStore,
-  FoundBaseline
+  FoundBaseline,
+  NewestBaselines
 } from '../../../src/gate/ports.js'
 
 /** Recorded runs in memory, and what was asked for. */
@@ -21,6 +23,7 @@ export class MemoryStore implements BaselineStore {
   ancestors: readonly string[] = []
   /** Instead of an answer. */
   reason: string | undefined
+  isOutage = false
   /** Before each answer. */
   pause: (request: BaselineRequest) => Promise<void> = () => Promise.resolve()
 
@@ -31,16 +34,17 @@ export class MemoryStore implements BaselineStore {
   async find(request: BaselineRequest): Promise<FoundBaseline> {
     this.asked.push(`find ${request.branch}`)
     await this.pause(request)
-    const document = this.#of(request)[0]
-    if (this.reason !== undefined || document === undefined)
+    const documents = this.#of(request).slice(0, 3)
+    if (this.reason !== undefined || documents.length === 0)
       return { reason: this.reason ?? 'nothing is recorded' }
     const { baseCommit, ancestors } = this
-    return { document, baseCommit, ancestors }
+    return { document: uniteBaselines(documents), baseCommit, ancestors }
   }
 
-  async readNewest(request: BaselineRequest): Promise<readonly BaselineDocument[] | { reason: string }> {
+  async readNewest(request: BaselineRequest): Promise<NewestBaselines> {
     this.asked.push(`read ${request.branch}`)
-    return this.reason === undefined ? this.#of(request).slice(0, 3) : { reason: this.reason }
+    const { reason, isOutage } = this
+    return reason === undefined ? this.#of(request).slice(0, 3) : { reason, isOutage }
   }
 
   artifactName({ branch }: { branch: string }): string {

@@ -11,9 +11,12 @@ interface Upload {
   readonly runId: number
   readonly branch?: string
   readonly event?: string
+  /** The commit that the workflow run was for. */
+  readonly commit?: string
   readonly expired?: boolean
   /** Of the fork that the run's code is from; null if it was deleted. */
   readonly headRepositoryId?: number | null
+  readonly createdMs?: number
   /** What the list says, if not the truth. */
   readonly bytes?: number
 }
@@ -29,6 +32,8 @@ export class BranchHistory {
   /** The parents of each commit. */
   readonly parents = new Map<string, readonly string[]>()
   readonly mergeBases = new Map<string, string>()
+  /** The newest commit of each branch. */
+  readonly tips = new Map<string, string>()
   readonly #zips = new Map<number, Buffer>()
   readonly #api: GitHubApi
 
@@ -37,44 +42,57 @@ export class BranchHistory {
     api.more = (call, response) => this.#answer(call, response)
   }
 
-  /** A line of commits, oldest first. */
+  /** A line of commits on main, oldest first. */
   addCommits(...shas: string[]): void {
+    this.tips.set('main', shas.at(-1) ?? '')
     for (const [index, sha] of shas.entries()) this.parents.set(sha, index === 0 ? [] : [shas[index - 1]!])
   }
 
   /** An artifact, newer than those before it. */
-  add({ name, zip, runId, branch = 'main', event = 'push', expired = false, ...upload }: Upload): number {
+  add({ name, zip, runId, branch = 'main', commit, expired = false, ...upload }: Upload): number {
     const id = 100 + this.artifacts.length
     this.#zips.set(id, zip)
     const headRepositoryId = upload.headRepositoryId === undefined ? REPOSITORY_ID : upload.headRepositoryId
+    // A fork's code runs for pull requests only.
+    const event = upload.event ?? (headRepositoryId === REPOSITORY_ID ? 'push' : 'pull_request')
     this.artifacts.unshift({
       id,
       name,
       size_in_bytes: upload.bytes ?? zip.length,
       expired,
-      created_at: new Date(Date.UTC(2026, 0, 1) + id * 1000).toISOString(),
+      created_at: new Date(upload.createdMs ?? Math.max(Date.now(), Date.UTC(2026, 0, 2))).toISOString(),
       workflow_run: {
         id: runId,
         repository_id: REPOSITORY_ID,
         head_repository_id: headRepositoryId,
-        head_branch: branch
+        head_branch: branch,
+        ...(commit !== undefined && { head_sha: commit })
       }
     })
-    this.addRun({ runId, branch, event })
+    this.addRun({ runId, branch, event, headRepositoryId, ...(commit !== undefined && { commit }) })
     return id
   }
 
   addRun({
     runId,
     branch = 'main',
-    event = 'push'
+    event = 'push',
+    commit = this.tips.get(branch) ?? '',
+    headRepositoryId = REPOSITORY_ID
   }: {
     runId: number
+    headRepositoryId?: number | null
     branch?: string
     event?: string
+    commit?: string
   }): void {
     if (this.runs.some(({ id }) => id === runId)) return
-    this.runs.unshift({ id: runId, head_branch: branch, event, path: `.github/workflows/${WORKFLOW}` })
+    const path = `.github/workflows/${WORKFLOW}`
+    this.runs.unshift({
+      ...{ id: runId, head_branch: branch, head_sha: commit, event, path },
+      repository: { id: REPOSITORY_ID },
+      head_repository: headRepositoryId === null ? null : { id: headRepositoryId }
+    })
   }
 
   documentOf(id: number): BaselineDocument {
@@ -85,20 +103,21 @@ export class BranchHistory {
     const [, zipped] = /\/actions\/artifacts\/(\d+)\/zip$/.exec(path) ?? []
     const [, stored] = /^\/storage\/(\d+)$/.exec(path) ?? []
     const [, run] = /\/actions\/runs\/(\d+)$/.exec(path) ?? []
+    const [, uploader] = /\/actions\/runs\/(\d+)\/artifacts$/.exec(path) ?? []
+    const [, ref] = /\/git\/ref\/heads(?:\/|%2F)(.+)$/.exec(path) ?? []
     const [, commit] = /\/commits\/(\w+)$/.exec(path) ?? []
     const [, basehead] = /\/compare\/(.+)$/.exec(path) ?? []
     if (method !== 'GET') return false
     if (path === `${ROOT}/actions/artifacts`)
-      json(response, 200, {
-        artifacts: pageOf(
-          this.artifacts.filter(({ name }) => name === query.get('name')),
-          query
-        )
-      })
-    else if (path === `${ROOT}/actions/workflows/${WORKFLOW}/runs`)
-      json(response, 200, { workflow_runs: this.#runsOf(query.get('branch')).slice(0, 100) })
-    else if (path === `${ROOT}/actions/runs`)
-      json(response, 200, { workflow_runs: this.#runsOf(query.get('branch')).slice(0, 100) })
+      json(response, 200, { artifacts: pageOf(this.#artifactsOf(query), query) })
+    else if (uploader !== undefined) {
+      const own = this.#artifactsOf(query).filter(
+        ({ workflow_run }) => (workflow_run as { id: number }).id === Number(uploader)
+      )
+      json(response, 200, { artifacts: pageOf(own, query) })
+    } else if (path === `${ROOT}/actions/workflows/${WORKFLOW}/runs` || path === `${ROOT}/actions/runs`)
+      json(response, 200, { workflow_runs: pageOf(this.#runsOf(query), query) })
+    else if (ref !== undefined) this.#showBranch(response, decodeURIComponent(ref))
     else if (run !== undefined)
       json(
         response,
@@ -106,8 +125,7 @@ export class BranchHistory {
         this.runs.find(({ id }) => id === Number(run))
       )
     else if (commit !== undefined) this.#showCommit(response, commit)
-    else if (basehead !== undefined)
-      json(response, 200, { merge_base_commit: { sha: this.mergeBases.get(decodeURIComponent(basehead)) } })
+    else if (basehead !== undefined) json(response, 200, this.#compare(decodeURIComponent(basehead)))
     else if (path === `${ROOT}/commits`)
       json(response, 200, pageOf(this.#lineOf(query.get('sha') ?? ''), query))
     else if (zipped !== undefined)
@@ -117,8 +135,28 @@ export class BranchHistory {
     return true
   }
 
-  #runsOf(branch: string | null): Record<string, unknown>[] {
-    return this.runs.filter(({ head_branch }) => head_branch === branch)
+  #artifactsOf(query: URLSearchParams): Record<string, unknown>[] {
+    return this.artifacts.filter(({ name }) => name === query.get('name'))
+  }
+
+  #runsOf(query: URLSearchParams): Record<string, unknown>[] {
+    const wanted = query.get('event')
+    return this.runs.filter(
+      ({ head_branch, event }) => head_branch === query.get('branch') && (wanted === null || event === wanted)
+    )
+  }
+
+  #showBranch(response: ServerResponse, branch: string): void {
+    const sha = this.tips.get(branch)
+    if (sha === undefined) json(response, 404, { message: 'Not Found' })
+    else json(response, 200, { ref: `refs/heads/${branch}`, object: { type: 'commit', sha } })
+  }
+
+  #compare(basehead: string): object {
+    const [base = '', head = ''] = basehead.split('...')
+    const known = new Set(this.#lineOf(base).map(({ sha }) => sha))
+    const ahead = this.#lineOf(head).filter(({ sha }) => !known.has(sha))
+    return { merge_base_commit: { sha: this.mergeBases.get(basehead) }, ahead_by: ahead.length }
   }
 
   #showCommit(response: ServerResponse, sha: string): void {

@@ -27,7 +27,8 @@ export function asRecorded(
     {
       ...facts,
       runId: run.id,
-      atMs: run.startedMs ?? wholeOf(collection)?.startMs ?? nowMs,
+      // A service's clock may be ahead, and a run from the future would be the newest for as long.
+      atMs: Math.min(nowMs, run.startedMs ?? wholeOf(collection)?.startMs ?? nowMs),
       apdex: typeof apdex === 'string' ? null : apdex
     },
     measurements,

@@ -1,16 +1,29 @@
 import { dirname, resolve } from 'node:path'
 import type { BaselineDocument } from '../../baseline/document/baseline-document.js'
 import { decodeBaseline } from '../../baseline/document/decode.js'
+import { leaveOutFutureRuns } from '../../baseline/document/future-runs.js'
 import { MOST_BYTES } from '../../baseline/document/limits.js'
 import { makeFolder } from '../../files/make-folder.js'
 import { readStart } from '../../files/read-start.js'
 import { replaceFile } from '../../files/replace-file.js'
 
-/** Undefined if there is no such file; throws if it is not a document. */
-export async function readBaselineFile(path: string): Promise<BaselineDocument | undefined> {
+interface Reading {
+  readonly nowMs: number
+  /** Called with what was left out. */
+  readonly warn: (words: string) => void
+}
+
+/** Undefined if there is no such file; throws if it is not a document. Runs from the future are left out. */
+export async function readBaselineFile(
+  path: string,
+  { nowMs, warn }: Reading
+): Promise<BaselineDocument | undefined> {
   // One byte more than allowed, so that the decoder sees that it is too large.
   const bytes = await readStart(path, MOST_BYTES + 1)
-  return bytes && decodeBaseline(bytes)
+  if (bytes === undefined) return undefined
+  const { document, words } = leaveOutFutureRuns(decodeBaseline(bytes), nowMs)
+  if (words !== undefined) warn(`${path}: ${words}`)
+  return document
 }
 
 export async function writeBaselineFile(path: string, bytes: Uint8Array): Promise<void> {

@@ -60,15 +60,16 @@ async function find(ports: Ports, settings: Settings): Promise<Search> {
   const place = (await store?.locate(settings.baseline.branch)) ?? NOWHERE
   const found =
     source.kind === 'file'
-      ? await findInFile(source.path, store !== undefined)
+      ? await findInFile(ports, source.path, store !== undefined)
       : await findInStore(ports, settings, { store, place })
   return { place, found, fingerprint: await hashing }
 }
 
 /** Only a gate in a workflow records runs by itself. */
-async function findInFile(path: string, isRecorded: boolean): Promise<Found> {
+async function findInFile({ clock, log }: Ports, path: string, isRecorded: boolean): Promise<Found> {
   try {
-    const document = await readBaselineFile(path)
+    const warn = (words: string): void => log.warning(words)
+    const document = await readBaselineFile(path, { nowMs: clock.now(), warn })
     if (document === undefined) {
       const creator = isRecorded ? 'a push, a schedule or a manual start' : '`loadgate baseline record`'
       return { reason: `there is no file ${path} yet; ${creator} creates it` }

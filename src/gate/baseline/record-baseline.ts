@@ -51,7 +51,7 @@ export async function recordBaseline(ports: Ports, recording: Recording): Promis
       unusable: whyUnusable(findings, alone)
     })
     if (run === undefined) return
-    if (source.kind === 'file') await recordInFile(source.path, run, branch)
+    if (source.kind === 'file') await recordInFile(ports, source.path, { run, branch })
     else await recordInStore(ports, settings, { run, branch })
     const words = run.unusable === null ? '' : `, but not as part of the baseline (${run.unusable})`
     ports.log.info(`The run was recorded for ${branch}${words}.`)
@@ -77,8 +77,13 @@ function whyUnusable({ failure, stoppedEarly, run }: Findings, alone: Recording[
   return describeRemoteErrors(run) ?? null
 }
 
-async function recordInFile(path: string, run: RecordedRun, branch: string): Promise<void> {
-  const document = await readBaselineFile(path)
+async function recordInFile(
+  { clock }: Ports,
+  path: string,
+  { run, branch }: { run: RecordedRun; branch: string }
+): Promise<void> {
+  // The search has said what it left out.
+  const document = await readBaselineFile(path, { nowMs: clock.now(), warn: () => undefined })
   if (document !== undefined && document.branch !== branch)
     throw new NotRecordedError(
       `${path} is the document of ${document.branch}, and this is a run of ${branch}`
@@ -105,7 +110,8 @@ async function recordInStore(
       question: (request) => baselines.readNewest(request)
     })
     // A document with this run alone would hide the others.
-    if ('reason' in earlier) throw new NotRecordedError(earlier.reason)
+    if ('reason' in earlier)
+      throw earlier.isOutage ? new Error(earlier.reason) : new NotRecordedError(earlier.reason)
     await writeFile(path, encodeBaseline(addRun(uniteAll(earlier), run, branch)))
   }
   await prepare()

@@ -1,4 +1,4 @@
-import type { Figures, Scope } from '../../results/figures/measurements.js'
+import type { Scope } from '../../results/figures/measurements.js'
 import { compareToLimit, holds } from '../../thresholds/judge/compare.js'
 import { readFigure } from '../../thresholds/judge/evidence.js'
 import { findScopes } from '../../thresholds/judge/scopes.js'
@@ -12,19 +12,29 @@ import { WINDOW_MS } from './live-grid.js'
 
 const WINDOW_SECONDS = WINDOW_MS / 1000
 
-/** A line that was broken in every one of the last windows, in the same scope. */
+/**
+ * A line that is broken so far, and was in every one of the last windows, in the same scope. It might recover; but who waits for it mostly
+ * waits for nothing.
+ */
 export function findBrokenWindows(threshold: AbsoluteThreshold, evidence: LiveEvidence): Breach | undefined {
   if (!isJudgedByWindows(threshold) || evidence.windows.length < WINDOWS) return undefined
   // How many samples end in a window does not depend on when they started, but how long they took does.
   if (evidence.hasEarlyInWindows && threshold.metric !== 'throughput') return undefined
-  if (evidence.total.figures({}) === undefined) return undefined
-  for (const { scope, figures } of findScopes(threshold.selector, evidence.total)) {
-    if (hasEnough(threshold, figures, evidence)) continue
+  const { total } = evidence
+  if (total.figures({}) === undefined) return undefined
+  for (const { scope, figures } of findScopes(threshold.selector, total)) {
+    const reading = readFigure(threshold, figures, { apdex: undefined, measurements: total })
+    if (!('actual' in reading) || holds(reading.actual, threshold)) continue
     const actuals = evidence.windows.map((window) => readWindow(threshold, scope, window))
-    const broken = actuals.filter((actual) => actual !== undefined && !holds(actual, threshold))
-    const latest = actuals.at(-1)
-    if (broken.length < WINDOWS || latest === undefined) continue
-    return { threshold, scope, actual: latest, words: describe(threshold, scope, actuals) }
+    if (actuals.some((each) => each === undefined || holds(each, threshold))) continue
+    const { actual } = reading
+    return {
+      threshold,
+      scope,
+      actual,
+      words: describe(threshold, scope, { actual, actuals }),
+      isFinal: false
+    }
   }
   return undefined
 }
@@ -50,17 +60,6 @@ function isJudgedByWindows({ metric, operator, value }: AbsoluteThreshold): bool
   }
 }
 
-/** Whether the samples so far are as many as the whole run needs: how they are spread over it does not matter then. */
-function hasEnough(
-  threshold: AbsoluteThreshold,
-  figures: Figures | undefined,
-  { durationMs, countedAfterMs }: LiveEvidence
-): boolean {
-  const isLowerLimit = threshold.operator.startsWith('>')
-  if (threshold.metric !== 'throughput' || !isLowerLimit || figures === undefined) return false
-  return holds(figures.samples / ((durationMs - countedAfterMs) / 1000), threshold)
-}
-
 function readWindow(
   threshold: AbsoluteThreshold,
   scope: Scope,
@@ -78,14 +77,14 @@ function readWindow(
 function describe(
   threshold: AbsoluteThreshold,
   scope: Scope,
-  actuals: readonly (number | undefined)[]
+  { actual, actuals }: { actual: number; actuals: readonly (number | undefined)[] }
 ): string {
   const isUpper = threshold.operator === '<' || threshold.operator === '<='
-  const isEqual = actuals.some((actual) => compareToLimit(actual ?? 0, threshold.value) === 0)
+  const isEqual = actuals.some((each) => compareToLimit(each ?? 0, threshold.value) === 0)
   const side = `${isEqual ? 'at or ' : ''}${isUpper ? 'above' : 'below'}`
-  const latest = formatActual({ threshold, actual: actuals.at(-1) })
+  const format = (value: number | undefined): string => formatActual({ threshold, actual: value })
   return (
-    `${threshold.name}${describeScope(scope)} was ${side} ${formatLimit(threshold)} in each of the last six ` +
-    `${WINDOW_SECONDS}-second windows (latest ${latest})`
+    `${threshold.name}${describeScope(scope)} is ${format(actual)} so far, and was ${side} ${formatLimit(threshold)} in each of the ` +
+    `last six ${WINDOW_SECONDS}-second windows (latest ${format(actuals.at(-1))})`
   )
 }

@@ -50,7 +50,7 @@ interface Found {
   readonly evidence: LiveEvidence
 }
 
-/** Reads the samples of a run in step with its polls, and stops it once a threshold is broken beyond recovery. */
+/** Reads the samples of a run in step with its polls, and stops it once a threshold is broken for good, or has been for a minute. */
 export class EarlyStopper {
   readonly #gate: Gate
   readonly #options: Options
@@ -187,7 +187,7 @@ export class EarlyStopper {
     const seen = await showRun(client, run.id, signal).catch(() => undefined)
     if (seen === undefined || hasEnded(seen.status)) return undefined
     const stop = describeStop(breach, evidence)
-    ports.log.notice(`Stopping run ${run.id} early: ${breach.words}.`)
+    ports.log.notice(`Stopping run ${run.id} early: ${explain(breach, evidence)}.`)
     const ended = await this.#options.stop(run)
     if (ended.failure === undefined) {
       this.#stopped = stop
@@ -210,7 +210,14 @@ function describeStop(breach: Breach, { elapsedMs, durationMs, total }: LiveEvid
     ofSeconds,
     savedSeconds: Math.max(0, ofSeconds - afterSeconds),
     threshold: breach.threshold.text,
-    judgement: judgementOf(breach, `${after}: ${breach.words}`),
+    judgement: judgementOf(breach, `${after}: ${explain(breach, { elapsedMs })}`),
     live: total
   }
+}
+
+/** Why the run is stopped, and what the verdict on it is worth. */
+function explain({ words, isFinal }: Breach, { elapsedMs }: Pick<LiveEvidence, 'elapsedMs'>): string {
+  return isFinal
+    ? `${words}, whatever the rest of the run would have been`
+    : `${words}; it might have recovered, so this is the verdict on the first ${formatDuration(elapsedMs)} only`
 }

@@ -10,13 +10,13 @@ export function decisiveLines(thresholds: readonly Threshold[]): AbsoluteThresho
   return thresholds.filter(isAbsoluteThreshold).filter(({ level }) => level === 'fail')
 }
 
-/** The first line that is broken beyond recovery. */
+/** The first line that is reason enough to stop the run. */
 export function findBreach(
   thresholds: readonly AbsoluteThreshold[],
   evidence: LiveEvidence
 ): Breach | undefined {
   for (const threshold of thresholds) {
-    const breach = findBrokenWindows(threshold, evidence) ?? findOutOfReach(threshold, evidence)
+    const breach = findOutOfReach(threshold, evidence) ?? findBrokenWindows(threshold, evidence)
     if (breach !== undefined) return breach
   }
   return undefined

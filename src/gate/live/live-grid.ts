@@ -23,7 +23,7 @@ export class LiveGrid {
   readonly #rows = new TimedRows()
   readonly #total: Scanner
   readonly #windows = new Map<number, Scanner>()
-  readonly #counts = new Map<number, number>()
+  readonly #windowsWithRows = new Set<number>()
   #newestMs = -Infinity
   /** How late a row has come, at most: after the one look that should have had it. */
   #latenessMs = 0
@@ -31,7 +31,6 @@ export class LiveGrid {
   readonly #warmUp: LiveWarmUp | undefined
   /** The samples after the warm-up; undefined before there is one. */
   #counted: Scanner | undefined
-  #earlyRows = 0
   #lastEarlyEndMs = -Infinity
 
   constructor(place: Place, warmUp?: LiveWarmUp) {
@@ -81,19 +80,14 @@ export class LiveGrid {
     return this.#warmUp === undefined ? this.scan() : this.#counted?.end()
   }
 
-  /** How many rows were taken for samples of the warm-up, and when the last of them ended. */
-  get early(): { readonly rows: number; readonly lastEndMs: number } {
-    return { rows: this.#earlyRows, lastEndMs: this.#lastEarlyEndMs }
+  /** When the last sample of the warm-up ended. */
+  get lastEarlyEndMs(): number {
+    return this.#lastEarlyEndMs
   }
 
   /** The samples that ended in the window; undefined if there are none. */
   scanWindow(window: number): ScanResult | undefined {
-    return this.#counts.has(window) ? this.#windows.get(window)?.end() : undefined
-  }
-
-  /** How many rows each window has, of any kind; only those with some. */
-  get rowsByWindow(): ReadonlyMap<number, number> {
-    return this.#counts
+    return this.#windowsWithRows.has(window) ? this.#windows.get(window)?.end() : undefined
   }
 
   forgetBefore(window: number): void {
@@ -105,10 +99,8 @@ export class LiveGrid {
     // Not by the rows themselves: some are no samples.
     for (const { startMs } of this.scan().parts) warmUp.see(startMs)
     for (const { bytes, startMs, endMs } of rows)
-      if (warmUp.has(startMs)) {
-        this.#earlyRows++
-        this.#lastEarlyEndMs = Math.max(this.#lastEarlyEndMs, endMs)
-      } else this.#count(bytes)
+      if (warmUp.has(startMs)) this.#lastEarlyEndMs = Math.max(this.#lastEarlyEndMs, endMs)
+      else this.#count(bytes)
   }
 
   #count(row: Uint8Array): void {
@@ -119,7 +111,7 @@ export class LiveGrid {
   }
 
   #add(row: Uint8Array, window: number): void {
-    this.#counts.set(window, (this.#counts.get(window) ?? 0) + 1)
+    this.#windowsWithRows.add(window)
     this.#push(row, window)
     // The window after it needs the row to tell whether a transaction's requests have rows of their own.
     this.#push(row, window + 1)

@@ -1,5 +1,4 @@
 import type { Run } from '../../service/documents/documents.js'
-import { isReference } from '../../service/documents/requests.js'
 import type { Settings } from '../settings/settings.js'
 import type { LiveTimes } from './live-evidence.js'
 
@@ -17,21 +16,5 @@ export function liveTimes(settings: Settings, run: Run): LiveTimes | undefined {
   const unsettledMs = rampupSeconds > 0 ? rampupSeconds * 1000 : UNSETTLED_SHARE * durationMs
   const { warmUpMs } = settings
   const settledAfterMs = Math.max(unsettledMs, warmUpMs)
-  return { durationMs, settledAfterMs, warmUpMs, ...usersOf(settings, run) }
-}
-
-/** At most: `threads` is per grid or per node, and the CSV of a remote service may count the threads of each node by themselves. */
-function usersOf({ origin, target, threads }: Settings, run: Run): Pick<LiveTimes, 'threads' | 'nodes'> {
-  const specified = origin.kind === 'files' ? origin.grids : []
-  const requested = specified.map((grid) => (isReference(grid) ? 1 : grid.nodeCount))
-  const listed = run.grids.map(({ nodeCount }) => nodeCount ?? 1)
-  const each = (origin.kind === 'repeat' ? undefined : threads) ?? run.threads
-  return {
-    threads: each === undefined ? undefined : each * Math.max(1, sumOf(requested), sumOf(listed)),
-    nodes: target.kind === 'local' ? 1 : Math.max(1, ...requested, ...listed)
-  }
-}
-
-function sumOf(counts: readonly number[]): number {
-  return counts.reduce((sum, count) => sum + count, 0)
+  return { durationMs, settledAfterMs, warmUpMs }
 }

@@ -182,7 +182,7 @@ export const INPUT_TABLE: Readonly<Record<InputName, InputText>> = {
     group: 'What must hold',
     value: 'true|false',
     about:
-      '`true` stops a run as soon as a threshold with an absolute limit can no longer hold, if the service has live samples. Needs `duration`; never stops a run given by `run-id`.'
+      '`true` stops a run for a threshold with an absolute limit that is broken for good (`max`, `min`, `failures`, `samples`), or so far and in each of the last six 10-second windows, although it might recover. The gate fails, judged by what was measured until then. Needs `duration` and live samples; never stops a run given by `run-id`.'
   },
   'warm-up': {
     group: 'What must hold',

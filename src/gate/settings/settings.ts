@@ -57,7 +57,7 @@ export interface Settings {
   readonly overrideParameters: string | undefined
   readonly thresholds: readonly Threshold[]
   readonly baseline: BaselineSettings
-  /** Stop a run whose threshold can no longer hold. */
+  /** Stop a run whose threshold is broken. */
   readonly stopEarly: boolean
   /** Samples that start within this time after the first one are in no figure; 0 if there is no warm-up. */
   readonly warmUpMs: number

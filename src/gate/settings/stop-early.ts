@@ -1,7 +1,7 @@
 import type { Inputs } from './inputs.js'
 import { parseBoolean } from '../../values/setting-values.js'
 
-/** Whether to stop a run whose threshold can no longer hold. Only a run of this step whose end is known can be. */
+/** Whether to stop a run whose threshold is broken. Only a run of this step whose end is known can be. */
 export function readStopEarly(inputs: Inputs, { isSkipped }: { readonly isSkipped: boolean }): boolean {
   const stopEarly = inputs.take('stop-early', parseBoolean) ?? false
   if (!stopEarly) return false
@@ -19,7 +19,7 @@ export function readStopEarly(inputs: Inputs, { isSkipped }: { readonly isSkippe
   else if (!inputs.isGiven('duration') && !isSkipped)
     inputs.complain(
       'stop-early',
-      'needs duration, without which nobody knows what the rest of the run could still change; set duration, or remove stop-early'
+      'needs duration, without which nobody knows how much of the run is left; set duration, or remove stop-early'
     )
   return true
 }

@@ -12,12 +12,14 @@ export interface Base {
 interface Options {
   readonly trigger: Trigger
   readonly branch: string
+  /** The branch's newest commit. */
+  readonly tip: string
   /** The commit in the workspace, if known. */
   readonly checkedOut: string | undefined
 }
 
 /** The commit that the change is based on. Never simply the tip of the branch, which may have moved on. */
-export async function findBase(calls: Calls, { trigger, branch, checkedOut }: Options): Promise<Base> {
+export async function findBase(calls: Calls, { trigger, branch, tip, checkedOut }: Options): Promise<Base> {
   const { commit, pull, group } = trigger
   const isHeadTested = pull !== undefined && pull.head !== '' && checkedOut === pull.head
   if (group?.baseBranch === branch && group.base !== '') return at(group.base)
@@ -26,8 +28,11 @@ export async function findBase(calls: Calls, { trigger, branch, checkedOut }: Op
     if (parent !== undefined) return at(parent)
   }
   if (trigger.branch === branch && !isHeadTested) return { baseCommit: undefined, newest: commit }
-  const from = (pull?.baseBranch === branch && pull.base) || branch
-  return at(await readMergeBase(calls, from, isHeadTested ? pull.head : commit))
+  const from = (pull?.baseBranch === branch && pull.base) || tip
+  const { mergeBase } = await compareCommits(calls, from, isHeadTested ? pull.head : commit)
+  if (mergeBase === '')
+    throw new Error(`GitHub did not say which commit ${branch} and this one have in common`)
+  return at(mergeBase)
 }
 
 function at(sha: string): Base {
@@ -55,17 +60,24 @@ async function readCommit(
   }
 }
 
-async function readMergeBase(calls: Calls, from: string, to: string): Promise<string> {
-  const { data } = await calls.make(`compare ${from} with this commit`, () =>
+/** What two commits have in common, and how many commits the second one has that the first one has not. */
+export async function compareCommits(
+  calls: Calls,
+  from: string,
+  to: string
+): Promise<{ readonly mergeBase: string; readonly aheadBy: unknown }> {
+  const { data } = await calls.make(`compare ${from} with ${to}`, () =>
     calls.octokit.rest.repos.compareCommitsWithBasehead({
       ...calls.repository,
       basehead: `${from}...${to}`,
       per_page: 1
     })
   )
-  const sha = shaOf((data.merge_base_commit as { sha?: unknown } | undefined)?.sha)
-  if (sha === '') throw new Error(`GitHub did not say which commit ${from} and this one have in common`)
-  return sha
+  const { merge_base_commit: common, ahead_by: aheadBy } = data as {
+    readonly merge_base_commit?: { readonly sha?: unknown }
+    readonly ahead_by?: unknown
+  }
+  return { mergeBase: shaOf(common?.sha), aheadBy }
 }
 
 /** GitHub's largest. */
@@ -74,7 +86,7 @@ const PAGE = 100
 const MOST_PAGES = 5
 
 /** The commit and those before it, newest first. */
-interface Ancestors {
+export interface Ancestors {
   readonly commits: readonly string[]
   /** There are more. */
   readonly isCut: boolean

@@ -1,5 +1,5 @@
 import type { Ports } from '../../gate/ports.js'
-import { describeFailure } from '../comment-failure.js'
+import { TRANSIENT, describeFailure } from '../comment-failure.js'
 import type { Failure } from '../comment-failure.js'
 import { readRepository } from '../pull-request.js'
 import type { Octokit } from '../pull-request.js'
@@ -69,7 +69,7 @@ export class Calls {
 
 /** Undefined if a retry cannot help. */
 function pauseAfter({ kind, waitMs }: Failure, failures: number): number | undefined {
-  if (!['rate-limit', 'server', 'network', 'odd-reply'].includes(kind)) return undefined
+  if (!TRANSIENT.includes(kind)) return undefined
   const first = kind === 'rate-limit' ? RATE_LIMIT_PAUSE_MS : FIRST_PAUSE_MS
   return Math.max(waitMs ?? first * 2 ** (failures - 1), FIRST_PAUSE_MS)
 }

@@ -1,4 +1,4 @@
-import { CallError, RefusedDownloadError, UnusableArtifactError } from './calls.js'
+import { RefusedDownloadError, UnusableArtifactError } from './calls.js'
 import type { Calls } from './calls.js'
 import type { Candidate } from './candidates.js'
 
@@ -7,18 +7,9 @@ const MOST_ZIP_BYTES = 2 * 1024 * 1024
 
 type Fetch = (url: string, options: { signal: AbortSignal }) => Promise<Response>
 
-/** Undefined if the artifact has expired or was deleted meanwhile. */
-export async function downloadArtifact(calls: Calls, candidate: Candidate): Promise<Buffer | undefined> {
+export async function downloadArtifact(calls: Calls, candidate: Candidate): Promise<Buffer> {
   if (candidate.bytes > MOST_ZIP_BYTES) throw tooLarge()
-  try {
-    return await calls.make('download the baseline', async () =>
-      fetchZip(calls, await findAddress(calls, candidate))
-    )
-  } catch (thrown) {
-    const status = thrown instanceof CallError ? thrown.failure.status : undefined
-    if (status === 404 || status === 410) return undefined
-    throw thrown
-  }
+  return calls.make('download the baseline', async () => fetchZip(calls, await findAddress(calls, candidate)))
 }
 
 /** GitHub redirects to its storage, which must not see the token. */

@@ -1,4 +1,5 @@
 import { messageOf } from '../../gate/errors.js'
+import { TRANSIENT } from '../comment-failure.js'
 import { CallError } from './calls.js'
 
 const PERMISSIONS =
@@ -30,6 +31,11 @@ export function explain(thrown: unknown): string {
     case 'other':
       return said
   }
+}
+
+/** Whether GitHub may answer the next time, without anything being changed. */
+export function isOutage(thrown: unknown): boolean {
+  return thrown instanceof CallError && TRANSIENT.includes(thrown.failure.kind)
 }
 
 /** What others wrote, on one line and without control characters. */

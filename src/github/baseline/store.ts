@@ -1,21 +1,32 @@
 import type { BaselineDocument } from '../../baseline/document/baseline-document.js'
+import { leaveOutFutureRuns } from '../../baseline/document/future-runs.js'
+import { uniteBaselines } from '../../baseline/document/unite.js'
 import { messageOf } from '../../gate/errors.js'
-import type { BaselineRequest, BaselineStore, FoundBaseline, Log, Ports } from '../../gate/ports.js'
+import type {
+  BaselineRequest,
+  BaselineStore,
+  FoundBaseline,
+  Log,
+  NewestBaselines,
+  Ports
+} from '../../gate/ports.js'
 import { keyOf, positionOf } from '../comment-place.js'
 import { connect } from '../connect.js'
 import { findBase, listAncestors, listFurther } from './base-commit.js'
+import { BranchCommits } from './branch-commits.js'
 import { CallError, Calls, RefusedDownloadError } from './calls.js'
 import { listCandidates } from './candidates.js'
 import type { Candidate } from './candidates.js'
 import { downloadArtifact } from './download-artifact.js'
-import { explain, plain } from './explain.js'
+import { explain, isOutage, plain } from './explain.js'
 import { locate, readCheckedOut, readTrigger } from './trigger.js'
 import { unzipDocument } from './unzip-document.js'
 
-/** The next recorder unites what two that ran at the same time have recorded. */
+/** Two recorders that ran at the same time know nothing of each other: whoever reads next unites what they have recorded. */
 const MOST_UNITED = 3
 /** Documents that cannot be used are skipped, but not for ever. */
 const MOST_SKIPPED = 5
+const MOST_NAMED = 3
 
 /** Documents by artifact: what a search has downloaded is not downloaded again to record. */
 type Downloaded = Map<number, BaselineDocument>
@@ -23,20 +34,37 @@ type Downloaded = Map<number, BaselineDocument>
 /** Recorded runs as artifacts of the branch's own workflow runs. */
 export function createBaselineStore(env: NodeJS.ProcessEnv, log: Log, clock: Ports['clock']): BaselineStore {
   const downloaded: Downloaded = new Map()
-  const ports = { env, log, clock, downloaded }
+  const ports = { env, log: sayOnce(log), clock, downloaded }
   return {
     locate: async (branch) => locate(await readTrigger(env), branch),
     find: (request) =>
       find(ports, request).catch((thrown: unknown) => ({ reason: explainEnd(request, thrown) })),
     readNewest: (request) =>
-      readNewest(ports, request).catch((thrown: unknown) => ({ reason: explainEnd(request, thrown) })),
+      readNewest(ports, request).catch((thrown: unknown) => ({
+        reason: explainEnd(request, thrown),
+        isOutage: request.signal.aborted || isOutage(thrown)
+      })),
     artifactName: (request) => nameOf(env, request)
   }
 }
 
+type StoreLog = Pick<Log, 'info' | 'warning'>
+
+/** What the search has said is not said again when the run is recorded. */
+function sayOnce(log: Log): StoreLog {
+  const said = new Set<string>()
+  const once =
+    (say: 'info' | 'warning') =>
+    (words: string): void => {
+      if (!said.has(words)) log[say](words)
+      said.add(words)
+    }
+  return { info: once('info'), warning: once('warning') }
+}
+
 interface StorePorts {
   readonly env: NodeJS.ProcessEnv
-  readonly log: Log
+  readonly log: StoreLog
   readonly clock: Ports['clock']
   readonly downloaded: Downloaded
 }
@@ -61,35 +89,39 @@ async function find(ports: StorePorts, request: BaselineRequest): Promise<FoundB
   const { env } = ports
   const { branch } = request
   const calls = await open(ports, request)
-  const { candidates, ignored, isCut } = await list(ports, calls, request)
-  if (isCut) throw tooMany(branch, ignored)
+  const { candidates, ignored } = await list(ports, calls, request)
   const [trigger, checkedOut] = await Promise.all([readTrigger(env), readCheckedOut(env)])
   const isRecorded = locate(trigger, branch).recordedUnder === branch
   if (candidates.length === 0) return { reason: describeNone(branch, ignored, isRecorded) }
-  const { baseCommit, newest } = await findBase(calls, { trigger, branch, checkedOut })
-  const ancestors = await listAncestors(calls, newest)
-  const { documents, problems } = await readDocuments(ports, { calls, request, candidates, most: 1 })
-  const [document] = documents
-  if (document === undefined) return { reason: describeUnread(branch, problems) }
+  const commits = await BranchCommits.read(calls, branch)
+  const { tip } = commits
+  const { baseCommit, newest } = await findBase(calls, { trigger, branch, tip, checkedOut })
+  const { documents, problems } = await readDocuments(ports, { calls, request, candidates, commits })
+  if (documents.length === 0) return { reason: describeUnread(branch, problems) }
+  const document = uniteBaselines(documents)
   const wanted = new Set(document.runs.map(({ commit }) => commit.toLowerCase()))
-  const { commits, isCut: isHistoryCut } = await listFurther(calls, { sha: newest, ancestors, wanted })
-  return { document, baseCommit, ancestors: commits, isHistoryCut }
+  const ancestors = newest === tip ? commits.newest : await listAncestors(calls, newest)
+  const further = await listFurther(calls, { sha: newest, ancestors, wanted })
+  return { document, baseCommit, ancestors: further.commits, isHistoryCut: further.isCut }
 }
 
-async function readNewest(ports: StorePorts, request: BaselineRequest): Promise<readonly BaselineDocument[]> {
+async function readNewest(ports: StorePorts, request: BaselineRequest): Promise<NewestBaselines> {
   const calls = await open(ports, request)
-  const { candidates, ignored, isCut } = await list(ports, calls, request)
-  if (isCut) throw tooMany(request.branch, ignored)
-  const { documents, problems } = await readDocuments(ports, {
-    ...{ calls, request, candidates },
-    most: MOST_UNITED
-  })
-  // They may be sound, and a new document would hide them.
-  if (documents.length === 0 && problems.includes('refused'))
-    throw new Error(
-      'the runs recorded before could not be downloaded, and a document without them would hide them; the warnings in the log say why'
-    )
-  return documents
+  const { candidates } = await list(ports, calls, request)
+  if (candidates.length === 0) return []
+  const commits = await BranchCommits.read(calls, request.branch)
+  const { documents, problems } = await readDocuments(ports, { calls, request, candidates, commits })
+  // They may be sound, and a new document would hide them. If one of them could be read, the next recorder unites the others with it.
+  const isHidden = documents.length === 0 && problems.some(({ kind }) => kind === 'unread')
+  // This workflow run has uploaded one before, and its upload would replace it.
+  const isReplaced = problems.some(
+    ({ kind, runId }) => kind === 'unread' && String(runId) === ports.env.GITHUB_RUN_ID
+  )
+  if (!isHidden && !isReplaced) return documents
+  return {
+    reason: `the runs recorded before could not be downloaded (${listWords(problems)}), and a document without them would hide them; they are kept, and the next run continues them`,
+    isOutage: true
+  }
 }
 
 async function open({ env, clock }: StorePorts, request: BaselineRequest): Promise<Calls> {
@@ -111,21 +143,24 @@ function isOwnServer({ GITHUB_SERVER_URL = 'https://github.com' }: NodeJS.Proces
   return host !== 'github.com' && !host.endsWith('.ghe.com') && !host.endsWith('.localhost')
 }
 
-function list(
+async function list(
   { env }: StorePorts,
   calls: Calls,
   request: BaselineRequest
-): ReturnType<typeof listCandidates> {
+): Promise<Pick<Awaited<ReturnType<typeof listCandidates>>, 'candidates' | 'ignored'>> {
   const path = env.GITHUB_WORKFLOW_REF?.split('@')[0] ?? ''
   const workflow = path.split('/').at(-1) ?? ''
   if (workflow === '') throw new Error('the runner has not set GITHUB_WORKFLOW_REF; update the runner')
-  return listCandidates(calls, { name: nameOf(env, request), branch: request.branch, workflow })
+  const { branch } = request
+  const { isCut, ...listed } = await listCandidates(calls, { name: nameOf(env, request), branch, workflow })
+  if (isCut) throw tooMany(branch, listed.ignored)
+  return listed
 }
 
 /** A new document might hide one that is among those that were not looked at. */
 function tooMany(branch: string, ignored: readonly string[]): Error {
   return new Error(
-    `none of the newest ${ignored.length} artifacts of that name counts as a recorded run of ${plain(branch)} (${countKinds(ignored)}), and no more are looked at; delete them, or give the gate another name`
+    `none of the newest ${ignored.length} artifacts of that name counts as a recorded run of ${plain(branch)} (${countKinds(ignored)}), none of its newest runs has one, and no more are looked at; delete them, or give the gate another name`
   )
 }
 
@@ -145,60 +180,88 @@ function countKinds(ignored: readonly string[]): string {
 }
 
 /** Why an artifact gives no document: it is gone, is none, or could not be downloaded. */
-type Problem = 'gone' | 'unusable' | 'refused'
+interface Problem {
+  readonly kind: 'gone' | 'unusable' | 'unread'
+  readonly runId: number
+  readonly words: string
+}
 
 function describeUnread(branch: string, problems: readonly Problem[]): string {
-  return problems.every((problem) => problem === 'gone')
-    ? `the recorded runs of ${plain(branch)} have expired or were deleted; each push to ${plain(branch)} that runs this gate keeps them for longer`
-    : `none of the recorded runs of ${plain(branch)} could be read; the warnings in the log say why`
+  const name = plain(branch)
+  if (problems.length === 0)
+    return `no run of ${name} is recorded for this job yet: what was recorded under that name is not on the branch (was it force-pushed, or is there a tag of that name?)`
+  return problems.every(({ kind }) => kind === 'gone')
+    ? `the recorded runs of ${name} have expired or were deleted; each push to ${name} that runs this gate keeps them for longer`
+    : `none of the recorded runs of ${name} could be read (${listWords(problems)})`
+}
+
+function listWords(problems: readonly Problem[]): string {
+  return [...new Set(problems.map(({ words }) => words))].join('; ')
 }
 
 interface Reading {
   readonly calls: Calls
   readonly request: BaselineRequest
   readonly candidates: readonly Candidate[]
-  readonly most: number
+  readonly commits: BranchCommits
 }
 
 /** The newest documents that can be used. */
 async function readDocuments(
   ports: StorePorts,
-  { calls, request, candidates, most }: Reading
+  { calls, request, candidates, commits }: Reading
 ): Promise<{ documents: BaselineDocument[]; problems: Problem[] }> {
   const documents: BaselineDocument[] = []
   const problems: Problem[] = []
-  for (const candidate of candidates.slice(0, most + MOST_SKIPPED)) {
-    if (documents.length === most) break
-    const document =
-      ports.downloaded.get(candidate.id) ?? (await readDocument(ports, { calls, request, candidate }))
-    if (typeof document === 'string') {
+  const foreign: Candidate[] = []
+  for (const candidate of candidates) {
+    if (documents.length === MOST_UNITED || problems.length === MOST_SKIPPED) break
+    const { id, commit } = candidate
+    if (!(await commits.has(commit))) {
+      foreign.push(candidate)
+      continue
+    }
+    const document = ports.downloaded.get(id) ?? (await readDocument(ports, { calls, request, candidate }))
+    if ('kind' in document) {
       problems.push(document)
       continue
     }
-    ports.downloaded.set(candidate.id, document)
+    ports.downloaded.set(id, document)
     documents.push(document)
   }
+  if (foreign.length > 0) ports.log.info(describeForeign(request.branch, foreign))
   return { documents, problems }
+}
+
+function describeForeign(branch: string, foreign: readonly Candidate[]): string {
+  const commits = [...new Set(foreign.map(({ commit }) => commit.slice(0, 7) || 'unknown'))]
+  const named = `${commits.slice(0, MOST_NAMED).join(', ')}${commits.length > MOST_NAMED ? ', …' : ''}`
+  return `${foreign.length === 1 ? 'A recorded run is' : `${foreign.length} recorded runs are`} not used: by the repository's history, what was measured (${named}) is not on the branch ${plain(branch)}.`
 }
 
 /** The problem, with a warning, if it cannot be used. */
 async function readDocument(
-  { log }: StorePorts,
+  { log, clock }: StorePorts,
   { calls, request, candidate }: { calls: Calls; request: BaselineRequest; candidate: Candidate }
 ): Promise<BaselineDocument | Problem> {
-  const artifact = `The artifact ${candidate.name} (${candidate.id})`
+  const { name, id, runId, createdMs } = candidate
+  const artifact = `The artifact ${name} (${id})`
   try {
-    const zip = await downloadArtifact(calls, candidate)
-    if (zip === undefined) {
-      log.info(`${artifact} has expired or was deleted meanwhile: an older one is used.`)
-      return 'gone'
-    }
-    const document = request.decode(await unzipDocument(zip))
-    if (document.branch !== request.branch) throw new Error('it is the document of another branch')
+    const decoded = request.decode(await unzipDocument(await downloadArtifact(calls, candidate)))
+    if (decoded.branch !== request.branch) throw new Error('it is the document of another branch')
+    const { document, words } = leaveOutFutureRuns(decoded, createdMs ?? clock.now())
+    if (words !== undefined) log.warning(`${artifact}: ${plain(words)}`)
     return document
   } catch (thrown) {
+    const { status } = thrown instanceof CallError ? thrown.failure : {}
+    if (status === 404 || status === 410) {
+      log.info(`${artifact} has expired or was deleted meanwhile: an older one is used.`)
+      // 404 may also be an outage: whether there is none is known only if it is no longer listed.
+      return { kind: status === 410 ? 'gone' : 'unread', runId, words: `${status}` }
+    }
     if (thrown instanceof CallError || request.signal.aborted) throw thrown
-    log.warning(`${artifact} is not a usable baseline and was ignored: ${plain(messageOf(thrown))}`)
-    return thrown instanceof RefusedDownloadError ? 'refused' : 'unusable'
+    const words = plain(messageOf(thrown))
+    log.warning(`${artifact} is not a usable baseline and was ignored: ${words}`)
+    return { kind: thrown instanceof RefusedDownloadError ? 'unread' : 'unusable', runId, words }
   }
 }
