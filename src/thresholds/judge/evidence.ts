@@ -2,6 +2,8 @@ import type { Figures, Measurements, Source } from '../../results/figures/measur
 import { METRIC_RULES } from '../grammar/metrics.js'
 import type { Metric, NamedMetric } from '../grammar/threshold.js'
 import { shorten } from '../quoting.js'
+import type { OverTimeFigure } from './judgement.js'
+import type { OnStall } from './over-time.js'
 
 const SHOWN_GAPS = 3
 const SHOWN_HEADER = 200
@@ -16,10 +18,23 @@ export interface Evidence {
   readonly measurementsProblem?: string
   /** The samples that the measurements leave out, together with the others. */
   readonly warmUp?: { readonly whole: Measurements }
+  /** `fail` by default. */
+  readonly onStall?: OnStall
 }
 
 /** A number, or why there is none. A doubtful number can break a threshold but not satisfy it. */
-export type Reading = { readonly actual: number; readonly doubt?: string } | { readonly missing: string }
+export type Reading =
+  | { readonly actual: number; readonly doubt?: string; readonly overTime?: OverTimeReading }
+  | { readonly missing: string }
+
+/** What stalls say of a number. */
+export interface OverTimeReading {
+  readonly figure: OverTimeFigure
+  /** Whether the number is the figure over time. */
+  readonly isJudged: boolean
+  /** Both figures and the limit; empty if the figure over time is not the worse one. */
+  readonly words: string
+}
 
 /** The service's own figure. It is not trusted if the CSVs were read completely and have no samples. */
 export function readServiceApdex({ apdex, apdexProblem, measurements }: Evidence): Reading {

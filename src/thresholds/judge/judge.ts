@@ -2,6 +2,7 @@ import type { Measurements } from '../../results/figures/measurements.js'
 import { describeGaps, readFigure, readServiceApdex, type Evidence } from './evidence.js'
 import { doubtTimes, failsForFailures, isTime } from './failed-times.js'
 import { leaveUndecided, type Judgement } from './judgement.js'
+import { addOverTime } from './over-time.js'
 import { describeUnmatched, findScopes } from './scopes.js'
 import type { AbsoluteThreshold } from '../grammar/threshold.js'
 import { weighReadings, type ScopeReading } from './weigh.js'
@@ -29,10 +30,13 @@ export function judgeThresholds(thresholds: readonly AbsoluteThreshold[], eviden
 function judgeThreshold(threshold: AbsoluteThreshold, evidence: Evidence, isTrusting: boolean): Judgement {
   // The grammar rejects such a limit; one created otherwise would hold by accident.
   if (!Number.isFinite(threshold.value)) return leaveUndecided(threshold, 'the limit is not a number')
-  if (threshold.metric === 'apdex' && Object.keys(threshold.selector).length === 0) {
-    return weighReadings(threshold, [{ scope: {}, reading: readServiceApdex(evidence) }])
-  }
   const gaps = describeGaps(evidence)
+  if (threshold.metric === 'apdex' && Object.keys(threshold.selector).length === 0) {
+    // Rows that are missing may have been the answers.
+    const figures = gaps === undefined ? evidence.measurements?.figures({}) : undefined
+    const reading = addOverTime(readServiceApdex(evidence), threshold, { figures, evidence })
+    return weighReadings(threshold, [{ scope: {}, reading }])
+  }
   if (!evidence.measurements) return leaveUndecided(threshold, `${threshold.name} is unknown: ${gaps ?? ''}`)
 
   const judgement = judgeMeasured(threshold, evidence.measurements, { evidence, isTrusting })
@@ -61,7 +65,7 @@ function judgeMeasured(
 
   function* readScopes(): Generator<ScopeReading> {
     for (const { scope, figures } of findScopes(threshold.selector, measurements)) {
-      const reading = readFigure(threshold, figures, evidence)
+      const reading = addOverTime(readFigure(threshold, figures, evidence), threshold, { figures, evidence })
       const isOfTimes = figures !== undefined && isTime(threshold.metric) && 'actual' in reading
       const doubt = isTrusting || !isOfTimes ? undefined : doubtTimes(figures, measurements, scope)
       yield { scope, reading: doubt === undefined ? reading : { ...reading, doubt } }

@@ -22,6 +22,8 @@ export interface Judgement {
   readonly reason: string
   /** Why a line that holds is no good news: its times are those of failures, for which another line is broken. */
   readonly doubt?: string
+  /** What must be said of a line that holds: it breaks over time, and that is a warning only. */
+  readonly warning?: string
   /** Set for lines that name `baseline`. */
   readonly comparison?: Comparison
   /** For a percentile, `median` or `apdex` in a scope with stalls: what users who arrived at any moment would have seen at best. */
