@@ -164,15 +164,16 @@ function differenceOf({ stoppedEarly, collection }: Findings): string | undefine
 }
 
 /** The branch's own runs make its baseline: if a missing one failed them, there would never be one. */
-function rulesOf({ baseline }: Settings, isOnBaselineBranch = false): ComparisonRules {
-  return baseline.onMissing === 'fail' && isOnBaselineBranch ? { ...baseline, onMissing: 'warn' } : baseline
+function rulesOf({ baseline, onStall }: Settings, isOnBaselineBranch = false): ComparisonRules {
+  const rules = { ...baseline, onStall }
+  return baseline.onMissing === 'fail' && isOnBaselineBranch ? { ...rules, onMissing: 'warn' } : rules
 }
 
 /** Where no line names `baseline`, the comparison is shown all the same. */
 function shownComparisonsOf(settings: Settings, { comparison }: Findings): Pick<Outcome, 'shownComparisons'> {
   if (comparison === undefined || comparison.kind === 'none') return {}
   if (settings.thresholds.some(isBaselineThreshold)) return {}
-  return { shownComparisons: judgeBaselineLines(SHOWN_LINES, comparison, settings.baseline) }
+  return { shownComparisons: judgeBaselineLines(SHOWN_LINES, comparison, rulesOf(settings)) }
 }
 
 interface Assessment {

@@ -1,5 +1,5 @@
 import { parseThresholds } from '../../thresholds/grammar/grammar.js'
-import { ON_STALL } from '../../thresholds/judge/over-time.js'
+import { ON_STALL } from '../../thresholds/judge/judgement.js'
 import type { RunThresholds } from '../store/records.js'
 
 const KEYS: readonly string[] = ['thresholds', 'warm_up', 'on_stall']

@@ -2,8 +2,7 @@ import type { Figures, Measurements, Source } from '../../results/figures/measur
 import { METRIC_RULES } from '../grammar/metrics.js'
 import type { Metric, NamedMetric } from '../grammar/threshold.js'
 import { shorten } from '../quoting.js'
-import type { OverTimeFigure } from './judgement.js'
-import type { OnStall } from './over-time.js'
+import type { OnStall, OverTimeFigure } from './judgement.js'
 
 const SHOWN_GAPS = 3
 const SHOWN_HEADER = 200

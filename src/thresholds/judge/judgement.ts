@@ -30,6 +30,11 @@ export interface Judgement {
   readonly overTime?: OverTimeFigure
 }
 
+/** What a line does that holds for the requests that were sent and breaks for users who arrived at any moment. */
+export const ON_STALL = ['fail', 'warn', 'ignore'] as const
+
+export type OnStall = (typeof ON_STALL)[number]
+
 /** A figure over time beside the same by samples, in base units. Judged by the worse one, `actual` is that one too. */
 export interface OverTimeFigure {
   readonly value: number

@@ -2,17 +2,13 @@ import type { Figures, Measurements } from '../../results/figures/measurements.j
 import type { Stall } from '../../results/stalls/find-stalls.js'
 import type { OverTime } from '../../results/stalls/over-time.js'
 import { formatActual, formatLimit } from '../format.js'
+import { isAbsoluteThreshold } from '../grammar/threshold.js'
 import type { AbsoluteThreshold, Metric, NamedMetric, Operator, Threshold } from '../grammar/threshold.js'
 import { describeStall, formatWait, formatWaitLimit } from '../stall-words.js'
 import { holds } from './compare.js'
 import type { Evidence, Reading } from './evidence.js'
-import type { OverTimeFigure } from './judgement.js'
+import type { OnStall, OverTimeFigure } from './judgement.js'
 import { findScopes } from './scopes.js'
-
-/** What a line does that holds for the requests that were sent and breaks for users who arrived at any moment. */
-export const ON_STALL = ['fail', 'warn', 'ignore'] as const
-
-export type OnStall = (typeof ON_STALL)[number]
 
 const METRICS: readonly Metric[] = ['percentile', 'median', 'apdex']
 
@@ -27,7 +23,13 @@ export function listStallLabels(thresholds: readonly Threshold[]): (readonly str
 }
 
 /** Whether stalls can break the line: they make waits longer, never shorter. */
-function canBreak({ metric, operator }: { readonly metric: Metric; readonly operator: Operator }): boolean {
+export function canBreak({
+  metric,
+  operator
+}: {
+  readonly metric: Metric
+  readonly operator: Operator
+}): boolean {
   return (metric === 'apdex' ? ['>', '>='] : ['<', '<=']).includes(operator)
 }
 
@@ -46,6 +48,12 @@ export function readOverTime(
   return percentile === undefined ? undefined : { value: overTime.percentileMs(percentile), longest }
 }
 
+/** With two users in all, one slow request and its neighbour look like a stall. */
+export function effectOf(onStall: OnStall, isFew: boolean): 'fails' | 'warns' | 'ignored' {
+  if (onStall === 'ignore') return 'ignored'
+  return onStall === 'warn' || isFew ? 'warns' : 'fails'
+}
+
 /** Judges the figure of a scope by the worse of the two, by samples and over time, as far as `on-stall` says so. */
 export function addOverTime(
   reading: Reading,
@@ -62,8 +70,7 @@ export function addOverTime(
     canBreak(threshold) && (threshold.metric === 'apdex' ? value < bySamples : value > bySamples)
   const isBroken = isWorse && holds(bySamples, threshold) && !holds(value, threshold)
   const { onStall = 'fail' } = evidence
-  // With two users in all, one slow request and its neighbour look like a stall.
-  const does = onStall === 'ignore' ? 'ignored' : onStall === 'warn' || overTime.isFew ? 'warns' : 'fails'
+  const does = effectOf(onStall, overTime.isFew)
   const figure: OverTimeFigure = { value, bySamples, longest, effect: isBroken ? does : 'none' }
   const runStartMs = evidence.warmUp?.whole.startMs ?? evidence.measurements?.startMs
   const isJudged = isWorse && does === 'fails'
@@ -80,16 +87,26 @@ const ONLY_TWO = '. There were two users in all, so this may be two slow request
 /** `174 ms for the requests that were sent, but at least 4.6 s over time: at 0:08 nothing was answered …; must be < 1 s` */
 function explainFigures(
   threshold: AbsoluteThreshold,
+  figure: OverTimeFigure,
+  runStartMs: number | undefined
+): string {
+  const limit = threshold.metric === 'apdex' ? formatLimit(threshold) : formatWaitLimit(threshold.value)
+  return `${writeFigures(threshold, figure, runStartMs)}; must be ${threshold.operator} ${limit}`
+}
+
+/** The same without the limit. */
+export function writeFigures(
+  threshold: Threshold,
   { value, bySamples, longest, effect }: OverTimeFigure,
   runStartMs: number | undefined
 ): string {
   const isApdex = threshold.metric === 'apdex'
+  const limitMs = isAbsoluteThreshold(threshold) ? threshold.value : undefined
   const [sent, felt] = [bySamples, value].map((actual) =>
-    isApdex ? formatActual({ threshold, actual }) : formatWait(actual, threshold.value)
+    isApdex ? formatActual({ threshold, actual }) : formatWait(actual, limitMs)
   )
-  const limit = isApdex ? formatLimit(threshold) : formatWaitLimit(threshold.value)
   const bound = `${effect === 'none' ? 'and' : 'but'} at ${isApdex ? 'most' : 'least'}`
-  return `${sent ?? ''} for the requests that were sent, ${bound} ${felt ?? ''} over time: ${describeStall(longest, runStartMs)}; must be ${threshold.operator} ${limit}`
+  return `${sent ?? ''} for the requests that were sent, ${bound} ${felt ?? ''} over time: ${describeStall(longest, runStartMs)}`
 }
 
 /** Why stalls could not be looked for in a scope that a line needs them for, in a sentence; the first such scope stands for all. */
