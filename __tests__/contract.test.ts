@@ -52,6 +52,7 @@ const INPUTS = [
   'confirm',
   'stop-early',
   'warm-up',
+  'on-stall',
   'run-id',
   'repeat',
   'wait-for',

@@ -253,6 +253,7 @@ const ROWS: readonly Row[] = [
   row('run', REMOTE, ['--confirm', 'perhaps']),
   row('run', REMOTE, ['--stop-early', 'perhaps']),
   row('run', REMOTE, ['--warm-up', '1h']),
+  row('run', REMOTE, ['--on-stall', 'perhaps']),
   row('run', ['run', ...CONNECT, '--output', 'out'], ['--run-id', RUN]),
   row('run', ['run', ...CONNECT, '--output', 'out'], ['--repeat', RUN]),
   // What it does takes a server: a rejected value shows that it is read.
@@ -319,7 +320,7 @@ const ROWS: readonly Row[] = [
       'on-missing-baseline',
       'on-unsure'
     ],
-    ...['confirm', 'stop-early', 'baseline-rounds', 'warm-up', 'wait', 'wait-for', 'timeout'],
+    ...['confirm', 'stop-early', 'baseline-rounds', 'warm-up', 'on-stall', 'wait', 'wait-for', 'timeout'],
     ...['poll-interval', 'stop-on-cancel', 'fail-on', 'on-missing-token']
   ].map((flag) => row('check', CHECK, [`--${flag}`, '-'])),
   row('check', [...CHECK, '--baseline', 'side-by-side'], ['--baseline-parameters', 'p']),
@@ -348,6 +349,7 @@ const ROWS: readonly Row[] = [
   row('report <folder | CSV…>', REPORT, ['--thresholds', 'p95 < 1ms']),
   row('report <folder | CSV…>', REPORT, ['--apdex-target', '10']),
   row('report <folder | CSV…>', REPORT, ['--warm-up', '1h']),
+  row('report <folder | CSV…>', REPORT, ['--on-stall', 'perhaps']),
   row('report <folder | CSV…>', ['report', 'load.csv'], ['--output', 'elsewhere']),
   row('report <folder | CSV…>', REPORT, ['--junit', 'junit.xml']),
   row('report <folder | CSV…>', REPORT, ['--json']),
@@ -475,6 +477,11 @@ test.each([
     args: ['--confirm', '1'],
     words:
       '--confirm would have no effect without a line of --thresholds that names baseline; add one, or remove them'
+  },
+  {
+    args: ['--on-stall', 'warn', '--thresholds', 'error_rate < 1%'],
+    words:
+      '--on-stall would have no effect without a line of --thresholds on a percentile, median or apdex; add one, or remove it'
   },
   {
     args: ['--baseline-parameters', '-Jp=1', '--on-unsure', 'fail'],

@@ -1,9 +1,10 @@
 import type { BaselineThreshold } from '../thresholds/grammar/threshold.js'
-import { leaveUndecided, type Judgement } from '../thresholds/judge/judgement.js'
+import { leaveUndecided, type Judgement, type OnStall } from '../thresholds/judge/judgement.js'
 import type { ComparedRun } from './compared-run.js'
 import { compareScope, type ComparedScope, type ScopeFinding } from './judge/compare-scope.js'
 import { emptyComparison, hasEnoughSamples, judgeScope } from './judge/judge-scope.js'
 import { describeNoScope, listScopes } from './judge/list-scopes.js'
+import { addStalls, asFelt, hasStalls } from './judge/over-time.js'
 import { sidesOf, type Sides } from './judge/sides.js'
 import { weighScopes } from './judge/weigh-scopes.js'
 import { benjaminiHochberg } from './statistics/benjamini-hochberg.js'
@@ -43,10 +44,26 @@ export interface ComparisonRules {
   readonly noise: number
   readonly onMissing: 'warn' | 'fail' | 'pass'
   readonly onUnsure: 'warn' | 'fail' | 'pass'
+  /** `fail` by default. */
+  readonly onStall?: OnStall
 }
 
 /** Judges every line that names `baseline`, all of them together: the more lines, the more evidence each one needs. */
 export function judgeBaselineLines(
+  thresholds: readonly BaselineThreshold[],
+  evidence: ComparisonEvidence,
+  rules: ComparisonRules
+): Judgement[] {
+  const judged = judgeLines(thresholds, evidence, rules)
+  if (evidence.kind === 'none' || !hasStalls(thresholds, evidence)) return judged
+  const felt = judgeLines(thresholds, asFelt(evidence), rules)
+  return judged.map((bySamples, i) =>
+    addStalls({ bySamples, felt: felt[i] ?? bySamples }, evidence, rules.onStall ?? 'fail')
+  )
+}
+
+/** The same by the figures that the runs give. */
+function judgeLines(
   thresholds: readonly BaselineThreshold[],
   evidence: ComparisonEvidence,
   rules: ComparisonRules

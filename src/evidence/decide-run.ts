@@ -3,6 +3,7 @@ import type { Judgement } from '../thresholds/judge/judgement.js'
 import { formatDuration } from '../values/durations.js'
 import { capitalize } from '../values/sentence.js'
 import { type Decision, decideVerdict, gapInMeasurements } from './decide-verdict.js'
+import { findLongPause } from './long-pause.js'
 import { cutOffNode, cutOffSpan, hasEverySpan, mayEndBeforePause, type Results } from './reached-load.js'
 import { lostLoad, quoteLines } from './remote-errors.js'
 import { findOtherRows } from './row-counts.js'
@@ -54,6 +55,7 @@ export function describeGap(evidence: RunEvidence): string | undefined {
     describeLoss(evidence) ??
     describeOtherRows(evidence) ??
     evidence.gaps[0] ??
+    findLongPause(evidence.results).gap ??
     gapInMeasurements(evidence.results?.measurements) ??
     describeShortfallWithErrors(evidence)
   )

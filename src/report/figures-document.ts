@@ -17,10 +17,15 @@ export interface FiguresDocument {
   readonly concurrency: number | null
 }
 
-export type ScopedFigures = Scope & FiguresDocument
+interface BothFigures extends FiguresDocument {
+  /** The same for users who arrived at any moment, at best; absent if that is not known. */
+  readonly over_time?: Pick<FiguresDocument, 'median' | 'p90' | 'p95' | 'p99' | 'apdex'>
+}
+
+export type ScopedFigures = Scope & BothFigures
 
 export interface MetricsDocument {
-  readonly overall: FiguresDocument | null
+  readonly overall: BothFigures | null
   readonly labels: readonly ScopedFigures[]
   readonly regions: readonly ScopedFigures[]
   readonly grids: readonly ScopedFigures[]
@@ -35,11 +40,11 @@ export function metricsDocument(
   const scoped = (scopes: readonly Scope[]): ScopedFigures[] =>
     scopes.flatMap((scope) => {
       const figures = measurements.figures(scope)
-      return figures === undefined ? [] : [{ ...scope, ...figuresDocument(figures, targetMs) }]
+      return figures === undefined ? [] : [{ ...scope, ...bothFigures(figures, targetMs) }]
     })
   const overall = measurements.figures({})
   return {
-    overall: overall === undefined ? null : figuresDocument(overall, targetMs),
+    overall: overall === undefined ? null : bothFigures(overall, targetMs),
     labels: scoped(measurements.labels.map((label) => ({ label }))).sort((a, b) => b.samples - a.samples),
     regions: scoped(measurements.regions.map((region) => ({ region }))),
     grids: scoped(measurements.grids.map((grid) => ({ grid })))
@@ -62,5 +67,21 @@ export function figuresDocument(figures: Figures, targetMs: number | undefined):
     p99: figures.percentileMs(99) ?? null,
     apdex: targetMs === undefined ? null : (figures.apdex(targetMs) ?? null),
     concurrency: figures.concurrency ?? null
+  }
+}
+
+function bothFigures(figures: Figures, targetMs: number | undefined): BothFigures {
+  const overTime = figures.overTime()
+  const bySamples = figuresDocument(figures, targetMs)
+  if (typeof overTime === 'string') return bySamples
+  return {
+    ...bySamples,
+    over_time: {
+      median: overTime.percentileMs(50),
+      p90: overTime.percentileMs(90),
+      p95: overTime.percentileMs(95),
+      p99: overTime.percentileMs(99),
+      apdex: targetMs === undefined ? null : overTime.apdex(targetMs)
+    }
   }
 }

@@ -7,6 +7,7 @@ import { describeVerdict, explainEarlyStop, reasonBelowHeading } from './headlin
 import { judgementRows } from './judgement-rows.js'
 import { REHEARSAL } from './outcome.js'
 import type { Outcome, Verdict } from './outcome.js'
+import { stallSentence } from './stalls.js'
 import { warmUpSentence } from './warm-up.js'
 import { listWarnings } from './warnings.js'
 
@@ -29,6 +30,8 @@ export interface TerminalLines {
   readonly baseline: readonly string[]
   /** Count, code, message and label. */
   readonly errors: readonly string[][]
+  /** When users waited and nothing was answered. */
+  readonly stalls: readonly string[]
   readonly warnings: readonly string[]
   readonly words: readonly string[]
 }
@@ -53,6 +56,7 @@ export function terminalLines(outcome: Outcome): TerminalLines {
       shorten(row.message.replace(JMETER_MESSAGE, '')),
       shorten(row.label)
     ]),
+    stalls: [stallSentence(outcome) ?? []].flat(),
     warnings: listWarnings(withoutQuoted(outcome)).map((line) => `Warning: ${line}`),
     words: summary === undefined || repeatsReason(outcome) ? [] : summary.trim().split(/\r\n|\r|\n/)
   }

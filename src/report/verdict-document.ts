@@ -1,7 +1,7 @@
 import type { ErrorCount, Measurements, Source, TimeSeries } from '../results/figures/measurements.js'
 import { formatActual } from '../thresholds/format.js'
 import { asAbsolute } from '../thresholds/judge/judgement.js'
-import type { Judgement } from '../thresholds/judge/judgement.js'
+import type { Judgement, OverTimeFigure } from '../thresholds/judge/judgement.js'
 import { baselineFactsDocument, comparisonDocument, trendDocument } from './baseline-document.js'
 import type { BaselineFactsDocument, ComparisonDocument, TrendDocument } from './baseline-document.js'
 import { topErrors } from './error-rows.js'
@@ -11,6 +11,8 @@ import { worstFirst } from './judgement-rows.js'
 import type { GridFacts, NodeFacts, Outcome, RunFacts, StoppedEarly, Verdict } from './outcome.js'
 import { REHEARSAL } from './outcome.js'
 import { bytesOf, cutToBytes } from './size.js'
+import { stallsDocument } from './stalls.js'
+import type { StallsDocument } from './stalls.js'
 import { listSources } from './warm-up.js'
 
 /** Raised when a reader of the old format would misread the new one. */
@@ -32,6 +34,11 @@ export interface ThresholdDocument extends Partial<ComparisonDocument> {
   readonly margin: number | null
   readonly scope: Judgement['scope'] | null
   readonly reason: string
+  /** The figure that users who arrived at any moment would have seen at best, in base units; only where there were stalls. */
+  readonly over_time?: number
+  /** The figure of the requests that were sent. */
+  readonly by_samples?: number
+  readonly stall_effect?: OverTimeFigure['effect']
 }
 
 /** How often samples failed for one reason; the label is null for all other reasons combined. */
@@ -77,6 +84,8 @@ export interface VerdictDocument {
   readonly trend: TrendDocument | null
   /** What was left out of all figures; null without a warm-up. */
   readonly warm_up: WarmUpDocument | null
+  /** When users waited and nothing was answered; null if that is not known. */
+  readonly stalls: StallsDocument | null
   readonly stopped_early: StoppedEarly | null
   readonly 'saved-seconds': number | null
 }
@@ -114,6 +123,7 @@ export function verdictDocument(outcome: Outcome): VerdictDocument {
     shown_comparisons: (outcome.shownComparisons ?? []).map(thresholdDocument),
     trend: trendDocument(outcome.trend),
     warm_up: warmUpDocument(outcome),
+    stalls: stallsDocument(outcome),
     stopped_early: outcome.stoppedEarly ?? null,
     'saved-seconds': outcome.stoppedEarly?.savedSeconds ?? null
   }
@@ -126,7 +136,7 @@ function warmUpDocument({ warmUp }: Outcome): WarmUpDocument | null {
 }
 
 function thresholdDocument(judgement: Judgement): ThresholdDocument {
-  const { threshold, verdict, actual, margin, scope, reason, comparison } = judgement
+  const { threshold, verdict, actual, margin, scope, reason, comparison, overTime } = judgement
   return {
     text: threshold.text,
     level: threshold.level,
@@ -137,7 +147,12 @@ function thresholdDocument(judgement: Judgement): ThresholdDocument {
     margin: margin ?? null,
     scope: scope ?? null,
     reason,
-    ...(comparison && comparisonDocument(comparison))
+    ...(comparison && comparisonDocument(comparison)),
+    ...(overTime && {
+      over_time: overTime.value,
+      by_samples: overTime.bySamples,
+      stall_effect: overTime.effect
+    })
   }
 }
 

@@ -52,6 +52,14 @@ export interface ResultRange extends PartsBefore {
   readonly version: string | undefined
 }
 
+/** What must hold in a run. */
+interface HandedThresholds {
+  readonly thresholds: readonly string[]
+  readonly warmUpSeconds: number
+  /** Left out where it is the default: an older service does not know it. */
+  readonly onStall?: string
+}
+
 /** The client of the API: one method per operation. */
 export class ServiceClient {
   readonly #address: Address
@@ -148,10 +156,10 @@ export class ServiceClient {
   /** Hands a run's thresholds over, for its page. An addition to the API: only for a loadgate. */
   async setThresholds(
     id: string,
-    { thresholds, warmUpSeconds }: { readonly thresholds: readonly string[]; readonly warmUpSeconds: number },
+    { thresholds, warmUpSeconds, onStall }: HandedThresholds,
     signal?: AbortSignal
   ): Promise<void> {
-    const body = Buffer.from(JSON.stringify({ thresholds, warm_up: warmUpSeconds }))
+    const body = Buffer.from(JSON.stringify({ thresholds, warm_up: warmUpSeconds, on_stall: onStall }))
     const upload = { contentType: 'application/json', length: body.length, open: () => Readable.from([body]) }
     const url = this.#url(this.#words.runs, id, 'thresholds')
     const operation = `handing over the thresholds of run ${id}`

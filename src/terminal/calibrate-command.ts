@@ -32,6 +32,7 @@ const NOT_FLAGS = [
   'on-unsure',
   'confirm',
   'stop-early',
+  'on-stall',
   'junit'
 ]
 const ABOUT: Readonly<Record<string, string>> = {

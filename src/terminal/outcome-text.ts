@@ -8,8 +8,9 @@ export function describeOutcome(
   outcome: Outcome,
   { place, width }: { place: string; width: number | undefined }
 ): string {
-  const { headline, advice, coverage, rows, errors, warnings, words, baseline } = terminalLines(outcome)
-  const doubts = [...baseline, ...warnings]
+  const { headline, advice, coverage, rows, errors, warnings, words, baseline, stalls } =
+    terminalLines(outcome)
+  const doubts = [...stalls, ...baseline, ...warnings]
   return [
     '',
     ...paragraph(words),

@@ -7,6 +7,7 @@ import { gapInMeasurements } from '../evidence/decide-verdict.js'
 import type { Measurements } from '../results/figures/measurements.js'
 import { parseThresholds } from '../thresholds/grammar/grammar.js'
 import type { Threshold } from '../thresholds/grammar/threshold.js'
+import { listStallLabels } from '../thresholds/judge/over-time.js'
 import { quote, shorten } from '../thresholds/quoting.js'
 import { UsageError } from './arguments.js'
 import { readEarlierVerdict, warmUpMsIn } from './earlier-verdict.js'
@@ -31,7 +32,10 @@ export async function readFinishedRun(folder: string): Promise<FinishedRun> {
   const files = await listCsvs(folder, verdict)
   const { gap } = await readEarlierVerdict(files.map(({ path }) => path))
   if (gap !== undefined) throw new UsageError(`${shorten(gap, 400)} It is not recorded: ${ADVICE}.`)
-  const { measurements } = await readResults(files, readWarmUpMs(verdict, folder))
+  const thresholds = readThresholds(verdict)
+  const stallLabels = listStallLabels(thresholds)
+  const followed = files.map((file) => ({ ...file, stallLabels }))
+  const { measurements } = await readResults(followed, readWarmUpMs(verdict, folder))
   checkMeasurements(measurements, verdict, folder)
   const startedMs = fieldsOf(verdict.run).startedMs
   return {
@@ -44,7 +48,7 @@ export async function readFinishedRun(folder: string): Promise<FinishedRun> {
       apdex: readApdex(verdict)
     },
     measurements,
-    thresholds: readThresholds(verdict)
+    thresholds
   }
 }
 

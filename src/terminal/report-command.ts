@@ -2,10 +2,12 @@ import { existsSync } from 'node:fs'
 import { stat, writeFile } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import { makeFolder } from '../files/make-folder.js'
+import { findLongPause } from '../evidence/long-pause.js'
 import { readResults } from '../evidence/warm-up.js'
 import { describeEarlyLabels } from '../gate/verdict/early-labels.js'
 import { decideVerdict, gapInMeasurements } from '../evidence/decide-verdict.js'
 import { formatDuration } from '../values/durations.js'
+import { describeInput } from '../gate/settings/input-table.js'
 import { exitCodeOf } from '../gate/verdict/exit-code.js'
 import type { Outcome } from '../report/outcome.js'
 import { renderPage } from '../report/page/page.js'
@@ -13,9 +15,12 @@ import { verdictDocument } from '../report/verdict-document.js'
 import { isId } from '../service/documents/decode.js'
 import { parseThresholds } from '../thresholds/grammar/grammar.js'
 import { judgeThresholds } from '../thresholds/judge/judge.js'
+import { ON_STALL } from '../thresholds/judge/judgement.js'
+import type { OnStall } from '../thresholds/judge/judgement.js'
+import { describeNoOverTime, hasOverTime, listStallLabels } from '../thresholds/judge/over-time.js'
 import { isAbsoluteThreshold, isBaselineThreshold } from '../thresholds/grammar/threshold.js'
 import type { AbsoluteThreshold } from '../thresholds/grammar/threshold.js'
-import { parseDurationSeconds } from '../values/setting-values.js'
+import { parseChoice, parseDurationSeconds } from '../values/setting-values.js'
 import type { Arguments, Flag } from './arguments.js'
 import { UsageError } from './arguments.js'
 import { readEarlierVerdict } from './earlier-verdict.js'
@@ -58,6 +63,11 @@ export const REPORT_FLAGS: readonly Flag[] = [
     about:
       'For CSVs. Leaves the samples that start within this time after the first one out of all figures, and shows them apart: whole seconds or a duration such as `90s` or `5m`. Default: that of the run, by the verdict.json beside its CSVs; otherwise none. 0 leaves nothing out.'
   },
+  {
+    name: 'on-stall',
+    value: 'fail|warn|ignore',
+    about: `For CSVs. ${describeInput('on-stall')}`
+  },
   { name: 'output', value: 'folder', about: 'For CSVs. Folder for report.html and verdict.json.' },
   { ...JUNIT_FLAG, about: `For CSVs. ${JUNIT_FLAG.about}` }
 ]
@@ -80,6 +90,7 @@ async function reportFiles(
 ): Promise<number> {
   const thresholds = readThresholds(args.text('thresholds'))
   const targetMs = readTarget(args.text('apdex-target'))
+  const onStall = readOnStall(args.text('on-stall'), thresholds)
   const askedMs = readWarmUp(args.text('warm-up'))
   const folder = resolve(workspace, args.text('output') || nameOutputFolder())
   await checkReportFolder(folder)
@@ -88,7 +99,7 @@ async function reportFiles(
   const earlier = await readEarlierVerdict(paths)
   const warmUp = chooseWarmUp(askedMs, earlier)
   if (warmUp.note !== undefined) screen.err.write(`${plain(warmUp.note)}\n`)
-  const outcome = await judgeFiles(files, { thresholds, targetMs, warmUp, earlier })
+  const outcome = await judgeFiles(files, { thresholds, targetMs, onStall, warmUp, earlier })
   makeFolder(folder)
   const document = `${JSON.stringify(verdictDocument(outcome), null, 2)}\n`
   await writeFile(join(folder, 'verdict.json'), document)
@@ -126,6 +137,17 @@ function readWarmUp(text: string): number | undefined {
   const parsed = parseDurationSeconds(text, 0)
   if (!parsed.ok) throw new UsageError(`--warm-up takes ${parsed.accepted}, found "${text}"`)
   return parsed.value * 1000
+}
+
+function readOnStall(text: string, thresholds: readonly AbsoluteThreshold[]): OnStall {
+  if (text === '') return 'fail'
+  const parsed = parseChoice(text, ON_STALL)
+  if (!parsed.ok) throw new UsageError(`--on-stall takes ${parsed.accepted}, found "${text}"`)
+  if (!thresholds.some(hasOverTime))
+    throw new UsageError(
+      '--on-stall would have no effect without a line of --thresholds on a percentile, median or apdex; add one, or remove it'
+    )
+  return parsed.value
 }
 
 interface ChosenWarmUp {
@@ -169,27 +191,34 @@ async function judgeFiles(
   {
     thresholds,
     targetMs,
+    onStall,
     warmUp: { ms, note },
     earlier
   }: {
     thresholds: readonly AbsoluteThreshold[]
     targetMs: number
+    onStall: OnStall
     warmUp: ChosenWarmUp
     earlier: EarlierVerdict
   }
 ): Promise<Outcome> {
-  const { measurements, warmUp, gap, doubts } = await readResults(files, ms)
+  const { measurements, warmUp, gap, doubts } = await readResults(
+    files.map((file) => ({ ...file, stallLabels: listStallLabels(thresholds) })),
+    ms
+  )
+  const pause = findLongPause({ measurements, ...(warmUp !== undefined && { warmUp }) })
   const score = measurements.figures({})?.apdex(targetMs)
   const apdex = score === undefined ? undefined : { score, targetMs }
   const judgements = judgeThresholds(thresholds, {
     apdex,
     apdexProblem: 'the CSVs have no individual response times',
     measurements,
+    onStall,
     ...(warmUp !== undefined && { warmUp })
   })
   const sizes = await Promise.all(files.map(async ({ path }) => (await stat(path)).size))
   return {
-    ...decideVerdict(judgements, earlier.gap ?? gap ?? gapInMeasurements(measurements)),
+    ...decideVerdict(judgements, earlier.gap ?? gap ?? pause.gap ?? gapInMeasurements(measurements)),
     run: undefined,
     apdex,
     summary: undefined,
@@ -203,9 +232,11 @@ async function judgeFiles(
     ...(warmUp !== undefined && { warmUp }),
     warnings: [
       ...doubts,
-      ...describeEarlyLabels({ thresholds }, { measurements, ...(warmUp !== undefined && { warmUp }) })
+      ...describeEarlyLabels({ thresholds }, { measurements, ...(warmUp !== undefined && { warmUp }) }),
+      ...[pause.warning ?? []].flat(),
+      ...judgements.flatMap(({ warning }) => warning ?? [])
     ],
     remoteErrors: [],
-    notes: note === undefined ? [] : [note]
+    notes: [...[note ?? []].flat(), ...describeNoOverTime(thresholds, { measurements, onStall })]
   }
 }

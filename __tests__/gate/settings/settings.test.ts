@@ -58,6 +58,7 @@ describe('the defaults', () => {
       },
       stopEarly: false,
       warmUpMs: 0,
+      onStall: 'fail',
       waitFor: undefined,
       wait: true,
       timeoutMs: 7_200_000,
@@ -420,7 +421,7 @@ describe('all problems are told at once', () => {
     for (const name of INPUT_NAMES.filter((input) =>
       [
         ...['timeout', 'poll-interval', 'wait', 'fail-on', 'baseline-branch', 'baseline-rounds', 'noise'],
-        ...['on-missing-baseline', 'on-unsure', 'confirm', 'stop-early']
+        ...['on-missing-baseline', 'on-unsure', 'confirm', 'stop-early', 'on-stall']
       ].includes(input)
     ))
       expect(await problemsOf({ ...REMOTE, [name]: '?' })).toHaveLength(1)

@@ -127,6 +127,7 @@ export function makeSettings(changes: Partial<Settings> & { thresholdLines?: str
     },
     stopEarly: false,
     warmUpMs: 0,
+    onStall: 'fail',
     waitFor: undefined,
     wait: true,
     timeoutMs: 7_200_000,

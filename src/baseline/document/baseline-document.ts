@@ -56,8 +56,17 @@ export interface RecordedScope {
   readonly throughput: number | null
   /** By percent: 50, 75, 90, 95, 99 and 99.9. */
   readonly percentilesMs: Readonly<Record<string, number>>
+  /** For figures over time; absent where they are not known. */
+  readonly overTime?: RecordedOverTime
   /** Only in the newest runs: distinct times (rounded) in ascending order, and how many samples had each. */
   readonly histogram?: RecordedHistogram
+}
+
+export interface RecordedOverTime {
+  /** From the first start to the last end. */
+  readonly spanMs: number
+  /** How long the longest stalls were, descending. */
+  readonly stallsMs: readonly number[]
 }
 
 export interface RecordedHistogram {

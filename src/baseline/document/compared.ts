@@ -1,6 +1,7 @@
 import type { Figures, Scope } from '../../results/figures/measurements.js'
+import { OverTime } from '../../results/stalls/over-time.js'
 import type { ComparedRun } from '../compared-run.js'
-import type { RecordedRun, RecordedScope } from './baseline-document.js'
+import type { RecordedOverTime, RecordedRun, RecordedScope } from './baseline-document.js'
 import { scopeKey } from './baseline-document.js'
 import { apdexOf, percentileOf } from './histogram.js'
 
@@ -28,7 +29,7 @@ export function asComparedRun(run: RecordedRun): ComparedRun {
 }
 
 function figuresOf(scope: RecordedScope, recordedTargetMs: number | undefined): Figures {
-  const { samples, failures, histogram, percentilesMs } = scope
+  const { samples, failures, histogram, percentilesMs, overTime } = scope
   const stored = new Map(Object.entries(percentilesMs))
   return {
     samples,
@@ -44,9 +45,16 @@ function figuresOf(scope: RecordedScope, recordedTargetMs: number | undefined): 
       const known = targetMs === recordedTargetMs ? scope.apdex : null
       return known ?? (histogram && apdexOf(histogram, targetMs))
     },
-    countTimes: () => histogram && { ...histogram, failed: histogram.failed ?? histogram.counts.map(() => 0) },
-    overTime: () => 'it was recorded before there were figures over time'
+    countTimes: () =>
+      histogram && { ...histogram, failed: histogram.failed ?? histogram.counts.map(() => 0) },
+    overTime: () => (overTime ? asOverTime(overTime) : 'it was recorded without figures over time')
   }
+}
+
+/** When they were is not recorded. */
+function asOverTime({ spanMs, stallsMs }: RecordedOverTime): OverTime {
+  const stalls = stallsMs.map((ms) => ({ startMs: 0, ms, waiting: 0 }))
+  return new OverTime({ stalls, silences: [], spanMs, threads: undefined })
 }
 
 function listOf(names: readonly (string | undefined)[]): string[] {

@@ -1,4 +1,4 @@
-import type { RecordedHistogram, RecordedRun, RecordedScope } from './baseline-document.js'
+import type { RecordedHistogram, RecordedOverTime, RecordedRun, RecordedScope } from './baseline-document.js'
 import { RECORDED_PERCENTILES, scopeKey } from './baseline-document.js'
 import type { Fingerprint } from './fingerprint.js'
 import { LONGEST_FINGERPRINT_TEXT, MOST_FINGERPRINT_PARTS } from './fingerprint.js'
@@ -8,7 +8,8 @@ import {
   LONGEST_NAME,
   LONGEST_REASON,
   MOST_HISTOGRAM_VALUES,
-  MOST_SCOPES
+  MOST_SCOPES,
+  MOST_STALLS
 } from './limits.js'
 import { fail, orNull, readFields, readList, readNumber, readText } from './read-values.js'
 
@@ -80,6 +81,7 @@ function readScope(value: unknown, where: string): RecordedScope {
     apdex: figure('apdex', 1),
     throughput: figure('throughput'),
     percentilesMs: readPercentiles(fields.get('percentilesMs'), `${where}.percentilesMs`),
+    ...(fields.has('overTime') && { overTime: readOverTime(fields.get('overTime'), `${where}.overTime`) }),
     ...(histogram !== undefined && { histogram: readHistogram(histogram, `${where}.histogram`, samples) })
   }
 }
@@ -91,6 +93,18 @@ function readPercentiles(value: unknown, where: string): Readonly<Record<string,
   const values = known.map((percent) => readNumber(fields.get(percent), where))
   if (!isAscending(values, 0)) fail(where, 'is not in ascending order')
   return Object.fromEntries(known.map((percent, i) => [percent, values[i] ?? 0]))
+}
+
+function readOverTime(value: unknown, where: string): RecordedOverTime {
+  const fields = readFields(value, where)
+  const spanMs = readNumber(fields.get('spanMs'), `${where}.spanMs`)
+  const stallsMs = readList(fields.get('stallsMs'), `${where}.stallsMs`, MOST_STALLS).map((ms) =>
+    readNumber(ms, `${where}.stallsMs`)
+  )
+  if (stallsMs.some((ms, i) => ms > (stallsMs[i - 1] ?? Infinity)))
+    fail(`${where}.stallsMs`, 'is not in descending order')
+  if (stallsMs.reduce((sum, ms) => sum + ms, 0) > spanMs) fail(`${where}.stallsMs`, 'is longer than the run')
+  return { spanMs, stallsMs }
 }
 
 function readHistogram(value: unknown, where: string, samples: number): RecordedHistogram {

@@ -7,7 +7,7 @@ import type { RecordedRun, RecordedScope } from './baseline-document.js'
 import type { Fingerprint } from './fingerprint.js'
 import { boundFingerprint } from './fingerprint.js'
 import { makeHistogram } from './histogram.js'
-import { LONGEST_NAME, LONGEST_REASON } from './limits.js'
+import { LONGEST_NAME, LONGEST_REASON, MOST_STALLS } from './limits.js'
 
 /** What is known of a run besides its figures. */
 export interface RunToRecord {
@@ -116,8 +116,16 @@ function recordFigures(
         return value === undefined ? [] : [[String(percent), value]]
       })
     ),
+    ...overTimeOf(figures),
     ...(histogram && { histogram })
   }
+}
+
+function overTimeOf(figures: Figures): Pick<RecordedScope, 'overTime'> {
+  const overTime = figures.overTime()
+  if (typeof overTime === 'string') return {}
+  const stallsMs = overTime.stalls.map(({ ms }) => ms).sort((one, other) => other - one)
+  return { overTime: { spanMs: overTime.spanMs, stallsMs: stallsMs.slice(0, MOST_STALLS) } }
 }
 
 /** Seven digits are more than a comparison needs. */

@@ -1,6 +1,7 @@
 import type { ComparedRun } from '../../baseline/compared-run.js'
 import type { Findings } from '../findings.js'
 import { apdexOf } from '../../evidence/apdex.js'
+import { wholeOf } from '../../evidence/reached-load.js'
 
 /** The figures of a run that was collected. */
 export function comparedRun({ run, collection }: Findings): ComparedRun {
@@ -8,6 +9,7 @@ export function comparedRun({ run, collection }: Findings): ComparedRun {
   const measurements = collection?.measurements
   return {
     apdex: typeof apdex === 'string' ? undefined : apdex,
+    startMs: collection && wholeOf(collection)?.startMs,
     labels: measurements?.labels ?? [],
     regions: measurements?.regions ?? [],
     figures: (scope) => measurements?.figures(scope)

@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib'
 import { regionName } from '../../files/region-name.js'
 import type { ScanResult } from '../../results/counts/scan-result.js'
 import { createScanner } from '../../results/scan/scanner.js'
-import type { Scanner } from '../../results/scan/scanner.js'
+import type { Scanner, ScannerOptions } from '../../results/scan/scanner.js'
 import type { ServiceClient } from '../../service/client.js'
 import type { Clock } from '../../service/clock.js'
 import type { Run } from '../../service/documents/documents.js'
@@ -51,7 +51,7 @@ interface Ports {
   readonly log: Log
 }
 
-interface Options {
+interface Options extends Pick<ScannerOptions, 'stallLabels'> {
   readonly resultsDir: string
   readonly signal: AbortSignal
   /** How long a CSV without rows may still be in the process of being written. */
@@ -126,7 +126,7 @@ export async function fetchGrid(ports: Ports, source: Source, options: Options):
   const { gridId, region, nodeCount } = source
   const grid = { gridId, region, nodeCount }
   const path = join(options.resultsDir, `${regionName(region)}-${nameOf(source)}.csv`)
-  const reading = startReading(gridId, region)
+  const reading = startReading({ grid: gridId, region, stallLabels: options.stallLabels ?? [] })
   const sinceMs = ports.clock.now()
   try {
     for (let looks = 1; ; looks++) {
@@ -203,12 +203,12 @@ interface Reading {
   checksum(): number
 }
 
-function startReading(grid: string, region: string): Reading {
-  let scanner: Scanner = createScanner({ grid, region })
+function startReading(options: ScannerOptions): Reading {
+  let scanner: Scanner = createScanner(options)
   let checksum = 0
   return {
     restart: () => {
-      scanner = createScanner({ grid, region })
+      scanner = createScanner(options)
       checksum = 0
     },
     push: (chunk) => {

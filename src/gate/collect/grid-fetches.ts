@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises'
 import type { Run } from '../../service/documents/documents.js'
+import { listStallLabels } from '../../thresholds/judge/over-time.js'
 import { pauseBetweenLooks } from '../../service/retry-pause.js'
 import { startDeadline } from '../deadline.js'
 import { fetchGrid, nameOf, sourcesOf, withProblem } from './fetch-results.js'
@@ -90,6 +91,7 @@ export class GridFetches {
     const isFinal = isCompleteAtEnd(this.#gate) || phaseOf(this.#latest.status) !== 'ended well'
     const fetch = fetchGrid({ client, clock: ports.clock, log: ports.log }, source, {
       ...this.#place,
+      stallLabels: listStallLabels(settings.thresholds),
       emptyPatienceMs: isFinal ? 0 : EMPTY_PATIENCE_MS,
       // Nothing is in front of the embedded service that could answer in its place.
       isFinal: settings.target.kind === 'local',

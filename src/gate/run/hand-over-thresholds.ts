@@ -11,7 +11,7 @@ const LONGEST_MS = 5_000
  */
 export async function handOverThresholds(gate: Gate, run: Run): Promise<void> {
   const { settings, client, ports } = gate
-  const { target, thresholds, origin, baseline, warmUpMs } = settings
+  const { target, thresholds, origin, baseline, warmUpMs, onStall } = settings
   const isOneOfMany = baseline.source.kind === 'side-by-side'
   // The embedded service ends with the step.
   const isKept = target.kind !== 'local' && client.isLoadgate
@@ -20,7 +20,10 @@ export async function handOverThresholds(gate: Gate, run: Run): Promise<void> {
     const lines = thresholds.map(({ level, text }) => (level === 'warn' ? `warn: ${text}` : text))
     await client.setThresholds(
       run.id,
-      { thresholds: lines, warmUpSeconds: Math.round(warmUpMs / 1000) },
+      {
+        ...{ thresholds: lines, warmUpSeconds: Math.round(warmUpMs / 1000) },
+        ...(onStall !== 'fail' && { onStall })
+      },
       AbortSignal.any([AbortSignal.timeout(LONGEST_MS), ports.cancelled])
     )
     ports.log.debug(`The thresholds of run ${run.id} are on its page.`)

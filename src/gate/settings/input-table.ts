@@ -191,6 +191,12 @@ export const INPUT_TABLE: Readonly<Record<InputName, InputText>> = {
       'Leaves the samples that start within this time after the first one out of all figures, and shows them apart: whole seconds or a duration such as `90s` or `5m`. A run that is not longer is inconclusive.',
     otherwise: 'none'
   },
+  'on-stall': {
+    group: 'What must hold',
+    value: 'fail|warn|ignore',
+    about:
+      'What a line on a percentile, `median` or `apdex` does when it holds for the requests that were sent, but not for users who arrived while nothing was answered: `fail`, `warn` (it holds, with a warning) or `ignore`.'
+  },
   'run-id': {
     group: 'What to run',
     value: 'id',

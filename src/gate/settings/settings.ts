@@ -3,6 +3,8 @@ import { isId } from '../../service/documents/decode.js'
 import type { GridChoice } from '../../service/documents/requests.js'
 import { parseThresholds } from '../../thresholds/grammar/grammar.js'
 import type { Threshold } from '../../thresholds/grammar/threshold.js'
+import { ON_STALL } from '../../thresholds/judge/judgement.js'
+import type { OnStall } from '../../thresholds/judge/judgement.js'
 import type { Regions } from '../../regions/regions.js'
 import { readBaseline, totalSeconds } from './baseline-settings.js'
 import type { BaselineSettings } from './baseline-settings.js'
@@ -61,6 +63,8 @@ export interface Settings {
   readonly stopEarly: boolean
   /** Samples that start within this time after the first one are in no figure; 0 if there is no warm-up. */
   readonly warmUpMs: number
+  /** What a line does that stalls break. */
+  readonly onStall: OnStall
   /** What must answer before the load starts. */
   readonly waitFor: WaitFor | undefined
   readonly wait: boolean
@@ -135,6 +139,7 @@ async function readAll(inputs: Inputs, sources: SettingsSources): Promise<Settin
     baseline,
     stopEarly,
     warmUpMs,
+    onStall: inputs.take('on-stall', (text) => parseChoice(text, ON_STALL)) ?? 'fail',
     waitFor: inputs.take('wait-for', parseWaitFor),
     wait,
     timeoutMs: timeoutSeconds * 1000,

@@ -1,4 +1,5 @@
 import { isAbsoluteThreshold, isBaselineThreshold } from '../../thresholds/grammar/threshold.js'
+import { hasOverTime } from '../../thresholds/judge/over-time.js'
 import type { InputName } from './inputs.js'
 import type { Settings } from './settings.js'
 
@@ -30,6 +31,7 @@ const FOR_WAITING: readonly InputName[] = [
   'confirm',
   'stop-early',
   'warm-up',
+  'on-stall',
   'poll-interval',
   'stop-on-cancel',
   'fail-on',
@@ -111,6 +113,11 @@ export function groupUnused({ origin, wait, baseline, thresholds, stopEarly }: S
       names: FOR_BASELINE_LINES,
       reason: 'no line of thresholds names baseline',
       onCommandLine: 'without a line of --thresholds that names baseline; add one, or remove them'
+    },
+    !thresholds.some(hasOverTime) && {
+      names: ['on-stall'],
+      reason: 'no line of thresholds is on a percentile, median or apdex',
+      onCommandLine: 'without a line of --thresholds on a percentile, median or apdex; add one, or remove it'
     },
     stopEarly &&
       !hasLimits && {

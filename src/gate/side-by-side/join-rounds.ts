@@ -40,7 +40,10 @@ export function joinRounds({ ports }: Gate, { rounds, planned, segments, notes =
   const measurements =
     collections.length === 0
       ? undefined
-      : mergeRuns(collections.map(({ scans = [], countedScans = scans }) => countedScans))
+      : mergeRuns(
+          collections.map(({ scans = [], countedScans = scans }) => countedScans),
+          collections.map(({ scans = [], warmUp }) => ({ scans, ...countedFrom(warmUp) }))
+        )
   const run = named && joinRuns(named, heads)
   return {
     ...(run !== undefined && {
@@ -95,6 +98,10 @@ function joinCollections(
     ...shortestSpans(collections),
     scans: collections.flatMap(({ scans = [] }) => scans)
   }
+}
+
+function countedFrom(warmUp: WarmUpFacts | undefined): { fromMs?: number } {
+  return warmUp?.startMs === undefined ? {} : { fromMs: warmUp.startMs + warmUp.ms }
 }
 
 /** Each segment has its own warm-up. */

@@ -7,6 +7,7 @@ import { SHOWN_LINES, judgeBaselineLines } from '../../baseline/judge-lines.js'
 import type { ComparisonEvidence, ComparisonRules } from '../../baseline/judge-lines.js'
 import { isAbsoluteThreshold, isBaselineThreshold } from '../../thresholds/grammar/threshold.js'
 import type { Judgement } from '../../thresholds/judge/judgement.js'
+import { describeNoOverTime } from '../../thresholds/judge/over-time.js'
 import { apdexOf } from '../../evidence/apdex.js'
 import type { Apdex } from '../../evidence/apdex.js'
 import type { Collection } from '../collect/collect.js'
@@ -18,6 +19,7 @@ import { hasEnded, phaseOf } from '../run/run-status.js'
 import { runUrl } from '../run/run-url.js'
 import { listRemoteErrors, withoutOwnStop } from '../../evidence/remote-errors.js'
 import { findOtherRows } from '../../evidence/row-counts.js'
+import { findLongPause } from '../../evidence/long-pause.js'
 import { describeShortfall } from '../../evidence/reached-load.js'
 import { requestedLoad, requestedSeconds } from './reached-load.js'
 import type { Settings } from '../settings/settings.js'
@@ -64,10 +66,12 @@ export function conclude(settings: Settings, findings: Findings): Outcome {
       ...warnings,
       ...(collection?.doubts ?? []),
       ...describeStarved(nodes),
-      ...describeEarlyLabels(settings, collection)
+      ...describeEarlyLabels(settings, collection),
+      ...[findLongPause(collection).warning ?? []].flat(),
+      ...judgements.flatMap(({ warning }) => warning ?? [])
     ],
     remoteErrors,
-    notes: notesOf(settings),
+    notes: notesOf(settings, findings),
     baseline: findings.baseline,
     ...shownComparisonsOf(settings, findings),
     trend: findings.trend,
@@ -140,6 +144,7 @@ function judge(
     apdex: typeof apdex === 'string' || !hasRunEnded ? undefined : apdex,
     apdexProblem: hasRunEnded && typeof apdex === 'string' ? apdex : 'the run did not finish',
     measurements: collection?.measurements,
+    onStall: settings.onStall,
     ...(collection?.warmUp !== undefined && { warmUp: collection.warmUp }),
     ...(collection?.measurements === undefined || missing.length > 0
       ? { measurementsProblem: missing.join('; ') || 'there are no result CSVs' }
@@ -172,15 +177,16 @@ function differenceOf({ stoppedEarly, collection }: Findings): string | undefine
 }
 
 /** The branch's own runs make its baseline: if a missing one failed them, there would never be one. */
-function rulesOf({ baseline }: Settings, isOnBaselineBranch = false): ComparisonRules {
-  return baseline.onMissing === 'fail' && isOnBaselineBranch ? { ...baseline, onMissing: 'warn' } : baseline
+function rulesOf({ baseline, onStall }: Settings, isOnBaselineBranch = false): ComparisonRules {
+  const rules = { ...baseline, onStall }
+  return baseline.onMissing === 'fail' && isOnBaselineBranch ? { ...rules, onMissing: 'warn' } : rules
 }
 
 /** Where no line names `baseline`, the comparison is shown all the same. */
 function shownComparisonsOf(settings: Settings, { comparison }: Findings): Pick<Outcome, 'shownComparisons'> {
   if (comparison === undefined || comparison.kind === 'none') return {}
   if (settings.thresholds.some(isBaselineThreshold)) return {}
-  return { shownComparisons: judgeBaselineLines(SHOWN_LINES, comparison, settings.baseline) }
+  return { shownComparisons: judgeBaselineLines(SHOWN_LINES, comparison, rulesOf(settings)) }
 }
 
 interface Assessment {
@@ -250,9 +256,13 @@ function gapInDownloads(collection: Collection | undefined): string | undefined 
   return undefined
 }
 
-function notesOf(settings: Settings): string[] {
-  const unused = describeUnused(settings)
-  return unused === undefined ? [] : [unused]
+function notesOf(settings: Settings, { collection, isDetached }: Findings): string[] {
+  const { thresholds, onStall } = settings
+  const measurements = isDetached ? undefined : collection?.measurements
+  return [
+    ...[describeUnused(settings) ?? []].flat(),
+    ...describeNoOverTime(thresholds, { measurements, onStall })
+  ]
 }
 
 function runFacts(run: Run, settings: Settings): RunFacts {

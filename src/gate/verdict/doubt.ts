@@ -6,7 +6,8 @@ import type { Settings } from '../settings/settings.js'
 /** Whether a line that names `baseline` is broken or unsure, so that more evidence is worth its time. */
 export function isInDoubt(settings: Settings, evidence: ComparisonEvidence): boolean {
   const lines = settings.thresholds.filter(isBaselineThreshold)
-  return judgeBaselineLines(lines, evidence, settings.baseline).some(
+  const rules = { ...settings.baseline, onStall: settings.onStall }
+  return judgeBaselineLines(lines, evidence, rules).some(
     ({ comparison }) => comparison?.outcome === 'broken' || comparison?.outcome === 'unsure'
   )
 }

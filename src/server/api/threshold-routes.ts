@@ -42,13 +42,15 @@ function thresholdDocument(run: RunRecord, judged: Judged | undefined, { words }
     _links: { self: { href: `/api/${words.runs}/${run.id}/thresholds` } },
     thresholds: thresholds?.text ?? '',
     warm_up: thresholds?.warmUpSec ?? 0,
+    on_stall: thresholds?.onStall ?? 'fail',
     ...(judged && {
       verdict: judged.verdict,
       reason: judged.reason,
       lines: [
-        ...judged.judgements.map(({ threshold, verdict, actual, reason }) => ({
+        ...judged.judgements.map(({ threshold, verdict, actual, reason, overTime }) => ({
           ...{ line: threshold.line, threshold: threshold.text, level: threshold.level, verdict },
-          ...{ actual: actual ?? null, reason }
+          ...{ actual: actual ?? null, reason },
+          ...(overTime && { over_time: overTime.value, by_samples: overTime.bySamples })
         })),
         ...judged.left.map(({ line, text, level }) => ({
           ...{ line, threshold: text, level, verdict: 'left to the gate', actual: null },

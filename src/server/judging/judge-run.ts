@@ -1,5 +1,6 @@
 import { apdexOf } from '../../evidence/apdex.js'
 import { decideRun } from '../../evidence/decide-run.js'
+import { findLongPause } from '../../evidence/long-pause.js'
 import { pausesOf } from '../../evidence/pauses.js'
 import {
   describeShortfall,
@@ -22,6 +23,7 @@ import { isAbsoluteThreshold, isBaselineThreshold } from '../../thresholds/gramm
 import type { AbsoluteThreshold, BaselineThreshold } from '../../thresholds/grammar/threshold.js'
 import { judgeThresholds } from '../../thresholds/judge/judge.js'
 import type { Judgement } from '../../thresholds/judge/judgement.js'
+import { describeNoOverTime, listStallLabels } from '../../thresholds/judge/over-time.js'
 import { capitalize } from '../../values/sentence.js'
 import { messageOf } from '../errors.js'
 import { apdexTargetMs } from '../runs/apdex.js'
@@ -40,6 +42,8 @@ export interface Judged {
   readonly warmUp?: WarmUpFacts
   /** What makes the figures doubtful without changing the verdict. */
   readonly warnings: readonly string[]
+  /** What people should know besides. */
+  readonly notes: readonly string[]
   /** Of the results that are not there now, or cannot be read. */
   readonly problems: readonly ResultsProblem[]
   /** By the results that the run had at its end: no later look can lead to anything else. */
@@ -55,13 +59,22 @@ export function splitLines({ text }: RunThresholds): {
   return { own: thresholds.filter(isAbsoluteThreshold), left: thresholds.filter(isBaselineThreshold) }
 }
 
+/** The labels that have figures over time of their own. */
+export function labelsToFollow(thresholds: RunThresholds): (readonly string[])[] {
+  return listStallLabels(parseThresholds(thresholds.text).thresholds)
+}
+
 /** Judges a run that has ended by its own results, by the rules of the gate. */
 export async function judgeRun(run: RunRecord, thresholds: RunThresholds, store: Store): Promise<Judged> {
   const { own, left } = splitLines(thresholds)
   const grids = store.gridsOf(run)
+  const { onStall = 'fail' } = thresholds
   const warmUpMs = (thresholds.warmUpSec ?? 0) * 1000
   const { found: results = NO_RESULTS, problems } = await readResults(run, store, (files) =>
-    scanAll(files, warmUpMs)
+    scanAll(
+      files.map((file) => ({ ...file, stallLabels: labelsToFollow(thresholds) })),
+      warmUpMs
+    )
   )
   const changes = problems.length > 0 ? [] : findChanges(run, results)
   const missing = [...problems.map(({ words }) => words), ...changes]
@@ -70,6 +83,7 @@ export async function judgeRun(run: RunRecord, thresholds: RunThresholds, store:
     apdex: typeof apdex === 'string' ? undefined : apdex,
     ...(typeof apdex === 'string' && { apdexProblem: apdex }),
     measurements: results.measurements,
+    onStall,
     ...(results.warmUp && { warmUp: results.warmUp }),
     ...((results.measurements === undefined || missing.length > 0) && {
       measurementsProblem: missing.join('; ') || 'there are no result CSVs'
@@ -93,7 +107,13 @@ export async function judgeRun(run: RunRecord, thresholds: RunThresholds, store:
     ...leaveToGate(admitStop(decision as Decided, remoteErrors), { own, left }),
     ...{ judgements, left, measurements: results.measurements },
     ...(results.warmUp && { warmUp: results.warmUp }),
-    warnings: [...shortfalls, ...results.doubts],
+    warnings: [
+      ...shortfalls,
+      ...results.doubts,
+      ...[findLongPause(results).warning ?? []].flat(),
+      ...judgements.flatMap(({ warning }) => warning ?? [])
+    ],
+    notes: describeNoOverTime(own, { measurements: results.measurements, onStall }),
     problems,
     isFinal: missing.length === 0
   }
@@ -109,7 +129,8 @@ export function judgeSoFar(
   const score = targetMs === undefined ? undefined : measurements.figures({})?.apdex(targetMs)
   return judgeThresholds(splitLines(thresholds).own, {
     apdex: score === undefined ? undefined : { score, targetMs },
-    measurements
+    measurements,
+    ...(thresholds.onStall && { onStall: thresholds.onStall })
   })
 }
 

@@ -1,6 +1,8 @@
 import { parseThresholds } from '../../thresholds/grammar/grammar.js'
+import { ON_STALL } from '../../thresholds/judge/judgement.js'
 import type { RunThresholds } from '../store/records.js'
 
+const KEYS: readonly string[] = ['thresholds', 'warm_up', 'on_stall']
 const MOST_BYTES = 16 * 1024
 const MOST_LINES = 200
 const LONGEST_WARM_UP_SEC = 24 * 60 * 60
@@ -9,26 +11,34 @@ const LONGEST_WARM_UP_SEC = 24 * 60 * 60
 export type ReadThresholds =
   { readonly thresholds: RunThresholds | undefined } | { readonly problems: readonly string[] }
 
-/** Reads `{ "thresholds": "p95 < 800ms\n…" or a list of lines, "warm_up": 30 }`. Without a line that states something there is nothing to judge. */
+/** Reads `{ "thresholds": "p95 < 800ms\n…" or a list of lines, "warm_up": 30, "on_stall": "warn" }`. Without a line that states something there is nothing to judge. */
 export function readThresholds(body: unknown): ReadThresholds {
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     return { problems: ['send a JSON object such as { "thresholds": "p95 < 800ms", "warm_up": 30 }'] }
   const given = body as Readonly<Record<string, unknown>>
-  const unknown = Object.keys(given).filter((key) => key !== 'thresholds' && key !== 'warm_up')
+  const unknown = Object.keys(given).filter((key) => !KEYS.includes(key))
   const text = readText(given.thresholds)
   const warmUp = readWarmUp(given.warm_up)
+  const onStall = ON_STALL.find((known) => known === (given.on_stall ?? 'fail'))
   const parsed = 'text' in text ? parseThresholds(text.text) : { thresholds: [], problems: text.problems }
   const problems = [
     ...unknown.map(
-      (key) => `${JSON.stringify(key.slice(0, 60))} is unknown; thresholds and warm_up are accepted`
+      (key) => `${JSON.stringify(key.slice(0, 60))} is unknown; thresholds, warm_up and on_stall are accepted`
     ),
     ...parsed.problems,
-    ...('problem' in warmUp ? [warmUp.problem] : [])
+    ...('problem' in warmUp ? [warmUp.problem] : []),
+    ...(onStall === undefined ? [`on_stall must be one of ${ON_STALL.join(', ')}`] : [])
   ]
   if (problems.length > 0 || !('text' in text) || 'problem' in warmUp) return { problems }
   if (parsed.thresholds.length === 0) return { thresholds: undefined }
   const { seconds } = warmUp
-  return { thresholds: { text: text.text, ...(seconds > 0 && { warmUpSec: seconds }) } }
+  return {
+    thresholds: {
+      text: text.text,
+      ...(seconds > 0 && { warmUpSec: seconds }),
+      ...(onStall !== undefined && onStall !== 'fail' && { onStall })
+    }
+  }
 }
 
 function readText(given: unknown): { readonly text: string } | { readonly problems: readonly string[] } {

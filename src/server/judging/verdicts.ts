@@ -121,5 +121,6 @@ export class Verdicts {
 
 /** The same as long as these thresholds stand: everything that was judged by them is known by it. */
 export function keyOfJudged({ id }: RunRecord, thresholds: RunThresholds | undefined): string {
-  return JSON.stringify([id, thresholds?.mark, thresholds?.text, thresholds?.warmUpSec])
+  const { mark, text, warmUpSec, onStall } = thresholds ?? {}
+  return JSON.stringify([id, mark, text, warmUpSec, onStall])
 }

@@ -1,5 +1,5 @@
 import type { Measurements } from '../../results/figures/measurements.js'
-import { createScanner, mergeScans, type Scanner } from '../../results/scan/scanner.js'
+import { createScanner, mergeScans, type Scanner, type ScannerOptions } from '../../results/scan/scanner.js'
 import { readOn, type GrowingFile } from '../samples/read-on.js'
 import { RowCutter } from '../samples/row-cutter.js'
 import { RowRedactor } from '../samples/row-redactor.js'
@@ -30,11 +30,15 @@ export class SampleFollower {
   readonly #sources: readonly Source[]
   #buffer: Buffer | undefined
 
-  /** Takes the secrets to redact in every form in which they may be written. */
-  constructor(files: readonly FollowedFile[], secrets: readonly string[] = []) {
+  /** Takes the secrets to redact in every form in which they may be written, and the labels that thresholds name. */
+  constructor(
+    files: readonly FollowedFile[],
+    secrets: readonly string[] = [],
+    stallLabels: ScannerOptions['stallLabels'] = []
+  ) {
     this.#sources = files.map(({ file, grid, region, offsetMs = () => 0 }) => ({
       file,
-      scanner: createScanner({ grid, region }),
+      scanner: createScanner({ grid, region, stallLabels }),
       cutter: new RowCutter(),
       redactor: new RowRedactor(secrets),
       offsetMs,

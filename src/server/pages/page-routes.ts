@@ -42,7 +42,11 @@ export function addPageRoutes(
       const form = readForm(request, 'Change thresholds')
       const run = findRun(request, facts)
       const [text, warmUp = ''] = [form.get('thresholds'), form.get('warm_up')]
-      const read = readThresholds({ thresholds: text, warm_up: warmUp })
+      const read = readThresholds({
+        ...{ thresholds: text, warm_up: warmUp },
+        // The form does not ask for it.
+        on_stall: run.thresholds?.onStall
+      })
       if ('problems' in read) {
         const refused = { text: text ?? '', warmUp, problems: read.problems }
         return sendPage(reply.code(422), await pages.runPage(run, request.user, refused))

@@ -8,7 +8,7 @@ import { describeTool, type ServiceFacts, PAGE_SIZE } from '../service-facts.js'
 import { mayChange } from '../accounts/permissions.js'
 import type { User } from '../accounts/users.js'
 import { describeUnreadable, readResults, type ResultsProblem } from '../judging/read-results.js'
-import { judgeSoFar, splitLines } from '../judging/judge-run.js'
+import { judgeSoFar, labelsToFollow, splitLines } from '../judging/judge-run.js'
 import { keyOfJudged, type Verdicts } from '../judging/verdicts.js'
 import { Recent } from '../recent.js'
 import { queryOf, RUN_STATUSES } from '../run-filter.js'
@@ -154,7 +154,8 @@ export class RunPages {
       if (other && hasEnded(other)) this.#runWatches.delete(id)
     }
     const follower = findRowSecrets(run, facts.store).then(
-      (secrets) => new SampleFollower(this.#filesOf(run), secrets)
+      (secrets) =>
+        new SampleFollower(this.#filesOf(run), secrets, run.thresholds && labelsToFollow(run.thresholds))
     )
     const onEnd = (thrown: unknown): void => {
       this.#runWatches.delete(run.id)
@@ -188,7 +189,7 @@ export class RunPages {
       const state = await this.#stateOf(run, judged)
       const left = judged.left.map(asWritten)
       return {
-        document: pages.describeRun({ ...state, judged: { ...judged, left, notes: [] } }),
+        document: pages.describeRun({ ...state, judged: { ...judged, left } }),
         isFinal: judged.isFinal
       }
     }

@@ -117,6 +117,7 @@ const isRun = shape({
     shape({
       text: isText,
       warmUpSec: orAbsent(isCount),
+      onStall: orAbsent(oneOf('warn', 'ignore')),
       mark: orAbsent(isText),
       verdict: orAbsent(
         shape({ verdict: oneOf('passed', 'failed', 'inconclusive', 'left to the gate'), reason: isText })

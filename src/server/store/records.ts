@@ -113,6 +113,8 @@ export interface RunThresholds {
   /** One per line. */
   readonly text: string
   readonly warmUpSec?: number
+  /** Absent for `fail`. */
+  readonly onStall?: 'warn' | 'ignore'
   /** Another one each time that somebody has set them: what was judged before that does not count. */
   readonly mark?: string
   /** Once the run has ended and somebody has asked; it stays when the results are deleted. */

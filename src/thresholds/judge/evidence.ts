@@ -4,6 +4,7 @@ import type { Metric, NamedMetric } from '../grammar/threshold.js'
 import { formatValue } from '../format.js'
 import { shorten } from '../quoting.js'
 import { compareToLimit } from './compare.js'
+import type { OnStall, OverTimeFigure } from './judgement.js'
 
 const SHOWN_GAPS = 3
 const SHOWN_HEADER = 200
@@ -20,10 +21,23 @@ export interface Evidence {
   readonly measurementsProblem?: string
   /** The samples that the measurements leave out, together with the others. */
   readonly warmUp?: { readonly whole: Measurements }
+  /** `fail` by default. */
+  readonly onStall?: OnStall
 }
 
 /** A number, or why there is none. A doubtful number can break a threshold but not satisfy it. */
-export type Reading = { readonly actual: number; readonly doubt?: string } | { readonly missing: string }
+export type Reading =
+  | { readonly actual: number; readonly doubt?: string; readonly overTime?: OverTimeReading }
+  | { readonly missing: string }
+
+/** What stalls say of a number. */
+export interface OverTimeReading {
+  readonly figure: OverTimeFigure
+  /** Whether the number is the figure over time. */
+  readonly isJudged: boolean
+  /** Both figures and the limit; empty if the figure over time is not the worse one. */
+  readonly words: string
+}
 
 /**
  * The service's own figure. It is not trusted if the CSVs were read completely and have no samples, or if it is far above what

@@ -2,6 +2,7 @@ import type { Figures, Measurements, Scope } from '../../results/figures/measure
 import { describeGaps, readFigure, readServiceApdex, type Evidence, type Reading } from './evidence.js'
 import { doubtFailed, failsForFailures, needsSuccess } from './failed-samples.js'
 import { leaveUndecided, type Judgement } from './judgement.js'
+import { addOverTime } from './over-time.js'
 import { describeUnmatched, findScopes } from './scopes.js'
 import type { AbsoluteThreshold } from '../grammar/threshold.js'
 import { weighReadings, type ScopeReading } from './weigh.js'
@@ -29,17 +30,16 @@ export function judgeThresholds(thresholds: readonly AbsoluteThreshold[], eviden
 function judgeThreshold(threshold: AbsoluteThreshold, evidence: Evidence, isTrusting: boolean): Judgement {
   // The grammar rejects such a limit; one created otherwise would hold by accident.
   if (!Number.isFinite(threshold.value)) return leaveUndecided(threshold, 'the limit is not a number')
+  const gaps = describeGaps(evidence)
   if (threshold.metric === 'apdex' && Object.keys(threshold.selector).length === 0) {
-    const figures = evidence.measurements?.figures({})
-    const reading = readServiceApdex(evidence)
+    // Rows that are missing may have been the answers.
+    const figures = gaps === undefined ? evidence.measurements?.figures({}) : undefined
+    const reading = addOverTime(readServiceApdex(evidence), threshold, { figures, evidence })
+    const doubting = { evidence, figures: evidence.measurements?.figures({}), scope: {} }
     return weighReadings(threshold, [
-      {
-        scope: {},
-        reading: isTrusting ? reading : withDoubt(threshold, reading, { evidence, figures, scope: {} })
-      }
+      { scope: {}, reading: isTrusting ? reading : withDoubt(threshold, reading, doubting) }
     ])
   }
-  const gaps = describeGaps(evidence)
   if (!evidence.measurements) return leaveUndecided(threshold, `${threshold.name} is unknown: ${gaps ?? ''}`)
 
   const judgement = judgeMeasured(threshold, evidence.measurements, { evidence, isTrusting })
@@ -68,7 +68,7 @@ function judgeMeasured(
 
   function* readScopes(): Generator<ScopeReading> {
     for (const { scope, figures } of findScopes(threshold.selector, measurements)) {
-      const reading = readFigure(threshold, figures, evidence)
+      const reading = addOverTime(readFigure(threshold, figures, evidence), threshold, { figures, evidence })
       yield {
         scope,
         reading: isTrusting ? reading : withDoubt(threshold, reading, { evidence, figures, scope })

@@ -22,11 +22,18 @@ export interface Judgement {
   readonly reason: string
   /** Why a line that holds is no good news: its times are those of failures, for which another line is broken. */
   readonly doubt?: string
+  /** What must be said of a line that holds: it breaks over time, and that is a warning only. */
+  readonly warning?: string
   /** Set for lines that name `baseline`. */
   readonly comparison?: Comparison
   /** For a percentile, `median` or `apdex` in a scope with stalls: what users who arrived at any moment would have seen at best. */
   readonly overTime?: OverTimeFigure
 }
+
+/** What a line does that holds for the requests that were sent and breaks for users who arrived at any moment. */
+export const ON_STALL = ['fail', 'warn', 'ignore'] as const
+
+export type OnStall = (typeof ON_STALL)[number]
 
 /** A figure over time beside the same by samples, in base units. Judged by the worse one, `actual` is that one too. */
 export interface OverTimeFigure {

@@ -1,6 +1,6 @@
 import type { Scope } from '../../results/figures/measurements.js'
 import { holds, measureRoom } from './compare.js'
-import type { Reading } from './evidence.js'
+import type { OverTimeReading, Reading } from './evidence.js'
 import { formatActual, formatLimit, formatMargin } from '../format.js'
 import { leaveUndecided, type Judgement } from './judgement.js'
 import type { AbsoluteThreshold } from '../grammar/threshold.js'
@@ -11,11 +11,20 @@ export interface ScopeReading {
   readonly reading: Reading
 }
 
+interface Worst {
+  readonly scope: Scope
+  readonly actual: number
+  readonly isBroken: boolean
+  /** That of the worse figure, where stalls are a warning too. */
+  readonly room: number
+  readonly overTime: OverTimeReading | undefined
+}
+
 interface Tally {
   checked: number
   broken: number
   missing: number
-  worst: { readonly scope: Scope; readonly actual: number; readonly room: number } | undefined
+  worst: Worst | undefined
   /** What to say about the scope: that its number is unknown, or why it is doubtful. */
   firstMissing: { readonly scope: Scope; readonly words: string } | undefined
 }
@@ -25,15 +34,16 @@ export function weighReadings(threshold: AbsoluteThreshold, readings: Iterable<S
   const tally = countReadings(threshold, readings)
   const { worst, firstMissing } = tally
   if (worst && (tally.broken > 0 || !firstMissing)) {
-    const { actual, room, scope } = worst
+    const { actual, scope, overTime } = worst
     return {
       threshold,
       verdict: tally.broken > 0 ? 'failed' : 'passed',
       actual,
-      margin: shareOfLimit(room, threshold.value),
+      margin: shareOfLimit(measureRoom(actual, threshold), threshold.value),
       ...namedScope(scope),
       scopesChecked: tally.checked,
-      reason: explainVerdict(threshold, tally, worst)
+      reason: explainVerdict(threshold, tally, worst),
+      ...(overTime && { overTime: overTime.figure, ...warningOf(threshold, scope, overTime) })
     }
   }
   if (!firstMissing) {
@@ -63,16 +73,19 @@ function countReadings(threshold: AbsoluteThreshold, readings: Iterable<ScopeRea
       tally.firstMissing ??= { scope, words: `is unknown: ${reading.missing}` }
       continue
     }
-    const { actual, doubt } = reading
+    const { actual, doubt, overTime } = reading
     if (doubt !== undefined && holds(actual, threshold)) {
       tally.missing++
       tally.firstMissing ??= { scope, words: `is ${formatActual({ threshold, actual })}, but ${doubt}` }
       continue
     }
-    const room = measureRoom(actual, threshold)
-    if (!holds(actual, threshold)) tally.broken++
-    // Within one threshold, a broken scope always has a smaller margin than one that holds.
-    if (!tally.worst || room < tally.worst.room) tally.worst = { scope, actual, room }
+    const isBroken = !holds(actual, threshold)
+    const figure = overTime?.figure
+    const room = measureRoom(figure?.effect === 'warns' ? figure.value : actual, threshold)
+    if (isBroken) tally.broken++
+    const { worst } = tally
+    const isWorse = !worst || (isBroken === worst.isBroken ? room < worst.room : isBroken)
+    if (isWorse) tally.worst = { scope, actual, isBroken, room, overTime }
   }
   return tally
 }
@@ -80,7 +93,7 @@ function countReadings(threshold: AbsoluteThreshold, readings: Iterable<ScopeRea
 function explainVerdict(
   threshold: AbsoluteThreshold,
   { checked, broken, missing }: Tally,
-  { scope, actual }: { readonly scope: Scope; readonly actual: number }
+  { scope, actual, overTime }: Worst
 ): string {
   const judged = { threshold, actual }
   const subject = threshold.name + describeScope(scope)
@@ -91,8 +104,17 @@ function explainVerdict(
         ? `; broken in ${broken} of ${checked} scopes`
         : `; the closest of ${checked} scopes`
   const unknown = missing > 0 ? `, unknown in ${missing}` : ''
+  if (overTime?.isJudged) return `${subject} is ${overTime.words}${others}${unknown}`
   const limit = `must be ${threshold.operator} ${formatLimit(threshold)}`
   return `${subject} is ${formatActual(judged)}, ${limit}: ${formatMargin(judged)}${others}${unknown}`
+}
+
+function warningOf(
+  threshold: AbsoluteThreshold,
+  scope: Scope,
+  { figure, words }: OverTimeReading
+): Pick<Judgement, 'warning'> {
+  return figure.effect === 'warns' ? { warning: `${threshold.name}${describeScope(scope)} is ${words}.` } : {}
 }
 
 export function shareOfLimit(room: number, limit: number): number | undefined {

@@ -1,0 +1,65 @@
+import type { Stall } from '../results/stalls/find-stalls.js'
+import type { OverTime } from '../results/stalls/over-time.js'
+import { formatMoment, formatWait } from '../thresholds/stall-words.js'
+import { writeNumber } from '../thresholds/write-number.js'
+import type { Outcome } from './outcome.js'
+
+const MOST_STALLS = 20
+
+/** The times in which users waited and nothing was answered. */
+export interface StallsDocument {
+  readonly count: number
+  /** The longest ones, in order of time. */
+  readonly longest: readonly StallDocument[]
+}
+
+export interface StallDocument {
+  /** From the run's first start. */
+  readonly atMs: number
+  readonly ms: number
+  /** How many users waited. */
+  readonly waiting: number
+}
+
+type Measured = Partial<Pick<Outcome, 'measurements' | 'warmUp'>>
+
+/** Null if they are not known. */
+export function stallsDocument(outcome: Measured): StallsDocument | null {
+  const overTime = overTimeOf(outcome)
+  const runMs = startOf(outcome)
+  if (overTime === undefined || runMs === undefined) return null
+  const longest = longestFirst(overTime.stalls).slice(0, MOST_STALLS)
+  return {
+    count: overTime.stalls.length,
+    longest: longest
+      .sort((one, other) => one.startMs - other.startMs)
+      .map(({ startMs, ms, waiting }) => ({ atMs: startMs - runMs, ms, waiting }))
+  }
+}
+
+/** `Stalls: nothing was answered for 4.8 s at 0:08 while 12 users waited (1 stall; p99 at least 4.6 s over time).` */
+export function stallSentence(outcome: Measured): string | undefined {
+  const overTime = overTimeOf(outcome)
+  const [longest] = longestFirst(overTime?.stalls ?? [])
+  if (overTime === undefined || longest === undefined) return undefined
+  const runMs = startOf(outcome)
+  const at = runMs === undefined ? '' : ` at ${formatMoment(longest.startMs - runMs)}`
+  const count = overTime.stalls.length
+  const p99 = overTime.percentileMs(99)
+  const felt = p99 === 0 ? '' : `; p99 at least ${formatWait(p99)} over time`
+  return `Stalls: nothing was answered for ${formatWait(longest.ms)}${at} while ${writeNumber(longest.waiting, 0)} users waited (${count === 1 ? '1 stall' : `the longest of ${writeNumber(count, 0)} stalls`}${felt}).`
+}
+
+function overTimeOf({ measurements }: Measured): OverTime | undefined {
+  const overTime = measurements?.figures({})?.overTime()
+  return typeof overTime === 'object' ? overTime : undefined
+}
+
+/** Times of a run are counted with its warm-up. */
+function startOf({ measurements, warmUp }: Measured): number | undefined {
+  return (warmUp?.whole ?? measurements)?.startMs
+}
+
+function longestFirst(stalls: readonly Stall[]): Stall[] {
+  return [...stalls].sort((one, other) => other.ms - one.ms)
+}
