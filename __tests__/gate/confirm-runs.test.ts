@@ -17,6 +17,7 @@ import type { Outcome } from '../../src/report/outcome.js'
 import { parseThresholds } from '../../src/thresholds/grammar/grammar.js'
 import type { ComparedRun } from '../../src/baseline/compared-run.js'
 import type { GridChoice } from '../../src/service/documents/requests.js'
+import { makeComparedRun } from '../support/baseline/make-run.js'
 import { makeGate, makeSettings, makeSpecification, NOTHING_LEFT } from '../support/gate/gate-ports.js'
 import type { TestGate } from '../support/gate/gate-ports.js'
 import { GateService, faults, makeCsv } from '../support/gate/gate-service.js'
@@ -229,12 +230,7 @@ test('a confirming run full of errors does not turn a broken comparison green', 
     }
   }
   csvs({ elapsedMs: 1, failures: 100 })
-  const figures = {
-    ...{ samples: 100, failures: 0, errorRate: 0, throughput: 10, meanMs: 100, minMs: 100, maxMs: 100 },
-    ...{ concurrency: undefined, percentileMs: () => 100, apdex: () => 1, countTimes: () => undefined },
-    overTime: () => 'these figures were made up'
-  }
-  const quick: ComparedRun = { apdex: undefined, labels: [], regions: [], figures: () => figures }
+  const quick = makeComparedRun({ overall: { samples: 100, percentileMs: 100 } })
   const outcome = conclude(gate.settings, await confirm(undefined, [quick, quick, quick, quick]))
   expect(service.runs).toHaveLength(2)
   expect(outcome.verdict).toBe('failed')
