@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import type { Outcome } from '../../src/report/outcome.js'
 import { bytesOf } from '../../src/report/size.js'
 import { metricsOutput, thresholdsOutput, verdictDocument } from '../../src/report/verdict-document.js'
+import type { OverTimeFigure } from '../../src/thresholds/judge/judgement.js'
 import type { Measurements } from '../../src/results/figures/measurements.js'
 import {
   HOSTILE,
@@ -19,6 +20,7 @@ import {
   makeStoppedEarly,
   makeTrend
 } from '../support/data/make-outcome.js'
+import { csvOf, measure } from '../support/stalls/closed-loop.js'
 import { makeFigures, makeMeasurements, makeSamples } from '../thresholds/make-evidence.js'
 
 const MOST_OUTPUT_BYTES = 64 * 1024
@@ -53,6 +55,13 @@ const names = (count: number, prefix: string): string[] =>
 const COMPARED = (['holds', 'broken', 'unsure', 'no baseline', 'not comparable'] as const).map((outcome) =>
   makeCompared(outcome)
 )
+
+const OVER_TIME: OverTimeFigure = {
+  value: 4600,
+  bySamples: 174,
+  effect: 'fails',
+  longest: { startMs: 8000, ms: 4800, waiting: 12 }
+}
 
 const UNKNOWN_FACTS = {
   ...{ startedMs: null, rows: null, threads: null, cpuLimit: null, restarts: null, throttled: null }
@@ -106,6 +115,13 @@ describe('verdict.json', () => {
       makeOutcome({
         measurements: MEASURED,
         warmUp: { ms: 30_000, samples: 3, failures: 1, whole: MEASURED }
+      })
+    ],
+    [
+      'stalls',
+      makeOutcome({
+        measurements: measure(csvOf({ stalls: [[8000, 5000]] })),
+        judgements: [makeBroken({ overTime: OVER_TIME })]
       })
     ],
     ['hardly anything', makeOutcome({ verdict: 'error', ...nothing })],

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { UsageError } from '../../src/terminal/arguments.js'
 import { runCommandLine } from '../../src/terminal/commands.js'
+import { csvOf } from '../support/stalls/closed-loop.js'
 import { makeCommandPorts } from './command-ports.js'
 
 let workspace: string
@@ -456,5 +457,40 @@ describe('a report of local CSVs', () => {
     const refusal = await type(...args).catch((thrown: unknown) => thrown)
     expect(refusal).toBeInstanceOf(UsageError)
     expect((refusal as Error).message).toMatch(words)
+  })
+})
+
+describe('CSVs of a server that stood still', () => {
+  const args = ['load.jtl', '--output', 'out', '--thresholds', 'p95{label="home"} < 1s']
+  beforeEach(() => writeFile(join(workspace, 'load.jtl'), csvOf({ stalls: [[8000, 5000]] })))
+
+  test('break a line that the requests that were sent meet', async () => {
+    const { code, out } = await type(...args)
+    expect(code).toBe(1)
+    expect(out).toContain(
+      'p95 of home is 150 ms for the requests that were sent, but at least 3.7 s over time'
+    )
+    expect(out).toMatch(/^Stalls: nothing was answered for 5 s at 0:08 while 12 users waited \(1 stall; /m)
+    expect(await readVerdict()).toMatchObject({ verdict: 'failed', stalls: { count: 1 } })
+  })
+
+  test('are a warning with --on-stall warn, and nothing with ignore', async () => {
+    const warned = await type(...args, '--on-stall', 'warn')
+    expect([warned.code, warned.out]).toEqual([
+      0,
+      expect.stringMatching(/^Warning: p95 of home is 150 ms for /m)
+    ])
+    await rm(join(workspace, 'out'), { recursive: true })
+    const ignored = await type(...args, '--on-stall', 'ignore')
+    expect([ignored.code, ignored.out]).toEqual([0, expect.not.stringContaining('Warning')])
+  })
+
+  test('--on-stall says what it takes, and what it needs', async () => {
+    await expect(type(...args, '--on-stall', 'pass')).rejects.toThrow(
+      '--on-stall takes one of fail, warn, ignore, found "pass"'
+    )
+    await expect(type('load.jtl', '--on-stall', 'warn')).rejects.toThrow(
+      '--on-stall would have no effect without a line of --thresholds on a percentile, median or apdex'
+    )
   })
 })

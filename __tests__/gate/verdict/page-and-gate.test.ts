@@ -9,6 +9,7 @@ import { MemoryStore } from '../../../src/server/store/memory-store.js'
 import type { RunRecord } from '../../../src/server/store/records.js'
 import { readAddress } from '../../../src/service/http/address.js'
 import { createFolders, createServices, finishRun, runForm } from '../../server/support.js'
+import type { OnStall } from '../../../src/thresholds/judge/judgement.js'
 import { makeRandom } from '../../support/data/seeded-random.js'
 import { makePorts, makeSettings } from '../../support/gate/gate-ports.js'
 import { slice } from '../../support/slice.js'
@@ -67,12 +68,16 @@ const KINDS = [
   'errors',
   'apdex',
   'early',
-  'threads'
+  'threads',
+  'stalled',
+  'stalled',
+  'silent'
 ] as const
 
 interface Case {
   readonly thresholds: string
   readonly warmUpSec: number
+  readonly onStall: OnStall
   /** Each has words of its own for results that are not there, or not whole. */
   readonly hasOwnWords: boolean
 }
@@ -86,7 +91,8 @@ function makeCase(seed: number): Case {
   const [header = '', ...rows] = csv.lines
   const kept = kinds.has('cut') ? rows.slice(0, Math.floor(rows.length * random())) : rows
   const failing = kinds.has('failing') ? random() : 0
-  const changed = kept.map((row) =>
+  const [heldMs, laterMs] = [kinds.has('stalled') ? 3000 : 0, kinds.has('silent') ? 30_000 : 0]
+  const changed = hold(kept, { heldMs, laterMs }).map((row) =>
     random() < failing ? row.replace(',200,OK,', ',500,Error,').replace(',true,', ',false,') : row
   )
   const text = `${[header, ...changed].join('\n')}\n`
@@ -109,17 +115,31 @@ function makeCase(seed: number): Case {
   return {
     thresholds: [...new Set(lines)].join('\n'),
     warmUpSec: pick([0, 0, 1, 3, 60]),
+    onStall: pick(['fail', 'fail', 'warn', 'ignore']),
     hasOwnWords: kinds.has('gone') || kinds.has('torn')
   }
 }
 
-async function askGate({ thresholds, warmUpSec }: Case): Promise<Outcome> {
+/** Answers in the middle of the run come late, and what is asked after it is asked later. */
+function hold(rows: readonly string[], { heldMs, laterMs }: { heldMs: number; laterMs: number }): string[] {
+  const cells = rows.map((row) => row.split(','))
+  const middleMs = Number(cells[Math.floor(cells.length / 2)]?.[0] ?? 0)
+  return cells.map(([start = '', elapsed = '', ...others]) => {
+    const isAfter = Number(start) > middleMs
+    const isHeld = !isAfter && Number(start) + Number(elapsed) > middleMs
+    const startMs = Number(start) + (isAfter ? heldMs + laterMs : 0)
+    return [startMs, Number(elapsed) + (isHeld ? heldMs : 0), ...others].join(',')
+  })
+}
+
+async function askGate({ thresholds, warmUpSec, onStall }: Case): Promise<Outcome> {
   const ports = await makePorts()
   const settings = makeSettings({
     target: { kind: 'remote', address: readAddress(service.url), token: service.token },
     origin: { kind: 'existing', runId: run.id },
     thresholdLines: thresholds,
-    warmUpMs: warmUpSec * 1000
+    warmUpMs: warmUpSec * 1000,
+    onStall
   })
   return ports.clock.run(runGate(ports, settings))
 }
@@ -128,7 +148,9 @@ test('whatever became of a run, its page and a gate have the same verdict', asyn
   const seen = new Map<string, number>()
   for (let seed = 1; seed <= slice(30, 400); seed++) {
     const made = makeCase(seed)
-    const read = readThresholds({ thresholds: made.thresholds, warm_up: made.warmUpSec })
+    const read = readThresholds({
+      ...{ thresholds: made.thresholds, warm_up: made.warmUpSec, on_stall: made.onStall }
+    })
     const given = 'thresholds' in read ? read.thresholds : undefined
     const judged = await judgeRun(run, given!, store)
     const outcome = await askGate(made)
@@ -136,7 +158,9 @@ test('whatever became of a run, its page and a gate have the same verdict', asyn
     const reasonOf = ({ reason }: { readonly reason: string }): string => (made.hasOwnWords ? '' : reason)
     expect([seed, reasonOf(judged)]).toEqual([seed, reasonOf(outcome)])
     const verdictsOf = ({ judgements }: Pick<Outcome, 'judgements'>): unknown =>
-      judgements.map(({ threshold, verdict }) => [threshold.text, verdict])
+      judgements.map(({ threshold, verdict, overTime, warning }) => [
+        ...[threshold.text, verdict, overTime, warning]
+      ])
     expect([seed, verdictsOf(judged)]).toEqual([seed, verdictsOf(outcome)])
     seen.set(judged.verdict, (seen.get(judged.verdict) ?? 0) + 1)
   }

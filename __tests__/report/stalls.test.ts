@@ -1,0 +1,75 @@
+import { describe, expect, test } from '@jest/globals'
+import { renderJUnit } from '../../src/report/junit.js'
+import { stallsDocument, stallSentence } from '../../src/report/stalls.js'
+import { terminalLines } from '../../src/report/terminal.js'
+import { metricsOutput, thresholdsOutput, verdictDocument } from '../../src/report/verdict-document.js'
+import type { OverTimeFigure } from '../../src/thresholds/judge/judgement.js'
+import { makeBroken, makeOutcome } from '../support/data/make-outcome.js'
+import { csvOf, measure } from '../support/stalls/closed-loop.js'
+import { makeMeasurements, makeSamples } from '../thresholds/make-evidence.js'
+
+const SENTENCE =
+  'Stalls: nothing was answered for 5 s at 0:08 while 12 users waited (1 stall; p99 at least 4.7 s over time).'
+const STALLED = measure(csvOf({ stalls: [[8000, 5000]] }))
+const OVER_TIME: OverTimeFigure = {
+  value: 4600,
+  bySamples: 174,
+  effect: 'fails',
+  longest: { startMs: 8000, ms: 4800, waiting: 12 }
+}
+
+describe('one stall', () => {
+  const outcome = makeOutcome({ measurements: STALLED, judgements: [makeBroken({ overTime: OVER_TIME })] })
+
+  test('is one line of the terminal, and of JUnit', () => {
+    expect(terminalLines(outcome).stalls).toEqual([SENTENCE])
+    expect(renderJUnit(outcome)).toContain(SENTENCE)
+  })
+
+  test('is in verdict.json, with both figures of each line and of the run', () => {
+    const { stalls, thresholds, metrics } = verdictDocument(outcome)
+    expect(stalls).toMatchObject({ count: 1, longest: [{ waiting: 12 }] })
+    expect(stalls?.longest[0]?.atMs).toBeGreaterThan(7900)
+    expect(stalls?.longest[0]?.atMs).toBeLessThan(8100)
+    expect(thresholds[0]).toMatchObject({ over_time: 4600, by_samples: 174, stall_effect: 'fails' })
+    expect(metrics.overall?.over_time).toMatchObject({ median: 0, p99: 4764 })
+    expect(metrics.labels[0]).not.toHaveProperty('over_time')
+  })
+
+  test('is in the outputs', () => {
+    expect(JSON.parse(thresholdsOutput(outcome.judgements))).toMatchObject([
+      { over_time: 4600, by_samples: 174 }
+    ])
+    expect(JSON.parse(metricsOutput(STALLED, 500))).toMatchObject({ overall: { over_time: { p99: 4764 } } })
+  })
+})
+
+test('of many, the twenty longest are listed in order of time, and the longest is told', () => {
+  const stalls = Array.from({ length: 30 }, (_, i): [number, number] => [i * 2500 + 500, 500 + 50 * i])
+  const measurements = measure(csvOf({ seconds: 80, thinkMs: 20, stalls }))
+  const found = stallsDocument({ measurements })
+  expect(found?.count).toBe(30)
+  expect(found?.longest).toHaveLength(20)
+  const times = found?.longest.map(({ atMs }) => atMs)
+  expect(times).toEqual(times?.toSorted((one, other) => one - other))
+  expect(times?.[0]).toBeGreaterThan(15_000)
+  expect(stallSentence({ measurements })).toMatch(
+    / at 1:1\d while 12 users waited \(the longest of 30 stalls; p99 /
+  )
+})
+
+test('times of a run are counted with its warm-up', () => {
+  const whole = { ...STALLED, startMs: STALLED.startMs! - 60_000 }
+  const warmUp = { ms: 60_000, samples: 1, failures: 0, whole }
+  expect(stallSentence({ measurements: STALLED, warmUp })).toContain(' at 1:08 ')
+})
+
+test.each([
+  ['no stalls', measure(csvOf()), { count: 0, longest: [] }],
+  ['stalls that nobody knows', makeMeasurements(makeSamples([100])), null],
+  ['no results', undefined, null]
+])('%s are not told', (_, measurements, document) => {
+  const outcome = makeOutcome({ measurements })
+  expect(terminalLines(outcome).stalls).toEqual([])
+  expect(verdictDocument(outcome).stalls).toEqual(document)
+})
