@@ -27,6 +27,8 @@ export interface RunEvidence {
   readonly results: Results | undefined
   /** Which of the results are missing, in a sentence. */
   readonly lackOfResults: string | undefined
+  /** Why results or rows are not this run's, in clauses. */
+  readonly foreign?: readonly string[]
   /** What else makes the results incomplete evidence, in sentences. */
   readonly gaps: readonly string[]
 }
@@ -51,12 +53,20 @@ export function describeCut(evidence: RunEvidence): string | undefined {
 export function describeGap(evidence: RunEvidence): string | undefined {
   return (
     evidence.lackOfResults ??
+    describeForeign(evidence.foreign) ??
     describeLoss(evidence) ??
     describeOtherRows(evidence) ??
     evidence.gaps[0] ??
     gapInMeasurements(evidence.results?.measurements) ??
     describeShortfallWithErrors(evidence)
   )
+}
+
+/** That results or rows are not this run's, in a sentence. */
+export function describeForeign(foreign: readonly string[] = []): string | undefined {
+  const [first, ...others] = foreign
+  const more = others.length === 0 ? '' : ` (and ${others.length} more like it)`
+  return first && `${capitalize(first)}${more}. Check where the CSVs come from.`
 }
 
 function describeBadEnd({ status, hasEndedWell, remoteErrors }: RunEvidence): string | undefined {

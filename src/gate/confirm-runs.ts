@@ -6,6 +6,7 @@ import { findOut } from './find-out.js'
 import type { Findings } from './findings.js'
 import type { Gate } from './gate.js'
 import { hasEnded } from './run/run-status.js'
+import { capitalize } from '../values/sentence.js'
 import { describeGap } from './verdict/conclude.js'
 import { isInDoubt } from './verdict/doubt.js'
 
@@ -28,6 +29,7 @@ export async function confirmRuns(
   const head = [...comparison.head]
   const files = filesOf(findings)
   let failure: Findings['failure']
+  let gap: string | undefined
   for (let count = 1; count <= settings.baseline.confirm && inDoubt(head); count++) {
     const stage = `confirming run ${count} of ${settings.baseline.confirm}`
     ports.log.info(`A line that names baseline is broken or unsure: ${stage}.`)
@@ -41,12 +43,15 @@ export async function confirmRuns(
     if (found.failure?.kind === 'cancelled') failure = found.failure
     const problem = found.failure?.message ?? describeGap(settings, found)
     if (problem === undefined) head.push(comparedRun(found))
+    else if (found.collection?.foreign?.length) gap ??= `${capitalize(stage)}: ${problem}`
     else if (failure === undefined) ports.log.warning(`Not compared: ${stage}: ${asSentence(problem)}`)
-    if (found.run === undefined || !hasEnded(found.run.status) || failure !== undefined) break
+    const isOver = failure !== undefined || gap !== undefined
+    if (found.run === undefined || !hasEnded(found.run.status) || isOver) break
   }
   return {
     ...findings,
     ...(failure !== undefined && { failure }),
+    ...(gap !== undefined && { gap }),
     ...(collection !== undefined && { collection: { ...collection, files } }),
     comparison: { ...comparison, head }
   }

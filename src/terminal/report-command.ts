@@ -2,8 +2,9 @@ import { existsSync } from 'node:fs'
 import { stat, writeFile } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import { makeFolder } from '../files/make-folder.js'
-import { readResults } from '../evidence/warm-up.js'
+import { readResults } from '../evidence/count-results.js'
 import { describeEarlyLabels } from '../gate/verdict/early-labels.js'
+import { describeForeign } from '../evidence/decide-run.js'
 import { decideVerdict, gapInMeasurements } from '../evidence/decide-verdict.js'
 import { formatDuration } from '../values/durations.js'
 import { exitCodeOf } from '../gate/verdict/exit-code.js'
@@ -178,18 +179,20 @@ async function judgeFiles(
     earlier: EarlierVerdict
   }
 ): Promise<Outcome> {
-  const { measurements, warmUp, gap, doubts } = await readResults(files, ms)
-  const score = measurements.figures({})?.apdex(targetMs)
+  const { measurements, warmUp, foreign, gaps, doubts } = await readResults(files, { warmUpMs: ms })
+  const score = measurements?.figures({})?.apdex(targetMs)
   const apdex = score === undefined ? undefined : { score, targetMs }
   const judgements = judgeThresholds(thresholds, {
     apdex,
     apdexProblem: 'the CSVs have no individual response times',
     measurements,
+    ...(foreign.length > 0 && { measurementsProblem: foreign.join('; ') }),
     ...(warmUp !== undefined && { warmUp })
   })
+  const gap = describeForeign(foreign) ?? gaps[0] ?? gapInMeasurements(measurements)
   const sizes = await Promise.all(files.map(async ({ path }) => (await stat(path)).size))
   return {
-    ...decideVerdict(judgements, earlier.gap ?? gap ?? gapInMeasurements(measurements)),
+    ...decideVerdict(judgements, earlier.gap ?? gap),
     run: undefined,
     apdex,
     summary: undefined,

@@ -65,11 +65,14 @@ export interface Seen {
 export const CSV_HEADER =
   'timeStamp,elapsed,label,responseCode,responseMessage,threadName,success,bytes,allThreads'
 
+/** When its runs take place. */
+const NOW_MS = 1_760_000_000_000
+
 /** A CSV of samples, one a second. */
 export function makeCsv(rows = 10, elapsedMs = 100): string {
   const lines = Array.from(
     { length: rows },
-    (_, row) => `${1_760_000_000_000 + row * 1000},${elapsedMs},checkout,200,OK,t-1,true,512,5`
+    (_, row) => `${NOW_MS + row * 1000},${elapsedMs},checkout,200,OK,t-1,true,512,5`
   )
   return `${[CSV_HEADER, ...lines].join('\n')}\n`
 }
@@ -272,6 +275,8 @@ function send(res: ServerResponse, { status, headers = {}, body }: Answer): void
   const text = typeof body === 'string' ? body : JSON.stringify(body)
   res.writeHead(status, {
     'content-type': typeof body === 'string' ? 'text/html' : 'application/json',
+    // By its own clock, at the time of its samples.
+    date: new Date(NOW_MS).toUTCString(),
     ...(status !== 204 && { 'content-length': String(Buffer.byteLength(text)) }),
     ...headers
   })

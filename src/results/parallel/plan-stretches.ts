@@ -17,6 +17,8 @@ export interface ResultFile {
   readonly region: string
   /** Rows that start before it are left out. */
   readonly countFromMs?: number
+  /** The same for rows that start after it. */
+  readonly countToMs?: number
 }
 
 /**

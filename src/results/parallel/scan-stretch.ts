@@ -13,6 +13,8 @@ export interface Stretch {
   readonly to: number
   /** Rows that start before it are left out. */
   readonly countFromMs?: number
+  /** The same for rows that start after it. */
+  readonly countToMs?: number
   /** The file's header line, for a stretch that does not begin with it. */
   readonly header?: Uint8Array
 }
@@ -28,7 +30,7 @@ const LARGE_BYTES = 1024 * 1024
 
 /** Scans a stretch of a complete file. Yields to the event loop now and then, which costs nothing in a separate thread. */
 export async function scanStretch(stretch: Stretch): Promise<StretchScan> {
-  const { path, grid, region, from, to, header, countFromMs } = stretch
+  const { path, grid, region, from, to, header, countFromMs, countToMs } = stretch
   const scanner = new ByteScanner({
     grid,
     region,
@@ -36,7 +38,8 @@ export async function scanStretch(stretch: Stretch): Promise<StretchScan> {
     isLarge: to - from >= LARGE_BYTES,
     stopsAtTransaction: from > 0 || to < Infinity,
     ...(header === undefined ? {} : { header }),
-    ...(countFromMs === undefined ? {} : { countFromMs })
+    ...(countFromMs === undefined ? {} : { countFromMs }),
+    ...(countToMs === undefined ? {} : { countToMs })
   })
   const file = openSync(path, 'r')
   try {
@@ -62,6 +65,7 @@ export function joinScans(scans: readonly [ScanResult, ...ScanResult[]]): ScanRe
   return {
     ...scans[0],
     rows: scans.reduce((sum, { rows }) => sum + rows, 0),
+    isZoneless: scans.some(({ isZoneless }) => isZoneless),
     earlyRows: scans.reduce((sum, { earlyRows }) => sum + earlyRows, 0),
     problems: joinProblems(scans),
     problemCount: scans.reduce((sum, { problemCount }) => sum + problemCount, 0),

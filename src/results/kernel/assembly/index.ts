@@ -13,7 +13,7 @@ export {
   firstStart,
   hasStopped,
   lastEnd,
-  leaveOutBefore,
+  countBetween,
   nextRow,
   setMessage,
   takenRows
