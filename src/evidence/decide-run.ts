@@ -42,8 +42,8 @@ export function decideRun(judgements: readonly Judgement[], evidence: RunEvidenc
 
 /** Why the run is not the one that was requested: nothing in it can be judged. */
 export function describeCut(evidence: RunEvidence): string | undefined {
-  const badEnd = describeBadEnd(evidence)
-  if (badEnd !== undefined) return badEnd
+  const wrong = describeBadEnd(evidence) ?? describeForeign(evidence.foreign)
+  if (wrong !== undefined) return wrong
   const earlyEnd = describeEarlyEnd(evidence)
   // Lost load is why a run ends early or records nothing.
   return earlyEnd && (describeLoss(evidence) ?? earlyEnd)
@@ -53,7 +53,6 @@ export function describeCut(evidence: RunEvidence): string | undefined {
 export function describeGap(evidence: RunEvidence): string | undefined {
   return (
     evidence.lackOfResults ??
-    describeForeign(evidence.foreign) ??
     describeLoss(evidence) ??
     describeOtherRows(evidence) ??
     evidence.gaps[0] ??

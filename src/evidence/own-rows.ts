@@ -25,6 +25,8 @@ export interface RunTimes {
   readonly stoppedMs: number | undefined
   /** When it was created, by the service's clock; undefined if that was not seen. */
   readonly createdMs?: number | undefined
+  /** How long its load was to take; undefined if that is unknown. */
+  readonly durationMs?: number | undefined
 }
 
 /** Rows that start outside are not the run's. */
@@ -58,37 +60,35 @@ type Place = { readonly rows: GridRows } & (
   { readonly kind: 'own' | 'outside' } | { readonly kind: 'clock' | 'zone'; readonly clockMs: number }
 )
 
-/** Compares the times of the rows with those of the run; several CSVs of a grid count as one. */
-export function placeRows(scans: readonly ScanResult[], times: RunTimes | undefined): PlacedRows {
+/** Compares the times of the rows with those of the run, unless they are files of an unknown one; several CSVs of a grid count as one. */
+export function placeRows(scans: readonly ScanResult[], given: RunTimes | undefined): PlacedRows {
+  const times = given ?? { startedMs: undefined, stoppedMs: undefined }
   const ids = [...new Set(scans.map(({ grid }) => grid))]
-  const grids = ids.flatMap(
-    (grid) =>
-      rowsOf(
-        grid,
-        scans.filter((scan) => scan.grid === grid)
-      ) ?? []
-  )
+  const grids = ids.flatMap((id) => rowsOf(scans.filter(({ grid }) => grid === id)) ?? [])
   const bounds = boundsOf(times)
-  const own = times && ownTimes(times)
-  const places = grids.map((rows) => placeGrid(rows, bounds, own))
+  const isBounded = Number.isFinite(bounds.fromMs) || Number.isFinite(bounds.toMs)
+  const own = ownTimes(times)
+  const places = grids.map((rows) => placeGrid(rows, bounds, times))
   const shifted = places.filter((place) => 'clockMs' in place)
   const here = places.flatMap(({ kind, rows }) => (kind === 'own' ? rows : []))
-  const clocksMs = own === undefined ? clocksApart(here) : joinClocks(shifted)
+  const apartMs = own === undefined ? findApart(here) : new Map<string, number>()
+  const clocksMs =
+    given === undefined ? new Map<string, number>() : new Map([...apartMs, ...joinClocks(shifted)])
   return {
     bounds,
     outside: new Set(places.flatMap(({ kind, rows: { grid } }) => (kind === 'outside' ? grid : []))),
     clocksMs,
     doubts: [
       ...describeClocks(shifted, { clocksMs, isAll: shifted.length === grids.length }),
-      ...(own === undefined ? describeApart(clocksMs) : []),
-      ...describeLate(here.filter(({ grid }) => !clocksMs.has(grid))),
-      ...(times !== undefined && bounds === UNBOUNDED && grids.length > 0 ? [NO_TIMES] : [])
+      ...describeApart(apartMs, given !== undefined),
+      ...describeLate(here.filter(({ grid }) => !apartMs.has(grid))),
+      ...(given !== undefined && grids.length > 0 && !isBounded ? [NO_TIMES] : [])
     ]
   }
 }
 
 /** From the first start to the last end; undefined if it has no rows with times. */
-function rowsOf(grid: string, scans: readonly ScanResult[]): GridRows | undefined {
+function rowsOf(scans: readonly ScanResult[]): GridRows | undefined {
   const spans = scans.flatMap(({ shape, parts, buckets, bucketMs }): Bounds[] => {
     if (shape !== 'tidy') return parts.map(({ startMs, endMs }) => ({ fromMs: startMs, toMs: endMs }))
     const widthMs = bucketMs ?? bucketWidthMs(buckets.map(({ atMs }) => atMs))
@@ -98,6 +98,7 @@ function rowsOf(grid: string, scans: readonly ScanResult[]): GridRows | undefine
   })
   const firstMs = spans.reduce((one, { fromMs }) => Math.min(one, fromMs), Infinity)
   const lastMs = spans.reduce((one, { toMs }) => Math.max(one, toMs), -Infinity)
+  const [{ grid } = { grid: '' }] = scans
   const core = findCore(scans)
   if (!Number.isFinite(firstMs) || !Number.isFinite(lastMs) || core === undefined) return undefined
   return { grid, firstMs, lastMs, isZoneless: scans.some((scan) => scan.isZoneless), core }
@@ -110,22 +111,23 @@ function ownTimes({ startedMs, stoppedMs }: RunTimes): Bounds | undefined {
     : { fromMs: startedMs, toMs: stoppedMs }
 }
 
-const UNBOUNDED: Bounds = { fromMs: -Infinity, toMs: Infinity }
 const NO_TIMES =
   'The service does not say when the run took place, so nothing shows that the results are of this run.'
 
-function boundsOf(times: RunTimes | undefined): Bounds {
-  const own = times && ownTimes(times)
-  if (own !== undefined) return { fromMs: own.fromMs - SLACK_MS, toMs: own.toMs + SLACK_MS }
-  const createdMs = times?.createdMs
-  return createdMs === undefined ? UNBOUNDED : { fromMs: createdMs - DAY_MS, toMs: createdMs + DAY_MS }
+function boundsOf({ startedMs, stoppedMs, createdMs }: RunTimes): Bounds {
+  const latestMs = createdMs === undefined ? Infinity : Math.max(createdMs, startedMs ?? createdMs)
+  return {
+    fromMs: startedMs === undefined ? (createdMs ?? -Infinity) - DAY_MS : startedMs - SLACK_MS,
+    toMs: stoppedMs === undefined ? latestMs + DAY_MS : stoppedMs + SLACK_MS
+  }
 }
 
-function placeGrid(rows: GridRows, bounds: Bounds, own: Bounds | undefined): Place {
+function placeGrid(rows: GridRows, bounds: Bounds, times: RunTimes): Place {
   if (fits(rows, bounds)) return { kind: 'own', rows }
+  const own = ownTimes(times)
   const zoneMs = own && rows.isZoneless ? zoneOf(rows, bounds, own) : undefined
   if (zoneMs !== undefined) return { kind: 'zone', rows, clockMs: zoneMs }
-  const clockMs = own && clockOf(rows, bounds, own)
+  const clockMs = own && clockOf(rows, { bounds, own, durationMs: times.durationMs })
   return clockMs === undefined ? { kind: 'outside', rows } : { kind: 'clock', rows, clockMs }
 }
 
@@ -142,9 +144,14 @@ function zoneOf(rows: GridRows, bounds: Bounds, own: Bounds): number | undefined
 }
 
 /** By how much all rows are off, if they are as many as the run's: a few rows of another time are not a clock. */
-function clockOf({ firstMs, lastMs, core }: GridRows, bounds: Bounds, own: Bounds): number | undefined {
+function clockOf(
+  { firstMs, lastMs, core }: GridRows,
+  { bounds, own, durationMs }: { bounds: Bounds; own: Bounds; durationMs: number | undefined }
+): number | undefined {
   const [spanMs, runMs] = [lastMs - firstMs, own.toMs - own.fromMs]
-  const isAsLong = spanMs <= runMs + ROUNDING_MS && spanMs >= runMs * LEAST_SHARE - ROUNDING_MS
+  // The service may count the time in which machines start and stop.
+  const loadMs = Math.min(runMs, durationMs ?? Infinity)
+  const isAsLong = spanMs <= runMs + ROUNDING_MS && spanMs >= loadMs * LEAST_SHARE - ROUNDING_MS
   const isApart = core.fromMs >= bounds.fromMs && core.toMs <= bounds.toMs
   if (!isAsLong || isApart) return undefined
   // Everything in between is possible; the least is certain.
@@ -163,18 +170,18 @@ function joinClocks(shifted: readonly { rows: GridRows; clockMs: number }[]): Ma
   return clocksMs
 }
 
-/** Where the run's own times are unknown, grids that never had a request at the same time cannot have the same clock. */
-function clocksApart(grids: readonly GridRows[]): Map<string, number> {
+/** Where the run's own times are unknown: the grids that began when the others had long ended, and how long after the first one. */
+function findApart(grids: readonly GridRows[]): Map<string, number> {
   const [first, ...others] = [...grids].sort((one, other) => one.firstMs - other.firstMs)
-  const clocksMs = new Map<string, number>()
+  const apartMs = new Map<string, number>()
   let untilMs = first?.lastMs ?? 0
-  let clockMs = 0
+  let ms = 0
   for (const { grid, firstMs, lastMs } of others) {
-    if (firstMs > untilMs + SLACK_MS) clockMs = firstMs - (first?.firstMs ?? 0)
-    if (clockMs > 0) clocksMs.set(grid, clockMs)
+    if (firstMs > untilMs + SLACK_MS) ms = firstMs - (first?.firstMs ?? 0)
+    if (ms > 0) apartMs.set(grid, ms)
     untilMs = Math.max(untilMs, lastMs)
   }
-  return clocksMs
+  return apartMs
 }
 
 const APART = 'figures of single grids stand, but throughput and charts over all of them do not'
@@ -196,10 +203,13 @@ function describeClocks(
   })
 }
 
-function describeApart(clocksMs: ReadonlyMap<string, number>): string[] {
-  return [...clocksMs].map(
+function describeApart(apartMs: ReadonlyMap<string, number>, isOfRun: boolean): string[] {
+  const rest = isOfRun
+    ? `: ${APART}. Check the clocks of the machines.`
+    : '. Check that all are of the same run.'
+  return [...apartMs].map(
     ([grid, ms]) =>
-      `The first sample of grid ${grid} starts ${formatDuration(ms)} after the first of all, when the others had ended: ${APART}. Check the clocks of the machines.`
+      `The first sample of grid ${grid} starts ${formatDuration(ms)} after the first of all, when the others had ended${rest}`
   )
 }
 
@@ -222,8 +232,7 @@ export function describeForeignRows(
   within: readonly ScanResult[],
   times: RunTimes
 ): string | undefined {
-  const [first] = all
-  const rows = first && rowsOf(first.grid, all)
+  const rows = rowsOf(all)
   const [allRows, ownRows] = [all, within].map(countRows)
   if (rows === undefined || allRows === undefined || ownRows === undefined || allRows === ownRows)
     return undefined
@@ -247,9 +256,12 @@ function countRows(scans: readonly ScanResult[]): number {
 
 function describeTimes(times: RunTimes): string {
   const own = ownTimes(times)
-  return own === undefined
-    ? `the run was created at ${formatTime(times.createdMs ?? 0)}`
-    : `the run took place from ${formatTime(own.fromMs)} to ${formatTime(own.toMs)}`
+  if (own !== undefined) return `the run took place from ${formatTime(own.fromMs)} to ${formatTime(own.toMs)}`
+  const { startedMs, stoppedMs, createdMs = 0 } = times
+  if (startedMs !== undefined) return `the run started at ${formatTime(startedMs)}`
+  return stoppedMs === undefined
+    ? `the run was created at ${formatTime(createdMs)}`
+    : `the run stopped at ${formatTime(stoppedMs)}`
 }
 
 function formatTime(ms: number): string {

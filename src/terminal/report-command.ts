@@ -180,11 +180,11 @@ async function judgeFiles(
   }
 ): Promise<Outcome> {
   const { measurements, warmUp, foreign, gaps, doubts } = await readResults(files, { warmUpMs: ms })
-  const score = measurements?.figures({})?.apdex(targetMs)
+  const score = foreign.length > 0 ? undefined : measurements?.figures({})?.apdex(targetMs)
   const apdex = score === undefined ? undefined : { score, targetMs }
   const judgements = judgeThresholds(thresholds, {
     apdex,
-    apdexProblem: 'the CSVs have no individual response times',
+    apdexProblem: foreign[0] ?? 'the CSVs have no individual response times',
     measurements,
     ...(foreign.length > 0 && { measurementsProblem: foreign.join('; ') }),
     ...(warmUp !== undefined && { warmUp })

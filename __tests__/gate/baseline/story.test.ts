@@ -63,9 +63,11 @@ interface Use extends Partial<Omit<Settings, 'baseline'>> {
 async function gate(use: Use = {}): Promise<Outcome> {
   runs++
   const { commit = String(runs % 10).repeat(40), slower = 1, source = { kind: 'auto' }, ...changes } = use
-  service.csvs.set('grid1', noisyCsv(runs, slower))
   // The service gives the times of its runs; a day apart.
-  const started = new Date(Date.UTC(2026, 0, runs)).toISOString()
+  const startMs = Date.UTC(2026, 0, runs)
+  service.now = () => startMs
+  service.csvs.set('grid1', noisyCsv(runs, slower, { startMs }))
+  const started = new Date(startMs).toISOString()
   service.nextDocument = { started, ...service.nextDocument }
   ports = await makePorts({
     occasion: { repository: 'octo/shop', ref: 'main', commit, url: undefined },

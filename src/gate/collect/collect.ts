@@ -101,9 +101,13 @@ export async function collect(gate: Gate, run: Run, options: CollectOptions): Pr
     scan === undefined || path === undefined ? [] : [{ path, scan }]
   )
   const { startedMs, stoppedMs } = latest
+  const durationSeconds = latest.durationSeconds ?? settings.durationSeconds
   const counted = await countResults(files, {
     warmUpMs: settings.warmUpMs,
-    times: { startedMs, stoppedMs, createdMs: options.createdMs },
+    times: {
+      ...{ startedMs, stoppedMs, createdMs: options.createdMs },
+      durationMs: durationSeconds === undefined ? undefined : durationSeconds * 1000
+    },
     earlier: (gate.earlierResults ?? []).filter(({ runId }) => runId !== run.id)
   })
   const name = options.stage ?? `run ${run.id}`

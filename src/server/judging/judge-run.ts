@@ -144,8 +144,11 @@ const NO_RESULTS: CountedRun = {
   ...{ foreign: [], gaps: [], doubts: [] }
 }
 
-function timesOf({ startedMs, stoppedMs, createdMs }: RunRecord): RunTimes {
-  return { startedMs: startedMs ?? undefined, stoppedMs: stoppedMs ?? undefined, createdMs }
+function timesOf({ startedMs, stoppedMs, createdMs, request: { durationSec } }: RunRecord): RunTimes {
+  return {
+    ...{ startedMs: startedMs ?? undefined, stoppedMs: stoppedMs ?? undefined, createdMs },
+    durationMs: durationSec === null ? undefined : durationSec * 1000
+  }
 }
 
 function describeLack(run: RunRecord, [first, ...others]: readonly ResultsProblem[]): string | undefined {
