@@ -6,7 +6,7 @@ import { addRun } from '../../src/baseline/document/unite.js'
 import { zipDocument } from '../support/baseline/make-document.js'
 import { noisyCsv } from '../support/baseline/noisy-csv.js'
 import { measure } from '../support/data/sample-csv.js'
-import { FakeService } from '../support/fake-service.js'
+import { FakeService, STARTED_MS } from '../support/fake-service.js'
 import { ArtifactService } from '../support/step/artifact-service.js'
 import { BranchHistory } from '../support/step/branch-history.js'
 import { GitHubApi } from '../support/step/github-api.js'
@@ -57,7 +57,7 @@ async function use({ slower = 1, inputs = {}, env = {}, plan }: Use, event: obje
   services.push(service)
   for (let other = 1; other < run; other++) service.addRun()
   service.statuses = ['finished']
-  service.csv = () => noisyCsv(run, slower)
+  service.csv = () => noisyCsv(run, slower, { startMs: STARTED_MS })
   const step = new Step()
   steps.push(step)
   const eventPath = join(step.temp, 'event.json')

@@ -42,6 +42,9 @@ export type Fault = (seen: Seen, response: ServerResponse, socket: Socket) => bo
 export const CSV_HEADER =
   'timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,failureMessage,bytes,sentBytes,grpThreads,allThreads,URL,Latency,IdleTime,Connect'
 
+/** When its runs take place, by its own clock. */
+export const STARTED_MS = Date.UTC(2026, 0, 1)
+
 /** Samples of 100, 200, … ms, ten of them over so many seconds, the last one or all failed when asked for. */
 export function sampleCsv({
   failLast = false,
@@ -51,7 +54,7 @@ export function sampleCsv({
 } = {}): string {
   const rows = Array.from({ length: 10 }, (_, index) => {
     const success = !failAll && !(failLast && index === 9)
-    return `${1_700_000_000_000 + index * seconds * 100},${(index + 1) * 100},${label},200,OK,t 1-1,text,${success},,10,10,1,1,null,1,0,0`
+    return `${STARTED_MS + index * seconds * 100},${(index + 1) * 100},${label},200,OK,t 1-1,text,${success},,10,10,1,1,null,1,0,0`
   })
   return `${[CSV_HEADER, ...rows].join('\n')}\n`
 }
@@ -214,13 +217,12 @@ export class FakeService extends FakeServiceCore {
         : (this.grids.get(grid.uuid) ?? this.addGrid({ uuid: grid.uuid }))
     )
     const duration = given.duration === undefined ? null : Number(given.duration)
-    const started = Date.parse('2026-01-01T00:00:00.000Z')
     return this.addRun({
       grids,
       tags: String(given.tag_list).split(','),
       duration,
-      started: new Date(started).toISOString(),
-      stopped: new Date(started + (duration ?? 60) * 1000).toISOString(),
+      started: new Date(STARTED_MS).toISOString(),
+      stopped: new Date(STARTED_MS + (duration ?? 60) * 1000).toISOString(),
       name: String(given.name)
     })
   }
@@ -283,6 +285,10 @@ function documentOf(grid: FakeGrid, nodesKey: 'nodes' | 'resources'): Record<str
 
 export function json(response: ServerResponse, status: number, document: unknown): void {
   response
-    .writeHead(status, { 'content-type': 'application/json', 'x-request-id': 'req-1' })
+    .writeHead(status, {
+      'content-type': 'application/json',
+      'x-request-id': 'req-1',
+      date: new Date(STARTED_MS).toUTCString()
+    })
     .end(JSON.stringify(document))
 }

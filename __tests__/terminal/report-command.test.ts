@@ -16,10 +16,10 @@ beforeEach(async () => {
 })
 afterEach(() => rm(workspace, { recursive: true }))
 
-/** A hundred samples of 1 to 100 ms; the last `failures` of them failed. */
-function makeJtl(failures = 0): string {
+/** A hundred samples of 1 to 100 ms; the last `failures` of them failed. No two grids have the same. */
+function makeJtl(failures = 0, laterMs = 0): string {
   const rows = Array.from({ length: 100 }, (_, i) => {
-    return `${1_700_000_000_000 + i * 100},${i + 1},${i % 2 === 0 ? 'home' : 'cart'},${i < 100 - failures}`
+    return `${1_700_000_000_000 + laterMs + i * 100},${i + 1},${i % 2 === 0 ? 'home' : 'cart'},${i < 100 - failures}`
   })
   return ['timeStamp,elapsed,label,success', ...rows, ''].join('\n')
 }
@@ -173,7 +173,7 @@ describe('a report of local CSVs', () => {
   describe('beside the verdict of a run with a warm-up', () => {
     const lay = async (folder: string, verdict: object): Promise<void> => {
       await mkdir(join(workspace, folder, 'results'), { recursive: true })
-      await writeFile(join(workspace, folder, 'results/local-abc.csv'), makeJtl())
+      await writeFile(join(workspace, folder, 'results/local-abc.csv'), makeJtl(0, folder.length))
       await writeFile(join(workspace, folder, 'verdict.json'), JSON.stringify(verdict))
     }
     const passed = { verdict: 'passed', warm_up: { seconds: 5, samples: 50, failures: 0 } }
@@ -217,7 +217,7 @@ describe('a report of local CSVs', () => {
   test('of a folder: the grids and regions that the artifact names', async () => {
     await mkdir(join(workspace, 'artifact/results'), { recursive: true })
     await writeFile(join(workspace, 'artifact/results/us-east-1-abc.csv'), makeJtl())
-    await writeFile(join(workspace, 'artifact/results/eu-west-1-d-e.csv'), makeJtl())
+    await writeFile(join(workspace, 'artifact/results/eu-west-1-d-e.csv'), makeJtl(0, 1))
     await writeFile(join(workspace, 'artifact/notes.txt'), 'no results')
     const { code } = await type(
       'artifact',
@@ -232,6 +232,35 @@ describe('a report of local CSVs', () => {
     }
     expect(metrics.grids!.map(({ grid }) => grid)).toEqual(['abc', 'd-e'])
     expect(metrics.regions!.map(({ region }) => region)).toEqual(['eu-west-1', 'us-east-1'])
+  })
+
+  test('of one CSV under two names is inconclusive: it cannot be the results of two grids', async () => {
+    for (const name of ['a.csv', 'b.csv']) await writeFile(join(workspace, name), makeJtl())
+    const { code } = await type(
+      'a.csv',
+      'b.csv',
+      '--output',
+      'out',
+      '--thresholds',
+      'apdex < 0.1\nsamples == 7'
+    )
+    expect(code).toBe(2)
+    expect(await readVerdict()).toMatchObject({
+      verdict: 'inconclusive',
+      reason:
+        'The results of grid b begin with the same rows as those of grid a, and cannot be the results of both. Check where the CSVs come from.'
+    })
+  })
+
+  test('of CSVs that were never measured at the same time: a warning', async () => {
+    await writeFile(join(workspace, 'a.csv'), makeJtl())
+    await writeFile(join(workspace, 'b.csv'), makeJtl(0, 3_600_000))
+    expect((await type('a.csv', 'b.csv', '--output', 'out', '--thresholds', 'throughput > 0/s')).code).toBe(0)
+    expect(await readVerdict()).toMatchObject({
+      warnings: [
+        'The first sample of grid b starts 1 h after the first of all, when the others had ended. Check that all are of the same run.'
+      ]
+    })
   })
 
   test('keeps files of the same name apart', async () => {
@@ -389,7 +418,7 @@ describe('a report of local CSVs', () => {
 
     test('files in a folder that is named like a result count', async () => {
       await mkdir(join(workspace, 'artifact/x.csv'))
-      await writeFile(join(workspace, 'artifact/x.csv/eu-west-1-d.csv'), makeJtl())
+      await writeFile(join(workspace, 'artifact/x.csv/eu-west-1-d.csv'), makeJtl(0, 1))
       expect(await countSamples()).toBe(200)
     })
 

@@ -28,6 +28,8 @@ export interface RunEvidence {
   readonly results: Results | undefined
   /** Which of the results are missing, in a sentence. */
   readonly lackOfResults: string | undefined
+  /** Why results or rows are not this run's, in clauses. */
+  readonly foreign?: readonly string[]
   /** What else makes the results incomplete evidence, in sentences. */
   readonly gaps: readonly string[]
 }
@@ -41,8 +43,8 @@ export function decideRun(judgements: readonly Judgement[], evidence: RunEvidenc
 
 /** Why the run is not the one that was requested: nothing in it can be judged. */
 export function describeCut(evidence: RunEvidence): string | undefined {
-  const badEnd = describeBadEnd(evidence)
-  if (badEnd !== undefined) return badEnd
+  const wrong = describeBadEnd(evidence) ?? describeForeign(evidence.foreign)
+  if (wrong !== undefined) return wrong
   const earlyEnd = describeEarlyEnd(evidence)
   // Lost load is why a run ends early or records nothing.
   return earlyEnd && (describeLoss(evidence) ?? earlyEnd)
@@ -59,6 +61,13 @@ export function describeGap(evidence: RunEvidence): string | undefined {
     gapInMeasurements(evidence.results?.measurements) ??
     describeShortfallWithErrors(evidence)
   )
+}
+
+/** That results or rows are not this run's, in a sentence. */
+export function describeForeign(foreign: readonly string[] = []): string | undefined {
+  const [first, ...others] = foreign
+  const more = others.length === 0 ? '' : ` (and ${others.length} more like it)`
+  return first && `${capitalize(first)}${more}. Check where the CSVs come from.`
 }
 
 function describeBadEnd({ status, hasEndedWell, remoteErrors }: RunEvidence): string | undefined {

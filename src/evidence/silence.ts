@@ -1,8 +1,6 @@
-import { bucketWidthMs } from '../results/counts/bucket-width.js'
 import type { ScanResult } from '../results/counts/scan-result.js'
-import { samplesOf } from '../results/figures/tidy-figures.js'
 import { formatDuration } from '../values/durations.js'
-import { busyStretches } from './pauses.js'
+import { type Busy, listBusy } from './busy.js'
 
 const DAY_MS = 24 * 60 * 60_000
 /** No load test pauses for this long. */
@@ -15,12 +13,6 @@ interface Silence {
   readonly gap?: string
   /** The same where it may be so. */
   readonly doubt?: string
-}
-
-interface Busy {
-  readonly fromMs: number
-  readonly toMs: number
-  readonly samples: number
 }
 
 interface Pause {
@@ -64,18 +56,4 @@ function listPauses(busy: readonly Busy[]): Pause[] {
     samplesAfter -= samples
   }
   return pauses
-}
-
-function listBusy({ shape, parts, buckets, bucketMs }: ScanResult): Busy[] {
-  if (shape === 'tidy') {
-    const widthMs = bucketMs ?? bucketWidthMs(buckets.map(({ atMs }) => atMs))
-    return buckets.flatMap((bucket) => {
-      const { atMs: fromMs } = bucket
-      const samples = samplesOf(bucket)
-      return samples > 0 ? [{ fromMs, toMs: fromMs + widthMs, samples }] : []
-    })
-  }
-  return parts.flatMap((part) =>
-    busyStretches(part).map((stretch, i) => ({ ...stretch, samples: part.line.samples[i] ?? 0 }))
-  )
 }

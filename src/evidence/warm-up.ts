@@ -3,7 +3,6 @@ import { isUntimed, mergeScans } from '../results/figures/merge.js'
 import { samplesOf } from '../results/figures/tidy-figures.js'
 import type { Measurements } from '../results/figures/measurements.js'
 import type { ScanResult } from '../results/counts/scan-result.js'
-import type { ResultFile } from '../results/parallel/result-file.js'
 import { scanEach } from '../results/parallel/scan-files.js'
 import { formatDuration } from '../values/durations.js'
 import { describeSilence } from './silence.js'
@@ -12,6 +11,8 @@ import { describeSilence } from './silence.js'
 export interface ScannedFile {
   readonly path: string
   readonly scan: ScanResult
+  /** Rows that start after it are in no scan. */
+  readonly countToMs?: number
 }
 
 /** What is left of the CSVs without the samples of the warm-up. */
@@ -34,28 +35,17 @@ export async function leaveOutWarmUp(files: readonly ScannedFile[], ms: number):
   const countFromMs = startMs + ms
   // Without a single start there is nothing to leave out, and what is wrong shows in the scans.
   const again = Number.isFinite(countFromMs)
-    ? await scanEach(files.map(({ path, scan: { grid, region } }) => ({ path, grid, region, countFromMs })))
+    ? await scanEach(
+        files.map(({ path, scan: { grid, region }, countToMs }) => {
+          return { path, grid, region, countFromMs, ...(countToMs !== undefined && { countToMs }) }
+        })
+      )
     : files.map(({ scan }) => scan)
   const all = files.map(({ scan }) => scan)
   return withoutWarmUp(
     all,
     again.map((scan, i) => withProblems(scan, all[i] ?? scan, ms)),
     { ms, startMs }
-  )
-}
-
-/** Reads CSVs on disk; a warm-up of 0 leaves nothing out. */
-export async function readResults(
-  files: readonly ResultFile[],
-  warmUpMs: number
-): Promise<
-  Pick<CountedResults, 'measurements' | 'gap' | 'doubts'> & Partial<Pick<CountedResults, 'warmUp'>>
-> {
-  const scans = await scanEach(files)
-  if (warmUpMs === 0) return { measurements: mergeScans(scans), gap: undefined, doubts: [] }
-  return leaveOutWarmUp(
-    files.flatMap(({ path }, i) => (scans[i] === undefined ? [] : [{ path, scan: scans[i] }])),
-    warmUpMs
   )
 }
 
@@ -126,8 +116,8 @@ function firstStartMs(scans: readonly ScanResult[]): number {
  * stand for the load that was requested.
  */
 function withProblems(again: ScanResult, whole: ScanResult, ms: number): ScanResult {
-  const { problems, problemCount } = whole
-  const scan = { ...again, problems, problemCount }
+  const { problems, problemCount, clockMs } = whole
+  const scan = { ...again, problems, problemCount, ...(clockMs !== undefined && { clockMs }) }
   if (isUntimed(whole))
     return emptied(
       scan,

@@ -6,6 +6,7 @@ import { findOut } from './find-out.js'
 import type { ConfirmingRun, Findings } from './findings.js'
 import type { Gate } from './gate.js'
 import { hasEnded } from './run/run-status.js'
+import { capitalize } from '../values/sentence.js'
 import { describeGap } from './verdict/conclude.js'
 import { isInDoubt } from './verdict/doubt.js'
 
@@ -30,6 +31,7 @@ export async function confirmRuns(
   const confirming: ConfirmingRun[] = []
   const files = filesOf(findings)
   let failure: Findings['failure']
+  let gap: string | undefined
   for (let count = 1; count <= settings.baseline.confirm && inDoubt(head); count++) {
     const stage = `confirming run ${count} of ${settings.baseline.confirm}`
     ports.log.info(`A line that names baseline is broken or unsure: ${stage}.`)
@@ -45,12 +47,15 @@ export async function confirmRuns(
     if (problem === undefined) {
       head.push(comparedRun(found))
       confirming.push({ stage: `confirming run ${count}`, findings: found })
-    } else if (failure === undefined) ports.log.warning(`Not compared: ${stage}: ${asSentence(problem)}`)
-    if (found.run === undefined || !hasEnded(found.run.status) || failure !== undefined) break
+    } else if (found.collection?.foreign?.length) gap ??= `${capitalize(stage)}: ${problem}`
+    else if (failure === undefined) ports.log.warning(`Not compared: ${stage}: ${asSentence(problem)}`)
+    const isOver = failure !== undefined || gap !== undefined
+    if (found.run === undefined || !hasEnded(found.run.status) || isOver) break
   }
   return {
     ...findings,
     ...(failure !== undefined && { failure }),
+    ...(gap !== undefined && { gap }),
     ...(collection !== undefined && { collection: { ...collection, files } }),
     comparison: { ...comparison, head },
     confirming

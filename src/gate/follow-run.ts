@@ -1,6 +1,7 @@
 import { capitalize } from '../values/sentence.js'
 import type { Run } from '../service/documents/documents.js'
 import type { GridChoice } from '../service/documents/requests.js'
+import { GridHealth } from '../evidence/grid-health.js'
 import type { CollectOptions } from './collect/collect.js'
 import { startDeadline } from './deadline.js'
 import type { Deadline } from './deadline.js'
@@ -59,26 +60,28 @@ export async function followRun(whole: Gate, options: RunOptions = {}): Promise<
       : { ...whole, settings: { ...whole.settings, ...options.settings } }
   const beganMs = gate.ports.clock.now()
   const show = progressOf(gate, options.stage)
-  const what = { resultsFolder: options.resultsFolder, show }
+  const health = new GridHealth()
   const deadline = options.deadline ?? startTimeout(gate, 'The run')
   try {
     show?.({ status: 'starting', elapsedMs: 0, durationMs: undefined })
     const started = await start(gate, options, deadline.signal)
     if (started.run === undefined || started.failure !== undefined || started.isDetached) return started
     const first = started.run
-    const watched = await watch(gate, first, { ...options, signal: deadline.signal, beganMs })
+    const what = {
+      ...{ resultsFolder: options.resultsFolder, show, first, health, stage: options.stage },
+      // One that was created elsewhere is as old as it likes.
+      createdMs: gate.settings.origin.kind === 'existing' ? undefined : gate.client.latestReplyMs
+    }
+    const watched = await watch(gate, first, { ...options, signal: deadline.signal, beganMs, health })
     const { failure, stoppedEarly } = watched
     if (failure === undefined)
       return await collectResults(gate, watched, {
         ...what,
-        first,
         isPatient: stoppedEarly === undefined,
         ...(options.deadline !== undefined && { within: options.deadline.signal }),
         longestMs: options.longestCollectionMs
       })
-    return failure.kind === 'timed-out'
-      ? await collectAfterTimeout(gate, { ...what, first }, failure)
-      : watched
+    return failure.kind === 'timed-out' ? await collectAfterTimeout(gate, what, failure) : watched
   } finally {
     if (options.deadline === undefined) deadline.release()
   }
@@ -146,16 +149,26 @@ function leaveRunning({ ports, saved }: Gate, run: Run): Findings {
   return { run, isDetached: true }
 }
 
+interface WatchingParts {
+  readonly signal: AbortSignal
+  readonly beganMs: number
+  readonly health: GridHealth
+}
+
 async function watch(
   gate: Gate,
   run: Run,
-  { signal, beganMs, stage }: RunOptions & { signal: AbortSignal; beganMs: number }
+  { signal, beganMs, stage, health }: RunOptions & WatchingParts
 ): Promise<Followed> {
   const { ports, client, settings } = gate
   try {
     const early = await prepareEarlyStop(gate, signal)
     const watched = await watchRun({
-      show: () => showRun(client, run.id, signal),
+      show: async () => {
+        const seen = await showRun(client, run.id, signal)
+        health.note(seen.grids)
+        return seen
+      },
       log: ports.log,
       clock: ports.clock,
       signal,
@@ -191,7 +204,7 @@ async function prepareEarlyStop(gate: Gate, signal: AbortSignal): Promise<EarlyS
 }
 
 /** What to collect, and where to. */
-interface Collecting extends Pick<CollectOptions, 'isPatient'> {
+interface Collecting extends Pick<CollectOptions, 'isPatient' | 'health' | 'createdMs' | 'stage'> {
   readonly first: Run
   readonly resultsFolder: string | null | undefined
   /** What is left of the time of all runs. */

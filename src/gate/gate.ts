@@ -1,3 +1,4 @@
+import type { EarlierResults } from '../evidence/same-rows.js'
 import type { ServiceClient } from '../service/client.js'
 import type { SavedState } from './saved-state.js'
 import type { Settings } from './settings/settings.js'
@@ -14,6 +15,8 @@ export interface Gate {
   readonly local: LocalService | undefined
   /** What the service's queue took of the timeout. */
   readonly queueTime?: QueueTime
+  /** The results of the step's runs so far: no two of them are the same. */
+  readonly earlierResults?: EarlierResults[]
   /** What wait-for took of the timeout. */
   readonly waitedMs?: number
 }

@@ -21,7 +21,8 @@ export async function runGate(ports: Ports, settings: Settings): Promise<Outcome
     .then(async (waitedMs) => ({
       ...(await openGate(ports, settings)),
       waitedMs,
-      queueTime: new QueueTime()
+      queueTime: new QueueTime(),
+      earlierResults: []
     }))
     .then(
       (gate) => ({ gate }),

@@ -21,7 +21,7 @@ import { REDACTED } from './http/redact.js'
 import type { GridSpecification, RunRequest } from './documents/requests.js'
 import { gridFields, runFields } from './documents/requests.js'
 import { OPERATIONS } from './operations.js'
-import { atOwnAddress } from './own-links.js'
+import { atOwnAddress, otherRunIn } from './own-links.js'
 import type { Sending } from './operations.js'
 import { retry } from './retry.js'
 import type { Vocabulary } from '../protocol/vocabulary.js'
@@ -68,6 +68,7 @@ export class ServiceClient {
   readonly #http: Http
   #lastFailure: ServiceError | undefined
   #isLoadgate = false
+  #sentMs: number | undefined
 
   constructor({ address, token, secrets, words, clock, dispatcher }: ClientOptions) {
     this.#address = address
@@ -256,6 +257,16 @@ export class ServiceClient {
     return this.#lastFailure
   }
 
+  /** When the service sent its latest reply, by its own clock; undefined if it does not say. */
+  get latestReplyMs(): number | undefined {
+    return this.#sentMs
+  }
+
+  /** The run that a link to results names, if it is not this one. */
+  otherRunIn(href: string, runId: string): string | undefined {
+    return otherRunIn(href, runId, this.#words)
+  }
+
   async close(): Promise<void> {
     await this.#http.close()
   }
@@ -269,7 +280,10 @@ export class ServiceClient {
     const attempt = async (): Promise<T> => {
       try {
         const reply = await this.#http.call(callOf(op))
-        if (op.url.origin === this.#address.origin) this.#isLoadgate ||= isOfLoadgate(reply)
+        if (op.url.origin === this.#address.origin) {
+          this.#isLoadgate ||= isOfLoadgate(reply)
+          this.#sentMs = readDate(reply) ?? this.#sentMs
+        }
         const taken = await take(reply)
         this.#lastFailure = undefined
         return taken
@@ -293,6 +307,11 @@ export class ServiceClient {
   #url(...segments: string[]): URL {
     return new URL([this.#address.api, ...segments.map(encodeURIComponent)].join('/'))
   }
+}
+
+function readDate(reply: Reply): number | undefined {
+  const ms = Date.parse(reply.header('date') ?? '')
+  return Number.isNaN(ms) ? undefined : ms
 }
 
 /** A link that contained the token is followed without it: the request has it in its header. */

@@ -2,7 +2,7 @@ import { readFile, readdir } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type { RunToRecord } from '../baseline/document/record-run.js'
 import { regionName } from '../files/region-name.js'
-import { readResults } from '../evidence/warm-up.js'
+import { readResults } from '../evidence/count-results.js'
 import { gapInMeasurements } from '../evidence/decide-verdict.js'
 import type { Measurements } from '../results/figures/measurements.js'
 import { parseThresholds } from '../thresholds/grammar/grammar.js'
@@ -34,8 +34,14 @@ export async function readFinishedRun(folder: string): Promise<FinishedRun> {
   if (gap !== undefined) throw new UsageError(`${shorten(gap, 400)} It is not recorded: ${ADVICE}.`)
   const thresholds = readThresholds(verdict)
   const stallLabels = listStallLabels(thresholds)
-  const followed = files.map((file) => ({ ...file, stallLabels }))
-  const { measurements } = await readResults(followed, readWarmUpMs(verdict, folder))
+  const { measurements, foreign } = await readResults(
+    files.map((file) => ({ ...file, stallLabels })),
+    { warmUpMs: readWarmUpMs(verdict, folder) }
+  )
+  if (measurements === undefined || foreign.length > 0)
+    throw new UsageError(
+      `the CSVs in ${folder} are not those of one run: ${shorten(foreign.join('; '), 400)}`
+    )
   checkMeasurements(measurements, verdict, folder)
   const startedMs = fieldsOf(verdict.run).startedMs
   return {

@@ -2,9 +2,10 @@ import { existsSync } from 'node:fs'
 import { stat, writeFile } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import { makeFolder } from '../files/make-folder.js'
+import { readResults } from '../evidence/count-results.js'
 import { findLongPause } from '../evidence/long-pause.js'
-import { readResults } from '../evidence/warm-up.js'
 import { describeEarlyLabels } from '../gate/verdict/early-labels.js'
+import { describeForeign } from '../evidence/decide-run.js'
 import { decideVerdict, gapInMeasurements } from '../evidence/decide-verdict.js'
 import { formatDuration } from '../values/durations.js'
 import { describeInput } from '../gate/settings/input-table.js'
@@ -202,23 +203,25 @@ async function judgeFiles(
     earlier: EarlierVerdict
   }
 ): Promise<Outcome> {
-  const { measurements, warmUp, gap, doubts } = await readResults(
+  const { measurements, warmUp, foreign, gaps, doubts } = await readResults(
     files.map((file) => ({ ...file, stallLabels: listStallLabels(thresholds) })),
-    ms
+    { warmUpMs: ms }
   )
   const pause = findLongPause({ measurements, ...(warmUp !== undefined && { warmUp }) })
-  const score = measurements.figures({})?.apdex(targetMs)
+  const score = foreign.length > 0 ? undefined : measurements?.figures({})?.apdex(targetMs)
   const apdex = score === undefined ? undefined : { score, targetMs }
   const judgements = judgeThresholds(thresholds, {
     apdex,
-    apdexProblem: 'the CSVs have no individual response times',
+    apdexProblem: foreign[0] ?? 'the CSVs have no individual response times',
     measurements,
     onStall,
+    ...(foreign.length > 0 && { measurementsProblem: foreign.join('; ') }),
     ...(warmUp !== undefined && { warmUp })
   })
+  const gap = describeForeign(foreign) ?? gaps[0] ?? pause.gap ?? gapInMeasurements(measurements)
   const sizes = await Promise.all(files.map(async ({ path }) => (await stat(path)).size))
   return {
-    ...decideVerdict(judgements, earlier.gap ?? gap ?? pause.gap ?? gapInMeasurements(measurements)),
+    ...decideVerdict(judgements, earlier.gap ?? gap),
     run: undefined,
     apdex,
     summary: undefined,

@@ -67,13 +67,15 @@ async function gate(use: Use = {}): Promise<Outcome> {
   runs++
   const { commit = (runs % 16).toString(16).repeat(40), slower = 1, failures = 0, ...more } = use
   const { source = { kind: 'auto' }, ...changes } = more
+  // The service gives the times of its runs; a day apart.
+  const startMs = Date.UTC(2025, 11, runs)
+  service.now = () => startMs
   let failed = 0
   service.csvs.set(
     'grid1',
-    noisyCsv(runs, slower).replace(/,true,/g, (yes) => (failed++ < failures ? ',false,' : yes))
+    noisyCsv(runs, slower, { startMs }).replace(/,true,/g, (yes) => (failed++ < failures ? ',false,' : yes))
   )
-  // The service gives the times of its runs; a day apart.
-  const started = new Date(Date.UTC(2025, 11, runs)).toISOString()
+  const started = new Date(startMs).toISOString()
   service.nextDocument = { started, ...service.nextDocument }
   ports = await makePorts({
     occasion: { repository: 'octo/shop', ref: 'main', commit, url: undefined },

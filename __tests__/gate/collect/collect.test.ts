@@ -36,7 +36,9 @@ function gather(changes: Partial<Run>, timeMs = 600_000): Promise<Collection> {
   const { clock } = gate.ports
   const deadline = startDeadline(clock, timeMs, { error: new Error('the time is over') })
   return clock.run(
-    collect(gate, makeRun(changes), { signal: deadline.signal }).finally(() => deadline.release())
+    collect(gate, makeRun(changes), { signal: deadline.signal, createdMs: 1_760_000_000_000 }).finally(() =>
+      deadline.release()
+    )
   )
 }
 
@@ -635,38 +637,49 @@ describe('one CSV for two grids', () => {
     service.ownGrids = both.grids.map(({ id, region }) => ({ id, region }))
   })
 
-  test('is told, for it cannot be right', async () => {
+  test('is not the results of both', async () => {
     service.csvs.set('a1', makeCsv(10)).set('b2', makeCsv(10))
-    expect((await gather(both)).doubts).toEqual([
-      'The service sent the same CSV for grid a1 and grid b2: it cannot be the results of both.'
+    const { foreign, doubts } = await gather(both)
+    expect(foreign).toEqual([
+      'the results of grid b2 begin with the same rows as those of grid a1, and cannot be the results of both'
     ])
+    expect(doubts).toEqual([])
   })
 
-  test('is not told where they differ, if only by a digit', async () => {
+  test('is another one if it differs by a digit', async () => {
     service.csvs.set('a1', makeCsv(10, 100)).set('b2', makeCsv(10, 101))
-    expect((await gather(both)).doubts).toEqual([])
+    expect(await gather(both)).toMatchObject({ foreign: [], doubts: [] })
   })
 
-  test('is told by the bytes, however they were cut and started over', async () => {
+  test('is recognized however it was cut and started over', async () => {
     service.csvs.set('a1', makeCsv(10)).set('b2', makeCsv(10))
     service.meet('result', (res) => {
       res.writeHead(200, { 'content-type': 'text/csv', 'content-length': '100000' })
       res.write(makeCsv(5, 7))
       setTimeout(() => res.destroy(), 20)
     })
-    expect((await gather(both)).doubts).toHaveLength(1)
+    expect((await gather(both)).foreign).toHaveLength(1)
+  })
+
+  test.each([
+    ['20 rows, of more', 40, 30, 1],
+    ['all rows of the shorter one', 3, 500, 1],
+    ['a single row', 1, 10, 1]
+  ])('is recognized by %s', async (_, rows, others, count) => {
+    service.csvs.set('a1', makeCsv(rows)).set('b2', makeCsv(others))
+    expect((await gather(both)).foreign).toHaveLength(count)
   })
 
   test('of headers alone is another matter', async () => {
     service.csvs.set('a1', `${CSV_HEADER}\n`).set('b2', `${CSV_HEADER}\n`)
-    expect((await gather(both)).doubts).toEqual([])
+    expect((await gather(both)).foreign).toEqual([])
   })
 
   test('of one grid, under two links', async () => {
     service.csvs.set('a1', makeCsv(10))
     const links = [linkTo('a1'), { ...linkTo('a1'), href: `${linkTo('a1').href}&node=2` }]
-    expect((await gather({ grids: [makeGrid({ id: 'a1' })], results: links })).doubts).toEqual([
-      'The service sent the same CSV twice for grid a1.'
+    expect((await gather({ grids: [makeGrid({ id: 'a1' })], results: links })).foreign).toEqual([
+      'two results of grid a1 begin with the same rows'
     ])
   })
 })

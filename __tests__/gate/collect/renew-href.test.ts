@@ -3,6 +3,7 @@ import type { Source } from '../../../src/gate/collect/fetch-results.js'
 import { renewHref } from '../../../src/gate/collect/renew-href.js'
 
 const source = (href: string, changes: Partial<Source> = {}): Source => ({
+  runId: 'run1',
   gridId: 'g',
   region: 'us-east-1',
   nodeCount: 1,

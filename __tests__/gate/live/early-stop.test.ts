@@ -38,6 +38,7 @@ let samplesOf: (grid: string) => readonly TimedSample[]
 beforeEach(async () => {
   service = await GateService.start()
   ports = await makePorts()
+  service.now = () => ports.clock.now()
   plan = join(await mkdtemp(join(tmpdir(), 'gate-plan-')), 'plan.jmx')
   await writeFile(plan, QUIET_PLAN)
   stoppedMs = undefined

@@ -1,10 +1,9 @@
 import { describe, expect, test } from '@jest/globals'
 import type { Collection } from '../../../src/gate/collect/collect.js'
 import { pausesOf } from '../../../src/evidence/pauses.js'
-import { describeOldSamples, describeUnequalSpans } from '../../../src/gate/side-by-side/segment-samples.js'
+import { describeUnequalSpans } from '../../../src/gate/side-by-side/segment-samples.js'
 import { mergeScans } from '../../../src/results/figures/merge.js'
 import { createScanner } from '../../../src/results/scan/scanner.js'
-import type { Run } from '../../../src/service/documents/documents.js'
 import { CSV_HEADER } from '../../support/gate/gate-service.js'
 
 const START_MS = 1_760_000_000_000
@@ -81,21 +80,4 @@ describe('a segment is short', () => {
     expect(describeUnequalSpans(collect({ durationMs: 3_500 }), collect(), 5)).toContain('3.5 s of the base')
     expect(describeUnequalSpans(collect({ durationMs: 4_500 }), collect(), 5)).toBeUndefined()
   })
-})
-
-describe('samples of another run', () => {
-  const run = (startedMs: number | undefined): Run => ({ startedMs }) as Run
-
-  test('ended long before this one was started', () => {
-    expect(describeOldSamples(run(START_MS + 86_400_000), collect())).toMatch(
-      /^the CSV may be that of another run: its last sample ended at 2025-10-09T.*, and the run was started at 2025-10-10T/
-    )
-  })
-
-  test.each([undefined, START_MS, START_MS + 4 * 60_000, START_MS - 3_600_000])(
-    'are not those of a run that was started at %p',
-    (startedMs) => {
-      expect(describeOldSamples(run(startedMs), collect())).toBeUndefined()
-    }
-  )
 })

@@ -341,27 +341,54 @@ describe('a bad segment', () => {
     expect(baseline?.notes).toEqual([expect.stringMatching(/round 2: .*span 7.\d s of the/)])
   })
 
-  const warned = (): string[] => ports.log.of('warning').filter((line) => line.startsWith('In round'))
+  const dropped = (): string[] => ports.log.of('warning').filter((line) => line.startsWith('Not compared'))
 
-  test('has the CSV of another segment: a warning, once', async () => {
-    // The head's links lead to what was last measured for the base.
-    let latest = ''
-    service.csvOf = (run) => {
-      if (base(run)) latest = segmentCsv(ordinalOf(service, run))
-      return latest
+  test.each(['warn', 'fail'] as const)(
+    'has the CSV of another one, as all do: inconclusive with on-missing-baseline %s',
+    async (onMissing) => {
+      service.csvOf = () => segmentCsv(1)
+      const outcome = await gate({ baseline: sideBySide(3, { onMissing }) })
+      expect(outcome).toMatchObject({
+        verdict: 'inconclusive',
+        reason: expect.stringMatching(
+          /^Only 0 rounds can be compared .*round 1: head: The results of grid made1 begin with the same rows as those of round 1 of 3: base, and cannot be the results of both/
+        )
+      })
+      expect(left()).toEqual([])
     }
-    await gate()
-    expect(warned()).toEqual([
-      'In round 1 of 3: head: the service sent the same CSV as for round 1 of 3: base, and it cannot be the results of both.'
+  )
+
+  test('has the CSV of another one: its pair is dropped, and the others decide', async () => {
+    service.csvOf = (run) => segmentCsv(ordinalOf(service, run) === 6 ? 3 : ordinalOf(service, run))
+    const outcome = await gate({ rounds: 5 })
+    expect(outcome.verdict).toBe('passed')
+    expect(dropped()).toEqual([
+      expect.stringMatching(/^Not compared: round 2: base: .* as those of round 1 of 5: base/)
     ])
   })
 
-  test('has the CSV of a run of another day: a warning', async () => {
+  test('has a CSV that grows from round to round, as where a grid appends to one file', async () => {
+    // The head takes 30 % longer: with all rows before them in each file, the difference would be a few percent.
+    service.csvOf = (run) => {
+      const all = service.runs.toReversed().slice(0, ordinalOf(service, run))
+      const csvs = all.map((each) =>
+        segmentCsv(ordinalOf(service, each), { elapsedMs: base(each) ? 100 : 130 })
+      )
+      return csvs.map((csv, index) => (index === 0 ? csv : csv.slice(csv.indexOf('\n') + 1))).join('')
+    }
+    const outcome = await gate({ lines: '' })
+    expect(outcome).toMatchObject({
+      verdict: 'inconclusive',
+      reason: expect.stringContaining('begin with the same rows')
+    })
+  })
+
+  test('has the CSV of a run of another day: its pair is dropped', async () => {
     spoil({ 6: (run) => void (run.document = { started: '2026-10-09T08:00:00Z' }) })
     expect((await gate({ rounds: 5 })).verdict).toBe('passed')
-    expect(warned()).toEqual([
+    expect(dropped()).toEqual([
       expect.stringMatching(
-        /^In round 2 of 5: base: the CSV may be that of another run: its last sample ended at 2025-/
+        /round 2: base: The results of grid made1 are not of this run: their samples are from 2025-10-09T08:.*, and the run started at 2026-10-09T08:00/
       )
     ])
   })

@@ -65,11 +65,14 @@ export interface Seen {
 export const CSV_HEADER =
   'timeStamp,elapsed,label,responseCode,responseMessage,threadName,success,bytes,allThreads'
 
+/** When its runs take place. */
+const NOW_MS = 1_760_000_000_000
+
 /** A CSV of samples, one a second. */
-export function makeCsv(rows = 10, elapsedMs = 100): string {
+export function makeCsv(rows = 10, elapsedMs = 100, startMs = NOW_MS): string {
   const lines = Array.from(
     { length: rows },
-    (_, row) => `${1_760_000_000_000 + row * 1000},${elapsedMs},checkout,200,OK,t-1,true,512,5`
+    (_, row) => `${startMs + row * 1000},${elapsedMs},checkout,200,OK,t-1,true,512,5`
   )
   return `${[CSV_HEADER, ...lines].join('\n')}\n`
 }
@@ -92,6 +95,8 @@ export class GateService extends FakeServiceCore {
   /** The grids that a run made of specifications brings along. */
   ownGrids = [{ id: 'grid1', region: 'us-east-1' }]
   pageSize = 50
+  /** Its own clock: at the time of its samples. */
+  now: () => number = () => NOW_MS
   summary = 'up to 5 users in us-east-1'
   readonly #faults = new Map<Operation, Fault[]>()
   readonly #waiting: { operation: Operation; count: number; resolve: () => void }[] = []
@@ -150,6 +155,7 @@ export class GateService extends FakeServiceCore {
     const { operation, id } = routeOf(method, url)
     const fields = fieldsOf(body.toString('latin1'))
     this.seen.push({ operation, method, path: url, headers, fields })
+    res.setHeader('date', new Date(this.now()).toUTCString())
     if (operation === 'unknown') {
       send(res, notFound())
       return

@@ -1,6 +1,5 @@
 import { join } from 'node:path'
 import { makeFolder } from '../../files/make-folder.js'
-import { mergeScans } from '../../results/figures/merge.js'
 import type { Measurements } from '../../results/figures/measurements.js'
 import type { ScanResult } from '../../results/counts/scan-result.js'
 import type { WarmUpFacts } from '../../report/outcome.js'
@@ -10,16 +9,14 @@ import { isCompleteAtEnd } from './complete-at-end.js'
 import { stateOfApdex } from '../../evidence/apdex.js'
 import { expectedGrids, findMissing, findNameless, findSmaller } from './expected-grids.js'
 import type { ExpectedGrid } from './expected-grids.js'
-import { findTwins } from './fetch-results.js'
-import type { FetchedGrid, GridResult } from './fetch-results.js'
+import type { GridResult } from './fetch-results.js'
 import type { Gate } from '../gate.js'
 import { GridFetches, sourcesIn } from './grid-fetches.js'
 import { asError, lookAgain, lookOnceMore } from './late-values.js'
 import { showRun } from '../run/show-run.js'
 import type { Lack } from './late-values.js'
-import { pausesOf } from '../../evidence/pauses.js'
-import { spansOf } from '../../evidence/spans.js'
-import { leaveOutAll, leaveOutWarmUp } from '../../evidence/warm-up.js'
+import { countResults } from '../../evidence/count-results.js'
+import { GridHealth } from '../../evidence/grid-health.js'
 import { readReport } from './read-report.js'
 import { phaseOf } from '../run/run-status.js'
 import { messageOf } from '../errors.js'
@@ -33,6 +30,8 @@ export interface Collection {
   readonly grids: readonly GridResult[]
   /** Descriptions of the grids that were requested and have no results. */
   readonly missingGrids: readonly string[]
+  /** Why results or rows are not this run's, in clauses: no line can be judged by them. */
+  readonly foreign?: readonly string[]
   /** What else makes the results incomplete evidence, in sentences. */
   readonly gaps?: readonly string[]
   /** What looks wrong without proving that something is missing. */
@@ -45,8 +44,6 @@ export interface Collection {
   readonly scans?: readonly ScanResult[]
   /** The same without them, if there is a warm-up. */
   readonly countedScans?: readonly ScanResult[]
-  /** One for each CSV with rows; the same for CSVs with the same bytes. */
-  readonly fingerprints?: readonly string[]
   /** What is judged: without the samples of a warm-up. */
   readonly measurements: Measurements | undefined
   /** Set if a warm-up was left out of the measurements. */
@@ -61,6 +58,12 @@ export interface CollectOptions {
   readonly first?: Run | undefined
   /** False when the verdict does not depend on what is collected. */
   readonly isPatient?: boolean
+  /** What was seen of its grids while it ran. */
+  readonly health?: GridHealth | undefined
+  /** When the run was created, by the service's clock; undefined if it was not created here. */
+  readonly createdMs?: number | undefined
+  /** Which of the step's runs it is, if there are several. */
+  readonly stage?: string | undefined
   /** Where to save the CSVs, within the step's folder; `results` by default. */
   readonly resultsFolder?: string | undefined
 }
@@ -70,7 +73,7 @@ export const RESULTS_FOLDER = 'results'
 /** Downloads the report and every grid's CSV in parallel, reading the CSVs as they arrive. Failures are returned, not thrown. */
 export async function collect(gate: Gate, run: Run, options: CollectOptions): Promise<Collection> {
   const { ports, settings } = gate
-  const { signal, isPatient = true } = options
+  const { signal, isPatient = true, health = new GridHealth() } = options
   const resultsDir = join(ports.scratchDir, options.resultsFolder ?? RESULTS_FOLDER)
   makeFolder(resultsDir)
   const fetching = new GridFetches(gate, run, { resultsDir, signal })
@@ -80,7 +83,10 @@ export async function collect(gate: Gate, run: Run, options: CollectOptions): Pr
   const { seen, doubts } = await lookAgain(gate, run, {
     signal,
     lackOf: (run) => lackIn(run, { gate, expected, isPatient }),
-    onSeen: (run) => fetching.follow(run)
+    onSeen: (seen) => {
+      health.note(seen.grids)
+      fetching.follow(seen)
+    }
   })
   const { doubts: reportDoubts, ...report } = await reading
   await fetching.results(sourcesIn(gate, seen))
@@ -90,53 +96,38 @@ export async function collect(gate: Gate, run: Run, options: CollectOptions): Pr
   const sources = sourcesIn(gate, latest)
   if (!isFinal) await fetching.confirm(sources)
   const grids = await fetching.results(sources)
-  const scans = grids.flatMap(({ scan }) => scan ?? [])
-  const { gap, warmUpDoubts, ...counted } = await countSamples(grids, settings.warmUpMs)
+  for (const { grids: seenGrids } of [run, latest]) health.note(seenGrids)
+  const files = grids.flatMap(({ scan, result: { path } }) =>
+    scan === undefined || path === undefined ? [] : [{ path, scan }]
+  )
+  const { startedMs, stoppedMs } = latest
+  const durationSeconds = latest.durationSeconds ?? settings.durationSeconds
+  const counted = await countResults(files, {
+    warmUpMs: settings.warmUpMs,
+    times: {
+      ...{ startedMs, stoppedMs, createdMs: options.createdMs },
+      durationMs: durationSeconds === undefined ? undefined : durationSeconds * 1000
+    },
+    earlier: (gate.earlierResults ?? []).filter(({ runId }) => runId !== run.id)
+  })
+  const name = options.stage ?? `run ${run.id}`
+  const compared = files.map(({ scan: { rows, firstRows } }) => ({ rows, firstRows }))
+  gate.earlierResults?.push({ runId: run.id, name, scans: compared })
   return {
     ...report,
     run: latest,
     resultsDir,
     grids: grids.map(({ result }) => result),
     missingGrids: findMissing(expected, sources),
-    gaps: [...earlier.gaps, ...findNameless(latest), ...findSmaller(settings, latest.grids), ...gap],
-    doubts: [
-      ...doubts,
-      ...reportDoubts,
-      ...warmUpDoubts,
-      ...(settings.target.kind === 'local' ? [] : findTwins(grids))
+    ...counted,
+    gaps: [
+      ...earlier.gaps,
+      ...findNameless(latest),
+      ...findSmaller(settings, latest.grids),
+      ...health.gaps,
+      ...counted.gaps
     ],
-    spansMs: spansOf(scans),
-    pausesMs: pausesOf(scans),
-    scans,
-    fingerprints: grids.flatMap(({ scan, fingerprint }) =>
-      scan !== undefined && scan.rows > 0 ? (fingerprint ?? []) : []
-    ),
-    ...counted
-  }
-}
-
-type Counted = Pick<Collection, 'measurements' | 'countedScans' | 'warmUp'> & {
-  readonly gap: readonly string[]
-  readonly warmUpDoubts: readonly string[]
-}
-
-async function countSamples(grids: readonly FetchedGrid[], warmUpMs: number): Promise<Counted> {
-  const files = grids.flatMap(({ scan, result: { path } }) =>
-    scan === undefined || path === undefined ? [] : [{ path, scan }]
-  )
-  const scans = files.map(({ scan }) => scan)
-  if (scans.length === 0) return { measurements: undefined, gap: [], warmUpDoubts: [] }
-  if (warmUpMs === 0) return { measurements: mergeScans(scans), gap: [], warmUpDoubts: [] }
-  const found = await leaveOutWarmUp(files, warmUpMs).catch((thrown: unknown) =>
-    leaveOutAll(scans, warmUpMs, messageOf(thrown))
-  )
-  const { measurements, warmUp, gap, doubts } = found
-  return {
-    measurements,
-    warmUp,
-    countedScans: found.scans,
-    gap: gap === undefined ? [] : [gap],
-    warmUpDoubts: doubts
+    doubts: [...doubts, ...reportDoubts, ...health.doubts, ...counted.doubts]
   }
 }
 

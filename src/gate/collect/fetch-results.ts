@@ -1,5 +1,4 @@
 import { join } from 'node:path'
-import { crc32 } from 'node:zlib'
 import { regionName } from '../../files/region-name.js'
 import type { ScanResult } from '../../results/counts/scan-result.js'
 import { createScanner } from '../../results/scan/scanner.js'
@@ -29,14 +28,13 @@ export interface GridResult {
 export interface FetchedGrid {
   readonly result: GridResult
   readonly scan: ScanResult | undefined
-  /** The same for CSVs with the same bytes. */
-  readonly fingerprint: string | undefined
   /** Where it came from. */
   readonly href: string
 }
 
 /** Where to find a grid's CSV. */
 export interface Source extends ListedGrid {
+  readonly runId: string
   readonly nodeCount: number | undefined
   readonly href: string
   /** Which of the grid's CSVs it is, from 1: a service may have one per node. */
@@ -82,6 +80,7 @@ export function sourcesOf(client: ServiceClient, run: Run, requestedGrids = 1): 
     const links = linksOf(run, grid.id).concat(requestedGrids > 1 ? [] : onlyLinkOf(run))
     const hrefs = links.length > 0 ? links : [client.resultHref(run.id, grid.id)]
     return hrefs.map((href, index) => ({
+      runId: run.id,
       gridId: grid.id,
       region: grid.region,
       nodeCount: grid.nodeCount ?? (grid.nodes.length || undefined),
@@ -96,7 +95,7 @@ export function sourcesOf(client: ServiceClient, run: Run, requestedGrids = 1): 
     // A link that names no grid counts only if no grid is named elsewhere: then it is all there is.
     if (gridId === undefined && run.grids.length > 0) return []
     const part = gridId === undefined ? 1 : linksOf(run, gridId).indexOf(href) + 1
-    const link = { region, nodeCount: undefined, href, part, isLinked: true }
+    const link = { runId: run.id, region, nodeCount: undefined, href, part, isLinked: true }
     return [{ ...link, gridId: gridId ?? `result-${index + 1}`, isNamed: gridId !== undefined }]
   })
   const sources = new Map<string, Source>()
@@ -132,7 +131,7 @@ export async function fetchGrid(ports: Ports, source: Source, options: Options):
     for (let looks = 1; ; looks++) {
       const { bytes, href } = await download(ports, { source, options, path, reading })
       const result = { ...grid, path, bytes, problem: undefined }
-      const fetched = { result, scan: reading.finish(), fingerprint: `${bytes} ${reading.checksum()}`, href }
+      const fetched = { result, scan: reading.finish(), href }
       if (fetched.scan.rows > 0 || ports.clock.now() - sinceMs >= options.emptyPatienceMs) return fetched
       const pauseMs = pauseBetweenLooks(looks)
       await ports.clock.sleep(pauseMs, options.signal).catch(() => undefined)
@@ -147,7 +146,7 @@ export async function fetchGrid(ports: Ports, source: Source, options: Options):
 
 export function withProblem({ gridId, region, nodeCount, href }: Source, problem: string): FetchedGrid {
   const result = { gridId, region, nodeCount, path: undefined, bytes: 0, problem }
-  return { result, scan: undefined, fingerprint: undefined, href }
+  return { result, scan: undefined, href }
 }
 
 interface Target {
@@ -168,6 +167,8 @@ async function download(
   const bytes = await downloadCsv({
     open: async (range) => {
       if (retries > 0) href = await options.findAddress({ ...source, href })
+      const other = client.otherRunIn(href, source.runId)
+      if (other !== undefined) throw new Error(`its link names another run, ${other}, and was not followed`)
       return client.openResult(href, { range, signal })
     },
     path,
@@ -182,40 +183,19 @@ async function download(
   return { bytes, href }
 }
 
-/** CSVs with rows that are identical byte for byte, in sentences: one of them belongs to another grid, and its samples would count twice. */
-export function findTwins(fetched: readonly FetchedGrid[]): string[] {
-  const withRows = fetched.filter(({ scan }) => scan !== undefined && scan.rows > 0)
-  return withRows.flatMap(({ result, fingerprint }, index) => {
-    const twin = withRows.slice(0, index).find((other) => other.fingerprint === fingerprint)?.result
-    if (twin === undefined) return []
-    return [
-      twin.gridId === result.gridId
-        ? `The service sent the same CSV twice for grid ${result.gridId}.`
-        : `The service sent the same CSV for grid ${twin.gridId} and grid ${result.gridId}: it cannot be the results of both.`
-    ]
-  })
-}
-
 interface Reading {
   restart(): void
   push(chunk: Uint8Array): void
   finish(): ScanResult
-  checksum(): number
 }
 
 function startReading(options: ScannerOptions): Reading {
   let scanner: Scanner = createScanner(options)
-  let checksum = 0
   return {
     restart: () => {
       scanner = createScanner(options)
-      checksum = 0
     },
-    push: (chunk) => {
-      checksum = crc32(chunk, checksum)
-      scanner.push(chunk)
-    },
-    finish: () => scanner.end(),
-    checksum: () => checksum
+    push: (chunk) => scanner.push(chunk),
+    finish: () => scanner.end()
   }
 }

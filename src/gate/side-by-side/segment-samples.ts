@@ -1,12 +1,9 @@
-import type { Run } from '../../service/documents/documents.js'
 import { wholeOf } from '../../evidence/reached-load.js'
 import type { Collection } from '../collect/collect.js'
 import { mostThreads } from '../../evidence/reached-load.js'
 
 /** The two segments of a pair cover the same time, up to this share of it. */
 const LARGEST_DIFFERENCE = 0.2
-/** The clocks of nodes and service may differ, but hardly by that much. */
-const CLOCK_SLACK_MS = 5 * 60_000
 
 /** Why the two segments of a pair do not cover the same time. Slow requests end after the duration, which is no difference. */
 export function describeUnequalSpans(
@@ -39,16 +36,6 @@ function thinkTimeMs(collection: Collection): number {
   // Between the starts of a user's first and last request; with one request for each user, at least half of the time.
   const periods = Math.max(0.5, samples / users - 1)
   return Math.max(0, (spanMs - meanMs) / periods - meanMs)
-}
-
-/** Why the CSVs cannot be those of this run: all samples were measured long before it was started. */
-export function describeOldSamples({ startedMs }: Run, { scans = [] }: Collection): string | undefined {
-  const parts = scans.flatMap((scan) => scan.parts)
-  if (startedMs === undefined || parts.length === 0 || !parts.every(({ hasTimes }) => hasTimes))
-    return undefined
-  const lastMs = Math.max(...parts.map(({ endMs }) => endMs))
-  if (lastMs >= startedMs - CLOCK_SLACK_MS) return undefined
-  return `the CSV may be that of another run: its last sample ended at ${new Date(lastMs).toISOString()}, and the run was started at ${new Date(startedMs).toISOString()}`
 }
 
 function seconds(ms: number): string {

@@ -11,7 +11,6 @@ import { hasEnded, phaseOf } from '../run/run-status.js'
 import { overlayParameters } from '../settings/override-parameters.js'
 import type { Settings } from '../settings/settings.js'
 import { describeGap } from '../verdict/conclude.js'
-import { describeOldSamples } from './segment-samples.js'
 import type { GridChoice } from '../../service/documents/requests.js'
 import type { Run } from '../../service/documents/documents.js'
 import { upTo } from '../../service/retry.js'
@@ -50,9 +49,6 @@ export class Segments {
   readonly #gate: Gate
   readonly #deadline: Deadline
   #grids: readonly GridChoice[] | undefined
-  /** The stage in which each CSV was first seen, by its fingerprint. */
-  readonly #seen = new Map<string, string>()
-  #hasWarned = false
   /** What is known of the latest one, which alone may still be running. */
   latest: Findings = {}
   readonly startedMs: number
@@ -92,7 +88,6 @@ export class Segments {
       throw new SegmentError(failure?.message ?? 'there is no run')
     const twin = await this.#findTwin(run)
     const isDiscarded = request.resultsFolder === null
-    if (!isDiscarded) this.#warnOfForeign(run, request.stage, findings)
     const problem = isDiscarded
       ? badEndOf(run)
       : (failure?.message ??
@@ -110,21 +105,6 @@ export class Segments {
   /** The run has ended, and only its results are missing. */
   #isOnlyUncollected({ run }: Findings): boolean {
     return run !== undefined && hasEnded(run.status) && !this.#deadline.signal.aborted
-  }
-
-  /** A service may answer with the CSV of another run: one that is older, or one that was seen before. */
-  #warnOfForeign(run: Run, stage: string, { collection }: Findings): void {
-    if (collection === undefined) return
-    const { fingerprints = [] } = collection
-    const earlier = fingerprints.flatMap((each) => this.#seen.get(each) ?? [])[0]
-    for (const each of fingerprints) if (!this.#seen.has(each)) this.#seen.set(each, stage)
-    const words =
-      earlier === undefined
-        ? describeOldSamples(run, collection)
-        : `the service sent the same CSV as for ${earlier}, and it cannot be the results of both`
-    // Only the first: a service that does it once does it each time.
-    if (words !== undefined && !this.#hasWarned) this.#gate.ports.log.warning(`In ${stage}: ${words}.`)
-    this.#hasWarned ||= words !== undefined
   }
 
   /** A duplicate doubles the load, and must not go on during the next segment. With the embedded service there is no proxy that could cause one. */

@@ -130,7 +130,8 @@ function judge(
     ...(collection?.missingGrids ?? []).map((grid) => `${grid} is missing`),
     ...(collection?.grids ?? []).flatMap(({ gridId, problem }) =>
       problem === undefined ? [] : [`grid ${gridId}: ${problem}`]
-    )
+    ),
+    ...(collection?.foreign ?? [])
   ]
   if (missing.length === 0 && run && collection)
     missing.push(...findOtherRows(nodesOf(run, settings), collection))
@@ -228,6 +229,7 @@ function evidenceOf(settings: Settings, findings: Findings): RunEvidence {
     nodes: run && nodesOf(run, settings),
     results: collection,
     lackOfResults: gapInDownloads(collection),
+    foreign: collection?.foreign ?? [],
     gaps: collection?.gaps ?? []
   }
 }

@@ -77,7 +77,13 @@ export interface ScanResult {
   readonly shape: 'samples' | 'tidy' | 'unknown'
   readonly header: string
   readonly rows: number
-  /** How many of them were left out because they start too early; 0 for a tidy CSV, which leaves out buckets. */
+  /** Digests of the first row, of the first two and so on: the same for CSVs that begin with the same rows. */
+  readonly firstRows: readonly string[]
+  /** Whether times are dates that do not say in which zone. */
+  readonly isZoneless: boolean
+  /** By how much its clock is ahead of the run's; absent where it is the same. */
+  readonly clockMs?: number
+  /** How many of them were left out because they start too early or too late; 0 for a tidy CSV, which leaves out buckets. */
   readonly earlyRows: number
   /** The first few, in row order. */
   readonly problems: readonly RowProblem[]

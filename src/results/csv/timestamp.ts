@@ -36,6 +36,14 @@ export function readTimestamp(buffer: Uint8Array, start: number, end: number): n
 const DATE =
   /^(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?:[T ](\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?)? ?(Z|UTC|[+-]\d{2}:?\d{2})?$/
 
+/** Whether a time stamp is a date that does not say in which zone; undefined if it is neither date nor digits. */
+export function lacksZone(buffer: Uint8Array, start: number, end: number): boolean | undefined {
+  if (end - start > MAX_DATE_LENGTH) return undefined
+  if (readDigits(buffer, start, end) >= 0) return false
+  const found = DATE.exec(latin1.decode(buffer.subarray(start, end)))
+  return found === null ? undefined : found[8] === undefined
+}
+
 /** Epoch ms of a date written year first, in UTC unless it has an offset; undefined if it is not a date. */
 export function readDate(text: string): number | undefined {
   const found = DATE.exec(text)

@@ -60,6 +60,7 @@ function rowsOf(part: SamplePart, source: number, label: string | undefined): Sc
 
 function describeLack(scans: readonly ScanResult[], rows: readonly ScopeRows[]): string | undefined {
   if (scans.some(({ shape }) => shape !== 'samples')) return 'the results do not have a row for each sample'
+  if (new Set(scans.map(({ clockMs = 0 }) => clockMs)).size > 1) return 'the clocks of the grids differ'
   const parts = scans.flatMap((scan) => scan.parts)
   if (parts.some(({ hasTimes, hasElapsed }) => !hasTimes || !hasElapsed))
     return 'the results do not have the start and the duration of each sample'

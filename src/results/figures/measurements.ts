@@ -87,6 +87,8 @@ export interface Measurements {
   readonly regions: readonly string[]
   readonly grids: readonly string[]
   readonly series: TimeSeries | undefined
+  /** The clocks of grids differ: there is nothing over time of all of them together. */
+  readonly areClocksApart?: boolean
   /** Undefined if the scope has no samples. */
   figures(scope: Scope): Figures | undefined
   /**

@@ -40,6 +40,7 @@ export function mergeRuns(
   const results = scans.flat()
   const sources = runs.flatMap((run) => run.sources)
   const span = spanOf(sources)
+  const areApart = runs.some((run) => !isOneClock(run.sources))
   const seconds = secondsOf(runs)
   const cache = {
     all: new Map<string, Figures | undefined>(),
@@ -52,14 +53,19 @@ export function mergeRuns(
     labels: listOf(sources.flatMap(({ samples, tidy }) => [...((samples ?? tidy)?.labels ?? [])])),
     regions: listOf(results.map(({ region }) => region)),
     grids: listOf(results.map(({ grid }) => grid)),
-    series: drawSeries(runs),
+    ...(areApart && { areClocksApart: true }),
+    series: areApart ? undefined : drawSeries(runs),
     figures({ label, region, grid }) {
       const key = JSON.stringify([label, region, grid])
       const known = label === undefined ? cache.all : cache.labels
       if (!known.has(key)) {
         if (cache.labels.size >= MAX_KEPT_LABELS) cache.labels.clear()
         const scope = { label, region, grid }
-        known.set(key, sumScope(sources, scope, { seconds, overTime: () => findOverTime(stallsBy, scope) }))
+        const circumstances = {
+          seconds: areApart ? secondsIn(runs, scope) : seconds,
+          overTime: () => findOverTime(stallsBy, scope)
+        }
+        known.set(key, sumScope(sources, scope, circumstances))
       }
       return known.get(key)
     },
@@ -146,6 +152,17 @@ export function isUntimed({ rows, parts }: ScanResult): boolean {
 function secondsOf(runs: readonly IndexedRun[]): number {
   if (runs.some(({ span }) => span === undefined)) return 0
   return runs.reduce((sum, { span }) => sum + (span === undefined ? 0 : span.endMs - span.startMs), 0) / 1000
+}
+
+/** Where clocks differ, only the time of grids with the same one is known. */
+function secondsIn(runs: readonly IndexedRun[], scope: AnyScope): number {
+  const chosen = runs.map(({ sources }) => chooseSources(sources, scope))
+  const known = chosen.filter(isOneClock).map((sources) => ({ sources, span: spanOf(sources) }))
+  return known.length < runs.length ? 0 : secondsOf(known)
+}
+
+function isOneClock(sources: readonly IndexedSource[]): boolean {
+  return new Set(sources.map(({ scan: { clockMs = 0 } }) => clockMs)).size <= 1
 }
 
 function indexRun(scans: readonly ScanResult[]): IndexedRun {

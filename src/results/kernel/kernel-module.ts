@@ -27,7 +27,7 @@ export interface KernelExports {
   ): void
   setThreadColumns(threadName: number, hostname: number): void
   setMessage(length: number): number
-  leaveOutBefore(startMs: bigint): void
+  countBetween(startMs: bigint, lastMs: bigint): void
   findRows(from: number, to: number): number
   countRows(limit: number): number
   countTime(cell: number, elapsed: number): void

@@ -62,6 +62,9 @@ export interface FailedRow {
 
 const CR = 13
 const MAX_COLUMNS = 1024
+/** A time stamp has at most 15 digits. */
+const LATEST_MS = 999_999_999_999_999
+const NEVER = BigInt(LATEST_MS) + 1n
 
 /** Counts rows of a sample CSV in its own memory. */
 export class RowKernel {
@@ -108,14 +111,17 @@ export class RowKernel {
     return this.#taken - this.early
   }
 
-  /** How many rows it has left out because they start too early. */
+  /** How many rows it has left out because they start too early or too late. */
   get early(): number {
     return this.#exports.earlyRows() >>> 0
   }
 
-  /** Rows that start before this are left out from now on. */
-  leaveOutBefore(startMs: number): void {
-    this.#exports.leaveOutBefore(BigInt(Math.ceil(startMs)))
+  /** Rows that start before or after this are left out from now on. */
+  countBetween(fromMs: number, toMs: number): void {
+    const [first, last] = [Math.max(0, Math.ceil(fromMs)), Math.min(LATEST_MS, Math.floor(toMs))]
+    // No row starts as late as never.
+    const isEmpty = first > last
+    this.#exports.countBetween(isEmpty ? NEVER : BigInt(first), isEmpty ? NEVER : BigInt(last))
   }
 
   /** Whether it has reached a row that may be a transaction's: it cannot continue from there. */

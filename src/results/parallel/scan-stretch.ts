@@ -24,7 +24,7 @@ const LARGE_BYTES = 1024 * 1024
 
 /** Scans a stretch of a complete file. Yields to the event loop now and then, which costs nothing in a separate thread. */
 export async function scanStretch(stretch: Stretch): Promise<StretchScan> {
-  const { path, grid, region, from, to, header, countFromMs, stallLabels } = stretch
+  const { path, grid, region, from, to, header, countFromMs, countToMs, stallLabels } = stretch
   const scanner = new ByteScanner({
     grid,
     region,
@@ -33,6 +33,7 @@ export async function scanStretch(stretch: Stretch): Promise<StretchScan> {
     stopsAtTransaction: from > 0 || to < Infinity,
     ...(header === undefined ? {} : { header }),
     ...(countFromMs === undefined ? {} : { countFromMs }),
+    ...(countToMs === undefined ? {} : { countToMs }),
     ...(stallLabels === undefined ? {} : { stallLabels })
   })
   const file = openSync(path, 'r')
@@ -59,6 +60,7 @@ export function joinScans(scans: readonly [ScanResult, ...ScanResult[]]): ScanRe
   return {
     ...scans[0],
     rows: scans.reduce((sum, { rows }) => sum + rows, 0),
+    isZoneless: scans.some(({ isZoneless }) => isZoneless),
     earlyRows: scans.reduce((sum, { earlyRows }) => sum + earlyRows, 0),
     problems: joinProblems(scans),
     problemCount: scans.reduce((sum, { problemCount }) => sum + problemCount, 0),

@@ -1,4 +1,5 @@
 import { cutHeader, readHeader, type Layout } from '../csv/header.js'
+import { FirstRows } from './first-rows.js'
 import { RowKernel, type RowTaker } from '../kernel/row-kernel.js'
 import { RowProblems } from './row-problems.js'
 import { RowSplitter, type Row } from '../csv/row-splitter.js'
@@ -21,6 +22,8 @@ export interface ByteScannerOptions {
   readonly region: string
   /** Rows that start before it are read but not counted, and so are the buckets of a tidy CSV. */
   readonly countFromMs?: number
+  /** The same for rows that start after it. */
+  readonly countToMs?: number
   /** Rows that end before it are read but not counted: they only show which transactions the rows after them belong to. */
   readonly countEndsFromMs?: number
   /** The labels that have figures over time of their own, as the literal pieces between the `*` of patterns. */
@@ -55,6 +58,7 @@ export class ByteScanner {
   #kernelFrom: number
   #splitter: RowSplitter | undefined
   #reader: SampleReader | TidyReader | undefined
+  readonly #firstRows: FirstRows | undefined
   /** Of the last row that was read. */
   #label: number | undefined
 
@@ -66,6 +70,8 @@ export class ByteScanner {
     const kernelFrom = options.countEndsFromMs === undefined ? GOOD_CAPACITY : Infinity
     this.#kernelFrom = options.kernelFrom ?? kernelFrom
     if (options.header !== undefined) this.#useHeader(options.header)
+    // Rows from the middle of a CSV are not its first ones.
+    this.#firstRows = options.header === undefined ? new FirstRows() : undefined
   }
 
   /** Further bytes would be ignored. */
@@ -88,6 +94,8 @@ export class ByteScanner {
     // One byte stays free for the line break that ends the last row.
     const to = this.#buffer.length - 1
     const count = write(this.#buffer, this.#length, to)
+    if (this.#firstRows?.isFull === false)
+      this.#firstRows.push(this.#buffer.subarray(this.#length, this.#length + count))
     this.#length += count
     if (this.#length === to) this.#drain()
     return count
@@ -110,6 +118,8 @@ export class ByteScanner {
       shape: reader === undefined ? 'unknown' : reader instanceof SampleReader ? 'samples' : 'tidy',
       header: showHeader(this.#header),
       rows: reader?.rows ?? 0,
+      firstRows: this.#firstRows?.digests ?? [],
+      isZoneless: reader?.isZoneless ?? false,
       earlyRows: samples?.earlyRows ?? 0,
       problems: [...doubts.map((text) => ({ row: 0, text })), ...this.#problems.kept],
       problemCount: this.#problems.count + doubts.length,
@@ -237,12 +247,12 @@ export class ByteScanner {
     if (layout.shape === 'samples' && layout.at.success < 0 && this.#options.header === undefined)
       this.#problems.add(0, 'it has no success column')
     const problems = this.#problems
-    const { countFromMs = -Infinity, countEndsFromMs, stallLabels = [] } = this.#options
-    const from = { countFromMs, ...(countEndsFromMs !== undefined && { countEndsFromMs }) }
+    const { countFromMs = -Infinity, countToMs = Infinity, countEndsFromMs, stallLabels = [] } = this.#options
+    const from = { countFromMs, countToMs, ...(countEndsFromMs !== undefined && { countEndsFromMs }) }
     this.#reader =
       layout.shape === 'samples'
         ? new SampleReader({ at: layout.at, columns, problems, stallLabels, ...from })
-        : new TidyReader({ at: layout.at, columns, problems, countFromMs })
+        : new TidyReader({ at: layout.at, columns, problems, countFromMs, countToMs })
   }
 
   #grow(): void {

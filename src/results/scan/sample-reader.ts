@@ -1,7 +1,7 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- every index into a typed array is in range by construction */
 import { readError, type ErrorFields } from '../counts/error-table.js'
 import { LabelTable } from '../counts/label-table.js'
-import { readDigits, readTimestamp } from '../csv/timestamp.js'
+import { lacksZone, readDigits, readTimestamp } from '../csv/timestamp.js'
 import { explainRow, quoteBytes, type RowProblems } from './row-problems.js'
 import {
   readControllerKind,
@@ -46,6 +46,7 @@ export class SampleReader {
   readonly #columns: number
   readonly #problems: RowProblems
   readonly #countFromMs: number
+  readonly #countToMs: number
   readonly #countEndsFromMs: number
   readonly #labels = new LabelTable()
   readonly #followed: FollowedLabels
@@ -65,12 +66,14 @@ export class SampleReader {
   #isFollowing = true
   #earlyRows = 0
   #hasEarlyRequests = false
+  #isZoneless: boolean | undefined
 
   constructor(options: {
     at: SampleColumns
     columns: number
     problems: RowProblems
     countFromMs: number
+    countToMs: number
     countEndsFromMs?: number
     /** The labels that have figures over time of their own, as the literal pieces between the `*` of patterns. */
     stallLabels?: readonly (readonly string[])[]
@@ -79,6 +82,7 @@ export class SampleReader {
     this.#columns = options.columns
     this.#problems = options.problems
     this.#countFromMs = options.countFromMs
+    this.#countToMs = options.countToMs
     this.#countEndsFromMs = options.countEndsFromMs ?? -Infinity
     this.#threads = new ThreadTable(options.at)
     this.#followed = new FollowedLabels(options.stallLabels ?? [], (label) => this.#labels.textOf(label))
@@ -95,7 +99,12 @@ export class SampleReader {
     return this.#transactions.isSeen
   }
 
-  /** How many rows were left out because they start too early. */
+  /** Whether times are dates that do not say in which zone. */
+  get isZoneless(): boolean {
+    return this.#isZoneless ?? false
+  }
+
+  /** How many rows were left out because they start too early or too late. */
   get earlyRows(): number {
     return this.#earlyRows + (this.#kernel?.early ?? 0)
   }
@@ -149,7 +158,8 @@ export class SampleReader {
   /** From now on the kernel counts most rows, and their figures are fetched from it. */
   useKernel(kernel: RowKernel): void {
     this.#kernel = kernel
-    if (this.#countFromMs > -Infinity) kernel.leaveOutBefore(this.#countFromMs)
+    const [fromMs, toMs] = [this.#countFromMs, this.#countToMs]
+    if (fromMs > -Infinity || toMs < Infinity) kernel.countBetween(fromMs, toMs)
     this.#isFollowing = false
     this.followTimes()
   }
@@ -209,7 +219,9 @@ export class SampleReader {
   }
 
   #isEarly(startMs: number, elapsedMs: number): boolean {
-    return startMs < this.#countFromMs || startMs + elapsedMs < this.#countEndsFromMs
+    return (
+      startMs < this.#countFromMs || startMs > this.#countToMs || startMs + elapsedMs < this.#countEndsFromMs
+    )
   }
 
   /** A request that is not counted still shows what the transactions around it stand for. */
@@ -315,7 +327,9 @@ export class SampleReader {
 
   #readTime(row: Row): number {
     const { timeStamp } = this.#at
-    return readTimestamp(row.buffer, row.starts[timeStamp]!, row.ends[timeStamp]!)
+    const [start, end] = [row.starts[timeStamp]!, row.ends[timeStamp]!]
+    this.#isZoneless ??= lacksZone(row.buffer, start, end)
+    return readTimestamp(row.buffer, start, end)
   }
 }
 

@@ -17,6 +17,8 @@ export interface ScannerOptions {
   readonly region: string
   /** Rows that start before it are left out. */
   readonly countFromMs?: number
+  /** The same for rows that start after it. */
+  readonly countToMs?: number
   /** The same for rows that end before it. */
   readonly countEndsFromMs?: number
   /** The labels that have figures over time of their own, as the literal pieces between the `*` of patterns. */

@@ -1,5 +1,5 @@
 import { explainRow, quoteBytes, type RowProblems } from './row-problems.js'
-import { readDate } from '../csv/timestamp.js'
+import { lacksZone, readDate } from '../csv/timestamp.js'
 import { bucketWidthMs } from '../counts/bucket-width.js'
 import type { Row } from '../csv/row-splitter.js'
 import type { TidyBucket } from '../counts/scan-result.js'
@@ -26,14 +26,23 @@ export class TidyReader {
   readonly #columns: number
   readonly #problems: RowProblems
   readonly #countFromMs: number
+  readonly #countToMs: number
   readonly #drafts = new Map<string, Draft>()
+  #isZoneless: boolean | undefined
   readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
-  constructor(options: { at: TidyColumns; columns: number; problems: RowProblems; countFromMs: number }) {
+  constructor(options: {
+    at: TidyColumns
+    columns: number
+    problems: RowProblems
+    countFromMs: number
+    countToMs: number
+  }) {
     this.#at = options.at
     this.#columns = options.columns
     this.#problems = options.problems
     this.#countFromMs = options.countFromMs
+    this.#countToMs = options.countToMs
   }
 
   take(row: Row): void {
@@ -43,10 +52,16 @@ export class TidyReader {
       return
     }
     const time = this.#text(row, this.#at.time)
+    this.#isZoneless ??= lacksZone(row.buffer, row.starts[this.#at.time] ?? 0, row.ends[this.#at.time] ?? 0)
     const atMs = EPOCH_MS.test(time) ? Number(time) : readDate(time)
     const figure = FIGURES.get(this.#text(row, this.#at.measurement))
     if (atMs === undefined) this.#complain(row, this.#at.time, 'Time', 'epoch ms or a date, year first')
     else if (figure !== undefined) this.#put(row, figure, atMs)
+  }
+
+  /** Whether times are dates that do not say in which zone. */
+  get isZoneless(): boolean {
+    return this.#isZoneless ?? false
   }
 
   /** Of all buckets, whether they are left out or not: one alone does not show it. */
@@ -54,14 +69,14 @@ export class TidyReader {
     return bucketWidthMs(Array.from(this.#drafts.values(), ({ atMs }) => atMs))
   }
 
-  /** Those that start too early are left out as a whole. */
+  /** Those that start too early or too late are left out as a whole. */
   toBuckets(): TidyBucket[] {
     const drafts = [...this.#drafts.values()]
     for (const figure of ['passed', 'failed'] as const) {
       const isThere = drafts.some((draft) => !Number.isNaN(draft[figure]))
       if (this.rows > 0 && !isThere) this.#problems.add(0, `it has no rows of the measurement ${figure}`)
     }
-    const counted = drafts.filter(({ atMs }) => atMs >= this.#countFromMs)
+    const counted = drafts.filter(({ atMs }) => atMs >= this.#countFromMs && atMs <= this.#countToMs)
     return counted.map(({ concurrency, concurrentUsers, ...bucket }) => ({
       ...bucket,
       users: Number.isNaN(concurrency) ? concurrentUsers : concurrency

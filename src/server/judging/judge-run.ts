@@ -1,23 +1,13 @@
 import { apdexOf } from '../../evidence/apdex.js'
+import { type CountedRun, readResults as readRows } from '../../evidence/count-results.js'
 import { decideRun } from '../../evidence/decide-run.js'
 import { findLongPause } from '../../evidence/long-pause.js'
-import { pausesOf } from '../../evidence/pauses.js'
-import {
-  describeShortfall,
-  type RequestedLoad,
-  type Results,
-  sumThreads,
-  wholeOf
-} from '../../evidence/reached-load.js'
+import type { RunTimes } from '../../evidence/own-rows.js'
+import { describeShortfall, type RequestedLoad, sumThreads, wholeOf } from '../../evidence/reached-load.js'
 import { listRemoteErrors, lostLoad, quoteLines, wasStopped } from '../../evidence/remote-errors.js'
 import { findOtherRows, knowsRows } from '../../evidence/row-counts.js'
-import { spansOf } from '../../evidence/spans.js'
-import { leaveOutAll, leaveOutWarmUp } from '../../evidence/warm-up.js'
 import type { WarmUpFacts } from '../../report/outcome.js'
-import { mergeScans } from '../../results/figures/merge.js'
 import type { Measurements } from '../../results/figures/measurements.js'
-import type { ResultFile } from '../../results/parallel/result-file.js'
-import { scanEach } from '../../results/parallel/scan-files.js'
 import { parseThresholds } from '../../thresholds/grammar/grammar.js'
 import { isAbsoluteThreshold, isBaselineThreshold } from '../../thresholds/grammar/threshold.js'
 import type { AbsoluteThreshold, BaselineThreshold } from '../../thresholds/grammar/threshold.js'
@@ -25,7 +15,6 @@ import { judgeThresholds } from '../../thresholds/judge/judge.js'
 import type { Judgement } from '../../thresholds/judge/judgement.js'
 import { describeNoOverTime, listStallLabels } from '../../thresholds/judge/over-time.js'
 import { capitalize } from '../../values/sentence.js'
-import { messageOf } from '../errors.js'
 import { apdexTargetMs } from '../runs/apdex.js'
 import type { GridRecord, RunRecord, RunThresholds, RunVerdict } from '../store/records.js'
 import type { Store } from '../store/store.js'
@@ -71,13 +60,13 @@ export async function judgeRun(run: RunRecord, thresholds: RunThresholds, store:
   const { onStall = 'fail' } = thresholds
   const warmUpMs = (thresholds.warmUpSec ?? 0) * 1000
   const { found: results = NO_RESULTS, problems } = await readResults(run, store, (files) =>
-    scanAll(
+    readRows(
       files.map((file) => ({ ...file, stallLabels: labelsToFollow(thresholds) })),
-      warmUpMs
+      { warmUpMs, times: timesOf(run) }
     )
   )
   const changes = problems.length > 0 ? [] : findChanges(run, results)
-  const missing = [...problems.map(({ words }) => words), ...changes]
+  const missing = [...problems.map(({ words }) => words), ...changes, ...results.foreign]
   const apdex = apdexToJudge(run, thresholds, results)
   const judgements = judgeThresholds(own, {
     apdex: typeof apdex === 'string' ? undefined : apdex,
@@ -101,6 +90,7 @@ export async function judgeRun(run: RunRecord, thresholds: RunThresholds, store:
     reportsStops: false,
     nodes: run.nodes,
     lackOfResults: describeLack(run, problems),
+    foreign: results.foreign,
     gaps: [...changes.map((clause) => `${capitalize(clause)}.`), ...results.gaps]
   })
   return {
@@ -140,7 +130,7 @@ type Decided = Pick<Judged, 'verdict' | 'reason'>
 function apdexToJudge(
   run: RunRecord,
   { warmUpSec = 0 }: RunThresholds,
-  results: Read
+  results: CountedRun
 ): ReturnType<typeof apdexOf> {
   return warmUpSec > 0 && results.warmUp === undefined
     ? 'there are no samples to compute it from without the warm-up'
@@ -170,25 +160,16 @@ function leaveToGate({ verdict, reason }: Decided, { own, left }: ReturnType<typ
   }
 }
 
-const NO_RESULTS: Read = { measurements: undefined, spansMs: new Map(), gaps: [], doubts: [] }
+const NO_RESULTS: CountedRun = {
+  ...{ measurements: undefined, spansMs: new Map(), scans: [] },
+  ...{ foreign: [], gaps: [], doubts: [] }
+}
 
-type Read = Results & { readonly gaps: readonly string[]; readonly doubts: readonly string[] }
-
-async function scanAll(files: readonly ResultFile[], warmUpMs: number): Promise<Read> {
-  const scans = await scanEach(files)
-  const spans = { spansMs: spansOf(scans), pausesMs: pausesOf(scans) }
-  if (scans.length === 0) return { measurements: undefined, ...spans, gaps: [], doubts: [] }
-  if (warmUpMs === 0) return { measurements: mergeScans(scans), ...spans, gaps: [], doubts: [] }
-  const scanned = files.flatMap(({ path }, i) => (scans[i] === undefined ? [] : [{ path, scan: scans[i] }]))
-  const { measurements, warmUp, gap, doubts } = await leaveOutWarmUp(scanned, warmUpMs).catch(
-    (thrown: unknown) =>
-      leaveOutAll(
-        scanned.map(({ scan }) => scan),
-        warmUpMs,
-        messageOf(thrown)
-      )
-  )
-  return { measurements, warmUp, ...spans, gaps: gap === undefined ? [] : [gap], doubts }
+function timesOf({ startedMs, stoppedMs, createdMs, request: { durationSec } }: RunRecord): RunTimes {
+  return {
+    ...{ startedMs: startedMs ?? undefined, stoppedMs: stoppedMs ?? undefined, createdMs },
+    durationMs: durationSec === null ? undefined : durationSec * 1000
+  }
 }
 
 function describeLack(run: RunRecord, [first, ...others]: readonly ResultsProblem[]): string | undefined {
@@ -199,7 +180,7 @@ function describeLack(run: RunRecord, [first, ...others]: readonly ResultsProble
 }
 
 /** How the results differ from those at the end of the run, in clauses. Where the rows are not known, the samples of all grids are. */
-function findChanges({ samples, nodes }: RunRecord, results: Read): string[] {
+function findChanges({ samples, nodes }: RunRecord, results: CountedRun): string[] {
   if (results.measurements === undefined) return []
   if (samples === null || knowsRows(nodes, results)) return findOtherRows(nodes, results)
   const found = wholeOf(results)?.figures({})?.samples ?? 0

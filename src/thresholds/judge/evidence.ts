@@ -101,7 +101,13 @@ export function readFigure(
     return { missing: "the target is unknown: it is the number in brackets in the service's apdex" }
   }
   const actual = pickFigure(threshold, figures, evidence)
-  if (actual === undefined) return { missing: 'not available in this CSV' }
+  if (actual === undefined)
+    return {
+      missing:
+        threshold.metric === 'throughput' && evidence.measurements?.areClocksApart
+          ? 'the clocks of the grids differ, so the time that all of them took together is unknown'
+          : 'not available in this CSV'
+    }
   return isPossible(threshold.metric, actual)
     ? { actual }
     : { missing: `the result is ${actual}, which is impossible` }

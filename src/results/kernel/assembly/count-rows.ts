@@ -64,7 +64,8 @@ let nextLine: u32 = LINES_AT
 let taken: u32 = 0
 let early: u32 = 0
 let isStopped = false
-let fromMs: i64 = i64.MIN_VALUE
+let fromMs: i64 = 0
+let widthMs: u64 = u64.MAX_VALUE
 /** The lowest bits of all starts: whole seconds have none of them. */
 let fractions: i64 = 0
 let message: u32 = 0
@@ -77,7 +78,7 @@ export function takenRows(): u32 {
   return taken
 }
 
-/** How many of them were left out because they start too early. */
+/** How many of them were left out because they start too early or too late. */
 export function earlyRows(): u32 {
   return early
 }
@@ -92,9 +93,10 @@ export function hasFineTimes(): bool {
   return fractions != 0
 }
 
-/** Rows that start earlier are left out. */
-export function leaveOutBefore(startMs: i64): void {
+/** Rows that start earlier or later are left out; neither is negative. */
+export function countBetween(startMs: i64, lastMs: i64): void {
   fromMs = startMs
+  widthMs = lastMs - startMs
 }
 
 /** Where to write the start of a transaction's message: at least eight and at most MESSAGE_BYTES bytes. */
@@ -222,7 +224,8 @@ function takeRow<Order>(place: u32, record: u32): i32 {
     // From the first row that may be a transaction's, rows must be read in the order of their threads.
     if (length > messageBytes && isTransaction(start)) return STOPPED
   }
-  if (at.timeStamp >= 0 && startMs < fromMs) {
+  // A difference below zero is a huge unsigned number.
+  if (at.timeStamp >= 0 && u64(startMs - fromMs) > widthMs) {
     taken++
     early++
     return EARLY

@@ -13,7 +13,7 @@ export {
   earlyRows,
   hasFineTimes,
   hasStopped,
-  leaveOutBefore,
+  countBetween,
   nextRow,
   setMessage,
   takenRows

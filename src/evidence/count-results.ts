@@ -1,0 +1,123 @@
+import type { WarmUpFacts } from '../report/outcome.js'
+import { mergeScans } from '../results/figures/merge.js'
+import type { ScanResult } from '../results/counts/scan-result.js'
+import type { ResultFile } from '../results/parallel/result-file.js'
+import { scanEach } from '../results/parallel/scan-files.js'
+import { type PlacedRows, type RunTimes, describeForeignRows, placeRows } from './own-rows.js'
+import { pausesOf } from './pauses.js'
+import type { Results } from './reached-load.js'
+import { type EarlierResults, findSameRows } from './same-rows.js'
+import { spansOf } from './spans.js'
+import { type ScannedFile, leaveOutAll, leaveOutWarmUp } from './warm-up.js'
+
+export interface CountOptions {
+  /** 0 leaves nothing out. */
+  readonly warmUpMs: number
+  /** Undefined if nothing is known of the run. */
+  readonly times?: RunTimes | undefined
+  /** The results of the step's runs before this one. */
+  readonly earlier?: readonly EarlierResults[]
+}
+
+/** What the CSVs of a run say, without what is not this run's. */
+export interface CountedRun extends Omit<Results, 'warmUp'> {
+  readonly warmUp?: WarmUpFacts
+  /** With the samples of a warm-up. */
+  readonly scans: readonly ScanResult[]
+  /** Without them, if there is one. */
+  readonly countedScans?: readonly ScanResult[]
+  /** Why results or rows are not this run's, in clauses: no line can be judged by them. */
+  readonly foreign: readonly string[]
+  /** What else makes the results incomplete evidence, in sentences. */
+  readonly gaps: readonly string[]
+  /** What looks wrong without proving that something is missing, in sentences. */
+  readonly doubts: readonly string[]
+}
+
+/** Reads CSVs on disk. */
+export async function readResults(files: readonly ResultFile[], options: CountOptions): Promise<CountedRun> {
+  const scans = await scanEach(files)
+  return countResults(
+    files.flatMap(({ path }, i) => (scans[i] === undefined ? [] : [{ path, scan: scans[i] }])),
+    options
+  )
+}
+
+/** Leaves out the rows that are not this run's, and then the samples of the warm-up. */
+export async function countResults(
+  files: readonly ScannedFile[],
+  { warmUpMs, times, earlier }: CountOptions
+): Promise<CountedRun> {
+  const all = files.map(({ scan }) => scan)
+  const placed = placeRows(all, times)
+  const read = await leaveOutForeign(files, placed, times)
+  const own = read.files.map((file) => withClock(file, placed))
+  const scans = own.map(({ scan }) => scan)
+  const found = {
+    scans,
+    spansMs: spansOf(scans),
+    pausesMs: pausesOf(scans),
+    foreign: [...findSameRows(all, earlier), ...read.foreign]
+  }
+  const { doubts } = placed
+  if (scans.length === 0 || warmUpMs === 0)
+    return { ...found, measurements: scans.length === 0 ? undefined : mergeScans(scans), gaps: [], doubts }
+  const counted = await leaveOutWarmUp(own, warmUpMs).catch((thrown: unknown) =>
+    leaveOutAll(scans, warmUpMs, messageOf(thrown))
+  )
+  return {
+    ...found,
+    countedScans: counted.scans,
+    measurements: counted.measurements,
+    warmUp: counted.warmUp,
+    gaps: counted.gap === undefined ? [] : [counted.gap],
+    doubts: [...doubts, ...counted.doubts]
+  }
+}
+
+/** Reads the CSVs again that have rows outside of the run's time. */
+async function leaveOutForeign(
+  files: readonly ScannedFile[],
+  { outside, bounds }: PlacedRows,
+  times: RunTimes | undefined
+): Promise<{ readonly files: readonly ScannedFile[]; readonly foreign: readonly string[] }> {
+  const { fromMs: countFromMs, toMs: countToMs } = bounds
+  const isOutside = ({ scan }: ScannedFile): boolean => outside.has(scan.grid)
+  const suspects = files.filter(isOutside)
+  if (suspects.length === 0 || times === undefined) return { files, foreign: [] }
+  try {
+    const again = await scanEach(
+      suspects.map(({ path, scan: { grid, region, parts } }) => {
+        const stallLabels = parts.flatMap(({ stalls }) => [...stalls.labels.keys()].map((label) => [label]))
+        return { path, grid, region, countFromMs, countToMs, stallLabels }
+      })
+    )
+    const within = new Map(suspects.map((file, i) => [file, again[i] ?? file.scan]))
+    const foreign = [...outside].flatMap((grid) => {
+      const own = suspects.filter(({ scan }) => scan.grid === grid)
+      const before = own.map(({ scan }) => scan)
+      return (
+        describeForeignRows(
+          before,
+          own.map((file) => within.get(file) ?? file.scan),
+          times
+        ) ?? []
+      )
+    })
+    return {
+      files: files.map((file) => ({ ...file, scan: within.get(file) ?? file.scan, countToMs })),
+      foreign
+    }
+  } catch (thrown) {
+    return { files, foreign: [`rows outside of the run's time could not be left out: ${messageOf(thrown)}`] }
+  }
+}
+
+function withClock(file: ScannedFile, { clocksMs }: PlacedRows): ScannedFile {
+  const clockMs = clocksMs.get(file.scan.grid)
+  return clockMs === undefined ? file : { ...file, scan: { ...file.scan, clockMs } }
+}
+
+function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown)
+}
