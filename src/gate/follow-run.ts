@@ -13,7 +13,6 @@ import { endRun } from './run/end-run.js'
 import { phaseOf } from './run/run-status.js'
 import { runUrl } from './run/run-url.js'
 import { handOverThresholds } from './run/hand-over-thresholds.js'
-import { showRun } from './run/show-run.js'
 import { startRun } from './run/start-run.js'
 import { watchRun } from './run/watch-run.js'
 import type { EarlyStopper } from './live/early-stop.js'
@@ -155,7 +154,7 @@ async function watch(
   try {
     const early = await prepareEarlyStop(gate, signal)
     const watched = await watchRun({
-      show: () => showRun(client, run.id, signal),
+      show: () => client.showRun(run.id, signal),
       log: ports.log,
       clock: ports.clock,
       signal,

@@ -82,13 +82,7 @@ export class ServiceClient {
     const operation = `reading grid ${id}`
     return this.#read(
       { operation, sending: OPERATIONS.showGrid, url: this.#url('grids', id), signal },
-      (reply) => {
-        const grid = decodeGrid(reply)
-        // Another grid's status says nothing about this one.
-        if (grid.id !== id)
-          throw new MalformedReplyError(operation, `the reply is about another grid, ${grid.id}`)
-        return grid
-      }
+      (reply) => about('grid', id, operation, decodeGrid(reply))
     )
   }
 
@@ -100,7 +94,8 @@ export class ServiceClient {
       { operation, sending: OPERATIONS.terminateGrid, method: 'DELETE', url, signal },
       async (reply) => {
         const body = await reply.text()
-        return body.trim() === '' ? undefined : decodeGrid(parseReply(operation, body))
+        if (body.trim() === '') return undefined
+        return about('grid', id, operation, decodeGrid(parseReply(operation, body)))
       }
     )
   }
@@ -120,7 +115,7 @@ export class ServiceClient {
     const operation = `reading run ${id}`
     return this.#read(
       { operation, sending: OPERATIONS.showRun, url: this.#url(this.#words.runs, id), signal },
-      (reply) => decodeRun(reply, this.#words)
+      (reply) => about('run', id, operation, decodeRun(reply, this.#words))
     )
   }
 
@@ -128,7 +123,7 @@ export class ServiceClient {
     const operation = `stopping run ${id}`
     return this.#read(
       { operation, sending: OPERATIONS.stopRun, url: this.#url(this.#words.runs, id, 'stop'), signal },
-      (reply) => decodeRun(reply, this.#words)
+      (reply) => about('run', id, operation, decodeRun(reply, this.#words))
     )
   }
 
@@ -136,7 +131,11 @@ export class ServiceClient {
     const operation = `repeating run ${id}`
     return this.#read(
       { operation, sending: OPERATIONS.repeatRun, url: this.#url(this.#words.runs, id, 'repeat'), signal },
-      (reply) => decodeMadeRun(reply, this.#words)
+      (reply) => {
+        const run = decodeMadeRun(reply, this.#words)
+        if (run.id !== id) return run
+        throw new MalformedReplyError(operation, 'the reply is about the repeated run, not about a new one')
+      }
     )
   }
 
@@ -285,6 +284,17 @@ export class ServiceClient {
   #url(...segments: string[]): URL {
     return new URL([this.#address.api, ...segments.map(encodeURIComponent)].join('/'))
   }
+}
+
+/** The status of another run or grid says nothing about this one: replies get mixed up in transit, and in caches. */
+function about<T extends { readonly id: string }>(
+  kind: 'run' | 'grid',
+  id: string,
+  operation: string,
+  document: T
+): T {
+  if (document.id === id) return document
+  throw new MalformedReplyError(operation, `the reply is about another ${kind}, ${document.id}`)
 }
 
 /** A link that contained the token is followed without it: the request has it in its header. */

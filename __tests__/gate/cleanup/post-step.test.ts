@@ -148,6 +148,14 @@ describe('stop-on-cancel: false, after a kill', () => {
     expect(grids()).toEqual([true])
   })
 
+  test('a reply about another run, which has ended, says nothing about ours', async () => {
+    service.addRun({ id: 'mine', tags: ['loadgate-1'], statuses: ['running'] })
+    service.meet('showRun', faults.answer(200, { uuid: 'another', status: 'finished' }))
+    await clean({ runId: 'mine', marker: 'loadgate-1', leaveIfKilled, madeGrids: ['g1'] })
+    expect(service.runs[0]?.statuses).toEqual(['running'])
+    expect(grids()).toEqual([false])
+  })
+
   test("the embedded service's processes are ended all the same", async () => {
     await clean({ processGroups: [{ pid: 11, startTime: '1' }], address: '', leaveIfKilled, runId: 'mine' })
     expect(ended).toEqual([11])

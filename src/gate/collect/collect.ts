@@ -15,7 +15,6 @@ import type { FetchedGrid, GridResult } from './fetch-results.js'
 import type { Gate } from '../gate.js'
 import { GridFetches, sourcesIn } from './grid-fetches.js'
 import { asError, lookAgain, lookOnceMore } from './late-values.js'
-import { showRun } from '../run/show-run.js'
 import type { Lack } from './late-values.js'
 import { pausesOf } from '../../evidence/pauses.js'
 import { spansOf } from '../../evidence/spans.js'
@@ -152,7 +151,7 @@ async function earlierRun({ client, ports, settings }: Gate, options: CollectOpt
   const { origin } = settings
   if (origin.kind !== 'repeat') return { run: first, gaps: [] }
   try {
-    const look = () => showRun(client, origin.runId, signal)
+    const look = () => client.showRun(origin.runId, signal)
     const policy = isPatient ? RETRY.collect : { ...RETRY.collect, transientMs: 0, refusalMs: 0 }
     return { run: await retry(look, policy, { clock: ports.clock, signal, overWith: asError }), gaps: [] }
   } catch (thrown) {

@@ -6,7 +6,6 @@ import { gridIdOf } from './expected-grids.js'
 import type { Gate } from '../gate.js'
 import { joinRemoteErrors } from '../../evidence/remote-errors.js'
 import { hasEnded, phaseOf } from '../run/run-status.js'
-import { showRun } from '../run/show-run.js'
 import { messageOf } from '../errors.js'
 
 /** What is still missing in a run as last seen. */
@@ -31,7 +30,7 @@ export async function lookAgain(
     if (looks === 1) log.debug(`Run ${run.id} has ended but some values are missing; checking again.`)
     try {
       await clock.sleep(pauseBetweenLooks(looks), signal)
-      const look = () => showRun(client, first.id, signal)
+      const look = () => client.showRun(first.id, signal)
       const policy =
         lack === 'something' ? { ...RETRY.collect, transientMs: leftMs, refusalMs: leftMs } : RETRY.collect
       run = joinLooks(run, await retry(look, policy, { clock, signal, overWith: asError }))
@@ -55,7 +54,7 @@ export async function lookOnceMore(
   signal: AbortSignal
 ): Promise<Run> {
   try {
-    const look = () => showRun(client, seen.id, signal)
+    const look = () => client.showRun(seen.id, signal)
     return joinLooks(seen, await retry(look, RETRY.lastLook, { clock, signal }))
   } catch (thrown) {
     log.debug(`Run ${seen.id} could not be read once more: ${messageOf(thrown)}`)
