@@ -436,6 +436,31 @@ describe('a run that was made twice by something in between', () => {
     expect((await gate()).verdict).toBe('passed')
     expect(ports.states.at(-1)).toMatchObject({ cleanupDue: true })
     expect(ports.log.of('warning')).toEqual([])
+    expect(ports.log.of('info')).toContainEqual(
+      expect.stringMatching(/The list of runs was not read to its end .*403.* post step looks again/)
+    )
+  })
+
+  test('the second one is stopped where the list has it on its fourth page', async () => {
+    service.nextStatuses = ['queued', 'running']
+    service.pageSize = 2
+    service.meet('createRun', twice)
+    const gating = gate()
+    await service.reached('showRun', 3)
+    const [judged, twin] = service.runs
+    for (let count = 0; count < 6; count++) service.addRun({ tags: [`loadgate-${count}`] })
+    judged!.statuses = ['finished']
+    expect((await gating).verdict).toBe('passed')
+    expect(twin!.statuses).toEqual(['finished'])
+    expect(ports.states.at(-1)).toMatchObject({ cleanupDue: false })
+  })
+
+  test('a list that fails costs a gate some seconds, not more', async () => {
+    await gate()
+    const usualMs = ports.clock.elapsedMs
+    service.meet('listRuns', ...many(faults.answer(500)))
+    expect((await gate()).verdict).toBe('passed')
+    expect(ports.clock.elapsedMs - 2 * usualMs).toBeLessThan(6_000)
   })
 })
 
