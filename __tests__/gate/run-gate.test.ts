@@ -286,14 +286,15 @@ describe('an apdex that comes late', () => {
     expect((await gate({ thresholdLines })).apdex).toBeDefined()
   })
 
-  test('is waited for until the time for collecting is over, and no longer', async () => {
+  test('is waited for two minutes, and no longer', async () => {
     nextLooks(...many(none))
     expect(await gate()).toMatchObject({
       verdict: 'inconclusive',
       reason: expect.stringContaining('the service gave no apdex for this run')
     })
-    expect(ports.clock.elapsedMs).toBe(600_000)
-    expect(service.count('showRun')).toBeLessThan(60)
+    expect(ports.clock.elapsedMs).toBeGreaterThanOrEqual(120_000)
+    expect(ports.clock.elapsedMs).toBeLessThan(150_000)
+    expect(service.count('showRun')).toBeLessThan(30)
   })
 
   test('costs a few seconds where no threshold needs it', async () => {

@@ -66,6 +66,9 @@ export interface CollectOptions {
 
 export const RESULTS_FOLDER = 'results'
 
+/** Few services compute it longer than this after the end; many never give one. */
+const APDEX_PATIENCE_MS = 2 * 60_000
+
 /** Downloads the report and every grid's CSV in parallel, reading the CSVs as they arrive. Failures are returned, not thrown. */
 export async function collect(gate: Gate, run: Run, options: CollectOptions): Promise<Collection> {
   const { ports, settings } = gate
@@ -168,15 +171,15 @@ async function earlierRun({ client, ports, settings }: Gate, options: CollectOpt
 function lackIn(
   run: Run,
   { gate, expected, isPatient }: { gate: Gate; expected: readonly ExpectedGrid[]; isPatient: boolean }
-): Lack {
+): Lack | undefined {
   const { settings } = gate
-  if (isCompleteAtEnd(gate) || phaseOf(run.status) !== 'ended well') return 'nothing'
+  if (isCompleteAtEnd(gate) || phaseOf(run.status) !== 'ended well') return undefined
   const sources = sourcesIn(gate, run)
-  const needed = isPatient ? 'something needed' : 'something'
   const isOdd = run.oddGrids !== undefined
-  if (sources.length === 0 || isOdd || findMissing(expected, sources).length > 0) return needed
+  if (sources.length === 0 || isOdd || findMissing(expected, sources).length > 0)
+    return { what: 'the results of its grids', isNeeded: isPatient }
   const apdex = stateOfApdex(run.apdex)
-  if (apdex === 'there') return 'nothing'
+  if (apdex === 'there') return undefined
   const isNeeded = apdex === 'late' && settings.thresholds.some(({ metric }) => metric === 'apdex')
-  return isNeeded ? needed : 'something'
+  return { what: "the service's apdex", isNeeded: isPatient && isNeeded, longestMs: APDEX_PATIENCE_MS }
 }
