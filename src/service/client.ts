@@ -33,6 +33,7 @@ export interface ClientOptions {
   readonly secrets?: readonly string[]
   readonly words: Vocabulary
   readonly clock: Clock
+  readonly isReached?: HttpOptions['isReached']
   readonly dispatcher?: HttpOptions['dispatcher']
 }
 
@@ -61,11 +62,11 @@ export class ServiceClient {
   #lastFailure: ServiceError | undefined
   #isLoadgate = false
 
-  constructor({ address, token, secrets, words, clock, dispatcher }: ClientOptions) {
+  constructor({ address, words, clock, ...options }: ClientOptions) {
     this.#address = address
     this.#words = words
     this.#clock = clock
-    this.#http = new Http({ token, secrets, mediaType: words.mediaType, origin: address.origin, dispatcher })
+    this.#http = new Http({ ...options, mediaType: words.mediaType, origin: address.origin })
   }
 
   async createGrid(grid: GridSpecification, signal?: AbortSignal): Promise<Grid> {
