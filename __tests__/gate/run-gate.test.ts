@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { mkdtemp, readFile, readdir, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { cleanUpStep } from '../../src/gate/cleanup/post-step.js'
 import { runGate } from '../../src/gate/run-gate.js'
 // Loaded beforehand: the manual clock does not see that a module is being loaded.
@@ -406,6 +406,48 @@ describe('the token', () => {
     expect(told).not.toContain(token)
     expect(told).not.toContain(Buffer.from(`${token}:`).toString('base64'))
     expect(ports.states.every((state) => state.token === token)).toBe(true)
+  })
+})
+
+describe('a parameter that is marked as secret', () => {
+  const SECRET = 'v4luable-thing'
+
+  test('reaches the plan, and nothing that is written, though the service echoes it everywhere', async () => {
+    service.summary = `up to 5 users with ${SECRET}`
+    service.nextDocument = { remote_errors: `node 2: ${SECRET}`, notes: SECRET }
+    const rows = makeCsv().replace(',OK,', `,no ${SECRET},`).replace(',true,', ',false,')
+    service.csvs.set('grid1', `${rows}${rows.split('\n')[1]!.replace('checkout', SECRET)}\n`)
+    service.meet('report', faults.answer(500, { error: `cannot log in with ${SECRET}` }))
+    await gate({ overrideParameters: `-Jfoo=secret:${SECRET}, -Jport=80`, comment: 'off' })
+    const fields = new Map(service.runs[0]!.fields)
+    expect(fields.get('run[override_parameters]')).toBe(`-Jfoo=${SECRET}, -Jport=80`)
+    expect(fields.get('run[secret_parameters]')).toBe('foo')
+    expect(ports.masked).toContain(SECRET)
+    const names = await readdir(ports.scratchDir, { recursive: true, withFileTypes: true })
+    const files = names.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
+    expect(files.map((path) => basename(path))).toEqual(
+      expect.arrayContaining(['verdict.json', 'report.html'])
+    )
+    const written = await Promise.all(files.map((path) => readFile(path, 'utf8')))
+    const told = [
+      ports.log.lines,
+      [...ports.outputs.values()],
+      ports.summaries,
+      ports.states,
+      ports.annotations
+    ]
+    const everything = [...written, JSON.stringify([told, ports.uploads])].join('\n')
+    expect(everything).not.toContain(SECRET)
+    expect(everything).not.toContain(Buffer.from(SECRET).toString('base64').slice(0, -2))
+    expect(everything).toContain('*'.repeat(SECRET.length))
+  })
+
+  test('that cannot be redacted is said', async () => {
+    await gate({ overrideParameters: '-Jfoo=secret:17' })
+    expect(ports.log.of('warning')).toContainEqual(
+      expect.stringContaining('the value of foo is marked as secret, but')
+    )
+    expect(ports.masked).not.toContain('17')
   })
 })
 

@@ -5,13 +5,13 @@ import { checkPlan } from '../plans/check/check-plan.js'
 import type { Target } from '../plans/check/jmx-target.js'
 import { decodePlan } from '../plans/check/decode-plan.js'
 import type { Finding } from '../plans/check/finding.js'
-import type { Parameter, PlanRequest, RunFile } from '../plans/check/request.js'
+import type { PlanRequest, RunFile } from '../plans/check/request.js'
 import { messageOf } from './errors.js'
 import { createClassFinder } from './jmeter-classes.js'
 import type { Ports } from './ports.js'
 import { checkLabels } from './preflight-labels.js'
 import { formatDuration } from '../values/durations.js'
-import { splitParameters } from './settings/override-parameters.js'
+import { readParameters } from './settings/override-parameters.js'
 import type { Settings } from './settings/settings.js'
 
 /** What is larger is not looked at: it would take seconds. This is for the plan and all other files together. */
@@ -21,7 +21,6 @@ const LARGEST_OTHER_BYTES = 1 << 20
 const PART_OF_PLAN = /\.(?:jmx|groovy|bsh|beanshell|java|scala|kt|[cm]?[jt]sx?)$/i
 /** A step can have ten annotations, and the verdict needs some. */
 const MOST_WARNINGS = 5
-const PARAMETER = /^-([JD])([\w.-]+)=([^]*)$/
 
 /** What is known of a run before it starts. */
 export interface Preflight {
@@ -89,7 +88,7 @@ function requestFor(
     settings.overrideParameters ?? '',
     baseline.source.kind === 'side-by-side' ? baseline.source.parameters : ''
   ]
-  const parameters = given.flatMap(splitParameters).flatMap(readParameter)
+  const parameters = given.flatMap(readParameters)
   const hasOwnPaths = parameters.some(({ name }) => /^(?:search_paths|user\.classpath)$/.test(name))
   return {
     ...files,
@@ -102,11 +101,6 @@ function requestFor(
     isThere: existsSync,
     hasClass: isHere && !hasOwnPaths ? createClassFinder(env) : () => undefined
   }
-}
-
-function readParameter(entry: string): Parameter[] {
-  const [, kind, name, value] = PARAMETER.exec(entry) ?? []
-  return name === undefined || value === undefined ? [] : [{ kind: kind === 'D' ? 'D' : 'J', name, value }]
 }
 
 async function readPlan(path: string): Promise<{ text: string; notes: Finding[] } | { finding: Finding }> {

@@ -8,6 +8,8 @@ import type { Gate } from '../gate.js'
 import { settleGrids } from './make-grids.js'
 import { RETRY, retry } from '../../service/retry.js'
 import { repeatRun } from './repeat-run.js'
+import { withoutMarks } from '../settings/override-parameters.js'
+import { markedNames } from '../settings/secret-parameters.js'
 import type { Origin } from '../settings/settings.js'
 import { hasMoreToCheck } from '../step-state.js'
 import { asSentence, messageOf } from '../errors.js'
@@ -38,7 +40,12 @@ async function createRun(
   // Workflow, run, job and step are the same in all jobs of a matrix, so the marker is random.
   const marker = `loadgate-${randomUUID()}`
   saved.note({ marker, askedMs: ports.clock.now(), cleanupDue: true })
-  const request: RunRequest = { ...settings, files: origin.paths, grids, tags: [...settings.tags, marker] }
+  const { overrideParameters } = settings
+  const request: RunRequest = {
+    ...{ ...settings, files: origin.paths, grids, tags: [...settings.tags, marker] },
+    overrideParameters: overrideParameters && withoutMarks(overrideParameters),
+    secretParameters: markedNames(overrideParameters)
+  }
   const run = await createOrFind(gate, request, { marker, signal })
   saved.noteDone({ runId: run.id })
   return run
