@@ -57,6 +57,21 @@ test.each(['1', '2'])('a secret that %s node(s) echo is in no results and on no 
   expect(page.text).not.toContain(SECRET)
 })
 
+test('a value that was marked as secret, whatever its name, is in no results, in no log and on no page', async () => {
+  const service = await start([echo, `echo "read ${SECRET} and foo=17" >> "$log"`])
+  const fields = { override_parameters: `-Jbar=${SECRET} -Jfoo=17`, secret_parameters: 'foo,bar' }
+  const run = await finishRun(service, runForm(fields, specFields()))
+  const { text } = await get(service, `/runs/${run.json.uuid}/result.csv`)
+  expect(text).toMatch(/,no \*{10},/)
+  expect(text).not.toContain(SECRET)
+  const cookie = await visit(service)
+  const page = await get(service, `/runs/${run.json.uuid}`, { token: null, headers: { ...HTML, cookie } })
+  expect(page.text).toContain('no **********')
+  expect(page.text).not.toContain(SECRET)
+  const [log] = await service.keepLogs({ runId: run.json.uuid, folder: folders.create(), secrets: [] })
+  expect(readFileSync(log!, 'utf8')).toBe('read *** and ***\n')
+})
+
 test('a secret of an uploaded environment file is in no results and in no log', async () => {
   const service = await start([echo, `echo "read ${SECRET}" >> "$log"`])
   const content = `# for the plan\nPLAIN=visible\nAPI_TOKEN="${SECRET}"\n`

@@ -278,6 +278,19 @@ describe('what is sent again', () => {
     expect(server.seen).toHaveLength(2)
   })
 
+  test.each(bodies.filter(([name]) => !/listing|account/.test(name)))(
+    '%s, after a reply that is about another one',
+    async (_, attempts, ask, document) => {
+      const another = json({ ...(document as object), uuid: 'another' })
+      const { server, client } = await serve(inTurn(another, json(document)))
+      await ask(client)
+      expect(server.seen).toHaveLength(2)
+      const { server: stubborn, client: asking } = await serve(another)
+      await expect(ask(asking)).rejects.toThrow(/the reply is about another (run|grid), another$/)
+      expect(stubborn.seen).toHaveLength(attempts)
+    }
+  )
+
   test.each([
     ['seconds', '7', 7000],
     ['a date', new Date(Date.now() + 3_600_000).toUTCString(), 120_000]
@@ -311,6 +324,14 @@ describe('what is sent exactly once', () => {
       expect(server.seen).toHaveLength(1)
       expect(clock.sleeps).toEqual([])
     })
+  })
+
+  test('a repeat that is answered with the repeated run itself: there may be a new one', async () => {
+    const { server, client } = await serve(json(makeRun({ uuid: 'run1' })))
+    const failure: unknown = await client.repeatRun('run1').catch((thrown: unknown) => thrown)
+    expect(failure).toBeInstanceOf(MalformedReplyError)
+    expect(hadNoEffect(failure)).toBe(false)
+    expect(server.seen).toHaveLength(1)
   })
 
   test('a run whose plan changes while it is sent: given up, nothing made', async () => {
@@ -374,8 +395,8 @@ test('below a prefix, every path and link lies below it', async () => {
 })
 
 test('an id from a user cannot change the path', async () => {
-  const { server, client } = await serve(json(makeRun()))
-  await client.showRun('../account?x#y')
+  const { server, client } = await serve((reply) => reply.writeHead(404).end())
+  await expect(client.showRun('../account?x#y')).rejects.toMatchObject({ status: 404 })
   expect(requestsOf(server)).toEqual(['GET /api/runs/..%2Faccount%3Fx%23y'])
 })
 

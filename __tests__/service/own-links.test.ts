@@ -28,7 +28,7 @@ async function meet(
     clock: new JumpingClock()
   })
   clients.push(client)
-  await client.showRun('r1')
+  await client.showRun('run1')
   return { client, own, other }
 }
 

@@ -14,7 +14,6 @@ import { endRun } from './run/end-run.js'
 import { phaseOf } from './run/run-status.js'
 import { runUrl } from './run/run-url.js'
 import { handOverThresholds } from './run/hand-over-thresholds.js'
-import { showRun } from './run/show-run.js'
 import { startRun } from './run/start-run.js'
 import { watchRun } from './run/watch-run.js'
 import type { EarlyStopper } from './live/early-stop.js'
@@ -165,7 +164,7 @@ async function watch(
     const early = await prepareEarlyStop(gate, signal)
     const watched = await watchRun({
       show: async () => {
-        const seen = await showRun(client, run.id, signal)
+        const seen = await client.showRun(run.id, signal)
         health.note(seen.grids)
         return seen
       },

@@ -5,13 +5,13 @@ import { checkPlan } from '../plans/check/check-plan.js'
 import type { Target } from '../plans/check/jmx-target.js'
 import { decodePlan } from '../plans/check/decode-plan.js'
 import type { Finding } from '../plans/check/finding.js'
-import type { Parameter, PlanRequest, RunFile } from '../plans/check/request.js'
+import type { PlanRequest, RunFile } from '../plans/check/request.js'
 import { messageOf } from './errors.js'
 import { createClassFinder } from './jmeter-classes.js'
 import type { Ports } from './ports.js'
 import { checkLabels } from './preflight-labels.js'
 import { formatDuration } from '../values/durations.js'
-import { splitParameters } from './settings/override-parameters.js'
+import { readParameters } from './settings/override-parameters.js'
 import { SettingsError } from './settings/settings-error.js'
 import type { Settings } from './settings/settings.js'
 
@@ -22,7 +22,6 @@ const LARGEST_OTHER_BYTES = 1 << 20
 const PART_OF_PLAN = /\.(?:jmx|groovy|bsh|beanshell|java|scala|kt|[cm]?[jt]sx?)$/i
 /** A step can have ten annotations, and the verdict needs some. */
 const MOST_WARNINGS = 5
-const PARAMETER = /^-([JD])([\w.-]+)=([^]*)$/
 
 /** What is known of a run before it starts. */
 export interface Preflight {
@@ -107,13 +106,6 @@ function requestFor(
     isThere: existsSync,
     hasClass: isHere && !hasOwnPaths ? createClassFinder(env) : () => undefined
   }
-}
-
-function readParameters(text: string): Parameter[] {
-  return splitParameters(text).flatMap((entry): Parameter[] => {
-    const [, kind, name, value] = PARAMETER.exec(entry) ?? []
-    return name === undefined || value === undefined ? [] : [{ kind: kind === 'D' ? 'D' : 'J', name, value }]
-  })
 }
 
 async function readPlan(path: string): Promise<{ text: string; notes: Finding[] } | { finding: Finding }> {

@@ -8,14 +8,16 @@ import { openGate } from './open-gate.js'
 import { isAbsoluteThreshold } from '../thresholds/grammar/threshold.js'
 import type { Ports } from './ports.js'
 import { QueueTime } from './run/queue-time.js'
+import { describeShortSecrets, markedValues } from './settings/secret-parameters.js'
 import type { Settings } from './settings/settings.js'
 import { describeUnused } from './settings/unused-inputs.js'
 import { waitForTarget } from './wait-for.js'
 
 /** The whole gate: start → watch → collect → judge → publish, and nothing left running. */
 export async function runGate(ports: Ports, settings: Settings): Promise<Outcome> {
-  const unused = describeUnused(settings)
-  if (unused !== undefined) ports.log.warning(unused)
+  for (const secret of markedValues(settings)) ports.mask(secret)
+  for (const words of [describeUnused(settings), describeShortSecrets(settings)])
+    if (words !== undefined) ports.log.warning(words)
   await warnOfPlan(ports, settings)
   const opened = await waitForTarget(ports, settings)
     .then(async (waitedMs) => ({

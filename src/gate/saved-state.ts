@@ -42,9 +42,10 @@ export class SavedState {
 
   /** Moves on to another run of the step, once the one before has ended. What is not noted as cleaned up stays in the state. */
   beginAnotherRun(changes: Pick<StepState, 'leaveIfKilled'>): void {
-    const { marker, runId, earlier = [], cleanupDue, madeGrids } = this.#state
+    const { marker, runId, askedMs, earlier = [], cleanupDue, madeGrids } = this.#state
     this.note({
-      earlier: marker === undefined ? earlier : [...earlier, { marker, runId }].slice(-MOST_EARLIER_RUNS),
+      earlier:
+        marker === undefined ? earlier : [...earlier, { marker, runId, askedMs }].slice(-MOST_EARLIER_RUNS),
       marker: undefined,
       runId: undefined,
       repeat: undefined,

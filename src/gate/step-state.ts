@@ -9,7 +9,7 @@ export interface StepState {
   /** Sent as a tag of the run, so that the run can be found if the reply to its creation is lost. */
   readonly marker: string | undefined
   /** When the run was requested, by this machine's clock. */
-  readonly askedMs?: number
+  readonly askedMs?: number | undefined
   readonly runId: string | undefined
   /** The step's runs before this one, the newest last: they have ended, but something in between may have created one twice. */
   readonly earlier?: readonly EarlierRun[]
@@ -41,6 +41,8 @@ export function hasMoreToCheck({ madeGrids, earlier = [] }: StepState): boolean 
 export interface EarlierRun {
   readonly marker: string
   readonly runId: string | undefined
+  /** When it was requested. */
+  readonly askedMs?: number | undefined
 }
 
 /** What a person needs to find a grid on the service. */

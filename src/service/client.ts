@@ -33,6 +33,7 @@ export interface ClientOptions {
   readonly secrets?: readonly string[]
   readonly words: Vocabulary
   readonly clock: Clock
+  readonly isReached?: HttpOptions['isReached']
   readonly dispatcher?: HttpOptions['dispatcher']
 }
 
@@ -70,11 +71,11 @@ export class ServiceClient {
   #isLoadgate = false
   #sentMs: number | undefined
 
-  constructor({ address, token, secrets, words, clock, dispatcher }: ClientOptions) {
+  constructor({ address, words, clock, ...options }: ClientOptions) {
     this.#address = address
     this.#words = words
     this.#clock = clock
-    this.#http = new Http({ token, secrets, mediaType: words.mediaType, origin: address.origin, dispatcher })
+    this.#http = new Http({ ...options, mediaType: words.mediaType, origin: address.origin })
   }
 
   async createGrid(grid: GridSpecification, signal?: AbortSignal): Promise<Grid> {
@@ -91,13 +92,7 @@ export class ServiceClient {
     const operation = `reading grid ${id}`
     return this.#read(
       { operation, sending: OPERATIONS.showGrid, url: this.#url('grids', id), signal },
-      (reply) => {
-        const grid = decodeGrid(reply)
-        // Another grid's status says nothing about this one.
-        if (grid.id !== id)
-          throw new MalformedReplyError(operation, `the reply is about another grid, ${grid.id}`)
-        return grid
-      }
+      (reply) => about('grid', id, operation, decodeGrid(reply))
     )
   }
 
@@ -109,7 +104,8 @@ export class ServiceClient {
       { operation, sending: OPERATIONS.terminateGrid, method: 'DELETE', url, signal },
       async (reply) => {
         const body = await reply.text()
-        return body.trim() === '' ? undefined : decodeGrid(parseReply(operation, body))
+        if (body.trim() === '') return undefined
+        return about('grid', id, operation, decodeGrid(parseReply(operation, body)))
       }
     )
   }
@@ -129,7 +125,7 @@ export class ServiceClient {
     const operation = `reading run ${id}`
     return this.#read(
       { operation, sending: OPERATIONS.showRun, url: this.#url(this.#words.runs, id), signal },
-      (reply) => decodeRun(reply, this.#words)
+      (reply) => about('run', id, operation, decodeRun(reply, this.#words))
     )
   }
 
@@ -137,7 +133,7 @@ export class ServiceClient {
     const operation = `stopping run ${id}`
     return this.#read(
       { operation, sending: OPERATIONS.stopRun, url: this.#url(this.#words.runs, id, 'stop'), signal },
-      (reply) => decodeRun(reply, this.#words)
+      (reply) => about('run', id, operation, decodeRun(reply, this.#words))
     )
   }
 
@@ -145,7 +141,11 @@ export class ServiceClient {
     const operation = `repeating run ${id}`
     return this.#read(
       { operation, sending: OPERATIONS.repeatRun, url: this.#url(this.#words.runs, id, 'repeat'), signal },
-      (reply) => decodeMadeRun(reply, this.#words)
+      (reply) => {
+        const run = decodeMadeRun(reply, this.#words)
+        if (run.id !== id) return run
+        throw new MalformedReplyError(operation, 'the reply is about the repeated run, not about a new one')
+      }
     )
   }
 
@@ -312,6 +312,17 @@ export class ServiceClient {
 function readDate(reply: Reply): number | undefined {
   const ms = Date.parse(reply.header('date') ?? '')
   return Number.isNaN(ms) ? undefined : ms
+}
+
+/** The status of another run or grid says nothing about this one: replies get mixed up in transit, and in caches. */
+function about<T extends { readonly id: string }>(
+  kind: 'run' | 'grid',
+  id: string,
+  operation: string,
+  document: T
+): T {
+  if (document.id === id) return document
+  throw new MalformedReplyError(operation, `the reply is about another ${kind}, ${document.id}`)
 }
 
 /** A link that contained the token is followed without it: the request has it in its header. */

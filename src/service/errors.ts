@@ -66,6 +66,11 @@ export class CertificateError extends ServiceError {
   override name = 'CertificateError'
 }
 
+/** The proxy did not answer, and never has: its address is wrong, or it is down; a retry does not help, and nothing was sent. */
+export class ProxyError extends ServiceError {
+  override name = 'ProxyError'
+}
+
 /** The service reported success, but the reply is not valid. */
 export class MalformedReplyError extends ServiceError {
   override name = 'MalformedReplyError'
@@ -122,7 +127,8 @@ const SAYS_NO_AS_LOADGATE: ReadonlySet<number> = new Set([503, 507])
  * proxies send (499, 460) may hide a request that was forwarded.
  */
 export function hadNoEffect(error: unknown): boolean {
-  if (error instanceof UploadError || error instanceof CertificateError) return true
+  if (error instanceof UploadError || error instanceof CertificateError || error instanceof ProxyError)
+    return true
   if (error instanceof UnreachableError) return error.neverSent
   if (!(error instanceof RefusedError)) return false
   const { status, isLoadgate } = error

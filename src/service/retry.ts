@@ -2,6 +2,7 @@ import type { Clock } from './clock.js'
 import {
   CertificateError,
   MalformedReplyError,
+  ProxyError,
   RefusedError,
   hadNoEffect,
   isAboutToRestart,
@@ -81,7 +82,7 @@ function isUnknown(error: unknown): boolean {
 function mayCreateNow(error: unknown): boolean {
   if (!hadNoEffect(error) || isAboutToRestart(error)) return false
   if (error instanceof RefusedError) return error.status === 429 || error.status === 503
-  return !(error instanceof CertificateError)
+  return !(error instanceof CertificateError || error instanceof ProxyError)
 }
 
 /** One policy per operation. All but `create` and `outlastRestart` are only for what may be done twice: never for creating or repeating a run or grid. */

@@ -1,5 +1,5 @@
 import type { ServiceClient } from './client.js'
-import type { Run } from './documents/documents.js'
+import type { Run, RunPage } from './documents/documents.js'
 
 export interface RunList {
   /** In the order of the list, each once. */
@@ -9,28 +9,38 @@ export interface RunList {
   readonly isWhole: boolean
 }
 
-/**
- * Reads the list page by page. Pages shift while they are read, so a run may appear twice; links may lead back, or on without end:
- * reading stops when a page has nothing new, when its link was followed before, or after the maximum number of pages.
- */
+/** Reads the list, up to that many pages of it. */
 export async function readRunList(
   client: Pick<ServiceClient, 'listRuns'>,
-  options: { signal?: AbortSignal | undefined; mostPages: number }
+  { signal, mostPages }: { signal?: AbortSignal | undefined; mostPages: number }
 ): Promise<RunList> {
-  const runs = new Map<string, Run>()
-  const followed = new Set<string>()
+  const runs: Run[] = []
   let total: number | undefined
-  let page: string | undefined
-  for (let pages = 0; pages < options.mostPages; pages++) {
-    const listed = await client.listRuns(page, options.signal)
-    const known = runs.size
-    for (const run of listed.runs) if (!runs.has(run.id)) runs.set(run.id, run)
-    total = listed.total ?? total
-    const isNew = runs.size > known || listed.leftOut > 0
-    if (listed.next === undefined || !isNew || followed.has(listed.next))
-      return { runs: [...runs.values()], total, isWhole: true }
-    followed.add(listed.next)
-    page = listed.next
+  let pages = 0
+  for await (const page of readRunPages((link) => client.listRuns(link, signal))) {
+    runs.push(...page.runs)
+    total = page.total ?? total
+    if (page.next === undefined) break
+    if (++pages === mostPages) return { runs, total, isWhole: false }
   }
-  return { runs: [...runs.values()], total, isWhole: false }
+  return { runs, total, isWhole: true }
+}
+
+/**
+ * Reads the list page by page; the last page has no next one. Pages shift while they are read, so a run may appear twice, and comes once
+ * here; links may lead back, or on without end: reading stops when a page has nothing new, or when its link was followed before.
+ */
+export async function* readRunPages(list: (link?: string) => Promise<RunPage>): AsyncGenerator<RunPage> {
+  const known = new Set<string>()
+  const followed = new Set<string>()
+  for (let link: string | undefined; ;) {
+    const page = await list(link)
+    const runs = page.runs.filter(({ id }) => !known.has(id) && known.add(id))
+    const isNew = runs.length > 0 || page.leftOut > 0
+    const next = page.next === undefined || !isNew || followed.has(page.next) ? undefined : page.next
+    yield { ...page, runs, next }
+    if (next === undefined) return
+    followed.add(next)
+    link = next
+  }
 }

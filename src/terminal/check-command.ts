@@ -1,5 +1,6 @@
 import { checkBeforeRun } from '../gate/preflight.js'
 import { SettingsError } from '../gate/settings/settings.js'
+import { markedValues } from '../gate/settings/secret-parameters.js'
 import type { Settings, Skip } from '../gate/settings/settings.js'
 import type { Finding } from '../plans/check/finding.js'
 import { systemClock } from '../service/clock.js'
@@ -46,13 +47,24 @@ async function findProblems(args: Arguments, ports: GateCommandPorts): Promise<F
     throw new UsageError(
       `${settings.origin.kind === 'existing' ? 'run-id' : 'repeat'} names a run that exists, so that there is no plan to check; remove it from the config file, or judge the run with \`loadgate run\``
     )
+  const secrets = markedValues(settings)
+  const found = await checkSettings(settings, args, ports)
+  return found.map(({ level, message }) => ({ level, message: strikeOut(message, secrets) }))
+}
+
+async function checkSettings(
+  settings: Settings,
+  args: Arguments,
+  ports: GateCommandPorts
+): Promise<Finding[]> {
+  const plan = settings.origin.kind === 'files' ? (settings.origin.paths[0] ?? '') : ''
   const { findings: found, target } = await checkBeforeRun(settings, process.env)
   const findings = [...found, ...noteUnused(args, settings, ports)]
   const isHere = settings.target.kind === 'local' && settings.regions === undefined
   if (!isHere || args.has('rehearse')) return findings
   const clock = ports.clock ?? systemClock
   const [machine, answer] = await Promise.all([
-    checkMachine({ tool: settings.tool, plan: settings.origin.paths[0] ?? '', workspace: ports.workspace }),
+    checkMachine({ tool: settings.tool, plan, workspace: ports.workspace }),
     checkTarget(settings, { target, clock, cancelled: ports.cancelled })
   ])
   // Of a plan that cannot be read, nobody wants to know more.

@@ -80,6 +80,12 @@ describe('parameters', () => {
     expect(difference).toBe('the parameter `users` changed')
   })
 
+  test('not by a value that is marked as secret', async () => {
+    expect(await print({ overrideParameters: '-Jusers=secret:one' })).toEqual(
+      await print({ overrideParameters: '-Jusers=secret:two' })
+    )
+  })
+
   test.each(['targetHost', 'port', 'base.url', 'apiToken', 'API_KEY', 'mySecret', 'db_password', 'pwd'])(
     '%s by name only',
     async (name) => {

@@ -126,6 +126,22 @@ describe('the run', () => {
     expect(service.count('stopRun')).toBe(0)
   })
 
+  test.each([1, 100])('is stopped where %d replies are about another one, which has ended', async (count) => {
+    service.addRun({ id: 'mine', tags: [MARKER], statuses: ['running'] })
+    const another = faults.answer(200, { uuid: 'another', status: 'finished' })
+    service.meet('showRun', ...Array.from({ length: count }, () => another))
+    await clean({ runId: 'mine', marker: MARKER })
+    expect(statusOf('mine')).toBe('finished')
+  })
+
+  test('whose stop is answered about another one is stopped once more', async () => {
+    service.addRun({ id: 'mine', statuses: ['running'] })
+    service.meet('stopRun', faults.answer(200, { uuid: 'another', status: 'finished' }))
+    expect(await clean({ runId: 'mine' })).toBe(true)
+    expect(service.count('stopRun')).toBe(2)
+    expect(statusOf('mine')).toBe('finished')
+  })
+
   test('with nothing in the state, nothing is asked', async () => {
     expect(await clean({})).toBe(true)
     expect(service.seen).toEqual([])
@@ -246,6 +262,13 @@ describe('the grids that the step made', () => {
     addGrid('g1')
     service.meet('terminateGrid', faults.answer(404), faults.answer(404))
     service.meet('showGrid', faults.answer(404), faults.answer(404))
+    expect(await clean({ madeGrids: ['g1'] })).toBe(true)
+    expect(service.grids.get('g1')?.isTerminated).toBe(true)
+  })
+
+  test('one whose termination is answered about another one is terminated', async () => {
+    addGrid('g1')
+    service.meet('terminateGrid', faults.answer(200, { uuid: 'another', status: 'stopped' }))
     expect(await clean({ madeGrids: ['g1'] })).toBe(true)
     expect(service.grids.get('g1')?.isTerminated).toBe(true)
   })

@@ -4,10 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Findings } from '../../../src/gate/findings.js'
 import type { Gate } from '../../../src/gate/gate.js'
-import { describePartial, howToClose } from '../../../src/gate/collect/collect-partial.js'
-import { makeSettings } from '../../support/gate/gate-ports.js'
+import { collectPartial, describePartial, howToClose } from '../../../src/gate/collect/collect-partial.js'
+import { makeClient, makeRun, makeSettings } from '../../support/gate/gate-ports.js'
 import { sideBySide } from '../../support/gate/side-by-side.js'
-import { JumpingClock } from '../../support/manual-clock.js'
+import { JumpingClock, ManualClock } from '../../support/manual-clock.js'
+import { GateService, faults } from '../../support/gate/gate-service.js'
 
 let scratchDir: string
 beforeEach(() => {
@@ -61,5 +62,23 @@ describe('what is said of the CSVs', () => {
 
   test('nothing where there are none', async () => {
     expect(await describePartial(makeGate(), CANCELLED)).toEqual([])
+  })
+})
+
+describe('what is read of a cancelled run', () => {
+  test('nothing while it still runs, though a reply says that another one has ended', async () => {
+    const service = await GateService.start()
+    service.addRun({ id: 'mine', statuses: ['running'] })
+    service.meet('showRun', faults.answer(200, { uuid: 'another', status: 'finished' }))
+    const clock = new ManualClock()
+    const client = makeClient(service.url, clock)
+    const ports = { clock, scratchDir, log: { info: () => undefined } }
+    const gate = makeGate({ client, ports } as unknown as Partial<Gate>)
+    const findings = { ...CANCELLED, run: makeRun({ id: 'mine', status: 'running' }), endedMs: clock.now() }
+    expect(await clock.run(collectPartial(gate, findings))).toBe(findings)
+    expect(service.count('showRun')).toBe(2)
+    expect(service.count('result')).toBe(0)
+    await client.close()
+    await service.close()
   })
 })

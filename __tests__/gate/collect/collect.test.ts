@@ -301,7 +301,8 @@ describe('what cannot be had is told, not thrown', () => {
     )
     expect((await gather({})).report).toBeDefined()
     expect(service.count('report')).toBe(5)
-    expect(gate.ports.log.of('info')).toHaveLength(1)
+    const told = gate.ports.log.of('info').filter((line) => line.startsWith('The report'))
+    expect(told).toHaveLength(1)
   })
 
   test.each([302, 403, 404, 409, 422, 500])(
@@ -423,6 +424,33 @@ describe('what is there a little later', () => {
       const { doubts } = await gather({ apdex: null, grids: [makeGrid()] })
       expect(doubts).toEqual([expect.stringContaining('401')])
       expect(gate.ports.clock.elapsedMs).toBeLessThan(5_000)
+    })
+
+    test('which never comes is waited for two minutes, and the log says so', async () => {
+      service.runs[0]!.statuses = ['finished']
+      service.runs[0]!.document = { apdex: null }
+      expect((await gather({ apdex: null, grids: [makeGrid()] })).run.apdex).toBeNull()
+      expect(gate.ports.clock.elapsedMs).toBeGreaterThanOrEqual(120_000)
+      expect(gate.ports.clock.elapsedMs).toBeLessThan(130_000)
+      expect(gate.ports.log.of('info')).toContainEqual(
+        "Run run1 has ended; waiting for the service's apdex, for 2 min at most."
+      )
+    })
+
+    test('which comes after the results is waited for as long, however late they are', async () => {
+      service.runs[0]!.statuses = ['finished']
+      service.meet('showRun', (res, commit) => {
+        service.runs[0]!.document = { apdex: null, _embedded: { grids: [], results: [] } }
+        faults.none(res, commit)
+      })
+      const gathering = gather({ apdex: null })
+      await service.reached('showRun', 20)
+      service.runs[0]!.document = { apdex: null }
+      const resultsMs = gate.ports.clock.elapsedMs
+      await service.reached('showRun', 24)
+      service.runs[0]!.document = {}
+      expect((await gathering).run.apdex).toBe('0.93 [500]')
+      expect(resultsMs).toBeGreaterThan(130_000)
     })
 
     test('of another form is not waited for long', async () => {

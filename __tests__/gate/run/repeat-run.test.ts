@@ -66,6 +66,14 @@ test('a run that nobody knows is told at once, with the words of the service, an
   expect(gate.saved.state.cleanupDue).toBe(false)
 })
 
+test('a reply about another run does not say what the new one is like', async () => {
+  service.meet('showRun', faults.answer(200, { uuid: 'earlier', status: 'finished', name: 'something else' }))
+  service.meet('repeatRun', faults.dropAfter)
+  const { id } = await start()
+  expect(id).toBe(service.runs[0]?.id)
+  expect(id).not.toBe('before')
+})
+
 test('gives a new run, which is noted', async () => {
   const { id } = await start()
   expect(id).toBe(service.runs[0]?.id)

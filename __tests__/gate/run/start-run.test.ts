@@ -405,3 +405,32 @@ describe('an existing run', () => {
     expect(service.order()).toEqual(['showRun'])
   })
 })
+
+describe('behind a proxy that does not answer', () => {
+  const VARIABLES = ['https_proxy', 'HTTPS_PROXY', 'no_proxy', 'NO_PROXY']
+  const before = { ...process.env }
+
+  beforeEach(async () => {
+    for (const name of VARIABLES) Reflect.deleteProperty(process.env, name)
+    // Nothing listens there any more.
+    const gone = await GateService.start()
+    process.env.https_proxy = gone.url.replace('http://', '')
+    await gone.close()
+  })
+  afterEach(() => {
+    for (const name of VARIABLES) Reflect.deleteProperty(process.env, name)
+    Object.assign(process.env, before)
+  })
+
+  test.each<[string, () => Partial<Settings>]>([
+    ['a run from files', fromFiles],
+    ['a repeat', () => ({ origin: { kind: 'repeat', runId: 'before' } })],
+    ['an existing run', () => ({ origin: { kind: 'existing', runId: 'before' } })]
+  ])('%s ends at once, and names it', async (_, settings) => {
+    await gate.client.close()
+    gate = await makeGate('https://service.invalid', settings())
+    await expect(start()).rejects.toThrow(/the proxy 127\.0\.0\.1:\d+ refused the connection/)
+    expect(gate.ports.clock.elapsedMs).toBe(0)
+    expect(gate.saved.state.cleanupDue).toBe(false)
+  })
+})

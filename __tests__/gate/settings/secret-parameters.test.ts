@@ -1,5 +1,13 @@
 import { describe, expect, test } from '@jest/globals'
-import { readSecretParameters, secretParameters } from '../../../src/gate/settings/secret-parameters.js'
+import { readParameters } from '../../../src/gate/settings/override-parameters.js'
+import {
+  describeShortSecrets,
+  isSecret,
+  markedNames,
+  markedValues,
+  secretParameters,
+  withoutSecretValues
+} from '../../../src/gate/settings/secret-parameters.js'
 import { parseOverrideParameters } from '../../../src/server/engines/override-parameters.js'
 import { secretValues } from '../../../src/server/engines/redact-log.js'
 import { makeSettings } from '../../support/gate/gate-ports.js'
@@ -7,6 +15,11 @@ import { sideBySide } from '../../support/gate/side-by-side.js'
 
 const secretsOf = (overrideParameters: string, changes: Parameters<typeof makeSettings>[0] = {}): string[] =>
   secretParameters(makeSettings({ overrideParameters, ...changes }))
+
+const readSecretParameters = (text: string): string[] =>
+  readParameters(text)
+    .filter(isSecret)
+    .map(({ value }) => value)
 
 describe('parameters that are secret by their names', () => {
   test.each([
@@ -22,21 +35,33 @@ describe('parameters that are secret by their names', () => {
 
   test.each([
     ...['pin', 'card.pin', 'PIN_2', 'userPin', 'pinCode', 'otp', 'sms-otp', 'jwt', 'admin.jwt', 'myJwt'],
-    ...['bearer', 'api_bearer', 'salt', 'hash.salt', 'private', 'tls.private.pem']
-  ])('are known by a whole word: %s', (name) => {
+    ...['bearer', 'api_bearer', 'salt', 'hash.salt', 'private', 'tls.private.pem'],
+    ...['db_pw', 'dbpw', 'pw', 'creds', 'db.creds', 'cred', 'accessCode', 'access_code', 'security.code'],
+    ...[
+      'pwd',
+      'passwd',
+      'passphrase',
+      'auth',
+      'apikey',
+      'apiKey',
+      'API_KEY',
+      'keystore',
+      'db.connectionString'
+    ]
+  ])('are known by their names: %s', (name) => {
     const text = `-J${name}=s3cr3t-value`
     expect(readSecretParameters(text)).toEqual(['s3cr3t-value'])
     expect(secretValues(parseOverrideParameters(text).properties)).toEqual(['s3cr3t-value'])
   })
 
-  test.each(['spinner', 'pinned', 'shopping', 'option', 'adopt', 'basalt', 'salted', 'privateer'])(
-    'are not known by a part of a word: %s',
-    (name) => {
-      const text = `-J${name}=s3cr3t-value`
-      expect(readSecretParameters(text)).toEqual([])
-      expect(secretValues(parseOverrideParameters(text).properties)).toEqual([])
-    }
-  )
+  test.each([
+    ...['spinner', 'pinned', 'shopping', 'option', 'adopt', 'basalt', 'salted', 'privateer'],
+    ...['passengers', 'author', 'keyword', 'sacred', 'credit', 'country.code', 'promoCode', 'encode']
+  ])('are not known by a part of a word: %s', (name) => {
+    const text = `-J${name}=s3cr3t-value`
+    expect(readSecretParameters(text)).toEqual([])
+    expect(secretValues(parseOverrideParameters(text).properties)).toEqual([])
+  })
 
   test('are taken out, each line of them', () => {
     expect(secretsOf('-Japi.token=s3cr3t-key -Jshop.key=first-line\nsecond-line')).toEqual([
@@ -81,4 +106,59 @@ test('the parameters of the base, side by side, are secret by the same rule', ()
     source: { kind: 'side-by-side', parameters: '-Japi.token=of-the-base, -Jport=9001', rounds: 3 }
   })
   expect(secretsOf('-Japi.token=of-the-head', { baseline })).toEqual(['of-the-head', 'of-the-base'])
+})
+
+describe('a value that is marked as secret', () => {
+  const MARKED = '-Jfoo=secret:v4lue, -Jbar=plain -Dbaz=secret:one two\nthree-four'
+
+  test('is one, whatever its name; the mark is no part of it', () => {
+    expect(secretsOf(MARKED)).toEqual(['one two', 'three-four'])
+    expect(secretsOf('-Jfoo=secret:v4luable')).toEqual(['v4luable'])
+    expect(markedNames(MARKED)).toEqual(['foo', 'baz'])
+    expect(readParameters(MARKED).map(({ name, value }) => [name, value])).toEqual([
+      ['foo', 'v4lue'],
+      ['bar', 'plain'],
+      ['baz', 'one two\nthree-four']
+    ])
+  })
+
+  test('is one though it stands in a public setting', () => {
+    expect(secretsOf('-Jfoo=secret:checkout-17', { name: 'the checkout-17 test' })).toEqual(['checkout-17'])
+  })
+
+  test('may begin with the mark itself', () => {
+    expect(readParameters('-Jfoo=secret:secret:x').map(({ value }) => value)).toEqual(['secret:x'])
+  })
+
+  test('of the base, side by side, too', () => {
+    const baseline = { ...sideBySide(3) }
+    const source = { ...baseline.source, parameters: '-Jfoo=secret:of-the-base' }
+    const settings = makeSettings({ baseline: { ...baseline, source } })
+    expect(secretParameters(settings)).toEqual(['of-the-base'])
+    expect(markedValues(settings)).toEqual(['of-the-base'])
+  })
+
+  test.each([
+    ['is short', '-Jfoo=secret:v4lue', 'foo'],
+    ['is a number', '-Jfoo=secret:123456, -Jbar=secret:long-enough', 'foo'],
+    ['is a common word', '-Jfoo=secret:finished', 'foo'],
+    ['are several', '-Jfoo=secret:1, -Jbar=secret:2', 'foo, bar']
+  ])('that %s cannot be redacted, which is said', (_, overrideParameters, names) => {
+    expect(describeShortSecrets(makeSettings({ overrideParameters }))).toContain(
+      `the value of ${names} is marked`
+    )
+  })
+
+  test('that can be redacted is nothing to speak of', () => {
+    expect(
+      describeShortSecrets(makeSettings({ overrideParameters: '-Jfoo=secret:long-enough -Jbar=1' }))
+    ).toBe(undefined)
+  })
+
+  test('is no part of what is hashed; what has no secret stays as it is', () => {
+    expect(withoutSecretValues('-Jfoo=secret:a, -Dpassword=b  -Jport=80')).toBe(
+      '-Jfoo, -Dpassword, -Jport=80'
+    )
+    expect(withoutSecretValues('-Jhost=a,-Jport=80')).toBe('-Jhost=a,-Jport=80')
+  })
 })

@@ -3,11 +3,15 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { buffer } from 'node:stream/consumers'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { Socket } from 'node:net'
+import { inspect } from 'node:util'
 import {
   MalformedReplyError,
+  ProxyError,
   RefusedError,
   ServiceError,
-  UnreachableError
+  UnreachableError,
+  hadNoEffect,
+  isTransient
 } from '../../../src/service/errors.js'
 import { Http, basicAuthorization, readRetryAfter } from '../../../src/service/http/http.js'
 import type { Call } from '../../../src/service/http/http.js'
@@ -501,6 +505,77 @@ describe('behind a proxy', () => {
     await expect(failure).rejects.toMatchObject({ neverSent: true })
     expect(connects()).toEqual(['CONNECT service.invalid:443 HTTP/1.1'])
     expect(lines.filter((line) => /authorization/i.test(line))).toEqual([])
+  })
+
+  test.each(['https_proxy', 'HTTPS_PROXY'])('whose %s has no scheme: it is taken for http', async (name) => {
+    const proxy = process.env.HTTPS_PROXY!.replace('http://', '')
+    Reflect.deleteProperty(process.env, 'HTTPS_PROXY')
+    process.env[name] = proxy
+    const failure = makeHttp('https://service.invalid').call(makeCall('https://service.invalid/api/runs'))
+    await expect(failure).rejects.toThrow(/502/)
+    expect(connects()).toEqual(['CONNECT service.invalid:443 HTTP/1.1'])
+  })
+
+  describe('that does not answer', () => {
+    const SECRET = 'wh1spered'
+    const call = async (isReached?: boolean): Promise<Error> => {
+      const http = new Http({ token: 'tok', mediaType: 'x/y', origin: 'https://service.invalid', isReached })
+      const sent = http.call(makeCall('https://service.invalid/api/runs'))
+      const failure: unknown = await sent.catch((thrown: unknown) => thrown)
+      await http.close()
+      return failure as Error
+    }
+    const dead: [string, () => Promise<string>, RegExp][] = [
+      [
+        'nothing listens there',
+        async () => {
+          const { port } = await startSocketServer(() => undefined)
+          await closeServers()
+          return `127.0.0.1:${port}`
+        },
+        /^asking: the proxy 127\.0\.0\.1:\d+ refused the connection \(ECONNREFUSED\)\. Check the variables https_proxy/
+      ],
+      [
+        'its host is unknown',
+        () => Promise.resolve('proxy.invalid:3128'),
+        /^asking: the proxy's host proxy\.invalid is unknown \(E\w+\)\. Check/
+      ],
+      [
+        'it never opens the tunnel',
+        async () => `127.0.0.1:${(await startSocketServer(() => undefined)).port}`,
+        /^asking: the proxy 127\.0\.0\.1:\d+ did not answer within 5 s\. Check/
+      ],
+      [
+        'it hangs up',
+        async () => `127.0.0.1:${(await startSocketServer((socket) => socket.end())).port}`,
+        /^asking: the connection to the proxy 127\.0\.0\.1:\d+ failed: .*\. Check/
+      ],
+      [
+        'its address is none',
+        () => Promise.resolve('proxy.example:port'),
+        /^asking: the proxy in https_proxy is not a URL such as http:\/\/proxy\.example:3128$/
+      ]
+    ]
+
+    test.each(dead)(
+      'for %s: it is named, without its password, and nothing was sent',
+      async (_, start, words) => {
+        process.env.https_proxy = `http://me:${SECRET}@${await start()}`
+        const failure = await call()
+        expect(failure).toBeInstanceOf(ProxyError)
+        expect(failure.message).toMatch(words)
+        expect(hadNoEffect(failure)).toBe(true)
+        expect(isTransient(failure)).toBe(false)
+        expect(inspect(failure)).not.toContain(SECRET)
+      }
+    )
+
+    test('is an outage where the service was reached before', async () => {
+      process.env.https_proxy = 'http://proxy.invalid:3128'
+      const failure = await call(true)
+      expect(failure).toMatchObject({ name: 'UnreachableError', neverSent: true })
+      expect(failure.message).toContain('proxy.invalid')
+    })
   })
 
   test.each(['127.0.0.1', 'localhost'])('%s is not', async (host) => {

@@ -7,15 +7,14 @@ import type { Fingerprint } from '../../baseline/document/fingerprint.js'
 import type { Run } from '../../service/documents/documents.js'
 import { TOOLS, vocabularyOf } from '../../protocol/vocabulary.js'
 import { isReference } from '../../service/documents/requests.js'
-import { splitParameters } from '../settings/override-parameters.js'
-import { isSecretName } from '../settings/secret-parameters.js'
+import { readParameters, splitParameters } from '../settings/override-parameters.js'
+import { isSecret } from '../settings/secret-parameters.js'
 import type { Settings } from '../settings/settings.js'
 import type { Machine } from './machine.js'
 import { areAllOnClusters, describeRegions } from './region-fingerprint.js'
 
-/** Their values differ from run to run, or must not be guessed from a hash. */
-const NAMED_ONLY = /host|port|url|token|key|secret|password/i
-const PARAMETER = /^-[JD]([\w.-]+)=([^]*)$/
+/** Their values differ from run to run. */
+const ADDRESS = /host|port|url/i
 /** Stands for a value that does not count. */
 const ANY = 'any'
 const HASH_LENGTH = 32
@@ -84,12 +83,11 @@ function describeGrids(grids: readonly GridShape[]): string {
 }
 
 function parameterParts(text: string): [string, string][] {
-  const entries = splitParameters(text)
-  const others = entries.filter((entry) => !PARAMETER.test(entry))
-  const parts = entries.flatMap((entry): [string, string][] => {
-    const [, name = '', value = ''] = PARAMETER.exec(entry) ?? []
-    if (name === '') return []
-    return [[parameterKey(name), NAMED_ONLY.test(name) || isSecretName(name) ? ANY : hash(value)]]
+  const others = splitParameters(text).filter((entry) => readParameters(entry).length === 0)
+  const parts = readParameters(text).map((parameter): [string, string] => {
+    const { name, value } = parameter
+    // A secret must not be guessed from its hash.
+    return [parameterKey(name), ADDRESS.test(name) || isSecret(parameter) ? ANY : hash(value)]
   })
   return others.length === 0 ? parts : [...parts, ['other parameters', hash(others.sort().join('\n'))]]
 }

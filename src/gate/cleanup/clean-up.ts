@@ -3,16 +3,9 @@ import type { Clock } from '../../service/clock.js'
 import type { Run } from '../../service/documents/documents.js'
 import { endGrid } from '../run/end-grid.js'
 import { endRun } from '../run/end-run.js'
-import {
-  MAY_BE_RUNNING,
-  VERY_PATIENT_MS,
-  findMarkedRuns,
-  isForeign,
-  isMarked,
-  listMarked
-} from '../run/find-run.js'
-import { RETRY, retry } from '../../service/retry.js'
-import type { RetryPolicy } from '../../service/retry.js'
+import { MAY_BE_RUNNING, VERY_PATIENT_MS, findMarkedRuns, isForeign } from '../run/find-run.js'
+import { findTwins } from '../run/find-twins.js'
+import type { MarkedRuns } from '../run/find-twins.js'
 import { findRepeats, idsOf } from '../run/repeat-run.js'
 import { hasEnded } from '../run/run-status.js'
 import type { RepeatAttempt, StepState } from '../step-state.js'
@@ -56,50 +49,23 @@ async function endRuns(state: StepState, options: CleanUpOptions): Promise<boole
 /** A duplicate is in the list by then, if there is one. */
 const LISTED_WITHIN_MS = 10_000
 
-/** The runs of a step, and their markers. */
-export type MarkedRuns = Pick<StepState, 'runId' | 'marker' | 'earlier'>
-
-/** A proxy may have sent a create request twice: the other runs that have a marker of the step; undefined if the list cannot be read. */
-export async function listTwins(
-  { runId, marker, earlier = [] }: MarkedRuns,
-  options: Pick<CleanUpOptions, 'client' | 'clock' | 'signal'> & {
-    readonly mostPages?: number
-    readonly policy?: RetryPolicy
-  }
-): Promise<Twin[] | undefined> {
-  const own = [...earlier, ...(marker === undefined ? [] : [{ marker, runId }])]
-  if (own.length === 0) return []
-  const { client, clock, signal, policy = RETRY.findTwins } = options
-  const markers = own.map((each) => each.marker)
-  const look = (): Promise<Run[]> => listMarked(client, markers, options)
-  const marked = await retry(look, policy, { clock, signal }).catch(() => undefined)
-  const known = new Set(own.map((each) => each.runId))
-  return marked
-    ?.filter(({ id }) => !known.has(id))
-    .map((run) => ({ run, runId: own.find((each) => isMarked(run, each.marker))?.runId }))
-}
-
-interface Twin {
-  readonly run: Run
-  /** The run that it duplicates, if it is known. */
-  readonly runId: string | undefined
-}
-
-/** Every run with a marker belongs to this step. False if one may be left; an unreadable list is not worth a warning. */
-export async function endTwins(
-  runs: MarkedRuns,
-  options: CleanUpOptions & { readonly mostPages?: number }
-): Promise<boolean> {
-  const marked = await listTwins(runs, options)
-  if (marked === undefined) return false
-  const twins = marked.filter(({ run }) => !hasEnded(run.status))
-  for (const { run, runId } of twins)
+/** Every run with a marker belongs to this step. False if one may be left. */
+export async function endTwins(runs: MarkedRuns, options: CleanUpOptions): Promise<boolean> {
+  const { log, isLast = false, describe = messageOf } = options
+  const { twins, unread } = await findTwins(runs, options)
+  const running = twins.filter(({ run }) => !hasEnded(run.status))
+  for (const { run, runId } of running)
     if (runId !== undefined)
-      options.log.warning(
+      log.warning(
         `Run ${run.id} has the same tag as run ${runId}: the run was created twice, and both generated load.`
       )
-  const ended = await Promise.all(twins.map(({ run }) => endAndTell(run.id, options)))
-  return ended.every((isEnded) => isEnded)
+  const ended = await Promise.all(running.map(({ run }) => endAndTell(run.id, options)))
+  if (unread !== undefined) {
+    const words = `The list of runs was not read to its end (${describe(unread)}), so that it is unclear whether the run was created twice, and a second one with its tag ${runs.marker ?? ''} is running.`
+    if (isLast) log.warning(`${words} Check the service.`)
+    else log.info(`${words} The action's post step looks again; on the command line, check the service.`)
+  }
+  return unread === undefined && ended.every((isEnded) => isEnded)
 }
 
 /** As above, and once more when the list is up to date; only the last cleanup waits for that. */

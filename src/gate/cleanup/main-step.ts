@@ -2,7 +2,6 @@ import { cleanUp, endTwins } from './clean-up.js'
 import type { CleanUpOptions } from './clean-up.js'
 import type { Findings } from '../findings.js'
 import { startDeadline } from '../deadline.js'
-import { MOST_HEAD_PAGES } from '../run/find-run.js'
 import type { Gate } from '../gate.js'
 import type { Log } from '../ports.js'
 import { LEFT_RUNNING, wasRequested } from './leave-run.js'
@@ -66,5 +65,5 @@ async function endTwinsOf({ saved, local }: Gate, options: CleanUpOptions): Prom
   const { state } = saved
   const isAlone = state.runId === undefined && (state.earlier ?? []).length === 0
   if (local !== undefined || isAlone) return true
-  return endTwins(state, { ...options, mostPages: MOST_HEAD_PAGES })
+  return endTwins(state, options)
 }

@@ -41,7 +41,8 @@ export async function cleanUpStep(state: StepState, ports: CleanUpPorts): Promis
     address: readAddress(state.address),
     token: state.token,
     words: vocabularyOf(state.serviceName),
-    clock
+    clock,
+    isReached: true
   })
   try {
     const options = { client, clock, log, signal: deadline.signal }

@@ -13,7 +13,6 @@ import type { GridResult } from './fetch-results.js'
 import type { Gate } from '../gate.js'
 import { GridFetches, sourcesIn } from './grid-fetches.js'
 import { asError, lookAgain, lookOnceMore } from './late-values.js'
-import { showRun } from '../run/show-run.js'
 import type { Lack } from './late-values.js'
 import { countResults } from '../../evidence/count-results.js'
 import { GridHealth } from '../../evidence/grid-health.js'
@@ -69,6 +68,9 @@ export interface CollectOptions {
 }
 
 export const RESULTS_FOLDER = 'results'
+
+/** Few services compute it longer than this after the end; many never give one. */
+const APDEX_PATIENCE_MS = 2 * 60_000
 
 /** Downloads the report and every grid's CSV in parallel, reading the CSVs as they arrive. Failures are returned, not thrown. */
 export async function collect(gate: Gate, run: Run, options: CollectOptions): Promise<Collection> {
@@ -143,7 +145,7 @@ async function earlierRun({ client, ports, settings }: Gate, options: CollectOpt
   const { origin } = settings
   if (origin.kind !== 'repeat') return { run: first, gaps: [] }
   try {
-    const look = () => showRun(client, origin.runId, signal)
+    const look = () => client.showRun(origin.runId, signal)
     const policy = isPatient ? RETRY.collect : { ...RETRY.collect, transientMs: 0, refusalMs: 0 }
     return { run: await retry(look, policy, { clock: ports.clock, signal, overWith: asError }), gaps: [] }
   } catch (thrown) {
@@ -160,15 +162,15 @@ async function earlierRun({ client, ports, settings }: Gate, options: CollectOpt
 function lackIn(
   run: Run,
   { gate, expected, isPatient }: { gate: Gate; expected: readonly ExpectedGrid[]; isPatient: boolean }
-): Lack {
+): Lack | undefined {
   const { settings } = gate
-  if (isCompleteAtEnd(gate) || phaseOf(run.status) !== 'ended well') return 'nothing'
+  if (isCompleteAtEnd(gate) || phaseOf(run.status) !== 'ended well') return undefined
   const sources = sourcesIn(gate, run)
-  const needed = isPatient ? 'something needed' : 'something'
   const isOdd = run.oddGrids !== undefined
-  if (sources.length === 0 || isOdd || findMissing(expected, sources).length > 0) return needed
+  if (sources.length === 0 || isOdd || findMissing(expected, sources).length > 0)
+    return { what: 'the results of its grids', isNeeded: isPatient }
   const apdex = stateOfApdex(run.apdex)
-  if (apdex === 'there') return 'nothing'
+  if (apdex === 'there') return undefined
   const isNeeded = apdex === 'late' && settings.thresholds.some(({ metric }) => metric === 'apdex')
-  return isNeeded ? needed : 'something'
+  return { what: "the service's apdex", isNeeded: isPatient && isNeeded, longestMs: APDEX_PATIENCE_MS }
 }

@@ -8,7 +8,6 @@ import type { FetchedGrid, Source } from './fetch-results.js'
 import type { Gate } from '../gate.js'
 import { hasGrown } from './growth.js'
 import { isCompleteAtEnd } from './complete-at-end.js'
-import { showRun } from '../run/show-run.js'
 import { renewHref } from './renew-href.js'
 import { phaseOf } from '../run/run-status.js'
 
@@ -108,7 +107,8 @@ export class GridFetches {
       error: new Error('no answer'),
       others: [signal]
     })
-    const seen = await showRun(client, this.#latest.id, deadline.signal)
+    const seen = await client
+      .showRun(this.#latest.id, deadline.signal)
       .catch(() => this.#latest)
       .finally(() => deadline.release())
     return renewHref(source, sourcesIn(this.#gate, seen))

@@ -6,38 +6,53 @@ import { gridIdOf } from './expected-grids.js'
 import type { Gate } from '../gate.js'
 import { joinRemoteErrors } from '../../evidence/remote-errors.js'
 import { hasEnded, phaseOf } from '../run/run-status.js'
-import { showRun } from '../run/show-run.js'
+import { formatDuration } from '../../values/durations.js'
 import { messageOf } from '../errors.js'
 
 /** What is still missing in a run as last seen. */
-export type Lack = 'nothing' | 'something' | 'something needed'
+export interface Lack {
+  readonly what: string
+  readonly isNeeded: boolean
+  /** How long to wait for it, if not until the signal is aborted. */
+  readonly longestMs?: number
+}
 
 /** How long to wait for a value that no threshold needs. */
 const OPTIONAL_PATIENCE_MS = 10_000
 
-/** Polls a run that has ended until nothing is missing, since values arrive late; waits for required ones until the signal is aborted. */
+/** Polls a run that has ended until nothing is missing, since values arrive late. */
 export async function lookAgain(
   { client, ports: { clock, log } }: Gate,
   first: Run,
-  options: { signal: AbortSignal; lackOf: (run: Run) => Lack; onSeen: (run: Run) => void }
+  options: { signal: AbortSignal; lackOf: (run: Run) => Lack | undefined; onSeen: (run: Run) => void }
 ): Promise<{ seen: Run; doubts: string[] }> {
   const { signal, lackOf, onSeen } = options
-  const sinceMs = clock.now()
   let run = first
+  let sinceMs = clock.now()
+  let awaited: string | undefined
   for (let looks = 1; ; looks++) {
     const lack = lackOf(run)
-    const leftMs = lack === 'something' ? sinceMs + OPTIONAL_PATIENCE_MS - clock.now() : Infinity
-    if (lack === 'nothing' || leftMs <= 0) return { seen: run, doubts: [] }
-    if (looks === 1) log.debug(`Run ${run.id} has ended but some values are missing; checking again.`)
+    if (lack === undefined) return { seen: run, doubts: [] }
+    const longestMs = lack.isNeeded ? lack.longestMs : OPTIONAL_PATIENCE_MS
+    if (lack.what !== awaited) {
+      const limit = longestMs === undefined ? '' : `, for ${formatDuration(longestMs)} at most`
+      const words = `Run ${run.id} has ended; waiting for ${lack.what}${limit}.`
+      if (lack.isNeeded) log.info(words)
+      else log.debug(words)
+      sinceMs = clock.now()
+      awaited = lack.what
+    }
+    const leftMs = longestMs === undefined ? Infinity : sinceMs + longestMs - clock.now()
+    if (leftMs <= 0) return { seen: run, doubts: [] }
     try {
-      await clock.sleep(pauseBetweenLooks(looks), signal)
-      const look = () => showRun(client, first.id, signal)
-      const policy =
-        lack === 'something' ? { ...RETRY.collect, transientMs: leftMs, refusalMs: leftMs } : RETRY.collect
+      await clock.sleep(Math.min(pauseBetweenLooks(looks), leftMs), signal)
+      const look = () => client.showRun(first.id, signal)
+      const refusalMs = lack.isNeeded ? Math.min(RETRY.collect.refusalMs, leftMs) : leftMs
+      const policy = { ...RETRY.collect, transientMs: leftMs, refusalMs }
       run = joinLooks(run, await retry(look, policy, { clock, signal, overWith: asError }))
       onSeen(run)
     } catch (thrown) {
-      const isTold = lack === 'something needed' && thrown !== signal.reason
+      const isTold = lack.isNeeded && thrown !== signal.reason
       return { seen: run, doubts: isTold ? [`The run could not be read again: ${messageOf(thrown)}`] : [] }
     }
   }
@@ -55,7 +70,7 @@ export async function lookOnceMore(
   signal: AbortSignal
 ): Promise<Run> {
   try {
-    const look = () => showRun(client, seen.id, signal)
+    const look = () => client.showRun(seen.id, signal)
     return joinLooks(seen, await retry(look, RETRY.lastLook, { clock, signal }))
   } catch (thrown) {
     log.debug(`Run ${seen.id} could not be read once more: ${messageOf(thrown)}`)

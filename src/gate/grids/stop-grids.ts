@@ -32,7 +32,12 @@ export async function stopGrids(ports: GridStopPorts, settings: GridStopSettings
     return
   }
   const { service, ids, timeoutMs } = settings
-  const client = openClient(ports, { ...service, words: vocabularyOf(service.serviceName), clock })
+  const client = openClient(ports, {
+    ...service,
+    words: vocabularyOf(service.serviceName),
+    clock,
+    isReached: true
+  })
   const deadline = startDeadline(clock, timeoutMs, {
     error: new DeadlineError(`it did not end within ${formatDuration(timeoutMs)} (timeout)`),
     // A cancelled job still wants its grids ended, as far as there is time.

@@ -8,7 +8,6 @@ import type { Failure } from '../errors.js'
 import type { EarlyStop } from '../findings.js'
 import type { Gate } from '../gate.js'
 import { hasEnded, phaseOf } from '../run/run-status.js'
-import { showRun } from '../run/show-run.js'
 import { formatDuration } from '../../values/durations.js'
 import { judgementOf } from './early-judgement.js'
 import type { Breach } from './early-judgement.js'
@@ -184,7 +183,7 @@ export class EarlyStopper {
     const { client, ports } = this.#gate
     const { signal } = this.#options
     // It may have ended since the last poll: then it is judged as a whole.
-    const seen = await showRun(client, run.id, signal).catch(() => undefined)
+    const seen = await client.showRun(run.id, signal).catch(() => undefined)
     if (seen === undefined || hasEnded(seen.status)) return undefined
     const stop = describeStop(breach, evidence)
     ports.log.notice(`Stopping run ${run.id} early: ${explain(breach, evidence)}.`)

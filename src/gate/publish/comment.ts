@@ -4,6 +4,7 @@ import type { Outcome } from '../../report/outcome.js'
 import type { SummaryLinks } from '../../report/markdown/summary.js'
 import { startDeadline } from '../deadline.js'
 import { defaultName } from '../settings/settings.js'
+import { withoutSecretValues } from '../settings/secret-parameters.js'
 import type { Settings } from '../settings/settings.js'
 import { messageOf } from '../errors.js'
 import type { Ports } from '../ports.js'
@@ -59,7 +60,7 @@ function subjectOf({
     tool,
     origin.kind === 'files' ? origin.paths.map((path) => basename(path)) : origin.kind,
     project,
-    overrideParameters,
+    withoutSecretValues(overrideParameters),
     overrideHosts,
     thresholds.map(({ text }) => text)
   ])

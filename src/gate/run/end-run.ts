@@ -4,7 +4,6 @@ import type { Run } from '../../service/documents/documents.js'
 import { MalformedReplyError, RefusedError } from '../../service/errors.js'
 import { Failures, RETRY } from '../../service/retry.js'
 import { hasEnded } from './run-status.js'
-import { showRun } from './show-run.js'
 
 interface Ports {
   readonly client: ServiceClient
@@ -35,7 +34,7 @@ export async function endRun(
     try {
       // Stopping twice does no harm: repeat it until the service reports the end and a separate read confirms it.
       const run = told.hasEnded
-        ? await showRun(client, id, signal)
+        ? await client.showRun(id, signal)
         : await stopAndLook({ client, clock, signal, onStopped }, id)
       if (run !== undefined) {
         if (hasEnded(run.status)) return run
@@ -72,11 +71,11 @@ async function stop({ client, signal, onStopped }: Ports, id: string): Promise<R
     onStopped(await client.stopRun(id, signal))
   } catch (thrown) {
     if (!(thrown instanceof RefusedError || thrown instanceof MalformedReplyError)) throw thrown
-    const run = await showRun(client, id, signal).catch(() => undefined)
+    const run = await client.showRun(id, signal).catch(() => undefined)
     if (run !== undefined && hasEnded(run.status)) return run
     throw thrown
   }
-  return showRun(client, id, signal)
+  return client.showRun(id, signal)
 }
 
 /** Returns when the run has ended, or when it is time to send the stop again. */
@@ -86,7 +85,7 @@ async function lookMeanwhile({ client, clock, signal }: Ports, id: string): Prom
   while (clock.now() < untilMs && !(run && hasEnded(run.status))) {
     await clock.sleep(LOOK_EVERY_MS, signal)
     // Errors are left to the stop request to report.
-    run = (await showRun(client, id, signal).catch(() => undefined)) ?? run
+    run = (await client.showRun(id, signal).catch(() => undefined)) ?? run
   }
   return run
 }

@@ -19,6 +19,9 @@ const PATIENT_MS = [0, 1_000, 2_000, 4_000, 8_000]
 /** Creating a run takes time, and may complete after the client has disconnected. */
 export const VERY_PATIENT_MS = [...PATIENT_MS, 15_000, 15_000]
 
+/** Allowed difference between this machine's clock and the service's. */
+export const CLOCKS_DIFFER_MS = 5 * 60_000
+
 /** The tag of any gate. */
 const MARKER = /loadgate-[0-9a-f]{8}-[0-9a-f]{4}-/i
 
@@ -43,24 +46,17 @@ export function isMarked({ tags }: Pick<Run, 'tags'>, ...markers: readonly strin
   return tags.some((tag) => isWhole.test(tag))
 }
 
-/** The runs that have one of the markers right now, in the order of the list, newest first. */
-export async function listMarked(
-  client: ServiceClient,
-  markers: string | readonly string[],
-  { signal, mostPages = MOST_PAGES }: { signal?: AbortSignal | undefined; mostPages?: number } = {}
-): Promise<Run[]> {
-  const { runs } = await readRunList(client, { signal, mostPages })
-  const wanted = [markers].flat()
-  return runs.filter((run) => isMarked(run, ...wanted))
-}
-
 /** Looks for the runs of a lost reply by their marker, in the order of the list, newest first. */
 export async function findMarkedRuns(
   client: ServiceClient,
   marker: string,
   options: FindOptions
 ): Promise<Run[]> {
-  return findPatiently(() => listMarked(client, marker, options), options)
+  const look = async (): Promise<Run[]> => {
+    const { runs } = await readRunList(client, { signal: options.signal, mostPages: MOST_PAGES })
+    return runs.filter((run) => isMarked(run, marker))
+  }
+  return findPatiently(look, options)
 }
 
 /** Searches several times: the list may lag, and the service may be down. */

@@ -4,15 +4,12 @@ import type { Run } from '../../service/documents/documents.js'
 import { MalformedReplyError, RefusedError, hadNoEffect } from '../../service/errors.js'
 import type { RunList } from '../../service/run-list.js'
 import { readRunList } from '../../service/run-list.js'
-import { MAY_BE_RUNNING, MOST_HEAD_PAGES, findPatiently } from './find-run.js'
+import { CLOCKS_DIFFER_MS, MAY_BE_RUNNING, MOST_HEAD_PAGES, findPatiently } from './find-run.js'
 import type { Gate } from '../gate.js'
 import { RETRY, retry } from '../../service/retry.js'
 import type { RepeatAttempt } from '../step-state.js'
 import { messageOf } from '../errors.js'
 import { outlastRestart } from './outlast-restart.js'
-
-/** Allowed difference between this machine's clock and the service's. */
-const CLOCKS_DIFFER_MS = 5 * 60_000
 
 /**
  * Repeats a run; the request is never sent again unless nothing was created. A repeat cannot be tagged, so after a lost reply it is identified by what it must be: a
@@ -41,7 +38,7 @@ export async function repeatRun(gate: Gate, id: string, signal: AbortSignal): Pr
 
 /** A repeat is a GET, and a proxy may answer it from a cache: a run that already existed is not the new one. */
 function assertNew(run: Run, id: string, attempt: RepeatAttempt | undefined): void {
-  if (run.id === id || attempt?.knownIds.includes(run.id))
+  if (attempt?.knownIds.includes(run.id))
     throw new MalformedReplyError(
       `repeating run ${id}`,
       `the service answered with run ${run.id}, which already existed`

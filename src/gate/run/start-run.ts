@@ -5,10 +5,11 @@ import type { GridChoice, RunRequest } from '../../service/documents/requests.js
 import { createSafely } from './create-safely.js'
 import { MAY_BE_RUNNING, findMarkedRuns, isForeign } from './find-run.js'
 import type { Gate } from '../gate.js'
-import { showRun } from './show-run.js'
 import { settleGrids } from './make-grids.js'
 import { RETRY, retry } from '../../service/retry.js'
 import { repeatRun } from './repeat-run.js'
+import { withoutMarks } from '../settings/override-parameters.js'
+import { markedNames } from '../settings/secret-parameters.js'
 import type { Origin } from '../settings/settings.js'
 import { hasMoreToCheck } from '../step-state.js'
 import { asSentence, messageOf } from '../errors.js'
@@ -18,7 +19,7 @@ export async function startRun(gate: Gate, signal: AbortSignal, grids?: readonly
   const { origin } = gate.settings
   switch (origin.kind) {
     case 'existing':
-      return retry(() => showRun(gate.client, origin.runId, signal), RETRY.showExistingRun, {
+      return retry(() => gate.client.showRun(origin.runId, signal), RETRY.showExistingRun, {
         clock: gate.ports.clock,
         signal
       })
@@ -39,7 +40,12 @@ async function createRun(
   // Workflow, run, job and step are the same in all jobs of a matrix, so the marker is random.
   const marker = `loadgate-${randomUUID()}`
   saved.note({ marker, askedMs: ports.clock.now(), cleanupDue: true })
-  const request: RunRequest = { ...settings, files: origin.paths, grids, tags: [...settings.tags, marker] }
+  const { overrideParameters } = settings
+  const request: RunRequest = {
+    ...{ ...settings, files: origin.paths, grids, tags: [...settings.tags, marker] },
+    overrideParameters: overrideParameters && withoutMarks(overrideParameters),
+    secretParameters: markedNames(overrideParameters)
+  }
   const run = await createOrFind(gate, request, { marker, signal })
   saved.noteDone({ runId: run.id })
   return run
@@ -82,7 +88,7 @@ async function assertOwn(
 ): Promise<void> {
   // A run without tags is trusted, and noted before it is read: it might never be found by its marker.
   if (run.tags.length === 0) saved.noteDone({ runId: run.id })
-  const seen = run.tags.length === 0 ? await showRun(client, run.id, signal).catch(() => undefined) : run
+  const seen = run.tags.length === 0 ? await client.showRun(run.id, signal).catch(() => undefined) : run
   signal.throwIfAborted()
   if (seen === undefined || !isForeign(seen, marker, settings.name)) return
   saved.noteDone({ runId: undefined })

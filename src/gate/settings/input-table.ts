@@ -119,7 +119,8 @@ export const INPUT_TABLE: Readonly<Record<InputName, InputText>> = {
   'override-parameters': {
     group: 'What to run',
     value: 'parameters',
-    about: 'Parameters passed to the tool, as `-Jname=value, -Dname=value`.',
+    about:
+      'Parameters passed to the tool, as `-Jname=value, -Dname=value`. `-Jname=secret:value` passes a value that is shown nowhere.',
     otherwise: 'none'
   },
   thresholds: {

@@ -1,11 +1,9 @@
 import { isReference } from '../../service/documents/requests.js'
-import { splitParameters } from './override-parameters.js'
+import { isSecretName } from '../../values/secret-names.js'
+import { readParameters, splitParameters } from './override-parameters.js'
+import type { Parameter } from './override-parameters.js'
 import type { Settings } from './settings.js'
 
-/** The same pattern as in the embedded service. */
-const SECRET_NAME =
-  /pass|pwd|secret|token|credential|key|auth|session|cookie|signature|(?<![a-z])(?:pin|otp|jwt|bearer|salt|private)(?![a-z])/i
-const PARAMETER = /^-[JD]([\w.-]+)=([^]*)$/
 /** Shorter ones occur in any text by chance. */
 const LEAST_LENGTH = 6
 /** A longer pattern would be very large; a longer value is redacted in parts. */
@@ -25,40 +23,79 @@ const PLAIN_WORDS = [
 ].join(' ')
 
 /**
- * The values of override parameters whose names suggest a secret. A service that echoes them would put them into CSVs and reports.
- * A value that also appears in a public setting is not secret, and may be needed to match labels, grids and addresses.
+ * The values of override parameters that are secret: marked ones, and those whose names suggest it. A service that echoes them would put
+ * them into CSVs and reports. A value that was not marked and also appears in a public setting is not secret, and may be needed to
+ * match labels, grids and addresses.
  */
 export function secretParameters(settings: Settings): string[] {
-  const { source } = settings.baseline
-  const given = [settings.overrideParameters ?? '', source.kind === 'side-by-side' ? source.parameters : '']
-  const values = given
-    .flatMap(readSecretParameters)
-    .flatMap((value) => value.split(/[\r\n]+/))
-    // These may begin or end a field of a CSV.
-    .map((line) => line.replace(/^[\s"',;]+|[\s"',;]+$/g, ''))
+  const parameters = parametersOf(settings)
+  const marked = parameters.filter(({ isMarked }) => isMarked).flatMap(linesOf)
   const shown = plainTextsOf(settings)
-  return values
-    .filter((value) => !NUMBER.test(value) && !shown.some((text) => text.includes(value)))
-    .flatMap(partsOf)
-    .filter((part) => part.length >= LEAST_LENGTH)
+  const named = parameters
+    .filter(({ name, isMarked }) => !isMarked && isSecretName(name))
+    .flatMap(linesOf)
+    .filter((value) => !shown.some((text) => text.includes(value)))
+  return [...marked, ...named].filter(canBeTold).flatMap(partsOf).filter(isLong)
 }
 
-export function readSecretParameters(text: string): string[] {
-  return splitParameters(text).flatMap((entry) => {
-    const [, name, value] = PARAMETER.exec(entry) ?? []
-    return name !== undefined && value !== undefined && isSecretName(name) ? [value] : []
+/** The values that were marked as secret, for the log. */
+export function markedValues(settings: Settings): string[] {
+  return parametersOf(settings).flatMap(({ isMarked, value }) => (isMarked && isLong(value) ? [value] : []))
+}
+
+/** The parameters with the names alone of secret ones, for what is hashed: a secret must not be guessed from its hash. */
+export function withoutSecretValues(text: string | undefined): string | undefined {
+  if (text === undefined || !readParameters(text).some(isSecret)) return text
+  const entries = splitParameters(text).map((entry) => {
+    const secret = readParameters(entry).find(isSecret)
+    return secret === undefined ? entry : `-${secret.kind}${secret.name}`
   })
+  return entries.join(', ')
 }
 
-/** `userPin` contains the word `pin`, `spinner` does not. */
-export function isSecretName(name: string): boolean {
-  return SECRET_NAME.test(name.replace(/(?<=[a-z\d])(?=[A-Z])/g, '_'))
+/** Whether a parameter was marked as secret, or has a name that suggests it. */
+export function isSecret({ name, isMarked }: Parameter): boolean {
+  return isMarked || isSecretName(name)
+}
+
+/** The names of parameters whose values were marked as secret. */
+export function markedNames(parameters: string | undefined): string[] {
+  const marked = readParameters(parameters ?? '').filter(({ isMarked }) => isMarked)
+  return [...new Set(marked.map(({ name }) => name))]
+}
+
+/** Marked values that cannot be redacted in results, as one sentence; undefined if there are none. */
+export function describeShortSecrets(settings: Settings): string | undefined {
+  const short = parametersOf(settings).filter(
+    (parameter) => parameter.isMarked && !linesOf(parameter).every((line) => isLong(line) && canBeTold(line))
+  )
+  if (short.length === 0) return undefined
+  const names = [...new Set(short.map(({ name }) => name))].join(', ')
+  return `override-parameters: the value of ${names} is marked as secret, but it is a number, a common word or shorter than ${LEAST_LENGTH} characters, so that it may appear in any text by chance and is not redacted in results and reports.`
+}
+
+function parametersOf({ overrideParameters, baseline: { source } }: Settings): Parameter[] {
+  return [overrideParameters ?? '', source.kind === 'side-by-side' ? source.parameters : ''].flatMap(
+    readParameters
+  )
+}
+
+function linesOf({ value }: Parameter): string[] {
+  // These may begin or end a field of a CSV.
+  return value.split(/[\r\n]+/).map((line) => line.replace(/^[\s"',;]+|[\s"',;]+$/g, ''))
+}
+
+function canBeTold(value: string): boolean {
+  return !NUMBER.test(value) && !PLAIN_WORDS.includes(value)
+}
+
+function isLong(value: string): boolean {
+  return value.length >= LEAST_LENGTH
 }
 
 function plainTextsOf({ target, origin, thresholds, ...settings }: Settings): string[] {
   const grids = origin.kind === 'files' ? origin.grids : []
   return [
-    PLAIN_WORDS,
     ...(target.kind === 'remote' ? [target.address.api] : []),
     ...thresholds.map(({ text }) => text),
     ...grids.map((grid) => (isReference(grid) ? grid.id : `${grid.region} ${grid.instanceType}`)),

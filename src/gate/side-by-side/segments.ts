@@ -1,11 +1,10 @@
-import { startDeadline } from '../deadline.js'
 import type { Deadline } from '../deadline.js'
 import type { Findings } from '../findings.js'
 import { followRun } from '../follow-run.js'
 import type { RunOptions } from '../follow-run.js'
 import type { Gate } from '../gate.js'
-import { endTwins, listTwins } from '../cleanup/clean-up.js'
-import { MOST_HEAD_PAGES } from '../run/find-run.js'
+import { endTwins } from '../cleanup/clean-up.js'
+import { findTwins } from '../run/find-twins.js'
 import { settleGrids } from '../run/make-grids.js'
 import { hasEnded, phaseOf } from '../run/run-status.js'
 import { overlayParameters } from '../settings/override-parameters.js'
@@ -13,7 +12,6 @@ import type { Settings } from '../settings/settings.js'
 import { describeGap } from '../verdict/conclude.js'
 import type { GridChoice } from '../../service/documents/requests.js'
 import type { Run } from '../../service/documents/documents.js'
-import { upTo } from '../../service/retry.js'
 
 export type Side = 'base' | 'head'
 
@@ -41,8 +39,6 @@ export class SegmentError extends Error {
 
 /** The grids wait for the next segment meanwhile. */
 const LONGEST_COLLECTION_MS = 60_000
-/** A duplicate that this look misses is found by the one at the end, or by the post step. */
-const LONGEST_LOOK_MS = 5_000
 
 /** Runs segments one after the other on the same grids; the next one starts only when the one before has ended. */
 export class Segments {
@@ -112,18 +108,15 @@ export class Segments {
     const { local, saved, client, ports } = this.#gate
     if (local !== undefined) return undefined
     const { signal } = this.#deadline
-    const options = { client, clock: ports.clock, log: ports.log, signal, mostPages: MOST_HEAD_PAGES }
-    const runs = { runId: run.id, marker: saved.state.marker }
-    const brief = startDeadline(ports.clock, LONGEST_LOOK_MS, {
-      error: new Error('there was no answer'),
-      others: [signal]
-    })
-    const twins = await listTwins(runs, { ...options, signal: brief.signal, policy: upTo(1) })
-    brief.release()
+    const options = { client, clock: ports.clock, log: ports.log, signal }
+    const { marker, askedMs } = saved.state
+    const runs = { runId: run.id, marker, askedMs }
+    // A duplicate that this look misses is found by the one at the end, or by the post step.
+    const { twins } = await findTwins(runs, options)
     signal.throwIfAborted()
-    const [first] = twins ?? []
+    const [first] = twins
     if (first === undefined) return undefined
-    if (twins?.some((twin) => !hasEnded(twin.run.status))) await endTwins(runs, options)
+    if (twins.some((twin) => !hasEnded(twin.run.status))) await endTwins(runs, options)
     return `the run was created twice (${first.run.id} has the same tag), so the load was not the requested one`
   }
 }

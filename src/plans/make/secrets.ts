@@ -1,9 +1,5 @@
-/** Parts of names whose values are nobody else's business, however plain they look. */
-const SECRET_NAME =
-  /token|secret|passw|passc|passphrase|pwd|api[-_]?key|access[-_]?key|auth(?!or(?!i))|credential|session|csrf|xsrf|signature|jwt|cookie|private|otp|cvc|cvv|card|iban|ssn|bearer|hmac|hash|ticket|answer/i
-const SECRET_WORD = /^(?:sid|sig|pin|pan|mfa|tan|nonce|state|assertion|.*(?:key|pass|code)s?)$/
-const HARMLESS_CODE =
-  /(?:zip|post|postal|country|region|language|lang|locale|currency|status|error)[-_ ]?codes?$/i
+import { isConfidentialName } from '../../values/secret-names.js'
+
 /** A JSON Web Token or a credential of a well-known shape. Bounded, for a recording may contain megabytes of anything. */
 const SECRET_VALUE =
   /eyJ[\w-]{8,400}|\b(?:Bearer|Basic)\s+\S{6,}|\b(?:gh[pousr]_|github_pat_|glpat-|xox[abprs]-|sk[-_]live|sk-|AKIA|AIza)[\w-]{10,}/i
@@ -13,12 +9,6 @@ const DATE = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\
 const MOST_DIGITS = 13
 /** Addresses that are a secret as a whole, to whoever got the link. */
 const LINK_WORD = /reset|verif|confirm|activat|invit|unsubscribe|share|magic/i
-
-export function isSecretName(name: string): boolean {
-  if (SECRET_NAME.test(name)) return true
-  const words = name.replace(/([\p{Ll}\d])(?=\p{Lu})/gu, '$1 ').split(/[^\p{L}]+/u)
-  return !HARMLESS_CODE.test(name) && words.some((word) => SECRET_WORD.test(word.toLowerCase()))
-}
 
 /** Whether a value has the shape of a secret, for text that someone typed for a plan; of a recording more counts as one. */
 export function isSecretValue(value: string): boolean {
@@ -36,7 +26,7 @@ function looksRandom(word: string): boolean {
  * that everything else counts as one.
  */
 export function mayBeSecret(value: string, name = ''): boolean {
-  if (isSecretName(name)) return true
+  if (isConfidentialName(name)) return true
   const isId = /(?:id|uuid|guid)$/i.test(name) && UUID.test(value)
   return !(isId || isPlain(value, { longest: 48, words: 7 }) || isPlainQuery(value))
 }
@@ -44,7 +34,7 @@ export function mayBeSecret(value: string, name = ''): boolean {
 /** Of a path: names of what is requested are longer and have numbers in them, and ids are common. */
 export function isSecretSegment(segment: string, before: string): boolean {
   const text = segment.replace(/^[@~]/, '')
-  if (isSecretName(before) || LINK_WORD.test(before))
+  if (isConfidentialName(before) || LINK_WORD.test(before))
     return !/^[a-z]{0,20}(?:[-_.][a-z]{1,20}){0,3}$/.test(text)
   if (UUID.test(text)) return false
   return !isPlain(text.replace(/\b([a-z]{1,12})\d{1,4}\b/g, '$1'), { longest: 100, words: 16 })

@@ -1,6 +1,7 @@
 import { encodePath, propertyName } from './plan-text.js'
 import type { PlanText } from './request.js'
-import { isPlainName, isSecretName, isSecretSegment, mayBeSecret, isSecretValue } from './secrets.js'
+import { isConfidentialName } from '../../values/secret-names.js'
+import { isPlainName, isSecretSegment, mayBeSecret, isSecretValue } from './secrets.js'
 
 /** Collects what was replaced or dropped. */
 export interface Removed {
@@ -29,7 +30,7 @@ interface Rules {
 const RECORDED: Rules = { mayBeSecret, isSecretSegment, isSecretName: (name) => !isPlainName(name) }
 /** Who types an address for a plan wants it there as it is. */
 export const TYPED: Rules = {
-  mayBeSecret: (value, name = '') => isSecretName(name) || isSecretValue(value),
+  mayBeSecret: (value, name = '') => isConfidentialName(name) || isSecretValue(value),
   isSecretSegment: isSecretValue,
   isSecretName: isSecretValue
 }
@@ -75,7 +76,7 @@ export function keepPairs(text: string, removed: Removed, rules = RECORDED): Pla
 }
 
 export function namesSecret(name: string, value: unknown): boolean {
-  return SELECTOR.test(name) && typeof value === 'string' && isPlainName(value) && isSecretName(value)
+  return SELECTOR.test(name) && typeof value === 'string' && isPlainName(value) && isConfidentialName(value)
 }
 
 function isSecretParameter(text: string, rules: Rules): boolean {

@@ -49,6 +49,8 @@ export function readRunRequest(
   const tool = readTool(reader, options)
   const hosts = parseOverrideHosts(reader.text('override_hosts') ?? '')
   const overrides = parseOverrideParameters(reader.text('override_parameters') ?? '')
+  // An addition to the API: names of parameters whose values are secret.
+  const secretNames = new Set((reader.text('secret_parameters') ?? '').split(/[\s,]+/))
   const request: RunRequest = {
     tool,
     name: reader.text('name'),
@@ -60,7 +62,9 @@ export function readRunRequest(
     rampupSec: reader.integer('rampup', { least: 0 }),
     durationSec: reader.integer('duration', { least: 1 }),
     hosts: hosts.hosts,
-    properties: overrides.properties
+    properties: overrides.properties.map((property) =>
+      secretNames.has(property.name) ? { ...property, isSecret: true } : property
+    )
   }
   const problems = [
     ...reader.problems,

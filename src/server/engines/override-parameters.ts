@@ -3,6 +3,8 @@ export interface PropertyOverride {
   readonly kind: 'J' | 'D'
   readonly name: string
   readonly value: string
+  /** Whoever gave it said that its value is secret, whatever its name. */
+  readonly isSecret?: boolean
 }
 
 const OVERRIDE = /^-([JD])([\w.-]+)=([\s\S]*)$/

@@ -1,13 +1,12 @@
+import { isSecretName } from '../../values/secret-names.js'
 import { CUT } from '../nodes/lines.js'
 import type { PropertyOverride } from './override-parameters.js'
 
 const STRUCK = '***'
-const SECRET_NAME =
-  /pass|pwd|secret|token|credential|key|auth|session|cookie|signature|(?<![a-z])(?:pin|otp|jwt|bearer|salt|private)(?![a-z])/i
 /** Shorter values, such as `true`, are in every log for other reasons; where they are set they are struck out too. */
 const LEAST_LENGTH = 6
 
-/** Secrets where tools and plans usually log them, known or not. */
+/** Secrets where tools and plans usually log them, whatever they are called. */
 const PLACES: readonly { pattern: RegExp; replacement: string }[] = [
   // Headers, as a sampler's request data has them.
   {
@@ -15,29 +14,26 @@ const PLACES: readonly { pattern: RegExp; replacement: string }[] = [
     replacement: `$1${STRUCK}`
   },
   { pattern: /\b(Bearer|Basic|Digest) [\w+/=.~-]{6,}/g, replacement: `$1 ${STRUCK}` },
-  // `https://user:password@host`, `?access_token=…`, and `"password": "…"`.
-  { pattern: /(:\/\/)[^\s/:@]{0,200}:[^\s/@]{1,200}@/g, replacement: `$1${STRUCK}@` },
-  {
-    pattern: /([?&][\w.-]{0,80}(?:pass|pwd|secret|token|key|auth|session|signature)[\w.-]{0,80}=)[^&\s"']+/gi,
-    replacement: `$1${STRUCK}`
-  },
-  {
-    pattern: /("[\w.-]{0,80}(?:pass|pwd|secret|token|api_?key)[\w.-]{0,80}"\s*:\s*)"[^"\n]*"/gi,
-    replacement: `$1"${STRUCK}"`
-  }
+  // `https://user:password@host`
+  { pattern: /(:\/\/)[^\s/:@]{0,200}:[^\s/@]{1,200}@/g, replacement: `$1${STRUCK}@` }
 ]
 
-/** `Setting JMeter property: shop.password=…` */
-const PROPERTY = /( property: ([^=\n]{1,400})=).*/g
+/** Where a value follows its name: `Setting JMeter property: shop.password=…`, `?access_token=…`, and `"password": "…"`. */
+const NAMED: readonly RegExp[] = [
+  /( property: ([^=\n]{1,400})=).*/g,
+  /([?&]([\w.-]{1,160})=)[^&\s"']+/g,
+  /("([\w.-]{1,160})"\s*:\s*)"[^"\n]*"/g
+]
 
-/** `userPin` has the word `pin` in it, and `spinner` has not. */
-function isSecretName(name: string): boolean {
-  return SECRET_NAME.test(name.replace(/(?<=[a-z\d])(?=[A-Z])/g, '_'))
-}
-
-/** The values of properties or variables whose names say that they are secret. */
-export function secretValues(properties: readonly Pick<PropertyOverride, 'name' | 'value'>[]): string[] {
-  return properties.filter(({ name }) => isSecretName(name)).map(({ value }) => value)
+/** The values of properties or variables that are secret: their names say so, or whoever gave them. */
+export function secretValues(
+  properties: readonly Pick<PropertyOverride, 'name' | 'value' | 'isSecret'>[]
+): string[] {
+  return properties.flatMap(({ name, value, isSecret = false }) => {
+    // A value too short to be found by itself is found after its name.
+    if (isSecret) return [value, `${name}=${value}`]
+    return isSecretName(name) ? [value] : []
+  })
 }
 
 /** The secrets that a plan was given: properties, and variables of an uploaded file. */
@@ -52,10 +48,16 @@ export function planSecrets(
 export function redactLog(text: string, secrets: readonly string[]): string {
   const forms = secretForms(secrets)
   const struck = forms.reduce((rest, form) => rest.replaceAll(form, STRUCK), text)
-  const unset = strikeCutOnes(struck, forms).replace(PROPERTY, (whole, start: string, name: string) =>
-    isSecretName(name) ? `${start}${STRUCK}` : whole
+  const unnamed = NAMED.reduce(
+    (rest, pattern) => rest.replace(pattern, strikeNamed),
+    strikeCutOnes(struck, forms)
   )
-  return PLACES.reduce((rest, { pattern, replacement }) => rest.replace(pattern, replacement), unset)
+  return PLACES.reduce((rest, { pattern, replacement }) => rest.replace(pattern, replacement), unnamed)
+}
+
+function strikeNamed(whole: string, start: string, name: string): string {
+  if (!isSecretName(name)) return whole
+  return start.endsWith('=') ? `${start}${STRUCK}` : `${start}"${STRUCK}"`
 }
 
 /** Where a line was cut, a secret may have been cut with it. */

@@ -224,9 +224,9 @@ function decodePosition(value: unknown): number | undefined {
   return Number.isSafeInteger(value) && Number(value) > 0 ? Number(value) : undefined
 }
 
-/** A grid whose results cannot be found is not hidden: the verdict must take it into account. */
+/** A grid that is listed twice counts once. One whose results cannot be found is not hidden: the verdict must take it into account. */
 function decodeGridsOf(list: Part): { grids: Grid[]; oddGrids: string[] } {
-  const grids: Grid[] = []
+  const grids = new Map<string, Grid>()
   const oddGrids: string[] = []
   const read = (take: () => void): void => {
     try {
@@ -237,9 +237,13 @@ function decodeGridsOf(list: Part): { grids: Grid[]; oddGrids: string[] } {
     }
   }
   read(() => {
-    for (const grid of list.list()) read(() => grids.push(decodeMadeGrid(grid)))
+    for (const part of list.list())
+      read(() => {
+        const grid = decodeMadeGrid(part)
+        grids.set(grid.id, grid)
+      })
   })
-  return { grids, oddGrids }
+  return { grids: [...grids.values()], oddGrids }
 }
 
 const UNKNOWN = 'unknown'

@@ -37,6 +37,8 @@ export interface RunRequest {
   readonly durationSeconds?: number | undefined
   readonly overrideHosts?: string | undefined
   readonly overrideParameters?: string | undefined
+  /** Names of parameters whose values are secret. An addition to the API, which only a loadgate knows. */
+  readonly secretParameters?: readonly string[] | undefined
 }
 
 export function gridFields(grid: GridSpecification): Field[] {
@@ -57,7 +59,8 @@ export function runFields(run: RunRequest, words: Vocabulary): Field[] {
     ['rampup', run.rampupSeconds],
     ['duration', run.durationSeconds],
     ['override_hosts', run.overrideHosts],
-    ['override_parameters', run.overrideParameters]
+    ['override_parameters', run.overrideParameters],
+    ['secret_parameters', (run.secretParameters ?? []).join(',') || undefined]
   ]
   return [
     ...plain.flatMap(([key, value]) =>

@@ -1,7 +1,8 @@
 import { subscribe } from 'node:diagnostics_channel'
 import { reasonOf } from '../clock.js'
-import { CertificateError, ServiceError, UnreachableError } from '../errors.js'
+import { CertificateError, ProxyError, ServiceError, UnreachableError } from '../errors.js'
 import type { Call } from './http.js'
+import { ProxyFailure } from './proxy.js'
 import { errors } from './undici.js'
 
 export const CONNECT_TIMEOUT_MS = 30_000
@@ -22,10 +23,16 @@ const NOT_TRUSTED = /^(CERT_\w+|UNABLE_TO_\w+|DEPTH_ZERO_\w+|SELF_SIGNED_\w+|ERR
 export function failureOf(
   call: Call,
   thrown: unknown,
-  { redact, isEarly }: { redact: (text: string) => string; isEarly: boolean }
+  { redact, isEarly, isReached }: { redact: (text: string) => string; isEarly: boolean; isReached: boolean }
 ): Error {
   if (call.signal?.aborted) return reasonOf(call.signal)
   if (thrown instanceof ServiceError) return thrown
+  if (thrown instanceof ProxyFailure) {
+    const words = redact(thrown.message)
+    return isReached
+      ? new UnreachableError(call.operation, words, { cause: thrown, neverSent: true })
+      : new ProxyError(call.operation, words, { cause: thrown })
+  }
   const { code = '', message = String(thrown) } = Object(thrown) as Partial<NodeJS.ErrnoException>
   const neverSent = fromConnecting.has(Object(thrown) as object)
   if (neverSent && NOT_TRUSTED.test(code))

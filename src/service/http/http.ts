@@ -7,11 +7,11 @@ import { MalformedReplyError, RedirectError, RefusedError, ServiceError } from '
 import { CONNECT_TIMEOUT_MS, failureOf } from './failures.js'
 import { withoutGzip } from './gzip.js'
 import type { RawReply } from './gzip.js'
-import { mayBeProxied } from './proxy.js'
+import { mayBeProxied, openProxyAgent } from './proxy.js'
 import { Redactor } from './redact.js'
 import { SentBody } from './sent-body.js'
 import type { HeldBytes, PartPlace, ReplyBody } from './redact.js'
-import { Agent, EnvHttpProxyAgent } from './undici.js'
+import { Agent } from './undici.js'
 
 /** A body that can be created anew for each attempt, with its length known before the first byte. */
 export interface Upload {
@@ -72,6 +72,8 @@ export interface HttpOptions {
   readonly secrets?: readonly string[] | undefined
   readonly mediaType: string
   readonly origin: string
+  /** Whether the service was reached before, by an earlier step: a proxy that does not answer is an outage then. */
+  readonly isReached?: boolean | undefined
   /** Used instead of its own connections. */
   readonly dispatcher?: Dispatcher | undefined
 }
@@ -86,9 +88,11 @@ export class Http {
   readonly #direct = new Agent({ pipelining: 0, connect: { timeout: CONNECT_TIMEOUT_MS } })
   #proxied: Dispatcher | undefined
   readonly #given: Dispatcher | undefined
+  #isReached: boolean
 
   constructor(options: HttpOptions) {
     this.#given = options.dispatcher
+    this.#isReached = options.isReached ?? false
     this.#redactor = new Redactor(options.token, options.secrets)
     this.#authorization = basicAuthorization(options.token)
     this.#accept = options.mediaType
@@ -159,6 +163,7 @@ export class Http {
     call: Call,
     { status, headers, body: raw, isEarly }: RawReply & Pick<Received, 'isEarly'>
   ): Received {
+    this.#isReached = true
     // A body that fails after its last reader is gone must not crash the process.
     raw.on('error', () => undefined)
     const redactor = this.#redactor
@@ -209,7 +214,8 @@ export class Http {
 
   /** Errors quote the other side's messages and redirect targets. */
   #failureOf(call: Call, thrown: unknown, isEarly = false): Error {
-    return failureOf(call, thrown, { redact: (text) => this.#redactor.text(text), isEarly })
+    const redact = (text: string): string => this.#redactor.text(text)
+    return failureOf(call, thrown, { redact, isEarly, isReached: this.#isReached })
   }
 
   #redirected(operation: string, from: URL, location: string): URL {
@@ -247,7 +253,7 @@ export class Http {
   #dispatcherFor(url: URL): Dispatcher {
     if (this.#given !== undefined) return this.#given
     if (!mayBeProxied(url)) return this.#direct
-    this.#proxied ??= new EnvHttpProxyAgent({ pipelining: 0, connect: { timeout: CONNECT_TIMEOUT_MS } })
+    this.#proxied ??= openProxyAgent({ connect: { timeout: CONNECT_TIMEOUT_MS } })
     return this.#proxied
   }
 }

@@ -1,6 +1,7 @@
+import type { Dispatcher } from 'undici'
 import { isLoopback } from './address.js'
-import { mayBeProxied } from './proxy.js'
-import { Agent, EnvHttpProxyAgent } from './undici.js'
+import { ProxyFailure, mayBeProxied, openProxyAgent } from './proxy.js'
+import { Agent } from './undici.js'
 
 /** The reply to one request, or why there was none. */
 export type ProbeResult =
@@ -19,10 +20,11 @@ const CERTIFICATE = /^(?:CERT_\w+|UNABLE_TO_\w+|DEPTH_ZERO_\w+|SELF_SIGNED_\w+|E
 /** Sends one GET without credentials, and does not follow redirects. Throws the signal's reason only. */
 export async function probe(url: URL, { signal, acceptsAnyCertificate }: ProbeOptions): Promise<ProbeResult> {
   const connect = { rejectUnauthorized: acceptsAnyCertificate !== true && !isLoopback(url) }
-  const agent = mayBeProxied(url)
-    ? new EnvHttpProxyAgent({ pipelining: 0, connect, requestTls: connect })
-    : new Agent({ pipelining: 0, connect })
+  let agent: Dispatcher | undefined
   try {
+    agent = mayBeProxied(url)
+      ? openProxyAgent({ connect, requestTls: connect })
+      : new Agent({ pipelining: 0, connect })
     const { statusCode, body } = await agent.request({
       origin: url.origin,
       path: url.pathname + url.search,
@@ -37,11 +39,12 @@ export async function probe(url: URL, { signal, acceptsAnyCertificate }: ProbeOp
     signal.throwIfAborted()
     return explain(url, thrown)
   } finally {
-    void agent.destroy().catch(() => undefined)
+    void agent?.destroy().catch(() => undefined)
   }
 }
 
 function explain({ host, hostname }: URL, thrown: unknown): ProbeResult {
+  if (thrown instanceof ProxyFailure) return { kind: 'other', failure: thrown.message }
   // A name with several addresses has one error each.
   const first: unknown = thrown instanceof AggregateError ? thrown.errors[0] : thrown
   const { code = '', message = String(thrown) } = Object(first) as Partial<NodeJS.ErrnoException>

@@ -13,6 +13,9 @@ declare module 'undici/lib/dispatcher/agent.js' {
 declare module 'undici/lib/dispatcher/dispatcher.js' {
   export { Dispatcher as default } from 'undici'
 }
+declare module 'undici/lib/dispatcher/pool.js' {
+  export { Pool as default } from 'undici'
+}
 declare module 'undici/lib/dispatcher/env-http-proxy-agent.js' {
   export { EnvHttpProxyAgent as default } from 'undici'
 }

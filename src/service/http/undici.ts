@@ -7,8 +7,9 @@ import errors from 'undici/lib/core/errors.js'
 import Agent from 'undici/lib/dispatcher/agent.js'
 import Dispatcher from 'undici/lib/dispatcher/dispatcher.js'
 import EnvHttpProxyAgent from 'undici/lib/dispatcher/env-http-proxy-agent.js'
+import Pool from 'undici/lib/dispatcher/pool.js'
 
 // As undici's index does it: `request` for callers, `connect` for the tunnels of the proxy agent.
 Object.assign(Dispatcher.prototype, api)
 
-export { Agent, EnvHttpProxyAgent, errors }
+export { Agent, EnvHttpProxyAgent, Pool, errors }

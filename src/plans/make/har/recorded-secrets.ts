@@ -1,5 +1,6 @@
 import type { PlanHeader, PlanText } from '../request.js'
-import { isPlainName, isSecretName, mayBeSecret } from '../secrets.js'
+import { isConfidentialName } from '../../../values/secret-names.js'
+import { isPlainName, mayBeSecret } from '../secrets.js'
 import { keepPairs, namesSecret, replaceBy } from '../without-secrets.js'
 import type { Removed } from '../without-secrets.js'
 import type { Recorded } from './recorded.js'
@@ -98,7 +99,7 @@ function keepJson(value: unknown, place: Place, removed: Removed): unknown {
   return Object.fromEntries(
     fields.map(([key, field]) => {
       const isKept = isPlainName(key)
-      const isSecret = place.isSecret || isSecretName(key) || (isTelling && !namesSecret(key, field))
+      const isSecret = place.isSecret || isConfidentialName(key) || (isTelling && !namesSecret(key, field))
       return [
         isKept ? key : mark('body-name', key, removed),
         keepJson(field, { ...within, name: isKept ? key : '', isSecret }, removed)

@@ -1,6 +1,7 @@
 import { propertyName } from '../plan-text.js'
 import type { PlanText } from '../request.js'
-import { isSecretName, isSecretValue } from '../secrets.js'
+import { isConfidentialName } from '../../../values/secret-names.js'
+import { isSecretValue } from '../secrets.js'
 import { isObject } from './api-document.js'
 
 /** Stand around a property's name within a value; for private use, so that no text needs them. */
@@ -16,7 +17,7 @@ export function hideSecrets(value: unknown, name: string, depth = 0): unknown {
       Object.entries(value).map(([key, field]) => [key, hideSecrets(field, key, depth + 1)])
     )
   if (typeof value !== 'string' && typeof value !== 'number') return value
-  const isSecret = value !== '' && (isSecretName(name) || isSecretValue(String(value)))
+  const isSecret = value !== '' && (isConfidentialName(name) || isSecretValue(String(value)))
   return isSecret ? `\ue000${propertyName(name)}\ue001` : value
 }
 
