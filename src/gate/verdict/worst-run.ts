@@ -31,9 +31,13 @@ export function takeWorst(first: readonly Judgement[], confirming: readonly Judg
 }
 
 function isWorse(one: Judgement, other: Judgement): boolean {
-  if (one.verdict !== other.verdict) return VERDICTS.indexOf(one.verdict) < VERDICTS.indexOf(other.verdict)
+  const [rank, otherRank] = [rankOf(one), rankOf(other)]
+  if (rank !== otherRank) return rank < otherRank
   // Above a limit of 0 there is no margin.
-  const [margin, otherMargin] = [one, other].map((judgement) => judgement.margin ?? -Infinity)
-  if (margin !== otherMargin) return (margin ?? 0) < (otherMargin ?? 0)
-  return one.doubt !== undefined && other.doubt === undefined
+  return (one.margin ?? -Infinity) < (other.margin ?? -Infinity)
+}
+
+/** The lower, the worse: what is said beside a line that holds must not get lost. */
+function rankOf({ verdict, warning, doubt }: Judgement): number {
+  return 2 * VERDICTS.indexOf(verdict) + (warning === undefined && doubt === undefined ? 1 : 0)
 }
