@@ -3,7 +3,7 @@ import axe from 'axe-core'
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
-import type { ServerResponse } from 'node:http'
+import type { Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,7 +11,9 @@ import { pathToFileURL } from 'node:url'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import type { Outcome } from '../../src/report/outcome.js'
 import { buildPageDocument } from '../../src/report/page/build-document.js'
+import type { PageDocument } from '../../src/report/page/document.js'
 import { renderPage, renderPageDocument } from '../../src/report/page/page.js'
+import { describeRun } from '../../src/report/page/run-page.js'
 import { describeInBrowser, launchChromium } from '../support/chromium.js'
 import {
   HOSTILE,
@@ -28,6 +30,7 @@ import {
   SHOP_LOAD
 } from '../support/data/page-outcome.js'
 import { measure } from '../support/data/sample-csv.js'
+import { makeStalledOutcome, measureStalled, STALLED_START_MS } from '../support/stalls/stalled-run.js'
 
 const DESKTOP = { width: 1280, height: 900 }
 const PHONE = { width: 390, height: 844 }
@@ -39,6 +42,10 @@ const SERIES = ['p50', 'p95', 'p99', 'throughput', 'failures', 'threads']
 const LIGHT_CARD = 'rgb(255, 255, 255)'
 const DARK_CARD = 'rgb(22, 29, 38)'
 const shop = makePageOutcome()
+const stalledOften = measureStalled({
+  ...{ users: 4, answerMs: 100, seconds: 50 },
+  stalls: Array.from({ length: 30 }, (_, i) => [1000 + i * 1500, 700])
+})
 const shortShop = { ...SHOP_LOAD, seconds: 30 }
 
 /** How the tests look at a page; it runs in the page. */
@@ -124,6 +131,39 @@ describeInBrowser('the page in a browser', () => {
     return { ...(await openAt(url, options, script)), url }
   }
 
+  /** A page that is served, and fed with newer documents. */
+  async function openLive(first: PageDocument): Promise<
+    Opened & {
+      send: (document: object) => boolean
+      streams: ServerResponse[]
+      server: Server
+      close: () => Promise<void>
+    }
+  > {
+    const streams: ServerResponse[] = []
+    const server = createServer((request, response) => {
+      if (request.url === '/events') {
+        response.writeHead(200, { 'content-type': 'text/event-stream' }).write('retry: 20\n\n')
+        streams.push(response)
+        server.emit('stream')
+      } else response.end(renderPageDocument(first, { eventsPath: '/events' }))
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const connected = once(server, 'stream')
+    const opened = await openAt(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
+    await connected
+    return {
+      ...opened,
+      ...{ streams, server },
+      send: (document) => streams.at(-1)!.write(`data: ${JSON.stringify(document)}\n\n`),
+      close: async () => {
+        await opened.page.close()
+        server.closeAllConnections()
+        server.close()
+      }
+    }
+  }
+
   const ask = <Answer>(page: Page, question: string): Promise<Answer> => page.evaluate(question)
   /** Waits until something holds in the page; its policy forbids what playwright's own way of waiting does. */
   async function until(page: Page, condition: string): Promise<void> {
@@ -181,6 +221,8 @@ describeInBrowser('the page in a browser', () => {
     ['light', 'everything', makeComparedOutcome(shortShop)],
     ['dark', 'everything', makeComparedOutcome(shortShop)],
     ['light', 'a rehearsal and a warm-up', makeWarmedOutcome(shortShop, 5, { rehearsal: true })],
+    ['light', 'a server that stood still', makeStalledOutcome()],
+    ['dark', 'a server that stood still often', makeStalledOutcome({ measurements: stalledOften })],
     ['dark', 'a run without samples', makeOutcome({ verdict: 'error', judgements: [] })]
   ])('has no finding of axe, %s, with %s', async (colorScheme, _, outcome) => {
     const { page } = await openFile(outcome, { colorScheme })
@@ -309,6 +351,77 @@ describeInBrowser('the page in a browser', () => {
     expect(await pixelsOf(page, 0, 'warm-up')).toBeLessThan(before)
     expect(complaints).toEqual([])
     await page.close()
+  })
+
+  test.each<['light' | 'dark', { width: number; height: number }]>([
+    ['light', DESKTOP],
+    ['dark', PHONE]
+  ])('shades when nothing was answered, and says so of its moments, %s', async (colorScheme, viewport) => {
+    const { page, complaints } = await openFile(makeStalledOutcome(), { colorScheme, viewport })
+    for (const chart of [0, 1, 2, 3]) {
+      expect(await pixelsOf(page, chart, 'stall-band')).toBeGreaterThan(1_000)
+      expect(await pixelsOf(page, chart, 'stall')).toBeGreaterThan(50)
+    }
+    expect(await page.locator('#time figcaption').getByText('nothing answered').count()).toBe(4)
+    expect(
+      await page.getByRole('img', { name: /^Throughput over 0:26, nothing answered once: / }).count()
+    ).toBe(1)
+    const slider = page.locator('#moment')
+    await slider.fill('10')
+    expect(await slider.getAttribute('aria-valuetext')).toMatch(/^0:10, nothing answered for 4\.8 s: p50 –/)
+    expect(await page.locator('#moment-words').textContent()).toMatch(/UTC · nothing answered for 4\.8 s$/)
+    await slider.fill('14')
+    expect(await page.locator('#moment-words').textContent()).toMatch(/UTC$/)
+    await page.locator('#time-table summary').click()
+    await until(
+      page,
+      `[...document.querySelectorAll('#time-table tbody th')].filter((cell) => cell.textContent.endsWith('(nothing answered for 4.8 s)')).length === 5`
+    )
+    expect(await page.locator('#stalls tbody tr').allTextContents()).toEqual([
+      '0:084.8 s122026-03-01 10:00:08 UTC'
+    ])
+    expect(await ask<number>(page, 'document.documentElement.scrollWidth')).toBe(viewport.width)
+    await page.locator('#zoom-in').click()
+    await until(page, `look.pixels(look.canvases('#time')[1], 'stall-band') > 1000`)
+    expect(complaints).toEqual([])
+    await page.close()
+  })
+
+  test('says live when nothing is answered, announces it once, and shades it when it is over', async () => {
+    const documentAt = (atMs: number): PageDocument =>
+      describeRun({
+        ...{ id: 'r', name: 'Nightly', status: 'running', tool: 'jmeter-5.6.3', threads: 12 },
+        ...{ durationSeconds: 60, startedMs: STALLED_START_MS, stoppedMs: undefined },
+        ...{ nowMs: STALLED_START_MS + atMs, apdexTargetMs: undefined, summary: undefined },
+        ...{ problem: undefined, rehearsal: false, warnings: [], grids: [] },
+        measurements: measureStalled({ untilMs: atMs })
+      })
+    const { page, complaints, send, close } = await openLive(documentAt(7_900))
+    const quiet = page.locator('#quiet')
+    const announced = (): Promise<string | null> => page.locator('#announcement').textContent()
+    expect(await quiet.isVisible()).toBe(false)
+    expect(await announced()).toBe('')
+    const button = page.locator('#time-charts').getByRole('button', { name: 'p99' })
+    send(documentAt(12_200))
+    await page.getByText('Nothing answered for 4 s; the last answer came at 0:08.').waitFor()
+    expect(await announced()).toBe('Nothing is being answered.')
+    const tile = page.locator('.tile', { hasText: 'Throughput now' })
+    expect(await tile.locator('.value').textContent()).toBe('0/s')
+    await ask(page, axe.source)
+    expect(await ask(page, `axe.run().then(({ violations }) => violations.map(({ id }) => id))`)).toEqual([])
+    expect(await pixelsOf(page, 0, 'stall-band')).toBe(0)
+    send(documentAt(14_500))
+    await until(page, `document.querySelector('#quiet').hidden`)
+    expect(await announced()).toBe('Answers are coming in again.')
+    await until(page, `look.pixels(look.canvases('#time')[0], 'stall-band') > 1000`)
+    const before = await pixelsOf(page, 0, 'stall-band')
+    await button.click()
+    send(documentAt(24_000))
+    // More of the run is on the same width; what the reader has hidden stays so.
+    await until(page, `look.pixels(look.canvases('#time')[0], 'stall-band') < ${before}`)
+    expect(await button.getAttribute('aria-pressed')).toBe('false')
+    expect(complaints.filter((words) => !words.includes('favicon'))).toEqual([])
+    await close()
   })
 
   test('draws a run that is all warm-up in grey alone', async () => {
@@ -521,20 +634,7 @@ describeInBrowser('the page in a browser', () => {
       headline: 'running' as const,
       series: { bucketMs, ...begun } as typeof lists & { bucketMs: number }
     }
-    const streams: ServerResponse[] = []
-    const server = createServer((request, response) => {
-      if (request.url === '/events') {
-        response.writeHead(200, { 'content-type': 'text/event-stream' }).write('retry: 20\n\n')
-        streams.push(response)
-        server.emit('stream')
-      } else response.end(renderPageDocument(running, { eventsPath: '/events' }))
-    }).listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    const connected = once(server, 'stream')
-    const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-    const { page, complaints } = await openAt(`${origin}/`)
-    const send = (document: object): boolean => streams.at(-1)!.write(`data: ${JSON.stringify(document)}\n\n`)
-    await connected
+    const { page, complaints, send, streams, server, close } = await openLive(running)
     expect(await page.locator('h1').textContent()).toBe('running')
     expect(await page.locator('#moment').getAttribute('max')).toBe('99')
     await page.getByRole('searchbox').fill('cart')
@@ -550,8 +650,6 @@ describeInBrowser('the page in a browser', () => {
     // What the reader had looked for is still looked for.
     expect(await ask<string[]>(page, 'look.cells(0)')).toEqual(['POST /cart'])
     expect(complaints.filter((words) => !words.includes('favicon'))).toEqual([])
-    await page.close()
-    server.closeAllConnections()
-    server.close()
+    await close()
   })
 })

@@ -3,6 +3,7 @@ import { formatActual, formatMargin } from '../thresholds/format.js'
 import type { Judgement } from '../thresholds/judge/judgement.js'
 import { comparisonCells } from './comparison-cells.js'
 import type { ComparisonCells } from './comparison-cells.js'
+import { overTimeCells, type OverTimeCells } from './over-time-cells.js'
 
 export interface JudgementRow {
   readonly threshold: string
@@ -13,6 +14,8 @@ export interface JudgementRow {
   readonly reason: string
   /** Only of a line that names `baseline`. */
   readonly comparison?: ComparisonCells
+  /** Only where the figure over time is worse than the one by samples. */
+  readonly overTime?: OverTimeCells
 }
 
 const ORDER = ['failed', 'inconclusive', 'passed']
@@ -33,13 +36,15 @@ function rank({ verdict, threshold }: Judgement): number {
 function rowOf(judgement: Judgement, baseline: BaselineFacts | undefined): JudgementRow {
   const { threshold, reason } = judgement
   const comparison = comparisonCells(judgement, baseline)
+  const overTime = overTimeCells(judgement)
   return {
     threshold: threshold.level === 'warn' ? `warn: ${threshold.text}` : threshold.text,
     actual: formatActual(judgement) || '–',
     margin: formatMargin(judgement) || '–',
     verdict: wordOf(judgement),
     reason,
-    ...(comparison && { comparison })
+    ...(comparison && { comparison }),
+    ...(overTime && { overTime })
   }
 }
 

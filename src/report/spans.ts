@@ -6,3 +6,8 @@ export function formatSpan(seconds: number): string {
   if (minutes < 60) return whole % 60 === 0 ? `${minutes} min` : `${minutes} min ${whole % 60} s`
   return minutes % 60 === 0 ? `${minutes / 60} h` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`
 }
+
+/** In UTC, like the run's other times. */
+export function formatTime(epochMs: number): string {
+  return new Date(epochMs).toISOString().slice(0, 19).replace('T', ' ') + ' UTC'
+}

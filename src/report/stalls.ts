@@ -4,7 +4,7 @@ import { formatMoment, formatWait } from '../thresholds/stall-words.js'
 import { writeNumber } from '../thresholds/write-number.js'
 import type { Outcome } from './outcome.js'
 
-const MOST_STALLS = 20
+export const MOST_STALLS = 20
 
 /** The times in which users waited and nothing was answered. */
 export interface StallsDocument {
@@ -50,7 +50,7 @@ export function stallSentence(outcome: Measured): string | undefined {
   return `Stalls: nothing was answered for ${formatWait(longest.ms)}${at} while ${writeNumber(longest.waiting, 0)} users waited (${count === 1 ? '1 stall' : `the longest of ${writeNumber(count, 0)} stalls`}${felt}).`
 }
 
-function overTimeOf({ measurements }: Measured): OverTime | undefined {
+export function overTimeOf({ measurements }: Measured): OverTime | undefined {
   const overTime = measurements?.figures({})?.overTime()
   return typeof overTime === 'object' ? overTime : undefined
 }
@@ -60,6 +60,6 @@ function startOf({ measurements, warmUp }: Measured): number | undefined {
   return (warmUp?.whole ?? measurements)?.startMs
 }
 
-function longestFirst(stalls: readonly Stall[]): Stall[] {
+export function longestFirst(stalls: readonly Stall[]): Stall[] {
   return [...stalls].sort((one, other) => other.ms - one.ms)
 }

@@ -72,6 +72,26 @@ describe('the charts', () => {
     expect(renderCharts(whole, { rehearsal: false })).not.toContain('straight on')
   })
 
+  test('times in which nothing was answered are marked by a line that is high', () => {
+    const series = makeSeries({ points: 12, p95Ms: (index) => 100 + index, failures: () => 1 })
+    const text = renderCharts(series, {
+      rehearsal: false,
+      stalls: [
+        [2500, 1200],
+        [8000, 300]
+      ]
+    })
+    const [responseTime, throughput, failures] = diagramsIn(text).map((diagram) =>
+      [...diagram.matchAll(/line \[(.*)\]/g)].map(([, values]) => values)
+    )
+    expect(responseTime).toHaveLength(3)
+    expect(responseTime?.[0]).toBe('0, 0, 111, 111, 0, 0, 0, 0, 111, 0, 0, 0')
+    expect(throughput?.[0]).toBe('0, 0, 10, 10, 0, 0, 0, 0, 10, 0, 0, 0')
+    expect(failures).toHaveLength(1)
+    expect(text.match(/Nothing was answered where the grey line is high\./g)).toHaveLength(2)
+    expect(diagramsIn(text)[0]).toContain('"#8b949e, #2f81f7, #d9730d"')
+  })
+
   test('of a rehearsal say so, each of them', () => {
     const text = renderCharts(whole, { rehearsal: true })
     expect(text).toMatch(/^### Over time \(rehearsal, synthetic samples\)/)
@@ -105,7 +125,7 @@ describeParsed(`Mermaid itself${isLeftOut ? ` (skipped: ${problem})` : ''}`, () 
     expect(problem).toBeUndefined()
     const charts = Object.values(SHAPES).flatMap((series) =>
       [false, true].flatMap((rehearsal) =>
-        diagramsIn(renderCharts(series, { rehearsal, isWithoutWarmUp: rehearsal }))
+        diagramsIn(renderCharts(series, { rehearsal, isWithoutWarmUp: rehearsal, stalls: [[1000, 500]] }))
       )
     )
     expect(charts).toHaveLength(34)

@@ -14,6 +14,7 @@ import {
   makeOutcome,
   makeRunFacts
 } from '../../support/data/make-outcome.js'
+import { makeStalledOutcome } from '../../support/stalls/stalled-run.js'
 import { makeCounted, makeMeasurements, makeSamples } from '../../thresholds/make-evidence.js'
 
 const LINKS: CommentLinks = {
@@ -52,6 +53,7 @@ const GOLDENS: [string, Outcome, CommentLinks, CommentPlace][] = [
     LINKS,
     makePlace({ commit: '2'.repeat(40), previous: renderComment(FAILED, LINKS, makePlace()) })
   ],
+  ['stalled', makeStalledOutcome(), LINKS, makePlace()],
   ['rehearsal', makeOutcome({ rehearsal: true, measurements: MEASURED }), LINKS, makePlace()],
   [
     'hostile',
@@ -94,7 +96,7 @@ describe('the comment as it is kept on file', () => {
 })
 
 describe('whatever foreign text says', () => {
-  const [, , , hostile] = GOLDENS
+  const [, , , , hostile] = GOLDENS
   const text = renderComment(hostile![1], hostile![2], hostile![3])
 
   test('the only tags are our own, and each that opens is closed', () => {

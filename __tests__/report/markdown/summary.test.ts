@@ -15,6 +15,7 @@ import {
   makeOutcome,
   makeRunFacts
 } from '../../support/data/make-outcome.js'
+import { makeStalledOutcome } from '../../support/stalls/stalled-run.js'
 
 const LINKS: SummaryLinks = {
   artifactUrl: 'https://github.example/shop/actions/runs/1/artifacts/2',
@@ -97,6 +98,7 @@ const GOLDENS: [string, Outcome, SummaryLinks][] = [
     }),
     { artifactUrl: 'http://github.example/in-the-clear', artifactProblem: HOSTILE }
   ],
+  ['stalled', makeStalledOutcome(), LINKS],
   ['without-a-run', makeOutcome({ verdict: 'error', reason: 'No answer.', ...nothingElse() }), NO_LINKS]
 ]
 
@@ -112,6 +114,13 @@ describe('the summary as it is kept on file', () => {
     if (process.env.UPDATE_GOLDENS === '1') await writeFile(path, text)
     expect(text).toBe(await readFile(path, 'utf8'))
   })
+})
+
+test('a rehearsal says so where it says that nothing was answered', () => {
+  const text = renderSummary(makeStalledOutcome({ rehearsal: true }), NO_LINKS)
+  expect(text).toMatch(
+    /<summary>At 0:08 nothing was answered .* waited\. \(rehearsal, synthetic samples\)<\/summary>/
+  )
 })
 
 describe('whatever foreign text says', () => {

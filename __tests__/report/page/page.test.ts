@@ -17,6 +17,7 @@ import {
   makeStoppedEarly,
   makeTrend
 } from '../../support/data/make-outcome.js'
+import { makeBrokenOverTime, makeStalledOutcome, measureStalled } from '../../support/stalls/stalled-run.js'
 import { makeMeasurements } from '../../thresholds/make-evidence.js'
 import { makeComparedOutcome, makePageOutcome, SHOP_LOAD } from '../../support/data/page-outcome.js'
 
@@ -130,7 +131,8 @@ describe('the page', () => {
       'a poisoned baseline that nobody asked for',
       makeOutcome({ ...poisoned, judgements: [], shownComparisons: poisoned.judgements })
     ],
-    ['a rehearsal', makeOutcome({ rehearsal: true })]
+    ['a rehearsal', makeOutcome({ rehearsal: true })],
+    ['a server that stood still', makeStalledOutcome()]
   ])('of %s is well formed, loads nothing and runs nothing of others', (_, outcome) => {
     const page = renderPage(outcome)
     const { elements, styles, scripts, data } = readPage(page)
@@ -230,7 +232,9 @@ describe('the page', () => {
       renderPage(makeOutcome({ verdict: 'failed', stoppedEarly: makeStoppedEarly() }))
     )
     expect(text).toContain('failed, stopped early after 2 min of 10 min')
-    expect(text).toContain('because of &#34;p95 &#60; 800ms&#34;, so the verdict is on its first 2 min; that saved 8 min.')
+    expect(text).toContain(
+      'because of &#34;p95 &#60; 800ms&#34;, so the verdict is on its first 2 min; that saved 8 min.'
+    )
   })
 
   test('keeps a trend small, whatever its document has', () => {
@@ -262,6 +266,36 @@ describe('the page', () => {
     expect(text).toMatch(/p95 515 ms p99 860 ms/)
     expect(text).toMatch(/Region Samples .* eu-central-1 9,000 .* us-east-1 9,000 /)
     expect(text).toMatch(/Grid Samples .* grid-a 9,000 .* grid-b 9,000 /)
+  })
+
+  test('shows both figures of a line that is broken over time', () => {
+    const compared = { ...makeCompared('broken', { actual: 4630 }), overTime: makeBrokenOverTime().overTime! }
+    const { text } = readPage(
+      renderPage(makeStalledOutcome({ judgements: [makeBrokenOverTime(), compared] }))
+    )
+    expect(text).toContain('failed p99 &#60; 1s 174 ms by samples, at least 4.6 s over time 363 % over')
+    expect(text).toContain('10 runs 174 ms by samples, at least 4.6 s over time +24.4 %')
+    expect(text.match(/at least 4\.6 s over time /g)).toHaveLength(2)
+  })
+
+  test('shows when nothing was answered, explains it, and leads to more', () => {
+    const { text, elements, data } = readPage(renderPage(makeStalledOutcome()))
+    expect(text).toContain(
+      'When nothing was answered At 0:08 nothing was answered for 4.8 s while 12 users waited. While the server stood still'
+    )
+    expect(text).toContain('How long Users waiting Clock 0:08 4.8 s 12 2026-03-01 10:00:08 UTC')
+    expect(elements.map(({ attributes }) => attributes)).toContain(
+      ' href="https://github.com/loadgate/loadgate/blob/main/docs/verdicts.md#over-time" rel="noreferrer"'
+    )
+    expect(data.stalls?.bands).toHaveLength(1)
+    expect(readPage(renderPage(makeOutcome())).text).not.toContain('nothing was answered')
+  })
+
+  test('counts those that are not in the table', () => {
+    const stalls = Array.from({ length: 30 }, (_, i) => [1000 + i * 1500, 700] as const)
+    const measurements = measureStalled({ users: 4, answerMs: 100, seconds: 50, stalls })
+    const { text } = readPage(renderPage(makeStalledOutcome({ measurements })))
+    expect(text).toContain('10 more, none of them longer.')
   })
 
   test('says so where there were no thresholds, and in a rehearsal', () => {

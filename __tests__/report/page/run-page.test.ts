@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import { describeRun, renderRunPage } from '../../../src/report/page/run-page.js'
 import type { RunState } from '../../../src/report/page/run-page.js'
 import { measure } from '../../support/data/sample-csv.js'
+import { measureStalled } from '../../support/stalls/stalled-run.js'
 
 const START_MS = 1_700_000_000_000
 const PATHS = { eventsPath: '/runs/r/events', stopPath: '/runs/r/stop', homePath: '/' }
@@ -43,7 +44,8 @@ describe('a run in progress', () => {
     expect(document.live).toEqual({
       elapsedMs: 8_250,
       durationMs: 60_000,
-      now: { windowMs: 5000, throughput: 10, failures: 5, bucketMs: 1000, p95Ms: 200 }
+      now: { windowMs: 5000, throughput: 10, failures: 5, bucketMs: 1000, p95Ms: 200 },
+      quiet: null
     })
     expect(document.series?.throughput).toEqual(new Array(8).fill(10))
     expect(document.apdex).toEqual({ score: expect.closeTo(73 / 81, 4), targetMs: 150 })
@@ -92,6 +94,13 @@ describe('a run that is over', () => {
     const { html, policy } = renderRunPage(document, PATHS)
     expect(html).not.toMatch(/data-events|data-path/)
     expect(policy).not.toContain('connect-src')
+  })
+
+  test('shows when nothing was answered, as a report does', () => {
+    const document = describeRun(makeState({ ...ended, measurements: measureStalled() }))
+    const { html } = renderRunPage(document, PATHS)
+    expect(document.stalls?.bands).toHaveLength(1)
+    expect(html).toContain('<p>At 0:08 nothing was answered for 4.8 s while 12 users waited.</p>')
   })
 
   test.each<[string, Partial<RunState>, string]>([

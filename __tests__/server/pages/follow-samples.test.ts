@@ -2,9 +2,19 @@ import { afterAll, describe, expect, test } from '@jest/globals'
 import { appendFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { SampleFollower } from '../../../src/server/pages/follow-samples.js'
+import { describeRun, type RunState } from '../../../src/report/page/run-page.js'
+import type { PageDocument } from '../../../src/report/page/document.js'
+import { ManualClock } from '../../support/manual-clock.js'
+import { STALLED_START_MS, writeStalled } from '../../support/stalls/stalled-run.js'
 import { createFolders } from '../support.js'
 
 const HEADER = 'timeStamp,elapsed,label,success,allThreads\n'
+const RUNNING: RunState = {
+  ...{ id: 'r', name: undefined, status: 'running', tool: 'jmeter-5.6.3', threads: 12, durationSeconds: 60 },
+  ...{ startedMs: STALLED_START_MS, stoppedMs: undefined, nowMs: 0, apdexTargetMs: undefined },
+  ...{ summary: undefined, problem: undefined, rehearsal: false, warnings: [], grids: [] },
+  measurements: undefined
+}
 const folders = createFolders()
 afterAll(() => folders.remove())
 
@@ -38,6 +48,32 @@ describe('files that grow', () => {
     expect(both?.figures({})).toMatchObject({ samples: 2, meanMs: 20 })
     expect(both?.series?.activeThreads).toEqual([7])
     expect(both?.grids).toEqual(['g'])
+  })
+
+  test.each([
+    ['of this machine', 0],
+    ['that is 3 s ahead', 3_000]
+  ])('show when nothing is answered, by the clock %s', async (_, aheadMs) => {
+    const file = join(folders.create(), 'node.csv')
+    const clock = new ManualClock(STALLED_START_MS)
+    const follower = new SampleFollower([{ file, grid: 'g', region: 'r', offsetMs: () => aheadMs }])
+    let written = 0
+    const lookAt = async (atMs: number): Promise<PageDocument> => {
+      await clock.advance(STALLED_START_MS + atMs - clock.now())
+      const rows = writeStalled({ untilMs: atMs, aheadMs })
+      appendFileSync(file, rows.slice(written))
+      written = rows.length
+      const measurements = await follower.look()
+      return describeRun({ ...RUNNING, nowMs: clock.now(), measurements })
+    }
+    expect((await lookAt(8_000)).live?.quiet).toBeNull()
+    expect((await lookAt(12_200)).live?.quiet).toBe('Nothing answered for 4 s; the last answer came at 0:08.')
+    const after = await lookAt(14_000)
+    expect(after.live?.quiet).toBeNull()
+    expect(after.stalls).toMatchObject({
+      sentence: 'At 0:08 nothing was answered for 4.8 s while 12 users waited.',
+      bands: [[expect.any(Number), expect.any(Number)]]
+    })
   })
 
   test('may be of any size before anyone watches', async () => {

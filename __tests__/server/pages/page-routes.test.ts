@@ -235,7 +235,7 @@ describe('a run in progress', () => {
     const page = await get(live, `/runs/${id}`, { token: null, headers: { ...HTML, cookie: ticket } })
     expect(page.text).toContain(`data-events="/runs/${id}/events"`)
     expect(page.headers['content-security-policy']).toContain("connect-src 'self'")
-    expect(readDocument(page.text).live).toEqual({ elapsedMs: 0, durationMs: 60_000, now: null })
+    expect(readDocument(page.text).live).toEqual({ elapsedMs: 0, durationMs: 60_000, now: null, quiet: null })
 
     const first = await listen(live, `/runs/${id}/events`, ticket)
     expect(first.response.headers['content-type']).toBe('text/event-stream; charset=utf-8')

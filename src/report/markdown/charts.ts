@@ -2,7 +2,8 @@ import type { TimeSeries } from '../../results/figures/measurements.js'
 import { chartPoints } from './chart-points.js'
 import type { ChartPoints } from './chart-points.js'
 import { joinSections } from './markdown.js'
-import { BLUE, drawChart, ORANGE, RED } from './mermaid.js'
+import { BLUE, drawChart, GREY, ORANGE, RED } from './mermaid.js'
+import type { StallBand } from '../shown-stalls.js'
 import { REHEARSAL } from '../outcome.js'
 import { rehearsalMark } from '../verdict-signs.js'
 
@@ -17,15 +18,20 @@ export interface ChartFacts {
   readonly rehearsal: boolean
   /** The series has none of the run's warm-up. */
   readonly isWithoutWarmUp?: boolean
+  /** On the axis of the series. */
+  readonly stalls?: readonly StallBand[]
 }
 
 /** The run over time: response time, throughput and failures, one chart each; empty if there is nothing to draw. */
 export function renderCharts(series: TimeSeries | undefined, facts: ChartFacts): string {
-  const { rehearsal, isWithoutWarmUp = false } = facts
+  const { rehearsal, isWithoutWarmUp = false, stalls = [] } = facts
   const points = series && chartPoints(series)
   if (points === undefined || points.throughput.every((value) => value === 0)) return ''
   const heading = `### Over time${rehearsalMark(rehearsal)}`
-  const charts = [...responseTime(points), throughput(points), ...failures(points)]
+  const charts = [
+    ...[...responseTime(points), throughput(points)].map((chart) => mark(chart, points, stalls)),
+    ...failures(points)
+  ]
   const hasFailures = points.failures.some((value) => value > 0)
   return joinSections([
     heading,
@@ -56,6 +62,22 @@ function throughput(points: ChartPoints): Chart {
     title: 'Throughput in samples per second',
     words: `**Throughput**: samples per second (blue); one point every ${widthWords(points)}.`,
     lines: [{ colour: BLUE, values: points.throughput }]
+  }
+}
+
+/** Mermaid has no bands: a line that goes up and down again. */
+function mark(chart: Chart, { widthMs }: ChartPoints, stalls: readonly StallBand[]): Chart {
+  if (stalls.length === 0) return chart
+  const top = Math.max(...chart.lines.flatMap(({ values }) => values))
+  const values = (chart.lines[0]?.values ?? []).map((_, index) => {
+    const isIn = ([atMs, ms]: StallBand): boolean =>
+      atMs < (index + 1) * widthMs && atMs + ms > index * widthMs
+    return stalls.some(isIn) ? top : 0
+  })
+  return {
+    ...chart,
+    words: `${chart.words} Nothing was answered where the grey line is high.`,
+    lines: [{ colour: GREY, values }, ...chart.lines]
   }
 }
 

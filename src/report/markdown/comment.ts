@@ -8,6 +8,7 @@ import { fold, foreign, joinSections, warningBox } from './markdown.js'
 import type { Outcome } from '../outcome.js'
 import { bytesOf } from '../size.js'
 import { reasonBelowHeading } from '../headline.js'
+import { renderStalls } from './stall-table.js'
 import { earlyStop, linkLine, shortLink, verdictHeading, warmUpLine } from './summary.js'
 import type { SummaryLinks } from './summary.js'
 import { comparisonTable, comparisonWords, thresholdTable } from './threshold-tables.js'
@@ -59,6 +60,7 @@ export function renderComment(outcome: Outcome, links: CommentLinks, place: Comm
     ROW_COUNTS.map((rows) => thresholdTable(outcome, rows)),
     ROW_COUNTS.map((rows) => comparisonTable(outcome, rows)),
     SENTENCE_COUNTS.map((most) => comparisonWords(outcome, most)),
+    ROW_COUNTS.map((rows) => renderStalls(outcome, rows)),
     ERROR_COUNTS.map((rows) =>
       fold(`Errors${rehearsalMark(outcome.rehearsal)}`, renderErrorTable(outcome, rows))
     ),

@@ -5,11 +5,13 @@ import { countNotJudged, describeVerdict, explainEarlyStop, reasonBelowHeading, 
 import { keyFigures } from './key-figures.js'
 import { FIGURE_HEADINGS, figureCells, renderLabelTables } from './label-tables.js'
 import { renderNodes } from './node-table.js'
+import { renderStalls } from './stall-table.js'
 import { foreign, foreignParagraphs, joinSections, table, warningBox } from './markdown.js'
 import { comparisonTable, comparisonWords, shownComparisons, thresholdTable } from './threshold-tables.js'
 import { renderTrend } from './trend-chart.js'
 import type { Outcome } from '../outcome.js'
 import { bytesOf, cutToBytes, formatBytes } from '../size.js'
+import { placeStalls } from '../shown-stalls.js'
 import { warmUpSentence } from '../warm-up.js'
 import { listWarnings } from '../warnings.js'
 import { rehearsalMark } from '../verdict-signs.js'
@@ -40,10 +42,14 @@ export function renderSummary(outcome: Outcome, links: SummaryLinks): string {
     thresholdTable(outcome, MOST_ROWS),
     comparisonTable(outcome, MOST_ROWS),
     comparisonWords(outcome),
+    renderStalls(outcome),
     shownComparisons(outcome),
     renderTrend(outcome.trend, rehearsal),
     errorSection(outcome),
-    renderCharts(measurements?.series, { rehearsal, isWithoutWarmUp: outcome.warmUp !== undefined }),
+    renderCharts(measurements?.series, {
+      ...{ rehearsal, isWithoutWarmUp: outcome.warmUp !== undefined },
+      stalls: placeStalls(outcome, measurements)
+    }),
     renderLabelTables(outcome, '###'),
     gridTable(outcome),
     renderNodes(outcome),

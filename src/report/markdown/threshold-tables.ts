@@ -15,7 +15,7 @@ export function thresholdTable({ judgements, rehearsal }: Outcome, mostRows: num
   if (absolute.length === 0) return ''
   const rows = judgementRows(worstFirst(absolute).slice(0, mostRows)).map((row) => [
     `<code>${foreign(row.threshold)}</code>`,
-    row.actual,
+    figureOf(row, row.actual),
     row.margin,
     row.verdict,
     foreign(row.reason)
@@ -37,7 +37,7 @@ export function comparisonTable({ judgements, baseline, rehearsal }: Outcome, mo
       : [
           [
             `<code>${foreign(row.threshold)}</code>`,
-            ...figureCells(row.comparison),
+            ...figureCells({ ...row.comparison, head: figureOf(row, row.comparison.head) }),
             `${row.comparison.sign} ${row.verdict}`,
             foreign(row.reason)
           ]
@@ -99,6 +99,11 @@ const FIGURE_HEADINGS = ['Base:', 'This run:', 'Change:']
 function figureCells({ base, baseFrom, head, change }: ComparisonCells): string[] {
   const origin = baseFrom === '' ? '' : ` (${foreign(baseFrom, MOST_ORIGIN_BYTES)})`
   return [base + origin, head, change]
+}
+
+/** By samples and over time, where these differ. */
+function figureOf({ overTime }: JudgementRow, figure: string): string {
+  return overTime === undefined ? figure : `${overTime.bySamples}, **${overTime.overTime}**`
 }
 
 function sentences(baseline: Outcome['baseline'], most = Infinity): string {

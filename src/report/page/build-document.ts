@@ -27,7 +27,9 @@ import type {
   ThresholdRow,
   View
 } from './document.js'
-import { formatElapsed, formatTime } from './numbers.js'
+import { formatElapsed } from './numbers.js'
+import { formatTime } from '../spans.js'
+import { describeStalls, placeStalls } from '../shown-stalls.js'
 import { alignCounted } from './warm-up-series.js'
 
 /** A browser easily shows this many rows; those with the fewest samples are left out and counted. */
@@ -81,18 +83,20 @@ export function buildPageDocument(outcome: Shown): PageDocument {
 }
 
 /** The charts show the whole run; where its warm-up has no place on their axis, only what counts. */
-function describeTimes(outcome: Shown): Pick<PageDocument, 'startMs' | 'series' | 'warmUp'> {
+function describeTimes(outcome: Shown): Pick<PageDocument, 'startMs' | 'series' | 'warmUp' | 'stalls'> {
   const { measurements, warmUp } = outcome
   const aligned = warmUp && alignCounted(warmUp, measurements)
   const shown = aligned === undefined ? measurements : warmUp?.whole
   const sentence = warmUpSentence(outcome)
+  const stalls = describeStalls(outcome)
   return {
     startMs: shown?.startMs ?? null,
     series: shown?.series ?? null,
     warmUp:
       sentence === undefined
         ? null
-        : { sentence, untilMs: aligned?.untilMs ?? null, counted: aligned?.counted ?? null }
+        : { sentence, untilMs: aligned?.untilMs ?? null, counted: aligned?.counted ?? null },
+    stalls: stalls === undefined ? null : { ...stalls, bands: placeStalls(outcome, shown) }
   }
 }
 

@@ -3,6 +3,7 @@ import type { FiguresDocument } from '../figures-document.js'
 import type { ErrorRow } from '../error-rows.js'
 import type { NodeRow } from '../node-rows.js'
 import type { JudgementRow } from '../judgement-rows.js'
+import type { StallBand, StallWords } from '../shown-stalls.js'
 import type { Trend } from '../../baseline/trend.js'
 import type { GridFacts, StoppedEarly, Verdict } from '../outcome.js'
 
@@ -41,6 +42,8 @@ export interface PageDocument {
   /** Of the whole run, its warm-up too if the charts can show which part of it that is. */
   readonly series: TimeSeries | null
   readonly warmUp: WarmUpDocument | null
+  /** When nothing was answered; null if there is nothing to tell. */
+  readonly stalls: StallDocument | null
   /** First all samples, then each region and each grid if there are several. */
   readonly views: readonly View[]
   readonly grids: readonly GridRow[]
@@ -63,6 +66,11 @@ export interface WarmUpDocument {
   readonly counted: CountedSeries | null
 }
 
+export interface StallDocument extends StallWords {
+  /** On the axis of the series, in order of time. */
+  readonly bands: readonly StallBand[]
+}
+
 /** Lists as long as those of the series; null where nothing counts. */
 export type CountedSeries = Readonly<
   Record<Exclude<keyof TimeSeries, 'bucketMs' | 'atMs'>, readonly (number | null)[]>
@@ -80,6 +88,8 @@ export interface Live {
   readonly durationMs: number | null
   /** Null until there are samples. */
   readonly now: CurrentFigures | null
+  /** For how long nothing has been answered, in words; null while that is nothing unusual. */
+  readonly quiet: string | null
 }
 
 /** The figures of the last seconds. */

@@ -39,8 +39,3 @@ export function formatElapsed(seconds: number): string {
   const padded = rest < 10 ? `0${rest}` : String(rest)
   return hours > 0 ? `${hours}:${String(minutes).padStart(2, '0')}:${padded}` : `${minutes}:${padded}`
 }
-
-/** In UTC, like the run's other times. */
-export function formatTime(epochMs: number): string {
-  return new Date(epochMs).toISOString().slice(0, 19).replace('T', ' ') + ' UTC'
-}

@@ -5,7 +5,7 @@ import { PAGE_SCRIPT, PAGE_SCRIPT_HASH, PAGE_STYLE_HASH } from './assets.js'
 import { buildPageDocument } from './build-document.js'
 import type { PageDocument } from './document.js'
 import { livePanel, PANELS, TREND_PANEL } from './panels.js'
-import { renderErrors, renderOverview, renderPlaces, renderRun, titleOf } from './sections.js'
+import { renderErrors, renderOverview, renderPlaces, renderRun, renderStalls, titleOf } from './sections.js'
 import { renderEditor, renderTop, type ThresholdEditor, type Visitor } from './served-parts.js'
 import { renderInformation, renderThresholds } from './threshold-section.js'
 
@@ -54,6 +54,7 @@ ${wrapSection('thresholds', renderThresholds(page))}
 ${editor === undefined ? '' : renderEditor(editor)}
 ${wrapSection('comparison', renderInformation(page))}
 ${TREND_PANEL}
+${wrapSection('stalls', renderStalls(page))}
 ${wrapSection('errors', renderErrors(page))}
 ${PANELS}
 ${wrapSection('places', renderPlaces(page))}

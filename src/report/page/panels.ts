@@ -43,6 +43,7 @@ export function livePanel(stopPath: string | undefined): string {
 <div class="bar"><p id="progress-words" tabindex="-1"></p><div class="tools"><span id="connection" role="status"></span>
 ${stop}</div></div>
 <p id="announcement" class="unseen" role="status"></p>
+<p id="quiet" hidden=""></p>
 <progress id="progress" aria-label="Progress" max="1" hidden=""></progress>
 </section>`
 }

@@ -5,6 +5,7 @@ import { buildPageDocument } from './build-document.js'
 import type { CurrentFigures, Live, PageDocument, RunStatus, ThresholdRow } from './document.js'
 import { formatElapsed, formatNumber } from './numbers.js'
 import { formatPosition } from './position.js'
+import { findQuiet, type Quiet } from './quiet.js'
 import { type PagePaths, pagePolicy, renderPageDocument } from './page.js'
 
 /** A page and its response header. */
@@ -153,11 +154,17 @@ function lengthOf({ startedMs, stoppedMs, nowMs }: RunState): number {
 }
 
 function describeProgress(run: RunState): Live {
-  const { durationSeconds, startedMs, measurements } = run
+  const { durationSeconds, startedMs, measurements, nowMs } = run
+  const durationMs = durationSeconds === undefined ? null : durationSeconds * 1000
+  const elapsedMs = startedMs === undefined ? null : lengthOf(run)
+  // From the planned end on, nothing has to be answered.
+  const isUnderLoad = run.status === 'running' && (elapsedMs ?? 0) < (durationMs ?? Infinity)
+  const quiet = isUnderLoad ? findQuiet(measurements, nowMs) : undefined
   return {
-    elapsedMs: startedMs === undefined ? null : lengthOf(run),
-    durationMs: durationSeconds === undefined ? null : durationSeconds * 1000,
-    now: measurements?.series === undefined ? null : describeNow(finishedPart(measurements.series))
+    elapsedMs,
+    durationMs,
+    now: measurements?.series === undefined ? null : describeNow(finishedPart(measurements.series), quiet),
+    quiet: quiet?.words ?? null
   }
 }
 
@@ -169,7 +176,12 @@ function finishedPart(series: TimeSeries): TimeSeries {
   return { bucketMs, ...(Object.fromEntries(cut) as typeof lists) }
 }
 
-function describeNow({ bucketMs, throughput, failures, p95Ms }: TimeSeries): CurrentFigures {
+/** The series ends with the last answer. */
+function describeNow(
+  { bucketMs, throughput, failures, p95Ms }: TimeSeries,
+  quiet: Quiet | undefined
+): CurrentFigures {
+  if (quiet !== undefined) return { windowMs: quiet.ms, throughput: 0, failures: 0, bucketMs, p95Ms: null }
   const points = Math.min(throughput.length, Math.ceil(WINDOW_MS / bucketMs))
   const sum = (list: readonly number[]): number => list.slice(-points).reduce((all, one) => all + one, 0)
   return {

@@ -1,5 +1,6 @@
 import { escapeHtml } from '../escape.js'
 import { formatBytes } from '../size.js'
+import type { StallRow } from '../shown-stalls.js'
 import { qualifyVerdict } from '../headline.js'
 import type { CurrentFigures, Headline, PageDocument, View } from './document.js'
 import { formatApdex, formatMs, formatNumber, formatPercent, formatRate } from './numbers.js'
@@ -23,6 +24,9 @@ const HEADLINE_TONES: Readonly<Record<Headline, Tone>> = {
   finished: 'neutral',
   problem: 'bad'
 }
+/** More of them would push the charts off the screen. */
+const MOST_OPEN_STALLS = 5
+
 /** Verdict, reason and the most important figures. */
 export function renderOverview(page: PageDocument): string {
   const { reason, rehearsal, warnings, notes, run, warmUp } = page
@@ -87,6 +91,23 @@ function currentTiles(now: CurrentFigures, soFar: View['figures']): Tile[] {
     ],
     ['Failed now', formatNumber(now.failures), `${window} · ${formatNumber(soFar.failures)} in all`]
   ]
+}
+
+/** When users waited and nothing was answered. */
+export function renderStalls({ stalls }: PageDocument): string {
+  if (stalls === null) return ''
+  const { sentence, rows, others, explanation } = stalls
+  const headings = ['When', 'How long', 'Users waiting', 'Clock']
+  const table = renderTable({ name: 'When nothing was answered', headings, rows: rows.map(renderStall) })
+  const more = others === 0 ? '' : `<p class="note">${formatNumber(others)} more, none of them longer.</p>`
+  return `<h2 id="stalls-title">When nothing was answered</h2><p>${escapeHtml(sentence)}</p>
+<p class="note">${escapeHtml(explanation.words)} <a href="${escapeHtml(explanation.url)}" rel="noreferrer">${escapeHtml(explanation.link)}</a></p>
+${rows.length <= MOST_OPEN_STALLS ? table : `<details><summary>${others === 0 ? 'All of them' : `The ${rows.length} longest`}</summary>${table}${more}</details>`}`
+}
+
+function renderStall({ when, howLong, waiting, clock }: StallRow): string {
+  const cells = [howLong, formatNumber(waiting), clock]
+  return `<tr><th scope="row">${when}</th>${cells.map((cell) => `<td class="number">${cell}</td>`).join('')}</tr>`
 }
 
 /** Why samples failed. */

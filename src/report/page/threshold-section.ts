@@ -65,12 +65,18 @@ function renderThreshold(row: ThresholdRow): string {
   const cells = [
     `<td><span class="pill ${tone}">${escapeHtml(row.verdict)}</span></td>`,
     `<th scope="row"><code>${escapeHtml(row.threshold)}</code></th>`,
-    `<td class="number">${escapeHtml(row.actual)}</td>`,
+    `<td class="number">${renderFigure(row, row.actual)}</td>`,
     `<td>${gaugePicture(row, tone)}</td>`,
     `<td class="number">${escapeHtml(row.margin)}</td>`,
     `<td class="words">${escapeHtml(row.reason)}</td>`
   ]
   return `<tr>${cells.join('')}</tr>`
+}
+
+/** By samples and over time, where these differ. */
+function renderFigure({ overTime }: ThresholdRow, figure: string): string {
+  if (overTime === undefined) return escapeHtml(figure)
+  return `${escapeHtml(overTime.bySamples)}, <strong class="over-time">${escapeHtml(overTime.overTime)}</strong>`
 }
 
 const COMPARED_HEADINGS = ['Threshold', 'Base', 'This run', 'Change and interval']
@@ -94,7 +100,7 @@ function comparisonCells(row: ThresholdRow, word: string, tone: Tone): string {
     `<td><span class="pill ${tone}">${escapeHtml(word)}</span></td>`,
     `<th scope="row"><code>${escapeHtml(row.threshold)}</code></th>`,
     `<td class="base"><span class="number">${escapeHtml(comparison.base)}</span>${from}</td>`,
-    `<td class="number">${escapeHtml(comparison.head)}</td>`,
+    `<td class="number">${renderFigure(row, comparison.head)}</td>`,
     `<td class="number">${escapeHtml(comparison.change)}${changePicture(row, tone)}</td>`
   ]
   return cells.join('')

@@ -1,4 +1,5 @@
 import type { Measurements, TimeSeries } from '../../results/figures/measurements.js'
+import { bucketStart, findOrigin } from '../axis.js'
 import type { WarmUpFacts } from '../outcome.js'
 import type { CountedSeries } from './document.js'
 
@@ -25,7 +26,7 @@ export function alignCounted(
   counted: Measurements | undefined
 ): Aligned | undefined {
   const all = placeSeries(whole)
-  if (all === undefined || startMs === undefined || !isOneRun(whole, all)) return undefined
+  if (all === undefined || startMs === undefined) return undefined
   const untilMs = startMs + ms - all.originMs
   const part = counted && placeSeries(counted)
   if (counted === undefined || part === undefined) return { untilMs, counted: cutAt(all.series, Infinity) }
@@ -34,19 +35,10 @@ export function alignCounted(
   return { untilMs, counted: isFiner ? regroup(all, part) : cutAt(all.series, fromMs) }
 }
 
-function placeSeries({ series, startMs }: Measurements): Placed | undefined {
-  if (series === undefined || startMs === undefined) return undefined
-  return { series, originMs: bucketStart(startMs, series) }
-}
-
-/** Buckets begin at multiples of their width. */
-function bucketStart(atMs: number, { bucketMs }: TimeSeries): number {
-  return Math.floor(atMs / bucketMs) * bucketMs
-}
-
-/** The series of several runs has no gaps between them, so it is shorter than the time from first to last. */
-function isOneRun({ endMs = NaN }: Measurements, { series, originMs }: Placed): boolean {
-  return endMs <= originMs + series.atMs.length * series.bucketMs
+function placeSeries(measurements: Measurements): Placed | undefined {
+  const { series } = measurements
+  const originMs = findOrigin(measurements)
+  return series === undefined || originMs === undefined ? undefined : { series, originMs }
 }
 
 /** Everything from the first bucket with anything that counts, where the buckets of both do not fit together. */

@@ -7,6 +7,7 @@ export class LivePanel {
   readonly #box = find('live', HTMLElement)
   readonly #words = find('progress-words', HTMLElement)
   readonly #bar = find('progress', HTMLProgressElement)
+  readonly #quiet = find('quiet', HTMLElement)
   readonly #announcement = find('announcement', HTMLElement)
   /** Only for those who may stop the run. */
   readonly #stop: StopButton | undefined
@@ -27,7 +28,18 @@ export class LivePanel {
     this.#words.textContent = describe(live)
     this.#bar.hidden = live.durationMs === null
     if (live.durationMs !== null) this.#bar.value = Math.min(1, (live.elapsedMs ?? 0) / live.durationMs)
+    this.#showQuiet(live.quiet)
     if (headline === 'stopping') this.#stop?.markStopping()
+  }
+
+  /** Its seconds are counted for those who see them; others hear when it begins and when it is over. */
+  #showQuiet(quiet: string | null): void {
+    const wasQuiet = !this.#quiet.hidden
+    this.#quiet.hidden = quiet === null
+    this.#quiet.textContent = quiet
+    if (wasQuiet !== (quiet !== null))
+      this.#announcement.textContent =
+        quiet === null ? 'Answers are coming in again.' : 'Nothing is being answered.'
   }
 
   /** Only what changes, not every figure. */

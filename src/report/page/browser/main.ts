@@ -1,5 +1,5 @@
 import type { Headline, PageDocument, View } from '../document.js'
-import { renderErrors, renderOverview, renderPlaces, renderRun } from '../sections.js'
+import { renderErrors, renderOverview, renderPlaces, renderRun, renderStalls } from '../sections.js'
 import { renderInformation, renderThresholds } from '../threshold-section.js'
 import { Connection } from './connection.js'
 import { DistributionChart } from './distribution-chart.js'
@@ -15,6 +15,7 @@ const SECTIONS = {
   overview: renderOverview,
   thresholds: renderThresholds,
   comparison: renderInformation,
+  stalls: renderStalls,
   errors: renderErrors,
   places: renderPlaces,
   run: renderRun

@@ -2,7 +2,7 @@
 const NAMES = [
   ...['text', 'muted', 'line', 'card', 'good', 'bad', 'doubtful'],
   ...['p50', 'p95', 'p99', 'throughput', 'failures', 'threads'],
-  ...['warm-up', 'warm-up-band'],
+  ...['warm-up', 'warm-up-band', 'stall', 'stall-band'],
   ...['zone-good', 'zone-doubtful', 'zone-bad']
 ] as const
 

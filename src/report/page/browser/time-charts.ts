@@ -1,10 +1,12 @@
 import uPlot from 'uplot'
 import type { Limit, PageDocument } from '../document.js'
-import { formatElapsed, formatNumber, formatTime } from '../numbers.js'
+import { formatElapsed, formatNumber } from '../numbers.js'
+import { formatTime } from '../../spans.js'
 import { renderTable } from '../table.js'
 import { fillWhenOpen, find, make } from './elements.js'
 import { CHART_FONT, readPalette } from './palette.js'
 import type { ColourName, Palette } from './palette.js'
+import { bandsOf, countBands, describeBand, drawBands, makeBandLegend } from './stall-bands.js'
 import { drawBand, greyPart, isInWarmUp, makeWarmUpLegend, NOT_COUNTED } from './warm-up.js'
 
 interface Line {
@@ -57,6 +59,7 @@ export class TimeCharts {
   readonly #refreshTable = fillWhenOpen(find('time-table', HTMLDetailsElement), () => this.#renderTable())
   #page: Timed | undefined
   #drawn: Drawn[] = []
+  #outline = ''
   #moment: number | undefined
 
   constructor() {
@@ -79,8 +82,7 @@ export class TimeCharts {
   #refill(page: Timed): boolean {
     const { series } = page
     const plans = planCharts(page)
-    const outline = (plan: ChartPlan): string => JSON.stringify([plan.title, plan.limits])
-    if (plans.map(outline).join() !== this.#drawn.map(({ plan }) => outline(plan)).join()) return false
+    if (outlineOf(plans, page) !== this.#outline) return false
     const scale = this.#zoom() ?? { min: 0, max: (series.atMs.at(-1) ?? 0) / 1000 }
     this.#drawn = this.#drawn.map((drawn, i) => {
       const plan = plans[i] ?? drawn.plan
@@ -103,7 +105,9 @@ export class TimeCharts {
     for (const { plot } of this.#drawn) plot.destroy()
     this.#box.replaceChildren()
     const palette = readPalette()
-    this.#drawn = planCharts(page).map((plan) => this.#draw(plan, page, palette))
+    const plans = planCharts(page)
+    this.#outline = outlineOf(plans, page)
+    this.#drawn = plans.map((plan) => this.#draw(plan, page, palette))
     this.#slider.max = String(series.atMs.length - 1)
     if (zoom !== undefined) for (const { plot } of this.#drawn) plot.setScale('x', zoom)
     if (this.#moment !== undefined) this.#showMoment(Math.min(this.#moment, series.atMs.length - 1))
@@ -118,6 +122,7 @@ export class TimeCharts {
     caption.append(make('strong', { text: plan.title }), make('span', { className: 'unit', text: plan.unit }))
     const values = plan.lines.map((line) => makeLegend(caption, line, plan.lines.length > 1))
     if (untilMs !== null) caption.append(makeWarmUpLegend())
+    if (bandsOf(page).length > 0) caption.append(makeBandLegend())
     const canvas = make('div', { className: 'plot' })
     canvas.setAttribute('role', 'img')
     canvas.setAttribute('aria-label', describeChart(plan, page))
@@ -125,7 +130,13 @@ export class TimeCharts {
     this.#box.append(figure)
     const options = chartOptions(plan, { palette, limits, width: this.#width() })
     const hooks = {
-      drawClear: untilMs === null ? [] : [(plot: uPlot) => drawBand(plot, untilMs, palette)],
+      drawClear: [
+        (plot: uPlot) => {
+          if (untilMs !== null) drawBand(plot, untilMs, palette)
+          // There may be more of them by now.
+          drawBands(plot, bandsOf(this.#page ?? page), palette)
+        }
+      ],
       setCursor: [({ cursor }: uPlot) => this.#follow(cursor.idx)],
       draw: [(plot: uPlot) => drawLimits(plot, plan, palette)]
     }
@@ -176,9 +187,9 @@ export class TimeCharts {
       })
     )
     const clock = page.startMs === null ? '' : ` · ${formatTime(page.startMs + at)}`
-    const isLeftOut = isInWarmUp(page, index)
-    this.#words.textContent = `${formatElapsed(at / 1000)}${clock}${isLeftOut ? ` · ${NOT_COUNTED}` : ''}`
-    const moment = `${formatElapsed(at / 1000)}${isLeftOut ? `, ${NOT_COUNTED}` : ''}`
+    const notes = notesOn(page, index)
+    this.#words.textContent = [formatElapsed(at / 1000) + clock, ...notes].join(' · ')
+    const moment = [formatElapsed(at / 1000), ...notes].join(', ')
     this.#slider.setAttribute('aria-valuetext', `${moment}: ${readings.join(', ')}`)
   }
 
@@ -221,7 +232,8 @@ export class TimeCharts {
     const columns = planCharts(page).flatMap(({ lines, unit }) => lines.map((line) => ({ ...line, unit })))
     const rows = page.series.atMs.map((at, i) => {
       const cells = columns.map(({ said }) => `<td class="number">${formatNumber(said[i] ?? null)}</td>`)
-      const mark = isInWarmUp(page, i) ? ` (${NOT_COUNTED})` : ''
+      const notes = notesOn(page, i)
+      const mark = notes.length === 0 ? '' : ` (${notes.join(', ')})`
       return `<tr><th scope="row">${formatElapsed(at / 1000)}${mark}</th>${cells.join('')}</tr>`
     })
     const headings = ['Time', ...columns.map(({ name, unit }) => (unit === '' ? name : `${name}, ${unit}`))]
@@ -258,6 +270,17 @@ function planCharts(page: Timed): ChartPlan[] {
   ]
   // What the CSVs do not contain gets no empty chart.
   return plans.filter(({ lines }) => lines.some(({ said }) => said.some((value) => value !== null)))
+}
+
+/** Everything but the values. */
+function outlineOf(plans: readonly ChartPlan[], page: Timed): string {
+  return JSON.stringify([plans.map(({ title, limits }) => [title, limits]), bandsOf(page).length > 0])
+}
+
+/** What is special about a moment. */
+function notesOn(page: Timed, index: number): string[] {
+  const band = describeBand(page, index)
+  return [...(isInWarmUp(page, index) ? [NOT_COUNTED] : []), ...(band === undefined ? [] : [band])]
 }
 
 function planLine(page: Timed, of: SeriesName, colour: ColourName, name: string = colour): Line {
@@ -414,7 +437,8 @@ export function limitColour({ verdict }: Limit, palette: Palette): string {
   return verdict === 'failed' || verdict === 'broken' ? palette.bad : palette.doubtful
 }
 
-function describeChart({ title, unit, lines }: ChartPlan, { series, warmUp }: Timed): string {
+function describeChart({ title, unit, lines }: ChartPlan, page: Timed): string {
+  const { series, warmUp } = page
   const isAnyCounted = lines.some(({ values }) => values.some((value) => value !== null))
   const parts = lines.map(({ name, values, said }) => {
     const told = isAnyCounted ? values : said
@@ -427,7 +451,7 @@ function describeChart({ title, unit, lines }: ChartPlan, { series, warmUp }: Ti
   const until = formatElapsed((warmUp?.untilMs ?? 0) / 1000)
   const part = isAnyCounted ? `the first ${until}` : 'all of it'
   const leftOut = warmUp?.untilMs == null ? '' : `, ${part} ${NOT_COUNTED}`
-  return `${title} over ${length}${leftOut}: ${parts.join('; ')}`
+  return `${title} over ${length}${leftOut}${countBands(page)}: ${parts.join('; ')}`
 }
 
 function withUnit(value: number | null, unit: string): string {
