@@ -460,7 +460,7 @@ describe('a gate with a warm-up', () => {
       apdex: { score: 1, targetMs: 500 },
       labels: ['home']
     })
-    const facts = { fingerprint: {}, commit: 'a', nowMs: 0, unusable: null }
+    const facts = { fingerprint: {}, commit: 'a', nowMs: START_MS + 3_600_000, unusable: null }
     expect(asRecorded(gate.settings, { run, collection }, facts)).toMatchObject({
       atMs: START_MS,
       apdex: { score: 1 },

@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from '@jest/globals'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describeStalls, placeStalls } from '../../src/report/shown-stalls.js'
-import { readResults } from '../../src/evidence/warm-up.js'
+import { readResults } from '../../src/evidence/count-results.js'
 import type { Outcome } from '../../src/report/outcome.js'
 import type { Measurements } from '../../src/results/figures/measurements.js'
 import { mergeRuns } from '../../src/results/figures/merge.js'
@@ -104,12 +104,12 @@ describe('when nothing was answered', () => {
   test('is timed from the first sample of the run, its warm-up included', async () => {
     const path = join(folders.create(), 'samples.csv')
     writeFileSync(path, writeStalled())
-    const results = await readResults([{ path, grid: 'g', region: 'r' }], 5_000)
+    const results = await readResults([{ path, grid: 'g', region: 'r' }], { warmUpMs: 5_000 })
     const outcome = makeOutcome({ ...results })
     expect(describeStalls(outcome)?.sentence).toBe(
       'At 0:08 nothing was answered for 4.8 s while 12 users waited.'
     )
-    const { startMs = 0 } = results.measurements
+    const { startMs = 0 } = results.measurements ?? {}
     expect(startMs).toBeGreaterThanOrEqual(STALLED_START_MS + 5_000)
     const [counted] = placeStalls(outcome, results.measurements)
     const [whole] = placeStalls(outcome, results.warmUp?.whole)

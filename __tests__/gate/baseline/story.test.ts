@@ -57,6 +57,7 @@ interface Use extends Partial<Omit<Settings, 'baseline'>> {
   readonly slower?: number
   /** So many of the 600 samples fail. */
   readonly failures?: number
+  readonly startMs?: number
   readonly source?: BaselineSource
   readonly baseline?: Partial<Settings['baseline']>
   readonly ports?: Partial<TestPorts>
@@ -66,9 +67,8 @@ interface Use extends Partial<Omit<Settings, 'baseline'>> {
 async function gate(use: Use = {}): Promise<Outcome> {
   runs++
   const { commit = (runs % 16).toString(16).repeat(40), slower = 1, failures = 0, ...more } = use
-  const { source = { kind: 'auto' }, ...changes } = more
   // The service gives the times of its runs; a day apart.
-  const startMs = Date.UTC(2025, 11, runs)
+  const { source = { kind: 'auto' }, startMs = Date.UTC(2025, 11, runs), ...changes } = more
   service.now = () => startMs
   let failed = 0
   service.csvs.set(
@@ -241,8 +241,7 @@ describe('the branch itself', () => {
   })
 
   test('a run of a service whose clock is ahead is recorded as of now', async () => {
-    service.nextDocument = { started: '2099-01-01T00:00:00Z' }
-    await gate()
+    await gate({ startMs: Date.UTC(2099, 0, 1) })
     expect(recorded()[0]!.atMs).toBeLessThanOrEqual(ports.clock.now())
     await gate()
     expect((await gate()).baseline?.runs).toHaveLength(2)
