@@ -22,7 +22,7 @@ const MAY_IMPORT = {
   report: ['baseline', 'thresholds', 'results'],
   baseline: ['thresholds', 'results'],
   thresholds: ['results', 'values'],
-  results: [],
+  results: ['values'],
   protocol: [],
   regions: ['values'],
   values: [],

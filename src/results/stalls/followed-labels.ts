@@ -1,4 +1,4 @@
-import { matchesPieces } from './label-pattern.js'
+import { matchesPieces } from '../../values/label-pattern.js'
 
 /** Each takes 4 KB per half a minute of the run. */
 const MOST_LABELS = 100

@@ -1,4 +1,4 @@
-import { matchesPieces } from '../../results/stalls/label-pattern.js'
+import { matchesPieces } from '../../values/label-pattern.js'
 import type { Pattern } from './threshold.js'
 
 export function matchesPattern({ pieces }: Pattern, value: string): boolean {

@@ -1,4 +1,0 @@
-import { createRequire as createRequireOfBundle } from 'node:module'
-const require = createRequireOfBundle(import.meta.url)
-import{renderSummary}from"./chunk-XI2CSOCD.js";import"./chunk-Q3S6BAD5.js";import"./chunk-Z77NUUV6.js";import"./chunk-2P7WVJD7.js";import"./chunk-NKF2HAIF.js";import"./chunk-UEFCZ64M.js";import{messageOf}from"./chunk-CTWQBJNW.js";import"./chunk-F7LE6HDZ.js";import"./chunk-K5Y2IR4E.js";async function publishWithoutRun(ports,verdict,reason){let[headline="",...problems]=reason.split(`
-`),outcome={verdict,reason:headline,run:void 0,apdex:void 0,summary:void 0,means:{},rehearsal:!1,judgements:[],grids:[],measurements:void 0,warnings:[],remoteErrors:[],notes:problems.filter(line=>!/^\s*\^?$/.test(line))};ports.setOutput("verdict",verdict),await ports.writeSummary(renderSummary(outcome,{artifactUrl:void 0,artifactProblem:void 0})).catch(thrown=>ports.log.warning(`The job summary could not be written: ${messageOf(thrown)}`))}export{publishWithoutRun};
