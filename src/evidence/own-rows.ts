@@ -16,6 +16,8 @@ const LARGEST_ZONE_MS = 14 * 3_600_000
 const LEAST_SHARE = 0.9
 /** By how much the service's times may be too short. */
 const ROUNDING_MS = 2_000
+/** Machines on demand start minutes apart; where the run's own times are unknown, what is further apart is a clock. */
+const APART_MS = 600_000
 /** A grid that starts later than this, and than a tenth of the time, is late. */
 const LATE_MS = 10_000
 
@@ -177,7 +179,7 @@ function findApart(grids: readonly GridRows[]): Map<string, number> {
   let untilMs = first?.lastMs ?? 0
   let ms = 0
   for (const { grid, firstMs, lastMs } of others) {
-    if (firstMs > untilMs + SLACK_MS) ms = firstMs - (first?.firstMs ?? 0)
+    if (firstMs > untilMs + APART_MS) ms = firstMs - (first?.firstMs ?? 0)
     if (ms > 0) apartMs.set(grid, ms)
     untilMs = Math.max(untilMs, lastMs)
   }
@@ -213,7 +215,6 @@ function describeApart(apartMs: ReadonlyMap<string, number>, isOfRun: boolean): 
   )
 }
 
-/** Machines on demand start minutes apart. */
 function describeLate(grids: readonly GridRows[]): string[] {
   const firstMs = Math.min(...grids.map((rows) => rows.firstMs))
   const lastMs = Math.max(...grids.map((rows) => rows.lastMs))

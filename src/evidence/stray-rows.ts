@@ -4,12 +4,12 @@ import { type Busy, listBusy } from './busy.js'
 /** Shorter pauses are part of any plan. */
 const LEAST_PAUSE_MS = 5_000
 /** A pause is unlike the others if it is longer than any of them by this factor. */
-const UNLIKE = 10
+const UNLIKE = 5
 /** Rows apart from the others are few: at most this share of all of them, or this many. */
 const MOST_SHARE = 0.01
 const MOST_ROWS = 3
 /** Among fewer rows than these for each of them, nothing says which ones are apart. */
-const LEAST_OTHERS = 5
+const LEAST_OTHERS = 3
 
 export interface Core {
   readonly fromMs: number

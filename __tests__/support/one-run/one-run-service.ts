@@ -111,7 +111,7 @@ export class ModelService {
       case 'report':
         return ok({ summary: 'up to 5 users' })
       default:
-        return { status: 200, body: makeCsv(10, 100, run.madeMs) }
+        return { status: 200, body: makeCsv(10, 100, Math.round(run.madeMs)) }
     }
   }
 

@@ -1,0 +1,49 @@
+// Loaded beforehand: the manual clock does not see that a module is being loaded.
+import { collect } from '../../../src/gate/collect/collect.js'
+import { showRun } from '../../../src/gate/run/show-run.js'
+import { conclude } from '../../../src/gate/verdict/conclude.js'
+import type { EarlierResults } from '../../../src/evidence/same-rows.js'
+import type { Outcome } from '../../../src/report/outcome.js'
+import { makeGate, makeSettings, makeSpecification } from '../gate/gate-ports.js'
+import { GateService } from '../gate/gate-service.js'
+import { csvOf, documentOf } from './made-run.js'
+import type { MadeRun } from './made-run.js'
+
+export interface JudgeOptions {
+  readonly lines?: string
+  readonly warmUpMs?: number
+  /** By the service's clock; undefined for a run that somebody else has created. */
+  readonly createdMs?: number | undefined
+  /** The results of the step's runs before this one. */
+  readonly earlierResults?: EarlierResults[]
+  /** What the service sends, in place of the run's own results. */
+  readonly csvs?: ReadonlyMap<string, string>
+}
+
+/** What the gate makes of a run that has ended: its results are collected from a service, and judged. */
+export async function judgeMade(run: MadeRun, options: JudgeOptions = {}): Promise<Outcome> {
+  const { lines = '', warmUpMs = 0, createdMs, earlierResults = [] } = options
+  const service = await GateService.start()
+  try {
+    for (const grid of run.grids) service.csvs.set(grid.id, options.csvs?.get(grid.id) ?? csvOf(grid, run))
+    service.addRun({ id: run.id, statuses: ['finished'], document: documentOf(run, service.url) })
+    const { thresholds } = makeSettings({ thresholdLines: lines })
+    const gate = await makeGate(service.url, {
+      ...{ thresholds, warmUpMs, durationSeconds: run.durationSeconds },
+      origin: {
+        kind: 'files',
+        paths: [],
+        grids: run.grids.map(({ nodeCount }) => makeSpecification({ nodeCount }))
+      }
+    })
+    const { signal } = new AbortController()
+    const work = async (): Promise<Outcome> => {
+      const seen = await showRun(gate.client, run.id, signal)
+      const collection = await collect({ ...gate, earlierResults }, seen, { signal, createdMs, first: seen })
+      return conclude(gate.settings, { run: collection.run, collection })
+    }
+    return await gate.ports.clock.run(work())
+  } finally {
+    await service.close()
+  }
+}
