@@ -53,13 +53,13 @@ function judgeRun(random: Random): Cell[] {
     const scans = closed.grids
       .filter(({ samples }) => samples.length > 0)
       .map(({ samples, threads }, grid) => {
-        const scanner = createScanner({ grid: `grid-${grid}`, region: 'r', kernelFrom: Infinity } as never)
+        const scanner = createScanner({ grid: `grid-${grid}`, region: 'r' })
         scanner.push(Buffer.from(writeRows(samples, threads)))
         return scanner.end()
       })
     const figures = mergeScans(scans).figures({})
     const overTime = figures?.overTime()
-    if (figures === undefined || typeof overTime !== 'object') throw new Error(overTime ?? 'No samples')
+    if (figures === undefined || typeof overTime !== 'object') throw new Error('A run has no figures')
     return PERCENTS.map((percent) => ({
       ...{ scenario, percent, limitMs, utilization: closed.utilization, isFew: overTime.isFew },
       truthMs: percentileOf(truth, percent),

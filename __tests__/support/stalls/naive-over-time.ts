@@ -52,8 +52,11 @@ export function naiveOverTime({
     const inFlight = rows.filter(({ startMs, endMs }) => endMs >= toMs && startMs <= toMs - LEAST_STALL_MS)
     const silentToMs = Math.min(toMs, ...inFlight.map(({ startMs }) => startMs))
     if (silentToMs - lastMs >= LEAST_STALL_MS) silences.push({ startMs: lastMs, ms: silentToMs - lastMs })
-    // A long poll waits by nature.
-    const waitingFor = (ms: number) => inFlight.filter(({ label }) => ms >= 2 * (mediansMs.get(label) ?? NaN))
+    // A long poll waits by nature, and whoever is answered as soon as usual has not waited.
+    const waitingFor = (ms: number) =>
+      inFlight.filter(
+        ({ label, startMs, endMs }) => Math.min(ms, endMs - startMs) >= 2 * (mediansMs.get(label) ?? NaN)
+      )
     const threadsSince = (atMs: number) =>
       countThreads(waitingFor(toMs - atMs).filter(({ startMs }) => startMs <= atMs))
     // In between, no sample starts.
