@@ -12,6 +12,7 @@ import { scanEach } from '../../../src/results/parallel/scan-files.js'
 import { joinScans, scanStretch } from '../../../src/results/parallel/scan-stretch.js'
 import type { OverTime } from '../../../src/results/stalls/over-time.js'
 import { createScanner } from '../../../src/results/scan/scanner.js'
+import { compileWorker } from '../../support/data/compile-worker.js'
 import { Choice } from '../../support/data/seeded-choice.js'
 import { makeRun, type MadeCsv, type MadeRow, type MadeRun } from '../../support/stalls/made-run.js'
 import { naiveOverTime, naivePercentileMs, type NaiveRow } from '../../support/stalls/naive-over-time.js'
@@ -23,8 +24,10 @@ const STALL_LABELS = [['page, first'], ['po', ''], ['', 'check', '']]
 const PERCENTS = [50, 90, 95, 99, 99.9]
 
 let folder: string
+let workerUrl: URL
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'loadgate-stalls-'))
+  workerUrl = compileWorker(folder)
 })
 afterAll(() => rmSync(folder, { recursive: true }))
 
@@ -189,6 +192,13 @@ describe.each(SIZES)('figures over time, $name', ({ isLarge, seeds }) => {
       for (const csv of plain) scans.push(await scanDivided(csv, choice.between(0, 1000) / 1000))
       differences.compare(mergeScans(scans), run)
     }
+    expect(differences.list).toEqual([])
+  })
+
+  test('are the same with two threads', async () => {
+    const differences = new Differences()
+    for (const run of runs.slice(0, slice(5, 50)))
+      differences.compare(mergeScans(await scanEach(run.csvs.map(put), { threads: 2, workerUrl })), run)
     expect(differences.list).toEqual([])
   })
 

@@ -104,7 +104,7 @@ describe('figures over time', () => {
     ['no duration', withoutColumn(STALLED, 'elapsed'), 'the start and the duration'],
     [
       'a tidy CSV',
-      'time,measurement,label,value\n2024-01-01T00:00:00Z,samples,home,5\n2024-01-01T00:00:01Z,samples,home,5\n',
+      'time,measurement,label,value\n2024-01-01T00:00:00Z,passed,home,5\n2024-01-01T00:00:01Z,passed,home,5\n',
       'a row for each sample'
     ]
   ])('are unknown with %s', (_, csv, reason) => {
