@@ -1,39 +1,25 @@
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { isDeepStrictEqual } from 'node:util'
 import { Worker } from 'node:worker_threads'
-import { transformFileSync } from '@swc/core'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { mergeScans } from '../../../src/results/figures/merge.js'
 import { planStretches } from '../../../src/results/parallel/plan-stretches.js'
 import { scanFiles } from '../../../src/results/parallel/scan-files.js'
 import { joinScans, scanStretch } from '../../../src/results/parallel/scan-stretch.js'
+import { compileWorker } from '../../support/data/compile-worker.js'
 import { makeSampleCsv, scanText, snapshot } from '../../support/data/sample-csv.js'
 import { slice } from '../../support/slice.js'
 
 let folder: string
 let workerUrl: URL
 
-/** Threads run JavaScript: the sources are compiled as the build does it, file by file. */
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'loadgate-scan-'))
-  const compiled = join(folder, 'compiled')
-  mkdirSync(compiled)
-  writeFileSync(join(compiled, 'package.json'), '{ "type": "module" }')
-  const sources = join(import.meta.dirname, '../../../src/results')
-  // The kernel itself is not compiled here; what it shares with the sources is.
-  const isSource = (file: string) => file.endsWith('.ts') && !/assembly.(?!layout)/.test(file)
-  for (const name of readdirSync(sources, { recursive: true, encoding: 'utf8' }).filter(isSource)) {
-    const jsc = { target: 'es2022', parser: { syntax: 'typescript' } } as const
-    const { code } = transformFileSync(join(sources, name), { jsc, module: { type: 'es6' }, swcrc: false })
-    const target = join(compiled, name.replace(/\.ts$/, '.js'))
-    mkdirSync(dirname(target), { recursive: true })
-    writeFileSync(target, code)
-  }
-  workerUrl = pathToFileURL(join(compiled, 'parallel/scan-worker.js'))
+  workerUrl = compileWorker(folder)
 })
 
 afterAll(() => rmSync(folder, { recursive: true }))

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { createScanner, mergeScans } from '../../../src/results/scan/scanner.js'
-import type { OverTime } from '../../../src/results/stalls/over-time.js'
+import { OverTime } from '../../../src/results/stalls/over-time.js'
+import { Random } from '../../support/baseline/random.js'
 import { writeRows, type SentSample } from '../../support/stalls/write-rows.js'
 
 const START_MS = 1_700_000_000_000
@@ -23,17 +24,30 @@ function closedLoop({ users, stallMs, lastMs }: { users: number; stallMs: number
 }
 
 function overTimeOf(csv: string): OverTime {
-  const scanner = createScanner({ grid: 'g', region: 'r' })
-  scanner.push(Buffer.from(csv))
-  const found = mergeScans([scanner.end()]).figures({})?.overTime()
+  const found = askFor(csv)
   if (typeof found !== 'object') throw new Error(found)
   return found
 }
 
+function askFor(csv: string, label?: string): OverTime | string | undefined {
+  const scanner = createScanner({ grid: 'g', region: 'r' })
+  scanner.push(Buffer.from(csv))
+  return mergeScans([scanner.end()])
+    .figures(label === undefined ? {} : { label })
+    ?.overTime()
+}
+
+const STALLED = writeRows(closedLoop({ users: 12, stallMs: 5000, lastMs: 25_000 }), 12)
+
+function withoutColumn(csv: string, name: string): string {
+  const lines = csv.split('\n')
+  const at = lines[0]!.split(',').indexOf(name)
+  return lines.map((line) => line.split(',').toSpliced(at, 1).join(',')).join('\n')
+}
+
 describe('figures over time', () => {
   test('a server that stands still for 5 of 25 s is one stall', () => {
-    const samples = closedLoop({ users: 12, stallMs: 5000, lastMs: 25_000 })
-    const found = overTimeOf(writeRows(samples, 12))
+    const found = overTimeOf(STALLED)
     expect(found.stalls).toHaveLength(1)
     expect(found.stalls[0]?.waiting).toBe(12)
     expect(found.stalls[0]?.ms).toBeGreaterThan(4800)
@@ -45,5 +59,115 @@ describe('figures over time', () => {
     const found = overTimeOf(writeRows(closedLoop({ users: 12, stallMs: 0, lastMs: 25_000 }), 12))
     expect(found.stalls).toEqual([])
     expect(found.percentileMs(99.9)).toBe(0)
+    expect(found.apdex(500)).toBe(1)
+  })
+
+  test('a user alone waits in no stall', () => {
+    expect(overTimeOf(writeRows(closedLoop({ users: 1, stallMs: 5000, lastMs: 25_000 }), 1)).stalls).toEqual(
+      []
+    )
+  })
+
+  test.each([
+    [2, true],
+    [3, false]
+  ])('with %i threads in all, few waited: %s', (users, isFew) => {
+    const found = overTimeOf(writeRows(closedLoop({ users, stallMs: 5000, lastMs: 25_000 }), users))
+    expect(found).toMatchObject({ isFew, stalls: [{ waiting: users }] })
+  })
+
+  test('where rows do not name their threads, each is another one', () => {
+    expect(overTimeOf(withoutColumn(STALLED, 'threadName')).stalls).toEqual(overTimeOf(STALLED).stalls)
+  })
+
+  test('where rows do not say how many threads there are, nobody knows', () => {
+    const found = overTimeOf(withoutColumn(STALLED, 'allThreads'))
+    expect(found).toMatchObject({ threads: undefined, isFew: false })
+    expect(found.stalls).toEqual(overTimeOf(STALLED).stalls)
+  })
+
+  test.each([
+    ['of all of them', 2, 1],
+    ['of half of them', 4, 1],
+    ['of fewer', 5, 0]
+  ])('after the last start, the last answers are waited for: %s', (_, allThreads, stalls) => {
+    const quick = Array.from({ length: 20 }, (__, i) => ({
+      ...{ startMs: START_MS + i * 10 + 1, elapsedMs: 50, thread: (i % 2) + 1 }
+    }))
+    const last = [1, 2].map((thread) => ({ startMs: START_MS + 240 + thread, elapsedMs: 3000, thread }))
+    expect(overTimeOf(writeRows([...quick, ...last], allThreads)).stalls).toHaveLength(stalls)
+  })
+
+  test.each([
+    ['times in whole seconds', STALLED.replaceAll(/^(\d+)\d{3},/gm, '$1000,'), 'whole seconds'],
+    ['no start', withoutColumn(STALLED, 'timeStamp'), 'the start and the duration'],
+    ['no duration', withoutColumn(STALLED, 'elapsed'), 'the start and the duration'],
+    [
+      'a tidy CSV',
+      'time,measurement,label,value\n2024-01-01T00:00:00Z,passed,home,5\n2024-01-01T00:00:01Z,passed,home,5\n',
+      'a row for each sample'
+    ]
+  ])('are unknown with %s', (_, csv, reason) => {
+    expect(askFor(csv)).toContain(reason)
+  })
+
+  test('are unknown for a label that no line names', () => {
+    expect(askFor(STALLED, 'home')).toContain('no threshold names the label')
+  })
+
+  test('there are none without rows', () => {
+    expect(askFor(STALLED.slice(0, STALLED.indexOf('\n') + 1))).toBeUndefined()
+  })
+})
+
+function makeOverTime(lengthsMs: readonly number[], spanMs: number): OverTime {
+  const stalls = lengthsMs.map((ms) => ({ startMs: 0, ms, waiting: 2 }))
+  return new OverTime({ stalls, silences: [], spanMs, threads: 9 })
+}
+
+/** What requests wait that arrive at random moments, one in each millisecond, in ascending order. */
+function waitAtRandom(lengthsMs: readonly number[], spanMs: number, random: Random): Float64Array {
+  const waits = new Float64Array(spanMs)
+  let at = 0
+  for (const ms of lengthsMs) for (let left = ms; left > 0; left--) waits[at++] = left - random.uniform()
+  return waits.sort()
+}
+
+describe('by moments', () => {
+  const random = new Random(1)
+  const cases = Array.from({ length: 30 }, () => {
+    const lengthsMs = Array.from({ length: random.below(12) }, () => 128 + random.below(6000))
+    const stalledMs = lengthsMs.reduce((sum, ms) => sum + ms, 0)
+    return { lengthsMs, spanMs: stalledMs + 1 + random.below(60_000) }
+  })
+
+  test.each(cases)('percentiles are those of what random arrivals wait: $lengthsMs of $spanMs ms', (one) => {
+    const found = makeOverTime(one.lengthsMs, one.spanMs)
+    const waits = waitAtRandom(one.lengthsMs, one.spanMs, random)
+    for (const percent of [50, 75, 90, 95, 99, 99.9]) {
+      const expected = waits[Math.ceil((waits.length * percent) / 100 - 1e-9) - 1]!
+      expect(Math.abs(found.percentileMs(percent) - expected)).toBeLessThan(2)
+    }
+  })
+
+  test.each(cases)('Apdex is theirs: $lengthsMs of $spanMs ms', ({ lengthsMs, spanMs }) => {
+    const found = makeOverTime(lengthsMs, spanMs)
+    const waits = waitAtRandom(lengthsMs, spanMs, random)
+    for (const targetMs of [100, 500, 1500]) {
+      const satisfied = waits.filter((wait) => wait <= targetMs).length
+      const tolerated = waits.filter((wait) => wait <= 4 * targetMs).length - satisfied
+      expect(found.apdex(targetMs)).toBeCloseTo((satisfied + tolerated / 2) / waits.length, 2)
+    }
+  })
+
+  test.each([
+    ['nothing but a stall', [10_000], 10_000, [5000, 9000, 9900]],
+    ['whole numbers stay whole', [1032], 16_020, [0, 0, 871]],
+    ['equal stalls', [1000, 1000], 20_000, [0, 0, 900]],
+    ['no time at all', [], 0, [0, 0, 0]]
+  ])('%s', (_, lengthsMs, spanMs, expected) => {
+    const found = makeOverTime(lengthsMs, spanMs)
+    expect([50, 90, 99].map((percent) => found.percentileMs(percent))).toEqual(expected)
+    expect(found.apdex(0)).toBeCloseTo(1 - found.shareAbove(0), 9)
   })
 })
