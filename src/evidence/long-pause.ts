@@ -30,7 +30,7 @@ export function findLongPause(results: Pick<Results, 'measurements' | 'warmUp'> 
     longest.ms <= LEAST_TIMES_OTHERS * usualMs
   )
     return {}
-  const told = `Nothing was asked for ${formatDuration(longest.ms)} of the ${formatDuration(spanMs)} from the first request to the last, at ${formatMoment(longest.startMs - whole.startMs)}: no request was in flight, so the figures say nothing about that time.`
+  const told = `No request was sent for ${formatDuration(longest.ms)} of the ${formatDuration(spanMs)} from the first request to the last, at ${formatMoment(longest.startMs - whole.startMs)}, and none was in flight, so the figures say nothing about that time.`
   return longest.ms > MOST_SHARE * spanMs
     ? { gap: `${told} Check what the plan waits for, and that all results are of this run.` }
     : { warning: `${told} Check what the plan waited for.` }

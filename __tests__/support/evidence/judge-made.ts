@@ -1,6 +1,5 @@
 // Loaded beforehand: the manual clock does not see that a module is being loaded.
 import { collect } from '../../../src/gate/collect/collect.js'
-import { showRun } from '../../../src/gate/run/show-run.js'
 import { conclude } from '../../../src/gate/verdict/conclude.js'
 import type { EarlierResults } from '../../../src/evidence/same-rows.js'
 import type { Outcome } from '../../../src/report/outcome.js'
@@ -38,7 +37,7 @@ export async function judgeMade(run: MadeRun, options: JudgeOptions = {}): Promi
     })
     const { signal } = new AbortController()
     const work = async (): Promise<Outcome> => {
-      const seen = await showRun(gate.client, run.id, signal)
+      const seen = await gate.client.showRun(run.id, signal)
       const collection = await collect({ ...gate, earlierResults }, seen, { signal, createdMs, first: seen })
       return conclude(gate.settings, { run: collection.run, collection })
     }
