@@ -7,6 +7,7 @@ import { confirmRuns } from '../../src/gate/confirm-runs.js'
 import type { IsDoubtful } from '../../src/gate/confirm-runs.js'
 import { comparedRun } from '../../src/gate/collect/compared-run.js'
 import { CancelledError } from '../../src/gate/errors.js'
+import { conclude } from '../../src/gate/verdict/conclude.js'
 import { findOut } from '../../src/gate/find-out.js'
 import type { Findings } from '../../src/gate/findings.js'
 // Loaded beforehand: the manual clock does not see that a module is being loaded.
@@ -98,7 +99,7 @@ describe('further runs', () => {
 
   test('have their CSVs in folders of their own; the figures shown are those of the first run', async () => {
     await open()
-    service.csvOf = (run) => makeCsv(10 * ordinalOf(service, run))
+    service.csvOf = (run) => makeCsv(10 * ordinalOf(service, run), 100 + ordinalOf(service, run))
     const findings = await confirm(always)
     const { scratchDir } = gate.ports
     expect((await readdir(join(scratchDir, 'results'))).sort()).toEqual([
@@ -244,6 +245,21 @@ describe('a confirming run', () => {
     expect(gate.ports.log.of('warning')).toEqual([
       'Not compared: confirming run 1 of 2: The run ended as "problem", not "finished".'
     ])
+  })
+
+  test('that has the CSV of the first one makes the comparison inconclusive, and is the last one', async () => {
+    await open()
+    service.csvOf = () => segmentCsv(1)
+    const findings = await confirm(always)
+    expect(service.runs).toHaveLength(2)
+    expect(headOf(findings)).toHaveLength(1)
+    expect(conclude(gate.settings, findings)).toMatchObject({
+      verdict: 'inconclusive',
+      reason: expect.stringMatching(
+        /^Confirming run 1 of 2: The results of grid grid1 begin with the same rows as those of run run1/
+      )
+    })
+    expect(running()).toEqual([])
   })
 
   test('that is refused is the last one; the comparison stays what it was', async () => {

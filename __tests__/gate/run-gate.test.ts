@@ -23,6 +23,7 @@ import {
   NOTHING_LEFT
 } from '../support/gate/gate-ports.js'
 import type { TestPorts } from '../support/gate/gate-ports.js'
+import { gridDocument } from '../support/fake-documents.js'
 import { GateService, faults, makeCsv } from '../support/gate/gate-service.js'
 import type { Fault } from '../support/gate/gate-service.js'
 import { QUIET_PLAN } from '../support/quiet-plan.js'
@@ -63,6 +64,43 @@ test('a grid without an id beside the one requested: the end is seen, and its re
   const outcome = await gate()
   expect(outcome.verdict).toBe('inconclusive')
   expect(JSON.stringify(outcome)).toContain('_embedded.grids[1].uuid should be text, found nothing')
+})
+
+describe('the nodes of a grid', () => {
+  /** A look at the run that lists these. */
+  const look =
+    (status: string, ...nodes: string[]): Fault =>
+    (res) =>
+      faults.answer(200, {
+        ...{ uuid: 'run1', status, apdex: '0.93 [500]' },
+        _embedded: {
+          grids: [
+            { ...gridDocument({ id: 'grid1', status: 'started' }), nodes: nodes.map((state) => ({ state })) }
+          ]
+        }
+      })(res, () => ({ status: 500, body: '' }))
+
+  test('were there if any look has shown them: after the end they are gone', async () => {
+    service.meet('showRun', look('running', 'running'), look('running', 'running', 'running'))
+    for (let looks = 0; looks < 9; looks++) service.meet('showRun', look('finished', 'stopping'))
+    expect(await gate()).toMatchObject({ verdict: 'passed', warnings: [] })
+  })
+
+  test('are too few if no look has shown all of them, though the list is empty at the end', async () => {
+    service.meet('showRun', look('running', 'running'), look('running', 'running'))
+    expect(await gate()).toMatchObject({
+      verdict: 'inconclusive',
+      reason: 'The service lists 1 of the 2 nodes of grid grid1: the others did not take part.'
+    })
+  })
+
+  test('are incomplete if one of them failed on the way', async () => {
+    service.meet('showRun', look('running', 'running', 'crashed'), look('running', 'running', 'running'))
+    expect(await gate()).toMatchObject({
+      verdict: 'inconclusive',
+      reason: 'The service says that node 2 of grid grid1 is "crashed".'
+    })
+  })
 })
 
 const MIXED: GridChoice[] = [makeSpecification(), { id: 'theirs' }]

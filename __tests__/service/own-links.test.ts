@@ -66,3 +66,35 @@ describe('a link to another host', () => {
     expect(other.seen.map(({ path, headers }) => [path, headers.authorization])).toEqual([[link, undefined]])
   })
 })
+
+describe('the run that a link to results names', () => {
+  const named = (href: string, service?: string): string | undefined =>
+    new ServiceClient({
+      ...{ address: readAddress('https://service.example'), token: 'tok', words: vocabularyOf(service) },
+      clock: new JumpingClock()
+    }).otherRunIn(href, 'r1')
+
+  test.each([
+    ['/api/runs/r2/result.csv?grid_id=g', undefined, 'r2'],
+    ['https://service.example/runs/r2/results.csv', undefined, 'r2'],
+    ['https://storage.example/x.csv?run_id=r2&sig=1', undefined, 'r2'],
+    ['/api/acmes/r2/result.csv', 'acme', 'r2'],
+    ['/files/x.csv?acme_id=r2', 'acme', 'r2'],
+    ['/api/runs/%72%32/result.csv', undefined, 'r2']
+  ])('%s: another one', (href, service, other) => {
+    expect(named(href, service)).toBe(other)
+  })
+
+  test.each([
+    ['/api/runs/r1/result.csv?grid_id=g', undefined],
+    ['/api/acmes/r1/result.csv?acme_id=r1', 'acme'],
+    ['https://storage.example/a/b/0c1d?X-Signature=abc&expires=9', undefined],
+    ['https://storage.example/runs/results.csv', undefined],
+    ['https://storage.example/runs/2026/r1.csv?run_id=r1', undefined],
+    ['/api/runs/r2/result.csv', 'acme'],
+    ['http://[', undefined],
+    ['/api/runs/%E0%A4%A/result.csv?grid_id=g', undefined]
+  ])('%s: this one, or none', (href, service) => {
+    expect(named(href, service)).toBeUndefined()
+  })
+})

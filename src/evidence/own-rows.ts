@@ -195,7 +195,9 @@ function describeClocks(
   const isOne = isAll && new Set(clocksMs.values()).size === 1
   const told = isOne ? shifted.slice(0, 1) : shifted
   return told.map(({ kind, clockMs, rows: { grid } }) => {
-    const by = `${formatDuration(Math.abs(clockMs))} ${clockMs > 0 ? 'ahead of' : 'behind'} the service's clock`
+    // It is known by when the run began and ended, which was a moment before and after its rows.
+    const minutes = Math.max(1, Math.round(Math.abs(clockMs) / 60_000))
+    const by = `about ${formatDuration(minutes * 60_000)} ${clockMs > 0 ? 'ahead of' : 'behind'} the service's clock`
     const subject = isOne ? 'the results' : `the results of grid ${grid}`
     const cause =
       kind === 'zone'

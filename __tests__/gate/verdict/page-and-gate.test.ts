@@ -71,7 +71,8 @@ const KINDS = [
   'threads',
   'stalled',
   'stalled',
-  'silent'
+  'silent',
+  'foreign'
 ] as const
 
 interface Case {
@@ -80,6 +81,11 @@ interface Case {
   readonly onStall: OnStall
   /** Each has words of its own for results that are not there, or not whole. */
   readonly hasOwnWords: boolean
+}
+
+/** Rows of an earlier run. */
+function moveBack(rows: readonly string[]): string[] {
+  return rows.map((row) => row.replace(/^\d+/, (ms) => String(Number(ms) - 7_200_000)))
 }
 
 /** Changes the run and its results in the ways that a verdict depends on. */
@@ -95,7 +101,8 @@ function makeCase(seed: number): Case {
   const changed = hold(kept, { heldMs, laterMs }).map((row) =>
     random() < failing ? row.replace(',200,OK,', ',500,Error,').replace(',true,', ',false,') : row
   )
-  const text = `${[header, ...changed].join('\n')}\n`
+  const before = kinds.has('foreign') ? moveBack(changed.slice(0, 3)) : []
+  const text = `${[header, ...before, ...changed].join('\n')}\n`
   writeFileSync(csv.path, kinds.has('torn') ? text.slice(0, Math.floor(text.length * 0.9)) : text)
   if (kinds.has('gone')) rmSync(csv.path)
   Object.assign(run, {

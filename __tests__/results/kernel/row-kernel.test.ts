@@ -15,9 +15,15 @@ import { slice } from '../../support/slice.js'
 
 const HEADER = 'timeStamp,elapsed,label,success'
 
-function scan(bytes: Uint8Array, kernelFrom: number, step = Infinity, countFromMs = -Infinity) {
+function scan(
+  bytes: Uint8Array,
+  kernelFrom: number,
+  step = Infinity,
+  countFromMs = -Infinity,
+  countToMs = Infinity
+) {
   const scanner = new ByteScanner({
-    ...{ grid: 'g', region: 'r', kernelFrom, countFromMs },
+    ...{ grid: 'g', region: 'r', kernelFrom, countFromMs, countToMs },
     stallLabels: [['home'], ['label ', '']]
   })
   for (let at = 0; at < bytes.length;) {
@@ -31,8 +37,10 @@ function scan(bytes: Uint8Array, kernelFrom: number, step = Infinity, countFromM
 }
 
 /** The kernel may only differ in speed. */
-function expectSame(bytes: Uint8Array, countFromMs?: number): void {
-  const [counted, plain] = [0, Infinity].map((from) => asFound(scan(bytes, from, Infinity, countFromMs)))
+function expectSame(bytes: Uint8Array, countFromMs?: number, countToMs?: number): void {
+  const [counted, plain] = [0, Infinity].map((from) =>
+    asFound(scan(bytes, from, Infinity, countFromMs, countToMs))
+  )
   // Jest compares typed arrays number by number, which takes longer than all the rest.
   expect(isDeepStrictEqual(counted, plain) ? 'the same' : { counted, plain }).toBe('the same')
 }
@@ -288,13 +296,32 @@ describe('rows that start before the lower bound of time are left out', () => {
     }
   })
 
+  test.each([
+    ['of the last minute', -Infinity, START_MS + 239_999, 6000],
+    ['of neither the first nor the last minute', START_MS + 60_000, START_MS + 239_990, 12_000],
+    ['but one', START_MS + 10, START_MS + 10, 29_999],
+    ['where nothing is between', START_MS + 10, START_MS, 30_000],
+    ['from before any time', -Infinity, -1, 30_000],
+    ['if it is never', START_MS, Infinity, 0]
+  ])('and after the upper one: those %s', (_, countFromMs, countToMs, left) => {
+    for (const kernelFrom of [0, Infinity]) {
+      const { earlyRows, parts } = scan(bytes, kernelFrom, Infinity, countFromMs, countToMs)
+      expect(earlyRows).toBe(left)
+      expect(parts[0]!.times.counts.reduce((sum, count) => sum + count, 0)).toBe(30_000 - left)
+    }
+  })
+
   test('with the kernel and without, in any style, and with what cannot be read', () => {
     const random = makeRandom(5)
     for (const style of [{}, { columns: JMETER_COLUMNS.toReversed() }, { columns: ['elapsed', 'label'] }]) {
       const csv = encode(makeSampleCsv(4, 900, style))
       const middle = scan(csv, Infinity).parts[0]!
       const countFromMs = (middle.startMs + middle.endMs) / 2
-      for (let i = 0; i < 20; i++) expectSame(i === 0 ? csv : mutateBytes(csv, random), countFromMs)
+      for (let i = 0; i < 20; i++) {
+        const bytes = i === 0 ? csv : mutateBytes(csv, random)
+        expectSame(bytes, countFromMs)
+        expectSame(bytes, undefined, countFromMs)
+      }
     }
   })
 

@@ -225,6 +225,7 @@ export async function makeGate(url: string, changes: Partial<Settings> = {}): Pr
     settings: makeSettings(changes),
     client: makeClient(url, ports.clock),
     saved: new SavedState(makeState({ address: `${url}/api` }), (state) => ports.saveState(state)),
-    local: undefined
+    local: undefined,
+    earlierResults: []
   }
 }

@@ -100,7 +100,7 @@ export class GateService extends FakeServiceCore {
   summary = 'up to 5 users in us-east-1'
   readonly #faults = new Map<Operation, Fault[]>()
   readonly #waiting: { operation: Operation; count: number; resolve: () => void }[] = []
-  readonly #askedGrids = new Set<string>()
+  readonly #asked = new Set<string>()
   #ids = 0
 
   static async start(): Promise<GateService> {
@@ -224,10 +224,10 @@ export class GateService extends FakeServiceCore {
   #answerResult(id: string, url: string): Answer {
     const { searchParams, search } = new URL(url, 'http://x')
     const grid = searchParams.get('grid_id') ?? ''
-    // No two grids have the same samples.
-    this.#askedGrids.add(grid)
+    // No two results have the same samples.
+    this.#asked.add(`${id} ${grid}`)
     const run = this.runs.find((served) => served.id === id)
-    const own = (run && this.csvOf(run)) ?? makeCsv(10, 100 + [...this.#askedGrids].indexOf(grid))
+    const own = (run && this.csvOf(run)) ?? makeCsv(10, 100 + [...this.#asked].indexOf(`${id} ${grid}`))
     return {
       status: 200,
       headers: { 'content-type': 'text/csv' },
