@@ -267,7 +267,8 @@ describe('the same rows', () => {
   test('of the same run, collected again, are its own', async () => {
     const earlierResults: NonNullable<JudgeOptions['earlierResults']> = []
     const run = runOf([grid('g1', rowsOf())])
-    for (const _ of [1, 2]) expect((await judge(run, 'p95 < 1s', { earlierResults })).verdict).toBe('passed')
+    await judge(run, 'p95 < 1s', { earlierResults })
+    expect((await judge(run, 'p95 < 1s', { earlierResults })).verdict).toBe('passed')
   })
 })
 

@@ -7,7 +7,6 @@ import { confirmRuns } from '../../src/gate/confirm-runs.js'
 import type { IsDoubtful } from '../../src/gate/confirm-runs.js'
 import { comparedRun } from '../../src/gate/collect/compared-run.js'
 import { CancelledError } from '../../src/gate/errors.js'
-import { conclude } from '../../src/gate/verdict/conclude.js'
 import { findOut } from '../../src/gate/find-out.js'
 import type { Findings } from '../../src/gate/findings.js'
 // Loaded beforehand: the manual clock does not see that a module is being loaded.

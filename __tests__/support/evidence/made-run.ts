@@ -39,7 +39,7 @@ const DAY_MS = Date.UTC(2026, 2, 1, 10)
 const LARGEST_CLOCK_MS = 45_000
 
 export const asEpoch = (ms: number): string => String(ms)
-export const asDate = (ms: number): string => new Date(ms).toISOString()
+const asDate = (ms: number): string => new Date(ms).toISOString()
 export const asZonelessDate = (ms: number): string => asDate(ms).slice(0, -1).replace('T', ' ')
 
 /** A run as runs are: grids that start apart, clocks that hardly differ, samples that fail now and then. The same for the same seed. */
