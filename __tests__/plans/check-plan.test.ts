@@ -237,6 +237,44 @@ test.each([
   expect(check('', { tool, plan, files, ...load })).toEqual([])
 })
 
+describe('an open plan, whose users arrive by a schedule', () => {
+  const open = (schedule: string): string =>
+    element('OpenModelThreadGroup', 'arrivals', text('OpenModelThreadGroup.schedule', schedule), HOME)
+  const READING =
+    'rate(0/s) random_arrivals(${__P(rampup,6)} s) rate(${__P(rate,20)}/s) random_arrivals(${__intSum(${__P(duration,60)},-${__P(rampup,6)})} s)'
+
+  test('needs no threads', () => {
+    const parameters = [J('rate', '50')]
+    expect(check(jmx(open(READING)), { rampupSeconds: 5, durationSeconds: 60, parameters })).toEqual([])
+  })
+
+  test('has no use for threads; what else it does not read is named with how to write it', () => {
+    const plan = jmx(open('rate(20/s) random_arrivals(60 s)'))
+    expect(check(plan, { threads: 5, durationSeconds: 90 })).toEqual([
+      'warning: threads is 5, but the plan does not read it: the load of the thread group "arrivals" is open, its users arrive by its schedule, however many there are. Set their rate in the schedule, and remove threads.',
+      'warning: duration is 90, but the plan does not read it. Write ${__P(duration,90)} into the schedule of the thread group "arrivals", as in random_arrivals(${__P(duration,90)} s), or remove duration.'
+    ])
+  })
+
+  test('beside a closed group leaves threads to that one', () => {
+    expect(check(jmx(open(READING), group(HOME, { threads: '5' })), { threads: 5 })).toEqual([])
+  })
+
+  test.each([
+    ['no rate', 'random_arrivals(60 s)', {}],
+    ['a ramp-up that is longer than the duration', READING, { rampupSeconds: 90, durationSeconds: 60 }],
+    ['a rate of 0', READING, { parameters: [J('rate', '0')], rampupSeconds: 0 }]
+  ])('by whose schedule nobody arrives, for it has %s, is an error', (_, schedule, changes) => {
+    expect(check(jmx(open(schedule)), changes)).toEqual([
+      expect.stringMatching(/^error: By the schedule of the thread group "arrivals" nobody arrives/)
+    ])
+  })
+
+  test('whose schedule is only known at run time is not judged', () => {
+    expect(check(jmx(open('${__groovy(vars.get("x"))}')))).toEqual([])
+  })
+})
+
 describe('settings that the plan does not read', () => {
   const FIXED = jmx(group(HOME, { threads: '10', rampup: '3', duration: '30' }))
 

@@ -385,6 +385,7 @@ const ROWS: readonly Row[] = [
   row('init', [...INIT, '--from-openapi', 'api.json'], ['--all-methods']),
   row('init', [...INIT, '--from-har', 'site.har'], ['--think-times']),
   row('init', INIT, ['--threads', '7']),
+  row('init', INIT, ['--rate', '7/s']),
   row('init', INIT, ['--duration', '7s']),
   row('init', INIT, ['--rampup', '7s']),
   row('init', INIT, ['--thresholds', 'p99 < 1s']),

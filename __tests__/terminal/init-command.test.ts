@@ -110,6 +110,29 @@ describe('without a terminal', () => {
     expect(read(PLAN)).toContain('${__P(rampup,0)}')
   })
 
+  test.each([
+    ['20/s', 'rate(${__P(rate,20)}/s)', '20 users per second'],
+    ['7.5', 'rate(${__P(rate,7.5)}/s)', '7.5 users per second'],
+    ['90/min', 'rate(${__P(rate,90)}/min)', '90 users per minute'],
+    ['1/h', 'rate(${__P(rate,1)}/h)', '1 user per hour']
+  ])('--rate %s: an open plan, and no threads', async (rate, written, words) => {
+    const { out } = await init(['--rate', rate, '--duration', '2m'])
+    expect(read(PLAN)).toContain('<OpenModelThreadGroup ')
+    expect(read(PLAN)).toContain(
+      `rate(0/${written.split('/')[1]!.slice(0, -1)}) random_arrivals(\${__P(rampup,12)} s) ${written} random_arrivals(\${__intSum(\${__P(duration,120)},-\${__P(rampup,12)})} s)`
+    )
+    expect(read(PLAN)).not.toContain('threads,')
+    const { values, problems } = readConfigFile(read(CONFIG), INPUT_NAMES)
+    expect(problems).toEqual([])
+    expect([values.get('threads'), values.get('rampup'), values.get('duration')]).toEqual([
+      undefined,
+      '12s',
+      '120s'
+    ])
+    expect(read(CONFIG)).toContain(words)
+    expect(out).toContain(`${words} for 120 s`)
+  })
+
   test('a job that GitHub would end is said', async () => {
     expect((await init(['--duration', '7h'])).out.replace(/\s+/g, ' ')).toContain(
       'this one may take 450 minutes'
@@ -141,6 +164,11 @@ describe('without a terminal', () => {
       args: ['--threads', 'many'],
       words: '--threads: "many" is not accepted; expected a whole number from 1 to 1000'
     },
+    { args: ['--rate', 'fast'], words: '--rate: "fast" is not accepted; expected a rate such as 20/s' },
+    { args: ['--rate', '0/s'], words: '--rate: "0/s" is not accepted' },
+    { args: ['--rate', '99999/s'], words: 'at most 10000/s' },
+    { args: ['--rate', '20/s', '--threads', '5'], words: '--rate and --threads are two ways' },
+    { args: ['--rate', '20/s', '--rampup', '2m'], words: '--rampup is longer than the duration' },
     { args: ['--duration', '5 minutes'], words: '--duration: "5 minutes" is not accepted' },
     { args: ['--thresholds', 'error_rate < 1'], words: 'did you mean 1%?' }
   ])('$args: $words', async ({ args, words }) => {

@@ -55,7 +55,7 @@ beforeAll(async () => {
       seen.push({ line: `${request.method ?? ''} ${request.url ?? ''}`, headers: request.headers, body })
       const next = REDIRECTS.get(request.url ?? '')
       if (next !== undefined) response.writeHead(302, { location: next })
-      response.end('ok')
+      setTimeout(() => response.end('ok'), request.url === '/slow' ? 500 : 0)
     })
   })
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
@@ -177,6 +177,37 @@ describe.each(WAYS)('from $way', ({ args, requests, labels, bodies }) => {
     expect(parseXml()).toBe(0)
   })
 })
+
+testWithJMeter(
+  `a plan with --rate has as many users as the rate says, however long they wait${jmeterNote}`,
+  async () => {
+    // A server that stands still in the middle would make a fixed number of users wait.
+    await loadgate(
+      'init',
+      '--from-url',
+      `${address}/slow`,
+      '--rate',
+      '20/s',
+      '--duration',
+      '4s',
+      '--rampup',
+      '0s'
+    )
+    const checked = await loadgate('check', '--config', CONFIG)
+    expect(checked).toMatchObject({ code: 0, out: expect.not.stringContaining('warning') })
+    const ended = await loadgate('run', '--config', CONFIG, '--output', 'out', '--duration', '5s')
+    expect(ended).toMatchObject({ code: 0 })
+    const found = JSON.parse(readFileSync(join(folder, 'out/verdict.json'), 'utf8')) as {
+      remote_errors: string[]
+      metrics: { labels: { label: string; samples: number }[] }
+    }
+    // The duration is that of the run, not that of the plan.
+    expect(found.metrics.labels).toEqual([expect.objectContaining({ label: 'GET /slow', samples: 100 })])
+    expect(found.remote_errors).toEqual([])
+    expect(parseXml()).toBe(0)
+  },
+  INSTALL_MS
+)
 
 testWithJMeter(
   `a page that was recorded while signed in fails where it redirects to the login${jmeterNote}`,

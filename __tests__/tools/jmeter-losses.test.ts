@@ -140,6 +140,26 @@ describeWithJMeter(`what real JMeter leaves out with exit code 0${jmeterNote}`, 
   )
 
   test(
+    'an open plan whose users do not all arrive, for its data file ends, has lost load; one in which they do has not',
+    async () => {
+      const plan = plans.makePlan(
+        plans.openGroup('open', 'rate(20/s) random_arrivals(3 s) pause(1 s)', [plans.sample('arrived')]),
+        plans.openGroup('short', 'rate(20/s) random_arrivals(3 s) pause(1 s)', [
+          plans.dataSet('users.csv', { recycle: false, stopThread: true }),
+          plans.sample('served')
+        ])
+      )
+      const ended = await run(plan, { 'users.csv': 'ada\n'.repeat(30) })
+      expect(ended.json.status).toBe('finished')
+      expect(linesOf(ended)).toEqual([
+        'load lost: JMeter: the thread group short recorded samples of 30 of the 60 users who should have arrived (50 %); does a data file end, or was the machine too busy to start them?'
+      ])
+      expect(await labelsOf(ended)).toEqual({ 'arrived ok': 60, 'served ok': 30 })
+    },
+    RUN_MS
+  )
+
+  test(
     'a data file that stops all of the plan: each node says that it recorded no samples, and why',
     async () => {
       const plan = plans.makePlan(plans.dataSet('users.csv'), good, plans.group('other', [plans.sample('x')]))

@@ -17,7 +17,7 @@ const READ_ONLY = { allMethods: false, thinkTimes: false }
 const read = (name: string): string => readFileSync(`${FIXTURES}/${name}`, 'utf8')
 
 function planOf({ target, requests }: Pick<RequestSet, 'target' | 'requests'>): string {
-  const load = { threads: 5, rampupSeconds: 6, durationSeconds: 60 }
+  const load = { load: { kind: 'closed' as const, threads: 5 }, rampupSeconds: 6, durationSeconds: 60 }
   return writePlan({ name: 'Load test', target: target ?? DEFAULT_TARGET, requests, ...load })
 }
 

@@ -45,6 +45,16 @@ export function group(
   return element('ThreadGroup', name, content.join(''), elements.join('\n'))
 }
 
+/** Users who arrive by a schedule, and do everything once. */
+export function openGroup(name: string, schedule: string, elements: readonly string[]): string {
+  const content = [
+    prop('ThreadGroup.on_sample_error', 'continue'),
+    '<elementProp name="ThreadGroup.main_controller" elementType="OpenModelThreadGroupController"/>',
+    prop('OpenModelThreadGroup.schedule', schedule)
+  ]
+  return element('OpenModelThreadGroup', name, content.join(''), elements.join('\n'))
+}
+
 /** A sample that takes about so long and succeeds. */
 export function sample(name: string, children: readonly string[] = [], sleepMs = 5): string {
   const argument = (key: string, value: string): string =>

@@ -1,3 +1,4 @@
+import { OPEN_GROUP, SCHEDULE, countArrivals } from '../jmx/open-model.js'
 import type { PlanElement } from '../jmx/plan-tree.js'
 import { list, quote } from './finding.js'
 import type { Finding } from './finding.js'
@@ -55,7 +56,14 @@ export function checkLoad(plan: JmxPlan, request: PlanRequest): Finding[] {
   )
   const zero = main.filter((group) => isScheduled(group) && hasNoTime(group, plan))
   const short = isOneLoop(plan, request, main) ? [tellOneLoop(main[0])] : []
-  return [...unread, ...tellEndless(endless, request), ...zero.map(tellNoTime), ...short]
+  const nobody = groups.filter((group) => group.kind === OPEN_GROUP && hasNoArrivals(group, plan))
+  return [
+    ...unread,
+    ...tellEndless(endless, request),
+    ...zero.map(tellNoTime),
+    ...nobody.map(tellNoArrivals),
+    ...short
+  ]
 }
 
 function checkSetting(
@@ -69,11 +77,14 @@ function checkSetting(
 ): Finding[] {
   const inGroup = IN_GROUP[name]
   if (inGroup === undefined || plan.reads(name)) return []
+  const [open] = groups.filter(({ kind }) => kind === OPEN_GROUP)
+  if (open !== undefined && main.length === 0) return [tellOpen(open, name, value)]
   const has = (group: PlanElement): string | undefined =>
     name === 'duration' && group.properties.get(SCHEDULER) !== 'true'
       ? undefined
       : plan.evaluate(group.properties.get(inGroup.property) ?? '')?.trim()
-  if (main.length === groups.length && main.every((group) => has(group) === String(value))) return []
+  const concerned = name === 'threads' ? groups.filter(({ kind }) => kind !== OPEN_GROUP) : groups
+  if (main.length === concerned.length && main.every((group) => has(group) === String(value))) return []
   const fixed = main.map((group) => tellGroup(group, has(group), inGroup.tell))
   const [first] = main
   const example = (first && /^\d+$/.exec(has(first) ?? '')?.[0]) ?? String(value)
@@ -83,6 +94,28 @@ function checkSetting(
       message: `${name} is ${value}, but the plan does not read it${fixed.length > 0 ? `: ${list(fixed.slice(0, 3))}${fixed.length > 3 ? `, and ${fixed.length - 3} more` : ''}` : ''}. Write \${__P(${name},${example})} as ${inGroup.field} in the thread group, or remove ${name}.`
     }
   ]
+}
+
+/** A schedule says when users arrive; how many there are at a time depends on how fast they are served. */
+function tellOpen(group: PlanElement, name: string, value: number): Finding {
+  const unread = `${name} is ${value}, but the plan does not read it`
+  const message =
+    name === 'threads'
+      ? `${unread}: the load of the thread group ${quote(group.name)} is open, its users arrive by its schedule, however many there are. Set their rate in the schedule, and remove threads.`
+      : `${unread}. Write \${__P(${name},${value})} into the schedule of the thread group ${quote(group.name)}, as in random_arrivals(\${__P(${name},${value})} s), or remove ${name}.`
+  return { level: 'warning', message }
+}
+
+function hasNoArrivals({ properties }: PlanElement, plan: JmxPlan): boolean {
+  const schedule = plan.evaluate(properties.get(SCHEDULE) ?? '')
+  return schedule !== undefined && countArrivals(schedule) === 0
+}
+
+function tellNoArrivals({ name }: PlanElement): Finding {
+  return {
+    level: 'error',
+    message: `By the schedule of the thread group ${quote(name)} nobody arrives. It needs a rate and a time, as in rate(20/s) random_arrivals(60 s); and no time may be negative, as with a ramp-up that is longer than the duration.`
+  }
 }
 
 function tellGroup(group: PlanElement, value: string | undefined, tell: (value: string) => string): string {

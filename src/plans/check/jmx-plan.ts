@@ -1,4 +1,5 @@
 import { readArguments } from '../jmx/arguments.js'
+import { callFunction } from '../jmx/functions.js'
 import { flatten, readPlanTree } from '../jmx/plan-tree.js'
 import type { PlanElement } from '../jmx/plan-tree.js'
 import { decodeXml } from '../jmx/xml.js'
@@ -120,11 +121,8 @@ export class JmxPlan {
   }
 
   #resolve(expression: string): string | undefined {
-    const [, name, fallback] = /^__P\(([^,()]*)(?:,(.*))?\)$/s.exec(expression) ?? []
-    if (name !== undefined) return this.#property(name.trim(), fallback ?? '1')
-    const [, property, other] = /^__property\(([^,()]*)(?:,[^,()]*(?:,(.*))?)?\)$/s.exec(expression) ?? []
-    if (property !== undefined) return this.#property(property.trim(), other ?? property)
-    return this.#variables.get(expression)
+    const value = callFunction(expression, (name, fallback) => this.#property(name, fallback))
+    return value ?? this.#variables.get(expression)
   }
 
   #property(name: string, fallback: string): string | undefined {

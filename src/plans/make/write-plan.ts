@@ -1,3 +1,5 @@
+import { OPEN_GROUP, SCHEDULE } from '../jmx/open-model.js'
+import type { Load, Rate } from './load.js'
 import { encodeText, escapeComment, escapeXml, readableName } from './plan-text.js'
 import { addressOf, isSafe } from './request.js'
 import type { PlanRequest, PlanTarget } from './request.js'
@@ -6,7 +8,7 @@ export interface PlanOptions {
   readonly name: string
   readonly target: PlanTarget
   readonly requests: readonly PlanRequest[]
-  readonly threads: number
+  readonly load: Load
   readonly rampupSeconds: number
   readonly durationSeconds: number
 }
@@ -20,7 +22,10 @@ const THINK_MS = 200
 /** With recorded think times there is none on top of them. */
 const NO_THINK_MS = 0
 
-/** A JMeter plan: a group of users who send the requests in order, over and over. */
+/** After the last arrival an open group ends when this has passed, and interrupts whoever is not done yet. */
+const SETTLE_SECONDS = 5
+
+/** A JMeter plan: users who send the requests in order, over and over, or once each if they arrive at a rate. */
 export function writePlan(options: PlanOptions): string {
   const { name, target, requests } = options
   const hasThinkTimes = requests.some(({ thinkMs }) => thinkMs !== undefined)
@@ -41,10 +46,7 @@ export function writePlan(options: PlanOptions): string {
       bool('CookieManager.clearEachIteration', false)
     ]),
     '<hashTree/>',
-    ...commented(
-      'The settings threads, rampup and duration of loadgate arrive as properties; the number is used without them.',
-      threadGroup(options)
-    ),
+    ...threadGroup(options),
     ...tree(group)
   ]
   const content = [
@@ -56,7 +58,7 @@ export function writePlan(options: PlanOptions): string {
   ]
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
-    ...header(target),
+    ...header(options),
     '<jmeterTestPlan version="1.2" properties="5.0" jmeter="5.6.3">',
     ...indent(tree(content)),
     '</jmeterTestPlan>',
@@ -64,12 +66,12 @@ export function writePlan(options: PlanOptions): string {
   ].join('\n')
 }
 
-function header(target: PlanTarget): Lines {
+function header({ target, load }: PlanOptions): Lines {
   return [
     '<!--',
     `  A load test of ${escapeComment(addressOf(target))}, written by loadgate init.`,
     '',
-    '  How values reach this plan: ${__P(name,default)} is the property of that name. The settings threads, rampup and',
+    `  How values reach this plan: \${__P(name,default)} is the property of that name. The settings ${load.kind === 'open' ? 'rampup' : 'threads, rampup'} and`,
     '  duration of loadgate arrive as such properties, and every -Jname=value of override-parameters.',
     '  Data files are listed under files, after the plan. They are put beside it: a plan names them without a folder.',
     '  A response counts as failed if its status is 400 or above, if it does not come, or if an assertion fails.',
@@ -91,7 +93,36 @@ function defaults({ protocol, host, port }: PlanTarget): Lines {
   ]
 }
 
-function threadGroup({ threads, rampupSeconds, durationSeconds }: PlanOptions): Lines {
+function threadGroup(options: PlanOptions): Lines {
+  return options.load.kind === 'open'
+    ? commented(
+        'Users arrive at this rate, whether others are waiting or not (an open model), and send each request once. The settings rampup and duration of loadgate arrive as properties, and -Jrate=50 is another rate. Each node has the whole rate. Whoever is not done when the last pause ends is interrupted: -Jsettle=30 waits longer.',
+        openGroup(options, options.load.rate)
+      )
+    : commented(
+        'The settings threads, rampup and duration of loadgate arrive as properties; the number is used without them.',
+        closedGroup(options, options.load.threads)
+      )
+}
+
+/** The duration contains the ramp-up, as that of other thread groups does. */
+function openGroup({ requests, rampupSeconds, durationSeconds }: PlanOptions, rate: Rate): Lines {
+  const thinkMs = requests.reduce((sum, request) => sum + (request.thinkMs ?? THINK_MS), 0)
+  const settleSeconds = SETTLE_SECONDS + Math.ceil(thinkMs / 1000)
+  const [rampup, duration] = [`\${__P(rampup,${rampupSeconds})}`, `\${__P(duration,${durationSeconds})}`]
+  const schedule = [
+    `rate(0/${rate.per}) random_arrivals(${rampup} s)`,
+    `rate(\${__P(rate,${rate.arrivals})}/${rate.per}) random_arrivals(\${__intSum(${duration},-${rampup})} s)`,
+    `pause(\${__P(settle,${settleSeconds})} s)`
+  ]
+  return element(OPEN_GROUP, { gui: 'OpenModelThreadGroupGui', name: 'Users' }, [
+    text('ThreadGroup.on_sample_error', 'continue'),
+    '<elementProp name="ThreadGroup.main_controller" elementType="OpenModelThreadGroupController"/>',
+    text(SCHEDULE, schedule.join(' '))
+  ])
+}
+
+function closedGroup({ rampupSeconds, durationSeconds }: PlanOptions, threads: number): Lines {
   return element('ThreadGroup', { gui: 'ThreadGroupGui', name: 'Users' }, [
     text('ThreadGroup.on_sample_error', 'continue'),
     '<elementProp name="ThreadGroup.main_controller" elementType="LoopController" guiclass="LoopControlPanel" testclass="LoopController">',

@@ -1,3 +1,5 @@
+import { readRate } from '../../plans/make/load.js'
+import type { Load, Rate } from '../../plans/make/load.js'
 import { SourceError } from '../../plans/make/request.js'
 import { readUrls } from '../../plans/make/url-requests.js'
 import { parseChoice, parseDurationSeconds, parseInteger } from '../../values/setting-values.js'
@@ -14,7 +16,7 @@ export type Source =
 
 export interface Choices {
   readonly source: Source
-  readonly threads: number
+  readonly load: Load
   readonly durationSeconds: number
   readonly rampupSeconds: number
   readonly thresholds: readonly string[]
@@ -55,6 +57,12 @@ export const CHOICE_FLAGS: readonly Flag[] = [
   },
   { name: 'think-times', about: 'With --from-har: wait between requests as in the recording.' },
   { name: 'threads', value: 'number', about: 'Number of users at the same time. Default: 5.' },
+  {
+    name: 'rate',
+    value: 'rate',
+    about:
+      'Instead of --threads: users arrive at this rate, such as 20/s or 90/min, whether others are waiting or not (an open model).'
+  },
   { name: 'duration', value: 'duration', about: 'How long the load lasts. Default: 60s.' },
   {
     name: 'rampup',
@@ -86,12 +94,7 @@ export async function readChoices(
   const source = readSource(args) ?? (await askSource(asker))
   checkSourceFlags(args, source)
   await trySource(source)
-  const threads = await choose(args, asker, {
-    flag: 'threads',
-    question: 'How many users at the same time?',
-    fallback: '5',
-    parse: (text) => parseInteger(text, { least: 1, most: MOST_THREADS })
-  })
+  const load = await chooseLoad(args, asker)
   const durationSeconds = await choose(args, asker, {
     flag: 'duration',
     question: 'For how long?',
@@ -101,13 +104,40 @@ export async function readChoices(
   const rampup = args.has('rampup')
     ? readFlag('rampup', args.text('rampup'), (text) => parseLength(text, 0))
     : Math.min(Math.ceil(durationSeconds / 10), 30)
+  if (load.kind === 'open' && rampup > durationSeconds)
+    throw new UsageError('--rampup is longer than the duration, in which users arrive at --rate')
   const thresholds = await choose(args, asker, {
     flag: 'thresholds',
     question: 'What must hold? Separate thresholds with commas.',
     fallback: DEFAULT_THRESHOLDS,
     parse: readThresholds
   })
-  return { source, threads, durationSeconds, rampupSeconds: rampup, thresholds }
+  return { source, load, durationSeconds, rampupSeconds: rampup, thresholds }
+}
+
+/** Users at a rate are only for who asks for them. */
+async function chooseLoad(args: Arguments, asker: Asker): Promise<Load> {
+  if (args.has('rate')) {
+    if (args.has('threads'))
+      throw new UsageError(
+        '--rate and --threads are two ways to say how much load there is; give one of them'
+      )
+    return { kind: 'open', rate: readFlag('rate', args.text('rate'), parseRate) }
+  }
+  const threads = await choose(args, asker, {
+    flag: 'threads',
+    question: 'How many users at the same time?',
+    fallback: '5',
+    parse: (text) => parseInteger(text, { least: 1, most: MOST_THREADS })
+  })
+  return { kind: 'closed', threads }
+}
+
+function parseRate(text: string): Parsed<Rate> {
+  const value = readRate(text)
+  return value === undefined
+    ? { ok: false, accepted: 'a rate such as 20/s, 90/min or 500/h, at most 10000/s' }
+    : { ok: true, value }
 }
 
 /** Longer ones are typing errors; and the config file takes numbers of up to seven digits. */

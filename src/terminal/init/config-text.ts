@@ -1,3 +1,4 @@
+import { describeLoad } from '../../plans/make/load.js'
 import type { Choices } from './choices.js'
 import { PLAN_PATH } from './paths.js'
 import { yamlScalar } from './yaml-scalar.js'
@@ -7,7 +8,7 @@ const SCHEMA_URL = 'https://raw.githubusercontent.com/loadgate/loadgate/v1/schem
 /** The tool is installed on first use, and the application has to start. */
 const OVERHEAD_MINUTES = 15
 
-export type ConfigFacts = Pick<Choices, 'threads' | 'rampupSeconds' | 'durationSeconds' | 'thresholds'> & {
+export type ConfigFacts = Pick<Choices, 'load' | 'rampupSeconds' | 'durationSeconds' | 'thresholds'> & {
   /** An address that answers when the application is up. */
   readonly waitFor: string
   /** The label of a request in the plan. */
@@ -23,7 +24,7 @@ export function timeoutMinutes(durationSeconds: number): number {
 
 /** `.github/loadgate.yml`: what the action and the command line read. */
 export function writeConfig(facts: ConfigFacts): string {
-  const { threads, rampupSeconds, durationSeconds, thresholds, waitFor, label, properties } = facts
+  const { rampupSeconds, durationSeconds, thresholds, waitFor, label, properties } = facts
   const parameters = ['-Jprotocol=https', '-Jhost=staging.example.com', '-Jport=443']
   const missing = properties.map((name) => `-J${name}=…`)
   return `# yaml-language-server: $schema=${SCHEMA_URL}
@@ -38,9 +39,7 @@ files:
   - ${PLAN_PATH}
   # - load/users.csv
 
-# These reach the plan as properties: it reads them as \${__P(threads,${threads})}, \${__P(rampup,${rampupSeconds})} and
-# \${__P(duration,${durationSeconds})}. A plan that does not read them ignores them.
-threads: ${threads}
+${loadLines(facts)}
 rampup: ${rampupSeconds}s
 duration: ${durationSeconds}s
 
@@ -60,4 +59,16 @@ ${thresholds.map((line) => `  - ${yamlScalar(line)}`).join('\n')}
   # - ${yamlScalar(`p95{label="${label.replace(/["\\*]/g, '\\$&')}"} < 500ms`)}
   # - 'warn: p99 < 2s'
 `
+}
+
+function loadLines({ load, rampupSeconds, durationSeconds }: ConfigFacts): string {
+  const duration = `\${__P(duration,${durationSeconds})}`
+  const rampup = `\${__P(rampup,${rampupSeconds})}`
+  if (load.kind === 'open')
+    return `# Users arrive at a rate, whether others are waiting or not: ${describeLoad(load)}. \`threads\` has no effect; another rate
+# is -Jrate=… among the override-parameters. These reach the plan as properties, as ${rampup} and
+# ${duration}.`
+  return `# These reach the plan as properties: it reads them as \${__P(threads,${load.threads})}, ${rampup} and
+# ${duration}. A plan that does not read them ignores them.
+threads: ${load.threads}`
 }

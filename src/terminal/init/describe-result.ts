@@ -1,3 +1,4 @@
+import { describeLoad } from '../../plans/make/load.js'
 import { plain } from '../screen.js'
 import type { Choices } from './choices.js'
 import { CONFIG_PATH, PLAN_PATH, WORKFLOW_PATH } from './paths.js'
@@ -19,7 +20,7 @@ export interface InitResult {
 const SHOWN_REQUESTS = 5
 
 /** What was written, what to know about it, and what to do next. */
-export function describeResult(result: InitResult, { threads, durationSeconds }: Choices): string {
+export function describeResult(result: InitResult, { load, durationSeconds }: Choices): string {
   const { target, requests, thresholds, start, notes } = result
   // A user may visit the same page several times.
   const names = [...new Set(requests)]
@@ -27,7 +28,7 @@ export function describeResult(result: InitResult, { threads, durationSeconds }:
   const more = names.length > SHOWN_REQUESTS ? `, and ${names.length - SHOWN_REQUESTS} more` : ''
   const lines = [
     `Wrote ${PLAN_PATH}: ${shown}${more}, at ${target}.`,
-    `Wrote ${CONFIG_PATH}: ${threads} users for ${durationSeconds} s; ${thresholds.join(', ')}.`,
+    `Wrote ${CONFIG_PATH}: ${describeLoad(load)} for ${durationSeconds} s; ${thresholds.join(', ')}.`,
     `Wrote ${WORKFLOW_PATH}: the gate on every pull request; it starts ${describeStart(start)}.`,
     ...(notes.length === 0 ? [] : ['', 'To know:', ...notes.map((note) => `- ${note}`)]),
     '',

@@ -116,7 +116,8 @@ interface Known {
   readonly variables: Properties
 }
 
-function listGroups(plan: string): PlanElement[] {
+/** The enabled thread groups. */
+export function listGroups(plan: string): PlanElement[] {
   return listEnabled(readPlanTree(plan) ?? []).filter(({ kind }) => kind.endsWith('ThreadGroup'))
 }
 
@@ -134,7 +135,7 @@ function listEnabled(elements: readonly PlanElement[]): PlanElement[] {
 }
 
 /** The content of an include or a module is unknown. */
-function makesRows({ kind, properties }: PlanElement): boolean {
+export function makesRows({ kind, properties }: PlanElement): boolean {
   return (
     kind.includes('Sampler') &&
     !ROWLESS.test(properties.get('script') ?? properties.get('BeanShellSampler.query') ?? '')

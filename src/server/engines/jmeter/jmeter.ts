@@ -13,6 +13,7 @@ import { readSubPaths } from '../../../plans/jmx/sub-paths.js'
 import { insertHostOverrides } from './plan.js'
 import { refuseFiles } from './plan-files.js'
 import { IdleGroups } from './idle-groups.js'
+import { LostArrivals } from './lost-arrivals.js'
 import type { ToolExit } from '../../nodes/machine/processes.js'
 import { readThreadNames } from '../../samples/thread-names.js'
 import { hasSamples } from '../has-samples.js'
@@ -103,7 +104,7 @@ async function runJMeter(jmeter: JMeter, work: Work): Promise<NodeOutcome> {
     const isWhole = isEnded && (isDiskFull || found.isEnded !== false)
     losses.push(...(isWhole ? [] : missingEnd(found)), ...(await missingSamples(order, found)))
     // A loss tells why a group may have no samples.
-    const idle = losses.length > 0 ? { losses: [], doubts: [] } : await findIdleGroups(work, plan)
+    const idle = losses.length > 0 ? { losses: [], doubts: [] } : await findMissingThreads(work, plan)
     losses.push(...idle.losses)
     return { problem: null, losses: losses.map(redact), doubts: idle.doubts.map(redact) }
   }
@@ -178,15 +179,22 @@ async function missingSamples(order: NodeOrder, found: LogFindings): Promise<str
   return [`${order.nodeName} recorded no samples${found.losses.length > 0 ? '' : why}`]
 }
 
-async function findIdleGroups(
+/** Thread groups, and users of open ones, that have no samples. */
+async function findMissingThreads(
   { order, signal }: Work,
   plan: string
 ): Promise<{ losses: string[]; doubts: string[] }> {
-  const groups = new IdleGroups(plan, new Map(propertiesOf(order)))
-  if (groups.mayBeIdle()) await readThreadNames(order.samplesFile, (thread) => groups.push(thread), signal)
+  const properties = new Map(propertiesOf(order))
+  const groups = new IdleGroups(plan, properties)
+  const arrivals = new LostArrivals(plan, properties)
+  const take = (thread: string): boolean => {
+    arrivals.push(thread)
+    return groups.push(thread) || arrivals.isOpen
+  }
+  if (groups.mayBeIdle() || arrivals.isOpen) await readThreadNames(order.samplesFile, take, signal)
   if (signal.aborted) return { losses: [], doubts: [] }
   const tell = (words: string): string => `JMeter: ${words}`
-  return { losses: groups.lost().map(tell), doubts: groups.idle().map(tell) }
+  return { losses: [...groups.lost(), ...arrivals.lost()].map(tell), doubts: groups.idle().map(tell) }
 }
 
 /** The text of the plan and of the files that it may include. */
