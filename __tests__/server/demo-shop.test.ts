@@ -27,6 +27,15 @@ describe('the demo shop', () => {
     expect(lines).toHaveLength(6)
   })
 
+  test('stands still once, and answers what came meanwhile after it', async () => {
+    const shop = await startShop({ slow: false, stall: { afterMs: 0, ms: 400 } })
+    shops.push(shop)
+    const beganMs = performance.now()
+    await Promise.all([fetch(shop.url), fetch(`${shop.url}/search?q=tea`)])
+    expect(performance.now() - beganMs).toBeGreaterThanOrEqual(390)
+    expect(shop.served()).toBe(2)
+  })
+
   test('what browsers request on their own does not count', async () => {
     const shop = await open(false)
     for (const path of [

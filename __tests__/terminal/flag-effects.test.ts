@@ -374,6 +374,7 @@ const ROWS: readonly Row[] = [
   row('prune', ['prune', '--config', 'service.yml'], ['--json']),
   row('demo', ['demo'], ['--tool', 'service-chrome']),
   row('demo', ['demo'], ['--slow']),
+  row('demo', ['demo'], ['--stall']),
   row('demo', ['demo'], ['--compare']),
   row('demo', ['demo', '--compare'], ['--slower', '50']),
   row('demo', ['demo'], ['--rehearse']),

@@ -12,6 +12,8 @@ export interface ShopOptions {
    * Without it a page takes a few milliseconds, where one more is already a large change.
    */
   readonly slowerBy?: number
+  /** Stands still once: from so long after its first request on, and for how long. */
+  readonly stall?: { readonly afterMs: number; readonly ms: number }
   readonly port?: number
   /** Called with one line per answered request. */
   readonly accessLog?: (line: string) => void
@@ -68,13 +70,17 @@ const UNASKED = /^\/(?:favicon\.ico|apple-touch-icon[\w-]*\.png|robots\.txt|\.we
 /** Starts a small web shop on loopback as a target for load tests; it only needs Node. */
 export async function startShop(options: ShopOptions): Promise<Shop> {
   const served = new Map<string, number>()
+  let firstMs: number | undefined
   const server = createServer((request, response) => {
     const url = readUrl(request)
     const isUnasked = UNASKED.test(url.pathname)
     // The same without a body, which Node leaves out.
     const method = request.method === 'HEAD' ? 'GET' : request.method
     const page = PAGES.find((page) => page.method === method && page.path.test(url.pathname))
-    answer({ request, response, url, page, delayMs: page ? delayOf(page, options) : 0 })
+    const nowMs = performance.now()
+    firstMs ??= nowMs
+    const delayMs = page ? delayOf(page, options) : 0
+    answer({ request, response, url, page, delayMs: hold(delayMs, { sinceMs: nowMs - firstMs, ...options }) })
     response.once('finish', () => {
       const name = page?.name ?? 'not found'
       if (!isUnasked) served.set(name, (served.get(name) ?? 0) + 1)
@@ -102,6 +108,15 @@ function delayOf(page: Page, { slow, slowerBy }: ShopOptions): number {
   if (slow) return page.slowDelayMs
   if (slowerBy === undefined) return page.delayMs
   return comparedDelayMs(page.delayMs, slowerBy)
+}
+
+/** What would be answered while the shop stands still is answered after it. */
+function hold(
+  delayMs: number,
+  { sinceMs, stall }: { sinceMs: number; stall?: ShopOptions['stall'] }
+): number {
+  if (stall === undefined || sinceMs + delayMs < stall.afterMs) return delayMs
+  return Math.max(delayMs, stall.afterMs + stall.ms - sinceMs)
 }
 
 /** A load generator may request anything; what is not an address is no page. */

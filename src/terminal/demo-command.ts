@@ -10,7 +10,11 @@ import type { GateCommandPorts } from './gate-command.js'
 export interface DemoPorts extends GateCommandPorts {
   /** Where the examples are, one folder each. */
   readonly examplesDir: string
-  startShop(options: { slow: boolean; slowerBy?: number }): Promise<DemoShop>
+  startShop(options: {
+    slow: boolean
+    slowerBy?: number
+    stall?: { afterMs: number; ms: number }
+  }): Promise<DemoShop>
   hasJava(): Promise<boolean>
 }
 
@@ -39,6 +43,11 @@ export const DEMO_FLAGS: readonly Flag[] = [
   },
   { name: 'slow', about: 'Make the shop slow, so that the gate fails.' },
   {
+    name: 'stall',
+    about:
+      'Let the shop stand still for 3 s in the middle: almost every request is fast, and the gate fails all the same.'
+  },
+  {
     name: 'compare',
     about:
       'Open two shops, base and head, and find out whether the head is slower. Takes about three minutes.'
@@ -51,6 +60,10 @@ export const DEMO_FLAGS: readonly Flag[] = [
   { name: 'rehearse', about: 'Generate synthetic samples instead of load.' }
 ]
 
+const STALL = { afterMs: 4000, ms: 3000 }
+const STALL_STORY = `It stands still for 3 s, 4 s after the first request. While users wait, nothing more is asked, so only a few requests are slow.
+`
+
 /** `npm start`: a demo shop on loopback, and the gate of the tool's example on it; with `--compare`, two shops. */
 export async function runDemoCommand(args: Arguments, ports: DemoPorts): Promise<number> {
   if (args.has('compare')) return runComparison(args, ports)
@@ -58,9 +71,11 @@ export async function runDemoCommand(args: Arguments, ports: DemoPorts): Promise
     throw new UsageError('--slower only works with --compare; --slow makes one shop slow')
   const { out } = ports.screen
   const tool = readTool(args)
-  const shop = await ports.startShop({ slow: args.has('slow') })
+  const stalls = args.has('stall')
+  const shop = await ports.startShop({ slow: args.has('slow'), ...(stalls && { stall: STALL }) })
   try {
     out.write(`A ${args.has('slow') ? 'slow ' : ''}demo shop is open on 127.0.0.1:${shop.port}.\n`)
+    if (stalls) out.write(STALL_STORY)
     const { example, java } = DEMOS[tool]
     const lacksJava = java !== undefined && !args.has('rehearse') && !(await ports.hasJava())
     if (lacksJava)

@@ -13,7 +13,7 @@ const LIMIT_PERCENT = 5
 export async function runComparison(args: Arguments, ports: DemoPorts): Promise<number> {
   const { out } = ports.screen
   const slowerPercent = readPercent(args)
-  for (const name of ['slow', 'tool'])
+  for (const name of ['slow', 'stall', 'tool'])
     if (args.has(name)) throw new UsageError(`--${name} does not apply with --compare${ADVICE[name] ?? ''}`)
   const shops: DemoShop[] = []
   try {

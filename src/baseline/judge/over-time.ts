@@ -1,13 +1,8 @@
 import type { Figures, Scope } from '../../results/figures/measurements.js'
+import { hasOverTime } from '../../thresholds/grammar/metrics.js'
 import type { BaselineThreshold, Threshold } from '../../thresholds/grammar/threshold.js'
 import type { Judgement, OnStall, OverTimeFigure } from '../../thresholds/judge/judgement.js'
-import {
-  canBreak,
-  effectOf,
-  hasOverTime,
-  readOverTime,
-  writeFigures
-} from '../../thresholds/judge/over-time.js'
+import { canBreak, effectOf, readOverTime, writeFigures } from '../../thresholds/judge/over-time.js'
 import type { ComparedRun } from '../compared-run.js'
 import type { ComparisonEvidence } from '../judge-lines.js'
 import { listScopes } from './list-scopes.js'

@@ -1,5 +1,5 @@
 import { isAbsoluteThreshold, isBaselineThreshold } from '../../thresholds/grammar/threshold.js'
-import { hasOverTime } from '../../thresholds/judge/over-time.js'
+import { hasOverTime } from '../../thresholds/grammar/metrics.js'
 import type { InputName } from './inputs.js'
 import type { Settings } from './settings.js'
 

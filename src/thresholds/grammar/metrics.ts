@@ -25,6 +25,11 @@ export const METRIC_RULES: Readonly<Record<Metric, MetricRule>> = {
   concurrency: COUNT
 }
 
+/** Whether it has a figure over time: what users who arrived at any moment would have seen at best. */
+export function hasOverTime({ metric }: { readonly metric: Metric }): boolean {
+  return metric === 'percentile' || metric === 'median' || metric === 'apdex'
+}
+
 /** Every metric written as a word; percentiles are written `pNN`. */
 export const METRIC_WORDS = Object.keys(METRIC_RULES).filter((name) => name !== 'percentile') as Exclude<
   Metric,

@@ -2,6 +2,7 @@ import type { Figures, Measurements } from '../../results/figures/measurements.j
 import type { Stall } from '../../results/stalls/find-stalls.js'
 import type { OverTime } from '../../results/stalls/over-time.js'
 import { formatActual, formatLimit } from '../format.js'
+import { hasOverTime } from '../grammar/metrics.js'
 import { isAbsoluteThreshold } from '../grammar/threshold.js'
 import type { AbsoluteThreshold, Metric, NamedMetric, Operator, Threshold } from '../grammar/threshold.js'
 import { describeStall, formatWait, formatWaitLimit } from '../stall-words.js'
@@ -9,13 +10,6 @@ import { holds } from './compare.js'
 import type { Evidence, Reading } from './evidence.js'
 import type { OnStall, OverTimeFigure } from './judgement.js'
 import { findScopes } from './scopes.js'
-
-const METRICS: readonly Metric[] = ['percentile', 'median', 'apdex']
-
-/** Whether it has a figure over time: what users who arrived at any moment would have seen at best. */
-export function hasOverTime({ metric }: Pick<NamedMetric, 'metric'>): boolean {
-  return METRICS.includes(metric)
-}
 
 /** The labels that have to be followed for these lines, as the literal pieces between the `*` of their patterns. */
 export function listStallLabels(thresholds: readonly Threshold[]): (readonly string[])[] {

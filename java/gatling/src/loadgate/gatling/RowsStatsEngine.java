@@ -18,6 +18,7 @@ final class RowsStatsEngine implements StatsEngine {
   private final RowsFile rows;
   private final AtomicInteger allUsers = new AtomicInteger();
   private final ConcurrentHashMap<String, AtomicInteger> usersByScenario = new ConcurrentHashMap<>();
+  private final ConcurrentHashMap<String, UserNumbers> numbersByScenario = new ConcurrentHashMap<>();
 
   RowsStatsEngine(StatsEngine gatling, RowsFile rows) {
     this.gatling = gatling;
@@ -29,9 +30,7 @@ final class RowsStatsEngine implements StatsEngine {
       Option<String> code, Option<String> message) {
     // A negative end marks an incoming message that answers no request.
     if (endMs >= 0) {
-      Row row = newRow(scenario, groups, name);
-      row.startMs = startMs;
-      row.elapsedMs = endMs - startMs;
+      Row row = newRow(scenario, groups, name, startMs, endMs);
       row.isSuccess = "OK".equals(status.name());
       row.responseCode = orEmpty(code);
       row.responseMessage = status.name();
@@ -44,8 +43,8 @@ final class RowsStatsEngine implements StatsEngine {
   /** The request could not be built, so nothing was sent; it counts as failed, for the load asked for it. */
   @Override
   public void logRequestCrash(String scenario, List<String> groups, String name, String error) {
-    Row row = newRow(scenario, groups, name);
-    row.startMs = System.currentTimeMillis();
+    long nowMs = System.currentTimeMillis();
+    Row row = newRow(scenario, groups, name, nowMs, nowMs);
     row.isSuccess = false;
     row.responseMessage = "Not sent";
     row.failureMessage = error;
@@ -62,18 +61,24 @@ final class RowsStatsEngine implements StatsEngine {
     rows.flush();
   }
 
-  /** Gatling does not say which user got the response, only in which scenario. */
-  private Row newRow(String scenario, List<String> groups, String name) {
+  /** Gatling does not say which user got the response, only in which scenario; users are named as JMeter names its threads. */
+  private Row newRow(String scenario, List<String> groups, String name, long startMs, long endMs) {
     Row row = new Row();
+    row.startMs = startMs;
+    row.elapsedMs = endMs - startMs;
     row.label = groups.isEmpty() ? name : groups.mkString(" / ") + " / " + name;
-    row.threadName = scenario;
     row.groupThreads = usersOf(scenario).get();
+    row.threadName = scenario + " 1-" + numbersOf(scenario).of(startMs, endMs, row.groupThreads);
     row.allThreads = allUsers.get();
     return row;
   }
 
   private AtomicInteger usersOf(String scenario) {
     return usersByScenario.computeIfAbsent(scenario, first -> new AtomicInteger());
+  }
+
+  private UserNumbers numbersOf(String scenario) {
+    return numbersByScenario.computeIfAbsent(scenario, first -> new UserNumbers());
   }
 
   private static String orEmpty(Option<String> text) {

@@ -1,0 +1,71 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { startShop } from '../../../src/server/demo-shop.js'
+import type { Shop } from '../../../src/server/demo-shop.js'
+import type { VerdictDocument } from '../../../src/report/verdict-document.js'
+import { INSTALL_MS, jmeterNote, lacksJMeter, runCommand } from '../../e2e/cli-command.js'
+import { describeWithBrowser } from '../../support/element/browser.js'
+import { removeFolder } from '../../support/remove-folder.js'
+
+const lacksJdk =
+  spawnSync('javac', ['-version']).status !== 0 && process.env.LOADGATE_REQUIRE_TOOLS === undefined
+
+let folder: string
+let shop: Shop
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'loadgate-stalls-'))
+  shop = await startShop({ slow: false, stall: { afterMs: 5000, ms: 4000 } })
+})
+afterEach(async () => {
+  await shop.close()
+  removeFolder(folder)
+})
+
+const SENTENCE =
+  /p9\d is \d+ ms for the requests that were sent, but at least [23]\.\d s over time: at 0:0\d nothing was answered for [34](\.\d)? s while 4 users waited; must be < \d s/
+
+/** A user's request waits once: the fewer there are besides, the lower the percentile that shows nothing of it. */
+async function check(example: string, line: string, onStall: 'fail' | 'warn'): Promise<void> {
+  const ended = await runCommand(
+    [
+      ...[
+        'run',
+        '--config',
+        `examples/${example}/loadgate.yml`,
+        '--override-parameters',
+        `-Jport=${shop.port}`
+      ],
+      ...['--threads', '4', '--rampup', '1s', '--duration', '14s', '--output', join(folder, 'out')],
+      ...['--thresholds', line, '--on-stall', onStall]
+    ],
+    { cwd: process.cwd() }
+  )
+  expect([ended.code, ended.out]).toEqual([onStall === 'fail' ? 1 : 0, expect.stringMatching(SENTENCE)])
+  expect(ended.out).toMatch(/^Stalls: nothing was answered for /m)
+  const verdict = JSON.parse(readFileSync(join(folder, 'out', 'verdict.json'), 'utf8')) as VerdictDocument
+  expect(verdict.stalls?.count).toBeGreaterThanOrEqual(1)
+  expect(verdict.warnings.map((words) => SENTENCE.test(words))).toEqual(onStall === 'warn' ? [true] : [])
+}
+
+const describeWithJMeter = lacksJMeter ? describe.skip : describe
+const describeWithJdk = lacksJdk ? describe.skip : describe
+
+describeWithJMeter(`a shop that stands still for 4 of 14 s, and real JMeter${jmeterNote}`, () => {
+  test.each(['fail', 'warn'] as const)(
+    'on-stall: %s',
+    (onStall) => check('shop', 'p95 < 1s', onStall),
+    INSTALL_MS
+  )
+})
+
+describeWithJdk('the same with real Gatling', () => {
+  test('fails the gate', () => check('gatling', 'p95 < 1s', 'fail'), INSTALL_MS)
+})
+
+describeWithBrowser('the same with a real browser', () => {
+  test('fails the gate', () => check('service-chrome', 'p90 < 2s', 'fail'), INSTALL_MS)
+})
