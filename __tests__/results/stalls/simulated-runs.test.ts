@@ -7,7 +7,7 @@ import { writeRows } from '../../support/stalls/write-rows.js'
 import { slice } from '../../support/slice.js'
 
 describe('lines judged by the worse of both figures', () => {
-  const tally = tallyCells(judgeRuns(4, slice(40, 400)))
+  const tally = tallyCells(judgeRuns(5, slice(40, 400)))
 
   test('break for nothing as seldom as promised', () => {
     expect(tally.holding).toBeGreaterThan(60)

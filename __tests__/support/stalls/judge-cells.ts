@@ -3,8 +3,8 @@ import { Random } from '../baseline/random.js'
 import { drawScenario, percentileOf, runClosed, runOpen, type Scenario } from './simulate.js'
 import { writeRows } from './write-rows.js'
 
-/** Of the cells whose truth is broken, and of those whose truth holds. */
-export const PROMISED = { missed: 0.35, falseAlarms: 0.005 }
+/** Of the cells whose truth is broken, of those whose truth holds, and of those without a stall or requests that are slow by themselves. */
+export const PROMISED = { missed: 0.35, falseAlarms: 0.005, aboveSamples: 0.001 }
 
 const PERCENTS = [50, 90, 95, 99]
 const LIMITS_MS = [300, 500, 1000]
