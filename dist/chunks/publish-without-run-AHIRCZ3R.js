@@ -1,4 +1,0 @@
-import { createRequire as createRequireOfBundle } from 'node:module'
-const require = createRequireOfBundle(import.meta.url)
-import{renderSummary}from"./chunk-2BX2SJ7L.js";import"./chunk-AYP7IX66.js";import"./chunk-3NQGKV7N.js";import"./chunk-FP4SDNDT.js";import"./chunk-GTR5GIOX.js";import"./chunk-5PQIO33W.js";import{messageOf}from"./chunk-CTWQBJNW.js";import"./chunk-F7LE6HDZ.js";import"./chunk-K5Y2IR4E.js";async function publishWithoutRun(ports,verdict,reason){let[headline="",...problems]=reason.split(`
-`),outcome={verdict,reason:headline,run:void 0,apdex:void 0,summary:void 0,means:{},rehearsal:!1,judgements:[],grids:[],measurements:void 0,warnings:[],remoteErrors:[],notes:problems.filter(line=>!/^\s*\^?$/.test(line))};ports.setOutput("verdict",verdict),await ports.writeSummary(renderSummary(outcome,{artifactUrl:void 0,artifactProblem:void 0})).catch(thrown=>ports.log.warning(`The job summary could not be written: ${messageOf(thrown)}`))}export{publishWithoutRun};
