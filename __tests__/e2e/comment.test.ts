@@ -102,7 +102,7 @@ describe('on a pull request', () => {
       for (let index = 0; index < 150; index++) api.addComment(7, `talk ${index}`, 'ada')
       const forged = api.addComment(7, '<!-- loadgate -->', 'mallory')
       const verdicts: (string | undefined)[] = []
-      for (const [digit, apdex] of ['0.95 [500]', '0.7 [500]', '0.9 [500]'].entries()) {
+      for (const [digit, apdex] of ['0.95 [900]', '0.7 [500]', '0.9 [900]'].entries()) {
         service.apdex = apdex
         const result = await push({ commit: String(digit + 1).repeat(40), runId: 75 + digit })
         verdicts.push(result.outputs.verdict)

@@ -25,7 +25,7 @@ describe('a gate from files', () => {
       status: 'finished',
       verdict: 'passed',
       apdex: '0.95',
-      'apdex-target': '500',
+      'apdex-target': '900',
       summary: stage.service.summary,
       'artifact-id': '4711',
       'artifact-url': 'https://github.com/octo/shop/actions/runs/77/artifacts/4711'

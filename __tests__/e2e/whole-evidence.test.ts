@@ -162,7 +162,7 @@ testEnded('an apdex that is null for three looks is waited for', async (stage) =
   let looks = 0
   stage.service.faults.push((seen) => {
     if (/runs\/[^/]+$/.test(seen.path)) looks++
-    for (const run of stage.service.runList) run.apdex = looks > 3 ? '0.95 [500]' : null
+    for (const run of stage.service.runList) run.apdex = looks > 3 ? '0.95 [900]' : null
     return false
   })
 

@@ -70,7 +70,7 @@ export class FakeService extends FakeServiceCore {
   pageSize = 50
   /** For new runs. */
   statuses = ['queued', 'running', 'finished']
-  apdex: string | null = '0.95 [500]'
+  apdex: string | null = '0.95 [900]'
   csv: (gridId: string) => string | undefined = () => sampleCsv()
   summary = 'up to 5 users across 1 grid in us-east-1 for 1 minute'
   /** Of runs that have ended. */

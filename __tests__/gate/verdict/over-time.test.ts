@@ -129,7 +129,7 @@ describe('a pause in which nobody asked', () => {
       8,
       13,
       'passed',
-      [expect.stringMatching(/^No request was sent for 5 s of the 25 s .* at 0:08: /)]
+      [expect.stringMatching(/^No request was sent for 5 s of the 25 s .* at 0:08, /)]
     ],
     ['of more than half', 8, 21, 'inconclusive', []]
   ])('%s', async (_, from, to, verdict, warnings) => {

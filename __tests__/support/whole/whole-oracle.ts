@@ -82,7 +82,7 @@ export interface TrueThreshold {
   readonly text: string
   readonly metric: Metric
   readonly verdict: 'passed' | 'failed' | 'inconclusive'
-  /** Held by times of which more than half are of failed requests. */
+  /** Held by times or an apdex of which more than half are of failed requests. */
   readonly isDoubtful: boolean
 }
 
@@ -109,7 +109,8 @@ function makeThreshold(random: Random, plan: TruePlan, metric: Metric): TrueThre
   const limit = limitFor(metric, worst, shouldHold)
   if (limit === undefined) return undefined
   const isBroken = !shouldHold && known.length > 0
-  const isDoubtful = TIMES.includes(metric) && figures.some(({ samples, failures }) => failures * 2 > samples)
+  const needsSuccess = metric === 'apdex' || TIMES.includes(metric)
+  const isDoubtful = needsSuccess && figures.some(({ samples, failures }) => failures * 2 > samples)
   const selector = key === undefined ? '' : `{${key}="*"}`
   return {
     text: `${metric}${selector} ${isLeast ? '>=' : '<='} ${limit}`,
