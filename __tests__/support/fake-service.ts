@@ -71,7 +71,7 @@ export class FakeService extends FakeServiceCore {
   /** For new runs. */
   statuses = ['queued', 'running', 'finished']
   apdex: string | null = '0.95 [900]'
-  csv: (gridId: string) => string | undefined = () => sampleCsv()
+  csv: (gridId: string) => string | undefined = (gridId) => sampleCsv().replaceAll('t 1-1', `${gridId} 1-1`)
   summary = 'up to 5 users across 1 grid in us-east-1 for 1 minute'
   /** Of runs that have ended. */
   remoteErrors: unknown = null
