@@ -16,9 +16,10 @@ import type { MadeGrid, MadeRow, MadeRun } from '../support/evidence/made-run.js
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
-const LINES = 'p95 < 10s\nerror_rate < 60%\nthroughput > 0.001/s\nsamples > 1\napdex > 0.5'
+const LINES = 'p95 < 10s\nerror_rate < 60%\nthroughput > 0.001/s\nsamples > 1\napdex > 0.2'
 /** Grids on demand start apart, and users may end a moment early. */
-const HARMLESS = /^The load of grid .* started .* after that of the first one|^The samples of grid .* span /
+const HARMLESS =
+  /^The load of grid .* started .* after that of the first one|^The samples of grid .* span |^No request was sent for /
 const only = process.env.LOADGATE_SEED
 const SEEDS =
   only === undefined ? Array.from({ length: slice(60, 1000) }, (_, index) => index + 1) : [Number(only)]

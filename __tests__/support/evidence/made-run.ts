@@ -34,6 +34,7 @@ export interface MadeRun {
   readonly writeTime: (ms: number) => string
 }
 
+const APDEX_TARGET_MS = 500
 const DAY_MS = Date.UTC(2026, 2, 1, 10)
 /** Less than the slack that the gate allows for clocks. */
 const LARGEST_CLOCK_MS = 45_000
@@ -48,8 +49,10 @@ export function makeRun(seed: number): MadeRun {
   const durationSeconds = choice.between(20, 240)
   const startedMs = DAY_MS + choice.between(0, 3_600_000)
   const areApart = choice.chance(0.3)
+  // A grid that starts when the others have ended never ran with them.
+  const latestMs = Math.min(180_000, durationSeconds * 700)
   const grids = Array.from({ length: choice.between(2, 4) }, (_, index): MadeGrid => {
-    const bootMs = choice.between(0, 20_000) + (areApart && index > 0 ? choice.between(0, 180_000) : 0)
+    const bootMs = choice.between(0, 20_000) + (areApart && index > 0 ? choice.between(0, latestMs) : 0)
     const users = choice.between(1, 5)
     const nodeCount = choice.between(1, 3)
     return {
@@ -116,11 +119,22 @@ export function csvOf({ rows, users }: MadeGrid, { writeTime }: MadeRun): string
   return `${[CSV_HEADER, ...lines].join('\n')}\n`
 }
 
+/** Of all samples, as the service computes it. */
+function apdexOf({ grids }: MadeRun): string {
+  const rows = grids.flatMap((grid) => grid.rows)
+  const points = rows.map(({ elapsedMs, isFailure }) => {
+    if (isFailure || elapsedMs > 4 * APDEX_TARGET_MS) return 0
+    return elapsedMs > APDEX_TARGET_MS ? 0.5 : 1
+  })
+  const score = points.reduce<number>((sum, point) => sum + point, 0) / Math.max(1, rows.length)
+  return `${score.toFixed(2)} [${APDEX_TARGET_MS}]`
+}
+
 /** As the service shows it after its end. */
 export function documentOf(run: MadeRun, serviceUrl: string): Record<string, unknown> {
   const time = (ms: number | undefined): string | null => (ms === undefined ? null : asDate(ms))
   const document = runDocument({
-    ...{ id: run.id, status: 'finished', serviceUrl, tags: [], apdex: '0.93 [500]' },
+    ...{ id: run.id, status: 'finished', serviceUrl, tags: [], apdex: apdexOf(run) },
     ...{ grids: [], permalink: 'https://service.example/run1', duration: run.durationSeconds },
     ...{ started: time(run.startedMs), stopped: time(run.stoppedMs) }
   })
