@@ -1,5 +1,5 @@
 // Runs the benchmarks named as arguments, or all of them: node bench/run.mjs [csv] [startup] [upload] [embedded] [install]
-// [regression] [stalls] [side-by-side] [kubernetes] [service-list]. What follows them and starts with -- is passed on: node bench/run.mjs side-by-side --tries 1
+// [regression] [stalls] [stalls-real] [side-by-side] [kubernetes] [service-list]. What follows them and starts with -- is passed on: node bench/run.mjs side-by-side --tries 1
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 
@@ -11,6 +11,7 @@ const ALL = [
   'install',
   'regression',
   'stalls',
+  'stalls-real',
   'side-by-side',
   'kubernetes',
   'service-list'
@@ -30,7 +31,12 @@ const FROM_SOURCES = [
   '--import',
   new URL('../__tests__/support/typescript-hooks.mjs', import.meta.url).href
 ]
-const NODE_OPTIONS = { regression: FROM_SOURCES, stalls: FROM_SOURCES, 'service-list': FROM_SOURCES }
+const NODE_OPTIONS = {
+  regression: FROM_SOURCES,
+  stalls: FROM_SOURCES,
+  'stalls-real': FROM_SOURCES,
+  'service-list': FROM_SOURCES
+}
 for (const name of names.flatMap((each) => FILES[each] ?? [each])) {
   const file = join(import.meta.dirname, `${name}.mjs`)
   const { status } = spawnSync(process.execPath, [...(NODE_OPTIONS[name] ?? []), file, ...flags], {
