@@ -120,6 +120,39 @@ describe('figures over time', () => {
   })
 })
 
+describe('hours with many labels', () => {
+  const HOUR_MS = 3_600_000
+  const LABELS = 60
+  const stallMs = START_MS + 2.5 * HOUR_MS
+
+  /** Each user has a label, and asks every 20 s; the server stands still for 6 s in the third hour. */
+  function makeHours(): string {
+    const samples: SentSample[] = []
+    for (let thread = 1; thread <= LABELS; thread++) {
+      const label = `step ${thread}`
+      for (let startMs = START_MS + thread * 333; startMs < START_MS + 3 * HOUR_MS; startMs += 20_000) {
+        const isHeld = startMs >= stallMs && startMs < stallMs + 6000
+        samples.push({ startMs, elapsedMs: isHeld ? stallMs + 6000 - startMs : 100, thread, label })
+      }
+    }
+    return writeRows(samples, LABELS)
+  }
+
+  test.each([
+    ['no label', [], 'no threshold names the label'],
+    ['all of them', [['', '']], 'the run is too long']
+  ])('find the one stall where lines name %s', (_, stallLabels, lack) => {
+    const scanner = createScanner({ grid: 'g', region: 'r', stallLabels })
+    scanner.push(Buffer.from(makeHours()))
+    const measured = mergeScans([scanner.end()])
+    expect(measured.figures({})?.overTime()).toMatchObject({
+      stalls: [{ waiting: 17, ms: expect.closeTo(5500, -3) }]
+    })
+    // Nobody would see that a label was followed for a while only.
+    expect(measured.figures({ label: 'step 7' })?.overTime()).toContain(lack)
+  })
+})
+
 function makeOverTime(lengthsMs: readonly number[], spanMs: number): OverTime {
   const stalls = lengthsMs.map((ms) => ({ startMs: 0, ms, waiting: 2 }))
   return new OverTime({ stalls, silences: [], spanMs, threads: 9 })

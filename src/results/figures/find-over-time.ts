@@ -66,7 +66,9 @@ function describeLack(scans: readonly ScanResult[], rows: readonly ScopeRows[]):
     return 'the results do not have the start and the duration of each sample'
   if (!parts.some(({ stalls }) => stalls.hasFineTimes)) return 'the times in the results are whole seconds'
   const hasRows = rows.some(({ scan }) => scan.lastEndMs > -Infinity)
-  return hasRows ? undefined : 'no threshold names the label, or too many labels are named'
+  if (!hasRows) return 'no threshold names the label, or too many labels are named'
+  const isCut = rows.some(({ scan }) => scan.leastMs === Infinity)
+  return isCut ? 'the run is too long to look for stalls in it, or in so many labels' : undefined
 }
 
 /** Of all CSVs together, by what their rows say; undefined if one does not say. */

@@ -1,5 +1,6 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- every index into a typed array is in range by construction */
 import {
+  END_PAGE_BITS,
   END_PAGE_SLOT_BYTES,
   END_PAGE_WORDS,
   END_SCOPE_BYTES,
@@ -29,12 +30,14 @@ export function readStalls(exports: KernelExports, memory: KernelMemory, scope: 
   const first = readTime(ints, times + END_SCOPE_FIRST_START)
   const last = readTime(ints, times + END_SCOPE_LAST_END)
   const isEmpty = first > last
+  const lastPage = Math.floor(last / 2 ** END_PAGE_BITS)
+  const isCut = !isEmpty && !found.some(({ page }) => page === lastPage)
   return {
     ends: { pages: Float64Array.from(found, ({ page }) => page), bits },
     firstStartMs: isEmpty ? Infinity : first,
     lastStartMs: isEmpty ? -Infinity : readTime(ints, times + END_SCOPE_LAST_START),
     lastEndMs: isEmpty ? -Infinity : last,
-    leastMs: exports.leastStall(),
+    leastMs: isCut ? Infinity : exports.leastStall(),
     long: readLong(exports, ints, scope)
   }
 }

@@ -8,7 +8,7 @@ export interface StallScan {
   readonly firstStartMs: number
   readonly lastStartMs: number
   readonly lastEndMs: number
-  /** Stalls that are shorter cannot be found. */
+  /** Stalls that are shorter cannot be found; Infinity if not all ends could be kept. */
   readonly leastMs: number
   /** Rows that may have waited in a stall: every one that did is among them. */
   readonly long: LongRowsScan
@@ -61,7 +61,7 @@ export class StallTracker {
       firstStartMs: firstStartMs!,
       lastStartMs: lastStartMs!,
       lastEndMs: lastEndMs!,
-      leastMs: this.#leastMs,
+      leastMs: this.#ends.isCut ? Infinity : this.#leastMs,
       long: {
         startMs: this.#startMs.slice(0, this.#size),
         endMs: this.#endMs.slice(0, this.#size),

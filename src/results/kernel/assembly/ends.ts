@@ -19,6 +19,7 @@ import {
 
 const PAGE_BYTES: u32 = END_PAGE_WORDS * 4
 const FIRST_SLOTS: u32 = 256
+/** Of all rows, and as many again of the labels together. */
 const MOST_PAGES: u32 = 8192
 const WORDS_PER_PAGE: i64 = END_PAGE_WORDS / 2
 const NO_PAGE: u32 = u32.MAX_VALUE
@@ -27,6 +28,7 @@ let scopes: u32 = 0
 let slots: u32 = 0
 let mask: u32 = FIRST_SLOTS - 1
 let size: u32 = 0
+let sizeOfAll: u32 = 0
 /** For ends that there is no space for. */
 let spare: u32 = 0
 
@@ -134,7 +136,8 @@ function slotOf(scope: u32, number: u32): u32 {
 function openPage(scope: u32, number: u32): void {
   let slot = slotOf(scope, number)
   let page = load<u32>(slot, 8)
-  if (page == 0 && size >= MOST_PAGES) {
+  const used = scope == 0 ? sizeOfAll : size - sizeOfAll
+  if (page == 0 && used >= MOST_PAGES) {
     if (spare == 0) spare = reserve(PAGE_BYTES)
     page = spare
   } else if (page == 0) {
@@ -147,6 +150,7 @@ function openPage(scope: u32, number: u32): void {
     store<u32>(slot, scope, 4)
     store<u32>(slot, page, 8)
     size++
+    if (scope == 0) sizeOfAll++
   }
   const at = Ends.at(scope)
   store<u32>(at, number)
