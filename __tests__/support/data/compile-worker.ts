@@ -8,15 +8,20 @@ export function compileWorker(folder: string): URL {
   const compiled = join(folder, 'compiled')
   mkdirSync(compiled)
   writeFileSync(join(compiled, 'package.json'), '{ "type": "module" }')
-  const sources = join(import.meta.dirname, '../../../src/results')
+  const sources = join(import.meta.dirname, '../../../src')
   // The kernel itself is not compiled here; what it shares with the sources is.
   const isSource = (file: string) => file.endsWith('.ts') && !/assembly.(?!layout)/.test(file)
-  for (const name of readdirSync(sources, { recursive: true, encoding: 'utf8' }).filter(isSource)) {
-    const jsc = { target: 'es2022', parser: { syntax: 'typescript' } } as const
-    const { code } = transformFileSync(join(sources, name), { jsc, module: { type: 'es6' }, swcrc: false })
-    const target = join(compiled, name.replace(/\.ts$/, '.js'))
-    mkdirSync(dirname(target), { recursive: true })
-    writeFileSync(target, code)
+  for (const room of ['results', 'values']) {
+    const names = readdirSync(join(sources, room), { recursive: true, encoding: 'utf8' }).filter(isSource)
+    for (const name of names) {
+      const jsc = { target: 'es2022', parser: { syntax: 'typescript' } } as const
+      const { code } = transformFileSync(join(sources, room, name), {
+        ...{ jsc, module: { type: 'es6' }, swcrc: false }
+      })
+      const target = join(compiled, room, name.replace(/\.ts$/, '.js'))
+      mkdirSync(dirname(target), { recursive: true })
+      writeFileSync(target, code)
+    }
   }
-  return pathToFileURL(join(compiled, 'parallel/scan-worker.js'))
+  return pathToFileURL(join(compiled, 'results/parallel/scan-worker.js'))
 }
