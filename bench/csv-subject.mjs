@@ -1,23 +1,27 @@
-// One way to compute per-label figures from a CSV, in its own process: node bench/csv-subject.mjs <subject> <file>
-// Prints the figures and their cost as JSON.
+// One way to compute per-label figures from a CSV, in its own process: node bench/csv-subject.mjs <subject> <file> [named labels]
+// Prints the figures and their cost as JSON. So many labels also have figures over time, as if thresholds named them.
 import { createReadStream } from 'node:fs'
+import { makeLabel } from './generate.mjs'
 
 export const PERCENTS = [50, 90, 95, 99, 99.9]
 const BUILD = new URL('./data/build/results/', import.meta.url)
 
 const SUBJECTS = {
-  async loadgate(path) {
+  async loadgate(path, named) {
     const { scanFiles } = await import(new URL('scan-files.js', BUILD))
-    return readMeasurements(await scanFiles([{ path, grid: 'g', region: 'r' }]))
+    return readMeasurements(
+      await scanFiles([{ path, grid: 'g', region: 'r', stallLabels: pieces(named) }]),
+      named
+    )
   },
 
   /** As while downloading: one thread, chunks as they arrive. */
-  async 'loadgate-stream'(path) {
+  async 'loadgate-stream'(path, named) {
     const { createScanner } = await import(new URL('scanner.js', BUILD))
     const { mergeScans } = await import(new URL('merge.js', BUILD))
-    const scanner = createScanner({ grid: 'g', region: 'r' })
+    const scanner = createScanner({ grid: 'g', region: 'r', stallLabels: pieces(named) })
     for await (const chunk of createReadStream(path)) scanner.push(chunk)
-    return readMeasurements(mergeScans([scanner.end()]))
+    return readMeasurements(mergeScans([scanner.end()]), named)
   },
 
   async duckdb(path) {
@@ -71,9 +75,18 @@ function duckdbQuery(path) {
     group by label`
 }
 
-function readMeasurements(measured) {
+/** As thresholds name them: the text between the `*`, of which there is none here. */
+function pieces(named) {
+  return named.map((label) => [label])
+}
+
+function readMeasurements(measured, named) {
   const problems = measured.sources.flatMap((source) => source.problems)
   if (problems.length > 0) throw new Error(problems.join('\n'))
+  for (const scope of [{}, ...named.map((label) => ({ label }))]) {
+    const found = measured.figures(scope)?.overTime()
+    if (typeof found !== 'object') throw new Error(`No figure over time: ${found}`)
+  }
   return measured.labels.map((label) => {
     const { samples, failures, meanMs, minMs, maxMs, ...figures } = measured.figures({ label })
     const percentiles = PERCENTS.map((percent) => figures.percentileMs(percent))
@@ -106,9 +119,14 @@ function makeTally() {
   }
 }
 
+function unquote(field) {
+  return field.startsWith('"') ? field.slice(1, -1).replaceAll('""', '"') : field
+}
+
 if (process.argv[1] === import.meta.filename) {
-  const [, , subject, path] = process.argv
-  const figures = await SUBJECTS[subject](path)
+  const [, , subject, path, named = '0'] = process.argv
+  const labels = Array.from({ length: Number(named) }, (_, index) => unquote(makeLabel(index)))
+  const figures = await SUBJECTS[subject](path, labels)
   const { maxRSS, userCPUTime, systemCPUTime } = process.resourceUsage()
   console.log(JSON.stringify({ figures, peakMb: maxRSS / 1024, cpuMs: (userCPUTime + systemCPUTime) / 1000 }))
 }

@@ -1,7 +1,7 @@
 // From a JMeter CSV to per-label figures: this project and its peers, each in its own process, in one run. The time is that of the
 // whole process. The figures must equal DuckDB's.
-//   node bench/csv.mjs [--rows 3500000] [--labels 40] [--rounds 5] [--quick]
-//   --rows 35000000 makes the file 4 GB, --labels 10000 tests many labels, --quick skips the slow peers
+//   node bench/csv.mjs [--rows 3500000] [--labels 40] [--rounds 5] [--named 0] [--quick]
+//   --named 10 has figures over time for ten labels too, as if thresholds named them; --rows 35000000 makes the file 4 GB, --labels 10000 tests many labels, --quick skips the slow peers
 import { spawnSync } from 'node:child_process'
 import { existsSync, renameSync, rmSync } from 'node:fs'
 import { availableParallelism, loadavg } from 'node:os'
@@ -25,6 +25,7 @@ const { values: options } = parseArgs({
     rows: { type: 'string', default: '3500000' },
     labels: { type: 'string', default: '40' },
     rounds: { type: 'string', default: '5' },
+    named: { type: 'string', default: '0' },
     quick: { type: 'boolean', default: false }
   }
 })
@@ -79,7 +80,7 @@ function prepareFile(rows, labels) {
 function runSubject(name) {
   const subject = join(import.meta.dirname, 'csv-subject.mjs')
   const start = performance.now()
-  const { status, stdout, stderr } = spawnSync(process.execPath, [subject, name, file], {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [subject, name, file, options.named], {
     encoding: 'utf8',
     maxBuffer: 1e9
   })

@@ -22,7 +22,7 @@ function makeRandom(seed) {
 }
 
 /** Every seventh label has a comma and so is quoted; every eleventh contains quotes. */
-function makeLabel(index) {
+export function makeLabel(index) {
   if (index % 7 === 3) return `"cart, step ${index}"`
   if (index % 11 === 5) return `"open ""item"" ${index}"`
   return `GET /api/p/${index}`
