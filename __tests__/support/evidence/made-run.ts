@@ -46,7 +46,7 @@ export const asZonelessDate = (ms: number): string => asDate(ms).slice(0, -1).re
 /** A run as runs are: grids that start apart, clocks that hardly differ, samples that fail now and then. The same for the same seed. */
 export function makeRun(seed: number): MadeRun {
   const choice = new Choice(seed * 31 + 7)
-  const durationSeconds = choice.between(20, 240)
+  const durationSeconds = choice.between(60, 240)
   const startedMs = DAY_MS + choice.between(0, 3_600_000)
   const areApart = choice.chance(0.3)
   // A grid that starts when the others have ended never ran with them.
