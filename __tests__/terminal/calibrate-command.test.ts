@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { CancelledError } from '../../src/gate/errors.js'
 import { runCommandLine } from '../../src/terminal/commands.js'
-import { CSV_HEADER, FakeService } from '../support/fake-service.js'
+import { CSV_HEADER, FakeService, STARTED_MS } from '../support/fake-service.js'
 import { makeCommandPorts } from './command-ports.js'
 import type { TestCommandPorts } from './command-ports.js'
 import { removeFolder } from '../support/remove-folder.js'
@@ -29,7 +29,7 @@ afterEach(async () => {
 function csvOf(factor: number, seconds = 10): string {
   const rows = Array.from({ length: 1000 }, (_, index) => {
     const elapsed = Math.round((100 + (index % 50) * 4) * factor)
-    return `${1_700_000_000_000 + index * seconds},${elapsed},home,200,OK,t 1-1,text,true,,10,10,1,1,null,1,0,0`
+    return `${STARTED_MS + index * seconds},${elapsed},home,200,OK,t 1-1,text,true,,10,10,1,1,null,1,0,0`
   })
   return `${[CSV_HEADER, ...rows].join('\n')}\n`
 }
