@@ -230,7 +230,9 @@ describe("a service's apdex that the samples do not bear out", () => {
     const base = [...WOBBLE.map(() => run(0.8, 0.8)), run(0.99, 0.1)]
     const judged = judgeOne(line, recorded(base, run(0.8, 0.8)))
     expect(judged.comparison).toMatchObject({ outcome: 'holds', knownBaseRuns: 10 })
-    expect(judged.reason).toContain('1 of 11 recorded runs is left out, as the apdex of the base is not believed')
+    expect(judged.reason).toContain(
+      '1 of 11 recorded runs is left out, as the apdex of the base is not believed'
+    )
   })
 })
 
