@@ -5,7 +5,7 @@ import { escapeXml } from './escape-xml.js'
 import { worstFirst } from './judgement-rows.js'
 import { REHEARSAL } from './outcome.js'
 import type { Outcome, Verdict } from './outcome.js'
-import { stallSentence } from './stalls.js'
+import { describeStalls } from './shown-stalls.js'
 import { warmUpSentence } from './warm-up.js'
 import { listWarnings } from './warnings.js'
 
@@ -173,7 +173,7 @@ function linesOf(outcome: JUnitOutcome): string[] {
   return [
     `${verdict.toUpperCase()}: ${reason}`,
     ...[warmUpSentence(outcome) ?? []].flat(),
-    ...[stallSentence(outcome) ?? []].flat(),
+    ...[describeStalls({ ...outcome, judgements })?.sentence ?? []].flat(),
     ...listWarnings({ warnings, remoteErrors }).map((line) => `Warning: ${line}`),
     ...notes,
     ...(left > 0 ? [`${left} more thresholds are in verdict.json.`] : [])

@@ -32,7 +32,7 @@ export interface StallRow {
 /** A stall on the axis of a series. */
 export type StallBand = readonly [atMs: number, ms: number]
 
-type Told = Pick<Outcome, 'measurements' | 'warmUp' | 'judgements'>
+type Told = Partial<Pick<Outcome, 'measurements' | 'warmUp'>> & Pick<Outcome, 'judgements'>
 
 const EXPLANATION = {
   words:

@@ -1,7 +1,5 @@
 import type { Stall } from '../results/stalls/find-stalls.js'
 import type { OverTime } from '../results/stalls/over-time.js'
-import { formatMoment, formatWait } from '../thresholds/stall-words.js'
-import { writeNumber } from '../thresholds/write-number.js'
 import type { Outcome } from './outcome.js'
 
 export const MOST_STALLS = 20
@@ -35,19 +33,6 @@ export function stallsDocument(outcome: Measured): StallsDocument | null {
       .sort((one, other) => one.startMs - other.startMs)
       .map(({ startMs, ms, waiting }) => ({ atMs: startMs - runMs, ms, waiting }))
   }
-}
-
-/** `Stalls: nothing was answered for 4.8 s at 0:08 while 12 users waited (1 stall; p99 at least 4.6 s over time).` */
-export function stallSentence(outcome: Measured): string | undefined {
-  const overTime = overTimeOf(outcome)
-  const [longest] = longestFirst(overTime?.stalls ?? [])
-  if (overTime === undefined || longest === undefined) return undefined
-  const runMs = startOf(outcome)
-  const at = runMs === undefined ? '' : ` at ${formatMoment(longest.startMs - runMs)}`
-  const count = overTime.stalls.length
-  const p99 = overTime.percentileMs(99)
-  const felt = p99 === 0 ? '' : `; p99 at least ${formatWait(p99)} over time`
-  return `Stalls: nothing was answered for ${formatWait(longest.ms)}${at} while ${writeNumber(longest.waiting, 0)} users waited (${count === 1 ? '1 stall' : `the longest of ${writeNumber(count, 0)} stalls`}${felt}).`
 }
 
 export function overTimeOf({ measurements }: Measured): OverTime | undefined {

@@ -7,7 +7,7 @@ import { describeVerdict, explainEarlyStop, reasonBelowHeading } from './headlin
 import { judgementRows } from './judgement-rows.js'
 import { REHEARSAL } from './outcome.js'
 import type { Outcome, Verdict } from './outcome.js'
-import { stallSentence } from './stalls.js'
+import { describeStalls } from './shown-stalls.js'
 import { warmUpSentence } from './warm-up.js'
 import { listWarnings } from './warnings.js'
 
@@ -46,7 +46,7 @@ export function terminalLines(outcome: Outcome): TerminalLines {
     rows: judgementRows(judgements, baseline).map((row) => [
       row.verdict,
       row.threshold,
-      row.actual,
+      row.overTime === undefined ? row.actual : `${row.overTime.overTime}, ${row.overTime.bySamples}`,
       row.comparison === undefined ? row.margin : changeOf(row.comparison)
     ]),
     baseline: [...earlyStop(outcome), ...baselineSentences(baseline), ...informationLines(outcome)],
@@ -56,7 +56,7 @@ export function terminalLines(outcome: Outcome): TerminalLines {
       shorten(row.message.replace(JMETER_MESSAGE, '')),
       shorten(row.label)
     ]),
-    stalls: [stallSentence(outcome) ?? []].flat(),
+    stalls: [describeStalls(outcome)?.sentence ?? []].flat(),
     warnings: listWarnings(withoutQuoted(outcome)).map((line) => `Warning: ${line}`),
     words: summary === undefined || repeatsReason(outcome) ? [] : summary.trim().split(/\r\n|\r|\n/)
   }

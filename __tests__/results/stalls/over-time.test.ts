@@ -111,6 +111,16 @@ describe('figures over time', () => {
     expect(askFor(csv)).toContain(reason)
   })
 
+  test('are unknown where one grid has times in whole seconds', () => {
+    const scans = [STALLED, STALLED.replaceAll(/^(\d+)\d{3},/gm, '$1000,')].map((csv, index) => {
+      const scanner = createScanner({ grid: `g${index}`, region: 'r' })
+      scanner.push(Buffer.from(csv))
+      return scanner.end()
+    })
+    expect(mergeScans(scans).figures({})?.overTime()).toContain('whole seconds')
+    expect(mergeScans(scans).figures({ grid: 'g0' })?.overTime()).toBeInstanceOf(OverTime)
+  })
+
   test('are unknown for a label that no line names', () => {
     expect(askFor(STALLED, 'home')).toContain('no threshold names the label')
   })

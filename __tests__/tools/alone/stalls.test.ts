@@ -45,7 +45,7 @@ async function check(example: string, line: string, onStall: 'fail' | 'warn'): P
     { cwd: process.cwd() }
   )
   expect([ended.code, ended.out]).toEqual([onStall === 'fail' ? 1 : 0, expect.stringMatching(SENTENCE)])
-  expect(ended.out).toMatch(/^Stalls: nothing was answered for /m)
+  expect(ended.out).toMatch(/^(At 0:\d\d n|N)othing was answered /m)
   const verdict = JSON.parse(readFileSync(join(folder, 'out', 'verdict.json'), 'utf8')) as VerdictDocument
   expect(verdict.stalls?.count).toBeGreaterThanOrEqual(1)
   expect(verdict.warnings.map((words) => SENTENCE.test(words))).toEqual(onStall === 'warn' ? [true] : [])

@@ -6,7 +6,6 @@ import { describeLeg } from '../../report/leg.js'
 import type { Outcome } from '../../report/outcome.js'
 import { renderPage } from '../../report/page/page.js'
 import { renderSummary } from '../../report/markdown/summary.js'
-import { stallSentence } from '../../report/stalls.js'
 import { cutToBytes } from '../../report/size.js'
 import { metricsOutput, thresholdsOutput, verdictDocument } from '../../report/verdict-document.js'
 import type { Collection } from '../collect/collect.js'
@@ -32,7 +31,6 @@ export async function publish(
   }
 ): Promise<void> {
   const { settings, outcome, collection, logs = [] } = options
-  for (const line of [stallSentence(outcome) ?? []].flat()) ports.log.info(line)
   for (const warning of logged(outcome)) ports.log.warning(warning)
   const files = [...(await writeFiles(ports, outcome, collection)), ...logs]
   const { artifact, problem } = isWorthUploading(outcome)

@@ -64,7 +64,8 @@ function describeLack(scans: readonly ScanResult[], rows: readonly ScopeRows[]):
   const parts = scans.flatMap((scan) => scan.parts)
   if (parts.some(({ hasTimes, hasElapsed }) => !hasTimes || !hasElapsed))
     return 'the results do not have the start and the duration of each sample'
-  if (!parts.some(({ stalls }) => stalls.hasFineTimes)) return 'the times in the results are whole seconds'
+  if (scans.some((scan) => !scan.parts.some(({ stalls }) => stalls.hasFineTimes)))
+    return 'the times in the results are whole seconds'
   const hasRows = rows.some(({ scan }) => scan.lastEndMs > -Infinity)
   if (!hasRows) return 'no threshold names the label, or too many labels are named'
   const isCut = rows.some(({ scan }) => scan.leastMs === Infinity)
