@@ -22,6 +22,6 @@ export function describeScope(scope: Scope): string {
 }
 
 /** A name that reads as one word needs no quotes. */
-function quoteIfNeeded(text: string): string {
+export function quoteIfNeeded(text: string): string {
   return /^[^\s\p{Cc}"]+$/u.test(text) ? shorten(text) : quote(text)
 }

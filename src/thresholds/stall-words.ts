@@ -1,4 +1,5 @@
 import type { Stall } from '../results/stalls/find-stalls.js'
+import { quoteIfNeeded } from './quoting.js'
 import { writeNumber } from './write-number.js'
 
 /** A time of the run, from its start: `0:08`, `12:40`, `1:02:03`. */
@@ -26,8 +27,11 @@ export function formatWaitLimit(ms: number): string {
   return ms < 1000 ? `${writeNumber(ms, 12)} ms` : `${writeNumber(ms / 1000, 12)} s`
 }
 
-/** `at 0:08 nothing was answered for 4.8 s while 12 users waited` */
-export function describeStall({ startMs, ms, waiting }: Stall, runStartMs: number | undefined): string {
+/** `at 0:08 nothing was answered for 4.8 s while 12 users waited`; of a label alone, `nothing of checkout was answered` */
+export function describeStall(
+  { startMs, ms, waiting, label }: Stall,
+  runStartMs: number | undefined
+): string {
   const at = runStartMs === undefined ? '' : `at ${formatMoment(startMs - runStartMs)} `
-  return `${at}nothing was answered for ${formatWait(ms)} while ${writeNumber(waiting, 0)} users waited`
+  return `${at}nothing ${label === undefined ? '' : `of ${quoteIfNeeded(label)} `}was answered for ${formatWait(ms)} while ${writeNumber(waiting, 0)} users waited`
 }

@@ -15,7 +15,12 @@ import { createScanner } from '../../../src/results/scan/scanner.js'
 import { compileWorker } from '../../support/data/compile-worker.js'
 import { Choice } from '../../support/data/seeded-choice.js'
 import { makeRun, type MadeCsv, type MadeRow, type MadeRun } from '../../support/stalls/made-run.js'
-import { naiveOverTime, naivePercentileMs, type NaiveRow } from '../../support/stalls/naive-over-time.js'
+import {
+  naiveOverTime,
+  naivePercentileMs,
+  type NaiveOverTime,
+  type NaiveRow
+} from '../../support/stalls/naive-over-time.js'
 import { slice } from '../../support/slice.js'
 
 const FOLLOWED = ['page, first', 'poll', 'checkout']
@@ -72,8 +77,14 @@ function firstMsOf(csvs: readonly MadeCsv[]): number {
   return Math.min(...csvs.flatMap(({ rows }) => rows.map(({ startMs }) => startMs)))
 }
 
+interface Expected extends NaiveOverTime {
+  readonly percentilesMs: readonly number[]
+}
+
 /** What the definition says about a scope. */
-function expectedIn({ csvs }: MadeRun, { label, region }: Scope, warmUpMs = 0) {
+function expectedIn(run: MadeRun, { label, region }: Scope, warmUpMs = 0): Expected {
+  const { csvs } = run
+  const around: Expected['stalls'] = label ? expectedIn(run, region ? { region } : {}, warmUpMs).stalls : []
   const chosen = csvs.filter((csv) => region === undefined || csv.region === region)
   const rows = chosen.flatMap((csv) =>
     csv.rows.filter((row) => counts(row, label)).map((row, i) => named(csv, row, i))
@@ -82,7 +93,7 @@ function expectedIn({ csvs }: MadeRun, { label, region }: Scope, warmUpMs = 0) {
     ? chosen.reduce((sum, { allThreads }) => sum + allThreads, 0)
     : undefined
   const found = naiveOverTime({
-    ...{ rows, threads, mediansMs: mediansOf(chosen) },
+    ...{ rows, threads, mediansMs: mediansOf(chosen), around, ...(label && { label }) },
     ...(warmUpMs > 0 && { fromMs: firstMsOf(csvs) + warmUpMs })
   })
   return {
@@ -114,9 +125,14 @@ function mediansOf(csvs: readonly MadeCsv[]): Map<string, number> {
     times.set(label, list)
     list.push(elapsedMs)
   }
-  return new Map(
-    [...times].map(([label, list]) => [label, list.sort((a, b) => a - b)[Math.ceil(list.length / 2) - 1]!])
+  const medianOf = (list: readonly number[]) =>
+    list.toSorted((a, b) => a - b)[Math.ceil(list.length / 2) - 1]!
+  const all = medianOf(
+    csvs.flatMap(({ rows }) =>
+      rows.filter(({ isTransaction }) => !isTransaction).map(({ elapsedMs }) => elapsedMs)
+    )
   )
+  return new Map([...times].map(([label, list]) => [label, list.length < 5 ? all : medianOf(list)]))
 }
 
 function foundIn(measured: Measurements, scope: Scope) {

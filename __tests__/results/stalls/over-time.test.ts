@@ -121,6 +121,19 @@ describe('figures over time', () => {
     expect(mergeScans(scans).figures({ grid: 'g0' })?.overTime()).toBeInstanceOf(OverTime)
   })
 
+  test('are known where another grid has a row that starts at a whole second by chance', () => {
+    const one = STALLED.split('\n')
+      .slice(0, 2)
+      .join('\n')
+      .replace(/^(\d+)\d{3},/m, '$1000,')
+    const scans = [STALLED, one].map((csv, index) => {
+      const scanner = createScanner({ grid: `g${index}`, region: 'r' })
+      scanner.push(Buffer.from(csv))
+      return scanner.end()
+    })
+    expect(mergeScans(scans).figures({})?.overTime()).toMatchObject({ stalls: [{ waiting: 12 }] })
+  })
+
   test('are unknown for a label that no line names', () => {
     expect(askFor(STALLED, 'home')).toContain('no threshold names the label')
   })
@@ -128,6 +141,96 @@ describe('figures over time', () => {
   test('there are none without rows', () => {
     expect(askFor(STALLED.slice(0, STALLED.indexOf('\n') + 1))).toBeUndefined()
   })
+})
+
+describe('a label', () => {
+  /** Three users, three labels, one request of each in flight when the server stands still. */
+  const samples = closedLoop({ users: 3, stallMs: 5000, lastMs: 25_000 }).map((sample) => ({
+    ...sample,
+    label: `step ${sample.thread}`
+  }))
+
+  function overTimeIn(all: readonly SentSample[], label: string, stallLabels = [['', '']]) {
+    const scanner = createScanner({ grid: 'g', region: 'r', stallLabels })
+    scanner.push(Buffer.from(writeRows([...all], 3)))
+    return mergeScans([scanner.end()]).figures({ label })?.overTime()
+  }
+
+  test('waits in a stall of everything with one user alone', () => {
+    expect(overTimeIn(samples, 'step 2')).toMatchObject({
+      stalls: [{ ms: expect.closeTo(4900, -3), waiting: 3 }]
+    })
+  })
+
+  test('with one user alone does not wait while others are answered', () => {
+    const others = samples.flatMap(({ thread, ...sample }) =>
+      thread === 2 ? [{ ...sample, thread }] : [{ ...sample, thread, elapsedMs: 100 }]
+    )
+    const polls = Array.from({ length: 240 }, (_, i) => ({
+      ...{ startMs: START_MS + i * 100 + 3, elapsedMs: 50, thread: 1, label: 'poll' }
+    }))
+    expect(overTimeIn([...others, ...polls], 'step 2')).toMatchObject({ stalls: [] })
+  })
+
+  test('has a stall of its own, and says so', () => {
+    const polls = Array.from({ length: 240 }, (_, i) => ({
+      ...{ startMs: START_MS + i * 100 + 3, elapsedMs: 50, thread: 9, label: 'poll' }
+    }))
+    const same = samples.map((sample) => ({ ...sample, label: 'step' }))
+    expect(overTimeIn([...same, ...polls], 'step')).toMatchObject({ stalls: [{ label: 'step', waiting: 3 }] })
+  })
+
+  test('has no figure if lines name a hundred or more, whichever came first', () => {
+    const many = Array.from({ length: 120 }, (_, i) => ({
+      ...{ startMs: START_MS + i * 10 + 1, elapsedMs: 50, thread: 1, label: `other ${i}` }
+    }))
+    for (const label of ['step 2', 'other 1', 'other 119'])
+      expect(overTimeIn([...many, ...samples], label)).toContain('thresholds name 100 labels or more')
+    expect(overTimeIn([...many, ...samples], 'step 2', [['step 2']])).toBeInstanceOf(OverTime)
+  })
+})
+
+describe('whoever waited for the same thing', () => {
+  const quick = (fromMs: number, count: number) =>
+    Array.from({ length: count }, (_, i) => ({
+      ...{ startMs: START_MS + fromMs + i * 20 + 1, elapsedMs: 50, thread: 5 + (i % 4) }
+    }))
+  const slow = (endsMs: readonly number[]) =>
+    endsMs.map((endMs, i) => ({ startMs: START_MS + 1000 + i, elapsedMs: endMs - i, thread: i + 1 }))
+
+  test.each([
+    ['at once', [3000, 3010, 3020], 1],
+    ['within a tenth of the time', [3000, 3250], 1],
+    ['one by one', [3000, 4500], 0],
+    [
+      'five of many, and the others as the server gets to them',
+      [3000, 3000, 3000, 3000, 3000, 4000, 4100, 4200, 4300, 4400, 4500],
+      1
+    ],
+    ['two of many', [3000, 3000, 4000, 4100, 4200, 4300, 4400, 4500], 0]
+  ])('is answered together: %s', (_, endsMs, stalls) => {
+    const all = [...quick(0, 50), ...slow(endsMs), ...quick(3990, 200)]
+    expect(overTimeOf(writeRows(all, 20)).stalls).toHaveLength(stalls)
+  })
+})
+
+test.each([
+  ['a tenth of the run', 2500, 1],
+  ['less', 2300, 0]
+])('before the first answer, a stall is one from a tenth of the run on: %s', (_, firstMs, stalls) => {
+  const first = [1, 2, 3].map((thread) => ({ startMs: START_MS + thread, elapsedMs: firstMs, thread }))
+  const others = Array.from({ length: 1000 }, (__, i) => ({
+    ...{ startMs: START_MS + firstMs + 10 + i * 21, elapsedMs: 50, thread: 1 + (i % 3) }
+  }))
+  expect(overTimeOf(writeRows([...first, ...others], 3)).stalls).toHaveLength(stalls)
+})
+
+test('the median of a label with few samples is that of all', () => {
+  const withIds = closedLoop({ users: 6, stallMs: 5000, lastMs: 25_000 }).map((sample, i) => ({
+    ...sample,
+    label: `/item/${i}`
+  }))
+  expect(overTimeOf(writeRows(withIds, 6)).stalls).toMatchObject([{ waiting: 6 }])
 })
 
 describe('hours with many labels', () => {

@@ -1,8 +1,9 @@
 import type { SamplePart, ScanResult } from '../counts/scan-result.js'
-import { findStalls, type ScopeRows } from '../stalls/find-stalls.js'
+import { MOST_LABELS } from '../stalls/followed-labels.js'
+import { findStalls, type ScopeRows, type Stall } from '../stalls/find-stalls.js'
 import { OverTime } from '../stalls/over-time.js'
 import type { AnyScope } from './measurements.js'
-import { SampleIndex, sumSamples } from './sample-figures.js'
+import { SampleIndex, sumSamples, type SampleSum } from './sample-figures.js'
 import { isInScope } from './scope.js'
 
 /** The rows of a run that its stalls are found by: with those of a warm-up, in which a stall may begin. */
@@ -12,11 +13,23 @@ export interface StallSource {
   readonly fromMs?: number
 }
 
-/** The stalls of a scope in one run, or in several one after the other; or why they are unknown. */
-export function findOverTime(runs: readonly StallSource[], scope: AnyScope): OverTime | string {
+/** With so few samples, one that waited may be the median of its label. */
+const LEAST_FOR_MEDIAN = 5
+/** So few may start in whole seconds by chance. */
+const LEAST_FOR_COARSE = 20
+
+/**
+ * The stalls of a scope in one run, or in several one after the other; or why they are unknown. `around` are the stalls of all labels,
+ * if the scope has one.
+ */
+export function findOverTime(
+  runs: readonly StallSource[],
+  scope: AnyScope,
+  around: readonly Stall[] = []
+): OverTime | string {
   const found: OverTime[] = []
   for (const run of runs) {
-    const one = findInRun(run, scope)
+    const one = findInRun(run, scope, around)
     if (typeof one === 'string') return one
     found.push(one)
   }
@@ -32,17 +45,27 @@ export function findOverTime(runs: readonly StallSource[], scope: AnyScope): Ove
   })
 }
 
-function findInRun({ scans, fromMs = -Infinity }: StallSource, scope: AnyScope): OverTime | string {
+function findInRun(
+  { scans, fromMs = -Infinity }: StallSource,
+  scope: AnyScope,
+  around: readonly Stall[]
+): OverTime | string {
   const chosen = scans.filter((scan) => isInScope(scan, scope) && scan.rows > 0)
   const rows = chosen.flatMap((scan, source) => {
     return scan.parts.flatMap((part) => rowsOf(part, source, scope.label))
   })
-  const lack = describeLack(chosen, rows)
+  const lack = describeLack(chosen, rows) ?? (scope.label === undefined ? undefined : describeTooMany(scans))
   if (lack !== undefined) return lack
   const startMs = Math.max(fromMs, Math.min(...rows.map(({ scan }) => scan.firstStartMs)))
   const endMs = Math.max(...rows.map(({ scan }) => scan.lastEndMs))
   const threads = countThreads(chosen)
-  const { stalls, silences } = findStalls(rows, { threads, medianMsOf: createMedians(chosen), fromMs })
+  const { stalls, silences } = findStalls(rows, {
+    threads,
+    medianMsOf: createMedians(chosen),
+    fromMs,
+    label: scope.label,
+    around
+  })
   return new OverTime({
     stalls,
     silences,
@@ -64,12 +87,21 @@ function describeLack(scans: readonly ScanResult[], rows: readonly ScopeRows[]):
   const parts = scans.flatMap((scan) => scan.parts)
   if (parts.some(({ hasTimes, hasElapsed }) => !hasTimes || !hasElapsed))
     return 'the results do not have the start and the duration of each sample'
-  if (scans.some((scan) => !scan.parts.some(({ stalls }) => stalls.hasFineTimes)))
+  const coarse = scans.filter((scan) => !scan.parts.some(({ stalls }) => stalls.hasFineTimes))
+  if (coarse.length === scans.length || coarse.some(({ rows: count }) => count >= LEAST_FOR_COARSE))
     return 'the times in the results are whole seconds'
   const hasRows = rows.some(({ scan }) => scan.lastEndMs > -Infinity)
-  if (!hasRows) return 'no threshold names the label, or too many labels are named'
+  if (!hasRows) return describeTooMany(scans) ?? 'no threshold names the label'
   const isCut = rows.some(({ scan }) => scan.leastMs === Infinity)
   return isCut ? 'the run is too long to look for stalls in it, or in so many labels' : undefined
+}
+
+/** Where one CSV ran out of labels to follow, or would have as one with the others, which ones it followed is chance. */
+function describeTooMany(scans: readonly ScanResult[]): string | undefined {
+  const followed = new Set(
+    scans.flatMap(({ parts }) => parts.flatMap(({ stalls }) => [...stalls.labels.keys()]))
+  )
+  return followed.size < MOST_LABELS ? undefined : `thresholds name ${MOST_LABELS} labels or more`
 }
 
 /** Of all CSVs together, by what their rows say; undefined if one does not say. */
@@ -82,8 +114,14 @@ function countThreads(scans: readonly ScanResult[]): number | undefined {
 
 function createMedians(scans: readonly ScanResult[]): (label: string) => number | undefined {
   let indexes: readonly SampleIndex[] | undefined
-  return (label) => {
+  const sumOf = (label: string | undefined): SampleSum => {
     indexes ??= scans.map((scan) => new SampleIndex(scan))
-    return sumSamples(indexes.flatMap((index) => [...index.placesOf(label)])).times?.all.percentile(50)
+    return sumSamples(indexes.flatMap((index) => [...index.placesOf(label)]))
+  }
+  const medianOf = ({ times }: SampleSum): number | undefined => times?.all.percentile(50)
+  let overall: number | undefined
+  return (label) => {
+    const sum = sumOf(label)
+    return sum.samples < LEAST_FOR_MEDIAN ? (overall ??= medianOf(sumOf(undefined))) : medianOf(sum)
   }
 }

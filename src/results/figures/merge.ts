@@ -7,6 +7,7 @@ import { isInScope } from './scope.js'
 import { sumTidy, TidyIndex, type TidySum } from './tidy-figures.js'
 import type { AnyScope, Figures, Measurements, Source, TimeSeries } from './measurements.js'
 import type { ScanResult } from '../counts/scan-result.js'
+import type { Stall } from '../stalls/find-stalls.js'
 import type { OverTime } from '../stalls/over-time.js'
 
 interface IndexedRun {
@@ -46,6 +47,24 @@ export function mergeRuns(
     all: new Map<string, Figures | undefined>(),
     labels: new Map<string, Figures | undefined>()
   }
+  const figures = ({ label, region, grid }: AnyScope): Figures | undefined => {
+    const key = JSON.stringify([label, region, grid])
+    const known = label === undefined ? cache.all : cache.labels
+    if (!known.has(key)) {
+      if (cache.labels.size >= MAX_KEPT_LABELS) cache.labels.clear()
+      const scope = { label, region, grid }
+      const stallsAround = (): readonly Stall[] => {
+        const around = label === undefined ? undefined : figures({ region, grid })?.overTime()
+        return typeof around === 'object' ? around.stalls : []
+      }
+      const circumstances = {
+        seconds: areApart ? secondsIn(runs, scope) : seconds,
+        overTime: () => findOverTime(stallsBy, scope, stallsAround())
+      }
+      known.set(key, sumScope(sources, scope, circumstances))
+    }
+    return known.get(key)
+  }
   return {
     sources: results.map(describe),
     startMs: span?.startMs,
@@ -55,20 +74,7 @@ export function mergeRuns(
     grids: listOf(results.map(({ grid }) => grid)),
     ...(areApart && { areClocksApart: true }),
     series: areApart ? undefined : drawSeries(runs),
-    figures({ label, region, grid }) {
-      const key = JSON.stringify([label, region, grid])
-      const known = label === undefined ? cache.all : cache.labels
-      if (!known.has(key)) {
-        if (cache.labels.size >= MAX_KEPT_LABELS) cache.labels.clear()
-        const scope = { label, region, grid }
-        const circumstances = {
-          seconds: areApart ? secondsIn(runs, scope) : seconds,
-          overTime: () => findOverTime(stallsBy, scope)
-        }
-        known.set(key, sumScope(sources, scope, circumstances))
-      }
-      return known.get(key)
-    },
+    figures,
     errors(scope) {
       const parts = chooseSources(sources, scope).flatMap(({ scan }) => scan.parts)
       return sumErrors(parts, scope.label)

@@ -80,6 +80,15 @@ export class EndTimes {
   }
 }
 
+/** Infinity if there is none. */
+export function findFirst({ pages, bits }: EndTimesScan): number {
+  const word = bits.findIndex((own) => own !== 0)
+  if (word < 0) return Infinity
+  const own = bits[word]!
+  const inPage = (word % END_PAGE_WORDS) * 32 + 31 - Math.clz32(own & -own)
+  return pages[Math.floor(word / END_PAGE_WORDS)]! * PAGE_MS + inPage
+}
+
 /** Calls back for every two consecutive ends that are at least so far apart; that must be at least LEAST_STALL_MS. */
 export function eachGap(
   { pages, bits }: EndTimesScan,

@@ -1,5 +1,5 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- every index into a typed array is in range by construction */
-import { eachGap, EndTimes } from './end-times.js'
+import { eachGap, EndTimes, findFirst } from './end-times.js'
 import type { StallScan } from './stall-tracker.js'
 
 /** A time in which users waited and nothing was answered. */
@@ -9,6 +9,8 @@ export interface Stall {
   readonly ms: number
   /** How many threads waited, in all. */
   readonly waiting: number
+  /** The label whose requests waited, where others may have been answered. */
+  readonly label?: string
 }
 
 /** A time in which nothing was answered because nothing was asked. */
@@ -31,6 +33,10 @@ export interface StallOptions {
   readonly medianMsOf: (label: string) => number | undefined
   /** Only what comes after it counts. */
   readonly fromMs: number
+  /** Of the scope, if it has one. */
+  readonly label?: string | undefined
+  /** Stalls of everything, in order of time: in them, one thread of the scope is enough. */
+  readonly around?: readonly Stall[]
 }
 
 export interface FoundStalls {
@@ -41,6 +47,13 @@ export interface FoundStalls {
 
 /** A request waits by nature as long as its label usually does. */
 const LEAST_MEDIANS = 2
+/** Whoever waited for the same thing is answered within so much of the stall after its end, or within so many ms. */
+const TOGETHER_SHARE = 0.1
+const TOGETHER_MS = 100
+/** Half of them, or this many: a server that comes back may take its time. */
+const MOST_TOGETHER = 5
+/** The time before the first answer counts from this share of the run on: most tools and servers are slow at first. */
+const LEAST_FIRST_SHARE = 0.1
 /** Of the requests in flight at a time, the earliest decide; with more of them a stall is at most found to be shorter. */
 const MOST_CONSIDERED = 512
 /** Threads are 32 bits. */
@@ -64,22 +77,40 @@ interface Gap {
 }
 
 /**
- * A stall is a span between two consecutive ends, as far as samples of at least two threads were in flight all along; after the last
- * start, of at least half of all threads: otherwise every ramp-down would look like one.
+ * A stall is a span between two consecutive ends, as far as samples of at least two threads were in flight all along, which are then
+ * answered together; after the last start, of at least half of all threads: otherwise every ramp-down would look like one.
  */
 export function findStalls(rows: readonly ScopeRows[], options: StallOptions): FoundStalls {
   const leastMs = Math.max(0, ...rows.map(({ scan }) => scan.leastMs))
   const lastStartMs = Math.max(-Infinity, ...rows.map(({ scan }) => scan.lastStartMs))
   const { threads = Infinity } = options
-  const gaps: Gap[] = []
-  eachGap(joinEnds(rows), leastMs, (fromMs, toMs) => gaps.push({ fromMs, toMs }))
+  const gaps = listGaps(rows, leastMs)
   if (gaps.length === 0) return { stalls: [], silences: [] }
-  const inFlight = new InFlight(listWaiting(rows, options), leastMs)
-  const stalls = gaps.flatMap((gap) => {
+  const waiting = listWaiting(rows, options)
+  const inFlight = new InFlight(waiting, leastMs)
+  const own = gaps.flatMap((gap) => {
     const stall = measureStall(gap, inFlight.atEndOf(gap), { lastStartMs, threads })
-    return stall !== undefined && stall.ms >= leastMs ? clip(stall, options.fromMs) : []
+    return stall !== undefined && stall.ms >= leastMs
+      ? clip({ ...stall, ...(options.label !== undefined && { label: options.label }) }, options.fromMs)
+      : []
   })
-  return { stalls, silences: findSilences(gaps, rows, { fromMs: options.fromMs, leastMs }) }
+  const shared = shareStalls(options.around ?? [], new InFlight(waiting, leastMs), leastMs)
+  return {
+    stalls: joinStalls([...own, ...shared]),
+    silences: findSilences(gaps, rows, { fromMs: options.fromMs, leastMs })
+  }
+}
+
+function listGaps(rows: readonly ScopeRows[], leastMs: number): Gap[] {
+  const gaps: Gap[] = []
+  const ends = joinEnds(rows)
+  const firstStartMs = Math.min(Infinity, ...rows.map(({ scan }) => scan.firstStartMs))
+  const lastEndMs = Math.max(-Infinity, ...rows.map(({ scan }) => scan.lastEndMs))
+  const firstEndMs = findFirst(ends)
+  if (firstEndMs - firstStartMs >= Math.max(leastMs, LEAST_FIRST_SHARE * (lastEndMs - firstStartMs)))
+    gaps.push({ fromMs: firstStartMs, toMs: firstEndMs })
+  eachGap(ends, leastMs, (fromMs, toMs) => gaps.push({ fromMs, toMs }))
+  return gaps
 }
 
 function joinEnds(rows: readonly ScopeRows[]): StallScan['ends'] {
@@ -153,13 +184,44 @@ function measureStall(
     const isWaiting = (row: Waiting): boolean => row.startMs <= beginMs && ms >= row.fromStallMs
     const first = waiting.find(isWaiting)
     if (!waiting.some((row) => isWaiting(row) && row.thread !== first?.thread)) continue
-    const inAll = new Set(waiting.filter((row) => ms >= row.fromStallMs).map(({ thread }) => thread)).size
+    const all = waiting.filter((row) => ms >= row.fromStallMs)
+    const inAll = countThreads(all)
+    const togetherMs = toMs + Math.max(TOGETHER_MS, TOGETHER_SHARE * ms)
+    const together = countThreads(all.filter(({ endMs }) => endMs <= togetherMs))
+    if (together < Math.max(2, Math.min(inAll / 2, MOST_TOGETHER))) return undefined
     if (lastStartMs >= toMs || inAll * 2 >= threads) return { startMs: beginMs, ms, waiting: inAll }
     // After that, whoever is left waits for the last answers.
     const untilMs = Math.min(toMs, lastStartMs)
     return untilMs > beginMs ? { startMs: beginMs, ms: untilMs - beginMs, waiting: inAll } : undefined
   }
   return undefined
+}
+
+/** Nothing at all was answered while a request of the scope was in flight: whoever came then with such a request waited, too. */
+function shareStalls(around: readonly Stall[], inFlight: InFlight, leastMs: number): Stall[] {
+  return around.flatMap((stall) => {
+    const toMs = stall.startMs + stall.ms
+    const rows = inFlight.atEndOf({ fromMs: stall.startMs, toMs })
+    const first = rows.find((row) => toMs - Math.max(stall.startMs, row.startMs) >= row.fromStallMs)
+    if (first === undefined) return []
+    const startMs = Math.max(stall.startMs, first.startMs)
+    return toMs - startMs >= leastMs ? [{ ...stall, startMs, ms: toMs - startMs }] : []
+  })
+}
+
+/** Of two that overlap, the longer one. */
+function joinStalls(stalls: Stall[]): Stall[] {
+  const joined: Stall[] = []
+  for (const stall of stalls.sort((one, other) => one.startMs - other.startMs)) {
+    const last = joined.at(-1)
+    if (last === undefined || stall.startMs >= last.startMs + last.ms) joined.push(stall)
+    else if (stall.ms > last.ms) joined[joined.length - 1] = stall
+  }
+  return joined
+}
+
+function countThreads(rows: readonly Waiting[]): number {
+  return new Set(rows.map(({ thread }) => thread)).size
 }
 
 /** A gap until the first request that is in flight at its end. */

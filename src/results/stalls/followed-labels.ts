@@ -1,7 +1,7 @@
 import { matchesPieces } from '../../values/label-pattern.js'
 
 /** Each takes 4 KB per half a minute of the run. */
-const MOST_LABELS = 100
+export const MOST_LABELS = 100
 const UNKNOWN = -1
 
 /** Which labels have figures over time of their own: those that thresholds name. */
