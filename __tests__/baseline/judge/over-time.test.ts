@@ -110,16 +110,36 @@ describe('a run that stood still, compared with recorded runs that did not', () 
     expect(judged).toMatchObject({ verdict: 'passed', overTime: { effect: 'warns' } })
   })
 
-  test('is compared by samples where one of them was recorded before there were figures over time', () => {
+  test('is compared with those that have figures over time', () => {
     const [first, ...others] = RECORDED
     const base = [...without([first!]), ...others.map(asComparedRun)]
-    expect(judge(LINE, { base })).toMatchObject({ verdict: 'passed', overTime: { effect: 'none' } })
+    expect(judge(LINE, { base })).toMatchObject({ verdict: 'failed', overTime: { effect: 'fails' } })
+    expect(judge('apdex >= baseline - 0.05', { base }).verdict).toBe('failed')
+  })
+
+  test('is compared by samples where none of them has, with a warning', () => {
+    const judged = judge(LINE, { base: without(RECORDED) })
+    expect(judged).toMatchObject({ verdict: 'passed', overTime: { effect: 'none' } })
+    expect(judged.warning).toMatch(
+      /^`p95 <= baseline \+ 20%` is compared by the requests that were sent alone, since the earlier runs were recorded without figures over time: it is 150 ms for the requests that were sent, but at least 3\.\d s over time: at 0:08 /
+    )
+    expect(judge(LINE, { base: without(RECORDED) }, { onStall: 'ignore' })).not.toHaveProperty('warning')
   })
 })
 
 test('a run that stood still as the recorded ones did holds', () => {
   const base = readBack([1, 2, 3, 4].map((number) => recorded(number, { stalls: STILL }))).map(asComparedRun)
   expect(judge(LINE, { base })).toMatchObject({ verdict: 'passed', overTime: { effect: 'none' } })
+})
+
+test('a run with more stalls than are recorded holds against itself', () => {
+  const load = {
+    ...{ seconds: 300, users: 4, elapsedMs: 20, thinkMs: 20 },
+    stalls: Array.from({ length: 250 }, (_, i): [number, number] => [i * 1000 + 500, 300])
+  }
+  const base = readBack([1, 2, 3, 4].map((number) => recorded(number, load))).map(asComparedRun)
+  const judged = judge('p90 <= baseline + 10%', { base, head: [runOf(load)] })
+  expect(judged).toMatchObject({ verdict: 'passed', overTime: { effect: 'none' } })
 })
 
 test('a recorded run that stood still hides no change of the others', () => {

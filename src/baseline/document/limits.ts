@@ -9,8 +9,6 @@ export const LONGEST_BRANCH = 300
 export const LONGEST_ID = 200
 export const MOST_SCOPES = 20_000
 export const MOST_HISTOGRAM_VALUES = 5000
-/** More would change the figures over time by next to nothing. */
-export const MOST_STALLS = 100
 /** Objects and arrays in a whole document. */
 export const MOST_BRACKETS = 1_000_000
 export const DEEPEST = 8

@@ -1,4 +1,5 @@
 import type { RecordedHistogram, RecordedOverTime, RecordedRun, RecordedScope } from './baseline-document.js'
+import { MOST_RECORDED } from '../../results/stalls/over-time.js'
 import { RECORDED_PERCENTILES, scopeKey } from './baseline-document.js'
 import type { Fingerprint } from './fingerprint.js'
 import { LONGEST_FINGERPRINT_TEXT, MOST_FINGERPRINT_PARTS } from './fingerprint.js'
@@ -8,8 +9,7 @@ import {
   LONGEST_NAME,
   LONGEST_REASON,
   MOST_HISTOGRAM_VALUES,
-  MOST_SCOPES,
-  MOST_STALLS
+  MOST_SCOPES
 } from './limits.js'
 import { fail, orNull, readFields, readList, readNumber, readText } from './read-values.js'
 
@@ -98,7 +98,7 @@ function readPercentiles(value: unknown, where: string): Readonly<Record<string,
 function readOverTime(value: unknown, where: string): RecordedOverTime {
   const fields = readFields(value, where)
   const spanMs = readNumber(fields.get('spanMs'), `${where}.spanMs`)
-  const stallsMs = readList(fields.get('stallsMs'), `${where}.stallsMs`, MOST_STALLS).map((ms) =>
+  const stallsMs = readList(fields.get('stallsMs'), `${where}.stallsMs`, MOST_RECORDED).map((ms) =>
     readNumber(ms, `${where}.stallsMs`)
   )
   if (stallsMs.some((ms, i) => ms > (stallsMs[i - 1] ?? Infinity)))

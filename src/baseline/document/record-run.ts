@@ -7,7 +7,7 @@ import type { RecordedRun, RecordedScope } from './baseline-document.js'
 import type { Fingerprint } from './fingerprint.js'
 import { boundFingerprint } from './fingerprint.js'
 import { makeHistogram } from './histogram.js'
-import { LONGEST_NAME, LONGEST_REASON, MOST_STALLS } from './limits.js'
+import { LONGEST_NAME, LONGEST_REASON } from './limits.js'
 
 /** What is known of a run besides its figures. */
 export interface RunToRecord {
@@ -124,8 +124,8 @@ function recordFigures(
 function overTimeOf(figures: Figures): Pick<RecordedScope, 'overTime'> {
   const overTime = figures.overTime()
   if (typeof overTime === 'string') return {}
-  const stallsMs = overTime.stalls.map(({ ms }) => ms).sort((one, other) => other - one)
-  return { overTime: { spanMs: overTime.spanMs, stallsMs: stallsMs.slice(0, MOST_STALLS) } }
+  const { spanMs, stalls } = overTime.asRecorded()
+  return { overTime: { spanMs, stallsMs: stalls.map(({ ms }) => ms).sort((one, other) => other - one) } }
 }
 
 /** Seven digits are more than a comparison needs. */

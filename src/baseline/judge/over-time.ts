@@ -3,6 +3,7 @@ import { hasOverTime } from '../../thresholds/grammar/metrics.js'
 import type { BaselineThreshold, Threshold } from '../../thresholds/grammar/threshold.js'
 import type { Judgement, OnStall, OverTimeFigure } from '../../thresholds/judge/judgement.js'
 import { canBreak, effectOf, readOverTime, writeFigures } from '../../thresholds/judge/over-time.js'
+import type { OverTime } from '../../results/stalls/over-time.js'
 import type { ComparedRun } from '../compared-run.js'
 import type { ComparisonEvidence } from '../judge-lines.js'
 import { listScopes } from './list-scopes.js'
@@ -25,13 +26,13 @@ function stallsIn(figures: Figures | undefined): number {
   return typeof overTime === 'object' ? overTime.stalls.length : 0
 }
 
-/** The same runs by the worse of both figures, where all of them have both: those that were recorded earlier may have none over time. */
+/** The same runs by the worse of both figures. Those that were recorded without figures over time are left out, unless all of them were. */
 export function asFelt(evidence: Compared): Compared {
   const { base, head } = sidesOf(evidence)
   const known = new Map<string, boolean>()
   const isKnown = (scope: Scope): boolean => {
     const key = JSON.stringify([scope.label, scope.region])
-    const found = known.get(key) ?? [...base, ...head].every((run) => isKnownIn(run.figures(scope)))
+    const found = known.get(key) ?? (head.every(isKnownIn(scope)) && base.some(isKnownIn(scope)))
     known.set(key, found)
     return found
   }
@@ -47,25 +48,44 @@ export function asFelt(evidence: Compared): Compared {
       }
 }
 
-function isKnownIn(figures: Figures | undefined): boolean {
-  return figures === undefined || typeof figures.overTime() === 'object'
+/** A run without the scope has nothing to compare in it. */
+function isKnownIn(scope: Scope): (run: ComparedRun) => boolean {
+  return (run) => {
+    const figures = run.figures(scope)
+    return figures === undefined || typeof figures.overTime() === 'object'
+  }
 }
 
 function feel(run: ComparedRun, isKnown: (scope: Scope) => boolean): ComparedRun {
   const figures = (scope: Scope): Figures | undefined => {
     const found = run.figures(scope)
-    const overTime = found?.overTime()
-    if (found === undefined || typeof overTime !== 'object' || !isKnown(scope)) return found
-    return {
-      ...found,
-      percentileMs: (percent) => worse(found.percentileMs(percent), overTime.percentileMs(percent), Math.max),
-      apdex: (targetMs) => worse(found.apdex(targetMs), overTime.apdex(targetMs), Math.min)
-    }
+    if (found === undefined || !isKnown(scope)) return found
+    const overTime = asRemembered(found)
+    return (
+      overTime && {
+        ...found,
+        percentileMs: (percent) =>
+          worse(found.percentileMs(percent), overTime.percentileMs(percent), Math.max),
+        apdex: (targetMs) => worse(found.apdex(targetMs), overTime.apdex(targetMs), Math.min)
+      }
+    )
   }
   const { apdex } = run
-  const overall = apdex && isKnown({}) ? run.figures({})?.overTime() : undefined
-  if (apdex === undefined || typeof overall !== 'object') return { ...run, figures }
-  return { ...run, figures, apdex: { ...apdex, score: Math.min(apdex.score, overall.apdex(apdex.targetMs)) } }
+  const overall = run.figures({})
+  if (apdex === undefined || overall === undefined || !isKnown({})) return { ...run, figures }
+  const overTime = asRemembered(overall)
+  if (overTime === undefined) return { ...run, figures, apdex: undefined }
+  return {
+    ...run,
+    figures,
+    apdex: { ...apdex, score: Math.min(apdex.score, overTime.apdex(apdex.targetMs)) }
+  }
+}
+
+/** A recorded run has its longest stalls alone, so that is what runs are compared by. */
+function asRemembered(figures: Figures): OverTime | undefined {
+  const overTime = figures.overTime()
+  return typeof overTime === 'object' ? overTime.asRecorded() : undefined
 }
 
 function worse(
@@ -90,9 +110,30 @@ export function addStalls(
   if (stalled === undefined) return bySamples
   const does = effectOf(onStall, stalled.isFew)
   const overTime: OverTimeFigure = { ...stalled.figure, effect: isBroken ? does : 'none' }
-  if (!isBroken || does === 'ignored') return { ...bySamples, overTime }
+  if (does === 'ignored') return { ...bySamples, overTime }
+  if (!isBroken)
+    return { ...bySamples, overTime, ...warnOfOldRuns(bySamples, { overTime, evidence, stalled }) }
   const reason = `${felt.reason}; it is ${writeFigures(threshold, overTime, stalled.startMs)}`
   return does === 'fails' ? { ...felt, reason, overTime } : { ...bySamples, overTime, warning: `${reason}.` }
+}
+
+/** Where no earlier run says how it was over time, a line can only be judged by samples. */
+function warnOfOldRuns(
+  { threshold, scope = {} }: Judgement,
+  {
+    overTime,
+    evidence,
+    stalled
+  }: { readonly overTime: OverTimeFigure; readonly evidence: Compared; readonly stalled: Stalled }
+): Pick<Judgement, 'warning'> {
+  const { value, bySamples } = overTime
+  const isWorse = threshold.metric === 'apdex' ? value < bySamples : value > bySamples
+  const { base } = sidesOf(evidence)
+  if (!isWorse || !canBreak(threshold) || base.length === 0 || base.some(isKnownIn(scope))) return {}
+  const figures = writeFigures(threshold, { ...overTime, effect: 'warns' }, stalled.startMs)
+  return {
+    warning: `\`${threshold.text}\` is compared by the requests that were sent alone, since the earlier runs were recorded without figures over time: it is ${figures}.`
+  }
 }
 
 interface Stalled {

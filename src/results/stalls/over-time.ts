@@ -1,8 +1,10 @@
 import type { Silence, Stall } from './find-stalls.js'
 
+/** Of the stalls of a scope in a recorded run. */
+export const MOST_RECORDED = 100
+
 /** What requests that arrive at a random moment would have waited at least, by the stalls of a scope. */
 export class OverTime {
-  /** In order of time. */
   readonly stalls: readonly Stall[]
   /** The two longest, the longest first. */
   readonly silences: readonly Silence[]
@@ -29,6 +31,14 @@ export class OverTime {
   /** With two threads in all, one slow request and its neighbour look like a stall. */
   get isFew(): boolean {
     return this.threads !== undefined && this.threads <= 2
+  }
+
+  /** By the longest stalls alone, which are all that is recorded of a run. */
+  asRecorded(): OverTime {
+    if (this.stalls.length <= MOST_RECORDED) return this
+    const longest = [...this.stalls].sort((one, other) => other.ms - one.ms).slice(0, MOST_RECORDED)
+    const { silences, spanMs, threads } = this
+    return new OverTime({ stalls: longest, silences, spanMs, threads })
   }
 
   /** The smallest wait that at most so many of the moments exceed; whole ms, rounded down: it is a lower bound. */
