@@ -36,7 +36,7 @@ type Told = Partial<Pick<Outcome, 'measurements' | 'warmUp'>> & Pick<Outcome, 'j
 
 const EXPLANATION = {
   words:
-    'While the server stood still, the users who waited for it sent nothing, so few samples show it. Over time means: for a request that arrives at any moment of the run.',
+    'Users who wait send nothing, so few samples show that the server, the network or the load generator stood still. Over time means: for a request that arrives at any moment of the run.',
   link: 'How it is computed',
   url: 'https://github.com/loadgate/loadgate/blob/main/docs/verdicts.md#over-time'
 }

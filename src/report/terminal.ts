@@ -30,7 +30,7 @@ export interface TerminalLines {
   readonly baseline: readonly string[]
   /** Count, code, message and label. */
   readonly errors: readonly string[][]
-  /** When users waited and nothing was answered. */
+  /** When users waited and nothing was answered, and why that is not known. */
   readonly stalls: readonly string[]
   readonly warnings: readonly string[]
   readonly words: readonly string[]
@@ -56,7 +56,7 @@ export function terminalLines(outcome: Outcome): TerminalLines {
       shorten(row.message.replace(JMETER_MESSAGE, '')),
       shorten(row.label)
     ]),
-    stalls: [describeStalls(outcome)?.sentence ?? []].flat(),
+    stalls: [...[describeStalls(outcome)?.sentence ?? []].flat(), ...outcome.notes],
     warnings: listWarnings(withoutQuoted(outcome)).map((line) => `Warning: ${line}`),
     words: summary === undefined || repeatsReason(outcome) ? [] : summary.trim().split(/\r\n|\r|\n/)
   }

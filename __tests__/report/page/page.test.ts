@@ -281,7 +281,7 @@ describe('the page', () => {
   test('shows when nothing was answered, explains it, and leads to more', () => {
     const { text, elements, data } = readPage(renderPage(makeStalledOutcome()))
     expect(text).toContain(
-      'When nothing was answered At 0:08 nothing was answered for 4.8 s while 12 users waited. While the server stood still'
+      'When nothing was answered At 0:08 nothing was answered for 4.8 s while 12 users waited. Users who wait send nothing'
     )
     expect(text).toContain('How long Users waiting Clock 0:08 4.8 s 12 2026-03-01 10:00:08 UTC')
     expect(elements.map(({ attributes }) => attributes)).toContain(
