@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { appendFileSync, existsSync, readFileSync } from 'node:fs'
+import { appendFileSync, existsSync, mkdirSync, readFileSync, rmdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { JTL_HEADER, writeJMeter } from './stand-in.js'
 import { createFolders, createRun, createServices, get, runForm, specFields, until } from './support.js'
@@ -23,6 +23,11 @@ afterAll(async () => {
 
 function row(label: string, message = 'OK'): string {
   return `1760000000000,12,${label},200,${message},t 1-1,text,true,,1,1,1,1,null,12,0,1\n`
+}
+
+/** As it is shown: both nodes name their threads alike. */
+function rowOf(node: number, label: string, message?: string): string {
+  return row(label, message).replace(',t 1-1,', `,node${node}-t 1-1,`)
 }
 
 let path: string
@@ -51,29 +56,27 @@ describe('while the run is in progress', () => {
     expect((await get(service, path)).text).toBe(HEADER)
     appendFileSync(nodes[1]!, row('b1') + row('b2').slice(0, 20))
     const first = (await get(service, path)).text
-    expect(first).toBe(HEADER + row('b1'))
+    expect(first).toBe(HEADER + rowOf(2, 'b1'))
     appendFileSync(nodes[0]!, row('a1'))
     appendFileSync(nodes[1]!, row('b2').slice(20))
     const rest = await get(service, path, { headers: { range: `bytes=${first.length}-` } })
-    expect([rest.status, rest.text]).toEqual([206, row('a1') + row('b2')])
+    expect([rest.status, rest.text]).toEqual([206, rowOf(1, 'a1') + rowOf(2, 'b2')])
     const whole = await get(service, path)
     expect(whole.text).toBe(first + rest.text)
     const nothing = await get(service, path, { headers: { range: `bytes=${whole.text.length}-` } })
     expect(nothing.status).toBe(416)
-    expect(await stop()).toBe(
-      HEADER +
-        row('a1').replace(',1,1,null', ',1,2,null') +
-        ['b1', 'b2'].map((label) => row(label).replace(',1,1,null', ',1,2,null')).join('')
-    )
+    const rows = rowOf(1, 'a1') + rowOf(2, 'b1') + rowOf(2, 'b2')
+    expect(await stop()).toBe(HEADER + rows.replaceAll(',1,1,null', ',1,2,null'))
   })
 
   test('a line break within quotes does not end a row', async () => {
-    const quoted = row('a', '"two\nlines, and ""quotes"""')
+    const message = '"two\nlines, and ""quotes"""'
+    const quoted = row('a', message)
     const middle = quoted.indexOf('\n') + 1
     appendFileSync(nodes[0]!, quoted.slice(0, middle))
     expect((await get(service, path)).text).toBe(HEADER)
     appendFileSync(nodes[0]!, quoted.slice(middle))
-    expect((await get(service, path)).text).toBe(HEADER + quoted)
+    expect((await get(service, path)).text).toBe(HEADER + rowOf(1, 'a', message))
     await stop()
   })
 
@@ -81,8 +84,21 @@ describe('while the run is in progress', () => {
     appendFileSync(nodes[0]!, row('a1'))
     appendFileSync(nodes[1]!, row('b1'))
     const replies = await Promise.all([1, 2, 3].map(() => get(service, path)))
-    expect(replies.map(({ text }) => text)).toEqual(Array(3).fill(HEADER + row('a1') + row('b1')))
+    expect(replies.map(({ text }) => text)).toEqual(Array(3).fill(HEADER + rowOf(1, 'a1') + rowOf(2, 'b1')))
     await stop()
+  })
+
+  test('rows that could not be written are never skipped: there are none until the run has ended', async () => {
+    expect((await get(service, path)).text).toBe(HEADER)
+    const live = nodes[0]!.replace(/-1\.csv$/, '-live.csv')
+    rmSync(live)
+    mkdirSync(live)
+    appendFileSync(nodes[0]!, row('a1'))
+    expect((await get(service, path)).status).toBe(503)
+    rmdirSync(live)
+    appendFileSync(nodes[0]!, row('a2'))
+    expect((await get(service, path)).status).toBe(404)
+    expect(await stop()).toContain(`${HEADER}${rowOf(1, 'a1')}${rowOf(1, 'a2')}`)
   })
 
   test('the live CSV is another version than the results', async () => {
@@ -105,8 +121,8 @@ test('secrets are masked, at the same offsets', async () => {
   expect((await get(service, path)).text).toBe(HEADER)
   appendFileSync(nodes[0]!, told.slice(told.indexOf(SECRET) + 4))
   appendFileSync(nodes[1]!, told)
-  const masked = told.replace(SECRET, '*'.repeat(SECRET.length))
+  const masked = `no ${'*'.repeat(SECRET.length)}`
   const rest = await get(service, path, { headers: { range: `bytes=${HEADER.length}-` } })
-  expect(rest.text).toBe(masked + masked)
+  expect(rest.text).toBe(rowOf(1, 'a', masked) + rowOf(2, 'a', masked))
   await stop()
 })

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from '@jest/globals'
-import { appendFileSync, rmSync } from 'node:fs'
+import { appendFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { SampleFollower } from '../../../src/server/pages/follow-samples.js'
 import { describeRun, type RunState } from '../../../src/report/page/run-page.js'
@@ -48,6 +48,22 @@ describe('files that grow', () => {
     expect(both?.figures({})).toMatchObject({ samples: 2, meanMs: 20 })
     expect(both?.series?.activeThreads).toEqual([7])
     expect(both?.grids).toEqual(['g'])
+  })
+
+  test('of several nodes with one user each show when nothing is answered', async () => {
+    const folder = folders.create()
+    const files = ['a', 'b', 'c'].map((name) => ({ file: join(folder, name), grid: 'g', region: 'r' }))
+    const follower = new SampleFollower(files)
+    const lookAt = async (untilMs: number): Promise<PageDocument> => {
+      for (const { file } of files) writeFileSync(file, writeStalled({ users: 1, untilMs }))
+      const measurements = await follower.look()
+      return describeRun({ ...RUNNING, nowMs: STALLED_START_MS + untilMs, measurements })
+    }
+    expect((await lookAt(8_000)).live?.quiet).toBeNull()
+    expect((await lookAt(12_200)).live?.quiet).toMatch(/^Nothing answered for 4 s/)
+    expect((await lookAt(14_000)).stalls?.sentence).toMatch(
+      /nothing was answered for .* while 3 users waited/
+    )
   })
 
   test.each([

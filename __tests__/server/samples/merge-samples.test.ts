@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { mergeSamples, type NodeSamples } from '../../../src/server/samples/merge-samples.js'
 import { createScanner, mergeScans } from '../../../src/results/scan/scanner.js'
 import { makeRandom } from '../../support/data/seeded-random.js'
+import { writeStalled } from '../../support/stalls/stalled-run.js'
 import { createFolders } from '../support.js'
 
 const folders = createFolders()
@@ -199,6 +200,61 @@ describe('active threads of several nodes', () => {
       const sum = peaks.reduce((total, peak) => total + peak)
       expect([...new Set(series!.activeThreads)]).toEqual([sum])
     }
+  })
+})
+
+describe('threads of several nodes that have the same names', () => {
+  const HEADER = 'timeStamp,elapsed,threadName,label\n'
+  const named = (name: string): string => `1000,10,${name},home\n`
+
+  test.each([
+    { name: 'a plain name', thread: 'Users 1-1', first: 'node1-Users 1-1', second: 'node2-Users 1-1' },
+    { name: 'a name in quotes', thread: '"a, b 1-1"', first: '"node1-a, b 1-1"', second: '"node2-a, b 1-1"' },
+    { name: 'quotes in a name', thread: '"a ""b"""', first: '"node1-a ""b"""', second: '"node2-a ""b"""' },
+    { name: 'a quote within it', thread: '5" wide', first: 'node1-5" wide', second: 'node2-5" wide' },
+    { name: 'two lines', thread: '"a\nb"', first: '"node1-a\nb"', second: '"node2-a\nb"' },
+    { name: 'other letters', thread: 'Käufer 用户', first: 'node1-Käufer 用户', second: 'node2-Käufer 用户' },
+    { name: 'no name', thread: '', first: '', second: '' },
+    { name: 'an empty name in quotes', thread: '""', first: '""', second: '""' }
+  ])('$name', async ({ thread, first, second }) => {
+    const { merged, seen } = await merge(HEADER + named(thread), HEADER + named(thread))
+    expect(merged).toBe(HEADER + named(first) + named(second))
+    expect(seen).toEqual([HEADER + named(thread), HEADER + named(thread)])
+  })
+
+  test('are told apart by the number of the node in its grid, whichever have rows', async () => {
+    const { merged } = await merge(null, HEADER + named('t'), 'other\n1\n', HEADER, HEADER + named('t'))
+    expect(merged).toBe(HEADER + named('node2-t') + named('node5-t'))
+  })
+
+  test.each([
+    { name: 'of a single node', files: [HEADER + named('t 1-1')] },
+    { name: 'of the only node that wrote', files: [HEADER + named('t 1-1'), null, ''] }
+  ])('$name stay as they are', async ({ files }) => {
+    expect((await merge(...files)).merged).toBe(files[0])
+  })
+
+  test('wherever the column is and whatever the line ends; rows that cannot be read stay', async () => {
+    const header = 'allThreads;label;elapsed;timeStamp;threadName\r\n'
+    const rows = (threads: number, thread: string): string =>
+      `${threads};"a;b";10;1000;${thread}\r\n${threads};a;10;1000;"${thread}"\r\n1;a;t\r\n`
+    const { merged } = await merge(header + rows(2, 't'), header + rows(3, 't'))
+    expect(merged).toBe(header + rows(5, 'node1-t') + rows(5, 'node2-t'))
+  })
+
+  test('are rewritten in every block of a large file', async () => {
+    const rows = (name: string): string => named(name).repeat(100_000)
+    const { merged } = await merge(HEADER + rows('t'), HEADER + rows('t'))
+    expect(merged === HEADER + rows('node1-t') + rows('node2-t')).toBe(true)
+  })
+
+  test('are as many users: a stall in which one of each node waits is found', async () => {
+    const node = writeStalled({ users: 1 })
+    const { merged } = await merge(node, node, node)
+    const scanner = createScanner({ grid: 'g', region: 'r' })
+    scanner.push(Buffer.from(merged))
+    const overTime = mergeScans([scanner.end()]).figures({})?.overTime()
+    expect(overTime).toMatchObject({ threads: 3, stalls: [{ waiting: 3 }] })
   })
 })
 

@@ -26,10 +26,18 @@ afterEach(async () => {
 })
 
 const SENTENCE =
-  /p9\d is \d+ ms for the requests that were sent, but at least [23]\.\d s over time: at 0:0\d nothing was answered for [34](\.\d)? s while 4 users waited; must be < \d s/
+  /p9\d is \d+ ms for the requests that were sent, but at least [23]\.\d s over time: at 0:0\d nothing was answered for [34](\.\d)? s while (\d) users waited; must be < \d s/
+
+interface Case {
+  readonly example: string
+  readonly line: string
+  readonly onStall?: 'fail' | 'warn'
+  readonly users?: number
+  readonly nodes?: number
+}
 
 /** A user's request waits once: the fewer there are besides, the lower the percentile that shows nothing of it. */
-async function check(example: string, line: string, onStall: 'fail' | 'warn'): Promise<void> {
+async function check({ example, line, onStall = 'fail', users = 4, nodes = 1 }: Case): Promise<void> {
   const ended = await runCommand(
     [
       ...[
@@ -39,12 +47,14 @@ async function check(example: string, line: string, onStall: 'fail' | 'warn'): P
         '--override-parameters',
         `-Jport=${shop.port}`
       ],
-      ...['--threads', '4', '--rampup', '1s', '--duration', '14s', '--output', join(folder, 'out')],
+      ...['--grids', `[{ region: local, instance_quantity: ${nodes} }]`, '--threads', String(users)],
+      ...['--rampup', '1s', '--duration', '14s', '--output', join(folder, 'out')],
       ...['--thresholds', line, '--on-stall', onStall]
     ],
     { cwd: process.cwd() }
   )
   expect([ended.code, ended.out]).toEqual([onStall === 'fail' ? 1 : 0, expect.stringMatching(SENTENCE)])
+  expect(SENTENCE.exec(ended.out)?.[2]).toBe(String(users))
   expect(ended.out).toMatch(/^(At 0:\d\d n|N)othing was answered /m)
   const verdict = JSON.parse(readFileSync(join(folder, 'out', 'verdict.json'), 'utf8')) as VerdictDocument
   expect(verdict.stalls?.count).toBeGreaterThanOrEqual(1)
@@ -57,15 +67,21 @@ const describeWithJdk = lacksJdk ? describe.skip : describe
 describeWithJMeter(`a shop that stands still for 4 of 14 s, and real JMeter${jmeterNote}`, () => {
   test.each(['fail', 'warn'] as const)(
     'on-stall: %s',
-    (onStall) => check('shop', 'p95 < 1s', onStall),
+    (onStall) => check({ example: 'shop', line: 'p95 < 1s', onStall }),
+    INSTALL_MS
+  )
+
+  test(
+    'three nodes with one thread each, which have the same name',
+    () => check({ example: 'shop', line: 'p95 < 1s', users: 3, nodes: 3 }),
     INSTALL_MS
   )
 })
 
 describeWithJdk('the same with real Gatling', () => {
-  test('fails the gate', () => check('gatling', 'p95 < 1s', 'fail'), INSTALL_MS)
+  test('fails the gate', () => check({ example: 'gatling', line: 'p95 < 1s' }), INSTALL_MS)
 })
 
 describeWithBrowser('the same with a real browser', () => {
-  test('fails the gate', () => check('service-chrome', 'p90 < 2s', 'fail'), INSTALL_MS)
+  test('fails the gate', () => check({ example: 'service-chrome', line: 'p90 < 2s' }), INSTALL_MS)
 })

@@ -1,5 +1,7 @@
 import { appendFile, rm } from 'node:fs/promises'
 import { cutHeader } from '../../results/csv/header.js'
+import type { ColumnRewriter } from '../samples/column-rewriter.js'
+import { createNodeThreads } from '../samples/node-threads.js'
 import { readOn, type GrowingFile } from '../samples/read-on.js'
 import { RowCutter } from '../samples/row-cutter.js'
 import { RowRedactor } from '../samples/row-redactor.js'
@@ -26,12 +28,15 @@ interface Source extends GrowingFile {
   readonly index: number
   /** Known when its first rows come. */
   shift: TimeShift | undefined
+  /** Undefined for a grid's only node. */
+  readonly nodeThreads: ColumnRewriter | undefined
   wholeBytes: number
 }
 
 /**
  * The samples of grids whose run has not ended, as one growing CSV per grid: one header, complete rows only, and what was once at
- * an offset stays there, so that a reader can continue where it was. The nodes' rows follow each other as they are found.
+ * an offset stays there, so that a reader can continue where it was. The nodes' rows follow each other as they are found; with several
+ * nodes, thread names begin with the node, as in the results.
  */
 export class LiveSamples {
   readonly #store: Store
@@ -102,6 +107,7 @@ class LiveGrid {
       redactor: new RowRedactor(secrets),
       index,
       shift: undefined,
+      nodeThreads: nodes.length > 1 ? createNodeThreads(index) : undefined,
       position: 0,
       wholeBytes: 0
     }))
@@ -122,16 +128,21 @@ class LiveGrid {
     source.wholeBytes += rows.length
     const skipped = start === 0 ? this.#skipHeader(rows) : 0
     if (start === 0) source.shift = this.#shiftOf(source)
-    if (source.shift === undefined && !this.#hasSecrets) {
+    if (source.shift === undefined && source.nodeThreads === undefined && !this.#hasSecrets) {
       this.#append({ file: source.file, start: start + skipped, end: source.wholeBytes })
       return
     }
     source.redactor.cover(rows)
-    const changed = source.shift?.push(rows) ?? rows
+    const shifted = source.shift?.push(rows) ?? rows
+    const changed = source.nodeThreads?.push(shifted) ?? shifted
     // The header does not change.
     const shown = changed.subarray(skipped)
     const file = this.#store.folder.liveFile(this.run.id, this.#grid.id)
-    await appendFile(file, shown)
+    await appendFile(file, shown).catch((thrown: unknown) => {
+      // Some of it may have been written, on a disk that is full: nobody knows at which offset the next rows would be.
+      this.#isBroken = true
+      throw thrown
+    })
     this.#append({ file, start: this.#changedBytes, end: this.#changedBytes + shown.length })
     this.#changedBytes += shown.length
   }

@@ -1,6 +1,7 @@
 import { type FileHandle, open, rename, rm, stat, truncate } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { makeFolder } from '../../files/make-folder.js'
+import { createNodeThreads } from './node-threads.js'
 import { redactSamples } from './redact-samples.js'
 import { RowCutter } from './row-cutter.js'
 import { SampleRows } from './sample-rows.js'
@@ -40,6 +41,8 @@ interface Merge {
 
 interface Survey {
   readonly file: string
+  /** The node's, from 0. */
+  readonly index: number
   readonly offsetMs: number
   readonly samples: NodeSamples
   readonly header: Buffer
@@ -53,7 +56,7 @@ const NO_SAMPLES: NodeSamples = { hasRows: false, restBytes: 0, isBroken: false,
 /**
  * Merges the nodes' files into one CSV with one header. A row truncated by killing its tool is left out. Each file's
  * bytes also go to its sink. The file of a grid's only node is moved instead, which needs no space on a disk that may be
- * full. With several nodes, `allThreads` becomes the number of the whole grid.
+ * full. With rows of several nodes, `allThreads` becomes the number of the whole grid, and thread names begin with the node.
  */
 export async function mergeSamples(merge: Merge): Promise<NodeSamples[]> {
   const { files, target, sinkOf, secrets = [], offsetsMs = [], signal } = merge
@@ -64,6 +67,7 @@ export async function mergeSamples(merge: Merge): Promise<NodeSamples[]> {
   const surveys: (Survey | undefined)[] = []
   for (const [index, file] of files.entries()) {
     const options = {
+      index,
       sink: sinkOf(index),
       signal,
       needsThreads: files.length > 1,
@@ -85,7 +89,13 @@ export async function mergeSamples(merge: Merge): Promise<NodeSamples[]> {
 
 /** A service killed between merging and recording it leaves only the result. */
 async function readMerged({ files, target, sinkOf, signal }: Merge): Promise<NodeSamples[]> {
-  const { samples } = await survey(target, { sink: sinkOf(0), signal, needsThreads: false, offsetMs: 0 })
+  const { samples } = await survey(target, {
+    index: 0,
+    sink: sinkOf(0),
+    signal,
+    needsThreads: false,
+    offsetMs: 0
+  })
   return files.map(() => ({ ...samples, restBytes: 0, isMerged: true }))
 }
 
@@ -99,7 +109,13 @@ async function isFile(path: string): Promise<boolean> {
 /** Reads a file once from start to end. */
 async function survey(
   file: string,
-  options: { sink: RowSink; signal: AbortSignal | undefined; needsThreads: boolean; offsetMs: number }
+  options: {
+    index: number
+    sink: RowSink
+    signal: AbortSignal | undefined
+    needsThreads: boolean
+    offsetMs: number
+  }
 ): Promise<Survey> {
   const shift = new TimeShift(options.offsetMs)
   const cutter = new RowCutter()
@@ -122,6 +138,7 @@ async function survey(
   const hasRows = wholeBytes > header.length
   return {
     file,
+    index: options.index,
     offsetMs: options.offsetMs,
     header,
     wholeBytes,
@@ -177,12 +194,14 @@ async function appendRows(
   const others = into.surveys.filter((other) => other !== source).map(({ threads }) => threads)
   const addOthers = createAdder(others)
   const shift = new TimeShift(source.offsetMs)
+  const nodeThreads = others.length === 0 ? undefined : createNodeThreads(source.index)
   const cutter = new RowCutter()
   const sampleRows = new SampleRows()
   let isFirst = true
   for await (const chunk of readChunks(source.file, into.signal)) {
-    const rows = shift.push(cutter.push(chunk))
-    if (rows.length === 0) continue
+    const shifted = shift.push(cutter.push(chunk))
+    if (shifted.length === 0) continue
+    const rows = nodeThreads?.push(shifted) ?? shifted
     const start = isFirst ? sampleRows.takeHeader(rows) : 0
     if (isFirst && source === into.surveys[0]) await into.out.writeFile(rows.subarray(0, start))
     isFirst = false
