@@ -1,3 +1,0 @@
-import { createRequire as createRequireOfBundle } from 'node:module'
-const require = createRequireOfBundle(import.meta.url)
-function shorten(text,length=80){let oneLine=text.replace(/[\p{Cc}\s]+/gu," ").trim(),characters=Array.from(oneLine);return characters.length>length?`${characters.slice(0,length-1).join("")}\u2026`:oneLine}function quote(text){return`"${shorten(text)}"`}function describeScope(scope){let label=scope.label===void 0?"":` of ${quoteIfNeeded(scope.label)}`,region=scope.region===void 0?"":` in ${quoteIfNeeded(scope.region)}`,grid=scope.grid===void 0?"":` on grid ${quoteIfNeeded(scope.grid)}`;return label+region+grid}function quoteIfNeeded(text){return/^[^\s\p{Cc}"]+$/u.test(text)?shorten(text):quote(text)}export{shorten,quote,describeScope};
