@@ -364,6 +364,7 @@ describe('parameters of the base, side by side', () => {
   test.each([
     ['one of Java', 'http.proxyHost'],
     ['one of JMeter with a dot', 'httpclient4.retrycount'],
+    ['one of a rehearsal', 'rehearsal.mean'],
     ['one of JMeter itself', 'remote_hosts']
   ])('%s', (_, name) => {
     expect(baseOf(jmx(group(own)), name)).toEqual([])

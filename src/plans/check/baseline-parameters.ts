@@ -13,9 +13,9 @@ interface Sight {
   readonly isOwn?: (name: string) => boolean
 }
 
-/** Properties that JMeter, Gatling, drivers of browsers and Java read themselves, and that may lead to another server. */
+/** Properties that JMeter, Gatling, drivers of browsers, Java and a rehearsal read themselves. */
 const OF_THE_TOOL =
-  /^(?:jmeter|httpclient\d?|httpsampler|gatling|webdriver|javax?|jdk|sun|org\.apache)\.|^https?\.(?:proxy|nonProxyHosts)/
+  /^(?:rehearsal|jmeter|httpclient\d?|httpsampler|gatling|webdriver|javax?|jdk|sun|org\.apache)\.|^https?\.(?:proxy|nonProxyHosts)/
 
 /** Side by side, parameters of the base that the plan does not read: base and head would be the same server, and every line would hold. */
 export function checkBaselineParameters(
