@@ -505,13 +505,27 @@ describe('a run that was made twice by something in between', () => {
     await service.reached('showRun', 3)
     const [judged, twin] = service.runs
     judged!.statuses = ['finished']
-    expect((await gating).verdict).toBe('passed')
+    expect(await gating).toMatchObject({
+      verdict: 'passed',
+      warnings: [
+        `The run was created twice (${twin!.id} has the same tag), and both may have generated load for a time, so the load was not the requested one.`
+      ]
+    })
     expect(ports.outputs.get('run-id')).toBe(judged!.id)
     expect(twin!.statuses).toEqual(['finished'])
     expect(running()).toEqual(['theirs'])
     expect(ports.log.of('warning')).toEqual([
-      `Run ${twin!.id} has the same tag as run ${judged!.id}: the run was created twice, and both generated load.`
+      `Run ${twin!.id} has the same tag as run ${judged!.id}: the run was created twice, and both generated load.`,
+      expect.stringMatching(/^The run was created twice/)
     ])
+  })
+
+  test('the verdict warns of a second one that has ended too', async () => {
+    service.meet('createRun', twice)
+    expect(await gate()).toMatchObject({
+      verdict: 'passed',
+      warnings: [expect.stringContaining(`created twice (${service.runs[1]!.id} has the same tag)`)]
+    })
   })
 
   test('a list that cannot be read leaves the look to post', async () => {

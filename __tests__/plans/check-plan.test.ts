@@ -339,7 +339,16 @@ describe('parameters of the base, side by side', () => {
     ['code in Java', jmx(group(own + element('JavaSampler', 'java'))), {}],
     ['a script that may put a name together', jmx(group(own + script('props.get(x + "t")'))), {}],
     ['a document type', `<!DOCTYPE x>${jmx(group(own))}`, {}],
-    ['a property of Java', jmx(group(own)), { baselineParameters: [{ kind: 'D', name: 'host', value: 'x' }] }]
+    [
+      'a property of Java',
+      jmx(group(own)),
+      { baselineParameters: [{ kind: 'D', name: 'host', value: 'x' }] }
+    ],
+    [
+      'a name that may be one of JMeter',
+      jmx(group(own)),
+      { baselineParameters: [J('server.host')], parameters: [] }
+    ]
   ])('with %s it is a warning', (_, plan, changes) => {
     const found = baseOf(plan, 'host', changes).filter(({ message }) =>
       message.startsWith('baseline-parameters')
@@ -353,10 +362,32 @@ describe('parameters of the base, side by side', () => {
   })
 
   test.each([
-    ['a name with a dot may be one of the tool', 'http.proxyHost'],
+    ['one of Java', 'http.proxyHost'],
+    ['one of JMeter with a dot', 'httpclient4.retrycount'],
+    ['one of a rehearsal', 'rehearsal.mean'],
     ['one of JMeter itself', 'remote_hosts']
   ])('%s', (_, name) => {
     expect(baseOf(jmx(group(own)), name)).toEqual([])
+  })
+
+  test.each([
+    ['one with a dot', 'target.host', own],
+    ['part of another name', 'target.host', request('home', '/${__P(target.hostname,x)}')],
+    ['a key in a body', 'host', request('home', '/', text('Argument.value', '{&quot;host&quot;:1}'))],
+    ['a step of a path', 'host', request('home', '/api/host/1')],
+    ['a variable of a script', 'host', own + script('vars.get("host")')],
+    ['a comment', 'host', request('home', '/', text('TestPlan.comments', 'uses ${__P(host)}'))]
+  ])('%s is no read', (_, name, body) => {
+    expect(baseOf(jmx(group(body)), name)).toMatchObject([{ level: 'error', isInput: true }])
+  })
+
+  test.each([
+    ['by its name', request('home', '/${__P(target.host,x)}')],
+    ['by a name that is put together', request('home', '/${__P(target.${part},x)}')],
+    ['in a script', own + script('props.get("target.host")')],
+    ['in a function', request('home', '/${__groovy(props.get("target.host"))}')]
+  ])('one with a dot that is read %s', (_, body) => {
+    expect(baseOf(jmx(group(body)), 'target.host')).toEqual([])
   })
 
   test('of a source', () => {
@@ -365,6 +396,8 @@ describe('parameters of the base, side by side', () => {
     expect(java('System.getProperty("host")')).toEqual([])
     expect(java('System.getProperty("hots")')).toMatchObject([{ level: 'error', isInput: true }])
     expect(java('Settings.read()', ['settings.jar'])).toMatchObject([{ level: 'warning' }])
+    const dotted = { tool: 'gatling', plan: { name: 'Shop.java', text: 'config.in("shop").get("host")' } }
+    expect(baseOf('', 'shop.host', dotted)).toMatchObject([{ level: 'warning' }])
   })
 })
 

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from '@jest/globals'
 import { readAddress } from '../../src/service/http/address.js'
 import { ServiceClient } from '../../src/service/client.js'
+import { otherRunIn } from '../../src/service/own-links.js'
 import { vocabularyOf } from '../../src/protocol/vocabulary.js'
 import { makeRun } from '../support/data/make-documents.js'
 import { JumpingClock } from '../support/manual-clock.js'
@@ -69,14 +70,12 @@ describe('a link to another host', () => {
 
 describe('the run that a link to results names', () => {
   const named = (href: string, service?: string): string | undefined =>
-    new ServiceClient({
-      ...{ address: readAddress('https://service.example'), token: 'tok', words: vocabularyOf(service) },
-      clock: new JumpingClock()
-    }).otherRunIn(href, 'r1')
+    otherRunIn(href, 'r1', vocabularyOf(service))
 
   test.each([
     ['/api/runs/r2/result.csv?grid_id=g', undefined, 'r2'],
-    ['https://service.example/runs/r2/results.csv', undefined, 'r2'],
+    ['https://service.example/runs/Ab3dE6gH9jK/results.csv', undefined, 'Ab3dE6gH9jK'],
+    ['/api/runs/r12/result.csv', undefined, 'r12'],
     ['https://storage.example/x.csv?run_id=r2&sig=1', undefined, 'r2'],
     ['/api/acmes/r2/result.csv', 'acme', 'r2'],
     ['/files/x.csv?acme_id=r2', 'acme', 'r2'],
@@ -91,10 +90,39 @@ describe('the run that a link to results names', () => {
     ['https://storage.example/a/b/0c1d?X-Signature=abc&expires=9', undefined],
     ['https://storage.example/runs/results.csv', undefined],
     ['https://storage.example/runs/2026/r1.csv?run_id=r1', undefined],
+    ['https://storage.example/runs/2026/11/16/r1/g.csv?sig=x', undefined],
+    ['https://storage.example/runs/results/r1.csv?sig=x', undefined],
+    ['https://storage.example/runs/0123456789abcdef/r1_g.csv?sig=x', undefined],
+    ['https://storage.example/runs/0123456789abcdef/g.csv?key=a%2Fr1%2Fg', undefined],
+    ['https://storage.example/runs/2026-11-16/abc.csv?sig=x', undefined],
     ['/api/runs/r2/result.csv', 'acme'],
     ['http://[', undefined],
     ['/api/runs/%E0%A4%A/result.csv?grid_id=g', undefined]
   ])('%s: this one, or none', (href, service) => {
     expect(named(href, service)).toBeUndefined()
   })
+})
+
+test.each([
+  ['another run', '/store/runs/r2/result.csv', 'its link redirects to another run, r2, and was not followed'],
+  ['another run after a while', '/again', 'its link redirects to another run, r2, and was not followed'],
+  ['this run', '/store/runs/2026/r1.csv', undefined],
+  ['storage', '/store/0c1d.csv?sig=x', undefined]
+])('a redirect of a result to %s', async (_, location, refusal) => {
+  const server = await startServer((reply, { path }) => {
+    if (path.startsWith('/store')) return reply.end('a,b')
+    return reply
+      .writeHead(302, { location: path === '/again' ? '/store/runs/r2/result.csv' : location })
+      .end()
+  })
+  const client = new ServiceClient({
+    ...{ address: readAddress(server.origin), token: 'tok', words: vocabularyOf() },
+    clock: new JumpingClock()
+  })
+  clients.push(client)
+  const opened = await client
+    .openResult('/api/runs/r1/result.csv', { runId: 'r1' })
+    .catch((thrown: unknown) => thrown)
+  expect(opened).toMatchObject(refusal === undefined ? { status: 200 } : { message: refusal })
+  expect(server.seen.map(({ path }) => path)).not.toContain('/store/runs/r2/result.csv')
 })

@@ -191,13 +191,18 @@ export class ServiceClient {
     return `/api/${this.#words.runs}/${runId}/result.csv?grid_id=${gridId}`
   }
 
-  /** Opens a grid's CSV; the caller reads and verifies the bytes. */
+  /** Opens a grid's CSV, unless its link or a redirect names another run than the given one; the caller reads and verifies the bytes. */
   async openResult(
     href: string,
-    options: { range?: ResultRange | undefined; signal?: AbortSignal } = {}
+    options: { range?: ResultRange | undefined; signal?: AbortSignal; runId?: string } = {}
   ): Promise<Reply> {
-    const { range } = options
+    const { range, runId } = options
     const operation = 'downloading a result CSV'
+    const refuseOther = (verb: string, link: string): void => {
+      const other = runId === undefined ? undefined : otherRunIn(link, runId, this.#words)
+      if (other !== undefined) throw new Error(`its link ${verb} another run, ${other}, and was not followed`)
+    }
+    refuseOther('names', href)
     return this.#http.download({
       operation,
       method: 'GET',
@@ -210,6 +215,7 @@ export class ServiceClient {
           ...(range.version !== undefined && { 'if-range': range.version })
         })
       },
+      onRedirect: (target) => refuseOther('redirects to', target),
       before: range,
       signal: options.signal
     })
@@ -260,11 +266,6 @@ export class ServiceClient {
   /** When the service sent its latest reply, by its own clock; undefined if it does not say. */
   get latestReplyMs(): number | undefined {
     return this.#sentMs
-  }
-
-  /** The run that a link to results names, if it is not this one. */
-  otherRunIn(href: string, runId: string): string | undefined {
-    return otherRunIn(href, runId, this.#words)
   }
 
   async close(): Promise<void> {

@@ -15,9 +15,12 @@ export function atOwnAddress(address: Address, link: URL, words: Pick<Vocabulary
   return isResult || isList ? new URL(address.api + path + link.search) : link
 }
 
+/** As services make them; a folder called `2026-11-16` or `results` is none. */
+const LIKE_AN_ID = /^(?=.*\d)(?=.*[a-z])[\w-]{8,}$/i
+
 /**
- * The run that a link names in its path or its query, if it is not this one. A link that names none, as to storage elsewhere, may be
- * anybody's.
+ * The run that a link names as the API does, `/runs/<id>/…` or `run_id=<id>`, if this one is nowhere in it. A link that names none, as to
+ * storage elsewhere, may be anybody's.
  */
 export function otherRunIn(
   href: string,
@@ -25,13 +28,18 @@ export function otherRunIn(
   words: Pick<Vocabulary, 'run' | 'runs'>
 ): string | undefined {
   if (!URL.canParse(href, 'http://x')) return undefined
-  const { pathname, searchParams } = new URL(href, 'http://x')
+  const { pathname, search, searchParams } = new URL(href, 'http://x')
   const segments = pathname.split('/').map(decode)
-  const named = [
-    ...segments.filter((_, index) => segments[index - 1] === words.runs),
-    ...searchParams.getAll(`${words.run}_id`)
-  ].filter((id) => /^[\w-]+$/.test(id))
-  return named.includes(runId) ? undefined : named[0]
+  if (dashed(decode(pathname + search)).includes(dashed(runId))) return undefined
+  const inPath = segments.filter(
+    (id, at) => segments[at - 1] === words.runs && (segments[at + 1] === 'result.csv' || LIKE_AN_ID.test(id))
+  )
+  return [...inPath, ...searchParams.getAll(`${words.run}_id`)].find((id) => /^[\w-]+$/.test(id))
+}
+
+/** For a search of whole words. */
+function dashed(text: string): string {
+  return `-${text.replace(/[^a-z\d]+/gi, '-')}-`
 }
 
 function decode(segment: string): string {

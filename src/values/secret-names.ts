@@ -1,5 +1,22 @@
 /** `userPin` has the word `pin` in it, and `spinner` has not. */
-const WORDS = ['pin', 'otp', 'totp', 'mfa', 'jwt', 'bearer', 'salt', 'private', 'creds?', 'cvc', 'cvv', 'dsn']
+const WORDS = [
+  'pin',
+  'pincode',
+  'otp',
+  'otpcode',
+  'pat',
+  'sas',
+  'totp',
+  'mfa',
+  'jwt',
+  'bearer',
+  'salt',
+  'private',
+  'creds?',
+  'cvc',
+  'cvv',
+  'dsn'
+]
 const PARTS = [
   'pass(?!eng|ing|ive|age|ed)',
   'pw(?![a-z])',

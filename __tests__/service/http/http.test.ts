@@ -570,6 +570,16 @@ describe('behind a proxy', () => {
       }
     )
 
+    test('for a scheme that is not supported: it is named, and not retried', async () => {
+      process.env.https_proxy = `socks5://me:${SECRET}@127.0.0.1:1080`
+      const failure = await call()
+      expect(failure).toBeInstanceOf(ProxyError)
+      expect(failure.message).toBe(
+        'asking: the proxy in https_proxy has the scheme socks5, which is not supported: use an http or https proxy'
+      )
+      expect(isTransient(failure)).toBe(false)
+    })
+
     test('is an outage where the service was reached before', async () => {
       process.env.https_proxy = 'http://proxy.invalid:3128'
       const failure = await call(true)

@@ -8,7 +8,7 @@ export const HEAD_PARAMETERS = '-Jport=9000, -Jpath=/shop'
 
 /** A plan that takes its server from the parameters. */
 export const PLAN_WITH_PORT =
-  '<jmeterTestPlan><hashTree><TestPlan testname="Shop"><stringProp name="TestPlan.comments">${__P(port,80)}${__P(path,/)}</stringProp></TestPlan><hashTree/></hashTree></jmeterTestPlan>'
+  '<jmeterTestPlan><hashTree><TestPlan testname="Shop"><stringProp name="TestPlan.address">${__P(port,80)}${__P(path,/)}</stringProp></TestPlan><hashTree/></hashTree></jmeterTestPlan>'
 
 export function sideBySide(rounds: number, changes: Partial<BaselineSettings> = {}): BaselineSettings {
   return {

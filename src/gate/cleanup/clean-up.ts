@@ -5,7 +5,7 @@ import { endGrid } from '../run/end-grid.js'
 import { endRun } from '../run/end-run.js'
 import { MAY_BE_RUNNING, VERY_PATIENT_MS, findMarkedRuns, isForeign } from '../run/find-run.js'
 import { findTwins } from '../run/find-twins.js'
-import type { MarkedRuns } from '../run/find-twins.js'
+import type { MarkedRuns, Twin } from '../run/find-twins.js'
 import { findRepeats, idsOf } from '../run/repeat-run.js'
 import { hasEnded } from '../run/run-status.js'
 import type { RepeatAttempt, StepState } from '../step-state.js'
@@ -19,6 +19,8 @@ export interface CleanUpOptions {
   readonly signal: AbortSignal
   /** No cleanup follows this one: wait for what may show up a little later. */
   readonly isLast?: boolean
+  /** Told of every duplicate of a run of the step, whether it still runs or not. */
+  readonly onTwin?: (twin: Twin) => void
   /** Describes a failure; by default with the service's message. */
   readonly describe?: (thrown: unknown) => string
 }
@@ -53,6 +55,7 @@ const LISTED_WITHIN_MS = 10_000
 export async function endTwins(runs: MarkedRuns, options: CleanUpOptions): Promise<boolean> {
   const { log, isLast = false, describe = messageOf } = options
   const { twins, unread } = await findTwins(runs, options)
+  for (const twin of twins) options.onTwin?.(twin)
   const running = twins.filter(({ run }) => !hasEnded(run.status))
   for (const { run, runId } of running)
     if (runId !== undefined)

@@ -5,6 +5,7 @@ import { startDeadline } from '../deadline.js'
 import type { Gate } from '../gate.js'
 import type { Log } from '../ports.js'
 import { LEFT_RUNNING, wasRequested } from './leave-run.js'
+import type { Twin } from '../run/find-twins.js'
 import { hasEnded } from '../run/run-status.js'
 
 /** The runner sends SIGTERM 7.5 s after SIGINT: everything must be stopped by then. */
@@ -41,13 +42,23 @@ export async function cleanUpRun(gate: Gate, findings: Findings): Promise<Findin
   const { clock } = ports
   // Closing the embedded service ends what could not be ended here; nobody can stop it by hand.
   const log = gate.local === undefined ? ports.log : withoutWarnings(ports.log)
-  const options = { client, clock, log, signal: deadline.signal }
+  const warnings = new Set<string>()
+  const onTwin = ({ run, runId }: Twin): void => {
+    // Those of earlier runs of the step were told with these.
+    if (runId !== undefined && runId === findings.run?.id) warnings.add(describeTwin(run.id))
+  }
+  const options = { client, clock, log, signal: deadline.signal, onTwin }
   const isClean = await Promise.all([cleanUp(left, options), isRunning || endTwinsOf(gate, options)])
   deadline.release()
   // The post step ends whatever could not be ended here.
   if (isClean.every((each) => each) && !(wasLookedFor && wasRequested(state)))
     saved.noteDone({ cleanupDue: false })
-  return isRunning && !wasLookedFor ? { ...findings, isStoppedHere: true } : findings
+  const found = { ...findings, ...(warnings.size > 0 && { warnings: [...warnings] }) }
+  return isRunning && !wasLookedFor ? { ...found, isStoppedHere: true } : found
+}
+
+function describeTwin(id: string): string {
+  return `The run was created twice (${id} has the same tag), and both may have generated load for a time, so the load was not the requested one.`
 }
 
 function withoutWarnings(log: Log): Log {

@@ -13,10 +13,11 @@ interface Sight {
   readonly isOwn?: (name: string) => boolean
 }
 
-/**
- * Side by side, parameters of the base that the plan does not read: base and head would be the same server, and every line would hold.
- * Names with a dot may be those of the tool or of Java.
- */
+/** Properties that JMeter, Gatling, drivers of browsers, Java and a rehearsal read themselves. */
+const OF_THE_TOOL =
+  /^(?:rehearsal|jmeter|httpclient\d?|httpsampler|gatling|webdriver|javax?|jdk|sun|org\.apache)\.|^https?\.(?:proxy|nonProxyHosts)/
+
+/** Side by side, parameters of the base that the plan does not read: base and head would be the same server, and every line would hold. */
 export function checkBaselineParameters(
   { plan, baselineParameters = [] }: PlanRequest,
   { reads, isWhole, example, isOwn = () => false }: Sight
@@ -25,7 +26,7 @@ export function checkBaselineParameters(
     baselineParameters.map((parameter) => [`-${parameter.kind}${parameter.name}`, parameter])
   )
   return [...named]
-    .filter(([, { name }]) => !name.includes('.') && !isOwn(name) && !reads(name))
+    .filter(([, { name }]) => !OF_THE_TOOL.test(name) && !isOwn(name) && !reads(name))
     .map(([flag, parameter]): Finding => {
       const unread = `${plan.name} does not read ${example(parameter.name)}`
       const same = 'base and head would be the same server, and every comparison would hold'

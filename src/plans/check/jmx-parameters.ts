@@ -1,9 +1,10 @@
 import { checkBaselineParameters, hasJars } from './baseline-parameters.js'
 import type { Finding } from './finding.js'
+import { READS_PROPERTIES } from './jmx-plan.js'
 import type { JmxPlan } from './jmx-plan.js'
 import type { PlanRequest } from './request.js'
 
-/** JMeter's own properties without a dot in their names; those with one are not judged. */
+/** JMeter's own properties without a dot in their names; of those with one, only parameters of the base are judged. */
 const OWN = new Set([
   ...['language', 'cookies', 'remote_hosts', 'sample_variables', 'search_paths', 'plugin_dependency_paths'],
   ...[
@@ -18,13 +19,15 @@ const OWN = new Set([
   ...['kerberos_jaas_application', 'post_add_content_type_if_missing', 'upgrade_properties', 'loggerpanel']
 ])
 
-/** A script that reads properties may put their names together. */
-const READS_PROPERTIES = /\bprops\b|\bgetPropert|\bJMeterUtils\b/
+/** Names that begin like these may be JMeter's own too: it has hundreds with a dot. */
+const MAYBE_OWN =
+  /^(?:https?|server|client|user|proxy|time|tcp|system|beanshell|sampleresult|summariser|(?:jdbc|csv|html|Cookie|cache|HTTP)\w*)\./
 
 /** Parameters that the plan does not read, which are mostly misspelt. What reads Java's own properties cannot be seen here. */
 export function checkParameters(plan: JmxPlan, request: PlanRequest): Finding[] {
   const ofBase = new Set(request.baselineParameters?.map(({ name }) => name))
   const names = new Set(request.parameters.filter(({ kind }) => kind === 'J').map(({ name }) => name))
+  // A script that reads properties may put their names together.
   const isWhole =
     !plan.isOpaque && !hasJars(request) && !plan.texts.some((text) => READS_PROPERTIES.test(text))
   return [
@@ -39,7 +42,7 @@ export function checkParameters(plan: JmxPlan, request: PlanRequest): Finding[] 
     ...checkBaselineParameters(request, {
       reads: (name) => plan.mentions(name),
       // Java itself reads some of its properties.
-      isWhole: ({ kind }) => isWhole && kind === 'J',
+      isWhole: ({ kind, name }) => isWhole && kind === 'J' && !MAYBE_OWN.test(name),
       example: exampleOf,
       isOwn: (name) => OWN.has(name)
     })

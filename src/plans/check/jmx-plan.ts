@@ -16,7 +16,11 @@ export interface Placed {
 
 const SCRIPT = /^(?:JSR223|BeanShell|BSF)/
 const SCRIPT_FILE = /^(?:filename|BeanShell\w*\.filename|BSF\w*\.filename)$/
+/** Code that reads properties. */
+export const READS_PROPERTIES = /\bprops\b|\bgetPropert|\bJMeterUtils\b/
 const SCRIPT_FUNCTION = /\$\{__(?:groovy|BeanShell|javaScript|jexl[23]?)\(/
+/** What is written for people only. */
+const COMMENT = /<stringProp name="(?:TestPlan\.comments|Argument\.desc)"[^<>]*>[^<]*/g
 /** A plan of more elements is not looked into: it would take seconds. */
 export const MOST_ELEMENTS = 20_000
 const MOST_MODULES = 500
@@ -74,7 +78,7 @@ export class JmxPlan {
       ? trees.flatMap((elements) => flatten(elements))
       : this.enabled.map(({ element }) => element)
     const scripts = request.others.filter(({ name }) => !isJmx(name)).flatMap(({ text }) => text ?? [])
-    this.texts = [...this.reachable.map(({ text }) => decodeXml(text)), ...scripts]
+    this.texts = [...this.reachable.map(({ text }) => decodeXml(text.replace(COMMENT, ''))), ...scripts]
     this.hasScripts =
       [...kinds].some((kind) => SCRIPT.test(kind)) || this.texts.some((text) => SCRIPT_FUNCTION.test(text))
     this.properties = propertiesOf(request)
@@ -115,9 +119,12 @@ export class JmxPlan {
   /** Whether anything that can be looked into reads it. */
   mentions(name: string): boolean {
     const word = literal(name)
-    const direct = new RegExp(`\\b__(?:P|property)\\(\\s*(?:${word}\\s*[,)]|\\$\\{)`)
+    const direct = new RegExp(`\\b__(?:P|property)\\(\\s*(?:${word}\\s*[,)]|[^,()]{0,100}\\$\\{)`)
+    // Elsewhere, as in the body of a request, it is a word like any other.
     const inScript = new RegExp(`["'\`/]${word}["'\`/]|\\bprops\\??\\.${word}\\b`)
-    return this.texts.some((text) => direct.test(text) || inScript.test(text))
+    return this.texts.some(
+      (text) => direct.test(text) || (READS_PROPERTIES.test(text) && inScript.test(text))
+    )
   }
 
   #resolve(expression: string): string | undefined {

@@ -67,7 +67,8 @@ export function checkSource(request: PlanRequest): Finding[] {
     ...(isOpaque ? [] : checkParameters(tool, request, texts)),
     ...checkBaselineParameters(request, {
       reads: (name) => texts.some((text) => hasWord(text, name)),
-      isWhole: () => !isOpaque && !hasJars(request),
+      // Libraries for settings put names with a dot together.
+      isWhole: ({ name }) => !isOpaque && !hasJars(request) && !name.includes('.'),
       example: (name) => tool.example(name)
     }),
     ...checkFiles(request, texts)

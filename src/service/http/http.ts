@@ -30,6 +30,8 @@ export interface Call {
   readonly responseTimeoutMs: number
   readonly headers?: Readonly<Record<string, string>>
   readonly signal?: AbortSignal | undefined
+  /** Told where a download is redirected to; what it throws ends the download. */
+  readonly onRedirect?: (target: string) => void
   /** About the parts before the requested one. */
   readonly before?: PartsBefore | undefined
 }
@@ -118,6 +120,7 @@ export class Http {
       }
       reply.raw.destroy()
       url = this.#redirected(call.operation, url, location)
+      call.onRedirect?.(this.#redactor.text(url.href))
     }
     throw new RedirectError(call.operation, `the service redirected more than ${MOST_REDIRECTS} times`)
   }

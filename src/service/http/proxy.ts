@@ -39,6 +39,11 @@ function proxyIn(env: NodeJS.ProcessEnv, name: 'http_proxy' | 'https_proxy'): st
 function addressIn(env: NodeJS.ProcessEnv, name: 'http_proxy' | 'https_proxy'): string {
   const value = proxyIn(env, name)
   const proxy = value === '' || value.includes('://') ? value : `http://${value}`
+  const scheme = /^([a-z][a-z\d+.-]*):/i.exec(proxy)?.[1]?.toLowerCase() ?? 'http'
+  if (!/^https?$/.test(scheme))
+    throw new ProxyFailure(
+      `the proxy in ${name} has the scheme ${scheme}, which is not supported: use an http or https proxy`
+    )
   if (proxy === '' || URL.canParse(proxy)) return proxy
   // The value is not quoted: it may contain a password.
   throw new ProxyFailure(`the proxy in ${name} is not a URL such as http://proxy.example:3128`)
