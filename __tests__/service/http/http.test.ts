@@ -571,11 +571,11 @@ describe('behind a proxy', () => {
     )
 
     test('for a scheme that is not supported: it is named, and not retried', async () => {
-      process.env.https_proxy = `socks5://me:${SECRET}@127.0.0.1:1080`
+      process.env.https_proxy = `socks4://me:${SECRET}@127.0.0.1:1080`
       const failure = await call()
       expect(failure).toBeInstanceOf(ProxyError)
       expect(failure.message).toBe(
-        'asking: the proxy in https_proxy has the scheme socks5, which is not supported: use an http or https proxy'
+        'asking: the proxy in https_proxy has the scheme socks4, which is not supported: use an http, https or socks5 proxy'
       )
       expect(isTransient(failure)).toBe(false)
     })

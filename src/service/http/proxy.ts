@@ -40,9 +40,9 @@ function addressIn(env: NodeJS.ProcessEnv, name: 'http_proxy' | 'https_proxy'): 
   const value = proxyIn(env, name)
   const proxy = value === '' || value.includes('://') ? value : `http://${value}`
   const scheme = /^([a-z][a-z\d+.-]*):/i.exec(proxy)?.[1]?.toLowerCase() ?? 'http'
-  if (!/^https?$/.test(scheme))
+  if (!/^(https?|socks5?)$/.test(scheme))
     throw new ProxyFailure(
-      `the proxy in ${name} has the scheme ${scheme}, which is not supported: use an http or https proxy`
+      `the proxy in ${name} has the scheme ${scheme}, which is not supported: use an http, https or socks5 proxy`
     )
   if (proxy === '' || URL.canParse(proxy)) return proxy
   // The value is not quoted: it may contain a password.
