@@ -190,6 +190,15 @@ describe('a clock', () => {
     expect(outcome.warnings[0]).toMatch(/^The first sample of grid g2 starts 1 h after the first of all/)
   })
 
+  test('is not why a grid starts when the others have ended, nor does that leave a silence', async () => {
+    const late = rowsOf({ fromMs: STARTED_MS + 5 * MINUTE_MS })
+    const run = runOf([grid('g1', rowsOf()), grid('g2', late)], { stoppedMs: STARTED_MS + 6 * MINUTE_MS })
+    expect(await judge(run, 'p95 < 1s')).toMatchObject({
+      verdict: 'passed',
+      warnings: ['The load of grid g2 started 5 min after that of the first one.']
+    })
+  })
+
   test('is not why a grid starts late, as long as its rows are within the time of the run', async () => {
     const late = rowsOf({ ...TEN_MINUTES, fromMs: STARTED_MS + 5 * MINUTE_MS })
     const grids = [grid('g1', rowsOf(TEN_MINUTES)), grid('g2', late)]

@@ -1,5 +1,6 @@
 import { formatMoment } from '../thresholds/stall-words.js'
 import { formatDuration } from '../values/durations.js'
+import type { Measurements } from '../results/figures/measurements.js'
 import { type Results, wholeOf } from './reached-load.js'
 
 /** A longer pause is told, if it is not one of many. */
@@ -14,12 +15,23 @@ interface LongPause {
   readonly gap?: string
 }
 
-/** A long time in the middle of the run in which nothing was in flight: nobody asked, so nobody knows what the answers would have been. */
+/**
+ * A long time in the middle of a grid's load in which nothing was in flight: nobody asked, so nobody knows what the answers would have
+ * been. Each grid by itself, for they may well start one after the other.
+ */
 export function findLongPause(results: Pick<Results, 'measurements' | 'warmUp'> | undefined): LongPause {
   const whole = results && wholeOf(results)
-  const figures = whole?.figures({})
+  const pauses = (whole?.grids ?? []).map((grid) => (whole === undefined ? {} : findInGrid(whole, grid)))
+  return (
+    pauses.find(({ gap }) => gap !== undefined) ?? pauses.find(({ warning }) => warning !== undefined) ?? {}
+  )
+}
+
+function findInGrid(measurements: Measurements, grid: string): LongPause {
+  const { startMs, grids } = measurements
+  const figures = measurements.figures({ grid })
   const overTime = figures?.overTime()
-  if (whole?.startMs === undefined || figures === undefined || typeof overTime !== 'object') return {}
+  if (startMs === undefined || figures === undefined || typeof overTime !== 'object') return {}
   const { silences, spanMs } = overTime
   const [longest, second] = silences
   // Of a few requests, each is far from the next.
@@ -30,7 +42,8 @@ export function findLongPause(results: Pick<Results, 'measurements' | 'warmUp'> 
     longest.ms <= LEAST_TIMES_OTHERS * usualMs
   )
     return {}
-  const told = `No request was sent for ${formatDuration(longest.ms)} of the ${formatDuration(spanMs)} from the first request to the last, at ${formatMoment(longest.startMs - whole.startMs)}, and none was in flight, so the figures say nothing about that time.`
+  const by = grids.length === 1 ? '' : ` by grid ${grid}`
+  const told = `No request was sent${by} for ${formatDuration(longest.ms)} of the ${formatDuration(spanMs)} from the first request to the last, at ${formatMoment(longest.startMs - startMs)}, and none was in flight, so the figures say nothing about that time.`
   return longest.ms > MOST_SHARE * spanMs
     ? { gap: `${told} Check what the plan waits for, and that all results are of this run.` }
     : { warning: `${told} Check what the plan waited for.` }
