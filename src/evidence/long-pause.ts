@@ -1,6 +1,6 @@
+import type { OnStall } from '../thresholds/judge/judgement.js'
 import { formatMoment } from '../thresholds/stall-words.js'
 import { formatDuration } from '../values/durations.js'
-import type { Measurements } from '../results/figures/measurements.js'
 import { type Results, wholeOf } from './reached-load.js'
 
 /** A longer pause is told, if it is not one of many. */
@@ -8,6 +8,11 @@ const TOLD_SHARE = 0.1
 const LEAST_TIMES_OTHERS = 10
 /** A longer one leaves too little of the run. */
 const MOST_SHARE = 0.5
+
+const WAY_OUT =
+  'Check what the plan waits for, and that all results are of this run. If it pauses on purpose, set warm-up (for a pause at its start) or on-stall: warn.'
+
+type Judged = Pick<Results, 'measurements' | 'warmUp'>
 
 interface LongPause {
   readonly warning?: string
@@ -17,19 +22,18 @@ interface LongPause {
 
 /**
  * A long time in the middle of a grid's load in which nothing was in flight: nobody asked, so nobody knows what the answers would have
- * been. Each grid by itself, for they may well start one after the other.
+ * been. Each grid by itself, for they may well start one after the other; without the warm-up, which is not judged.
  */
-export function findLongPause(results: Pick<Results, 'measurements' | 'warmUp'> | undefined): LongPause {
-  const whole = results && wholeOf(results)
-  const pauses = (whole?.grids ?? []).map((grid) => (whole === undefined ? {} : findInGrid(whole, grid)))
-  return (
-    pauses.find(({ gap }) => gap !== undefined) ?? pauses.find(({ warning }) => warning !== undefined) ?? {}
-  )
+export function findLongPause(results: Judged | undefined, onStall: OnStall = 'fail'): LongPause {
+  const grids = results?.measurements?.grids ?? []
+  const pauses = grids.map((grid) => (results === undefined ? {} : findInGrid(results, grid)))
+  const found = pauses.find(({ gap }) => gap) ?? pauses.find(({ warning }) => warning) ?? {}
+  return found.gap === undefined || onStall === 'fail' ? found : { warning: found.gap }
 }
 
-function findInGrid(measurements: Measurements, grid: string): LongPause {
-  const { startMs, grids } = measurements
-  const figures = measurements.figures({ grid })
+function findInGrid(results: Judged, grid: string): LongPause {
+  const startMs = wholeOf(results)?.startMs
+  const figures = results.measurements?.figures({ grid })
   const overTime = figures?.overTime()
   if (startMs === undefined || figures === undefined || typeof overTime !== 'object') return {}
   const { silences, spanMs } = overTime
@@ -42,9 +46,10 @@ function findInGrid(measurements: Measurements, grid: string): LongPause {
     longest.ms <= LEAST_TIMES_OTHERS * usualMs
   )
     return {}
-  const by = grids.length === 1 ? '' : ` by grid ${grid}`
-  const told = `No request was sent${by} for ${formatDuration(longest.ms)} of the ${formatDuration(spanMs)} from the first request to the last, at ${formatMoment(longest.startMs - startMs)}, and none was in flight, so the figures say nothing about that time.`
+  const by = results.measurements?.grids.length === 1 ? '' : ` by grid ${grid}`
+  const after = results.warmUp === undefined ? 'from the first request to the last' : 'after the warm-up'
+  const told = `No request was sent${by} for ${formatDuration(longest.ms)} of the ${formatDuration(spanMs)} ${after}, at ${formatMoment(longest.startMs - startMs)}, and none was in flight, so the figures say nothing about that time.`
   return longest.ms > MOST_SHARE * spanMs
-    ? { gap: `${told} Check what the plan waits for, and that all results are of this run.` }
+    ? { gap: `${told} ${WAY_OUT}` }
     : { warning: `${told} Check what the plan waited for.` }
 }

@@ -67,7 +67,7 @@ export function conclude(settings: Settings, findings: Findings): Outcome {
       ...(collection?.doubts ?? []),
       ...describeStarved(nodes),
       ...describeEarlyLabels(settings, collection),
-      ...[findLongPause(collection).warning ?? []].flat(),
+      ...[findLongPause(collection, settings.onStall).warning ?? []].flat(),
       ...judgements.flatMap(({ warning }) => warning ?? [])
     ],
     remoteErrors,
@@ -230,7 +230,8 @@ function evidenceOf(settings: Settings, findings: Findings): RunEvidence {
     results: collection,
     lackOfResults: gapInDownloads(collection),
     foreign: collection?.foreign ?? [],
-    gaps: collection?.gaps ?? []
+    gaps: collection?.gaps ?? [],
+    onStall: settings.onStall
   }
 }
 

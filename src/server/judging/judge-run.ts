@@ -91,7 +91,8 @@ export async function judgeRun(run: RunRecord, thresholds: RunThresholds, store:
     nodes: run.nodes,
     lackOfResults: describeLack(run, problems),
     foreign: results.foreign,
-    gaps: [...changes.map((clause) => `${capitalize(clause)}.`), ...results.gaps]
+    gaps: [...changes.map((clause) => `${capitalize(clause)}.`), ...results.gaps],
+    onStall
   })
   return {
     ...leaveToGate(admitStop(decision as Decided, remoteErrors), { own, left }),
@@ -100,7 +101,7 @@ export async function judgeRun(run: RunRecord, thresholds: RunThresholds, store:
     warnings: [
       ...shortfalls,
       ...results.doubts,
-      ...[findLongPause(results).warning ?? []].flat(),
+      ...[findLongPause(results, onStall).warning ?? []].flat(),
       ...judgements.flatMap(({ warning }) => warning ?? [])
     ],
     notes: describeNoOverTime(own, { measurements: results.measurements, onStall }),
